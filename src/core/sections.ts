@@ -1,0 +1,45 @@
+// The nine optional sections of a ServerInfo, and which of them a query string asks for.
+// A set of sections is a bit mask: bit i stands for SECTIONS[i].
+
+export const SECTIONS = [
+  "Players",
+  "Staff",
+  "JoinLogs",
+  "Queue",
+  "KillLogs",
+  "CommandLogs",
+  "ModCalls",
+  "EmergencyCalls",
+  "Vehicles",
+] as const;
+
+export type Section = (typeof SECTIONS)[number];
+export type SectionSet = number;
+
+export const NO_SECTIONS: SectionSet = 0;
+export const ALL_SECTIONS: SectionSet = (1 << SECTIONS.length) - 1;
+
+const BIT_OF: ReadonlyMap<string, number> = new Map(SECTIONS.map((name, bit) => [name, 1 << bit]));
+
+export function toSectionSet(names: readonly string[]): SectionSet {
+  let set = NO_SECTIONS;
+  for (const name of names) set |= BIT_OF.get(name) ?? 0;
+  return set;
+}
+
+export function toSectionNames(set: SectionSet): Section[] {
+  return SECTIONS.filter((_, bit) => set & (1 << bit));
+}
+
+/** The sections whose every given value is exactly `true`; everything else in the query is ignored. */
+export function parseSections(query: string): SectionSet {
+  let wanted = NO_SECTIONS;
+  let spoiled = NO_SECTIONS;
+  for (const [name, value] of new URLSearchParams(query)) {
+    const bit = BIT_OF.get(name);
+    if (bit === undefined) continue;
+    if (value === "true") wanted |= bit;
+    else spoiled |= bit;
+  }
+  return wanted & ~spoiled;
+}
