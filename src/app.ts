@@ -1,0 +1,168 @@
+// The composition root: the only file that knows every room. Builds Gatehouse from a configuration and starts it.
+import { randomBytes } from "node:crypto";
+import type { Config } from "./config.ts";
+import { createAddressList } from "./core/address.ts";
+import { DEFAULT_RIGHTS } from "./core/api-key.ts";
+import type { Clock, Log, Store } from "./core/ports.ts";
+import { hashToken, mintToken } from "./core/token.ts";
+import { type DataFolder, obtainSecret, openDataFolder } from "./data-folder.ts";
+import { Relay } from "./gateway/relay.ts";
+import { RelayMeter } from "./gateway/relay-meter.ts";
+import { createAddressFinder } from "./http/client-address.ts";
+import { createCors } from "./http/cors.ts";
+import { createEdge } from "./http/edge.ts";
+import { createTellReady, tellAlive } from "./http/health.ts";
+import { listen } from "./http/listen.ts";
+import { createReadServer } from "./http/read-server.ts";
+import { listRoutes } from "./http/routes.ts";
+import { createLog } from "./log.ts";
+import { createSealer } from "./store/sealer.ts";
+import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
+import { readTlsFiles, watchTlsFiles } from "./tls-files.ts";
+import { createUpstream } from "./upstream/client.ts";
+
+const DRAIN_MS = 10_000;
+/** Timers count to 2^31 - 1; any positive setting is legal, so longer ones mean "as long as possible". */
+const TIMER_MAX_MS = 2 ** 31 - 1;
+const DEMO_SERVER_KEY = "demo-Town";
+
+export type App = {
+  readonly url: string;
+  readonly port: number;
+  readonly store: Store;
+  readonly log: Log;
+  /** The key of the demonstration server; undefined with a real game API, or when somebody revoked it. */
+  readonly demoToken: string | undefined;
+  /** Set when this start made the master key up. */
+  readonly newMasterKey: string | undefined;
+  readonly dataDir: string;
+  reloadTls(): void;
+  /** Lets open requests finish, then closes everything. */
+  stop(): Promise<void>;
+};
+
+export type AppOptions = {
+  readonly clock?: Clock;
+  readonly sleep?: (ms: number) => Promise<void>;
+  readonly writeLog?: (line: string) => void;
+};
+
+/** Throws StartRefused when it cannot start rightly; nothing is left open then. */
+export async function startApp(config: Config, options: AppOptions = {}): Promise<App> {
+  const { clock = Date.now, sleep = Bun.sleep } = options;
+  const folder = openDataFolder(config.dataDir);
+  const master = config.masterKey === undefined ? obtainSecret(folder, "master.key") : undefined;
+  const masterKey = config.masterKey ?? master?.value;
+  const secret = config.secret ?? obtainSecret(folder, "secret.key").value;
+  const log = createLog({
+    level: config.logLevel,
+    format: config.logFormat,
+    secrets: [masterKey, secret, config.upstreamGlobalKey, config.metricsToken],
+    ...(options.writeLog && { write: options.writeLog }),
+  });
+  for (const name of config.unknownSettings) log.warn({ name }, "this setting is unknown and has no effect");
+
+  const closers: (() => unknown)[] = [];
+  const closeAll = async () => {
+    for (const close of closers.reverse()) await close();
+  };
+  try {
+    const store = openSqliteStore({ path: folder.databasePath, sealer: createSealer(secret), log });
+    closers.push(() => store.close());
+    const upstreamUrl = config.upstreamUrl ?? (await startDemoUpstream(closers));
+    const relay = new Relay({
+      upstream: createUpstream({
+        baseUrl: upstreamUrl,
+        globalKey: config.upstreamGlobalKey,
+        timeoutMs: Math.min(config.upstreamTimeoutMs, TIMER_MAX_MS),
+        keepsUnknown: config.keepsUnknownFields,
+        clock,
+      }),
+      store,
+      clock,
+      sleep,
+      settings: {
+        freshMs: config.freshMs,
+        staleMs: config.staleMs,
+        hasGlobalKey: config.upstreamGlobalKey !== undefined,
+      },
+      meter: new RelayMeter(),
+      log,
+    });
+    const demoToken =
+      config.upstreamUrl === undefined ? await obtainDemoToken(store, folder, clock()) : undefined;
+
+    let isDraining = false;
+    const findAddress = createAddressFinder(createAddressList(config.trustProxy));
+    const edge = createEdge({
+      routes: listRoutes({
+        readServer: createReadServer({ store, relay, findAddress }),
+        tellAlive,
+        tellReady: createTellReady({ store, clock, log, isDraining: () => isDraining }),
+      }),
+      cors: createCors(config.corsOrigins),
+      clock,
+      log,
+      watch(call, route, response) {
+        if (!log.isDebug) return;
+        const { method } = call.request;
+        log.debug(
+          { method, route, status: response.status, code: call.code, ms: clock() - call.now },
+          "answered",
+        );
+      },
+    });
+    const tls = config.tls && readTlsFiles(config.tls);
+    const listener = listen({ host: config.host, port: config.port, tls, edge });
+    const tlsWatch = config.tls && watchTlsFiles(config.tls, log, listener.replaceTls);
+    log.info({ url: listener.url, upstream: config.upstreamUrl ?? "simulator" }, "started");
+
+    return {
+      url: listener.url,
+      port: listener.port,
+      store,
+      log,
+      demoToken,
+      newMasterKey: master?.isNew ? master.value : undefined,
+      dataDir: folder.path,
+      reloadTls: () => tlsWatch?.reload(),
+      async stop() {
+        isDraining = true;
+        tlsWatch?.stop();
+        await listener.close(DRAIN_MS);
+        await closeAll();
+        log.info({}, "stopped");
+      },
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+/** Loaded only when needed: with a real game API the simulator costs nothing. */
+async function startDemoUpstream(closers: (() => unknown)[]): Promise<string> {
+  const { startSimulator } = await import("./simulator/simulator.ts");
+  // Nobody is protected by a limit on ourselves; a demonstration should not stutter.
+  const simulator = await startSimulator({ readLimit: 0 });
+  closers.push(() => simulator.stop());
+  return simulator.url;
+}
+
+/** The first start makes a server and a key to try; later ones find the key in the data folder. */
+async function obtainDemoToken(store: Store, folder: DataFolder, now: number): Promise<string | undefined> {
+  const kept = folder.findSecret("demo.key");
+  if (kept !== undefined) {
+    const key = await store.findKey(hashToken(kept), now);
+    return key && kept;
+  }
+  const { items } = await store.listServers({ limit: 1 });
+  if (items.length > 0) return undefined;
+  const token = mintToken(randomBytes);
+  // The file comes first: a crash in between leaves a useless file, not a key that nobody knows.
+  folder.saveSecret("demo.key", token);
+  const server = await store.createServer({ name: "Demo", community: null, serverKey: DEMO_SERVER_KEY }, now);
+  const draft = { ...DEFAULT_RIGHTS, serverId: server.serverId, label: "demo", expiresAt: null };
+  await store.createKey({ ...draft, tokenHash: hashToken(token) }, now);
+  return token;
+}

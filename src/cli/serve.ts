@@ -1,0 +1,88 @@
+// gatehouse serve: runs the gateway until it is told to stop.
+import { Command } from "commander";
+import { startApp } from "../app.ts";
+import { parseConfig, readEnvironment } from "../config.ts";
+import { VERSION } from "../version.ts";
+
+export function createServeCommand(): Command {
+  return new Command("serve")
+    .description("run the gateway (with nothing configured: in front of the built-in simulator)")
+    .option("--host <address>", "address to listen on (GATEHOUSE_HOST, default 127.0.0.1)")
+    .option("--port <number>", "port to listen on, 0 for a free one (GATEHOUSE_PORT, default 8080)")
+    .option(
+      "--data-dir <folder>",
+      "folder for the database and key files (GATEHOUSE_DATA_DIR, default ./data)",
+    )
+    .option("--json", "print what there is to know as one JSON line before the listening line")
+    .addHelpText("after", "\nEvery setting is an environment variable or a line in .env; see .env.example.")
+    .action(serve);
+}
+
+type ServeOptions = { host?: string; port?: string; dataDir?: string; json?: boolean };
+
+async function serve(options: ServeOptions): Promise<void> {
+  const config = parseConfig(
+    readEnvironment(process.cwd(), {
+      ...(options.host !== undefined && { GATEHOUSE_HOST: options.host }),
+      ...(options.port !== undefined && { GATEHOUSE_PORT: options.port }),
+      ...(options.dataDir !== undefined && { GATEHOUSE_DATA_DIR: options.dataDir }),
+    }),
+    process.stderr.isTTY ? "pretty" : "json",
+  );
+  // What we write is nobody else's business: the database, its log and the key files.
+  process.umask(0o077);
+  const app = await startApp(config);
+
+  let isStopping = false;
+  const stop = () => {
+    if (isStopping) return;
+    isStopping = true;
+    app.stop().then(
+      () => process.exit(0),
+      (error) => {
+        app.log.error({ err: error }, "stopping failed");
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  process.on("SIGHUP", () => app.reloadTls());
+
+  const facts = {
+    url: app.url,
+    api_key: app.demoToken,
+    master_key: app.newMasterKey,
+    data_dir: app.dataDir,
+    upstream: config.upstreamUrl ?? "simulator",
+  };
+  process.stdout.write(options.json ? `${JSON.stringify(facts)}\n` : describeStart(facts));
+  process.stdout.write(`gatehouse listening on ${app.url}\n`);
+}
+
+function describeStart(facts: {
+  api_key: string | undefined;
+  master_key: string | undefined;
+  data_dir: string;
+  upstream: string;
+  url: string;
+}): string {
+  const lines = [`Gatehouse ${VERSION}`, ""];
+  const isDemo = facts.upstream === "simulator";
+  lines.push(
+    `  game API    ${isDemo ? "built-in simulator (GATEHOUSE_UPSTREAM_URL names a real one)" : facts.upstream}`,
+  );
+  lines.push(`  data        ${facts.data_dir}`);
+  if (facts.master_key !== undefined) {
+    lines.push(`  master key  ${facts.master_key}`);
+    lines.push("              (for administration; shown once, kept in master.key in the data folder)");
+  }
+  if (facts.api_key !== undefined) {
+    lines.push(`  API key     ${facts.api_key}`, "", "Try it:", "");
+    const insecure = facts.url.startsWith("https:") ? " -k" : "";
+    lines.push(
+      `  curl${insecure} -H "Authorization: Bearer ${facts.api_key}" "${facts.url}/v2/game/server?Players=true"`,
+    );
+  }
+  return `${lines.join("\n")}\n\n`;
+}

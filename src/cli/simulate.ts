@@ -1,0 +1,70 @@
+// gatehouse simulate: runs the pretend game server by itself, for developing and testing against.
+import { Command, InvalidArgumentError } from "commander";
+import { StartRefused } from "../core/errors.ts";
+
+export function createSimulateCommand(): Command {
+  return new Command("simulate")
+    .description("run the pretend game server: the game API's protocol over a small, moving town")
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option("--port <number>", "port to listen on, 0 for a free one", parseCount, 8090)
+    .option("--seed <number>", "the same seed makes the same towns", parseCount, 1)
+    .option("--players <number>", "players in a town, about; 0 makes every server offline", parseCount, 24)
+    .option("--speed <factor>", "events happen so many times as often", parseFactor, 1)
+    .option("--read-limit <number>", "reads a minute, 0 for no limit", parseCount, 35)
+    .option(
+      "--command-interval <ms>",
+      "one command per server in this time, 0 for no limit",
+      parseCount,
+      5_000,
+    )
+    .option("--quirks <on|off>", "the odd shapes seen in the field", parseSwitch, true)
+    .option("--json", "print the address as one JSON line before the listening line")
+    .addHelpText(
+      "after",
+      "\nServer keys look like word-word. invalid-x, banned-x and offline-x are refused as their names say.\n" +
+        "GET /_faults lists ways to misbehave, POST /_faults arms one, GET /_calls tells what was asked.",
+    )
+    .action(simulate);
+}
+
+type SimulateOptions = {
+  host: string;
+  port: number;
+  seed: number;
+  players: number;
+  speed: number;
+  readLimit: number;
+  commandInterval: number;
+  quirks: boolean;
+  json?: boolean;
+};
+
+async function simulate({ commandInterval, json, ...options }: SimulateOptions): Promise<void> {
+  const { startSimulator } = await import("../simulator/simulator.ts");
+  const simulator = await startSimulator({ ...options, commandIntervalMs: commandInterval }).catch(
+    (error) => {
+      throw new StartRefused(`the simulator cannot start: ${error instanceof Error ? error.message : error}`);
+    },
+  );
+  const stop = () => void simulator.stop().then(() => process.exit(0));
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  if (json) process.stdout.write(`${JSON.stringify({ url: simulator.url, port: simulator.port })}\n`);
+  process.stdout.write(`gatehouse simulator listening on ${simulator.url}\n`);
+}
+
+function parseCount(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("It must be a whole number, 0 or more.");
+  return Number(text);
+}
+
+function parseFactor(text: string): number {
+  const factor = Number(text);
+  if (!Number.isFinite(factor) || factor <= 0) throw new InvalidArgumentError("It must be a number above 0.");
+  return factor;
+}
+
+function parseSwitch(text: string): boolean {
+  if (text !== "on" && text !== "off") throw new InvalidArgumentError("It must be on or off.");
+  return text === "on";
+}

@@ -1,0 +1,187 @@
+// The only reader of the environment. Checks every setting, reports all faults at once, and freezes the result.
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
+import { parseAddressRange } from "./core/address.ts";
+import { StartRefused } from "./core/errors.ts";
+
+export const MASTER_KEY_MIN_CHARACTERS = 32;
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+const LOG_FORMATS = ["json", "pretty"] as const;
+
+export type Config = {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly masterKey: string | undefined;
+  readonly secret: string | undefined;
+  /** Undefined: the built-in simulator is the upstream. */
+  readonly upstreamUrl: string | undefined;
+  readonly upstreamGlobalKey: string | undefined;
+  readonly upstreamTimeoutMs: number;
+  readonly freshMs: number;
+  readonly staleMs: number;
+  readonly commandIntervalMs: number;
+  readonly commandTtlMs: number;
+  readonly tls: { readonly certPath: string; readonly keyPath: string } | undefined;
+  readonly trustProxy: readonly string[];
+  readonly corsOrigins: readonly string[];
+  readonly keepsUnknownFields: boolean;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly logFormat: (typeof LOG_FORMATS)[number];
+  readonly metricsToken: string | undefined;
+  /** Settings with our prefix that we do not know: most likely misspelt. */
+  readonly unknownSettings: readonly string[];
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The process's environment, with a .env file of the caller's folder behind it. */
+export function readEnvironment(folder: string, overrides: Environment = {}): Environment {
+  let fromFile: Environment = {};
+  try {
+    fromFile = parseEnv(readFileSync(`${folder}/.env`, "utf8")) as Environment;
+  } catch (error) {
+    const isAbsent = error instanceof Error && "code" in error && error.code === "ENOENT";
+    if (!isAbsent)
+      throw new StartRefused(`.env cannot be read: ${error instanceof Error ? error.message : error}`, 2);
+  }
+  return { ...fromFile, ...process.env, ...overrides };
+}
+
+/** Throws StartRefused with every fault there is. */
+export function parseConfig(
+  environment: Environment,
+  defaultLogFormat: Config["logFormat"] = "json",
+): Config {
+  const faults: string[] = [];
+  const known = new Set<string>();
+
+  function find(name: string): string | undefined {
+    known.add(name);
+    const value = environment[name]?.trim();
+    return value === "" ? undefined : value;
+  }
+  function fault(name: string, problem: string): undefined {
+    faults.push(`${name} ${problem}`);
+  }
+  function integer(name: string, fallback: number, min: number, max = Number.MAX_SAFE_INTEGER): number {
+    const text = find(name);
+    if (text === undefined) return fallback;
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+    fault(name, `must be a whole number ${range}, not "${text}"`);
+    return fallback;
+  }
+  function choice<const T extends string>(name: string, choices: readonly T[], fallback: T): T {
+    const text = find(name);
+    if (text === undefined) return fallback;
+    const chosen = choices.find((option) => option === text);
+    if (chosen === undefined) fault(name, `must be one of ${choices.join(", ")}, not "${text}"`);
+    return chosen ?? fallback;
+  }
+  function list(name: string): string[] {
+    const entries = (find(name) ?? "").split(",").map((entry) => entry.trim());
+    return entries.filter((entry) => entry !== "");
+  }
+
+  const store = find("GATEHOUSE_STORE");
+  if (store !== undefined && store !== "sqlite") {
+    fault(
+      "GATEHOUSE_STORE",
+      `must be sqlite: this version has no other store, not "${withoutPassword(store)}"`,
+    );
+  }
+  const masterKey = find("GATEHOUSE_MASTER_KEY");
+  if (masterKey !== undefined && masterKey.length < MASTER_KEY_MIN_CHARACTERS) {
+    fault("GATEHOUSE_MASTER_KEY", `must have at least ${MASTER_KEY_MIN_CHARACTERS} characters`);
+  }
+  if (masterKey !== undefined && !/^[\x21-\x7e]+$/.test(masterKey)) {
+    fault("GATEHOUSE_MASTER_KEY", "must consist of visible ASCII characters, without spaces");
+  }
+  const upstreamUrl = find("GATEHOUSE_UPSTREAM_URL");
+  if (upstreamUrl !== undefined && !isBaseUrl(upstreamUrl)) {
+    fault("GATEHOUSE_UPSTREAM_URL", "must be an http:// or https:// address without user, query or fragment");
+  }
+  const upstreamGlobalKey = find("GATEHOUSE_UPSTREAM_GLOBAL_KEY");
+  if (upstreamGlobalKey !== undefined && !/^[\x21-\x7e]+$/.test(upstreamGlobalKey)) {
+    fault("GATEHOUSE_UPSTREAM_GLOBAL_KEY", "must consist of visible ASCII characters, without spaces");
+  }
+  const trustProxy = list("GATEHOUSE_TRUST_PROXY");
+  for (const entry of trustProxy.filter((entry) => !parseAddressRange(entry))) {
+    fault("GATEHOUSE_TRUST_PROXY", `has "${entry}", which is neither an address nor a range like 10.0.0.0/8`);
+  }
+  const corsOrigins = list("GATEHOUSE_CORS_ORIGINS");
+  for (const origin of corsOrigins.filter((origin) => origin !== "*" && !isOrigin(origin))) {
+    fault("GATEHOUSE_CORS_ORIGINS", `has "${origin}", which is not an origin like https://example.org`);
+  }
+  const certPath = find("GATEHOUSE_TLS_CERT");
+  const keyPath = find("GATEHOUSE_TLS_KEY");
+  let tls: Config["tls"];
+  if (certPath !== undefined && keyPath !== undefined) {
+    const problem = findTlsProblem(certPath, keyPath);
+    if (problem === undefined) tls = { certPath, keyPath };
+    else faults.push(problem);
+  } else if (certPath !== undefined || keyPath !== undefined) {
+    faults.push("GATEHOUSE_TLS_CERT and GATEHOUSE_TLS_KEY must be set together");
+  }
+
+  const config: Config = {
+    host: find("GATEHOUSE_HOST") ?? "127.0.0.1",
+    port: integer("GATEHOUSE_PORT", 8080, 0, 65_535),
+    dataDir: find("GATEHOUSE_DATA_DIR") ?? "./data",
+    masterKey,
+    secret: find("GATEHOUSE_SECRET"),
+    upstreamUrl,
+    upstreamGlobalKey,
+    upstreamTimeoutMs: integer("GATEHOUSE_UPSTREAM_TIMEOUT_MS", 5_000, 1),
+    freshMs: integer("GATEHOUSE_FRESH_MS", 2_000, 1),
+    staleMs: integer("GATEHOUSE_STALE_MS", 0, 0),
+    commandIntervalMs: integer("GATEHOUSE_COMMAND_INTERVAL_MS", 5_000, 1),
+    commandTtlMs: integer("GATEHOUSE_COMMAND_TTL_MS", 600_000, 1),
+    tls,
+    trustProxy,
+    corsOrigins,
+    keepsUnknownFields: choice("GATEHOUSE_UNKNOWN_FIELDS", ["drop", "pass"], "drop") === "pass",
+    logLevel: choice("GATEHOUSE_LOG_LEVEL", LOG_LEVELS, "info"),
+    logFormat: choice("GATEHOUSE_LOG_FORMAT", LOG_FORMATS, defaultLogFormat),
+    metricsToken: find("GATEHOUSE_METRICS_TOKEN"),
+    unknownSettings: Object.keys(environment).filter(
+      (name) => name.startsWith("GATEHOUSE_") && !known.has(name),
+    ),
+  };
+  if (faults.length > 0)
+    throw new StartRefused(`the settings are not usable:\n  - ${faults.join("\n  - ")}`, 2);
+  return Object.freeze(config);
+}
+
+/** Undefined when the files hold a certificate and the private key that belongs to it. */
+export function findTlsProblem(certPath: string, keyPath: string): string | undefined {
+  let name = "GATEHOUSE_TLS_CERT";
+  try {
+    const certificate = new X509Certificate(readFileSync(certPath));
+    name = "GATEHOUSE_TLS_KEY";
+    const key = createPrivateKey(readFileSync(keyPath));
+    if (certificate.checkPrivateKey(key)) return undefined;
+    return "GATEHOUSE_TLS_KEY does not belong to the certificate in GATEHOUSE_TLS_CERT";
+  } catch (error) {
+    return `${name} cannot be used: ${error instanceof Error ? error.message : error}`;
+  }
+}
+
+function isBaseUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) return false;
+  return url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+}
+
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.origin === text;
+}
+
+function withoutPassword(address: string): string {
+  return address.replace(/\/\/[^@/]*@/, "//[redacted]@");
+}

@@ -1,0 +1,54 @@
+// Client addresses: one spelling for each, and membership in lists of addresses and CIDR ranges.
+import { BlockList, isIP } from "node:net";
+
+/** Decides whether an address belongs to a list. An empty list has no members. */
+export type AddressList = { readonly has: (address: string) => boolean };
+
+/** The address in its plain form: IPv4 inside IPv6 becomes IPv4, a zone is left out. Undefined for anything else. */
+export function parseAddress(text: string): string | undefined {
+  const address = text.trim().replace(/%.*$/, "");
+  const version = isIP(address);
+  if (version === 0) return undefined;
+  return version === 6 ? (mappedIpv4(address) ?? address.toLowerCase()) : address;
+}
+
+/** Undefined when the entry is neither an address nor a CIDR range. */
+export function parseAddressRange(entry: string): { address: string; prefix: number } | undefined {
+  const match = /^([^/]+?)(?:\/(\d{1,3}))?$/.exec(entry.trim());
+  const written = match?.[1];
+  const address = written === undefined ? undefined : parseAddress(written);
+  if (written === undefined || address === undefined || written.includes("%")) return undefined;
+  const bits = isIP(address) === 4 ? 32 : 128;
+  // The prefix of a v4-mapped range counts the 96 bits before the IPv4 part.
+  const mappedBits = isIP(written) === 6 && bits === 32 ? 96 : 0;
+  const prefix = match?.[2] === undefined ? bits : Number(match[2]) - mappedBits;
+  return prefix >= 0 && prefix <= bits ? { address, prefix } : undefined;
+}
+
+export function createAddressList(entries: readonly string[]): AddressList {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const range = parseAddressRange(entry);
+    if (range) list.addSubnet(range.address, range.prefix, familyOf(range.address));
+  }
+  return {
+    has(address) {
+      const plain = parseAddress(address);
+      return plain !== undefined && list.check(plain, familyOf(plain));
+    },
+  };
+}
+
+function familyOf(address: string): "ipv4" | "ipv6" {
+  return isIP(address) === 4 ? "ipv4" : "ipv6";
+}
+
+function mappedIpv4(address: string): string | undefined {
+  const dotted = /^(?:0*:)*:?(?:0*:)*ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (dotted?.[1]) return dotted[1];
+  const hex = /^(?:::|(?:0{1,4}:){5})ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address);
+  if (!hex?.[1] || !hex[2]) return undefined;
+  const high = Number.parseInt(hex[1], 16);
+  const low = Number.parseInt(hex[2], 16);
+  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+}

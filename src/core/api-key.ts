@@ -1,0 +1,62 @@
+// An API key and what it may do. The rules of the 403 answers, in the order in which they are judged.
+import type { AddressList } from "./address.ts";
+import { ERRORS, type Refusal, refuse } from "./errors.ts";
+import { ALL_SECTIONS, type SectionSet } from "./sections.ts";
+
+export const VERSIONS = ["v1", "v2"] as const;
+export type Version = (typeof VERSIONS)[number];
+
+/** The rights of a key as they are given and shown. */
+export type KeyRights = {
+  readonly versions: readonly Version[];
+  readonly sections: SectionSet;
+  readonly commands: readonly string[];
+  readonly ipAllow: readonly string[];
+};
+
+export const DEFAULT_RIGHTS: KeyRights = {
+  versions: ["v2"],
+  sections: ALL_SECTIONS,
+  commands: [],
+  ipAllow: [],
+};
+
+/** What a request is judged by. Held in memory for every key, so it has nothing that judging does not need. */
+export type ApiKey = {
+  readonly keyId: string;
+  readonly serverId: string;
+  readonly versions: readonly Version[];
+  readonly sections: SectionSet;
+  readonly commands: readonly string[];
+  /** Null when the key may be used from anywhere. */
+  readonly allowedFrom: AddressList | null;
+  readonly expiresAt: number | null;
+  readonly isSuspended: boolean;
+};
+
+export type Access = {
+  readonly version: Version;
+  /** The `<community>` segment of the path, if it has one. */
+  readonly community: string | undefined;
+  readonly serverCommunity: string | null;
+  readonly sections: SectionSet;
+  /** Asked only when the key has an address list: finding the address costs more than the rest together. */
+  readonly findAddress: () => string;
+};
+
+export function isExpired(key: ApiKey, now: number): boolean {
+  return key.expiresAt !== null && now >= key.expiresAt;
+}
+
+/** The first rule that says no, or undefined when the key may do this. */
+export function findForbidden(key: ApiKey, access: Access): Refusal | undefined {
+  if (!key.versions.includes(access.version)) return refuse(ERRORS.versionForbidden);
+  if (key.isSuspended) return refuse(ERRORS.forbidden);
+  if (key.allowedFrom && !key.allowedFrom.has(access.findAddress())) return refuse(ERRORS.forbidden);
+  const { community, serverCommunity } = access;
+  if (community !== undefined && serverCommunity !== null && community !== serverCommunity) {
+    return refuse(ERRORS.forbidden);
+  }
+  if (access.sections & ~key.sections) return refuse(ERRORS.sectionForbidden);
+  return undefined;
+}

@@ -1,0 +1,24 @@
+// Reads the Authorization header. The runtime joins repeated headers with a comma, which is how more than one
+// value is recognised here.
+
+export type Bearer =
+  | { readonly kind: "missing" }
+  | { readonly kind: "malformed" }
+  | { readonly kind: "token"; readonly token: string };
+
+const MISSING: Bearer = { kind: "missing" };
+const MALFORMED: Bearer = { kind: "malformed" };
+
+// A comma followed by "<scheme> <credentials>" begins a second value. A Digest header's own commas are followed by
+// "<name>=<value>" and do not look like that. An empty first value leaves a leading comma.
+const SECOND_VALUE = /^\s*,|,\s*[A-Za-z][A-Za-z0-9-]*\s+[^\s=]|,\s*bearer\s*(?:,|$)/i;
+
+export function parseBearer(header: string | null): Bearer {
+  if (header === null) return MISSING;
+  const value = header.trim();
+  if (SECOND_VALUE.test(value)) return MALFORMED;
+  if (!/^bearer(?:[\s,]|$)/i.test(value)) return MISSING;
+  const token = value.slice("bearer".length).trim();
+  if (token === "") return MISSING;
+  return /[\s,]/.test(token) ? MALFORMED : { kind: "token", token };
+}

@@ -1,0 +1,65 @@
+// The one table of errors: code, HTTP status and message. Every refusal in Gatehouse names a row of it.
+
+export type ErrorRow = { readonly code: number; readonly status: number; readonly message: string };
+
+export const ERRORS = {
+  missingCommand: { code: 5005, status: 400, message: "missing_command" },
+  invalidMasterKey: { code: 5006, status: 401, message: "invalid_master_key" },
+  missingToken: { code: 5007, status: 401, message: "missing_token" },
+  invalidToken: { code: 5008, status: 401, message: "invalid_token" },
+  forbidden: { code: 5009, status: 403, message: "forbidden" },
+  versionForbidden: { code: 5010, status: 403, message: "api_version_forbidden" },
+  sectionForbidden: { code: 5011, status: 403, message: "query_param_forbidden" },
+  queueFull: { code: 5015, status: 429, message: "command_queue_full" },
+  rateLimited: { code: 5016, status: 429, message: "rate_limit_exceeded" },
+  internal: { code: 5017, status: 500, message: "internal_error" },
+  obsolete: { code: 5018, status: 500, message: "Endpoint устарел. Используйте более новую версию API." },
+  gameApi: { code: 5019, status: 400, message: "game_api_error" },
+  notFound: { code: 5020, status: 404, message: "not_found" },
+  invalidJson: { code: 5034, status: 400, message: "invalid_json" },
+  spamBlocked: { code: 5100, status: 429, message: "spam_blocked" },
+  methodNotAllowed: { code: 5101, status: 405, message: "method_not_allowed" },
+  payloadTooLarge: { code: 5102, status: 413, message: "payload_too_large" },
+  unsupportedMediaType: { code: 5103, status: 415, message: "unsupported_media_type" },
+  invalidRequest: { code: 5104, status: 400, message: "invalid_request" },
+  notWaiting: { code: 5104, status: 409, message: "invalid_request" },
+  idempotencyInFlight: { code: 5105, status: 409, message: "idempotency_conflict" },
+  idempotencyMismatch: { code: 5105, status: 422, message: "idempotency_conflict" },
+  unavailable: { code: 5106, status: 503, message: "unavailable" },
+  tooManyAttempts: { code: 5107, status: 429, message: "too_many_attempts" },
+} as const satisfies Record<string, ErrorRow>;
+
+/** A no, with what the caller is told beyond code and message. A refusal is an answer, never an exception. */
+export type Refusal = {
+  readonly refused: ErrorRow;
+  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export function refuse(
+  refused: ErrorRow,
+  fields?: Readonly<Record<string, unknown>>,
+  headers?: Readonly<Record<string, string>>,
+): Refusal {
+  return { refused, ...(fields && { fields }), ...(headers && { headers }) };
+}
+
+export function isRefusal(outcome: object): outcome is Refusal {
+  return "refused" in outcome;
+}
+
+/** Thrown by a store that cannot answer now (disk full, locked, connection lost). The caller gets 5106. */
+export class StoreUnavailable extends Error {
+  override name = "StoreUnavailable";
+}
+
+/** Thrown while starting, when going on would be wrong. `main` prints the message and exits with `exitCode`. */
+export class StartRefused extends Error {
+  override name = "StartRefused";
+  constructor(
+    message: string,
+    readonly exitCode: 1 | 2 = 1,
+  ) {
+    super(message);
+  }
+}

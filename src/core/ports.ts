@@ -1,0 +1,135 @@
+// What the rules need from outside, as promises that adapters keep. Each interface carries its whole promise;
+// implementations do not repeat it.
+import type { ApiKey, KeyRights } from "./api-key.ts";
+import type { GameServer } from "./game-server.ts";
+import type { Verdict } from "./rate-limit.ts";
+
+/** The embedded store answers at once, a remote one later; the way of a request allows for both. */
+export type MaybePromise<T> = T | Promise<T>;
+
+export type Clock = () => number;
+
+export type Page<T> = { readonly items: readonly T[]; readonly next: string | null };
+export type PageRequest = { readonly limit: number; readonly cursor?: string | undefined };
+
+export type ServerDraft = {
+  readonly name: string;
+  readonly community: string | null;
+  readonly serverKey: string;
+};
+
+export type KeyDraft = KeyRights & {
+  readonly serverId: string;
+  readonly label: string;
+  readonly tokenHash: string;
+  readonly expiresAt: number | null;
+};
+
+export type KeyChange = Partial<KeyRights> & {
+  readonly label?: string;
+  readonly expiresAt?: number | null;
+  readonly isSuspended?: boolean;
+};
+
+/** A key as an operator sees it. */
+export type KeyDetails = KeyRights & {
+  readonly keyId: string;
+  readonly serverId: string;
+  readonly label: string;
+  readonly expiresAt: number | null;
+  readonly isSuspended: boolean;
+  readonly createdAt: number;
+  readonly lastUsedAt: number | null;
+  readonly revokedAt: number | null;
+};
+
+export type Block = { readonly keyId: string; readonly blockedUntil: number };
+
+/**
+ * Keeps servers, keys and blocks. Every method throws StoreUnavailable when it cannot keep its promise; nothing has
+ * changed then. A change that has returned survives a crash, and the next lookup sees it.
+ */
+export interface Store {
+  /** The key a valid token belongs to; undefined for tokens unknown, revoked, rotated away or past their grace. */
+  findKey(tokenHash: string, now: number): MaybePromise<ApiKey | undefined>;
+  findServer(serverId: string): MaybePromise<GameServer | undefined>;
+
+  /**
+   * Judges one request of the key with `judgeRequest`, as one indivisible step, and keeps the next state. A block
+   * that began or grew is durable before the verdict is returned; counts may be forgotten by a restart.
+   */
+  judge(keyId: string, now: number, isCounted: boolean): MaybePromise<Verdict>;
+
+  createServer(draft: ServerDraft, now: number): Promise<GameServer>;
+  /** Setting the same upstream key again counts as a new one. Undefined when there is no such server. */
+  updateServer(serverId: string, change: Partial<ServerDraft>): Promise<GameServer | undefined>;
+  /** Revokes the server's keys and forgets the server. Undefined when there is no such server. */
+  deleteServer(serverId: string, now: number): Promise<{ revokedKeys: number } | undefined>;
+  /** Oldest first. */
+  listServers(page: PageRequest): Promise<Page<GameServer>>;
+  /** The upstream key in the clear, for the relay alone. Undefined when there is no such server. */
+  readServerKey(serverId: string): Promise<string | undefined>;
+
+  /** Undefined when there is no such server. */
+  createKey(draft: KeyDraft, now: number): Promise<KeyDetails | undefined>;
+  findKeyDetails(keyId: string): Promise<KeyDetails | undefined>;
+  /** Oldest first, revoked keys included. */
+  listKeys(page: PageRequest & { serverId?: string }): Promise<Page<KeyDetails>>;
+  /** Undefined when there is no such key or it is revoked. */
+  updateKey(keyId: string, change: KeyChange): Promise<KeyDetails | undefined>;
+  /** The old token works until `oldValidUntil`. False when there is no such key or it is revoked. */
+  rotateKey(keyId: string, tokenHash: string, oldValidUntil: number, now: number): Promise<boolean>;
+  /** Revoking again changes nothing. False when there never was such a key. */
+  revokeKey(keyId: string, now: number): Promise<boolean>;
+
+  /** The blocks in force. */
+  listBlocks(now: number): Promise<readonly Block[]>;
+  /** The key starts over with a fresh window. */
+  liftBlock(keyId: string): Promise<void>;
+
+  findSetting(name: string): Promise<string | undefined>;
+  saveSetting(name: string, value: string): Promise<void>;
+
+  /** Throws StoreUnavailable when the store cannot be read or written now. */
+  checkHealth(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What the game API said about its limit; null for what it did not say. Times are epoch milliseconds. */
+export type LimitHint = {
+  readonly limit: number | null;
+  readonly remaining: number | null;
+  readonly resetAt: number | null;
+  readonly retryAfterMs: number | null;
+};
+
+/** `code` 0 when the game API gave none. The message is safe to show: cleaned, capped and free of secrets. */
+export type UpstreamFailure = { readonly code: number; readonly message: string };
+
+/**
+ * A checked ServerInfo as JSON text: `base` is the object of required fields without its closing brace, `sections`
+ * the value of each section in the order of SECTIONS. `misfits` counts what was dropped for its shape.
+ */
+export type ServerParts = {
+  readonly base: string;
+  readonly sections: readonly string[];
+  readonly misfits: number;
+};
+
+export type UpstreamReading = { readonly hint: LimitHint } & (
+  | { readonly parts: ServerParts }
+  | { readonly failure: UpstreamFailure }
+);
+
+/** Asks the game API. Never throws and never hangs: whatever goes wrong within the deadline is a failure. */
+export interface Upstream {
+  readServer(serverKey: string): Promise<UpstreamReading>;
+}
+
+/** Structured logging. `fields` never hold a secret; the adapter redacts them all the same. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}

@@ -1,0 +1,258 @@
+// Asks the game API once, however many ask us. Keeps what was read while it is fresh, remembers failures as long as
+// asking again would be pointless or rude, and holds every call to the shared budget.
+import {
+  afterFailure,
+  type Breaker,
+  CLOSED_BREAKER,
+  countsTowardBreaker,
+  isCallDue,
+  isOpen,
+} from "../core/breaker.ts";
+import {
+  type Budget,
+  learnBudget,
+  msUntilCall,
+  pauseBudget,
+  spendCall,
+  UNKNOWN_BUDGET,
+} from "../core/budget.ts";
+import { ERRORS, type Refusal, refuse } from "../core/errors.ts";
+import type { GameServer } from "../core/game-server.ts";
+import type { Clock, Log, MaybePromise, Store, Upstream, UpstreamFailure } from "../core/ports.ts";
+import { secondsUntil } from "../core/rate-limit.ts";
+import type { RelayMeter } from "./relay-meter.ts";
+import { Snapshot } from "./snapshot.ts";
+
+/** A caller waits this long for the budget before it is told to come back; most waits are shorter. */
+export const BUDGET_PATIENCE_MS = 2_000;
+/** A server counts as being asked about this long after it last was. */
+export const ACTIVE_MS = 60_000;
+/** What is known about a server that nobody asks about is forgotten after this time. */
+export const FORGET_AFTER_MS = 10 * 60_000;
+
+const BAD_KEY_CODES: ReadonlySet<number> = new Set([2000, 2001, 2002, 2003, 2004]);
+const GLOBAL_KEY_CODE = 2003;
+const OFFLINE_CODE = 3002;
+const RATE_LIMITED_CODE = 4001;
+
+export type Reading = { readonly snapshot: Snapshot; readonly isHit: boolean };
+
+export type RelaySettings = {
+  readonly freshMs: number;
+  readonly staleMs: number;
+  readonly hasGlobalKey: boolean;
+};
+
+export type RelayParts = {
+  readonly upstream: Upstream;
+  readonly store: Pick<Store, "readServerKey">;
+  readonly clock: Clock;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly settings: RelaySettings;
+  readonly meter: RelayMeter;
+  readonly log: Log;
+};
+
+/** Everything the relay knows about one server. `remembered` is answered without a call until its time is up. */
+type Watch = {
+  readonly serverId: string;
+  readonly keyRevision: number;
+  hit: Reading | undefined;
+  pending: Promise<Reading | Refusal> | undefined;
+  remembered: { readonly failure: UpstreamFailure; readonly until: number } | undefined;
+  lastFailure: UpstreamFailure | undefined;
+  breaker: Breaker;
+  lastCallAt: number;
+  lastAskedAt: number;
+};
+
+export class Relay {
+  readonly #parts: RelayParts;
+  readonly #watches = new Map<string, Watch>();
+  #budget: Budget = UNKNOWN_BUDGET;
+  #callsUnderWay = 0;
+  #globalKeyFailure: UpstreamFailure | undefined;
+  #active = { count: 0, countedAt: 0 };
+
+  constructor(parts: RelayParts) {
+    this.#parts = parts;
+  }
+
+  /** The state of the server, or 5019. Callers that come while a call is under way share its answer. */
+  read(server: GameServer, now: number): MaybePromise<Reading | Refusal> {
+    const watch = this.#watchOf(server, now);
+    watch.lastAskedAt = now;
+    if (watch.hit && this.#isYounger(watch.hit, this.#parts.settings.freshMs, now)) {
+      this.#parts.meter.hits++;
+      return watch.hit;
+    }
+    const known = this.#findKnownFailure(watch, now);
+    if (known) return this.#answerFailure(watch, known, now);
+    if (watch.pending) {
+      this.#parts.meter.coalesced++;
+      return watch.pending;
+    }
+    const waitMs = this.#msUntilCall(watch, now);
+    if (waitMs > BUDGET_PATIENCE_MS) return this.#answerRateLimit(watch, now + waitMs, now);
+    watch.pending = this.#refresh(watch, waitMs, now + BUDGET_PATIENCE_MS).finally(() => {
+      watch.pending = undefined;
+    });
+    return watch.pending;
+  }
+
+  /** For people and metrics: nothing here holds a key or a player. */
+  describe(now: number) {
+    const watches = [...this.#watches.values()];
+    return {
+      budget: this.#budget,
+      watchedServers: watches.length,
+      activeServers: this.#countActive(now),
+      openBreakers: watches.filter((watch) => isOpen(watch.breaker)).length,
+      refusedKeys: watches.filter((watch) => watch.remembered?.until === Number.POSITIVE_INFINITY).length,
+      oldestSnapshotMs: watches.reduce((oldest, { hit }) => {
+        return hit ? Math.max(oldest, now - hit.snapshot.fetchedAt) : oldest;
+      }, 0),
+    };
+  }
+
+  #watchOf(server: GameServer, now: number): Watch {
+    const known = this.#watches.get(server.serverId);
+    if (known && known.keyRevision === server.keyRevision) return known;
+    // A key that was set again means "try again", also for what a bad global key had stopped.
+    if (known) this.#globalKeyFailure = undefined;
+    const watch: Watch = {
+      serverId: server.serverId,
+      keyRevision: server.keyRevision,
+      hit: undefined,
+      pending: undefined,
+      remembered: undefined,
+      lastFailure: undefined,
+      breaker: CLOSED_BREAKER,
+      lastCallAt: 0,
+      lastAskedAt: now,
+    };
+    this.#watches.set(server.serverId, watch);
+    return watch;
+  }
+
+  #isYounger(reading: Reading, limitMs: number, now: number): boolean {
+    const ageMs = now - reading.snapshot.fetchedAt;
+    return ageMs >= 0 && ageMs < limitMs;
+  }
+
+  #findKnownFailure(watch: Watch, now: number): UpstreamFailure | undefined {
+    if (this.#globalKeyFailure) return this.#globalKeyFailure;
+    if (watch.remembered && now < watch.remembered.until) return watch.remembered.failure;
+    // While open, and while its one probe is under way, the last failure is the answer.
+    const isWaiting = isOpen(watch.breaker) && (watch.pending || !isCallDue(watch.breaker, now));
+    return isWaiting ? watch.lastFailure : undefined;
+  }
+
+  async #refresh(watch: Watch, firstWaitMs: number, patientUntil: number): Promise<Reading | Refusal> {
+    const { clock, sleep, store, upstream, meter } = this.#parts;
+    let waitMs = firstWaitMs;
+    while (waitMs > 0) {
+      await sleep(waitMs);
+      const now = clock();
+      waitMs = this.#msUntilCall(watch, now);
+      if (now + waitMs > patientUntil) return this.#answerRateLimit(watch, now + waitMs, now);
+    }
+    const startedAt = clock();
+    watch.lastCallAt = startedAt;
+    this.#budget = spendCall(this.#budget, startedAt);
+    const serverKey = await store.readServerKey(watch.serverId);
+    // The server was deleted between the lookup and here; its callers' key is gone with it.
+    if (serverKey === undefined) return refuse(ERRORS.invalidToken);
+    this.#callsUnderWay++;
+    const answer = await upstream.readServer(serverKey).finally(() => this.#callsUnderWay--);
+    const now = clock();
+    meter.countCall("failure" in answer ? answer.failure.code : "ok", now - startedAt);
+    if ("parts" in answer) {
+      meter.misfits += answer.parts.misfits;
+      this.#budget = learnBudget(this.#budget, answer.hint, now, this.#callsUnderWay);
+      watch.breaker = CLOSED_BREAKER;
+      watch.remembered = undefined;
+      const snapshot = new Snapshot(answer.parts, now);
+      watch.hit = { snapshot, isHit: true };
+      return { snapshot, isHit: false };
+    }
+    return this.#takeFailure(watch, answer.failure, answer.hint, now);
+  }
+
+  #takeFailure(
+    watch: Watch,
+    failure: UpstreamFailure,
+    hint: Parameters<typeof pauseBudget>[1],
+    now: number,
+  ): Reading | Refusal {
+    const { settings, log } = this.#parts;
+    log.warn({ server_id: watch.serverId, upstream_code: failure.code }, `game API: ${failure.message}`);
+    watch.lastFailure = failure;
+    if (failure.code === RATE_LIMITED_CODE) {
+      this.#budget = pauseBudget(this.#budget, hint, now);
+      return this.#answerRateLimit(watch, this.#budget.pausedUntil, now);
+    }
+    this.#budget = learnBudget(this.#budget, hint, now, this.#callsUnderWay);
+    watch.breaker = countsTowardBreaker(failure.code) ? afterFailure(watch.breaker, now) : CLOSED_BREAKER;
+    if (failure.code === GLOBAL_KEY_CODE && settings.hasGlobalKey) this.#globalKeyFailure = failure;
+    if (BAD_KEY_CODES.has(failure.code)) {
+      watch.remembered = { failure, until: Number.POSITIVE_INFINITY };
+    } else if (failure.code === OFFLINE_CODE) {
+      watch.remembered = { failure, until: now + settings.freshMs };
+    }
+    return this.#answerFailure(watch, failure, now);
+  }
+
+  /** What is old but within GATEHOUSE_STALE_MS beats a failure, unless the failure is news about the server itself. */
+  #answerFailure(watch: Watch, failure: UpstreamFailure, now: number): Reading | Refusal {
+    const isNews = BAD_KEY_CODES.has(failure.code) || failure.code === OFFLINE_CODE;
+    const stale = isNews ? undefined : this.#findStale(watch, now);
+    return stale ?? refuseUpstream(failure);
+  }
+
+  #answerRateLimit(watch: Watch, retryAt: number, now: number): Reading | Refusal {
+    const stale = this.#findStale(watch, now);
+    if (stale) return stale;
+    const seconds = secondsUntil(retryAt, now);
+    const message =
+      watch.lastFailure?.code === RATE_LIMITED_CODE ? watch.lastFailure.message : BUDGET_MESSAGE;
+    return refuseUpstream({ code: RATE_LIMITED_CODE, message }, { "Retry-After": String(seconds) });
+  }
+
+  #findStale(watch: Watch, now: number): Reading | undefined {
+    const { freshMs, staleMs } = this.#parts.settings;
+    if (!watch.hit || staleMs === 0 || !this.#isYounger(watch.hit, freshMs + staleMs, now)) return undefined;
+    this.#parts.meter.staleHits++;
+    return watch.hit;
+  }
+
+  #msUntilCall(watch: Watch, now: number): number {
+    return msUntilCall(this.#budget, now, watch.lastCallAt, this.#countActive(now));
+  }
+
+  /** Counted once a second at most, when a call is due; forgets silent servers on the way. */
+  #countActive(now: number): number {
+    if (Math.abs(now - this.#active.countedAt) < 1_000 && this.#active.count > 0) return this.#active.count;
+    let count = 0;
+    for (const watch of this.#watches.values()) {
+      const silentMs = now - watch.lastAskedAt;
+      if (silentMs < ACTIVE_MS) count++;
+      else if (silentMs > FORGET_AFTER_MS && !watch.pending) this.#forget(watch);
+    }
+    this.#active = { count, countedAt: now };
+    return count;
+  }
+
+  /** A refused key is kept in mind: forgetting it would mean asking with it again. */
+  #forget(watch: Watch): void {
+    watch.hit = undefined;
+    if (watch.remembered?.until !== Number.POSITIVE_INFINITY) this.#watches.delete(watch.serverId);
+  }
+}
+
+const BUDGET_MESSAGE = "The game API's request budget is used up for the moment.";
+
+function refuseUpstream(failure: UpstreamFailure, headers?: Record<string, string>): Refusal {
+  const fields = { upstream_code: failure.code, upstream_message: failure.message };
+  return refuse(ERRORS.gameApi, fields, headers);
+}

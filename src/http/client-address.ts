@@ -1,0 +1,21 @@
+// The client's address. X-Forwarded-For is believed only as far as trusted proxies wrote it.
+import { type AddressList, parseAddress } from "../core/address.ts";
+import type { Call } from "./call.ts";
+
+/** The last address in X-Forwarded-For that is not a trusted proxy's, when the peer is one; else the peer. */
+export function createAddressFinder(trusted: AddressList): (call: Call) => string {
+  return (call) => {
+    const peer = parseAddress(call.peerAddress) ?? "";
+    if (!trusted.has(peer)) return peer;
+    const hops = (call.request.headers.get("x-forwarded-for") ?? "").split(",").reverse();
+    let client = peer;
+    for (const hop of hops) {
+      const address = parseAddress(hop);
+      // What is not an address was not written by a proxy that can be trusted; nor is anything left of it.
+      if (address === undefined) break;
+      client = address;
+      if (!trusted.has(address)) break;
+    }
+    return client;
+  };
+}

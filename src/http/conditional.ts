@@ -1,0 +1,33 @@
+// Conditional and compressed answers: does the caller have this body already, and can it unpack gzip?
+
+/** If-None-Match compares weakly: W/"x" and "x" are the same. */
+export function isMatchingEtag(header: string | null, etag: string): boolean {
+  if (header === null) return false;
+  if (header === etag) return true;
+  const opaque = opaqueTag(etag);
+  return header.split(",").some((entry) => {
+    const tag = entry.trim();
+    return tag === "*" || opaqueTag(tag) === opaque;
+  });
+}
+
+function opaqueTag(tag: string): string {
+  return tag.startsWith("W/") ? tag.slice(2) : tag;
+}
+
+const GZIP_NAMES: ReadonlySet<string> = new Set(["gzip", "x-gzip"]);
+
+/** A coding that is named counts with its own weight; "*" stands for those that are not named. */
+export function acceptsGzip(header: string | null): boolean {
+  if (header === null) return false;
+  let anyAccepted = false;
+  for (const entry of header.split(",")) {
+    const [coding = "", ...parameters] = entry.split(";");
+    const name = coding.trim().toLowerCase();
+    const weight = parameters.map((part) => /^\s*q\s*=\s*([\d.]+)\s*$/i.exec(part)?.[1]).find(Boolean);
+    const isAccepted = weight === undefined || Number(weight) > 0;
+    if (GZIP_NAMES.has(name)) return isAccepted;
+    if (name === "*") anyAccepted = isAccepted;
+  }
+  return anyAccepted;
+}

@@ -1,0 +1,8 @@
+// Version 1 is disabled: whatever is asked of it, with or without a key, the answer is 5018.
+import { ERRORS, refuse } from "../core/errors.ts";
+import { answerRefusal } from "./answers.ts";
+import type { Handler } from "./call.ts";
+
+const OBSOLETE = refuse(ERRORS.obsolete);
+
+export const answerLegacyV1: Handler = (call) => answerRefusal(call, OBSOLETE);

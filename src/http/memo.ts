@@ -1,0 +1,19 @@
+// Remembers the results of a pure function of a short text, within a ceiling: when it is reached, all is forgotten.
+
+export function memoize<T>(
+  compute: (text: string) => T,
+  entriesMax: number,
+  lengthMax: number,
+): (text: string) => T {
+  const kept = new Map<string, T>();
+  return (text) => {
+    const known = kept.get(text);
+    if (known !== undefined) return known;
+    const result = compute(text);
+    if (text.length <= lengthMax) {
+      if (kept.size >= entriesMax) kept.clear();
+      kept.set(text, result);
+    }
+    return result;
+  };
+}

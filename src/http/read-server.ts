@@ -1,0 +1,74 @@
+// GET /v2/game/server, with and without the community segment: the request's way as a straight line.
+import { type Access, findForbidden } from "../core/api-key.ts";
+import { isRefusal } from "../core/errors.ts";
+import type { Store } from "../core/ports.ts";
+import { parseSections } from "../core/sections.ts";
+import { admit, type LimitReport } from "../gateway/admit.ts";
+import { authenticate, INVALID_TOKEN } from "../gateway/authenticate.ts";
+import { chain } from "../gateway/chain.ts";
+import type { Reading, Relay } from "../gateway/relay.ts";
+import type { Body } from "../gateway/snapshot.ts";
+import { answerRefusal, limitHeaders } from "./answers.ts";
+import type { Call, Handler } from "./call.ts";
+import { acceptsGzip, isMatchingEtag } from "./conditional.ts";
+import { memoize } from "./memo.ts";
+
+/** A client sends the same few query strings and Accept-Encoding values again and again. */
+const sectionsOf = memoize(parseSections, 1_000, 512);
+const wantsGzip = memoize(acceptsGzip, 200, 256);
+
+export type ReadServerParts = {
+  readonly store: Store;
+  readonly relay: Relay;
+  readonly findAddress: (call: Call) => string;
+};
+
+export function createReadServer({ store, relay, findAddress }: ReadServerParts): Handler {
+  return (call) => {
+    const { request, target, now } = call;
+    const sections = sectionsOf(target.query);
+    return chain(authenticate(store, request.headers.get("authorization"), now), (key) => {
+      if (isRefusal(key)) return answerRefusal(call, key);
+      return chain(admit(store, key.keyId, now, true), ({ refusal, report }) => {
+        if (refusal) return answerRefusal(call, refusal, report);
+        return chain(store.findServer(key.serverId), (server) => {
+          if (!server) return answerRefusal(call, INVALID_TOKEN, report);
+          const access: Access = {
+            version: "v2",
+            community: target.params.community,
+            serverCommunity: server.community,
+            sections,
+            findAddress: () => findAddress(call),
+          };
+          const forbidden = findForbidden(key, access);
+          if (forbidden) return answerRefusal(call, forbidden, report);
+          return chain(relay.read(server, now), (outcome) => {
+            if (isRefusal(outcome)) return answerRefusal(call, outcome, report);
+            return answerReading(call, outcome, outcome.snapshot.body(sections), report);
+          });
+        });
+      });
+    });
+  };
+}
+
+function answerReading(call: Call, reading: Reading, body: Body, report: LimitReport | null): Response {
+  const { headers: asked } = call.request;
+  const ageMs = reading.isHit ? call.now - reading.snapshot.fetchedAt : 0;
+  const headers: Record<string, string> = {
+    "Content-Type": "application/json",
+    "Cache-Control": "private, no-cache",
+    Vary: "Accept-Encoding",
+    ETag: body.etag,
+    Age: String(Math.max(0, Math.floor(ageMs / 1000))),
+    "X-Cache": reading.isHit ? "hit" : "miss",
+    ...(report && limitHeaders(report)),
+  };
+  if (isMatchingEtag(asked.get("if-none-match"), body.etag)) {
+    return new Response(null, { status: 304, headers });
+  }
+  const packed = wantsGzip(asked.get("accept-encoding") ?? "") ? body.gzipped : null;
+  if (!packed) return new Response(body.bytes, { headers });
+  headers["Content-Encoding"] = "gzip";
+  return new Response(packed, { headers });
+}

@@ -1,0 +1,87 @@
+// Finds the route of a path. Knows paths and methods, nothing of what routes do.
+import { COMMUNITY_SHAPE } from "../core/game-server.ts";
+import type { Handler } from "./call.ts";
+import { memoize } from "./memo.ts";
+
+export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+
+/** A segment that begins with a colon varies; `:community` must look like one, else the path is another. */
+export type Route = { readonly path: string } & { readonly [M in Method]?: Handler };
+
+export type Match = {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+  readonly allow: string;
+};
+
+const METHODS: readonly Method[] = ["GET", "POST", "PATCH", "PUT", "DELETE"];
+const NO_PARAMS = Object.freeze({});
+const NOWHERE = Symbol("nowhere");
+
+export function createRouter(routes: readonly Route[]): (path: string) => Match | undefined {
+  const fixed = new Map<string, Match>();
+  const varying: { route: Route; segments: readonly string[]; allow: string }[] = [];
+  for (const route of routes) {
+    const allow = allowOf(route);
+    if (route.path.includes(":")) varying.push({ route, segments: route.path.split("/"), allow });
+    else fixed.set(route.path, { route, params: NO_PARAMS, allow });
+  }
+
+  function findVarying(path: string): Match | typeof NOWHERE {
+    const segments = decodeSegments(path);
+    if (!segments) return NOWHERE;
+    const plain = fixed.get(segments.join("/"));
+    if (plain && !segments.some((segment) => segment.includes("/"))) return plain;
+    for (const { route, segments: pattern, allow } of varying) {
+      const params = matchSegments(pattern, segments);
+      if (params) return { route, params, allow };
+    }
+    return NOWHERE;
+  }
+
+  const findRemembered = memoize(findVarying, 1_000, 256);
+  return (path) => {
+    const found = fixed.get(path) ?? findRemembered(path);
+    return found === NOWHERE ? undefined : found;
+  };
+}
+
+/** Everything under /v1, however it is spelled; /v10 and /v1x are other paths. */
+export function isLegacyPath(path: string): boolean {
+  if (!path.includes("%")) return path === "/v1" || path.startsWith("/v1/");
+  return decodeSegments(path)?.[1] === "v1";
+}
+
+function matchSegments(
+  pattern: readonly string[],
+  segments: readonly string[],
+): Record<string, string> | undefined {
+  if (pattern.length !== segments.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [index, expected] of pattern.entries()) {
+    const segment = segments[index] ?? "";
+    if (!expected.startsWith(":")) {
+      if (segment !== expected) return undefined;
+    } else {
+      if (segment === "" || (expected === ":community" && !COMMUNITY_SHAPE.test(segment))) return undefined;
+      params[expected.slice(1)] = segment;
+    }
+  }
+  return params;
+}
+
+/** Undefined for a path whose escapes are no UTF-8: no route of ours is spelled like that. */
+function decodeSegments(path: string): string[] | undefined {
+  const segments = path.split("/");
+  if (!path.includes("%")) return segments;
+  try {
+    return segments.map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
+}
+
+function allowOf(route: Route): string {
+  const methods = METHODS.filter((method) => route[method]);
+  return methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
+}

@@ -1,0 +1,65 @@
+// What was asked of the simulator, for tests and curious people: bounded, and never with a whole key.
+
+/** Older calls are forgotten beyond this many; the totals still count them. */
+export const CALLS_MAX = 2000;
+const COMMAND_SHOWN_MAX = 1000;
+
+export type CallRecord = {
+  index: number;
+  /** Epoch milliseconds by the simulator's clock. */
+  at: number;
+  method: string;
+  path: string;
+  kind: "read" | "command" | "other";
+  /** The part of the server key after the hyphen. */
+  server: string;
+  sections: readonly string[];
+  command?: string;
+  /** Null while there is no answer, and for good when a fault ate the call. */
+  status: number | null;
+  code?: number;
+  fault?: string;
+};
+
+export type CallTotals = { reads: number; commands: number; refused: number; limited: number };
+
+export class CallLog {
+  #calls: CallRecord[] = [];
+  #nextIndex = 0;
+  #totals: CallTotals = emptyTotals();
+
+  /** Writes a call down as it arrives; `settle` adds how it ended. */
+  record(call: Omit<CallRecord, "index" | "status">): CallRecord {
+    const { command, ...rest } = call;
+    const entry: CallRecord = { index: this.#nextIndex++, ...rest, status: null };
+    if (command !== undefined) entry.command = command.slice(0, COMMAND_SHOWN_MAX);
+    this.#calls.push(entry);
+    if (this.#calls.length > CALLS_MAX) this.#calls.shift();
+    if (call.kind === "read") this.#totals.reads++;
+    if (call.kind === "command") this.#totals.commands++;
+    return entry;
+  }
+
+  /** `refused` counts every answer of 400 and above, `limited` the 429s among them. */
+  settle(entry: CallRecord, status: number, code: number | undefined): void {
+    entry.status = status;
+    if (code !== undefined) entry.code = code;
+    if (status >= 400) this.#totals.refused++;
+    if (status === 429) this.#totals.limited++;
+  }
+
+  /** Oldest first; `next` is the `since` that continues where this answer ends. */
+  list(since = 0): { calls: CallRecord[]; next: number; totals: CallTotals } {
+    const calls = this.#calls.filter(({ index }) => index >= since);
+    return { calls, next: this.#nextIndex, totals: { ...this.#totals } };
+  }
+
+  clear(): void {
+    this.#calls = [];
+    this.#totals = emptyTotals();
+  }
+}
+
+function emptyTotals(): CallTotals {
+  return { reads: 0, commands: 0, refused: 0, limited: 0 };
+}

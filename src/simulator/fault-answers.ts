@@ -1,0 +1,54 @@
+// The faults that are wrong answers rather than wrong deliveries.
+import type { Fault } from "./armed-faults.ts";
+import { type Answer, answerJson, answerRefusal, type ErrorForm } from "./refusals.ts";
+
+const PROXY_PAGE =
+  "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>" +
+  "<body><center><h1>502 Bad Gateway</h1></center><hr><center>edge</center></body></html>\n";
+
+/** The answer that a fault puts in place of the honest one, if it is such a fault. */
+export function findFaultAnswer(fault: Fault, nowMs: number): Answer | undefined {
+  switch (fault.kind) {
+    case "code":
+      return answerRefusal(fault.findNumber("code") ?? 0, {
+        status: fault.findNumber("status"),
+        message: fault.findText("message"),
+        form: fault.findText("form") as ErrorForm | undefined,
+      });
+    case "not-json":
+      return {
+        status: 200,
+        headers: { "Content-Type": "application/json" },
+        body: '{"Name": "Willow Bay", Oops',
+      };
+    case "html-502":
+      return { status: 502, headers: { "Content-Type": "text/html" }, body: PROXY_PAGE };
+    case "redirect": {
+      const headers = { Location: fault.findText("to") ?? "", "Content-Type": "text/plain" };
+      return { status: fault.findNumber("status") ?? 302, headers, body: "Moved\n" };
+    }
+    case "rate-limit":
+      return answerPretendedLimit(fault, nowMs);
+    default:
+      return undefined;
+  }
+}
+
+function answerPretendedLimit(fault: Fault, nowMs: number): Answer {
+  const retryAfter = fault.findNumber("retry_after") ?? 0;
+  const headers: Record<string, string> = {};
+  if (fault.isSet("headers")) {
+    headers["X-RateLimit-Bucket"] = "unauthenticated-global";
+    headers["X-RateLimit-Limit"] = "35";
+    headers["X-RateLimit-Remaining"] = "0";
+    headers["X-RateLimit-Reset"] = String(Math.ceil(nowMs / 1000 + retryAfter));
+    if (fault.isSet("retry_header")) headers["Retry-After"] = String(Math.ceil(retryAfter));
+  }
+  const body: Record<string, unknown> = {
+    message: "You are being rate limited!",
+    bucket: "unauthenticated-global",
+  };
+  if (fault.isSet("retry_body")) body.retry_after = retryAfter;
+  if (fault.isSet("with_code")) body.code = 4001;
+  return { ...answerJson(429, body, headers), code: 4001 };
+}

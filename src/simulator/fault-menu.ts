@@ -1,0 +1,207 @@
+// The menu of faults: every kind with its parameters, and the parser that turns an order into an armed fault
+// or a sentence that names the wrong field.
+
+export type ParameterValue = number | string | boolean;
+type ParameterRule = {
+  type: "integer" | "number" | "text" | "boolean";
+  about: string;
+  required?: true;
+  default?: ParameterValue;
+  least?: number;
+  most?: number;
+  choices?: readonly string[];
+};
+type FaultRule = { about: string; parameters: Readonly<Record<string, ParameterRule>> };
+
+const DAY_MS = 86_400_000;
+const ACTS: ParameterRule = {
+  type: "boolean",
+  about: "whether the call is carried out although its answer is lost",
+  default: false,
+};
+
+export const FAULT_RULES = {
+  code: {
+    about: "answers with an error code of the game API",
+    parameters: {
+      code: { type: "integer", about: "the error code", required: true, least: 0, most: 99_999 },
+      status: {
+        type: "integer",
+        about: "HTTP status, the usual one of the code if left out",
+        least: 200,
+        most: 599,
+      },
+      message: { type: "text", about: "the message, the usual one of the code if left out" },
+      form: {
+        type: "text",
+        about: "body form: {code, message}, {error, code} or {message, commandId}",
+        default: "message",
+        choices: ["message", "error", "command-id"],
+      },
+    },
+  },
+  refused: {
+    about: "takes no new connections for `seconds`, then listens again on the same port",
+    parameters: {},
+  },
+  slow: {
+    about: "answers rightly, but late",
+    parameters: { ms: { type: "integer", about: "delay", default: 3000, least: 0, most: DAY_MS } },
+  },
+  hang: { about: "takes the call and never answers", parameters: { acts: ACTS } },
+  reset: { about: "resets the connection instead of answering", parameters: { acts: ACTS } },
+  truncated: { about: "promises the whole answer, sends half of it and hangs up", parameters: {} },
+  drip: {
+    about: "sends the right answer one byte at a time",
+    parameters: {
+      ms: { type: "integer", about: "pause before each byte", default: 100, least: 1, most: DAY_MS },
+    },
+  },
+  "not-json": { about: "answers 200 with a body that is not JSON", parameters: {} },
+  "html-502": { about: "answers 502 with the HTML page of a proxy", parameters: {} },
+  huge: {
+    about: "answers 200 with an enormous JSON body",
+    parameters: {
+      bytes: {
+        type: "integer",
+        about: "size of the body",
+        default: 50_000_000,
+        least: 1,
+        most: 10_000_000_000,
+      },
+      gzip: {
+        type: "boolean",
+        about: "sends it gzip-compressed: small on the wire, enormous unpacked",
+        default: false,
+      },
+    },
+  },
+  redirect: {
+    about: "redirects the caller to another address",
+    parameters: {
+      to: { type: "text", about: "the address", default: "http://elsewhere.invalid/v2/server" },
+      status: { type: "integer", about: "HTTP status", default: 302, least: 300, most: 399 },
+    },
+  },
+  "rate-limit": {
+    about: "answers 429, whatever the real count",
+    parameters: {
+      retry_after: { type: "number", about: "seconds to wait", default: 5, least: 0, most: 86_400 },
+      headers: { type: "boolean", about: "false leaves away Retry-After and X-RateLimit-*", default: true },
+      retry_header: { type: "boolean", about: "false leaves away Retry-After alone", default: true },
+      retry_body: { type: "boolean", about: "false leaves retry_after out of the body", default: true },
+      with_code: { type: "boolean", about: "false leaves code 4001 out of the body", default: true },
+    },
+  },
+  "odd-shapes": {
+    about:
+      "answers reads with every quirk at its worst, wrong types, missing and null sections, hostile names",
+    parameters: {
+      required: { type: "boolean", about: "spoils one of the eight required fields too", default: false },
+    },
+  },
+} as const satisfies Record<string, FaultRule>;
+
+export type FaultKind = keyof typeof FAULT_RULES;
+export const FAULT_KINDS = Object.keys(FAULT_RULES) as FaultKind[];
+
+export const FAULT_FILTERS: Readonly<Record<string, ParameterRule>> = {
+  server: { type: "text", about: "only calls for this server: the part of its key after the hyphen" },
+  target: { type: "text", about: "only these calls", default: "all", choices: ["reads", "commands", "all"] },
+  times: { type: "integer", about: "for so many calls", least: 1, most: 1_000_000 },
+  seconds: {
+    type: "number",
+    about: "for so long; without times and seconds until cleared",
+    least: 0.01,
+    most: 86_400,
+  },
+};
+
+const REFUSED_SECONDS: ParameterRule = {
+  type: "number",
+  about: "for so long",
+  default: 5,
+  least: 0.01,
+  most: 3600,
+};
+
+export type FaultOrder = {
+  kind: FaultKind;
+  settings: Readonly<Record<string, ParameterValue>>;
+  server: string | null;
+  target: "reads" | "commands" | "all";
+  times: number | null;
+  seconds: number | null;
+};
+
+export type ParsedFault = { order: FaultOrder } | { field: string; problem: string };
+
+/** Nobody can be told apart before a connection exists, so `refused` takes no filter but its duration. */
+function filtersOf(kind: FaultKind): Readonly<Record<string, ParameterRule>> {
+  return kind === "refused" ? { seconds: REFUSED_SECONDS } : FAULT_FILTERS;
+}
+
+export function describeMenu(): unknown[] {
+  return FAULT_KINDS.map((kind) => ({
+    kind,
+    about: FAULT_RULES[kind].about,
+    parameters: { ...FAULT_RULES[kind].parameters, ...filtersOf(kind) },
+  }));
+}
+
+export function parseFault(wish: unknown): ParsedFault {
+  if (typeof wish !== "object" || wish === null || Array.isArray(wish)) {
+    return { field: "body", problem: "must be a JSON object" };
+  }
+  const { kind, ...given } = wish as Record<string, unknown>;
+  if (!isFaultKind(kind)) return { field: "kind", problem: `must be one of ${FAULT_KINDS.join(", ")}` };
+  const parameters: Readonly<Record<string, ParameterRule>> = FAULT_RULES[kind].parameters;
+  const rules: Readonly<Record<string, ParameterRule>> = { ...parameters, ...filtersOf(kind) };
+  for (const field of Object.keys(given)) {
+    if (!Object.hasOwn(rules, field)) return { field, problem: `is not a parameter of ${kind}` };
+  }
+  const values: Record<string, ParameterValue> = {};
+  for (const [field, rule] of Object.entries(rules)) {
+    const value = given[field] ?? rule.default;
+    if (value === undefined) {
+      if (rule.required) return { field, problem: "is required" };
+      continue;
+    }
+    const problem = findProblem(value, rule);
+    if (problem) return { field, problem };
+    values[field] = value as ParameterValue;
+  }
+  return { order: sortValues(kind, values, Object.keys(parameters)) };
+}
+
+function sortValues(
+  kind: FaultKind,
+  values: Readonly<Record<string, ParameterValue>>,
+  own: readonly string[],
+): FaultOrder {
+  const { server, target, times, seconds } = values;
+  return {
+    kind,
+    settings: Object.fromEntries(Object.entries(values).filter(([field]) => own.includes(field))),
+    server: typeof server === "string" ? server : null,
+    target: target === "reads" || target === "commands" ? target : "all",
+    times: typeof times === "number" ? times : null,
+    seconds: typeof seconds === "number" ? seconds : null,
+  };
+}
+
+function isFaultKind(kind: unknown): kind is FaultKind {
+  return typeof kind === "string" && Object.hasOwn(FAULT_RULES, kind);
+}
+
+function findProblem(value: unknown, rule: ParameterRule): string | undefined {
+  const { type, least = 0, most = Number.MAX_SAFE_INTEGER, choices } = rule;
+  if (type === "boolean") return typeof value === "boolean" ? undefined : "must be true or false";
+  if (type === "text") {
+    if (typeof value !== "string" || /[\r\n]/.test(value)) return "must be text of one line";
+    return choices && !choices.includes(value) ? `must be one of ${choices.join(", ")}` : undefined;
+  }
+  if (typeof value !== "number" || !Number.isFinite(value)) return "must be a number";
+  if (type === "integer" && !Number.isInteger(value)) return "must be a whole number";
+  return value < least || value > most ? `must be from ${least} to ${most}` : undefined;
+}

@@ -1,0 +1,125 @@
+// The protocol of the game API: from a call to its answer, in the order in which the game API judges. No sockets here.
+import { parseSections, toSectionNames } from "../core/sections.ts";
+import { COMMAND_LENGTH_MAX, runRemoteCommand } from "./commands.ts";
+import { ALL_QUIRKS_ALWAYS, type Quirks } from "./quirks.ts";
+import { hashOf } from "./random.ts";
+import { answerRateLimited, limitHeaders, WindowLimit } from "./rate-limits.ts";
+import { type Answer, answerJson, answerRefusal, chooseForm } from "./refusals.ts";
+import { judgeKeys, serverIdOf } from "./server-keys.ts";
+import type { Town } from "./town.ts";
+import { tellTown } from "./town-answer.ts";
+import type { TownRegistry } from "./town-registry.ts";
+
+const READ_WINDOW_MS = 60_000;
+/** How much more an application with a global key may ask. */
+const GLOBAL_KEY_FACTOR = 10;
+
+export type GameCall = {
+  kind: "read" | "command";
+  query: string;
+  serverKey: string;
+  globalKey: string;
+  source: string;
+  body: string;
+  /** Turns the honest answer of a read into another; set by a fault. */
+  distort?: (answer: Record<string, unknown>) => unknown;
+};
+
+export type ProtocolRules = {
+  seed: number;
+  towns: TownRegistry;
+  quirks: Quirks;
+  readLimit: number;
+  commandIntervalMs: number;
+  clock: () => number;
+};
+
+export class Protocol {
+  readonly #rules: ProtocolRules;
+  readonly #readsBySource: WindowLimit;
+  readonly #readsByApplication: WindowLimit;
+  readonly #commands: WindowLimit;
+  #commandCount = 0;
+
+  constructor(rules: ProtocolRules) {
+    this.#rules = rules;
+    this.#readsBySource = new WindowLimit(rules.readLimit, READ_WINDOW_MS);
+    this.#readsByApplication = new WindowLimit(rules.readLimit * GLOBAL_KEY_FACTOR, READ_WINDOW_MS);
+    this.#commands = new WindowLimit(1, rules.commandIntervalMs);
+  }
+
+  answer(call: GameCall): Answer {
+    const keyCode = judgeKeys(call.serverKey, call.globalKey);
+    if (keyCode !== undefined) return this.#refuse(call, keyCode);
+    const nowMs = this.#rules.clock();
+    const { bucket, verdict } = this.#judgeLimit(call, nowMs);
+    if (verdict?.isRefused) return answerRateLimited(bucket, verdict, nowMs);
+    const town = this.#rules.towns.visit(serverIdOf(call.serverKey), nowMs);
+    const answer = call.kind === "read" ? this.#answerRead(call, town) : this.#answerCommand(call, town);
+    return verdict ? { ...answer, headers: { ...answer.headers, ...limitHeaders(bucket, verdict) } } : answer;
+  }
+
+  #judgeLimit({ kind, serverKey, globalKey, source }: GameCall, nowMs: number) {
+    if (kind === "command") {
+      // Each server has a bucket of its own whose name tells the whole key, as in the field: a trap for whoever logs it.
+      return { bucket: `command-${serverKey}`, verdict: this.#commands.take(serverKey, nowMs) };
+    }
+    if (globalKey !== "")
+      return { bucket: "global", verdict: this.#readsByApplication.take(globalKey, nowMs) };
+    return { bucket: "unauthenticated-global", verdict: this.#readsBySource.take(source, nowMs) };
+  }
+
+  #answerRead(call: GameCall, town: Town): Answer {
+    const { quirks } = this.#rules;
+    if (quirks.isOn("duplicateParametersRefused") && hasDuplicate(call.query)) {
+      return answerRefusal(0, { status: 400, message: "Duplicate query parameter." });
+    }
+    if (town.residents.size === 0) return this.#refuse(call, 3002);
+    const sections = toSectionNames(parseSections(call.query));
+    const told = tellTown(town, sections, call.distort ? ALL_QUIRKS_ALWAYS : quirks);
+    return answerJson(200, call.distort ? call.distort(told) : told);
+  }
+
+  #answerCommand(call: GameCall, town: Town): Answer {
+    const command = findCommand(call.body);
+    if (command === undefined) return this.#refuse(call, 3001);
+    const code = runRemoteCommand(town, command);
+    if (code !== undefined) return this.#refuse(call, code);
+    this.#commandCount++;
+    const { quirks, seed } = this.#rules;
+    const hasId = quirks.isOdd("commandIdInAnswer", 2, seed, this.#commandCount);
+    return answerJson(
+      200,
+      hasId ? { message: "Success", commandId: this.#inventId() } : { message: "Success" },
+    );
+  }
+
+  #inventId(): string {
+    const hex = (part: string) =>
+      hashOf(part, this.#rules.seed, this.#commandCount).toString(16).padStart(8, "0");
+    return `${hex("a")}-${hex("b").slice(4)}-4${hex("c").slice(5)}-8${hex("d").slice(5)}-${hex("e")}${hex("f").slice(4)}`;
+  }
+
+  #refuse({ serverKey }: GameCall, code: number): Answer {
+    const { quirks, seed } = this.#rules;
+    return answerRefusal(code, { form: chooseForm(quirks, seed, serverIdOf(serverKey), code) });
+  }
+}
+
+/** The command text of a request body, whatever its worth as a command. */
+export function findCommand(body: string): string | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  if (typeof parsed !== "object" || parsed === null || !("command" in parsed)) return undefined;
+  const { command } = parsed;
+  return typeof command === "string" && command.length <= COMMAND_LENGTH_MAX ? command : undefined;
+}
+
+function hasDuplicate(query: string): boolean {
+  const names = [...new URLSearchParams(query).keys()];
+  return new Set(names).size < names.length;
+}

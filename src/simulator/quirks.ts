@@ -1,0 +1,46 @@
+// The oddities seen in the field that the specification does not promise, in one table: each can be switched by itself.
+// Which item is odd follows from the seed alone, so two reads of the same thing look the same.
+import { hashOf } from "./random.ts";
+
+export const QUIRKS = {
+  emptyMapsAsLists: "an empty map arrives as []",
+  killerMissing: "a death by the surroundings has no Killer (otherwise the dead are their own killers)",
+  callsignGaps: "Callsign null, empty or missing outside the civilian team too",
+  textureGaps: "Texture null, empty or missing",
+  postalCodeGaps: "PostalCode null, empty or missing",
+  buildingNumberGaps: "BuildingNumber null, empty or missing",
+  colorHexGaps: "ColorHex null, empty or missing",
+  colorNameGaps: "ColorName null, empty or missing",
+  locationMissing: "a player without Location",
+  emergencyCallerNull: "Caller of an emergency call null",
+  emergencyDescriptionNull: "Description of an emergency call null",
+  repeatedCallNumbers: "CallNumber counted for each team, so that two teams share a number",
+  phoneOrIdVerification: "AccVerifiedReq Phone/ID",
+  serverHelperPermission: "Permission Server Helper",
+  vehiclePlates: "vehicles carry Plate",
+  remoteServerWithoutId: "commands of the API logged as Remote Server, without an id",
+  logWindowVaries: "now and then the logs show only their newest entries",
+  duplicateParametersRefused: "a query parameter given twice is 400",
+  errorInsteadOfMessage: "some errors come as {error, code}",
+  commandIdInAnswer: "some commands are answered with a commandId",
+} as const;
+
+export type QuirkName = keyof typeof QUIRKS;
+export const QUIRK_NAMES = Object.keys(QUIRKS) as QuirkName[];
+
+/** Which quirks are on, and how many items are spared for each odd one. */
+export type Quirks = {
+  isOn(name: QuirkName): boolean;
+  isOdd(name: QuirkName, oneIn: number, ...key: readonly (string | number)[]): boolean;
+};
+
+/** `true` or nothing is all of them, `false` none, a table those that it switches on or does not mention. */
+export type QuirkChoice = boolean | Partial<Record<QuirkName, boolean>>;
+
+export function chooseQuirks(choice: QuirkChoice | undefined): Quirks {
+  const isOn = (name: QuirkName) => (typeof choice === "object" ? (choice[name] ?? true) : (choice ?? true));
+  return { isOn, isOdd: (name, oneIn, ...key) => isOn(name) && hashOf(name, ...key) % oneIn === 0 };
+}
+
+/** Every quirk on every item: the worst day of the field. */
+export const ALL_QUIRKS_ALWAYS: Quirks = { isOn: () => true, isOdd: () => true };

@@ -1,0 +1,57 @@
+// The schema's history. A database carries the number of steps it has taken in `user_version`; steps are only added.
+import type { Database } from "bun:sqlite";
+
+const STEPS: readonly string[] = [
+  `
+  CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+  CREATE TABLE servers (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    server_id TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    community TEXT,
+    server_key BLOB NOT NULL,
+    key_revision INTEGER NOT NULL,
+    created_at INTEGER NOT NULL
+  );
+
+  CREATE TABLE keys (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    key_id TEXT NOT NULL UNIQUE,
+    server_id TEXT NOT NULL,
+    label TEXT NOT NULL,
+    versions TEXT NOT NULL,
+    sections INTEGER NOT NULL,
+    commands TEXT NOT NULL,
+    ip_allow TEXT NOT NULL,
+    expires_at INTEGER,
+    suspended INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    last_used_at INTEGER,
+    revoked_at INTEGER
+  );
+  CREATE INDEX keys_of_server ON keys (server_id, seq);
+
+  CREATE TABLE tokens (
+    token_hash TEXT PRIMARY KEY,
+    key_id TEXT NOT NULL,
+    valid_until INTEGER
+  ) WITHOUT ROWID;
+  CREATE INDEX tokens_of_key ON tokens (key_id);
+
+  CREATE TABLE blocks (key_id TEXT PRIMARY KEY, blocked_until INTEGER NOT NULL) WITHOUT ROWID;
+  `,
+];
+
+export const SCHEMA_VERSION = STEPS.length;
+
+/** Each step and its number are written together: a crash leaves the database at one version or the next. */
+export function migrate(db: Database): void {
+  const row = db.query<{ user_version: number }, []>("PRAGMA user_version").get();
+  for (let version = row?.user_version ?? 0; version < SCHEMA_VERSION; version++) {
+    db.transaction(() => {
+      db.exec(STEPS[version] ?? "");
+      db.exec(`PRAGMA user_version = ${version + 1}`);
+    }).exclusive();
+  }
+}

@@ -1,0 +1,80 @@
+// Opens the database file with full durability, or refuses without touching it: a foreign, newer or broken file, or
+// one that another Gatehouse is using.
+import { Database } from "bun:sqlite";
+import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
+import { StartRefused } from "../../core/errors.ts";
+import { migrate, SCHEMA_VERSION } from "./migrations.ts";
+
+/** "GTHS": marks the file as ours in SQLite's own header. */
+const APPLICATION_ID = 0x47544853;
+const HEADER_BYTES = 100;
+const LOCK_WAIT_MS = 2_000;
+
+export function openDatabase(path: string): Database {
+  const isNew = !existsSync(path) || statSync(path).size === 0;
+  if (!isNew) refuseForeignFile(path);
+  const db = new Database(path, { create: true, strict: true });
+  try {
+    db.exec("PRAGMA busy_timeout = 2000");
+    refuseBrokenFile(db, path);
+    db.exec("PRAGMA synchronous = FULL");
+    // Before the log is switched on: our mark must be in the file itself, where the next start looks for it.
+    if (isNew) db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    db.exec("PRAGMA journal_mode = WAL");
+    migrate(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * Two processes on one embedded database would each count for themselves. The lock lives on a file of its own, so
+ * that a backup may read the database; it is the operating system's, so a killed process leaves none behind.
+ */
+export function lockDataFolder(path: string): Database {
+  const lock = new Database(path, { create: true });
+  try {
+    lock.exec(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE`);
+    return lock;
+  } catch {
+    lock.close();
+    throw new StartRefused(
+      `another Gatehouse is using ${path.replace(/[^/]*$/, "")} — stop it first, or set GATEHOUSE_DATA_DIR to another folder`,
+    );
+  }
+}
+
+/** Reads the header by hand: opening the file with SQLite could already change it. */
+function refuseForeignFile(path: string): void {
+  const header = Buffer.alloc(HEADER_BYTES);
+  const file = openSync(path, "r");
+  const size = readSync(file, header, 0, HEADER_BYTES, 0);
+  closeSync(file);
+  const isSqlite = size === HEADER_BYTES && header.toString("latin1", 0, 16) === "SQLite format 3\0";
+  if (!isSqlite || header.readUInt32BE(68) !== APPLICATION_ID) {
+    throw new StartRefused(
+      `${path} is not a Gatehouse database; it was left untouched — move it away, or set GATEHOUSE_DATA_DIR`,
+    );
+  }
+  const version = header.readUInt32BE(60);
+  if (version > SCHEMA_VERSION) {
+    throw new StartRefused(
+      `${path} was made by a newer Gatehouse (schema ${version}, this one knows ${SCHEMA_VERSION}) — update Gatehouse`,
+    );
+  }
+}
+
+function refuseBrokenFile(db: Database, path: string): void {
+  let verdict: string;
+  try {
+    const row = db.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").get();
+    verdict = row?.quick_check ?? "no answer";
+  } catch (error) {
+    verdict = error instanceof Error ? error.message : String(error);
+  }
+  if (verdict !== "ok") {
+    throw new StartRefused(`${path} is damaged (${verdict}); it was left untouched — restore a backup`);
+  }
+}

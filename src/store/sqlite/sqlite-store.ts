@@ -1,0 +1,392 @@
+// The embedded store. One connection; servers, keys and blocks are on disk and also in memory, counts only in memory.
+import type { Database } from "bun:sqlite";
+import { randomBytes } from "node:crypto";
+import type { ApiKey } from "../../core/api-key.ts";
+import { StartRefused, StoreUnavailable } from "../../core/errors.ts";
+import type { GameServer } from "../../core/game-server.ts";
+import type {
+  Block,
+  KeyChange,
+  KeyDetails,
+  KeyDraft,
+  Log,
+  Page,
+  PageRequest,
+  ServerDraft,
+  Store,
+} from "../../core/ports.ts";
+import { FRESH_LIMIT, judgeRequest, type LimitState, type Verdict } from "../../core/rate-limit.ts";
+import { randomBase62 } from "../../core/token.ts";
+import type { Sealer } from "../sealer.ts";
+import { KeyDirectory } from "./key-directory.ts";
+import { lockDataFolder, openDatabase } from "./open-database.ts";
+import { type KeyRow, type ServerRow, toApiKey, toGameServer, toKeyDetails } from "./rows.ts";
+
+const ID_LENGTH = 20;
+const SECRET_CHECK = "secret-check";
+
+export type SqliteStoreSettings = { readonly path: string; readonly sealer: Sealer; readonly log: Log };
+
+/** Refuses to start on a file that is not ours, is damaged, is in use, or was sealed with another secret. */
+export function openSqliteStore(settings: SqliteStoreSettings): Store {
+  const lock = lockDataFolder(`${settings.path}.lock`);
+  try {
+    return new SqliteStore(openDatabase(settings.path), lock, settings);
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+class SqliteStore implements Store {
+  readonly #db: Database;
+  readonly #lock: Database;
+  readonly #sealer: Sealer;
+  readonly #log: Log;
+  readonly #keys = new KeyDirectory();
+  readonly #servers = new Map<string, GameServer>();
+  /** One entry a key that was used at least once, so never more than there are keys. */
+  readonly #limits = new Map<string, LimitState>();
+
+  constructor(db: Database, lock: Database, settings: SqliteStoreSettings) {
+    this.#db = db;
+    this.#lock = lock;
+    this.#sealer = settings.sealer;
+    this.#log = settings.log;
+    this.#checkSecret();
+    this.#load();
+  }
+
+  findKey(tokenHash: string, now: number): ApiKey | undefined {
+    return this.#keys.find(tokenHash, now);
+  }
+
+  findServer(serverId: string): GameServer | undefined {
+    return this.#servers.get(serverId);
+  }
+
+  judge(keyId: string, now: number, isCounted: boolean): Verdict {
+    const verdict = judgeRequest(this.#limits.get(keyId) ?? FRESH_LIMIT, now, isCounted);
+    this.#limits.set(keyId, verdict.state);
+    if (verdict.blockChanged) this.#saveBlock(keyId, verdict.state.blockedUntil);
+    return verdict;
+  }
+
+  async createServer(draft: ServerDraft, now: number): Promise<GameServer> {
+    const serverId = newId("srv_");
+    const server: GameServer = {
+      serverId,
+      name: draft.name,
+      community: draft.community,
+      createdAt: now,
+      keyRevision: 1,
+    };
+    this.#write(() => {
+      this.#db
+        .query(
+          "INSERT INTO servers (server_id, name, community, server_key, key_revision, created_at) VALUES (?, ?, ?, ?, 1, ?)",
+        )
+        .run(serverId, draft.name, draft.community, this.#sealer.seal(draft.serverKey, serverId), now);
+    });
+    this.#servers.set(serverId, server);
+    return server;
+  }
+
+  async updateServer(serverId: string, change: Partial<ServerDraft>): Promise<GameServer | undefined> {
+    const old = this.#servers.get(serverId);
+    if (!old) return undefined;
+    const server: GameServer = {
+      ...old,
+      name: change.name ?? old.name,
+      community: change.community === undefined ? old.community : change.community,
+      keyRevision: old.keyRevision + (change.serverKey === undefined ? 0 : 1),
+    };
+    this.#write(() => {
+      this.#db
+        .query("UPDATE servers SET name = ?, community = ?, key_revision = ? WHERE server_id = ?")
+        .run(server.name, server.community, server.keyRevision, serverId);
+      if (change.serverKey !== undefined) {
+        const sealed = this.#sealer.seal(change.serverKey, serverId);
+        this.#db.query("UPDATE servers SET server_key = ? WHERE server_id = ?").run(sealed, serverId);
+      }
+    });
+    this.#servers.set(serverId, server);
+    return server;
+  }
+
+  async deleteServer(serverId: string, now: number): Promise<{ revokedKeys: number } | undefined> {
+    if (!this.#servers.has(serverId)) return undefined;
+    const rows = this.#read(() =>
+      this.#db
+        .query<{ key_id: string }, [string]>(
+          "SELECT key_id FROM keys WHERE server_id = ? AND revoked_at IS NULL",
+        )
+        .all(serverId),
+    );
+    const keyIds = rows.map((row) => row.key_id);
+    this.#write(() => {
+      for (const keyId of keyIds) this.#revoke(keyId, now);
+      this.#db.query("DELETE FROM servers WHERE server_id = ?").run(serverId);
+    });
+    this.#servers.delete(serverId);
+    for (const keyId of keyIds) this.#forgetKey(keyId);
+    return { revokedKeys: keyIds.length };
+  }
+
+  async listServers(page: PageRequest): Promise<Page<GameServer>> {
+    const rows = this.#read(() =>
+      this.#db
+        .query<ServerRow, [number, number]>("SELECT * FROM servers WHERE seq > ? ORDER BY seq LIMIT ?")
+        .all(toSeq(page.cursor), page.limit + 1),
+    );
+    return toPage(rows, page.limit, toGameServer);
+  }
+
+  async readServerKey(serverId: string): Promise<string | undefined> {
+    const row = this.#read(() =>
+      this.#db
+        .query<{ server_key: Uint8Array }, [string]>("SELECT server_key FROM servers WHERE server_id = ?")
+        .get(serverId),
+    );
+    return row ? this.#sealer.open(row.server_key, serverId) : undefined;
+  }
+
+  async createKey(draft: KeyDraft, now: number): Promise<KeyDetails | undefined> {
+    if (!this.#servers.has(draft.serverId)) return undefined;
+    const keyId = newId("key_");
+    this.#write(() => {
+      this.#db
+        .query(
+          `INSERT INTO keys (key_id, server_id, label, versions, sections, commands, ip_allow, expires_at, suspended, created_at)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?)`,
+        )
+        .run(
+          keyId,
+          draft.serverId,
+          draft.label,
+          JSON.stringify(draft.versions),
+          draft.sections,
+          JSON.stringify(draft.commands),
+          JSON.stringify(draft.ipAllow),
+          draft.expiresAt,
+          now,
+        );
+      this.#db.query("INSERT INTO tokens (token_hash, key_id) VALUES (?, ?)").run(draft.tokenHash, keyId);
+    });
+    const row = this.#getKeyRow(keyId);
+    this.#keys.set(toApiKey(row), draft.tokenHash);
+    return toKeyDetails(row);
+  }
+
+  async findKeyDetails(keyId: string): Promise<KeyDetails | undefined> {
+    const row = this.#findKeyRow(keyId);
+    return row && toKeyDetails(row);
+  }
+
+  async listKeys(page: PageRequest & { serverId?: string }): Promise<Page<KeyDetails>> {
+    const rows = this.#read(() =>
+      this.#db
+        .query<KeyRow, [number, string | null, number]>(
+          "SELECT * FROM keys WHERE seq > ?1 AND (?2 IS NULL OR server_id = ?2) ORDER BY seq LIMIT ?3",
+        )
+        .all(toSeq(page.cursor), page.serverId ?? null, page.limit + 1),
+    );
+    return toPage(rows, page.limit, toKeyDetails);
+  }
+
+  async updateKey(keyId: string, change: KeyChange): Promise<KeyDetails | undefined> {
+    const old = this.#findKeyRow(keyId);
+    if (!old || old.revoked_at !== null) return undefined;
+    const key = { ...toKeyDetails(old), ...change };
+    this.#write(() => {
+      this.#db
+        .query(
+          `UPDATE keys SET label = ?, versions = ?, sections = ?, commands = ?, ip_allow = ?, expires_at = ?, suspended = ?
+           WHERE key_id = ?`,
+        )
+        .run(
+          key.label,
+          JSON.stringify(key.versions),
+          key.sections,
+          JSON.stringify(key.commands),
+          JSON.stringify(key.ipAllow),
+          key.expiresAt,
+          key.isSuspended ? 1 : 0,
+          keyId,
+        );
+    });
+    this.#keys.update(toApiKey(this.#getKeyRow(keyId)));
+    return key;
+  }
+
+  async rotateKey(keyId: string, tokenHash: string, oldValidUntil: number, now: number): Promise<boolean> {
+    const row = this.#findKeyRow(keyId);
+    const oldHash = this.#keys.tokenOf(keyId);
+    if (!row || row.revoked_at !== null || oldHash === undefined) return false;
+    this.#write(() => {
+      this.#db.query("UPDATE tokens SET valid_until = ? WHERE token_hash = ?").run(oldValidUntil, oldHash);
+      this.#db.query("DELETE FROM tokens WHERE key_id = ? AND valid_until <= ?").run(keyId, now);
+      this.#db.query("INSERT INTO tokens (token_hash, key_id) VALUES (?, ?)").run(tokenHash, keyId);
+    });
+    this.#keys.set(toApiKey(row), tokenHash);
+    this.#keys.allowGrace(oldHash, keyId, oldValidUntil);
+    return true;
+  }
+
+  async revokeKey(keyId: string, now: number): Promise<boolean> {
+    const row = this.#findKeyRow(keyId);
+    if (!row) return false;
+    if (row.revoked_at === null) {
+      this.#write(() => this.#revoke(keyId, now));
+      this.#forgetKey(keyId);
+    }
+    return true;
+  }
+
+  async listBlocks(now: number): Promise<readonly Block[]> {
+    const blocks: Block[] = [];
+    for (const [keyId, { blockedUntil }] of this.#limits) {
+      if (blockedUntil > now) blocks.push({ keyId, blockedUntil });
+    }
+    return blocks;
+  }
+
+  async liftBlock(keyId: string): Promise<void> {
+    this.#write(() => this.#db.query("DELETE FROM blocks WHERE key_id = ?").run(keyId));
+    this.#limits.delete(keyId);
+  }
+
+  async findSetting(name: string): Promise<string | undefined> {
+    return this.#findSetting(name);
+  }
+
+  async saveSetting(name: string, value: string): Promise<void> {
+    this.#saveSetting(name, value);
+  }
+
+  async checkHealth(): Promise<void> {
+    this.#saveSetting("last-health-check", "");
+  }
+
+  async close(): Promise<void> {
+    this.#db.close();
+    this.#lock.close();
+  }
+
+  #load(): void {
+    for (const row of this.#db.query<ServerRow, []>("SELECT * FROM servers").all()) {
+      this.#servers.set(row.server_id, toGameServer(row));
+    }
+    const tokens = this.#db.query<KeyRow & { token_hash: string; valid_until: number | null }, []>(
+      "SELECT keys.*, token_hash, valid_until FROM tokens JOIN keys USING (key_id) WHERE revoked_at IS NULL",
+    );
+    for (const row of tokens.iterate()) {
+      if (row.valid_until === null) this.#keys.set(toApiKey(row), row.token_hash);
+      else this.#keys.allowGrace(row.token_hash, row.key_id, row.valid_until);
+    }
+    const blocks = this.#db.query<{ key_id: string; blocked_until: number }, []>("SELECT * FROM blocks");
+    for (const row of blocks.all()) {
+      this.#limits.set(row.key_id, { ...FRESH_LIMIT, blockedUntil: row.blocked_until });
+    }
+  }
+
+  /** Fails early, not at the first read of a server, when the database was made with another secret. */
+  #checkSecret(): void {
+    const kept = this.#findSetting(SECRET_CHECK);
+    if (kept === undefined) {
+      const sealed = Buffer.from(this.#sealer.seal(SECRET_CHECK, SECRET_CHECK)).toString("base64");
+      this.#saveSetting(SECRET_CHECK, sealed);
+      return;
+    }
+    try {
+      this.#sealer.open(Buffer.from(kept, "base64"), SECRET_CHECK);
+    } catch {
+      throw new StartRefused(
+        "GATEHOUSE_SECRET (or secret.key in the data folder) is not the one this database was made with; " +
+          "the stored server keys cannot be read — put the old secret back",
+      );
+    }
+  }
+
+  /** A block holds in this process even when the disk refuses it; only a restart could then forget it. */
+  #saveBlock(keyId: string, blockedUntil: number): void {
+    try {
+      this.#write(() => {
+        this.#db
+          .query("INSERT INTO blocks VALUES (?1, ?2) ON CONFLICT (key_id) DO UPDATE SET blocked_until = ?2")
+          .run(keyId, blockedUntil);
+      });
+    } catch (error) {
+      this.#log.error({ err: error, key_id: keyId }, "a spam block could not be saved");
+    }
+  }
+
+  #revoke(keyId: string, now: number): void {
+    this.#db.query("UPDATE keys SET revoked_at = ? WHERE key_id = ?").run(now, keyId);
+    this.#db.query("DELETE FROM tokens WHERE key_id = ?").run(keyId);
+    this.#db.query("DELETE FROM blocks WHERE key_id = ?").run(keyId);
+  }
+
+  #forgetKey(keyId: string): void {
+    this.#keys.delete(keyId);
+    this.#limits.delete(keyId);
+  }
+
+  #getKeyRow(keyId: string): KeyRow {
+    const row = this.#findKeyRow(keyId);
+    if (!row) throw new Error(`key ${keyId} is gone`);
+    return row;
+  }
+
+  #findKeyRow(keyId: string): KeyRow | undefined {
+    return this.#read(
+      () => this.#db.query<KeyRow, [string]>("SELECT * FROM keys WHERE key_id = ?").get(keyId) ?? undefined,
+    );
+  }
+
+  #findSetting(name: string): string | undefined {
+    return this.#read(() =>
+      this.#db.query<{ value: string }, [string]>("SELECT value FROM settings WHERE name = ?").get(name),
+    )?.value;
+  }
+
+  #saveSetting(name: string, value: string): void {
+    this.#write(() => {
+      this.#db
+        .query("INSERT INTO settings VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2")
+        .run(name, value);
+    });
+  }
+
+  /** One transaction: all of it is on disk when this returns, or none. Memory is changed only afterwards. */
+  #write(change: () => void): void {
+    this.#read(() => this.#db.transaction(change).immediate());
+  }
+
+  #read<T>(access: () => T): T {
+    try {
+      return access();
+    } catch (error) {
+      throw new StoreUnavailable(error instanceof Error ? error.message : String(error), { cause: error });
+    }
+  }
+}
+
+function newId(prefix: string): string {
+  return prefix + randomBase62(ID_LENGTH, randomBytes);
+}
+
+function toSeq(cursor: string | undefined): number {
+  return cursor === undefined ? 0 : Number.parseInt(cursor, 36) || 0;
+}
+
+function toPage<Row extends { seq: number }, T>(
+  rows: readonly Row[],
+  limit: number,
+  toItem: (row: Row) => T,
+): Page<T> {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const next = rows.length > limit && last ? last.seq.toString(36) : null;
+  return { items: shown.map(toItem), next };
+}

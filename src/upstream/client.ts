@@ -1,0 +1,78 @@
+// The client of the game API. Trusts nothing it is told: one deadline for the whole call, a cap on the body, no
+// redirects, and no message passed on before it is cleaned.
+import type { Clock, LimitHint, Upstream, UpstreamFailure, UpstreamReading } from "../core/ports.ts";
+import { SECTIONS } from "../core/sections.ts";
+import { cleanMessage } from "./clean-message.ts";
+import { parseFailure, parseLimitHint } from "./parse-failure.ts";
+import { createServerInfoParser } from "./parse-server-info.ts";
+
+export const BODY_MAX_BYTES = 4 * 1024 * 1024;
+/** One section costs as much as nine, so every call asks for all and any reader can be served from its answer. */
+const READ_QUERY = SECTIONS.map((name) => `${name}=true`).join("&");
+const NO_HINT: LimitHint = { limit: null, remaining: null, resetAt: null, retryAfterMs: null };
+
+export type UpstreamSettings = {
+  readonly baseUrl: string;
+  readonly globalKey: string | undefined;
+  readonly timeoutMs: number;
+  readonly keepsUnknown: boolean;
+  readonly clock: Clock;
+};
+
+export function createUpstream(settings: UpstreamSettings): Upstream {
+  const readUrl = `${settings.baseUrl.replace(/\/+$/, "")}/v2/server?${READ_QUERY}`;
+  const parseServerInfo = createServerInfoParser({ keepsUnknown: settings.keepsUnknown });
+
+  async function readServer(serverKey: string): Promise<UpstreamReading> {
+    const secrets = [serverKey, settings.globalKey ?? ""];
+    const headers: Record<string, string> = { "server-key": serverKey, accept: "application/json" };
+    if (settings.globalKey !== undefined) headers.authorization = settings.globalKey;
+    const deadline = AbortSignal.timeout(settings.timeoutMs);
+    try {
+      const response = await fetch(readUrl, { headers, redirect: "manual", signal: deadline });
+      const text = await readText(response);
+      if (text === undefined) return fail("The game API's answer is larger than 4 MiB.");
+      const hint = parseLimitHint(response.headers, text, settings.clock());
+      if (response.status === 200) {
+        const parts = parseServerInfo(text);
+        return parts ? { hint, parts } : fail("The game API's answer is not a server's state.", hint);
+      }
+      if (response.status >= 300 && response.status < 400) {
+        return fail("The game API answered with a redirect, which is not followed.", hint);
+      }
+      const { code, message } = parseFailure(response.status, text);
+      return { hint, failure: { code, message: cleanMessage(message, secrets) } };
+    } catch (error) {
+      return fail(describeTransportFault(error, deadline.aborted, settings.timeoutMs));
+    }
+  }
+
+  return { readServer };
+}
+
+function fail(message: string, hint: LimitHint = NO_HINT): { hint: LimitHint; failure: UpstreamFailure } {
+  return { hint, failure: { code: 0, message } };
+}
+
+/** Undefined when the body, unpacked, is over the cap; the rest of it is not read. */
+async function readText(response: Response): Promise<string | undefined> {
+  if (!response.body) return "";
+  const decoder = new TextDecoder();
+  let size = 0;
+  let text = "";
+  for await (const chunk of response.body) {
+    size += chunk.byteLength;
+    if (size > BODY_MAX_BYTES) return undefined;
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** Plain sentences: the runtime's own messages may name addresses, and no caller can act on them. */
+function describeTransportFault(error: unknown, isTimeout: boolean, timeoutMs: number): string {
+  if (isTimeout) return `The game API did not answer within ${timeoutMs} ms.`;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "ECONNREFUSED" || code === "ConnectionRefused") return "The game API refused the connection.";
+  if (code === "ECONNRESET" || code === "ConnectionClosed") return "The game API cut the connection.";
+  return "The game API could not be reached.";
+}

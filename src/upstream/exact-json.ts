@@ -1,0 +1,41 @@
+// JSON with numbers kept as they were written: 1234567890123456789, 1.0 and 1e3 come out of JSON.stringify unchanged.
+
+declare global {
+  interface JSON {
+    parse(
+      text: string,
+      reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+    ): unknown;
+    rawJSON(text: string): RawNumber;
+    isRawJSON(value: unknown): value is RawNumber;
+  }
+}
+
+/** A number whose text a double would change. JSON.stringify writes the text. */
+export type RawNumber = { readonly rawJSON: string };
+
+/** Throws SyntaxError for what is not JSON and RangeError for what is nested beyond reason. */
+export function parseExactJson(text: string): unknown {
+  return JSON.parse(text, (_key, value, { source }) => {
+    const isChanged = typeof value === "number" && source !== undefined && String(value) !== source;
+    return isChanged ? JSON.rawJSON(source) : value;
+  });
+}
+
+export function isJsonNumber(value: unknown): value is number | RawNumber {
+  return typeof value === "number" || JSON.isRawJSON(value);
+}
+
+/** 1.0 and 1e3 are integers, 1.5 and 1e-1 are not, however many digits they have. */
+export function isJsonInteger(value: unknown): value is number | RawNumber {
+  if (typeof value === "number") return Number.isInteger(value);
+  if (!JSON.isRawJSON(value)) return false;
+  const match = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(value.rawJSON);
+  if (!match) return false;
+  const fraction = (match[2] ?? "").replace(/0+$/, "");
+  const digits = `${match[1]}${fraction}`;
+  if (/^0*$/.test(digits)) return true;
+  const exponent = Number(match[3] ?? 0) - fraction.length;
+  const trailingZeros = digits.length - digits.replace(/0+$/, "").length;
+  return exponent + trailingZeros >= 0;
+}

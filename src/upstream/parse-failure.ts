@@ -1,0 +1,58 @@
+// Reads an answer of the game API that is no success: its code, its message, and what it says about its limit.
+import type { LimitHint, UpstreamFailure } from "../core/ports.ts";
+import { isJsonObject } from "./fit-shape.ts";
+
+const RATE_LIMITED_CODE = 4001;
+const CODE_MAX = 99_999;
+
+/** The three forms seen: {code, message}, {error, code}, {message, commandId}. The message is not cleaned yet. */
+export function parseFailure(status: number, text: string): UpstreamFailure {
+  const body = parseObject(text);
+  const code = findInteger(body?.code) ?? (status === 429 ? RATE_LIMITED_CODE : 0);
+  const said = [body?.message, body?.error].find((part) => typeof part === "string" && part !== "");
+  const message = typeof said === "string" ? said : `The game API answered with HTTP ${status}.`;
+  return { code, message };
+}
+
+export function parseLimitHint(headers: Headers, text: string, now: number): LimitHint {
+  const resetSeconds = findNumber(headers.get("x-ratelimit-reset"));
+  const retryHeaderMs = parseRetryAfter(headers.get("retry-after"), now);
+  const body = retryHeaderMs === null ? parseObject(text) : undefined;
+  const retryBody = findNumber(body?.retry_after);
+  return {
+    limit: findNumber(headers.get("x-ratelimit-limit")),
+    remaining: findNumber(headers.get("x-ratelimit-remaining")),
+    resetAt: resetSeconds === null ? null : resetSeconds * 1000,
+    retryAfterMs: retryHeaderMs ?? (retryBody === null ? null : Math.ceil(retryBody * 1000)),
+  };
+}
+
+/** Seconds or an HTTP date. */
+function parseRetryAfter(value: string | null, now: number): number | null {
+  const seconds = findNumber(value);
+  if (seconds !== null) return Math.ceil(seconds * 1000);
+  const date = value === null ? Number.NaN : Date.parse(value);
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    return isJsonObject(body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function findInteger(value: unknown): number | undefined {
+  const isCode = typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= CODE_MAX;
+  return isCode ? value : undefined;
+}
+
+/** A finite number that is not negative, written as a number or as text. */
+function findNumber(value: unknown): number | null {
+  if (typeof value !== "number" && typeof value !== "string") return null;
+  if (typeof value === "string" && !/^\s*\d+(?:\.\d+)?\s*$/.test(value)) return null;
+  const number = Number(value);
+  return Number.isFinite(number) && number >= 0 ? number : null;
+}
