@@ -5,7 +5,7 @@ import type { LimitReport } from "../gateway/admit.ts";
 import type { Call } from "./call.ts";
 
 const encoder = new TextEncoder();
-const LIMIT_TEXT = String(LIMIT_PER_WINDOW);
+export const LIMIT_TEXT = String(LIMIT_PER_WINDOW);
 
 /** Errors without fields are the ones that floods get, so their bytes are made once. */
 const PLAIN_BODIES: ReadonlyMap<ErrorRow, Uint8Array<ArrayBuffer>> = new Map(
@@ -14,6 +14,8 @@ const PLAIN_BODIES: ReadonlyMap<ErrorRow, Uint8Array<ArrayBuffer>> = new Map(
     encoder.encode(JSON.stringify({ code: row.code, message: row.message })),
   ]),
 );
+
+export const LIMIT_BUCKET = "server";
 
 export function answerRefusal(call: Call, refusal: Refusal, report: LimitReport | null = null): Response {
   const { refused, fields, headers } = refusal;
@@ -35,12 +37,16 @@ export function answerJson(value: unknown, status = 200): Response {
 }
 
 /** Seconds, not milliseconds: clients in the field sleep until the number they read here. */
-export function limitHeaders(report: LimitReport) {
+export function toResetSeconds(resetAt: number): string {
+  return String(Math.ceil(resetAt / 1000));
+}
+
+function limitHeaders(report: LimitReport) {
   return {
     "X-RateLimit-Limit": LIMIT_TEXT,
     "X-RateLimit-Remaining": String(report.remaining),
-    "X-RateLimit-Reset": String(Math.ceil(report.resetAt / 1000)),
-    "X-RateLimit-Bucket": "server",
+    "X-RateLimit-Reset": toResetSeconds(report.resetAt),
+    "X-RateLimit-Bucket": LIMIT_BUCKET,
   };
 }
 

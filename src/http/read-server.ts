@@ -8,7 +8,7 @@ import { authenticate, INVALID_TOKEN } from "../gateway/authenticate.ts";
 import { chain } from "../gateway/chain.ts";
 import type { Reading, Relay } from "../gateway/relay.ts";
 import type { Body } from "../gateway/snapshot.ts";
-import { answerRefusal, limitHeaders } from "./answers.ts";
+import { answerRefusal, LIMIT_BUCKET, LIMIT_TEXT, toResetSeconds } from "./answers.ts";
 import type { Call, Handler } from "./call.ts";
 import { acceptsGzip, isMatchingEtag } from "./conditional.ts";
 import { memoize } from "./memo.ts";
@@ -52,23 +52,40 @@ export function createReadServer({ store, relay, findAddress }: ReadServerParts)
   };
 }
 
-function answerReading(call: Call, reading: Reading, body: Body, report: LimitReport | null): Response {
-  const { headers: asked } = call.request;
-  const ageMs = reading.isHit ? call.now - reading.snapshot.fetchedAt : 0;
-  const headers: Record<string, string> = {
+/** What every answer with this body says, made once a body: copying it is cheaper than listing it anew. */
+const hitHeaders = new WeakMap<Body, Headers>();
+
+function headersOf(body: Body): Headers {
+  const kept = hitHeaders.get(body);
+  if (kept) return kept;
+  const headers = new Headers({
     "Content-Type": "application/json",
     "Cache-Control": "private, no-cache",
     Vary: "Accept-Encoding",
     ETag: body.etag,
-    Age: String(Math.max(0, Math.floor(ageMs / 1000))),
-    "X-Cache": reading.isHit ? "hit" : "miss",
-    ...(report && limitHeaders(report)),
-  };
-  if (isMatchingEtag(asked.get("if-none-match"), body.etag)) {
-    return new Response(null, { status: 304, headers });
+    "X-Cache": "hit",
+    "X-RateLimit-Limit": LIMIT_TEXT,
+    "X-RateLimit-Bucket": LIMIT_BUCKET,
+  });
+  hitHeaders.set(body, headers);
+  return headers;
+}
+
+function answerReading(call: Call, reading: Reading, body: Body, report: LimitReport | null): Response {
+  const { headers: asked } = call.request;
+  const isKnown = isMatchingEtag(asked.get("if-none-match"), body.etag);
+  const packed = !isKnown && wantsGzip(asked.get("accept-encoding") ?? "") ? body.gzipped : null;
+  const headers = headersOf(body);
+  const response = isKnown
+    ? new Response(null, { status: 304, headers })
+    : new Response(packed ?? body.bytes, { headers });
+  const ageMs = reading.isHit ? call.now - reading.snapshot.fetchedAt : 0;
+  response.headers.set("Age", ageMs < 1000 ? "0" : String(Math.floor(ageMs / 1000)));
+  if (report) {
+    response.headers.set("X-RateLimit-Remaining", String(report.remaining));
+    response.headers.set("X-RateLimit-Reset", toResetSeconds(report.resetAt));
   }
-  const packed = wantsGzip(asked.get("accept-encoding") ?? "") ? body.gzipped : null;
-  if (!packed) return new Response(body.bytes, { headers });
-  headers["Content-Encoding"] = "gzip";
-  return new Response(packed, { headers });
+  if (!reading.isHit) response.headers.set("X-Cache", "miss");
+  if (packed) response.headers.set("Content-Encoding", "gzip");
+  return response;
 }

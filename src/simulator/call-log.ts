@@ -2,7 +2,7 @@
 
 /** Older calls are forgotten beyond this many; the totals still count them. */
 export const CALLS_MAX = 2000;
-const COMMAND_SHOWN_MAX = 1000;
+const PATH_SHOWN_MAX = 200;
 
 export type CallRecord = {
   index: number;
@@ -30,9 +30,8 @@ export class CallLog {
 
   /** Writes a call down as it arrives; `settle` adds how it ended. */
   record(call: Omit<CallRecord, "index" | "status">): CallRecord {
-    const { command, ...rest } = call;
-    const entry: CallRecord = { index: this.#nextIndex++, ...rest, status: null };
-    if (command !== undefined) entry.command = command.slice(0, COMMAND_SHOWN_MAX);
+    const path = call.path.slice(0, PATH_SHOWN_MAX);
+    const entry: CallRecord = { index: this.#nextIndex++, ...call, path, status: null };
     this.#calls.push(entry);
     if (this.#calls.length > CALLS_MAX) this.#calls.shift();
     if (call.kind === "read") this.#totals.reads++;

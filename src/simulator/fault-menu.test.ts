@@ -42,7 +42,7 @@ describe("orders", () => {
     [{ kind: "refused", times: 2 }, "times"],
     [{ kind: "redirect", to: "http://a\r\nX: y" }, "to"],
     [{ kind: "rate-limit", headers: "no" }, "headers"],
-  ])("%p is refused and the wrong field is %s", (wish, field) => {
+  ])("%j is refused and the wrong field is %s", (wish, field) => {
     expect(parseFault(wish)).toMatchObject({ field });
   });
 });

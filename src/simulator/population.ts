@@ -5,6 +5,7 @@ import type { Random } from "./random.ts";
 import { choosePlace } from "./street-map.ts";
 import {
   isStaff,
+  listResidents,
   type Person,
   type Rank,
   type Resident,
@@ -76,11 +77,9 @@ export function moveCrowd(town: Town): void {
   if (town.queue.length > 0 && random.isLucky(town.queue.length / PATIENCE_SECONDS)) {
     town.queue.splice(random.integer(0, town.queue.length - 1), 1);
   }
-  const leaveChance = (shortage < 0 ? 2 : 1) / STAY_SECONDS;
-  for (const resident of town.residents.values()) {
-    // The last one stays: an empty server is offline to everyone who reads it.
-    if (town.residents.size > 1 && random.isLucky(leaveChance)) leave(town, resident);
-  }
+  // The last one stays: an empty server is offline to everyone who reads it.
+  const leaveChance = (town.residents.size * (shortage < 0 ? 2 : 1)) / STAY_SECONDS;
+  if (town.residents.size > 1 && random.isLucky(leaveChance)) leave(town, random.pick(listResidents(town)));
 }
 
 function findSomeoneAtHome(town: Town): Person | undefined {

@@ -9,14 +9,22 @@ import { advanceTown, foundTown } from "./town-clock.ts";
 
 const START_MS = 1_800_000_000_000;
 
-// biome-ignore format: one line reads as one shape
-type Told = { AccVerifiedReq: string; Staff: unknown; Players: Fields[]; JoinLogs: Fields[]; KillLogs: Fields[]; CommandLogs: Fields[]; EmergencyCalls: Fields[]; Vehicles: Fields[] };
+type Told = {
+  AccVerifiedReq: string;
+  Staff: unknown;
+  Players: Fields[];
+  JoinLogs: Fields[];
+  KillLogs: Fields[];
+  CommandLogs: Fields[];
+  EmergencyCalls: Fields[];
+  Vehicles: Fields[];
+};
 type Fields = Record<string, unknown>;
 
 /** Some towns at some moments: enough for everything that is rare to have happened. */
 const TOWNS: Town[] = Array.from({ length: 24 }, (_, seed) => {
   const town = foundTown({ seed, serverId: "quirks", playersWanted: 24, maxPlayers: 24, speed: 1 }, START_MS);
-  if (seed === 0) town.people.forEach((person) => (person.rank = "none"));
+  if (seed === 0) for (const person of town.people) person.rank = "none";
   runRemoteCommand(town, ":h hello");
   runRemoteCommand(town, ":kill all");
   advanceTown(town, START_MS + seed * 5000);

@@ -28,9 +28,9 @@ export const QUIRKS = {
 export type QuirkName = keyof typeof QUIRKS;
 export const QUIRK_NAMES = Object.keys(QUIRKS) as QuirkName[];
 
-/** Which quirks are on, and how many items are spared for each odd one. */
 export type Quirks = {
   isOn(name: QuirkName): boolean;
+  /** Whether the item of this key is one of those, one in so many, that the quirk bends. */
   isOdd(name: QuirkName, oneIn: number, ...key: readonly (string | number)[]): boolean;
 };
 

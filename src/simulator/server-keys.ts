@@ -9,16 +9,20 @@ const CODE_OF_FIRST_PART: ReadonlyMap<string, number> = new Map([
   ["offline", 3002],
 ]);
 
-/** The server's stable id: what follows the hyphen, or nothing for a key that has no such part. */
+/** The server's stable id: what follows the hyphen, or nothing for a key that is not well-formed. */
 export function serverIdOf(serverKey: string): string {
-  return SERVER_KEY.exec(serverKey)?.[2] ?? "";
+  return match(serverKey)?.[2] ?? "";
 }
 
 /** The code with which a call is refused, or undefined when both keys are good. */
 export function judgeKeys(serverKey: string, globalKey: string): number | undefined {
   if (serverKey === "") return 2000;
-  const match = serverKey.length <= KEY_LENGTH_MAX ? SERVER_KEY.exec(serverKey) : null;
-  if (!match) return 2001;
+  const parts = match(serverKey);
+  if (!parts) return 2001;
   if (globalKey === "invalid") return 2003;
-  return CODE_OF_FIRST_PART.get(match[1] ?? "");
+  return CODE_OF_FIRST_PART.get(parts[1] ?? "");
+}
+
+function match(serverKey: string): RegExpExecArray | null {
+  return serverKey.length <= KEY_LENGTH_MAX ? SERVER_KEY.exec(serverKey) : null;
 }

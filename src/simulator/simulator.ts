@@ -13,6 +13,7 @@ import { TownRegistry } from "./town-registry.ts";
 export type { QuirkName } from "./quirks.ts";
 
 const PLAYERS_MAX = 500;
+const NO_TIGHTER_LIMIT = 1_000_000_000;
 /** Leaves the answer to the call that armed `refused` time to get out. */
 const PAUSE_DELAY_MS = 30;
 
@@ -51,11 +52,11 @@ export type Simulator = {
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { host = "127.0.0.1", port = 0, seed = 1, players = 24, speed = 1, clock = Date.now } = options;
   const { readLimit = 35, commandIntervalMs = 5000, maxPlayers = Math.max(1, players) } = options;
-  checkRange("players", players, 0, PLAYERS_MAX);
-  checkRange("maxPlayers", maxPlayers, 1, PLAYERS_MAX);
+  checkWhole("players", players, 0, PLAYERS_MAX);
+  checkWhole("maxPlayers", maxPlayers, 1, PLAYERS_MAX);
   checkRange("speed", speed, 0.001, 1_000_000);
-  checkRange("readLimit", readLimit, 0, Number.MAX_SAFE_INTEGER);
-  checkRange("commandIntervalMs", commandIntervalMs, 0, Number.MAX_SAFE_INTEGER);
+  checkWhole("readLimit", readLimit, 0, NO_TIGHTER_LIMIT);
+  checkRange("commandIntervalMs", commandIntervalMs, 0, NO_TIGHTER_LIMIT);
 
   const towns = new TownRegistry({ seed, playersWanted: players, maxPlayers, speed });
   const quirks = chooseQuirks(options.quirks);
@@ -99,6 +100,11 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 /** A caller that went away in the middle of a request is nobody's fault; there is nobody left to answer. */
 function abandon(response: ServerResponse): void {
   response.destroy();
+}
+
+function checkWhole(name: string, value: number, least: number, most: number): void {
+  checkRange(name, value, least, most);
+  if (!Number.isInteger(value)) throw new RangeError(`${name} must be a whole number`);
 }
 
 function checkRange(name: string, value: number, least: number, most: number): void {

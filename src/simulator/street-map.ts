@@ -151,10 +151,6 @@ export function travel(place: Place, distance: number, random: Random): Place {
 }
 
 function findNextCrossing(street: Street, along: number, direction: 1 | -1): Street | undefined {
-  let next: Street | undefined;
-  for (const line of crossingsOf(street)) {
-    if ((line.at - along) * direction <= 0) continue;
-    if (!next || Math.abs(line.at - along) < Math.abs(next.at - along)) next = line;
-  }
-  return next;
+  const lines = crossingsOf(street);
+  return direction === 1 ? lines.find(({ at }) => at > along) : lines.findLast(({ at }) => at < along);
 }

@@ -1,12 +1,17 @@
 // A town is repeatable, lived in from the first look, and never contradicts itself.
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Compile } from "typebox/compile";
 import { SECTIONS } from "../core/sections.ts";
 import { SectionSchemas, ServerInfo } from "../core/server-info.ts";
+import { runRemoteCommand } from "./commands.ts";
 import { chooseQuirks } from "./quirks.ts";
-import type { Town } from "./town.ts";
+import { Random } from "./random.ts";
+import { listResidents, type Town } from "./town.ts";
 import { tellTown } from "./town-answer.ts";
 import { advanceTown, CATCH_UP_SECONDS_MAX, foundTown, type TownPlan } from "./town-clock.ts";
+
+// A slow machine under load needs longer than the usual five seconds for thousands of reads.
+setDefaultTimeout(60_000);
 
 const START_MS = 1_800_000_000_000;
 const PLAN: TownPlan = { seed: 1, serverId: "demo", playersWanted: 24, maxPlayers: 24, speed: 1 };
@@ -91,10 +96,10 @@ describe("repeatability", () => {
 
 describe("the first look", () => {
   test("nearly every seed shows all nine sections filled at once", () => {
-    const bare = Array.from({ length: 200 }, (_, seed) =>
+    const bare = Array.from({ length: 100 }, (_, seed) =>
       tell(foundTown({ ...PLAN, seed }, START_MS)),
     ).filter((info) => SECTIONS.some((section) => Object.keys(info[section]).length === 0));
-    expect(bare.length).toBeLessThanOrEqual(6);
+    expect(bare.length).toBeLessThanOrEqual(3);
   });
 
   test("no timestamp lies in the future, and the oldest is within the hour", () => {
@@ -116,7 +121,7 @@ describe("the first look", () => {
 
 describe("10,000 reads at high speed", () => {
   test("each validates against the schemas, is complete and consistent", () => {
-    const town = foundTown({ ...PLAN, speed: 20 }, START_MS);
+    const town = foundTown({ ...PLAN, speed: 15 }, START_MS);
     const seen = {
       queue: 0,
       free: 0,
@@ -147,7 +152,7 @@ describe("10,000 reads at high speed", () => {
 
   test("logs stay within their windows, newest first, and quirks keep the town consistent", () => {
     const town = foundTown({ ...PLAN, serverId: "windows", speed: 100 }, START_MS);
-    for (let read = 0; read < 1000; read++) {
+    for (let read = 0; read < 500; read++) {
       advanceTown(town, START_MS + read * 2000);
       const info = tell(town, QUIRKY);
       expectConsistent(info);
@@ -159,6 +164,22 @@ describe("10,000 reads at high speed", () => {
     expect(town.commands.newest().length).toBe(100);
     expect(town.modCalls.newest().length).toBe(50);
   });
+});
+
+test("no sequence of commands makes the town contradict itself", () => {
+  const random = new Random(5);
+  const town = foundTown({ ...PLAN, serverId: "commands", speed: 10 }, START_MS);
+  const words =
+    "kick ban unban kill wanted jail unjail tp respawn mod unmod admin helper startfire stopfire".split(" ");
+  for (let i = 0; i < 3000; i++) {
+    advanceTown(town, START_MS + i * 1000);
+    const name = random.find(listResidents(town))?.person.name ?? "nobody";
+    const target = random.isLucky(0.02)
+      ? "all"
+      : random.pick([name, name.slice(0, 2), `${name},a`, "others,me", "1"]);
+    runRemoteCommand(town, `:${random.pick(words)} ${random.isLucky(0.9) ? target : name}`);
+    expectConsistent(tell(town));
+  }
 });
 
 describe("time", () => {

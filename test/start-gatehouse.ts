@@ -1,0 +1,86 @@
+// Starts the real program inside a test: the same app as `gatehouse serve`, with a folder, a clock and an upstream of
+// the test's own. Everything is gone when the test is over.
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type App, startApp } from "../src/app.ts";
+import { parseConfig } from "../src/config.ts";
+import { DEFAULT_RIGHTS, type KeyRights } from "../src/core/api-key.ts";
+import type { GameServer } from "../src/core/game-server.ts";
+import { hashToken, mintToken } from "../src/core/token.ts";
+
+export class FakeClock {
+  now = 1_800_000_000_000;
+  readonly read = () => this.now;
+  /** Time passes at once for whoever waits. */
+  readonly sleep = async (ms: number) => {
+    this.now += ms;
+  };
+  advance(ms: number): void {
+    this.now += ms;
+  }
+}
+
+export type TestGatehouse = {
+  readonly app: App;
+  readonly url: string;
+  readonly clock: FakeClock;
+  readonly folder: string;
+  readonly logLines: string[];
+  addServer(draft?: { name?: string; community?: string | null; serverKey?: string }): Promise<GameServer>;
+  addKey(server: GameServer, rights?: Partial<KeyRights & { expiresAt: number | null }>): Promise<TestKey>;
+  get(path: string, token?: string, headers?: Record<string, string>): Promise<Response>;
+  stop(): Promise<void>;
+};
+
+export type TestKey = { readonly keyId: string; readonly token: string };
+
+export type TestOptions = {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly folder?: string;
+  readonly clock?: FakeClock;
+};
+
+export async function startGatehouse(options: TestOptions = {}): Promise<TestGatehouse> {
+  const folder = options.folder ?? makeTestFolder();
+  const clock = options.clock ?? new FakeClock();
+  const logLines: string[] = [];
+  const app = await startApp(
+    parseConfig({ GATEHOUSE_PORT: "0", GATEHOUSE_DATA_DIR: folder, GATEHOUSE_LOG_LEVEL: "warn", ...options.env }),
+    { clock: clock.read, sleep: clock.sleep, writeLog: (line) => logLines.push(line) },
+  );
+  return {
+    app,
+    url: app.url,
+    clock,
+    folder,
+    logLines,
+    addServer(draft = {}) {
+      const whole = { name: "Test", community: null, serverKey: "test-Server", ...draft };
+      return app.store.createServer(whole, clock.now);
+    },
+    async addKey(server, rights = {}) {
+      const token = mintToken(randomBytes);
+      const draft = { ...DEFAULT_RIGHTS, label: "test", expiresAt: null, ...rights };
+      const key = await app.store.createKey(
+        { ...draft, serverId: server.serverId, tokenHash: hashToken(token) },
+        clock.now,
+      );
+      if (!key) throw new Error("the server is gone");
+      return { keyId: key.keyId, token };
+    },
+    get(path, token, headers = {}) {
+      const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+      return fetch(app.url + path, { headers: { ...authorization, ...headers }, redirect: "manual" });
+    },
+    async stop() {
+      await app.stop();
+      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export function makeTestFolder(): string {
+  return mkdtempSync(join(tmpdir(), "gatehouse-test-"));
+}
