@@ -1,0 +1,80 @@
+// Imports point one way: core <- gateway <- http, core <- store and upstream and simulator, and the files at the root
+// of src (with cli) know every room. A line that points elsewhere fails here.
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize, relative } from "node:path";
+
+const SRC = join(import.meta.dir, "../src");
+
+/** The rooms that each room may import from, besides itself. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  gateway: ["core"],
+  http: ["core", "gateway"],
+  store: ["core"],
+  upstream: ["core"],
+  simulator: ["core"],
+  cli: ["core", "simulator", "root"],
+  root: ["core", "gateway", "http", "store", "upstream", "simulator", "cli"],
+};
+
+/** What core may use of the runtime: pure computation, no files, no network, no clock, no chance. */
+const CORE_BUILTINS: ReadonlySet<string> = new Set(["node:net", "typebox"]);
+const OUTSIDE_WORLD =
+  /\b(?:Date\.now|new Date\(\)|Math\.random|performance\.now|process\.[a-z]|setTimeout|setInterval|fetch\()/;
+
+function roomOf(file: string): string {
+  const [first = ""] = relative(SRC, file).split("/");
+  return first.endsWith(".ts") ? "root" : first;
+}
+
+function findWrongImports(file: string, text: string): string[] {
+  const room = roomOf(file);
+  const allowed = MAY_IMPORT[room];
+  if (!allowed) return [`${room} is a room that nobody has agreed on`];
+  const wrong: string[] = [];
+  for (const [, from = ""] of text.matchAll(/\b(?:from|import)\s*\(?\s*"([^"]+)"/g)) {
+    if (!from.startsWith(".")) {
+      if (room === "core" && !CORE_BUILTINS.has(from)) wrong.push(from);
+      continue;
+    }
+    const target = roomOf(normalize(join(dirname(file), from)));
+    const isOutside = normalize(join(dirname(file), from)).startsWith(SRC) === false;
+    if (target !== room && !allowed.includes(target) && !isOutside) wrong.push(from);
+  }
+  return wrong;
+}
+
+const files = readdirSync(SRC, { recursive: true, encoding: "utf8" })
+  .filter((name) => /\.tsx?$/.test(name) && !name.endsWith(".test.ts"))
+  .map((name) => join(SRC, name));
+
+describe("the rooms of src", () => {
+  test("every import points toward core", () => {
+    expect(files.length).toBeGreaterThan(20);
+    const wrong = files.flatMap((file) => {
+      return findWrongImports(file, readFileSync(file, "utf8")).map(
+        (from) => `${relative(SRC, file)} -> ${from}`,
+      );
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test("core has no clock, no chance and no I/O", () => {
+    const guilty = files.filter(
+      (file) => roomOf(file) === "core" && OUTSIDE_WORLD.test(readFileSync(file, "utf8")),
+    );
+    expect(guilty.map((file) => relative(SRC, file))).toEqual([]);
+  });
+
+  test("an import in the wrong direction is found", () => {
+    const file = join(SRC, "core/example.ts");
+    expect(findWrongImports(file, 'import { x } from "../store/sealer.ts";')).toEqual(["../store/sealer.ts"]);
+    expect(findWrongImports(file, 'import { readFileSync } from "node:fs";')).toEqual(["node:fs"]);
+    const store = join(SRC, "store/sqlite/example.ts");
+    expect(findWrongImports(store, 'await import("../../upstream/client.ts")')).toEqual([
+      "../../upstream/client.ts",
+    ]);
+    expect(findWrongImports(store, 'import type { Store } from "../../core/ports.ts";')).toEqual([]);
+  });
+});

@@ -1,0 +1,123 @@
+// The embedded store keeps the common promise, and its own: full durability, and refusing files it must not touch.
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, test } from "bun:test";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { StartRefused } from "../../src/core/errors.ts";
+import type { Log, Store } from "../../src/core/ports.ts";
+import { createSealer } from "../../src/store/sealer.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { makeTestFolder } from "../start-gatehouse.ts";
+import { describeStore, type StoreHarness } from "./store-contract.ts";
+
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const root = makeTestFolder();
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+let folders = 0;
+
+function newFolder(): string {
+  const folder = join(root, String(++folders));
+  mkdirSync(folder);
+  return folder;
+}
+
+function openIn(folder: string, secret = "a secret"): Store {
+  return openSqliteStore({ path: join(folder, "gatehouse.db"), sealer: createSealer(secret), log: SILENT });
+}
+
+async function createHarness(): Promise<StoreHarness> {
+  let folder = newFolder();
+  let open: Store[] = [];
+  return {
+    async open() {
+      const store = openIn(folder);
+      open.push(store);
+      return store;
+    },
+    // What a killed process leaves behind is the files as they are now, the write-ahead log included.
+    async crash() {
+      const copy = newFolder();
+      for (const name of readdirSync(folder)) copyFileSync(join(folder, name), join(copy, basename(name)));
+      folder = copy;
+    },
+    async dispose() {
+      for (const store of open) await store.close();
+      open = [];
+    },
+  };
+}
+
+describeStore("the embedded store", createHarness);
+
+describe("the embedded store", () => {
+  test("runs with a write-ahead log and full synchronisation", async () => {
+    const folder = newFolder();
+    const store = openIn(folder);
+    const db = new Database(join(folder, "gatehouse.db"), { readonly: true });
+    expect(db.query("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+    db.close();
+    await store.close();
+  });
+
+  test("has neither an upstream key nor the secret in any of its files", async () => {
+    const folder = newFolder();
+    const store = openIn(folder, "the-operators-secret");
+    await store.createServer({ name: "One", community: null, serverKey: "canary-UpstreamKey" }, 1);
+    const bytes = readdirSync(folder).map((name) => readFileSync(join(folder, name), "latin1"));
+    await store.close();
+    expect(bytes.join()).toContain("One");
+    expect(bytes.join()).not.toContain("canary");
+    expect(bytes.join()).not.toContain("the-operators-secret");
+  });
+
+  test("refuses to start with another secret than the database was made with", async () => {
+    const folder = newFolder();
+    await openIn(folder, "first").close();
+    expect(() => openIn(folder, "second")).toThrow(StartRefused);
+    await openIn(folder, "first").close();
+  });
+
+  test("refuses a folder that another instance is using, and takes it when that one is gone", async () => {
+    const folder = newFolder();
+    const first = openIn(folder);
+    expect(() => openIn(folder)).toThrow(/another Gatehouse is using/);
+    await first.close();
+    await openIn(folder).close();
+  });
+
+  test("refuses a file that is not its own and leaves every byte of it", () => {
+    const folder = newFolder();
+    const path = join(folder, "gatehouse.db");
+    const foreign = new Database(path);
+    foreign.exec("CREATE TABLE precious (x); INSERT INTO precious VALUES (1)");
+    foreign.close();
+    for (const content of [readFileSync(path), Buffer.from("just some text"), Buffer.alloc(5000, 7)]) {
+      writeFileSync(path, content);
+      expect(() => openIn(folder)).toThrow(/not a Gatehouse database/);
+      expect(readFileSync(path)).toEqual(content);
+    }
+  });
+
+  test("refuses a database of a newer version", async () => {
+    const folder = newFolder();
+    await openIn(folder).close();
+    const db = new Database(join(folder, "gatehouse.db"));
+    db.exec("PRAGMA user_version = 999");
+    db.close();
+    expect(() => openIn(folder)).toThrow(/newer Gatehouse/);
+  });
+
+  test("refuses a damaged database and leaves every byte of it", async () => {
+    const folder = newFolder();
+    const store = openIn(folder);
+    for (let i = 0; i < 50; i++)
+      await store.createServer({ name: "x".repeat(200), community: null, serverKey: "a-b" }, i);
+    await store.close();
+    const path = join(folder, "gatehouse.db");
+    const damaged = readFileSync(path);
+    damaged.fill(0xab, 4096, damaged.length);
+    writeFileSync(path, damaged);
+    expect(() => openIn(folder)).toThrow(/is damaged/);
+    expect(readFileSync(path)).toEqual(damaged);
+  });
+});
