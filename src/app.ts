@@ -6,20 +6,25 @@ import { DEFAULT_RIGHTS } from "./core/api-key.ts";
 import type { Clock, Log, Store } from "./core/ports.ts";
 import { hashToken, mintToken } from "./core/token.ts";
 import { type DataFolder, obtainSecret, openDataFolder } from "./data-folder.ts";
+import { countKnownHeaders, KNOWN_HEADERS_MAX } from "./gateway/authenticate.ts";
+import { createOperatorCheck } from "./gateway/authenticate-operator.ts";
 import { Relay } from "./gateway/relay.ts";
 import { RelayMeter } from "./gateway/relay-meter.ts";
 import { createAddressFinder } from "./http/client-address.ts";
 import { createCors } from "./http/cors.ts";
 import { createEdge } from "./http/edge.ts";
+import { EdgeMeter } from "./http/edge-meter.ts";
 import { createTellReady, tellAlive } from "./http/health.ts";
 import { listen } from "./http/listen.ts";
-import { createReadServer } from "./http/read-server.ts";
+import { createMetrics } from "./http/metrics.ts";
+import { createReadServer, sectionsOf, wantsGzip } from "./http/read-server.ts";
 import { listRoutes } from "./http/routes.ts";
 import { createLog } from "./log.ts";
 import { createSealer } from "./store/sealer.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { readTlsFiles, watchTlsFiles } from "./tls-files.ts";
 import { createUpstream } from "./upstream/client.ts";
+import { VERSION } from "./version.ts";
 
 const DRAIN_MS = 10_000;
 /** Timers count to 2^31 - 1; any positive setting is legal, so longer ones mean "as long as possible". */
@@ -70,6 +75,8 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     const store = openSqliteStore({ path: folder.databasePath, sealer: createSealer(secret), log });
     closers.push(() => store.close());
     const upstreamUrl = config.upstreamUrl ?? (await startDemoUpstream(closers));
+    const relayMeter = new RelayMeter();
+    const edgeMeter = new EdgeMeter();
     const relay = new Relay({
       upstream: createUpstream({
         baseUrl: upstreamUrl,
@@ -86,7 +93,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
         staleMs: config.staleMs,
         hasGlobalKey: config.upstreamGlobalKey !== undefined,
       },
-      meter: new RelayMeter(),
+      meter: relayMeter,
       log,
     });
     const demoToken =
@@ -99,15 +106,30 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
         readServer: createReadServer({ store, relay, findAddress }),
         tellAlive,
         tellReady: createTellReady({ store, clock, log, isDraining: () => isDraining }),
+        tellMetrics: createMetrics({
+          check: createOperatorCheck([masterKey, config.metricsToken]),
+          clock,
+          edgeMeter,
+          relayMeter,
+          relay,
+          countBlocks: async (now) => (await store.listBlocks(now)).length,
+          gauged: [
+            { name: "known_authorization_headers", size: countKnownHeaders, max: KNOWN_HEADERS_MAX },
+            { name: "known_queries", size: sectionsOf.size, max: sectionsOf.max },
+            { name: "known_accept_encodings", size: wantsGzip.size, max: wantsGzip.max },
+          ],
+          version: VERSION,
+        }),
       }),
       cors: createCors(config.corsOrigins),
       clock,
       log,
       watch(call, route, response) {
+        const ms = performance.now() - call.startedAt;
+        edgeMeter.of(route).count(response.status, call.code, ms / 1000);
         if (!log.isDebug) return;
-        const { method } = call.request;
         log.debug(
-          { method, route, status: response.status, code: call.code, ms: clock() - call.now },
+          { method: call.request.method, route, status: response.status, code: call.code, ms },
           "answered",
         );
       },

@@ -14,8 +14,12 @@ export const INVALID_TOKEN: Refusal = refuse(ERRORS.invalidToken, undefined, CHA
  * Hashes of Authorization headers that led to a key, so that a caller's next request is neither parsed nor hashed
  * again. Invented tokens never get in; when it is full it starts over.
  */
-const KNOWN_HEADERS_MAX = 10_000;
+export const KNOWN_HEADERS_MAX = 10_000;
 const knownHeaders = new Map<string, string>();
+
+export function countKnownHeaders(): number {
+  return knownHeaders.size;
+}
 
 export function authenticate(
   store: Pick<Store, "findKey">,

@@ -12,6 +12,7 @@ const PROCESS_MARK = Math.floor(Math.random() * 36 ** 6)
 export class Call {
   /** The code of the error that was answered, 0 for none. For logs and metrics. */
   code = 0;
+  readonly startedAt = performance.now();
   #id: string | undefined;
 
   constructor(

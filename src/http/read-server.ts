@@ -14,8 +14,8 @@ import { acceptsGzip, isMatchingEtag } from "./conditional.ts";
 import { memoize } from "./memo.ts";
 
 /** A client sends the same few query strings and Accept-Encoding values again and again. */
-const sectionsOf = memoize(parseSections, 1_000, 512);
-const wantsGzip = memoize(acceptsGzip, 200, 256);
+export const sectionsOf = memoize(parseSections, 1_000, 512);
+export const wantsGzip = memoize(acceptsGzip, 200, 256);
 
 export type ReadServerParts = {
   readonly store: Store;

@@ -6,6 +6,7 @@ export type Handlers = {
   readonly readServer: Handler;
   readonly tellAlive: Handler;
   readonly tellReady: Handler;
+  readonly tellMetrics: Handler;
 };
 
 export function listRoutes(handlers: Handlers): Route[] {
@@ -14,5 +15,6 @@ export function listRoutes(handlers: Handlers): Route[] {
     { path: "/v2/:community/game/server", GET: handlers.readServer },
     { path: "/healthz", GET: handlers.tellAlive },
     { path: "/readyz", GET: handlers.tellReady },
+    { path: "/metrics", GET: handlers.tellMetrics },
   ];
 }

@@ -305,11 +305,9 @@ describe("7 errors", () => {
     gatehouse.app.store.readServerKey = broken;
     expect(response.status).toBe(500);
     const body = await bodyOf(response);
-    expect(body).toEqual({
-      code: 5017,
-      message: "internal_error",
-      request_id: expect.stringMatching(/^req_/),
-    });
+    expect(Object.keys(body)).toEqual(["code", "message", "request_id"]);
+    expect(body.code).toBe(5017);
+    expect(body.request_id).toMatch(/^req_/);
     expect(response.headers.get("x-request-id")).toBe(body.request_id);
     const logged = gatehouse.logLines.find((line) => line.includes(body.request_id));
     expect(logged).toContain("secret detail");
