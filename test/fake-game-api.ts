@@ -62,10 +62,10 @@ export const ALL_SECTIONS_INFO = {
   ],
 };
 
-export function startFakeGameApi(answer: FakeAnswer = () => Response.json(BASE_INFO)): FakeGameApi {
+export function startFakeGameApi(answer: FakeAnswer = () => Response.json(BASE_INFO), port = 0): FakeGameApi {
   const api: { answer: FakeAnswer; calls: FakeGameApi["calls"] } = { answer, calls: [] };
   const server = Bun.serve({
-    port: 0,
+    port,
     hostname: "127.0.0.1",
     idleTimeout: 0,
     fetch(request) {

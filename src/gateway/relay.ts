@@ -93,7 +93,9 @@ export class Relay {
       return watch.pending;
     }
     const waitMs = this.#msUntilCall(watch, now);
-    if (waitMs > BUDGET_PATIENCE_MS) return this.#answerRateLimit(watch, now + waitMs, now);
+    // A pause was ordered by the game API, so nobody waits for its end here; a turn in the budget may be waited for.
+    const patienceMs = this.#budget.pausedUntil > now ? 0 : BUDGET_PATIENCE_MS;
+    if (waitMs > patienceMs) return this.#answerRateLimit(watch, now + waitMs, now);
     watch.pending = this.#refresh(watch, waitMs, now + BUDGET_PATIENCE_MS).finally(() => {
       watch.pending = undefined;
     });

@@ -29,7 +29,13 @@ export function createUpstream(settings: UpstreamSettings): Upstream {
     if (settings.globalKey !== undefined) headers.authorization = settings.globalKey;
     const deadline = AbortSignal.timeout(settings.timeoutMs);
     try {
-      const response = await fetch(readUrl, { headers, redirect: "manual", signal: deadline });
+      // A connection of its own for each call: on a kept one that breaks, the runtime would ask a second time by itself.
+      const response = await fetch(readUrl, {
+        headers,
+        redirect: "manual",
+        signal: deadline,
+        keepalive: false,
+      });
       const text = await readText(response);
       if (text === undefined) return fail("The game API's answer is larger than 4 MiB.");
       const hint = parseLimitHint(response.headers, text, settings.clock());
