@@ -17,8 +17,9 @@ import { EdgeMeter } from "./http/edge-meter.ts";
 import { createTellReady, tellAlive } from "./http/health.ts";
 import { listen } from "./http/listen.ts";
 import { createMetrics } from "./http/metrics.ts";
-import { createReadServer, sectionsOf, wantsGzip } from "./http/read-server.ts";
+import { createReadServer, wantsGzip } from "./http/read-server.ts";
 import { listRoutes } from "./http/routes.ts";
+import { createTargetFinder, TARGETS_MAX } from "./http/target.ts";
 import { createLog } from "./log.ts";
 import { createSealer } from "./store/sealer.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
@@ -101,11 +102,17 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
 
     let isDraining = false;
     const findAddress = createAddressFinder(createAddressList(config.trustProxy));
-    const edge = createEdge({
-      routes: listRoutes({
+    const findTarget = createTargetFinder(
+      listRoutes({
         readServer: createReadServer({ store, relay, findAddress }),
         tellAlive,
-        tellReady: createTellReady({ store, clock, log, isDraining: () => isDraining }),
+        tellReady: createTellReady({
+          store,
+          clock,
+          log,
+          isDraining: () => isDraining,
+          listNotices: (now) => relay.listNotices(now),
+        }),
         tellMetrics: createMetrics({
           check: createOperatorCheck([masterKey, config.metricsToken]),
           clock,
@@ -115,23 +122,25 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
           countBlocks: async (now) => (await store.listBlocks(now)).length,
           gauged: [
             { name: "known_authorization_headers", size: countKnownHeaders, max: KNOWN_HEADERS_MAX },
-            { name: "known_queries", size: sectionsOf.size, max: sectionsOf.max },
             { name: "known_accept_encodings", size: wantsGzip.size, max: wantsGzip.max },
+            { name: "known_urls", size: () => findTarget.size(), max: TARGETS_MAX },
           ],
           version: VERSION,
         }),
       }),
+    );
+    const edge = createEdge({
+      findTarget,
       cors: createCors(config.corsOrigins),
       clock,
       log,
-      watch(call, route, response) {
-        const ms = performance.now() - call.startedAt;
-        edgeMeter.of(route).count(response.status, call.code, ms / 1000);
+      watch(call, response) {
+        const { code, target, startedAt } = call;
+        const ms = performance.now() - startedAt;
+        edgeMeter.of(target.routeName).count(response.status, code, ms / 1000);
         if (!log.isDebug) return;
-        log.debug(
-          { method: call.request.method, route, status: response.status, code: call.code, ms },
-          "answered",
-        );
+        const { method } = call.request;
+        log.debug({ method, route: target.routeName, status: response.status, code, ms }, "answered");
       },
     });
     const tls = config.tls && readTlsFiles(config.tls);

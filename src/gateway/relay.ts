@@ -117,6 +117,22 @@ export class Relay {
     };
   }
 
+  /** What is not well with the game API, in sentences that name no server and no key. */
+  listNotices(now: number): string[] {
+    const { budget, openBreakers, refusedKeys } = this.describe(now);
+    const notices: string[] = [];
+    if (budget.pausedUntil > now) {
+      notices.push(
+        `The game API has limited us; it is asked again in ${secondsUntil(budget.pausedUntil, now)} s.`,
+      );
+    }
+    if (openBreakers > 0)
+      notices.push(`The game API fails for ${openBreakers} server(s); they are probed from time to time.`);
+    if (refusedKeys > 0)
+      notices.push(`The game API has refused ${refusedKeys} server key(s); they must be set anew.`);
+    return notices;
+  }
+
   #watchOf(server: GameServer, now: number): Watch {
     const known = this.#watches.get(server.serverId);
     if (known && known.keyRevision === server.keyRevision) return known;

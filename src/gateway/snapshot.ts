@@ -21,6 +21,11 @@ export class Body {
     this.etag = `W/"${Bun.hash(this.bytes).toString(36)}"`;
   }
 
+  /** Asked before the caller's headers are looked at: small bodies spare that look. */
+  get mayBePacked(): boolean {
+    return this.bytes.length >= GZIP_MIN_BYTES;
+  }
+
   /** Null when compressing is not worth it. */
   get gzipped(): Uint8Array<ArrayBuffer> | null {
     if (this.#gzipped === undefined) this.#gzipped = this.#compress();
@@ -28,7 +33,7 @@ export class Body {
   }
 
   #compress(): Uint8Array<ArrayBuffer> | null {
-    if (this.bytes.length < GZIP_MIN_BYTES) return null;
+    if (!this.mayBePacked) return null;
     const packed = Bun.gzipSync(this.bytes, { level: 6 });
     return packed.length < this.bytes.length ? packed : null;
   }

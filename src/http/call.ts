@@ -1,8 +1,6 @@
 // One request on its way through the house, with what the edge found out about it.
 import type { Server } from "bun";
-
-/** What was asked for: the decoded path segments that vary, and the raw query string without its question mark. */
-export type Target = { readonly params: Readonly<Record<string, string>>; readonly query: string };
+import type { Target } from "./target.ts";
 
 let callsSeen = 0;
 const PROCESS_MARK = Math.floor(Math.random() * 36 ** 6)

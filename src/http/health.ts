@@ -14,8 +14,10 @@ export function createTellReady(parts: {
   clock: Clock;
   log: Log;
   isDraining: () => boolean;
+  /** What is not well but keeps nobody from being served, in sentences. */
+  listNotices: (now: number) => readonly string[];
 }): Handler {
-  const { store, clock, log, isDraining } = parts;
+  const { store, clock, log, isDraining, listNotices } = parts;
   let checkedAt = Number.NEGATIVE_INFINITY;
   let lastCheck: Promise<boolean> = Promise.resolve(true);
 
@@ -39,7 +41,7 @@ export function createTellReady(parts: {
       ...(isDraining() && { process: "shutting down" }),
       ...(!(await lastCheck) && { store: "cannot be read or written" }),
     };
-    if (Object.keys(details).length === 0) return answerJson({ status: "ready" });
+    if (Object.keys(details).length === 0) return answerJson({ status: "ready", notices: listNotices(now) });
     return answerRefusal(
       call,
       refuse(ERRORS.unavailable, { retry_after: 1, details }, { "Retry-After": "1" }),

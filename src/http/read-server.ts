@@ -2,7 +2,6 @@
 import { type Access, findForbidden } from "../core/api-key.ts";
 import { isRefusal } from "../core/errors.ts";
 import type { Store } from "../core/ports.ts";
-import { parseSections } from "../core/sections.ts";
 import { admit, type LimitReport } from "../gateway/admit.ts";
 import { authenticate, INVALID_TOKEN } from "../gateway/authenticate.ts";
 import { chain } from "../gateway/chain.ts";
@@ -13,8 +12,7 @@ import type { Call, Handler } from "./call.ts";
 import { acceptsGzip, isMatchingEtag } from "./conditional.ts";
 import { memoize } from "./memo.ts";
 
-/** A client sends the same few query strings and Accept-Encoding values again and again. */
-export const sectionsOf = memoize(parseSections, 1_000, 512);
+/** Clients send the same few values again and again. */
 export const wantsGzip = memoize(acceptsGzip, 200, 256);
 
 export type ReadServerParts = {
@@ -26,7 +24,7 @@ export type ReadServerParts = {
 export function createReadServer({ store, relay, findAddress }: ReadServerParts): Handler {
   return (call) => {
     const { request, target, now } = call;
-    const sections = sectionsOf(target.query);
+    const { sections } = target;
     return chain(authenticate(store, request.headers.get("authorization"), now), (key) => {
       if (isRefusal(key)) return answerRefusal(call, key);
       return chain(admit(store, key.keyId, now, true), ({ refusal, report }) => {
@@ -74,7 +72,8 @@ function headersOf(body: Body): Headers {
 function answerReading(call: Call, reading: Reading, body: Body, report: LimitReport | null): Response {
   const { headers: asked } = call.request;
   const isKnown = isMatchingEtag(asked.get("if-none-match"), body.etag);
-  const packed = !isKnown && wantsGzip(asked.get("accept-encoding") ?? "") ? body.gzipped : null;
+  const isPacked = body.mayBePacked && !isKnown && wantsGzip(asked.get("accept-encoding") ?? "");
+  const packed = isPacked ? body.gzipped : null;
   const headers = headersOf(body);
   const response = isKnown
     ? new Response(null, { status: 304, headers })

@@ -1,7 +1,6 @@
 // Finds the route of a path. Knows paths and methods, nothing of what routes do.
 import { COMMUNITY_SHAPE } from "../core/game-server.ts";
 import type { Handler } from "./call.ts";
-import { memoize } from "./memo.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
@@ -16,7 +15,6 @@ export type Match = {
 
 const METHODS: readonly Method[] = ["GET", "POST", "PATCH", "PUT", "DELETE"];
 const NO_PARAMS = Object.freeze({});
-const NOWHERE = Symbol("nowhere");
 
 export function createRouter(routes: readonly Route[]): (path: string) => Match | undefined {
   const fixed = new Map<string, Match>();
@@ -27,22 +25,19 @@ export function createRouter(routes: readonly Route[]): (path: string) => Match 
     else fixed.set(route.path, { route, params: NO_PARAMS, allow });
   }
 
-  function findVarying(path: string): Match | typeof NOWHERE {
-    const segments = decodeSegments(path);
-    if (!segments) return NOWHERE;
-    const plain = fixed.get(segments.join("/"));
-    if (plain && !segments.some((segment) => segment.includes("/"))) return plain;
+  return (path) => {
+    const known = fixed.get(path);
+    const segments = known ? undefined : decodeSegments(path);
+    if (!segments) return known;
+    const plain = segments.some((segment) => segment.includes("/"))
+      ? undefined
+      : fixed.get(segments.join("/"));
+    if (plain) return plain;
     for (const { route, segments: pattern, allow } of varying) {
       const params = matchSegments(pattern, segments);
       if (params) return { route, params, allow };
     }
-    return NOWHERE;
-  }
-
-  const findRemembered = memoize(findVarying, 1_000, 256);
-  return (path) => {
-    const found = fixed.get(path) ?? findRemembered(path);
-    return found === NOWHERE ? undefined : found;
+    return undefined;
   };
 }
 

@@ -1,0 +1,110 @@
+// The 403 answers, in the order in which they are judged: the first rule that says no is the answer.
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { createAddressList } from "./address.ts";
+import { type Access, type ApiKey, DEFAULT_RIGHTS, findForbidden, isExpired } from "./api-key.ts";
+import { toSectionNames, toSectionSet } from "./sections.ts";
+
+const KEY: ApiKey = {
+  keyId: "key_1",
+  serverId: "srv_1",
+  versions: ["v2"],
+  sections: toSectionSet(["Players", "Queue"]),
+  commands: [],
+  allowedFrom: createAddressList(["10.0.0.0/8"]),
+  expiresAt: null,
+  isSuspended: false,
+};
+const ACCESS: Access = {
+  version: "v2",
+  community: "north",
+  serverCommunity: "north",
+  sections: toSectionSet(["Players"]),
+  findAddress: () => "10.1.2.3",
+};
+
+const codeOf = (key: Partial<ApiKey>, access: Partial<Access>) =>
+  findForbidden({ ...KEY, ...key }, { ...ACCESS, ...access })?.refused.code;
+
+/** Every rule, with what breaks it, in the order of the contract. */
+const RULES = [
+  { code: 5010, key: { versions: ["v1"] }, access: {} },
+  { code: 5009, key: { isSuspended: true }, access: {} },
+  { code: 5009, key: {}, access: { findAddress: () => "11.0.0.1" } },
+  { code: 5009, key: {}, access: { community: "south" } },
+  { code: 5011, key: {}, access: { sections: toSectionSet(["Staff"]) } },
+] satisfies { code: number; key: Partial<ApiKey>; access: Partial<Access> }[];
+
+test("a key within its rights is not refused", () => {
+  expect(codeOf({}, {})).toBeUndefined();
+});
+
+test.each(RULES)("one broken rule gives its code, $code", ({ code, key, access }) => {
+  expect(codeOf(key, access)).toBe(code);
+});
+
+test("for any set of broken rules the first one is the answer", () => {
+  fc.assert(
+    fc.property(fc.subarray(RULES), (broken) => {
+      const key: Partial<ApiKey> = Object.assign({}, ...broken.map((rule) => rule.key));
+      const access: Partial<Access> = Object.assign({}, ...broken.map((rule) => rule.access));
+      expect(codeOf(key, access)).toBe(broken[0]?.code);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+describe("versions", () => {
+  test("a key without any version is refused with 5010", () => {
+    expect(codeOf({ versions: [] }, {})).toBe(5010);
+  });
+  test("a key of both versions may use v2", () => {
+    expect(codeOf({ versions: ["v1", "v2"] }, {})).toBeUndefined();
+  });
+});
+
+describe("addresses", () => {
+  test("a key without an address list may be used from anywhere", () => {
+    expect(codeOf({ allowedFrom: null }, { findAddress: () => "203.0.113.9" })).toBeUndefined();
+  });
+  test("a v4-mapped client address is judged as IPv4", () => {
+    expect(codeOf({}, { findAddress: () => "::ffff:10.9.9.9" })).toBeUndefined();
+  });
+  test("a client whose address is unknown is not in the list", () => {
+    expect(codeOf({}, { findAddress: () => "" })).toBe(5009);
+  });
+});
+
+describe("communities", () => {
+  test("the path without a community is always the server's own", () => {
+    expect(codeOf({}, { community: undefined })).toBeUndefined();
+  });
+  test("a server without a community accepts any segment", () => {
+    expect(codeOf({}, { community: "whatever", serverCommunity: null })).toBeUndefined();
+  });
+  test("the segment is compared exactly, case included", () => {
+    expect(codeOf({}, { community: "North" })).toBe(5009);
+    expect(codeOf({}, { community: "north-" })).toBe(5009);
+  });
+});
+
+describe("sections", () => {
+  test("one section outside the key's is enough for 5011, whatever else is asked for", () => {
+    expect(codeOf({}, { sections: toSectionSet(["Players", "Queue", "Vehicles"]) })).toBe(5011);
+  });
+  test("a key without sections may still read the required fields", () => {
+    expect(codeOf({ sections: 0 }, { sections: 0 })).toBeUndefined();
+    expect(codeOf({ sections: 0 }, {})).toBe(5011);
+  });
+});
+
+test("by default a key has version 2, all nine sections, no commands and no address list", () => {
+  expect(DEFAULT_RIGHTS).toMatchObject({ versions: ["v2"], commands: [], ipAllow: [] });
+  expect(toSectionNames(DEFAULT_RIGHTS.sections)).toHaveLength(9);
+});
+
+test("a key expires at the very millisecond of expires_at, and never without one", () => {
+  const key = { ...KEY, expiresAt: 1_000 };
+  expect([isExpired(key, 999), isExpired(key, 1_000), isExpired(key, 1_001)]).toEqual([false, true, true]);
+  expect(isExpired({ ...KEY, expiresAt: null }, Number.MAX_SAFE_INTEGER)).toBe(false);
+});

@@ -1,0 +1,61 @@
+// What a URL asks for: its route, the segments that vary, the query. A URL that was seen before needs no second look.
+import { parseSections, type SectionSet } from "../core/sections.ts";
+import { type Memo, memoize } from "./memo.ts";
+import { createRouter, isLegacyPath, type Match, type Route } from "./router.ts";
+
+const NO_PARAMS = Object.freeze({});
+/** Callers send the same few URLs again and again. */
+export const TARGETS_MAX = 1_000;
+const URL_LENGTH_MAX = 512;
+
+export class Target {
+  readonly params: Readonly<Record<string, string>>;
+  /** The route's pattern, for logs and metrics: never the path itself, which anybody can make up. */
+  readonly routeName: string;
+  #sections: SectionSet | undefined;
+
+  constructor(
+    readonly match: Match | undefined,
+    readonly path: string,
+    /** Without its question mark. */
+    readonly query: string,
+  ) {
+    this.params = match?.params ?? NO_PARAMS;
+    this.routeName = match?.route.path ?? (this.isLegacy ? "/v1" : "none");
+  }
+
+  get isLegacy(): boolean {
+    return !this.match && isLegacyPath(this.path);
+  }
+
+  get sections(): SectionSet {
+    this.#sections ??= parseSections(this.query);
+    return this.#sections;
+  }
+}
+
+export function createTargetFinder(routes: readonly Route[]): Memo<Target> {
+  const findRoute = createRouter(routes);
+  return memoize(
+    (url) => {
+      const { path, query } = splitUrl(url);
+      return new Target(findRoute(path), path, query);
+    },
+    TARGETS_MAX,
+    URL_LENGTH_MAX,
+  );
+}
+
+/**
+ * The runtime gives an absolute URL, or just the path when the Host header makes no URL; `new URL` would throw then.
+ * A fragment has no meaning in a request and is left out.
+ */
+export function splitUrl(url: string): { path: string; query: string } {
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", "https://".length);
+  if (start === -1) return { path: "", query: "" };
+  const hash = url.indexOf("#", start);
+  const end = hash === -1 ? url.length : hash;
+  const mark = url.indexOf("?", start);
+  if (mark === -1 || mark > end) return { path: url.slice(start, end), query: "" };
+  return { path: url.slice(start, mark), query: url.slice(mark + 1, end) };
+}
