@@ -28,6 +28,7 @@ import { createUpstream } from "./upstream/client.ts";
 import { VERSION } from "./version.ts";
 
 const DRAIN_MS = 10_000;
+const FAREWELL_MS = 100;
 /** Timers count to 2^31 - 1; any positive setting is legal, so longer ones mean "as long as possible". */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 const DEMO_SERVER_KEY = "demo-Town";
@@ -134,6 +135,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       cors: createCors(config.corsOrigins),
       clock,
       log,
+      isDraining: () => isDraining,
       watch(call, response) {
         const { code, target, startedAt } = call;
         const ms = performance.now() - startedAt;
@@ -160,6 +162,8 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       async stop() {
         isDraining = true;
         tlsWatch?.stop();
+        // Closing a kept connection could meet a request on its way; for a moment, callers are asked to close theirs.
+        await Bun.sleep(FAREWELL_MS);
         await listener.close(DRAIN_MS);
         await closeAll();
         log.info({}, "stopped");

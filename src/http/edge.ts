@@ -20,12 +20,14 @@ export type EdgeParts = {
   readonly cors: Cors;
   readonly clock: Clock;
   readonly log: Log;
+  /** While true, every answer asks its caller to come back on a new connection, to whoever listens then. */
+  readonly isDraining: () => boolean;
   readonly watch: Watcher;
 };
 
 export type Edge = (request: Request, server: Server<undefined>) => Response | Promise<Response>;
 
-export function createEdge({ findTarget, cors, clock, log, watch }: EdgeParts): Edge {
+export function createEdge({ findTarget, cors, clock, log, isDraining, watch }: EdgeParts): Edge {
   return (request, server) => {
     const target = findTarget(request.url);
     const call = new Call(request, target, server, clock());
@@ -55,6 +57,7 @@ export function createEdge({ findTarget, cors, clock, log, watch }: EdgeParts): 
   function finish(call: Call, answer: Response | Promise<Response>): Response | Promise<Response> {
     if (answer instanceof Promise) return answer.then((response) => finish(call, response));
     cors.mark(call.request, answer);
+    if (isDraining()) answer.headers.set("Connection", "close");
     watch(call, answer);
     return answer;
   }
