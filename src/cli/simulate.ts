@@ -50,7 +50,7 @@ async function simulate({ commandInterval, json, ...options }: SimulateOptions):
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   if (json) process.stdout.write(`${JSON.stringify({ url: simulator.url, port: simulator.port })}\n`);
-  process.stdout.write(`gatehouse simulator listening on ${simulator.url}\n`);
+  process.stdout.write(`gatehouse listening on ${simulator.url}\n`);
 }
 
 function parseCount(text: string): number {

@@ -39,7 +39,7 @@ describe("orders", () => {
     [{ kind: "hang", seconds: "5" }, "seconds"],
     [{ kind: "hang", target: "everything" }, "target"],
     [{ kind: "hang", server: 7 }, "server"],
-    [{ kind: "refused", times: 2 }, "times"],
+    [{ kind: "refused", server: "x" }, "server"],
     [{ kind: "redirect", to: "http://a\r\nX: y" }, "to"],
     [{ kind: "rate-limit", headers: "no" }, "headers"],
   ])("%j is refused and the wrong field is %s", (wish, field) => {

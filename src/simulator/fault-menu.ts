@@ -136,9 +136,16 @@ export type FaultOrder = {
 
 export type ParsedFault = { order: FaultOrder } | { field: string; problem: string };
 
-/** Nobody can be told apart before a connection exists, so `refused` takes no filter but its duration. */
+const REFUSED_TIMES: ParameterRule = {
+  type: "integer",
+  about: "without effect: what never connects cannot be counted",
+  least: 1,
+  most: 1_000_000,
+};
+
+/** Nobody can be told apart before a connection exists, so `refused` has no filter but its duration. */
 function filtersOf(kind: FaultKind): Readonly<Record<string, ParameterRule>> {
-  return kind === "refused" ? { seconds: REFUSED_SECONDS } : FAULT_FILTERS;
+  return kind === "refused" ? { seconds: REFUSED_SECONDS, times: REFUSED_TIMES } : FAULT_FILTERS;
 }
 
 export function describeMenu(): unknown[] {
