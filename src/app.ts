@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Config } from "./config.ts";
 import { createAddressList } from "./core/address.ts";
 import { DEFAULT_RIGHTS } from "./core/api-key.ts";
+import { ERRORS } from "./core/errors.ts";
 import type { Clock, Log, Store } from "./core/ports.ts";
 import { hashToken, mintToken } from "./core/token.ts";
 import { type DataFolder, obtainSecret, openDataFolder } from "./data-folder.ts";
@@ -20,7 +21,7 @@ import { createMetrics } from "./http/metrics.ts";
 import { createReadServer, wantsGzip } from "./http/read-server.ts";
 import { listRoutes } from "./http/routes.ts";
 import { createTargetFinder, TARGETS_MAX } from "./http/target.ts";
-import { createLog } from "./log.ts";
+import { createLog, createSampler } from "./log.ts";
 import { createSealer } from "./store/sealer.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { readTlsFiles, watchTlsFiles } from "./tls-files.ts";
@@ -29,6 +30,7 @@ import { VERSION } from "./version.ts";
 
 const DRAIN_MS = 10_000;
 const FAREWELL_MS = 100;
+const INVALID_TOKEN_LOG_MS = 10_000;
 /** Timers count to 2^31 - 1; any positive setting is legal, so longer ones mean "as long as possible". */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 const DEMO_SERVER_KEY = "demo-Town";
@@ -103,6 +105,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
 
     let isDraining = false;
     const findAddress = createAddressFinder(createAddressList(config.trustProxy));
+    const noteInvalidToken = createSampler(log, INVALID_TOKEN_LOG_MS);
     const findTarget = createTargetFinder(
       listRoutes({
         readServer: createReadServer({ store, relay, findAddress }),
@@ -140,6 +143,13 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
         const { code, target, startedAt } = call;
         const ms = performance.now() - startedAt;
         edgeMeter.of(target.routeName).count(response.status, code, ms / 1000);
+        if (code === ERRORS.invalidToken.code) {
+          noteInvalidToken(
+            call.now,
+            () => ({ address: findAddress(call) }),
+            "a request had an invalid token",
+          );
+        }
         if (!log.isDebug) return;
         const { method } = call.request;
         log.debug({ method, route: target.routeName, status: response.status, code, ms }, "answered");

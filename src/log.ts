@@ -49,6 +49,24 @@ export function createLog(settings: LogSettings): LeveledLog {
   };
 }
 
+/** For what a flood could repeat a million times: the first is logged, then one in a while, with how many there were. */
+export function createSampler(
+  log: Log,
+  everyMs: number,
+): (now: number, describe: () => object, message: string) => void {
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  let unlogged = 0;
+  return (now, describe, message) => {
+    if (Math.abs(now - loggedAt) < everyMs) {
+      unlogged++;
+      return;
+    }
+    log.warn({ ...describe(), like_it_since_the_last: unlogged }, message);
+    loggedAt = now;
+    unlogged = 0;
+  };
+}
+
 function toPretty(line: string): string {
   const { level, time, msg, err, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const name = (LEVEL_NAMES[Number(level)] ?? String(level)).padEnd(5);

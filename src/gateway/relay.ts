@@ -190,6 +190,7 @@ export class Relay {
       this.#budget = learnBudget(this.#budget, answer.hint, now, this.#callsUnderWay);
       watch.breaker = CLOSED_BREAKER;
       watch.remembered = undefined;
+      watch.lastFailure = undefined;
       const snapshot = new Snapshot(answer.parts, now);
       watch.hit = { snapshot, isHit: true };
       return { snapshot, isHit: false };
@@ -204,7 +205,9 @@ export class Relay {
     now: number,
   ): Reading | Refusal {
     const { settings, log } = this.#parts;
-    log.warn({ server_id: watch.serverId, upstream_code: failure.code }, `game API: ${failure.message}`);
+    // Once for each kind of failure: a server that goes on failing must not fill the log.
+    const tell = watch.lastFailure?.code === failure.code ? log.debug : log.warn;
+    tell({ server_id: watch.serverId, upstream_code: failure.code }, `game API: ${failure.message}`);
     watch.lastFailure = failure;
     if (failure.code === RATE_LIMITED_CODE) {
       this.#budget = pauseBudget(this.#budget, hint, now);

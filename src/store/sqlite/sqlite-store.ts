@@ -310,6 +310,7 @@ class SqliteStore implements Store {
 
   /** A block holds in this process even when the disk refuses it; only a restart could then forget it. */
   #saveBlock(keyId: string, blockedUntil: number): void {
+    this.#log.warn({ key_id: keyId, blocked_until: blockedUntil }, "a key is blocked for spam");
     try {
       this.#write(() => {
         this.#db
