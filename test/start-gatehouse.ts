@@ -47,7 +47,12 @@ export async function startGatehouse(options: TestOptions = {}): Promise<TestGat
   const clock = options.clock ?? new FakeClock();
   const logLines: string[] = [];
   const app = await startApp(
-    parseConfig({ GATEHOUSE_PORT: "0", GATEHOUSE_DATA_DIR: folder, GATEHOUSE_LOG_LEVEL: "warn", ...options.env }),
+    parseConfig({
+      GATEHOUSE_PORT: "0",
+      GATEHOUSE_DATA_DIR: folder,
+      GATEHOUSE_LOG_LEVEL: "warn",
+      ...options.env,
+    }),
     { clock: clock.read, sleep: clock.sleep, writeLog: (line) => logLines.push(line) },
   );
   return {

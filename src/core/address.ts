@@ -4,12 +4,13 @@ import { BlockList, isIP } from "node:net";
 /** Decides whether an address belongs to a list. An empty list has no members. */
 export type AddressList = { readonly has: (address: string) => boolean };
 
-/** The address in its plain form: IPv4 inside IPv6 becomes IPv4, a zone is left out. Undefined for anything else. */
+/** The address in its one spelling: IPv4 inside IPv6 becomes IPv4, a zone is left out. Undefined for anything else. */
 export function parseAddress(text: string): string | undefined {
   const address = text.trim().replace(/%.*$/, "");
   const version = isIP(address);
-  if (version === 0) return undefined;
-  return version === 6 ? (mappedIpv4(address) ?? address.toLowerCase()) : address;
+  if (version !== 6) return version === 4 ? address : undefined;
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  return mappedIpv4(canonical) ?? canonical;
 }
 
 /** Undefined when the entry is neither an address nor a CIDR range. */
@@ -43,10 +44,8 @@ function familyOf(address: string): "ipv4" | "ipv6" {
   return isIP(address) === 4 ? "ipv4" : "ipv6";
 }
 
-function mappedIpv4(address: string): string | undefined {
-  const dotted = /^(?:0*:)*:?(?:0*:)*ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  if (dotted?.[1]) return dotted[1];
-  const hex = /^(?:::|(?:0{1,4}:){5})ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address);
+function mappedIpv4(canonical: string): string | undefined {
+  const hex = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical);
   if (!hex?.[1] || !hex[2]) return undefined;
   const high = Number.parseInt(hex[1], 16);
   const low = Number.parseInt(hex[2], 16);

@@ -13,10 +13,12 @@ const MALFORMED: Bearer = { kind: "malformed" };
 // "<name>=<value>" and do not look like that. An empty first value leaves a leading comma.
 const SECOND_VALUE = /^\s*,|,\s*[A-Za-z][A-Za-z0-9-]*\s+[^\s=]|,\s*bearer\s*(?:,|$)/i;
 
+const QUOTED = /"(?:[^"\\]|\\.)*"/g;
+
 export function parseBearer(header: string | null): Bearer {
   if (header === null) return MISSING;
   const value = header.trim();
-  if (SECOND_VALUE.test(value)) return MALFORMED;
+  if (SECOND_VALUE.test(value.replace(QUOTED, '""'))) return MALFORMED;
   if (!/^bearer(?:[\s,]|$)/i.test(value)) return MISSING;
   const token = value.slice("bearer".length).trim();
   if (token === "") return MISSING;

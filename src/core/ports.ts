@@ -103,8 +103,15 @@ export type LimitHint = {
   readonly retryAfterMs: number | null;
 };
 
-/** `code` 0 when the game API gave none. The message is safe to show: cleaned, capped and free of secrets. */
-export type UpstreamFailure = { readonly code: number; readonly message: string };
+/**
+ * `code` 0 when the game API gave none. The message is safe to show: cleaned, capped and free of secrets.
+ * `isRateLimit`: nothing more may be asked for a while, whatever the code.
+ */
+export type UpstreamFailure = {
+  readonly code: number;
+  readonly message: string;
+  readonly isRateLimit: boolean;
+};
 
 /**
  * A checked ServerInfo as JSON text: `base` is the object of required fields without its closing brace, `sections`

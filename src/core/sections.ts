@@ -35,7 +35,8 @@ export function toSectionNames(set: SectionSet): Section[] {
 export function parseSections(query: string): SectionSet {
   let wanted = NO_SECTIONS;
   let spoiled = NO_SECTIONS;
-  for (const [name, value] of new URLSearchParams(query)) {
+  // The question mark keeps URLSearchParams from taking off one that belongs to the first name.
+  for (const [name, value] of new URLSearchParams(`?${query}`)) {
     const bit = BIT_OF.get(name);
     if (bit === undefined) continue;
     if (value === "true") wanted |= bit;

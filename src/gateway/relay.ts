@@ -33,6 +33,7 @@ export const FORGET_AFTER_MS = 10 * 60_000;
 const BAD_KEY_CODES: ReadonlySet<number> = new Set([2000, 2001, 2002, 2003, 2004]);
 const GLOBAL_KEY_CODE = 2003;
 const OFFLINE_CODE = 3002;
+const FOREVER = Number.POSITIVE_INFINITY;
 const RATE_LIMITED_CODE = 4001;
 
 export type Reading = { readonly snapshot: Snapshot; readonly isHit: boolean };
@@ -53,14 +54,17 @@ export type RelayParts = {
   readonly log: Log;
 };
 
-/** Everything the relay knows about one server. `remembered` is answered without a call until its time is up. */
+/** Everything the relay knows about one server. `remembered` is answered without a call for its time. */
 type Watch = {
   readonly serverId: string;
   readonly keyRevision: number;
   hit: Reading | undefined;
   pending: Promise<Reading | Refusal> | undefined;
-  remembered: { readonly failure: UpstreamFailure; readonly until: number } | undefined;
-  lastFailure: UpstreamFailure | undefined;
+  remembered: { readonly failure: UpstreamFailure; readonly at: number; readonly forMs: number } | undefined;
+  /** The last failure that counted toward the breaker: what is answered while it is open. */
+  breakerFailure: UpstreamFailure | undefined;
+  /** The code of the failure that was logged last; undefined after a success. */
+  loggedCode: number | undefined;
   breaker: Breaker;
   lastCallAt: number;
   lastAskedAt: number;
@@ -72,6 +76,7 @@ export class Relay {
   #budget: Budget = UNKNOWN_BUDGET;
   #callsUnderWay = 0;
   #globalKeyFailure: UpstreamFailure | undefined;
+  #pauseMessage = "";
   #active = { count: 0, countedAt: 0 };
 
   constructor(parts: RelayParts) {
@@ -82,7 +87,7 @@ export class Relay {
   read(server: GameServer, now: number): MaybePromise<Reading | Refusal> {
     const watch = this.#watchOf(server, now);
     watch.lastAskedAt = now;
-    if (watch.hit && this.#isYounger(watch.hit, this.#parts.settings.freshMs, now)) {
+    if (watch.hit && isYounger(watch.hit.snapshot.fetchedAt, this.#parts.settings.freshMs, now)) {
       this.#parts.meter.hits++;
       return watch.hit;
     }
@@ -96,7 +101,7 @@ export class Relay {
     // A pause was ordered by the game API, so nobody waits for its end here; a turn in the budget may be waited for.
     const patienceMs = this.#budget.pausedUntil > now ? 0 : BUDGET_PATIENCE_MS;
     if (waitMs > patienceMs) return this.#answerRateLimit(watch, now + waitMs, now);
-    watch.pending = this.#refresh(watch, waitMs, now + BUDGET_PATIENCE_MS).finally(() => {
+    watch.pending = this.#refresh(watch, now + BUDGET_PATIENCE_MS).finally(() => {
       watch.pending = undefined;
     });
     return watch.pending;
@@ -110,7 +115,7 @@ export class Relay {
       watchedServers: watches.length,
       activeServers: this.#countActive(now),
       openBreakers: watches.filter((watch) => isOpen(watch.breaker)).length,
-      refusedKeys: watches.filter((watch) => watch.remembered?.until === Number.POSITIVE_INFINITY).length,
+      refusedKeys: watches.filter((watch) => watch.remembered?.forMs === FOREVER).length,
       oldestSnapshotMs: watches.reduce((oldest, { hit }) => {
         return hit ? Math.max(oldest, now - hit.snapshot.fetchedAt) : oldest;
       }, 0),
@@ -144,7 +149,8 @@ export class Relay {
       hit: undefined,
       pending: undefined,
       remembered: undefined,
-      lastFailure: undefined,
+      breakerFailure: undefined,
+      loggedCode: undefined,
       breaker: CLOSED_BREAKER,
       lastCallAt: 0,
       lastAskedAt: now,
@@ -153,34 +159,36 @@ export class Relay {
     return watch;
   }
 
-  #isYounger(reading: Reading, limitMs: number, now: number): boolean {
-    const ageMs = now - reading.snapshot.fetchedAt;
-    return ageMs >= 0 && ageMs < limitMs;
-  }
-
   #findKnownFailure(watch: Watch, now: number): UpstreamFailure | undefined {
     if (this.#globalKeyFailure) return this.#globalKeyFailure;
-    if (watch.remembered && now < watch.remembered.until) return watch.remembered.failure;
+    const { remembered } = watch;
+    if (remembered && isYounger(remembered.at, remembered.forMs, now)) return remembered.failure;
     // While open, and while its one probe is under way, the last failure is the answer.
     const isWaiting = isOpen(watch.breaker) && (watch.pending || !isCallDue(watch.breaker, now));
-    return isWaiting ? watch.lastFailure : undefined;
+    return isWaiting ? watch.breakerFailure : undefined;
   }
 
-  async #refresh(watch: Watch, firstWaitMs: number, patientUntil: number): Promise<Reading | Refusal> {
+  async #refresh(watch: Watch, patientUntil: number): Promise<Reading | Refusal> {
     const { clock, sleep, store, upstream, meter } = this.#parts;
-    let waitMs = firstWaitMs;
-    while (waitMs > 0) {
-      await sleep(waitMs);
-      const now = clock();
-      waitMs = this.#msUntilCall(watch, now);
-      if (now + waitMs > patientUntil) return this.#answerRateLimit(watch, now + waitMs, now);
-    }
-    const startedAt = clock();
-    watch.lastCallAt = startedAt;
-    this.#budget = spendCall(this.#budget, startedAt);
     const serverKey = await store.readServerKey(watch.serverId);
     // The server was deleted between the lookup and here; its callers' key is gone with it.
     if (serverKey === undefined) return refuse(ERRORS.invalidToken);
+    let startedAt = clock();
+    // Asked again after every wait, and last right before the call: others may have spent or paused the budget.
+    for (
+      let waitMs = this.#msUntilCall(watch, startedAt);
+      waitMs > 0;
+      waitMs = this.#msUntilCall(watch, startedAt)
+    ) {
+      const isPaused = this.#budget.pausedUntil > startedAt;
+      if (isPaused || startedAt + waitMs > patientUntil) {
+        return this.#answerRateLimit(watch, startedAt + waitMs, startedAt);
+      }
+      await sleep(waitMs);
+      startedAt = clock();
+    }
+    watch.lastCallAt = startedAt;
+    this.#budget = spendCall(this.#budget, startedAt);
     this.#callsUnderWay++;
     const answer = await upstream.readServer(serverKey).finally(() => this.#callsUnderWay--);
     const now = clock();
@@ -190,7 +198,7 @@ export class Relay {
       this.#budget = learnBudget(this.#budget, answer.hint, now, this.#callsUnderWay);
       watch.breaker = CLOSED_BREAKER;
       watch.remembered = undefined;
-      watch.lastFailure = undefined;
+      watch.loggedCode = undefined;
       const snapshot = new Snapshot(answer.parts, now);
       watch.hit = { snapshot, isHit: true };
       return { snapshot, isHit: false };
@@ -206,20 +214,23 @@ export class Relay {
   ): Reading | Refusal {
     const { settings, log } = this.#parts;
     // Once for each kind of failure: a server that goes on failing must not fill the log.
-    const tell = watch.lastFailure?.code === failure.code ? log.debug : log.warn;
+    const tell = watch.loggedCode === failure.code ? log.debug : log.warn;
     tell({ server_id: watch.serverId, upstream_code: failure.code }, `game API: ${failure.message}`);
-    watch.lastFailure = failure;
-    if (failure.code === RATE_LIMITED_CODE) {
+    watch.loggedCode = failure.code;
+    if (failure.isRateLimit) {
       this.#budget = pauseBudget(this.#budget, hint, now);
+      this.#pauseMessage = failure.message;
       return this.#answerRateLimit(watch, this.#budget.pausedUntil, now);
     }
     this.#budget = learnBudget(this.#budget, hint, now, this.#callsUnderWay);
-    watch.breaker = countsTowardBreaker(failure.code) ? afterFailure(watch.breaker, now) : CLOSED_BREAKER;
+    const isBreakerFailure = countsTowardBreaker(failure.code);
+    watch.breaker = isBreakerFailure ? afterFailure(watch.breaker, now) : CLOSED_BREAKER;
+    watch.breakerFailure = isBreakerFailure ? failure : undefined;
     if (failure.code === GLOBAL_KEY_CODE && settings.hasGlobalKey) this.#globalKeyFailure = failure;
     if (BAD_KEY_CODES.has(failure.code)) {
-      watch.remembered = { failure, until: Number.POSITIVE_INFINITY };
+      watch.remembered = { failure, at: now, forMs: FOREVER };
     } else if (failure.code === OFFLINE_CODE) {
-      watch.remembered = { failure, until: now + settings.freshMs };
+      watch.remembered = { failure, at: now, forMs: settings.freshMs };
     }
     return this.#answerFailure(watch, failure, now);
   }
@@ -235,20 +246,25 @@ export class Relay {
     const stale = this.#findStale(watch, now);
     if (stale) return stale;
     const seconds = secondsUntil(retryAt, now);
-    const message =
-      watch.lastFailure?.code === RATE_LIMITED_CODE ? watch.lastFailure.message : BUDGET_MESSAGE;
-    return refuseUpstream({ code: RATE_LIMITED_CODE, message }, { "Retry-After": String(seconds) });
+    const message = this.#budget.pausedUntil > now ? this.#pauseMessage : BUDGET_MESSAGE;
+    const failure = { code: RATE_LIMITED_CODE, message, isRateLimit: true };
+    return refuseUpstream(failure, { "Retry-After": String(seconds) });
   }
 
   #findStale(watch: Watch, now: number): Reading | undefined {
     const { freshMs, staleMs } = this.#parts.settings;
-    if (!watch.hit || staleMs === 0 || !this.#isYounger(watch.hit, freshMs + staleMs, now)) return undefined;
+    if (!watch.hit || staleMs === 0 || !isYounger(watch.hit.snapshot.fetchedAt, freshMs + staleMs, now))
+      return undefined;
     this.#parts.meter.staleHits++;
     return watch.hit;
   }
 
   #msUntilCall(watch: Watch, now: number): number {
-    return msUntilCall(this.#budget, now, watch.lastCallAt, this.#countActive(now));
+    return msUntilCall(this.#budget, now, {
+      lastCallAt: watch.lastCallAt,
+      activeServers: this.#countActive(now),
+      callsUnderWay: this.#callsUnderWay,
+    });
   }
 
   /** Counted once a second at most, when a call is due; forgets silent servers on the way. */
@@ -267,8 +283,14 @@ export class Relay {
   /** A refused key is kept in mind: forgetting it would mean asking with it again. */
   #forget(watch: Watch): void {
     watch.hit = undefined;
-    if (watch.remembered?.until !== Number.POSITIVE_INFINITY) this.#watches.delete(watch.serverId);
+    if (watch.remembered?.forMs !== FOREVER) this.#watches.delete(watch.serverId);
   }
+}
+
+/** What lies in the future was noted before the clock was set back, and is not believed; what is for ever stays. */
+function isYounger(at: number, limitMs: number, now: number): boolean {
+  const ageMs = now - at;
+  return limitMs === FOREVER || (ageMs >= 0 && ageMs < limitMs);
 }
 
 const BUDGET_MESSAGE = "The game API's request budget is used up for the moment.";

@@ -43,8 +43,9 @@ export function createRouter(routes: readonly Route[]): (path: string) => Match 
 
 /** Everything under /v1, however it is spelled; /v10 and /v1x are other paths. */
 export function isLegacyPath(path: string): boolean {
-  if (!path.includes("%")) return path === "/v1" || path.startsWith("/v1/");
-  return decodeSegments(path)?.[1] === "v1";
+  const [, first = ""] = path.split("/", 2);
+  // Only this segment is decoded: what follows may be spelled in any way.
+  return decodeSegments(first)?.[0] === "v1";
 }
 
 function matchSegments(

@@ -46,8 +46,8 @@ export function createUpstream(settings: UpstreamSettings): Upstream {
       if (response.status >= 300 && response.status < 400) {
         return fail("The game API answered with a redirect, which is not followed.", hint);
       }
-      const { code, message } = parseFailure(response.status, text);
-      return { hint, failure: { code, message: cleanMessage(message, secrets) } };
+      const failure = parseFailure(response.status, text);
+      return { hint, failure: { ...failure, message: cleanMessage(failure.message, secrets) } };
     } catch (error) {
       return fail(describeTransportFault(error, deadline.aborted, settings.timeoutMs));
     }
@@ -57,7 +57,7 @@ export function createUpstream(settings: UpstreamSettings): Upstream {
 }
 
 function fail(message: string, hint: LimitHint = NO_HINT): { hint: LimitHint; failure: UpstreamFailure } {
-  return { hint, failure: { code: 0, message } };
+  return { hint, failure: { code: 0, message, isRateLimit: false } };
 }
 
 /** Undefined when the body, unpacked, is over the cap; the rest of it is not read. */

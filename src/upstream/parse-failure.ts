@@ -8,10 +8,11 @@ const CODE_MAX = 99_999;
 /** The three forms seen: {code, message}, {error, code}, {message, commandId}. The message is not cleaned yet. */
 export function parseFailure(status: number, text: string): UpstreamFailure {
   const body = parseObject(text);
-  const code = findInteger(body?.code) ?? (status === 429 ? RATE_LIMITED_CODE : 0);
+  const given = findInteger(body?.code) ?? 0;
+  const code = status === 429 && given === 0 ? RATE_LIMITED_CODE : given;
   const said = [body?.message, body?.error].find((part) => typeof part === "string" && part !== "");
   const message = typeof said === "string" ? said : `The game API answered with HTTP ${status}.`;
-  return { code, message };
+  return { code, message, isRateLimit: status === 429 || code === RATE_LIMITED_CODE };
 }
 
 export function parseLimitHint(headers: Headers, text: string, now: number): LimitHint {
@@ -31,7 +32,7 @@ export function parseLimitHint(headers: Headers, text: string, now: number): Lim
 function parseRetryAfter(value: string | null, now: number): number | null {
   const seconds = findNumber(value);
   if (seconds !== null) return Math.ceil(seconds * 1000);
-  const date = value === null ? Number.NaN : Date.parse(value);
+  const date = value !== null && /^[A-Za-z]/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 

@@ -31,12 +31,15 @@ export function createServerInfoParser(options: { readonly keepsUnknown: boolean
     const report: FitReport = { misfits: 0 };
     const base = fitBase(body, report);
     if (base === MISFIT || !isJsonObject(base)) return undefined;
-    const fields: Record<string, unknown> = { ...base };
-    if (options.keepsUnknown) copyUnknown(body, fields, known);
+    const unknown: Record<string, unknown> = {};
+    if (options.keepsUnknown) copyUnknown(body, unknown, known);
     const sections = SECTIONS.map((name, index) => {
       return JSON.stringify(fitOrEmpty(name, body[name], fitSection[index], report));
     });
-    return { base: JSON.stringify(fields).slice(0, -1), sections, misfits: report.misfits };
+    // Written apart, because a field called "7" would come first in any object.
+    const extra = JSON.stringify(unknown).slice(1, -1);
+    const required = JSON.stringify(base).slice(0, -1);
+    return { base: extra === "" ? required : `${required},${extra}`, sections, misfits: report.misfits };
   };
 }
 

@@ -1,0 +1,92 @@
+// What the game API says may be shown: without secrets, without control characters, and not without end.
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { cleanMessage } from "./clean-message.ts";
+
+const SERVER_KEY = "AbCdEf123456-GhIjKl7890";
+const GLOBAL_KEY = "app-global-0123456789abcdef";
+const clean = (message: string) => cleanMessage(message, [SERVER_KEY, GLOBAL_KEY]);
+
+describe("secrets", () => {
+  test("a server key and a global key never come through, however often they are named", () => {
+    const text = clean(`key ${SERVER_KEY}, again ${SERVER_KEY}${SERVER_KEY}, and ${GLOBAL_KEY}`);
+    expect(text).not.toContain(SERVER_KEY);
+    expect(text).not.toContain(GLOBAL_KEY);
+    expect(text).toStartWith("key ");
+  });
+
+  test("redaction comes before the cap: no half of a key is left at the end", () => {
+    for (let before = 470; before <= 505; before++) {
+      const text = clean(`${"x".repeat(before)}${SERVER_KEY}`);
+      expect(text).not.toContain(SERVER_KEY.slice(0, 4));
+    }
+  });
+
+  test("a key with a control character somewhere inside does not come through, not even in two pieces", () => {
+    for (const intruder of ["\u0000", "\n", "\u001b", "\u200b", "\u2028"]) {
+      const broken = `${SERVER_KEY.slice(0, 5)}${intruder}${SERVER_KEY.slice(5)}`;
+      expect(clean(`bad key ${broken}`).replaceAll(" ", "")).not.toContain(SERVER_KEY);
+    }
+  });
+
+  test("a key that is not configured redacts nothing", () => {
+    expect(cleanMessage("plain words", [""])).toBe("plain words");
+    expect(cleanMessage("plain words", [])).toBe("plain words");
+  });
+});
+
+describe("characters", () => {
+  test("control characters are gone, the words stay", () => {
+    const text = clean("line one\r\nline\u0000two\u001b[31mred\u007f\u0085end\u2028x");
+    expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/);
+    for (const word of ["line one", "two", "red", "end"]) expect(text).toContain(word);
+  });
+
+  test("letters of every script and emoji stay as they are", () => {
+    expect(clean("Сервер недоступен — 服务器 🚓")).toBe("Сервер недоступен — 服务器 🚓");
+  });
+
+  test("a message of 500 characters stays whole, one of 501 loses its last", () => {
+    expect(clean("a".repeat(500))).toBe("a".repeat(500));
+    expect(clean(`${"a".repeat(500)}b`)).toBe("a".repeat(500));
+  });
+
+  test("the cap counts characters and cuts none in half", () => {
+    expect(clean("🚓".repeat(600))).toBe("🚓".repeat(500));
+  });
+
+  test("a message of four million characters is cut as well", () => {
+    expect(clean("y".repeat(4_000_000))).toHaveLength(500);
+  });
+});
+
+test("for any message: no control characters, no secret, 500 characters at most, and valid text", () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      SERVER_KEY,
+      GLOBAL_KEY,
+      "\u0000",
+      "\n",
+      "\u001b",
+      "\u200e",
+      "\ud800",
+      "🚓",
+      "x".repeat(240),
+    ),
+    fc.string({ unit: "binary" }),
+    fc
+      .constant(SERVER_KEY)
+      .chain((key) => fc.nat(key.length).map((at) => `${key.slice(0, at)}\u0000${key.slice(at)}`)),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      const text = clean(pieces.join(""));
+      expect([...text].length).toBeLessThanOrEqual(500);
+      expect(text).not.toMatch(/\p{Cc}/u);
+      expect(text).not.toContain(SERVER_KEY);
+      expect(text).not.toContain(GLOBAL_KEY);
+      expect(text.isWellFormed()).toBe(true);
+    }),
+    { numRuns: 2_000 },
+  );
+});

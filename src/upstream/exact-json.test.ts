@@ -1,0 +1,152 @@
+// Numbers come out as they went in, and what an integer is does not depend on its size.
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { isJsonInteger, isJsonNumber, parseExactJson } from "./exact-json.ts";
+
+const relay = (text: string) => JSON.stringify(parseExactJson(text));
+
+describe("a number is relayed as it came", () => {
+  test.each([
+    "0",
+    "-0",
+    "1",
+    "-1",
+    "1234567890123456789",
+    "-1234567890123456789",
+    "9007199254740993",
+    "18446744073709551616",
+    `1${"0".repeat(400)}`,
+    "1.0",
+    "1.50",
+    "0.1000",
+    "1e3",
+    "1E3",
+    "1E+3",
+    "1e-3",
+    "1e400",
+    "-1e400",
+    "1e-400",
+    "0.30000000000000004440892098500626",
+  ])("%s", (text) => {
+    expect(relay(text)).toBe(text);
+    expect(relay(`{"a":[${text},{"b":${text}}]}`)).toBe(`{"a":[${text},{"b":${text}}]}`);
+  });
+
+  test("for any spelling of any number, in any place", () => {
+    const digits = fc.stringMatching(/^(?:0|[1-9][0-9]{0,40})$/);
+    const fraction = fc.option(fc.stringMatching(/^[0-9]{1,20}$/));
+    const exponent = fc.option(fc.stringMatching(/^[+-]?[0-9]{1,4}$/));
+    fc.assert(
+      fc.property(fc.boolean(), digits, fraction, exponent, (isNegative, whole, part, power) => {
+        const text = `${isNegative ? "-" : ""}${whole}${part === null ? "" : `.${part}`}${power === null ? "" : `e${power}`}`;
+        expect(relay(`[{"x":${text}}]`)).toBe(`[{"x":${text}}]`);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe("everything else is plain JSON", () => {
+  test("any value comes through unchanged", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(relay(JSON.stringify(value))).toBe(JSON.stringify(JSON.parse(JSON.stringify(value))));
+      }),
+    );
+  });
+
+  test("a field named __proto__ is a field, and changes no prototype", () => {
+    const value = parseExactJson('{"__proto__":{"isAdmin":true},"a":1.0}') as Record<string, unknown>;
+    expect(value.isAdmin).toBeUndefined();
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(JSON.stringify(value)).toBe('{"__proto__":{"isAdmin":true},"a":1.0}');
+  });
+
+  test("an object that looks like a kept number is an object", () => {
+    const value = parseExactJson('{"rawJSON":"7"}');
+    expect(isJsonNumber(value)).toBe(false);
+    expect(isJsonInteger(value)).toBe(false);
+    expect(JSON.stringify(value)).toBe('{"rawJSON":"7"}');
+  });
+
+  test.each([
+    "",
+    "{",
+    "nul",
+    "01",
+    "1.",
+    ".5",
+    "+1",
+    "NaN",
+    "Infinity",
+    "0x10",
+    "[1,]",
+    "{'a':1}",
+    "1 2",
+    '"a',
+  ])("%p is refused as no JSON", (text) => {
+    expect(() => parseExactJson(text)).toThrow(SyntaxError);
+  });
+});
+
+describe("an integer", () => {
+  test.each([
+    "0",
+    "-0",
+    "7",
+    "-7",
+    "1.0",
+    "1.000",
+    "-0.0",
+    "0.0e-5",
+    "1e3",
+    "1E+3",
+    "1.5e1",
+    "12.50e1",
+    "100e-2",
+    "1e400",
+  ])("%s is one", (text) => {
+    expect(isJsonInteger(parseExactJson(text))).toBe(true);
+  });
+
+  test.each(["12345678901234567890", "-99999999999999999999999.0", `1${"0".repeat(500)}e-500`])(
+    "%s is one, however long",
+    (text) => {
+      expect(isJsonInteger(parseExactJson(text))).toBe(true);
+    },
+  );
+
+  test.each([
+    "1.5",
+    "-1.5",
+    "0.1",
+    "1e-1",
+    "1.25e1",
+    "15e-1",
+    "1e-400",
+    "9007199254740993.5",
+    "12345678901234567890.1",
+  ])("%s is none", (text) => {
+    expect(isJsonInteger(parseExactJson(text))).toBe(false);
+  });
+
+  test.each(['"1"', "true", "null", "[]", "[1]", "{}"])("%s is not even a number", (text) => {
+    expect(isJsonNumber(parseExactJson(text))).toBe(false);
+    expect(isJsonInteger(parseExactJson(text))).toBe(false);
+  });
+
+  test("for any decimal, the answer is that of exact arithmetic", () => {
+    const parts = fc.tuple(fc.bigInt(0n, 10n ** 30n), fc.nat(12), fc.integer({ min: -35, max: 35 }));
+    fc.assert(
+      fc.property(parts, fc.boolean(), ([digits, places, exponent], isNegative) => {
+        const padded = digits.toString().padStart(places + 1, "0");
+        const whole = padded.slice(0, padded.length - places);
+        const fraction = places === 0 ? "" : `.${padded.slice(-places)}`;
+        const text = `${isNegative ? "-" : ""}${whole}${fraction}e${exponent}`;
+        const divisor = 10n ** BigInt(Math.max(0, places - exponent));
+        expect(isJsonInteger(parseExactJson(text))).toBe(digits % divisor === 0n);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});

@@ -1,0 +1,52 @@
+// File descriptors run out: the process bears it, and serves again when there are some.
+import { afterEach, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { cleanUp, makeFolder, readServer, serve, stop, undoLater, until } from "../process/run-gatehouse.ts";
+import { openSocket, type RawSocket, writeRequest } from "./raw-socket.ts";
+
+const DESCRIPTORS = 64;
+const SOCKETS = 150;
+
+afterEach(cleanUp);
+
+test("with its descriptors exhausted Gatehouse does not crash, and serves again when sockets are closed", async () => {
+  const cwd = makeFolder();
+  const gatehouse = await serve({ cwd, before: `ulimit -n ${DESCRIPTORS}` });
+  const token = readFileSync(join(cwd, "data", "demo.key"), "utf8").trim();
+  expect((await readServer(gatehouse.url, token)).status).toBe(200);
+
+  const sockets: RawSocket[] = [];
+  undoLater(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  const hasRunOut = () => readdirSync(`/proc/${gatehouse.pid}/fd`).length >= DESCRIPTORS - 1;
+  for (let i = 0; i < SOCKETS; i++) {
+    // The kernel completes connections that the process has not accepted yet, so these all seem to be open.
+    const socket = await openSocket(gatehouse);
+    sockets.push(socket);
+    socket.write("GET /healthz HTTP/1.1\r\n");
+  }
+  await until("the descriptors do not run out", hasRunOut);
+  // Those that got in are still served.
+  sockets[0]?.write("Host: x\r\n\r\n");
+  expect((await sockets[0]?.readAnswer())?.status).toBe(200);
+
+  for (const socket of sockets) socket.destroy();
+  await until("it does not serve again", () => isServing(gatehouse.port));
+  await until("reads do not work again", async () => (await readServer(gatehouse.url, token)).status === 200);
+  expect((await fetch(`${gatehouse.url}/readyz`)).status).toBe(200);
+  expect(await stop(gatehouse)).toBe(0);
+}, 20_000);
+
+async function isServing(port: number): Promise<boolean> {
+  const socket = await openSocket({ port });
+  try {
+    socket.write(writeRequest("/healthz"));
+    return (await socket.readAnswer({ deadlineMs: 500 }))?.status === 200;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}

@@ -1,0 +1,206 @@
+// A disk that is full or cannot be written: reads go on, readiness says so, and it mends itself when there is room.
+import { Database } from "bun:sqlite";
+import { afterEach, expect, test } from "bun:test";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  cleanUp,
+  type Listening,
+  makeFolder,
+  readServer,
+  runToEnd,
+  serve,
+  stop,
+  undoLater,
+  until,
+} from "../process/run-gatehouse.ts";
+
+const BLOCK_COUNT = 520;
+const NOTICED_WITHIN_MS = 5_000;
+const canMount = process.getuid?.() === 0 && (await isMountable());
+const canLimit = Bun.which("prlimit") !== null;
+
+afterEach(cleanUp);
+
+async function isMountable(): Promise<boolean> {
+  const folder = makeFolder();
+  try {
+    const { exitCode } = await Bun.$`mount -t tmpfs -o size=64k tmpfs ${folder} && umount ${folder}`
+      .nothrow()
+      .quiet();
+    return exitCode === 0;
+  } finally {
+    await cleanUp();
+  }
+}
+
+/** A folder with a data folder in it that has so much room and no more. */
+async function makeSmallDisk(size: string): Promise<string> {
+  const cwd = makeFolder();
+  const disk = join(cwd, "data");
+  mkdirSync(disk);
+  await Bun.$`mount -t tmpfs -o size=${size},mode=700 tmpfs ${disk}`.quiet();
+  undoLater(() => Bun.$`umount ${disk}`.nothrow().quiet());
+  return cwd;
+}
+
+function readToken(cwd: string): string {
+  return readFileSync(join(cwd, "data", "demo.key"), "utf8").trim();
+}
+
+async function readiness(gatehouse: Listening): Promise<number> {
+  const response = await fetch(`${gatehouse.url}/readyz`);
+  const body = (await response.json()) as { retry_after?: number };
+  if (response.status === 503) {
+    expect(response.headers.get("retry-after")).toBe(String(body.retry_after));
+    expect(body).toMatchObject({ code: 5106, message: "unavailable" });
+  }
+  return response.status;
+}
+
+function fill(path: string): void {
+  const block = Buffer.alloc(64 * 1024, 0x20);
+  let size = block.length;
+  while (size > 0) {
+    try {
+      writeFileSync(path, block.subarray(0, size), { flag: "a" });
+    } catch {
+      size >>= 1;
+    }
+  }
+}
+
+async function expectWhole(path: string): Promise<void> {
+  const db = new Database(path, { readonly: true });
+  expect(db.query("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+  db.close();
+}
+
+test.skipIf(!canMount)(
+  "a full disk: reads go on, /readyz is 503, and all is well again without a restart",
+  async () => {
+    const cwd = await makeSmallDisk("2m");
+    const gatehouse = await serve({ cwd });
+    const token = readToken(cwd);
+    expect(await readiness(gatehouse)).toBe(200);
+
+    const ballast = join(cwd, "data", "ballast");
+    fill(ballast);
+    await until(
+      "/readyz does not notice the full disk",
+      async () => (await readiness(gatehouse)) === 503,
+      NOTICED_WITHIN_MS,
+    );
+    expect((await readServer(gatehouse.url, token, "?Players=true")).status).toBe(200);
+    expect((await fetch(`${gatehouse.url}/healthz`)).status).toBe(200);
+
+    rmSync(ballast);
+    await until(
+      "/readyz does not notice the room",
+      async () => (await readiness(gatehouse)) === 200,
+      NOTICED_WITHIN_MS,
+    );
+    expect((await readServer(gatehouse.url, token)).status).toBe(200);
+    expect(await stop(gatehouse)).toBe(0);
+    await expectWhole(join(cwd, "data", "gatehouse.db"));
+  },
+  20_000,
+);
+
+test.skipIf(!canMount)(
+  "a spam block holds although the full disk cannot keep it, and is kept once there is room",
+  async () => {
+    const cwd = await makeSmallDisk("2m");
+    const gatehouse = await serve({ cwd });
+    const token = readToken(cwd);
+    const ballast = join(cwd, "data", "ballast");
+    fill(ballast);
+    await until(
+      "/readyz does not notice the full disk",
+      async () => (await readiness(gatehouse)) === 503,
+      NOTICED_WITHIN_MS,
+    );
+    for (let count = 1; count <= BLOCK_COUNT; count++) await (await readServer(gatehouse.url, token)).text();
+    const blocked = await readServer(gatehouse.url, token);
+    expect(await blocked.json()).toMatchObject({ code: 5100 });
+
+    rmSync(ballast);
+    await until(
+      "/readyz does not notice the room",
+      async () => (await readiness(gatehouse)) === 200,
+      NOTICED_WITHIN_MS,
+    );
+    expect(await (await readServer(gatehouse.url, token)).json()).toMatchObject({ code: 5100 });
+    await stop(gatehouse);
+    const restarted = await serve({ cwd });
+    expect(await (await readServer(restarted.url, token)).json()).toMatchObject({ code: 5100 });
+  },
+  20_000,
+);
+
+test.skipIf(!canMount)(
+  "a first start on a full disk is refused with a clear sentence, and works once there is room",
+  async () => {
+    const cwd = await makeSmallDisk("64k");
+    const ballast = join(cwd, "data", "ballast");
+    fill(ballast);
+    const { exitCode, stdout, stderr } = await runToEnd(["serve"], { cwd, env: { GATEHOUSE_PORT: "0" } });
+    expect(exitCode).toBe(1);
+    expect(stdout).not.toContain("listening on");
+    expect(stderr).toMatch(/^gatehouse: /);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    rmSync(ballast);
+    await Bun.$`mount -o remount,size=2m ${join(cwd, "data")}`.quiet();
+    const gatehouse = await serve({ cwd });
+    expect((await readServer(gatehouse.url, readToken(cwd))).status).toBe(200);
+  },
+  20_000,
+);
+
+test.skipIf(!canMount)(
+  "a read-only data folder: exit code 1, a clear sentence, and nothing is changed",
+  async () => {
+    const cwd = await makeSmallDisk("2m");
+    await stop(await serve({ cwd }));
+    const path = join(cwd, "data", "gatehouse.db");
+    const before = readFileSync(path);
+    await Bun.$`mount -o remount,ro ${join(cwd, "data")}`.quiet();
+    const { exitCode, stdout, stderr } = await runToEnd(["serve"], { cwd, env: { GATEHOUSE_PORT: "0" } });
+    expect(exitCode).toBe(1);
+    expect(stdout).not.toContain("listening on");
+    expect(stderr).toMatch(/^gatehouse: /);
+    expect(stderr).toContain(join(cwd, "data"));
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(readFileSync(path).equals(before)).toBe(true);
+  },
+  20_000,
+);
+
+test.skipIf(!canLimit)(
+  "files that may not grow: reads go on, /readyz is 503, and all is well again without a restart",
+  async () => {
+    const cwd = makeFolder();
+    const gatehouse = await serve({ cwd });
+    const token = readToken(cwd);
+    expect(await readiness(gatehouse)).toBe(200);
+    const limit = (bytes: string) => Bun.$`prlimit --pid ${gatehouse.pid} --fsize=${bytes}:`.quiet();
+
+    await limit("4096");
+    await until(
+      "/readyz does not notice the limit",
+      async () => (await readiness(gatehouse)) === 503,
+      NOTICED_WITHIN_MS,
+    );
+    expect((await readServer(gatehouse.url, token, "?Players=true")).status).toBe(200);
+
+    await limit("unlimited");
+    await until(
+      "/readyz does not notice the room",
+      async () => (await readiness(gatehouse)) === 200,
+      NOTICED_WITHIN_MS,
+    );
+    expect(await stop(gatehouse)).toBe(0);
+    await expectWhole(join(cwd, "data", "gatehouse.db"));
+  },
+  20_000,
+);

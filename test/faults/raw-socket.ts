@@ -1,0 +1,174 @@
+// A client that sends exactly the bytes it is told to, over TCP or TLS, and takes answers apart by hand. For requests
+// that no well-behaved client would send.
+import { connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTls, TLSSocket } from "node:tls";
+
+const ANSWER_DEADLINE_MS = 10_000;
+
+export type RawAnswer = {
+  readonly status: number;
+  /** Names in lower case; repeated headers are joined with a comma. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+};
+
+export type RawSocket = {
+  write(bytes: string | Uint8Array): void;
+  /** Half-closes: we have nothing more to say. */
+  end(): void;
+  /** Cuts the connection, unread data or not. */
+  destroy(): void;
+  /** Stops reading: what the other side sends piles up. */
+  pause(): void;
+  resume(): void;
+  /** Everything received and not yet taken by readAnswer, one character a byte. */
+  readonly received: string;
+  readonly isClosed: boolean;
+  /** Resolves when the other side has closed or cut the connection. */
+  readonly closed: Promise<void>;
+  /** The next answer; undefined when the connection ends before it is whole. Throws when neither happens in time. */
+  readAnswer(options?: { isHead?: boolean; deadlineMs?: number }): Promise<RawAnswer | undefined>;
+  readonly peerFingerprint: string | undefined;
+};
+
+export function toBytes(text: string): Uint8Array {
+  return Buffer.from(text, "latin1");
+}
+
+export async function openSocket(
+  address: { port: number; host?: string },
+  tls?: { rejectUnauthorized: boolean },
+): Promise<RawSocket> {
+  const { port, host = "127.0.0.1" } = address;
+  const socket: Socket | TLSSocket = tls ? connectTls({ port, host, ...tls }) : connectTcp({ port, host });
+  let chunks: Buffer[] = [];
+  let waiting: (() => void)[] = [];
+  let isClosed = false;
+  const wake = () => {
+    const woken = waiting;
+    waiting = [];
+    for (const resolve of woken) resolve();
+  };
+  const closed = new Promise<void>((resolve) => {
+    const finish = () => {
+      isClosed = true;
+      wake();
+      resolve();
+    };
+    socket.on("end", finish);
+    socket.on("close", finish);
+  });
+  socket.on("data", (chunk: Buffer) => {
+    chunks.push(chunk);
+    wake();
+  });
+  await new Promise<void>((resolve, reject) => {
+    socket.once(tls ? "secureConnect" : "connect", () => resolve());
+    socket.once("error", reject);
+  });
+  // A reset is one way of closing, and "close" follows it.
+  socket.on("error", () => {});
+
+  function joined(): Buffer {
+    const whole = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+    chunks = [whole];
+    return whole;
+  }
+
+  return {
+    write(bytes) {
+      socket.write(typeof bytes === "string" ? toBytes(bytes) : bytes);
+    },
+    end: () => void socket.end(),
+    destroy: () => void socket.destroy(),
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
+    get received() {
+      return joined().toString("latin1");
+    },
+    get isClosed() {
+      return isClosed;
+    },
+    closed,
+    async readAnswer({ isHead = false, deadlineMs = ANSWER_DEADLINE_MS } = {}) {
+      const deadline = Date.now() + deadlineMs;
+      while (true) {
+        const found = cutAnswer(joined(), isHead);
+        if (found) {
+          chunks = [found.rest];
+          return found.answer;
+        }
+        if (isClosed) return undefined;
+        const leftMs = deadline - Date.now();
+        if (leftMs <= 0) throw new Error(`no whole answer within ${deadlineMs} ms`);
+        await waitForData(leftMs);
+      }
+    },
+    get peerFingerprint() {
+      return socket instanceof TLSSocket ? socket.getPeerCertificate().fingerprint256 : undefined;
+    },
+  };
+
+  function waitForData(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      waiting.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+}
+
+/** Opens a connection, sends the bytes, and gives the first answer, if there is one. */
+export async function sendRaw(
+  address: { port: number; host?: string },
+  bytes: string | Uint8Array,
+  options: { isHead?: boolean; deadlineMs?: number } = {},
+): Promise<RawAnswer | undefined> {
+  const socket = await openSocket(address);
+  try {
+    socket.write(bytes);
+    return await socket.readAnswer(options);
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** The bytes of a plain request; `headers` are whole lines without their ends. */
+export function writeRequest(target: string, headers: readonly string[] = [], method = "GET"): string {
+  return [`${method} ${target} HTTP/1.1`, "Host: gatehouse.test", ...headers, "", ""].join("\r\n");
+}
+
+/** Every answer in the bytes, for many that came over one connection. */
+export function cutAnswers(bytes: Buffer): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  let rest = bytes;
+  for (let found = cutAnswer(rest, false); found; found = cutAnswer(rest, false)) {
+    answers.push(found.answer);
+    rest = found.rest;
+  }
+  return answers;
+}
+
+function cutAnswer(bytes: Buffer, isHead: boolean): { answer: RawAnswer; rest: Buffer } | undefined {
+  const headEnd = bytes.indexOf("\r\n\r\n");
+  if (headEnd === -1) return undefined;
+  const [statusLine = "", ...lines] = bytes.toString("latin1", 0, headEnd).split("\r\n");
+  const status = Number(/^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(statusLine)?.[1]);
+  if (!Number.isInteger(status)) throw new Error(`not a status line: ${statusLine}`);
+  const headers = new Map<string, string>();
+  for (const line of lines) {
+    const colon = line.indexOf(":");
+    const name = line.slice(0, colon).toLowerCase();
+    const value = line.slice(colon + 1).trim();
+    const earlier = headers.get(name);
+    headers.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
+  }
+  const bodyStart = headEnd + 4;
+  const hasBody = !isHead && status !== 204 && status !== 304;
+  const bodyEnd = bodyStart + (hasBody ? Number(headers.get("content-length") ?? 0) : 0);
+  if (bytes.length < bodyEnd) return undefined;
+  const body = bytes.toString("utf8", bodyStart, bodyEnd);
+  return { answer: { status, headers, body }, rest: bytes.subarray(bodyEnd) };
+}

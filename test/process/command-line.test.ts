@@ -1,0 +1,96 @@
+// The command line itself: help, version, mistakes, and the simulator as a program of its own.
+import { afterEach, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import manifest from "../../package.json" with { type: "json" };
+import { cleanUp, makeDataFolder, makeFolder, readServer, runToEnd, serve, stop } from "./run-gatehouse.ts";
+
+afterEach(cleanUp);
+
+/** The subcommands, as the help lists them. */
+async function listCommands(cwd: string): Promise<string[]> {
+  const { exitCode, stdout } = await runToEnd(["--help"], { cwd });
+  expect(exitCode).toBe(0);
+  const listed = stdout.slice(stdout.indexOf("Commands:")).matchAll(/^ {2}([a-z-]+)/gm);
+  return Array.from(listed, (match) => match[1] ?? "");
+}
+
+test("--help works for gatehouse and every subcommand, and leaves nothing behind", async () => {
+  const cwd = makeFolder();
+  const commands = await listCommands(cwd);
+  expect(commands).toContain("serve");
+  expect(commands).toContain("simulate");
+  const helps = commands
+    .filter((name) => name !== "help")
+    .map(async (name) => {
+      const { exitCode, stdout, stderr } = await runToEnd([name, "--help"], { cwd });
+      expect({ name, exitCode, stderr }).toEqual({ name, exitCode: 0, stderr: "" });
+      expect(stdout).toContain(`gatehouse ${name}`);
+    });
+  await Promise.all(helps);
+  expect(readdirSync(cwd)).toEqual([]);
+}, 20_000);
+
+test("--version prints the version", async () => {
+  const { exitCode, stdout } = await runToEnd(["--version"], { cwd: makeFolder() });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${manifest.version}\n` });
+});
+
+test.each([
+  ["an unknown command", ["serv"]],
+  ["an unknown option", ["serve", "--prot", "1"]],
+  ["a superfluous argument", ["serve", "now"]],
+  ["an option without its value", ["serve", "--port"]],
+  ["a value that makes no sense", ["simulate", "--port", "many"]],
+])("%s: an exit code other than 0, a sentence on standard error, and nothing is started", async (_, args) => {
+  const cwd = makeFolder();
+  const { exitCode, stdout, stderr } = await runToEnd(args, { cwd });
+  expect(exitCode).not.toBe(0);
+  expect(stdout).toBe("");
+  expect(stderr).toStartWith("error: ");
+  expect(stderr).not.toMatch(/\n\s+at /);
+  expect(readdirSync(cwd)).toEqual([]);
+});
+
+test("no command at all: the help, and an exit code other than 0", async () => {
+  const { exitCode, stdout, stderr } = await runToEnd([], { cwd: makeFolder() });
+  expect(exitCode).not.toBe(0);
+  expect(stdout + stderr).toContain("Usage: gatehouse");
+});
+
+test("an unknown command gets a hint: the one that was meant, and where the help is", async () => {
+  const { exitCode, stderr } = await runToEnd(["serv"], { cwd: makeFolder() });
+  expect(exitCode).not.toBe(0);
+  expect(stderr).toContain("serve");
+  expect(stderr).toContain("--help");
+});
+
+test("simulate --port 0 prints its line, serves, creates nothing, and ends on SIGTERM", async () => {
+  const cwd = makeFolder();
+  const simulator = await serve({ cwd }, ["simulate", "--port", "0"]);
+  const response = await fetch(`${simulator.url}/v2/server?Players=true`, {
+    headers: { "server-key": "demo-town" },
+  });
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({ Name: expect.any(String), Players: expect.any(Array) });
+  expect(await stop(simulator)).toBe(0);
+  expect(readdirSync(cwd)).toEqual([]);
+});
+
+test("a simulator whose port is in use: exit code 1, and one clear sentence", async () => {
+  const cwd = makeFolder();
+  const first = await serve({ cwd }, ["simulate", "--port", "0"]);
+  const { exitCode, stderr } = await runToEnd(["simulate", "--port", String(first.port)], { cwd });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("in use");
+  expect(stderr).not.toMatch(/\n\s+at /);
+});
+
+test("Gatehouse reads through a simulator of its own process", async () => {
+  const simulator = await serve({ cwd: makeFolder() }, ["simulate", "--port", "0", "--read-limit", "0"]);
+  const { folder, token } = await makeDataFolder();
+  const env = { GATEHOUSE_DATA_DIR: folder, GATEHOUSE_UPSTREAM_URL: simulator.url };
+  const gatehouse = await serve({ cwd: folder, env });
+  const response = await readServer(gatehouse.url, token, "?Players=true");
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({ Name: expect.any(String), Players: expect.any(Array) });
+});

@@ -1,0 +1,175 @@
+// Runs the real `./gatehouse` as a process of its own, in a folder of its own, with an environment in which nothing is
+// set but what the test says. Everything started or made here is gone after `cleanUp`.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { startGatehouse } from "../start-gatehouse.ts";
+
+const PROGRAM = resolve(import.meta.dir, "../../gatehouse");
+const START_DEADLINE_MS = 15_000;
+
+export type RunOptions = {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Shell words run before the program, which then takes the shell's place: "ulimit -n 64". */
+  readonly before?: string;
+};
+
+export type GatehouseProcess = {
+  readonly pid: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The exit code; 128 and the signal's number for a killed process. */
+  readonly exited: Promise<number>;
+  /** The first line of standard output with these words. Throws when the process ends or time runs out first. */
+  waitForLine(words: string, stream?: "stdout" | "stderr"): Promise<string>;
+  kill(signal: NodeJS.Signals): void;
+};
+
+export type Listening = GatehouseProcess & { readonly url: string; readonly port: number };
+
+const running = new Set<GatehouseProcess>();
+const folders = new Set<string>();
+const undoings: (() => unknown)[] = [];
+
+export function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "gatehouse-process-"));
+  folders.add(folder);
+  return folder;
+}
+
+/** Has something undone at the end of the test, whatever becomes of the test; the latest comes first. */
+export function undoLater(undo: () => unknown): void {
+  undoings.push(undo);
+}
+
+export async function cleanUp(): Promise<void> {
+  for (const child of running) child.kill("SIGKILL");
+  await Promise.all([...running].map((child) => child.exited));
+  running.clear();
+  for (const undo of undoings.splice(0).reverse()) await undo();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  folders.clear();
+}
+
+export function run(args: readonly string[], { cwd, env = {}, before }: RunOptions): GatehouseProcess {
+  const command = [PROGRAM, ...args];
+  const child = Bun.spawn(before ? ["sh", "-c", `${before}; exec "$@"`, "sh", ...command] : command, {
+    cwd,
+    env: { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: process.env.HOME ?? tmpdir(), ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const said = { stdout: "", stderr: "" };
+  let wakers: (() => void)[] = [];
+  const wake = () => {
+    for (const resolve of wakers.splice(0)) resolve();
+  };
+  async function listen(name: "stdout" | "stderr"): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const chunk of child[name]) {
+      said[name] += decoder.decode(chunk, { stream: true });
+      wake();
+    }
+  }
+  let hasEnded = false;
+  const exited = Promise.all([child.exited, listen("stdout"), listen("stderr")]).then(([code]) => {
+    hasEnded = true;
+    running.delete(self);
+    wake();
+    return code;
+  });
+  const self: GatehouseProcess = {
+    pid: child.pid,
+    get stdout() {
+      return said.stdout;
+    },
+    get stderr() {
+      return said.stderr;
+    },
+    exited,
+    async waitForLine(words, stream = "stdout") {
+      const deadline = Date.now() + START_DEADLINE_MS;
+      while (true) {
+        // Only whole lines count: the last piece may still be growing.
+        const line = said[stream]
+          .split("\n")
+          .slice(0, -1)
+          .find((text) => text.includes(words));
+        if (line !== undefined) return line;
+        const leftMs = deadline - Date.now();
+        if (hasEnded || leftMs <= 0) {
+          throw new Error(`no line with "${words}" on ${stream}\n${said.stdout}\n${said.stderr}`);
+        }
+        const { promise, resolve } = Promise.withResolvers<void>();
+        wakers.push(resolve);
+        const timer = setTimeout(resolve, leftMs);
+        await promise;
+        clearTimeout(timer);
+        wakers = wakers.filter((waker) => waker !== resolve);
+      }
+    },
+    kill: (signal) => void (hasEnded || child.kill(signal)),
+  };
+  running.add(self);
+  return self;
+}
+
+/** Runs a command that ends by itself. */
+export async function runToEnd(
+  args: readonly string[],
+  options: RunOptions,
+): Promise<{ exitCode: number; stdout: string; stderr: string }> {
+  const child = run(args, options);
+  const exitCode = await within(START_DEADLINE_MS, child.exited, `gatehouse ${args.join(" ")} does not end`);
+  return { exitCode, stdout: child.stdout, stderr: child.stderr };
+}
+
+/** `gatehouse serve` (or `simulate`) on a free port, once it listens. */
+export async function serve(options: RunOptions, args: readonly string[] = ["serve"]): Promise<Listening> {
+  const child = run(args, { ...options, env: { GATEHOUSE_PORT: "0", ...options.env } });
+  const line = await child.waitForLine("listening on");
+  const url = /listening on (https?:\/\/\S+)$/.exec(line)?.[1] ?? "";
+  return Object.assign(Object.create(child) as GatehouseProcess, { url, port: Number(new URL(url).port) });
+}
+
+/** Ends the process as an operator would, and tells how it went. */
+export async function stop(child: GatehouseProcess, signal: NodeJS.Signals = "SIGTERM"): Promise<number> {
+  child.kill(signal);
+  return await within(START_DEADLINE_MS, child.exited, "gatehouse does not stop");
+}
+
+/** A data folder with one server and one key in it, for processes whose upstream is not the simulator. */
+export async function makeDataFolder(): Promise<{ folder: string; keyId: string; token: string }> {
+  const folder = makeFolder();
+  // The address is never asked: nobody reads from this instance.
+  const env = { GATEHOUSE_UPSTREAM_URL: "http://127.0.0.1:9" };
+  const gatehouse = await startGatehouse({ folder, env });
+  const key = await gatehouse.addKey(await gatehouse.addServer());
+  await gatehouse.stop();
+  return { folder, ...key };
+}
+
+export function within<T>(ms: number, promise: Promise<T>, complaint: string): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`${complaint} (waited ${ms} ms)`)), ms);
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+/** Asks again and again until the answer is yes. */
+export async function until(
+  complaint: string,
+  isSo: () => boolean | Promise<boolean>,
+  deadlineMs = 10_000,
+): Promise<void> {
+  const deadline = Date.now() + deadlineMs;
+  while (!(await isSo())) {
+    if (Date.now() > deadline) throw new Error(`${complaint} (waited ${deadlineMs} ms)`);
+    await Bun.sleep(20);
+  }
+}
+
+export function readServer(url: string, token: string, query = ""): Promise<Response> {
+  return fetch(`${url}/v2/game/server${query}`, { headers: { Authorization: `Bearer ${token}` } });
+}

@@ -1,0 +1,292 @@
+// How `gatehouse serve` starts: what it prints, what it makes, what it reads, and when it refuses.
+import { afterEach, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startFakeGameApi } from "../fake-game-api.ts";
+import {
+  cleanUp,
+  makeDataFolder,
+  makeFolder,
+  readServer,
+  run,
+  runToEnd,
+  serve,
+  stop,
+  undoLater,
+} from "./run-gatehouse.ts";
+
+const TOKEN = /gth_[0-9A-Za-z]{36}/;
+const SECRET_FILES = ["demo.key", "master.key", "secret.key"];
+
+afterEach(cleanUp);
+
+function readSecret(cwd: string, name: string): string {
+  return readFileSync(join(cwd, "data", name), "utf8").trim();
+}
+
+/** Whole lines of standard output that a person would copy. */
+function findLine(stdout: string, start: string): string | undefined {
+  return stdout
+    .split("\n")
+    .map((line) => line.trim())
+    .find((line) => line.startsWith(start));
+}
+
+describe("with nothing configured", () => {
+  test("the first start prints key, master key and a curl line that works exactly as printed", async () => {
+    const cwd = makeFolder();
+    const gatehouse = await serve({ cwd });
+    const token = readSecret(cwd, "demo.key");
+    expect(gatehouse.stdout.match(TOKEN)?.[0]).toBe(token);
+    expect(gatehouse.stdout).toContain(readSecret(cwd, "master.key"));
+
+    const line = findLine(gatehouse.stdout, "curl ") ?? "";
+    expect(line).toContain(gatehouse.url);
+    const info = Bun.which("curl")
+      ? await Bun.$`sh -c ${line}`.cwd(cwd).quiet().json()
+      : await (await readServer(gatehouse.url, token, "?Players=true")).json();
+    expect(info).toMatchObject({ Name: expect.any(String), Players: expect.any(Array) });
+    expect(await stop(gatehouse)).toBe(0);
+  });
+
+  test("the second start prints the same key, which still works, and no master key", async () => {
+    const cwd = makeFolder();
+    await stop(await serve({ cwd }));
+    const token = readSecret(cwd, "demo.key");
+    const masterKey = readSecret(cwd, "master.key");
+
+    const second = await serve({ cwd });
+    expect(second.stdout.match(TOKEN)?.[0]).toBe(token);
+    expect(second.stdout).not.toContain(masterKey);
+    expect(readSecret(cwd, "master.key")).toBe(masterKey);
+    expect((await readServer(second.url, token)).status).toBe(200);
+  });
+
+  test("a start that came to nothing was no first start: the next one prints the master key", async () => {
+    const cwd = makeFolder();
+    const busy = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    undoLater(() => busy.stop(true));
+    const refused = await runToEnd(["serve"], { cwd, env: { GATEHOUSE_PORT: String(busy.port) } });
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stdout).toBe("");
+
+    const first = await serve({ cwd });
+    expect(first.stdout).toContain(readSecret(cwd, "master.key"));
+  });
+
+  test("the secrets are files that only their owner can read", async () => {
+    const cwd = makeFolder();
+    await serve({ cwd });
+    for (const name of SECRET_FILES) expect([name, modeOf(join(cwd, "data", name))]).toEqual([name, 0o600]);
+    expect(modeOf(join(cwd, "data"))).toBe(0o700);
+    for (const name of readdirSync(join(cwd, "data"))) {
+      expect([name, modeOf(join(cwd, "data", name)) & 0o077]).toEqual([name, 0]);
+    }
+  });
+
+  function modeOf(path: string): number {
+    return statSync(path).mode & 0o777;
+  }
+});
+
+describe("standard output and standard error", () => {
+  test("one line says where it listens, with the real port, and the port answers", async () => {
+    const cwd = makeFolder();
+    const gatehouse = await serve({ cwd });
+    const lines = gatehouse.stdout.split("\n").filter((line) => line.includes("listening on"));
+    expect(lines).toEqual([`gatehouse listening on ${gatehouse.url}`]);
+    expect(gatehouse.port).toBeGreaterThan(0);
+    expect((await fetch(`${gatehouse.url}/healthz`)).status).toBe(200);
+    expect((await fetch(`${gatehouse.url}/readyz`)).status).toBe(200);
+  });
+
+  test("a port that was asked for is the one in the line", async () => {
+    const cwd = makeFolder();
+    const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    const { port } = probe;
+    probe.stop(true);
+    const gatehouse = await serve({ cwd, env: { GATEHOUSE_PORT: String(port) } });
+    expect(gatehouse.url).toBe(`http://127.0.0.1:${port}`);
+    const byOption = await serve({ cwd: makeFolder(), env: { GATEHOUSE_PORT: String(port) } }, [
+      "serve",
+      "--port",
+      "0",
+    ]);
+    expect(byOption.port).not.toBe(port);
+  });
+
+  test("an IPv6 address is printed so that it can be used", async () => {
+    const gatehouse = await serve({ cwd: makeFolder(), env: { GATEHOUSE_HOST: "::1" } });
+    expect(gatehouse.url).toBe(`http://[::1]:${gatehouse.port}`);
+    expect((await fetch(`${gatehouse.url}/healthz`)).status).toBe(200);
+  });
+
+  test("logs are JSON lines on standard error, and nothing of them is on standard output", async () => {
+    const cwd = makeFolder();
+    const gatehouse = await serve({ cwd, env: { GATEHOUSE_LOG_LEVEL: "debug" } });
+    const saidAtStart = gatehouse.stdout;
+    await readServer(gatehouse.url, readSecret(cwd, "demo.key"));
+    await fetch(`${gatehouse.url}/nowhere`);
+    await stop(gatehouse);
+    expect(gatehouse.stdout).toBe(saidAtStart);
+    const lines = gatehouse.stderr.trimEnd().split("\n");
+    expect(lines.length).toBeGreaterThan(3);
+    for (const line of lines)
+      expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number), msg: expect.any(String) });
+  });
+
+  test("--json prints the facts as one line before the listening line", async () => {
+    const cwd = makeFolder();
+    const gatehouse = await serve({ cwd }, ["serve", "--json"]);
+    const [facts = "", ...rest] = gatehouse.stdout.trimEnd().split("\n");
+    expect(JSON.parse(facts)).toMatchObject({ url: gatehouse.url, api_key: readSecret(cwd, "demo.key") });
+    expect(rest).toEqual([`gatehouse listening on ${gatehouse.url}`]);
+  });
+});
+
+test("no secret is in the database's files, nor in the logs at their most talkative", async () => {
+  const cwd = makeFolder();
+  const gatehouse = await serve({ cwd, env: { GATEHOUSE_LOG_LEVEL: "trace" } });
+  const [token = "", masterKey = "", secret = ""] = SECRET_FILES.map((name) => readSecret(cwd, name));
+  const canary = "gth_000000000000000000000000000000000000";
+  await readServer(gatehouse.url, token, "?Players=true");
+  await readServer(gatehouse.url, canary);
+  await readServer(gatehouse.url, masterKey);
+  await fetch(`${gatehouse.url}/v2/${token}/game/server?token=${token}`, {
+    headers: { Authorization: `Bearer ${masterKey}` },
+  });
+  await fetch(`${gatehouse.url}/readyz`);
+
+  const searched = new Map([["logs", Buffer.from(gatehouse.stderr)]]);
+  const files = readdirSync(join(cwd, "data")).filter((name) => name.startsWith("gatehouse.db"));
+  for (const name of files) searched.set(name, readFileSync(join(cwd, "data", name)));
+  await stop(gatehouse);
+  searched.set("logs to the end", Buffer.from(gatehouse.stderr));
+  searched.set("database after the end", readFileSync(join(cwd, "data", "gatehouse.db")));
+
+  expect(files).toContain("gatehouse.db-wal");
+  for (const [where, bytes] of searched) {
+    for (const [what, text] of Object.entries({ token, masterKey, secret, canary, serverKey: "demo-Town" })) {
+      expect({ where, what, isThere: bytes.includes(text) }).toEqual({ where, what, isThere: false });
+    }
+  }
+});
+
+test("with a game API of its own, Gatehouse creates no server and no key, and says which API it is", async () => {
+  const api = startFakeGameApi();
+  undoLater(() => api.stop());
+  const cwd = makeFolder();
+  const gatehouse = await serve({ cwd, env: { GATEHOUSE_UPSTREAM_URL: api.url } });
+  expect(gatehouse.stdout).not.toMatch(TOKEN);
+  expect(gatehouse.stdout).toContain(api.url);
+  expect(existsSync(join(cwd, "data", "demo.key"))).toBe(false);
+  await stop(gatehouse);
+  expect(api.calls).toHaveLength(0);
+});
+
+test("an unreachable game API is no reason not to start", async () => {
+  const { folder, token } = await makeDataFolder();
+  const env = { GATEHOUSE_DATA_DIR: folder, GATEHOUSE_UPSTREAM_URL: "http://127.0.0.1:9" };
+  const gatehouse = await serve({ cwd: folder, env });
+  const response = await readServer(gatehouse.url, token);
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ code: 5019, message: "game_api_error", upstream_code: 0 });
+});
+
+describe("settings", () => {
+  test(".env of the caller's folder is read, and the environment wins over it", async () => {
+    const cwd = makeFolder();
+    const lines = [
+      "# a comment",
+      "GATEHOUSE_DATA_DIR=./from-file",
+      'GATEHOUSE_LOG_LEVEL="silent"',
+      "GATEHOUSE_PORT=0",
+      "",
+    ];
+    writeFileSync(join(cwd, ".env"), lines.join("\n"));
+    const quiet = await serve({ cwd });
+    expect(existsSync(join(cwd, "from-file", "gatehouse.db"))).toBe(true);
+    await stop(quiet);
+    expect(quiet.stderr).toBe("");
+
+    const loud = await serve({
+      cwd,
+      env: { GATEHOUSE_LOG_LEVEL: "info", GATEHOUSE_DATA_DIR: "./from-environment" },
+    });
+    expect(existsSync(join(cwd, "from-environment", "gatehouse.db"))).toBe(true);
+    await stop(loud);
+    expect(loud.stderr).not.toBe("");
+  });
+
+  test("every fault is named at once, the exit code is 2, and nothing is created", async () => {
+    const cwd = makeFolder();
+    const bad = {
+      GATEHOUSE_PORT: "70000",
+      GATEHOUSE_STORE: "postgres://user:canary-password@db",
+      GATEHOUSE_MASTER_KEY: "canary-short",
+      GATEHOUSE_UPSTREAM_URL: "not a url",
+      GATEHOUSE_UPSTREAM_TIMEOUT_MS: "0",
+      GATEHOUSE_FRESH_MS: "-1",
+      GATEHOUSE_STALE_MS: "1.5",
+      GATEHOUSE_COMMAND_INTERVAL_MS: "soon",
+      GATEHOUSE_COMMAND_TTL_MS: "1e3",
+      GATEHOUSE_TLS_CERT: "/nowhere/cert.pem",
+      GATEHOUSE_TRUST_PROXY: "127.0.0.1, 300.1.1.1",
+      GATEHOUSE_CORS_ORIGINS: "https://example.org/path",
+      GATEHOUSE_UNKNOWN_FIELDS: "keep",
+      GATEHOUSE_LOG_LEVEL: "loud",
+      GATEHOUSE_LOG_FORMAT: "xml",
+    };
+    const { exitCode, stdout, stderr } = await runToEnd(["serve"], { cwd, env: bad });
+    expect(exitCode).toBe(2);
+    expect(stdout).toBe("");
+    for (const name of Object.keys(bad)) expect(stderr).toContain(name);
+    expect(stderr).toContain("GATEHOUSE_TLS_KEY");
+    expect(stderr).not.toContain("canary");
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  test("a setting that nobody knows is warned about, and Gatehouse starts", async () => {
+    const gatehouse = await serve({ cwd: makeFolder(), env: { GATEHOUSE_PROT: "8081" } });
+    const line = await gatehouse.waitForLine("GATEHOUSE_PROT", "stderr");
+    expect(JSON.parse(line)).toMatchObject({ level: 40 });
+  });
+
+  test("a port in use: exit code 1, and one clear sentence", async () => {
+    const first = await serve({ cwd: makeFolder() });
+    const { exitCode, stdout, stderr } = await runToEnd(["serve"], {
+      cwd: makeFolder(),
+      env: { GATEHOUSE_PORT: String(first.port) },
+    });
+    expect(exitCode).toBe(1);
+    expect(stdout).not.toContain("listening on");
+    expect(stderr).toContain(`127.0.0.1:${first.port}`);
+    expect(stderr).toMatch(/in use/);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect((await fetch(`${first.url}/healthz`)).status).toBe(200);
+  });
+
+  test.each([
+    ["a file", "/dev/null"],
+    ["below a file", "/dev/null/data"],
+  ])("a data folder that is %s: exit code 1, and one clear sentence", async (_, path) => {
+    const { exitCode, stderr } = await runToEnd(["serve"], {
+      cwd: makeFolder(),
+      env: { GATEHOUSE_PORT: "0", GATEHOUSE_DATA_DIR: path },
+    });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(path);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+
+  test("a host that is not ours: exit code 1, and one clear sentence", async () => {
+    const child = run(["serve"], {
+      cwd: makeFolder(),
+      env: { GATEHOUSE_PORT: "0", GATEHOUSE_HOST: "192.0.2.1" },
+    });
+    expect(await child.exited).toBe(1);
+    expect(child.stderr).toContain("192.0.2.1");
+    expect(child.stderr).not.toMatch(/\n\s+at /);
+  });
+});

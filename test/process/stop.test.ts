@@ -1,0 +1,114 @@
+// How the process ends when it is told to: open requests finish, nothing new comes in, and the exit code says so.
+import { afterEach, expect, test } from "bun:test";
+import { BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
+import { openSocket, writeRequest } from "../faults/raw-socket.ts";
+import {
+  cleanUp,
+  makeDataFolder,
+  makeFolder,
+  readServer,
+  serve,
+  stop,
+  undoLater,
+  until,
+} from "./run-gatehouse.ts";
+
+afterEach(cleanUp);
+
+/** A process whose game API keeps every caller waiting until `release`. */
+async function serveHeld(env: Record<string, string> = {}) {
+  const held = Promise.withResolvers<void>();
+  const api = startFakeGameApi(async () => {
+    await held.promise;
+    return Response.json(BASE_INFO);
+  });
+  undoLater(() => api.stop());
+  const { folder, token } = await makeDataFolder();
+  const gatehouse = await serve({
+    cwd: folder,
+    env: { GATEHOUSE_DATA_DIR: folder, GATEHOUSE_UPSTREAM_URL: api.url, ...env },
+  });
+  const request = readServer(gatehouse.url, token);
+  await until("the game API is not called", () => api.calls.length === 1);
+  return { gatehouse, request, token, release: () => held.resolve() };
+}
+
+async function isRefused(port: number): Promise<boolean> {
+  try {
+    (await openSocket({ port })).destroy();
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+test.each(["SIGTERM", "SIGINT"] as const)(
+  "%s: the open request is answered with 200, new connections are refused meanwhile, the exit code is 0",
+  async (signal) => {
+    const { gatehouse, request, release } = await serveHeld();
+    let hasExited = false;
+    void gatehouse.exited.then(() => {
+      hasExited = true;
+    });
+    gatehouse.kill(signal);
+    await until("new connections are still accepted", () => isRefused(gatehouse.port));
+    expect(hasExited).toBe(false);
+    release();
+    const response = await request;
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual(BASE_INFO);
+    expect(await gatehouse.exited).toBe(0);
+  },
+);
+
+test("a signal that comes twice changes nothing", async () => {
+  const { gatehouse, request, release } = await serveHeld();
+  gatehouse.kill("SIGTERM");
+  await until("new connections are still accepted", () => isRefused(gatehouse.port));
+  gatehouse.kill("SIGTERM");
+  gatehouse.kill("SIGINT");
+  release();
+  expect((await request).status).toBe(200);
+  expect(await gatehouse.exited).toBe(0);
+});
+
+test("requests that outlast the patience of ten seconds are cut, and the exit code is still 0", async () => {
+  const { gatehouse, request } = await serveHeld({ GATEHOUSE_UPSTREAM_TIMEOUT_MS: "60000" });
+  const halfSent = await openSocket(gatehouse);
+  undoLater(() => halfSent.destroy());
+  halfSent.write("GET /healthz HTTP/1.1\r\nHost:");
+  const outcome = request.then(
+    (response) => response.status,
+    () => "cut",
+  );
+  const startedAt = Date.now();
+  expect(await stop(gatehouse)).toBe(0);
+  expect(Date.now() - startedAt).toBeGreaterThan(8_000);
+  expect(Date.now() - startedAt).toBeLessThan(12_000);
+  expect(await outcome).toBe("cut");
+}, 20_000);
+
+test("idle connections do not keep it from ending", async () => {
+  const gatehouse = await serve({ cwd: makeFolder() });
+  const silent = await openSocket(gatehouse);
+  const kept = await openSocket(gatehouse);
+  kept.write(writeRequest("/healthz"));
+  expect((await kept.readAnswer())?.status).toBe(200);
+  const startedAt = Date.now();
+  expect(await stop(gatehouse)).toBe(0);
+  expect(Date.now() - startedAt).toBeLessThan(3_000);
+  for (const socket of [silent, kept]) socket.destroy();
+});
+
+test("SIGHUP without TLS is survived", async () => {
+  const gatehouse = await serve({ cwd: makeFolder() });
+  gatehouse.kill("SIGHUP");
+  expect((await fetch(`${gatehouse.url}/healthz`)).status).toBe(200);
+  expect(await stop(gatehouse)).toBe(0);
+});
+
+test("a signal right after the listening line ends it with 0", async () => {
+  const gatehouse = await serve({ cwd: makeFolder() });
+  // Sent in the same moment as the listening line: the handlers must be there before the line is.
+  expect(await stop(gatehouse, "SIGINT")).toBe(0);
+});

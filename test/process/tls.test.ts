@@ -1,0 +1,248 @@
+// Real TLS: the certificate is served, replaced without dropping anybody, and never replaced by rubbish.
+import { afterEach, expect, test } from "bun:test";
+import { readdirSync, renameSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
+import { openSocket, type RawSocket, sendRaw, writeRequest } from "../faults/raw-socket.ts";
+import { makeByHand, makeCertificate, type TestCertificate } from "./make-certificate.ts";
+import {
+  cleanUp,
+  type Listening,
+  makeDataFolder,
+  makeFolder,
+  runToEnd,
+  serve,
+  stop,
+  undoLater,
+  until,
+} from "./run-gatehouse.ts";
+
+const INSECURE = { rejectUnauthorized: false };
+/** Sizes and times that never differ, so that nothing but SIGHUP can tell that the files are others. */
+const PADDED_BYTES = 2_048;
+const FIXED_TIME_S = 1_700_000_000;
+
+afterEach(cleanUp);
+
+type Files = { readonly certPath: string; readonly keyPath: string; readonly env: Record<string, string> };
+
+function writeFiles(folder: string, { cert, key }: { cert: string; key: string }): Files {
+  const [certPath, keyPath] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+  writeFileSync(certPath, cert);
+  writeFileSync(keyPath, key);
+  return { certPath, keyPath, env: { GATEHOUSE_TLS_CERT: certPath, GATEHOUSE_TLS_KEY: keyPath } };
+}
+
+/** As careful operators and certificate tools do it: beside, then in one step. */
+function replaceFiles(files: Files, { cert, key }: { cert: string; key: string }): void {
+  writeFileSync(`${files.keyPath}.new`, key);
+  writeFileSync(`${files.certPath}.new`, cert);
+  renameSync(`${files.keyPath}.new`, files.keyPath);
+  renameSync(`${files.certPath}.new`, files.certPath);
+}
+
+function writeUnnoticed(files: Files, { cert, key }: { cert: string; key: string }): void {
+  writeFileSync(files.certPath, cert.padEnd(PADDED_BYTES, "\n"));
+  writeFileSync(files.keyPath, key.padEnd(PADDED_BYTES, "\n"));
+  for (const path of [files.certPath, files.keyPath]) utimesSync(path, FIXED_TIME_S, FIXED_TIME_S);
+}
+
+async function open(gatehouse: Listening): Promise<RawSocket> {
+  const socket = await openSocket(gatehouse, INSECURE);
+  undoLater(() => socket.destroy());
+  return socket;
+}
+
+/** The fingerprint that a new connection is shown. */
+async function shownCertificate(gatehouse: Listening): Promise<string | undefined> {
+  const socket = await openSocket(gatehouse, INSECURE);
+  const { peerFingerprint } = socket;
+  socket.destroy();
+  return peerFingerprint;
+}
+
+async function expectAnswer(socket: RawSocket): Promise<void> {
+  socket.write(writeRequest("/healthz"));
+  expect((await socket.readAnswer())?.status).toBe(200);
+}
+
+function shows(gatehouse: Listening, certificate: TestCertificate, deadlineMs: number): Promise<void> {
+  // A connection that fails is another test's subject.
+  const isShown = async () =>
+    (await shownCertificate(gatehouse).catch(() => undefined)) === certificate.fingerprint;
+  return until("the new certificate is not shown", isShown, deadlineMs);
+}
+
+test("https works, with the certificate that was named, and the printed curl line does too", async () => {
+  const cwd = makeFolder();
+  const certificate = await makeCertificate();
+  const gatehouse = await serve({ cwd, env: writeFiles(cwd, certificate).env });
+  expect(gatehouse.url).toStartWith("https://127.0.0.1:");
+  const response = await fetch(`${gatehouse.url}/healthz`, { tls: INSECURE });
+  expect(response.status).toBe(200);
+  expect(await shownCertificate(gatehouse)).toBe(certificate.fingerprint);
+  const line = /^ *(curl .*)$/m.exec(gatehouse.stdout)?.[1] ?? "";
+  expect(line).toContain(gatehouse.url);
+  if (Bun.which("curl"))
+    expect(await Bun.$`sh -c ${line}`.quiet().json()).toMatchObject({ Name: expect.any(String) });
+  // Plain HTTP on this port is no reason to fall over.
+  expect((await sendRaw(gatehouse, writeRequest("/healthz")).catch(() => undefined))?.status ?? 400).toBe(
+    400,
+  );
+  expect(await shownCertificate(gatehouse)).toBe(certificate.fingerprint);
+});
+
+test("a certificate made without openssl is as good", async () => {
+  const cwd = makeFolder();
+  const gatehouse = await serve({ cwd, env: writeFiles(cwd, makeByHand()).env });
+  expect((await fetch(`${gatehouse.url}/healthz`, { tls: INSECURE })).status).toBe(200);
+});
+
+test("replaced files are served to new connections within seconds, and an open connection goes on", async () => {
+  const cwd = makeFolder();
+  const [first, second] = [await makeCertificate(), await makeCertificate()];
+  const files = writeFiles(cwd, first);
+  const gatehouse = await serve({ cwd, env: files.env });
+  const kept = await open(gatehouse);
+  await expectAnswer(kept);
+  replaceFiles(files, second);
+  await shows(gatehouse, second, 5_000);
+  expect(kept.isClosed).toBe(false);
+  await expectAnswer(kept);
+  expect(kept.peerFingerprint).toBe(first.fingerprint);
+});
+
+test("SIGHUP reloads at once, even files that do not look changed", async () => {
+  const cwd = makeFolder();
+  const [first, second] = [await makeCertificate(), await makeCertificate()];
+  const files = writeFiles(cwd, first);
+  writeUnnoticed(files, first);
+  const gatehouse = await serve({ cwd, env: files.env });
+  writeUnnoticed(files, second);
+  expect(await shownCertificate(gatehouse)).toBe(first.fingerprint);
+  gatehouse.kill("SIGHUP");
+  await shows(gatehouse, second, 1_000);
+});
+
+test("no new connection fails while certificates are replaced again and again", async () => {
+  const cwd = makeFolder();
+  const certificates = [await makeCertificate(), await makeCertificate()];
+  const files = writeFiles(cwd, certificates[0] as TestCertificate);
+  const gatehouse = await serve({ cwd, env: files.env });
+  let isOver = false;
+  let opened = 0;
+  const failures: string[] = [];
+  const callers = Array.from({ length: 8 }, async () => {
+    while (!isOver) {
+      try {
+        const socket = await openSocket(gatehouse, INSECURE);
+        await expectAnswer(socket);
+        socket.destroy();
+        opened++;
+      } catch (error) {
+        failures.push(String(error));
+      }
+    }
+  });
+  for (let round = 1; round <= 10; round++) {
+    const next = certificates[round % 2] as TestCertificate;
+    replaceFiles(files, next);
+    gatehouse.kill("SIGHUP");
+    await shows(gatehouse, next, 5_000);
+  }
+  isOver = true;
+  await Promise.all(callers);
+  expect(opened).toBeGreaterThan(50);
+  expect(failures).toEqual([]);
+}, 30_000);
+
+test("rubbish keeps the old certificate and is logged; a usable one afterwards is taken", async () => {
+  const cwd = makeFolder();
+  const [first, second] = [await makeCertificate(), await makeCertificate()];
+  const files = writeFiles(cwd, first);
+  const gatehouse = await serve({ cwd, env: files.env });
+  const kept = await open(gatehouse);
+  await expectAnswer(kept);
+
+  writeFileSync(files.certPath, "rubbish");
+  expect(JSON.parse(await gatehouse.waitForLine("the old ones stay", "stderr"))).toMatchObject({ level: 50 });
+  expect(await shownCertificate(gatehouse)).toBe(first.fingerprint);
+  await expectAnswer(kept);
+
+  // A certificate whose key has not arrived yet is rubbish too.
+  writeFileSync(files.certPath, second.cert);
+  await gatehouse.waitForLine("does not belong", "stderr");
+  expect(await shownCertificate(gatehouse)).toBe(first.fingerprint);
+  writeFileSync(files.keyPath, second.key);
+  await shows(gatehouse, second, 5_000);
+  expect(gatehouse.stderr).not.toContain("BEGIN PRIVATE KEY");
+});
+
+test("after a reload, SIGTERM still lets a request of an old connection finish", async () => {
+  const held = Promise.withResolvers<void>();
+  const api = startFakeGameApi(async () => {
+    await held.promise;
+    return Response.json(BASE_INFO);
+  });
+  undoLater(() => api.stop());
+  const { folder, token } = await makeDataFolder();
+  const [first, second] = [await makeCertificate(), await makeCertificate()];
+  const files = writeFiles(folder, first);
+  const env = { ...files.env, GATEHOUSE_DATA_DIR: folder, GATEHOUSE_UPSTREAM_URL: api.url };
+  const gatehouse = await serve({ cwd: folder, env });
+  const waiting = await open(gatehouse);
+  waiting.write(writeRequest("/v2/game/server", [`Authorization: Bearer ${token}`]));
+  await until("the game API is not called", () => api.calls.length === 1);
+  replaceFiles(files, second);
+  await shows(gatehouse, second, 5_000);
+  gatehouse.kill("SIGTERM");
+  await until("new connections are still accepted", () =>
+    shownCertificate(gatehouse).then(
+      () => false,
+      () => true,
+    ),
+  );
+  held.resolve();
+  expect((await waiting.readAnswer())?.status).toBe(200);
+  expect(await gatehouse.exited).toBe(0);
+});
+
+test("a certificate and a key that do not belong together: exit code 2, and nothing is created", async () => {
+  const cwd = makeFolder();
+  const { cert } = await makeCertificate();
+  const { key } = await makeCertificate();
+  const { env } = writeFiles(makeFolder(), { cert, key });
+  const { exitCode, stderr } = await runToEnd(["serve"], { cwd, env: { GATEHOUSE_PORT: "0", ...env } });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("GATEHOUSE_TLS_KEY");
+  expect(readdirSync(cwd)).toEqual([]);
+});
+
+test.each([
+  ["an absent file", undefined],
+  ["rubbish", "-----BEGIN CERTIFICATE-----\nrubbish\n-----END CERTIFICATE-----\n"],
+])("%s as the certificate: exit code 2, and the setting is named", async (_, cert) => {
+  const folder = makeFolder();
+  const whole = await makeCertificate();
+  const files = writeFiles(folder, { ...whole, cert: cert ?? whole.cert });
+  if (cert === undefined) renameSync(files.certPath, `${files.certPath}.away`);
+  const { exitCode, stderr } = await runToEnd(["serve"], {
+    cwd: folder,
+    env: { GATEHOUSE_PORT: "0", ...files.env },
+  });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("GATEHOUSE_TLS_CERT");
+});
+
+test("two instances with TLS cannot share a port unnoticed", async () => {
+  const cwd = makeFolder();
+  const { env } = writeFiles(cwd, await makeCertificate());
+  const first = await serve({ cwd, env });
+  const second = await runToEnd(["serve"], {
+    cwd: makeFolder(),
+    env: { ...env, GATEHOUSE_PORT: String(first.port) },
+  });
+  expect(second.exitCode).toBe(1);
+  expect(second.stderr).toContain("in use");
+  expect(await stop(first)).toBe(0);
+});
