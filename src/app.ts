@@ -42,7 +42,7 @@ export type App = {
   readonly log: Log;
   /** The key of the demonstration server; undefined with a real game API, or when somebody revoked it. */
   readonly demoToken: string | undefined;
-  /** Set when this start made the master key up. */
+  /** Set at the first start with a master key that was made up. */
   readonly newMasterKey: string | undefined;
   readonly dataDir: string;
   reloadTls(): void;
@@ -60,9 +60,8 @@ export type AppOptions = {
 export async function startApp(config: Config, options: AppOptions = {}): Promise<App> {
   const { clock = Date.now, sleep = Bun.sleep } = options;
   const folder = openDataFolder(config.dataDir);
-  const master = config.masterKey === undefined ? obtainSecret(folder, "master.key") : undefined;
-  const masterKey = config.masterKey ?? master?.value;
-  const secret = config.secret ?? obtainSecret(folder, "secret.key").value;
+  const masterKey = config.masterKey ?? obtainSecret(folder, "master.key");
+  const secret = config.secret ?? obtainSecret(folder, "secret.key");
   const log = createLog({
     level: config.logLevel,
     format: config.logFormat,
@@ -79,13 +78,14 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     const store = openSqliteStore({ path: folder.databasePath, sealer: createSealer(secret), log });
     closers.push(() => store.close());
     const upstreamUrl = config.upstreamUrl ?? (await startDemoUpstream(closers));
+    const timeoutMs = Math.min(config.upstreamTimeoutMs, TIMER_MAX_MS);
     const relayMeter = new RelayMeter();
     const edgeMeter = new EdgeMeter();
     const relay = new Relay({
       upstream: createUpstream({
         baseUrl: upstreamUrl,
         globalKey: config.upstreamGlobalKey,
-        timeoutMs: Math.min(config.upstreamTimeoutMs, TIMER_MAX_MS),
+        timeoutMs,
         keepsUnknown: config.keepsUnknownFields,
         clock,
       }),
@@ -93,6 +93,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       clock,
       sleep,
       settings: {
+        timeoutMs,
         freshMs: config.freshMs,
         staleMs: config.staleMs,
         hasGlobalKey: config.upstreamGlobalKey !== undefined,
@@ -156,8 +157,12 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       },
     });
     const tls = config.tls && readTlsFiles(config.tls);
-    const listener = listen({ host: config.host, port: config.port, tls, edge });
+    const listener = await listen({ host: config.host, port: config.port, tls, edge });
     const tlsWatch = config.tls && watchTlsFiles(config.tls, log, listener.replaceTls);
+    // Noted after everything that can fail: a made-up key is shown by the first start that succeeds.
+    const masterKeyHash = hashToken(masterKey);
+    const isMasterKeyNew = (await store.findSetting("master-key-hash")) !== masterKeyHash;
+    if (isMasterKeyNew) await store.saveSetting("master-key-hash", masterKeyHash);
     log.info({ url: listener.url, upstream: config.upstreamUrl ?? "simulator" }, "started");
 
     return {
@@ -166,7 +171,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       store,
       log,
       demoToken,
-      newMasterKey: master?.isNew ? master.value : undefined,
+      newMasterKey: isMasterKeyNew && config.masterKey === undefined ? masterKey : undefined,
       dataDir: folder.path,
       reloadTls: () => tlsWatch?.reload(),
       async stop() {
@@ -194,20 +199,27 @@ async function startDemoUpstream(closers: (() => unknown)[]): Promise<string> {
   return simulator.url;
 }
 
-/** The first start makes a server and a key to try; later ones find the key in the data folder. */
+/**
+ * The first start makes a server and a key to try; later ones find the key in the data folder. A setting tells a start
+ * that was killed half-way, which is made up for, from a key that somebody has revoked, which stays revoked.
+ */
 async function obtainDemoToken(store: Store, folder: DataFolder, now: number): Promise<string | undefined> {
   const kept = folder.findSecret("demo.key");
-  if (kept !== undefined) {
-    const key = await store.findKey(hashToken(kept), now);
+  if ((await store.findSetting("demo")) === "made") {
+    const key = kept === undefined ? undefined : await store.findKey(hashToken(kept), now);
     return key && kept;
   }
   const { items } = await store.listServers({ limit: 1 });
-  if (items.length > 0) return undefined;
-  const token = mintToken(randomBytes);
-  // The file comes first: a crash in between leaves a useless file, not a key that nobody knows.
+  // Servers without a demonstration key are an operator's own.
+  if (items.length > 0 && kept === undefined) return undefined;
+  const token = kept ?? mintToken(randomBytes);
   folder.saveSecret("demo.key", token);
-  const server = await store.createServer({ name: "Demo", community: null, serverKey: DEMO_SERVER_KEY }, now);
-  const draft = { ...DEFAULT_RIGHTS, serverId: server.serverId, label: "demo", expiresAt: null };
-  await store.createKey({ ...draft, tokenHash: hashToken(token) }, now);
+  const draft = { name: "Demo", community: null, serverKey: DEMO_SERVER_KEY };
+  const { serverId } = items[0] ?? (await store.createServer(draft, now));
+  const tokenHash = hashToken(token);
+  const isThere = await store.findKey(tokenHash, now);
+  if (!isThere)
+    await store.createKey({ ...DEFAULT_RIGHTS, serverId, label: "demo", expiresAt: null, tokenHash }, now);
+  await store.saveSetting("demo", "made");
   return token;
 }

@@ -49,12 +49,12 @@ export function openDataFolder(folder: string): DataFolder {
 }
 
 /** The secret of that name, made up and kept if there is none yet. */
-export function obtainSecret(folder: DataFolder, name: string): { value: string; isNew: boolean } {
+export function obtainSecret(folder: DataFolder, name: string): string {
   const kept = folder.findSecret(name);
-  if (kept !== undefined) return { value: kept, isNew: false };
+  if (kept !== undefined) return kept;
   const value = randomBase62(GENERATED_LENGTH, randomBytes);
   folder.saveSecret(name, value);
-  return { value, isNew: true };
+  return value;
 }
 
 function refuseFolder(path: string, error: unknown): StartRefused {

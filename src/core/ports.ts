@@ -56,7 +56,8 @@ export interface Store {
 
   /**
    * Judges one request of the key with `judgeRequest`, as one indivisible step, and keeps the next state. A block
-   * that began or grew is durable before the verdict is returned; counts may be forgotten by a restart.
+   * that began or grew is durable before the verdict is returned, or, when the disk refuses it, as soon as it can be;
+   * counts may be forgotten by a restart.
    */
   judge(keyId: string, now: number, isCounted: boolean): MaybePromise<Verdict>;
 

@@ -41,7 +41,7 @@ function openRelay(settings: Partial<RelaySettings> = {}): Relay {
     store: { readServerKey: (serverId) => readServerKey(serverId) },
     clock: () => now,
     sleep: (ms) => new Promise((wake) => sleepers.push({ until: now + ms, wake })),
-    settings: { freshMs: FRESH_MS, staleMs: 0, hasGlobalKey: false, ...settings },
+    settings: { timeoutMs: 5_000, freshMs: FRESH_MS, staleMs: 0, hasGlobalKey: false, ...settings },
     meter: new RelayMeter(),
     log: SILENT_LOG,
   });

@@ -39,6 +39,8 @@ const RATE_LIMITED_CODE = 4001;
 export type Reading = { readonly snapshot: Snapshot; readonly isHit: boolean };
 
 export type RelaySettings = {
+  /** How long one call to the game API may take, from beginning to end. */
+  readonly timeoutMs: number;
   readonly freshMs: number;
   readonly staleMs: number;
   readonly hasGlobalKey: boolean;
@@ -81,6 +83,11 @@ export class Relay {
 
   constructor(parts: RelayParts) {
     this.#parts = parts;
+  }
+
+  /** Nobody waits longer than this for an answer: a turn in the budget, one call, and some slack. */
+  get longestWaitMs(): number {
+    return BUDGET_PATIENCE_MS + this.#parts.settings.timeoutMs + 1_000;
   }
 
   /** The state of the server, or 5019. Callers that come while a call is under way share its answer. */

@@ -1,6 +1,15 @@
 // One request on its way through the house, with what the edge found out about it.
-import type { Server } from "bun";
 import type { Target } from "./target.ts";
+
+/** What the runtime knows of the socket that a request came on. */
+export type Connection = {
+  requestIP(request: Request): { readonly address: string; readonly port: number } | null;
+  /** How long the socket may be silent from now on. */
+  timeout(request: Request, seconds: number): void;
+};
+
+/** The longest that the runtime can be told to wait on a socket. */
+const SOCKET_PATIENCE_MAX_SECONDS = 255;
 
 let callsSeen = 0;
 const PROCESS_MARK = Math.floor(Math.random() * 36 ** 6)
@@ -16,7 +25,7 @@ export class Call {
   constructor(
     readonly request: Request,
     readonly target: Target,
-    readonly server: Server<undefined>,
+    readonly connection: Connection,
     readonly now: number,
   ) {}
 
@@ -28,7 +37,12 @@ export class Call {
 
   /** The address at the other end of the socket; empty when it is gone already. */
   get peerAddress(): string {
-    return this.server.requestIP(this.request)?.address ?? "";
+    return this.connection.requestIP(this.request)?.address ?? "";
+  }
+
+  /** Keeps the socket from being cut as silent while the caller waits for us this long. */
+  waitFor(ms: number): void {
+    this.connection.timeout(this.request, Math.min(Math.ceil(ms / 1000), SOCKET_PATIENCE_MAX_SECONDS));
   }
 }
 

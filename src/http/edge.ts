@@ -1,9 +1,8 @@
 // The edge: from a raw request to its route and back. The only place where an exception becomes an answer.
-import type { Server } from "bun";
 import { ERRORS, refuse, StoreUnavailable } from "../core/errors.ts";
 import type { Clock, Log } from "../core/ports.ts";
 import { answerRefusal } from "./answers.ts";
-import { Call, type Handler } from "./call.ts";
+import { Call, type Connection, type Handler } from "./call.ts";
 import type { Cors } from "./cors.ts";
 import { answerLegacyV1 } from "./legacy-v1.ts";
 import type { Method } from "./router.ts";
@@ -25,12 +24,12 @@ export type EdgeParts = {
   readonly watch: Watcher;
 };
 
-export type Edge = (request: Request, server: Server<undefined>) => Response | Promise<Response>;
+export type Edge = (request: Request, connection: Connection) => Response | Promise<Response>;
 
 export function createEdge({ findTarget, cors, clock, log, isDraining, watch }: EdgeParts): Edge {
-  return (request, server) => {
+  return (request, connection) => {
     const target = findTarget(request.url);
-    const call = new Call(request, target, server, clock());
+    const call = new Call(request, target, connection, clock());
     if (!target.match) {
       return finish(call, target.isLegacy ? answerLegacyV1(call) : answerRefusal(call, NOT_FOUND));
     }

@@ -1,74 +1,102 @@
-// The listening socket: plain or TLS, replaced without a gap when the certificate changes, closed without haste.
+// The listening socket: plain, or with TLS in front. Closed without haste: what was asked is answered first.
 import type { Server } from "bun";
 import { StartRefused } from "../core/errors.ts";
+import type { Connection } from "./call.ts";
 import type { Edge } from "./edge.ts";
+import { openTlsFront } from "./tls-front.ts";
 
 /** The runtime looks every four seconds, so a silent socket is cut after 12 s at the latest. */
 const IDLE_SECONDS = 10;
+/** When everything is answered, the last bytes need no longer than this to get through the TLS front. */
+const FLUSH_MS = 1_000;
 
 export type TlsFiles = { readonly cert: string; readonly key: string };
 
 export type Listener = {
   readonly port: number;
   readonly url: string;
-  /** Serves new connections with this certificate; open ones go on with theirs. */
+  /** Serves new connections with this certificate; open ones go on with theirs. Throws when it cannot be used. */
   replaceTls(tls: TlsFiles): void;
   /** No new connections; resolves when every open request is answered, or cuts them after `graceMs`. */
   close(graceMs: number): Promise<void>;
 };
 
-export function listen(options: {
-  host: string;
-  port: number;
-  tls: TlsFiles | undefined;
-  edge: Edge;
-}): Listener {
-  const { host, edge } = options;
-  if (options.tls) refuseTakenPort(host, options.port);
-  let current = bind(host, options.port, options.tls, edge);
-  const port = current.port ?? options.port;
-  const retired: Promise<void>[] = [];
+export type ListenOptions = {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: TlsFiles | undefined;
+  readonly edge: Edge;
+};
 
+export async function listen({ host, port, tls, edge }: ListenOptions): Promise<Listener> {
+  try {
+    return tls ? await listenTls(host, port, tls, edge) : listenPlain(host, port, edge);
+  } catch (error) {
+    throw explainBindFault(error, host, port);
+  }
+}
+
+function listenPlain(host: string, port: number, edge: Edge): Listener {
+  const server = serve(host, port, edge);
+  const boundPort = server.port ?? port;
   return {
-    port,
-    url: `${options.tls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`,
-    replaceTls(tls) {
-      const next = bind(host, port, tls, edge);
-      retired.push(current.stop(false));
-      current = next;
-    },
+    port: boundPort,
+    url: `http://${toUrlHost(host)}:${boundPort}`,
+    replaceTls() {},
+    close: (graceMs) => drain(server, graceMs),
+  };
+}
+
+/** The plain listener behind the front is open to this machine only, and asks for keys like any other. */
+async function listenTls(host: string, port: number, tls: TlsFiles, edge: Edge): Promise<Listener> {
+  const server = serve("127.0.0.1", 0, (request, connection) => {
+    return edge(request, {
+      requestIP(asked) {
+        const inner = connection.requestIP(asked);
+        const address = inner ? front.findPeer(inner.port) : undefined;
+        return inner && address !== undefined ? { address, port: inner.port } : inner;
+      },
+      timeout: (asked, seconds) => connection.timeout(asked, seconds),
+    });
+  });
+  const innerPort = server.port ?? 0;
+  const front = await openTlsFront({ host, port, tls, innerPort }).catch(async (error) => {
+    await server.stop(true);
+    throw error;
+  });
+  return {
+    port: front.port,
+    url: `https://${toUrlHost(host)}:${front.port}`,
+    replaceTls: front.replaceTls,
     async close(graceMs) {
-      const closed = Promise.all([...retired, current.stop(false)]);
-      const isInTime = await Promise.race([closed.then(() => true), Bun.sleep(graceMs).then(() => false)]);
-      if (!isInTime) await current.stop(true);
+      front.stopListening();
+      await drain(server, graceMs);
+      await front.close(FLUSH_MS);
     },
   };
 }
 
-/** With TLS the port is shareable, so that a listener with a new certificate can stand beside the old one. */
-function bind(host: string, port: number, tls: TlsFiles | undefined, edge: Edge): Server<undefined> {
-  try {
-    return Bun.serve({
-      hostname: host,
-      port,
-      fetch: edge,
-      idleTimeout: IDLE_SECONDS,
-      development: false,
-      reusePort: tls !== undefined,
-      ...(tls && { tls: { cert: tls.cert, key: tls.key } }),
-    });
-  } catch (error) {
-    throw explainBindFault(error, host, port);
-  }
+function serve(host: string, port: number, fetch: Edge): Server<undefined> {
+  const answer = (request: Request, connection: Connection) => fetch(request, connection);
+  return Bun.serve({
+    hostname: host,
+    port,
+    fetch: answer,
+    idleTimeout: IDLE_SECONDS,
+    development: false,
+    // Outside development the runtime would share the port with a second Gatehouse, unnoticed by both.
+    reusePort: false,
+  });
 }
 
-/** A shareable port would let a second Gatehouse start on it unnoticed; an exclusive one says that it is taken. */
-function refuseTakenPort(host: string, port: number): void {
-  try {
-    Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);
-  } catch (error) {
-    throw explainBindFault(error, host, port);
-  }
+async function drain(server: Server<undefined>, graceMs: number): Promise<void> {
+  const closed = server.stop(false).then(() => true);
+  const isInTime = await Promise.race([closed, Bun.sleep(graceMs).then(() => false)]);
+  if (!isInTime) await server.stop(true);
+}
+
+function toUrlHost(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
 }
 
 function explainBindFault(error: unknown, host: string, port: number): Error {

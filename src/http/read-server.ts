@@ -40,7 +40,9 @@ export function createReadServer({ store, relay, findAddress }: ReadServerParts)
           };
           const forbidden = findForbidden(key, access);
           if (forbidden) return answerRefusal(call, forbidden, report);
-          return chain(relay.read(server, now), (outcome) => {
+          const reading = relay.read(server, now);
+          if (reading instanceof Promise) call.waitFor(relay.longestWaitMs);
+          return chain(reading, (outcome) => {
             if (isRefusal(outcome)) return answerRefusal(call, outcome, report);
             return answerReading(call, outcome, outcome.snapshot.body(sections), report);
           });

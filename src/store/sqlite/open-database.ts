@@ -11,15 +11,13 @@ const HEADER_BYTES = 100;
 const LOCK_WAIT_MS = 2_000;
 
 export function openDatabase(path: string): Database {
-  const isNew = !existsSync(path) || statSync(path).size === 0;
-  if (!isNew) refuseForeignFile(path);
+  if (existsSync(path) && statSync(path).size > 0) refuseUnusableFile(path);
   const db = new Database(path, { create: true, strict: true });
   try {
     db.exec("PRAGMA busy_timeout = 2000");
-    refuseBrokenFile(db, path);
     db.exec("PRAGMA synchronous = FULL");
     // Before the log is switched on: our mark must be in the file itself, where the next start looks for it.
-    if (isNew) db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    if (isEmpty(db)) db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
     db.exec("PRAGMA journal_mode = WAL");
     migrate(db);
     return db;
@@ -46,8 +44,13 @@ export function lockDataFolder(path: string): Database {
   }
 }
 
+/** Asked of the open database: the first start may have been killed, and its half of a file rolled back to nothing. */
+function isEmpty(db: Database): boolean {
+  return db.query("SELECT 1 FROM sqlite_schema LIMIT 1").get() === null;
+}
+
 /** Reads the header by hand: opening the file with SQLite could already change it. */
-function refuseForeignFile(path: string): void {
+function refuseUnusableFile(path: string): void {
   const header = Buffer.alloc(HEADER_BYTES);
   const file = openSync(path, "r");
   const size = readSync(file, header, 0, HEADER_BYTES, 0);
@@ -64,15 +67,22 @@ function refuseForeignFile(path: string): void {
       `${path} was made by a newer Gatehouse (schema ${version}, this one knows ${SCHEMA_VERSION}) — update Gatehouse`,
     );
   }
+  // A killed first start leaves a journal that only a writer can roll back; there is nothing of worth in the file yet.
+  if (!existsSync(`${path}-journal`)) refuseDamagedFile(path);
 }
 
-function refuseBrokenFile(db: Database, path: string): void {
+/** Looks through a connection that cannot write, not even the log that a crash has left. */
+function refuseDamagedFile(path: string): void {
   let verdict: string;
+  let db: Database | undefined;
   try {
+    db = new Database(path, { readonly: true });
     const row = db.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").get();
     verdict = row?.quick_check ?? "no answer";
   } catch (error) {
     verdict = error instanceof Error ? error.message : String(error);
+  } finally {
+    db?.close();
   }
   if (verdict !== "ok") {
     throw new StartRefused(`${path} is damaged (${verdict}); it was left untouched — restore a backup`);

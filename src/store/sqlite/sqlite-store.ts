@@ -47,6 +47,8 @@ class SqliteStore implements Store {
   readonly #servers = new Map<string, GameServer>();
   /** One entry a key that was used at least once, so never more than there are keys. */
   readonly #limits = new Map<string, LimitState>();
+  /** Keys whose blocks the disk has refused; saved with the next sign of health, and before closing. */
+  readonly #unsavedBlocks = new Set<string>();
 
   constructor(db: Database, lock: Database, settings: SqliteStoreSettings) {
     this.#db = db;
@@ -68,7 +70,13 @@ class SqliteStore implements Store {
   judge(keyId: string, now: number, isCounted: boolean): Verdict {
     const verdict = judgeRequest(this.#limits.get(keyId) ?? FRESH_LIMIT, now, isCounted);
     this.#limits.set(keyId, verdict.state);
-    if (verdict.blockChanged) this.#saveBlock(keyId, verdict.state.blockedUntil);
+    if (verdict.blockChanged) {
+      this.#log.warn(
+        { key_id: keyId, blocked_until: verdict.state.blockedUntil },
+        "a key is blocked for spam",
+      );
+      this.#saveBlock(keyId, verdict.state.blockedUntil);
+    }
     return verdict;
   }
 
@@ -254,6 +262,7 @@ class SqliteStore implements Store {
   async liftBlock(keyId: string): Promise<void> {
     this.#write(() => this.#db.query("DELETE FROM blocks WHERE key_id = ?").run(keyId));
     this.#limits.delete(keyId);
+    this.#unsavedBlocks.delete(keyId);
   }
 
   async findSetting(name: string): Promise<string | undefined> {
@@ -265,10 +274,13 @@ class SqliteStore implements Store {
   }
 
   async checkHealth(): Promise<void> {
-    this.#saveSetting("last-health-check", "");
+    // Another value each time: SQLite writes nothing when nothing changes.
+    this.#saveSetting("last-health-check", newId(""));
+    this.#saveMissedBlocks();
   }
 
   async close(): Promise<void> {
+    this.#saveMissedBlocks();
     this.#db.close();
     this.#lock.close();
   }
@@ -308,18 +320,24 @@ class SqliteStore implements Store {
     }
   }
 
-  /** A block holds in this process even when the disk refuses it; only a restart could then forget it. */
+  /** A block holds in this process even while the disk refuses it, and is saved when there is room again. */
   #saveBlock(keyId: string, blockedUntil: number): void {
-    this.#log.warn({ key_id: keyId, blocked_until: blockedUntil }, "a key is blocked for spam");
     try {
       this.#write(() => {
         this.#db
           .query("INSERT INTO blocks VALUES (?1, ?2) ON CONFLICT (key_id) DO UPDATE SET blocked_until = ?2")
           .run(keyId, blockedUntil);
       });
+      this.#unsavedBlocks.delete(keyId);
     } catch (error) {
+      this.#unsavedBlocks.add(keyId);
       this.#log.error({ err: error, key_id: keyId }, "a spam block could not be saved");
     }
+  }
+
+  #saveMissedBlocks(): void {
+    for (const keyId of this.#unsavedBlocks)
+      this.#saveBlock(keyId, this.#limits.get(keyId)?.blockedUntil ?? 0);
   }
 
   #revoke(keyId: string, now: number): void {
@@ -331,6 +349,7 @@ class SqliteStore implements Store {
   #forgetKey(keyId: string): void {
     this.#keys.delete(keyId);
     this.#limits.delete(keyId);
+    this.#unsavedBlocks.delete(keyId);
   }
 
   #getKeyRow(keyId: string): KeyRow {
