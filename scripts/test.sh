@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 if [ ! -x node_modules/.bin/bun ]; then
-  npm ci --no-audit --no-fund
+  npm ci --no-audit --no-fund --loglevel=error
 fi
 
 exec node_modules/.bin/bun --no-env-file test "$@"
