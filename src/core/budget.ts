@@ -63,6 +63,11 @@ export function msUntilCall(budget: Budget, now: number, outlook: CallOutlook): 
   return Math.max(0, Math.min(lastCallAt + turnMs, resetAt) - now);
 }
 
+/** The calls left in the window under way, for people to see; null when there is no limit. */
+export function countCallsLeft(budget: Budget, now: number): number | null {
+  return budget.limit === null ? null : Math.max(0, currentWindow(budget, budget.limit, now).remaining);
+}
+
 export function spendCall(budget: Budget, now: number): Budget {
   if (budget.limit === null) return budget;
   const { remaining, resetAt } = currentWindow(budget, budget.limit, now);

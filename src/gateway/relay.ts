@@ -10,6 +10,7 @@ import {
 } from "../core/breaker.ts";
 import {
   type Budget,
+  countCallsLeft,
   learnBudget,
   msUntilCall,
   pauseBudget,
@@ -119,6 +120,7 @@ export class Relay {
     const watches = [...this.#watches.values()];
     return {
       budget: this.#budget,
+      callsLeft: countCallsLeft(this.#budget, now),
       watchedServers: watches.length,
       activeServers: this.#countActive(now),
       openBreakers: watches.filter((watch) => isOpen(watch.breaker)).length,

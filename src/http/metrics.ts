@@ -109,7 +109,7 @@ function listRelay(meter: RelayMeter, relay: Relay, now: number): Family[] {
       meter.misfits,
     ),
     gauge("gatehouse_upstream_budget_limit", "Calls a window, 0 while unknown.", budget.limit ?? 0),
-    gauge("gatehouse_upstream_budget_remaining", "Calls left in this window.", Math.max(0, budget.remaining)),
+    gauge("gatehouse_upstream_budget_remaining", "Calls left in this window.", state.callsLeft ?? 0),
     gauge(
       "gatehouse_upstream_pause_seconds",
       "Time until the game API may be asked again after a 429.",

@@ -36,6 +36,8 @@ export async function receive(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  // By the simulator's own clock, which a test may have set: limits and their times must agree with it.
+  response.setHeader("Date", new Date(reception.desk.clock()).toUTCString());
   const body = await readBody(request);
   const { path, query } = splitTarget(request.url ?? "/");
   const arrival: Arrival = { request, method: request.method ?? "GET", path, query, body: body ?? "" };

@@ -156,3 +156,22 @@ test("any body and any headers are read without throwing, into whole codes and t
     { numRuns: 1_000 },
   );
 });
+
+describe("a game API whose clock differs from ours", () => {
+  const hintOf = (dateAheadMs: number) => {
+    const date = new Date(NOW + dateAheadMs).toUTCString();
+    const reset = String((NOW + dateAheadMs) / 1000 + 40);
+    return parseLimitHint(new Headers({ date, "x-ratelimit-reset": reset }), "", NOW).resetAt;
+  };
+
+  test.each([3_600_000, -3_600_000, 86_400_000])(
+    "by %p ms: its times are read by its own clock",
+    (aheadMs) => {
+      expect(hintOf(aheadMs)).toBe(NOW + 40_000);
+    },
+  );
+
+  test("by a second or two: its times are taken as they are", () => {
+    expect(hintOf(2_000)).toBe(NOW + 42_000);
+  });
+});

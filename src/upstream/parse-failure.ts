@@ -15,6 +15,9 @@ export function parseFailure(status: number, text: string): UpstreamFailure {
   return { code, message, isRateLimit: status === 429 || code === RATE_LIMITED_CODE };
 }
 
+/** Clocks that differ by less than this are taken to agree; the Date header has whole seconds only. */
+const SKEW_MIN_MS = 5_000;
+
 export function parseLimitHint(headers: Headers, text: string, now: number): LimitHint {
   const resetSeconds = findNumber(headers.get("x-ratelimit-reset"));
   const retryHeaderMs = parseRetryAfter(headers.get("retry-after"), now);
@@ -23,9 +26,15 @@ export function parseLimitHint(headers: Headers, text: string, now: number): Lim
   return {
     limit: findNumber(headers.get("x-ratelimit-limit")),
     remaining: findNumber(headers.get("x-ratelimit-remaining")),
-    resetAt: resetSeconds === null ? null : resetSeconds * 1000,
+    resetAt: resetSeconds === null ? null : resetSeconds * 1000 - findSkewMs(headers.get("date"), now),
     retryAfterMs: retryHeaderMs ?? (retryBody === null ? null : Math.ceil(retryBody * 1000)),
   };
+}
+
+/** How far the game API's clock is ahead of ours: its times must be read by its clock, not by ours. */
+function findSkewMs(date: string | null, now: number): number {
+  const skewMs = date === null ? Number.NaN : Date.parse(date) - now;
+  return Math.abs(skewMs) >= SKEW_MIN_MS ? skewMs : 0;
 }
 
 /** Seconds or an HTTP date. */

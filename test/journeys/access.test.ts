@@ -1,5 +1,7 @@
 // Spec sections 5, 7 and 8 through HTTP: who may ask, how often, and what a no looks like.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { GameServer } from "../../src/core/game-server.ts";
 import { toSectionSet } from "../../src/core/sections.ts";
 import { mintToken } from "../../src/core/token.ts";
@@ -107,7 +109,17 @@ describe("5 authentication", () => {
     expect((await gatehouse.get(PATH, key.token)).status).toBe(401);
   });
 
-  test("5.5 a key without the version is 403/5010, whatever else is wrong", async () => {
+  test("5.4 an invalid master key is 401/5006 where a master key is asked for", async () => {
+    await expectError(await gatehouse.get("/metrics", "wrong"), 401, {
+      code: 5006,
+      message: "invalid_master_key",
+    });
+    await expectError(await gatehouse.get("/metrics"), 401, { code: 5007, message: "missing_token" });
+    const masterKey = readFileSync(join(gatehouse.folder, "master.key"), "utf8").trim();
+    expect((await gatehouse.get("/metrics", masterKey)).status).toBe(200);
+  });
+
+  test("5.5 and 9.4: a key without the version is 403/5010, whatever else is wrong", async () => {
     const { token } = await gatehouse.addKey(server, { versions: ["v1"], sections: 0 });
     const response = await gatehouse.get("/v2/other/game/server?Players=true", token);
     await expectError(response, 403, { code: 5010, message: "api_version_forbidden" });
@@ -166,7 +178,7 @@ describe("7 and 8: the limit", () => {
     expect(response.headers.get("x-ratelimit-reset")).toBe(String(resetAt));
   });
 
-  test("7.2 the 121st request of a window is 429/5016 with count, excess and reset", async () => {
+  test("7.2 and 8.2: the 121st request of a window is 429/5016 with count, excess and reset", async () => {
     const startedAt = gatehouse.clock.now;
     const answers = await askMany(120);
     expect(answers.every((answer) => answer.status === 200)).toBe(true);
@@ -192,7 +204,7 @@ describe("7 and 8: the limit", () => {
     expect(fresh.headers.get("x-ratelimit-remaining")).toBe("119");
   });
 
-  test("both path forms and both methods share one bucket; another key of the server has its own", async () => {
+  test("8.3 the limit is counted for each key: both path forms and both methods share one bucket; another key of the server has its own", async () => {
     await gatehouse.get(PATH, key.token);
     await gatehouse.get("/v2/town/game/server", key.token);
     await fetch(gatehouse.url + PATH, { method: "HEAD", headers: { Authorization: `Bearer ${key.token}` } });
@@ -239,7 +251,7 @@ describe("7.4 the spam block", () => {
     expect(free.headers.get("x-ratelimit-remaining")).toBe("119");
   });
 
-  test("each counting window inside a block that passes 120 adds one minute, once", async () => {
+  test("8.4 each counting window inside a block that passes 120 adds one minute, once", async () => {
     await askMany(520);
     const until = gatehouse.clock.now + 300_000;
     await askMany(120);
@@ -277,6 +289,24 @@ describe("7.4 the spam block", () => {
 });
 
 describe("7 errors", () => {
+  test("7.1 every error is JSON with an integer code and a string message", async () => {
+    const forbidden = await gatehouse.addKey(server, { versions: [] });
+    const answers = [
+      await gatehouse.get(PATH),
+      await gatehouse.get(PATH, "x"),
+      await gatehouse.get(PATH, forbidden.token),
+      await gatehouse.get("/v1/x"),
+      await gatehouse.get("/nowhere"),
+      await fetch(gatehouse.url + PATH, { method: "POST" }),
+    ];
+    for (const answer of answers) {
+      const body = (await answer.json()) as Record<string, unknown>;
+      expect(answer.headers.get("content-type")).toBe("application/json");
+      expect(Number.isInteger(body.code)).toBe(true);
+      expect(typeof body.message).toBe("string");
+    }
+  });
+
   test("an unknown path is 404/5020, with or without a key; so is a trailing slash", async () => {
     for (const path of [
       "/nowhere",

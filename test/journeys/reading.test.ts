@@ -104,12 +104,36 @@ describe("2.2 to 2.11, relayed as they are", () => {
     expect(await relay(withField(`"Players":${players}`))).toContain(`"Players":${players}`);
   });
 
+  test("2.3 a location relays its numbers as they came and leaves out what is of another type", async () => {
+    const location =
+      '{"LocationX":1084.9650,"LocationZ":-2,"PostalCode":218,"StreetName":"Park","BuildingNumber":null}';
+    const relayed = await relay(withField(`"Players":[{"Location":${location}},{"Location":"nowhere"}]`));
+    const kept = '{"LocationX":1084.9650,"LocationZ":-2,"StreetName":"Park"}';
+    expect(relayed).toContain(`"Players":[{"Location":${kept}},{}]`);
+  });
+
   test("2.4 Staff always has its three maps with numeric keys; [] becomes {}", async () => {
     const empty = '"Staff":{"Admins":{},"Mods":{},"Helpers":{}}';
     expect(await relay(withField('"Staff":[]'))).toContain(empty);
     await gatehouse.clock.sleep(10_000);
     const odd = '"Staff":{"Mods":{"12":"B","x":"C","13":5},"Admins":[],"Owner":{"1":"D"}}';
     expect(await relay(withField(odd))).toContain('"Staff":{"Admins":{},"Mods":{"12":"B"},"Helpers":{}}');
+  });
+
+  test("2.5 a join log keeps whether somebody came or went, when, and who", async () => {
+    const logs =
+      '[{"Join":true,"Timestamp":1704614400,"Player":"A:1"},{"Join":false,"Timestamp":1704614401,"Player":"A:1"}]';
+    expect(await relay(withField(`"JoinLogs":${logs}`))).toContain(`"JoinLogs":${logs}`);
+  });
+
+  test("2.6 a kill log keeps killed, time and killer, and goes without a killer where there was none", async () => {
+    const logs = '[{"Killed":"A:1","Timestamp":5,"Killer":"B:2"},{"Killed":"A:1","Timestamp":6}]';
+    expect(await relay(withField(`"KillLogs":${logs}`))).toContain(`"KillLogs":${logs}`);
+  });
+
+  test("2.7 a command log keeps player, time and the text to the letter", async () => {
+    const logs = '[{"Player":"Remote Server","Timestamp":5,"Command":":h <b>\\"hi\\"</b>"}]';
+    expect(await relay(withField(`"CommandLogs":${logs}`))).toContain(`"CommandLogs":${logs}`);
   });
 
   test("2.8 nobody responded: Moderator is null", async () => {
@@ -129,6 +153,10 @@ describe("2.2 to 2.11, relayed as they are", () => {
       withField(`"Vehicles":[${vehicle.replace('"Owner"', '"Plate":"X-1","Owner"')}]`),
     );
     expect(relayed).toContain(`"Vehicles":[${vehicle}]`);
+  });
+
+  test("2.11 the queue keeps its integers in their order and drops what is none", async () => {
+    expect(await relay(withField('"Queue":[3,"4",1,2.5,null,2]'))).toContain('"Queue":[3,1,2]');
   });
 
   test("unknown enumeration values are relayed", async () => {
@@ -262,9 +290,16 @@ describe("caching", () => {
 });
 
 describe("9 versioning, 4.2 v1", () => {
+  test("9.1 and 9.2: the version is part of the path, and only v1 and v2 are versions", async () => {
+    expect((await gatehouse.get("/v2/game/server", token)).status).toBe(200);
+    for (const path of ["/game/server", "/v3/game/server", "/v2.0/game/server"]) {
+      expect((await gatehouse.get(path, token)).status).toBe(404);
+    }
+  });
+
   const OBSOLETE = '{"code":5018,"message":"Endpoint устарел. Используйте более новую версию API."}';
 
-  test("every v1 path and method answers 500 with 5018 and the exact message, with or without a key", async () => {
+  test("4.2 and 9.3: every v1 path and method answers 500 with 5018 and the exact message, with or without a key", async () => {
     const paths = [
       "/v1",
       "/v1/",
@@ -292,8 +327,8 @@ describe("9 versioning, 4.2 v1", () => {
     }
   });
 
-  test("v1 calls are never counted, and never reach the game API", async () => {
-    for (let i = 0; i < 130; i++) await gatehouse.get("/v1/game/server", token);
+  test("8.1 v1 calls, its command endpoint too, are never counted, and never reach the game API", async () => {
+    for (let i = 0; i < 130; i++) await gatehouse.get(`/v1/game/server${i % 2 ? "" : "/command"}`, token);
     expect((await read()).headers.get("x-ratelimit-remaining")).toBe("119");
     expect(api.calls).toHaveLength(1);
   });
