@@ -13,10 +13,13 @@ const MALFORMED: Bearer = { kind: "malformed" };
 // "<name>=<value>" and do not look like that. An empty first value leaves a leading comma.
 const SECOND_VALUE = /^\s*,|,\s*[A-Za-z][A-Za-z0-9-]*\s+[^\s=]|,\s*bearer\s*(?:,|$)/i;
 
+/** No valid header is longer; what is longer gets no closer look, so that nobody can make us work by sending one. */
+const LENGTH_MAX = 512;
 const QUOTED = /"(?:[^"\\]|\\.)*"/g;
 
 export function parseBearer(header: string | null): Bearer {
   if (header === null) return MISSING;
+  if (header.length > LENGTH_MAX) return /^bearer[\s,]/i.test(header) ? MALFORMED : MISSING;
   const value = header.trim();
   if (SECOND_VALUE.test(value.replace(QUOTED, '""'))) return MALFORMED;
   if (!/^bearer(?:[\s,]|$)/i.test(value)) return MISSING;

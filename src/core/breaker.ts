@@ -10,13 +10,6 @@ export type Breaker = { readonly failures: number; readonly openMs: number; read
 
 export const CLOSED_BREAKER: Breaker = { failures: 0, openMs: 0, openUntil: 0 };
 
-/** Codes that say nothing about the game server but that talking to it failed. */
-const FAILURE_CODES: ReadonlySet<number> = new Set([0, 1001, 1002]);
-
-export function countsTowardBreaker(upstreamCode: number): boolean {
-  return FAILURE_CODES.has(upstreamCode);
-}
-
 export function isOpen(breaker: Breaker): boolean {
   return breaker.openMs !== 0;
 }

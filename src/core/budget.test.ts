@@ -8,19 +8,21 @@ import type { LimitHint } from "./ports.ts";
 const NOW = 1_800_000_000_000;
 const SILENT: LimitHint = { limit: null, remaining: null, resetAt: null, retryAfterMs: null };
 
-const quiet = { lastCallAt: 0, activeServers: 1, callsUnderWay: 0 };
+const quiet = { isFirstCall: false, serversAhead: 0, callsUnderWay: 0 };
 const waitOf = (budget: Budget, now: number) => msUntilCall(budget, now, quiet);
 
-describe("before the game API has named a limit", () => {
-  const busy = { lastCallAt: NOW, activeServers: 500, callsUnderWay: 35 };
+describe("before the game API has answered", () => {
+  const oneUnderWay = { isFirstCall: true, serversAhead: 0, callsUnderWay: 1 };
 
-  test("no more calls are under way at once than it was seen to allow", () => {
-    expect(msUntilCall(UNKNOWN_BUDGET, NOW, { ...busy, callsUnderWay: 34 })).toBe(0);
-    expect(msUntilCall(UNKNOWN_BUDGET, NOW, busy)).toBeGreaterThan(0);
+  test("one call probes; another follows only when that one is slow to be answered", () => {
+    const probing = spendCall(UNKNOWN_BUDGET, NOW);
+    expect(waitOf(UNKNOWN_BUDGET, NOW)).toBe(0);
+    expect(msUntilCall(probing, NOW + 1, oneUnderWay)).toBeGreaterThan(0);
+    expect(msUntilCall(probing, NOW + 500, oneUnderWay)).toBe(0);
   });
   test("an answer without headers means that nothing is held back", () => {
     const budget = learnBudget(spendCall(UNKNOWN_BUDGET, NOW), SILENT, NOW, 0);
-    expect(msUntilCall(budget, NOW, busy)).toBe(0);
+    expect(msUntilCall(budget, NOW, { isFirstCall: false, serversAhead: 500, callsUnderWay: 90 })).toBe(0);
   });
 });
 
@@ -56,6 +58,19 @@ describe("a pause after a 429", () => {
     expect(waits).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000, 60_000]);
   });
 
+  test("refusals that were under way together count as one: 5 s, not more", () => {
+    let budget = UNKNOWN_BUDGET;
+    for (let i = 0; i < 5; i++) budget = pauseBudget(budget, SILENT, NOW + i);
+    expect(waitOf(budget, NOW + 4)).toBe(4_996);
+    expect(waitOf(pauseBudget(budget, SILENT, NOW + 5_000), NOW + 5_000)).toBe(10_000);
+  });
+
+  test("is over when the clock is set back beyond it", () => {
+    const paused = pauseBudget(UNKNOWN_BUDGET, { ...SILENT, retryAfterMs: 9_000 }, NOW);
+    expect(waitOf(paused, NOW - 500)).toBe(9_500);
+    expect(waitOf(paused, NOW - 3_600_000)).toBe(0);
+  });
+
   test("starts again at 5 s after an answer that was no refusal", () => {
     const twice = pauseBudget(pauseBudget(UNKNOWN_BUDGET, SILENT, NOW), SILENT, NOW + 5_000);
     const calm = learnBudget(twice, SILENT, NOW + 15_000, 0);
@@ -71,7 +86,7 @@ describe("a pause after a 429", () => {
     );
     const budget = pauseBudget(full, { ...SILENT, retryAfterMs: 9_000 }, NOW);
     for (const servers of [1, 50])
-      expect(msUntilCall(budget, NOW + 1, { ...quiet, activeServers: servers })).toBe(8_999);
+      expect(msUntilCall(budget, NOW + 1, { ...quiet, serversAhead: servers })).toBe(8_999);
   });
 
   test("is not ended by an answer to a call that was under way", () => {
@@ -102,6 +117,24 @@ describe("a window whose calls are used up", () => {
     const hint = { ...SILENT, limit: 35, remaining: 0, resetAt: NOW + 1_000 * 86_400_000 };
     const budget = learnBudget(UNKNOWN_BUDGET, hint, NOW, 0);
     expect(waitOf(budget, NOW)).toBeLessThanOrEqual(3_600_000);
+  });
+
+  test("is over when the clock is set back beyond it", () => {
+    const hint = { ...SILENT, limit: 35, remaining: 0, resetAt: NOW + 20_000 };
+    const budget = learnBudget(UNKNOWN_BUDGET, hint, NOW, 0);
+    expect(waitOf(budget, NOW - 1_800_000)).toBe(0);
+  });
+
+  test("a window learned near its end is not taken for a short one", () => {
+    const hint = { ...SILENT, limit: 35, remaining: 30, resetAt: NOW + 2_000 };
+    let budget = learnBudget(UNKNOWN_BUDGET, hint, NOW, 0);
+    let calls = 0;
+    for (let now = NOW + 2_000; now < NOW + 61_000; now += 100) {
+      if (msUntilCall(budget, now, { ...quiet, isFirstCall: true }) > 0) continue;
+      budget = spendCall(budget, now);
+      calls++;
+    }
+    expect(calls).toBeLessThanOrEqual(35);
   });
 
   test("calls under way are not given out twice", () => {
@@ -155,6 +188,11 @@ type Setting = {
   seed: number;
 };
 
+/** Neither fresh nor under way: a call could be made for it. */
+function isDue(town: Town, now: number): boolean {
+  return now >= town.freshUntil && town.nextAskAt !== Number.POSITIVE_INFINITY;
+}
+
 /** Asks for every server again and again, the way the relay does, and tells what the game API saw. */
 function drive(
   { servers, limit, windowMs, isOnTheClock, latencyMs, surprises, seed }: Setting,
@@ -186,8 +224,9 @@ function drive(
         now < town.freshUntil
           ? town.freshUntil - now
           : msUntilCall(budget, now, {
-              lastCallAt: town.lastCallAt,
-              activeServers: servers,
+              isFirstCall: town.lastCallAt === 0,
+              serversAhead: towns.filter((other) => other.lastCallAt < town.lastCallAt && isDue(other, now))
+                .length,
               callsUnderWay: underWay.length,
             });
       // Callers that would wait for long are sent away and come again; the others wait.

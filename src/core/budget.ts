@@ -2,12 +2,12 @@
 // game API's headers teach us. Pure: state and time in, state out.
 import type { LimitHint } from "./ports.ts";
 
-/** How long a window of the game API lasts until we know better, and how long we believe that one can last. */
+/** How long a window of the game API lasts until it says otherwise, and how long we believe that one can last. */
 export const BUDGET_WINDOW_MS = 60_000;
 const WINDOW_MAX_MS = 60 * 60_000;
-/** Before the game API has told us anything: as many calls under way as it was seen to allow in a window. */
-export const CALLS_UNTOLD_MAX = 35;
-/** Then others look again after this time, by when the first answer will have told. */
+/** Before the first answer one call is under way, and one more for each time that this passes without an answer. */
+const UNTOLD_STEP_MS = 500;
+/** The others look again after this time, by when the first answer will have told. */
 const UNTOLD_RECHECK_MS = 25;
 export const PAUSE_FIRST_MS = 5_000;
 export const PAUSE_MAX_MS = 60_000;
@@ -15,6 +15,8 @@ export const PAUSE_MAX_MS = 60_000;
 const BURST_SHARE = 0.25;
 /** A longer pause than a day is a mistake of the sender. */
 const NAMED_PAUSE_MAX_MS = 24 * 60 * 60_000;
+/** What ends later than it can is from before the clock was set back; so much is forgiven for small corrections. */
+const CLOCK_SLACK_MS = 1_000;
 
 /** `remaining` counts the calls that are still allowed before `resetAt`, those under way already taken off. */
 export type Budget = {
@@ -25,9 +27,12 @@ export type Budget = {
   readonly remaining: number;
   readonly resetAt: number;
   readonly windowMs: number;
+  /** When a call was last made, for any server; 0 before the first. */
+  readonly lastCallAt: number;
   readonly pausedUntil: number;
-  /** The last pause we had to choose ourselves; 0 when the last answer was no refusal. */
   readonly pauseMs: number;
+  /** The pause to choose next when a refusal names none. */
+  readonly ownPauseMs: number;
 };
 
 export const UNKNOWN_BUDGET: Budget = {
@@ -36,31 +41,44 @@ export const UNKNOWN_BUDGET: Budget = {
   remaining: 0,
   resetAt: 0,
   windowMs: BUDGET_WINDOW_MS,
+  lastCallAt: 0,
   pausedUntil: 0,
   pauseMs: 0,
+  ownPauseMs: PAUSE_FIRST_MS,
 };
 
 /** What a decision depends on besides the budget: the server's own history, and what is going on around it. */
 export type CallOutlook = {
-  readonly lastCallAt: number;
-  readonly activeServers: number;
+  /** No call was ever made for this server: it goes first, while there are calls at all. */
+  readonly isFirstCall: boolean;
+  /** How many servers wait for a call whose last one was longer ago. */
+  readonly serversAhead: number;
   readonly callsUnderWay: number;
 };
 
 /**
- * How long one server has to wait for its next call: 0 when it may be made now. When calls are scarce, every server
- * that is being asked about gets its turn once in (servers x time left / calls left), so none can starve another.
+ * How long one server has to wait for its next call: 0 when it may be made now. When calls are scarce they are made
+ * one by one at an even pace, and each goes to the server that has waited longest: so none can starve another.
  */
 export function msUntilCall(budget: Budget, now: number, outlook: CallOutlook): number {
-  const { lastCallAt, activeServers, callsUnderWay } = outlook;
-  if (budget.pausedUntil > now) return budget.pausedUntil - now;
-  if (!budget.isTold) return callsUnderWay < CALLS_UNTOLD_MAX ? 0 : UNTOLD_RECHECK_MS;
+  const { isFirstCall, serversAhead, callsUnderWay } = outlook;
+  if (isPaused(budget, now)) return budget.pausedUntil - now;
+  if (!budget.isTold) {
+    const callsMax = 1 + Math.floor(Math.max(0, now - budget.lastCallAt) / UNTOLD_STEP_MS);
+    return callsUnderWay === 0 || callsUnderWay < callsMax ? 0 : UNTOLD_RECHECK_MS;
+  }
   if (budget.limit === null) return 0;
   const { remaining, resetAt } = currentWindow(budget, budget.limit, now);
   if (remaining <= 0) return resetAt - now;
-  if (remaining > budget.limit * (1 - BURST_SHARE) && remaining > activeServers) return 0;
-  const turnMs = (Math.max(1, activeServers) * (resetAt - now)) / remaining;
-  return Math.max(0, Math.min(lastCallAt + turnMs, resetAt) - now);
+  const isBurst = remaining > budget.limit * (1 - BURST_SHARE) && remaining > serversAhead;
+  if (isFirstCall || isBurst) return 0;
+  const paceMs = (resetAt - now) / remaining;
+  const turnAt = Math.min(budget.lastCallAt + (serversAhead + 1) * paceMs, resetAt);
+  return Math.max(0, turnAt - now);
+}
+
+export function isPaused({ pausedUntil, pauseMs }: Budget, now: number): boolean {
+  return pausedUntil > now && pausedUntil - now <= pauseMs + CLOCK_SLACK_MS;
 }
 
 /** The calls left in the window under way, for people to see; null when there is no limit. */
@@ -69,42 +87,40 @@ export function countCallsLeft(budget: Budget, now: number): number | null {
 }
 
 export function spendCall(budget: Budget, now: number): Budget {
-  if (budget.limit === null) return budget;
+  if (budget.limit === null) return { ...budget, lastCallAt: now };
   const { remaining, resetAt } = currentWindow(budget, budget.limit, now);
-  return { ...budget, remaining: remaining - 1, resetAt };
+  return { ...budget, remaining: remaining - 1, resetAt, lastCallAt: now };
 }
 
 /** Learns from an answer's headers. `callsUnderWay` are others that the game API may not have counted yet. */
 export function learnBudget(budget: Budget, hint: LimitHint, now: number, callsUnderWay: number): Budget {
-  const calm = { ...budget, isTold: true, pauseMs: 0 };
-  if (hint.limit === null || hint.remaining === null || hint.resetAt === null) return calm;
+  const calm = { ...budget, isTold: true, ownPauseMs: PAUSE_FIRST_MS };
+  const { limit, remaining } = hint;
+  if (limit === null || remaining === null || hint.resetAt === null) return calm;
   const resetAt = Math.min(hint.resetAt, now + WINDOW_MAX_MS);
-  if (resetAt <= now) return { ...calm, limit: hint.limit };
+  if (resetAt <= now) return { ...calm, limit };
   const isSameWindow = calm.limit !== null && Math.abs(resetAt - calm.resetAt) < 1_500;
   // Within one window the smaller number is the true one: somebody else may share our address.
-  if (isSameWindow)
-    return { ...calm, limit: hint.limit, remaining: Math.min(calm.remaining, hint.remaining), resetAt };
-  return {
-    ...calm,
-    limit: hint.limit,
-    remaining: hint.remaining - callsUnderWay,
-    resetAt,
-    windowMs: resetAt - now,
-  };
+  if (isSameWindow) return { ...calm, limit, remaining: Math.min(calm.remaining, remaining), resetAt };
+  // What is left of a window says how long it lasts at least; guessing too short would cost calls that are refused.
+  const windowMs = Math.max(BUDGET_WINDOW_MS, resetAt - now);
+  return { ...calm, limit, remaining: remaining - callsUnderWay, resetAt, windowMs };
 }
 
 /** After a 429: nothing is asked for any server of this budget until the time it named, or a time of our own. */
 export function pauseBudget(budget: Budget, hint: LimitHint, now: number): Budget {
   const namedMs = hint.retryAfterMs ?? (hint.resetAt === null ? null : hint.resetAt - now);
   const isNamed = namedMs !== null && namedMs > 0;
-  const ownMs = budget.pauseMs === 0 ? PAUSE_FIRST_MS : Math.min(budget.pauseMs * 2, PAUSE_MAX_MS);
-  const pauseMs = isNamed ? Math.min(namedMs, NAMED_PAUSE_MAX_MS) : ownMs;
-  // A refusal that was under way when the pause began may lengthen it, never shorten it.
-  const pausedUntil = Math.max(budget.pausedUntil, now + pauseMs);
-  return { ...budget, isTold: true, pausedUntil, pauseMs: isNamed ? 0 : ownMs };
+  const wasPaused = isPaused(budget, now);
+  const wantedMs = isNamed ? Math.min(namedMs, NAMED_PAUSE_MAX_MS) : budget.ownPauseMs;
+  // Refusals that were under way together are one: they may lengthen the pause by name, never shorten or double it.
+  const pauseMs = wasPaused ? Math.max(budget.pausedUntil - now, isNamed ? wantedMs : 0) : wantedMs;
+  const doubledMs = Math.min(budget.ownPauseMs * 2, PAUSE_MAX_MS);
+  const ownPauseMs = isNamed ? PAUSE_FIRST_MS : wasPaused ? budget.ownPauseMs : doubledMs;
+  return { ...budget, isTold: true, pausedUntil: now + pauseMs, pauseMs, ownPauseMs };
 }
 
 function currentWindow(budget: Budget, limit: number, now: number): { remaining: number; resetAt: number } {
-  const isOver = now >= budget.resetAt || budget.resetAt - now > WINDOW_MAX_MS;
+  const isOver = now >= budget.resetAt || budget.resetAt - now > budget.windowMs + CLOCK_SLACK_MS;
   return isOver ? { remaining: limit, resetAt: now + budget.windowMs } : budget;
 }

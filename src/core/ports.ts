@@ -124,7 +124,8 @@ export type ServerParts = {
   readonly misfits: number;
 };
 
-export type UpstreamReading = { readonly hint: LimitHint } & (
+/** `hint` is null when no answer came at all: then nothing was learned about the limit. */
+export type UpstreamReading = { readonly hint: LimitHint | null } & (
   | { readonly parts: ServerParts }
   | { readonly failure: UpstreamFailure }
 );

@@ -1,9 +1,6 @@
 // What the relay has done since the start, as plain numbers: adding to them costs nothing, and /metrics reads them.
 import { Histogram } from "../core/histogram.ts";
-
-const KNOWN_CODES: ReadonlySet<number> = new Set([
-  0, 1001, 1002, 2000, 2001, 2002, 2003, 2004, 3001, 3002, 4000, 4001, 4002, 4003, 9998, 9999,
-]);
+import { KNOWN_CODES } from "../core/upstream-codes.ts";
 
 export class RelayMeter {
   hits = 0;

@@ -131,8 +131,9 @@ describe("asking once", () => {
   });
 
   test("servers do not share a call, and each is asked about with its own key", async () => {
+    await read(server("first"));
     await Promise.all([read(server("a")), read(server("b"))]);
-    expect(calls.map((call) => call.serverKey).sort()).toEqual(["key-a", "key-b"]);
+    expect(calls.map((call) => call.serverKey).sort()).toEqual(["key-a", "key-b", "key-first"]);
   });
 
   test("within the freshness there is no second call, and the answer is a hit", async () => {
@@ -422,11 +423,12 @@ describe("after a 429", () => {
   });
 
   test("a refusal that names a shorter time does not shorten a pause under way", async () => {
+    await read(server("first"));
     answerCall = (serverKey) => bad(4001, { retryAfterMs: serverKey === "key-a" ? 30_000 : 1_000 });
     await Promise.all([read(server("a")), read(server("b"))]);
     await advance(20_000);
     await read(server("c"));
-    expect(calls).toHaveLength(2);
+    expect(calls).toHaveLength(3);
   });
 
   test("a read whose server key is still being fetched when the 429 arrives is not sent", async () => {
@@ -460,6 +462,47 @@ describe("after a 429", () => {
 });
 
 describe("the budget", () => {
+  test("is probed with one call at a cold start: with two calls left in the window, nobody is refused", async () => {
+    let taken = 33;
+    let refused = 0;
+    answerCall = async () => {
+      const isOver = ++taken > 35;
+      if (isOver) refused++;
+      await settle();
+      const hint = { limit: 35, remaining: Math.max(0, 35 - taken), resetAt: START + 30_000 };
+      return isOver ? bad(4001, hint) : good(hint);
+    };
+    const reads = Array.from({ length: 20 }, (_, i) => read(server(`s${i}`)));
+    await advance(10_000);
+    await Promise.all(reads);
+    expect([taken, refused]).toEqual([35, 0]);
+  });
+
+  test("a refused call is no turn: the refused server goes first when the pause is over", async () => {
+    const hint = { limit: 10, remaining: 5, resetAt: START + 60_000 };
+    answerCall = () => good(hint);
+    await read(server("a"));
+    await advance(3_000);
+    answerCall = () => bad(4001, { ...hint, retryAfterMs: 5_000 });
+    await read(server("b"));
+    await advance(5_000);
+    answerCall = () => good(hint);
+    expect(await read(server("b"))).toMatchObject({ isHit: false });
+  });
+
+  test("servers that cannot be called for take nobody's turn", async () => {
+    for (let i = 0; i < 9; i++) {
+      answerCall = () => bad(2002);
+      await read(server(`bad${i}`));
+    }
+    await advance(1);
+    answerCall = () => good({ limit: 100, remaining: 3, resetAt: START + 60_000 });
+    await read(server("good"));
+    await advance(20_000);
+    for (let i = 0; i < 9; i++) await read(server(`bad${i}`));
+    expect(await read(server("good"))).toMatchObject({ isHit: false });
+  });
+
   test("is kept to at a cold start: fifty servers at once get no refusal from a game API of 35 calls a minute", async () => {
     let taken = 0;
     let refused = 0;

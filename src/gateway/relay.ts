@@ -1,16 +1,10 @@
 // Asks the game API once, however many ask us. Keeps what was read while it is fresh, remembers failures as long as
 // asking again would be pointless or rude, and holds every call to the shared budget.
-import {
-  afterFailure,
-  type Breaker,
-  CLOSED_BREAKER,
-  countsTowardBreaker,
-  isCallDue,
-  isOpen,
-} from "../core/breaker.ts";
+import { afterFailure, type Breaker, CLOSED_BREAKER, isCallDue, isOpen } from "../core/breaker.ts";
 import {
   type Budget,
   countCallsLeft,
+  isPaused,
   learnBudget,
   msUntilCall,
   pauseBudget,
@@ -19,8 +13,25 @@ import {
 } from "../core/budget.ts";
 import { ERRORS, type Refusal, refuse } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
-import type { Clock, Log, MaybePromise, Store, Upstream, UpstreamFailure } from "../core/ports.ts";
+import type {
+  Clock,
+  LimitHint,
+  Log,
+  MaybePromise,
+  ServerParts,
+  Store,
+  Upstream,
+  UpstreamFailure,
+} from "../core/ports.ts";
 import { secondsUntil } from "../core/rate-limit.ts";
+import {
+  BAD_KEY_CODES,
+  BREAKER_CODES,
+  GLOBAL_KEY_REFUSED,
+  OFFLINE,
+  RATE_LIMITED,
+} from "../core/upstream-codes.ts";
+import { INVALID_TOKEN } from "./authenticate.ts";
 import type { RelayMeter } from "./relay-meter.ts";
 import { Snapshot } from "./snapshot.ts";
 
@@ -31,11 +42,9 @@ export const ACTIVE_MS = 60_000;
 /** What is known about a server that nobody asks about is forgotten after this time. */
 export const FORGET_AFTER_MS = 10 * 60_000;
 
-const BAD_KEY_CODES: ReadonlySet<number> = new Set([2000, 2001, 2002, 2003, 2004]);
-const GLOBAL_KEY_CODE = 2003;
-const OFFLINE_CODE = 3002;
 const FOREVER = Number.POSITIVE_INFINITY;
-const RATE_LIMITED_CODE = 4001;
+const BUDGET_MESSAGE = "The game API's request budget is used up for the moment.";
+const PAUSE_MESSAGE = "The game API has limited our requests for the moment.";
 
 export type Reading = { readonly snapshot: Snapshot; readonly isHit: boolean };
 
@@ -64,11 +73,12 @@ type Watch = {
   hit: Reading | undefined;
   pending: Promise<Reading | Refusal> | undefined;
   remembered: { readonly failure: UpstreamFailure; readonly at: number; readonly forMs: number } | undefined;
+  breaker: Breaker;
   /** The last failure that counted toward the breaker: what is answered while it is open. */
   breakerFailure: UpstreamFailure | undefined;
   /** The code of the failure that was logged last; undefined after a success. */
   loggedCode: number | undefined;
-  breaker: Breaker;
+  /** 0 before the first call. */
   lastCallAt: number;
   lastAskedAt: number;
 };
@@ -79,8 +89,7 @@ export class Relay {
   #budget: Budget = UNKNOWN_BUDGET;
   #callsUnderWay = 0;
   #globalKeyFailure: UpstreamFailure | undefined;
-  #pauseMessage = "";
-  #active = { count: 0, countedAt: 0 };
+  #forgotAt = 0;
 
   constructor(parts: RelayParts) {
     this.#parts = parts;
@@ -95,7 +104,7 @@ export class Relay {
   read(server: GameServer, now: number): MaybePromise<Reading | Refusal> {
     const watch = this.#watchOf(server, now);
     watch.lastAskedAt = now;
-    if (watch.hit && isYounger(watch.hit.snapshot.fetchedAt, this.#parts.settings.freshMs, now)) {
+    if (this.#isFresh(watch, now) && watch.hit) {
       this.#parts.meter.hits++;
       return watch.hit;
     }
@@ -106,10 +115,8 @@ export class Relay {
       return watch.pending;
     }
     const waitMs = this.#msUntilCall(watch, now);
-    // A pause was ordered by the game API, so nobody waits for its end here; a turn in the budget may be waited for.
-    const patienceMs = this.#budget.pausedUntil > now ? 0 : BUDGET_PATIENCE_MS;
-    if (waitMs > patienceMs) return this.#answerRateLimit(watch, now + waitMs, now);
-    watch.pending = this.#refresh(watch, now + BUDGET_PATIENCE_MS).finally(() => {
+    if (waitMs > this.#patienceMs(now)) return this.#answerRateLimit(watch, waitMs, now);
+    watch.pending = this.#refresh(watch).finally(() => {
       watch.pending = undefined;
     });
     return watch.pending;
@@ -119,10 +126,11 @@ export class Relay {
   describe(now: number) {
     const watches = [...this.#watches.values()];
     return {
-      budget: this.#budget,
+      budgetLimit: this.#budget.limit,
       callsLeft: countCallsLeft(this.#budget, now),
-      watchedServers: watches.length,
-      activeServers: this.#countActive(now),
+      pauseMs: isPaused(this.#budget, now) ? this.#budget.pausedUntil - now : 0,
+      isGlobalKeyRefused: this.#globalKeyFailure !== undefined,
+      activeServers: watches.filter((watch) => isActive(watch, now)).length,
       openBreakers: watches.filter((watch) => isOpen(watch.breaker)).length,
       refusedKeys: watches.filter((watch) => watch.remembered?.forMs === FOREVER).length,
       oldestSnapshotMs: watches.reduce((oldest, { hit }) => {
@@ -133,17 +141,17 @@ export class Relay {
 
   /** What is not well with the game API, in sentences that name no server and no key. */
   listNotices(now: number): string[] {
-    const { budget, openBreakers, refusedKeys } = this.describe(now);
+    const { pauseMs, openBreakers, refusedKeys, isGlobalKeyRefused } = this.describe(now);
     const notices: string[] = [];
-    if (budget.pausedUntil > now) {
-      notices.push(
-        `The game API has limited us; it is asked again in ${secondsUntil(budget.pausedUntil, now)} s.`,
-      );
-    }
-    if (openBreakers > 0)
+    if (pauseMs > 0)
+      notices.push(`The game API has limited us; it is asked again in ${Math.ceil(pauseMs / 1000)} s.`);
+    if (openBreakers > 0) {
       notices.push(`The game API fails for ${openBreakers} server(s); they are probed from time to time.`);
+    }
     if (refusedKeys > 0)
       notices.push(`The game API has refused ${refusedKeys} server key(s); they must be set anew.`);
+    if (isGlobalKeyRefused)
+      notices.push("The game API has refused GATEHOUSE_UPSTREAM_GLOBAL_KEY; nothing is asked.");
     return notices;
   }
 
@@ -152,20 +160,27 @@ export class Relay {
     if (known && known.keyRevision === server.keyRevision) return known;
     // A key that was set again means "try again", also for what a bad global key had stopped.
     if (known) this.#globalKeyFailure = undefined;
+    this.#forgetSilent(now);
     const watch: Watch = {
       serverId: server.serverId,
       keyRevision: server.keyRevision,
       hit: undefined,
       pending: undefined,
       remembered: undefined,
+      breaker: CLOSED_BREAKER,
       breakerFailure: undefined,
       loggedCode: undefined,
-      breaker: CLOSED_BREAKER,
       lastCallAt: 0,
       lastAskedAt: now,
     };
     this.#watches.set(server.serverId, watch);
     return watch;
+  }
+
+  #isFresh(watch: Watch, now: number): boolean {
+    return (
+      watch.hit !== undefined && isYounger(watch.hit.snapshot.fetchedAt, this.#parts.settings.freshMs, now)
+    );
   }
 
   #findKnownFailure(watch: Watch, now: number): UpstreamFailure | undefined {
@@ -177,123 +192,138 @@ export class Relay {
     return isWaiting ? watch.breakerFailure : undefined;
   }
 
-  async #refresh(watch: Watch, patientUntil: number): Promise<Reading | Refusal> {
+  async #refresh(watch: Watch): Promise<Reading | Refusal> {
     const { clock, sleep, store, upstream, meter } = this.#parts;
     const serverKey = await store.readServerKey(watch.serverId);
     // The server was deleted between the lookup and here; its callers' key is gone with it.
-    if (serverKey === undefined) return refuse(ERRORS.invalidToken);
-    let startedAt = clock();
+    if (serverKey === undefined) return INVALID_TOKEN;
     // Asked again after every wait, and last right before the call: others may have spent or paused the budget.
-    for (
-      let waitMs = this.#msUntilCall(watch, startedAt);
-      waitMs > 0;
-      waitMs = this.#msUntilCall(watch, startedAt)
-    ) {
-      const isPaused = this.#budget.pausedUntil > startedAt;
-      if (isPaused || startedAt + waitMs > patientUntil) {
-        return this.#answerRateLimit(watch, startedAt + waitMs, startedAt);
-      }
+    let startedAt = clock();
+    let sleptMs = 0;
+    for (;;) {
+      const waitMs = this.#msUntilCall(watch, startedAt);
+      if (waitMs <= 0) break;
+      if (sleptMs + waitMs > this.#patienceMs(startedAt))
+        return this.#answerRateLimit(watch, waitMs, startedAt);
       await sleep(waitMs);
+      sleptMs += waitMs;
       startedAt = clock();
     }
+    const lastCallAt = watch.lastCallAt;
     watch.lastCallAt = startedAt;
     this.#budget = spendCall(this.#budget, startedAt);
     this.#callsUnderWay++;
     const answer = await upstream.readServer(serverKey).finally(() => this.#callsUnderWay--);
     const now = clock();
     meter.countCall("failure" in answer ? answer.failure.code : "ok", now - startedAt);
-    if ("parts" in answer) {
-      meter.misfits += answer.parts.misfits;
-      this.#budget = learnBudget(this.#budget, answer.hint, now, this.#callsUnderWay);
-      watch.breaker = CLOSED_BREAKER;
-      watch.remembered = undefined;
-      watch.loggedCode = undefined;
-      const snapshot = new Snapshot(answer.parts, now);
-      watch.hit = { snapshot, isHit: true };
-      return { snapshot, isHit: false };
-    }
+    if ("parts" in answer) return this.#takeParts(watch, answer.parts, answer.hint, now);
+    // A refused call was no turn: the server keeps its place in the line.
+    if (answer.failure.isRateLimit) watch.lastCallAt = lastCallAt;
     return this.#takeFailure(watch, answer.failure, answer.hint, now);
+  }
+
+  #takeParts(watch: Watch, parts: ServerParts, hint: LimitHint | null, now: number): Reading {
+    this.#parts.meter.misfits += parts.misfits;
+    if (hint) this.#budget = learnBudget(this.#budget, hint, now, this.#callsUnderWay);
+    watch.breaker = CLOSED_BREAKER;
+    watch.remembered = undefined;
+    watch.loggedCode = undefined;
+    const snapshot = new Snapshot(parts, now);
+    watch.hit = { snapshot, isHit: true };
+    return { snapshot, isHit: false };
   }
 
   #takeFailure(
     watch: Watch,
     failure: UpstreamFailure,
-    hint: Parameters<typeof pauseBudget>[1],
+    hint: LimitHint | null,
     now: number,
   ): Reading | Refusal {
-    const { settings, log } = this.#parts;
-    // Once for each kind of failure: a server that goes on failing must not fill the log.
-    const tell = watch.loggedCode === failure.code ? log.debug : log.warn;
-    tell({ server_id: watch.serverId, upstream_code: failure.code }, `game API: ${failure.message}`);
-    watch.loggedCode = failure.code;
-    if (failure.isRateLimit) {
-      this.#budget = pauseBudget(this.#budget, hint, now);
-      this.#pauseMessage = failure.message;
-      return this.#answerRateLimit(watch, this.#budget.pausedUntil, now);
+    const { settings } = this.#parts;
+    this.#logFailure(watch, failure);
+    if (failure.isRateLimit && hint) this.#budget = pauseBudget(this.#budget, hint, now);
+    else if (hint) this.#budget = learnBudget(this.#budget, hint, now, this.#callsUnderWay);
+    if (failure.code === RATE_LIMITED) {
+      const waitMs = this.#budget.pausedUntil - now;
+      return this.#answerRateLimit(watch, waitMs, now, failure.message);
     }
-    this.#budget = learnBudget(this.#budget, hint, now, this.#callsUnderWay);
-    const isBreakerFailure = countsTowardBreaker(failure.code);
+    const isBreakerFailure = BREAKER_CODES.has(failure.code);
     watch.breaker = isBreakerFailure ? afterFailure(watch.breaker, now) : CLOSED_BREAKER;
     watch.breakerFailure = isBreakerFailure ? failure : undefined;
-    if (failure.code === GLOBAL_KEY_CODE && settings.hasGlobalKey) this.#globalKeyFailure = failure;
-    if (BAD_KEY_CODES.has(failure.code)) {
-      watch.remembered = { failure, at: now, forMs: FOREVER };
-    } else if (failure.code === OFFLINE_CODE) {
-      watch.remembered = { failure, at: now, forMs: settings.freshMs };
-    }
+    if (failure.code === GLOBAL_KEY_REFUSED && settings.hasGlobalKey) this.#globalKeyFailure = failure;
+    else if (BAD_KEY_CODES.has(failure.code)) watch.remembered = { failure, at: now, forMs: FOREVER };
+    else if (failure.code === OFFLINE) watch.remembered = { failure, at: now, forMs: settings.freshMs };
     return this.#answerFailure(watch, failure, now);
+  }
+
+  /** Once for each kind of failure: a server that goes on failing must not fill the log. */
+  #logFailure(watch: Watch, { code, message }: UpstreamFailure): void {
+    const fields = { server_id: watch.serverId, upstream_code: code };
+    if (watch.loggedCode === code) this.#parts.log.debug(fields, `game API: ${message}`);
+    else this.#parts.log.warn(fields, `game API: ${message}`);
+    watch.loggedCode = code;
   }
 
   /** What is old but within GATEHOUSE_STALE_MS beats a failure, unless the failure is news about the server itself. */
   #answerFailure(watch: Watch, failure: UpstreamFailure, now: number): Reading | Refusal {
-    const isNews = BAD_KEY_CODES.has(failure.code) || failure.code === OFFLINE_CODE;
+    const isNews = BAD_KEY_CODES.has(failure.code) || failure.code === OFFLINE;
     const stale = isNews ? undefined : this.#findStale(watch, now);
-    return stale ?? refuseUpstream(failure);
+    return stale ?? refuseUpstream(failure.code, failure.message);
   }
 
-  #answerRateLimit(watch: Watch, retryAt: number, now: number): Reading | Refusal {
+  /** The message of a refusal is for the server that was refused; it may name that server. */
+  #answerRateLimit(watch: Watch, waitMs: number, now: number, message?: string): Reading | Refusal {
     const stale = this.#findStale(watch, now);
     if (stale) return stale;
-    const seconds = secondsUntil(retryAt, now);
-    const message = this.#budget.pausedUntil > now ? this.#pauseMessage : BUDGET_MESSAGE;
-    const failure = { code: RATE_LIMITED_CODE, message, isRateLimit: true };
-    return refuseUpstream(failure, { "Retry-After": String(seconds) });
+    const reason = message ?? (isPaused(this.#budget, now) ? PAUSE_MESSAGE : BUDGET_MESSAGE);
+    return refuseUpstream(RATE_LIMITED, reason, { "Retry-After": String(secondsUntil(now + waitMs, now)) });
   }
 
   #findStale(watch: Watch, now: number): Reading | undefined {
     const { freshMs, staleMs } = this.#parts.settings;
-    if (!watch.hit || staleMs === 0 || !isYounger(watch.hit.snapshot.fetchedAt, freshMs + staleMs, now))
-      return undefined;
+    if (!watch.hit || staleMs === 0) return undefined;
+    if (!isYounger(watch.hit.snapshot.fetchedAt, freshMs + staleMs, now)) return undefined;
     this.#parts.meter.staleHits++;
     return watch.hit;
   }
 
+  /** A pause was ordered by the game API, so nobody waits for its end here; a turn in the budget may be waited for. */
+  #patienceMs(now: number): number {
+    return isPaused(this.#budget, now) ? 0 : BUDGET_PATIENCE_MS;
+  }
+
   #msUntilCall(watch: Watch, now: number): number {
     return msUntilCall(this.#budget, now, {
-      lastCallAt: watch.lastCallAt,
-      activeServers: this.#countActive(now),
+      isFirstCall: watch.lastCallAt === 0,
+      serversAhead: this.#budget.limit === null ? 0 : this.#countAhead(watch, now),
       callsUnderWay: this.#callsUnderWay,
     });
   }
 
-  /** Counted once a second at most, when a call is due; forgets silent servers on the way. */
-  #countActive(now: number): number {
-    if (Math.abs(now - this.#active.countedAt) < 1_000 && this.#active.count > 0) return this.#active.count;
-    let count = 0;
-    for (const watch of this.#watches.values()) {
-      const silentMs = now - watch.lastAskedAt;
-      if (silentMs < ACTIVE_MS) count++;
-      else if (silentMs > FORGET_AFTER_MS && !watch.pending) this.#forget(watch);
+  /** Those that are being asked about, could be called for now, and have waited longer. */
+  #countAhead(watch: Watch, now: number): number {
+    let ahead = 0;
+    for (const other of this.#watches.values()) {
+      const isOlder = other !== watch && other.lastCallAt < watch.lastCallAt && isActive(other, now);
+      if (isOlder && !this.#isFresh(other, now) && !this.#findKnownFailure(other, now)) ahead++;
     }
-    this.#active = { count, countedAt: now };
-    return count;
+    return ahead;
   }
 
   /** A refused key is kept in mind: forgetting it would mean asking with it again. */
-  #forget(watch: Watch): void {
-    watch.hit = undefined;
-    if (watch.remembered?.forMs !== FOREVER) this.#watches.delete(watch.serverId);
+  #forgetSilent(now: number): void {
+    if (Math.abs(now - this.#forgotAt) < ACTIVE_MS) return;
+    this.#forgotAt = now;
+    for (const watch of this.#watches.values()) {
+      if (watch.pending || now - watch.lastAskedAt < FORGET_AFTER_MS) continue;
+      if (watch.remembered?.forMs === FOREVER) watch.hit = undefined;
+      else this.#watches.delete(watch.serverId);
+    }
   }
+}
+
+function isActive(watch: Watch, now: number): boolean {
+  return now - watch.lastAskedAt < ACTIVE_MS;
 }
 
 /** What lies in the future was noted before the clock was set back, and is not believed; what is for ever stays. */
@@ -302,9 +332,6 @@ function isYounger(at: number, limitMs: number, now: number): boolean {
   return limitMs === FOREVER || (ageMs >= 0 && ageMs < limitMs);
 }
 
-const BUDGET_MESSAGE = "The game API's request budget is used up for the moment.";
-
-function refuseUpstream(failure: UpstreamFailure, headers?: Record<string, string>): Refusal {
-  const fields = { upstream_code: failure.code, upstream_message: failure.message };
-  return refuse(ERRORS.gameApi, fields, headers);
+function refuseUpstream(code: number, message: string, headers?: Record<string, string>): Refusal {
+  return refuse(ERRORS.gameApi, { upstream_code: code, upstream_message: message }, headers);
 }

@@ -87,7 +87,6 @@ function listRelay(meter: RelayMeter, relay: Relay, now: number): Family[] {
   const state = relay.describe(now);
   const calls = [...meter.calls].map(([outcome, value]) => ({ labels: { outcome }, value }));
   const name = "gatehouse_upstream_call_duration_seconds";
-  const { budget } = state;
   return [
     family("gatehouse_upstream_calls_total", "Calls to the game API by outcome.", "counter", calls),
     family(
@@ -108,12 +107,12 @@ function listRelay(meter: RelayMeter, relay: Relay, now: number): Family[] {
       "Parts of the game API's answers left out for their shape.",
       meter.misfits,
     ),
-    gauge("gatehouse_upstream_budget_limit", "Calls a window, 0 while unknown.", budget.limit ?? 0),
+    gauge("gatehouse_upstream_budget_limit", "Calls a window, 0 while unknown.", state.budgetLimit ?? 0),
     gauge("gatehouse_upstream_budget_remaining", "Calls left in this window.", state.callsLeft ?? 0),
     gauge(
       "gatehouse_upstream_pause_seconds",
       "Time until the game API may be asked again after a 429.",
-      Math.max(0, budget.pausedUntil - now) / 1000,
+      state.pauseMs / 1000,
     ),
     gauge("gatehouse_breakers_open", "Game servers whose breaker is open.", state.openBreakers),
     gauge("gatehouse_refused_server_keys", "Server keys the game API has refused.", state.refusedKeys),

@@ -1,15 +1,14 @@
 // The client of the game API. Trusts nothing it is told: one deadline for the whole call, a cap on the body, no
 // redirects, and no message passed on before it is cleaned.
-import type { Clock, LimitHint, Upstream, UpstreamFailure, UpstreamReading } from "../core/ports.ts";
+import type { Clock, LimitHint, Upstream, UpstreamReading } from "../core/ports.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { cleanMessage } from "./clean-message.ts";
-import { parseFailure, parseLimitHint } from "./parse-failure.ts";
+import { describeStatus, parseFailure, parseLimitHint } from "./parse-failure.ts";
 import { createServerInfoParser } from "./parse-server-info.ts";
 
 export const BODY_MAX_BYTES = 4 * 1024 * 1024;
 /** One section costs as much as nine, so every call asks for all and any reader can be served from its answer. */
 const READ_QUERY = SECTIONS.map((name) => `${name}=true`).join("&");
-const NO_HINT: LimitHint = { limit: null, remaining: null, resetAt: null, retryAfterMs: null };
 
 export type UpstreamSettings = {
   readonly baseUrl: string;
@@ -38,7 +37,8 @@ export function createUpstream(settings: UpstreamSettings): Upstream {
       });
       const text = await readText(response);
       if (text === undefined) return fail("The game API's answer is larger than 4 MiB.");
-      const hint = parseLimitHint(response.headers, text, settings.clock());
+      // Only a refusal names a time in its body; a good one is not parsed for it.
+      const hint = parseLimitHint(response.headers, response.status === 200 ? "" : text, settings.clock());
       if (response.status === 200) {
         const parts = parseServerInfo(text);
         return parts ? { hint, parts } : fail("The game API's answer is not a server's state.", hint);
@@ -47,7 +47,8 @@ export function createUpstream(settings: UpstreamSettings): Upstream {
         return fail("The game API answered with a redirect, which is not followed.", hint);
       }
       const failure = parseFailure(response.status, text);
-      return { hint, failure: { ...failure, message: cleanMessage(failure.message, secrets) } };
+      const message = cleanMessage(failure.message, secrets) || describeStatus(response.status);
+      return { hint, failure: { ...failure, message } };
     } catch (error) {
       return fail(describeTransportFault(error, deadline.aborted, settings.timeoutMs));
     }
@@ -56,7 +57,7 @@ export function createUpstream(settings: UpstreamSettings): Upstream {
   return { readServer };
 }
 
-function fail(message: string, hint: LimitHint = NO_HINT): { hint: LimitHint; failure: UpstreamFailure } {
+function fail(message: string, hint: LimitHint | null = null): UpstreamReading {
   return { hint, failure: { code: 0, message, isRateLimit: false } };
 }
 
@@ -80,5 +81,6 @@ function describeTransportFault(error: unknown, isTimeout: boolean, timeoutMs: n
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "ECONNREFUSED" || code === "ConnectionRefused") return "The game API refused the connection.";
   if (code === "ECONNRESET" || code === "ConnectionClosed") return "The game API cut the connection.";
+  if (code === "ZlibError") return "The game API's answer could not be unpacked.";
   return "The game API could not be reached.";
 }

@@ -32,10 +32,11 @@ export function isJsonInteger(value: unknown): value is number | RawNumber {
   if (!JSON.isRawJSON(value)) return false;
   const match = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(value.rawJSON);
   if (!match) return false;
-  const fraction = (match[2] ?? "").replace(/0+$/, "");
+  const fraction = match[2] ?? "";
   const digits = `${match[1]}${fraction}`;
-  if (/^0*$/.test(digits)) return true;
-  const exponent = Number(match[3] ?? 0) - fraction.length;
-  const trailingZeros = digits.length - digits.replace(/0+$/, "").length;
-  return exponent + trailingZeros >= 0;
+  // Counted from behind, digit by digit: a pattern would take forever on a number of a million digits.
+  let end = digits.length;
+  while (end > 0 && digits[end - 1] === "0") end--;
+  const lowestPower = Number(match[3] ?? 0) - fraction.length + (digits.length - end);
+  return end === 0 || lowestPower >= 0;
 }

@@ -1,32 +1,37 @@
 // Reads an answer of the game API that is no success: its code, its message, and what it says about its limit.
 import type { LimitHint, UpstreamFailure } from "../core/ports.ts";
+import { RATE_LIMITED } from "../core/upstream-codes.ts";
 import { isJsonObject } from "./fit-shape.ts";
 
-const RATE_LIMITED_CODE = 4001;
 const CODE_MAX = 99_999;
 
 /** The three forms seen: {code, message}, {error, code}, {message, commandId}. The message is not cleaned yet. */
 export function parseFailure(status: number, text: string): UpstreamFailure {
   const body = parseObject(text);
   const given = findInteger(body?.code) ?? 0;
-  const code = status === 429 && given === 0 ? RATE_LIMITED_CODE : given;
+  const code = status === 429 && given === 0 ? RATE_LIMITED : given;
   const said = [body?.message, body?.error].find((part) => typeof part === "string" && part !== "");
-  const message = typeof said === "string" ? said : `The game API answered with HTTP ${status}.`;
-  return { code, message, isRateLimit: status === 429 || code === RATE_LIMITED_CODE };
+  const message = typeof said === "string" ? said : describeStatus(status);
+  return { code, message, isRateLimit: status === 429 || code === RATE_LIMITED };
 }
 
 /** Clocks that differ by less than this are taken to agree; the Date header has whole seconds only. */
 const SKEW_MIN_MS = 5_000;
 
+export function describeStatus(status: number): string {
+  return `The game API answered with HTTP ${status}.`;
+}
+
 export function parseLimitHint(headers: Headers, text: string, now: number): LimitHint {
   const resetSeconds = findNumber(headers.get("x-ratelimit-reset"));
-  const retryHeaderMs = parseRetryAfter(headers.get("retry-after"), now);
+  const skewMs = findSkewMs(headers.get("date"), now);
+  const retryHeaderMs = parseRetryAfter(headers.get("retry-after"), now + skewMs);
   const body = retryHeaderMs === null ? parseObject(text) : undefined;
   const retryBody = findNumber(body?.retry_after);
   return {
     limit: findNumber(headers.get("x-ratelimit-limit")),
     remaining: findNumber(headers.get("x-ratelimit-remaining")),
-    resetAt: resetSeconds === null ? null : resetSeconds * 1000 - findSkewMs(headers.get("date"), now),
+    resetAt: resetSeconds === null ? null : resetSeconds * 1000 - skewMs,
     retryAfterMs: retryHeaderMs ?? (retryBody === null ? null : Math.ceil(retryBody * 1000)),
   };
 }

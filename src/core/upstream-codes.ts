@@ -1,0 +1,18 @@
+// The codes of the game API that mean something to us, each named once.
+
+export const NO_CODE = 0;
+export const GLOBAL_KEY_REFUSED = 2003;
+export const OFFLINE = 3002;
+export const RATE_LIMITED = 4001;
+
+/** Asking again with the same key is pointless, and rude. */
+export const BAD_KEY_CODES: ReadonlySet<number> = new Set([2000, 2001, 2002, GLOBAL_KEY_REFUSED, 2004]);
+
+/** Talking to the game failed; nothing is said about the server itself. */
+export const BREAKER_CODES: ReadonlySet<number> = new Set([NO_CODE, 1001, 1002]);
+
+export const KNOWN_CODES: ReadonlySet<number> = new Set([
+  ...BREAKER_CODES,
+  ...BAD_KEY_CODES,
+  ...[3001, OFFLINE, 4000, RATE_LIMITED, 4002, 4003, 9998, 9999],
+]);
