@@ -1,19 +1,19 @@
 // The composition root: the only file that knows every room. Builds Gatehouse from a configuration and starts it.
-import { randomBytes } from "node:crypto";
-import type { Config } from "./config.ts";
+import { type Config, MASTER_KEY_MIN_CHARACTERS } from "./config.ts";
 import { createAddressList } from "./core/address.ts";
-import { DEFAULT_RIGHTS } from "./core/api-key.ts";
-import { ERRORS } from "./core/errors.ts";
+import { ERRORS, StartRefused } from "./core/errors.ts";
 import type { Clock, Log, Store } from "./core/ports.ts";
-import { hashToken, mintToken } from "./core/token.ts";
-import { type DataFolder, obtainSecret, openDataFolder } from "./data-folder.ts";
-import { countKnownHeaders, KNOWN_HEADERS_MAX } from "./gateway/authenticate.ts";
+import { createSampler } from "./core/sampler.ts";
+import { hashToken } from "./core/token.ts";
+import { type DataFolder, openDataFolder } from "./data-folder.ts";
+import { obtainDemoToken, startDemoUpstream } from "./demo.ts";
+import { createAuthenticator } from "./gateway/authenticate.ts";
 import { createOperatorCheck } from "./gateway/authenticate-operator.ts";
 import { Relay } from "./gateway/relay.ts";
 import { RelayMeter } from "./gateway/relay-meter.ts";
 import { createAddressFinder } from "./http/client-address.ts";
 import { createCors } from "./http/cors.ts";
-import { createEdge } from "./http/edge.ts";
+import { createEdge, type Watcher } from "./http/edge.ts";
 import { EdgeMeter } from "./http/edge-meter.ts";
 import { createTellReady, tellAlive } from "./http/health.ts";
 import { listen } from "./http/listen.ts";
@@ -21,8 +21,9 @@ import { createMetrics } from "./http/metrics.ts";
 import { createReadServer, wantsGzip } from "./http/read-server.ts";
 import { listRoutes } from "./http/routes.ts";
 import { createTargetFinder, TARGETS_MAX } from "./http/target.ts";
-import { createLog, createSampler } from "./log.ts";
+import { createLog, type LeveledLog } from "./log.ts";
 import { createSealer } from "./store/sealer.ts";
+import { isSealedDatabase } from "./store/sqlite/open-database.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { readTlsFiles, watchTlsFiles } from "./tls-files.ts";
 import { createUpstream } from "./upstream/client.ts";
@@ -33,7 +34,6 @@ const FAREWELL_MS = 100;
 const INVALID_TOKEN_LOG_MS = 10_000;
 /** Timers count to 2^31 - 1; any positive setting is legal, so longer ones mean "as long as possible". */
 const TIMER_MAX_MS = 2 ** 31 - 1;
-const DEMO_SERVER_KEY = "demo-Town";
 
 export type App = {
   readonly url: string;
@@ -60,8 +60,8 @@ export type AppOptions = {
 export async function startApp(config: Config, options: AppOptions = {}): Promise<App> {
   const { clock = Date.now, sleep = Bun.sleep } = options;
   const folder = openDataFolder(config.dataDir);
-  const masterKey = config.masterKey ?? obtainSecret(folder, "master.key");
-  const secret = config.secret ?? obtainSecret(folder, "secret.key");
+  const secret = config.secret ?? obtainStoreSecret(folder);
+  const masterKey = config.masterKey ?? obtainMasterKey(folder);
   const log = createLog({
     level: config.logLevel,
     format: config.logFormat,
@@ -70,20 +70,24 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
   });
   for (const name of config.unknownSettings) log.warn({ name }, "this setting is unknown and has no effect");
 
-  const closers: (() => unknown)[] = [];
+  const closers: (() => Promise<unknown>)[] = [];
   const closeAll = async () => {
-    for (const close of closers.reverse()) await close();
+    for (const close of closers.reverse()) {
+      await close().catch((error) => log.error({ err: error }, "something could not be closed in order"));
+    }
   };
   try {
     const store = openSqliteStore({ path: folder.databasePath, sealer: createSealer(secret), log });
     closers.push(() => store.close());
-    const upstreamUrl = config.upstreamUrl ?? (await startDemoUpstream(closers));
+    const demo = config.upstreamUrl === undefined ? await startDemoUpstream() : undefined;
+    if (demo) closers.push(() => demo.stop());
+    const demoToken = demo && (await obtainDemoToken(store, folder, clock()));
+
     const timeoutMs = Math.min(config.upstreamTimeoutMs, TIMER_MAX_MS);
     const relayMeter = new RelayMeter();
-    const edgeMeter = new EdgeMeter();
     const relay = new Relay({
       upstream: createUpstream({
-        baseUrl: upstreamUrl,
+        baseUrl: config.upstreamUrl ?? demo?.url ?? "",
         globalKey: config.upstreamGlobalKey,
         timeoutMs,
         keepsUnknown: config.keepsUnknownFields,
@@ -101,15 +105,14 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       meter: relayMeter,
       log,
     });
-    const demoToken =
-      config.upstreamUrl === undefined ? await obtainDemoToken(store, folder, clock()) : undefined;
 
     let isDraining = false;
+    const edgeMeter = new EdgeMeter();
+    const authenticate = createAuthenticator(store);
     const findAddress = createAddressFinder(createAddressList(config.trustProxy));
-    const noteInvalidToken = createSampler(log, INVALID_TOKEN_LOG_MS);
     const findTarget = createTargetFinder(
       listRoutes({
-        readServer: createReadServer({ store, relay, findAddress }),
+        readServer: createReadServer({ authenticate, store, relay, clock, findAddress }),
         tellAlive,
         tellReady: createTellReady({
           store,
@@ -126,7 +129,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
           relay,
           countBlocks: async (now) => (await store.listBlocks(now)).length,
           gauged: [
-            { name: "known_authorization_headers", size: countKnownHeaders, max: KNOWN_HEADERS_MAX },
+            { name: "known_authorization_headers", size: authenticate.size, max: authenticate.max },
             { name: "known_accept_encodings", size: wantsGzip.size, max: wantsGzip.max },
             { name: "known_urls", size: () => findTarget.size(), max: TARGETS_MAX },
           ],
@@ -140,29 +143,12 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       clock,
       log,
       isDraining: () => isDraining,
-      watch(call, response) {
-        const { code, target, startedAt } = call;
-        const ms = performance.now() - startedAt;
-        edgeMeter.of(target.routeName).count(response.status, code, ms / 1000);
-        if (code === ERRORS.invalidToken.code) {
-          noteInvalidToken(
-            call.now,
-            () => ({ address: findAddress(call) }),
-            "a request had an invalid token",
-          );
-        }
-        if (!log.isDebug) return;
-        const { method } = call.request;
-        log.debug({ method, route: target.routeName, status: response.status, code, ms }, "answered");
-      },
+      watch: createWatcher(edgeMeter, log, findAddress),
     });
-    const tls = config.tls && readTlsFiles(config.tls);
-    const listener = await listen({ host: config.host, port: config.port, tls, edge });
+    const listener = await listen({ host: config.host, port: config.port, tls: getTls(config), edge });
+    closers.push(() => listener.close(DRAIN_MS));
     const tlsWatch = config.tls && watchTlsFiles(config.tls, log, listener.replaceTls);
-    // Noted after everything that can fail: a made-up key is shown by the first start that succeeds.
-    const masterKeyHash = hashToken(masterKey);
-    const isMasterKeyNew = (await store.findSetting("master-key-hash")) !== masterKeyHash;
-    if (isMasterKeyNew) await store.saveSetting("master-key-hash", masterKeyHash);
+    const newMasterKey = await noteMasterKey(store, masterKey);
     log.info({ url: listener.url, upstream: config.upstreamUrl ?? "simulator" }, "started");
 
     return {
@@ -171,7 +157,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       store,
       log,
       demoToken,
-      newMasterKey: isMasterKeyNew && config.masterKey === undefined ? masterKey : undefined,
+      newMasterKey: config.masterKey === undefined ? newMasterKey : undefined,
       dataDir: folder.path,
       reloadTls: () => tlsWatch?.reload(),
       async stop() {
@@ -179,7 +165,6 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
         tlsWatch?.stop();
         // Closing a kept connection could meet a request on its way; for a moment, callers are asked to close theirs.
         await Bun.sleep(FAREWELL_MS);
-        await listener.close(DRAIN_MS);
         await closeAll();
         log.info({}, "stopped");
       },
@@ -190,36 +175,59 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
   }
 }
 
-/** Loaded only when needed: with a real game API the simulator costs nothing. */
-async function startDemoUpstream(closers: (() => unknown)[]): Promise<string> {
-  const { startSimulator } = await import("./simulator/simulator.ts");
-  // Nobody is protected by a limit on ourselves; a demonstration should not stutter.
-  const simulator = await startSimulator({ readLimit: 0 });
-  closers.push(() => simulator.stop());
-  return simulator.url;
+function obtainMasterKey(folder: DataFolder): string {
+  const masterKey = folder.obtainSecret("master.key");
+  if (masterKey.length >= MASTER_KEY_MIN_CHARACTERS) return masterKey;
+  throw new StartRefused(
+    `master.key in ${folder.path} has fewer than ${MASTER_KEY_MIN_CHARACTERS} characters — put a longer one there, ` +
+      "or delete the file and have one made",
+  );
 }
 
-/**
- * The first start makes a server and a key to try; later ones find the key in the data folder. A setting tells a start
- * that was killed half-way, which is made up for, from a key that somebody has revoked, which stays revoked.
- */
-async function obtainDemoToken(store: Store, folder: DataFolder, now: number): Promise<string | undefined> {
-  const kept = folder.findSecret("demo.key");
-  if ((await store.findSetting("demo")) === "made") {
-    const key = kept === undefined ? undefined : await store.findKey(hashToken(kept), now);
-    return key && kept;
-  }
-  const { items } = await store.listServers({ limit: 1 });
-  // Servers without a demonstration key are an operator's own.
-  if (items.length > 0 && kept === undefined) return undefined;
-  const token = kept ?? mintToken(randomBytes);
-  folder.saveSecret("demo.key", token);
-  const draft = { name: "Demo", community: null, serverKey: DEMO_SERVER_KEY };
-  const { serverId } = items[0] ?? (await store.createServer(draft, now));
-  const tokenHash = hashToken(token);
-  const isThere = await store.findKey(tokenHash, now);
-  if (!isThere)
-    await store.createKey({ ...DEFAULT_RIGHTS, serverId, label: "demo", expiresAt: null, tokenHash }, now);
-  await store.saveSetting("demo", "made");
-  return token;
+/** Making up a new secret for a database that has one would only hide that the old one is lost. */
+function obtainStoreSecret(folder: DataFolder): string {
+  const isLost = folder.findSecret("secret.key") === undefined && isSealedDatabase(folder.databasePath);
+  if (!isLost) return folder.obtainSecret("secret.key");
+  throw new StartRefused(
+    `secret.key is missing in ${folder.path}, and without it the stored server keys cannot be read — ` +
+      "put it back, or set GATEHOUSE_SECRET",
+  );
+}
+
+function getTls(config: Config) {
+  const read = config.tls && readTlsFiles(config.tls);
+  if (read && "problems" in read) throw new StartRefused(read.problems.join("; "), 2);
+  return read?.tls;
+}
+
+/** The key, if the store has not seen it before. Noted last: a made-up key is shown by the first start that succeeds. */
+async function noteMasterKey(store: Store, masterKey: string): Promise<string | undefined> {
+  const hash = hashToken(masterKey);
+  if ((await store.findSetting("master-key-hash")) === hash) return undefined;
+  await store.saveSetting("master-key-hash", hash);
+  return masterKey;
+}
+
+function createWatcher(
+  meter: EdgeMeter,
+  log: LeveledLog,
+  findAddress: (call: Parameters<Watcher>[0]) => string,
+): Watcher {
+  const noteInvalidToken = createSampler(INVALID_TOKEN_LOG_MS);
+  return (call, { status }) => {
+    const { code, target, startedAt } = call;
+    const ms = performance.now() - startedAt;
+    meter.of(target.routeName).count(status, code, ms / 1000);
+    if (code === ERRORS.invalidToken.code) {
+      noteInvalidToken(call.now, (unlogged) => {
+        log.warn(
+          { address: findAddress(call), request_id: call.id, unlogged },
+          "a request had an invalid token",
+        );
+      });
+    }
+    if (!log.isDebug) return;
+    const { method } = call.request;
+    log.debug({ request_id: call.id, method, route: target.routeName, status, code, ms }, "answered");
+  };
 }

@@ -1,9 +1,11 @@
 // The only reader of the environment. Checks every setting, reports all faults at once, and freezes the result.
-import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { isIP } from "node:net";
+import { dirname, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { parseAddressRange } from "./core/address.ts";
 import { StartRefused } from "./core/errors.ts";
+import { readTlsFiles } from "./tls-files.ts";
 
 export const MASTER_KEY_MIN_CHARACTERS = 32;
 
@@ -69,7 +71,7 @@ export function parseConfig(
   function integer(name: string, fallback: number, min: number, max = Number.MAX_SAFE_INTEGER): number {
     const text = find(name);
     if (text === undefined) return fallback;
-    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    const value = /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : Number.NaN;
     if (value >= min && value <= max) return value;
     const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
     fault(name, `must be a whole number ${range}, not "${text}"`);
@@ -94,20 +96,26 @@ export function parseConfig(
       `must be sqlite: this version has no other store, not "${withoutPassword(store)}"`,
     );
   }
-  const masterKey = find("GATEHOUSE_MASTER_KEY");
+  function visible(name: string): string | undefined {
+    const text = find(name);
+    if (text !== undefined && !/^[\x21-\x7e]+$/.test(text)) {
+      fault(name, "must consist of visible ASCII characters, without spaces");
+    }
+    return text;
+  }
+
+  const host = find("GATEHOUSE_HOST") ?? "127.0.0.1";
+  if (!isHost(host)) fault("GATEHOUSE_HOST", `must be an address or a host name, not "${host}"`);
+  const dataDir = find("GATEHOUSE_DATA_DIR") ?? "./data";
+  const folderProblem = findFolderProblem(dataDir);
+  if (folderProblem !== undefined) fault("GATEHOUSE_DATA_DIR", folderProblem);
+  const masterKey = visible("GATEHOUSE_MASTER_KEY");
   if (masterKey !== undefined && masterKey.length < MASTER_KEY_MIN_CHARACTERS) {
     fault("GATEHOUSE_MASTER_KEY", `must have at least ${MASTER_KEY_MIN_CHARACTERS} characters`);
-  }
-  if (masterKey !== undefined && !/^[\x21-\x7e]+$/.test(masterKey)) {
-    fault("GATEHOUSE_MASTER_KEY", "must consist of visible ASCII characters, without spaces");
   }
   const upstreamUrl = find("GATEHOUSE_UPSTREAM_URL");
   if (upstreamUrl !== undefined && !isBaseUrl(upstreamUrl)) {
     fault("GATEHOUSE_UPSTREAM_URL", "must be an http:// or https:// address without user, query or fragment");
-  }
-  const upstreamGlobalKey = find("GATEHOUSE_UPSTREAM_GLOBAL_KEY");
-  if (upstreamGlobalKey !== undefined && !/^[\x21-\x7e]+$/.test(upstreamGlobalKey)) {
-    fault("GATEHOUSE_UPSTREAM_GLOBAL_KEY", "must consist of visible ASCII characters, without spaces");
   }
   const trustProxy = list("GATEHOUSE_TRUST_PROXY");
   for (const entry of trustProxy.filter((entry) => !parseAddressRange(entry))) {
@@ -121,21 +129,21 @@ export function parseConfig(
   const keyPath = find("GATEHOUSE_TLS_KEY");
   let tls: Config["tls"];
   if (certPath !== undefined && keyPath !== undefined) {
-    const problem = findTlsProblem(certPath, keyPath);
-    if (problem === undefined) tls = { certPath, keyPath };
-    else faults.push(problem);
+    const read = readTlsFiles({ certPath, keyPath });
+    if ("tls" in read) tls = { certPath, keyPath };
+    else faults.push(...read.problems);
   } else if (certPath !== undefined || keyPath !== undefined) {
     faults.push("GATEHOUSE_TLS_CERT and GATEHOUSE_TLS_KEY must be set together");
   }
 
   const config: Config = {
-    host: find("GATEHOUSE_HOST") ?? "127.0.0.1",
+    host,
     port: integer("GATEHOUSE_PORT", 8080, 0, 65_535),
-    dataDir: find("GATEHOUSE_DATA_DIR") ?? "./data",
+    dataDir,
     masterKey,
     secret: find("GATEHOUSE_SECRET"),
     upstreamUrl,
-    upstreamGlobalKey,
+    upstreamGlobalKey: visible("GATEHOUSE_UPSTREAM_GLOBAL_KEY"),
     upstreamTimeoutMs: integer("GATEHOUSE_UPSTREAM_TIMEOUT_MS", 5_000, 1),
     freshMs: integer("GATEHOUSE_FRESH_MS", 2_000, 1),
     staleMs: integer("GATEHOUSE_STALE_MS", 0, 0),
@@ -147,7 +155,7 @@ export function parseConfig(
     keepsUnknownFields: choice("GATEHOUSE_UNKNOWN_FIELDS", ["drop", "pass"], "drop") === "pass",
     logLevel: choice("GATEHOUSE_LOG_LEVEL", LOG_LEVELS, "info"),
     logFormat: choice("GATEHOUSE_LOG_FORMAT", LOG_FORMATS, defaultLogFormat),
-    metricsToken: find("GATEHOUSE_METRICS_TOKEN"),
+    metricsToken: visible("GATEHOUSE_METRICS_TOKEN"),
     unknownSettings: Object.keys(environment).filter(
       (name) => name.startsWith("GATEHOUSE_") && !known.has(name),
     ),
@@ -155,20 +163,6 @@ export function parseConfig(
   if (faults.length > 0)
     throw new StartRefused(`the settings are not usable:\n  - ${faults.join("\n  - ")}`, 2);
   return Object.freeze(config);
-}
-
-/** Undefined when the files hold a certificate and the private key that belongs to it. */
-export function findTlsProblem(certPath: string, keyPath: string): string | undefined {
-  let name = "GATEHOUSE_TLS_CERT";
-  try {
-    const certificate = new X509Certificate(readFileSync(certPath));
-    name = "GATEHOUSE_TLS_KEY";
-    const key = createPrivateKey(readFileSync(keyPath));
-    if (certificate.checkPrivateKey(key)) return undefined;
-    return "GATEHOUSE_TLS_KEY does not belong to the certificate in GATEHOUSE_TLS_CERT";
-  } catch (error) {
-    return `${name} cannot be used: ${error instanceof Error ? error.message : error}`;
-  }
 }
 
 function isBaseUrl(text: string): boolean {
@@ -184,4 +178,16 @@ function isOrigin(text: string): boolean {
 
 function withoutPassword(address: string): string {
   return address.replace(/\/\/[^@/]*@/, "//[redacted]@");
+}
+
+function isHost(text: string): boolean {
+  const mustBeAddress = /^[\d.]+$/.test(text) || text.includes(":");
+  return isIP(text) !== 0 || (!mustBeAddress && /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text));
+}
+
+/** Undefined when the folder is there, or there is a folder that it can be made in. */
+function findFolderProblem(folder: string): string | undefined {
+  let path = resolve(folder);
+  while (!existsSync(path) && dirname(path) !== path) path = dirname(path);
+  return statSync(path).isDirectory() ? undefined : `cannot be ${folder}, because ${path} is not a folder`;
 }

@@ -1,6 +1,17 @@
 // The data folder and the secrets in it: files that only their owner can read, made on the first start.
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { StartRefused } from "./core/errors.ts";
 import { randomBase62 } from "./core/token.ts";
@@ -12,54 +23,76 @@ export type DataFolder = {
   readonly path: string;
   readonly databasePath: string;
   findSecret(name: string): string | undefined;
-  saveSecret(name: string, value: string): void;
+  /** The secret of that name; `make` is asked only when there is none, and what it gives is kept for good. */
+  obtainSecret(name: string, make?: () => string): string;
 };
 
 export function openDataFolder(folder: string): DataFolder {
   const path = resolve(folder);
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw refuseFolder(path, error);
+  guard(path, () => mkdirSync(path, { recursive: true, mode: 0o700 }));
+
+  function findSecret(name: string): string | undefined {
+    const file = join(path, name);
+    return guard(file, () => (existsSync(file) ? readFileSync(file, "utf8").trim() || undefined : undefined));
   }
+
   return {
     path,
     databasePath: join(path, "gatehouse.db"),
-    findSecret(name) {
+    findSecret,
+    obtainSecret(name, make = inventSecret) {
+      const kept = findSecret(name);
+      if (kept !== undefined) return kept;
       const file = join(path, name);
-      if (!existsSync(file)) return undefined;
-      try {
-        return readFileSync(file, "utf8").trim() || undefined;
-      } catch (error) {
-        throw refuseFolder(file, error);
-      }
-    },
-    saveSecret(name, value) {
-      const file = join(path, name);
-      try {
-        // Written beside and moved into place: a crash leaves no half of a secret.
-        writeFileSync(`${file}.new`, `${value}\n`, { mode: OWNER_ONLY });
-        chmodSync(`${file}.new`, OWNER_ONLY);
-        renameSync(`${file}.new`, file);
-      } catch (error) {
-        throw refuseFolder(file, error);
-      }
+      guard(file, () => createFile(path, file, `${make()}\n`));
+      // Read back: of two that start at once, one file stays, and both use it.
+      return findSecret(name) ?? "";
     },
   };
 }
 
-/** The secret of that name, made up and kept if there is none yet. */
-export function obtainSecret(folder: DataFolder, name: string): string {
-  const kept = folder.findSecret(name);
-  if (kept !== undefined) return kept;
-  const value = randomBase62(GENERATED_LENGTH, randomBytes);
-  folder.saveSecret(name, value);
-  return value;
+/** Whole and on disk, or not at all; a file that is there already is left as it is. */
+function createFile(folder: string, file: string, content: string): void {
+  const draft = `${file}.${process.pid}.new`;
+  const descriptor = openSync(draft, "w", OWNER_ONLY);
+  try {
+    fchmodSync(descriptor, OWNER_ONLY);
+    writeSync(descriptor, content);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    const isThere = error instanceof Error && "code" in error && error.code === "EEXIST";
+    if (!isThere) throw error;
+  } finally {
+    unlinkSync(draft);
+  }
+  syncFolder(folder);
 }
 
-function refuseFolder(path: string, error: unknown): StartRefused {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new StartRefused(
-    `${path} cannot be used: ${reason} — check its permissions, or set GATEHOUSE_DATA_DIR`,
-  );
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function inventSecret(): string {
+  return randomBase62(GENERATED_LENGTH, randomBytes);
+}
+
+function guard<T>(path: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartRefused(
+      `${path} cannot be used: ${reason} — check its permissions, or set GATEHOUSE_DATA_DIR`,
+    );
+  }
 }

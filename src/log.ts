@@ -1,4 +1,4 @@
-// Structured logs on standard error. Whatever is logged passes one last filter that no secret gets through.
+// Structured logs on standard error. Whatever is logged passes one last filter for tokens and the operator's secrets.
 import pino from "pino";
 import type { Log } from "./core/ports.ts";
 
@@ -10,6 +10,8 @@ export type LogSettings = {
   readonly write?: (line: string) => void;
 };
 
+/** A shorter text is in every other line by chance; taking it out would spoil the log and hide nothing. */
+const SECRET_LENGTH_MIN = 8;
 const TOKEN = /gth_[0-9A-Za-z]{36}/g;
 const LEVEL_NAMES: Readonly<Record<number, string>> = {
   10: "trace",
@@ -23,12 +25,13 @@ const LEVEL_NAMES: Readonly<Record<number, string>> = {
 export type LeveledLog = Log & { readonly isDebug: boolean };
 
 export function createLog(settings: LogSettings): LeveledLog {
-  const secrets = settings.secrets.filter((secret) => secret !== undefined && secret !== "") as string[];
-  const write = settings.write ?? ((line: string) => void process.stderr.write(line));
+  const secrets = settings.secrets.filter((secret) => secret !== undefined);
+  const hidden = secrets.filter((secret) => secret.length >= SECRET_LENGTH_MIN);
+  const write = settings.write ?? writeToStandardError();
   const stream = {
     write(line: string) {
       let safe = line.replace(TOKEN, "gth_[redacted]");
-      for (const secret of secrets) {
+      for (const secret of hidden) {
         safe = safe
           .replaceAll(secret, "[redacted]")
           .replaceAll(JSON.stringify(secret).slice(1, -1), "[redacted]");
@@ -49,21 +52,15 @@ export function createLog(settings: LogSettings): LeveledLog {
   };
 }
 
-/** For what a flood could repeat a million times: the first is logged, then one in a while, with how many there were. */
-export function createSampler(
-  log: Log,
-  everyMs: number,
-): (now: number, describe: () => object, message: string) => void {
-  let loggedAt = Number.NEGATIVE_INFINITY;
-  let unlogged = 0;
-  return (now, describe, message) => {
-    if (Math.abs(now - loggedAt) < everyMs) {
-      unlogged++;
-      return;
+/** A log that cannot be written (a closed pipe, a full disk) must not end the service. */
+function writeToStandardError(): (line: string) => void {
+  process.stderr.on("error", () => {});
+  return (line) => {
+    try {
+      process.stderr.write(line);
+    } catch {
+      // Nobody is left to be told.
     }
-    log.warn({ ...describe(), like_it_since_the_last: unlogged }, message);
-    loggedAt = now;
-    unlogged = 0;
   };
 }
 

@@ -1,6 +1,6 @@
-// Watches the certificate's files and hands over what is in them, if it is usable, whenever they change.
+// The certificate and its key: read and checked in one go, and handed over again whenever the files change.
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
-import { findTlsProblem } from "./config.ts";
 import type { Log } from "./core/ports.ts";
 import type { TlsFiles } from "./http/listen.ts";
 
@@ -14,8 +14,24 @@ export type TlsWatch = {
   stop(): void;
 };
 
-export function readTlsFiles(paths: TlsPaths): TlsFiles {
-  return { cert: readFileSync(paths.certPath, "utf8"), key: readFileSync(paths.keyPath, "utf8") };
+/** The files' contents, or everything that keeps them from being used. */
+export function readTlsFiles(paths: TlsPaths): { tls: TlsFiles } | { problems: string[] } {
+  const problems: string[] = [];
+  function attempt<T>(name: string, read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      problems.push(`${name} cannot be used: ${error instanceof Error ? error.message : error}`);
+      return undefined;
+    }
+  }
+  const cert = attempt("GATEHOUSE_TLS_CERT", () => readFileSync(paths.certPath, "utf8"));
+  const key = attempt("GATEHOUSE_TLS_KEY", () => readFileSync(paths.keyPath, "utf8"));
+  const certificate = cert && attempt("GATEHOUSE_TLS_CERT", () => new X509Certificate(cert));
+  const privateKey = key && attempt("GATEHOUSE_TLS_KEY", () => createPrivateKey(key));
+  if (!cert || !key || !certificate || !privateKey) return { problems };
+  if (certificate.checkPrivateKey(privateKey)) return { tls: { cert, key } };
+  return { problems: ["GATEHOUSE_TLS_KEY does not belong to the certificate in GATEHOUSE_TLS_CERT"] };
 }
 
 /** Files that cannot be used, or do not belong together yet, leave what is served as it is. */
@@ -24,15 +40,16 @@ export function watchTlsFiles(paths: TlsPaths, log: Log, apply: (tls: TlsFiles) 
   let reported = "";
 
   function reload(): void {
-    const problem = findTlsProblem(paths.certPath, paths.keyPath);
-    if (problem !== undefined) {
+    const read = readTlsFiles(paths);
+    if ("problems" in read) {
+      const problem = read.problems.join("; ");
       if (problem !== reported) log.error({ problem }, "the new TLS files cannot be used; the old ones stay");
       reported = problem;
       return;
     }
     reported = "";
     try {
-      apply(readTlsFiles(paths));
+      apply(read.tls);
       log.info({}, "TLS files reloaded");
     } catch (error) {
       log.error({ err: error }, "the new TLS files cannot be used; the old ones stay");

@@ -49,6 +49,8 @@ async function serve(options: ServeOptions): Promise<void> {
   process.on("SIGINT", stop);
   process.on("SIGHUP", () => app.reloadTls());
 
+  // Whoever read these lines may be gone by the time they are written.
+  process.stdout.on("error", () => {});
   const facts = {
     url: app.url,
     api_key: app.demoToken,

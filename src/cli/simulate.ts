@@ -1,5 +1,5 @@
 // gatehouse simulate: runs the pretend game server by itself, for developing and testing against.
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { StartRefused } from "../core/errors.ts";
 
 export function createSimulateCommand(): Command {
@@ -17,7 +17,7 @@ export function createSimulateCommand(): Command {
       parseCount,
       5_000,
     )
-    .option("--quirks <on|off>", "the odd shapes seen in the field", parseSwitch, true)
+    .addOption(quirksOption())
     .option("--json", "print the address as one JSON line before the listening line")
     .addHelpText(
       "after",
@@ -51,6 +51,12 @@ async function simulate({ commandInterval, json, ...options }: SimulateOptions):
   process.on("SIGINT", stop);
   if (json) process.stdout.write(`${JSON.stringify({ url: simulator.url, port: simulator.port })}\n`);
   process.stdout.write(`gatehouse listening on ${simulator.url}\n`);
+}
+
+function quirksOption(): Option {
+  return new Option("--quirks <on|off>", "the odd shapes seen in the field")
+    .argParser(parseSwitch)
+    .default(true, "on");
 }
 
 function parseCount(text: string): number {

@@ -102,3 +102,11 @@ describe("a token", () => {
     expect(performance.now() - started).toBeLessThan(500);
   });
 });
+
+test("a header of 16 kB made to be slow is judged at once", () => {
+  const hostile = [`x "${'\\"'.repeat(8_000)}`, `x${", a".repeat(5_000)}`, `Bearer ${" ".repeat(16_000)}x`];
+  const startedAt = performance.now();
+  for (const header of hostile) expect(parseBearer(header).kind).not.toBe("token");
+  // Milliseconds when it is linear, seconds when it is not.
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+});

@@ -10,35 +10,42 @@ const CHALLENGE = { "WWW-Authenticate": "Bearer" };
 export const MISSING_TOKEN: Refusal = refuse(ERRORS.missingToken, undefined, CHALLENGE);
 export const INVALID_TOKEN: Refusal = refuse(ERRORS.invalidToken, undefined, CHALLENGE);
 
+const KNOWN_HEADERS_MAX = 10_000;
+/** "Bearer" and a token, with a space or two between them; longer spellings are taken but not remembered. */
+const KNOWN_HEADER_LENGTH_MAX = 64;
+
+export type Authenticate = {
+  (header: string | null, now: number): MaybePromise<ApiKey | Refusal>;
+  /** How many headers are remembered, for those who watch. */
+  readonly size: () => number;
+  readonly max: number;
+};
+
 /**
- * Hashes of Authorization headers that led to a key, so that a caller's next request is neither parsed nor hashed
- * again. Invented tokens never get in; when it is full it starts over.
+ * Remembers the hashes of headers that led to a key, so that a caller's next request is neither parsed nor hashed
+ * again. Invented tokens never get in; when the memory is full it starts over.
  */
-export const KNOWN_HEADERS_MAX = 10_000;
-const knownHeaders = new Map<string, string>();
+export function createAuthenticator(store: Pick<Store, "findKey">): Authenticate {
+  const known = new Map<string, string>();
 
-export function countKnownHeaders(): number {
-  return knownHeaders.size;
-}
+  function authenticate(header: string | null, now: number): MaybePromise<ApiKey | Refusal> {
+    if (header === null) return MISSING_TOKEN;
+    const knownHash = known.get(header);
+    if (knownHash !== undefined) return chain(store.findKey(knownHash, now), (key) => toCaller(key, now));
+    const bearer = parseBearer(header);
+    if (bearer.kind === "missing") return MISSING_TOKEN;
+    if (bearer.kind === "malformed" || !isWellFormedToken(bearer.token)) return INVALID_TOKEN;
+    const tokenHash = hashToken(bearer.token);
+    return chain(store.findKey(tokenHash, now), (key) => {
+      if (key && header.length <= KNOWN_HEADER_LENGTH_MAX) {
+        if (known.size >= KNOWN_HEADERS_MAX) known.clear();
+        known.set(header, tokenHash);
+      }
+      return toCaller(key, now);
+    });
+  }
 
-export function authenticate(
-  store: Pick<Store, "findKey">,
-  header: string | null,
-  now: number,
-): MaybePromise<ApiKey | Refusal> {
-  const known = header === null ? undefined : knownHeaders.get(header);
-  if (known !== undefined) return chain(store.findKey(known, now), (key) => toCaller(key, now));
-  const bearer = parseBearer(header);
-  if (bearer.kind === "missing") return MISSING_TOKEN;
-  if (bearer.kind === "malformed" || !isWellFormedToken(bearer.token)) return INVALID_TOKEN;
-  const tokenHash = hashToken(bearer.token);
-  return chain(store.findKey(tokenHash, now), (key) => {
-    if (key && header !== null) {
-      if (knownHeaders.size >= KNOWN_HEADERS_MAX) knownHeaders.clear();
-      knownHeaders.set(header, tokenHash);
-    }
-    return toCaller(key, now);
-  });
+  return Object.assign(authenticate, { size: () => known.size, max: KNOWN_HEADERS_MAX });
 }
 
 function toCaller(key: ApiKey | undefined, now: number): ApiKey | Refusal {

@@ -25,6 +25,7 @@ export function answerRefusal(call: Call, refusal: Refusal, report: LimitReport 
     headers: {
       "Content-Type": "application/json",
       "Cache-Control": "no-store",
+      "X-Request-Id": call.id,
       ...(report && limitHeaders(report)),
       ...headers,
     },

@@ -1,4 +1,5 @@
 // One request on its way through the house, with what the edge found out about it.
+import type { MaybePromise } from "../core/ports.ts";
 import type { Target } from "./target.ts";
 
 /** What the runtime knows of the socket that a request came on. */
@@ -8,6 +9,8 @@ export type Connection = {
   timeout(request: Request, seconds: number): void;
 };
 
+/** How long a socket may be silent, unless its caller waits for us. The runtime looks every four seconds. */
+export const IDLE_SECONDS = 10;
 /** The longest that the runtime can be told to wait on a socket. */
 const SOCKET_PATIENCE_MAX_SECONDS = 255;
 
@@ -42,8 +45,13 @@ export class Call {
 
   /** Keeps the socket from being cut as silent while the caller waits for us this long. */
   waitFor(ms: number): void {
-    this.connection.timeout(this.request, Math.min(Math.ceil(ms / 1000), SOCKET_PATIENCE_MAX_SECONDS));
+    const seconds = Math.max(Math.ceil(ms / 1000), IDLE_SECONDS);
+    this.connection.timeout(this.request, Math.min(seconds, SOCKET_PATIENCE_MAX_SECONDS));
+  }
+
+  waitNoLonger(): void {
+    this.connection.timeout(this.request, IDLE_SECONDS);
   }
 }
 
-export type Handler = (call: Call) => Response | Promise<Response>;
+export type Handler = (call: Call) => MaybePromise<Response>;

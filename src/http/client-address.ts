@@ -10,7 +10,7 @@ export function createAddressFinder(trusted: AddressList): (call: Call) => strin
     const hops = (call.request.headers.get("x-forwarded-for") ?? "").split(",").reverse();
     let client = peer;
     for (const hop of hops) {
-      const address = parseAddress(hop);
+      const address = parseAddress(withoutPort(hop));
       // What is not an address was not written by a proxy that can be trusted; nor is anything left of it.
       if (address === undefined) break;
       client = address;
@@ -18,4 +18,10 @@ export function createAddressFinder(trusted: AddressList): (call: Call) => strin
     }
     return client;
   };
+}
+
+/** Some proxies write 203.0.113.7:1234 or [2001:db8::1]:1234. */
+function withoutPort(hop: string): string {
+  const match = /^\s*(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?\s*$/.exec(hop);
+  return match?.[1] ?? match?.[2] ?? hop;
 }

@@ -1,6 +1,7 @@
 // The edge: from a raw request to its route and back. The only place where an exception becomes an answer.
 import { ERRORS, refuse, StoreUnavailable } from "../core/errors.ts";
 import type { Clock, Log } from "../core/ports.ts";
+import { createSampler } from "../core/sampler.ts";
 import { answerRefusal } from "./answers.ts";
 import { Call, type Connection, type Handler } from "./call.ts";
 import type { Cors } from "./cors.ts";
@@ -8,6 +9,7 @@ import { answerLegacyV1 } from "./legacy-v1.ts";
 import type { Method } from "./router.ts";
 import type { Target } from "./target.ts";
 
+const STORE_FAULT_LOG_MS = 1_000;
 const NOT_FOUND = refuse(ERRORS.notFound);
 const UNAVAILABLE = refuse(ERRORS.unavailable, { retry_after: 1 }, { "Retry-After": "1" });
 
@@ -27,6 +29,8 @@ export type EdgeParts = {
 export type Edge = (request: Request, connection: Connection) => Response | Promise<Response>;
 
 export function createEdge({ findTarget, cors, clock, log, isDraining, watch }: EdgeParts): Edge {
+  const noteStoreFault = createSampler(STORE_FAULT_LOG_MS);
+
   return (request, connection) => {
     const target = findTarget(request.url);
     const call = new Call(request, target, connection, clock());
@@ -62,14 +66,12 @@ export function createEdge({ findTarget, cors, clock, log, isDraining, watch }: 
   }
 
   function answerFault(call: Call, error: unknown): Response {
-    const isStoreFault = error instanceof StoreUnavailable;
-    log.error(
-      { err: error, request_id: call.id, method: call.request.method, path: call.target.path },
-      isStoreFault ? "the store cannot answer" : "unexpected failure while answering",
-    );
-    const refusal = isStoreFault ? UNAVAILABLE : refuse(ERRORS.internal, { request_id: call.id });
-    const response = answerRefusal(call, refusal);
-    response.headers.set("X-Request-Id", call.id);
-    return response;
+    const fields = { err: error, request_id: call.id, method: call.request.method, path: call.target.path };
+    if (error instanceof StoreUnavailable) {
+      noteStoreFault(call.now, (unlogged) => log.error({ ...fields, unlogged }, "the store cannot answer"));
+      return answerRefusal(call, UNAVAILABLE);
+    }
+    log.error(fields, "unexpected failure while answering");
+    return answerRefusal(call, refuse(ERRORS.internal, { request_id: call.id }));
   }
 }

@@ -1,12 +1,10 @@
 // The listening socket: plain, or with TLS in front. Closed without haste: what was asked is answered first.
 import type { Server } from "bun";
 import { StartRefused } from "../core/errors.ts";
-import type { Connection } from "./call.ts";
+import { IDLE_SECONDS } from "./call.ts";
 import type { Edge } from "./edge.ts";
 import { openTlsFront } from "./tls-front.ts";
 
-/** The runtime looks every four seconds, so a silent socket is cut after 12 s at the latest. */
-const IDLE_SECONDS = 10;
 /** When everything is answered, the last bytes need no longer than this to get through the TLS front. */
 const FLUSH_MS = 1_000;
 
@@ -76,12 +74,11 @@ async function listenTls(host: string, port: number, tls: TlsFiles, edge: Edge):
   };
 }
 
-function serve(host: string, port: number, fetch: Edge): Server<undefined> {
-  const answer = (request: Request, connection: Connection) => fetch(request, connection);
+function serve(host: string, port: number, edge: Edge): Server<undefined> {
   return Bun.serve({
     hostname: host,
     port,
-    fetch: answer,
+    fetch: edge,
     idleTimeout: IDLE_SECONDS,
     development: false,
     // Outside development the runtime would share the port with a second Gatehouse, unnoticed by both.

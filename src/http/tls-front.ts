@@ -5,9 +5,9 @@ import { createServer, type TLSSocket } from "node:tls";
 import type { TlsFiles } from "./listen.ts";
 
 /** A handshake that takes longer is nobody's who wants to talk to us. */
-const HANDSHAKE_MAX_MS = 10_000;
+const HANDSHAKE_MAX_MS = 3_000;
 /** How long a client may take to fetch the rest of its answer when we are done with it. */
-const FAREWELL_MAX_MS = 10_000;
+const FAREWELL_MAX_MS = 3_000;
 const LOOPBACK = "127.0.0.1";
 
 export type TlsFront = {
@@ -38,21 +38,21 @@ export async function openTlsFront(options: {
   const open = new Set<TLSSocket>();
 
   function passOn(outer: TLSSocket): void {
-    const inner: Socket = connect(options.innerPort, LOOPBACK, () => {
+    // Half-open on both sides: who has said all may still be waiting for the answer.
+    const inner: Socket = connect({ port: options.innerPort, host: LOOPBACK, allowHalfOpen: true }, () => {
+      const { localPort } = inner;
       // Before the first byte is passed on, so that a request never comes without its client's address.
-      if (inner.localPort !== undefined) peers.set(inner.localPort, outer.remoteAddress ?? "");
+      if (localPort !== undefined) peers.set(localPort, outer.remoteAddress ?? "");
+      inner.once("close", () => peers.delete(localPort ?? 0));
       outer.pipe(inner);
       inner.pipe(outer);
     });
-    inner.once("close", () => {
-      peers.delete(inner.localPort ?? 0);
-      closeSoon(outer);
-    });
+    inner.once("close", () => closeSoon(outer));
     outer.once("close", () => inner.destroy());
     inner.on("error", () => outer.destroy());
   }
 
-  const server = createServer(options.tls, passOn);
+  const server = createServer({ ...options.tls, allowHalfOpen: true }, passOn);
   server.on("connection", (socket: TLSSocket) => {
     open.add(socket);
     const timer = setTimeout(() => socket.destroy(), HANDSHAKE_MAX_MS);
@@ -67,7 +67,7 @@ export async function openTlsFront(options: {
   server.on("tlsClientError", (_error, socket) => socket.destroy());
 
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", reject);
+  server.on("error", reject);
   server.listen(options.port, options.host, () => resolve());
   await promise;
   const address = server.address();

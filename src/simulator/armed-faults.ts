@@ -51,10 +51,8 @@ export class ArmedFaults {
   meet(call: { kind: "read" | "command"; server: string }, nowMs: number): Fault | undefined {
     this.#forgetSpent(nowMs);
     const found = this.#armed.find(
-      ({ kind, server, target }) =>
-        kind !== "refused" &&
-        (server === null || server === call.server) &&
-        (target === "all" || target === `${call.kind}s`),
+      ({ server, target }) =>
+        (server === null || server === call.server) && (target === "all" || target === `${call.kind}s`),
     );
     if (!found) return undefined;
     return new Fault(found.kind, found.settings, found.met++);

@@ -127,6 +127,10 @@ function meetFault(
       if (fault.isSet("acts")) protocol.answer(call);
       resetConnection(response);
       break;
+    case "refused":
+      // Armed a moment ago, and the port is about to close: this call came too late already.
+      resetConnection(response);
+      break;
     case "slow":
       sendLate(response, answerHonestly(), fault.findNumber("ms") ?? 0, timers);
       break;

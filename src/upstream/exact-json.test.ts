@@ -150,3 +150,12 @@ describe("an integer", () => {
     );
   });
 });
+
+test("a number of a million digits is judged at once", () => {
+  const number = parseExactJson(`1${"0".repeat(1_000_000)}1`);
+  const startedAt = performance.now();
+  expect(isJsonInteger(number)).toBe(true);
+  expect(isJsonInteger(parseExactJson(`1.${"0".repeat(1_000_000)}1`))).toBe(false);
+  // Milliseconds when it is linear, hours when it is not.
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+});

@@ -413,8 +413,8 @@ describe("methods", () => {
   });
 
   function comparable(answer: RawAnswer | undefined): Record<string, string> {
-    const { date: _, "x-ratelimit-remaining": __, ...rest } = Object.fromEntries(answer?.headers ?? []);
-    return rest;
+    const own = ["date", "x-ratelimit-remaining", "x-request-id"];
+    return Object.fromEntries([...(answer?.headers ?? [])].filter(([name]) => !own.includes(name)));
   }
 
   test("a GET with a body is answered as one without, and the body is no request", async () => {

@@ -1,6 +1,6 @@
 // How `gatehouse serve` starts: what it prints, what it makes, what it reads, and when it refuses.
 import { afterEach, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startFakeGameApi } from "../fake-game-api.ts";
 import {
@@ -270,12 +270,12 @@ describe("settings", () => {
   test.each([
     ["a file", "/dev/null"],
     ["below a file", "/dev/null/data"],
-  ])("a data folder that is %s: exit code 1, and one clear sentence", async (_, path) => {
+  ])("a data folder that is %s: exit code 2, and one clear sentence", async (_, path) => {
     const { exitCode, stderr } = await runToEnd(["serve"], {
       cwd: makeFolder(),
       env: { GATEHOUSE_PORT: "0", GATEHOUSE_DATA_DIR: path },
     });
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(2);
     expect(stderr).toContain(path);
     expect(stderr).not.toMatch(/\n\s+at /);
   });
@@ -289,4 +289,52 @@ describe("settings", () => {
     expect(child.stderr).toContain("192.0.2.1");
     expect(child.stderr).not.toMatch(/\n\s+at /);
   });
+});
+
+describe("when things are not as they should be", () => {
+  test("a log that cannot be written does not end the service", async () => {
+    const cwd = makeFolder();
+    const gatehouse = await serve({ cwd, before: "exec 2>&-", env: { GATEHOUSE_LOG_LEVEL: "debug" } });
+    for (let i = 0; i < 20; i++) expect((await fetch(`${gatehouse.url}/nowhere`)).status).toBe(404);
+    expect((await readServer(gatehouse.url, readSecret(cwd, "demo.key"))).status).toBe(200);
+    expect(await stop(gatehouse)).toBe(0);
+  });
+
+  test("a log on a full disk does not end the service", async () => {
+    const cwd = makeFolder();
+    const gatehouse = await serve({ cwd, before: "exec 2>/dev/full", env: { GATEHOUSE_LOG_LEVEL: "debug" } });
+    for (let i = 0; i < 20; i++) expect((await fetch(`${gatehouse.url}/nowhere`)).status).toBe(404);
+    expect(await stop(gatehouse)).toBe(0);
+  });
+
+  test("a master.key that is too short is refused", async () => {
+    const cwd = makeFolder();
+    await stop(await serve({ cwd }));
+    writeFileSync(join(cwd, "data", "master.key"), "short\n");
+    const { exitCode, stderr } = await runToEnd(["serve"], { cwd, env: { GATEHOUSE_PORT: "0" } });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("master.key");
+  });
+
+  test("a lost secret.key is said so, and no new one is made up", async () => {
+    const cwd = makeFolder();
+    await stop(await serve({ cwd }));
+    rmSync(join(cwd, "data", "secret.key"));
+    const { exitCode, stderr } = await runToEnd(["serve"], { cwd, env: { GATEHOUSE_PORT: "0" } });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("secret.key is missing");
+    expect(existsSync(join(cwd, "data", "secret.key"))).toBe(false);
+  });
+
+  test("of several first starts at once one serves, and its secrets are the ones that are kept", async () => {
+    const cwd = makeFolder();
+    const starts = Array.from({ length: 4 }, () => run(["serve"], { cwd, env: { GATEHOUSE_PORT: "0" } }));
+    const lines = await Promise.allSettled(starts.map((start) => start.waitForLine("listening on")));
+    const winners = starts.filter((_, index) => lines[index]?.status === "fulfilled");
+    expect(winners).toHaveLength(1);
+    for (const winner of winners) winner.kill("SIGKILL");
+    await Promise.all(starts.map((start) => start.exited));
+    const again = await serve({ cwd });
+    expect((await readServer(again.url, readSecret(cwd, "demo.key"))).status).toBe(200);
+  }, 30_000);
 });

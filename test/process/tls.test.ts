@@ -1,9 +1,12 @@
 // Real TLS: the certificate is served, replaced without dropping anybody, and never replaced by rubbish.
 import { afterEach, expect, test } from "bun:test";
+import { once } from "node:events";
 import { readdirSync, renameSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { connect } from "node:tls";
 import { BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
 import { openSocket, type RawSocket, sendRaw, writeRequest } from "../faults/raw-socket.ts";
+import { startGatehouse } from "../start-gatehouse.ts";
 import { makeByHand, makeCertificate, type TestCertificate } from "./make-certificate.ts";
 import {
   cleanUp,
@@ -246,3 +249,36 @@ test("two instances with TLS cannot share a port unnoticed", async () => {
   expect(second.stderr).toContain("in use");
   expect(await stop(first)).toBe(0);
 });
+
+test("address lists see the client's own address through TLS", async () => {
+  const folder = makeFolder();
+  const files = writeFiles(folder, await makeCertificate());
+  const gatehouse = await startGatehouse({ env: { ...files.env, GATEHOUSE_HOST: "127.0.0.1" } });
+  undoLater(() => gatehouse.stop());
+  const server = await gatehouse.addServer();
+  const [here, elsewhere] = [
+    await gatehouse.addKey(server, { ipAllow: ["127.0.0.9"] }),
+    await gatehouse.addKey(server, { ipAllow: ["127.0.0.1"] }),
+  ];
+  const ask = async (token: string) => {
+    const from = { port: gatehouse.app.port, host: "127.0.0.1", localAddress: "127.0.0.9", ...INSECURE };
+    const socket = connect(from);
+    undoLater(() => socket.destroy());
+    socket.write(writeRequest("/v2/game/server", [`Authorization: Bearer ${token}`]));
+    const [chunk] = await once(socket, "data");
+    return String(chunk).split(" ")[1];
+  };
+  expect(await ask(here.token)).toBe("200");
+  expect(await ask(elsewhere.token)).toBe("403");
+});
+
+test("a handshake that never comes is cut, and a good client is served meanwhile", async () => {
+  const cwd = makeFolder();
+  const gatehouse = await serve({ cwd, env: writeFiles(cwd, await makeCertificate()).env });
+  const silent = await openSocket(gatehouse);
+  undoLater(() => silent.destroy());
+  await expectAnswer(await open(gatehouse));
+  const startedAt = performance.now();
+  await silent.closed;
+  expect(performance.now() - startedAt).toBeLessThan(15_000);
+}, 20_000);

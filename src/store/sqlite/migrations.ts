@@ -1,5 +1,6 @@
 // The schema's history. A database carries the number of steps it has taken in `user_version`; steps are only added.
 import type { Database } from "bun:sqlite";
+import { StartRefused } from "../../core/errors.ts";
 
 const STEPS: readonly string[] = [
   `
@@ -48,7 +49,13 @@ export const SCHEMA_VERSION = STEPS.length;
 /** Each step and its number are written together: a crash leaves the database at one version or the next. */
 export function migrate(db: Database): void {
   const row = db.query<{ user_version: number }, []>("PRAGMA user_version").get();
-  for (let version = row?.user_version ?? 0; version < SCHEMA_VERSION; version++) {
+  const found = row?.user_version ?? 0;
+  if (found > SCHEMA_VERSION) {
+    throw new StartRefused(
+      `the database is of schema ${found}, newer than the ${SCHEMA_VERSION} known here — update Gatehouse`,
+    );
+  }
+  for (let version = found; version < SCHEMA_VERSION; version++) {
     db.transaction(() => {
       db.exec(STEPS[version] ?? "");
       db.exec(`PRAGMA user_version = ${version + 1}`);

@@ -32,15 +32,35 @@ export function openDatabase(path: string): Database {
  * that a backup may read the database; it is the operating system's, so a killed process leaves none behind.
  */
 export function lockDataFolder(path: string): Database {
-  const lock = new Database(path, { create: true });
+  let lock: Database | undefined;
   try {
+    lock = new Database(path, { create: true });
     lock.exec(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE`);
     return lock;
-  } catch {
-    lock.close();
+  } catch (error) {
+    lock?.close();
+    const isTaken = error instanceof Error && "code" in error && error.code === "SQLITE_BUSY";
+    if (!isTaken)
+      throw new StartRefused(`${path} cannot be used: ${error instanceof Error ? error.message : error}`);
     throw new StartRefused(
       `another Gatehouse is using ${path.replace(/[^/]*$/, "")} — stop it first, or set GATEHOUSE_DATA_DIR to another folder`,
     );
+  }
+}
+
+/** Whether the file holds something that was sealed with a secret. Refuses a file that is not ours, unopened. */
+export function isSealedDatabase(path: string): boolean {
+  if (!existsSync(path) || statSync(path).size === 0) return false;
+  refuseUnusableFile(path);
+  if (existsSync(`${path}-journal`)) return false;
+  const db = new Database(path, { readonly: true });
+  try {
+    return db.query("SELECT 1 FROM settings LIMIT 1").get() !== null;
+  } catch {
+    // A first start that was killed before it made its tables.
+    return false;
+  } finally {
+    db.close();
   }
 }
 

@@ -1,6 +1,7 @@
 // The embedded store. One connection; servers, keys and blocks are on disk and also in memory, counts only in memory.
-import type { Database } from "bun:sqlite";
+import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
+import { existsSync, statSync } from "node:fs";
 import type { ApiKey } from "../../core/api-key.ts";
 import { StartRefused, StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
@@ -30,17 +31,23 @@ export type SqliteStoreSettings = { readonly path: string; readonly sealer: Seal
 /** Refuses to start on a file that is not ours, is damaged, is in use, or was sealed with another secret. */
 export function openSqliteStore(settings: SqliteStoreSettings): Store {
   const lock = lockDataFolder(`${settings.path}.lock`);
+  let db: Database | undefined;
   try {
-    return new SqliteStore(openDatabase(settings.path), lock, settings);
+    db = openDatabase(settings.path);
+    return new SqliteStore(db, lock, settings);
   } catch (error) {
+    db?.close();
     lock.close();
-    throw error;
+    if (error instanceof StartRefused) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartRefused(`${settings.path} cannot be used: ${reason} — check the disk and its permissions`);
   }
 }
 
 class SqliteStore implements Store {
   readonly #db: Database;
   readonly #lock: Database;
+  readonly #path: string;
   readonly #sealer: Sealer;
   readonly #log: Log;
   readonly #keys = new KeyDirectory();
@@ -53,6 +60,7 @@ class SqliteStore implements Store {
   constructor(db: Database, lock: Database, settings: SqliteStoreSettings) {
     this.#db = db;
     this.#lock = lock;
+    this.#path = settings.path;
     this.#sealer = settings.sealer;
     this.#log = settings.log;
     this.#checkSecret();
@@ -124,7 +132,7 @@ class SqliteStore implements Store {
 
   async deleteServer(serverId: string, now: number): Promise<{ revokedKeys: number } | undefined> {
     if (!this.#servers.has(serverId)) return undefined;
-    const rows = this.#read(() =>
+    const rows = this.#guard(() =>
       this.#db
         .query<{ key_id: string }, [string]>(
           "SELECT key_id FROM keys WHERE server_id = ? AND revoked_at IS NULL",
@@ -142,7 +150,7 @@ class SqliteStore implements Store {
   }
 
   async listServers(page: PageRequest): Promise<Page<GameServer>> {
-    const rows = this.#read(() =>
+    const rows = this.#guard(() =>
       this.#db
         .query<ServerRow, [number, number]>("SELECT * FROM servers WHERE seq > ? ORDER BY seq LIMIT ?")
         .all(toSeq(page.cursor), page.limit + 1),
@@ -151,7 +159,7 @@ class SqliteStore implements Store {
   }
 
   async readServerKey(serverId: string): Promise<string | undefined> {
-    const row = this.#read(() =>
+    const row = this.#guard(() =>
       this.#db
         .query<{ server_key: Uint8Array }, [string]>("SELECT server_key FROM servers WHERE server_id = ?")
         .get(serverId),
@@ -162,13 +170,13 @@ class SqliteStore implements Store {
   async createKey(draft: KeyDraft, now: number): Promise<KeyDetails | undefined> {
     if (!this.#servers.has(draft.serverId)) return undefined;
     const keyId = newId("key_");
-    this.#write(() => {
-      this.#db
-        .query(
+    const row = this.#write(() => {
+      const made = this.#db
+        .query<KeyRow, SQLQueryBindings[]>(
           `INSERT INTO keys (key_id, server_id, label, versions, sections, commands, ip_allow, expires_at, suspended, created_at)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?)`,
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?) RETURNING *`,
         )
-        .run(
+        .get(
           keyId,
           draft.serverId,
           draft.label,
@@ -180,8 +188,8 @@ class SqliteStore implements Store {
           now,
         );
       this.#db.query("INSERT INTO tokens (token_hash, key_id) VALUES (?, ?)").run(draft.tokenHash, keyId);
+      return getRow(made);
     });
-    const row = this.#getKeyRow(keyId);
     this.#keys.set(toApiKey(row), draft.tokenHash);
     return toKeyDetails(row);
   }
@@ -192,7 +200,7 @@ class SqliteStore implements Store {
   }
 
   async listKeys(page: PageRequest & { serverId?: string }): Promise<Page<KeyDetails>> {
-    const rows = this.#read(() =>
+    const rows = this.#guard(() =>
       this.#db
         .query<KeyRow, [number, string | null, number]>(
           "SELECT * FROM keys WHERE seq > ?1 AND (?2 IS NULL OR server_id = ?2) ORDER BY seq LIMIT ?3",
@@ -206,13 +214,13 @@ class SqliteStore implements Store {
     const old = this.#findKeyRow(keyId);
     if (!old || old.revoked_at !== null) return undefined;
     const key = { ...toKeyDetails(old), ...change };
-    this.#write(() => {
-      this.#db
-        .query(
+    const row = this.#write(() => {
+      const made = this.#db
+        .query<KeyRow, SQLQueryBindings[]>(
           `UPDATE keys SET label = ?, versions = ?, sections = ?, commands = ?, ip_allow = ?, expires_at = ?, suspended = ?
-           WHERE key_id = ?`,
+           WHERE key_id = ? RETURNING *`,
         )
-        .run(
+        .get(
           key.label,
           JSON.stringify(key.versions),
           key.sections,
@@ -222,9 +230,10 @@ class SqliteStore implements Store {
           key.isSuspended ? 1 : 0,
           keyId,
         );
+      return getRow(made);
     });
-    this.#keys.update(toApiKey(this.#getKeyRow(keyId)));
-    return key;
+    this.#keys.update(toApiKey(row));
+    return toKeyDetails(row);
   }
 
   async rotateKey(keyId: string, tokenHash: string, oldValidUntil: number, now: number): Promise<boolean> {
@@ -237,7 +246,7 @@ class SqliteStore implements Store {
       this.#db.query("INSERT INTO tokens (token_hash, key_id) VALUES (?, ?)").run(tokenHash, keyId);
     });
     this.#keys.set(toApiKey(row), tokenHash);
-    this.#keys.allowGrace(oldHash, keyId, oldValidUntil);
+    if (oldValidUntil > now) this.#keys.allowGrace(oldHash, keyId, oldValidUntil);
     return true;
   }
 
@@ -274,6 +283,9 @@ class SqliteStore implements Store {
   }
 
   async checkHealth(): Promise<void> {
+    // An open file that was deleted or emptied takes writes without complaint, and loses them.
+    const isThere = existsSync(this.#path) && statSync(this.#path).size > 0;
+    if (!isThere) throw new StoreUnavailable(`${this.#path} is gone`);
     // Another value each time: SQLite writes nothing when nothing changes.
     this.#saveSetting("last-health-check", newId(""));
     this.#saveMissedBlocks();
@@ -352,20 +364,14 @@ class SqliteStore implements Store {
     this.#unsavedBlocks.delete(keyId);
   }
 
-  #getKeyRow(keyId: string): KeyRow {
-    const row = this.#findKeyRow(keyId);
-    if (!row) throw new Error(`key ${keyId} is gone`);
-    return row;
-  }
-
   #findKeyRow(keyId: string): KeyRow | undefined {
-    return this.#read(
+    return this.#guard(
       () => this.#db.query<KeyRow, [string]>("SELECT * FROM keys WHERE key_id = ?").get(keyId) ?? undefined,
     );
   }
 
   #findSetting(name: string): string | undefined {
-    return this.#read(() =>
+    return this.#guard(() =>
       this.#db.query<{ value: string }, [string]>("SELECT value FROM settings WHERE name = ?").get(name),
     )?.value;
   }
@@ -379,17 +385,22 @@ class SqliteStore implements Store {
   }
 
   /** One transaction: all of it is on disk when this returns, or none. Memory is changed only afterwards. */
-  #write(change: () => void): void {
-    this.#read(() => this.#db.transaction(change).immediate());
+  #write<T>(change: () => T): T {
+    return this.#guard(() => this.#db.transaction(change).immediate());
   }
 
-  #read<T>(access: () => T): T {
+  #guard<T>(access: () => T): T {
     try {
       return access();
     } catch (error) {
       throw new StoreUnavailable(error instanceof Error ? error.message : String(error), { cause: error });
     }
   }
+}
+
+function getRow(row: KeyRow | null): KeyRow {
+  if (!row) throw new Error("the database did not give back what was written");
+  return row;
 }
 
 function newId(prefix: string): string {

@@ -1,0 +1,45 @@
+// The demonstration: without a configured game API the simulator is the upstream, and there is a server and a key to try.
+import { randomBytes } from "node:crypto";
+import { DEFAULT_RIGHTS } from "./core/api-key.ts";
+import type { Store } from "./core/ports.ts";
+import { hashToken, mintToken } from "./core/token.ts";
+import type { DataFolder } from "./data-folder.ts";
+
+const SERVER_NAME = "Demo";
+const SERVER_KEY = "demo-Town";
+
+/** Loaded only when needed: with a real game API the simulator costs nothing. */
+export async function startDemoUpstream(): Promise<{ url: string; stop(): Promise<void> }> {
+  const { startSimulator } = await import("./simulator/simulator.ts");
+  // Nobody is protected by a limit on ourselves; a demonstration should not stutter.
+  return startSimulator({ readLimit: 0 });
+}
+
+/**
+ * The first start makes a server and a key; later ones find the key in the data folder. A setting tells a start that
+ * was killed half-way, which is made up for, from a key that somebody has revoked, which stays revoked.
+ */
+export async function obtainDemoToken(
+  store: Store,
+  folder: DataFolder,
+  now: number,
+): Promise<string | undefined> {
+  const kept = folder.findSecret("demo.key");
+  if ((await store.findSetting("demo")) === "made") {
+    const key = kept === undefined ? undefined : await store.findKey(hashToken(kept), now);
+    return key && kept;
+  }
+  const { items } = await store.listServers({ limit: 1 });
+  // Servers without a demonstration key are an operator's own.
+  if (items.length > 0 && kept === undefined) return undefined;
+  const token = folder.obtainSecret("demo.key", () => mintToken(randomBytes));
+  const half = items.find(({ name }) => name === SERVER_NAME);
+  const draft = { name: SERVER_NAME, community: null, serverKey: SERVER_KEY };
+  const { serverId } = half ?? (await store.createServer(draft, now));
+  const tokenHash = hashToken(token);
+  const isThere = await store.findKey(tokenHash, now);
+  if (!isThere)
+    await store.createKey({ ...DEFAULT_RIGHTS, serverId, label: "demo", expiresAt: null, tokenHash }, now);
+  await store.saveSetting("demo", "made");
+  return token;
+}
