@@ -147,7 +147,7 @@ test("no new connection fails while certificates are replaced again and again", 
       }
     }
   });
-  for (let round = 1; round <= 10; round++) {
+  for (let round = 1; round <= 10 || opened <= 50; round++) {
     const next = certificates[round % 2] as TestCertificate;
     replaceFiles(files, next);
     gatehouse.kill("SIGHUP");
@@ -155,7 +155,6 @@ test("no new connection fails while certificates are replaced again and again", 
   }
   isOver = true;
   await Promise.all(callers);
-  expect(opened).toBeGreaterThan(50);
   expect(failures).toEqual([]);
 }, 30_000);
 
