@@ -1,0 +1,82 @@
+// Whose request it is, and that remembering headers never outlives a key nor grows without end.
+import { describe, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { type ApiKey, DEFAULT_RIGHTS } from "../core/api-key.ts";
+import { hashToken, mintToken } from "../core/token.ts";
+import { createAuthenticator, INVALID_TOKEN, MISSING_TOKEN } from "./authenticate.ts";
+
+const NOW = 1_800_000_000_000;
+
+function makeKey(expiresAt: number | null = null): ApiKey {
+  const { ipAllow: _, ...rights } = DEFAULT_RIGHTS;
+  return { ...rights, keyId: "key_1", serverId: "srv_1", allowedFrom: null, expiresAt, isSuspended: false };
+}
+
+function setUp(keys = new Map<string, ApiKey>()) {
+  const lookups: string[] = [];
+  const authenticate = createAuthenticator({
+    findKey(tokenHash) {
+      lookups.push(tokenHash);
+      return keys.get(tokenHash);
+    },
+  });
+  return { authenticate, keys, lookups };
+}
+
+function addToken(keys: Map<string, ApiKey>, key = makeKey()): string {
+  const token = mintToken(randomBytes);
+  keys.set(hashToken(token), key);
+  return token;
+}
+
+describe("authenticate", () => {
+  test("finds the key behind a valid header, the first time and every other", () => {
+    const { authenticate, keys } = setUp();
+    const token = addToken(keys);
+    for (let i = 0; i < 3; i++)
+      expect(authenticate(`Bearer ${token}`, NOW)).toMatchObject({ keyId: "key_1" });
+  });
+
+  test("a remembered header is refused once its key is gone or expired", () => {
+    const { authenticate, keys } = setUp();
+    const [revoked, mortal] = [addToken(keys), addToken(keys, makeKey(NOW + 1))];
+    for (const token of [revoked, mortal])
+      expect(authenticate(`Bearer ${token}`, NOW)).toHaveProperty("keyId");
+    keys.delete(hashToken(revoked));
+    expect(authenticate(`Bearer ${revoked}`, NOW)).toBe(INVALID_TOKEN);
+    expect(authenticate(`Bearer ${mortal}`, NOW + 1)).toBe(INVALID_TOKEN);
+  });
+
+  test("a token whose checksum is wrong is refused without a lookup", () => {
+    const { authenticate, lookups } = setUp();
+    const token = mintToken(randomBytes);
+    const wrong = token.slice(0, -1) + (token.endsWith("0") ? "1" : "0");
+    for (const header of [
+      `Bearer ${wrong}`,
+      "Bearer x",
+      `Bearer ${"x".repeat(300)}`,
+      "Bearer ÿÿ",
+      "Bearer a, Bearer b",
+    ]) {
+      expect(authenticate(header, NOW)).toBe(INVALID_TOKEN);
+    }
+    expect(authenticate(null, NOW)).toBe(MISSING_TOKEN);
+    expect(lookups).toEqual([]);
+  });
+
+  test("invented tokens, and odd spellings of valid ones, are not remembered", () => {
+    const { authenticate, keys } = setUp();
+    for (let i = 0; i < 1_000; i++) authenticate(`Bearer ${mintToken(randomBytes)}`, NOW);
+    const token = addToken(keys);
+    for (let spaces = 50; spaces < 400; spaces++) authenticate(`Bearer${" ".repeat(spaces)}${token}`, NOW);
+    expect(authenticate.size()).toBe(0);
+    authenticate(`Bearer ${token}`, NOW);
+    expect(authenticate.size()).toBe(1);
+  });
+
+  test("the memory has a ceiling", () => {
+    const { authenticate, keys } = setUp();
+    for (let i = 0; i < authenticate.max + 10; i++) authenticate(`Bearer ${addToken(keys)}`, NOW);
+    expect(authenticate.size()).toBeLessThanOrEqual(authenticate.max);
+  });
+});
