@@ -35,9 +35,11 @@ export async function openTlsFront(options: {
   innerPort: number;
 }): Promise<TlsFront> {
   const peers = new Map<number, string>();
-  const open = new Set<TLSSocket>();
+  /** Every connection, with the timer that ends it unless its handshake comes first. */
+  const open = new Map<TLSSocket, ReturnType<typeof setTimeout>>();
 
   function passOn(outer: TLSSocket): void {
+    clearTimeout(open.get(outer));
     // Half-open on both sides: who has said all may still be waiting for the answer.
     const inner: Socket = connect({ port: options.innerPort, host: LOOPBACK, allowHalfOpen: true }, () => {
       const { localPort } = inner;
@@ -54,11 +56,12 @@ export async function openTlsFront(options: {
 
   const server = createServer({ ...options.tls, allowHalfOpen: true }, passOn);
   server.on("connection", (socket: TLSSocket) => {
-    open.add(socket);
-    const timer = setTimeout(() => socket.destroy(), HANDSHAKE_MAX_MS);
-    socket.once("secure", () => clearTimeout(timer));
+    open.set(
+      socket,
+      setTimeout(() => socket.destroy(), HANDSHAKE_MAX_MS),
+    );
     socket.once("close", () => {
-      clearTimeout(timer);
+      clearTimeout(open.get(socket));
       open.delete(socket);
     });
     // Broken connections are the client's affair; without a listener they would end the process.
@@ -79,9 +82,10 @@ export async function openTlsFront(options: {
     stopListening: () => void server.close(),
     async close(graceMs) {
       // Each connection ends by itself when the plain listener has closed its side and the last bytes are through.
-      const closed = [...open].map((socket) => new Promise((done) => socket.once("close", done)));
+      const sockets = [...open.keys()];
+      const closed = sockets.map((socket) => new Promise((done) => socket.once("close", done)));
       await Promise.race([Promise.all(closed), Bun.sleep(graceMs)]);
-      for (const socket of open) socket.destroy();
+      for (const socket of sockets) socket.destroy();
     },
   };
 }
