@@ -36,7 +36,7 @@ import type { RelayMeter } from "./relay-meter.ts";
 import { Snapshot } from "./snapshot.ts";
 
 /** A caller waits this long for the budget before it is told to come back; most waits are shorter. */
-export const BUDGET_PATIENCE_MS = 2_000;
+export const BUDGET_PATIENCE_MS = 3_000;
 /** A server counts as being asked about this long after it last was. */
 export const ACTIVE_MS = 60_000;
 /** What is known about a server that nobody asks about is forgotten after this time. */
