@@ -16,10 +16,11 @@ import type {
   ServerDraft,
   Store,
 } from "../../core/ports.ts";
-import { FRESH_LIMIT, judgeRequest, type LimitState, type Verdict } from "../../core/rate-limit.ts";
+import type { Verdict } from "../../core/rate-limit.ts";
 import { randomBase62 } from "../../core/token.ts";
 import type { Sealer } from "../sealer.ts";
 import { KeyDirectory } from "./key-directory.ts";
+import { LimitBook } from "./limit-book.ts";
 import { lockDataFolder, openDatabase } from "./open-database.ts";
 import { type KeyRow, type ServerRow, toApiKey, toGameServer, toKeyDetails } from "./rows.ts";
 
@@ -49,20 +50,16 @@ class SqliteStore implements Store {
   readonly #lock: Database;
   readonly #path: string;
   readonly #sealer: Sealer;
-  readonly #log: Log;
   readonly #keys = new KeyDirectory();
   readonly #servers = new Map<string, GameServer>();
-  /** One entry a key that was used at least once, so never more than there are keys. */
-  readonly #limits = new Map<string, LimitState>();
-  /** Keys whose blocks the disk has refused; saved with the next sign of health, and before closing. */
-  readonly #unsavedBlocks = new Set<string>();
+  readonly #limits: LimitBook;
 
   constructor(db: Database, lock: Database, settings: SqliteStoreSettings) {
     this.#db = db;
     this.#lock = lock;
     this.#path = settings.path;
     this.#sealer = settings.sealer;
-    this.#log = settings.log;
+    this.#limits = new LimitBook(db, settings.log);
     this.#checkSecret();
     this.#load();
   }
@@ -76,16 +73,7 @@ class SqliteStore implements Store {
   }
 
   judge(keyId: string, now: number, isCounted: boolean): Verdict {
-    const verdict = judgeRequest(this.#limits.get(keyId) ?? FRESH_LIMIT, now, isCounted);
-    this.#limits.set(keyId, verdict.state);
-    if (verdict.blockChanged) {
-      this.#log.warn(
-        { key_id: keyId, blocked_until: verdict.state.blockedUntil },
-        "a key is blocked for spam",
-      );
-      this.#saveBlock(keyId, verdict.state.blockedUntil);
-    }
-    return verdict;
+    return this.#limits.judge(keyId, now, isCounted);
   }
 
   async createServer(draft: ServerDraft, now: number): Promise<GameServer> {
@@ -261,17 +249,11 @@ class SqliteStore implements Store {
   }
 
   async listBlocks(now: number): Promise<readonly Block[]> {
-    const blocks: Block[] = [];
-    for (const [keyId, { blockedUntil }] of this.#limits) {
-      if (blockedUntil > now) blocks.push({ keyId, blockedUntil });
-    }
-    return blocks;
+    return this.#limits.listBlocks(now);
   }
 
   async liftBlock(keyId: string): Promise<void> {
-    this.#write(() => this.#db.query("DELETE FROM blocks WHERE key_id = ?").run(keyId));
-    this.#limits.delete(keyId);
-    this.#unsavedBlocks.delete(keyId);
+    this.#guard(() => this.#limits.lift(keyId));
   }
 
   async findSetting(name: string): Promise<string | undefined> {
@@ -288,11 +270,11 @@ class SqliteStore implements Store {
     if (!isThere) throw new StoreUnavailable(`${this.#path} is gone`);
     // Another value each time: SQLite writes nothing when nothing changes.
     this.#saveSetting("last-health-check", newId(""));
-    this.#saveMissedBlocks();
+    this.#limits.saveMissed();
   }
 
   async close(): Promise<void> {
-    this.#saveMissedBlocks();
+    this.#limits.saveMissed();
     this.#db.close();
     this.#lock.close();
   }
@@ -307,10 +289,6 @@ class SqliteStore implements Store {
     for (const row of tokens.iterate()) {
       if (row.valid_until === null) this.#keys.set(toApiKey(row), row.token_hash);
       else this.#keys.allowGrace(row.token_hash, row.key_id, row.valid_until);
-    }
-    const blocks = this.#db.query<{ key_id: string; blocked_until: number }, []>("SELECT * FROM blocks");
-    for (const row of blocks.all()) {
-      this.#limits.set(row.key_id, { ...FRESH_LIMIT, blockedUntil: row.blocked_until });
     }
   }
 
@@ -332,26 +310,6 @@ class SqliteStore implements Store {
     }
   }
 
-  /** A block holds in this process even while the disk refuses it, and is saved when there is room again. */
-  #saveBlock(keyId: string, blockedUntil: number): void {
-    try {
-      this.#write(() => {
-        this.#db
-          .query("INSERT INTO blocks VALUES (?1, ?2) ON CONFLICT (key_id) DO UPDATE SET blocked_until = ?2")
-          .run(keyId, blockedUntil);
-      });
-      this.#unsavedBlocks.delete(keyId);
-    } catch (error) {
-      this.#unsavedBlocks.add(keyId);
-      this.#log.error({ err: error, key_id: keyId }, "a spam block could not be saved");
-    }
-  }
-
-  #saveMissedBlocks(): void {
-    for (const keyId of this.#unsavedBlocks)
-      this.#saveBlock(keyId, this.#limits.get(keyId)?.blockedUntil ?? 0);
-  }
-
   #revoke(keyId: string, now: number): void {
     this.#db.query("UPDATE keys SET revoked_at = ? WHERE key_id = ?").run(now, keyId);
     this.#db.query("DELETE FROM tokens WHERE key_id = ?").run(keyId);
@@ -360,8 +318,7 @@ class SqliteStore implements Store {
 
   #forgetKey(keyId: string): void {
     this.#keys.delete(keyId);
-    this.#limits.delete(keyId);
-    this.#unsavedBlocks.delete(keyId);
+    this.#limits.forget(keyId);
   }
 
   #findKeyRow(keyId: string): KeyRow | undefined {

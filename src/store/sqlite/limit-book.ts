@@ -1,0 +1,69 @@
+// The state of every key's limit, in memory, and the blocks among them, on disk too.
+import type { Database } from "bun:sqlite";
+import type { Block, Log } from "../../core/ports.ts";
+import { FRESH_LIMIT, judgeRequest, type LimitState, type Verdict } from "../../core/rate-limit.ts";
+
+export class LimitBook {
+  readonly #db: Database;
+  readonly #log: Log;
+  /** One entry a key that was used at least once, so never more than there are keys. */
+  readonly #states = new Map<string, LimitState>();
+  /** Keys whose blocks the disk has refused; saved with the next sign of health, and before closing. */
+  readonly #unsaved = new Set<string>();
+
+  constructor(db: Database, log: Log) {
+    this.#db = db;
+    this.#log = log;
+    const blocks = db.query<{ key_id: string; blocked_until: number }, []>("SELECT * FROM blocks");
+    for (const row of blocks.all()) {
+      this.#states.set(row.key_id, { ...FRESH_LIMIT, blockedUntil: row.blocked_until });
+    }
+  }
+
+  judge(keyId: string, now: number, isCounted: boolean): Verdict {
+    const verdict = judgeRequest(this.#states.get(keyId) ?? FRESH_LIMIT, now, isCounted);
+    this.#states.set(keyId, verdict.state);
+    if (verdict.blockChanged) {
+      const { blockedUntil } = verdict.state;
+      this.#log.warn({ key_id: keyId, blocked_until: blockedUntil }, "a key is blocked for spam");
+      this.#save(keyId, blockedUntil);
+    }
+    return verdict;
+  }
+
+  listBlocks(now: number): Block[] {
+    const blocks: Block[] = [];
+    for (const [keyId, { blockedUntil }] of this.#states) {
+      if (blockedUntil > now) blocks.push({ keyId, blockedUntil });
+    }
+    return blocks;
+  }
+
+  /** Takes the block off the disk first; a failure there leaves it in force. */
+  lift(keyId: string): void {
+    this.#db.query("DELETE FROM blocks WHERE key_id = ?").run(keyId);
+    this.forget(keyId);
+  }
+
+  forget(keyId: string): void {
+    this.#states.delete(keyId);
+    this.#unsaved.delete(keyId);
+  }
+
+  saveMissed(): void {
+    for (const keyId of this.#unsaved) this.#save(keyId, this.#states.get(keyId)?.blockedUntil ?? 0);
+  }
+
+  /** A block holds in this process even while the disk refuses it, and is saved when there is room again. */
+  #save(keyId: string, blockedUntil: number): void {
+    try {
+      this.#db
+        .query("INSERT INTO blocks VALUES (?1, ?2) ON CONFLICT (key_id) DO UPDATE SET blocked_until = ?2")
+        .run(keyId, blockedUntil);
+      this.#unsaved.delete(keyId);
+    } catch (error) {
+      this.#unsaved.add(keyId);
+      this.#log.error({ err: error, key_id: keyId }, "a spam block could not be saved");
+    }
+  }
+}
