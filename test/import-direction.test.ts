@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** What core may use of the runtime: pure computation, no files, no network, no clock, no chance. */
 const CORE_BUILTINS: ReadonlySet<string> = new Set(["node:net", "typebox"]);
 const OUTSIDE_WORLD =
-  /\b(?:Date\.now|new Date\(\)|Math\.random|performance\.now|process\.[a-z]|setTimeout|setInterval|fetch\()/;
+  /\b(?:Date\.now|new Date\(\)|Math\.random|performance\.now|process\.[a-z]|setTimeout|setInterval|fetch\(|Bun\.(?!SHA256\b|hash\b)\w)/;
 
 function roomOf(file: string): string {
   const [first = ""] = relative(SRC, file).split("/");

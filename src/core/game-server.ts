@@ -1,6 +1,5 @@
 // A game server as Gatehouse knows it: a name, a community, and the upstream key that only the relay reads.
 
-export const SERVER_KEY_SHAPE = /^[A-Za-z0-9]+-[A-Za-z0-9]+$/;
 export const COMMUNITY_SHAPE = /^[A-Za-z0-9_-]{1,64}$/;
 
 export type GameServer = {

@@ -92,10 +92,6 @@ export function listResidents(town: Town): Resident[] {
   return [...town.residents.values()];
 }
 
-export function isServiceTeam(team: Team): team is ServiceTeam {
-  return team !== "Civilian" && team !== "Jail";
-}
-
 /** Small towns are quieter and big ones busier, within reason. */
 export function bustleOf(town: Town): number {
   return Math.min(3, Math.max(0.7, town.residents.size / 24));

@@ -90,3 +90,14 @@ test("for any message: no control characters, no secret, 500 characters at most,
     { numRuns: 2_000 },
   );
 });
+
+test.each(["\0", " ", "\u200b \n"])(
+  "no half of a secret is left by a message longer than is looked at, filled with %j",
+  (filler) => {
+    const secret = "PreciousFirst-PreciousSecond";
+    for (let shift = 0; shift < 40; shift++) {
+      const message = `${filler.repeat(16_384 - shift)}${secret}`;
+      expect(cleanMessage(message, [secret])).not.toContain("Precious");
+    }
+  },
+);

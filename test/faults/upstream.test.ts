@@ -49,6 +49,7 @@ async function readFailure(): Promise<Failure & { retryAfter: string | null }> {
   expect(response.headers.get("x-ratelimit-remaining")).not.toBeNull();
   expect(response.headers.get("etag")).toBeNull();
   expect(response.headers.get("x-cache")).toBeNull();
+  expect(response.headers.get("age")).toBeNull();
   expect(performance.now() - startedAt).toBeLessThan(PATIENCE_MS);
   const body = (await response.json()) as Failure;
   expect(body).toMatchObject({ code: 5019, message: "game_api_error" });

@@ -341,3 +341,46 @@ describe("9 versioning, 4.2 v1", () => {
     }
   });
 });
+
+describe("settings", () => {
+  const start = (env: Record<string, string>) =>
+    startGatehouse({ env: { GATEHOUSE_UPSTREAM_URL: api.url, ...env } });
+
+  test("GATEHOUSE_UNKNOWN_FIELDS=pass relays what we do not know, behind what we do", async () => {
+    const other = await start({ GATEHOUSE_UNKNOWN_FIELDS: "pass" });
+    const { token } = await other.addKey(await other.addServer());
+    api.answer = () => Response.json({ "7": "new", ...BASE_INFO, Vehicles: [{ Name: "Car", Plate: "X-1" }] });
+    const body = await (await other.get("/v2/game/server?Vehicles=true", token)).text();
+    expect(body).toBe(
+      `${JSON.stringify(BASE_INFO).slice(0, -1)},"7":"new","Vehicles":[{"Name":"Car","Plate":"X-1"}]}`,
+    );
+    await other.stop();
+  });
+
+  test("GATEHOUSE_STALE_MS lets an older reading stand in for a failure, with its honest age", async () => {
+    const other = await start({ GATEHOUSE_FRESH_MS: "1000", GATEHOUSE_STALE_MS: "10000" });
+    const { token } = await other.addKey(await other.addServer());
+    const readAgain = () => other.get("/v2/game/server", token);
+    await readAgain();
+    api.answer = () => new Response("broken", { status: 502 });
+    other.clock.advance(10_999);
+    const stale = await readAgain();
+    expect([stale.status, stale.headers.get("age"), stale.headers.get("x-cache")]).toEqual([
+      200,
+      "10",
+      "hit",
+    ]);
+    other.clock.advance(1);
+    expect((await readAgain()).status).toBe(400);
+    await other.stop();
+  });
+
+  test("GATEHOUSE_UPSTREAM_GLOBAL_KEY is sent as it is, beside the server's own key", async () => {
+    const other = await start({ GATEHOUSE_UPSTREAM_GLOBAL_KEY: "application-key" });
+    const { token } = await other.addKey(await other.addServer({ serverKey: "own-Key" }));
+    await other.get("/v2/game/server", token);
+    expect(api.calls.at(-1)?.headers.get("authorization")).toBe("application-key");
+    expect(api.calls.at(-1)?.headers.get("server-key")).toBe("own-Key");
+    await other.stop();
+  });
+});

@@ -98,6 +98,12 @@ describe("the embedded store", () => {
     }
   });
 
+  test("refuses a folder in the place of its file with a sentence", () => {
+    const folder = newFolder();
+    mkdirSync(join(folder, "gatehouse.db"));
+    expect(() => openIn(folder)).toThrow(StartRefused);
+  });
+
   test("refuses a database of a newer version", async () => {
     const folder = newFolder();
     await openIn(folder).close();

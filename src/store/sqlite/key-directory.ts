@@ -7,10 +7,6 @@ export class KeyDirectory {
   readonly #inGrace = new Map<string, { readonly keyId: string; readonly validUntil: number }>();
   readonly #tokenOf = new Map<string, string>();
 
-  get size(): number {
-    return this.#tokenOf.size;
-  }
-
   find(tokenHash: string, now: number): ApiKey | undefined {
     return this.#byToken.get(tokenHash) ?? this.#findInGrace(tokenHash, now);
   }

@@ -71,11 +71,8 @@ function isEmpty(db: Database): boolean {
 
 /** Reads the header by hand: opening the file with SQLite could already change it. */
 function refuseUnusableFile(path: string): void {
-  const header = Buffer.alloc(HEADER_BYTES);
-  const file = openSync(path, "r");
-  const size = readSync(file, header, 0, HEADER_BYTES, 0);
-  closeSync(file);
-  const isSqlite = size === HEADER_BYTES && header.toString("latin1", 0, 16) === "SQLite format 3\0";
+  const header = readHeader(path);
+  const isSqlite = header.length === HEADER_BYTES && header.toString("latin1", 0, 16) === "SQLite format 3\0";
   if (!isSqlite || header.readUInt32BE(68) !== APPLICATION_ID) {
     throw new StartRefused(
       `${path} is not a Gatehouse database; it was left untouched — move it away, or set GATEHOUSE_DATA_DIR`,
@@ -89,6 +86,20 @@ function refuseUnusableFile(path: string): void {
   }
   // A killed first start leaves a journal that only a writer can roll back; there is nothing of worth in the file yet.
   if (!existsSync(`${path}-journal`)) refuseDamagedFile(path);
+}
+
+function readHeader(path: string): Buffer {
+  let file: number | undefined;
+  try {
+    file = openSync(path, "r");
+    const header = Buffer.alloc(HEADER_BYTES);
+    return header.subarray(0, readSync(file, header, 0, HEADER_BYTES, 0));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartRefused(`${path} cannot be read: ${reason} — check what it is, and its permissions`);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
 }
 
 /** Looks through a connection that cannot write, not even the log that a crash has left. */
