@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Check } from "typebox/value";
+import { ALL_SECTIONS_INFO, BASE_INFO } from "../../test/fake-game-api.ts";
 import { ServerInfo } from "../core/server-info.ts";
 import { createServerInfoParser } from "./parse-server-info.ts";
 
@@ -17,54 +18,8 @@ const SECTION_NAMES = [
   "Vehicles",
 ];
 
-/** The example of the game API's documentation, with every section. */
-const EXAMPLE = {
-  Name: "API Test",
-  OwnerId: 123,
-  CoOwnerIds: [123],
-  CurrentPlayers: 1,
-  MaxPlayers: 40,
-  JoinKey: "APIServer",
-  AccVerifiedReq: "Disabled",
-  TeamBalance: true,
-  Players: [
-    {
-      Team: "Sheriff",
-      Player: "PlayerName:123",
-      Callsign: "5D-550",
-      Location: {
-        LocationX: 1084.965,
-        LocationZ: 2302.28,
-        PostalCode: "218",
-        StreetName: "Park Street",
-        BuildingNumber: "2083",
-      },
-      Permission: "Server Administrator",
-      WantedStars: 0,
-    },
-  ],
-  Staff: { Admins: { "54": "Somebody" }, Mods: { "2": "Another" }, Helpers: { "16": "Third" } },
-  JoinLogs: [{ Join: true, Timestamp: 1704614400, Player: "PlayerName:123" }],
-  Queue: [123],
-  KillLogs: [{ Killed: "PlayerName:123", Timestamp: 1704614400, Killer: "PlayerName:456" }],
-  CommandLogs: [{ Player: "PlayerName:123", Timestamp: 1704614400, Command: ":h" }],
-  ModCalls: [{ Caller: "PlayerName:123", Moderator: null, Timestamp: 1704614400 }],
-  EmergencyCalls: [
-    {
-      Team: "Police",
-      Caller: 168,
-      Players: [],
-      Position: [-654.6, 666.5],
-      StartedAt: 1774216563,
-      CallNumber: 400,
-      Description: "d",
-      PositionDescriptor: "p",
-    },
-  ],
-  Vehicles: [
-    { Name: "Fire Engine", Owner: "Somebody", Texture: null, ColorHex: "#ff4444", ColorName: "Super Red" },
-  ],
-};
+/** A good answer with every section. */
+const EXAMPLE = { ...BASE_INFO, ...ALL_SECTIONS_INFO };
 const REQUIRED = Object.keys(EXAMPLE).slice(0, 8);
 
 const parsers = {
