@@ -1,4 +1,5 @@
 // The composition root: the only file that knows every room. Builds Gatehouse from a configuration and starts it.
+import { randomBytes } from "node:crypto";
 import { type Config, MASTER_KEY_MIN_CHARACTERS } from "./config.ts";
 import { createAddressList } from "./core/address.ts";
 import { ERRORS, StartRefused } from "./core/errors.ts";
@@ -8,9 +9,16 @@ import { hashToken } from "./core/token.ts";
 import { type DataFolder, openDataFolder } from "./data-folder.ts";
 import { obtainDemoToken, startDemoUpstream } from "./demo.ts";
 import { createAuthenticator } from "./gateway/authenticate.ts";
-import { createOperatorCheck } from "./gateway/authenticate-operator.ts";
+import {
+  createGuessLimit,
+  createOperatorCheck,
+  fingerprintOf,
+  GUESSING_ADDRESSES_MAX,
+} from "./gateway/authenticate-operator.ts";
 import { Relay } from "./gateway/relay.ts";
 import { RelayMeter } from "./gateway/relay-meter.ts";
+import { HOUR_MS, UsageMeter, WAITING_CELLS_MAX } from "./gateway/usage-meter.ts";
+import { createAdmin } from "./http/admin.ts";
 import { createAddressFinder } from "./http/client-address.ts";
 import { createCors } from "./http/cors.ts";
 import { createEdge, type Watcher } from "./http/edge.ts";
@@ -18,6 +26,7 @@ import { EdgeMeter } from "./http/edge-meter.ts";
 import { createTellReady, tellAlive } from "./http/health.ts";
 import { listen } from "./http/listen.ts";
 import { createMetrics } from "./http/metrics.ts";
+import { createOperatorOnly } from "./http/operator-only.ts";
 import { createReadServer, wantsGzip } from "./http/read-server.ts";
 import { listRoutes } from "./http/routes.ts";
 import { createTargetFinder, TARGETS_MAX } from "./http/target.ts";
@@ -31,9 +40,20 @@ import { VERSION } from "./version.ts";
 
 const DRAIN_MS = 10_000;
 const FAREWELL_MS = 100;
-const INVALID_TOKEN_LOG_MS = 10_000;
+const WRONG_SECRET_LOG_MS = 10_000;
+const USAGE_HAND_OVER_MS = 2_000;
+const USAGE_KEPT_MS = 30 * 24 * HOUR_MS;
+const TIDY_MS = HOUR_MS;
+const DAY_MS = 24 * HOUR_MS;
 /** Timers count to 2^31 - 1; any positive setting is legal, so longer ones mean "as long as possible". */
 const TIMER_MAX_MS = 2 ** 31 - 1;
+
+/** What is worth a line in the log, though not one for each request. */
+const WRONG_SECRETS: ReadonlyMap<number, string> = new Map([
+  [ERRORS.invalidToken.code, "a request had an invalid token"],
+  [ERRORS.invalidMasterKey.code, "a request had a wrong master key"],
+  [ERRORS.tooManyAttempts.code, "an address goes on guessing the master key"],
+]);
 
 export type App = {
   readonly url: string;
@@ -106,12 +126,37 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       log,
     });
 
+    const usage = new UsageMeter(store, log);
+    closers.push(() => usage.handOver());
+    closers.push(repeat(USAGE_HAND_OVER_MS, () => usage.handOver()));
+    const tidy = async () => {
+      const now = clock();
+      const before = { now, usage: now - USAGE_KEPT_MS, audit: now - config.auditDays * DAY_MS };
+      await store.tidy(before).catch((error) => log.warn({ err: error }, "old entries could not be deleted"));
+    };
+    await tidy();
+    closers.push(repeat(TIDY_MS, tidy));
+
     let isDraining = false;
     const edgeMeter = new EdgeMeter();
     const authenticate = createAuthenticator(store);
     const findAddress = createAddressFinder(createAddressList(config.trustProxy));
+    const guesses = createGuessLimit();
     const findTarget = createTargetFinder(
       listRoutes({
+        operator: createOperatorOnly({
+          check: createOperatorCheck([masterKey]),
+          guesses,
+          fingerprint: fingerprintOf(masterKey),
+          findAddress,
+        }),
+        admin: createAdmin({
+          store,
+          randomBytes,
+          usage,
+          usageMs: USAGE_KEPT_MS,
+          forgetServer: (serverId) => relay.forget(serverId),
+        }),
         readServer: createReadServer({ authenticate, store, relay, clock, findAddress }),
         tellAlive,
         tellReady: createTellReady({
@@ -131,6 +176,8 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
           gauged: [
             { name: "known_authorization_headers", size: authenticate.size, max: authenticate.max },
             { name: "known_accept_encodings", size: wantsGzip.size, max: wantsGzip.max },
+            { name: "guessing_addresses", size: guesses.size, max: GUESSING_ADDRESSES_MAX },
+            { name: "unsaved_usage", size: () => usage.size(), max: WAITING_CELLS_MAX },
             { name: "known_urls", size: () => findTarget.size(), max: TARGETS_MAX },
           ],
           version: VERSION,
@@ -143,7 +190,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       clock,
       log,
       isDraining: () => isDraining,
-      watch: createWatcher(edgeMeter, log, findAddress),
+      watch: createWatcher({ meter: edgeMeter, usage, log, findAddress }),
     });
     const listener = await listen({ host: config.host, port: config.port, tls: getTls(config), edge });
     closers.push(() => listener.close(DRAIN_MS));
@@ -208,22 +255,30 @@ async function noteMasterKey(store: Store, masterKey: string): Promise<string | 
   return masterKey;
 }
 
-function createWatcher(
-  meter: EdgeMeter,
-  log: LeveledLog,
-  findAddress: (call: Parameters<Watcher>[0]) => string,
-): Watcher {
-  const noteInvalidToken = createSampler(INVALID_TOKEN_LOG_MS);
+/** Calls again and again; what is returned ends it. */
+function repeat(everyMs: number, act: () => Promise<void>): () => Promise<void> {
+  const timer = setInterval(() => void act(), everyMs);
+  timer.unref();
+  return async () => clearInterval(timer);
+}
+
+function createWatcher(parts: {
+  meter: EdgeMeter;
+  usage: UsageMeter;
+  log: LeveledLog;
+  findAddress: (call: Parameters<Watcher>[0]) => string;
+}): Watcher {
+  const { meter, usage, log, findAddress } = parts;
+  const noteWrongSecret = createSampler(WRONG_SECRET_LOG_MS);
   return (call, { status }) => {
-    const { code, target, startedAt } = call;
+    const { code, target, startedAt, keyId } = call;
     const ms = performance.now() - startedAt;
     meter.of(target.routeName).count(status, code, ms / 1000);
-    if (code === ERRORS.invalidToken.code) {
-      noteInvalidToken(call.now, (unlogged) => {
-        log.warn(
-          { address: findAddress(call), request_id: call.id, unlogged },
-          "a request had an invalid token",
-        );
+    if (keyId !== undefined) usage.count(keyId, code, call.now);
+    const wrong = WRONG_SECRETS.get(code);
+    if (wrong !== undefined) {
+      noteWrongSecret(call.now, (unlogged) => {
+        log.warn({ address: findAddress(call), request_id: call.id, unlogged }, wrong);
       });
     }
     if (!log.isDebug) return;

@@ -33,6 +33,7 @@ export type Config = {
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly logFormat: (typeof LOG_FORMATS)[number];
   readonly metricsToken: string | undefined;
+  readonly auditDays: number;
   /** Settings with our prefix that we do not know: most likely misspelt. */
   readonly unknownSettings: readonly string[];
 };
@@ -58,7 +59,8 @@ export function parseConfig(
   defaultLogFormat: Config["logFormat"] = "json",
 ): Config {
   const faults: string[] = [];
-  const known = new Set<string>();
+  /** GATEHOUSE_URL is for the command line alone. */
+  const known = new Set<string>(["GATEHOUSE_URL"]);
 
   function find(name: string): string | undefined {
     known.add(name);
@@ -156,6 +158,7 @@ export function parseConfig(
     logLevel: choice("GATEHOUSE_LOG_LEVEL", LOG_LEVELS, "info"),
     logFormat: choice("GATEHOUSE_LOG_FORMAT", LOG_FORMATS, defaultLogFormat),
     metricsToken: visible("GATEHOUSE_METRICS_TOKEN"),
+    auditDays: integer("GATEHOUSE_AUDIT_DAYS", 365, 1),
     unknownSettings: Object.keys(environment).filter(
       (name) => name.startsWith("GATEHOUSE_") && !known.has(name),
     ),

@@ -22,7 +22,7 @@ export const ERRORS = {
   payloadTooLarge: { code: 5102, status: 413, message: "payload_too_large" },
   unsupportedMediaType: { code: 5103, status: 415, message: "unsupported_media_type" },
   invalidRequest: { code: 5104, status: 400, message: "invalid_request" },
-  notWaiting: { code: 5104, status: 409, message: "invalid_request" },
+  conflict: { code: 5104, status: 409, message: "invalid_request" },
   idempotencyInFlight: { code: 5105, status: 409, message: "idempotency_conflict" },
   idempotencyMismatch: { code: 5105, status: 422, message: "idempotency_conflict" },
   unavailable: { code: 5106, status: 503, message: "unavailable" },

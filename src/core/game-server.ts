@@ -2,6 +2,9 @@
 
 export const COMMUNITY_SHAPE = /^[A-Za-z0-9_-]{1,64}$/;
 
+/** What the game API calls a server key; anything else cannot be one. */
+export const SERVER_KEY_SHAPE = /^[A-Za-z0-9]+-[A-Za-z0-9]+$/;
+
 export type GameServer = {
   readonly serverId: string;
   readonly name: string;

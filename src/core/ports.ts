@@ -43,11 +43,38 @@ export type KeyDetails = KeyRights & {
   readonly revokedAt: number | null;
 };
 
+/** Who made a change: enough to tell operators apart, too little to act as one. */
+export type Actor = { readonly fingerprint: string; readonly address: string };
+
+/** What is told about a change beside its target. `details` never hold a secret. */
+export type AuditNote = {
+  readonly at: number;
+  readonly action: string;
+  readonly actor: Actor;
+  readonly details: Readonly<Record<string, unknown>>;
+};
+
+export type AuditEntry = AuditNote & { readonly id: string; readonly target: string };
+
+/** What one key did in one hour since the last time it was told. Code 0 stands for answers without an error. */
+export type UsageCell = {
+  readonly keyId: string;
+  /** The beginning of the hour. */
+  readonly hour: number;
+  readonly lastUsedAt: number;
+  readonly counts: ReadonlyMap<number, number>;
+};
+
+export type UsageCount = { readonly hour: number; readonly code: number; readonly count: number };
+
 export type Block = { readonly keyId: string; readonly blockedUntil: number };
 
+export const TOKENS_IN_GRACE_MAX = 5;
+
 /**
- * Keeps servers, keys and blocks. Every method throws StoreUnavailable when it cannot keep its promise; nothing has
- * changed then. A change that has returned survives a crash, and the next lookup sees it.
+ * Keeps servers, keys, blocks, their use and the audit log. Every method throws StoreUnavailable when it cannot keep its promise; nothing has
+ * changed then. A change that has returned survives a crash, and the next lookup sees it. A note handed to a change is
+ * kept in the audit log with it, both or neither; a change that finds nothing to change keeps no note.
  */
 export interface Store {
   /** The key a valid token belongs to; undefined for tokens unknown, revoked, rotated away or past their grace. */
@@ -61,32 +88,57 @@ export interface Store {
    */
   judge(keyId: string, now: number, isCounted: boolean): MaybePromise<Verdict>;
 
-  createServer(draft: ServerDraft, now: number): Promise<GameServer>;
+  createServer(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer>;
+  findServerByName(name: string): Promise<GameServer | undefined>;
   /** Setting the same upstream key again counts as a new one. Undefined when there is no such server. */
-  updateServer(serverId: string, change: Partial<ServerDraft>): Promise<GameServer | undefined>;
-  /** Revokes the server's keys and forgets the server. Undefined when there is no such server. */
-  deleteServer(serverId: string, now: number): Promise<{ revokedKeys: number } | undefined>;
+  updateServer(
+    serverId: string,
+    change: Partial<ServerDraft>,
+    note?: AuditNote,
+  ): Promise<GameServer | undefined>;
+  /** Revokes the server's keys and forgets all but that it was there. Undefined when there never was such a server. */
+  deleteServer(serverId: string, now: number, note?: AuditNote): Promise<{ revokedKeys: number } | undefined>;
   /** Oldest first. */
   listServers(page: PageRequest): Promise<Page<GameServer>>;
   /** The upstream key in the clear, for the relay alone. Undefined when there is no such server. */
   readServerKey(serverId: string): Promise<string | undefined>;
 
   /** Undefined when there is no such server. */
-  createKey(draft: KeyDraft, now: number): Promise<KeyDetails | undefined>;
+  createKey(draft: KeyDraft, now: number, note?: AuditNote): Promise<KeyDetails | undefined>;
   findKeyDetails(keyId: string): Promise<KeyDetails | undefined>;
   /** Oldest first, revoked keys included. */
   listKeys(page: PageRequest & { serverId?: string }): Promise<Page<KeyDetails>>;
   /** Undefined when there is no such key or it is revoked. */
-  updateKey(keyId: string, change: KeyChange): Promise<KeyDetails | undefined>;
-  /** The old token works until `oldValidUntil`. False when there is no such key or it is revoked. */
-  rotateKey(keyId: string, tokenHash: string, oldValidUntil: number, now: number): Promise<boolean>;
+  updateKey(keyId: string, change: KeyChange, note?: AuditNote): Promise<KeyDetails | undefined>;
+  /**
+   * The old token works until `oldValidUntil`. At most TOKENS_IN_GRACE_MAX old tokens of a key work at a time; one more
+   * ends the one whose time is up first. False when there is no such key or it is revoked.
+   */
+  rotateKey(
+    keyId: string,
+    tokenHash: string,
+    oldValidUntil: number,
+    now: number,
+    note?: AuditNote,
+  ): Promise<boolean>;
   /** Revoking again changes nothing. False when there never was such a key. */
-  revokeKey(keyId: string, now: number): Promise<boolean>;
+  revokeKey(keyId: string, now: number, note?: AuditNote): Promise<boolean>;
 
   /** The blocks in force. */
   listBlocks(now: number): Promise<readonly Block[]>;
   /** The key starts over with a fresh window. */
-  liftBlock(keyId: string): Promise<void>;
+  liftBlock(keyId: string, note?: AuditNote): Promise<void>;
+
+  /** Adds to what is known of keys' use. Cells of keys that are gone are left out. */
+  addUsage(cells: readonly UsageCell[]): Promise<void>;
+  /** From the hour that begins at `since` on, oldest first. */
+  readUsage(keyId: string, since: number): Promise<readonly UsageCount[]>;
+
+  /** Newest first. */
+  listAudit(page: PageRequest): Promise<Page<AuditEntry>>;
+
+  /** Forgets old tokens whose grace is over, and what was used or noted before the times given. */
+  tidy(before: { readonly now: number; readonly usage: number; readonly audit: number }): Promise<void>;
 
   findSetting(name: string): Promise<string | undefined>;
   saveSetting(name: string, value: string): Promise<void>;

@@ -122,6 +122,11 @@ export class Relay {
     return watch.pending;
   }
 
+  /** A server that was deleted leaves nothing behind, not even a refused key. */
+  forget(serverId: string): void {
+    this.#watches.delete(serverId);
+  }
+
   /** For people and metrics: nothing here holds a key or a player. */
   describe(now: number) {
     const watches = [...this.#watches.values()];

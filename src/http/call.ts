@@ -22,6 +22,8 @@ const PROCESS_MARK = Math.floor(Math.random() * 36 ** 6)
 export class Call {
   /** The code of the error that was answered, 0 for none. For logs and metrics. */
   code = 0;
+  /** The key that sent the request, once it is known. For the key's usage. */
+  keyId: string | undefined;
   readonly startedAt = performance.now();
   #id: string | undefined;
 

@@ -34,7 +34,9 @@ export function createReadServer({
 
   function identify(call: Call): MaybePromise<Response> {
     return chain(authenticate(call.request.headers.get("authorization"), call.now), (key) => {
-      return isRefusal(key) ? answerRefusal(call, key) : admitKey(call, key);
+      if (isRefusal(key)) return answerRefusal(call, key);
+      call.keyId = key.keyId;
+      return admitKey(call, key);
     });
   }
 

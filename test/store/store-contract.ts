@@ -96,7 +96,8 @@ export function describeStore(name: string, createHarness: () => Promise<StoreHa
         await addKey(doomed.serverId, "hash-2");
         await addKey(other.serverId, "hash-3");
         expect(await store.deleteServer(doomed.serverId, NOW + 5)).toEqual({ revokedKeys: 2 });
-        expect(await store.deleteServer(doomed.serverId, NOW + 5)).toBeUndefined();
+        expect(await store.deleteServer(doomed.serverId, NOW + 5)).toEqual({ revokedKeys: 0 });
+        expect(await store.deleteServer("srv_unknown", NOW + 5)).toBeUndefined();
         await reopen();
         expect(await store.findServer(doomed.serverId)).toBeUndefined();
         expect(await store.findKey("hash-1", NOW)).toBeUndefined();

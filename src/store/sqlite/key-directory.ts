@@ -29,11 +29,14 @@ export class KeyDirectory {
     this.#inGrace.set(tokenHash, { keyId, validUntil });
   }
 
-  delete(keyId: string): void {
-    const tokenHash = this.#tokenOf.get(keyId);
-    if (tokenHash !== undefined) this.#byToken.delete(tokenHash);
-    this.#tokenOf.delete(keyId);
-    for (const [hash, grace] of this.#inGrace) if (grace.keyId === keyId) this.#inGrace.delete(hash);
+  /** Forgets tokens, wherever they are. */
+  deleteTokens(tokenHashes: readonly string[]): void {
+    for (const tokenHash of tokenHashes) {
+      const key = this.#byToken.get(tokenHash);
+      if (key) this.#tokenOf.delete(key.keyId);
+      this.#byToken.delete(tokenHash);
+      this.#inGrace.delete(tokenHash);
+    }
   }
 
   tokenOf(keyId: string): string | undefined {

@@ -39,10 +39,13 @@ export class LimitBook {
     return blocks;
   }
 
-  /** Takes the block off the disk first; a failure there leaves it in force. */
-  lift(keyId: string): void {
+  isBlocked(keyId: string, now: number): boolean {
+    return (this.#states.get(keyId)?.blockedUntil ?? 0) > now;
+  }
+
+  /** Takes the block off the disk; it stays in force until it is forgotten too. */
+  deleteSaved(keyId: string): void {
     this.#db.query("DELETE FROM blocks WHERE key_id = ?").run(keyId);
-    this.forget(keyId);
   }
 
   forget(keyId: string): void {

@@ -1,28 +1,37 @@
-// The embedded store. One connection; servers, keys and blocks are on disk and also in memory, counts only in memory.
+// The embedded store. One connection; servers, keys and blocks are on disk and also in memory, counts only in
+// memory, use and audit only on disk.
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import type { ApiKey } from "../../core/api-key.ts";
 import { StartRefused, StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
-import type {
-  Block,
-  KeyChange,
-  KeyDetails,
-  KeyDraft,
-  Log,
-  Page,
-  PageRequest,
-  ServerDraft,
-  Store,
+import {
+  type AuditEntry,
+  type AuditNote,
+  type Block,
+  type KeyChange,
+  type KeyDetails,
+  type KeyDraft,
+  type Log,
+  type Page,
+  type PageRequest,
+  type ServerDraft,
+  type Store,
+  TOKENS_IN_GRACE_MAX,
+  type UsageCell,
+  type UsageCount,
 } from "../../core/ports.ts";
 import type { Verdict } from "../../core/rate-limit.ts";
 import { randomBase62 } from "../../core/token.ts";
 import type { Sealer } from "../sealer.ts";
+import { AuditLog } from "./audit-log.ts";
 import { KeyDirectory } from "./key-directory.ts";
 import { LimitBook } from "./limit-book.ts";
 import { lockDataFolder, openDatabase } from "./open-database.ts";
+import { toPage, toSeq } from "./pages.ts";
 import { type KeyRow, type ServerRow, toApiKey, toGameServer, toKeyDetails } from "./rows.ts";
+import { UsageLog } from "./usage-log.ts";
 
 const ID_LENGTH = 20;
 const SECRET_CHECK = "secret-check";
@@ -53,6 +62,8 @@ class SqliteStore implements Store {
   readonly #keys = new KeyDirectory();
   readonly #servers = new Map<string, GameServer>();
   readonly #limits: LimitBook;
+  readonly #usage: UsageLog;
+  readonly #audit: AuditLog;
 
   constructor(db: Database, lock: Database, settings: SqliteStoreSettings) {
     this.#db = db;
@@ -60,6 +71,8 @@ class SqliteStore implements Store {
     this.#path = settings.path;
     this.#sealer = settings.sealer;
     this.#limits = new LimitBook(db, settings.log);
+    this.#usage = new UsageLog(db);
+    this.#audit = new AuditLog(db);
     this.#checkSecret();
     this.#load();
   }
@@ -76,7 +89,7 @@ class SqliteStore implements Store {
     return this.#limits.judge(keyId, now, isCounted);
   }
 
-  async createServer(draft: ServerDraft, now: number): Promise<GameServer> {
+  async createServer(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer> {
     const serverId = newId("srv_");
     const server: GameServer = {
       serverId,
@@ -85,7 +98,7 @@ class SqliteStore implements Store {
       createdAt: now,
       keyRevision: 1,
     };
-    this.#write(() => {
+    this.#writeNoted(serverId, note, () => {
       this.#db
         .query(
           "INSERT INTO servers (server_id, name, community, server_key, key_revision, created_at) VALUES (?, ?, ?, ?, 1, ?)",
@@ -96,7 +109,18 @@ class SqliteStore implements Store {
     return server;
   }
 
-  async updateServer(serverId: string, change: Partial<ServerDraft>): Promise<GameServer | undefined> {
+  async findServerByName(name: string): Promise<GameServer | undefined> {
+    const row = this.#guard(() =>
+      this.#db.query<ServerRow, [string]>("SELECT * FROM servers WHERE name = ? LIMIT 1").get(name),
+    );
+    return row ? toGameServer(row) : undefined;
+  }
+
+  async updateServer(
+    serverId: string,
+    change: Partial<ServerDraft>,
+    note?: AuditNote,
+  ): Promise<GameServer | undefined> {
     const old = this.#servers.get(serverId);
     if (!old) return undefined;
     const server: GameServer = {
@@ -105,7 +129,7 @@ class SqliteStore implements Store {
       community: change.community === undefined ? old.community : change.community,
       keyRevision: old.keyRevision + (change.serverKey === undefined ? 0 : 1),
     };
-    this.#write(() => {
+    this.#writeNoted(serverId, note, () => {
       this.#db
         .query("UPDATE servers SET name = ?, community = ?, key_revision = ? WHERE server_id = ?")
         .run(server.name, server.community, server.keyRevision, serverId);
@@ -118,8 +142,12 @@ class SqliteStore implements Store {
     return server;
   }
 
-  async deleteServer(serverId: string, now: number): Promise<{ revokedKeys: number } | undefined> {
-    if (!this.#servers.has(serverId)) return undefined;
+  async deleteServer(
+    serverId: string,
+    now: number,
+    note?: AuditNote,
+  ): Promise<{ revokedKeys: number } | undefined> {
+    if (!this.#servers.has(serverId)) return this.#wasDeleted(serverId) ? { revokedKeys: 0 } : undefined;
     const rows = this.#guard(() =>
       this.#db
         .query<{ key_id: string }, [string]>(
@@ -128,12 +156,14 @@ class SqliteStore implements Store {
         .all(serverId),
     );
     const keyIds = rows.map((row) => row.key_id);
-    this.#write(() => {
-      for (const keyId of keyIds) this.#revoke(keyId, now);
+    const tokenHashes = this.#writeNoted(serverId, note, () => {
       this.#db.query("DELETE FROM servers WHERE server_id = ?").run(serverId);
+      this.#db.query("INSERT INTO deleted_servers VALUES (?, ?)").run(serverId, now);
+      return keyIds.flatMap((keyId) => this.#revoke(keyId, now));
     });
     this.#servers.delete(serverId);
-    for (const keyId of keyIds) this.#forgetKey(keyId);
+    this.#keys.deleteTokens(tokenHashes);
+    for (const keyId of keyIds) this.#limits.forget(keyId);
     return { revokedKeys: keyIds.length };
   }
 
@@ -155,10 +185,10 @@ class SqliteStore implements Store {
     return row ? this.#sealer.open(row.server_key, serverId) : undefined;
   }
 
-  async createKey(draft: KeyDraft, now: number): Promise<KeyDetails | undefined> {
+  async createKey(draft: KeyDraft, now: number, note?: AuditNote): Promise<KeyDetails | undefined> {
     if (!this.#servers.has(draft.serverId)) return undefined;
     const keyId = newId("key_");
-    const row = this.#write(() => {
+    const row = this.#writeNoted(keyId, note, () => {
       const made = this.#db
         .query<KeyRow, SQLQueryBindings[]>(
           `INSERT INTO keys (key_id, server_id, label, versions, sections, commands, ip_allow, expires_at, suspended, created_at)
@@ -198,11 +228,11 @@ class SqliteStore implements Store {
     return toPage(rows, page.limit, toKeyDetails);
   }
 
-  async updateKey(keyId: string, change: KeyChange): Promise<KeyDetails | undefined> {
+  async updateKey(keyId: string, change: KeyChange, note?: AuditNote): Promise<KeyDetails | undefined> {
     const old = this.#findKeyRow(keyId);
     if (!old || old.revoked_at !== null) return undefined;
     const key = { ...toKeyDetails(old), ...change };
-    const row = this.#write(() => {
+    const row = this.#writeNoted(keyId, note, () => {
       const made = this.#db
         .query<KeyRow, SQLQueryBindings[]>(
           `UPDATE keys SET label = ?, versions = ?, sections = ?, commands = ?, ip_allow = ?, expires_at = ?, suspended = ?
@@ -224,26 +254,41 @@ class SqliteStore implements Store {
     return toKeyDetails(row);
   }
 
-  async rotateKey(keyId: string, tokenHash: string, oldValidUntil: number, now: number): Promise<boolean> {
+  async rotateKey(
+    keyId: string,
+    tokenHash: string,
+    oldValidUntil: number,
+    now: number,
+    note?: AuditNote,
+  ): Promise<boolean> {
     const row = this.#findKeyRow(keyId);
     const oldHash = this.#keys.tokenOf(keyId);
     if (!row || row.revoked_at !== null || oldHash === undefined) return false;
-    this.#write(() => {
+    const ended = this.#writeNoted(keyId, note, () => {
       this.#db.query("UPDATE tokens SET valid_until = ? WHERE token_hash = ?").run(oldValidUntil, oldHash);
-      this.#db.query("DELETE FROM tokens WHERE key_id = ? AND valid_until <= ?").run(keyId, now);
+      const gone = this.#db
+        .query<{ token_hash: string }, [string, number, number]>(
+          `DELETE FROM tokens WHERE key_id = ?1 AND token_hash NOT IN (
+             SELECT token_hash FROM tokens WHERE key_id = ?1 AND valid_until > ?2
+             ORDER BY valid_until DESC LIMIT ?3) RETURNING token_hash`,
+        )
+        .all(keyId, now, TOKENS_IN_GRACE_MAX);
       this.#db.query("INSERT INTO tokens (token_hash, key_id) VALUES (?, ?)").run(tokenHash, keyId);
+      return gone.map((token) => token.token_hash);
     });
     this.#keys.set(toApiKey(row), tokenHash);
-    if (oldValidUntil > now) this.#keys.allowGrace(oldHash, keyId, oldValidUntil);
+    this.#keys.allowGrace(oldHash, keyId, oldValidUntil);
+    this.#keys.deleteTokens(ended);
     return true;
   }
 
-  async revokeKey(keyId: string, now: number): Promise<boolean> {
+  async revokeKey(keyId: string, now: number, note?: AuditNote): Promise<boolean> {
     const row = this.#findKeyRow(keyId);
     if (!row) return false;
     if (row.revoked_at === null) {
-      this.#write(() => this.#revoke(keyId, now));
-      this.#forgetKey(keyId);
+      const tokenHashes = this.#writeNoted(keyId, note, () => this.#revoke(keyId, now));
+      this.#keys.deleteTokens(tokenHashes);
+      this.#limits.forget(keyId);
     }
     return true;
   }
@@ -252,8 +297,39 @@ class SqliteStore implements Store {
     return this.#limits.listBlocks(now);
   }
 
-  async liftBlock(keyId: string): Promise<void> {
-    this.#guard(() => this.#limits.lift(keyId));
+  async liftBlock(keyId: string, note?: AuditNote): Promise<void> {
+    const isBlocked = note !== undefined && this.#limits.isBlocked(keyId, note.at);
+    this.#writeNoted(keyId, isBlocked ? note : undefined, () => {
+      this.#limits.deleteSaved(keyId);
+    });
+    this.#limits.forget(keyId);
+  }
+
+  async addUsage(cells: readonly UsageCell[]): Promise<void> {
+    this.#write(() => this.#usage.add(cells));
+  }
+
+  async readUsage(keyId: string, since: number): Promise<readonly UsageCount[]> {
+    return this.#guard(() => this.#usage.read(keyId, since));
+  }
+
+  async listAudit(page: PageRequest): Promise<Page<AuditEntry>> {
+    return this.#guard(() => this.#audit.list(page));
+  }
+
+  async tidy({ now, usage, audit }: { now: number; usage: number; audit: number }): Promise<void> {
+    const ended = this.#write(() => {
+      this.#usage.forgetBefore(usage);
+      this.#audit.forgetBefore(audit);
+      this.#db.query("DELETE FROM deleted_servers WHERE deleted_at < ?").run(audit);
+      this.#db.query("DELETE FROM blocks WHERE blocked_until <= ?").run(now);
+      return this.#db
+        .query<{ token_hash: string }, [number]>(
+          "DELETE FROM tokens WHERE valid_until <= ? RETURNING token_hash",
+        )
+        .all(now);
+    });
+    this.#keys.deleteTokens(ended.map((token) => token.token_hash));
   }
 
   async findSetting(name: string): Promise<string | undefined> {
@@ -310,15 +386,19 @@ class SqliteStore implements Store {
     }
   }
 
-  #revoke(keyId: string, now: number): void {
+  /** The tokens that led to the key, for memory to forget once this is on disk. */
+  #revoke(keyId: string, now: number): string[] {
     this.#db.query("UPDATE keys SET revoked_at = ? WHERE key_id = ?").run(now, keyId);
-    this.#db.query("DELETE FROM tokens WHERE key_id = ?").run(keyId);
-    this.#db.query("DELETE FROM blocks WHERE key_id = ?").run(keyId);
+    this.#limits.deleteSaved(keyId);
+    const tokens = this.#db
+      .query<{ token_hash: string }, [string]>("DELETE FROM tokens WHERE key_id = ? RETURNING token_hash")
+      .all(keyId);
+    return tokens.map((token) => token.token_hash);
   }
 
-  #forgetKey(keyId: string): void {
-    this.#keys.delete(keyId);
-    this.#limits.forget(keyId);
+  #wasDeleted(serverId: string): boolean {
+    const query = "SELECT 1 FROM deleted_servers WHERE server_id = ?";
+    return this.#guard(() => this.#db.query(query).get(serverId)) !== null;
   }
 
   #findKeyRow(keyId: string): KeyRow | undefined {
@@ -346,6 +426,13 @@ class SqliteStore implements Store {
     return this.#guard(() => this.#db.transaction(change).immediate());
   }
 
+  #writeNoted<T>(target: string, note: AuditNote | undefined, change: () => T): T {
+    return this.#write(() => {
+      if (note) this.#audit.add(target, note);
+      return change();
+    });
+  }
+
   #guard<T>(access: () => T): T {
     try {
       return access();
@@ -362,19 +449,4 @@ function getRow(row: KeyRow | null): KeyRow {
 
 function newId(prefix: string): string {
   return prefix + randomBase62(ID_LENGTH, randomBytes);
-}
-
-function toSeq(cursor: string | undefined): number {
-  return cursor === undefined ? 0 : Number.parseInt(cursor, 36) || 0;
-}
-
-function toPage<Row extends { seq: number }, T>(
-  rows: readonly Row[],
-  limit: number,
-  toItem: (row: Row) => T,
-): Page<T> {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const next = rows.length > limit && last ? last.seq.toString(36) : null;
-  return { items: shown.map(toItem), next };
 }

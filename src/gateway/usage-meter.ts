@@ -1,0 +1,79 @@
+// Counts what every key does, in memory, and hands it to the store in batches: the way of a request waits for none of it.
+// A crash loses what was not handed over yet, which is statistics only.
+import type { Log, Store, UsageCell } from "../core/ports.ts";
+
+export const HOUR_MS = 3_600_000;
+/** Written in one go, so that a busy moment does not hold up requests. */
+const BATCH_MAX = 500;
+/** While the store takes nothing: what is counted beyond this is dropped. */
+export const WAITING_CELLS_MAX = 100_000;
+
+type OpenCell = {
+  readonly keyId: string;
+  readonly hour: number;
+  lastUsedAt: number;
+  readonly counts: Map<number, number>;
+};
+
+export class UsageMeter {
+  readonly #store: Pick<Store, "addUsage">;
+  readonly #log: Log;
+  #open = new Map<string, OpenCell>();
+  /** Cells of hours that are over, and those that the store would not take. */
+  #waiting: UsageCell[] = [];
+  #handover: Promise<void> = Promise.resolve();
+  #isFailing = false;
+
+  constructor(store: Pick<Store, "addUsage">, log: Log) {
+    this.#store = store;
+    this.#log = log;
+  }
+
+  /** `code` is 0 for an answer without an error. */
+  count(keyId: string, code: number, now: number): void {
+    const hour = now - (now % HOUR_MS);
+    let cell = this.#open.get(keyId);
+    if (cell === undefined || cell.hour !== hour) {
+      if (cell) this.#keep(cell);
+      cell = { keyId, hour, lastUsedAt: now, counts: new Map() };
+      this.#open.set(keyId, cell);
+    }
+    cell.lastUsedAt = now;
+    cell.counts.set(code, (cell.counts.get(code) ?? 0) + 1);
+  }
+
+  /** Resolves when everything counted so far is in the store, or the store has refused it. Never throws. */
+  handOver(): Promise<void> {
+    this.#handover = this.#handover.then(() => this.#handOverAll());
+    return this.#handover;
+  }
+
+  size(): number {
+    return this.#open.size + this.#waiting.length;
+  }
+
+  async #handOverAll(): Promise<void> {
+    if (this.size() === 0) return;
+    const cells = [...this.#waiting, ...this.#open.values()];
+    this.#waiting = [];
+    this.#open = new Map();
+    for (let done = 0; done < cells.length; done += BATCH_MAX) {
+      try {
+        await this.#store.addUsage(cells.slice(done, done + BATCH_MAX));
+        this.#isFailing = false;
+      } catch (error) {
+        for (const cell of cells.slice(done)) this.#keep(cell);
+        if (!this.#isFailing)
+          this.#log.warn({ err: error }, "the use of keys cannot be saved now; it is kept in memory");
+        this.#isFailing = true;
+        return;
+      }
+      // Requests that came meanwhile go first.
+      if (done + BATCH_MAX < cells.length) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  #keep(cell: UsageCell): void {
+    if (this.#waiting.length < WAITING_CELLS_MAX) this.#waiting.push(cell);
+  }
+}

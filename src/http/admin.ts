@@ -1,0 +1,217 @@
+// The admin API's handlers: take the request apart, have the gateway do it, put the answer together.
+import type Type from "typebox";
+import { KeyUpdate, NewKey, NewServer, Rotation, ServerChange } from "../core/admin-requests.ts";
+import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
+import type { GameServer } from "../core/game-server.ts";
+import type { Page, PageRequest, UsageCount } from "../core/ports.ts";
+import {
+  changeKey,
+  createKey,
+  describeKey,
+  type KeyParts,
+  liftBlock,
+  listBlocks,
+  revokeKey,
+  rotateKey,
+} from "../gateway/manage-keys.ts";
+import { addServer, changeServer, removeServer } from "../gateway/manage-servers.ts";
+import { NOT_FOUND } from "../gateway/refuse-field.ts";
+import { HOUR_MS, type UsageMeter } from "../gateway/usage-meter.ts";
+import { answerJson, answerRefusal } from "./answers.ts";
+import type { Call } from "./call.ts";
+import { readJsonBody } from "./json-body.ts";
+import type { OperatorHandler } from "./operator-only.ts";
+import { parseBody, parseId, parsePage } from "./parse-request.ts";
+
+const EMPTY_BODY = refuse(ERRORS.invalidJson);
+
+export type AdminParts = KeyParts & {
+  readonly usage: UsageMeter;
+  /** How far back the use of a key is told. */
+  readonly usageMs: number;
+  /** Told after a server is gone. */
+  readonly forgetServer: (serverId: string) => void;
+};
+
+export type Admin = Readonly<
+  Record<
+    | "listServers"
+    | "createServer"
+    | "showServer"
+    | "changeServer"
+    | "deleteServer"
+    | "listKeys"
+    | "createKey"
+    | "showKey"
+    | "changeKey"
+    | "revokeKey"
+    | "rotateKey"
+    | "listBlocks"
+    | "liftBlock"
+    | "listAudit",
+    OperatorHandler
+  >
+>;
+
+export function createAdmin(parts: AdminParts): Admin {
+  const { store, usage, usageMs, forgetServer } = parts;
+  const inTurn = createTurns();
+
+  return {
+    listServers: (call) => list(call, (page) => store.listServers(page), describeServer),
+    createServer: async (call, actor) => {
+      const request = await parse(call, NewServer);
+      if (isRefusal(request)) return answerRefusal(call, request);
+      const made = await inTurn(() => addServer(store, request.value, actor, call.now));
+      return answer(call, made, describeServer, 201);
+    },
+    showServer: async (call) => {
+      return answer(call, (await store.findServer(idOf(call))) ?? NOT_FOUND, describeServer);
+    },
+    changeServer: async (call, actor) => {
+      const request = await parse(call, ServerChange);
+      if (isRefusal(request)) return answerRefusal(call, request);
+      const changed = await inTurn(() => changeServer(store, idOf(call), request.value, actor, call.now));
+      return answer(call, changed, describeServer);
+    },
+    deleteServer: async (call, actor) => {
+      const removed = await inTurn(() => removeServer(store, idOf(call), actor, call.now));
+      if (!isRefusal(removed)) forgetServer(idOf(call));
+      return answer(call, removed, ({ revokedKeys }) => ({ revoked_keys: revokedKeys, failed_commands: 0 }));
+    },
+
+    listKeys: async (call) => {
+      const serverId = parseId(queryOf(call), "server_id", "srv_");
+      if (typeof serverId === "object") return answerRefusal(call, serverId);
+      await usage.handOver();
+      return list(call, (page) => store.listKeys({ ...page, ...(serverId && { serverId }) }), describeKey);
+    },
+    createKey: async (call, actor) => {
+      const request = await parse(call, NewKey);
+      if (isRefusal(request)) return answerRefusal(call, request);
+      const made = await inTurn(() => createKey(parts, request.value, actor, call.now));
+      return answer(call, made, ({ key, token }) => ({ ...describeKey(key), token }), 201);
+    },
+    showKey: async (call) => {
+      await usage.handOver();
+      const key = (await store.findKeyDetails(idOf(call))) ?? NOT_FOUND;
+      if (isRefusal(key)) return answerRefusal(call, key);
+      const since = call.now - (call.now % HOUR_MS) - usageMs + HOUR_MS;
+      const counts = await store.readUsage(key.keyId, since);
+      return answerJson({ ...describeKey(key), usage: describeUsage(counts) });
+    },
+    changeKey: async (call, actor) => {
+      const request = await parse(call, KeyUpdate);
+      if (isRefusal(request)) return answerRefusal(call, request);
+      const changed = await inTurn(() => changeKey(parts, idOf(call), request.value, actor, call.now));
+      return answer(call, changed, describeKey);
+    },
+    revokeKey: async (call, actor) => {
+      return answerDone(call, await inTurn(() => revokeKey(parts, idOf(call), actor, call.now)));
+    },
+    rotateKey: async (call, actor) => {
+      const request = await parse(call, Rotation, {});
+      if (isRefusal(request)) return answerRefusal(call, request);
+      const rotated = await inTurn(() => rotateKey(parts, idOf(call), request.value, actor, call.now));
+      return answer(call, rotated, ({ token, oldValidUntil }) => {
+        return { key_id: idOf(call), token, old_token_valid_until: oldValidUntil };
+      });
+    },
+
+    listBlocks: (call) =>
+      list(
+        call,
+        (page) => listBlocks(store, page, call.now),
+        (block) => block,
+      ),
+    liftBlock: async (call, actor) => {
+      return answerDone(call, await inTurn(() => liftBlock(parts, idOf(call), actor, call.now)));
+    },
+    listAudit: (call) =>
+      list(
+        call,
+        (page) => store.listAudit(page),
+        (entry) => entry,
+      ),
+  };
+}
+
+/** Changes are made one after the other: each is checked against what the one before has left. */
+function createTurns(): <T>(act: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (act) => {
+    const turn = last.then(act);
+    last = turn.catch(() => {});
+    return turn;
+  };
+}
+
+async function parse<S extends Type.TObject>(
+  call: Call,
+  schema: S,
+  withoutBody?: Type.Static<S>,
+): Promise<{ readonly value: Type.Static<S> } | Refusal> {
+  const body = await readJsonBody(call);
+  if (body === undefined) return withoutBody ? { value: withoutBody } : EMPTY_BODY;
+  return isRefusal(body) ? body : parseBody(schema, body.json);
+}
+
+async function list<T>(
+  call: Call,
+  read: (page: PageRequest) => Promise<Page<T>>,
+  describe: (item: T) => unknown,
+): Promise<Response> {
+  const request = parsePage(queryOf(call));
+  if (isRefusal(request)) return answerRefusal(call, request);
+  const { items, next } = await read(request);
+  return answerJson({ items: items.map(describe), next });
+}
+
+function answer<T extends object>(
+  call: Call,
+  outcome: T | Refusal,
+  describe: (made: T) => unknown,
+  status = 200,
+): Response {
+  return isRefusal(outcome) ? answerRefusal(call, outcome) : answerJson(describe(outcome), status);
+}
+
+function answerDone(call: Call, refusal: Refusal | undefined): Response {
+  return refusal ? answerRefusal(call, refusal) : new Response(null, { status: 204 });
+}
+
+function describeServer({ serverId, name, community, createdAt }: GameServer) {
+  return { server_id: serverId, name, community, created_at: createdAt };
+}
+
+/** The whole, and each hour in which there was something, oldest first. */
+function describeUsage(counts: readonly UsageCount[]) {
+  const hours = new Map<number, UsageCount[]>();
+  for (const count of counts) {
+    const hour = hours.get(count.hour);
+    if (hour) hour.push(count);
+    else hours.set(count.hour, [count]);
+  }
+  return {
+    ...sumUp(counts),
+    hours: Array.from(hours, ([hour, ofHour]) => ({ hour, ...sumUp(ofHour) })),
+  };
+}
+
+function sumUp(counts: readonly UsageCount[]) {
+  let requests = 0;
+  const refusals: Record<string, number> = {};
+  for (const { code, count } of counts) {
+    requests += count;
+    if (code !== 0) refusals[code] = (refusals[code] ?? 0) + count;
+  }
+  return { requests, refusals };
+}
+
+function idOf(call: Call): string {
+  return call.target.params.id ?? "";
+}
+
+function queryOf(call: Call): URLSearchParams {
+  return new URLSearchParams(`?${call.target.query}`);
+}

@@ -1,0 +1,63 @@
+// Checks what an operator sent: bodies against their schema, queries against what lists understand. Every field that is
+// wrong is named at once.
+import type Type from "typebox";
+import type { Refusal } from "../core/errors.ts";
+import type { PageRequest } from "../core/ports.ts";
+import { refuseField, refuseFields } from "../gateway/refuse-field.ts";
+
+const PAGE_DEFAULT = 50;
+export const PAGE_MAX = 200;
+const CURSOR_SHAPE = /^[0-9A-Za-z_.:-]{1,200}$/;
+
+/** The value, known to be of the schema's kind, or the fields that are not. */
+export async function parseBody<S extends Type.TObject>(
+  schema: S,
+  json: unknown,
+): Promise<{ readonly value: Type.Static<S> } | Refusal> {
+  // Loaded with the first write: whoever only reads does not pay for it.
+  const { default: Value } = await import("typebox/value");
+  if (Value.Check(schema, json)) return { value: json };
+  if (typeof json !== "object" || json === null || Array.isArray(json)) {
+    return refuseField("body", "must be a JSON object");
+  }
+  const known: Record<string, Type.TSchema & { description?: string }> = schema.properties;
+  const details = new Map<string, string>();
+  for (const name of schema.required ?? []) if (!Object.hasOwn(json, name)) details.set(name, "is required");
+  for (const [name, value] of Object.entries(json)) {
+    const field = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (!field) details.set(name.slice(0, 100), `is unknown; known are ${Object.keys(known).join(", ")}`);
+    else if (!Value.Check(field, value)) details.set(name, field.description ?? "is not valid");
+  }
+  return refuseFields(Object.fromEntries(details));
+}
+
+/** `limit` and `cursor` of a list. */
+export function parsePage(query: URLSearchParams): PageRequest | Refusal {
+  const limit = findOnly(query, "limit");
+  const cursor = findOnly(query, "cursor");
+  if (limit === null || (limit !== undefined && !/^\d{1,3}$/.test(limit))) return refuseLimit();
+  const size = limit === undefined ? PAGE_DEFAULT : Number(limit);
+  if (size < 1 || size > PAGE_MAX) return refuseLimit();
+  if (cursor === null || (cursor !== undefined && !CURSOR_SHAPE.test(cursor))) {
+    return refuseField("cursor", "must be the `next` of an earlier answer");
+  }
+  return { limit: size, cursor };
+}
+
+/** An id with its prefix; undefined when the query has none. */
+export function parseId(query: URLSearchParams, name: string, prefix: string): string | undefined | Refusal {
+  const id = findOnly(query, name);
+  if (id === undefined) return undefined;
+  const isId = id?.startsWith(prefix) && /^[0-9A-Za-z_]{1,80}$/.test(id);
+  return isId ? id : refuseField(name, `must be an id like ${prefix}…`);
+}
+
+/** Null when it is there more than once. */
+export function findOnly(query: URLSearchParams, name: string): string | null | undefined {
+  const values = query.getAll(name);
+  return values.length > 1 ? null : values[0];
+}
+
+function refuseLimit(): Refusal {
+  return refuseField("limit", `must be a whole number from 1 to ${PAGE_MAX}`);
+}

@@ -1,0 +1,50 @@
+// Who changed what. Entries are added inside the transaction of the change they tell of, and never altered.
+import type { Database } from "bun:sqlite";
+import type { Actor, AuditEntry, AuditNote, Page, PageRequest } from "../../core/ports.ts";
+import { toPage, toSeq } from "./pages.ts";
+
+type AuditRow = {
+  seq: number;
+  at: number;
+  action: string;
+  actor: string;
+  target: string;
+  details: string;
+};
+
+export class AuditLog {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  add(target: string, { at, action, actor, details }: AuditNote): void {
+    this.#db
+      .query("INSERT INTO audit (at, action, actor, target, details) VALUES (?, ?, ?, ?, ?)")
+      .run(at, action, JSON.stringify(actor), target, JSON.stringify(details));
+  }
+
+  list({ limit, cursor }: PageRequest): Page<AuditEntry> {
+    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : toSeq(cursor);
+    const rows = this.#db
+      .query<AuditRow, [number, number]>("SELECT * FROM audit WHERE seq < ? ORDER BY seq DESC LIMIT ?")
+      .all(before, limit + 1);
+    return toPage(rows, limit, toEntry);
+  }
+
+  forgetBefore(time: number): void {
+    this.#db.query("DELETE FROM audit WHERE at < ?").run(time);
+  }
+}
+
+function toEntry(row: AuditRow): AuditEntry {
+  return {
+    id: `aud_${row.seq.toString(36)}`,
+    at: row.at,
+    action: row.action,
+    actor: JSON.parse(row.actor) as Actor,
+    target: row.target,
+    details: JSON.parse(row.details) as Record<string, unknown>,
+  };
+}

@@ -1,0 +1,18 @@
+// Pages of a table that is read in the order of its `seq`. A cursor is the last one shown.
+import type { Page } from "../../core/ports.ts";
+
+export function toSeq(cursor: string | undefined): number {
+  return cursor === undefined ? 0 : Number.parseInt(cursor, 36) || 0;
+}
+
+/** `rows` has one more than `limit` when there is a next page. */
+export function toPage<Row extends { seq: number }, T>(
+  rows: readonly Row[],
+  limit: number,
+  toItem: (row: Row) => T,
+): Page<T> {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const next = rows.length > limit && last ? last.seq.toString(36) : null;
+  return { items: shown.map(toItem), next };
+}

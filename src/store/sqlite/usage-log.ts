@@ -1,0 +1,37 @@
+// How much keys were used: one row for each key, hour and error code.
+import type { Database } from "bun:sqlite";
+import type { UsageCell, UsageCount } from "../../core/ports.ts";
+
+export class UsageLog {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  add(cells: readonly UsageCell[]): void {
+    const count = this.#db.query(
+      `INSERT INTO usage VALUES (?1, ?2, ?3, ?4)
+       ON CONFLICT (key_id, hour, code) DO UPDATE SET count = count + ?4`,
+    );
+    const touch = this.#db.query(
+      "UPDATE keys SET last_used_at = max(ifnull(last_used_at, 0), ?) WHERE key_id = ?",
+    );
+    for (const { keyId, hour, lastUsedAt, counts } of cells) {
+      for (const [code, times] of counts) count.run(keyId, hour, code, times);
+      touch.run(lastUsedAt, keyId);
+    }
+  }
+
+  read(keyId: string, since: number): UsageCount[] {
+    return this.#db
+      .query<UsageCount, [string, number]>(
+        "SELECT hour, code, count FROM usage WHERE key_id = ? AND hour >= ? ORDER BY hour, code",
+      )
+      .all(keyId, since);
+  }
+
+  forgetBefore(hour: number): void {
+    this.#db.query("DELETE FROM usage WHERE hour < ?").run(hour);
+  }
+}
