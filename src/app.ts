@@ -5,6 +5,7 @@ import { createAddressList } from "./core/address.ts";
 import { ERRORS, StartRefused } from "./core/errors.ts";
 import type { Clock, Log, Store } from "./core/ports.ts";
 import { createSampler } from "./core/sampler.ts";
+import { SECTIONS } from "./core/sections.ts";
 import { hashToken } from "./core/token.ts";
 import { type DataFolder, openDataFolder } from "./data-folder.ts";
 import { obtainDemoToken, startDemoUpstream } from "./demo.ts";
@@ -15,11 +16,16 @@ import {
   fingerprintOf,
   GUESSING_ADDRESSES_MAX,
 } from "./gateway/authenticate-operator.ts";
+import { CommandDispatcher, type Pause } from "./gateway/command-dispatcher.ts";
+import { CommandMeter } from "./gateway/command-meter.ts";
 import { Relay } from "./gateway/relay.ts";
 import { RelayMeter } from "./gateway/relay-meter.ts";
+import { createSubmitCommand } from "./gateway/submit-command.ts";
 import { HOUR_MS, UsageMeter, WAITING_CELLS_MAX } from "./gateway/usage-meter.ts";
 import { createAdmin } from "./http/admin.ts";
+import { createCallerOnly } from "./http/caller-only.ts";
 import { createAddressFinder } from "./http/client-address.ts";
+import { createCommands } from "./http/commands.ts";
 import { createCors } from "./http/cors.ts";
 import { createEdge, type Watcher } from "./http/edge.ts";
 import { EdgeMeter } from "./http/edge-meter.ts";
@@ -45,6 +51,7 @@ const USAGE_HAND_OVER_MS = 2_000;
 const USAGE_KEPT_MS = 30 * 24 * HOUR_MS;
 const TIDY_MS = HOUR_MS;
 const DAY_MS = 24 * HOUR_MS;
+const COMMAND_LOGS = SECTIONS.indexOf("CommandLogs");
 /** Timers count to 2^31 - 1; any positive setting is legal, so longer ones mean "as long as possible". */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
@@ -73,6 +80,8 @@ export type App = {
 export type AppOptions = {
   readonly clock?: Clock;
   readonly sleep?: (ms: number) => Promise<void>;
+  /** How the workers that send commands wait. */
+  readonly pause?: Pause;
   readonly writeLog?: (line: string) => void;
 };
 
@@ -97,7 +106,12 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     }
   };
   try {
-    const store = openSqliteStore({ path: folder.databasePath, sealer: createSealer(secret), log });
+    const store = openSqliteStore({
+      path: folder.databasePath,
+      sealer: createSealer(secret),
+      log,
+      clock,
+    });
     closers.push(() => store.close());
     const demo = config.upstreamUrl === undefined ? await startDemoUpstream() : undefined;
     if (demo) closers.push(() => demo.stop());
@@ -105,14 +119,15 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
 
     const timeoutMs = Math.min(config.upstreamTimeoutMs, TIMER_MAX_MS);
     const relayMeter = new RelayMeter();
+    const upstream = createUpstream({
+      baseUrl: config.upstreamUrl ?? demo?.url ?? "",
+      globalKey: config.upstreamGlobalKey,
+      timeoutMs,
+      keepsUnknown: config.keepsUnknownFields,
+      clock,
+    });
     const relay = new Relay({
-      upstream: createUpstream({
-        baseUrl: config.upstreamUrl ?? demo?.url ?? "",
-        globalKey: config.upstreamGlobalKey,
-        timeoutMs,
-        keepsUnknown: config.keepsUnknownFields,
-        clock,
-      }),
+      upstream,
       store,
       clock,
       sleep,
@@ -124,14 +139,39 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       },
       meter: relayMeter,
       log,
+      watchReading(serverId, parts, now) {
+        const commandLog = parts.sections[COMMAND_LOGS] ?? "[]";
+        dispatcher.confirm(serverId, commandLog, now).catch((error) => {
+          log.warn({ err: error, server_id: serverId }, "commands could not be looked for in the game's log");
+        });
+      },
     });
+    const commandMeter = new CommandMeter();
+    const dispatcher = new CommandDispatcher({
+      store,
+      upstream,
+      outlook: relay,
+      clock,
+      pause: options.pause ?? pauseUntilWoken,
+      intervalMs: config.commandIntervalMs,
+      ttlMs: config.commandTtlMs,
+      meter: commandMeter,
+      log,
+    });
+    closers.push(() => dispatcher.stop());
+    await dispatcher.start();
 
     const usage = new UsageMeter(store, log);
     closers.push(() => usage.handOver());
     closers.push(repeat(USAGE_HAND_OVER_MS, () => usage.handOver()));
     const tidy = async () => {
       const now = clock();
-      const before = { now, usage: now - USAGE_KEPT_MS, audit: now - config.auditDays * DAY_MS };
+      const before = {
+        now,
+        usage: now - USAGE_KEPT_MS,
+        audit: now - config.auditDays * DAY_MS,
+        commands: now - config.commandHistoryDays * DAY_MS,
+      };
       await store.tidy(before).catch((error) => log.warn({ err: error }, "old entries could not be deleted"));
     };
     await tidy();
@@ -157,7 +197,16 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
           usageMs: USAGE_KEPT_MS,
           forgetServer: (serverId) => relay.forget(serverId),
         }),
-        readServer: createReadServer({ authenticate, store, relay, clock, findAddress }),
+        caller: createCallerOnly({ authenticate, store, findAddress }),
+        readServer: createReadServer({ relay, clock }),
+        commands: createCommands({
+          commands: store.commands,
+          submit: createSubmitCommand({
+            commands: store.commands,
+            intervalMs: config.commandIntervalMs,
+            notify: (serverId) => dispatcher.notify(serverId),
+          }),
+        }),
         tellAlive,
         tellReady: createTellReady({
           store,
@@ -172,6 +221,8 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
           edgeMeter,
           relayMeter,
           relay,
+          commandMeter,
+          reportQueue: () => store.commands.report(),
           countBlocks: async (now) => (await store.listBlocks(now)).length,
           gauged: [
             { name: "known_authorization_headers", size: authenticate.size, max: authenticate.max },
@@ -253,6 +304,13 @@ async function noteMasterKey(store: Store, masterKey: string): Promise<string | 
   if ((await store.findSetting("master-key-hash")) === hash) return undefined;
   await store.saveSetting("master-key-hash", hash);
   return masterKey;
+}
+
+function pauseUntilWoken(ms: number, wake: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, Math.min(ms, TIMER_MAX_MS));
+  wake.addEventListener("abort", () => resolve(), { once: true });
+  return promise.finally(() => clearTimeout(timer));
 }
 
 /** Calls again and again; what is returned ends it. */

@@ -34,6 +34,7 @@ export type Config = {
   readonly logFormat: (typeof LOG_FORMATS)[number];
   readonly metricsToken: string | undefined;
   readonly auditDays: number;
+  readonly commandHistoryDays: number;
   /** Settings with our prefix that we do not know: most likely misspelt. */
   readonly unknownSettings: readonly string[];
 };
@@ -158,6 +159,7 @@ export function parseConfig(
     logLevel: choice("GATEHOUSE_LOG_LEVEL", LOG_LEVELS, "info"),
     logFormat: choice("GATEHOUSE_LOG_FORMAT", LOG_FORMATS, defaultLogFormat),
     metricsToken: visible("GATEHOUSE_METRICS_TOKEN"),
+    commandHistoryDays: integer("GATEHOUSE_COMMAND_HISTORY_DAYS", 7, 1),
     auditDays: integer("GATEHOUSE_AUDIT_DAYS", 365, 1),
     unknownSettings: Object.keys(environment).filter(
       (name) => name.startsWith("GATEHOUSE_") && !known.has(name),

@@ -40,6 +40,8 @@ export type Access = {
   readonly community: string | undefined;
   readonly serverCommunity: string | null;
   readonly sections: SectionSet;
+  /** Whether this is about commands, which a key must have been given rights for. */
+  readonly isCommand?: boolean;
   /** Asked only when the key has an address list: finding the address costs more than the rest together. */
   readonly findAddress: () => string;
 };
@@ -57,6 +59,7 @@ export function findForbidden(key: ApiKey, access: Access): Refusal | undefined 
   if (community !== undefined && serverCommunity !== null && community !== serverCommunity) {
     return refuse(ERRORS.forbidden);
   }
+  if (access.isCommand && key.commands.length === 0) return refuse(ERRORS.forbidden);
   if (access.sections & ~key.sections) return refuse(ERRORS.sectionForbidden);
   return undefined;
 }

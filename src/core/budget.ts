@@ -109,15 +109,21 @@ export function learnBudget(budget: Budget, hint: LimitHint, now: number, callsU
 
 /** After a 429: nothing is asked for any server of this budget until the time it named, or a time of our own. */
 export function pauseBudget(budget: Budget, hint: LimitHint, now: number): Budget {
-  const namedMs = hint.retryAfterMs ?? (hint.resetAt === null ? null : hint.resetAt - now);
-  const isNamed = namedMs !== null && namedMs > 0;
+  const namedMs = namedPauseMs(hint, now);
+  const isNamed = namedMs !== null;
   const wasPaused = isPaused(budget, now);
-  const wantedMs = isNamed ? Math.min(namedMs, NAMED_PAUSE_MAX_MS) : budget.ownPauseMs;
+  const wantedMs = namedMs ?? budget.ownPauseMs;
   // Refusals that were under way together are one: they may lengthen the pause by name, never shorten or double it.
   const pauseMs = wasPaused ? Math.max(budget.pausedUntil - now, isNamed ? wantedMs : 0) : wantedMs;
   const doubledMs = Math.min(budget.ownPauseMs * 2, PAUSE_MAX_MS);
   const ownPauseMs = isNamed ? PAUSE_FIRST_MS : wasPaused ? budget.ownPauseMs : doubledMs;
   return { ...budget, isTold: true, pausedUntil: now + pauseMs, pauseMs, ownPauseMs };
+}
+
+/** How long the game API wants to be left alone; null when it did not say. */
+export function namedPauseMs(hint: LimitHint, now: number): number | null {
+  const namedMs = hint.retryAfterMs ?? (hint.resetAt === null ? null : hint.resetAt - now);
+  return namedMs !== null && namedMs > 0 ? Math.min(namedMs, NAMED_PAUSE_MAX_MS) : null;
 }
 
 function currentWindow(budget: Budget, limit: number, now: number): { remaining: number; resetAt: number } {

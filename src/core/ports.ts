@@ -1,6 +1,7 @@
 // What the rules need from outside, as promises that adapters keep. Each interface carries its whole promise;
 // implementations do not repeat it.
 import type { ApiKey, KeyRights } from "./api-key.ts";
+import type { Command, CommandEnd, CommandStatus } from "./command.ts";
 import type { GameServer } from "./game-server.ts";
 import type { Verdict } from "./rate-limit.ts";
 
@@ -67,9 +68,96 @@ export type UsageCell = {
 
 export type UsageCount = { readonly hour: number; readonly code: number; readonly count: number };
 
+export type TidyTimes = {
+  readonly now: number;
+  readonly usage: number;
+  readonly audit: number;
+  readonly commands: number;
+};
+
+export type DeletedServer = { readonly revokedKeys: number; readonly failedCommands: number };
+
 export type Block = { readonly keyId: string; readonly blockedUntil: number };
 
 export const TOKENS_IN_GRACE_MAX = 5;
+
+export type CommandDraft = {
+  readonly serverId: string;
+  readonly keyId: string;
+  readonly text: string;
+  readonly idempotencyKey: string | undefined;
+};
+
+/** What a caller is told about an accepted command, the same however often it is asked with the same idempotency key. */
+export type Receipt = {
+  readonly commandId: string;
+  readonly position: number;
+  readonly queuedAt: number;
+};
+
+/** `mismatch`: the idempotency key was used for another text. */
+export type Acceptance = { readonly receipt: Receipt } | { readonly declined: "full" | "mismatch" };
+
+/** `wait`: not before that time. `empty`: nothing waits. `busy`: one is being sent already. */
+export type Claim =
+  | { readonly kind: "claimed"; readonly command: Command }
+  | { readonly kind: "wait"; readonly until: number; readonly headQueuedAt: number }
+  | { readonly kind: "empty" }
+  | { readonly kind: "busy" };
+
+export type CommandFilter = {
+  readonly serverId?: string | undefined;
+  readonly status?: CommandStatus | undefined;
+};
+
+/** A command that the game may have run and that its log has not shown yet, or shown at `loggedAt`. */
+export type SentCommand = {
+  readonly commandId: string;
+  readonly text: string;
+  readonly sentAt: number;
+  readonly loggedAt: number | null;
+};
+
+export type QueueReport = { readonly waiting: number; readonly oldestQueuedAt: number | null };
+
+/**
+ * The queues of commands, one for each game server: first in, first out, at most QUEUE_MAX waiting. A method that has
+ * returned has its effect on disk. After a crash, what was being sent is `unknown`: it is never handed out again.
+ */
+export interface CommandQueue {
+  /**
+   * One indivisible step: an idempotency key that this key has used within IDEMPOTENCY_KEPT_MS gets the receipt it got
+   * then, or `mismatch`; a full queue declines; else the command waits, last in its queue.
+   */
+  accept(draft: CommandDraft, now: number): Promise<Acceptance>;
+  /**
+   * Takes the next command of the server for sending, unless the pace forbids it. The pace is kept over restarts; the
+   * next command is not handed out before `holdMs` have passed, or what `hold` has said since.
+   */
+  claim(serverId: string, now: number, holdMs: number): Promise<Claim>;
+  hold(serverId: string, now: number, holdMs: number): Promise<void>;
+  /** Puts a command that surely was not taken back to its place at the head. */
+  giveBack(commandId: string): Promise<void>;
+  settle(commandId: string, end: CommandEnd, now: number): Promise<void>;
+  /** Ends the commands of the server that have waited since before `cutoff`; how many. */
+  expire(serverId: string, cutoff: number, now: number): Promise<number>;
+  /** The command, cancelled if it waited; undefined when the server has no such command. */
+  cancel(
+    serverId: string,
+    commandId: string,
+    now: number,
+  ): Promise<{ readonly command: Command; readonly isCancelled: boolean } | undefined>;
+  find(commandId: string): Promise<Command | undefined>;
+  /** Newest first. */
+  list(page: PageRequest & CommandFilter): Promise<Page<Command>>;
+  /** The servers for which a command waits. */
+  listWaitingServers(): Promise<readonly string[]>;
+  /** Those that are `sent` or `unknown` and were handed to the game since then, oldest first. */
+  listSent(serverId: string, since: number): Promise<readonly SentCommand[]>;
+  /** Notes that the game's log shows the command, with the time that the log gives. */
+  confirm(commandId: string, loggedAt: number, now: number): Promise<void>;
+  report(): Promise<QueueReport>;
+}
 
 /**
  * Keeps servers, keys, blocks, their use and the audit log. Every method throws StoreUnavailable when it cannot keep its promise; nothing has
@@ -77,6 +165,8 @@ export const TOKENS_IN_GRACE_MAX = 5;
  * kept in the audit log with it, both or neither; a change that finds nothing to change keeps no note.
  */
 export interface Store {
+  readonly commands: CommandQueue;
+
   /** The key a valid token belongs to; undefined for tokens unknown, revoked, rotated away or past their grace. */
   findKey(tokenHash: string, now: number): MaybePromise<ApiKey | undefined>;
   findServer(serverId: string): MaybePromise<GameServer | undefined>;
@@ -96,8 +186,11 @@ export interface Store {
     change: Partial<ServerDraft>,
     note?: AuditNote,
   ): Promise<GameServer | undefined>;
-  /** Revokes the server's keys and forgets all but that it was there. Undefined when there never was such a server. */
-  deleteServer(serverId: string, now: number, note?: AuditNote): Promise<{ revokedKeys: number } | undefined>;
+  /**
+   * Revokes the server's keys, fails its waiting commands and forgets all but that it was there. Undefined when there
+   * never was such a server.
+   */
+  deleteServer(serverId: string, now: number, note?: AuditNote): Promise<DeletedServer | undefined>;
   /** Oldest first. */
   listServers(page: PageRequest): Promise<Page<GameServer>>;
   /** The upstream key in the clear, for the relay alone. Undefined when there is no such server. */
@@ -137,8 +230,8 @@ export interface Store {
   /** Newest first. */
   listAudit(page: PageRequest): Promise<Page<AuditEntry>>;
 
-  /** Forgets old tokens whose grace is over, and what was used or noted before the times given. */
-  tidy(before: { readonly now: number; readonly usage: number; readonly audit: number }): Promise<void>;
+  /** Forgets old tokens whose grace is over, and what was used, noted or finished before the times given. */
+  tidy(before: TidyTimes): Promise<void>;
 
   findSetting(name: string): Promise<string | undefined>;
   saveSetting(name: string, value: string): Promise<void>;
@@ -182,9 +275,20 @@ export type UpstreamReading = { readonly hint: LimitHint | null } & (
   | { readonly failure: UpstreamFailure }
 );
 
+/**
+ * `done`: the game API took the command. `refused`: it said no, with a code. `unsent`: it surely has not got it.
+ * `lost`: it may have got it, and nobody can tell.
+ */
+export type Delivery = { readonly hint: LimitHint | null } & (
+  | { readonly outcome: "done" }
+  | { readonly outcome: "refused" | "unsent" | "lost"; readonly failure: UpstreamFailure }
+);
+
 /** Asks the game API. Never throws and never hangs: whatever goes wrong within the deadline is a failure. */
 export interface Upstream {
   readServer(serverKey: string): Promise<UpstreamReading>;
+  /** Sends once, never again by itself. */
+  sendCommand(serverKey: string, text: string): Promise<Delivery>;
 }
 
 /** Structured logging. `fields` never hold a secret; the adapter redacts them all the same. */

@@ -2,7 +2,7 @@
 import type { NewServer, ServerChange } from "../core/admin-requests.ts";
 import type { Refusal } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
-import type { Actor, ServerDraft, Store } from "../core/ports.ts";
+import type { Actor, DeletedServer, ServerDraft, Store } from "../core/ports.ts";
 import { NOT_FOUND, refuseField } from "./refuse-field.ts";
 
 const NAME_TAKEN = "belongs to another server already";
@@ -57,7 +57,7 @@ export async function removeServer(
   serverId: string,
   actor: Actor,
   now: number,
-): Promise<{ revokedKeys: number } | Refusal> {
+): Promise<DeletedServer | Refusal> {
   const old = await store.findServer(serverId);
   const before = old && { name: old.name, community: old.community };
   const note = { at: now, action: "server.deleted", actor, details: { before } };

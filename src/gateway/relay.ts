@@ -15,6 +15,7 @@ import { ERRORS, type Refusal, refuse } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type {
   Clock,
+  Delivery,
   LimitHint,
   Log,
   MaybePromise,
@@ -32,6 +33,7 @@ import {
   RATE_LIMITED,
 } from "../core/upstream-codes.ts";
 import { INVALID_TOKEN } from "./authenticate.ts";
+import type { CommandOutlook } from "./command-dispatcher.ts";
 import type { RelayMeter } from "./relay-meter.ts";
 import { Snapshot } from "./snapshot.ts";
 
@@ -42,6 +44,8 @@ export const ACTIVE_MS = 60_000;
 /** What is known about a server that nobody asks about is forgotten after this time. */
 export const FORGET_AFTER_MS = 10 * 60_000;
 
+/** While a read probes the game API, commands look again after this time. */
+const PROBE_RECHECK_MS = 250;
 const FOREVER = Number.POSITIVE_INFINITY;
 const BUDGET_MESSAGE = "The game API's request budget is used up for the moment.";
 const PAUSE_MESSAGE = "The game API has limited our requests for the moment.";
@@ -57,13 +61,15 @@ export type RelaySettings = {
 };
 
 export type RelayParts = {
-  readonly upstream: Upstream;
+  readonly upstream: Pick<Upstream, "readServer">;
   readonly store: Pick<Store, "readServerKey">;
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<void>;
   readonly settings: RelaySettings;
   readonly meter: RelayMeter;
   readonly log: Log;
+  /** Shown every reading, as it comes. */
+  readonly watchReading?: (serverId: string, parts: ServerParts, now: number) => void;
 };
 
 /** Everything the relay knows about one server. `remembered` is answered without a call for its time. */
@@ -80,10 +86,12 @@ type Watch = {
   loggedCode: number | undefined;
   /** 0 before the first call. */
   lastCallAt: number;
+  /** When somebody last wanted to read; 0 for a server that only commands are sent to. */
   lastAskedAt: number;
+  lastUsedAt: number;
 };
 
-export class Relay {
+export class Relay implements CommandOutlook {
   readonly #parts: RelayParts;
   readonly #watches = new Map<string, Watch>();
   #budget: Budget = UNKNOWN_BUDGET;
@@ -104,6 +112,7 @@ export class Relay {
   read(server: GameServer, now: number): MaybePromise<Reading | Refusal> {
     const watch = this.#watchOf(server, now);
     watch.lastAskedAt = now;
+    watch.lastUsedAt = now;
     if (this.#isFresh(watch, now) && watch.hit) {
       this.#parts.meter.hits++;
       return watch.hit;
@@ -120,6 +129,27 @@ export class Relay {
       watch.pending = undefined;
     });
     return watch.pending;
+  }
+
+  findRefusedKey(server: GameServer, now: number): UpstreamFailure | undefined {
+    const { remembered } = this.#watchOf(server, now);
+    return this.#globalKeyFailure ?? (remembered?.forMs === FOREVER ? remembered.failure : undefined);
+  }
+
+  msUntilCommand(server: GameServer, now: number): number {
+    if (isPaused(this.#budget, now)) return this.#budget.pausedUntil - now;
+    const { breaker, pending } = this.#watchOf(server, now);
+    if (!isOpen(breaker)) return 0;
+    // The one probe may be a command, unless a read is that already.
+    if (isCallDue(breaker, now)) return pending ? PROBE_RECHECK_MS : 0;
+    return breaker.openUntil - now;
+  }
+
+  noteDelivery(server: GameServer, delivery: Delivery, now: number): void {
+    const watch = this.#watchOf(server, now);
+    watch.lastUsedAt = now;
+    if (delivery.outcome === "done") watch.breaker = CLOSED_BREAKER;
+    else if (!delivery.failure.isRateLimit) this.#learnFailure(watch, delivery.failure, now);
   }
 
   /** A server that was deleted leaves nothing behind, not even a refused key. */
@@ -176,7 +206,8 @@ export class Relay {
       breakerFailure: undefined,
       loggedCode: undefined,
       lastCallAt: 0,
-      lastAskedAt: now,
+      lastAskedAt: 0,
+      lastUsedAt: now,
     };
     this.#watches.set(server.serverId, watch);
     return watch;
@@ -235,6 +266,7 @@ export class Relay {
     watch.loggedCode = undefined;
     const snapshot = new Snapshot(parts, now);
     watch.hit = { snapshot, isHit: true };
+    this.#parts.watchReading?.(watch.serverId, parts, now);
     return { snapshot, isHit: false };
   }
 
@@ -252,13 +284,19 @@ export class Relay {
       const waitMs = this.#budget.pausedUntil - now;
       return this.#answerRateLimit(watch, waitMs, now, failure.message);
     }
+    this.#learnFailure(watch, failure, now);
+    if (failure.code === OFFLINE) watch.remembered = { failure, at: now, forMs: settings.freshMs };
+    return this.#answerFailure(watch, failure, now);
+  }
+
+  /** What holds for reads and commands alike: failures in a row open the breaker, a refused key is not used again. */
+  #learnFailure(watch: Watch, failure: UpstreamFailure, now: number): void {
     const isBreakerFailure = BREAKER_CODES.has(failure.code);
     watch.breaker = isBreakerFailure ? afterFailure(watch.breaker, now) : CLOSED_BREAKER;
     watch.breakerFailure = isBreakerFailure ? failure : undefined;
-    if (failure.code === GLOBAL_KEY_REFUSED && settings.hasGlobalKey) this.#globalKeyFailure = failure;
+    const isGlobal = failure.code === GLOBAL_KEY_REFUSED && this.#parts.settings.hasGlobalKey;
+    if (isGlobal) this.#globalKeyFailure = failure;
     else if (BAD_KEY_CODES.has(failure.code)) watch.remembered = { failure, at: now, forMs: FOREVER };
-    else if (failure.code === OFFLINE) watch.remembered = { failure, at: now, forMs: settings.freshMs };
-    return this.#answerFailure(watch, failure, now);
   }
 
   /** Once for each kind of failure: a server that goes on failing must not fill the log. */
@@ -320,7 +358,7 @@ export class Relay {
     if (Math.abs(now - this.#forgotAt) < ACTIVE_MS) return;
     this.#forgotAt = now;
     for (const watch of this.#watches.values()) {
-      if (watch.pending || now - watch.lastAskedAt < FORGET_AFTER_MS) continue;
+      if (watch.pending || now - watch.lastUsedAt < FORGET_AFTER_MS) continue;
       if (watch.remembered?.forMs === FOREVER) watch.hit = undefined;
       else this.#watches.delete(watch.serverId);
     }

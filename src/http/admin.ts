@@ -1,6 +1,7 @@
 // The admin API's handlers: take the request apart, have the gateway do it, put the answer together.
 import type Type from "typebox";
 import { KeyUpdate, NewKey, NewServer, Rotation, ServerChange } from "../core/admin-requests.ts";
+import type { Command } from "../core/command.ts";
 import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type { Page, PageRequest, UsageCount } from "../core/ports.ts";
@@ -19,6 +20,7 @@ import { NOT_FOUND } from "../gateway/refuse-field.ts";
 import { HOUR_MS, type UsageMeter } from "../gateway/usage-meter.ts";
 import { answerJson, answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
+import { describeCommand, parseStatus } from "./commands.ts";
 import { readJsonBody } from "./json-body.ts";
 import type { OperatorHandler } from "./operator-only.ts";
 import { parseBody, parseId, parsePage } from "./parse-request.ts";
@@ -48,6 +50,8 @@ export type Admin = Readonly<
     | "rotateKey"
     | "listBlocks"
     | "liftBlock"
+    | "listCommands"
+    | "showCommand"
     | "listAudit",
     OperatorHandler
   >
@@ -77,7 +81,9 @@ export function createAdmin(parts: AdminParts): Admin {
     deleteServer: async (call, actor) => {
       const removed = await inTurn(() => removeServer(store, idOf(call), actor, call.now));
       if (!isRefusal(removed)) forgetServer(idOf(call));
-      return answer(call, removed, ({ revokedKeys }) => ({ revoked_keys: revokedKeys, failed_commands: 0 }));
+      return answer(call, removed, ({ revokedKeys, failedCommands }) => {
+        return { revoked_keys: revokedKeys, failed_commands: failedCommands };
+      });
     },
 
     listKeys: async (call) => {
@@ -126,6 +132,16 @@ export function createAdmin(parts: AdminParts): Admin {
       ),
     liftBlock: async (call, actor) => {
       return answerDone(call, await inTurn(() => liftBlock(parts, idOf(call), actor, call.now)));
+    },
+    listCommands: async (call) => {
+      const serverId = parseId(queryOf(call), "server_id", "srv_");
+      if (typeof serverId === "object") return answerRefusal(call, serverId);
+      const status = parseStatus(queryOf(call));
+      if (typeof status === "object") return answerRefusal(call, status);
+      return list(call, (page) => store.commands.list({ ...page, serverId, status }), describeOwned);
+    },
+    showCommand: async (call) => {
+      return answer(call, (await store.commands.find(idOf(call))) ?? NOT_FOUND, describeOwned);
     },
     listAudit: (call) =>
       list(
@@ -182,6 +198,12 @@ function answerDone(call: Call, refusal: Refusal | undefined): Response {
 
 function describeServer({ serverId, name, community, createdAt }: GameServer) {
   return { server_id: serverId, name, community, created_at: createdAt };
+}
+
+/** A command with whose it is. */
+function describeOwned(command: Command) {
+  const { command_id, ...rest } = describeCommand(command);
+  return { command_id, server_id: command.serverId, key_id: command.keyId, ...rest };
 }
 
 /** The whole, and each hour in which there was something, oldest first. */

@@ -32,8 +32,12 @@ export function answerRefusal(call: Call, refusal: Refusal, report: LimitReport 
   });
 }
 
-export function answerJson(value: unknown, status = 200): Response {
-  const headers = { "Content-Type": "application/json", "Cache-Control": "no-store" };
+export function answerJson(value: unknown, status = 200, report: LimitReport | null = null): Response {
+  const headers = {
+    "Content-Type": "application/json",
+    "Cache-Control": "no-store",
+    ...(report && limitHeaders(report)),
+  };
   return new Response(JSON.stringify(value), { status, headers });
 }
 

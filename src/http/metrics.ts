@@ -1,8 +1,9 @@
 // GET /metrics: everything that is counted, in Prometheus's text format. No label holds a key, a player or a server.
 
 import type { Histogram } from "../core/histogram.ts";
-import type { Clock } from "../core/ports.ts";
+import type { Clock, QueueReport } from "../core/ports.ts";
 import type { CheckOperator } from "../gateway/authenticate-operator.ts";
+import type { CommandMeter } from "../gateway/command-meter.ts";
 import type { Relay } from "../gateway/relay.ts";
 import type { RelayMeter } from "../gateway/relay-meter.ts";
 import { answerRefusal } from "./answers.ts";
@@ -27,6 +28,8 @@ export type MetricsParts = {
   readonly edgeMeter: EdgeMeter;
   readonly relayMeter: RelayMeter;
   readonly relay: Relay;
+  readonly commandMeter: CommandMeter;
+  readonly reportQueue: () => Promise<QueueReport>;
   readonly countBlocks: (now: number) => Promise<number>;
   readonly gauged: readonly Gauged[];
   readonly version: string;
@@ -44,6 +47,7 @@ export function createMetrics(parts: MetricsParts): Handler {
     const families = [
       ...listRequests(parts.edgeMeter),
       ...listRelay(parts.relayMeter, parts.relay, now),
+      ...listCommands(parts.commandMeter, await parts.reportQueue(), now),
       gauge("gatehouse_blocked_keys", "Keys under a spam block.", await parts.countBlocks(now)),
       ...listSizes(parts.gauged),
       gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
@@ -122,6 +126,16 @@ function listRelay(meter: RelayMeter, relay: Relay, now: number): Family[] {
       "Age of the oldest snapshot kept.",
       state.oldestSnapshotMs / 1000,
     ),
+  ];
+}
+
+function listCommands(meter: CommandMeter, report: QueueReport, now: number): Family[] {
+  const outcomes = [...meter.outcomes].map(([outcome, value]) => ({ labels: { outcome }, value }));
+  const oldestMs = report.oldestQueuedAt === null ? 0 : Math.max(0, now - report.oldestQueuedAt);
+  return [
+    family("gatehouse_commands_total", "Commands by what became of them.", "counter", outcomes),
+    gauge("gatehouse_commands_waiting", "Commands that wait to be sent, for all servers.", report.waiting),
+    gauge("gatehouse_commands_oldest_seconds", "How long the oldest of them has waited.", oldestMs / 1000),
   ];
 }
 

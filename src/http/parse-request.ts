@@ -48,7 +48,7 @@ export function parsePage(query: URLSearchParams): PageRequest | Refusal {
 export function parseId(query: URLSearchParams, name: string, prefix: string): string | undefined | Refusal {
   const id = findOnly(query, name);
   if (id === undefined) return undefined;
-  const isId = id?.startsWith(prefix) && /^[0-9A-Za-z_]{1,80}$/.test(id);
+  const isId = id?.startsWith(prefix) === true && /^[0-9A-Za-z_]{1,80}$/.test(id);
   return isId ? id : refuseField(name, `must be an id like ${prefix}…`);
 }
 

@@ -1,68 +1,25 @@
-// GET /v2/game/server, with and without the community segment: identify, admit, allow, relay, answer.
-import { type ApiKey, findForbidden } from "../core/api-key.ts";
+// GET /v2/game/server, with and without the community segment: relay what the caller may read, and answer.
 import { isRefusal } from "../core/errors.ts";
-import type { Clock, MaybePromise, Store } from "../core/ports.ts";
-import { admit, type LimitReport } from "../gateway/admit.ts";
-import { type Authenticate, INVALID_TOKEN } from "../gateway/authenticate.ts";
-import { chain } from "../gateway/chain.ts";
+import type { Clock } from "../core/ports.ts";
+import type { LimitReport } from "../gateway/admit.ts";
 import type { Reading, Relay } from "../gateway/relay.ts";
 import type { Body } from "../gateway/snapshot.ts";
 import { answerRefusal, LIMIT_BUCKET, LIMIT_TEXT, toResetSeconds } from "./answers.ts";
-import type { Call, Handler } from "./call.ts";
+import type { Call } from "./call.ts";
+import type { CallerHandler } from "./caller-only.ts";
 import { acceptsGzip, isMatchingEtag } from "./conditional.ts";
 import { memoize } from "./memo.ts";
 
 /** Clients send the same few values again and again. */
 export const wantsGzip = memoize(acceptsGzip, 200, 256);
 
-export type ReadServerParts = {
-  readonly authenticate: Authenticate;
-  readonly store: Pick<Store, "judge" | "findServer">;
-  readonly relay: Relay;
-  readonly clock: Clock;
-  readonly findAddress: (call: Call) => string;
-};
-
-export function createReadServer({
-  authenticate,
-  store,
-  relay,
-  clock,
-  findAddress,
-}: ReadServerParts): Handler {
-  return identify;
-
-  function identify(call: Call): MaybePromise<Response> {
-    return chain(authenticate(call.request.headers.get("authorization"), call.now), (key) => {
-      if (isRefusal(key)) return answerRefusal(call, key);
-      call.keyId = key.keyId;
-      return admitKey(call, key);
-    });
-  }
-
-  function admitKey(call: Call, key: ApiKey): MaybePromise<Response> {
-    return chain(admit(store, key.keyId, call.now, true), ({ refusal, report }) => {
-      return refusal ? answerRefusal(call, refusal, report) : relayAllowed(call, key, report);
-    });
-  }
-
-  function relayAllowed(call: Call, key: ApiKey, report: LimitReport | null): MaybePromise<Response> {
-    return chain(store.findServer(key.serverId), (server) => {
-      if (!server) return answerRefusal(call, INVALID_TOKEN, report);
-      const forbidden = findForbidden(key, {
-        version: "v2",
-        community: call.target.params.community,
-        serverCommunity: server.community,
-        sections: call.target.sections,
-        findAddress: () => findAddress(call),
-      });
-      if (forbidden) return answerRefusal(call, forbidden, report);
-      const outcome = relay.read(server, call.now);
-      if (!(outcome instanceof Promise)) return answer(call, outcome, report, call.now);
-      call.waitFor(relay.longestWaitMs);
-      return outcome.finally(() => call.waitNoLonger()).then((late) => answer(call, late, report, clock()));
-    });
-  }
+export function createReadServer({ relay, clock }: { relay: Relay; clock: Clock }): CallerHandler {
+  return (call, { server, report }) => {
+    const outcome = relay.read(server, call.now);
+    if (!(outcome instanceof Promise)) return answer(call, outcome, report, call.now);
+    call.waitFor(relay.longestWaitMs);
+    return outcome.finally(() => call.waitNoLonger()).then((late) => answer(call, late, report, clock()));
+  };
 }
 
 function answer(

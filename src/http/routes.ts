@@ -1,11 +1,16 @@
 // The whole API on one page: every path, its methods, and what answers them. /v1 is judged before any of these.
 import type { Admin } from "./admin.ts";
 import type { Handler } from "./call.ts";
+import { type CallerHandler, type CallerOnly, COMMANDING, FOLLOWING_UP, READING } from "./caller-only.ts";
+import type { Commands } from "./commands.ts";
 import type { OperatorOnly } from "./operator-only.ts";
 import type { Route } from "./router.ts";
 
 export type Handlers = {
-  readonly readServer: Handler;
+  /** The steps that ask for an API key, count, and judge its rights. */
+  readonly caller: CallerOnly;
+  readonly readServer: CallerHandler;
+  readonly commands: Commands;
   readonly tellAlive: Handler;
   readonly tellReady: Handler;
   readonly tellMetrics: Handler;
@@ -14,10 +19,17 @@ export type Handlers = {
   readonly admin: Admin;
 };
 
-export function listRoutes({ operator, admin, ...handlers }: Handlers): Route[] {
+export function listRoutes({ caller, commands, operator, admin, ...handlers }: Handlers): Route[] {
   return [
-    { path: "/v2/game/server", GET: handlers.readServer },
-    { path: "/v2/:community/game/server", GET: handlers.readServer },
+    ...bothForms("/game/server", { GET: caller(READING, handlers.readServer) }),
+    ...bothForms("/game/server/command", {
+      GET: caller(FOLLOWING_UP, commands.list),
+      POST: caller(COMMANDING, commands.submit),
+    }),
+    ...bothForms("/game/server/command/:id", {
+      GET: caller(FOLLOWING_UP, commands.show),
+      DELETE: caller(FOLLOWING_UP, commands.cancel),
+    }),
 
     { path: "/admin/servers", GET: operator(admin.listServers), POST: operator(admin.createServer) },
     {
@@ -36,10 +48,17 @@ export function listRoutes({ operator, admin, ...handlers }: Handlers): Route[] 
     { path: "/admin/keys/:id/rotate", POST: operator(admin.rotateKey) },
     { path: "/admin/blocks", GET: operator(admin.listBlocks) },
     { path: "/admin/blocks/:id", DELETE: operator(admin.liftBlock) },
+    { path: "/admin/commands", GET: operator(admin.listCommands) },
+    { path: "/admin/commands/:id", GET: operator(admin.showCommand) },
     { path: "/admin/audit", GET: operator(admin.listAudit) },
 
     { path: "/healthz", GET: handlers.tellAlive },
     { path: "/readyz", GET: handlers.tellReady },
     { path: "/metrics", GET: handlers.tellMetrics },
   ];
+}
+
+/** With and without the community segment: the same endpoint. */
+function bothForms(path: string, methods: Omit<Route, "path">): Route[] {
+  return ["/v2", "/v2/:community"].map((base) => ({ path: base + path, ...methods }));
 }

@@ -1,7 +1,15 @@
 // The client of the game API. Trusts nothing it is told: one deadline for the whole call, a cap on the body, no
 // redirects, and no message passed on before it is cleaned.
-import type { Clock, LimitHint, Upstream, UpstreamReading } from "../core/ports.ts";
+import type {
+  Clock,
+  Delivery,
+  LimitHint,
+  Upstream,
+  UpstreamFailure,
+  UpstreamReading,
+} from "../core/ports.ts";
 import { SECTIONS } from "../core/sections.ts";
+import { NO_CODE } from "../core/upstream-codes.ts";
 import { cleanMessage } from "./clean-message.ts";
 import { describeStatus, parseFailure, parseLimitHint } from "./parse-failure.ts";
 import { createServerInfoParser } from "./parse-server-info.ts";
@@ -19,46 +27,121 @@ export type UpstreamSettings = {
 };
 
 export function createUpstream(settings: UpstreamSettings): Upstream {
-  const readUrl = `${settings.baseUrl.replace(/\/+$/, "")}/v2/server?${READ_QUERY}`;
+  const { globalKey, timeoutMs, clock } = settings;
+  const baseUrl = settings.baseUrl.replace(/\/+$/, "");
   const parseServerInfo = createServerInfoParser({ keepsUnknown: settings.keepsUnknown });
 
   async function readServer(serverKey: string): Promise<UpstreamReading> {
-    const secrets = [serverKey, settings.globalKey ?? ""];
+    const answer = await ask(serverKey, `/v2/server?${READ_QUERY}`, { method: "GET" });
+    if ("fault" in answer) return { hint: null, failure: toFailure(answer.message) };
+    const { hint, text, isSuccess } = answer;
+    if (!isSuccess) return { hint, failure: explainRefusal(answer, serverKey) };
+    const parts = parseServerInfo(text);
+    return parts
+      ? { hint, parts }
+      : { hint, failure: toFailure("The game API's answer is not a server's state.") };
+  }
+
+  async function sendCommand(serverKey: string, command: string): Promise<Delivery> {
+    const body = JSON.stringify({ command });
+    const answer = await ask(serverKey, "/v2/server/command", { method: "POST", body });
+    if ("fault" in answer) {
+      return { hint: null, outcome: answer.fault, failure: toFailure(answer.message) };
+    }
+    const { hint } = answer;
+    if (!answer.isSuccess) {
+      const failure = explainRefusal(answer, serverKey);
+      // Without a code nobody has judged the command; a proxy may have answered after the game had got it.
+      return { hint, outcome: failure.code === NO_CODE ? "lost" : "refused", failure };
+    }
+    if (isJson(answer.text)) return { hint, outcome: "done" };
+    return { hint, outcome: "lost", failure: toFailure("The game API's answer makes no sense.") };
+  }
+
+  /** One call with one deadline. `unsent`: no byte of it can have arrived. */
+  async function ask(
+    serverKey: string,
+    path: string,
+    init: { readonly method: string; readonly body?: string },
+  ): Promise<Answer | Fault> {
     const headers: Record<string, string> = { "server-key": serverKey, accept: "application/json" };
-    if (settings.globalKey !== undefined) headers.authorization = settings.globalKey;
-    const deadline = AbortSignal.timeout(settings.timeoutMs);
+    if (globalKey !== undefined) headers.authorization = globalKey;
+    if (init.body !== undefined) headers["content-type"] = "application/json";
+    const deadline = AbortSignal.timeout(timeoutMs);
     try {
       // A connection of its own for each call: on a kept one that breaks, the runtime would ask a second time by itself.
-      const response = await fetch(readUrl, {
+      const response = await fetch(baseUrl + path, {
+        ...init,
         headers,
         redirect: "manual",
         signal: deadline,
         keepalive: false,
       });
+      const { status } = response;
       const text = await readText(response);
-      if (text === undefined) return fail("The game API's answer is larger than 4 MiB.");
+      if (text === undefined)
+        return { fault: "lost", message: "The game API's answer is larger than 4 MiB." };
+      const isSuccess = status === 200;
       // Only a refusal names a time in its body; a good one is not parsed for it.
-      const hint = parseLimitHint(response.headers, response.status === 200 ? "" : text, settings.clock());
-      if (response.status === 200) {
-        const parts = parseServerInfo(text);
-        return parts ? { hint, parts } : fail("The game API's answer is not a server's state.", hint);
-      }
-      if (response.status >= 300 && response.status < 400) {
-        return fail("The game API answered with a redirect, which is not followed.", hint);
-      }
-      const failure = parseFailure(response.status, text);
-      const message = cleanMessage(failure.message, secrets) || describeStatus(response.status);
-      return { hint, failure: { ...failure, message } };
+      const hint = parseLimitHint(response.headers, isSuccess ? "" : text, clock());
+      return { status, isSuccess, hint, text };
     } catch (error) {
-      return fail(describeTransportFault(error, deadline.aborted, settings.timeoutMs));
+      return {
+        fault: !deadline.aborted && isUnsent(error) ? "unsent" : "lost",
+        message: describeTransportFault(error, deadline.aborted, timeoutMs),
+      };
     }
   }
 
-  return { readServer };
+  function explainRefusal({ status, text }: Answer, serverKey: string): UpstreamFailure {
+    if (status >= 300 && status < 400) {
+      return toFailure("The game API answered with a redirect, which is not followed.");
+    }
+    const failure = parseFailure(status, text);
+    const secrets = [serverKey, globalKey ?? ""];
+    return { ...failure, message: cleanMessage(failure.message, secrets) || describeStatus(status) };
+  }
+
+  return { readServer, sendCommand };
 }
 
-function fail(message: string, hint: LimitHint | null = null): UpstreamReading {
-  return { hint, failure: { code: 0, message, isRateLimit: false } };
+type Answer = {
+  readonly status: number;
+  readonly isSuccess: boolean;
+  readonly hint: LimitHint;
+  readonly text: string;
+};
+type Fault = { readonly fault: "unsent" | "lost"; readonly message: string };
+
+function toFailure(message: string): UpstreamFailure {
+  return { code: NO_CODE, message, isRateLimit: false };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Faults from before the first byte of a request: no connection, no such host, no trust in the certificate. */
+const UNSENT_FAULTS: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ConnectionRefused",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "DNSException",
+  "ENETUNREACH",
+  "EHOSTUNREACH",
+  "FailedToOpenSocket",
+]);
+const CERTIFICATE_FAULT = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/;
+
+function isUnsent(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return UNSENT_FAULTS.has(code) || CERTIFICATE_FAULT.test(code);
 }
 
 /** Undefined when the body, unpacked, is over the cap; the rest of it is not read. */

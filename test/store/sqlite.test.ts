@@ -22,7 +22,8 @@ function newFolder(): string {
 }
 
 function openIn(folder: string, secret = "a secret"): Store {
-  return openSqliteStore({ path: join(folder, "gatehouse.db"), sealer: createSealer(secret), log: SILENT });
+  const settings = { path: join(folder, "gatehouse.db"), log: SILENT, clock: () => 1_800_000_000_000 };
+  return openSqliteStore({ ...settings, sealer: createSealer(secret) });
 }
 
 async function createHarness(): Promise<StoreHarness> {

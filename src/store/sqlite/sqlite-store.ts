@@ -10,6 +10,8 @@ import {
   type AuditEntry,
   type AuditNote,
   type Block,
+  type Clock,
+  type DeletedServer,
   type KeyChange,
   type KeyDetails,
   type KeyDraft,
@@ -18,6 +20,7 @@ import {
   type PageRequest,
   type ServerDraft,
   type Store,
+  type TidyTimes,
   TOKENS_IN_GRACE_MAX,
   type UsageCell,
   type UsageCount,
@@ -26,6 +29,7 @@ import type { Verdict } from "../../core/rate-limit.ts";
 import { randomBase62 } from "../../core/token.ts";
 import type { Sealer } from "../sealer.ts";
 import { AuditLog } from "./audit-log.ts";
+import { SqliteCommandQueue } from "./command-queue.ts";
 import { KeyDirectory } from "./key-directory.ts";
 import { LimitBook } from "./limit-book.ts";
 import { lockDataFolder, openDatabase } from "./open-database.ts";
@@ -36,7 +40,12 @@ import { UsageLog } from "./usage-log.ts";
 const ID_LENGTH = 20;
 const SECRET_CHECK = "secret-check";
 
-export type SqliteStoreSettings = { readonly path: string; readonly sealer: Sealer; readonly log: Log };
+export type SqliteStoreSettings = {
+  readonly path: string;
+  readonly sealer: Sealer;
+  readonly log: Log;
+  readonly clock: Clock;
+};
 
 /** Refuses to start on a file that is not ours, is damaged, is in use, or was sealed with another secret. */
 export function openSqliteStore(settings: SqliteStoreSettings): Store {
@@ -55,6 +64,7 @@ export function openSqliteStore(settings: SqliteStoreSettings): Store {
 }
 
 class SqliteStore implements Store {
+  readonly commands: SqliteCommandQueue;
   readonly #db: Database;
   readonly #lock: Database;
   readonly #path: string;
@@ -73,7 +83,9 @@ class SqliteStore implements Store {
     this.#limits = new LimitBook(db, settings.log);
     this.#usage = new UsageLog(db);
     this.#audit = new AuditLog(db);
+    this.commands = new SqliteCommandQueue(db, () => newId("cmd_"));
     this.#checkSecret();
+    this.commands.recover(settings.clock());
     this.#load();
   }
 
@@ -142,12 +154,10 @@ class SqliteStore implements Store {
     return server;
   }
 
-  async deleteServer(
-    serverId: string,
-    now: number,
-    note?: AuditNote,
-  ): Promise<{ revokedKeys: number } | undefined> {
-    if (!this.#servers.has(serverId)) return this.#wasDeleted(serverId) ? { revokedKeys: 0 } : undefined;
+  async deleteServer(serverId: string, now: number, note?: AuditNote): Promise<DeletedServer | undefined> {
+    if (!this.#servers.has(serverId)) {
+      return this.#wasDeleted(serverId) ? { revokedKeys: 0, failedCommands: 0 } : undefined;
+    }
     const rows = this.#guard(() =>
       this.#db
         .query<{ key_id: string }, [string]>(
@@ -156,15 +166,18 @@ class SqliteStore implements Store {
         .all(serverId),
     );
     const keyIds = rows.map((row) => row.key_id);
-    const tokenHashes = this.#writeNoted(serverId, note, () => {
+    const { tokenHashes, failedCommands } = this.#writeNoted(serverId, note, () => {
       this.#db.query("DELETE FROM servers WHERE server_id = ?").run(serverId);
       this.#db.query("INSERT INTO deleted_servers VALUES (?, ?)").run(serverId, now);
-      return keyIds.flatMap((keyId) => this.#revoke(keyId, now));
+      return {
+        tokenHashes: keyIds.flatMap((keyId) => this.#revoke(keyId, now)),
+        failedCommands: this.commands.failWaiting(serverId, now),
+      };
     });
     this.#servers.delete(serverId);
     this.#keys.deleteTokens(tokenHashes);
     for (const keyId of keyIds) this.#limits.forget(keyId);
-    return { revokedKeys: keyIds.length };
+    return { revokedKeys: keyIds.length, failedCommands };
   }
 
   async listServers(page: PageRequest): Promise<Page<GameServer>> {
@@ -317,8 +330,9 @@ class SqliteStore implements Store {
     return this.#guard(() => this.#audit.list(page));
   }
 
-  async tidy({ now, usage, audit }: { now: number; usage: number; audit: number }): Promise<void> {
+  async tidy({ now, usage, audit, commands }: TidyTimes): Promise<void> {
     const ended = this.#write(() => {
+      this.commands.forgetBefore(commands, now);
       this.#usage.forgetBefore(usage);
       this.#audit.forgetBefore(audit);
       this.#db.query("DELETE FROM deleted_servers WHERE deleted_at < ?").run(audit);
@@ -350,6 +364,7 @@ class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
+    this.commands.flush();
     this.#limits.saveMissed();
     this.#db.close();
     this.#lock.close();

@@ -1,0 +1,214 @@
+// Sends what waits: one worker for each game server that has commands waiting, first in, first out, at the pace that we
+// and the game API keep. Claim, send, record; what was claimed and not recorded is never sent again.
+import type { Command, CommandEnd } from "../core/command.ts";
+import { paceAfterSending, pauseAfterRefusal } from "../core/command-pace.ts";
+import { CONFIRM_WITHIN_MS, confirmCommands, type LogEntry } from "../core/confirm-commands.ts";
+import { StoreUnavailable } from "../core/errors.ts";
+import type { GameServer } from "../core/game-server.ts";
+import type { Clock, Delivery, Log, Store, Upstream, UpstreamFailure } from "../core/ports.ts";
+import type { CommandMeter } from "./command-meter.ts";
+
+/** More at a time would wait inside the runtime, where their deadlines run. */
+const SENDS_MAX = 64;
+/** How long to leave a store alone that takes nothing. */
+const STORE_RETRY_MS = 1_000;
+
+/** What reads have taught about the game API, and what commands teach in turn. */
+export interface CommandOutlook {
+  /** A failure that asking with this server's key would surely meet again. */
+  findRefusedKey(server: GameServer, now: number): UpstreamFailure | undefined;
+  /** How long nothing may be asked: a pause that the game API ordered, an open breaker. */
+  msUntilCommand(server: GameServer, now: number): number;
+  noteDelivery(server: GameServer, delivery: Delivery, now: number): void;
+}
+
+/** Waits; ends early when woken. */
+export type Pause = (ms: number, wake: AbortSignal) => Promise<void>;
+
+export type DispatcherParts = {
+  readonly store: Pick<Store, "commands" | "findServer" | "readServerKey">;
+  readonly upstream: Pick<Upstream, "sendCommand">;
+  readonly outlook: CommandOutlook;
+  readonly clock: Clock;
+  readonly pause: Pause;
+  readonly intervalMs: number;
+  readonly ttlMs: number;
+  readonly meter: CommandMeter;
+  readonly log: Log;
+};
+
+type Worker = {
+  wake: AbortController;
+  /** Set by a notice that came while the worker was about to end. */
+  isNotified: boolean;
+  refusals: number;
+  readonly ended: Promise<void>;
+};
+
+export class CommandDispatcher {
+  readonly #parts: DispatcherParts;
+  readonly #workers = new Map<string, Worker>();
+  #sends = 0;
+  #isStopping = false;
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
+  }
+
+  /** Goes on with what an earlier process has left. */
+  async start(): Promise<void> {
+    for (const serverId of await this.#parts.store.commands.listWaitingServers()) this.notify(serverId);
+  }
+
+  /** Something may wait for this server now. */
+  notify(serverId: string): void {
+    if (this.#isStopping) return;
+    const known = this.#workers.get(serverId);
+    if (known) {
+      known.isNotified = true;
+      return;
+    }
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const worker: Worker = { wake: new AbortController(), isNotified: false, refusals: 0, ended };
+    this.#workers.set(serverId, worker);
+    void this.#run(serverId, worker).finally(resolve);
+  }
+
+  /** What is being sent is finished and recorded; nothing new is begun. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    for (const { wake } of this.#workers.values()) wake.abort();
+    await Promise.all([...this.#workers.values()].map(({ ended }) => ended));
+  }
+
+  /** Looks for commands of the server in a log of the game that was read anyway. `log` is JSON text. */
+  async confirm(serverId: string, log: string, now: number): Promise<void> {
+    const { commands } = this.#parts.store;
+    const sent = await commands.listSent(serverId, now - CONFIRM_WITHIN_MS);
+    if (sent.every(({ loggedAt }) => loggedAt !== null)) return;
+    for (const { commandId, loggedAt } of confirmCommands(sent, JSON.parse(log) as LogEntry[])) {
+      await commands.confirm(commandId, loggedAt, now);
+      this.#parts.meter.count("confirmed");
+    }
+  }
+
+  get workers(): number {
+    return this.#workers.size;
+  }
+
+  async #run(serverId: string, worker: Worker): Promise<void> {
+    while (!this.#isStopping) {
+      worker.isNotified = false;
+      let waitMs: number | undefined;
+      try {
+        waitMs = await this.#step(serverId, worker);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) {
+          this.#parts.log.error({ err: error, server_id: serverId }, "sending a command failed unexpectedly");
+        }
+        waitMs = STORE_RETRY_MS;
+      }
+      if (waitMs !== undefined) await this.#pause(worker, waitMs);
+      else if (!worker.isNotified) break;
+    }
+    this.#workers.delete(serverId);
+  }
+
+  /** Sends one command if one may be sent now. How long to wait before the next step; undefined when nothing waits. */
+  async #step(serverId: string, worker: Worker): Promise<number | undefined> {
+    const { store, clock, ttlMs, intervalMs, outlook, meter } = this.#parts;
+    const now = clock();
+    meter.count("expired", await store.commands.expire(serverId, now - ttlMs, now));
+    const server = await store.findServer(serverId);
+    const serverKey = server && (await store.readServerKey(serverId));
+    // The commands of a deleted server have failed with it.
+    if (!server || serverKey === undefined) return undefined;
+    const refusedKey = outlook.findRefusedKey(server, now);
+    const heldMs = refusedKey ? 0 : this.#msUntilSend(server, now);
+    if (heldMs > 0) return await this.#msUntilHeadExpires(serverId, now, heldMs);
+    const claim = await store.commands.claim(serverId, now, intervalMs);
+    if (claim.kind === "empty") return undefined;
+    if (claim.kind === "busy") return STORE_RETRY_MS;
+    if (claim.kind === "wait") return Math.min(claim.until, claim.headQueuedAt + ttlMs + 1) - now;
+    if (refusedKey) await this.#settle(worker, claim.command, failWith(refusedKey));
+    else await this.#send(server, serverKey, worker, claim.command);
+    return 0;
+  }
+
+  async #send(server: GameServer, serverKey: string, worker: Worker, command: Command): Promise<void> {
+    const { store, upstream, outlook, clock, intervalMs, log } = this.#parts;
+    const { serverId } = server;
+    this.#sends++;
+    const delivery = await upstream.sendCommand(serverKey, command.text).finally(() => this.#sends--);
+    const now = clock();
+    outlook.noteDelivery(server, delivery, now);
+    if (delivery.outcome === "done") {
+      worker.refusals = 0;
+      await this.#settle(worker, command, { status: "sent", upstreamCode: null, upstreamMessage: null });
+      return await store.commands.hold(serverId, now, paceAfterSending(intervalMs, delivery.hint, now));
+    }
+    const { outcome, failure, hint } = delivery;
+    const fields = { server_id: serverId, command_id: command.commandId, upstream_code: failure.code };
+    log.warn(fields, `a command could not be sent in order (${outcome}): ${failure.message}`);
+    if (outcome === "refused" && failure.isRateLimit) {
+      const pauseMs = pauseAfterRefusal(intervalMs, hint, worker.refusals++, now);
+      return await this.#giveBack(worker, command, () => store.commands.hold(serverId, now, pauseMs));
+    }
+    if (outcome === "unsent") return await this.#giveBack(worker, command);
+    await this.#settle(worker, command, outcome === "refused" ? failWith(failure) : loseWith(failure));
+  }
+
+  #msUntilSend(server: GameServer, now: number): number {
+    const outlookMs = this.#parts.outlook.msUntilCommand(server, now);
+    return outlookMs === 0 && this.#sends >= SENDS_MAX ? 100 : outlookMs;
+  }
+
+  /** A command that expires while it is held is told so in time. */
+  async #msUntilHeadExpires(serverId: string, now: number, heldMs: number): Promise<number | undefined> {
+    const { items } = await this.#parts.store.commands.list({ serverId, status: "queued", limit: 200 });
+    const head = items.at(-1);
+    return head && Math.min(heldMs, head.queuedAt + this.#parts.ttlMs + 1 - now);
+  }
+
+  /** The command takes its place at the head again; what `first` notes must hold before it can be claimed anew. */
+  async #giveBack(worker: Worker, { commandId }: Command, first?: () => Promise<void>): Promise<void> {
+    this.#parts.meter.count("returned");
+    await this.#record(worker, async () => {
+      await first?.();
+      await this.#parts.store.commands.giveBack(commandId);
+    });
+  }
+
+  async #settle(worker: Worker, { commandId }: Command, end: CommandEnd): Promise<void> {
+    this.#parts.meter.count(end.status);
+    await this.#record(worker, () => this.#parts.store.commands.settle(commandId, end, this.#parts.clock()));
+  }
+
+  /**
+   * What has happened must be written before anything else is sent. While the disk refuses, the worker waits; should
+   * the process end meanwhile, the command is found half-sent and becomes unknown.
+   */
+  async #record(worker: Worker, write: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        if (this.#isStopping) return;
+        await this.#pause(worker, STORE_RETRY_MS);
+      }
+    }
+  }
+
+  async #pause(worker: Worker, ms: number): Promise<void> {
+    if (ms > 0 && !this.#isStopping) await this.#parts.pause(ms, worker.wake.signal);
+  }
+}
+
+function failWith({ code, message }: UpstreamFailure): CommandEnd {
+  return { status: "failed", upstreamCode: code, upstreamMessage: message };
+}
+
+function loseWith({ message }: UpstreamFailure): CommandEnd {
+  return { status: "unknown", upstreamCode: null, upstreamMessage: message };
+}

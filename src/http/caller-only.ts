@@ -1,0 +1,70 @@
+// The steps before every route of the public API: whose key is it, may it ask again now, may it ask for this. Behind them
+// a handler knows its caller.
+import { type ApiKey, findForbidden } from "../core/api-key.ts";
+import { isRefusal } from "../core/errors.ts";
+import type { GameServer } from "../core/game-server.ts";
+import type { MaybePromise, Store } from "../core/ports.ts";
+import { NO_SECTIONS } from "../core/sections.ts";
+import { admit, type LimitReport } from "../gateway/admit.ts";
+import { type Authenticate, INVALID_TOKEN } from "../gateway/authenticate.ts";
+import { chain } from "../gateway/chain.ts";
+import { answerRefusal } from "./answers.ts";
+import type { Call, Handler } from "./call.ts";
+
+/** `report` is null when the request did not count. */
+export type Caller = {
+  readonly key: ApiKey;
+  readonly server: GameServer;
+  readonly report: LimitReport | null;
+};
+
+export type CallerHandler = (call: Call, caller: Caller) => MaybePromise<Response>;
+
+/** What a route is for decides whether its requests count, and which rights they need. */
+export type Purpose = { readonly isCounted: boolean; readonly isCommand: boolean };
+export const READING: Purpose = { isCounted: true, isCommand: false };
+export const COMMANDING: Purpose = { isCounted: false, isCommand: true };
+export const FOLLOWING_UP: Purpose = { isCounted: true, isCommand: true };
+
+export type CallerOnly = (purpose: Purpose, handler: CallerHandler) => Handler;
+
+export function createCallerOnly(parts: {
+  readonly authenticate: Authenticate;
+  readonly store: Pick<Store, "judge" | "findServer">;
+  readonly findAddress: (call: Call) => string;
+}): CallerOnly {
+  const { authenticate, store, findAddress } = parts;
+
+  return ({ isCounted, isCommand }, handler) => {
+    return identify;
+
+    function identify(call: Call): MaybePromise<Response> {
+      return chain(authenticate(call.request.headers.get("authorization"), call.now), (key) => {
+        if (isRefusal(key)) return answerRefusal(call, key);
+        call.keyId = key.keyId;
+        return admitKey(call, key);
+      });
+    }
+
+    function admitKey(call: Call, key: ApiKey): MaybePromise<Response> {
+      return chain(admit(store, key.keyId, call.now, isCounted), ({ refusal, report }) => {
+        return refusal ? answerRefusal(call, refusal, report) : allow(call, key, report);
+      });
+    }
+
+    function allow(call: Call, key: ApiKey, report: LimitReport | null): MaybePromise<Response> {
+      return chain(store.findServer(key.serverId), (server) => {
+        if (!server) return answerRefusal(call, INVALID_TOKEN, report);
+        const forbidden = findForbidden(key, {
+          version: "v2",
+          community: call.target.params.community,
+          serverCommunity: server.community,
+          sections: isCommand ? NO_SECTIONS : call.target.sections,
+          isCommand,
+          findAddress: () => findAddress(call),
+        });
+        return forbidden ? answerRefusal(call, forbidden, report) : handler(call, { key, server, report });
+      });
+    }
+  };
+}

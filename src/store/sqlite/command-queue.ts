@@ -1,0 +1,321 @@
+// The queues of commands, on disk alone: what a row says is all there is, so a crash leaves nothing to mend but the
+// command that was being sent.
+import type { Database } from "bun:sqlite";
+import {
+  type Command,
+  type CommandEnd,
+  type CommandStatus,
+  IDEMPOTENCY_KEPT_MS,
+  QUEUE_MAX,
+} from "../../core/command.ts";
+import { StoreUnavailable } from "../../core/errors.ts";
+import type {
+  Acceptance,
+  Claim,
+  CommandDraft,
+  CommandFilter,
+  CommandQueue,
+  Page,
+  PageRequest,
+  QueueReport,
+  Receipt,
+  SentCommand,
+} from "../../core/ports.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { toPage, toSeq } from "./pages.ts";
+
+/** A hold that ends later than it can was noted before the clock was set back. */
+const CLOCK_SLACK_MS = 1_000;
+const WAS_BEING_SENT = "Gatehouse stopped while this was being sent; whether the game ran it is not known.";
+const SERVER_DELETED = "The game server was deleted while this waited.";
+
+type CommandRow = {
+  seq: number;
+  command_id: string;
+  server_id: string;
+  key_id: string;
+  command: string;
+  status: CommandStatus;
+  accepted_position: number;
+  queued_at: number;
+  sent_at: number | null;
+  finished_at: number | null;
+  confirmed_at: number | null;
+  upstream_code: number | null;
+  upstream_message: string | null;
+  position: number | null;
+};
+
+/** A row with its place in the queue. */
+const SELECT = `
+  SELECT *, CASE WHEN status = 'queued' THEN (
+    SELECT count(*) FROM commands AS ahead
+    WHERE ahead.server_id = commands.server_id AND ahead.status = 'queued' AND ahead.seq <= commands.seq
+  ) END AS position FROM commands`;
+
+export class SqliteCommandQueue implements CommandQueue {
+  readonly #db: Database;
+  readonly #group: GroupCommit;
+  readonly #newId: () => string;
+
+  constructor(db: Database, newId: () => string) {
+    this.#db = db;
+    this.#group = new GroupCommit(db);
+    this.#newId = newId;
+  }
+
+  /** Whoever was sending is gone: nobody can tell any more how it went. */
+  recover(now: number): void {
+    this.#db
+      .query(
+        "UPDATE commands SET status = 'unknown', finished_at = ?, upstream_message = ? WHERE status = 'sending'",
+      )
+      .run(now, WAS_BEING_SENT);
+  }
+
+  accept(draft: CommandDraft, now: number): Promise<Acceptance> {
+    return this.#group.run(() => this.#findRepeated(draft, now) ?? this.#insert(draft, now));
+  }
+
+  claim(serverId: string, now: number, holdMs: number): Promise<Claim> {
+    return this.#group.run(() => {
+      const head = this.#findHead(serverId);
+      if (!head) return { kind: "empty" };
+      if (this.#isSending(serverId)) return { kind: "busy" };
+      const until = this.#findHold(serverId, now);
+      if (until !== undefined) return { kind: "wait", until, headQueuedAt: head.queued_at };
+      this.#db.query("UPDATE commands SET status = 'sending', sent_at = ? WHERE seq = ?").run(now, head.seq);
+      this.#saveHold(serverId, now, holdMs);
+      return {
+        kind: "claimed",
+        command: { ...toCommand(head), status: "sending", sentAt: now, position: null },
+      };
+    });
+  }
+
+  hold(serverId: string, now: number, holdMs: number): Promise<void> {
+    return this.#group.run(() => this.#saveHold(serverId, now, holdMs));
+  }
+
+  giveBack(commandId: string): Promise<void> {
+    return this.#group.run(() => {
+      this.#db
+        .query(
+          "UPDATE commands SET status = 'queued', sent_at = NULL WHERE command_id = ? AND status = 'sending'",
+        )
+        .run(commandId);
+    });
+  }
+
+  settle(commandId: string, end: CommandEnd, now: number): Promise<void> {
+    return this.#group.run(() => {
+      this.#db
+        .query(
+          `UPDATE commands SET status = ?, finished_at = ?, upstream_code = ?, upstream_message = ?
+           WHERE command_id = ? AND status = 'sending'`,
+        )
+        .run(end.status, now, end.upstreamCode, end.upstreamMessage, commandId);
+    });
+  }
+
+  expire(serverId: string, cutoff: number, now: number): Promise<number> {
+    return this.#group.run(() => {
+      return this.#db
+        .query(
+          `UPDATE commands SET status = 'expired', finished_at = ?
+           WHERE server_id = ? AND status = 'queued' AND queued_at < ?`,
+        )
+        .run(now, serverId, cutoff).changes;
+    });
+  }
+
+  cancel(
+    serverId: string,
+    commandId: string,
+    now: number,
+  ): Promise<{ command: Command; isCancelled: boolean } | undefined> {
+    return this.#group.run(() => {
+      const { changes } = this.#db
+        .query(
+          `UPDATE commands SET status = 'cancelled', finished_at = ?
+           WHERE command_id = ? AND server_id = ? AND status = 'queued'`,
+        )
+        .run(now, commandId, serverId);
+      const row = this.#findRow(commandId);
+      if (!row || row.server_id !== serverId) return undefined;
+      return { command: toCommand(row), isCancelled: changes > 0 };
+    });
+  }
+
+  async find(commandId: string): Promise<Command | undefined> {
+    const row = this.#guard(() => this.#findRow(commandId));
+    return row && toCommand(row);
+  }
+
+  async list({ limit, cursor, serverId, status }: PageRequest & CommandFilter): Promise<Page<Command>> {
+    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : toSeq(cursor);
+    const rows = this.#guard(() =>
+      this.#db
+        .query<CommandRow, [number, string | null, string | null, number]>(
+          `${SELECT} WHERE seq < ?1 AND (?2 IS NULL OR server_id = ?2) AND (?3 IS NULL OR status = ?3)
+           ORDER BY seq DESC LIMIT ?4`,
+        )
+        .all(before, serverId ?? null, status ?? null, limit + 1),
+    );
+    return toPage(rows, limit, toCommand);
+  }
+
+  async listWaitingServers(): Promise<readonly string[]> {
+    const rows = this.#guard(() =>
+      this.#db
+        .query<{ server_id: string }, []>("SELECT DISTINCT server_id FROM commands WHERE status = 'queued'")
+        .all(),
+    );
+    return rows.map((row) => row.server_id);
+  }
+
+  async listSent(serverId: string, since: number): Promise<readonly SentCommand[]> {
+    return this.#guard(() =>
+      this.#db
+        .query<SentCommand, [string, number]>(
+          `SELECT command_id AS commandId, command AS text, sent_at AS sentAt, logged_at AS loggedAt FROM commands
+           WHERE server_id = ? AND status IN ('sent', 'unknown') AND sent_at >= ? ORDER BY seq DESC LIMIT 1000`,
+        )
+        .all(serverId, since)
+        .reverse(),
+    );
+  }
+
+  confirm(commandId: string, loggedAt: number, now: number): Promise<void> {
+    return this.#group.run(() => {
+      this.#db
+        .query(
+          "UPDATE commands SET confirmed_at = ?, logged_at = ? WHERE command_id = ? AND confirmed_at IS NULL",
+        )
+        .run(now, loggedAt, commandId);
+    });
+  }
+
+  async report(): Promise<QueueReport> {
+    const row = this.#guard(() =>
+      this.#db
+        .query<QueueReport, []>(
+          "SELECT count(*) AS waiting, min(queued_at) AS oldestQueuedAt FROM commands WHERE status = 'queued'",
+        )
+        .get(),
+    );
+    return row ?? { waiting: 0, oldestQueuedAt: null };
+  }
+
+  /** For a transaction of the caller's: the commands of a server that is going. */
+  failWaiting(serverId: string, now: number): number {
+    this.#db.query("DELETE FROM command_pace WHERE server_id = ?").run(serverId);
+    return this.#db
+      .query(
+        `UPDATE commands SET status = 'failed', finished_at = ?, upstream_message = ?
+         WHERE server_id = ? AND status = 'queued'`,
+      )
+      .run(now, SERVER_DELETED, serverId).changes;
+  }
+
+  /** For a transaction of the caller's. */
+  forgetBefore(time: number, now: number): void {
+    this.#db.query("DELETE FROM commands WHERE finished_at < ?").run(time);
+    this.#db.query("DELETE FROM command_pace WHERE until < ?").run(now);
+  }
+
+  flush(): void {
+    this.#group.flush();
+  }
+
+  #findRepeated({ keyId, text, idempotencyKey }: CommandDraft, now: number): Acceptance | undefined {
+    if (idempotencyKey === undefined) return undefined;
+    const row = this.#db
+      .query<CommandRow, [string, string]>("SELECT * FROM commands WHERE key_id = ? AND idempotency_key = ?")
+      .get(keyId, idempotencyKey);
+    if (!row) return undefined;
+    if (now - row.queued_at >= IDEMPOTENCY_KEPT_MS) {
+      this.#db.query("UPDATE commands SET idempotency_key = NULL WHERE seq = ?").run(row.seq);
+      return undefined;
+    }
+    return row.command === text ? { receipt: toReceipt(row) } : { declined: "mismatch" };
+  }
+
+  #insert({ serverId, keyId, text, idempotencyKey }: CommandDraft, now: number): Acceptance {
+    const waiting = this.#db
+      .query<{ count: number }, [string]>(
+        "SELECT count(*) AS count FROM commands WHERE server_id = ? AND status = 'queued'",
+      )
+      .get(serverId);
+    const position = (waiting?.count ?? 0) + 1;
+    if (position > QUEUE_MAX) return { declined: "full" };
+    const commandId = this.#newId();
+    this.#db
+      .query(
+        `INSERT INTO commands
+           (command_id, server_id, key_id, command, status, idempotency_key, accepted_position, queued_at)
+         VALUES (?, ?, ?, ?, 'queued', ?, ?, ?)`,
+      )
+      .run(commandId, serverId, keyId, text, idempotencyKey ?? null, position, now);
+    return { receipt: { commandId, position, queuedAt: now } };
+  }
+
+  #findHead(serverId: string): CommandRow | undefined {
+    const query = `${SELECT} WHERE server_id = ? AND status = 'queued' ORDER BY seq LIMIT 1`;
+    return this.#db.query<CommandRow, [string]>(query).get(serverId) ?? undefined;
+  }
+
+  #findRow(commandId: string): CommandRow | undefined {
+    return this.#db.query<CommandRow, [string]>(`${SELECT} WHERE command_id = ?`).get(commandId) ?? undefined;
+  }
+
+  #isSending(serverId: string): boolean {
+    const query = "SELECT 1 FROM commands WHERE server_id = ? AND status = 'sending' LIMIT 1";
+    return this.#db.query(query).get(serverId) !== null;
+  }
+
+  #findHold(serverId: string, now: number): number | undefined {
+    const hold = this.#db
+      .query<{ until: number; hold_ms: number }, [string]>("SELECT * FROM command_pace WHERE server_id = ?")
+      .get(serverId);
+    if (!hold || hold.until <= now || hold.until - now > hold.hold_ms + CLOCK_SLACK_MS) return undefined;
+    return hold.until;
+  }
+
+  #saveHold(serverId: string, now: number, holdMs: number): void {
+    this.#db
+      .query(
+        "INSERT INTO command_pace VALUES (?1, ?2, ?3) ON CONFLICT (server_id) DO UPDATE SET until = ?2, hold_ms = ?3",
+      )
+      .run(serverId, now + holdMs, holdMs);
+  }
+
+  #guard<T>(access: () => T): T {
+    try {
+      return access();
+    } catch (error) {
+      throw new StoreUnavailable(error instanceof Error ? error.message : String(error), { cause: error });
+    }
+  }
+}
+
+function toReceipt(row: CommandRow): Receipt {
+  return { commandId: row.command_id, position: row.accepted_position, queuedAt: row.queued_at };
+}
+
+function toCommand(row: CommandRow): Command {
+  return {
+    commandId: row.command_id,
+    serverId: row.server_id,
+    keyId: row.key_id,
+    text: row.command,
+    status: row.status,
+    position: row.position,
+    queuedAt: row.queued_at,
+    sentAt: row.sent_at,
+    finishedAt: row.finished_at,
+    confirmedAt: row.confirmed_at,
+    upstreamCode: row.upstream_code,
+    upstreamMessage: row.upstream_message,
+  };
+}
