@@ -247,6 +247,8 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     closers.push(() => listener.close(DRAIN_MS));
     const tlsWatch = config.tls && watchTlsFiles(config.tls, log, listener.replaceTls);
     const newMasterKey = await noteMasterKey(store, masterKey);
+    // Starting leaves much behind that is never needed again, the more the more keys there are.
+    Bun.gc(true);
     log.info({ url: listener.url, upstream: config.upstreamUrl ?? "simulator" }, "started");
 
     return {

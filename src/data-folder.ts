@@ -74,6 +74,8 @@ function createFile(folder: string, file: string, content: string): void {
 }
 
 function syncFolder(folder: string): void {
+  // Folders cannot be opened there, and need no such care.
+  if (process.platform === "win32") return;
   const descriptor = openSync(folder, "r");
   try {
     fsyncSync(descriptor);

@@ -1,6 +1,16 @@
 // The gatehouse command: hands the arguments to one of its subcommands and turns a refusal into an exit code.
-import { Command } from "commander";
+import { Command, CommanderError } from "commander";
+import { createAuditCommand } from "./cli/audit.ts";
+import { createBackupCommand } from "./cli/backup.ts";
+import { createBlocksCommand } from "./cli/blocks.ts";
+import { createCommandsCommand } from "./cli/commands.ts";
+import { createCompletionCommand } from "./cli/completion.ts";
+import { createDoctorCommand } from "./cli/doctor.ts";
+import { CommandFailed, EXIT_CODES } from "./cli/exit-codes.ts";
+import { createKeysCommand } from "./cli/keys.ts";
+import { createRestoreCommand } from "./cli/restore.ts";
 import { createServeCommand } from "./cli/serve.ts";
+import { createServersCommand } from "./cli/servers.ts";
 import { createSimulateCommand } from "./cli/simulate.ts";
 import { StartRefused } from "./core/errors.ts";
 import { VERSION } from "./version.ts";
@@ -8,14 +18,33 @@ import { VERSION } from "./version.ts";
 const program = new Command("gatehouse")
   .description("A gateway between one busy game API and everyone who wants to know about a game server.")
   .version(VERSION)
-  .showHelpAfterError("(add --help for the options)")
   .addCommand(createServeCommand())
-  .addCommand(createSimulateCommand());
+  .addCommand(createSimulateCommand())
+  .addCommand(createServersCommand())
+  .addCommand(createKeysCommand())
+  .addCommand(createBlocksCommand())
+  .addCommand(createCommandsCommand())
+  .addCommand(createAuditCommand())
+  .addCommand(createDoctorCommand())
+  .addCommand(createBackupCommand())
+  .addCommand(createRestoreCommand())
+  .addCommand(createCompletionCommand());
+
+reportMistakes(program);
 
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof StartRefused)) throw error;
+  // Commander has said what is wrong, or printed the help that was asked for.
+  if (error instanceof CommanderError)
+    process.exit(error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.refused);
+  if (!(error instanceof StartRefused || error instanceof CommandFailed)) throw error;
   process.stderr.write(`gatehouse: ${error.message}\n`);
   process.exit(error.exitCode);
+}
+
+/** A mistake in the arguments ends every command alike: a hint, and the exit code for wrong usage. */
+function reportMistakes(command: Command): void {
+  command.exitOverride().showHelpAfterError("(add --help for the options)");
+  for (const subcommand of command.commands) reportMistakes(subcommand);
 }

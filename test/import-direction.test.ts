@@ -14,7 +14,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ["core"],
   upstream: ["core"],
   simulator: ["core"],
-  cli: ["core", "simulator", "root"],
+  doctor: ["core", "store", "upstream", "root"],
+  cli: ["core", "simulator", "doctor", "root"],
   root: ["core", "gateway", "http", "store", "upstream", "simulator", "cli"],
 };
 

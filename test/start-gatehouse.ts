@@ -1,7 +1,7 @@
 // Starts the real program inside a test: the same app as `gatehouse serve`, with a folder, a clock and an upstream of
 // the test's own. Everything is gone when the test is over.
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, startApp } from "../src/app.ts";
@@ -17,8 +17,20 @@ export class FakeClock {
   readonly sleep = async (ms: number) => {
     this.now += ms;
   };
+  /** For those that wait until the test lets time pass, or until they are woken. */
+  readonly pause = (ms: number, wake: AbortSignal): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#pauses.push({ until: this.now + ms, resolve });
+    wake.addEventListener("abort", () => resolve(), { once: true });
+    return promise;
+  };
+  #pauses: { until: number; resolve: () => void }[] = [];
+
   advance(ms: number): void {
     this.now += ms;
+    const due = this.#pauses.filter(({ until }) => until <= this.now);
+    this.#pauses = this.#pauses.filter(({ until }) => until > this.now);
+    for (const { resolve } of due) resolve();
   }
 }
 
@@ -28,9 +40,12 @@ export type TestGatehouse = {
   readonly clock: FakeClock;
   readonly folder: string;
   readonly logLines: string[];
+  readonly masterKey: string;
   addServer(draft?: { name?: string; community?: string | null; serverKey?: string }): Promise<GameServer>;
   addKey(server: GameServer, rights?: Partial<KeyRights & { expiresAt: number | null }>): Promise<TestKey>;
   get(path: string, token?: string, headers?: Record<string, string>): Promise<Response>;
+  /** With the master key. Text and bytes are sent as they are, anything else as JSON. */
+  admin(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
   stop(): Promise<void>;
 };
 
@@ -53,14 +68,17 @@ export async function startGatehouse(options: TestOptions = {}): Promise<TestGat
       GATEHOUSE_LOG_LEVEL: "warn",
       ...options.env,
     }),
-    { clock: clock.read, sleep: clock.sleep, writeLog: (line) => logLines.push(line) },
+    { clock: clock.read, sleep: clock.sleep, pause: clock.pause, writeLog: (line) => logLines.push(line) },
   );
+  const masterKey =
+    options.env?.GATEHOUSE_MASTER_KEY ?? readFileSync(join(folder, "master.key"), "utf8").trim();
   return {
     app,
     url: app.url,
     clock,
     folder,
     logLines,
+    masterKey,
     addServer(draft = {}) {
       const whole = { name: "Test", community: null, serverKey: "test-Server", ...draft };
       return app.store.createServer(whole, clock.now);
@@ -78,6 +96,19 @@ export async function startGatehouse(options: TestOptions = {}): Promise<TestGat
     get(path, token, headers = {}) {
       const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
       return fetch(app.url + path, { headers: { ...authorization, ...headers }, redirect: "manual" });
+    },
+    admin(method, path, body, headers = {}) {
+      const isRaw = typeof body === "string" || body instanceof Uint8Array;
+      return fetch(app.url + path, {
+        method,
+        headers: {
+          Authorization: `Bearer ${masterKey}`,
+          ...(body !== undefined && { "Content-Type": "application/json" }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: isRaw ? (body as Bun.BodyInit) : JSON.stringify(body) }),
+        redirect: "manual",
+      });
     },
     async stop() {
       await app.stop();

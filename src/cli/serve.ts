@@ -1,6 +1,5 @@
 // gatehouse serve: runs the gateway until it is told to stop.
 import { Command } from "commander";
-import { startApp } from "../app.ts";
 import { parseConfig, readEnvironment } from "../config.ts";
 import { VERSION } from "../version.ts";
 
@@ -31,6 +30,8 @@ async function serve(options: ServeOptions): Promise<void> {
   );
   // What we write is nobody else's business: the database, its log and the key files.
   process.umask(0o077);
+  // Loaded here: the other commands start faster without it.
+  const { startApp } = await import("../app.ts");
   const app = await startApp(config);
 
   let isStopping = false;

@@ -18,6 +18,8 @@ export const BODY_MAX_BYTES = 4 * 1024 * 1024;
 /** One section costs as much as nine, so every call asks for all and any reader can be served from its answer. */
 const READ_QUERY = SECTIONS.map((name) => `${name}=true`).join("&");
 
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
+
 export type UpstreamSettings = {
   readonly baseUrl: string;
   readonly globalKey: string | undefined;
@@ -29,6 +31,8 @@ export type UpstreamSettings = {
 export function createUpstream(settings: UpstreamSettings): Upstream {
   const { globalKey, timeoutMs, clock } = settings;
   const baseUrl = settings.baseUrl.replace(/\/+$/, "");
+  // What is on this machine must not be asked by way of a proxy for the outside, which HTTP_PROXY may name.
+  const isLocal = LOOPBACK.test(URL.parse(baseUrl)?.hostname ?? "");
   const parseServerInfo = createServerInfoParser({ keepsUnknown: settings.keepsUnknown });
 
   async function readServer(serverKey: string): Promise<UpstreamReading> {
@@ -76,7 +80,8 @@ export function createUpstream(settings: UpstreamSettings): Upstream {
         redirect: "manual",
         signal: deadline,
         keepalive: false,
-      });
+        ...(isLocal && { proxy: false }),
+      } as BunFetchRequestInit);
       const { status } = response;
       const text = await readText(response);
       if (text === undefined)

@@ -13,6 +13,10 @@ export type RunOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** Shell words run before the program, which then takes the shell's place: "ulimit -n 64". */
   readonly before?: string;
+  /** Another program than the checkout's: a binary that was built from it. */
+  readonly program?: string;
+  /** What the program reads from standard input; nothing at all by default. */
+  readonly input?: string;
 };
 
 export type GatehouseProcess = {
@@ -52,12 +56,15 @@ export async function cleanUp(): Promise<void> {
   folders.clear();
 }
 
-export function run(args: readonly string[], { cwd, env = {}, before }: RunOptions): GatehouseProcess {
-  const command = [PROGRAM, ...args];
+export function run(
+  args: readonly string[],
+  { cwd, env = {}, before, program = PROGRAM, input }: RunOptions,
+): GatehouseProcess {
+  const command = [program, ...args];
   const child = Bun.spawn(before ? ["sh", "-c", `${before}; exec "$@"`, "sh", ...command] : command, {
     cwd,
     env: { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: process.env.HOME ?? tmpdir(), ...env },
-    stdin: "ignore",
+    stdin: input === undefined ? "ignore" : new Blob([input]),
     stdout: "pipe",
     stderr: "pipe",
   });

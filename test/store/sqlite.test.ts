@@ -8,7 +8,7 @@ import type { Log, Store } from "../../src/core/ports.ts";
 import { createSealer } from "../../src/store/sealer.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
-import { describeStore, type StoreHarness } from "./store-contract.ts";
+import { describeStore, type RefusableStoreHarness } from "./store-contract.ts";
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const root = makeTestFolder();
@@ -26,7 +26,7 @@ function openIn(folder: string, secret = "a secret"): Store {
   return openSqliteStore({ ...settings, sealer: createSealer(secret) });
 }
 
-async function createHarness(): Promise<StoreHarness> {
+async function createHarness(): Promise<RefusableStoreHarness> {
   let folder = newFolder();
   let open: Store[] = [];
   return {
@@ -40,6 +40,18 @@ async function createHarness(): Promise<StoreHarness> {
       const copy = newFolder();
       for (const name of readdirSync(folder)) copyFileSync(join(folder, name), join(copy, basename(name)));
       folder = copy;
+    },
+    async refuse(what) {
+      const tables = what === "notes" ? ["audit"] : ["servers", "keys", "tokens", "blocks"];
+      const db = new Database(join(folder, "gatehouse.db"));
+      for (const table of tables) {
+        for (const act of ["INSERT", "UPDATE", "DELETE"]) {
+          db.exec(
+            `CREATE TRIGGER refuse_${act}_${table} BEFORE ${act} ON ${table} BEGIN SELECT RAISE(ABORT, 'refused'); END`,
+          );
+        }
+      }
+      db.close();
     },
     async dispose() {
       for (const store of open) await store.close();

@@ -1,7 +1,15 @@
 // The promise of core/ports.ts as tests. Every store passes this suite unchanged.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
-import type { KeyDraft, Store } from "../../src/core/ports.ts";
+import { StoreUnavailable } from "../../src/core/errors.ts";
+import {
+  type AuditEntry,
+  type AuditNote,
+  type KeyDraft,
+  type Store,
+  TOKENS_IN_GRACE_MAX,
+  type UsageCell,
+} from "../../src/core/ports.ts";
 import { BLOCK_MS, FRESH_LIMIT, judgeRequest, WINDOW_MS } from "../../src/core/rate-limit.ts";
 import { ALL_SECTIONS, toSectionSet } from "../../src/core/sections.ts";
 
@@ -13,11 +21,28 @@ export type StoreHarness = {
   dispose(): Promise<void>;
 };
 
-const NOW = 1_800_000_000_000;
+export type RefusableStoreHarness = StoreHarness & {
+  /** From now on the medium takes nothing of this kind: audit notes, or the servers, keys and blocks themselves. */
+  refuse(what: "notes" | "changes"): Promise<void>;
+};
 
-export function describeStore(name: string, createHarness: () => Promise<StoreHarness>): void {
+const NOW = 1_800_000_000_000;
+const HOUR_MS = 3_600_000;
+const HOUR = NOW - (NOW % HOUR_MS);
+const ACTOR = { fingerprint: "0123abcd", address: "203.0.113.7" };
+
+function noteOf(action: string, at = NOW): AuditNote {
+  return { at, action, actor: ACTOR, details: { after: { action } } };
+}
+
+function cellOf(keyId: string, hour: number, counts: Readonly<Record<number, number>>): UsageCell {
+  const entries = Object.entries(counts).map(([code, count]) => [Number(code), count] as const);
+  return { keyId, hour, lastUsedAt: hour + 1, counts: new Map(entries) };
+}
+
+export function describeStore(name: string, createHarness: () => Promise<RefusableStoreHarness>): void {
   describe(`${name} keeps the promise of a store`, () => {
-    let harness: StoreHarness;
+    let harness: RefusableStoreHarness;
     let store: Store;
 
     beforeEach(async () => {
@@ -40,6 +65,22 @@ export function describeStore(name: string, createHarness: () => Promise<StoreHa
       const key = await store.createKey(draft, NOW);
       if (!key) throw new Error("no key was made");
       return key;
+    }
+
+    /** Newest first. */
+    async function readAudit(): Promise<AuditEntry[]> {
+      const entries: AuditEntry[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await store.listAudit({ limit: 2, cursor });
+        entries.push(...page.items);
+        cursor = page.next ?? undefined;
+      } while (cursor !== undefined);
+      return entries;
+    }
+
+    async function actionsOf(): Promise<string[]> {
+      return (await readAudit()).map((entry) => entry.action);
     }
 
     async function ask(keyId: string, times: number, now = NOW) {
@@ -95,8 +136,14 @@ export function describeStore(name: string, createHarness: () => Promise<StoreHa
         const first = await addKey(doomed.serverId, "hash-1");
         await addKey(doomed.serverId, "hash-2");
         await addKey(other.serverId, "hash-3");
-        expect(await store.deleteServer(doomed.serverId, NOW + 5)).toEqual({ revokedKeys: 2 });
-        expect(await store.deleteServer(doomed.serverId, NOW + 5)).toEqual({ revokedKeys: 0 });
+        expect(await store.deleteServer(doomed.serverId, NOW + 5)).toEqual({
+          revokedKeys: 2,
+          failedCommands: 0,
+        });
+        expect(await store.deleteServer(doomed.serverId, NOW + 5)).toEqual({
+          revokedKeys: 0,
+          failedCommands: 0,
+        });
         expect(await store.deleteServer("srv_unknown", NOW + 5)).toBeUndefined();
         await reopen();
         expect(await store.findServer(doomed.serverId)).toBeUndefined();
@@ -104,6 +151,58 @@ export function describeStore(name: string, createHarness: () => Promise<StoreHa
         expect(await store.findKey("hash-2", NOW)).toBeUndefined();
         expect((await store.findKey("hash-3", NOW))?.serverId).toBe(other.serverId);
         expect((await store.findKeyDetails(first.keyId))?.revokedAt).toBe(NOW + 5);
+      });
+
+      test("a deleted server is remembered as one that was, over a crash too, but takes no change and no key", async () => {
+        const { serverId } = await addServer();
+        await store.deleteServer(serverId, NOW);
+        await reopen();
+        expect(await store.deleteServer(serverId, NOW + 1)).toMatchObject({ revokedKeys: 0 });
+        expect(await store.updateServer(serverId, { name: "Back" })).toBeUndefined();
+        expect(await store.readServerKey(serverId)).toBeUndefined();
+        const draft = { ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null, tokenHash: "hash-1" };
+        expect(await store.createKey(draft, NOW)).toBeUndefined();
+        expect((await store.listServers({ limit: 10 })).items).toEqual([]);
+      });
+
+      test("deleting a server revokes only the keys that were not revoked before", async () => {
+        const { serverId } = await addServer();
+        const early = await addKey(serverId, "hash-1");
+        await addKey(serverId, "hash-2");
+        await store.revokeKey(early.keyId, NOW + 1);
+        expect(await store.deleteServer(serverId, NOW + 2)).toMatchObject({ revokedKeys: 1 });
+        expect((await store.findKeyDetails(early.keyId))?.revokedAt).toBe(NOW + 1);
+      });
+
+      test("deleting a server ends old tokens in their grace and the blocks of its keys", async () => {
+        const { serverId } = await addServer();
+        const { keyId } = await addKey(serverId, "old");
+        await store.rotateKey(keyId, "new", NOW + 1000, NOW);
+        await ask(keyId, 520);
+        await store.deleteServer(serverId, NOW);
+        const check = async () => {
+          expect(await store.findKey("old", NOW)).toBeUndefined();
+          expect(await store.findKey("new", NOW)).toBeUndefined();
+          expect(await store.listBlocks(NOW)).toEqual([]);
+        };
+        await check();
+        await reopen();
+        await check();
+      });
+
+      test("a server is found by its exact name, from the moment it has it to the moment it loses it", async () => {
+        const first = await addServer();
+        await store.updateServer(first.serverId, { name: "Älpha 🚓" });
+        expect(await store.findServerByName("One")).toBeUndefined();
+        await reopen();
+        expect((await store.findServerByName("Älpha 🚓"))?.serverId).toBe(first.serverId);
+        for (const other of ["älpha 🚓", "Älpha", "Älpha 🚓 ", "", "%", "*", "__proto__"]) {
+          expect(await store.findServerByName(other)).toBeUndefined();
+        }
+        await store.deleteServer(first.serverId, NOW);
+        expect(await store.findServerByName("Älpha 🚓")).toBeUndefined();
+        const second = await store.createServer({ name: "Älpha 🚓", community: null, serverKey: "a-b" }, NOW);
+        expect(await store.findServerByName("Älpha 🚓")).toEqual(second);
       });
     });
 
@@ -178,6 +277,67 @@ export function describeStore(name: string, createHarness: () => Promise<StoreHa
         await reopen();
         await check();
         expect(await store.rotateKey("key_unknown", "x", NOW, NOW)).toBe(false);
+      });
+
+      test("only so many old tokens of a key work at a time; one more ends the one whose time is up first", async () => {
+        const server = await addServer();
+        const { keyId } = await addKey(server.serverId, "token-0");
+        const other = await addKey(server.serverId, "other-0");
+        await store.rotateKey(other.keyId, "other-1", NOW + 1, NOW);
+        // token-2 has the shortest time, then token-0, token-1 and so on.
+        const untilOf = (index: number) => NOW + (index === 2 ? 1_000 : 10_000 + index);
+        for (let i = 0; i < TOKENS_IN_GRACE_MAX; i++) {
+          await store.rotateKey(keyId, `token-${i + 1}`, untilOf(i), NOW);
+        }
+        const working = async () => {
+          const found: number[] = [];
+          for (let i = 0; i <= TOKENS_IN_GRACE_MAX + 2; i++) {
+            if (await store.findKey(`token-${i}`, NOW)) found.push(i);
+          }
+          return found;
+        };
+        const all = Array.from({ length: TOKENS_IN_GRACE_MAX + 3 }, (_, i) => i);
+        expect(await working()).toEqual(all.slice(0, -2));
+        await store.rotateKey(keyId, `token-${TOKENS_IN_GRACE_MAX + 1}`, untilOf(TOKENS_IN_GRACE_MAX), NOW);
+        expect(await working()).toEqual(all.slice(0, -1).filter((i) => i !== 2));
+        await store.rotateKey(
+          keyId,
+          `token-${TOKENS_IN_GRACE_MAX + 2}`,
+          untilOf(TOKENS_IN_GRACE_MAX + 1),
+          NOW,
+        );
+        const left = all.filter((i) => i !== 2 && i !== 0);
+        expect(await working()).toEqual(left);
+        await reopen();
+        expect(await working()).toEqual(left);
+        expect((await store.findKey("other-0", NOW))?.keyId).toBe(other.keyId);
+      });
+
+      test("when the token just replaced has the shortest time of too many, it is the one that ends", async () => {
+        const server = await addServer();
+        const { keyId } = await addKey(server.serverId, "token-0");
+        for (let i = 0; i < TOKENS_IN_GRACE_MAX; i++) {
+          await store.rotateKey(keyId, `token-${i + 1}`, NOW + 1000 + i, NOW);
+        }
+        await store.rotateKey(keyId, "newest", NOW + 1, NOW);
+        expect(await store.findKey(`token-${TOKENS_IN_GRACE_MAX}`, NOW)).toBeUndefined();
+        expect((await store.findKey("token-0", NOW))?.keyId).toBe(keyId);
+        expect((await store.findKey("newest", NOW))?.keyId).toBe(keyId);
+      });
+
+      test("old tokens whose time is up take no place from others", async () => {
+        const server = await addServer();
+        const { keyId } = await addKey(server.serverId, "token-0");
+        for (let i = 0; i < TOKENS_IN_GRACE_MAX - 1; i++) {
+          await store.rotateKey(keyId, `token-${i + 1}`, NOW + 10, NOW);
+        }
+        const last = TOKENS_IN_GRACE_MAX - 1;
+        for (let i = last; i < last + TOKENS_IN_GRACE_MAX; i++) {
+          await store.rotateKey(keyId, `token-${i + 1}`, NOW + 1000, NOW + 10);
+        }
+        for (let i = last; i <= last + TOKENS_IN_GRACE_MAX; i++) {
+          expect((await store.findKey(`token-${i}`, NOW + 10))?.keyId).toBe(keyId);
+        }
       });
 
       test("a change is seen through an old token in its grace", async () => {
@@ -281,6 +441,299 @@ export function describeStore(name: string, createHarness: () => Promise<StoreHa
         await ask("key_a", 3);
         await store.liftBlock("key_b");
         expect((await store.judge("key_a", NOW, true)).state.count).toBe(4);
+      });
+    });
+
+    describe("the audit log", () => {
+      test("a note handed to a change is kept with it, target and all, newest first, over a crash too", async () => {
+        const server = await store.createServer(
+          { name: "One", community: null, serverKey: "a-b" },
+          NOW,
+          noteOf("server.created", NOW),
+        );
+        const draft = { ...DEFAULT_RIGHTS, serverId: server.serverId, label: "bot", expiresAt: null };
+        const key = await store.createKey(
+          { ...draft, tokenHash: "old" },
+          NOW,
+          noteOf("key.created", NOW + 1),
+        );
+        const keyId = key?.keyId ?? "";
+        await store.updateServer(server.serverId, { name: "Two" }, noteOf("server.changed", NOW + 2));
+        await store.updateKey(keyId, { label: "new" }, noteOf("key.changed", NOW + 3));
+        await store.rotateKey(keyId, "new", NOW + 1000, NOW, noteOf("key.rotated", NOW + 4));
+        await ask(keyId, 520);
+        await store.liftBlock(keyId, noteOf("block.lifted", NOW + 5));
+        await store.revokeKey(keyId, NOW + 6, noteOf("key.revoked", NOW + 6));
+        await store.deleteServer(server.serverId, NOW + 7, noteOf("server.deleted", NOW + 7));
+        const expected = [
+          ["server.deleted", server.serverId],
+          ["key.revoked", keyId],
+          ["block.lifted", keyId],
+          ["key.rotated", keyId],
+          ["key.changed", keyId],
+          ["server.changed", server.serverId],
+          ["key.created", keyId],
+          ["server.created", server.serverId],
+        ].map(([action = "", target = ""], index) => ({
+          ...noteOf(action, NOW + 7 - index),
+          id: expect.any(String),
+          target,
+        }));
+        expect(await readAudit()).toEqual(expected);
+        await reopen();
+        expect(await readAudit()).toEqual(expected);
+      });
+
+      test("a change without a note, or one that finds nothing to change, keeps none", async () => {
+        const { serverId } = await addServer();
+        const { keyId } = await addKey(serverId, "hash-1");
+        await store.updateKey(keyId, { label: "new" });
+        const note = noteOf("nothing");
+        await store.updateServer("srv_unknown", { name: "x" }, note);
+        await store.deleteServer("srv_unknown", NOW, note);
+        const draft = { ...DEFAULT_RIGHTS, label: "bot", expiresAt: null, tokenHash: "hash-2" };
+        await store.createKey({ ...draft, serverId: "srv_unknown" }, NOW, note);
+        await store.updateKey("key_unknown", { label: "x" }, note);
+        await store.rotateKey("key_unknown", "x", NOW, NOW, note);
+        await store.revokeKey("key_unknown", NOW, note);
+        await store.liftBlock("key_unknown", note);
+        await store.liftBlock(keyId, note);
+        await store.revokeKey(keyId, NOW);
+        await store.revokeKey(keyId, NOW, note);
+        await store.updateKey(keyId, { label: "x" }, note);
+        await store.rotateKey(keyId, "x", NOW, NOW, note);
+        await store.deleteServer(serverId, NOW);
+        await store.deleteServer(serverId, NOW, note);
+        expect(await readAudit()).toEqual([]);
+      });
+
+      test("when the note cannot be kept, the change is not made either, now or after a crash", async () => {
+        const server = await addServer();
+        const { serverId } = server;
+        const details = await addKey(serverId, "hash-1");
+        const { keyId } = details;
+        await ask(keyId, 520);
+        await harness.refuse("notes");
+        await expectNoChange(serverId, keyId);
+        const check = async () => {
+          expect((await store.listServers({ limit: 10 })).items).toEqual([server]);
+          expect(await store.readServerKey(serverId)).toBe("abc-def");
+          expect((await store.listKeys({ limit: 10 })).items).toEqual([details]);
+          expect(await store.findKey("hash-1", NOW)).toMatchObject({ keyId, isSuspended: false });
+          for (const hash of ["hash-2", "hash-3"]) expect(await store.findKey(hash, NOW)).toBeUndefined();
+          expect(await store.findServerByName("New")).toBeUndefined();
+          expect(await store.listBlocks(NOW)).toHaveLength(1);
+        };
+        await check();
+        await reopen();
+        await check();
+      });
+
+      test("when the change cannot be made, the note is not kept either", async () => {
+        const { serverId } = await addServer();
+        const { keyId } = await addKey(serverId, "hash-1");
+        await ask(keyId, 520);
+        await harness.refuse("changes");
+        await expectNoChange(serverId, keyId);
+        expect(await readAudit()).toEqual([]);
+        await reopen();
+        expect(await readAudit()).toEqual([]);
+        expect(await store.findKey("hash-1", NOW)).toMatchObject({ keyId, isSuspended: false });
+      });
+
+      /** Tries every change with a note; each must say that the store is not available. */
+      async function expectNoChange(serverId: string, keyId: string): Promise<void> {
+        const note = noteOf("impossible");
+        const draft = { ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null, tokenHash: "hash-2" };
+        const changes = {
+          createServer: () =>
+            store.createServer({ name: "New", community: null, serverKey: "x-y" }, NOW, note),
+          updateServer: () => store.updateServer(serverId, { name: "New", serverKey: "x-y" }, note),
+          deleteServer: () => store.deleteServer(serverId, NOW, note),
+          createKey: () => store.createKey(draft, NOW, note),
+          updateKey: () => store.updateKey(keyId, { isSuspended: true }, note),
+          rotateKey: () => store.rotateKey(keyId, "hash-3", NOW + 1000, NOW, note),
+          revokeKey: () => store.revokeKey(keyId, NOW, note),
+          liftBlock: () => store.liftBlock(keyId, note),
+        };
+        for (const [name, change] of Object.entries(changes)) {
+          const outcome = await change().then(
+            () => "done",
+            (error: unknown) => (error instanceof StoreUnavailable ? "unavailable" : error),
+          );
+          expect([name, outcome]).toEqual([name, "unavailable"]);
+        }
+      }
+
+      test("details come back as they were given, whatever is in them", async () => {
+        const details = {
+          before: { name: "\u0000'; DROP TABLE audit; -- 🚓", list: [1, [null], {}] },
+          after: { name: "", time: NOW, flag: false, __proto__: 1 },
+        };
+        await store.createServer({ name: "One", community: null, serverKey: "a-b" }, NOW, {
+          ...noteOf("server.created"),
+          details,
+        });
+        await reopen();
+        expect((await readAudit())[0]?.details).toEqual(details);
+      });
+
+      test("pages have no gap and no repeat while entries are added; equal times keep the order of the changes", async () => {
+        const { serverId } = await addServer();
+        for (let i = 0; i < 5; i++) await store.updateServer(serverId, { name: `n${i}` }, noteOf(`a${i}`));
+        const first = await store.listAudit({ limit: 2 });
+        expect(first.items.map((entry) => entry.action)).toEqual(["a4", "a3"]);
+        await store.updateServer(serverId, { name: "later" }, noteOf("later"));
+        const second = await store.listAudit({ limit: 2, cursor: first.next ?? "" });
+        expect(second.items.map((entry) => entry.action)).toEqual(["a2", "a1"]);
+        const third = await store.listAudit({ limit: 2, cursor: second.next ?? "" });
+        expect(third).toMatchObject({ items: [{ action: "a0" }], next: null });
+        expect(await actionsOf()).toEqual(["later", "a4", "a3", "a2", "a1", "a0"]);
+      });
+
+      test("no entry's id is ever used again, also after older entries are forgotten", async () => {
+        const { serverId } = await addServer();
+        const rename = (name: string, at: number) => store.updateServer(serverId, { name }, noteOf(name, at));
+        await rename("a", NOW);
+        await rename("b", NOW);
+        const forgotten = (await readAudit()).map((entry) => entry.id);
+        await store.tidy({ now: NOW, usage: NOW, audit: NOW + 1, commands: 0 });
+        await reopen();
+        await rename("c", NOW + 1);
+        const [entry] = await readAudit();
+        expect(entry?.action).toBe("c");
+        expect(forgotten).not.toContain(entry?.id ?? "");
+      });
+    });
+
+    describe("use", () => {
+      test("what is added is summed by hour and code, oldest first, over a crash too", async () => {
+        const { keyId } = await addKey((await addServer()).serverId, "hash-1");
+        const next = HOUR + HOUR_MS;
+        await store.addUsage([cellOf(keyId, next, { 0: 1 }), cellOf(keyId, HOUR, { 0: 2, 5016: 3 })]);
+        await store.addUsage([cellOf(keyId, HOUR, { 5016: 4, 5009: 1 })]);
+        await store.addUsage([]);
+        await reopen();
+        await store.addUsage([cellOf(keyId, next, { 0: 5 })]);
+        const counts = await store.readUsage(keyId, 0);
+        expect(counts.map(({ hour }) => hour)).toEqual([HOUR, HOUR, HOUR, next]);
+        expect(counts.toSorted((a, b) => a.hour - b.hour || a.code - b.code)).toEqual([
+          { hour: HOUR, code: 0, count: 2 },
+          { hour: HOUR, code: 5009, count: 1 },
+          { hour: HOUR, code: 5016, count: 7 },
+          { hour: next, code: 0, count: 6 },
+        ]);
+      });
+
+      test("two cells of one key and hour in one go are both counted", async () => {
+        const { keyId } = await addKey((await addServer()).serverId, "hash-1");
+        await store.addUsage([cellOf(keyId, HOUR, { 0: 2 }), cellOf(keyId, HOUR, { 0: 3 })]);
+        expect(await store.readUsage(keyId, 0)).toEqual([{ hour: HOUR, code: 0, count: 5 }]);
+      });
+
+      test("only what is since the hour asked for is read, and only the key's own", async () => {
+        const { serverId } = await addServer();
+        const [mine, other] = [await addKey(serverId, "hash-1"), await addKey(serverId, "hash-2")];
+        await store.addUsage([
+          cellOf(mine.keyId, HOUR - HOUR_MS, { 0: 1 }),
+          cellOf(mine.keyId, HOUR, { 0: 2 }),
+          cellOf(other.keyId, HOUR, { 0: 9 }),
+        ]);
+        expect(await store.readUsage(mine.keyId, HOUR)).toEqual([{ hour: HOUR, code: 0, count: 2 }]);
+        expect(await store.readUsage(mine.keyId, HOUR + 1)).toEqual([]);
+        expect(await store.readUsage("key_unknown", 0)).toEqual([]);
+      });
+
+      test("the last time of use is kept with the key and never goes back", async () => {
+        const { keyId } = await addKey((await addServer()).serverId, "hash-1");
+        const useAt = (lastUsedAt: number) =>
+          store.addUsage([{ ...cellOf(keyId, HOUR, { 0: 1 }), lastUsedAt }]);
+        await useAt(NOW);
+        await useAt(NOW - 5);
+        await reopen();
+        expect((await store.findKeyDetails(keyId))?.lastUsedAt).toBe(NOW);
+        expect((await store.listKeys({ limit: 1 })).items[0]?.lastUsedAt).toBe(NOW);
+        await useAt(NOW + 1);
+        expect((await store.findKeyDetails(keyId))?.lastUsedAt).toBe(NOW + 1);
+      });
+
+      test("a change to a key leaves the time of its last use alone", async () => {
+        const { keyId } = await addKey((await addServer()).serverId, "hash-1");
+        await store.addUsage([cellOf(keyId, HOUR, { 0: 1 })]);
+        expect((await store.updateKey(keyId, { label: "new" }))?.lastUsedAt).toBe(HOUR + 1);
+      });
+
+      test("a revoked key's use can still be read", async () => {
+        const { keyId } = await addKey((await addServer()).serverId, "hash-1");
+        await store.addUsage([cellOf(keyId, HOUR, { 0: 1 })]);
+        await store.revokeKey(keyId, NOW);
+        expect(await store.readUsage(keyId, 0)).toEqual([{ hour: HOUR, code: 0, count: 1 }]);
+        expect((await store.findKeyDetails(keyId))?.lastUsedAt).toBe(HOUR + 1);
+      });
+
+      test("cells of keys that are not there are left out, and keep no others from being counted", async () => {
+        const { keyId } = await addKey((await addServer()).serverId, "hash-1");
+        await store.addUsage([cellOf("key_unknown", HOUR, { 0: 1 }), cellOf(keyId, HOUR, { 0: 1 })]);
+        expect(await store.readUsage(keyId, 0)).toEqual([{ hour: HOUR, code: 0, count: 1 }]);
+        expect(await store.readUsage("key_unknown", 0)).toEqual([]);
+        expect(await store.findKeyDetails("key_unknown")).toBeUndefined();
+      });
+    });
+
+    describe("tidying", () => {
+      test("forgets use and notes from before the times given, to the millisecond, and nothing younger", async () => {
+        const { serverId } = await addServer();
+        const { keyId } = await addKey(serverId, "hash-1");
+        for (const at of [NOW - 1, NOW, NOW + 1]) {
+          await store.updateServer(serverId, { name: `at ${at}` }, noteOf(`at ${at}`, at));
+        }
+        const hours = [HOUR - HOUR_MS, HOUR, HOUR + HOUR_MS];
+        await store.addUsage(hours.map((hour) => cellOf(keyId, hour, { 0: 1, 5009: 1 })));
+        await store.tidy({ now: NOW, usage: HOUR, audit: NOW, commands: 0 });
+        await reopen();
+        expect(await actionsOf()).toEqual([`at ${NOW + 1}`, `at ${NOW}`]);
+        const left = await store.readUsage(keyId, 0);
+        expect(left.map(({ hour }) => hour)).toEqual([HOUR, HOUR, HOUR + HOUR_MS, HOUR + HOUR_MS]);
+        expect((await store.findKeyDetails(keyId))?.lastUsedAt).toBe(HOUR + HOUR_MS + 1);
+      });
+
+      test("takes no token before its time: those in grace and the current one go on working", async () => {
+        const { keyId } = await addKey((await addServer()).serverId, "over");
+        await store.rotateKey(keyId, "in-grace", NOW + 10, NOW);
+        await store.rotateKey(keyId, "current", NOW + 1000, NOW);
+        await store.tidy({ now: NOW + 10, usage: NOW, audit: NOW, commands: 0 });
+        const check = async () => {
+          expect(await store.findKey("over", NOW + 10)).toBeUndefined();
+          expect((await store.findKey("in-grace", NOW + 999))?.keyId).toBe(keyId);
+          expect((await store.findKey("current", NOW + 5000))?.keyId).toBe(keyId);
+        };
+        await check();
+        await reopen();
+        await check();
+      });
+
+      test("leaves servers, keys, settings and blocks in force alone", async () => {
+        const server = await addServer();
+        const details = await addKey(server.serverId, "hash-1");
+        const gone = await addKey(server.serverId, "hash-2");
+        await store.revokeKey(gone.keyId, NOW);
+        await store.saveSetting("a", "1");
+        await ask(details.keyId, 520);
+        await store.tidy({ now: NOW + 1, usage: NOW + 1, audit: NOW + 1, commands: 0 });
+        await reopen();
+        expect((await store.listServers({ limit: 10 })).items).toEqual([server]);
+        expect((await store.listKeys({ limit: 10 })).items).toEqual([details, { ...gone, revokedAt: NOW }]);
+        expect(await store.findSetting("a")).toBe("1");
+        expect(await store.listBlocks(NOW + 1)).toEqual([
+          { keyId: details.keyId, blockedUntil: NOW + BLOCK_MS },
+        ]);
+      });
+
+      test("a server deleted within the times given is still remembered as one that was", async () => {
+        const { serverId } = await addServer();
+        await store.deleteServer(serverId, NOW);
+        await store.tidy({ now: NOW + 1, usage: NOW, audit: NOW, commands: 0 });
+        expect(await store.deleteServer(serverId, NOW + 1)).toMatchObject({ revokedKeys: 0 });
       });
     });
 

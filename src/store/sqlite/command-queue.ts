@@ -21,7 +21,7 @@ import type {
   Receipt,
   SentCommand,
 } from "../../core/ports.ts";
-import { GroupCommit } from "./group-commit.ts";
+import type { GroupCommit } from "./group-commit.ts";
 import { toPage, toSeq } from "./pages.ts";
 
 /** A hold that ends later than it can was noted before the clock was set back. */
@@ -58,9 +58,9 @@ export class SqliteCommandQueue implements CommandQueue {
   readonly #group: GroupCommit;
   readonly #newId: () => string;
 
-  constructor(db: Database, newId: () => string) {
+  constructor(db: Database, group: GroupCommit, newId: () => string) {
     this.#db = db;
-    this.#group = new GroupCommit(db);
+    this.#group = group;
     this.#newId = newId;
   }
 
@@ -222,10 +222,6 @@ export class SqliteCommandQueue implements CommandQueue {
   forgetBefore(time: number, now: number): void {
     this.#db.query("DELETE FROM commands WHERE finished_at < ?").run(time);
     this.#db.query("DELETE FROM command_pace WHERE until < ?").run(now);
-  }
-
-  flush(): void {
-    this.#group.flush();
   }
 
   #findRepeated({ keyId, text, idempotencyKey }: CommandDraft, now: number): Acceptance | undefined {

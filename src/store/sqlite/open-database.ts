@@ -71,9 +71,8 @@ function isEmpty(db: Database): boolean {
 
 /** Reads the header by hand: opening the file with SQLite could already change it. */
 function refuseUnusableFile(path: string): void {
-  const header = readHeader(path);
-  const isSqlite = header.length === HEADER_BYTES && header.toString("latin1", 0, 16) === "SQLite format 3\0";
-  if (!isSqlite || header.readUInt32BE(68) !== APPLICATION_ID) {
+  const header = getHeader(path);
+  if (!isOurHeader(header)) {
     throw new StartRefused(
       `${path} is not a Gatehouse database; it was left untouched — move it away, or set GATEHOUSE_DATA_DIR`,
     );
@@ -88,17 +87,28 @@ function refuseUnusableFile(path: string): void {
   if (!existsSync(`${path}-journal`)) refuseDamagedFile(path);
 }
 
-function readHeader(path: string): Buffer {
-  let file: number | undefined;
+export function isOurHeader(header: Buffer): boolean {
+  const isSqlite = header.length === HEADER_BYTES && header.toString("latin1", 0, 16) === "SQLite format 3\0";
+  return isSqlite && header.readUInt32BE(68) === APPLICATION_ID;
+}
+
+/** As much of it as there is. */
+export function readHeader(path: string): Buffer {
+  const file = openSync(path, "r");
   try {
-    file = openSync(path, "r");
     const header = Buffer.alloc(HEADER_BYTES);
     return header.subarray(0, readSync(file, header, 0, HEADER_BYTES, 0));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function getHeader(path: string): Buffer {
+  try {
+    return readHeader(path);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StartRefused(`${path} cannot be read: ${reason} — check what it is, and its permissions`);
-  } finally {
-    if (file !== undefined) closeSync(file);
   }
 }
 

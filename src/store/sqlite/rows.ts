@@ -29,6 +29,12 @@ export type KeyRow = {
   revoked_at: number | null;
 };
 
+/** What judging a request needs of a key's row. */
+export type ApiKeyRow = Pick<
+  KeyRow,
+  "key_id" | "server_id" | "versions" | "sections" | "commands" | "ip_allow" | "expires_at" | "suspended"
+>;
+
 export function toGameServer(row: ServerRow): GameServer {
   return {
     serverId: row.server_id,
@@ -56,10 +62,10 @@ export function toKeyDetails(row: KeyRow): KeyDetails {
   };
 }
 
-export function toApiKey(row: KeyRow): ApiKey {
+export function toApiKey(row: ApiKeyRow, serverId: string): ApiKey {
   return {
     keyId: row.key_id,
-    serverId: row.server_id,
+    serverId,
     versions: readList(row.versions) as readonly Version[],
     sections: row.sections,
     commands: readList(row.commands),

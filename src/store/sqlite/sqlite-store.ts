@@ -30,15 +30,16 @@ import { randomBase62 } from "../../core/token.ts";
 import type { Sealer } from "../sealer.ts";
 import { AuditLog } from "./audit-log.ts";
 import { SqliteCommandQueue } from "./command-queue.ts";
-import { KeyDirectory } from "./key-directory.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { KeyDirectory, type TokenRow } from "./key-directory.ts";
 import { LimitBook } from "./limit-book.ts";
 import { lockDataFolder, openDatabase } from "./open-database.ts";
 import { toPage, toSeq } from "./pages.ts";
-import { type KeyRow, type ServerRow, toApiKey, toGameServer, toKeyDetails } from "./rows.ts";
+import { type ApiKeyRow, type KeyRow, type ServerRow, toApiKey, toGameServer, toKeyDetails } from "./rows.ts";
+import { isRightSecret, SECRET_CHECK } from "./secret-check.ts";
 import { UsageLog } from "./usage-log.ts";
 
 const ID_LENGTH = 20;
-const SECRET_CHECK = "secret-check";
 
 export type SqliteStoreSettings = {
   readonly path: string;
@@ -71,6 +72,7 @@ class SqliteStore implements Store {
   readonly #sealer: Sealer;
   readonly #keys = new KeyDirectory();
   readonly #servers = new Map<string, GameServer>();
+  readonly #group: GroupCommit;
   readonly #limits: LimitBook;
   readonly #usage: UsageLog;
   readonly #audit: AuditLog;
@@ -83,7 +85,8 @@ class SqliteStore implements Store {
     this.#limits = new LimitBook(db, settings.log);
     this.#usage = new UsageLog(db);
     this.#audit = new AuditLog(db);
-    this.commands = new SqliteCommandQueue(db, () => newId("cmd_"));
+    this.#group = new GroupCommit(db);
+    this.commands = new SqliteCommandQueue(db, this.#group, () => newId("cmd_"));
     this.#checkSecret();
     this.commands.recover(settings.clock());
     this.#load();
@@ -175,7 +178,7 @@ class SqliteStore implements Store {
       };
     });
     this.#servers.delete(serverId);
-    this.#keys.deleteTokens(tokenHashes);
+    this.#forgetTokens(tokenHashes);
     for (const keyId of keyIds) this.#limits.forget(keyId);
     return { revokedKeys: keyIds.length, failedCommands };
   }
@@ -201,7 +204,8 @@ class SqliteStore implements Store {
   async createKey(draft: KeyDraft, now: number, note?: AuditNote): Promise<KeyDetails | undefined> {
     if (!this.#servers.has(draft.serverId)) return undefined;
     const keyId = newId("key_");
-    const row = this.#writeNoted(keyId, note, () => {
+    const row = await this.#group.run(() => {
+      if (note) this.#audit.add(keyId, note);
       const made = this.#db
         .query<KeyRow, SQLQueryBindings[]>(
           `INSERT INTO keys (key_id, server_id, label, versions, sections, commands, ip_allow, expires_at, suspended, created_at)
@@ -221,7 +225,7 @@ class SqliteStore implements Store {
       this.#db.query("INSERT INTO tokens (token_hash, key_id) VALUES (?, ?)").run(draft.tokenHash, keyId);
       return getRow(made);
     });
-    this.#keys.set(toApiKey(row), draft.tokenHash);
+    this.#keys.set(this.#toApiKey(row), [{ token_hash: draft.tokenHash, valid_until: null }]);
     return toKeyDetails(row);
   }
 
@@ -263,7 +267,7 @@ class SqliteStore implements Store {
         );
       return getRow(made);
     });
-    this.#keys.update(toApiKey(row));
+    this.#keys.set(this.#toApiKey(row), this.#listTokens(keyId));
     return toKeyDetails(row);
   }
 
@@ -275,10 +279,11 @@ class SqliteStore implements Store {
     note?: AuditNote,
   ): Promise<boolean> {
     const row = this.#findKeyRow(keyId);
-    const oldHash = this.#keys.tokenOf(keyId);
-    if (!row || row.revoked_at !== null || oldHash === undefined) return false;
+    if (!row || row.revoked_at !== null) return false;
     const ended = this.#writeNoted(keyId, note, () => {
-      this.#db.query("UPDATE tokens SET valid_until = ? WHERE token_hash = ?").run(oldValidUntil, oldHash);
+      this.#db
+        .query("UPDATE tokens SET valid_until = ? WHERE key_id = ? AND valid_until IS NULL")
+        .run(oldValidUntil, keyId);
       const gone = this.#db
         .query<{ token_hash: string }, [string, number, number]>(
           `DELETE FROM tokens WHERE key_id = ?1 AND token_hash NOT IN (
@@ -289,9 +294,8 @@ class SqliteStore implements Store {
       this.#db.query("INSERT INTO tokens (token_hash, key_id) VALUES (?, ?)").run(tokenHash, keyId);
       return gone.map((token) => token.token_hash);
     });
-    this.#keys.set(toApiKey(row), tokenHash);
-    this.#keys.allowGrace(oldHash, keyId, oldValidUntil);
-    this.#keys.deleteTokens(ended);
+    this.#keys.set(this.#toApiKey(row), this.#listTokens(keyId));
+    this.#forgetTokens(ended);
     return true;
   }
 
@@ -300,7 +304,7 @@ class SqliteStore implements Store {
     if (!row) return false;
     if (row.revoked_at === null) {
       const tokenHashes = this.#writeNoted(keyId, note, () => this.#revoke(keyId, now));
-      this.#keys.deleteTokens(tokenHashes);
+      this.#forgetTokens(tokenHashes);
       this.#limits.forget(keyId);
     }
     return true;
@@ -343,7 +347,7 @@ class SqliteStore implements Store {
         )
         .all(now);
     });
-    this.#keys.deleteTokens(ended.map((token) => token.token_hash));
+    this.#forgetTokens(ended.map((token) => token.token_hash));
   }
 
   async findSetting(name: string): Promise<string | undefined> {
@@ -364,7 +368,7 @@ class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    this.commands.flush();
+    this.#group.flush();
     this.#limits.saveMissed();
     this.#db.close();
     this.#lock.close();
@@ -374,13 +378,25 @@ class SqliteStore implements Store {
     for (const row of this.#db.query<ServerRow, []>("SELECT * FROM servers").all()) {
       this.#servers.set(row.server_id, toGameServer(row));
     }
-    const tokens = this.#db.query<KeyRow & { token_hash: string; valid_until: number | null }, []>(
-      "SELECT keys.*, token_hash, valid_until FROM tokens JOIN keys USING (key_id) WHERE revoked_at IS NULL",
+    const tokens = this.#db.query<ApiKeyRow & TokenRow, []>(
+      `SELECT key_id, server_id, versions, sections, commands, ip_allow, expires_at, suspended, token_hash, valid_until
+       FROM tokens JOIN keys USING (key_id) WHERE revoked_at IS NULL`,
     );
-    for (const row of tokens.iterate()) {
-      if (row.valid_until === null) this.#keys.set(toApiKey(row), row.token_hash);
-      else this.#keys.allowGrace(row.token_hash, row.key_id, row.valid_until);
-    }
+    for (const row of tokens.iterate()) this.#keys.set(this.#toApiKey(row), [row]);
+  }
+
+  /** With the server's own spelling of its id: a hundred thousand keys need not each keep a copy. */
+  #toApiKey(row: ApiKeyRow): ApiKey {
+    return toApiKey(row, this.#servers.get(row.server_id)?.serverId ?? row.server_id);
+  }
+
+  #listTokens(keyId: string): TokenRow[] {
+    const query = "SELECT token_hash, valid_until FROM tokens WHERE key_id = ?";
+    return this.#guard(() => this.#db.query<TokenRow, [string]>(query).all(keyId));
+  }
+
+  #forgetTokens(tokenHashes: readonly string[]): void {
+    for (const tokenHash of tokenHashes) this.#keys.delete(tokenHash);
   }
 
   /** Fails early, not at the first read of a server, when the database was made with another secret. */
@@ -391,14 +407,11 @@ class SqliteStore implements Store {
       this.#saveSetting(SECRET_CHECK, sealed);
       return;
     }
-    try {
-      this.#sealer.open(Buffer.from(kept, "base64"), SECRET_CHECK);
-    } catch {
-      throw new StartRefused(
-        "GATEHOUSE_SECRET (or secret.key in the data folder) is not the one this database was made with; " +
-          "the stored server keys cannot be read — put the old secret back",
-      );
-    }
+    if (isRightSecret(kept, this.#sealer)) return;
+    throw new StartRefused(
+      "GATEHOUSE_SECRET (or secret.key in the data folder) is not the one this database was made with; " +
+        "the stored server keys cannot be read — put the old secret back",
+    );
   }
 
   /** The tokens that led to the key, for memory to forget once this is on disk. */

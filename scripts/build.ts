@@ -1,0 +1,138 @@
+// npm run build: makes single-file binaries, which behave exactly like ./gatehouse. Without arguments, one for every
+// platform; with --target only those named, "host" being this machine.
+import { createHash } from "node:crypto";
+import { copyFileSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, join, relative, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { obtainRuntime } from "./runtimes.ts";
+
+const ROOT = join(import.meta.dir, "..");
+const MIB = 1024 * 1024;
+const NAME_WIDTH = 14;
+
+type Target = {
+  readonly name: string;
+  readonly bunTarget: Bun.Build.CompileTarget;
+  readonly runtime: string;
+  readonly platform: NodeJS.Platform;
+  readonly architecture: NodeJS.Architecture;
+};
+
+const TARGETS: readonly Target[] = [
+  target("linux-x64", "bun-linux-x64", "bun-linux-x64", "linux", "x64"),
+  target("linux-arm64", "bun-linux-arm64", "bun-linux-aarch64", "linux", "arm64"),
+  target("macos-arm64", "bun-darwin-arm64", "bun-darwin-aarch64", "darwin", "arm64"),
+  target("macos-x64", "bun-darwin-x64", "bun-darwin-x64", "darwin", "x64"),
+  target("windows-x64", "bun-windows-x64", "bun-windows-x64", "win32", "x64"),
+];
+
+const USAGE = `usage: npm run build -- [--target <name>]... [--outdir <folder>]
+  targets: ${TARGETS.map(({ name }) => name).join(", ")}, and host for this machine
+  without a target, all of them are made`;
+
+function target(
+  name: string,
+  bunTarget: Bun.Build.CompileTarget,
+  runtime: string,
+  platform: NodeJS.Platform,
+  architecture: NodeJS.Architecture,
+): Target {
+  return { name, bunTarget, runtime, platform, architecture };
+}
+
+function isThisMachine({ platform, architecture }: Target): boolean {
+  return platform === process.platform && architecture === process.arch;
+}
+
+function parseTargets(names: readonly string[]): readonly Target[] {
+  if (names.length === 0) return TARGETS;
+  return names.map((name) => {
+    const found = TARGETS.find((each) => (name === "host" ? isThisMachine(each) : each.name === name));
+    if (!found) throw new TypeError(`there is no target "${name}"`);
+    return found;
+  });
+}
+
+/** The path of the finished binary, which appears whole or not at all. */
+async function build(each: Target, outdir: string): Promise<string> {
+  const suffix = each.platform === "win32" ? ".exe" : "";
+  const runtime = isThisMachine(each)
+    ? process.execPath
+    : await obtainRuntime(`@oven/${each.runtime}`, `bun${suffix}`);
+  const draft = join(outdir, `.draft-${process.pid}-${each.name}${suffix}`);
+  try {
+    await Bun.build({
+      entrypoints: [join(ROOT, "src/main.ts")],
+      minify: true,
+      define: { "process.env.NODE_ENV": '"production"' },
+      compile: {
+        target: each.bunTarget,
+        executablePath: runtime,
+        outfile: draft,
+        // As in ./gatehouse: our own reader knows .env, and headers may have 64 KiB.
+        autoloadDotenv: false,
+        autoloadBunfig: false,
+        execArgv: ["--max-http-header-size=65536"],
+      },
+    });
+    const file = join(outdir, `gatehouse-${each.name}${suffix}`);
+    renameSync(draft, file);
+    return file;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function giveShortName(file: string, outdir: string): void {
+  const short = join(outdir, process.platform === "win32" ? "gatehouse.exe" : "gatehouse");
+  // A binary that is running can be removed, but not written to.
+  rmSync(short, { force: true });
+  copyFileSync(file, short);
+}
+
+async function hashFile(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of Bun.file(file).stream()) hash.update(chunk);
+  return hash.digest("hex");
+}
+
+async function main(): Promise<number> {
+  let targets: readonly Target[];
+  let outdir: string;
+  let isForAll: boolean;
+  try {
+    const { values } = parseArgs({
+      options: { target: { type: "string", multiple: true }, outdir: { type: "string" } },
+    });
+    isForAll = values.target === undefined;
+    targets = parseTargets(values.target ?? []);
+    outdir = values.outdir === undefined ? join(ROOT, "dist") : resolve(values.outdir);
+  } catch (error) {
+    process.stderr.write(`build: ${error instanceof Error ? error.message : error}\n${USAGE}\n`);
+    return 2;
+  }
+
+  mkdirSync(outdir, { recursive: true });
+  const sums: string[] = [];
+  let failures = 0;
+  for (const each of targets) {
+    process.stdout.write(each.name.padEnd(NAME_WIDTH));
+    const startedAt = performance.now();
+    try {
+      const file = await build(each, outdir);
+      if (isThisMachine(each)) giveShortName(file, outdir);
+      sums.push(`${await hashFile(file)}  ${basename(file)}`);
+      const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+      const size = Math.round(statSync(file).size / MIB);
+      process.stdout.write(`${relative(process.cwd(), file)}  ${size} MiB  ${seconds} s\n`);
+    } catch (error) {
+      failures++;
+      process.stdout.write(`not made: ${error instanceof Error ? error.message : error}\n`);
+    }
+  }
+  writeFileSync(join(outdir, "SHA256SUMS"), sums.map((line) => `${line}\n`).join(""));
+  // Asked for everything, we make what can be had here; asked for something, we make it or fail.
+  return failures === 0 || (isForAll && sums.length > 0) ? 0 : 1;
+}
+
+process.exit(await main());

@@ -1,0 +1,83 @@
+// Where the admin API is and whom to trust there: --url, GATEHOUSE_URL, or the settings of the instance on this machine.
+import { readFileSync } from "node:fs";
+import { isIPv6 } from "node:net";
+import { failUsage } from "./exit-codes.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type AdminAddress = {
+  /** Without a slash at its end. */
+  readonly base: string;
+  readonly isLoopback: boolean;
+  /** Certificates to trust besides the usual authorities. */
+  readonly trusted: readonly string[];
+  /** False for the instance on this machine: its certificate is for the public name, not for the loopback address. */
+  readonly checksName: boolean;
+};
+
+export type AddressOptions = { readonly url?: string; readonly caFile?: string };
+
+const DEFAULT_HOST = "127.0.0.1";
+const DEFAULT_PORT = "8080";
+
+export function findAdminAddress(options: AddressOptions, environment: Environment): AdminAddress {
+  const trusted = options.caFile === undefined ? [] : [readCertificates(options.caFile, "--ca-file")];
+  const given = options.url ?? findSetting(environment, "GATEHOUSE_URL");
+  if (given !== undefined) {
+    const url = parseBase(given, options.url === undefined ? "GATEHOUSE_URL" : "--url");
+    return { base: toBase(url), isLoopback: isLoopback(url.hostname), trusted, checksName: true };
+  }
+  const url = makeLocalUrl(environment);
+  const certPath = findSetting(environment, "GATEHOUSE_TLS_CERT");
+  if (certPath !== undefined) trusted.push(readCertificates(certPath, "GATEHOUSE_TLS_CERT"));
+  const isLocal = isLoopback(url.hostname);
+  return { base: toBase(url), isLoopback: isLocal, trusted, checksName: !isLocal };
+}
+
+export function findSetting(environment: Environment, name: string): string | undefined {
+  return environment[name]?.trim() || undefined;
+}
+
+function makeLocalUrl(environment: Environment): URL {
+  const host = findSetting(environment, "GATEHOUSE_HOST") ?? DEFAULT_HOST;
+  const port = findSetting(environment, "GATEHOUSE_PORT") ?? DEFAULT_PORT;
+  if (port === "0") {
+    failUsage("GATEHOUSE_PORT is 0, so the port is not known here: say where Gatehouse is with --url");
+  }
+  const scheme = findSetting(environment, "GATEHOUSE_TLS_CERT") === undefined ? "http" : "https";
+  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  const url = URL.parse(`${scheme}://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`);
+  if (url === null || !/^\d+$/.test(port)) {
+    failUsage("GATEHOUSE_HOST and GATEHOUSE_PORT make no address: say where Gatehouse is with --url");
+  }
+  return url;
+}
+
+function parseBase(text: string, source: string): URL {
+  const url = URL.parse(text.trim());
+  const isPlain = url && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+  if (!isPlain || (url.protocol !== "http:" && url.protocol !== "https:")) {
+    failUsage(`${source} must be an http:// or https:// address without user, query or fragment`);
+  }
+  return url;
+}
+
+function toBase(url: URL): string {
+  return url.href.replace(/\/+$/, "");
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);
+}
+
+function readCertificates(path: string, source: string): string {
+  let text = "";
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    failUsage(`${source} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+  // Bun would report a file without any as a failure to connect.
+  if (!text.includes("-----BEGIN CERTIFICATE-----")) failUsage(`${source} has no certificate in PEM form`);
+  return text;
+}

@@ -1,0 +1,75 @@
+// gatehouse audit: who changed what, newest first.
+import { Command } from "commander";
+import type { AuditEntry } from "./admin-resources.ts";
+import {
+  addSessionOptions,
+  listAndShow,
+  openSession,
+  parseLimit,
+  ROWS_UNLESS_ASKED,
+  type SessionOptions,
+} from "./session.ts";
+import { formatMoment } from "./times.ts";
+
+export function createAuditCommand(): Command {
+  return addSessionOptions(
+    new Command("audit")
+      .description("show who changed what, newest first")
+      .option(
+        "--limit <number>",
+        `stop after so many (tables: ${ROWS_UNLESS_ASKED}, --json: all)`,
+        parseLimit,
+      )
+      .action(showAudit),
+  );
+}
+
+async function showAudit(options: SessionOptions & { readonly limit?: number }): Promise<void> {
+  const session = await openSession(options);
+  const limit = options.limit ?? (session.wantsJson ? undefined : ROWS_UNLESS_ASKED);
+  await listAndShow<AuditEntry>(session, { path: ["audit"] }, limit, async ({ items, next }) => {
+    if (items.length === 0) return session.page.printLine("nothing was changed yet");
+    await session.page.printTable(
+      [
+        { title: "TIME", isWhole: true },
+        { title: "ACTION", isWhole: true },
+        { title: "TARGET", isWhole: true },
+        { title: "CHANGE" },
+        { title: "BY" },
+      ],
+      items.map((entry) => [
+        formatMoment(entry.at),
+        entry.action,
+        toWords(entry.target),
+        describeChange(entry.details),
+        `${entry.actor.fingerprint} ${entry.actor.address}`,
+      ]),
+    );
+    if (next !== null) session.page.printLine("There is more: --limit shows it.", "dim");
+  });
+}
+
+/** "label: old → new, community: -", or the details as they are when they tell of no such change. */
+export function describeChange(details: unknown): string {
+  const { before = {}, after = {}, ...others } = isObject(details) ? details : {};
+  const isChange =
+    isObject(details) && isObject(before) && isObject(after) && Object.keys(others).length === 0;
+  if (!isChange) return toWords(details);
+  const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const changes = Array.from(fields, (field) => {
+    const [was, is] = [before[field], after[field]].map(toWords);
+    if (!(field in before)) return `${field}: ${is}`;
+    return field in after ? `${field}: ${was} → ${is}` : `${field}: was ${was}`;
+  });
+  return changes.join(", ") || "-";
+}
+
+function toWords(value: unknown): string {
+  if (value === null || value === undefined) return "-";
+  if (Array.isArray(value)) return `[${value.map(toWords).join(" ")}]`;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,69 @@
+// gatehouse blocks: keys that are blocked for asking far too often, and how to let them in again.
+import { Command } from "commander";
+import type { BlockResource } from "./admin-resources.ts";
+import { askChoice } from "./ask.ts";
+import { failUsage } from "./exit-codes.ts";
+import {
+  addSessionOptions,
+  askAndShow,
+  listAndShow,
+  openSession,
+  parseLimit,
+  type Session,
+  type SessionOptions,
+} from "./session.ts";
+import { formatDistance, formatMoment } from "./times.ts";
+
+export function createBlocksCommand(): Command {
+  const list = new Command("list")
+    .description("list the keys that are blocked now")
+    .option("--limit <number>", "stop after so many", parseLimit)
+    .action(listBlocks);
+  const lift = new Command("lift")
+    .description("let a blocked key in again")
+    .argument("[key_id]", "id of the key")
+    .action(liftBlock);
+  const blocks = new Command("blocks").description("list and lift spam blocks");
+  for (const command of [list, lift]) blocks.addCommand(addSessionOptions(command));
+  return blocks;
+}
+
+async function listBlocks(options: SessionOptions & { readonly limit?: number }): Promise<void> {
+  const session = await openSession(options);
+  await listAndShow<BlockResource>(session, { path: ["blocks"] }, options.limit, async ({ items }) => {
+    if (items.length === 0) return session.page.printLine("no key is blocked");
+    await session.page.printTable(
+      [
+        { title: "KEY", isWhole: true },
+        { title: "LABEL" },
+        { title: "SERVER" },
+        { title: "BLOCKED UNTIL" },
+        { title: "ENDS" },
+      ],
+      items.map((block) => [
+        block.key_id,
+        block.label,
+        block.server_id,
+        formatMoment(block.blocked_until),
+        formatDistance(block.blocked_until, session.now()),
+      ]),
+    );
+  });
+}
+
+async function liftBlock(given: string | undefined, options: SessionOptions): Promise<void> {
+  const session = await openSession(options);
+  const keyId = given ?? (await chooseBlockedKey(session));
+  const absent = `there is no key ${keyId}: gatehouse blocks list shows the blocked ones`;
+  await askAndShow(session, { method: "DELETE", path: ["blocks", keyId], absent }, () =>
+    session.page.printLine(`${keyId} is not blocked any more`),
+  );
+}
+
+async function chooseBlockedKey(session: Session): Promise<string> {
+  if (!session.canAsk) failUsage("no key: gatehouse blocks lift <key_id>");
+  const { items } = await session.admin.list<BlockResource>({ path: ["blocks"] });
+  if (items.length === 0) failUsage("no key is blocked");
+  const choices = items.map(({ key_id, label }) => ({ value: key_id, label, hint: key_id }));
+  return await askChoice("Which key?", choices);
+}

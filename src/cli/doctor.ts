@@ -1,0 +1,83 @@
+// gatehouse doctor: looks for what usually goes wrong, and says how to mend it.
+import { Command } from "commander";
+import { parseConfig, readEnvironment } from "../config.ts";
+import { StartRefused } from "../core/errors.ts";
+import { type Finding, hasFailure } from "../doctor/finding.ts";
+import { escapeUnsafe } from "./safe-text.ts";
+
+export function createDoctorCommand(): Command {
+  return new Command("doctor")
+    .description(
+      "check settings, data folder, store, clock, TLS and game API, and say how to mend what is wrong",
+    )
+    .option("--data-dir <folder>", "the data folder (GATEHOUSE_DATA_DIR, default ./data)")
+    .option("--ask-keys", "also ask the game API about the stored server keys, 10 at most")
+    .option("--ready", "only ask the running instance whether it is ready, for health checks")
+    .option("--json", "print {checks: [{name, result, finding, remedy}]}")
+    .addHelpText(
+      "after",
+      "\nNothing is changed, and an instance may be running. Exit codes: 0 nothing is broken, 1 something is.",
+    )
+    .action(diagnose);
+}
+
+type DoctorOptions = { dataDir?: string; askKeys?: boolean; ready?: boolean; json?: boolean };
+
+async function diagnose(options: DoctorOptions): Promise<void> {
+  const overrides: Record<string, string> =
+    options.dataDir === undefined ? {} : { GATEHOUSE_DATA_DIR: options.dataDir };
+  if (options.ready) return tellReadiness(overrides, options.json === true);
+  // Loaded only when needed, like the rest of a command: the others start sooner.
+  const { examine } = await import("../doctor/examine.ts");
+  const asksKeys = options.askKeys === true;
+  const checks = await examine({ folder: process.cwd(), overrides, asksKeys });
+  process.stdout.write(options.json ? `${JSON.stringify({ checks })}\n` : describe(checks, canShowColours()));
+  process.exitCode = hasFailure(checks) ? 1 : 0;
+}
+
+async function tellReadiness(overrides: Record<string, string>, isJson: boolean): Promise<void> {
+  const { askInstance, findInstanceUrl } = await import("../doctor/ask-instance.ts");
+  const url = findInstanceUrl(parseConfig(readEnvironment(process.cwd(), overrides)));
+  const answer = await askInstance(url);
+  const isReady = "status" in answer && answer.status === 200;
+  if (isJson) process.stdout.write(`${JSON.stringify({ ready: isReady, url })}\n`);
+  if (!isReady) {
+    const reason = "error" in answer ? answer.error : `HTTP ${answer.status}`;
+    throw new StartRefused(`the instance at ${url} is not ready (${reason})`);
+  }
+  if (!isJson) process.stdout.write(`The instance at ${url} is ready.\n`);
+}
+
+function canShowColours(): boolean {
+  return process.stdout.isTTY === true && !process.env.NO_COLOR;
+}
+
+const LOOKS: Readonly<Record<Finding["result"], { word: string; colour: number }>> = {
+  ok: { word: "ok", colour: 32 },
+  warning: { word: "warning", colour: 33 },
+  failure: { word: "failure", colour: 31 },
+  skipped: { word: "skipped", colour: 90 },
+};
+
+const RESULT_WIDTH = 9;
+const NAME_WIDTH = 13;
+
+function describe(checks: readonly Finding[], hasColours: boolean): string {
+  const paint = (text: string, colour: number) => (hasColours ? `\x1b[${colour}m${text}\x1b[0m` : text);
+  const lines = checks.flatMap(({ name, result, finding, remedy }) => {
+    const { word, colour } = LOOKS[result];
+    const line = `${paint(word.padEnd(RESULT_WIDTH), colour)}${name.padEnd(NAME_WIDTH)}${escapeUnsafe(finding)}`;
+    return remedy === null
+      ? [line]
+      : [line, `${" ".repeat(RESULT_WIDTH + NAME_WIDTH)}→ ${escapeUnsafe(remedy)}`];
+  });
+  return `${lines.join("\n")}\n\n${summarise(checks)}\n`;
+}
+
+function summarise(checks: readonly Finding[]): string {
+  const count = (result: Finding["result"]) => checks.filter((check) => check.result === result).length;
+  const [failures, warnings] = [count("failure"), count("warning")];
+  if (failures === 0 && warnings === 0) return "All is well.";
+  const plural = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+  return `${plural(failures, "failure")}, ${plural(warnings, "warning")}.`;
+}

@@ -1,0 +1,56 @@
+import { describe, expect, test } from "bun:test";
+import { SECTIONS } from "../core/sections.ts";
+import { parseGrace, toKeyFields } from "./key-options.ts";
+
+const NOW = 1_800_000_000_000;
+
+describe("the options of a key", () => {
+  test("what is not given is not sent", () => {
+    expect(toKeyFields({}, NOW)).toEqual({});
+  });
+
+  test("lists, in the spelling of the API", () => {
+    const options = {
+      versions: "v2, v1",
+      sections: "players,STAFF",
+      commands: ":h,:m",
+      ipAllow: "10.0.0.0/8,::1",
+    };
+    expect(toKeyFields(options, NOW)).toEqual({
+      versions: ["v2", "v1"],
+      sections: ["Players", "Staff"],
+      commands: [":h", ":m"],
+      ip_allow: ["10.0.0.0/8", "::1"],
+    });
+  });
+
+  test("none, all and *", () => {
+    const options = { versions: "none", sections: "none", commands: "none", ipAllow: "none" };
+    expect(toKeyFields(options, NOW)).toEqual({ versions: [], sections: [], commands: [], ip_allow: [] });
+    expect(toKeyFields({ sections: "all", commands: "*" }, NOW)).toEqual({
+      sections: SECTIONS,
+      commands: ["*"],
+    });
+  });
+
+  test("what the API does not know is sent for it to refuse", () => {
+    expect(toKeyFields({ sections: "Playerz" }, NOW)).toEqual({ sections: ["Playerz"] });
+  });
+
+  test("expiry: a duration from now, or never", () => {
+    expect(toKeyFields({ expires: "90m" }, NOW)).toEqual({ expires_at: NOW + 90 * 60_000 });
+    expect(toKeyFields({ expires: "never" }, NOW)).toEqual({ expires_at: null });
+  });
+
+  test.each([{ expires: "soon" }, { sections: "" }, { commands: " , " }, { ipAllow: "" }])(
+    "%j is wrong usage",
+    (options) => {
+      expect(() => toKeyFields(options, NOW)).toThrow(expect.objectContaining({ exitCode: 2 }));
+    },
+  );
+
+  test("a grace is a duration in seconds, none unless given", () => {
+    expect([undefined, "none", "0", "45s", "2h"].map(parseGrace)).toEqual([0, 0, 0, 45, 7200]);
+    expect(() => parseGrace("90")).toThrow(expect.objectContaining({ exitCode: 2 }));
+  });
+});

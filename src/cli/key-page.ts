@@ -1,0 +1,92 @@
+// How a key looks on a page: its state, its rights in few words, and its usage with the last 24 hours as a line of bars.
+import { SECTIONS } from "../core/sections.ts";
+import type { KeyResource, KeyUsage, UsedHour } from "./admin-resources.ts";
+import type { Cell, Field } from "./page.ts";
+import type { Column } from "./table-layout.ts";
+import { formatDistance, formatMoment } from "./times.ts";
+
+const HOUR_MS = 3_600_000;
+const HOURS_SHOWN = 24;
+const BARS = "▁▂▃▄▅▆▇█";
+
+export const KEY_COLUMNS: readonly Column[] = [
+  { title: "KEY", isWhole: true },
+  { title: "LABEL" },
+  { title: "SERVER" },
+  { title: "STATE" },
+  { title: "EXPIRES" },
+  { title: "LAST USED" },
+];
+
+export function toKeyRow(key: KeyResource, now: number): readonly Cell[] {
+  return [
+    key.key_id,
+    key.label,
+    key.server_id,
+    describeState(key, now),
+    key.expires_at === null ? "never" : formatDistance(key.expires_at, now),
+    key.last_used_at === null ? "never" : formatDistance(key.last_used_at, now),
+  ];
+}
+
+export function toKeyFieldList(key: KeyResource, now: number): readonly Field[] {
+  const fields: Field[] = [
+    ["key", key.key_id],
+    ["label", key.label],
+    ["server", key.server_id],
+    ["state", describeState(key, now)],
+    ["versions", listOr(key.versions, "none")],
+    ["sections", key.sections.length === SECTIONS.length ? "all" : listOr(key.sections, "none")],
+    ["commands", key.commands.includes("*") ? "all" : listOr(key.commands, "none")],
+    ["addresses", listOr(key.ip_allow, "any")],
+    ["expires", describeMoment(key.expires_at, now)],
+    ["created", describeMoment(key.created_at, now)],
+    ["last used", describeMoment(key.last_used_at, now)],
+  ];
+  if (key.revoked_at !== null) fields.push(["revoked", describeMoment(key.revoked_at, now)]);
+  return fields;
+}
+
+export function toUsageFieldList(usage: KeyUsage, now: number): readonly Field[] {
+  const refusals = Object.entries(usage.refusals).map(([code, count]) => `${code} × ${count}`);
+  const recent = listRecentHours(usage.hours, now);
+  const total = recent.reduce((sum, requests) => sum + requests, 0);
+  return [
+    ["requests", String(usage.requests)],
+    ["refusals", listOr(refusals, "none")],
+    ["last 24 hours", `${drawBars(recent)}  ${total}`],
+  ];
+}
+
+/** The requests of each of the last 24 hours, the present one last. */
+export function listRecentHours(hours: readonly UsedHour[], now: number): number[] {
+  const present = Math.floor(now / HOUR_MS);
+  const recent = new Array<number>(HOURS_SHOWN).fill(0);
+  for (const { hour, requests } of hours) {
+    const index = HOURS_SHOWN - 1 - (present - Math.floor(hour / HOUR_MS));
+    if (index >= 0 && index < HOURS_SHOWN) recent[index] = (recent[index] ?? 0) + requests;
+  }
+  return recent;
+}
+
+/** One character a number: a dot for nothing, otherwise a bar against the largest. */
+export function drawBars(numbers: readonly number[]): string {
+  const largest = Math.max(...numbers);
+  const draw = (number: number) => BARS[Math.ceil((number / largest) * BARS.length) - 1] ?? "·";
+  return numbers.map((number) => (number > 0 ? draw(number) : "·")).join("");
+}
+
+function describeState(key: KeyResource, now: number): Cell {
+  if (key.revoked_at !== null) return { text: "revoked", colour: "red" };
+  if (key.expires_at !== null && key.expires_at <= now) return { text: "expired", colour: "red" };
+  if (key.suspended) return { text: "suspended", colour: "yellow" };
+  return { text: "active", colour: "green" };
+}
+
+function describeMoment(moment: number | null, now: number): string {
+  return moment === null ? "never" : `${formatMoment(moment)} (${formatDistance(moment, now)})`;
+}
+
+function listOr(items: readonly string[], none: string): string {
+  return items.length === 0 ? none : items.join(", ");
+}

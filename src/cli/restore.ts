@@ -1,0 +1,44 @@
+// gatehouse restore: brings a backup back into a data folder that has no database.
+import { Command } from "commander";
+import { parseConfig, readEnvironment } from "../config.ts";
+import { formatBytes } from "../core/byte-size.ts";
+
+export function createRestoreCommand(): Command {
+  return new Command("restore")
+    .description("bring a backup back into a data folder without a database; nothing is ever overwritten")
+    .argument("<file>", "the backup")
+    .option("--data-dir <folder>", "the data folder (GATEHOUSE_DATA_DIR, default ./data)")
+    .option("--json", "print the facts as one JSON line")
+    .addHelpText(
+      "after",
+      "\nThe secret.key that belongs to the backup must be in the data folder first, or GATEHOUSE_SECRET be set.",
+    )
+    .action(restore);
+}
+
+type RestoreOptions = { dataDir?: string; json?: boolean };
+
+async function restore(file: string, options: RestoreOptions): Promise<void> {
+  const config = parseConfig(
+    readEnvironment(process.cwd(), {
+      ...(options.dataDir !== undefined && { GATEHOUSE_DATA_DIR: options.dataDir }),
+    }),
+  );
+  process.umask(0o077);
+  const { restoreBackup } = await import("../backup.ts");
+  const restored = restoreBackup(config, file);
+  if (options.json) {
+    const { dataDir, sizeBytes, servers, keys } = restored;
+    process.stdout.write(`${JSON.stringify({ data_dir: dataDir, size_bytes: sizeBytes, servers, keys })}\n`);
+    return;
+  }
+  const lines = [
+    `Restored into ${restored.dataDir}`,
+    "",
+    `  holds    servers: ${restored.servers}, keys: ${restored.keys}`,
+    `  size     ${formatBytes(restored.sizeBytes)}, checked, and opened by the secret`,
+    "  keys     as they were when the backup was made: those revoked or changed since have to be changed again",
+    "  next     gatehouse serve",
+  ];
+  process.stdout.write(`${lines.join("\n")}\n`);
+}

@@ -1,0 +1,39 @@
+import { describe, expect, test } from "bun:test";
+import { type Column, fitColumns, shorten, wrap } from "./table-layout.ts";
+
+const COLUMNS: readonly Column[] = [{ title: "ID", isWhole: true }, { title: "LABEL" }, { title: "STATE" }];
+const ROWS = [["key_0123456789abcdef", "a label that goes on and on and on", "active"]];
+
+describe("the columns of a table", () => {
+  test("are as wide as their content when there is room", () => {
+    expect(fitColumns(COLUMNS, ROWS, 80)).toEqual([20, 34, 6]);
+  });
+
+  test("give way until a row fits, ids never", () => {
+    expect(fitColumns(COLUMNS, ROWS, 50)).toEqual([20, 20, 6]);
+    expect(fitColumns(COLUMNS, ROWS, 36)).toEqual([20, 6, 6]);
+  });
+
+  test("say so when nothing more can give way", () => {
+    expect(fitColumns(COLUMNS, ROWS, 34)).toBeUndefined();
+  });
+
+  test("are as wide as their titles when there are no rows", () => {
+    expect(fitColumns(COLUMNS, [], 80)).toEqual([2, 5, 5]);
+  });
+});
+
+describe("text for a column", () => {
+  test("is shortened by what is seen, not by code units", () => {
+    expect(shorten("abcdef", 6)).toBe("abcdef");
+    expect(shorten("abcdefg", 6)).toBe("abcde…");
+    expect(shorten("我的城市很大", 6)).toBe("我的…");
+    expect(shorten("👩‍🚒👩‍🚒👩‍🚒👩‍🚒", 5)).toBe("👩‍🚒👩‍🚒…");
+  });
+
+  test("is wrapped between words; a word that is too long stays whole", () => {
+    expect(wrap("one two three", 7)).toEqual(["one two", "three"]);
+    expect(wrap("a verylongword b", 5)).toEqual(["a", "verylongword", "b"]);
+    expect(wrap("", 5)).toEqual([""]);
+  });
+});

@@ -1,0 +1,76 @@
+// Decides how wide the columns of a table may be in a terminal, and shortens what is wider. Pure: text in, text out.
+
+export type Column = {
+  readonly title: string;
+  /** A column of ids or the like: what is cut short there is of no use, so it never is. */
+  readonly isWhole?: boolean;
+};
+
+export const COLUMN_GAP = 2;
+const SHORTEST_COLUMN = 6;
+
+/** The width of each column so that a row fits, or undefined when none does. */
+export function fitColumns(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  widthMax: number,
+): number[] | undefined {
+  const widths = columns.map(({ title }, index) =>
+    rows.reduce((widest, row) => Math.max(widest, Bun.stringWidth(row[index] ?? "")), Bun.stringWidth(title)),
+  );
+  const floors = columns.map(({ title, isWhole }, index) => {
+    const width = widths[index] ?? 0;
+    return isWhole ? width : Math.min(width, Math.max(SHORTEST_COLUMN, Bun.stringWidth(title)));
+  });
+  let excess = sum(widths) + COLUMN_GAP * (columns.length - 1) - widthMax;
+  while (excess > 0) {
+    // The widest one gives way first, so that short columns stay readable.
+    const widest = findWidest(widths, floors);
+    if (widest === undefined) return undefined;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+    excess -= 1;
+  }
+  return widths;
+}
+
+/** The text, or as much of it as fits with an ellipsis behind. */
+export function shorten(text: string, widthMax: number): string {
+  if (Bun.stringWidth(text) <= widthMax) return text;
+  let kept = "";
+  let width = 0;
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    width += Bun.stringWidth(segment);
+    if (width > widthMax - 1) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+/** The text in lines that are no wider than that; words stay together where they can. */
+export function wrap(text: string, widthMax: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (Bun.stringWidth(longer) <= widthMax) {
+      line = longer;
+      continue;
+    }
+    if (line !== "") lines.push(line);
+    line = word;
+  }
+  return [...lines, line];
+}
+
+function findWidest(widths: readonly number[], floors: readonly number[]): number | undefined {
+  let widest: number | undefined;
+  for (const [index, width] of widths.entries()) {
+    if (width <= (floors[index] ?? 0)) continue;
+    if (widest === undefined || width > (widths[widest] ?? 0)) widest = index;
+  }
+  return widest;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

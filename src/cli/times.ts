@@ -1,0 +1,67 @@
+// Times as an operator writes and reads them: durations, dates in local time, and how long ago or ahead they are.
+
+const UNITS_MS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+const LATEST_MOMENT = 8_640_000_000_000_000;
+
+/** "30d", "12h", "90m", "45s" or "2w" in milliseconds; undefined when it is nothing of the kind. */
+export function parseDuration(text: string): number | undefined {
+  const [, count, unit = ""] = /^(\d{1,9})([smhdw])$/.exec(text.trim()) ?? [];
+  return count === undefined ? undefined : Number(count) * (UNITS_MS[unit] ?? Number.NaN);
+}
+
+/**
+ * A moment in epoch milliseconds: a duration from now, epoch milliseconds, or an ISO date with or without a time, which is
+ * local unless it says otherwise. Undefined when it is none of them, or a day that no calendar has.
+ */
+export function parseMoment(written: string, now: number): number | undefined {
+  const text = written.trim();
+  const durationMs = parseDuration(text);
+  if (durationMs !== undefined) return now + durationMs;
+  if (/^\d{5,16}$/.test(text)) return Number(text) <= LATEST_MOMENT ? Number(text) : undefined;
+  const iso =
+    /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i.exec(
+      text,
+    );
+  if (!iso) return undefined;
+  const [, year, month, day, time = "00:00", zone = ""] = iso;
+  // The 31st of a shorter month would roll over into the next.
+  if (new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() !== Number(day)) {
+    return undefined;
+  }
+  const zoneWithColon = zone.toUpperCase().replace(/^([+-]\d{2})(\d{2})$/, "$1:$2");
+  const moment = Date.parse(`${year}-${month}-${day}T${time}${zoneWithColon}`);
+  return Number.isNaN(moment) ? undefined : moment;
+}
+
+/** "2026-11-15 05:39:50", in the local time zone. */
+export function formatMoment(moment: number): string {
+  const date = new Date(moment);
+  if (Number.isNaN(date.getTime())) return String(moment);
+  const two = (part: number) => String(part).padStart(2, "0");
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+/** "in 3 days", "5 minutes ago", "now". */
+export function formatDistance(moment: number, now: number): string {
+  const distanceMs = Math.abs(moment - now);
+  if (distanceMs < 1_000) return "now";
+  const [unit, unitMs] = largestUnitOf(distanceMs);
+  const count = Math.round(distanceMs / unitMs);
+  const words = `${count} ${unit}${count === 1 ? "" : "s"}`;
+  return moment > now ? `in ${words}` : `${words} ago`;
+}
+
+function largestUnitOf(durationMs: number): readonly [string, number] {
+  if (durationMs >= 2 * 86_400_000) return ["day", 86_400_000];
+  if (durationMs >= 3_600_000) return ["hour", 3_600_000];
+  if (durationMs >= 60_000) return ["minute", 60_000];
+  return ["second", 1_000];
+}

@@ -1,0 +1,141 @@
+// Which command an entry of the game's log stands for: one at most, and the same one however often it is read.
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { type Confirmation, confirmCommands, type LogEntry } from "./confirm-commands.ts";
+import type { SentCommand } from "./ports.ts";
+
+const NOW = 1_800_000_000_000;
+const AT = NOW / 1000;
+
+const sent = (commandId: string, text = ":h", afterMs = 0, loggedAt: number | null = null): SentCommand => ({
+  commandId,
+  text,
+  sentAt: NOW + afterMs,
+  loggedAt,
+});
+const logged = (Command: string, afterSeconds = 0, Player = "Remote Server"): LogEntry => ({
+  Player,
+  Timestamp: AT + afterSeconds,
+  Command,
+});
+const idsOf = (found: readonly Confirmation[]) => found.map(({ commandId }) => commandId);
+
+/** What the store knows after a reading: confirmed commands keep their entry's time. */
+function read(commands: readonly SentCommand[], log: readonly LogEntry[]): SentCommand[] {
+  const found = new Map(confirmCommands(commands, log).map((one) => [one.commandId, one.loggedAt]));
+  return commands.map((one) => ({ ...one, loggedAt: one.loggedAt ?? found.get(one.commandId) ?? null }));
+}
+
+describe("an entry", () => {
+  test("confirms the command with its text, with the time of the log", () => {
+    expect(confirmCommands([sent("a", ":h hi")], [logged(":h hi", 2)])).toEqual([
+      { commandId: "a", loggedAt: NOW + 2_000 },
+    ]);
+  });
+
+  test.each([
+    ["Remote Server", true],
+    ["remote server", true],
+    ["Remote Server:0", true],
+    ["Remote Servers", false],
+    ["A Remote Server", false],
+    ["PlayerName:123", false],
+    ["", false],
+  ])("of %j counts: %j", (player, isFound) => {
+    expect(confirmCommands([sent("a")], [logged(":h", 0, player)])).toHaveLength(isFound ? 1 : 0);
+  });
+
+  test.each([
+    [-6, false],
+    [-5, true],
+    [0, true],
+    [60, true],
+    [61, false],
+  ])("%d s after the sending counts: %j", (seconds, isFound) => {
+    expect(confirmCommands([sent("a")], [logged(":h", seconds)])).toHaveLength(isFound ? 1 : 0);
+  });
+
+  test("of another text, or with a part missing, confirms nothing", () => {
+    const log: LogEntry[] = [
+      logged(":H"),
+      logged(":h hi"),
+      { Player: "Remote Server", Command: ":h" },
+      { Player: "Remote Server", Timestamp: AT },
+      { Timestamp: AT, Command: ":h" },
+      {},
+    ];
+    expect(confirmCommands([sent("a")], log)).toEqual([]);
+  });
+
+  test("confirms one command, the older of two with the same text", () => {
+    const commands = [sent("a", ":h", 0), sent("b", ":h", 5_000)];
+    expect(idsOf(confirmCommands(commands, [logged(":h", 0)]))).toEqual(["a"]);
+    expect(idsOf(confirmCommands(commands, [logged(":h", 0), logged(":h", 5)]))).toEqual(["a", "b"]);
+  });
+
+  test("confirms nothing more when it is read again", () => {
+    const commands = [sent("a", ":h", 0), sent("b", ":h", 5_000)];
+    const once = read(commands, [logged(":h", 0)]);
+    expect(read(once, [logged(":h", 0)])).toEqual(once);
+    const twice = read(once, [logged(":h", 5), logged(":h", 0)]);
+    expect(twice.map((one) => one.loggedAt)).toEqual([NOW, NOW + 5_000]);
+    expect(read(twice, [logged(":h", 5), logged(":h", 0)])).toEqual(twice);
+  });
+
+  test("of a command that was confirmed before is not taken for the same text sent again", () => {
+    const commands = [sent("a", ":h", 0, NOW + 1_000), sent("b", ":h", 5_000)];
+    expect(confirmCommands(commands, [logged(":h", 1)])).toEqual([]);
+    expect(idsOf(confirmCommands(commands, [logged(":h", 1), logged(":h", 1)]))).toEqual(["b"]);
+  });
+
+  test("counts in whatever order the log is", () => {
+    const commands = [sent("a", ":h", 0), sent("b", ":m", 5_000), sent("c", ":h", 10_000)];
+    const log = [logged(":h", 10), logged(":m", 5), logged(":h", 0)];
+    const expected = [
+      { commandId: "a", loggedAt: NOW },
+      { commandId: "b", loggedAt: NOW + 5_000 },
+      { commandId: "c", loggedAt: NOW + 10_000 },
+    ];
+    expect(confirmCommands(commands, log)).toEqual(expected);
+    expect(confirmCommands(commands, log.toReversed())).toEqual(expected);
+  });
+});
+
+test("over any readings, no entry confirms two commands and no command changes its confirmation", () => {
+  const text = fc.constantFrom(":h", ":m", ":kick all");
+  const entry = fc.record({ text, second: fc.integer({ min: -10, max: 90 }) });
+  const command = fc.record({ text, second: fc.integer({ min: 0, max: 60 }) });
+  const window = fc.tuple(fc.nat(12), fc.nat(12));
+  fc.assert(
+    fc.property(
+      fc.array(command, { maxLength: 8 }),
+      fc.array(entry, { maxLength: 12 }),
+      fc.array(window, { maxLength: 5 }),
+      (commands, entries, windows) => {
+        // The log itself: what the game ran, in order. Each reading shows some stretch of it, newest first.
+        const log = entries
+          .toSorted((a, b) => a.second - b.second)
+          .map((one) => logged(one.text, one.second));
+        let known = commands
+          .toSorted((a, b) => a.second - b.second)
+          .map((one, index) => sent(String(index), one.text, one.second * 1000));
+        for (const [from, length] of windows) {
+          const before = known;
+          known = read(known, log.slice(from, from + length).toReversed());
+          for (const [index, one] of before.entries()) {
+            if (one.loggedAt !== null) expect(known[index]?.loggedAt).toBe(one.loggedAt);
+          }
+        }
+        for (const { text, loggedAt } of known) {
+          if (loggedAt === null) continue;
+          const takers = known.filter((one) => one.loggedAt === loggedAt && one.text === text).length;
+          const supply = log.filter(
+            (one) => (one.Timestamp ?? 0) * 1000 === loggedAt && one.Command === text,
+          );
+          expect(takers).toBeLessThanOrEqual(supply.length);
+        }
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+});

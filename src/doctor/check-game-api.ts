@@ -1,0 +1,168 @@
+// The game API: can it be reached, and does it answer in time? Asked once, at its front page and without a key: calls
+// with none or a wrong one are what it bans addresses for.
+import { lookup } from "node:dns/promises";
+import { connect } from "node:net";
+import { findSkewMs } from "./check-clock.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+const NAME = "game API";
+const WAIT_MAX_MS = 30_000;
+
+export type GameApiFacts =
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      readonly tookMs: number;
+      /** Where a redirect leads, if it leads to another host. */
+      readonly movedTo: string | undefined;
+      /** How far our clock is ahead of its clock. */
+      readonly skewMs: number | undefined;
+    }
+  | {
+      readonly kind: "unknown-name" | "unreachable" | "untrusted" | "silent" | "broken";
+      readonly reason: string;
+    };
+
+export async function askGameApi(baseUrl: string, timeoutMs: number): Promise<GameApiFacts> {
+  const waitMs = Math.min(timeoutMs, WAIT_MAX_MS);
+  const deadline = AbortSignal.timeout(waitMs);
+  const startedAt = performance.now();
+  try {
+    const response = await fetch(`${baseUrl.replace(/\/+$/, "")}/`, {
+      redirect: "manual",
+      signal: deadline,
+      keepalive: false,
+    });
+    const now = Date.now();
+    await response.body?.cancel();
+    return {
+      kind: "answered",
+      status: response.status,
+      tookMs: Math.round(performance.now() - startedAt),
+      movedTo: findNewHost(baseUrl, response.headers.get("location")),
+      skewMs: findSkewMs(response.headers.get("date"), response.headers.get("age"), now),
+    };
+  } catch (error) {
+    // Only now step by step: through a proxy the name and the port may be none of our business.
+    return deadline.aborted
+      ? { kind: "silent", reason: `${waitMs} ms` }
+      : findBrokenStep(new URL(baseUrl), error, waitMs);
+  }
+}
+
+function findNewHost(baseUrl: string, location: string | null): string | undefined {
+  const target = location === null ? null : URL.parse(location, baseUrl);
+  return target && target.host !== new URL(baseUrl).host ? target.host : undefined;
+}
+
+async function findBrokenStep(url: URL, error: unknown, waitMs: number): Promise<GameApiFacts> {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "no code";
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const addresses = await lookup(host, { all: true }).catch(() => []);
+  const [first] = addresses;
+  if (!first) return { kind: "unknown-name", reason: host };
+  const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
+  if (!(await canConnect(first.address, port, waitMs))) {
+    return { kind: "unreachable", reason: `${host}, port ${port}` };
+  }
+  const isTrustFault = /CERT|VERIFY|SELF_SIGNED|TLS|SSL|HOSTNAME/i.test(code);
+  return { kind: isTrustFault ? "untrusted" : "broken", reason: code };
+}
+
+function canConnect(host: string, port: number, waitMs: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect({ host, port, timeout: waitMs });
+  socket.once("connect", () => resolve(true));
+  socket.once("timeout", () => resolve(false));
+  socket.once("error", () => resolve(false));
+  return promise.finally(() => socket.destroy());
+}
+
+/** `facts` is "simulator" when no game API is configured. */
+export function judgeGameApi(facts: GameApiFacts | "simulator", url: string): Finding[] {
+  if (facts === "simulator") {
+    return [
+      warn(
+        NAME,
+        "No game API is configured: the built-in simulator stands in, and every server shown is made up.",
+        "Set GATEHOUSE_UPSTREAM_URL to the game API's address when the demonstration is over.",
+      ),
+    ];
+  }
+  switch (facts.kind) {
+    case "unknown-name":
+      return [
+        fail(
+          NAME,
+          `The name ${facts.reason} cannot be resolved.`,
+          "Check GATEHOUSE_UPSTREAM_URL, and the system's name servers (/etc/resolv.conf).",
+        ),
+      ];
+    case "unreachable":
+      return [
+        fail(
+          NAME,
+          `No connection to ${facts.reason}.`,
+          "Check GATEHOUSE_UPSTREAM_URL, and that the firewall lets connections out.",
+        ),
+      ];
+    case "untrusted":
+      return [
+        fail(
+          NAME,
+          `The certificate of ${url} is not trusted (${facts.reason}).`,
+          "Check GATEHOUSE_UPSTREAM_URL and the clock; a proxy that opens TLS needs its authority in NODE_EXTRA_CA_CERTS.",
+        ),
+      ];
+    case "silent":
+      return [
+        fail(
+          NAME,
+          `${url} did not answer within ${facts.reason}.`,
+          "Try again; if it stays so, check the network, or raise GATEHOUSE_UPSTREAM_TIMEOUT_MS.",
+        ),
+      ];
+    case "broken":
+      return [
+        fail(
+          NAME,
+          `${url} takes connections but gives no HTTP answer (${facts.reason}).`,
+          "Check the address, its port, and http:// against https://.",
+        ),
+      ];
+    case "answered":
+      return judgeAnswer(facts, url);
+  }
+}
+
+function judgeAnswer(facts: GameApiFacts & { kind: "answered" }, url: string): Finding[] {
+  const { status, tookMs, movedTo } = facts;
+  if (movedTo !== undefined) {
+    return [
+      warn(
+        NAME,
+        `${url} sends its visitors on to ${movedTo}; redirects of the game API are not followed.`,
+        "Check whether the game API has moved, and set GATEHOUSE_UPSTREAM_URL to its new address.",
+      ),
+    ];
+  }
+  if (status === 429) {
+    return [
+      warn(
+        NAME,
+        `${url} limits this address at the moment (HTTP 429).`,
+        "Wait a few minutes before asking again.",
+      ),
+    ];
+  }
+  if (status >= 500) {
+    return [
+      warn(
+        NAME,
+        `${url} answers, but with HTTP ${status}.`,
+        "It is failing itself; look at its status page, and wait.",
+      ),
+    ];
+  }
+  return [ok(NAME, `${url} answers (HTTP ${status} after ${tookMs} ms).`)];
+}

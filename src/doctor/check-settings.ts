@@ -1,0 +1,58 @@
+// The settings: every fault, and every name with our prefix that means nothing. The rest of the checks go on with what
+// is left of them.
+import { type Config, parseConfig, readEnvironment } from "../config.ts";
+import { StartRefused } from "../core/errors.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+const NAME = "settings";
+const TLS_PAIR = ["GATEHOUSE_TLS_CERT", "GATEHOUSE_TLS_KEY"];
+
+export type Settings = {
+  /** Without the faulty ones; undefined when nothing could be read at all. */
+  readonly config: Config | undefined;
+  readonly faults: readonly string[];
+  readonly faultyNames: ReadonlySet<string>;
+};
+
+export function readSettings(folder: string, overrides: Readonly<Record<string, string>>): Settings {
+  let environment: ReturnType<typeof readEnvironment>;
+  try {
+    environment = readEnvironment(folder, overrides);
+  } catch (error) {
+    return { config: undefined, faults: listFaults(error), faultyNames: new Set() };
+  }
+  try {
+    return { config: parseConfig(environment), faults: [], faultyNames: new Set() };
+  } catch (error) {
+    const faults = listFaults(error);
+    const faultyNames = new Set(faults.flatMap((fault) => fault.match(/\bGATEHOUSE_[A-Z_]+/g) ?? []));
+    // One without the other would be a fault of its own.
+    for (const name of TLS_PAIR) if (TLS_PAIR.some((each) => faultyNames.has(each))) faultyNames.add(name);
+    const rest = Object.entries(environment).filter(([name]) => !faultyNames.has(name));
+    return { config: parseConfig(Object.fromEntries(rest)), faults, faultyNames };
+  }
+}
+
+/** One message has all the faults, each on a line of its own. */
+function listFaults(error: unknown): string[] {
+  if (!(error instanceof StartRefused)) throw error;
+  const [first = "", ...rest] = error.message.split("\n  - ");
+  return rest.length > 0 ? rest : [first];
+}
+
+export function judgeSettings(
+  settings: Pick<Settings, "faults"> & { unknown: readonly string[] },
+): Finding[] {
+  const faults = settings.faults.map((fault) =>
+    fail(NAME, `${fault}.`, "Correct it in the environment or in .env; .env.example explains every setting."),
+  );
+  const unknown = settings.unknown.map((name) =>
+    warn(
+      NAME,
+      `${name} is not a setting of Gatehouse and has no effect.`,
+      "Check its spelling, or remove it.",
+    ),
+  );
+  const findings = [...faults, ...unknown];
+  return findings.length > 0 ? findings : [ok(NAME, "Every setting is usable.")];
+}

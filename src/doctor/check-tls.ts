@@ -1,0 +1,86 @@
+// The certificate and its key: usable, in force for a while yet, and the key nobody else's to read.
+import { X509Certificate } from "node:crypto";
+import { statSync } from "node:fs";
+import { readTlsFiles, type TlsPaths } from "../tls-files.ts";
+import { type Finding, fail, ok, skip, warn } from "./finding.ts";
+
+const NAME = "TLS";
+const DAY_MS = 86_400_000;
+const DAYS_MIN = 30;
+
+export type CertificateFacts = {
+  /** Host names and addresses that it is for. */
+  readonly names: readonly string[];
+  readonly validFrom: number;
+  readonly validTo: number;
+  readonly keyPath: string;
+  readonly isKeyOpen: boolean;
+};
+
+/** Undefined when the files cannot be used, which the settings' check reports. */
+export function lookAtTlsFiles(paths: TlsPaths): CertificateFacts | undefined {
+  const read = readTlsFiles(paths);
+  if ("problems" in read) return undefined;
+  const certificate = new X509Certificate(read.tls.cert);
+  return {
+    names: listNames(certificate),
+    validFrom: Date.parse(certificate.validFrom),
+    validTo: Date.parse(certificate.validTo),
+    keyPath: paths.keyPath,
+    isKeyOpen: process.getuid !== undefined && (statSync(paths.keyPath).mode & 0o077) !== 0,
+  };
+}
+
+function listNames(certificate: X509Certificate): string[] {
+  const alternatives = (certificate.subjectAltName ?? "").split(", ");
+  const names = alternatives.map((entry) => /^(?:DNS|IP Address):"?([^"]+)"?$/.exec(entry)?.[1]);
+  const found = names.filter((name) => name !== undefined);
+  const common = /^CN=(.+)$/m.exec(certificate.subject)?.[1];
+  return found.length === 0 && common !== undefined ? [common] : found;
+}
+
+/** `facts` is "none" when no files are configured. */
+export function judgeTls(facts: CertificateFacts | "none" | undefined, now: number): Finding[] {
+  if (facts === "none") return [skip(NAME, "No certificate is configured: Gatehouse speaks plain HTTP.")];
+  if (!facts) {
+    return [
+      fail(
+        NAME,
+        "The certificate or its key cannot be used.",
+        "Correct GATEHOUSE_TLS_CERT and GATEHOUSE_TLS_KEY; the findings about the settings say what is wrong.",
+      ),
+    ];
+  }
+  const { names, validFrom, validTo, keyPath, isKeyOpen } = facts;
+  const subject = `The certificate for ${names.join(", ") || "no host name"}`;
+  const findings: Finding[] = [];
+  const daysLeft = Math.floor((validTo - now) / DAY_MS);
+  const renew = "Renew it; Gatehouse takes up the new files by itself.";
+  if (now < validFrom) {
+    findings.push(
+      fail(
+        NAME,
+        `${subject} is valid only from ${day(validFrom)} on.`,
+        "Check the clock, or use one that is in force.",
+      ),
+    );
+  } else if (now >= validTo) {
+    findings.push(fail(NAME, `${subject} has expired on ${day(validTo)}.`, renew));
+  } else if (daysLeft < DAYS_MIN) {
+    findings.push(warn(NAME, `${subject} expires on ${day(validTo)}, in ${daysLeft} days.`, renew));
+  }
+  if (isKeyOpen) {
+    findings.push(
+      warn(
+        NAME,
+        "The certificate's key can be read by other users.",
+        `Make it its owner's alone: chmod 600 ${keyPath}`,
+      ),
+    );
+  }
+  return findings.length > 0 ? findings : [ok(NAME, `${subject} is in force until ${day(validTo)}.`)];
+}
+
+function day(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}

@@ -1,0 +1,289 @@
+// What the checks make of what they find: the limits, the words, and a remedy for everything that is not well.
+import { describe, expect, test } from "bun:test";
+import type { UpstreamReading } from "../core/ports.ts";
+import { findInstanceUrl } from "./ask-instance.ts";
+import { findSkewMs, judgeClock } from "./check-clock.ts";
+import { type FolderFacts, judgeDataFolder } from "./check-data-folder.ts";
+import { judgeDisk } from "./check-disk.ts";
+import { type GameApiFacts, judgeGameApi } from "./check-game-api.ts";
+import { judgeInstance } from "./check-instance.ts";
+import { judgeOpenFileLimit, parseOpenFileLimit } from "./check-open-files.ts";
+import { askServerKeys, judgeServerKeys, SERVERS_ASKED_MAX } from "./check-server-keys.ts";
+import { judgeSettings } from "./check-settings.ts";
+import { judgeStore } from "./check-store.ts";
+import { type CertificateFacts, judgeTls } from "./check-tls.ts";
+import type { Finding } from "./finding.ts";
+
+const NOW = Date.UTC(2026, 10, 15);
+const DAY_MS = 86_400_000;
+const MIB = 1024 * 1024;
+const GIB = 1024 * MIB;
+
+/** The results, after making sure that every finding is one sentence and every trouble has its remedy. */
+function resultsOf(findings: readonly Finding[]): string[] {
+  expect(findings.length).toBeGreaterThan(0);
+  for (const { result, finding, remedy } of findings) {
+    expect(finding).toMatch(/^\S.*\S$/);
+    expect(remedy === null).toBe(result === "ok" || result === "skipped");
+  }
+  return findings.map(({ result }) => result);
+}
+
+describe("settings", () => {
+  test("each fault is a failure, each unknown name a warning, and none of them is well", () => {
+    expect(resultsOf(judgeSettings({ faults: [], unknown: [] }))).toEqual(["ok"]);
+    expect(resultsOf(judgeSettings({ faults: ["A", "B"], unknown: ["GATEHOUSE_PROT"] }))).toEqual([
+      "failure",
+      "failure",
+      "warning",
+    ]);
+  });
+});
+
+describe("data folder", () => {
+  const whole: FolderFacts = {
+    path: "/srv/data",
+    userId: 1000,
+    mode: 0o700,
+    owner: 1000,
+    isWritable: true,
+    files: [
+      { name: "gatehouse.db", mode: 0o600, owner: 1000 },
+      { name: "secret.key", mode: 0o600, owner: 1000 },
+    ],
+    masterKeyCharacters: 43,
+  };
+  const file = (name: string, mode: number, owner = 1000) => ({ ...whole, files: [{ name, mode, owner }] });
+
+  test.each<[string, FolderFacts, string[]]>([
+    ["a folder as the first start makes it", whole, ["ok"]],
+    ["the superuser looks at a user's folder", { ...whole, userId: 0 }, ["ok"]],
+    ["a system without owners", { ...file("secret.key", 0o666, 0), userId: undefined, mode: 0o777 }, ["ok"]],
+    ["a key file that is never written again", file("secret.key", 0o400), ["ok"]],
+    ["a folder that others can look into", { ...whole, mode: 0o755 }, ["warning"]],
+    ["a folder that others can write to", { ...whole, mode: 0o770 }, ["failure"]],
+    ["a folder that is somebody else's", { ...whole, owner: 1, files: [] }, ["failure"]],
+    ["a folder that cannot be written to", { ...whole, isWritable: false }, ["failure"]],
+    ["a secret that the group can read", file("secret.key", 0o640), ["failure"]],
+    ["a master key that all can read", file("master.key", 0o604), ["failure"]],
+    ["a key file that its owner cannot read", file("demo.key", 0o000), ["failure"]],
+    ["a database that all can read", file("gatehouse.db", 0o644), ["warning"]],
+    ["a database that its owner cannot write", file("gatehouse.db", 0o400), ["failure"]],
+    [
+      "a log that the superuser left behind",
+      { ...file("gatehouse.db-wal", 0o600, 0), userId: 0 },
+      ["failure"],
+    ],
+    ["a master key that is too short", { ...whole, masterKeyCharacters: 31 }, ["failure"]],
+  ])("%s", (_, facts, results) => {
+    expect(resultsOf(judgeDataFolder(facts, facts.path))).toEqual(results);
+  });
+
+  test("a folder that was never made is no fault", () => {
+    expect(resultsOf(judgeDataFolder(undefined, "/srv/data"))).toEqual(["skipped"]);
+  });
+
+  test("a remedy can be copied into a shell, whatever the folder is called", () => {
+    const [finding] = judgeDataFolder({ ...whole, path: "/srv/it's; here", mode: 0o755 }, "");
+    expect(finding?.remedy).toEndWith("chmod 700 '/srv/it'\\''s; here'");
+  });
+});
+
+describe("store", () => {
+  const usable = { kind: "usable", schema: 2, knownSchema: 2, sizeBytes: 1, servers: 1, keys: 2 } as const;
+  const judge = (report: Parameters<typeof judgeStore>[0], hasSecret = true) =>
+    resultsOf(judgeStore(report, "/srv/gatehouse.db", hasSecret));
+
+  test("a whole database that its secret opens is well; an older schema is only to be known", () => {
+    expect(judge({ ...usable, isSecretRight: true })).toEqual(["ok"]);
+    expect(judge({ ...usable, schema: 1, isSecretRight: true })).toEqual(["warning"]);
+    expect(judge({ kind: "absent" })).toEqual(["skipped"]);
+    expect(judge({ kind: "empty" })).toEqual(["ok"]);
+  });
+
+  test("a database that Gatehouse would not start on is a failure", () => {
+    expect(judge({ kind: "foreign" })).toEqual(["failure"]);
+    expect(judge({ kind: "damaged", problem: "page 3" })).toEqual(["failure"]);
+    expect(judge({ kind: "unreadable", reason: "no" })).toEqual(["failure"]);
+    expect(judge({ kind: "newer", schema: 9, knownSchema: 2 })).toEqual(["failure"]);
+    expect(judge({ ...usable, isSecretRight: false })).toEqual(["failure"]);
+    expect(judge({ ...usable, isSecretRight: undefined }, false)).toEqual(["failure"]);
+  });
+});
+
+describe("clock", () => {
+  test.each([
+    [NOW, undefined, "ok"],
+    [NOW, 5_000, "ok"],
+    [NOW, -5_000, "ok"],
+    [NOW, 5_001, "warning"],
+    [NOW, -5_001, "warning"],
+    [0, undefined, "failure"],
+    [Date.UTC(2101, 0), 0, "failure"],
+  ])("at %p, %p ms ahead: %s", (now, skewMs, result) => {
+    expect(resultsOf(judgeClock(now, skewMs))).toEqual([result]);
+  });
+
+  test("the game API's time is the middle of its second, and older by its age in a cache", () => {
+    const date = new Date(NOW).toUTCString();
+    expect(findSkewMs(date, null, NOW + 500)).toBe(0);
+    expect(findSkewMs(date, "60", NOW + 500)).toBe(-60_000);
+    expect(findSkewMs(null, null, NOW)).toBeUndefined();
+    expect(findSkewMs("soon", null, NOW)).toBeUndefined();
+  });
+});
+
+describe("TLS", () => {
+  const facts: CertificateFacts = {
+    names: ["gate.example.org", "10.0.0.1"],
+    validFrom: NOW - DAY_MS,
+    validTo: NOW + 30 * DAY_MS,
+    keyPath: "/srv/key.pem",
+    isKeyOpen: false,
+  };
+
+  test("30 days left are enough, one less is a warning, none is a failure", () => {
+    expect(resultsOf(judgeTls(facts, NOW))).toEqual(["ok"]);
+    expect(resultsOf(judgeTls(facts, NOW + 1))).toEqual(["warning"]);
+    expect(resultsOf(judgeTls(facts, facts.validTo))).toEqual(["failure"]);
+    expect(resultsOf(judgeTls(facts, facts.validFrom - 1))).toEqual(["failure"]);
+  });
+
+  test("the names in it are shown, an open key is a warning, unusable files are a failure", () => {
+    expect(judgeTls(facts, NOW)[0]?.finding).toContain("gate.example.org, 10.0.0.1");
+    expect(resultsOf(judgeTls({ ...facts, isKeyOpen: true }, NOW))).toEqual(["warning"]);
+    expect(resultsOf(judgeTls(undefined, NOW))).toEqual(["failure"]);
+    expect(resultsOf(judgeTls("none", NOW))).toEqual(["skipped"]);
+  });
+});
+
+describe("game API", () => {
+  const answered = (status: number, movedTo?: string): GameApiFacts => {
+    return { kind: "answered", status, tookMs: 9, movedTo, skewMs: 0 };
+  };
+
+  test.each<[string, GameApiFacts | "simulator", string]>([
+    ["any answer of its front page will do", answered(404), "ok"],
+    ["a refusal for want of a key will do", answered(403), "ok"],
+    ["a limit", answered(429), "warning"],
+    ["a failure of its own", answered(502), "warning"],
+    ["a redirect to another host", answered(301, "elsewhere.example"), "warning"],
+    ["a demonstration", "simulator", "warning"],
+    ["a name that nobody knows", { kind: "unknown-name", reason: "x" }, "failure"],
+    ["a closed port", { kind: "unreachable", reason: "x" }, "failure"],
+    ["a certificate that cannot be trusted", { kind: "untrusted", reason: "x" }, "failure"],
+    ["silence", { kind: "silent", reason: "5 ms" }, "failure"],
+    ["something other than HTTP", { kind: "broken", reason: "x" }, "failure"],
+  ])("%s", (_, facts, result) => {
+    expect(resultsOf(judgeGameApi(facts, "https://api.example"))).toEqual([result]);
+  });
+});
+
+describe("server keys", () => {
+  const servers = Array.from({ length: 20 }, (_, index) => ({
+    serverId: `srv_${index}`,
+    name: `Town ${index}`,
+    serverKey: `canary-${index}`,
+  }));
+  const hint = (remaining: number | null) => ({ limit: 35, remaining, resetAt: null, retryAfterMs: null });
+  const refusal = (code: number): UpstreamReading => {
+    return { hint: hint(30), failure: { code, message: "No.", isRateLimit: code === 4001 } };
+  };
+  const accepted = (remaining: number | null): UpstreamReading => {
+    return { hint: hint(remaining), parts: { base: "{", sections: [], misfits: 0 } };
+  };
+
+  async function ask(answer: (call: number) => UpstreamReading) {
+    let calls = 0;
+    const upstream = { readServer: async () => answer(calls++) };
+    const answers = await askServerKeys(upstream, servers, async () => {});
+    return { calls, findings: judgeServerKeys({ kind: "asked", total: servers.length, answers }) };
+  }
+
+  test("no more than ten are asked about", async () => {
+    const { calls, findings } = await ask(() => accepted(null));
+    expect(calls).toBe(SERVERS_ASKED_MAX);
+    expect(resultsOf(findings)).toEqual(["ok"]);
+    expect(findings[0]?.finding).toContain("10 of 20");
+  });
+
+  test("a refused key is a failure that names the server and never the key", async () => {
+    const { findings } = await ask((call) => (call === 1 ? refusal(2002) : accepted(30)));
+    expect(resultsOf(findings)).toEqual(["failure", "ok"]);
+    expect(findings[0]?.finding).toContain("Town 1 (srv_1)");
+    expect(JSON.stringify(findings)).not.toContain("canary");
+  });
+
+  test("a server without players has a key that works", async () => {
+    expect(resultsOf((await ask(() => refusal(3002))).findings)).toEqual(["ok"]);
+  });
+
+  test.each([
+    ["a limit", refusal(4001), ["warning"]],
+    ["a refused application key", refusal(2003), ["failure"]],
+    ["few calls left", accepted(5), ["ok"]],
+  ])("%s ends the asking", async (_, answer, results) => {
+    const { calls, findings } = await ask(() => answer);
+    expect(calls).toBe(1);
+    expect(resultsOf(findings)).toEqual(results);
+  });
+
+  test("without being told to, nothing is asked, and that is said", () => {
+    for (const kind of ["simulator", "no-store", "not-asked"] as const) {
+      expect(resultsOf(judgeServerKeys({ kind }))).toEqual(["skipped"]);
+    }
+  });
+});
+
+describe("instance", () => {
+  const url = "http://127.0.0.1:8080";
+  const answer = { status: 200, notices: [], details: {} };
+
+  test("ready is well, notices are warnings, not ready is a failure, none is no fault", () => {
+    expect(resultsOf(judgeInstance(answer, url))).toEqual(["ok"]);
+    expect(resultsOf(judgeInstance({ ...answer, notices: ["a", "b"] }, url))).toEqual(["warning", "warning"]);
+    expect(resultsOf(judgeInstance({ ...answer, status: 503 }, url))).toEqual(["failure"]);
+    expect(resultsOf(judgeInstance({ error: "ECONNREFUSED" }, url))).toEqual(["warning"]);
+    expect(resultsOf(judgeInstance(undefined, url))).toEqual(["skipped"]);
+  });
+
+  test("an instance that listens everywhere is asked here", () => {
+    const tls = { certPath: "", keyPath: "" };
+    expect(findInstanceUrl({ host: "0.0.0.0", port: 80, tls: undefined })).toBe("http://127.0.0.1:80");
+    expect(findInstanceUrl({ host: "::", port: 443, tls })).toBe("https://[::1]:443");
+    expect(findInstanceUrl({ host: "gate.test", port: 1, tls })).toBe("https://gate.test:1");
+  });
+});
+
+describe("disk", () => {
+  test.each([
+    [2 * GIB, 10 * GIB, "ok"],
+    [GIB, 20 * GIB, "ok"],
+    [GIB - 1, 2 * GIB, "warning"],
+    [4 * GIB, 100 * GIB, "warning"],
+    [100 * MIB, GIB, "warning"],
+    [100 * MIB - 1, GIB, "failure"],
+    [0, 0, "failure"],
+  ])("%p bytes of %p: %s", (freeBytes, totalBytes, result) => {
+    expect(resultsOf(judgeDisk({ freeBytes, totalBytes }))).toEqual([result]);
+  });
+});
+
+describe("open files", () => {
+  test.each([
+    [4_096, "ok"],
+    [4_095, "warning"],
+    [Number.POSITIVE_INFINITY, "ok"],
+    [undefined, "skipped"],
+  ])("%p: %s", (limit, result) => {
+    expect(resultsOf(judgeOpenFileLimit(limit))).toEqual([result]);
+  });
+
+  test("the soft limit counts", () => {
+    const limits =
+      "Limit   Soft Limit  Hard Limit  Units\nMax open files            1024      524288     files\n";
+    expect(parseOpenFileLimit(limits)).toBe(1_024);
+    expect(parseOpenFileLimit("Max open files   unlimited  unlimited files")).toBe(Number.POSITIVE_INFINITY);
+    expect(parseOpenFileLimit("")).toBeUndefined();
+  });
+});

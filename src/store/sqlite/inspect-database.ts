@@ -1,0 +1,98 @@
+// Looks a database over without changing anything: whose it is, of which schema, whether it is whole, and what is in it.
+import type { Database } from "bun:sqlite";
+import { statSync } from "node:fs";
+import type { Sealer } from "../sealer.ts";
+import { SCHEMA_VERSION } from "./migrations.ts";
+import { isOurHeader, readHeader } from "./open-database.ts";
+import { readDatabase } from "./read-database.ts";
+import { isRightSecret, SECRET_CHECK } from "./secret-check.ts";
+
+const PROBLEMS_MAX = 3;
+
+export type DatabaseReport =
+  | { readonly kind: "absent" }
+  /** A first start that was cut off before it made its tables, or has only made the file. */
+  | { readonly kind: "empty" }
+  | { readonly kind: "foreign" }
+  | { readonly kind: "unreadable"; readonly reason: string }
+  | { readonly kind: "damaged"; readonly problem: string }
+  | { readonly kind: "newer"; readonly schema: number; readonly knownSchema: number }
+  | {
+      readonly kind: "usable";
+      readonly schema: number;
+      readonly knownSchema: number;
+      readonly sizeBytes: number;
+      readonly servers: number;
+      /** Those that are not revoked. */
+      readonly keys: number;
+      /** Undefined when nothing in it was sealed yet, or no secret was given. */
+      readonly isSecretRight: boolean | undefined;
+    };
+
+export function inspectDatabase(path: string, sealer?: Sealer): DatabaseReport {
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (!file) return { kind: "absent" };
+  if (file.size === 0) return { kind: "empty" };
+  try {
+    if (!isOurHeader(readHeader(path))) return { kind: "foreign" };
+  } catch (error) {
+    return { kind: "unreadable", reason: messageOf(error) };
+  }
+  try {
+    return readDatabase(path, (db) => examine(db, sealer));
+  } catch (error) {
+    const isDamage = error instanceof Error && "code" in error && DAMAGE.has(String(error.code));
+    return isDamage
+      ? { kind: "damaged", problem: messageOf(error) }
+      : { kind: "unreadable", reason: messageOf(error) };
+  }
+}
+
+const DAMAGE: ReadonlySet<string> = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
+
+function examine(db: Database, sealer: Sealer | undefined): DatabaseReport {
+  const problem = findDamage(db);
+  if (problem !== undefined) return { kind: "damaged", problem };
+  const schema = readNumber(db, "SELECT user_version AS n FROM pragma_user_version");
+  if (schema > SCHEMA_VERSION) return { kind: "newer", schema, knownSchema: SCHEMA_VERSION };
+  if (schema === 0) return { kind: "empty" };
+  return {
+    kind: "usable",
+    schema,
+    knownSchema: SCHEMA_VERSION,
+    sizeBytes: readNumber(db, "SELECT page_count * page_size AS n FROM pragma_page_count, pragma_page_size"),
+    ...countContents(db),
+    isSecretRight: sealer && judgeSecret(db, sealer),
+  };
+}
+
+/** The full check: every page, every index, every row. Undefined when all is well. */
+export function findDamage(db: Database): string | undefined {
+  const rows = db
+    .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${PROBLEMS_MAX})`)
+    .all()
+    .map((row) => row.integrity_check);
+  return rows.length === 1 && rows[0] === "ok" ? undefined : rows.join("; ").replaceAll("\n", " ");
+}
+
+export function countContents(db: Database): { servers: number; keys: number } {
+  return {
+    servers: readNumber(db, "SELECT count(*) AS n FROM servers"),
+    keys: readNumber(db, "SELECT count(*) AS n FROM keys WHERE revoked_at IS NULL"),
+  };
+}
+
+function judgeSecret(db: Database, sealer: Sealer): boolean | undefined {
+  const row = db
+    .query<{ value: string }, [string]>("SELECT value FROM settings WHERE name = ?")
+    .get(SECRET_CHECK);
+  return row ? isRightSecret(row.value, sealer) : undefined;
+}
+
+function readNumber(db: Database, query: string): number {
+  return db.query<{ n: number }, []>(query).get()?.n ?? 0;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,393 @@
+// The command line of an operator, as processes: against the real `gatehouse serve`, and against a stand-in where the
+// answers must be worse than the real one gives.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeByHand } from "./make-certificate.ts";
+import {
+  cleanUp,
+  type Listening,
+  makeFolder,
+  type RunOptions,
+  readServer,
+  runToEnd,
+  serve,
+  undoLater,
+} from "./run-gatehouse.ts";
+
+afterEach(cleanUp);
+
+/** More than one process each, on a machine that may be busy. */
+const PATIENCE_MS = 30_000;
+
+type Ended = { exitCode: number; stdout: string; stderr: string };
+
+type Mistake = {
+  readonly args: readonly string[];
+  readonly input?: string;
+  readonly exitCode: number;
+  readonly words: string;
+};
+
+const NEW_KEY = ["keys", "create", "--server", "Demo", "--label", "x"];
+
+const MISTAKES: readonly Mistake[] = [
+  { args: ["servers", "add"], input: "x-y\n", exitCode: 2, words: "--name" },
+  { args: ["servers", "add", "Town"], input: "", exitCode: 2, words: "standard input" },
+  { args: ["servers", "add", "Town"], exitCode: 2, words: "standard input" },
+  { args: ["servers", "add", "Town"], input: "nonsense\n", exitCode: 2, words: "server_key: " },
+  { args: ["keys", "create", "--label", "x"], exitCode: 2, words: "--server" },
+  { args: ["keys", "create", "--server", "Demo"], exitCode: 2, words: "--label" },
+  { args: ["keys", "create", "--server", "Nowhere", "--label", "x"], exitCode: 3, words: "Nowhere" },
+  { args: [...NEW_KEY, "--expires", "soon"], exitCode: 2, words: "--expires" },
+  { args: [...NEW_KEY, "--expires", "2001-01-01"], exitCode: 2, words: "expires_at: " },
+  { args: [...NEW_KEY, "--sections", "Playerz"], exitCode: 2, words: "sections" },
+  { args: ["keys", "show"], exitCode: 2, words: "<key_id>" },
+  { args: ["keys", "show", "key_nope"], exitCode: 3, words: "key_nope" },
+  { args: ["keys", "update", "key_x"], exitCode: 2, words: "nothing to change" },
+  { args: ["keys", "revoke", "../servers", "--yes"], exitCode: 2, words: "no id" },
+  { args: ["keys", "list", "--all"], exitCode: 2, words: "--help" },
+  { args: ["keys", "delete"], exitCode: 2, words: "--help" },
+  { args: ["audit", "--limit", "0"], exitCode: 2, words: "--limit" },
+  { args: ["serve", "--prot", "1"], exitCode: 2, words: "--help" },
+];
+
+describe("a running Gatehouse", () => {
+  let folder: string;
+  let gatehouse: Listening;
+
+  beforeEach(async () => {
+    folder = makeFolder();
+    gatehouse = await serve({ cwd: folder });
+  }, PATIENCE_MS);
+
+  /** As an operator on the same machine, in the folder it was started in. */
+  function operate(args: readonly string[], options: Partial<RunOptions> = {}): Promise<Ended> {
+    const env = { GATEHOUSE_PORT: String(gatehouse.port), ...options.env };
+    return runToEnd(args, { cwd: folder, ...options, env });
+  }
+
+  async function operateJson(args: readonly string[], options: Partial<RunOptions> = {}) {
+    const { exitCode, stdout, stderr } = await operate([...args, "--json"], options);
+    expect({ args, exitCode, stderr }).toEqual({ args, exitCode: 0, stderr: "" });
+    return stdout === "" ? undefined : JSON.parse(stdout);
+  }
+
+  test(
+    "a server is added with its key from standard input, shown, given another key, and removed",
+    async () => {
+      const added = await operateJson(["servers", "add", "My town", "--community", "my_town"], {
+        input: "first-key\n",
+      });
+      expect(added).toMatchObject({ name: "My town", community: "my_town" });
+      const shown = await operate(["servers", "show", "My town"]);
+      expect(shown.stdout).toContain(added.server_id);
+      const listed = await operate(["servers", "list"]);
+      expect(listed.stdout).toMatch(new RegExp(`^${added.server_id} +My town +my_town +\\d{4}-`, "m"));
+      const changed = await operate(["servers", "set-key", added.server_id], { input: "second-key" });
+      expect(changed).toMatchObject({ exitCode: 0, stderr: "" });
+      const removed = await operate(["servers", "remove", "My town", "--yes"]);
+      expect(removed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("0 keys revoked") });
+      expect(await operate(["servers", "show", added.server_id])).toMatchObject({ exitCode: 3, stdout: "" });
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "a key's whole life: created with few rights, used, changed, suspended, resumed, rotated, revoked",
+    async () => {
+      const created = await operateJson([
+        "keys",
+        "create",
+        ...["--server", "Demo", "--label", "bot", "--sections", "players", "--expires", "30d"],
+      ]);
+      const { key_id: keyId, token } = created;
+      expect(created).toMatchObject({ label: "bot", sections: ["Players"], commands: [], suspended: false });
+      expect((await readServer(gatehouse.url, token, "?Players=true")).status).toBe(200);
+      expect((await readServer(gatehouse.url, token, "?Staff=true")).status).toBe(403);
+
+      await operateJson(["keys", "update", keyId, "--sections", "Players,Staff", "--expires", "never"]);
+      expect((await readServer(gatehouse.url, token, "?Staff=true")).status).toBe(200);
+      await operateJson(["keys", "suspend", keyId]);
+      expect((await readServer(gatehouse.url, token)).status).toBe(403);
+      await operateJson(["keys", "resume", keyId]);
+      expect((await readServer(gatehouse.url, token)).status).toBe(200);
+
+      const shown = await operate(["keys", "show", keyId]);
+      expect(shown.stdout).toMatch(/^sections +Players, Staff$/m);
+      expect(shown.stdout).toMatch(/^requests +\d+$/m);
+      expect(shown.stdout).toMatch(/^last 24 hours +[·▁▂▃▄▅▆▇█]{24} /m);
+      expect(shown.stdout).not.toContain(token);
+
+      const rotated = await operateJson(["keys", "rotate", keyId, "--grace", "10m"]);
+      expect((await readServer(gatehouse.url, token)).status).toBe(200);
+      expect((await readServer(gatehouse.url, rotated.token)).status).toBe(200);
+      const again = await operate(["keys", "rotate", keyId, "--yes"]);
+      const newest = /^gth_\w{36}$/m.exec(again.stdout)?.[0] ?? "";
+      expect(again.stdout).toContain("shown only now");
+      expect((await readServer(gatehouse.url, newest)).status).toBe(200);
+
+      expect(await operateJson(["keys", "revoke", keyId, "--yes"])).toBeUndefined();
+      expect((await readServer(gatehouse.url, newest)).status).toBe(401);
+      const listed = await operate(["keys", "list", "--server", "Demo"]);
+      expect(listed.stdout).toMatch(new RegExp(`^${keyId} +bot +srv_\\w+ +revoked`, "m"));
+
+      const audit = await operate(["audit", "--limit", "3"]);
+      expect(audit.stdout).toContain(keyId);
+      for (const secret of [token, rotated.token, newest]) expect(audit.stdout).not.toContain(secret);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "a command that was sent through the gateway is listed and shown",
+    async () => {
+      const key = await operateJson([
+        "keys",
+        "create",
+        "--server",
+        "Demo",
+        "--label",
+        "c",
+        "--commands",
+        ":h",
+      ]);
+      const accepted = await fetch(`${gatehouse.url}/v2/game/server/command`, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${key.token}`, "Content-Type": "application/json" },
+        body: JSON.stringify({ command: ":h hello" }),
+      });
+      const { command_id: commandId } = (await accepted.json()) as { command_id: string };
+      const listed = await operate(["commands", "list", "--server", "Demo"]);
+      expect(listed.stdout).toMatch(new RegExp(`^${commandId} .* :h hello$`, "m"));
+      const shown = await operate(["commands", "show", commandId]);
+      expect(shown.stdout).toMatch(new RegExp(`^key +${key.key_id}$`, "m"));
+      expect(await operate(["commands", "show", "cmd_nope"])).toMatchObject({ exitCode: 3, stdout: "" });
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "what cannot be undone is not done without --yes where nobody can be asked",
+    async () => {
+      const { items } = await operateJson(["keys", "list"]);
+      const keyId = items[0].key_id;
+      for (const args of [
+        ["keys", "revoke", keyId],
+        ["keys", "rotate", keyId],
+        ["servers", "remove", "Demo"],
+      ]) {
+        const ended = await operate(args, { input: "y\n" });
+        expect(ended).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining("--yes") });
+      }
+      const token = readFileSync(join(folder, "data/demo.key"), "utf8").trim();
+      expect((await readServer(gatehouse.url, token)).status).toBe(200);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "a mistake ends with its exit code and a sentence that says what to do",
+    async () => {
+      for (const { args, input, exitCode, words } of MISTAKES) {
+        const ended = await operate(args, input === undefined ? {} : { input });
+        expect({ args, ...ended }).toEqual({
+          args,
+          exitCode,
+          stdout: "",
+          stderr: expect.stringContaining(words),
+        });
+        expect(ended.stderr).not.toMatch(/\n\s+at /);
+      }
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "the master key comes from a file, standard input, the environment or the data folder; else exit code 4",
+    async () => {
+      const masterKey = readFileSync(join(folder, "data/master.key"), "utf8").trim();
+      const elsewhere = makeFolder();
+      writeFileSync(join(elsewhere, "key"), `${masterKey}\n`);
+      const from = { cwd: elsewhere, env: { GATEHOUSE_URL: gatehouse.url } };
+      const list = ["servers", "list"];
+      const ways: Promise<Ended>[] = [
+        runToEnd([...list, "--master-key-file", "key"], from),
+        runToEnd([...list, "--master-key-file", "-"], { ...from, input: `${masterKey}\n` }),
+        runToEnd(list, { ...from, env: { ...from.env, GATEHOUSE_MASTER_KEY: masterKey } }),
+        runToEnd([...list, "--data-dir", join(folder, "data")], from),
+        runToEnd(["servers", "add", "Both", "--master-key-file", "-"], {
+          ...from,
+          input: `${masterKey}\nboth-keys\n`,
+        }),
+      ];
+      for (const ended of await Promise.all(ways)) expect(ended).toMatchObject({ exitCode: 0, stderr: "" });
+
+      const missing = await runToEnd(list, from);
+      expect(missing).toMatchObject({
+        exitCode: 4,
+        stdout: "",
+        stderr: expect.stringContaining("--master-key-file"),
+      });
+      const wrong = "w".repeat(40);
+      const refused = await runToEnd(list, { ...from, env: { ...from.env, GATEHOUSE_MASTER_KEY: wrong } });
+      expect(refused).toMatchObject({ exitCode: 4, stdout: "" });
+      expect(refused.stderr).not.toContain(wrong);
+    },
+    PATIENCE_MS,
+  );
+});
+
+test(
+  "behind TLS of its own the local Gatehouse is found and trusted by its certificate, whatever name it is for",
+  async () => {
+    const folder = makeFolder();
+    const { cert, key } = makeByHand();
+    writeFileSync(join(folder, "cert.pem"), cert);
+    writeFileSync(join(folder, "key.pem"), key);
+    chmodSync(join(folder, "key.pem"), 0o600);
+    const tls = { GATEHOUSE_TLS_CERT: "cert.pem", GATEHOUSE_TLS_KEY: "key.pem" };
+    const gatehouse = await serve({ cwd: folder, env: tls });
+    const list = ["servers", "list"];
+    const local = { GATEHOUSE_PORT: String(gatehouse.port), GATEHOUSE_HOST: "0.0.0.0" };
+
+    expect(await runToEnd(list, { cwd: folder, env: { ...tls, ...local } })).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining("Demo"),
+    });
+    const stranger = await runToEnd([...list, "--url", gatehouse.url], { cwd: folder });
+    expect(stranger).toMatchObject({ exitCode: 5, stderr: expect.stringContaining("--ca-file") });
+    // The address is no name of this certificate, and an address that was given is held to its name.
+    const named = await runToEnd([...list, "--url", gatehouse.url, "--ca-file", "cert.pem"], { cwd: folder });
+    expect(named).toMatchObject({ exitCode: 5, stderr: expect.stringContaining("another name") });
+    writeFileSync(join(folder, "other.pem"), makeByHand().cert);
+    const other = await runToEnd(list, { cwd: folder, env: { ...local, GATEHOUSE_TLS_CERT: "other.pem" } });
+    expect(other).toMatchObject({ exitCode: 5, stdout: "" });
+  },
+  PATIENCE_MS,
+);
+
+test("nobody listens: exit code 5, and how to start one", async () => {
+  const env = { GATEHOUSE_URL: "http://127.0.0.1:1", GATEHOUSE_MASTER_KEY: "m".repeat(32) };
+  const ended = await runToEnd(["keys", "list"], { cwd: makeFolder(), env });
+  expect(ended).toMatchObject({
+    exitCode: 5,
+    stdout: "",
+    stderr: expect.stringContaining("gatehouse serve"),
+  });
+});
+
+describe("a stand-in for the admin API", () => {
+  function standIn(answer: (url: URL, request: Request) => Response): Partial<RunOptions> & { cwd: string } {
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: (request) => answer(new URL(request.url), request),
+    });
+    undoLater(() => server.stop(true));
+    const env = { GATEHOUSE_URL: `http://127.0.0.1:${server.port}`, GATEHOUSE_MASTER_KEY: "m".repeat(32) };
+    return { cwd: makeFolder(), env };
+  }
+
+  const command = {
+    command_id: "cmd_1",
+    server_id: "srv_1",
+    key_id: "key_1",
+    command: ":h \x1b[31mhello\u202e",
+    status: "queued",
+    position: 1,
+    queued_at: 1_800_000_000_000,
+    sent_at: null,
+    finished_at: null,
+    confirmed_at: null,
+    upstream_code: null,
+    upstream_message: null,
+  };
+
+  test(
+    "what players wrote changes nothing on the operator's screen, and --json has it as it came",
+    async () => {
+      const options = standIn(() => Response.json({ items: [command], next: null }));
+      const table = await runToEnd(["commands", "list"], options);
+      expect(table.stdout).toContain(":h \\x1b[31mhello\\u{202e}");
+      const json = await runToEnd(["commands", "list", "--json"], options);
+      expect(JSON.parse(json.stdout)).toEqual({ items: [command], next: null });
+    },
+    PATIENCE_MS,
+  );
+
+  test("one command is asked for by its id, with --json answered to the letter", async () => {
+    const answer = '{ "command_id": "cmd_1",  "status": "sent" }';
+    const options = standIn(({ pathname }) => {
+      return pathname === "/admin/commands/cmd_1"
+        ? new Response(answer)
+        : Response.json({ code: 5020, message: "not_found" }, { status: 404 });
+    });
+    const shown = await runToEnd(["commands", "show", "cmd_1", "--json"], options);
+    expect(shown).toEqual({ exitCode: 0, stdout: `${answer}\n`, stderr: "" });
+    expect(await runToEnd(["commands", "show", "cmd_2"], options)).toMatchObject({ exitCode: 3, stdout: "" });
+  });
+
+  test("an answer of another shape ends with a sentence, not with a stack", async () => {
+    const options = standIn(() => Response.json({ key_id: "key_1" }));
+    const { exitCode, stdout, stderr } = await runToEnd(["keys", "show", "key_1"], options);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+    expect(stderr).toMatch(/^gatehouse: .*--json.*\n$/);
+  });
+
+  test("a proxy for the outside is not asked about this machine", async () => {
+    const { cwd, env } = standIn(() => Response.json({ items: [], next: null }));
+    const proxies = { HTTP_PROXY: "http://127.0.0.1:1", http_proxy: "http://127.0.0.1:1" };
+    expect(await runToEnd(["blocks", "list"], { cwd, env: { ...env, ...proxies } })).toMatchObject({
+      exitCode: 0,
+    });
+  });
+
+  test("filters reach the API; a name that two servers have is refused with their ids", async () => {
+    const queries: string[] = [];
+    const options = standIn((url) => {
+      if (url.pathname === "/admin/servers") {
+        const items = ["srv_1", "srv_2"].map((server_id) => ({ server_id, name: "Twin" }));
+        return Response.json({ items, next: null });
+      }
+      queries.push(url.search);
+      return Response.json({ items: [], next: null });
+    });
+    const filters = ["--server", "srv_9", "--status", "failed", "--limit", "7"];
+    expect((await runToEnd(["commands", "list", ...filters], options)).exitCode).toBe(0);
+    expect(queries).toEqual(["?server_id=srv_9&status=failed&limit=7"]);
+    const twins = await runToEnd(["keys", "list", "--server", "Twin"], options);
+    expect(twins).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("srv_1, srv_2") });
+  });
+
+  test("blocks are listed and lifted", async () => {
+    const asked: string[] = [];
+    const block = { key_id: "key_1", server_id: "srv_1", label: "bot", blocked_until: Date.now() + 60_000 };
+    const options = standIn((url, { method }) => {
+      asked.push(`${method} ${url.pathname}`);
+      return method === "DELETE"
+        ? new Response(null, { status: 204 })
+        : Response.json({ items: [block], next: null });
+    });
+    expect((await runToEnd(["blocks", "list"], options)).stdout).toMatch(/^key_1 +bot +srv_1 .* in \d+ /m);
+    expect(await runToEnd(["blocks", "lift", "key_1"], options)).toMatchObject({ exitCode: 0 });
+    expect(asked).toEqual(["GET /admin/blocks", "DELETE /admin/blocks/key_1"]);
+  });
+
+  test("thousands of rows reach a pipe whole", async () => {
+    const options = standIn((url) => {
+      const start = Number(url.searchParams.get("cursor") ?? 0);
+      const items = Array.from({ length: 200 }, (_, index) => ({
+        server_id: `srv_${start + index}`,
+        name: "n".repeat(100),
+        community: null,
+        created_at: 0,
+      }));
+      return Response.json({ items, next: start + 200 < 10_000 ? String(start + 200) : null });
+    });
+    const table = await runToEnd(["servers", "list"], options);
+    expect(table.stdout.trimEnd().split("\n")).toHaveLength(10_001);
+    const json = await runToEnd(["servers", "list", "--json"], options);
+    expect(JSON.parse(json.stdout).items).toHaveLength(10_000);
+  }, 30_000);
+});

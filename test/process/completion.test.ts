@@ -1,0 +1,112 @@
+// The completion scripts, in the shells they are for. A shell that is not installed is skipped, by name.
+import { afterEach, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { cleanUp, makeFolder, runToEnd } from "./run-gatehouse.ts";
+
+afterEach(cleanUp);
+
+async function writeScript(shell: string): Promise<{ folder: string; script: string }> {
+  const folder = makeFolder();
+  const script = join(folder, `_gatehouse`);
+  const { exitCode, stdout, stderr } = await runToEnd(["completion", shell], { cwd: folder });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  writeFileSync(script, stdout);
+  return { folder, script };
+}
+
+async function runShell(
+  command: readonly string[],
+  cwd: string,
+): Promise<{ exitCode: number; output: string }> {
+  const child = Bun.spawn([...command], { cwd, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [exitCode, stdout, stderr] = await Promise.all([
+    child.exited,
+    child.stdout.text(),
+    child.stderr.text(),
+  ]);
+  return { exitCode, output: stdout + stderr };
+}
+
+/** What is typed (the last word is being completed) and what must and must not be offered. */
+const CASES: readonly [words: readonly string[], offered: readonly string[], others: readonly string[]][] = [
+  [["k"], ["keys"], ["servers"]],
+  [["keys", "ro"], ["rotate"], ["revoke"]],
+  [["keys", "create", "--s"], ["--sections", "--server"], ["--label"]],
+  [["keys", "create", "--label", "servers", "--exp"], ["--expires"], ["--yes"]],
+  [["commands", "list", "--status", "s"], ["sending", "sent"], ["queued"]],
+  [["completion", ""], ["bash", "fish", "zsh"], ["--help"]],
+  [["servers", "remove", "--y"], ["--yes"], ["--json"]],
+  [["serve", "--p"], ["--port"], ["--players"]],
+];
+
+describe.skipIf(!Bun.which("bash"))("completion for bash (skipped where bash is not installed)", () => {
+  test("offers commands, options and their values", async () => {
+    const { folder, script } = await writeScript("bash");
+    expect(await runShell(["bash", "-n", script], folder)).toEqual({ exitCode: 0, output: "" });
+    for (const [words, offered, others] of CASES) {
+      const program = `source "$1"; shift; COMP_WORDS=(gatehouse "$@"); COMP_CWORD=$#; _gatehouse; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      const { output } = await runShell(["bash", "--norc", "-c", program, "bash", script, ...words], folder);
+      expectOffer(words, output, offered, others);
+    }
+  }, 20_000);
+
+  test("offers files where an option or an argument takes one", async () => {
+    const { folder, script } = await writeScript("bash");
+    for (const words of ["keys list --ca-file _g", "restore _g"]) {
+      const program = `source "$1"; COMP_WORDS=(gatehouse ${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _gatehouse; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      const { output } = await runShell(["bash", "--norc", "-c", program, "bash", script], folder);
+      expect(output).toBe("_gatehouse\n");
+    }
+  }, 20_000);
+});
+
+describe.skipIf(!Bun.which("fish"))("completion for fish (skipped where fish is not installed)", () => {
+  test("offers commands, options and their values", async () => {
+    const { folder, script } = await writeScript("fish");
+    expect(await runShell(["fish", "--no-config", "-n", script], folder)).toEqual({
+      exitCode: 0,
+      output: "",
+    });
+    for (const [words, offered, others] of CASES) {
+      const program = `source ${script}; complete -C "gatehouse ${words.join(" ")}"`;
+      const { output } = await runShell(["fish", "--no-config", "-c", program], folder);
+      expectOffer(words, output.replace(/\t.*$/gm, ""), offered, others);
+    }
+  }, 20_000);
+});
+
+describe.skipIf(!Bun.which("zsh"))("completion for zsh (skipped where zsh is not installed)", () => {
+  test("offers commands, options and their values", async () => {
+    const { folder, script } = await writeScript("zsh");
+    expect(await runShell(["zsh", "-n", script], folder)).toEqual({ exitCode: 0, output: "" });
+    for (const [words, offered, others] of CASES) {
+      // Completion proper needs a terminal, so what the function hands to zsh is printed instead.
+      const program = `compdef() { :; }; compadd() { print -l -- \${@:2}; }
+        _describe() { local list=\${@[-1]}; print -l -- \${\${(P)list}%%:*}; }
+        source $1; shift; words=(gatehouse "$@"); CURRENT=$#words; _gatehouse`;
+      const { output } = await runShell(["zsh", "-f", "-c", program, "zsh", script, ...words], folder);
+      const typed = words.at(-1) ?? "";
+      const matching = output.split("\n").filter((word) => word.startsWith(typed));
+      expectOffer(words, matching.join("\n"), offered, others);
+    }
+  }, 20_000);
+});
+
+test("another shell is wrong usage", async () => {
+  const ended = await runToEnd(["completion", "tcsh"], { cwd: makeFolder() });
+  expect(ended).toMatchObject({ exitCode: 2, stdout: "" });
+});
+
+function expectOffer(
+  words: readonly string[],
+  output: string,
+  offered: readonly string[],
+  others: readonly string[],
+): void {
+  const lines = output.split("\n").filter((line) => line !== "");
+  for (const word of offered)
+    expect({ words, lines }).toEqual({ words, lines: expect.arrayContaining([word]) });
+  for (const word of others)
+    expect({ words, lines }).not.toEqual({ words, lines: expect.arrayContaining([word]) });
+}

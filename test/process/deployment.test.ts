@@ -1,0 +1,222 @@
+// The files in deploy/: each is checked by the program that will read it, where that program is installed, and the proxy
+// samples are run in front of a real Gatehouse.
+import { afterEach, describe, expect, test } from "bun:test";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { makeCertificate } from "./make-certificate.ts";
+import { cleanUp, makeFolder, runToEnd, serve, undoLater, until } from "./run-gatehouse.ts";
+
+const ROOT = resolve(import.meta.dir, "../..");
+/** `systemd-analyze security` counts from 0, closed, to 10, open. */
+const EXPOSURE_MAX = 2;
+
+afterEach(cleanUp);
+
+function readDeployed(name: string): string {
+  return readFileSync(join(ROOT, "deploy", name), "utf8");
+}
+
+/** The test, or a line that says why it is not run here. */
+function testWith(program: string): typeof test | typeof test.skip {
+  if (Bun.which(program)) return test;
+  console.log(`skipped: ${program} is not installed, so what it would read is not checked here`);
+  return test.skip;
+}
+
+async function runProgram(command: string[]): Promise<{ exitCode: number; output: string }> {
+  const child = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { exitCode: await child.exited, output: stdout + stderr };
+}
+
+describe("gatehouse.service", () => {
+  function writeUnit(): string {
+    const folder = makeFolder();
+    const binary = join(folder, "gatehouse");
+    writeFileSync(binary, "#!/bin/sh\n");
+    chmodSync(binary, 0o755);
+    const unit = join(folder, "gatehouse.service");
+    writeFileSync(unit, readDeployed("gatehouse.service").replace("/usr/local/bin/gatehouse", binary));
+    return unit;
+  }
+
+  testWith("systemd-analyze")("is a unit that systemd understands without complaint", async () => {
+    const { exitCode, output } = await runProgram(["systemd-analyze", "verify", writeUnit()]);
+    expect({ exitCode, output }).toEqual({ exitCode: 0, output: "" });
+  });
+
+  testWith("systemd-analyze")("leaves the service little to do harm with", async () => {
+    const { output } = await runProgram(["systemd-analyze", "security", "--offline=yes", writeUnit()]);
+    // Older versions cannot judge a file.
+    if (/unrecognized option/.test(output)) return;
+    expect(Number(/exposure level for \S+: ([\d.]+)/.exec(output)?.[1])).toBeLessThan(EXPOSURE_MAX);
+  });
+
+  test("gives it time to finish, and does not restart it on wrong settings", () => {
+    const unit = readDeployed("gatehouse.service");
+    for (const line of ["TimeoutStopSec=15", "RestartPreventExitStatus=2", "MemoryDenyWriteExecute=no"]) {
+      expect(unit).toContain(`\n${line}\n`);
+    }
+  });
+});
+
+describe("the container", () => {
+  test("has a read-only root, no rights, and its data in a volume", () => {
+    const { services, volumes } = Bun.YAML.parse(readDeployed("compose.yaml")) as {
+      services: { gatehouse: Record<string, unknown> };
+      volumes: Record<string, unknown>;
+    };
+    expect(services.gatehouse).toMatchObject({
+      read_only: true,
+      cap_drop: ["ALL"],
+      security_opt: ["no-new-privileges:true"],
+      volumes: ["data:/data"],
+      stop_grace_period: "15s",
+    });
+    expect(Object.keys(volumes)).toEqual(["data"]);
+    const dockerfile = readFileSync(join(ROOT, "Dockerfile"), "utf8");
+    for (const line of ["USER 65532:65532", "VOLUME /data", 'ENTRYPOINT ["/gatehouse"]']) {
+      expect(dockerfile).toContain(`\n${line}\n`);
+    }
+  });
+
+  test("asks for its health with a command that exists", async () => {
+    const dockerfile = readFileSync(join(ROOT, "Dockerfile"), "utf8");
+    const written = /^HEALTHCHECK .*CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? "[]";
+    const [program, ...args] = JSON.parse(written) as string[];
+    expect(program).toBe("/gatehouse");
+    const cwd = makeFolder();
+    const gatehouse = await serve({ cwd, env: { GATEHOUSE_HOST: "0.0.0.0" } });
+    const env = { GATEHOUSE_HOST: "0.0.0.0", GATEHOUSE_PORT: String(gatehouse.port) };
+    expect(await runToEnd(args, { cwd, env })).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe("a proxy in front", () => {
+  type Front = { readonly url: string; readonly gatehouse: string; readonly masterKey: string };
+
+  const keys = new Map<Front, string>();
+
+  function findFreePort(): number {
+    const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    probe.stop(true);
+    return probe.port;
+  }
+
+  async function startBehind(command: (port: number, upstream: string) => Promise<string[]>): Promise<Front> {
+    const cwd = makeFolder();
+    const gatehouse = await serve({ cwd, env: { GATEHOUSE_TRUST_PROXY: "127.0.0.1" } });
+    const masterKey = readFileSync(join(cwd, "data", "master.key"), "utf8").trim();
+    const port = findFreePort();
+    const child = Bun.spawn(await command(port, `127.0.0.1:${gatehouse.port}`), {
+      // Where programs like to leave things.
+      env: { ...process.env, HOME: cwd, XDG_CONFIG_HOME: cwd, XDG_DATA_HOME: cwd },
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "ignore",
+    });
+    undoLater(async () => {
+      child.kill("SIGTERM");
+      await child.exited;
+    });
+    const front = { url: `https://localhost:${port}`, gatehouse: gatehouse.url, masterKey };
+    const isUp = () =>
+      ask(front, "/healthz").then(
+        (response) => response.status === 200,
+        () => false,
+      );
+    await until("the proxy does not answer", isUp);
+    keys.set(front, await makeKeyFor(gatehouse.url, masterKey, "203.0.113.7"));
+    return front;
+  }
+
+  /** A key that works from this address alone. */
+  async function makeKeyFor(url: string, masterKey: string, address: string): Promise<string> {
+    const headers = { Authorization: `Bearer ${masterKey}`, "Content-Type": "application/json" };
+    const list = await fetch(`${url}/admin/servers`, { headers });
+    const { items } = (await list.json()) as { items: { server_id: string }[] };
+    const body = JSON.stringify({ server_id: items[0]?.server_id, label: "elsewhere", ip_allow: [address] });
+    const made = await fetch(`${url}/admin/keys`, { method: "POST", headers, body });
+    return ((await made.json()) as { token: string }).token;
+  }
+
+  function ask(front: Front, path: string, init: RequestInit = {}): Promise<Response> {
+    return fetch(front.url + path, { ...init, tls: { rejectUnauthorized: false } });
+  }
+
+  async function expectRightBehaviour(front: Front): Promise<void> {
+    const headers = { Authorization: `Bearer ${keys.get(front)}`, "X-Forwarded-For": "203.0.113.7" };
+    // Asked directly, we are a trusted proxy and may say so; through the proxy, nobody is believed.
+    expect((await fetch(`${front.gatehouse}/v2/game/server`, { headers })).status).toBe(200);
+    expect((await ask(front, "/v2/game/server", { headers })).status).toBe(403);
+    // What is too large for Gatehouse is refused by Gatehouse, in its own words.
+    const large = await ask(front, "/admin/servers", {
+      method: "POST",
+      headers: { Authorization: `Bearer ${front.masterKey}`, "Content-Type": "application/json" },
+      body: "x".repeat(30_000),
+    });
+    expect(large.status).toBe(413);
+    expect(await large.json()).toMatchObject({ code: 5102 });
+    // Paths arrive as they were sent.
+    expect((await ask(front, "/v2//game/server", { headers })).status).toBe(404);
+  }
+
+  testWith("nginx")("nginx: the sample passes nginx -t, and lets no caller forge an address", async () => {
+    const front = await startBehind(async (port, upstream) => {
+      const folder = makeFolder();
+      const { cert, key } = await makeCertificate();
+      writeFileSync(join(folder, "cert.pem"), cert);
+      writeFileSync(join(folder, "key.pem"), key, { mode: 0o600 });
+      const sample = readDeployed("nginx.conf")
+        .replace("127.0.0.1:8080", upstream)
+        .replace("listen 80;", `listen 127.0.0.1:${findFreePort()};`)
+        .replace("listen 443 ", `listen 127.0.0.1:${port} `)
+        .replaceAll(/^ *listen \[::\].*$/gm, "")
+        .replace(/\/etc\/letsencrypt\S+fullchain\.pem/, join(folder, "cert.pem"))
+        .replace(/\/etc\/letsencrypt\S+privkey\.pem/, join(folder, "key.pem"));
+      writeFileSync(join(folder, "sample.conf"), sample);
+      const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+        (kind) => `${kind}_temp_path ${folder}/${kind};`,
+      );
+      const whole = `pid ${folder}/pid; error_log ${folder}/errors; daemon off; events {}
+        http { access_log off; ${paths.join(" ")} include ${folder}/sample.conf; }`;
+      writeFileSync(join(folder, "nginx.conf"), whole);
+      const nginx = ["nginx", "-p", folder, "-e", join(folder, "errors"), "-c", join(folder, "nginx.conf")];
+      const { exitCode, output } = await runProgram([...nginx, "-t"]);
+      expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
+      return nginx;
+    });
+    await expectRightBehaviour(front);
+  });
+
+  testWith("caddy")(
+    "Caddy: the sample is valid, and lets no caller forge an address",
+    async () => {
+      const front = await startBehind(async (port, upstream) => {
+        const folder = makeFolder();
+        const sample = readDeployed("Caddyfile");
+        writeFileSync(join(folder, "Caddyfile"), sample);
+        const whole = join(folder, "whole");
+        const { exitCode, output } = await runProgram([
+          "caddy",
+          "validate",
+          "--adapter",
+          "caddyfile",
+          "--config",
+          join(folder, "Caddyfile"),
+        ]);
+        expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
+        // No certificate authority can vouch for a test: Caddy makes one of its own.
+        const own = `{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n\tstorage file_system ${folder}/storage\n`;
+        const local = sample
+          .replace("{\n\tservers", `${own}\tservers`)
+          .replace("gate.example.org {", `https://localhost:${port} {\n\ttls internal`)
+          .replace("127.0.0.1:8080", upstream);
+        writeFileSync(whole, local);
+        return ["caddy", "run", "--adapter", "caddyfile", "--config", whole];
+      });
+      await expectRightBehaviour(front);
+    },
+    20_000,
+  );
+});

@@ -1,0 +1,374 @@
+// gatehouse doctor as a program: it works before the first start, beside a running instance and on broken folders, changes
+// nothing, and never shows a secret.
+import { Database } from "bun:sqlite";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { startFakeGameApi } from "../fake-game-api.ts";
+import { makeTestFolder, startGatehouse } from "../start-gatehouse.ts";
+import { makeCertificate } from "./make-certificate.ts";
+import {
+  cleanUp,
+  makeDataFolder,
+  makeFolder,
+  readServer,
+  run,
+  runToEnd,
+  serve,
+  stop,
+  undoLater,
+} from "./run-gatehouse.ts";
+
+type Check = { name: string; result: string; finding: string; remedy: string | null };
+
+afterEach(cleanUp);
+
+async function diagnose(
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+  args: readonly string[] = [],
+): Promise<{ exitCode: number; checks: Check[]; of: (name: string) => Check[]; said: string }> {
+  const { exitCode, stdout, stderr } = await runToEnd(["doctor", "--json", ...args], { cwd, env });
+  expect(stderr).toBe("");
+  const { checks } = JSON.parse(stdout) as { checks: Check[] };
+  return { exitCode, checks, of: (name) => checks.filter((check) => check.name === name), said: stdout };
+}
+
+/** Everything about a folder that a change would show in. */
+function photograph(folder: string): unknown {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .sort()
+    .map((name) => {
+      const { mode, mtimeMs, size, ino, uid } = statSync(join(folder, name));
+      return { name, mode, mtimeMs, size, ino, uid };
+    });
+}
+
+/** The data folder of a demonstration that was started and stopped once, for all the tests that harm a copy of it. */
+const template = makeTestFolder();
+
+beforeAll(async () => {
+  const gatehouse = await startGatehouse({ folder: join(template, "data") });
+  await gatehouse.stop();
+});
+afterAll(() => rmSync(template, { recursive: true, force: true }));
+
+function makeStopped(): { cwd: string; data: string; path: string } {
+  const cwd = makeFolder();
+  const data = join(cwd, "data");
+  cpSync(join(template, "data"), data, { recursive: true });
+  chmodSync(data, 0o700);
+  // Our own process has another umask than `gatehouse serve`.
+  for (const name of readdirSync(data)) chmodSync(join(data, name), 0o600);
+  return { cwd, data, path: join(data, "gatehouse.db") };
+}
+
+describe("what it leaves behind", () => {
+  test("nothing, where nothing was ever started", async () => {
+    const cwd = makeFolder();
+    const { exitCode, checks } = await diagnose(cwd);
+    expect(exitCode).toBe(0);
+    expect(checks.map(({ name }) => name)).toEqual([
+      "settings",
+      "data folder",
+      "store",
+      "server keys",
+      "instance",
+      "disk",
+      "clock",
+      "TLS",
+      "game API",
+      "open files",
+    ]);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  test("nothing, in the folder of a stopped instance", async () => {
+    const { cwd, data } = makeStopped();
+    const before = photograph(data);
+    const { exitCode, of } = await diagnose(cwd);
+    expect(exitCode).toBe(0);
+    expect(of("store")).toMatchObject([
+      { result: "ok", finding: expect.stringContaining("1 server and 1 key") },
+    ]);
+    expect(of("instance")).toMatchObject([{ result: "skipped" }]);
+    expect(photograph(data)).toEqual(before);
+  });
+
+  test("nothing, in the folder of a killed instance, whose log it reads all the same", async () => {
+    const cwd = makeFolder();
+    await stop(await serve({ cwd }), "SIGKILL");
+    const before = photograph(join(cwd, "data"));
+    const { exitCode, of } = await diagnose(cwd);
+    expect(exitCode).toBe(0);
+    expect(of("store")).toMatchObject([
+      { result: "ok", finding: expect.stringContaining("1 server and 1 key") },
+    ]);
+    expect(photograph(join(cwd, "data"))).toEqual(before);
+  });
+
+  test("a running instance that goes on, and whose word it has", async () => {
+    const cwd = makeFolder();
+    const gatehouse = await serve({ cwd });
+    const { exitCode, of } = await diagnose(cwd, { GATEHOUSE_PORT: String(gatehouse.port) });
+    expect(exitCode).toBe(0);
+    expect(of("store")).toMatchObject([{ result: "ok" }]);
+    expect(of("instance")).toMatchObject([{ result: "ok", finding: expect.stringContaining(gatehouse.url) }]);
+    const token = readFileSync(join(cwd, "data", "demo.key"), "utf8").trim();
+    expect((await readServer(gatehouse.url, token)).status).toBe(200);
+    expect(await stop(gatehouse)).toBe(0);
+  });
+});
+
+describe("broken folders", () => {
+  test.each<[string, (data: string, path: string) => void, string, RegExp]>([
+    [
+      "a secret that others can read",
+      (data) => chmodSync(join(data, "secret.key"), 0o644),
+      "data folder",
+      /0644/,
+    ],
+    ["a folder that others can write to", (data) => chmodSync(data, 0o777), "data folder", /0777/],
+    ["a lost secret", (data) => rmSync(join(data, "secret.key")), "store", /missing/],
+    [
+      "another secret",
+      (data) => writeFileSync(join(data, "secret.key"), "canary-of-another-secret-altogether\n"),
+      "store",
+      /not the one/,
+    ],
+    ["half a database", (_, path) => truncateSync(path, statSync(path).size / 2), "store", /damaged/],
+    [
+      "a text instead of a database",
+      (_, path) => writeFileSync(path, "Dear diary,\n"),
+      "store",
+      /not a Gatehouse/,
+    ],
+    [
+      "a database of the future",
+      (_, path) => {
+        const db = new Database(path);
+        db.exec("PRAGMA user_version = 9999");
+        db.close();
+        for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
+      },
+      "store",
+      /newer/,
+    ],
+    [
+      "a master key that is too short",
+      (data) => writeFileSync(join(data, "master.key"), "canary-too-short\n"),
+      "data folder",
+      /master\.key/,
+    ],
+  ])("%s: exit code 1, a remedy, no secret, and nothing is changed", async (_, harm, name, words) => {
+    const { cwd, data, path } = makeStopped();
+    harm(data, path);
+    const before = photograph(data);
+    const { exitCode, of, said } = await diagnose(cwd);
+    expect(exitCode).toBe(1);
+    const failures = of(name).filter(({ result }) => result === "failure");
+    expect(failures).toMatchObject([
+      { finding: expect.stringMatching(words), remedy: expect.stringMatching(/\w{3}/) },
+    ]);
+    expect(photograph(data)).toEqual(before);
+    for (const file of readdirSync(data).filter((file) => file.endsWith(".key"))) {
+      expect(said).not.toContain(readFileSync(join(data, file), "utf8").trim());
+    }
+  });
+
+  test("every wrong setting is told, and the rest is still checked", async () => {
+    const { cwd } = makeStopped();
+    const env = {
+      GATEHOUSE_PORT: "many",
+      GATEHOUSE_MASTER_KEY: "canary-short",
+      GATEHOUSE_LOG_LEVEL: "loud",
+      GATEHOUSE_PROT: "8080",
+    };
+    const { exitCode, of, said } = await diagnose(cwd, env);
+    expect(exitCode).toBe(1);
+    const results = of("settings").map(({ result }) => result);
+    expect(results).toEqual(["failure", "failure", "failure", "warning"]);
+    expect(of("store")).toMatchObject([{ result: "ok" }]);
+    expect(said).not.toContain("canary");
+  });
+
+  test("a .env that cannot be read is a failure, not a crash", async () => {
+    const cwd = makeFolder();
+    mkdirSync(join(cwd, ".env"));
+    const { exitCode, of } = await diagnose(cwd);
+    expect(exitCode).toBe(1);
+    expect(of("settings")).toMatchObject([{ result: "failure", finding: expect.stringContaining(".env") }]);
+  });
+});
+
+describe("TLS", () => {
+  test("a certificate that ends soon is a warning, with its names; rubbish is a failure", async () => {
+    const cwd = makeFolder();
+    const { cert, key } = await makeCertificate();
+    const [certPath, keyPath] = [join(cwd, "cert.pem"), join(cwd, "key.pem")];
+    writeFileSync(certPath, cert);
+    writeFileSync(keyPath, key, { mode: 0o600 });
+    const env = { GATEHOUSE_TLS_CERT: certPath, GATEHOUSE_TLS_KEY: keyPath };
+    const soon = await diagnose(cwd, env);
+    expect(soon.exitCode).toBe(0);
+    expect(soon.of("TLS")).toMatchObject([
+      { result: "warning", finding: expect.stringMatching(/(127\.0\.0\.1|gatehouse\.test) expires/) },
+    ]);
+    writeFileSync(certPath, "rubbish");
+    const broken = await diagnose(cwd, env);
+    expect(broken.exitCode).toBe(1);
+    expect(broken.of("TLS")).toMatchObject([{ result: "failure" }]);
+    expect(broken.of("settings")).toMatchObject([{ result: "failure" }]);
+  });
+});
+
+describe("the game API", () => {
+  test("is asked once and without a key; its clock is compared with ours", async () => {
+    const late = new Date(Date.now() - 60_000).toUTCString();
+    const api = startFakeGameApi(() => new Response("", { status: 404, headers: { Date: late } }));
+    undoLater(() => api.stop());
+    const { exitCode, of } = await diagnose(makeFolder(), { GATEHOUSE_UPSTREAM_URL: api.url });
+    expect(exitCode).toBe(0);
+    expect(of("game API")).toMatchObject([{ result: "ok", finding: expect.stringContaining("404") }]);
+    expect(of("clock")).toMatchObject([
+      { result: "warning", finding: expect.stringMatching(/(59|60|61) s ahead/) },
+    ]);
+    expect(api.calls.length).toBe(1);
+    expect(api.calls[0]?.headers.has("server-key")).toBe(false);
+  });
+
+  test.each([
+    ["a closed port", "http://127.0.0.1:9", /No connection/],
+    ["a name that does not exist", "http://gatehouse.invalid", /cannot be resolved/],
+  ])("%s is a failure", async (_, url, words) => {
+    const { exitCode, of } = await diagnose(makeFolder(), { GATEHOUSE_UPSTREAM_URL: url });
+    expect(exitCode).toBe(1);
+    expect(of("game API")).toMatchObject([{ result: "failure", finding: expect.stringMatching(words) }]);
+  });
+
+  test("silence is a failure when the timeout is over", async () => {
+    const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    undoLater(() => silent.stop(true));
+    const env = {
+      GATEHOUSE_UPSTREAM_URL: `http://127.0.0.1:${silent.port}`,
+      GATEHOUSE_UPSTREAM_TIMEOUT_MS: "300",
+    };
+    const { exitCode, of } = await diagnose(makeFolder(), env);
+    expect(exitCode).toBe(1);
+    expect(of("game API")).toMatchObject([{ finding: expect.stringContaining("300 ms") }]);
+  });
+
+  test("a certificate that nobody vouches for is a failure", async () => {
+    const tls = await makeCertificate();
+    const server = Bun.serve({ port: 0, hostname: "127.0.0.1", tls, fetch: () => new Response("") });
+    undoLater(() => server.stop(true));
+    const env = { GATEHOUSE_UPSTREAM_URL: `https://127.0.0.1:${server.port}` };
+    const { exitCode, of } = await diagnose(makeFolder(), env);
+    expect(exitCode).toBe(1);
+    expect(of("game API")).toMatchObject([{ finding: expect.stringContaining("not trusted") }]);
+  });
+});
+
+describe("server keys", () => {
+  test("are asked about on request alone, once each; a refused one names its server, never the key", async () => {
+    const folder = makeFolder();
+    const gatehouse = await startGatehouse({
+      folder,
+      env: { GATEHOUSE_UPSTREAM_URL: "http://127.0.0.1:9" },
+    });
+    const refused = await gatehouse.addServer({ name: "Old \x1b[31mTown", serverKey: "invalid-CanaryA" });
+    await gatehouse.addServer({ name: "Good Town", serverKey: "good-CanaryB" });
+    await gatehouse.stop();
+    const simulator = await serve({ cwd: makeFolder() }, ["simulate", "--port", "0"]);
+    const countCalls = async () => {
+      const { calls } = (await (await fetch(`${simulator.url}/_calls`)).json()) as { calls?: unknown[] };
+      return calls?.filter((call) => JSON.stringify(call).includes("/v2/server")).length;
+    };
+    const env = { GATEHOUSE_UPSTREAM_URL: simulator.url, GATEHOUSE_DATA_DIR: folder };
+
+    const quiet = await diagnose(folder, env);
+    expect(quiet.of("server keys")).toMatchObject([{ result: "skipped" }]);
+    expect(await countCalls()).toBe(0);
+
+    const asked = await diagnose(folder, env, ["--ask-keys"]);
+    expect(asked.exitCode).toBe(1);
+    expect(asked.of("server keys")).toMatchObject([
+      { result: "failure", finding: expect.stringContaining(refused.serverId) },
+      { result: "ok", finding: expect.stringContaining("2 of 2") },
+    ]);
+    expect(await countCalls()).toBe(2);
+    const shown = await runToEnd(["doctor", "--ask-keys"], { cwd: folder, env });
+    expect(shown.stdout).toContain("Old ");
+    for (const said of [asked.said, shown.stdout]) expect(said).not.toMatch(/Canary|\x1b/);
+  });
+});
+
+describe("on the command line", () => {
+  test("text for people has the remedies, and no colours where there is no terminal", async () => {
+    const { cwd, data } = makeStopped();
+    chmodSync(join(data, "secret.key"), 0o644);
+    const { exitCode, stdout } = await runToEnd(["doctor"], { cwd });
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^failure +data folder +secret\.key is open to other users/m);
+    expect(stdout).toContain("chmod 600");
+    expect(stdout).toContain("1 failure, 1 warning.");
+    expect(stdout).not.toContain("\x1b");
+  });
+
+  test("a wrong option is exit code 2", async () => {
+    const { exitCode, stdout } = await runToEnd(["doctor", "--cure"], { cwd: makeFolder() });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+  });
+
+  test("--data-dir names the folder", async () => {
+    const { folder } = await makeDataFolder();
+    const { of } = await diagnose(makeFolder(), {}, ["--data-dir", folder]);
+    expect(of("store")).toMatchObject([{ result: "ok" }]);
+  });
+
+  test("a data folder behind a link is judged by the folder, not by the link", async () => {
+    const { cwd, data } = makeStopped();
+    symlinkSync(data, join(cwd, "link"));
+    const { exitCode, of } = await diagnose(makeFolder(), {}, ["--data-dir", join(cwd, "link")]);
+    expect(exitCode).toBe(0);
+    expect(of("data folder")).toMatchObject([{ result: "ok" }]);
+  });
+
+  test("a limit on open files that is too low is told", async () => {
+    const child = run(["doctor", "--json"], { cwd: makeFolder(), before: "ulimit -n 1000" });
+    expect(await child.exited).toBe(0);
+    const { checks } = JSON.parse(child.stdout) as { checks: Check[] };
+    const isLinux = process.platform === "linux";
+    expect(checks.at(-1)).toMatchObject({ name: "open files", result: isLinux ? "warning" : "skipped" });
+  });
+
+  test("--ready is 0 for an instance that is ready, also over TLS and past proxies, and 1 for none", async () => {
+    const cwd = makeFolder();
+    const { cert, key } = await makeCertificate();
+    writeFileSync(join(cwd, "cert.pem"), cert);
+    writeFileSync(join(cwd, "key.pem"), key, { mode: 0o600 });
+    const env = {
+      GATEHOUSE_TLS_CERT: join(cwd, "cert.pem"),
+      GATEHOUSE_TLS_KEY: join(cwd, "key.pem"),
+      HTTPS_PROXY: "http://127.0.0.1:9",
+    };
+    const gatehouse = await serve({ cwd, env });
+    const asking = { cwd, env: { ...env, GATEHOUSE_PORT: String(gatehouse.port) } };
+    expect(await runToEnd(["doctor", "--ready"], asking)).toMatchObject({ exitCode: 0 });
+    await stop(gatehouse);
+    const { exitCode, stderr } = await runToEnd(["doctor", "--ready"], asking);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("not ready");
+  });
+});

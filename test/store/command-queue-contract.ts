@@ -1,0 +1,530 @@
+// The promise of CommandQueue in core/ports.ts as tests. Every store passes this suite unchanged.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
+import { type Command, IDEMPOTENCY_KEPT_MS, QUEUE_MAX } from "../../src/core/command.ts";
+import type { CommandDraft, CommandQueue, Receipt, Store } from "../../src/core/ports.ts";
+import type { StoreHarness } from "./store-contract.ts";
+
+const NOW = 1_800_000_000_000;
+const HOLD_MS = 5_000;
+const DAY_MS = 24 * 3_600_000;
+const SENT = { status: "sent", upstreamCode: null, upstreamMessage: null } as const;
+
+export function describeCommandQueue(name: string, createHarness: () => Promise<StoreHarness>): void {
+  describe(`${name} keeps the promise of a command queue`, () => {
+    let harness: StoreHarness;
+    let store: Store;
+    let queue: CommandQueue;
+    let serverId: string;
+    let otherServerId: string;
+    let keyId: string;
+
+    beforeEach(async () => {
+      harness = await createHarness();
+      await open();
+      serverId = await addServer();
+      otherServerId = await addServer();
+      keyId = await addKey(serverId, "hash-1");
+    });
+    afterEach(() => harness.dispose());
+
+    async function open(): Promise<void> {
+      store = await harness.open();
+      queue = store.commands;
+    }
+
+    async function reopen(): Promise<void> {
+      await harness.crash();
+      await open();
+    }
+
+    async function addServer(): Promise<string> {
+      const draft = { name: "One", community: null, serverKey: "abc-def" };
+      return (await store.createServer(draft, NOW)).serverId;
+    }
+
+    async function addKey(ofServer: string, tokenHash: string): Promise<string> {
+      const draft = { ...DEFAULT_RIGHTS, serverId: ofServer, label: "bot", expiresAt: null, tokenHash };
+      const key = await store.createKey(draft, NOW);
+      if (!key) throw new Error("no key was made");
+      return key.keyId;
+    }
+
+    function draft(text: string, change: Partial<CommandDraft> = {}): CommandDraft {
+      return { serverId, keyId, text, idempotencyKey: undefined, ...change };
+    }
+
+    async function accept(text: string, now = NOW, change: Partial<CommandDraft> = {}): Promise<Receipt> {
+      const acceptance = await queue.accept(draft(text, change), now);
+      if (!("receipt" in acceptance)) throw new Error(`declined: ${acceptance.declined}`);
+      return acceptance.receipt;
+    }
+
+    async function claim(now = NOW, ofServer = serverId, holdMs = HOLD_MS): Promise<Command> {
+      const claimed = await queue.claim(ofServer, now, holdMs);
+      if (claimed.kind !== "claimed") throw new Error(`not claimed: ${claimed.kind}`);
+      return claimed.command;
+    }
+
+    async function stateOf({ commandId }: { commandId: string }) {
+      const command = await queue.find(commandId);
+      if (!command) throw new Error("the command is gone");
+      return command;
+    }
+
+    async function fill(): Promise<Receipt[]> {
+      const drafts = Array.from({ length: QUEUE_MAX }, (_, index) => accept(`:h ${index}`));
+      return await Promise.all(drafts);
+    }
+
+    async function listAll(page: Parameters<CommandQueue["list"]>[0]): Promise<Command[]> {
+      const found: Command[] = [];
+      let cursor: string | undefined;
+      do {
+        const { items, next } = await queue.list({ ...page, cursor });
+        expect(items.length).toBeLessThanOrEqual(page.limit);
+        found.push(...items);
+        cursor = next ?? undefined;
+      } while (cursor !== undefined);
+      return found;
+    }
+
+    describe("accepting", () => {
+      test("an accepted command waits with all that was told, also after a crash", async () => {
+        const receipt = await accept(":h ünï 😀");
+        expect(receipt).toEqual({
+          commandId: expect.stringMatching(/^cmd_[0-9A-Za-z]+$/),
+          position: 1,
+          queuedAt: NOW,
+        });
+        await reopen();
+        expect(await stateOf(receipt)).toEqual({
+          commandId: receipt.commandId,
+          serverId,
+          keyId,
+          text: ":h ünï 😀",
+          status: "queued",
+          position: 1,
+          queuedAt: NOW,
+          sentAt: null,
+          finishedAt: null,
+          confirmedAt: null,
+          upstreamCode: null,
+          upstreamMessage: null,
+        });
+      });
+
+      test("of many at once exactly QUEUE_MAX are accepted, each at a place of its own, in order", async () => {
+        const drafts = Array.from({ length: QUEUE_MAX * 3 }, (_, index) => draft(`:h ${index}`));
+        const answers = await Promise.all(drafts.map((one) => queue.accept(one, NOW)));
+        const receipts = answers.flatMap((answer) => ("receipt" in answer ? [answer.receipt] : []));
+        expect(receipts.map(({ position }) => position).toSorted((a, b) => a - b)).toEqual(
+          Array.from({ length: QUEUE_MAX }, (_, index) => index + 1),
+        );
+        expect(new Set(receipts.map(({ commandId }) => commandId)).size).toBe(QUEUE_MAX);
+        const declined = answers.filter((answer) => "declined" in answer);
+        expect(declined).toEqual(Array(QUEUE_MAX * 2).fill({ declined: "full" }));
+        for (const receipt of receipts) expect((await stateOf(receipt)).position).toBe(receipt.position);
+      });
+
+      test("a full queue declines also after a crash, and leaves other servers alone", async () => {
+        await fill();
+        await reopen();
+        expect(await queue.accept(draft(":h"), NOW)).toEqual({ declined: "full" });
+        expect((await accept(":h", NOW, { serverId: otherServerId })).position).toBe(1);
+      });
+
+      test("what is being sent takes no place", async () => {
+        await fill();
+        await claim();
+        expect((await accept(":h one more")).position).toBe(QUEUE_MAX);
+        expect(await queue.accept(draft(":h"), NOW)).toEqual({ declined: "full" });
+      });
+
+      test.each(["cancel", "expire", "settle"])("%s makes room", async (way) => {
+        const [first] = await fill();
+        if (way === "cancel") await queue.cancel(serverId, first?.commandId ?? "", NOW);
+        if (way === "expire") await queue.expire(serverId, NOW + 1, NOW + 1);
+        if (way === "settle") await queue.settle((await claim()).commandId, SENT, NOW);
+        expect(await queue.accept(draft(":h"), NOW)).toHaveProperty("receipt");
+      });
+    });
+
+    describe("idempotency", () => {
+      const key = "0f8fad5b";
+      const again = { idempotencyKey: key };
+
+      test("the same key and text get the same receipt and make no second command, also after a crash", async () => {
+        await accept(":h before");
+        const receipt = await accept(":h", NOW, again);
+        expect(receipt.position).toBe(2);
+        expect(await accept(":h", NOW + 5, again)).toEqual(receipt);
+        await reopen();
+        expect(await accept(":h", NOW + 10, again)).toEqual(receipt);
+        expect(await listAll({ limit: 200, serverId })).toHaveLength(2);
+      });
+
+      test("at once, too: one command", async () => {
+        const receipts = await Promise.all(Array.from({ length: 20 }, () => accept(":h", NOW, again)));
+        expect(new Set(receipts.map(({ commandId }) => commandId)).size).toBe(1);
+        expect(await listAll({ limit: 200, serverId })).toHaveLength(1);
+      });
+
+      test("another text is a mismatch, and changes nothing", async () => {
+        const receipt = await accept(":h", NOW, again);
+        expect(await queue.accept(draft(":m", again), NOW)).toEqual({ declined: "mismatch" });
+        expect(await accept(":h", NOW, again)).toEqual(receipt);
+        expect(await listAll({ limit: 200, serverId })).toHaveLength(1);
+      });
+
+      test("the receipt stays the same whatever has become of the command", async () => {
+        const receipt = await accept(":h", NOW, again);
+        const { commandId } = await claim();
+        expect(await accept(":h", NOW, again)).toEqual(receipt);
+        await queue.settle(commandId, SENT, NOW);
+        expect(await accept(":h", NOW + DAY_MS - 1, again)).toEqual(receipt);
+      });
+
+      test("a full queue still knows what it has accepted", async () => {
+        const receipt = await accept(":h", NOW, again);
+        for (let i = 1; i < QUEUE_MAX; i++) await accept(`:h ${i}`);
+        expect(await accept(":h", NOW, again)).toEqual(receipt);
+        expect(await queue.accept(draft(":m", again), NOW)).toEqual({ declined: "mismatch" });
+        expect(await queue.accept(draft(":h", { idempotencyKey: "new" }), NOW)).toEqual({ declined: "full" });
+      });
+
+      test("what was declined is not remembered", async () => {
+        const [first] = await fill();
+        expect(await queue.accept(draft(":h", again), NOW)).toEqual({ declined: "full" });
+        await queue.cancel(serverId, first?.commandId ?? "", NOW);
+        expect(await accept(":m", NOW, again)).toMatchObject({ position: QUEUE_MAX });
+      });
+
+      test("it belongs to one API key", async () => {
+        const otherKeyId = await addKey(serverId, "hash-2");
+        const mine = await accept(":h", NOW, again);
+        const theirs = await accept(":m", NOW, { ...again, keyId: otherKeyId });
+        expect(theirs.commandId).not.toBe(mine.commandId);
+        expect(await accept(":m", NOW, { ...again, keyId: otherKeyId })).toEqual(theirs);
+      });
+
+      test("it is forgotten after 24 h to the millisecond, and then stands for the new command", async () => {
+        const old = await accept(":h", NOW, again);
+        expect(await accept(":h", NOW + IDEMPOTENCY_KEPT_MS - 1, again)).toEqual(old);
+        const fresh = await accept(":m", NOW + IDEMPOTENCY_KEPT_MS, again);
+        expect(fresh.commandId).not.toBe(old.commandId);
+        expect(await accept(":m", NOW + IDEMPOTENCY_KEPT_MS + 1, again)).toEqual(fresh);
+        expect((await stateOf(old)).status).toBe("queued");
+      });
+    });
+
+    describe("claiming", () => {
+      test("first in, first out, one at a time, each once", async () => {
+        const receipts = [await accept(":h 1"), await accept(":h 2"), await accept(":h 3")];
+        const claimed: string[] = [];
+        for (let i = 0; i < receipts.length; i++) {
+          const now = NOW + i * HOLD_MS;
+          const command = await claim(now);
+          expect(command).toMatchObject({ status: "sending", sentAt: now, position: null });
+          expect(await stateOf(command)).toEqual(command);
+          claimed.push(command.commandId);
+          await queue.settle(command.commandId, SENT, now + 1);
+        }
+        expect(claimed).toEqual(receipts.map(({ commandId }) => commandId));
+        expect(await queue.claim(serverId, NOW + DAY_MS, HOLD_MS)).toEqual({ kind: "empty" });
+      });
+
+      test("while one is being sent, the next is not handed out, however late it is", async () => {
+        await accept(":h 1");
+        await accept(":h 2");
+        await claim();
+        expect(await queue.claim(serverId, NOW + DAY_MS, HOLD_MS)).toEqual({ kind: "busy" });
+      });
+
+      test("many claims at once get one command", async () => {
+        await accept(":h 1");
+        await accept(":h 2");
+        const claims = await Promise.all(
+          Array.from({ length: 10 }, () => queue.claim(serverId, NOW, HOLD_MS)),
+        );
+        expect(claims.filter(({ kind }) => kind === "claimed")).toHaveLength(1);
+      });
+
+      test("the pace is kept to the millisecond, also after a crash", async () => {
+        const queuedAt = NOW - 7;
+        await accept(":h 1", NOW - 9);
+        await accept(":h 2", queuedAt);
+        await queue.settle((await claim()).commandId, SENT, NOW);
+        await reopen();
+        const wait = { kind: "wait", until: NOW + HOLD_MS, headQueuedAt: queuedAt } as const;
+        expect(await queue.claim(serverId, NOW + HOLD_MS - 1, HOLD_MS)).toEqual(wait);
+        expect((await claim(NOW + HOLD_MS)).text).toBe(":h 2");
+      });
+
+      test("`hold` replaces the pace, longer or shorter, also after a crash", async () => {
+        await accept(":h 1");
+        await accept(":h 2");
+        await accept(":h 3");
+        await queue.settle((await claim()).commandId, SENT, NOW);
+        await queue.hold(serverId, NOW, 60_000);
+        await reopen();
+        expect(await queue.claim(serverId, NOW + 59_999, HOLD_MS)).toMatchObject({ until: NOW + 60_000 });
+        await queue.settle((await claim(NOW + 60_000)).commandId, SENT, NOW + 60_000);
+        await queue.hold(serverId, NOW + 60_000, 10);
+        expect((await claim(NOW + 60_010)).text).toBe(":h 3");
+      });
+
+      test("a hold from before the clock was set back holds no longer than it was meant to", async () => {
+        await accept(":h 1");
+        await queue.hold(serverId, NOW + DAY_MS, HOLD_MS);
+        expect((await claim(NOW)).text).toBe(":h 1");
+      });
+
+      test("servers do not wait for each other", async () => {
+        await accept(":h 1");
+        await accept(":h 2", NOW, { serverId: otherServerId });
+        expect((await claim(NOW)).text).toBe(":h 1");
+        expect((await claim(NOW, otherServerId)).text).toBe(":h 2");
+      });
+
+      test("a command that is given back is the next again, before those that came later", async () => {
+        const first = await accept(":h 1");
+        await accept(":h 2");
+        await queue.giveBack((await claim()).commandId);
+        expect(await stateOf(first)).toMatchObject({ status: "queued", position: 1, sentAt: null });
+        await reopen();
+        expect((await claim(NOW + HOLD_MS)).commandId).toBe(first.commandId);
+      });
+
+      test("what was being sent at a crash is unknown and is never handed out again", async () => {
+        const first = await accept(":h 1");
+        const second = await accept(":h 2");
+        await claim();
+        await reopen();
+        expect(await stateOf(first)).toMatchObject({
+          status: "unknown",
+          position: null,
+          sentAt: NOW,
+          finishedAt: expect.any(Number),
+          upstreamCode: null,
+          upstreamMessage: expect.any(String),
+        });
+        expect((await claim(NOW + HOLD_MS)).commandId).toBe(second.commandId);
+      });
+    });
+
+    describe("endings", () => {
+      test.each([
+        SENT,
+        { status: "failed", upstreamCode: 3001, upstreamMessage: "no valid command" },
+        { status: "unknown", upstreamCode: null, upstreamMessage: "The game API cut the connection." },
+      ] as const)("$status is kept with all that was told, also after a crash", async (end) => {
+        const receipt = await accept(":h");
+        await claim();
+        await queue.settle(receipt.commandId, end, NOW + 9);
+        await reopen();
+        expect(await stateOf(receipt)).toMatchObject({
+          ...end,
+          position: null,
+          sentAt: NOW,
+          finishedAt: NOW + 9,
+        });
+      });
+
+      test("what has ended stays as it is", async () => {
+        const receipt = await accept(":h");
+        await claim();
+        await queue.settle(receipt.commandId, SENT, NOW + 1);
+        const before = await stateOf(receipt);
+        await queue.settle(receipt.commandId, { ...SENT, status: "unknown" }, NOW + 2);
+        await queue.giveBack(receipt.commandId);
+        expect(await queue.expire(serverId, NOW + DAY_MS, NOW + DAY_MS)).toBe(0);
+        expect(await queue.cancel(serverId, receipt.commandId, NOW)).toEqual({
+          command: before,
+          isCancelled: false,
+        });
+        expect(await stateOf(receipt)).toEqual(before);
+      });
+
+      test("what waits cannot be settled", async () => {
+        const receipt = await accept(":h");
+        await queue.settle(receipt.commandId, SENT, NOW);
+        expect((await stateOf(receipt)).status).toBe("queued");
+      });
+
+      test("a waiting command is cancelled for good, and those behind it move up", async () => {
+        const [first, second] = [await accept(":h 1"), await accept(":h 2")];
+        const cancelled = await queue.cancel(serverId, first.commandId, NOW + 3);
+        expect(cancelled).toMatchObject({
+          isCancelled: true,
+          command: { status: "cancelled", position: null, finishedAt: NOW + 3, sentAt: null },
+        });
+        await reopen();
+        expect(await stateOf(first)).toEqual(cancelled?.command as Command);
+        expect((await stateOf(second)).position).toBe(1);
+        expect((await claim()).commandId).toBe(second.commandId);
+      });
+
+      test("what is being sent is not cancelled; another server's command is not there", async () => {
+        const receipt = await accept(":h");
+        expect(await queue.cancel(otherServerId, receipt.commandId, NOW)).toBeUndefined();
+        expect(await queue.cancel(serverId, "cmd_unknown", NOW)).toBeUndefined();
+        await claim();
+        expect(await queue.cancel(serverId, receipt.commandId, NOW)).toMatchObject({
+          isCancelled: false,
+          command: { status: "sending" },
+        });
+      });
+
+      test("a cancel and a claim at once: one of them has it", async () => {
+        for (let round = 0; round < 10; round++) {
+          const now = NOW + round * HOLD_MS;
+          const { commandId } = await accept(`:h ${round}`, now);
+          const claiming = () => queue.claim(serverId, now, HOLD_MS);
+          const cancelling = () => queue.cancel(serverId, commandId, now);
+          const [claimed, cancelled] =
+            round % 2 === 0
+              ? await Promise.all([claiming(), cancelling()])
+              : (await Promise.all([cancelling(), claiming()])).toReversed();
+          const isClaimed = claimed !== undefined && "kind" in claimed && claimed.kind === "claimed";
+          const isCancelled = cancelled !== undefined && "isCancelled" in cancelled && cancelled.isCancelled;
+          expect(isClaimed).not.toBe(isCancelled);
+          await queue.settle(commandId, SENT, now);
+        }
+      });
+
+      test("exactly those that have waited since before the cutoff expire, on one server alone", async () => {
+        const [old, edge] = [await accept(":h 1", NOW - 1), await accept(":h 2", NOW)];
+        const other = await accept(":h", NOW - 1, { serverId: otherServerId });
+        expect(await queue.expire(serverId, NOW, NOW + 4)).toBe(1);
+        await reopen();
+        expect(await stateOf(old)).toMatchObject({ status: "expired", position: null, finishedAt: NOW + 4 });
+        expect(await stateOf(edge)).toMatchObject({ status: "queued", position: 1 });
+        expect((await stateOf(other)).status).toBe("queued");
+      });
+
+      test("deleting a server fails what waits and says how many; what is being sent goes on", async () => {
+        const [sending, waiting] = [await accept(":h 1"), await accept(":h 2")];
+        const other = await accept(":h", NOW, { serverId: otherServerId });
+        await claim();
+        expect(await store.deleteServer(serverId, NOW + 5)).toEqual({ revokedKeys: 1, failedCommands: 1 });
+        expect(await stateOf(waiting)).toMatchObject({
+          status: "failed",
+          finishedAt: NOW + 5,
+          upstreamCode: null,
+          upstreamMessage: expect.any(String),
+        });
+        expect((await stateOf(sending)).status).toBe("sending");
+        await queue.settle(sending.commandId, SENT, NOW + 6);
+        expect((await stateOf(sending)).status).toBe("sent");
+        expect((await stateOf(other)).status).toBe("queued");
+      });
+    });
+
+    describe("looking", () => {
+      test("an unknown command is not found", async () => {
+        expect(await queue.find("cmd_unknown")).toBeUndefined();
+      });
+
+      test("commands are listed newest first, page by page, each once, by server and by state", async () => {
+        const receipts: Receipt[] = [];
+        for (let i = 0; i < 5; i++) receipts.push(await accept(`:h ${i}`));
+        const other = await accept(":h", NOW, { serverId: otherServerId });
+        const ids = receipts.map(({ commandId }) => commandId).toReversed();
+        const idsOf = (commands: Command[]) => commands.map(({ commandId }) => commandId);
+        expect(idsOf(await listAll({ limit: 2, serverId }))).toEqual(ids);
+        expect(idsOf(await listAll({ limit: 5, serverId }))).toEqual(ids);
+        expect(idsOf(await listAll({ limit: 4 }))).toEqual([other.commandId, ...ids]);
+        const [oldest] = await listAll({ limit: 200, serverId }).then((all) => all.toReversed());
+        await claim();
+        expect(idsOf(await listAll({ limit: 2, serverId, status: "sending" }))).toEqual([
+          oldest?.commandId ?? "",
+        ]);
+        expect(idsOf(await listAll({ limit: 2, serverId, status: "queued" }))).toEqual(ids.slice(0, -1));
+        const positions = (await listAll({ limit: 200, serverId })).map(({ position }) => position);
+        expect(positions).toEqual([4, 3, 2, 1, null]);
+      });
+
+      test("the servers for which something waits, after a crash too; what is being sent does not wait", async () => {
+        expect(await queue.listWaitingServers()).toEqual([]);
+        await accept(":h");
+        await accept(":h");
+        await accept(":h", NOW, { serverId: otherServerId });
+        await reopen();
+        expect((await queue.listWaitingServers()).toSorted()).toEqual([serverId, otherServerId].toSorted());
+        await claim(NOW, otherServerId);
+        expect(await queue.listWaitingServers()).toEqual([serverId]);
+      });
+
+      test("the report counts what waits and since when", async () => {
+        expect(await queue.report()).toEqual({ waiting: 0, oldestQueuedAt: null });
+        await accept(":h 1", NOW - 50);
+        await accept(":h 2", NOW - 20, { serverId: otherServerId });
+        await accept(":h 3", NOW - 10);
+        expect(await queue.report()).toEqual({ waiting: 3, oldestQueuedAt: NOW - 50 });
+        await claim();
+        expect(await queue.report()).toEqual({ waiting: 2, oldestQueuedAt: NOW - 20 });
+      });
+    });
+
+    describe("confirming", () => {
+      test("sent and unknown ones are listed oldest first with what the log has shown, also after a crash", async () => {
+        const ends = [SENT, { ...SENT, status: "failed" }, { ...SENT, status: "unknown" }, SENT] as const;
+        const ids: string[] = [];
+        for (const [index, end] of ends.entries()) {
+          const now = NOW + index * HOLD_MS;
+          ids.push((await accept(`:h ${index}`, now)).commandId);
+          await claim(now);
+          await queue.settle(ids[index] ?? "", end, now);
+        }
+        await accept(":h waiting");
+        await queue.confirm(ids[2] ?? "", NOW + 11_000, NOW + 20_000);
+        await reopen();
+        const entry = (index: number, loggedAt: number | null) => ({
+          commandId: ids[index] ?? "",
+          text: `:h ${index}`,
+          sentAt: NOW + index * HOLD_MS,
+          loggedAt,
+        });
+        const all = [entry(0, null), entry(2, NOW + 11_000), entry(3, null)];
+        expect(await queue.listSent(serverId, NOW)).toEqual(all);
+        expect(await queue.listSent(serverId, NOW + 1)).toEqual(all.slice(1));
+        expect(await queue.listSent(otherServerId, 0)).toEqual([]);
+      });
+
+      test("the first confirmation stays, and changes nothing else", async () => {
+        const receipt = await accept(":h");
+        await claim();
+        await queue.settle(receipt.commandId, { ...SENT, status: "unknown" }, NOW + 1);
+        const before = await stateOf(receipt);
+        await queue.confirm(receipt.commandId, NOW + 1_000, NOW + 2_000);
+        await queue.confirm(receipt.commandId, NOW + 5_000, NOW + 9_000);
+        expect(await stateOf(receipt)).toEqual({ ...before, confirmedAt: NOW + 2_000 });
+        expect(await queue.listSent(serverId, NOW)).toMatchObject([{ loggedAt: NOW + 1_000 }]);
+      });
+    });
+
+    describe("tidying", () => {
+      test("forgets what finished before the time given, and nothing that waits or is being sent", async () => {
+        const [old, edge] = [await accept(":h old", NOW - 9), await accept(":h edge", NOW - 9)];
+        await queue.cancel(serverId, old.commandId, NOW - 1);
+        await queue.cancel(serverId, edge.commandId, NOW);
+        const sending = await accept(":h sending", NOW - 9);
+        await claim();
+        const waiting = await accept(":h waiting", NOW - 9);
+        await store.tidy({ now: NOW, usage: 0, audit: 0, commands: NOW });
+        await reopen();
+        expect(await queue.find(old.commandId)).toBeUndefined();
+        for (const kept of [edge, sending, waiting]) expect(await queue.find(kept.commandId)).toBeDefined();
+      });
+
+      test("does not shorten the pace", async () => {
+        await accept(":h 1");
+        await accept(":h 2");
+        await queue.settle((await claim()).commandId, SENT, NOW);
+        await store.tidy({ now: NOW + 1, usage: 0, audit: 0, commands: NOW + 1 });
+        expect((await queue.claim(serverId, NOW + 1, HOLD_MS)).kind).toBe("wait");
+      });
+    });
+  });
+}

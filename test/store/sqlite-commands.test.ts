@@ -1,0 +1,137 @@
+// The embedded store keeps the common promise of a command queue, and its own: many acceptances share one commit.
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, spyOn, test } from "bun:test";
+import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { StoreUnavailable } from "../../src/core/errors.ts";
+import type { Log, Store } from "../../src/core/ports.ts";
+import { createSealer } from "../../src/store/sealer.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { makeTestFolder } from "../start-gatehouse.ts";
+import { describeCommandQueue } from "./command-queue-contract.ts";
+import type { StoreHarness } from "./store-contract.ts";
+
+const NOW = 1_800_000_000_000;
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const root = makeTestFolder();
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+let folders = 0;
+
+function newFolder(): string {
+  const folder = join(root, String(++folders));
+  mkdirSync(folder);
+  return folder;
+}
+
+function openStore(path: string): Store {
+  return openSqliteStore({ path, sealer: createSealer("a secret"), log: SILENT, clock: () => NOW });
+}
+
+async function createHarness(): Promise<StoreHarness> {
+  let folder = newFolder();
+  const open: Store[] = [];
+  return {
+    async open() {
+      const store = openStore(join(folder, "gatehouse.db"));
+      open.push(store);
+      return store;
+    },
+    // What a killed process leaves behind is the files as they are now, the write-ahead log included.
+    async crash() {
+      const copy = newFolder();
+      for (const name of readdirSync(folder)) copyFileSync(join(folder, name), join(copy, name));
+      folder = copy;
+    },
+    async dispose() {
+      for (const store of open.splice(0)) await store.close();
+    },
+  };
+}
+
+describeCommandQueue("the embedded store", createHarness);
+
+describe("the group commit of the embedded store", () => {
+  /** Another connection sees a commit the moment that it is one. */
+  async function openWatched() {
+    const path = join(newFolder(), "gatehouse.db");
+    const begun = spyOn(Database.prototype, "transaction");
+    const store = openStore(path);
+    const { serverId } = await store.createServer({ name: "One", community: null, serverKey: "a-b" }, NOW);
+    const db = begun.mock.contexts.at(-1) as unknown as Database;
+    const witness = new Database(path, { readonly: true });
+    const rows = witness.query<{ count: number }, []>("SELECT count(*) AS count FROM commands");
+    let servers = 0;
+    return {
+      store,
+      db,
+      path,
+      /** Texts for ten servers in turn, so that no queue is full too soon. */
+      accept: (index: number) => {
+        const draft = { keyId: "key_1", text: `:h ${index}`, idempotencyKey: undefined };
+        return store.commands.accept({ ...draft, serverId: `${serverId}${servers++ % 10}` }, NOW);
+      },
+      transactions: () => begun.mock.calls.length,
+      rows: () => rows.get()?.count ?? 0,
+      async close() {
+        begun.mockRestore();
+        witness.close();
+        await store.close();
+      },
+    };
+  }
+
+  test("1,000 acceptances at once need at most 4 transactions, and one after the other one each", async () => {
+    const watched = await openWatched();
+    const before = watched.transactions();
+    await Promise.all(Array.from({ length: 990 }, (_, index) => watched.accept(index)));
+    expect(watched.rows()).toBe(990);
+    expect(watched.transactions() - before).toBeLessThanOrEqual(4);
+    const between = watched.transactions();
+    for (let i = 0; i < 5; i++) await watched.accept(i);
+    expect(watched.transactions() - between).toBe(5);
+    await watched.close();
+  });
+
+  test("nobody is told before another connection can see the commit", async () => {
+    const watched = await openWatched();
+    const answers = Array.from({ length: 300 }, async (_, index) => {
+      const acceptance = await watched.accept(index);
+      const seen = watched.rows();
+      return { isSeen: seen > index, acceptance };
+    });
+    expect(watched.rows()).toBe(0);
+    for (const { isSeen, acceptance } of await Promise.all(answers)) {
+      expect(acceptance).toHaveProperty("receipt");
+      expect(isSeen).toBe(true);
+    }
+    await watched.close();
+  });
+
+  test("a group that cannot be committed is refused to each of its members, and nothing of it is kept", async () => {
+    const watched = await openWatched();
+    watched.db.exec("PRAGMA busy_timeout = 1");
+    const blocker = new Database(watched.path);
+    blocker.exec("BEGIN IMMEDIATE");
+    for (const one of await Promise.allSettled([0, 1, 2].map(watched.accept))) {
+      expect(one.status === "rejected" && one.reason).toBeInstanceOf(StoreUnavailable);
+    }
+    blocker.exec("ROLLBACK");
+    blocker.close();
+    expect(watched.rows()).toBe(0);
+    expect(await watched.accept(0)).toHaveProperty("receipt");
+    expect(watched.rows()).toBe(1);
+    await watched.close();
+  });
+
+  test("closing commits what still waits", async () => {
+    const path = join(newFolder(), "gatehouse.db");
+    const store = openStore(path);
+    const draft = { serverId: "srv_1", keyId: "key_1", text: ":h", idempotencyKey: undefined };
+    const answers = [store.commands.accept(draft, NOW), store.commands.accept(draft, NOW)];
+    await store.close();
+    expect(await Promise.all(answers)).toHaveLength(2);
+    const again = openStore(path);
+    expect(await again.commands.report()).toMatchObject({ waiting: 2 });
+    await again.close();
+  });
+});
