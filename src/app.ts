@@ -1,6 +1,6 @@
 // The composition root: the only file that knows every room. Builds Gatehouse from a configuration and starts it.
 import { randomBytes } from "node:crypto";
-import { type Config, MASTER_KEY_MIN_CHARACTERS } from "./config.ts";
+import { type Config, findMasterKeyProblem } from "./config.ts";
 import { createAddressList } from "./core/address.ts";
 import { ERRORS, StartRefused } from "./core/errors.ts";
 import type { Clock, Log, Store } from "./core/ports.ts";
@@ -201,6 +201,9 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
         readServer: createReadServer({ relay, clock }),
         commands: createCommands({
           commands: store.commands,
+          authenticate,
+          clock,
+          meter: commandMeter,
           submit: createSubmitCommand({
             commands: store.commands,
             intervalMs: config.commandIntervalMs,
@@ -277,10 +280,10 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
 
 function obtainMasterKey(folder: DataFolder): string {
   const masterKey = folder.obtainSecret("master.key");
-  if (masterKey.length >= MASTER_KEY_MIN_CHARACTERS) return masterKey;
+  const problem = findMasterKeyProblem(masterKey);
+  if (problem === undefined) return masterKey;
   throw new StartRefused(
-    `master.key in ${folder.path} has fewer than ${MASTER_KEY_MIN_CHARACTERS} characters — put a longer one there, ` +
-      "or delete the file and have one made",
+    `what is in master.key in ${folder.path} ${problem} — correct it, or delete the file and have one made`,
   );
 }
 

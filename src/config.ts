@@ -8,9 +8,20 @@ import { StartRefused } from "./core/errors.ts";
 import { readTlsFiles } from "./tls-files.ts";
 
 export const MASTER_KEY_MIN_CHARACTERS = 32;
+/** What can be sent in an Authorization header, and told from two values in one. */
+const BEARER_SHAPE = /^[\x21-\x2b\x2d-\x7e]{1,400}$/;
+const BEARER_RULE = "at most 400 visible ASCII characters, without spaces and commas";
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 const LOG_FORMATS = ["json", "pretty"] as const;
+
+/** Why this cannot be a master key; undefined when it can. */
+export function findMasterKeyProblem(masterKey: string): string | undefined {
+  if (!BEARER_SHAPE.test(masterKey)) return `must consist of ${BEARER_RULE}`;
+  if (masterKey.length < MASTER_KEY_MIN_CHARACTERS)
+    return `must have at least ${MASTER_KEY_MIN_CHARACTERS} characters`;
+  return undefined;
+}
 
 export type Config = {
   readonly host: string;
@@ -99,11 +110,13 @@ export function parseConfig(
       `must be sqlite: this version has no other store, not "${withoutPassword(store)}"`,
     );
   }
-  function visible(name: string): string | undefined {
+  function visible(
+    name: string,
+    shape = /^[\x21-\x7e]+$/,
+    what = "visible ASCII characters, without spaces",
+  ) {
     const text = find(name);
-    if (text !== undefined && !/^[\x21-\x7e]+$/.test(text)) {
-      fault(name, "must consist of visible ASCII characters, without spaces");
-    }
+    if (text !== undefined && !shape.test(text)) fault(name, `must consist of ${what}`);
     return text;
   }
 
@@ -112,10 +125,9 @@ export function parseConfig(
   const dataDir = find("GATEHOUSE_DATA_DIR") ?? "./data";
   const folderProblem = findFolderProblem(dataDir);
   if (folderProblem !== undefined) fault("GATEHOUSE_DATA_DIR", folderProblem);
-  const masterKey = visible("GATEHOUSE_MASTER_KEY");
-  if (masterKey !== undefined && masterKey.length < MASTER_KEY_MIN_CHARACTERS) {
-    fault("GATEHOUSE_MASTER_KEY", `must have at least ${MASTER_KEY_MIN_CHARACTERS} characters`);
-  }
+  const masterKey = find("GATEHOUSE_MASTER_KEY");
+  const masterKeyProblem = masterKey === undefined ? undefined : findMasterKeyProblem(masterKey);
+  if (masterKeyProblem !== undefined) fault("GATEHOUSE_MASTER_KEY", masterKeyProblem);
   const upstreamUrl = find("GATEHOUSE_UPSTREAM_URL");
   if (upstreamUrl !== undefined && !isBaseUrl(upstreamUrl)) {
     fault("GATEHOUSE_UPSTREAM_URL", "must be an http:// or https:// address without user, query or fragment");
@@ -158,7 +170,7 @@ export function parseConfig(
     keepsUnknownFields: choice("GATEHOUSE_UNKNOWN_FIELDS", ["drop", "pass"], "drop") === "pass",
     logLevel: choice("GATEHOUSE_LOG_LEVEL", LOG_LEVELS, "info"),
     logFormat: choice("GATEHOUSE_LOG_FORMAT", LOG_FORMATS, defaultLogFormat),
-    metricsToken: visible("GATEHOUSE_METRICS_TOKEN"),
+    metricsToken: visible("GATEHOUSE_METRICS_TOKEN", BEARER_SHAPE, BEARER_RULE),
     commandHistoryDays: integer("GATEHOUSE_COMMAND_HISTORY_DAYS", 7, 1),
     auditDays: integer("GATEHOUSE_AUDIT_DAYS", 365, 1),
     unknownSettings: Object.keys(environment).filter(

@@ -141,6 +141,8 @@ export interface CommandQueue {
   settle(commandId: string, end: CommandEnd, now: number): Promise<void>;
   /** Ends the commands of the server that have waited since before `cutoff`; how many. */
   expire(serverId: string, cutoff: number, now: number): Promise<number>;
+  /** Fails what waits for a server that is gone; how many. */
+  failWaiting(serverId: string, now: number): Promise<number>;
   /** The command, cancelled if it waited; undefined when the server has no such command. */
   cancel(
     serverId: string,
@@ -204,8 +206,8 @@ export interface Store {
   /** Undefined when there is no such key or it is revoked. */
   updateKey(keyId: string, change: KeyChange, note?: AuditNote): Promise<KeyDetails | undefined>;
   /**
-   * The old token works until `oldValidUntil`. At most TOKENS_IN_GRACE_MAX old tokens of a key work at a time; one more
-   * ends the one whose time is up first. False when there is no such key or it is revoked.
+   * The old token works until `oldValidUntil`. At most TOKENS_IN_GRACE_MAX old tokens of a key work at a time: of those
+   * replaced earlier, the ones whose time is up first are ended. False when there is no such key or it is revoked.
    */
   rotateKey(
     keyId: string,
@@ -219,8 +221,8 @@ export interface Store {
 
   /** The blocks in force. */
   listBlocks(now: number): Promise<readonly Block[]>;
-  /** The key starts over with a fresh window. */
-  liftBlock(keyId: string, note?: AuditNote): Promise<void>;
+  /** The key starts over with a fresh window. Without a block nothing changes. */
+  liftBlock(keyId: string, now: number, note?: AuditNote): Promise<void>;
 
   /** Adds to what is known of keys' use. Cells of keys that are gone are left out. */
   addUsage(cells: readonly UsageCell[]): Promise<void>;

@@ -19,6 +19,7 @@ export interface CommandOutlook {
   findRefusedKey(server: GameServer, now: number): UpstreamFailure | undefined;
   /** How long nothing may be asked: a pause that the game API ordered, an open breaker. */
   msUntilCommand(server: GameServer, now: number): number;
+  noteSending(server: GameServer, now: number): void;
   noteDelivery(server: GameServer, delivery: Delivery, now: number): void;
 }
 
@@ -120,9 +121,14 @@ export class CommandDispatcher {
     const now = clock();
     meter.count("expired", await store.commands.expire(serverId, now - ttlMs, now));
     const server = await store.findServer(serverId);
-    const serverKey = server && (await store.readServerKey(serverId));
-    // The commands of a deleted server have failed with it.
-    if (!server || serverKey === undefined) return undefined;
+    const serverKey = await store.readServerKey(serverId);
+    if (serverKey === undefined) {
+      // Accepted while the server was being deleted.
+      await store.commands.failWaiting(serverId, now);
+      return undefined;
+    }
+    // Another instance has just added it; we shall know it in a moment.
+    if (!server) return STORE_RETRY_MS;
     const refusedKey = outlook.findRefusedKey(server, now);
     const heldMs = refusedKey ? 0 : this.#msUntilSend(server, now);
     if (heldMs > 0) return await this.#msUntilHeadExpires(serverId, now, heldMs);
@@ -139,6 +145,7 @@ export class CommandDispatcher {
     const { store, upstream, outlook, clock, intervalMs, log } = this.#parts;
     const { serverId } = server;
     this.#sends++;
+    outlook.noteSending(server, clock());
     const delivery = await upstream.sendCommand(serverKey, command.text).finally(() => this.#sends--);
     const now = clock();
     outlook.noteDelivery(server, delivery, now);

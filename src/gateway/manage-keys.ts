@@ -133,23 +133,22 @@ export async function liftBlock(
   if (!(await store.findKeyDetails(keyId))) return NOT_FOUND;
   const block = (await store.listBlocks(now)).find((found) => found.keyId === keyId);
   const details = { before: { blocked_until: block?.blockedUntil ?? null } };
-  await store.liftBlock(keyId, { at: now, action: "block.lifted", actor, details });
+  await store.liftBlock(keyId, now, { at: now, action: "block.lifted", actor, details });
   return undefined;
 }
 
 /** What a schema cannot say. */
 function findBadRight(request: NewKey | KeyUpdate, now: number): Refusal | undefined {
-  const badRange = request.ip_allow?.find((entry) => !parseAddressRange(entry));
-  if (badRange !== undefined) {
-    return refuseField(
-      "ip_allow",
-      `has "${badRange}", which is neither an address nor a range like 10.0.0.0/8`,
-    );
+  // What was sent is not repeated: it may be a secret that somebody put into the wrong field.
+  const badRange = request.ip_allow?.findIndex((entry) => !parseAddressRange(entry)) ?? -1;
+  if (badRange !== -1) {
+    const reason = `has neither an address nor a range like 10.0.0.0/8 in place ${badRange + 1}`;
+    return refuseField("ip_allow", reason);
   }
   const names = request.commands?.map((name) => name.toLowerCase()) ?? [];
-  const repeated = names.find((name, index) => names.indexOf(name) !== index);
-  if (repeated !== undefined)
-    return refuseField("commands", `has "${repeated}" twice; case makes no difference`);
+  if (new Set(names).size < names.length) {
+    return refuseField("commands", "has a name twice; case makes no difference");
+  }
   if (typeof request.expires_at === "number" && request.expires_at <= now) {
     return refuseField("expires_at", "must be a time to come in epoch milliseconds, or null");
   }

@@ -78,6 +78,7 @@ type Watch = {
   readonly keyRevision: number;
   hit: Reading | undefined;
   pending: Promise<Reading | Refusal> | undefined;
+  isSendingCommand: boolean;
   remembered: { readonly failure: UpstreamFailure; readonly at: number; readonly forMs: number } | undefined;
   breaker: Breaker;
   /** The last failure that counted toward the breaker: what is answered while it is open. */
@@ -145,8 +146,13 @@ export class Relay implements CommandOutlook {
     return breaker.openUntil - now;
   }
 
+  noteSending(server: GameServer, now: number): void {
+    this.#watchOf(server, now).isSendingCommand = true;
+  }
+
   noteDelivery(server: GameServer, delivery: Delivery, now: number): void {
     const watch = this.#watchOf(server, now);
+    watch.isSendingCommand = false;
     watch.lastUsedAt = now;
     if (delivery.outcome === "done") watch.breaker = CLOSED_BREAKER;
     else if (!delivery.failure.isRateLimit) this.#learnFailure(watch, delivery.failure, now);
@@ -201,6 +207,7 @@ export class Relay implements CommandOutlook {
       keyRevision: server.keyRevision,
       hit: undefined,
       pending: undefined,
+      isSendingCommand: false,
       remembered: undefined,
       breaker: CLOSED_BREAKER,
       breakerFailure: undefined,
@@ -224,7 +231,8 @@ export class Relay implements CommandOutlook {
     const { remembered } = watch;
     if (remembered && isYounger(remembered.at, remembered.forMs, now)) return remembered.failure;
     // While open, and while its one probe is under way, the last failure is the answer.
-    const isWaiting = isOpen(watch.breaker) && (watch.pending || !isCallDue(watch.breaker, now));
+    const isProbing = watch.pending !== undefined || watch.isSendingCommand;
+    const isWaiting = isOpen(watch.breaker) && (isProbing || !isCallDue(watch.breaker, now));
     return isWaiting ? watch.breakerFailure : undefined;
   }
 

@@ -1,6 +1,6 @@
 // Counts what every key does, in memory, and hands it to the store in batches: the way of a request waits for none of it.
 // A crash loses what was not handed over yet, which is statistics only.
-import type { Log, Store, UsageCell } from "../core/ports.ts";
+import type { Log, Store } from "../core/ports.ts";
 
 export const HOUR_MS = 3_600_000;
 /** Written in one go, so that a busy moment does not hold up requests. */
@@ -19,8 +19,8 @@ export class UsageMeter {
   readonly #store: Pick<Store, "addUsage">;
   readonly #log: Log;
   #open = new Map<string, OpenCell>();
-  /** Cells of hours that are over, and those that the store would not take. */
-  #waiting: UsageCell[] = [];
+  /** Cells of hours that are over, and those that the store would not take, by key and hour. */
+  #waiting = new Map<string, OpenCell>();
   #handover: Promise<void> = Promise.resolve();
   #isFailing = false;
 
@@ -49,13 +49,13 @@ export class UsageMeter {
   }
 
   size(): number {
-    return this.#open.size + this.#waiting.length;
+    return this.#open.size + this.#waiting.size;
   }
 
   async #handOverAll(): Promise<void> {
     if (this.size() === 0) return;
-    const cells = [...this.#waiting, ...this.#open.values()];
-    this.#waiting = [];
+    const cells = [...this.#waiting.values(), ...this.#open.values()];
+    this.#waiting = new Map();
     this.#open = new Map();
     for (let done = 0; done < cells.length; done += BATCH_MAX) {
       try {
@@ -73,7 +73,14 @@ export class UsageMeter {
     }
   }
 
-  #keep(cell: UsageCell): void {
-    if (this.#waiting.length < WAITING_CELLS_MAX) this.#waiting.push(cell);
+  #keep(cell: OpenCell): void {
+    const name = `${cell.keyId} ${cell.hour}`;
+    const kept = this.#waiting.get(name);
+    if (!kept) {
+      if (this.#waiting.size < WAITING_CELLS_MAX) this.#waiting.set(name, cell);
+      return;
+    }
+    kept.lastUsedAt = Math.max(kept.lastUsedAt, cell.lastUsedAt);
+    for (const [code, times] of cell.counts) kept.counts.set(code, (kept.counts.get(code) ?? 0) + times);
   }
 }

@@ -7,7 +7,9 @@ import {
   parseIdempotencyKey,
 } from "../core/command.ts";
 import { ERRORS, isRefusal, refuse } from "../core/errors.ts";
-import type { CommandQueue } from "../core/ports.ts";
+import type { Clock, CommandQueue } from "../core/ports.ts";
+import type { Authenticate } from "../gateway/authenticate.ts";
+import type { CommandMeter } from "../gateway/command-meter.ts";
 import { NOT_FOUND, refuseField } from "../gateway/refuse-field.ts";
 import type { SubmitCommand } from "../gateway/submit-command.ts";
 import { answerJson, answerRefusal } from "./answers.ts";
@@ -25,12 +27,18 @@ export type Commands = Readonly<Record<"submit" | "list" | "show" | "cancel", Ca
 export function createCommands(parts: {
   readonly commands: Pick<CommandQueue, "find" | "list" | "cancel">;
   readonly submit: SubmitCommand;
+  readonly authenticate: Authenticate;
+  readonly clock: Clock;
+  readonly meter: CommandMeter;
 }): Commands {
-  const { commands, submit } = parts;
+  const { commands, submit, authenticate, clock, meter } = parts;
   return {
-    async submit(call, { key, server }) {
+    async submit(call, { server }) {
       const body = await readJsonBody(call);
       if (body === undefined || isRefusal(body)) return answerRefusal(call, body ?? NO_BODY);
+      // A body can take its time; the key may have been revoked meanwhile, or its server deleted.
+      const key = await authenticate(call.request.headers.get("authorization"), clock());
+      if (isRefusal(key)) return answerRefusal(call, key);
       const command = parseCommand(body.json);
       if (isRefusal(command)) return answerRefusal(call, command);
       const idempotencyKey = parseIdempotencyKey(call.request.headers.get("idempotency-key"));
@@ -63,6 +71,7 @@ export function createCommands(parts: {
       const found = await commands.cancel(server.serverId, idOf(call), call.now);
       if (!found) return answerRefusal(call, NOT_FOUND, report);
       if (!found.isCancelled) return answerRefusal(call, NO_LONGER_WAITS, report);
+      meter.count("cancelled");
       return answerJson(describeCommand(found.command), 200, report);
     },
   };

@@ -66,7 +66,12 @@ export function createEdge({ findTarget, cors, clock, log, isDraining, watch }: 
   }
 
   function answerFault(call: Call, error: unknown): Response {
-    const fields = { err: error, request_id: call.id, method: call.request.method, path: call.target.path };
+    const fields = {
+      err: error,
+      request_id: call.id,
+      method: call.request.method,
+      route: call.target.routeName,
+    };
     if (error instanceof StoreUnavailable) {
       noteStoreFault(call.now, (unlogged) => log.error({ ...fields, unlogged }, "the store cannot answer"));
       return answerRefusal(call, UNAVAILABLE);

@@ -7,6 +7,8 @@ import { refuseField, refuseFields } from "../gateway/refuse-field.ts";
 
 const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 200;
+/** What could be the name of a field. Anything else is not repeated: it may be a secret in the wrong place. */
+const FIELD_SHAPE = /^[A-Za-z_]\w{0,31}$/;
 const CURSOR_SHAPE = /^[0-9A-Za-z_.:-]{1,200}$/;
 
 /** The value, known to be of the schema's kind, or the fields that are not. */
@@ -25,10 +27,14 @@ export async function parseBody<S extends Type.TObject>(
   for (const name of schema.required ?? []) if (!Object.hasOwn(json, name)) details.set(name, "is required");
   for (const [name, value] of Object.entries(json)) {
     const field = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (!field) details.set(name.slice(0, 100), `is unknown; known are ${Object.keys(known).join(", ")}`);
+    if (!field) details.set(FIELD_SHAPE.test(name) ? name : "body", describeUnknown(known));
     else if (!Value.Check(field, value)) details.set(name, field.description ?? "is not valid");
   }
   return refuseFields(Object.fromEntries(details));
+}
+
+function describeUnknown(known: object): string {
+  return `is unknown; known are ${Object.keys(known).join(", ")}`;
 }
 
 /** `limit` and `cursor` of a list. */

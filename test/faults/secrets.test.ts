@@ -25,6 +25,7 @@ const tokens: string[] = [];
 const answers: string[] = [];
 const filesWhileRunning = new Map<string, string>();
 const filesAfterwards = new Map<string, string>();
+let lastCommand = "";
 let audit = "";
 let metrics = "";
 let readiness = "";
@@ -134,6 +135,7 @@ async function doEverything(): Promise<void> {
   await sendBadBodies(server, key);
   await sendOddPlaces(token);
 
+  await failCommand(token, key);
   for (const answer of badAnswers()) {
     api.answer = answer;
     gatehouse.clock.advance(120_000);
@@ -156,6 +158,22 @@ async function doEverything(): Promise<void> {
   }
   audit = await admin("GET", "/admin/audit?limit=200");
   metrics = await read(SECRETS.GATEHOUSE_METRICS_TOKEN, "/metrics");
+}
+
+/** What the game API says about a command is kept with it. */
+async function failCommand(token: string, key: string): Promise<void> {
+  const said = `no: ${SERVER_KEY} ${SECRETS.GATEHOUSE_UPSTREAM_GLOBAL_KEY}`;
+  api.answer = () => Response.json({ code: 3001, message: said }, { status: 400 });
+  await admin("PATCH", `/admin/keys/${key}`, { commands: ["*"] });
+  const sent = await send(`${PATH}/command`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ command: ":h hello" }),
+  });
+  const path = `/admin/commands/${/"command_id":"([^"]+)"/.exec(sent)?.[1]}`;
+  for (let i = 0; i < 200 && !/"status":"(failed|unknown)"/.test(lastCommand); i++) {
+    lastCommand = await admin("GET", path);
+  }
 }
 
 /** Every secret where another belongs, whole and nearly right. */
@@ -283,6 +301,11 @@ describe("the search can find something", () => {
     expect(tokens).toHaveLength(5);
     expect(metrics).toContain("gatehouse_requests_total");
     expect(audit).toContain('"action":"server.deleted"');
+  });
+
+  test("a command failed with the game API's own words", () => {
+    expect(lastCommand).toContain('"status":"failed"');
+    expect(lastCommand).toContain('"upstream_message":"no: [redacted] [redacted]"');
   });
 
   test("the places that are searched have something in them", () => {

@@ -113,6 +113,10 @@ test.concurrent("a body that drips, stops half-way or never comes is cut or refu
     for (const { name, said } of ended) {
       expect([name, said]).toEqual([name, expect.stringMatching(/^$|^HTTP\/1\.1 4\d\d /)]);
     }
+    // Whoever goes on sending is told why it ended.
+    for (const name of ["byte by byte", "chunk by chunk"]) {
+      expect(ended.find((one) => one.name === name)?.said).toContain('"code":5104');
+    }
     expect(slowestMs).toBeLessThan(GOOD_LATENCY_MAX_MS);
     expect(await wasMade("Slow")).toBe(false);
   } finally {

@@ -1,6 +1,8 @@
 // The admin API through HTTP, row by row of its table: what an operator makes, sees, changes and takes away.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
+import { StartRefused } from "../../src/core/errors.ts";
+import { TOKENS_IN_GRACE_MAX } from "../../src/core/ports.ts";
 import { SECTIONS } from "../../src/core/sections.ts";
 import { isWellFormedToken } from "../../src/core/token.ts";
 import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
@@ -32,8 +34,12 @@ const ADMIN_PATHS: readonly [path: string, allow: string][] = [
   ["/admin/keys/key_x/rotate", "POST"],
   ["/admin/blocks", "GET, HEAD"],
   ["/admin/blocks/key_x", "DELETE"],
+  ["/admin/commands", "GET, HEAD"],
+  ["/admin/commands/cmd_x", "GET, HEAD"],
   ["/admin/audit", "GET, HEAD"],
 ];
+
+const LISTS = ["/admin/servers", "/admin/keys", "/admin/blocks", "/admin/commands", "/admin/audit"];
 
 let api: FakeGameApi;
 let gatehouse: TestGatehouse;
@@ -138,7 +144,7 @@ describe("the master key", () => {
 
   test("wrong keys on all admin paths count together, and leave API keys of that address alone", async () => {
     const key = await operator.addKey(server);
-    for (let i = 0; i < 10; i++) await gatehouse.get(ADMIN_PATHS[i % 2 === 0 ? 2 : 7]?.[0] ?? "", WRONG);
+    for (let i = 0; i < 10; i++) await gatehouse.get(ADMIN_PATHS[i % 2 === 0 ? 2 : 9]?.[0] ?? "", WRONG);
     expect((await guess()).status).toBe(429);
     expect(await statusOf(key.token)).toBe(200);
   });
@@ -146,6 +152,21 @@ describe("the master key", () => {
   test("forged X-Forwarded-For makes no other address", async () => {
     for (let i = 0; i < 10; i++) await guess(WRONG, { "X-Forwarded-For": `203.0.113.${i}` });
     expect((await guess(WRONG, { "X-Forwarded-For": "203.0.113.99" })).status).toBe(429);
+  });
+
+  test.each([
+    ["of 32 characters", "x".repeat(32)],
+    ["of 600 characters", "x".repeat(600)],
+    ["with a comma in it", `${"x".repeat(16)},${"y".repeat(16)}`],
+    ["of signs", "!\"#$%&'()*+-./:;<=>?@[\\]^_`{|}~~~"],
+  ])("a master key %s is refused at the start or always let in", async (_, masterKey) => {
+    const env = { GATEHOUSE_UPSTREAM_URL: api.url, GATEHOUSE_MASTER_KEY: masterKey };
+    const started = await startGatehouse({ env }).catch((error: unknown) => error);
+    if (started instanceof StartRefused) return;
+    const one = started as TestGatehouse;
+    const answer = await one.admin("GET", "/admin/servers");
+    await one.stop();
+    expect(answer.status).toBe(200);
   });
 
   test("behind a trusted proxy the tries are the client's own", async () => {
@@ -212,6 +233,7 @@ describe("paths and methods", () => {
       ["POST", "/admin/keys/key_never/rotate", {}],
       ["DELETE", "/admin/blocks/key_never", undefined],
       ["DELETE", `/admin/blocks/${server.server_id}`, undefined],
+      ["GET", "/admin/commands/cmd_never", undefined],
       ["GET", "/admin/keys/__proto__", undefined],
       ["GET", "/admin/servers/%00", undefined],
       ["GET", `/admin/keys/${"x".repeat(3000)}`, undefined],
@@ -325,11 +347,19 @@ describe("servers", () => {
     expect((await operator.addServer(again)).name).toBe("Only one");
   });
 
-  test("of many that ask for one name at once, one gets it", async () => {
+  test("of many that ask for one name at once, one gets it, however long the store takes to look", async () => {
+    const { store } = gatehouse.app;
+    const { findServerByName } = store;
+    store.findServerByName = async (name) => {
+      const found = await findServerByName.call(store, name);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return found;
+    };
     const body = { name: "In demand", server_key: "a-b" };
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => gatehouse.admin("POST", "/admin/servers", body)),
     );
+    store.findServerByName = findServerByName;
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 400)).toHaveLength(19);
   });
@@ -583,6 +613,17 @@ describe("rotation", () => {
     expect((await readAs<{ code: number }>(await gatehouse.get(PATH, rotated.token), 429)).code).toBe(5100);
   });
 
+  test("the token that was just replaced works for its grace, however many older ones are in theirs", async () => {
+    const key = await operator.addKey(server);
+    let current = key.token;
+    for (let i = 0; i < TOKENS_IN_GRACE_MAX; i++) {
+      current = (await operator.rotate(key, { grace_seconds: 3600 })).token;
+    }
+    const rotated = await operator.rotate(key, { grace_seconds: 60 });
+    expect(rotated.old_token_valid_until).toBe(gatehouse.clock.now + 60_000);
+    expect(await statusOf(current)).toBe(200);
+  });
+
   test("rotation changes nothing else of the key", async () => {
     const { token, ...key } = await operator.addKey(server, { sections: ["Queue"], label: "same" });
     await operator.rotate(key, { grace_seconds: 30 });
@@ -659,6 +700,65 @@ describe("blocks", () => {
   });
 });
 
+describe("commands", () => {
+  type CommandBody = {
+    readonly command_id: string;
+    readonly status: string;
+    readonly position: number | null;
+  };
+
+  test("the queue is listed for all servers or one, newest first; deleting the server fails what waits, visibly", async () => {
+    const arrived = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<Response>();
+    api.answer = () => {
+      arrived.resolve();
+      return held.promise;
+    };
+    const busy = await operator.addServer();
+    const key = await operator.addKey(busy, { commands: ["*"] });
+    const headers = { Authorization: `Bearer ${key.token}` };
+    const ids: string[] = [];
+    for (const command of [":h one", ":h two", ":h three"]) {
+      const response = await gatehouse.admin("POST", "/v2/game/server/command", { command }, headers);
+      ids.unshift((await readAs<CommandBody>(response, 202)).command_id);
+      await arrived.promise;
+    }
+    const list = async (query: string) => {
+      return (await readAs<PageBody<CommandBody>>(await gatehouse.admin("GET", `/admin/commands${query}`)))
+        .items;
+    };
+    const listed = await list(`?server_id=${busy.server_id}`);
+    expect(listed.map((item) => [item.command_id, item.status, item.position])).toEqual([
+      [ids[0] ?? "", "queued", 2],
+      [ids[1] ?? "", "queued", 1],
+      [ids[2] ?? "", "sending", null],
+    ]);
+    expect(listed[0]).toEqual({
+      command_id: ids[0] ?? "",
+      server_id: busy.server_id,
+      key_id: key.key_id,
+      command: ":h three",
+      status: "queued",
+      position: 2,
+      queued_at: gatehouse.clock.now,
+      sent_at: null,
+      finished_at: null,
+      confirmed_at: null,
+      upstream_code: null,
+      upstream_message: null,
+    } as CommandBody);
+    expect((await list("")).map((item) => item.command_id).slice(0, 3)).toEqual(ids);
+    expect(await list(`?server_id=${server.server_id}`)).toEqual([]);
+
+    const removed = await gatehouse.admin("DELETE", `/admin/servers/${busy.server_id}`);
+    expect(await readAs<object>(removed)).toEqual({ revoked_keys: 1, failed_commands: 2 });
+    const states = (await list(`?server_id=${busy.server_id}`)).map((item) => item.status);
+    expect(states.slice(0, 2)).toEqual(["failed", "failed"]);
+    held.resolve(Response.json({}));
+    expect(api.calls.filter(({ url }) => url.endsWith("/command"))).toHaveLength(1);
+  });
+});
+
 describe("lists", () => {
   test("a list is {items, next}: 50 by default, 200 at most, next is null at the end", async () => {
     const crowded = await operator.addServer();
@@ -729,7 +829,7 @@ describe("lists", () => {
       ["cursor", `cursor=${"x".repeat(1000)}`],
       ["cursor", "cursor=1&cursor=2"],
     ];
-    for (const path of ["/admin/servers", "/admin/keys", "/admin/blocks", "/admin/audit"]) {
+    for (const path of LISTS) {
       for (const [field, query] of bad) {
         await expectRefusal(await gatehouse.admin("GET", `${path}?${query}`), 400, {
           code: 5104,
@@ -741,7 +841,7 @@ describe("lists", () => {
   });
 
   test("a cursor that looks right and never was given is an answer or a 400, never a fault", async () => {
-    for (const path of ["/admin/servers", "/admin/keys", "/admin/blocks", "/admin/audit"]) {
+    for (const path of LISTS) {
       for (const cursor of ["-1", "_", "NaN", "Infinity", "z".repeat(200), "key_x", "0.5", "-zz"]) {
         expect([200, 400]).toContain((await gatehouse.admin("GET", `${path}?cursor=${cursor}`)).status);
       }
@@ -749,11 +849,9 @@ describe("lists", () => {
   });
 
   test("a server_id in a query that is no server's id is 400/5104", async () => {
-    for (const id of ["", "key_x", "srv_", "srv_%00", "srv_a&server_id=srv_b", `srv_${"x".repeat(500)}`]) {
-      const response = await gatehouse.admin("GET", `/admin/keys?server_id=${id}`);
-      if (id === "srv_") expect([200, 400]).toContain(response.status);
-      else {
-        await expectRefusal(response, 400, {
+    for (const id of ["", "key_x", "srv_%00", "srv_a&server_id=srv_b", `srv_${"x".repeat(500)}`]) {
+      for (const path of ["/admin/keys", "/admin/commands"]) {
+        await expectRefusal(await gatehouse.admin("GET", `${path}?server_id=${id}`), 400, {
           code: 5104,
           message: "invalid_request",
           details: { server_id: expect.any(String) },

@@ -185,6 +185,27 @@ describe("each right alone", () => {
     expect(await codeOf(await ask(key.token, { from: "2001:db8::9" }))).toBe(OK);
   });
 
+  test.each([
+    { commands: undefined, command: ":h hello", code: 5009 },
+    { commands: [], command: ":h hello", code: 5009 },
+    { commands: ["*"], command: ":anything at all", code: 202 },
+    { commands: [":h", ":m"], command: ":h hello", code: 202 },
+    { commands: [":h", ":m"], command: " :M hello", code: 202 },
+    { commands: [":H"], command: ":h", code: 202 },
+    { commands: [":h", ":m"], command: ":kick somebody", code: 5009 },
+    { commands: [":h"], command: ":hello", code: 5009 },
+    { commands: [":h"], command: "x :h", code: 5009 },
+  ])("commands $commands, sending $command: $code", async ({ commands, command, code }) => {
+    const key = await operator.addKey(await operator.addServer(), commands === undefined ? {} : { commands });
+    const response = await gatehouse.admin(
+      "POST",
+      "/v2/game/server/command",
+      { command },
+      { Authorization: `Bearer ${key.token}` },
+    );
+    expect(response.status === 202 ? 202 : await codeOf(response)).toBe(code);
+  });
+
   test("without a trusted proxy, the socket's address counts and X-Forwarded-For does not", async () => {
     const bare = await startGatehouse({ env: { GATEHOUSE_UPSTREAM_URL: api.url } });
     const bareOperator = createOperator(bare);

@@ -65,10 +65,10 @@ describe("the group commit of the embedded store", () => {
       store,
       db,
       path,
-      /** Texts for ten servers in turn, so that no queue is full too soon. */
+      /** Texts for twenty servers in turn, so that no queue is full too soon. */
       accept: (index: number) => {
         const draft = { keyId: "key_1", text: `:h ${index}`, idempotencyKey: undefined };
-        return store.commands.accept({ ...draft, serverId: `${serverId}${servers++ % 10}` }, NOW);
+        return store.commands.accept({ ...draft, serverId: `${serverId}${servers++ % 20}` }, NOW);
       },
       transactions: () => begun.mock.calls.length,
       rows: () => rows.get()?.count ?? 0,
@@ -83,8 +83,8 @@ describe("the group commit of the embedded store", () => {
   test("1,000 acceptances at once need at most 4 transactions, and one after the other one each", async () => {
     const watched = await openWatched();
     const before = watched.transactions();
-    await Promise.all(Array.from({ length: 990 }, (_, index) => watched.accept(index)));
-    expect(watched.rows()).toBe(990);
+    await Promise.all(Array.from({ length: 1_000 }, (_, index) => watched.accept(index)));
+    expect(watched.rows()).toBe(1_000);
     expect(watched.transactions() - before).toBeLessThanOrEqual(4);
     const between = watched.transactions();
     for (let i = 0; i < 5; i++) await watched.accept(i);

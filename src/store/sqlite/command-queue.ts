@@ -207,8 +207,12 @@ export class SqliteCommandQueue implements CommandQueue {
     return row ?? { waiting: 0, oldestQueuedAt: null };
   }
 
-  /** For a transaction of the caller's: the commands of a server that is going. */
-  failWaiting(serverId: string, now: number): number {
+  failWaiting(serverId: string, now: number): Promise<number> {
+    return this.#group.run(() => this.failWaitingNow(serverId, now));
+  }
+
+  /** For a transaction of the caller's. */
+  failWaitingNow(serverId: string, now: number): number {
     this.#db.query("DELETE FROM command_pace WHERE server_id = ?").run(serverId);
     return this.#db
       .query(

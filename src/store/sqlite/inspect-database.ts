@@ -2,10 +2,10 @@
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import type { Sealer } from "../sealer.ts";
+import { isRightSecret, SECRET_CHECK } from "../secret-check.ts";
 import { SCHEMA_VERSION } from "./migrations.ts";
 import { isOurHeader, readHeader } from "./open-database.ts";
 import { readDatabase } from "./read-database.ts";
-import { isRightSecret, SECRET_CHECK } from "./secret-check.ts";
 
 const PROBLEMS_MAX = 3;
 

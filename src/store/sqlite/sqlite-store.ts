@@ -27,16 +27,16 @@ import {
 } from "../../core/ports.ts";
 import type { Verdict } from "../../core/rate-limit.ts";
 import { randomBase62 } from "../../core/token.ts";
+import { type KeptToken, KeyDirectory } from "../key-directory.ts";
 import type { Sealer } from "../sealer.ts";
+import { isRightSecret, SECRET_CHECK, sealSecretCheck } from "../secret-check.ts";
 import { AuditLog } from "./audit-log.ts";
 import { SqliteCommandQueue } from "./command-queue.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { KeyDirectory, type TokenRow } from "./key-directory.ts";
 import { LimitBook } from "./limit-book.ts";
 import { lockDataFolder, openDatabase } from "./open-database.ts";
 import { toPage, toSeq } from "./pages.ts";
 import { type ApiKeyRow, type KeyRow, type ServerRow, toApiKey, toGameServer, toKeyDetails } from "./rows.ts";
-import { isRightSecret, SECRET_CHECK } from "./secret-check.ts";
 import { UsageLog } from "./usage-log.ts";
 
 const ID_LENGTH = 20;
@@ -174,7 +174,7 @@ class SqliteStore implements Store {
       this.#db.query("INSERT INTO deleted_servers VALUES (?, ?)").run(serverId, now);
       return {
         tokenHashes: keyIds.flatMap((keyId) => this.#revoke(keyId, now)),
-        failedCommands: this.commands.failWaiting(serverId, now),
+        failedCommands: this.commands.failWaitingNow(serverId, now),
       };
     });
     this.#servers.delete(serverId);
@@ -225,7 +225,7 @@ class SqliteStore implements Store {
       this.#db.query("INSERT INTO tokens (token_hash, key_id) VALUES (?, ?)").run(draft.tokenHash, keyId);
       return getRow(made);
     });
-    this.#keys.set(this.#toApiKey(row), [{ token_hash: draft.tokenHash, valid_until: null }]);
+    this.#keys.set(this.#toApiKey(row), [{ tokenHash: draft.tokenHash, validUntil: null }]);
     return toKeyDetails(row);
   }
 
@@ -281,16 +281,18 @@ class SqliteStore implements Store {
     const row = this.#findKeyRow(keyId);
     if (!row || row.revoked_at !== null) return false;
     const ended = this.#writeNoted(keyId, note, () => {
-      this.#db
-        .query("UPDATE tokens SET valid_until = ? WHERE key_id = ? AND valid_until IS NULL")
-        .run(oldValidUntil, keyId);
+      const replaced = this.#db
+        .query<{ token_hash: string }, [number, string]>(
+          "UPDATE tokens SET valid_until = ? WHERE key_id = ? AND valid_until IS NULL RETURNING token_hash",
+        )
+        .get(oldValidUntil, keyId);
       const gone = this.#db
-        .query<{ token_hash: string }, [string, number, number]>(
+        .query<{ token_hash: string }, [string, number, string, number]>(
           `DELETE FROM tokens WHERE key_id = ?1 AND token_hash NOT IN (
              SELECT token_hash FROM tokens WHERE key_id = ?1 AND valid_until > ?2
-             ORDER BY valid_until DESC LIMIT ?3) RETURNING token_hash`,
+             ORDER BY token_hash = ?3 DESC, valid_until DESC LIMIT ?4) RETURNING token_hash`,
         )
-        .all(keyId, now, TOKENS_IN_GRACE_MAX);
+        .all(keyId, now, replaced?.token_hash ?? "", TOKENS_IN_GRACE_MAX);
       this.#db.query("INSERT INTO tokens (token_hash, key_id) VALUES (?, ?)").run(tokenHash, keyId);
       return gone.map((token) => token.token_hash);
     });
@@ -314,11 +316,9 @@ class SqliteStore implements Store {
     return this.#limits.listBlocks(now);
   }
 
-  async liftBlock(keyId: string, note?: AuditNote): Promise<void> {
-    const isBlocked = note !== undefined && this.#limits.isBlocked(keyId, note.at);
-    this.#writeNoted(keyId, isBlocked ? note : undefined, () => {
-      this.#limits.deleteSaved(keyId);
-    });
+  async liftBlock(keyId: string, now: number, note?: AuditNote): Promise<void> {
+    if (!this.#limits.isBlocked(keyId, now)) return;
+    this.#writeNoted(keyId, note, () => this.#limits.deleteSaved(keyId));
     this.#limits.forget(keyId);
   }
 
@@ -378,8 +378,9 @@ class SqliteStore implements Store {
     for (const row of this.#db.query<ServerRow, []>("SELECT * FROM servers").all()) {
       this.#servers.set(row.server_id, toGameServer(row));
     }
-    const tokens = this.#db.query<ApiKeyRow & TokenRow, []>(
-      `SELECT key_id, server_id, versions, sections, commands, ip_allow, expires_at, suspended, token_hash, valid_until
+    const tokens = this.#db.query<ApiKeyRow & KeptToken, []>(
+      `SELECT key_id, server_id, versions, sections, commands, ip_allow, expires_at, suspended,
+              token_hash AS tokenHash, valid_until AS validUntil
        FROM tokens JOIN keys USING (key_id) WHERE revoked_at IS NULL`,
     );
     for (const row of tokens.iterate()) this.#keys.set(this.#toApiKey(row), [row]);
@@ -390,9 +391,9 @@ class SqliteStore implements Store {
     return toApiKey(row, this.#servers.get(row.server_id)?.serverId ?? row.server_id);
   }
 
-  #listTokens(keyId: string): TokenRow[] {
-    const query = "SELECT token_hash, valid_until FROM tokens WHERE key_id = ?";
-    return this.#guard(() => this.#db.query<TokenRow, [string]>(query).all(keyId));
+  #listTokens(keyId: string): KeptToken[] {
+    const query = "SELECT token_hash AS tokenHash, valid_until AS validUntil FROM tokens WHERE key_id = ?";
+    return this.#guard(() => this.#db.query<KeptToken, [string]>(query).all(keyId));
   }
 
   #forgetTokens(tokenHashes: readonly string[]): void {
@@ -403,8 +404,7 @@ class SqliteStore implements Store {
   #checkSecret(): void {
     const kept = this.#findSetting(SECRET_CHECK);
     if (kept === undefined) {
-      const sealed = Buffer.from(this.#sealer.seal(SECRET_CHECK, SECRET_CHECK)).toString("base64");
-      this.#saveSetting(SECRET_CHECK, sealed);
+      this.#saveSetting(SECRET_CHECK, sealSecretCheck(this.#sealer));
       return;
     }
     if (isRightSecret(kept, this.#sealer)) return;

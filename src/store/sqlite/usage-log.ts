@@ -18,8 +18,9 @@ export class UsageLog {
       "UPDATE keys SET last_used_at = max(ifnull(last_used_at, 0), ?) WHERE key_id = ?",
     );
     for (const { keyId, hour, lastUsedAt, counts } of cells) {
+      const isThere = touch.run(lastUsedAt, keyId).changes > 0;
+      if (!isThere) continue;
       for (const [code, times] of counts) count.run(keyId, hour, code, times);
-      touch.run(lastUsedAt, keyId);
     }
   }
 

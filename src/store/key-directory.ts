@@ -1,7 +1,8 @@
-// Every key that can be used, in memory: the way of a request never touches the database for it.
-import type { ApiKey } from "../../core/api-key.ts";
+// Every key that can be used, in memory: the way of a request waits for no store to find it.
+import type { ApiKey } from "../core/api-key.ts";
 
-export type TokenRow = { readonly token_hash: string; readonly valid_until: number | null };
+/** `validUntil` is null for the token in force, and the end of its grace for one that was rotated away. */
+export type KeptToken = { readonly tokenHash: string; readonly validUntil: number | null };
 
 /** Finds keys by the hash of a token. A rotated-away token stays in `#inGrace` until its time is up. */
 export class KeyDirectory {
@@ -13,8 +14,8 @@ export class KeyDirectory {
   }
 
   /** Adds the key, or replaces what was known of it, for every token that leads to it. */
-  set(key: ApiKey, tokens: readonly TokenRow[]): void {
-    for (const { token_hash: tokenHash, valid_until: validUntil } of tokens) {
+  set(key: ApiKey, tokens: readonly KeptToken[]): void {
+    for (const { tokenHash, validUntil } of tokens) {
       this.delete(tokenHash);
       if (validUntil === null) this.#byToken.set(tokenHash, key);
       else this.#inGrace.set(tokenHash, { key, validUntil });

@@ -1,5 +1,5 @@
 // A known text, sealed with the operator's secret and kept in the settings: tells whether a secret is the right one.
-import type { Sealer } from "../sealer.ts";
+import type { Sealer } from "./sealer.ts";
 
 export const SECRET_CHECK = "secret-check";
 
@@ -11,4 +11,8 @@ export function isRightSecret(kept: string, sealer: Sealer): boolean {
   } catch {
     return false;
   }
+}
+
+export function sealSecretCheck(sealer: Sealer): string {
+  return Buffer.from(sealer.seal(SECRET_CHECK, SECRET_CHECK)).toString("base64");
 }

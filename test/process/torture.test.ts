@@ -1,0 +1,18 @@
+// kill -9 at any moment: every accepted command ends, none is lost, none is delivered twice. `npm run torture` does it longer.
+import { afterEach, expect, test } from "bun:test";
+import { cleanUp } from "./run-gatehouse.ts";
+import { runTorture } from "./torture.ts";
+
+const CYCLES = 50;
+
+afterEach(cleanUp);
+
+test(`killed ${CYCLES} times at random moments, the service loses no accepted command and delivers none twice`, async () => {
+  const seed = Date.now() % 2 ** 31;
+  const report = await runTorture({ cycles: CYCLES, seed });
+  expect({ seed, problems: report.problems.slice(0, 10) }).toEqual({ seed, problems: [] });
+  // There must have been something to lose.
+  expect(report.kills).toBe(CYCLES);
+  expect(report.accepted).toBeGreaterThan(CYCLES);
+  expect(report.delivered).toBeGreaterThan(CYCLES);
+}, 180_000);
