@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { type Config, findMasterKeyProblem } from "./config.ts";
 import { createAddressList } from "./core/address.ts";
-import { ERRORS, StartRefused } from "./core/errors.ts";
+import { ERRORS, StartRefused, StoreUnavailable } from "./core/errors.ts";
 import type { Clock, Log, Store } from "./core/ports.ts";
 import { createSampler } from "./core/sampler.ts";
 import { SECTIONS } from "./core/sections.ts";
@@ -37,7 +37,8 @@ import { createReadServer, wantsGzip } from "./http/read-server.ts";
 import { listRoutes } from "./http/routes.ts";
 import { createTargetFinder, TARGETS_MAX } from "./http/target.ts";
 import { createLog, type LeveledLog } from "./log.ts";
-import { createSealer } from "./store/sealer.ts";
+import type { RedisAddress } from "./store/redis/redis-link.ts";
+import { createSealer, type Sealer } from "./store/sealer.ts";
 import { isSealedDatabase } from "./store/sqlite/open-database.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { readTlsFiles, watchTlsFiles } from "./tls-files.ts";
@@ -50,6 +51,9 @@ const WRONG_SECRET_LOG_MS = 10_000;
 const USAGE_HAND_OVER_MS = 2_000;
 const USAGE_KEPT_MS = 30 * 24 * HOUR_MS;
 const TIDY_MS = HOUR_MS;
+const LOOK_AROUND_MS = 500;
+/** Longer than any call to the game API: a command belongs to whoever sends it. */
+const COMMAND_LEASE_EXTRA_MS = 5_000;
 const DAY_MS = 24 * HOUR_MS;
 const COMMAND_LOGS = SECTIONS.indexOf("CommandLogs");
 /** Timers count to 2^31 - 1; any positive setting is legal, so longer ones mean "as long as possible". */
@@ -87,9 +91,10 @@ export type AppOptions = {
 
 /** Throws StartRefused when it cannot start rightly; nothing is left open then. */
 export async function startApp(config: Config, options: AppOptions = {}): Promise<App> {
-  const { clock = Date.now, sleep = Bun.sleep } = options;
+  const { sleep = Bun.sleep } = options;
   const folder = openDataFolder(config.dataDir);
-  const secret = config.secret ?? obtainStoreSecret(folder);
+  const secret =
+    config.secret ?? (config.redis ? folder.obtainSecret("secret.key") : obtainStoreSecret(folder));
   const masterKey = config.masterKey ?? obtainMasterKey(folder);
   const log = createLog({
     level: config.logLevel,
@@ -106,18 +111,17 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     }
   };
   try {
-    const store = openSqliteStore({
-      path: folder.databasePath,
-      sealer: createSealer(secret),
-      log,
-      clock,
-    });
+    const timeoutMs = Math.min(config.upstreamTimeoutMs, TIMER_MAX_MS);
+    const sealer = createSealer(secret);
+    const shared =
+      config.redis && (await openSharedStore(config.redis, timeoutMs, sealer, log, options.clock));
+    const clock = options.clock ?? shared?.clock ?? Date.now;
+    const store = shared ?? openSqliteStore({ path: folder.databasePath, sealer, log, clock });
     closers.push(() => store.close());
     const demo = config.upstreamUrl === undefined ? await startDemoUpstream() : undefined;
     if (demo) closers.push(() => demo.stop());
     const demoToken = demo && (await obtainDemoToken(store, folder, clock()));
 
-    const timeoutMs = Math.min(config.upstreamTimeoutMs, TIMER_MAX_MS);
     const relayMeter = new RelayMeter();
     const upstream = createUpstream({
       baseUrl: config.upstreamUrl ?? demo?.url ?? "",
@@ -139,10 +143,16 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       },
       meter: relayMeter,
       log,
+      share: shared?.relayShare,
       watchReading(serverId, parts, now) {
         const commandLog = parts.sections[COMMAND_LOGS] ?? "[]";
         dispatcher.confirm(serverId, commandLog, now).catch((error) => {
-          log.warn({ err: error, server_id: serverId }, "commands could not be looked for in the game's log");
+          // Whoever cannot be reached is complained about elsewhere.
+          if (!(error instanceof StoreUnavailable))
+            log.warn(
+              { err: error, server_id: serverId },
+              "commands could not be looked for in the game's log",
+            );
         });
       },
     });
@@ -160,6 +170,13 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     });
     closers.push(() => dispatcher.stop());
     await dispatcher.start();
+    if (shared) {
+      // Another instance may have died with commands waiting, and may have learned of a pause.
+      const lookAround = async () => {
+        await Promise.all([dispatcher.start(), relay.catchUp()]).catch(() => {});
+      };
+      closers.push(repeat(LOOK_AROUND_MS, lookAround));
+    }
 
     const usage = new UsageMeter(store, log);
     closers.push(() => usage.handOver());
@@ -249,7 +266,11 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     const listener = await listen({ host: config.host, port: config.port, tls: getTls(config), edge });
     closers.push(() => listener.close(DRAIN_MS));
     const tlsWatch = config.tls && watchTlsFiles(config.tls, log, listener.replaceTls);
-    const newMasterKey = await noteMasterKey(store, masterKey);
+    const newMasterKey = await noteMasterKey(
+      store,
+      masterKey,
+      shared !== undefined && config.masterKey === undefined,
+    );
     // Starting leaves much behind that is never needed again, the more the more keys there are.
     Bun.gc(true);
     log.info({ url: listener.url, upstream: config.upstreamUrl ?? "simulator" }, "started");
@@ -297,6 +318,21 @@ function obtainStoreSecret(folder: DataFolder): string {
   );
 }
 
+/** Loaded only when needed: alone, an instance pays nothing for the others. */
+async function openSharedStore(
+  address: RedisAddress,
+  timeoutMs: number,
+  sealer: Sealer,
+  log: Log,
+  clock: Clock | undefined,
+) {
+  const { openRedisStore } = await import("./store/redis/redis-store.ts");
+  const commandLeaseMs = timeoutMs + COMMAND_LEASE_EXTRA_MS;
+  const store = await openRedisStore({ address, sealer, log, commandLeaseMs, ...(clock && { clock }) });
+  for (const problem of await store.listDurabilityProblems()) log.warn({}, problem);
+  return store;
+}
+
 function getTls(config: Config) {
   const read = config.tls && readTlsFiles(config.tls);
   if (read && "problems" in read) throw new StartRefused(read.problems.join("; "), 2);
@@ -304,9 +340,19 @@ function getTls(config: Config) {
 }
 
 /** The key, if the store has not seen it before. Noted last: a made-up key is shown by the first start that succeeds. */
-async function noteMasterKey(store: Store, masterKey: string): Promise<string | undefined> {
+async function noteMasterKey(
+  store: Store,
+  masterKey: string,
+  mustBeKnown: boolean,
+): Promise<string | undefined> {
   const hash = hashToken(masterKey);
-  if ((await store.findSetting("master-key-hash")) === hash) return undefined;
+  const kept = await store.findSetting("master-key-hash");
+  if (kept === hash) return undefined;
+  if (kept !== undefined && mustBeKnown) {
+    throw new StartRefused(
+      "another instance on this Redis has another master key — set GATEHOUSE_MASTER_KEY to the same on all of them",
+    );
+  }
   await store.saveSetting("master-key-hash", hash);
   return masterKey;
 }

@@ -5,6 +5,8 @@ import { dirname, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { parseAddressRange } from "./core/address.ts";
 import { StartRefused } from "./core/errors.ts";
+import { parseRedisAddress } from "./store/redis/parse-address.ts";
+import type { RedisAddress } from "./store/redis/redis-link.ts";
 import { readTlsFiles } from "./tls-files.ts";
 
 export const MASTER_KEY_MIN_CHARACTERS = 32;
@@ -27,6 +29,8 @@ export type Config = {
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
+  /** Undefined: the embedded store. */
+  readonly redis: RedisAddress | undefined;
   readonly masterKey: string | undefined;
   readonly secret: string | undefined;
   /** Undefined: the built-in simulator is the upstream. */
@@ -103,12 +107,11 @@ export function parseConfig(
     return entries.filter((entry) => entry !== "");
   }
 
-  const store = find("GATEHOUSE_STORE");
-  if (store !== undefined && store !== "sqlite") {
-    fault(
-      "GATEHOUSE_STORE",
-      `must be sqlite: this version has no other store, not "${withoutPassword(store)}"`,
-    );
+  const store = find("GATEHOUSE_STORE") ?? "sqlite";
+  const redis = store === "sqlite" ? undefined : parseRedisAddress(store);
+  if (store !== "sqlite" && !redis) {
+    const forms = "sqlite, redis://host:port, rediss://host:port or redis+cluster://host:port,host:port";
+    fault("GATEHOUSE_STORE", `must be ${forms}, not "${withoutPassword(store)}"`);
   }
   function visible(
     name: string,
@@ -155,6 +158,7 @@ export function parseConfig(
     host,
     port: integer("GATEHOUSE_PORT", 8080, 0, 65_535),
     dataDir,
+    redis,
     masterKey,
     secret: find("GATEHOUSE_SECRET"),
     upstreamUrl,

@@ -1,6 +1,8 @@
 // What the rules need from outside, as promises that adapters keep. Each interface carries its whole promise;
 // implementations do not repeat it.
 import type { ApiKey, KeyRights } from "./api-key.ts";
+import type { Breaker } from "./breaker.ts";
+import type { Budget } from "./budget.ts";
 import type { Command, CommandEnd, CommandStatus } from "./command.ts";
 import type { GameServer } from "./game-server.ts";
 import type { Verdict } from "./rate-limit.ts";
@@ -292,6 +294,53 @@ export interface Upstream {
   /** Sends once, never again by itself. */
   sendCommand(serverKey: string, text: string): Promise<Delivery>;
 }
+
+/** What is known about asking for a server: failures that are remembered, the breaker, the last call. */
+export type SharedStanding = {
+  readonly keyRevision: number;
+  /** `forMs` is null for a failure that stays until the server's key is set anew. */
+  readonly remembered: {
+    readonly failure: UpstreamFailure;
+    readonly at: number;
+    readonly forMs: number | null;
+  } | null;
+  readonly breaker: Breaker;
+  readonly breakerFailure: UpstreamFailure | null;
+  /** For those that waited while it was asked. */
+  readonly lastFailure: { readonly failure: UpstreamFailure; readonly at: number } | null;
+  readonly lastCallAt: number;
+};
+
+export type SharedReading = { readonly parts: ServerParts; readonly fetchedAt: number };
+
+/**
+ * What instances tell each other, so that one asks the game API and all know. Every method throws StoreUnavailable when
+ * the others cannot be reached. Times are by the clock that all instances share.
+ */
+export interface RelayShare {
+  /**
+   * What is known beyond `knownVersion`; when nothing is, the right to ask for this server, unless somebody has it. The
+   * right ends by itself soon after its holder has died.
+   */
+  consult(serverId: string, knownVersion: number): Promise<Consultation>;
+  /** Tells the others, and gives the right back. Tells nothing when the right was lost meanwhile. */
+  publish(lease: ShareLease, standing: SharedStanding, reading: SharedReading | null): Promise<void>;
+  /** Tells the others what a command has taught. */
+  amend(serverId: string, standing: SharedStanding): Promise<void>;
+  /** Changes the budget that all share as one indivisible step. `change` returns undefined to leave it as it is. */
+  changeBudget(change: (budget: Budget) => Budget | undefined): Promise<Budget>;
+}
+
+export type ShareLease = { readonly serverId: string; readonly token: string };
+
+export type Consultation = {
+  readonly lease: ShareLease | null;
+  readonly news: {
+    readonly version: number;
+    readonly standing: SharedStanding | null;
+    readonly reading: SharedReading | null;
+  } | null;
+};
 
 /** Structured logging. `fields` never hold a secret; the adapter redacts them all the same. */
 export interface Log {

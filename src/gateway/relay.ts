@@ -11,15 +11,19 @@ import {
   spendCall,
   UNKNOWN_BUDGET,
 } from "../core/budget.ts";
-import { ERRORS, type Refusal, refuse } from "../core/errors.ts";
+import { ERRORS, type Refusal, refuse, StoreUnavailable } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type {
   Clock,
+  Consultation,
   Delivery,
   LimitHint,
   Log,
   MaybePromise,
+  RelayShare,
   ServerParts,
+  SharedStanding,
+  ShareLease,
   Store,
   Upstream,
   UpstreamFailure,
@@ -29,6 +33,7 @@ import {
   BAD_KEY_CODES,
   BREAKER_CODES,
   GLOBAL_KEY_REFUSED,
+  NO_CODE,
   OFFLINE,
   RATE_LIMITED,
 } from "../core/upstream-codes.ts";
@@ -46,7 +51,14 @@ export const FORGET_AFTER_MS = 10 * 60_000;
 
 /** While a read probes the game API, commands look again after this time. */
 const PROBE_RECHECK_MS = 250;
+/** How often those that wait for another instance look for what it has found. */
+const SHARED_LOOK_MS = 25;
 const FOREVER = Number.POSITIVE_INFINITY;
+const OTHERS_SLOW: UpstreamFailure = {
+  code: NO_CODE,
+  message: "The game API did not answer in time.",
+  isRateLimit: false,
+};
 const BUDGET_MESSAGE = "The game API's request budget is used up for the moment.";
 const PAUSE_MESSAGE = "The game API has limited our requests for the moment.";
 
@@ -68,6 +80,8 @@ export type RelayParts = {
   readonly settings: RelaySettings;
   readonly meter: RelayMeter;
   readonly log: Log;
+  /** Undefined when this is the only instance. */
+  readonly share?: RelayShare | undefined;
   /** Shown every reading, as it comes. */
   readonly watchReading?: (serverId: string, parts: ServerParts, now: number) => void;
 };
@@ -79,6 +93,9 @@ type Watch = {
   hit: Reading | undefined;
   pending: Promise<Reading | Refusal> | undefined;
   isSendingCommand: boolean;
+  /** How much of what the instances share is known here. */
+  sharedVersion: number;
+  lastFailure: { readonly failure: UpstreamFailure; readonly at: number } | undefined;
   remembered: { readonly failure: UpstreamFailure; readonly at: number; readonly forMs: number } | undefined;
   breaker: Breaker;
   /** The last failure that counted toward the breaker: what is answered while it is open. */
@@ -154,8 +171,16 @@ export class Relay implements CommandOutlook {
     const watch = this.#watchOf(server, now);
     watch.isSendingCommand = false;
     watch.lastUsedAt = now;
+    const { breaker, remembered } = watch;
     if (delivery.outcome === "done") watch.breaker = CLOSED_BREAKER;
     else if (!delivery.failure.isRateLimit) this.#learnFailure(watch, delivery.failure, now);
+    const isNews = watch.breaker !== breaker || watch.remembered !== remembered;
+    if (isNews) this.#parts.share?.amend(server.serverId, standingOf(watch)).catch(() => {});
+  }
+
+  /** Learns what the other instances have made of the budget, a pause above all. */
+  async catchUp(): Promise<void> {
+    if (this.#parts.share) await this.#changeShared(this.#parts.share, () => undefined);
   }
 
   /** A server that was deleted leaves nothing behind, not even a refused key. */
@@ -208,6 +233,8 @@ export class Relay implements CommandOutlook {
       hit: undefined,
       pending: undefined,
       isSendingCommand: false,
+      sharedVersion: 0,
+      lastFailure: undefined,
       remembered: undefined,
       breaker: CLOSED_BREAKER,
       breakerFailure: undefined,
@@ -226,17 +253,112 @@ export class Relay implements CommandOutlook {
     );
   }
 
-  #findKnownFailure(watch: Watch, now: number): UpstreamFailure | undefined {
+  #findKnownFailure(watch: Watch, now: number, isAsking = false): UpstreamFailure | undefined {
     if (this.#globalKeyFailure) return this.#globalKeyFailure;
     const { remembered } = watch;
     if (remembered && isYounger(remembered.at, remembered.forMs, now)) return remembered.failure;
     // While open, and while its one probe is under way, the last failure is the answer.
-    const isProbing = watch.pending !== undefined || watch.isSendingCommand;
+    const isProbing = (watch.pending !== undefined && !isAsking) || watch.isSendingCommand;
     const isWaiting = isOpen(watch.breaker) && (isProbing || !isCallDue(watch.breaker, now));
     return isWaiting ? watch.breakerFailure : undefined;
   }
 
   async #refresh(watch: Watch): Promise<Reading | Refusal> {
+    const { share, log } = this.#parts;
+    if (!share) return this.#ask(watch);
+    try {
+      return await this.#askTogether(watch, share);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      // Without the others, every instance asks for itself, as it would alone.
+      log.debug({ err: error, server_id: watch.serverId }, "the other instances cannot be reached");
+      return this.#ask(watch);
+    }
+  }
+
+  /** One instance asks, the others wait for what it finds. */
+  async #askTogether(watch: Watch, share: RelayShare): Promise<Reading | Refusal> {
+    const { clock, sleep } = this.#parts;
+    const beganAt = clock();
+    while (clock() - beganAt < this.longestWaitMs) {
+      const { lease, news } = await share.consult(watch.serverId, watch.sharedVersion);
+      const now = clock();
+      if (news) {
+        this.#adopt(watch, news);
+        if (this.#isFresh(watch, now) && watch.hit) return watch.hit;
+        const { standing } = news;
+        const isNewFailure = standing?.lastFailure && standing.lastFailure.at >= beganAt;
+        const failure = isNewFailure
+          ? standing.lastFailure?.failure
+          : this.#findKnownFailure(watch, now, true);
+        if (failure) return this.#answerFailure(watch, failure, now);
+      } else if (lease) {
+        return await this.#askWithLease(watch, share, lease);
+      } else {
+        await sleep(SHARED_LOOK_MS);
+      }
+    }
+    return this.#answerFailure(watch, OTHERS_SLOW, clock());
+  }
+
+  async #askWithLease(watch: Watch, share: RelayShare, lease: ShareLease): Promise<Reading | Refusal> {
+    const before = watch.hit;
+    try {
+      return await this.#ask(watch);
+    } finally {
+      const reading = watch.hit !== undefined && watch.hit !== before ? watch.hit.snapshot : null;
+      await share.publish(lease, standingOf(watch), reading).catch((error) => {
+        if (!(error instanceof StoreUnavailable)) throw error;
+      });
+    }
+  }
+
+  /** Takes over what another instance knows, unless it is about another key of the server. */
+  #adopt(watch: Watch, { version, standing, reading }: NonNullable<Consultation["news"]>): void {
+    watch.sharedVersion = version;
+    if (!standing || standing.keyRevision !== watch.keyRevision) return;
+    watch.breaker = standing.breaker;
+    watch.breakerFailure = standing.breakerFailure ?? undefined;
+    watch.lastCallAt = Math.max(watch.lastCallAt, standing.lastCallAt);
+    watch.remembered = standing.remembered
+      ? { ...standing.remembered, forMs: standing.remembered.forMs ?? FOREVER }
+      : undefined;
+    const isNewer = reading && reading.fetchedAt > (watch.hit?.snapshot.fetchedAt ?? 0);
+    if (isNewer) watch.hit = { snapshot: new Snapshot(reading.parts, reading.fetchedAt), isHit: true };
+  }
+
+  /** 0 when the call may be made now, and is counted; else how long to wait. */
+  #takeTurn(watch: Watch, now: number): MaybePromise<number> {
+    let waitMs = 0;
+    const spend = (budget: Budget): Budget | undefined => {
+      waitMs = this.#msUntilCall(watch, now, budget);
+      return waitMs > 0 ? undefined : spendCall(budget, now);
+    };
+    const { share } = this.#parts;
+    if (!share) {
+      this.#budget = spend(this.#budget) ?? this.#budget;
+      return waitMs;
+    }
+    return this.#changeShared(share, spend).then(() => waitMs);
+  }
+
+  /** What an answer teaches is known here at once, and told to the others. */
+  #learnBudget(learn: (budget: Budget) => Budget): void {
+    const { share } = this.#parts;
+    this.#budget = learn(this.#budget);
+    if (share) void this.#changeShared(share, learn);
+  }
+
+  async #changeShared(share: RelayShare, change: (budget: Budget) => Budget | undefined): Promise<void> {
+    try {
+      this.#budget = await share.changeBudget(change);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      this.#budget = change(this.#budget) ?? this.#budget;
+    }
+  }
+
+  async #ask(watch: Watch): Promise<Reading | Refusal> {
     const { clock, sleep, store, upstream, meter } = this.#parts;
     const serverKey = await store.readServerKey(watch.serverId);
     // The server was deleted between the lookup and here; its callers' key is gone with it.
@@ -245,7 +367,8 @@ export class Relay implements CommandOutlook {
     let startedAt = clock();
     let sleptMs = 0;
     for (;;) {
-      const waitMs = this.#msUntilCall(watch, startedAt);
+      const turn = this.#takeTurn(watch, startedAt);
+      const waitMs = turn instanceof Promise ? await turn : turn;
       if (waitMs <= 0) break;
       if (sleptMs + waitMs > this.#patienceMs(startedAt))
         return this.#answerRateLimit(watch, waitMs, startedAt);
@@ -255,7 +378,6 @@ export class Relay implements CommandOutlook {
     }
     const lastCallAt = watch.lastCallAt;
     watch.lastCallAt = startedAt;
-    this.#budget = spendCall(this.#budget, startedAt);
     this.#callsUnderWay++;
     const answer = await upstream.readServer(serverKey).finally(() => this.#callsUnderWay--);
     const now = clock();
@@ -268,8 +390,9 @@ export class Relay implements CommandOutlook {
 
   #takeParts(watch: Watch, parts: ServerParts, hint: LimitHint | null, now: number): Reading {
     this.#parts.meter.misfits += parts.misfits;
-    if (hint) this.#budget = learnBudget(this.#budget, hint, now, this.#callsUnderWay);
+    if (hint) this.#learnBudget((budget) => learnBudget(budget, hint, now, this.#callsUnderWay));
     watch.breaker = CLOSED_BREAKER;
+    watch.lastFailure = undefined;
     watch.remembered = undefined;
     watch.loggedCode = undefined;
     const snapshot = new Snapshot(parts, now);
@@ -286,8 +409,9 @@ export class Relay implements CommandOutlook {
   ): Reading | Refusal {
     const { settings } = this.#parts;
     this.#logFailure(watch, failure);
-    if (failure.isRateLimit && hint) this.#budget = pauseBudget(this.#budget, hint, now);
-    else if (hint) this.#budget = learnBudget(this.#budget, hint, now, this.#callsUnderWay);
+    if (failure.isRateLimit && hint) this.#learnBudget((budget) => pauseBudget(budget, hint, now));
+    else if (hint) this.#learnBudget((budget) => learnBudget(budget, hint, now, this.#callsUnderWay));
+    watch.lastFailure = { failure, at: now };
     if (failure.code === RATE_LIMITED) {
       const waitMs = this.#budget.pausedUntil - now;
       return this.#answerRateLimit(watch, waitMs, now, failure.message);
@@ -343,10 +467,10 @@ export class Relay implements CommandOutlook {
     return isPaused(this.#budget, now) ? 0 : BUDGET_PATIENCE_MS;
   }
 
-  #msUntilCall(watch: Watch, now: number): number {
-    return msUntilCall(this.#budget, now, {
+  #msUntilCall(watch: Watch, now: number, budget = this.#budget): number {
+    return msUntilCall(budget, now, {
       isFirstCall: watch.lastCallAt === 0,
-      serversAhead: this.#budget.limit === null ? 0 : this.#countAhead(watch, now),
+      serversAhead: budget.limit === null ? 0 : this.#countAhead(watch, now),
       callsUnderWay: this.#callsUnderWay,
     });
   }
@@ -371,6 +495,20 @@ export class Relay implements CommandOutlook {
       else this.#watches.delete(watch.serverId);
     }
   }
+}
+
+function standingOf(watch: Watch): SharedStanding {
+  const { keyRevision, remembered, breaker, breakerFailure, lastFailure, lastCallAt } = watch;
+  return {
+    keyRevision,
+    remembered: remembered
+      ? { ...remembered, forMs: remembered.forMs === FOREVER ? null : remembered.forMs }
+      : null,
+    breaker,
+    breakerFailure: breakerFailure ?? null,
+    lastFailure: lastFailure ?? null,
+    lastCallAt,
+  };
 }
 
 function isActive(watch: Watch, now: number): boolean {

@@ -40,15 +40,12 @@ export class Body {
 }
 
 export class Snapshot {
-  readonly #parts: ServerParts;
   readonly #bodies = new Map<SectionSet, Body>();
 
   constructor(
-    parts: ServerParts,
+    readonly parts: ServerParts,
     readonly fetchedAt: number,
-  ) {
-    this.#parts = parts;
-  }
+  ) {}
 
   body(sections: SectionSet): Body {
     const kept = this.#bodies.get(sections);
@@ -63,9 +60,9 @@ export class Snapshot {
   }
 
   #assemble(sections: SectionSet): string {
-    let text = this.#parts.base;
+    let text = this.parts.base;
     for (const [bit, name] of SECTIONS.entries()) {
-      if (sections & (1 << bit)) text += `,"${name}":${this.#parts.sections[bit]}`;
+      if (sections & (1 << bit)) text += `,"${name}":${this.parts.sections[bit]}`;
     }
     return `${text}}`;
   }

@@ -1,0 +1,28 @@
+// Whether a Redis keeps what it was given: everything on disk before it answers, and nothing thrown away for room.
+import { NAMES } from "./names.ts";
+import type { RedisLink } from "./redis-link.ts";
+
+const WANTED = [
+  { name: "appendonly", value: "yes", risk: "a restart of Redis loses everything since its last snapshot" },
+  {
+    name: "appendfsync",
+    value: "always",
+    risk: "a crash of its machine can lose commands that were accepted",
+  },
+  { name: "maxmemory-policy", value: "noeviction", risk: "Redis may throw away keys, blocks and commands" },
+] as const;
+
+/** What is not as it should be, in sentences; empty when all is well. */
+export async function listDurabilityProblems(link: RedisLink): Promise<string[]> {
+  const problems: string[] = [];
+  for (const { name, value, risk } of WANTED) {
+    try {
+      const [, found] = (await link.send(NAMES.version, "CONFIG", "GET", name)) as string[];
+      if (found !== value)
+        problems.push(`Redis has ${name} ${found ?? "unset"} instead of ${value}: ${risk}.`);
+    } catch {
+      problems.push(`Redis does not tell its ${name}; it should be ${value}, else ${risk}.`);
+    }
+  }
+  return problems;
+}

@@ -1,0 +1,189 @@
+// Servers and keys: kept in Redis, and known by heart in every instance. A change is one script, which also tells the other
+// instances what to read again; their heartbeat asks for that several times a second.
+import type { ApiKey } from "../../core/api-key.ts";
+import { StoreUnavailable } from "../../core/errors.ts";
+import type { GameServer } from "../../core/game-server.ts";
+import type { AuditNote } from "../../core/ports.ts";
+import { type KeptToken, KeyDirectory } from "../key-directory.ts";
+import { NAMES } from "./names.ts";
+import { type KeyRecord, type ServerRecord, toApiKey, toGameServer } from "./records.ts";
+import type { RedisLink, Reply } from "./redis-link.ts";
+import { createScript } from "./script.ts";
+import changeText from "./scripts/change.lua" with { type: "text" };
+
+const CHANGE = createScript(changeText);
+/** Whoever has missed more changes than this reads everything again. */
+export const VERSIONS_KEPT = 10_000;
+const READ_AT_ONCE = 500;
+/** Two operators who change the same thing at once: one of them is tried again with what the other has left. */
+const TRIES_MAX = 5;
+
+/** The times that a script is given: now, and until when it may act. */
+export type ScriptTimes = (now?: number) => readonly [string, string];
+
+/** A value of a hash as it was read; a change is only made while it is still so. */
+type Check = readonly [key: string, field: string, expected: string | false];
+type Step = readonly [command: string, key: string, ...rest: (string | number)[]];
+export type Change = {
+  readonly checks: readonly Check[];
+  readonly steps: readonly Step[];
+  /** The servers and keys that others must read again. */
+  readonly changed: readonly string[];
+  readonly audit?: { readonly target: string; readonly note: AuditNote } | undefined;
+};
+
+export class Directory {
+  readonly #link: RedisLink;
+  readonly #times: ScriptTimes;
+  readonly #keys = new KeyDirectory();
+  readonly #servers = new Map<string, GameServer>();
+  readonly #sealedKeys = new Map<string, string>();
+  /** What of each key is in `#keys`, so that it can be taken out again. */
+  readonly #known = new Map<string, { readonly serverId: string; readonly tokens: readonly KeptToken[] }>();
+  #version = 0;
+
+  constructor(link: RedisLink, times: ScriptTimes) {
+    this.#link = link;
+    this.#times = times;
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  findKey(tokenHash: string, now: number): ApiKey | undefined {
+    return this.#keys.find(tokenHash, now);
+  }
+
+  findServer(serverId: string): GameServer | undefined {
+    return this.#servers.get(serverId);
+  }
+
+  findServerByName(name: string): GameServer | undefined {
+    return this.#servers.values().find((server) => server.name === name);
+  }
+
+  serverIds(): string[] {
+    return [...this.#servers.keys()];
+  }
+
+  /** The server that a key belongs to; undefined for keys that cannot be used. */
+  serverOf(keyId: string): string | undefined {
+    return this.#known.get(keyId)?.serverId;
+  }
+
+  /** Reads everything. What was known and is no longer there is forgotten. */
+  async load(): Promise<void> {
+    // Noted first: what changes while we read will be read again.
+    const version = Number((await this.#link.send(NAMES.version, "GET", NAMES.version)) ?? 0);
+    const seen = new Set<string>();
+    for (const name of [NAMES.servers, NAMES.keys]) {
+      let cursor = "0";
+      do {
+        const reply = await this.#link.send(name, "HSCAN", name, cursor, "COUNT", READ_AT_ONCE);
+        const [next, pairs] = reply as [string, string[]];
+        for (let i = 0; i < pairs.length; i += 2) {
+          seen.add(pairs[i] ?? "");
+          this.#learn(pairs[i] ?? "", pairs[i + 1] ?? null);
+        }
+        cursor = next;
+      } while (cursor !== "0");
+    }
+    for (const id of [...this.#servers.keys(), ...this.#known.keys()]) {
+      if (!seen.has(id)) this.#learn(id, null);
+    }
+    this.#version = version;
+  }
+
+  /** Reads what others have changed. */
+  async catchUp(ids: readonly string[], version: number): Promise<void> {
+    const unique = [...new Set(ids)];
+    for (let done = 0; done < unique.length; done += READ_AT_ONCE) {
+      const some = unique.slice(done, done + READ_AT_ONCE);
+      await Promise.all(
+        some.map(async (id) => {
+          const name = id.startsWith("srv_") ? NAMES.servers : NAMES.keys;
+          this.#learn(id, (await this.#link.send(name, "HGET", name, id)) as string | null);
+        }),
+      );
+    }
+    this.#version = Math.max(this.#version, version);
+  }
+
+  async readServer(serverId: string): Promise<{ record: ServerRecord; text: string } | undefined> {
+    return parseRecord<ServerRecord>(await this.#link.send(NAMES.servers, "HGET", NAMES.servers, serverId));
+  }
+
+  /** From memory while Redis is away: reads go on then. */
+  async readSealedKey(serverId: string): Promise<string | undefined> {
+    try {
+      return (await this.readServer(serverId))?.record.sealedKey;
+    } catch (error) {
+      const known = this.#sealedKeys.get(serverId);
+      if (known === undefined) throw error;
+      return known;
+    }
+  }
+
+  async readKey(keyId: string): Promise<{ record: KeyRecord; text: string } | undefined> {
+    return parseRecord<KeyRecord>(await this.#link.send(NAMES.keys, "HGET", NAMES.keys, keyId));
+  }
+
+  async readKeys(keyIds: readonly string[]): Promise<{ record: KeyRecord; text: string }[]> {
+    if (keyIds.length === 0) return [];
+    const replies = (await this.#link.send(NAMES.keys, "HMGET", NAMES.keys, ...keyIds)) as Reply[];
+    return replies.map((reply) => parseRecord<KeyRecord>(reply)).filter((found) => found !== undefined);
+  }
+
+  /**
+   * Makes a change that `prepare` works out from what it reads; undefined from it means that there is nothing to do.
+   * Prepared anew when somebody else was faster.
+   */
+  async change<T>(prepare: () => Promise<{ change: Change; result: T } | undefined>): Promise<T | undefined> {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const prepared = await prepare();
+      if (!prepared) return undefined;
+      if (await this.#apply(prepared.change)) {
+        await this.catchUp(prepared.change.changed, this.#version);
+        return prepared.result;
+      }
+    }
+    throw new StoreUnavailable("others change the same thing all the time");
+  }
+
+  async #apply({ checks, steps, changed, audit }: Change): Promise<boolean> {
+    const fixed = [NAMES.version, NAMES.changes, NAMES.audit];
+    const keys = [...new Set([...fixed, ...checks.map(([key]) => key), ...steps.map(([, key]) => key)])];
+    const indexOf = (key: string) => keys.indexOf(key) + 1;
+    const program = {
+      checks: checks.map(([key, ...rest]) => [indexOf(key), ...rest]),
+      steps: steps.map(([command, key, ...rest]) => [command, indexOf(key), ...rest.map(String)]),
+      changed,
+      entry: audit ? JSON.stringify({ ...audit.note, target: audit.target }) : false,
+      kept: VERSIONS_KEPT,
+    };
+    return (await this.#link.run(CHANGE, keys, [...this.#times(), JSON.stringify(program)])) !== 0;
+  }
+
+  #learn(id: string, text: string | null): void {
+    if (id.startsWith("srv_")) {
+      const record = text === null ? undefined : (JSON.parse(text) as ServerRecord);
+      if (record) this.#servers.set(id, toGameServer(record));
+      else this.#servers.delete(id);
+      if (record) this.#sealedKeys.set(id, record.sealedKey);
+      else this.#sealedKeys.delete(id);
+      return;
+    }
+    for (const { tokenHash } of this.#known.get(id)?.tokens ?? []) this.#keys.delete(tokenHash);
+    this.#known.delete(id);
+    const record = text === null ? undefined : (JSON.parse(text) as KeyRecord);
+    if (!record || record.revokedAt !== null) return;
+    this.#known.set(id, { serverId: record.serverId, tokens: record.tokens });
+    this.#keys.set(toApiKey(record), record.tokens);
+  }
+}
+
+/** With its text, which a change is checked against. */
+function parseRecord<T>(reply: Reply): { record: T; text: string } | undefined {
+  return typeof reply === "string" ? { record: JSON.parse(reply) as T, text: reply } : undefined;
+}

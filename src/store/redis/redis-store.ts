@@ -1,0 +1,524 @@
+// The store that several instances share: Redis or Valkey. Servers and keys are known by heart in every instance, limits
+// are counted by Redis, and the clock is Redis's, so that all instances agree on the time.
+import { randomBytes } from "node:crypto";
+import type { ApiKey } from "../../core/api-key.ts";
+import { StartRefused, StoreUnavailable } from "../../core/errors.ts";
+import type { GameServer } from "../../core/game-server.ts";
+import {
+  type AuditEntry,
+  type AuditNote,
+  type Block,
+  type Clock,
+  type DeletedServer,
+  type KeyChange,
+  type KeyDetails,
+  type KeyDraft,
+  type Log,
+  type Page,
+  type PageRequest,
+  type ServerDraft,
+  type Store,
+  type TidyTimes,
+  TOKENS_IN_GRACE_MAX,
+  type UsageCell,
+  type UsageCount,
+} from "../../core/ports.ts";
+import type { Verdict } from "../../core/rate-limit.ts";
+import { randomBase62 } from "../../core/token.ts";
+import type { KeptToken } from "../key-directory.ts";
+import type { Sealer } from "../sealer.ts";
+import { isRightSecret, SECRET_CHECK, sealSecretCheck } from "../secret-check.ts";
+import { listDurabilityProblems } from "./check-durability.ts";
+import { RedisCommandQueue } from "./command-queue.ts";
+import { type Change, Directory, VERSIONS_KEPT } from "./directory.ts";
+import { NAMES } from "./names.ts";
+import { type KeyRecord, type ServerRecord, toGameServer, toKeyDetails } from "./records.ts";
+import { type RedisAddress, RedisLink } from "./redis-link.ts";
+import { RedisRelayShare } from "./relay-share.ts";
+import { createScript } from "./script.ts";
+import heartbeatText from "./scripts/heartbeat.lua" with { type: "text" };
+import tidyAuditText from "./scripts/tidy-audit.lua" with { type: "text" };
+import { SharedLimits } from "./shared-limits.ts";
+import { UsageTable } from "./usage-table.ts";
+
+const HEARTBEAT = createScript(heartbeatText);
+const TIDY_AUDIT = createScript(tidyAuditText);
+const HEARTBEAT_EVERY_MS = 250;
+/** An instance that gave no sign for so long does not count any more. */
+const INSTANCE_LIVES_MS = 5_000;
+/** A script that arrives later than this acts no more: its sender has given up by then. */
+const WRITE_WITHIN_MS = 900;
+const AUDIT_TIDIED_AT_ONCE = 500;
+const ID_LENGTH = 20;
+
+export type RedisStoreSettings = {
+  readonly address: RedisAddress;
+  readonly sealer: Sealer;
+  readonly log: Log;
+  /** How long a command that an instance is sending belongs to it. */
+  readonly commandLeaseMs: number;
+  /** In tests, instead of Redis's own clock. */
+  readonly clock?: Clock;
+};
+
+/** Refuses to start on a server that does not answer, or whose contents were sealed with another secret. */
+export async function openRedisStore(settings: RedisStoreSettings): Promise<RedisStore> {
+  let link: RedisLink | undefined;
+  try {
+    link = await RedisLink.open(settings.address, settings.log);
+    const store = new RedisStore(link, settings);
+    await store.start();
+    return store;
+  } catch (error) {
+    link?.close();
+    if (error instanceof StartRefused) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartRefused(
+      `GATEHOUSE_STORE cannot be used: ${reason} — check that Redis runs, and its address`,
+    );
+  }
+}
+
+export class RedisStore implements Store {
+  readonly commands: RedisCommandQueue;
+  /** For the relay: what the instances tell each other. */
+  readonly relayShare: RedisRelayShare;
+  readonly #link: RedisLink;
+  readonly #log: Log;
+  readonly #sealer: Sealer;
+  readonly #ownClock: Clock | undefined;
+  readonly #directory: Directory;
+  readonly #limits: SharedLimits;
+  readonly #usage: UsageTable;
+  readonly #instance = randomBase62(ID_LENGTH, randomBytes);
+  #heart: ReturnType<typeof setInterval> | undefined;
+  #beat: Promise<void> | undefined;
+  #instances = 1;
+  /** How far Redis's clock is ahead of this machine's. */
+  #aheadMs = 0;
+
+  constructor(link: RedisLink, settings: RedisStoreSettings) {
+    this.#link = link;
+    this.#log = settings.log;
+    this.#sealer = settings.sealer;
+    this.#ownClock = settings.clock;
+    const times = (now = this.clock()) => this.#timesOf(now);
+    this.#directory = new Directory(link, times);
+    this.#limits = new SharedLimits({
+      link,
+      times,
+      serverOf: (keyId) => this.#directory.serverOf(keyId),
+      countInstances: () => this.#instances,
+      log: settings.log,
+    });
+    this.#usage = new UsageTable(link, times);
+    this.relayShare = new RedisRelayShare(link, times, () => randomBase62(ID_LENGTH, randomBytes));
+    this.commands = new RedisCommandQueue({
+      link,
+      leaseMs: settings.commandLeaseMs,
+      listServerIds: () => this.#directory.serverIds(),
+      time: times,
+    });
+  }
+
+  /** Redis's clock, as well as it is known here. */
+  readonly clock: Clock = () => this.#ownClock?.() ?? Date.now() + this.#aheadMs;
+
+  /** What endangers the store's promise, in sentences. */
+  listDurabilityProblems(): Promise<string[]> {
+    return listDurabilityProblems(this.#link);
+  }
+
+  get isReachable(): boolean {
+    return this.#link.isUp;
+  }
+
+  /** How many share this store, as far as is known. */
+  get instances(): number {
+    return this.#instances;
+  }
+
+  async start(): Promise<void> {
+    await this.#checkSecret();
+    await this.#directory.load();
+    await this.#limits.load(this.clock());
+    await this.#sendHeartbeat();
+    this.#heart = setInterval(() => this.#keepBeating(), HEARTBEAT_EVERY_MS);
+    this.#heart.unref();
+  }
+
+  findKey(tokenHash: string, now: number): ApiKey | undefined {
+    return this.#directory.findKey(tokenHash, now);
+  }
+
+  findServer(serverId: string): GameServer | undefined {
+    return this.#directory.findServer(serverId);
+  }
+
+  judge(keyId: string, now: number, isCounted: boolean): Verdict | Promise<Verdict> {
+    return this.#limits.judge(keyId, now, isCounted);
+  }
+
+  async createServer(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer> {
+    const serverId = newId("srv_");
+    const seq = await this.#nextSeq();
+    const record: ServerRecord = {
+      serverId,
+      name: draft.name,
+      community: draft.community,
+      createdAt: now,
+      keyRevision: 1,
+      seq,
+      sealedKey: this.#seal(draft.serverKey, serverId),
+    };
+    await this.#directory.change(async () => ({
+      result: true,
+      change: {
+        checks: [],
+        steps: [
+          ["HSET", NAMES.servers, serverId, JSON.stringify(record)],
+          ["ZADD", NAMES.serverOrder, seq, serverId],
+        ],
+        changed: [serverId],
+        audit: note && { target: serverId, note },
+      },
+    }));
+    return toGameServer(record);
+  }
+
+  async findServerByName(name: string): Promise<GameServer | undefined> {
+    return this.#directory.findServerByName(name);
+  }
+
+  async updateServer(
+    serverId: string,
+    change: Partial<ServerDraft>,
+    note?: AuditNote,
+  ): Promise<GameServer | undefined> {
+    return this.#directory.change(async () => {
+      const found = await this.#directory.readServer(serverId);
+      if (!found) return undefined;
+      const { record: old, text } = found;
+      const record: ServerRecord = {
+        ...old,
+        name: change.name ?? old.name,
+        community: change.community === undefined ? old.community : change.community,
+        keyRevision: old.keyRevision + (change.serverKey === undefined ? 0 : 1),
+        sealedKey: change.serverKey === undefined ? old.sealedKey : this.#seal(change.serverKey, serverId),
+      };
+      return {
+        result: toGameServer(record),
+        change: {
+          checks: [[NAMES.servers, serverId, text]],
+          steps: [["HSET", NAMES.servers, serverId, JSON.stringify(record)]],
+          changed: [serverId],
+          audit: note && { target: serverId, note },
+        },
+      };
+    });
+  }
+
+  async deleteServer(serverId: string, now: number, note?: AuditNote): Promise<DeletedServer | undefined> {
+    let keyIds: string[] = [];
+    const isDeleted = await this.#directory.change(async () => {
+      const found = await this.#directory.readServer(serverId);
+      if (!found) return undefined;
+      const ofServer = NAMES.keysOf(serverId);
+      const all = (await this.#link.send(ofServer, "ZRANGE", ofServer, 0, -1)) as string[];
+      const keys = (await this.#directory.readKeys(all)).filter(({ record }) => record.revokedAt === null);
+      keyIds = keys.map(({ record }) => record.keyId);
+      return {
+        result: true,
+        change: {
+          checks: [[NAMES.servers, serverId, found.text]],
+          steps: [
+            ["HDEL", NAMES.servers, serverId],
+            ["ZREM", NAMES.serverOrder, serverId],
+            ["ZADD", NAMES.deletedServers, now, serverId],
+            ...keys.map(({ record }) => stepToRevoke(record, now)),
+          ],
+          changed: [serverId, ...keyIds],
+          audit: note && { target: serverId, note },
+        },
+      };
+    });
+    const wasThere = isDeleted ?? (await this.#wasDeleted(serverId));
+    if (!wasThere) return undefined;
+    // Also when it was deleted before: the one who did it may not have come this far.
+    const failedCommands = await this.commands.failWaiting(serverId, now);
+    for (const keyId of keyIds) await this.#limits.forget(keyId, serverId);
+    return { revokedKeys: keyIds.length, failedCommands };
+  }
+
+  async listServers({ limit, cursor }: PageRequest): Promise<Page<GameServer>> {
+    const { ids, next } = await this.#listIds(NAMES.serverOrder, limit, cursor);
+    const found = await Promise.all(ids.map((id) => this.#directory.readServer(id)));
+    return {
+      items: found.filter((one) => one !== undefined).map(({ record }) => toGameServer(record)),
+      next,
+    };
+  }
+
+  async readServerKey(serverId: string): Promise<string | undefined> {
+    const sealed = await this.#directory.readSealedKey(serverId);
+    return sealed === undefined ? undefined : this.#sealer.open(Buffer.from(sealed, "base64"), serverId);
+  }
+
+  async createKey(draft: KeyDraft, now: number, note?: AuditNote): Promise<KeyDetails | undefined> {
+    const keyId = newId("key_");
+    const seq = await this.#nextSeq();
+    const { tokenHash, ...rest } = draft;
+    const record: KeyRecord = {
+      ...rest,
+      keyId,
+      isSuspended: false,
+      createdAt: now,
+      revokedAt: null,
+      seq,
+      tokens: [{ tokenHash, validUntil: null }],
+    };
+    return this.#directory.change(async () => {
+      const server = await this.#directory.readServer(draft.serverId);
+      if (!server) return undefined;
+      return {
+        result: toKeyDetails(record, null),
+        change: {
+          checks: [[NAMES.servers, draft.serverId, server.text]],
+          steps: [
+            ["HSET", NAMES.keys, keyId, JSON.stringify(record)],
+            ["ZADD", NAMES.keyOrder, seq, keyId],
+            ["ZADD", NAMES.keysOf(draft.serverId), seq, keyId],
+          ],
+          changed: [keyId],
+          audit: note && { target: keyId, note },
+        },
+      };
+    });
+  }
+
+  async findKeyDetails(keyId: string): Promise<KeyDetails | undefined> {
+    const found = await this.#directory.readKey(keyId);
+    return found && toKeyDetails(found.record, await this.#usage.findLastUsed(keyId));
+  }
+
+  async listKeys({
+    limit,
+    cursor,
+    serverId,
+  }: PageRequest & { serverId?: string }): Promise<Page<KeyDetails>> {
+    const order = serverId === undefined ? NAMES.keyOrder : NAMES.keysOf(serverId);
+    const { ids, next } = await this.#listIds(order, limit, cursor);
+    const found = await this.#directory.readKeys(ids);
+    const items = found.map(async ({ record }) => {
+      return toKeyDetails(record, await this.#usage.findLastUsed(record.keyId));
+    });
+    return { items: await Promise.all(items), next };
+  }
+
+  async updateKey(keyId: string, change: KeyChange, note?: AuditNote): Promise<KeyDetails | undefined> {
+    const record = await this.#changeKey(keyId, note, (old) => ({ ...old, ...change }));
+    return record && toKeyDetails(record, await this.#usage.findLastUsed(keyId));
+  }
+
+  async rotateKey(
+    keyId: string,
+    tokenHash: string,
+    oldValidUntil: number,
+    now: number,
+    note?: AuditNote,
+  ): Promise<boolean> {
+    const record = await this.#changeKey(keyId, note, (old) => {
+      const replaced = old.tokens.filter(({ validUntil }) => validUntil === null);
+      const earlier = old.tokens
+        .filter(({ validUntil }) => validUntil !== null && validUntil > now)
+        .sort((a, b) => (b.validUntil ?? 0) - (a.validUntil ?? 0));
+      const inGrace = [...replaced.map((token) => ({ ...token, validUntil: oldValidUntil })), ...earlier];
+      const kept: KeptToken[] = oldValidUntil > now ? inGrace.slice(0, TOKENS_IN_GRACE_MAX) : earlier;
+      return { ...old, tokens: [...kept, { tokenHash, validUntil: null }] };
+    });
+    return record !== undefined;
+  }
+
+  async revokeKey(keyId: string, now: number, note?: AuditNote): Promise<boolean> {
+    const revoked = await this.#changeKey(keyId, note, (old) => ({ ...old, tokens: [], revokedAt: now }));
+    if (!revoked) return (await this.#directory.readKey(keyId)) !== undefined;
+    await this.#limits.forget(keyId, revoked.serverId);
+    return true;
+  }
+
+  listBlocks(now: number): Promise<readonly Block[]> {
+    return this.#limits.listBlocks(now);
+  }
+
+  async liftBlock(keyId: string, now: number, note?: AuditNote): Promise<void> {
+    const serverId = this.#directory.serverOf(keyId);
+    if (!(await this.#limits.isBlocked(keyId, serverId, now))) return;
+    // The list and the note in one step; then the block itself, which holds until it is gone too.
+    const change: Change = {
+      checks: [],
+      steps: [["HDEL", NAMES.blocks, keyId]],
+      changed: [],
+      audit: note && { target: keyId, note },
+    };
+    await this.#directory.change(async () => ({ change, result: true }));
+    await this.#limits.forget(keyId, serverId);
+  }
+
+  addUsage(cells: readonly UsageCell[]): Promise<void> {
+    return this.#usage.add(cells, (keyId) => this.#directory.serverOf(keyId));
+  }
+
+  async readUsage(keyId: string, since: number): Promise<readonly UsageCount[]> {
+    const found = await this.#directory.readKey(keyId);
+    return found ? this.#usage.read(found.record.serverId, keyId, since) : [];
+  }
+
+  async listAudit({ limit, cursor }: PageRequest): Promise<Page<AuditEntry>> {
+    const before = cursor === undefined ? "+inf" : `(${Number.parseInt(cursor, 36) || 0}`;
+    const range = ["ZRANGE", NAMES.audit, before, "-inf", "BYSCORE", "REV", "LIMIT", 0, limit + 1];
+    const members = (await this.#link.send(NAMES.audit, ...range)) as string[];
+    const items = members.slice(0, limit).map(parseAuditEntry);
+    const last = items.at(-1);
+    return { items, next: members.length > limit && last ? last.id.slice("aud_".length) : null };
+  }
+
+  async tidy({ now, usage, audit, commands }: TidyTimes): Promise<void> {
+    await this.#limits.tidy(now);
+    await this.#usage.forgetBefore(usage, async (keyId) => {
+      return (await this.#directory.readKey(keyId))?.record.serverId;
+    });
+    await this.commands.forgetBefore(commands, now);
+    await this.#link.send(
+      NAMES.deletedServers,
+      "ZREMRANGEBYSCORE",
+      NAMES.deletedServers,
+      "-inf",
+      `(${audit}`,
+    );
+    const args = [...this.#timesOf(now), audit, AUDIT_TIDIED_AT_ONCE];
+    while ((await this.#link.run(TIDY_AUDIT, [NAMES.audit], args)) === AUDIT_TIDIED_AT_ONCE);
+  }
+
+  async findSetting(name: string): Promise<string | undefined> {
+    return (
+      ((await this.#link.send(NAMES.settings, "HGET", NAMES.settings, name)) as string | null) ?? undefined
+    );
+  }
+
+  async saveSetting(name: string, value: string): Promise<void> {
+    await this.#link.send(NAMES.settings, "HSET", NAMES.settings, name, value);
+  }
+
+  async checkHealth(): Promise<void> {
+    await this.saveSetting("last-health-check", this.#instance);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#heart);
+    this.relayShare.close();
+    await this.#beat;
+    const sign = this.#link.send(NAMES.instances, "ZREM", NAMES.instances, this.#instance);
+    await sign.catch(() => {});
+    this.#link.close();
+  }
+
+  #keepBeating(): void {
+    if (this.#beat) return;
+    this.#beat = this.#sendHeartbeat()
+      .catch((error) => {
+        if (!(error instanceof StoreUnavailable)) this.#log.error({ err: error }, "the heartbeat failed");
+      })
+      .finally(() => {
+        this.#beat = undefined;
+      });
+  }
+
+  async #sendHeartbeat(): Promise<void> {
+    const sentAt = Date.now();
+    const keys = [NAMES.instances, NAMES.version, NAMES.changes];
+    // Without a deadline: this is how the time is learned.
+    const args = [this.#ownClock?.() ?? "", "", this.#instance, INSTANCE_LIVES_MS];
+    const reply = await this.#link.run(HEARTBEAT, keys, [...args, this.#directory.version, VERSIONS_KEPT]);
+    const [now, instances, version, changed] = reply as [number, number, number, string[] | null];
+    this.#aheadMs = now - (sentAt + Date.now()) / 2;
+    this.#instances = instances;
+    if (changed === null) await this.#directory.load();
+    else await this.#directory.catchUp(changed, version);
+  }
+
+  /** A revoked key is not changed any more. */
+  async #changeKey(
+    keyId: string,
+    note: AuditNote | undefined,
+    change: (old: KeyRecord) => KeyRecord,
+  ): Promise<KeyRecord | undefined> {
+    return this.#directory.change(async () => {
+      const found = await this.#directory.readKey(keyId);
+      if (!found || found.record.revokedAt !== null) return undefined;
+      const record = change(found.record);
+      return {
+        result: record,
+        change: {
+          checks: [[NAMES.keys, keyId, found.text]],
+          steps: [["HSET", NAMES.keys, keyId, JSON.stringify(record)]],
+          changed: [keyId],
+          audit: note && { target: keyId, note },
+        },
+      };
+    });
+  }
+
+  async #listIds(order: string, limit: number, cursor: string | undefined) {
+    const after = cursor === undefined ? "-inf" : `(${Number.parseInt(cursor, 36) || 0}`;
+    const range = ["ZRANGE", order, after, "+inf", "BYSCORE", "LIMIT", 0, limit + 1, "WITHSCORES"];
+    const flat = (await this.#link.send(order, ...range)) as string[];
+    const ids = flat.filter((_, index) => index % 2 === 0);
+    const lastSeq = flat[limit * 2 - 1];
+    const next = ids.length > limit && lastSeq !== undefined ? Number(lastSeq).toString(36) : null;
+    return { ids: ids.slice(0, limit), next };
+  }
+
+  async #wasDeleted(serverId: string): Promise<boolean> {
+    return (await this.#link.send(NAMES.deletedServers, "ZSCORE", NAMES.deletedServers, serverId)) !== null;
+  }
+
+  async #nextSeq(): Promise<number> {
+    return Number(await this.#link.send(NAMES.counter, "INCR", NAMES.counter));
+  }
+
+  /** Fails early, not at the first read of a server, when another instance has another secret. */
+  async #checkSecret(): Promise<void> {
+    const sealed = sealSecretCheck(this.#sealer);
+    await this.#link.send(NAMES.settings, "HSETNX", NAMES.settings, SECRET_CHECK, sealed);
+    const kept = await this.findSetting(SECRET_CHECK);
+    if (kept !== undefined && isRightSecret(kept, this.#sealer)) return;
+    throw new StartRefused(
+      "GATEHOUSE_SECRET is not the one that this Redis was first used with; all instances need the same — " +
+        "set it on each of them",
+    );
+  }
+
+  #seal(serverKey: string, serverId: string): string {
+    return Buffer.from(this.#sealer.seal(serverKey, serverId)).toString("base64");
+  }
+
+  #timesOf(now: number): readonly [string, string] {
+    if (this.#ownClock) return [String(now), ""];
+    return ["", String(Math.ceil(this.clock() + WRITE_WITHIN_MS))];
+  }
+}
+
+function stepToRevoke(record: KeyRecord, now: number): ["HSET", string, string, string] {
+  const revoked: KeyRecord = { ...record, tokens: [], revokedAt: now };
+  return ["HSET", NAMES.keys, record.keyId, JSON.stringify(revoked)];
+}
+
+function parseAuditEntry(member: string): AuditEntry {
+  const space = member.indexOf(" ");
+  const entry = JSON.parse(member.slice(space + 1)) as AuditNote & { target: string };
+  return { id: `aud_${Number(member.slice(0, space)).toString(36)}`, ...entry };
+}
+
+function newId(prefix: string): string {
+  return prefix + randomBase62(ID_LENGTH, randomBytes);
+}

@@ -1,0 +1,118 @@
+// How the relays of several instances work as one: the last reading of each server, who may ask for the next, and the
+// budget of the game API.
+import { type Budget, UNKNOWN_BUDGET } from "../../core/budget.ts";
+import { StoreUnavailable } from "../../core/errors.ts";
+import type {
+  Consultation,
+  RelayShare,
+  SharedReading,
+  SharedStanding,
+  ShareLease,
+} from "../../core/ports.ts";
+import type { ScriptTimes } from "./directory.ts";
+import { NAMES } from "./names.ts";
+import type { RedisLink } from "./redis-link.ts";
+import { createScript } from "./script.ts";
+import consultText from "./scripts/consult.lua" with { type: "text" };
+import publishText from "./scripts/publish.lua" with { type: "text" };
+import renewText from "./scripts/renew.lua" with { type: "text" };
+import swapText from "./scripts/swap.lua" with { type: "text" };
+
+const CONSULT = createScript(consultText);
+const PUBLISH = createScript(publishText);
+const RENEW = createScript(renewText);
+const SWAP = createScript(swapText);
+/** So soon somebody else may ask when the one who was asking has died; until then it is renewed. */
+const LEASE_MS = 2_000;
+const RENEW_EVERY_MS = 500;
+const KEPT_MS = 24 * 3_600_000;
+const SWAPS_MAX = 20;
+
+export class RedisRelayShare implements RelayShare {
+  readonly #link: RedisLink;
+  readonly #times: ScriptTimes;
+  readonly #makeToken: () => string;
+  readonly #renewals = new Map<string, ReturnType<typeof setInterval>>();
+  /** The budget as it was last seen, for the first try of a change. */
+  #budgetText = "";
+
+  constructor(link: RedisLink, times: ScriptTimes, makeToken: () => string) {
+    this.#link = link;
+    this.#times = times;
+    this.#makeToken = makeToken;
+  }
+
+  async consult(serverId: string, knownVersion: number): Promise<Consultation> {
+    const token = this.#makeToken();
+    const names = [NAMES.lease(serverId), NAMES.shared(serverId)];
+    const reply = await this.#link.run(CONSULT, names, [...this.#times(), knownVersion, token, LEASE_MS]);
+    const [version, standing, reading] = reply as [number, string | null, string | null];
+    if (version > 0) return { lease: null, news: { version, ...parseNews(standing, reading) } };
+    if (version < 0) return { lease: null, news: null };
+    this.#renewals.set(
+      token,
+      setInterval(() => this.#renew(serverId, token), RENEW_EVERY_MS),
+    );
+    return { lease: { serverId, token }, news: null };
+  }
+
+  async publish(
+    { serverId, token }: ShareLease,
+    standing: SharedStanding,
+    reading: SharedReading | null,
+  ): Promise<void> {
+    this.#stopRenewing(token);
+    await this.#tell(serverId, token, standing, reading);
+  }
+
+  async amend(serverId: string, standing: SharedStanding): Promise<void> {
+    await this.#tell(serverId, "", standing, null);
+  }
+
+  async changeBudget(change: (budget: Budget) => Budget | undefined): Promise<Budget> {
+    for (let swaps = 0; swaps < SWAPS_MAX; swaps++) {
+      const before = this.#budgetText;
+      const budget = before === "" ? UNKNOWN_BUDGET : (JSON.parse(before) as Budget);
+      const changed = change(budget);
+      const after = changed === undefined ? before : JSON.stringify(changed);
+      const found = await this.#link.run(SWAP, [NAMES.budget], [...this.#times(), before, after, KEPT_MS]);
+      this.#budgetText = typeof found === "string" ? found : after;
+      if (found === null) return changed ?? budget;
+    }
+    throw new StoreUnavailable("the budget is being changed all the time");
+  }
+
+  close(): void {
+    for (const token of [...this.#renewals.keys()]) this.#stopRenewing(token);
+  }
+
+  async #tell(
+    serverId: string,
+    token: string,
+    standing: SharedStanding,
+    reading: SharedReading | null,
+  ): Promise<void> {
+    const names = [NAMES.lease(serverId), NAMES.shared(serverId)];
+    const text = reading ? JSON.stringify({ parts: reading.parts, fetchedAt: reading.fetchedAt }) : "";
+    const args = [token, JSON.stringify(standing), text, KEPT_MS];
+    await this.#link.run(PUBLISH, names, [...this.#times(), ...args]);
+  }
+
+  #renew(serverId: string, token: string): void {
+    const args = [...this.#times(), token, LEASE_MS];
+    // Should it fail, the lease ends by itself and somebody else asks.
+    this.#link.run(RENEW, [NAMES.lease(serverId)], args).catch(() => {});
+  }
+
+  #stopRenewing(token: string): void {
+    clearInterval(this.#renewals.get(token));
+    this.#renewals.delete(token);
+  }
+}
+
+function parseNews(standing: string | null, reading: string | null) {
+  return {
+    standing: standing === null ? null : (JSON.parse(standing) as SharedStanding),
+    reading: reading === null ? null : (JSON.parse(reading) as SharedReading),
+  };
+}

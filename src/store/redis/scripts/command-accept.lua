@@ -1,0 +1,40 @@
+-- Lets a command wait, last in its queue; one that was accepted before gets the receipt that it got then.
+-- KEYS[1..5]  see command-queue.lua
+-- KEYS[6]     optional, the idempotency key: a string, the id of the command that it stands for
+-- ARGV[4]  id    ARGV[5]  key id    ARGV[6]  text
+-- ARGV[7]  how many may wait        ARGV[8]  how long an idempotency key is remembered, ms
+-- Returns  {'accepted', id, position, queued_at}, {'full'} or {'mismatch'}
+local id, text = ARGV[4], ARGV[6]
+
+local function receipt_of(accepted)
+  local fields = redis.call('HMGET', name_of(accepted), 'accepted_position', 'queued_at')
+  return { 'accepted', accepted, tonumber(fields[1]), tonumber(fields[2]) }
+end
+
+-- The line may have brought the same question twice.
+if redis.call('EXISTS', name_of(id)) == 1 then return receipt_of(id) end
+
+local earlier = KEYS[6] and redis.call('GET', KEYS[6])
+if earlier then
+  local fields = redis.call('HMGET', name_of(earlier), 'text', 'queued_at')
+  if fields[1] and now - tonumber(fields[2]) < tonumber(ARGV[8]) then
+    if fields[1] ~= text then return { 'mismatch' } end
+    return receipt_of(earlier)
+  end
+end
+
+local position = redis.call('LLEN', queue) + 1
+if position > tonumber(ARGV[7]) then return { 'full' } end
+
+-- Microseconds, so that lists over several servers are in order too; never less than the one before.
+local time = redis.call('TIME')
+local seq = time[1] * 1000000 + time[2]
+local newest = redis.call('ZREVRANGE', history, 0, 0, 'WITHSCORES')
+if newest[2] then seq = math.max(seq, tonumber(newest[2]) + 1) end
+
+redis.call('HSET', name_of(id), 'key_id', ARGV[5], 'text', text, 'status', 'queued', 'seq', seq,
+  'accepted_position', position, 'queued_at', now)
+redis.call('RPUSH', queue, id)
+redis.call('ZADD', history, seq, id)
+if KEYS[6] then redis.call('SET', KEYS[6], id, 'PX', ARGV[8]) end
+return receipt_of(id)

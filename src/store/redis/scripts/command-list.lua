@@ -1,0 +1,33 @@
+-- Some commands of the server, newest first. Looks at a part of a long history only, and says where to go on.
+-- KEYS[1..5]  see command-queue.lua
+-- ARGV[4]  only those with a seq below this
+-- ARGV[5]  only those in this state; empty for all
+-- ARGV[6]  how many at most         ARGV[7]  how many to look at
+-- Returns  {the seq to go on below, or '' when that was all, {command, ...}}
+end_stale_sending()
+
+local before, status, limit, looks = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
+local ids, is_all = {}, true
+if status == 'sending' then
+  ids = { redis.call('HGET', sending, 'command_id') or nil }
+elseif status == 'queued' then
+  local waiting = redis.call('LRANGE', queue, 0, -1)
+  for i = #waiting, 1, -1 do ids[#ids + 1] = waiting[i] end
+else
+  ids = redis.call('ZREVRANGEBYSCORE', history, '(' .. ARGV[4], '-inf', 'LIMIT', 0, looks)
+  is_all = #ids < looks
+end
+
+local commands, seq = {}, ''
+for i, id in ipairs(ids) do
+  local fields = redis.call('HMGET', name_of(id), 'status', 'seq')
+  seq = fields[2]
+  if (status == '' or status == fields[1]) and tonumber(seq) < before then
+    commands[#commands + 1] = describe(id)
+    if #commands == limit then
+      is_all = is_all and i == #ids
+      break
+    end
+  end
+end
+return { is_all and '' or seq, commands }

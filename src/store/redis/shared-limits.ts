@@ -1,0 +1,135 @@
+// The limit of every key, counted by Redis for all instances. While Redis is away each instance counts for itself, with its
+// share of the limit: more requests are refused then than need be, and never more are let in than they all may.
+import type { Block, Log } from "../../core/ports.ts";
+import {
+  BLOCK_AHEAD_MAX_MS,
+  BLOCK_AT_EXCESS,
+  BLOCK_EXTENSION_MS,
+  BLOCK_MS,
+  FRESH_LIMIT,
+  judgeRequest,
+  LIMIT_PER_WINDOW,
+  type LimitState,
+  type Verdict,
+  WINDOW_MS,
+} from "../../core/rate-limit.ts";
+import type { ScriptTimes } from "./directory.ts";
+import { NAMES } from "./names.ts";
+import type { RedisLink, Reply } from "./redis-link.ts";
+import { createScript } from "./script.ts";
+import limitText from "./scripts/limit.lua" with { type: "text" };
+
+const LIMIT = createScript(limitText);
+const RULE = [LIMIT_PER_WINDOW, WINDOW_MS, BLOCK_AT_EXCESS, BLOCK_MS, BLOCK_EXTENSION_MS, BLOCK_AHEAD_MAX_MS];
+
+export type SharedLimitsParts = {
+  readonly link: RedisLink;
+  readonly times: ScriptTimes;
+  readonly serverOf: (keyId: string) => string | undefined;
+  /** How many instances there were when that was last known. */
+  readonly countInstances: () => number;
+  readonly log: Log;
+};
+
+export class SharedLimits {
+  readonly #parts: SharedLimitsParts;
+  /** Windows of our own, for the time without Redis. One entry a key that was used then. */
+  readonly #own = new Map<string, LimitState>();
+  /** Blocks that we know of, so that they hold while Redis is away. */
+  readonly #blocks = new Map<string, number>();
+
+  constructor(parts: SharedLimitsParts) {
+    this.#parts = parts;
+  }
+
+  judge(keyId: string, now: number, isCounted: boolean): Verdict | Promise<Verdict> {
+    const { link, times } = this.#parts;
+    if (!link.isUp) return this.#judgeAlone(keyId, now, isCounted);
+    const args = [...times(now), isCounted ? 1 : 0, ...RULE];
+    return link.run(LIMIT, [this.#nameOf(keyId)], args).then(
+      (reply) => this.#takeVerdict(keyId, reply),
+      () => this.#judgeAlone(keyId, now, isCounted),
+    );
+  }
+
+  async listBlocks(now: number): Promise<Block[]> {
+    const reply = (await this.#parts.link.send(NAMES.blocks, "HGETALL", NAMES.blocks)) as string[];
+    const blocks: Block[] = [];
+    for (const [keyId, until] of toPairs(reply)) {
+      if (Number(until) > now) blocks.push({ keyId, blockedUntil: Number(until) });
+    }
+    return blocks;
+  }
+
+  /** Learns the blocks in force, for the time without Redis. */
+  async load(now: number): Promise<void> {
+    for (const { keyId, blockedUntil } of await this.listBlocks(now)) this.#blocks.set(keyId, blockedUntil);
+  }
+
+  async forget(keyId: string, serverId: string | undefined): Promise<void> {
+    this.#own.delete(keyId);
+    this.#blocks.delete(keyId);
+    const name = NAMES.limit(serverId ?? keyId, keyId);
+    await this.#parts.link.send(name, "DEL", name);
+    await this.#parts.link.send(NAMES.blocks, "HDEL", NAMES.blocks, keyId);
+  }
+
+  async isBlocked(keyId: string, serverId: string | undefined, now: number): Promise<boolean> {
+    const name = NAMES.limit(serverId ?? keyId, keyId);
+    return Number(await this.#parts.link.send(name, "HGET", name, "blocked_until")) > now;
+  }
+
+  /** Takes blocks that are over off the list. */
+  async tidy(now: number): Promise<void> {
+    const reply = (await this.#parts.link.send(NAMES.blocks, "HGETALL", NAMES.blocks)) as string[];
+    for (const [keyId, until] of toPairs(reply)) {
+      if (Number(until) <= now) await this.#parts.link.send(NAMES.blocks, "HDEL", NAMES.blocks, keyId);
+    }
+    for (const [keyId, until] of this.#blocks) if (until <= now) this.#blocks.delete(keyId);
+  }
+
+  #nameOf(keyId: string): string {
+    return NAMES.limit(this.#parts.serverOf(keyId) ?? keyId, keyId);
+  }
+
+  #takeVerdict(keyId: string, reply: Reply): Verdict {
+    const [outcome, now, changed, resetAt, count, blockedUntil] = reply as [
+      Verdict["outcome"],
+      ...[number, number, number, number, number],
+    ];
+    if (this.#own.size > 0) this.#own.delete(keyId);
+    if (outcome === "blocked") this.#noteBlock(keyId, blockedUntil);
+    else if (this.#blocks.size > 0) this.#blocks.delete(keyId);
+    return { outcome, now, blockChanged: changed === 1, state: { resetAt, count, blockedUntil } };
+  }
+
+  /** The limit itself holds the block; the list of blocks is for operators, and for us while Redis is away. */
+  #noteBlock(keyId: string, blockedUntil: number): void {
+    const { link, log } = this.#parts;
+    if (this.#blocks.get(keyId) === blockedUntil) return;
+    this.#blocks.set(keyId, blockedUntil);
+    log.warn({ key_id: keyId, blocked_until: blockedUntil }, "a key is blocked for spam");
+    link.send(NAMES.blocks, "HSET", NAMES.blocks, keyId, blockedUntil).catch((error) => {
+      log.warn({ err: error, key_id: keyId }, "a spam block could not be listed");
+    });
+  }
+
+  #judgeAlone(keyId: string, now: number, isCounted: boolean): Verdict {
+    const kept = this.#own.get(keyId);
+    const blockedUntil = Math.max(kept?.blockedUntil ?? 0, this.#blocks.get(keyId) ?? 0);
+    const isWindowOver = !kept || now >= kept.resetAt || kept.resetAt - now > WINDOW_MS;
+    const share = Math.floor(LIMIT_PER_WINDOW / Math.max(1, this.#parts.countInstances()));
+    // A window of our own begins with the shares of the others used up already.
+    const fresh = { resetAt: now + WINDOW_MS, count: LIMIT_PER_WINDOW - share, blockedUntil: 0 };
+    const state =
+      blockedUntil > now ? { ...(kept ?? FRESH_LIMIT), blockedUntil } : isWindowOver ? fresh : kept;
+    const verdict = judgeRequest(state, now, isCounted);
+    this.#own.set(keyId, verdict.state);
+    if (verdict.blockChanged) this.#blocks.set(keyId, verdict.state.blockedUntil);
+    return verdict;
+  }
+}
+
+export function toPairs(flat: readonly string[]): [string, string][] {
+  return Array.from({ length: flat.length / 2 }, (_, i) => [flat[i * 2] ?? "", flat[i * 2 + 1] ?? ""]);
+}

@@ -1,0 +1,78 @@
+// How much keys were used: a hash for each key, with a count for each hour and error code.
+import type { UsageCell, UsageCount } from "../../core/ports.ts";
+import type { ScriptTimes } from "./directory.ts";
+import { NAMES } from "./names.ts";
+import type { RedisLink } from "./redis-link.ts";
+import { createScript } from "./script.ts";
+import usageText from "./scripts/usage.lua" with { type: "text" };
+import { toPairs } from "./shared-limits.ts";
+
+const USAGE = createScript(usageText);
+const TIDIED_AT_ONCE = 100;
+
+export class UsageTable {
+  readonly #link: RedisLink;
+  readonly #times: ScriptTimes;
+
+  constructor(link: RedisLink, times: ScriptTimes) {
+    this.#link = link;
+    this.#times = times;
+  }
+
+  async add(cells: readonly UsageCell[], serverOf: (keyId: string) => string | undefined): Promise<void> {
+    const counting = cells.flatMap(({ keyId, hour, counts }) => {
+      const name = NAMES.usage(serverOf(keyId) ?? keyId, keyId);
+      return Array.from(counts, ([code, times]) => {
+        return this.#link.send(name, "HINCRBY", name, `${hour}:${code}`, times);
+      });
+    });
+    const noted = cells.flatMap(({ keyId, lastUsedAt, hour }) => [keyId, lastUsedAt, hour]);
+    const names = [NAMES.lastUsed, NAMES.oldestHours];
+    await Promise.all([...counting, this.#link.run(USAGE, names, [...this.#times(), ...noted])]);
+  }
+
+  async read(serverId: string, keyId: string, since: number): Promise<UsageCount[]> {
+    const counts = await this.#readAll(NAMES.usage(serverId, keyId));
+    return counts.filter(({ hour }) => hour >= since).sort((a, b) => a.hour - b.hour || a.code - b.code);
+  }
+
+  async findLastUsed(keyId: string): Promise<number | null> {
+    const reply = await this.#link.send(NAMES.lastUsed, "HGET", NAMES.lastUsed, keyId);
+    return reply === null ? null : Number(reply);
+  }
+
+  async forgetBefore(
+    time: number,
+    findServerOf: (keyId: string) => Promise<string | undefined>,
+  ): Promise<void> {
+    for (;;) {
+      const range = ["ZRANGE", NAMES.oldestHours, "-inf", `(${time}`, "BYSCORE", "LIMIT", 0, TIDIED_AT_ONCE];
+      const keyIds = (await this.#link.send(NAMES.oldestHours, ...range)) as string[];
+      for (const keyId of keyIds) {
+        const name = NAMES.usage((await findServerOf(keyId)) ?? keyId, keyId);
+        const counts = await this.#readAll(name);
+        const old = counts.filter(({ hour }) => hour < time).map(({ hour, code }) => `${hour}:${code}`);
+        if (old.length > 0) await this.#link.send(name, "HDEL", name, ...old);
+        await this.#noteOldest(
+          keyId,
+          counts.map(({ hour }) => hour).filter((hour) => hour >= time),
+        );
+      }
+      if (keyIds.length < TIDIED_AT_ONCE) return;
+    }
+  }
+
+  async #noteOldest(keyId: string, hours: readonly number[]): Promise<void> {
+    const name = NAMES.oldestHours;
+    if (hours.length === 0) await this.#link.send(name, "ZREM", name, keyId);
+    else await this.#link.send(name, "ZADD", name, Math.min(...hours), keyId);
+  }
+
+  async #readAll(name: string): Promise<UsageCount[]> {
+    const flat = (await this.#link.send(name, "HGETALL", name)) as string[];
+    return toPairs(flat).map(([field, count]) => {
+      const [hour, code] = field.split(":");
+      return { hour: Number(hour), code: Number(code), count: Number(count) };
+    });
+  }
+}

@@ -1,0 +1,205 @@
+// The shared store keeps the promise of a store, on one Redis and on a cluster of three; and its own: what one instance
+// changes, all know.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import fc from "fast-check";
+import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
+import { StartRefused } from "../../src/core/errors.ts";
+import type { Log } from "../../src/core/ports.ts";
+import { FRESH_LIMIT, judgeRequest } from "../../src/core/rate-limit.ts";
+import type { RedisAddress } from "../../src/store/redis/redis-link.ts";
+import { openRedisStore, type RedisStore } from "../../src/store/redis/redis-store.ts";
+import { createSealer } from "../../src/store/sealer.ts";
+import { until } from "../process/run-gatehouse.ts";
+import {
+  type RedisCluster,
+  type RedisServer,
+  startRedis,
+  startRedisCluster,
+  stopRedisServers,
+} from "../redis-server.ts";
+import { describeStore, type RefusableStoreHarness } from "./store-contract.ts";
+
+const NOW = 1_800_000_000_000;
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+/** What a store must be able to write to in order to live at all. */
+const LIVING = ["settings", "instances", "version", "changes", "counter", "probe"];
+
+setDefaultTimeout(20_000);
+
+let single: RedisServer;
+let cluster: RedisCluster;
+beforeAll(async () => {
+  [single, cluster] = await Promise.all([startRedis(), startRedisCluster()]);
+});
+afterAll(stopRedisServers);
+
+function open(address: RedisAddress, secret = "a secret", clock?: () => number): Promise<RedisStore> {
+  const settings = { address, log: SILENT, sealer: createSealer(secret), commandLeaseMs: 10_000 };
+  return openRedisStore({ ...settings, ...(clock && { clock }) });
+}
+
+function createHarness(getNodes: () => readonly RedisServer[], getAddress: () => RedisAddress) {
+  return async (): Promise<RefusableStoreHarness> => {
+    const opened: RedisStore[] = [];
+    const askAll = (...args: string[]) => Promise.all(getNodes().map((node) => node.ask(...args)));
+    await askAll("FLUSHALL");
+    return {
+      async open() {
+        const store = await open(getAddress(), "a secret", () => NOW);
+        opened.push(store);
+        return store;
+      },
+      // A killed instance leaves Redis as it is; the one before is not closed in order.
+      async crash() {},
+      async refuse(what) {
+        const writable = LIVING.map((name) => `~gatehouse:{directory}:${name}`);
+        // Everything but the audit log; or nothing but it, and what a store lives on.
+        const rules =
+          what === "notes"
+            ? ["~gatehouse:{directory}:[^a]*", "~gatehouse:{[^d]*"]
+            : ["~gatehouse:{directory}:audit", ...writable];
+        await askAll("ACL", "SETUSER", "default", "resetkeys", "%R~*", ...rules);
+      },
+      async dispose() {
+        await askAll("ACL", "SETUSER", "default", "resetkeys", "allkeys");
+        for (const store of opened) await store.close();
+      },
+    };
+  };
+}
+
+describeStore(
+  "the store on one Redis",
+  createHarness(
+    () => [single],
+    () => single.address,
+  ),
+);
+describeStore(
+  "the store on a cluster",
+  createHarness(
+    () => cluster.nodes,
+    () => cluster.address,
+  ),
+);
+
+describe("instances on one Redis", () => {
+  async function openTwo(): Promise<[RedisStore, RedisStore]> {
+    await single.ask("FLUSHALL");
+    return [await open(single.address), await open(single.address)];
+  }
+
+  async function closeAll(stores: readonly RedisStore[]): Promise<void> {
+    for (const store of stores) await store.close();
+  }
+
+  const draftOf = (serverId: string, tokenHash: string) => {
+    return { ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null, tokenHash };
+  };
+
+  test("what one adds, changes or revokes, the other knows within a second", async () => {
+    const [one, two] = await openTwo();
+    const server = await one.createServer({ name: "One", community: null, serverKey: "a-b" }, one.clock());
+    const key = await one.createKey(draftOf(server.serverId, "hash-1"), one.clock());
+    const keyId = key?.keyId ?? "";
+    await until("the key is not known", () => two.findKey("hash-1", two.clock()) !== undefined, 1_000);
+    expect(two.findServer(server.serverId)).toEqual(server);
+    await one.updateKey(keyId, { isSuspended: true });
+    await until("not suspended", () => two.findKey("hash-1", two.clock())?.isSuspended === true, 1_000);
+    await one.revokeKey(keyId, one.clock());
+    await until("not revoked", () => two.findKey("hash-1", two.clock()) === undefined, 1_000);
+    await closeAll([one, two]);
+  });
+
+  test("a revocation is not missed by an instance that was away while it happened", async () => {
+    const [one, two] = await openTwo();
+    const server = await one.createServer({ name: "One", community: null, serverKey: "a-b" }, one.clock());
+    const key = await one.createKey(draftOf(server.serverId, "hash-1"), one.clock());
+    await until("the key is not known", () => two.findKey("hash-1", two.clock()) !== undefined, 1_000);
+    // All connections of everybody are cut, again and again, while the key is revoked.
+    const cut = () => single.ask("CLIENT", "KILL", "TYPE", "normal").catch(() => {});
+    await cut();
+    const canWrite = () =>
+      one.saveSetting("a", "1").then(
+        () => true,
+        () => false,
+      );
+    await until("the line is not back", canWrite, 5_000);
+    await one.revokeKey(key?.keyId ?? "", one.clock());
+    await cut();
+    await until("not revoked", () => two.findKey("hash-1", two.clock()) === undefined, 3_000);
+    await closeAll([one, two]);
+  });
+
+  test("parallel requests over instances get every count once, with one end of the window", async () => {
+    const stores = [...(await openTwo()), await open(single.address), await open(single.address)];
+    const asked = Array.from({ length: 2_000 }, (_, i) => stores[i % stores.length]?.judge("key_a", 0, true));
+    const verdicts = (await Promise.all(asked)).filter((verdict) => verdict !== undefined);
+    expect(verdicts.filter(({ outcome }) => outcome === "admitted")).toHaveLength(120);
+    expect(verdicts.filter(({ outcome }) => outcome === "limited")).toHaveLength(399);
+    const counts = verdicts.filter(({ outcome }) => outcome !== "blocked").map(({ state }) => state.count);
+    expect(counts.sort((a, b) => a - b)).toEqual(Array.from({ length: 519 }, (_, i) => i + 1));
+    const resets = verdicts.filter(({ outcome }) => outcome === "admitted").map(({ state }) => state.resetAt);
+    expect(new Set(resets).size).toBe(1);
+    await closeAll(stores);
+  });
+
+  test("each instance counts the others, and forgets those that left", async () => {
+    const [one, two] = await openTwo();
+    await until("one does not see two", () => one.instances === 2, 2_000);
+    await two.close();
+    await until("one still sees two", () => one.instances === 1, 2_000);
+    await one.close();
+  });
+
+  test("an instance with another secret is refused", async () => {
+    const [one, two] = await openTwo();
+    expect(open(single.address, "another secret")).rejects.toThrow(StartRefused);
+    await closeAll([one, two]);
+  });
+
+  test("has neither an upstream key nor a token in what it keeps", async () => {
+    const [one, two] = await openTwo();
+    const server = await one.createServer(
+      { name: "One", community: null, serverKey: "canary-ServerKey" },
+      one.clock(),
+    );
+    await one.createKey(draftOf(server.serverId, "hash-1"), one.clock());
+    expect(await two.readServerKey(server.serverId)).toBe("canary-ServerKey");
+    for (const name of (await single.ask("KEYS", "*")) as string[]) {
+      const dump = (await single.ask("DUMP", name)) as string | null;
+      expect(dump ?? "").not.toContain("canary");
+    }
+    await closeAll([one, two]);
+  });
+});
+
+test("the limit's script and the rule in core agree, request by request", async () => {
+  await single.ask("FLUSHALL");
+  let now = NOW;
+  const store = await open(single.address, "a secret", () => now);
+  let keys = 0;
+  const step = fc.record({
+    ms: fc.oneof(fc.integer({ min: 0, max: 2_000 }), fc.integer({ min: -120_000, max: 400_000 })),
+    times: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 100, max: 450 })),
+    isCounted: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
+      const keyId = `key_${++keys}`;
+      let state = FRESH_LIMIT;
+      now = NOW;
+      for (const { ms, times, isCounted } of steps) {
+        now += ms;
+        const asked = Array.from({ length: times }, () => store.judge(keyId, now, isCounted));
+        for (const verdict of await Promise.all(asked)) {
+          const expected = judgeRequest(state, now, isCounted);
+          expect(verdict).toEqual(expected);
+          state = expected.state;
+        }
+      }
+    }),
+    { numRuns: 60 },
+  );
+  await store.close();
+}, 60_000);
