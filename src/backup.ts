@@ -18,6 +18,7 @@ const REMAINS = [DATABASE, `${DATABASE}-wal`, `${DATABASE}-shm`, `${DATABASE}-jo
 export type MadeBackup = DatabaseCopy & { readonly file: string; readonly wasRunning: boolean };
 
 export function makeBackup(config: Config, file: string): MadeBackup {
+  refuseRedis(config);
   const source = join(resolve(config.dataDir), DATABASE);
   if (!existsSync(source)) {
     throw new StartRefused(
@@ -32,6 +33,13 @@ export function makeBackup(config: Config, file: string): MadeBackup {
 }
 
 /** The name of a backup that was not given one: in the order of their names, backups are in the order of their times. */
+function refuseRedis({ redis }: Config): void {
+  if (!redis) return;
+  throw new StartRefused(
+    "the store is a Redis, which has its own means (its AOF and RDB files) — see docs/scaling.md, or move to sqlite with gatehouse migrate",
+  );
+}
+
 export function nameBackup(now: number): string {
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
   return `gatehouse-backup-${time}.db`;
@@ -41,6 +49,7 @@ export type RestoredBackup = DatabaseCopy & { readonly dataDir: string };
 
 /** Refuses rather than replaces: whatever is in the data folder stays as it is. */
 export function restoreBackup(config: Config, file: string): RestoredBackup {
+  refuseRedis(config);
   const source = resolve(file);
   const path = resolve(config.dataDir);
   const target = join(path, DATABASE);

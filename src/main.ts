@@ -8,6 +8,7 @@ import { createCompletionCommand } from "./cli/completion.ts";
 import { createDoctorCommand } from "./cli/doctor.ts";
 import { CommandFailed, EXIT_CODES } from "./cli/exit-codes.ts";
 import { createKeysCommand } from "./cli/keys.ts";
+import { createMigrateCommand } from "./cli/migrate.ts";
 import { createRestoreCommand } from "./cli/restore.ts";
 import { createServeCommand } from "./cli/serve.ts";
 import { createServersCommand } from "./cli/servers.ts";
@@ -28,6 +29,7 @@ const program = new Command("gatehouse")
   .addCommand(createDoctorCommand())
   .addCommand(createBackupCommand())
   .addCommand(createRestoreCommand())
+  .addCommand(createMigrateCommand())
   .addCommand(createCompletionCommand());
 
 reportMistakes(program);

@@ -172,7 +172,11 @@ class OwnRedis implements RedisServer {
   }
 
   async start(): Promise<void> {
-    const child = Bun.spawn([...WITH_PARENT, ...this.#command], { stdin: "ignore", stdout: "ignore", stderr: "ignore" });
+    const child = Bun.spawn([...WITH_PARENT, ...this.#command], {
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "ignore",
+    });
     running.add(child);
     void child.exited.then(() => running.delete(child));
     this.#child = child;

@@ -245,6 +245,27 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** `validUntil` is null for the token in force, and the end of its grace for one that was rotated away. */
+export type KeptToken = { readonly tokenHash: string; readonly validUntil: number | null };
+
+export type WaitingCommand = CommandDraft & { readonly commandId: string; readonly queuedAt: number };
+
+/** What must not be lost when one store takes the place of another. */
+export type PortableItem =
+  | { readonly kind: "server"; readonly server: GameServer; readonly serverKey: string }
+  | { readonly kind: "key"; readonly key: KeyDetails; readonly tokens: readonly KeptToken[] }
+  | { readonly kind: "block"; readonly block: Block }
+  | { readonly kind: "command"; readonly command: WaitingCommand };
+
+export interface PortableStore extends Store {
+  /** Servers first, then their keys, blocks and waiting commands, each oldest first. */
+  readItems(): AsyncIterable<PortableItem>;
+  /** Writes items as they are, with their ids; a server before what belongs to it. For an empty store. */
+  writeItems(items: readonly PortableItem[]): Promise<void>;
+  /** How many instances beside this one use the store now. */
+  countOtherInstances(): Promise<number>;
+}
+
 /** What the game API said about its limit; null for what it did not say. Times are epoch milliseconds. */
 export type LimitHint = {
   readonly limit: number | null;

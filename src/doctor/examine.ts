@@ -13,6 +13,7 @@ import { judgeDisk, lookAtDisk } from "./check-disk.ts";
 import { askGameApi, judgeGameApi } from "./check-game-api.ts";
 import { judgeInstance } from "./check-instance.ts";
 import { judgeOpenFileLimit, lookAtOpenFileLimit } from "./check-open-files.ts";
+import { judgeRedis, lookAtRedis } from "./check-redis.ts";
 import { askServerKeys, judgeServerKeys, type KeyFacts, SERVERS_ASKED_MAX } from "./check-server-keys.ts";
 import { judgeSettings, readSettings } from "./check-settings.ts";
 import { judgeStore } from "./check-store.ts";
@@ -64,7 +65,8 @@ async function examineDataFolder(config: Config, asksKeys: boolean): Promise<Fin
   let report: DatabaseReport = { kind: "absent" };
   return [
     ...(await attempt("data folder", () => judgeDataFolder(lookAtDataFolder(path), path))),
-    ...(await attempt("store", () => {
+    ...(await attempt("store", async () => {
+      if (config.redis) return judgeRedis(await lookAtRedis(config.redis, sealer));
       report = inspectDatabase(databasePath, sealer);
       return judgeStore(report, databasePath, secret !== undefined);
     })),
@@ -76,7 +78,8 @@ async function examineDataFolder(config: Config, asksKeys: boolean): Promise<Fin
     })),
     ...(await attempt("instance", async () => {
       const url = findInstanceUrl(config);
-      return judgeInstance(isInstanceRunning(databasePath) ? await askInstance(url) : undefined, url);
+      const mayRun = config.redis !== undefined || isInstanceRunning(databasePath);
+      return judgeInstance(mayRun ? await askInstance(url) : undefined, url);
     })),
     ...(await attempt("disk", () => judgeDisk(lookAtDisk(path)))),
   ];

@@ -12,6 +12,8 @@ import type { CommandMeter } from "./command-meter.ts";
 const SENDS_MAX = 64;
 /** How long to leave a store alone that takes nothing. */
 const STORE_RETRY_MS = 1_000;
+/** Between claiming a command and sending it nothing is waited for; what took longer was held up from outside. */
+const CLAIM_FRESH_MS = 2_000;
 
 /** What reads have taught about the game API, and what commands teach in turn. */
 export interface CommandOutlook {
@@ -117,7 +119,7 @@ export class CommandDispatcher {
 
   /** Sends one command if one may be sent now. How long to wait before the next step; undefined when nothing waits. */
   async #step(serverId: string, worker: Worker): Promise<number | undefined> {
-    const { store, clock, ttlMs, intervalMs, outlook, meter } = this.#parts;
+    const { store, clock, ttlMs, outlook, meter } = this.#parts;
     const now = clock();
     meter.count("expired", await store.commands.expire(serverId, now - ttlMs, now));
     const server = await store.findServer(serverId);
@@ -132,6 +134,23 @@ export class CommandDispatcher {
     const refusedKey = outlook.findRefusedKey(server, now);
     const heldMs = refusedKey ? 0 : this.#msUntilSend(server, now);
     if (heldMs > 0) return await this.#msUntilHeadExpires(serverId, now, heldMs);
+    this.#sends++;
+    try {
+      return await this.#claimAndSend(server, serverKey, worker, refusedKey);
+    } finally {
+      this.#sends--;
+    }
+  }
+
+  async #claimAndSend(
+    server: GameServer,
+    serverKey: string,
+    worker: Worker,
+    refusedKey: UpstreamFailure | undefined,
+  ): Promise<number | undefined> {
+    const { store, clock, ttlMs, intervalMs } = this.#parts;
+    const { serverId } = server;
+    const now = clock();
     const claim = await store.commands.claim(serverId, now, intervalMs);
     if (claim.kind === "empty") return undefined;
     if (claim.kind === "busy") return STORE_RETRY_MS;
@@ -144,9 +163,11 @@ export class CommandDispatcher {
   async #send(server: GameServer, serverKey: string, worker: Worker, command: Command): Promise<void> {
     const { store, upstream, outlook, clock, intervalMs, log } = this.#parts;
     const { serverId } = server;
-    this.#sends++;
+    // An instance that was frozen meanwhile may have lost its claim to another one.
+    const isOld = clock() - (command.sentAt ?? 0) > CLAIM_FRESH_MS;
+    if (isOld) return await this.#giveBack(worker, command);
     outlook.noteSending(server, clock());
-    const delivery = await upstream.sendCommand(serverKey, command.text).finally(() => this.#sends--);
+    const delivery = await upstream.sendCommand(serverKey, command.text);
     const now = clock();
     outlook.noteDelivery(server, delivery, now);
     if (delivery.outcome === "done") {

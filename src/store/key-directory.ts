@@ -1,8 +1,6 @@
 // Every key that can be used, in memory: the way of a request waits for no store to find it.
 import type { ApiKey } from "../core/api-key.ts";
-
-/** `validUntil` is null for the token in force, and the end of its grace for one that was rotated away. */
-export type KeptToken = { readonly tokenHash: string; readonly validUntil: number | null };
+import type { KeptToken } from "../core/ports.ts";
 
 /** Finds keys by the hash of a token. A rotated-away token stays in `#inGrace` until its time is up. */
 export class KeyDirectory {

@@ -1,6 +1,7 @@
 // What becomes of an accepted command: order, pace, every answer of the game API and every way of losing one. Accepted
 // means safe, sent means once.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { type AddressInfo, createServer } from "node:net";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
 import { BASE_INFO } from "../fake-game-api.ts";
 import { until } from "../process/run-gatehouse.ts";
@@ -94,6 +95,23 @@ describe("order and pace", () => {
     expect(bot.got()).toHaveLength(2);
     await gateway.pass(1);
     expect(bot.got()).toHaveLength(3);
+  });
+
+  test("at most 64 are being sent at once, for all servers; the others follow", async () => {
+    const own = await startCommandGateway();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    own.game.reply = () => promise.then(takes);
+    const testers = await Promise.all(Array.from({ length: 70 }, () => addBot(own)));
+    const ids = (await Promise.all(testers.map((one) => one.acceptAll([":h"])))).flat();
+    // Each is either on its way or held back; those on their way have all arrived.
+    await until("some are nowhere", () => own.game.got.length + own.clock.held >= 70);
+    const sentAtOnce = own.game.got.length;
+    resolve();
+    await own.pass(100);
+    expect(sentAtOnce).toBe(64);
+    expect(new Set(await testers[0]?.statuses(ids))).toEqual(new Set(["sent"]));
+    expect(own.game.got).toHaveLength(70);
+    await own.stop();
   });
 
   test("GATEHOUSE_COMMAND_INTERVAL_MS sets the pace", async () => {
@@ -373,6 +391,40 @@ describe("an answer that is lost", () => {
     const calls = simulator.calls().calls.filter((call) => call.server === server);
     expect(calls.map(({ command }) => command)).toEqual([":h lost", ":h next"]);
   });
+
+  test.each(["reset", "closed"])(
+    "a kept connection that is %s under a command does not have it sent twice",
+    async (way) => {
+      const got: string[] = [];
+      // Takes the first command and keeps the connection; whatever comes next is read and answered with the end.
+      const answer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+      const server = createServer((socket) => {
+        let text = "";
+        socket.on("error", () => {});
+        socket.on("data", (chunk) => {
+          text += chunk.toString();
+          const command = /"command":"([^"]+)"}/.exec(text)?.[1];
+          if (command === undefined) return;
+          text = "";
+          got.push(command);
+          if (got.length === 1) socket.write(answer);
+          else if (way === "reset") socket.resetAndDestroy();
+          else socket.end();
+        });
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const { port } = server.address() as AddressInfo;
+      const own = await startCommandGateway({ upstreamUrl: `http://127.0.0.1:${port}` });
+      const tester = await addBot(own);
+      const ids = await tester.acceptAll([":h 1", ":h 2"]);
+      await own.pass(5_000);
+      await own.pass(MINUTE);
+      expect(await tester.statuses(ids)).toEqual(["sent", "unknown"]);
+      expect(got).toEqual([":h 1", ":h 2"]);
+      await own.stop();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  );
 
   test("a connection that is refused is no loss: the simulator gets it once it listens again", async () => {
     const tester = await addBot(simulated);

@@ -14,7 +14,7 @@ import type { Command, CommandEnd } from "../../src/core/command.ts";
 import { QUEUE_MAX } from "../../src/core/command.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import type { CommandDraft, Log, Receipt, Store, TidyTimes } from "../../src/core/ports.ts";
-import { findServerOf, newCommandId } from "../../src/store/redis/command-id.ts";
+import { findServerOf, newCommandId } from "../../src/store/command-id.ts";
 import { RedisCommandQueue } from "../../src/store/redis/command-queue.ts";
 import { type RedisAddress, RedisLink } from "../../src/store/redis/redis-link.ts";
 import {
@@ -33,6 +33,7 @@ const LEASE_MS = 30_000;
 const DAY_MS = 24 * 3_600_000;
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const SENT: CommandEnd = { status: "sent", upstreamCode: null, upstreamMessage: null };
+const UNMARKED_AFTER_MS = 60_001;
 const WAITING = "gatehouse:{directory}:waiting";
 
 setDefaultTimeout(30_000);
@@ -269,19 +270,23 @@ describe.each([
     expect((await claim(one, later + HOLD_MS)).commandId).toBe(third.commandId);
   });
 
-  test("giving back late does not take a command from whoever has it by now", async () => {
-    const { commandId } = await accept(":h 1");
-    await claim(one, NOW);
-    // The answer to the first try is lost; until it is tried again, the other has claimed the command.
-    loseAnswers(0, true);
-    await expect(one.giveBack(commandId)).rejects.toBeInstanceOf(StoreUnavailable);
-    expect((await claim(two, NOW + HOLD_MS)).commandId).toBe(commandId);
-    loseAnswers(0, false);
-    await one.giveBack(commandId);
-    expect(await statusOf({ commandId })).toBe("sending");
-    await two.settle(commandId, SENT, NOW + HOLD_MS);
-    expect(await statusOf({ commandId })).toBe("sent");
-  });
+  test.each(["give back", "settle"])(
+    "%s, when late, does not take a command from whoever has it by now",
+    async (way) => {
+      const { commandId } = await accept(":h 1");
+      await claim(one, NOW);
+      // The answer to the first try is lost; until it is tried again, the other has claimed the command.
+      loseAnswers(0, true);
+      await expect(one.giveBack(commandId)).rejects.toBeInstanceOf(StoreUnavailable);
+      expect((await claim(two, NOW + HOLD_MS)).commandId).toBe(commandId);
+      loseAnswers(0, false);
+      if (way === "settle") await one.settle(commandId, SENT, NOW + HOLD_MS);
+      else await one.giveBack(commandId);
+      expect(await statusOf({ commandId })).toBe("sending");
+      await two.settle(commandId, SENT, NOW + HOLD_MS);
+      expect(await statusOf({ commandId })).toBe("sent");
+    },
+  );
 
   test("a stale send is ended also when nothing waits behind it and nobody claims", async () => {
     const receipt = await accept(":h 1");
@@ -310,7 +315,10 @@ describe.each([
     await one.settle((await two.list({ serverId, limit: 2 })).items[1]?.commandId ?? "", SENT, latest);
     expect(await two.report()).toEqual({ waiting: 0, oldestQueuedAt: null });
     expect(await marked()).toEqual([serverId]);
-    latest += UNMARKED_AFTER_MS;
+    latest += UNMARKED_AFTER_MS - 1;
+    expect(await two.listWaitingServers()).toEqual([]);
+    expect(await marked()).toEqual([serverId]);
+    latest += 1;
     expect(await two.report()).toEqual({ waiting: 0, oldestQueuedAt: null });
     expect(await marked()).toEqual([]);
   });
@@ -384,6 +392,19 @@ describe.each([
     expect(await two.list({ limit: 3, cursor: "no cursor" })).toEqual({ items: [], next: null });
   });
 
+  test("the newest stays the first when the clock of Redis is set back", async () => {
+    const old = await accept(":h old");
+    const ahead = String((Date.now() + DAY_MS) * 1_000);
+    const prefix = `gatehouse:{${serverId}}:`;
+    await send(`${prefix}history`, "ZADD", `${prefix}history`, ahead, old.commandId);
+    await send(prefix, "HSET", `${prefix}command:${old.commandId}`, "seq", ahead);
+    const { commandId } = await accept(":h fresh");
+    expect((await two.list({ serverId, limit: 5 })).items.map((each) => each.commandId)).toEqual([
+      commandId,
+      old.commandId,
+    ]);
+  });
+
   test("a long history is listed and forgotten in parts", async () => {
     const kept = await accept(":h kept");
     for (let round = 0; round < 12; round++) {
@@ -406,8 +427,6 @@ describe.each([
     expect(names.flat()).toEqual([`gatehouse:{${serverId}}:command:${last.commandId}`]);
   });
 });
-
-const UNMARKED_AFTER_MS = 60_001;
 
 describe("the shared queue and its Redis", () => {
   test("a Redis that has no memory left accepts nothing, and takes note of what was sent", async () => {

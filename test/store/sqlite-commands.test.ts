@@ -107,6 +107,13 @@ describe("the group commit of the embedded store", () => {
     await watched.close();
   });
 
+  test("a commit is one that waits for the disk: a write-ahead log with full synchronisation", async () => {
+    const watched = await openWatched();
+    expect(watched.db.query("PRAGMA synchronous").get()).toEqual({ synchronous: 2 });
+    expect(watched.db.query("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+    await watched.close();
+  });
+
   test("a group that cannot be committed is refused to each of its members, and nothing of it is kept", async () => {
     const watched = await openWatched();
     watched.db.exec("PRAGMA busy_timeout = 1");

@@ -12,9 +12,10 @@ import type {
   PageRequest,
   QueueReport,
   SentCommand,
+  WaitingCommand,
 } from "../../core/ports.ts";
 import { randomBase62 } from "../../core/token.ts";
-import { findServerOf, newCommandId } from "./command-id.ts";
+import { findServerOf, newCommandId } from "../command-id.ts";
 import {
   type Listed,
   type Look,
@@ -118,16 +119,39 @@ export class RedisCommandQueue implements CommandQueue {
     this.#time = time;
   }
 
-  async accept({ serverId, keyId, text, idempotencyKey }: CommandDraft, now: number): Promise<Acceptance> {
-    const commandId = newCommandId(serverId);
+  async accept(draft: CommandDraft, now: number): Promise<Acceptance> {
+    const { serverId } = draft;
     // One deadline for both: what is accepted is accepted soon after the mark.
     const times = this.#time(now);
     await this.#link.run(MARK, [WAITING], [...times, serverId, MARK_AGAIN_AFTER_MS]);
+    return this.#accept(newCommandId(serverId), draft, times);
+  }
+
+  /** Lets a command of another store wait here, under its own id and since its own time. */
+  async adopt({ commandId, queuedAt, ...draft }: WaitingCommand): Promise<void> {
+    await this.#link.run(MARK, [WAITING], [...this.#time(), draft.serverId, MARK_AGAIN_AFTER_MS]);
+    await this.#accept(commandId, draft, [String(queuedAt), ""]);
+  }
+
+  /** What waits for the server, the next one first. */
+  async listWaiting(serverId: string): Promise<WaitingCommand[]> {
     const prefix = prefixOf(serverId);
-    const keys = keysOf(serverId);
-    if (idempotencyKey !== undefined) keys.push(`${prefix}idempotency:${keyId}:${idempotencyKey}`);
-    const args = [...times, `${prefix}command:`, commandId, keyId, text, QUEUE_MAX, IDEMPOTENCY_KEPT_MS];
-    return parseAcceptance(await this.#link.run(ACCEPT, keys, args));
+    const ids = (await this.#link.send(`${prefix}queue`, "LRANGE", `${prefix}queue`, 0, -1)) as string[];
+    const waiting = ids.map(async (commandId) => {
+      const name = `${prefix}command:${commandId}`;
+      const fields = ["key_id", "text", "queued_at", "idempotency_key"];
+      const reply = await this.#link.send(name, "HMGET", name, ...fields);
+      const [keyId, text, queuedAt, idempotencyKey] = reply as (string | null)[];
+      return {
+        commandId,
+        serverId,
+        keyId: keyId ?? "",
+        text: text ?? "",
+        idempotencyKey: idempotencyKey ?? undefined,
+        queuedAt: Number(queuedAt),
+      };
+    });
+    return Promise.all(waiting);
   }
 
   async claim(serverId: string, now: number, holdMs: number): Promise<Claim> {
@@ -250,6 +274,15 @@ export class RedisCommandQueue implements CommandQueue {
     args: readonly (string | number)[] = [],
   ): Promise<Reply> {
     return this.#link.run(script, keysOf(serverId), [...times, `${prefixOf(serverId)}command:`, ...args]);
+  }
+
+  async #accept(commandId: string, draft: CommandDraft, times: Times): Promise<Acceptance> {
+    const { serverId, keyId, text, idempotencyKey } = draft;
+    const prefix = prefixOf(serverId);
+    const keys = keysOf(serverId);
+    if (idempotencyKey !== undefined) keys.push(`${prefix}idempotency:${keyId}:${idempotencyKey}`);
+    const own = [commandId, keyId, text, QUEUE_MAX, IDEMPOTENCY_KEPT_MS, idempotencyKey ?? ""];
+    return parseAcceptance(await this.#link.run(ACCEPT, keys, [...times, `${prefix}command:`, ...own]));
   }
 
   /** Does nothing for a command that this instance is not sending, or not any more. */

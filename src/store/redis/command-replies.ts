@@ -2,7 +2,7 @@
 import { COMMAND_STATUSES, type Command, type CommandStatus } from "../../core/command.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { Acceptance, Claim, SentCommand } from "../../core/ports.ts";
-import { findServerOf } from "./command-id.ts";
+import { findServerOf } from "../command-id.ts";
 import type { Reply } from "./redis-link.ts";
 
 /** A command with its place in the history. */

@@ -3,8 +3,8 @@
 import type { ApiKey } from "../../core/api-key.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
-import type { AuditNote } from "../../core/ports.ts";
-import { type KeptToken, KeyDirectory } from "../key-directory.ts";
+import type { AuditNote, KeptToken } from "../../core/ports.ts";
+import { KeyDirectory } from "../key-directory.ts";
 import { NAMES } from "./names.ts";
 import { type KeyRecord, type ServerRecord, toApiKey, toGameServer } from "./records.ts";
 import type { RedisLink, Reply } from "./redis-link.ts";
@@ -31,6 +31,9 @@ export type Change = {
   readonly changed: readonly string[];
   readonly audit?: { readonly target: string; readonly note: AuditNote } | undefined;
 };
+
+/** A record with its text, which a change is checked against. */
+export type Found<T> = { readonly record: T; readonly text: string };
 
 export class Directory {
   readonly #link: RedisLink;
@@ -110,7 +113,7 @@ export class Directory {
     this.#version = Math.max(this.#version, version);
   }
 
-  async readServer(serverId: string): Promise<{ record: ServerRecord; text: string } | undefined> {
+  async readServer(serverId: string): Promise<Found<ServerRecord> | undefined> {
     return parseRecord<ServerRecord>(await this.#link.send(NAMES.servers, "HGET", NAMES.servers, serverId));
   }
 
@@ -125,14 +128,16 @@ export class Directory {
     }
   }
 
-  async readKey(keyId: string): Promise<{ record: KeyRecord; text: string } | undefined> {
+  async readKey(keyId: string): Promise<Found<KeyRecord> | undefined> {
     return parseRecord<KeyRecord>(await this.#link.send(NAMES.keys, "HGET", NAMES.keys, keyId));
   }
 
-  async readKeys(keyIds: readonly string[]): Promise<{ record: KeyRecord; text: string }[]> {
-    if (keyIds.length === 0) return [];
-    const replies = (await this.#link.send(NAMES.keys, "HMGET", NAMES.keys, ...keyIds)) as Reply[];
-    return replies.map((reply) => parseRecord<KeyRecord>(reply)).filter((found) => found !== undefined);
+  readKeys(keyIds: readonly string[]): Promise<Found<KeyRecord>[]> {
+    return this.#readMany<KeyRecord>(NAMES.keys, keyIds);
+  }
+
+  readServers(serverIds: readonly string[]): Promise<Found<ServerRecord>[]> {
+    return this.#readMany<ServerRecord>(NAMES.servers, serverIds);
   }
 
   /**
@@ -149,6 +154,12 @@ export class Directory {
       }
     }
     throw new StoreUnavailable("others change the same thing all the time");
+  }
+
+  async #readMany<T>(name: string, ids: readonly string[]): Promise<Found<T>[]> {
+    if (ids.length === 0) return [];
+    const replies = (await this.#link.send(name, "HMGET", name, ...ids)) as Reply[];
+    return replies.map((reply) => parseRecord<T>(reply)).filter((found) => found !== undefined);
   }
 
   async #apply({ checks, steps, changed, audit }: Change): Promise<boolean> {
@@ -183,7 +194,6 @@ export class Directory {
   }
 }
 
-/** With its text, which a change is checked against. */
-function parseRecord<T>(reply: Reply): { record: T; text: string } | undefined {
+function parseRecord<T>(reply: Reply): Found<T> | undefined {
   return typeof reply === "string" ? { record: JSON.parse(reply) as T, text: reply } : undefined;
 }

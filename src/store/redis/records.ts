@@ -2,8 +2,7 @@
 import { createAddressList } from "../../core/address.ts";
 import type { ApiKey } from "../../core/api-key.ts";
 import type { GameServer } from "../../core/game-server.ts";
-import type { KeyDetails } from "../../core/ports.ts";
-import type { KeptToken } from "../key-directory.ts";
+import type { KeptToken, KeyDetails } from "../../core/ports.ts";
 
 export type ServerRecord = GameServer & {
   /** Its place in lists. */

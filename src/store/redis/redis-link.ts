@@ -117,7 +117,7 @@ export class RedisLink {
     if (this.#isProbing || !this.#client.isReady()) return;
     this.#isProbing = true;
     try {
-      // A plain read: it fails while a server is loading, or is no longer the one to write to.
+      // A write: it fails while a server is loading, or is no longer the one to write to.
       await this.#askNow(() => this.#client.send(PROBE_KEY, ["SET", PROBE_KEY, "1", "PX", "1000"]));
       this.#setUp(true);
     } catch {

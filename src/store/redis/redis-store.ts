@@ -10,14 +10,16 @@ import {
   type Block,
   type Clock,
   type DeletedServer,
+  type KeptToken,
   type KeyChange,
   type KeyDetails,
   type KeyDraft,
   type Log,
   type Page,
   type PageRequest,
+  type PortableItem,
+  type PortableStore,
   type ServerDraft,
-  type Store,
   type TidyTimes,
   TOKENS_IN_GRACE_MAX,
   type UsageCell,
@@ -25,7 +27,6 @@ import {
 } from "../../core/ports.ts";
 import type { Verdict } from "../../core/rate-limit.ts";
 import { randomBase62 } from "../../core/token.ts";
-import type { KeptToken } from "../key-directory.ts";
 import type { Sealer } from "../sealer.ts";
 import { isRightSecret, SECRET_CHECK, sealSecretCheck } from "../secret-check.ts";
 import { listDurabilityProblems } from "./check-durability.ts";
@@ -50,6 +51,7 @@ const INSTANCE_LIVES_MS = 5_000;
 const WRITE_WITHIN_MS = 900;
 const AUDIT_TIDIED_AT_ONCE = 500;
 const ID_LENGTH = 20;
+const READ_AT_ONCE = 500;
 
 export type RedisStoreSettings = {
   readonly address: RedisAddress;
@@ -79,7 +81,7 @@ export async function openRedisStore(settings: RedisStoreSettings): Promise<Redi
   }
 }
 
-export class RedisStore implements Store {
+export class RedisStore implements PortableStore {
   readonly commands: RedisCommandQueue;
   /** For the relay: what the instances tell each other. */
   readonly relayShare: RedisRelayShare;
@@ -252,11 +254,8 @@ export class RedisStore implements Store {
 
   async listServers({ limit, cursor }: PageRequest): Promise<Page<GameServer>> {
     const { ids, next } = await this.#listIds(NAMES.serverOrder, limit, cursor);
-    const found = await Promise.all(ids.map((id) => this.#directory.readServer(id)));
-    return {
-      items: found.filter((one) => one !== undefined).map(({ record }) => toGameServer(record)),
-      next,
-    };
+    const found = await this.#directory.readServers(ids);
+    return { items: found.map(({ record }) => toGameServer(record)), next };
   }
 
   async readServerKey(serverId: string): Promise<string | undefined> {
@@ -309,10 +308,8 @@ export class RedisStore implements Store {
     const order = serverId === undefined ? NAMES.keyOrder : NAMES.keysOf(serverId);
     const { ids, next } = await this.#listIds(order, limit, cursor);
     const found = await this.#directory.readKeys(ids);
-    const items = found.map(async ({ record }) => {
-      return toKeyDetails(record, await this.#usage.findLastUsed(record.keyId));
-    });
-    return { items: await Promise.all(items), next };
+    const times = await this.#usage.listLastUsed(found.map(({ record }) => record.keyId));
+    return { items: found.map(({ record }, index) => toKeyDetails(record, times[index] ?? null)), next };
   }
 
   async updateKey(keyId: string, change: KeyChange, note?: AuditNote): Promise<KeyDetails | undefined> {
@@ -413,6 +410,40 @@ export class RedisStore implements Store {
     await this.saveSetting("last-health-check", this.#instance);
   }
 
+  async *readItems(): AsyncGenerator<PortableItem> {
+    for await (const { record } of this.#readAll(NAMES.serverOrder, (ids) =>
+      this.#directory.readServers(ids),
+    )) {
+      const serverKey = this.#sealer.open(Buffer.from(record.sealedKey, "base64"), record.serverId);
+      yield { kind: "server", server: toGameServer(record), serverKey };
+    }
+    for await (const { record } of this.#readAll(NAMES.keyOrder, (ids) => this.#directory.readKeys(ids))) {
+      const key = toKeyDetails(record, await this.#usage.findLastUsed(record.keyId));
+      const tokens = record.tokens.toSorted((a, b) => (a.tokenHash < b.tokenHash ? -1 : 1));
+      yield { kind: "key", key, tokens };
+    }
+    const blocks = await this.listBlocks(this.clock());
+    for (const block of blocks.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1)))
+      yield { kind: "block", block };
+    for (const serverId of this.#directory.serverIds().sort()) {
+      for (const command of await this.commands.listWaiting(serverId)) yield { kind: "command", command };
+    }
+  }
+
+  async writeItems(items: readonly PortableItem[]): Promise<void> {
+    for (const item of items) {
+      if (item.kind === "server") await this.#writeServer(item);
+      else if (item.kind === "key") await this.#writeKey(item);
+      else if (item.kind === "command") await this.commands.adopt(item.command);
+      else await this.#limits.adopt(item.block, this.#directory.serverOf(item.block.keyId));
+    }
+  }
+
+  async countOtherInstances(): Promise<number> {
+    await this.#sendHeartbeat();
+    return this.#instances - 1;
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#heart);
     this.relayShare.close();
@@ -444,6 +475,43 @@ export class RedisStore implements Store {
     this.#instances = instances;
     if (changed === null) await this.#directory.load();
     else await this.#directory.catchUp(changed, version);
+  }
+
+  async *#readAll<T>(order: string, read: (ids: readonly string[]) => Promise<T[]>): AsyncGenerator<T> {
+    let cursor: string | undefined;
+    do {
+      const { ids, next } = await this.#listIds(order, READ_AT_ONCE, cursor);
+      yield* await read(ids);
+      cursor = next ?? undefined;
+    } while (cursor !== undefined);
+  }
+
+  async #writeServer({ server, serverKey }: PortableItem & { kind: "server" }): Promise<void> {
+    const { serverId } = server;
+    const seq = await this.#nextSeq();
+    const record: ServerRecord = { ...server, seq, sealedKey: this.#seal(serverKey, serverId) };
+    await this.#write(serverId, [
+      ["HSET", NAMES.servers, serverId, JSON.stringify(record)],
+      ["ZADD", NAMES.serverOrder, seq, serverId],
+    ]);
+  }
+
+  async #writeKey({ key, tokens }: PortableItem & { kind: "key" }): Promise<void> {
+    const seq = await this.#nextSeq();
+    const { lastUsedAt, ...rest } = key;
+    const { keyId } = key;
+    const record: KeyRecord = { ...rest, seq, tokens };
+    await this.#write(keyId, [
+      ["HSET", NAMES.keys, keyId, JSON.stringify(record)],
+      ["ZADD", NAMES.keyOrder, seq, keyId],
+      ["ZADD", NAMES.keysOf(key.serverId), seq, keyId],
+      ...(lastUsedAt === null ? [] : [["HSET", NAMES.lastUsed, keyId, lastUsedAt] as const]),
+    ]);
+  }
+
+  async #write(id: string, steps: Change["steps"]): Promise<void> {
+    const change: Change = { checks: [], steps, changed: [id] };
+    await this.#directory.change(async () => ({ change, result: true }));
   }
 
   /** A revoked key is not changed any more. */

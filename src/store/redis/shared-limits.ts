@@ -74,6 +74,15 @@ export class SharedLimits {
     await this.#parts.link.send(NAMES.blocks, "HDEL", NAMES.blocks, keyId);
   }
 
+  /** A block from another store. */
+  async adopt({ keyId, blockedUntil }: Block, serverId: string | undefined): Promise<void> {
+    const name = NAMES.limit(serverId ?? keyId, keyId);
+    await this.#parts.link.send(name, "HSET", name, "reset_at", 0, "count", 0, "blocked_until", blockedUntil);
+    await this.#parts.link.send(name, "PEXPIREAT", name, blockedUntil + WINDOW_MS);
+    await this.#parts.link.send(NAMES.blocks, "HSET", NAMES.blocks, keyId, blockedUntil);
+    this.#blocks.set(keyId, blockedUntil);
+  }
+
   async isBlocked(keyId: string, serverId: string | undefined, now: number): Promise<boolean> {
     const name = NAMES.limit(serverId ?? keyId, keyId);
     return Number(await this.#parts.link.send(name, "HGET", name, "blocked_until")) > now;

@@ -37,8 +37,15 @@ export class UsageTable {
   }
 
   async findLastUsed(keyId: string): Promise<number | null> {
-    const reply = await this.#link.send(NAMES.lastUsed, "HGET", NAMES.lastUsed, keyId);
-    return reply === null ? null : Number(reply);
+    const [time = null] = await this.listLastUsed([keyId]);
+    return time;
+  }
+
+  /** In the order of the keys. */
+  async listLastUsed(keyIds: readonly string[]): Promise<(number | null)[]> {
+    if (keyIds.length === 0) return [];
+    const replies = await this.#link.send(NAMES.lastUsed, "HMGET", NAMES.lastUsed, ...keyIds);
+    return (replies as (string | null)[]).map((reply) => (reply === null ? null : Number(reply)));
   }
 
   async forgetBefore(

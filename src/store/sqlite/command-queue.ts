@@ -21,6 +21,7 @@ import type {
   Receipt,
   SentCommand,
 } from "../../core/ports.ts";
+import { newCommandId } from "../command-id.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { toPage, toSeq } from "./pages.ts";
 
@@ -56,12 +57,10 @@ const SELECT = `
 export class SqliteCommandQueue implements CommandQueue {
   readonly #db: Database;
   readonly #group: GroupCommit;
-  readonly #newId: () => string;
 
-  constructor(db: Database, group: GroupCommit, newId: () => string) {
+  constructor(db: Database, group: GroupCommit) {
     this.#db = db;
     this.#group = group;
-    this.#newId = newId;
   }
 
   /** Whoever was sending is gone: nobody can tell any more how it went. */
@@ -249,7 +248,7 @@ export class SqliteCommandQueue implements CommandQueue {
       .get(serverId);
     const position = (waiting?.count ?? 0) + 1;
     if (position > QUEUE_MAX) return { declined: "full" };
-    const commandId = this.#newId();
+    const commandId = newCommandId(serverId);
     this.#db
       .query(
         `INSERT INTO commands

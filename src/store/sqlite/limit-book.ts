@@ -14,10 +14,12 @@ export class LimitBook {
   constructor(db: Database, log: Log) {
     this.#db = db;
     this.#log = log;
-    const blocks = db.query<{ key_id: string; blocked_until: number }, []>("SELECT * FROM blocks");
-    for (const row of blocks.all()) {
-      this.#states.set(row.key_id, { ...FRESH_LIMIT, blockedUntil: row.blocked_until });
-    }
+    const blocks = db.query<Block, []>("SELECT key_id AS keyId, blocked_until AS blockedUntil FROM blocks");
+    for (const block of blocks.all()) this.learn(block);
+  }
+
+  learn({ keyId, blockedUntil }: Block): void {
+    this.#states.set(keyId, { ...FRESH_LIMIT, blockedUntil });
   }
 
   judge(keyId: string, now: number, isCounted: boolean): Verdict {

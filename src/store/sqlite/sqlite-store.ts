@@ -12,14 +12,16 @@ import {
   type Block,
   type Clock,
   type DeletedServer,
+  type KeptToken,
   type KeyChange,
   type KeyDetails,
   type KeyDraft,
   type Log,
   type Page,
   type PageRequest,
+  type PortableItem,
+  type PortableStore,
   type ServerDraft,
-  type Store,
   type TidyTimes,
   TOKENS_IN_GRACE_MAX,
   type UsageCell,
@@ -27,7 +29,7 @@ import {
 } from "../../core/ports.ts";
 import type { Verdict } from "../../core/rate-limit.ts";
 import { randomBase62 } from "../../core/token.ts";
-import { type KeptToken, KeyDirectory } from "../key-directory.ts";
+import { KeyDirectory } from "../key-directory.ts";
 import type { Sealer } from "../sealer.ts";
 import { isRightSecret, SECRET_CHECK, sealSecretCheck } from "../secret-check.ts";
 import { AuditLog } from "./audit-log.ts";
@@ -36,6 +38,7 @@ import { GroupCommit } from "./group-commit.ts";
 import { LimitBook } from "./limit-book.ts";
 import { lockDataFolder, openDatabase } from "./open-database.ts";
 import { toPage, toSeq } from "./pages.ts";
+import { readItems, writeItem } from "./portable.ts";
 import { type ApiKeyRow, type KeyRow, type ServerRow, toApiKey, toGameServer, toKeyDetails } from "./rows.ts";
 import { UsageLog } from "./usage-log.ts";
 
@@ -49,7 +52,7 @@ export type SqliteStoreSettings = {
 };
 
 /** Refuses to start on a file that is not ours, is damaged, is in use, or was sealed with another secret. */
-export function openSqliteStore(settings: SqliteStoreSettings): Store {
+export function openSqliteStore(settings: SqliteStoreSettings): PortableStore {
   const lock = lockDataFolder(`${settings.path}.lock`);
   let db: Database | undefined;
   try {
@@ -64,7 +67,7 @@ export function openSqliteStore(settings: SqliteStoreSettings): Store {
   }
 }
 
-class SqliteStore implements Store {
+class SqliteStore implements PortableStore {
   readonly commands: SqliteCommandQueue;
   readonly #db: Database;
   readonly #lock: Database;
@@ -86,7 +89,7 @@ class SqliteStore implements Store {
     this.#usage = new UsageLog(db);
     this.#audit = new AuditLog(db);
     this.#group = new GroupCommit(db);
-    this.commands = new SqliteCommandQueue(db, this.#group, () => newId("cmd_"));
+    this.commands = new SqliteCommandQueue(db, this.#group);
     this.#checkSecret();
     this.commands.recover(settings.clock());
     this.#load();
@@ -365,6 +368,23 @@ class SqliteStore implements Store {
     // Another value each time: SQLite writes nothing when nothing changes.
     this.#saveSetting("last-health-check", newId(""));
     this.#limits.saveMissed();
+  }
+
+  async *readItems(): AsyncGenerator<PortableItem> {
+    yield* readItems(this.#db, this.#sealer);
+  }
+
+  async writeItems(items: readonly PortableItem[]): Promise<void> {
+    this.#write(() => {
+      for (const item of items) writeItem(this.#db, this.#sealer, item);
+    });
+    this.#load();
+    for (const item of items) if (item.kind === "block") this.#limits.learn(item.block);
+  }
+
+  /** The lock on the data folder is ours. */
+  async countOtherInstances(): Promise<number> {
+    return 0;
   }
 
   async close(): Promise<void> {

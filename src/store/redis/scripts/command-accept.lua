@@ -3,6 +3,7 @@
 -- KEYS[6]     optional, the idempotency key: a string, the id of the command that it stands for
 -- ARGV[4]  id    ARGV[5]  key id    ARGV[6]  text
 -- ARGV[7]  how many may wait        ARGV[8]  how long an idempotency key is remembered, ms
+-- ARGV[9]  the idempotency key in its own words, or empty
 -- Returns  {'accepted', id, position, queued_at}, {'full'} or {'mismatch'}
 local id, text = ARGV[4], ARGV[6]
 
@@ -36,5 +37,8 @@ redis.call('HSET', name_of(id), 'key_id', ARGV[5], 'text', text, 'status', 'queu
   'accepted_position', position, 'queued_at', now)
 redis.call('RPUSH', queue, id)
 redis.call('ZADD', history, seq, id)
-if KEYS[6] then redis.call('SET', KEYS[6], id, 'PX', ARGV[8]) end
+if KEYS[6] then
+  redis.call('HSET', name_of(id), 'idempotency_key', ARGV[9])
+  redis.call('SET', KEYS[6], id, 'PX', ARGV[8])
+end
 return receipt_of(id)

@@ -1,7 +1,7 @@
 // A command's id tells its server, so that a command is found wherever its server's part of a cluster is. To everybody else
 // it is one opaque word: `cmd_`, what follows `srv_` in the server's id, 20 random base62 characters.
 import { randomBytes } from "node:crypto";
-import { randomBase62 } from "../../core/token.ts";
+import { randomBase62 } from "../core/token.ts";
 
 const RANDOM_LENGTH = 20;
 const SERVER_SHAPE = /^srv_([0-9A-Za-z_]{1,56})$/;

@@ -1,0 +1,74 @@
+// The store of several instances: there, new enough, keeping what it is given, and sealed with the secret that is here.
+import { StoreUnavailable } from "../core/errors.ts";
+import type { Log } from "../core/ports.ts";
+import { listDurabilityProblems } from "../store/redis/check-durability.ts";
+import { NAMES } from "../store/redis/names.ts";
+import { type RedisAddress, RedisLink } from "../store/redis/redis-link.ts";
+import type { Sealer } from "../store/sealer.ts";
+import { isRightSecret, SECRET_CHECK } from "../store/secret-check.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+const NAME = "store";
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+/** The oldest Redis that knows all that the scripts use. Every Valkey does, and says that it is a Redis 7.2. */
+const OLDEST_MAJOR = 7;
+
+export type RedisFacts =
+  | { readonly kind: "unreachable"; readonly reason: string }
+  | {
+      readonly kind: "reached";
+      readonly version: string;
+      readonly problems: readonly string[];
+      /** Undefined when nothing was ever sealed, or there is no secret to try. */
+      readonly isSecretRight: boolean | undefined;
+      readonly servers: number;
+      readonly keys: number;
+    };
+
+export async function lookAtRedis(address: RedisAddress, sealer: Sealer | undefined): Promise<RedisFacts> {
+  let link: RedisLink | undefined;
+  try {
+    link = await RedisLink.open(address, SILENT);
+    const info = String(await link.send(NAMES.version, "INFO", "server"));
+    const kept = await link.send(NAMES.settings, "HGET", NAMES.settings, SECRET_CHECK);
+    return {
+      kind: "reached",
+      version: /redis_version:(\S+)/.exec(info)?.[1] ?? "unknown",
+      problems: await listDurabilityProblems(link),
+      isSecretRight: typeof kept === "string" && sealer ? isRightSecret(kept, sealer) : undefined,
+      servers: Number(await link.send(NAMES.servers, "HLEN", NAMES.servers)),
+      keys: Number(await link.send(NAMES.keys, "HLEN", NAMES.keys)),
+    };
+  } catch (error) {
+    const isAway = error instanceof StoreUnavailable || error instanceof Error;
+    return { kind: "unreachable", reason: isAway ? error.message : String(error) };
+  } finally {
+    link?.close();
+  }
+}
+
+export function judgeRedis(facts: RedisFacts): Finding[] {
+  if (facts.kind === "unreachable") {
+    const remedy = "Check that Redis runs, and its address, password and TLS in GATEHOUSE_STORE.";
+    return [fail(NAME, `Redis cannot be used: ${facts.reason}.`, remedy)];
+  }
+  const findings = facts.problems.map((problem) => {
+    return warn(NAME, problem, "Set it in redis.conf or with CONFIG SET; docs/scaling.md says why.");
+  });
+  if (Number.parseInt(facts.version, 10) < OLDEST_MAJOR) {
+    findings.push(
+      fail(NAME, `Redis ${facts.version} is too old.`, "Update to Redis 7.0 or Valkey 8, or newer."),
+    );
+  }
+  if (facts.isSecretRight === false) {
+    const remedy = "Set GATEHOUSE_SECRET to the same on all instances.";
+    findings.push(fail(NAME, "The secret is not the one that this Redis was first used with.", remedy));
+  }
+  if (findings.length > 0) return findings;
+  return [
+    ok(
+      NAME,
+      `Redis ${facts.version} keeps what it is given; servers: ${facts.servers}, keys: ${facts.keys}.`,
+    ),
+  ];
+}

@@ -1,0 +1,86 @@
+// Takes everything that must not be lost out of the database, and puts it into an empty one, ids and all.
+import type { Database, SQLQueryBindings } from "bun:sqlite";
+import type { Block, KeptToken, PortableItem, WaitingCommand } from "../../core/ports.ts";
+import type { Sealer } from "../sealer.ts";
+import { type KeyRow, type ServerRow, toGameServer, toKeyDetails } from "./rows.ts";
+
+export function* readItems(db: Database, sealer: Sealer): Generator<PortableItem> {
+  const servers = db.query<ServerRow & { server_key: Uint8Array }, []>("SELECT * FROM servers ORDER BY seq");
+  for (const row of servers.all()) {
+    const serverKey = sealer.open(row.server_key, row.server_id);
+    yield { kind: "server", server: toGameServer(row), serverKey };
+  }
+  const tokens = db.query<KeptToken, [string]>(
+    "SELECT token_hash AS tokenHash, valid_until AS validUntil FROM tokens WHERE key_id = ? ORDER BY token_hash",
+  );
+  for (const row of db.query<KeyRow, []>("SELECT * FROM keys ORDER BY seq").all()) {
+    yield { kind: "key", key: toKeyDetails(row), tokens: tokens.all(row.key_id) };
+  }
+  const blocks = db.query<Block, []>(
+    "SELECT key_id AS keyId, blocked_until AS blockedUntil FROM blocks ORDER BY key_id",
+  );
+  for (const block of blocks.all()) yield { kind: "block", block };
+  const commands = db.query<Omit<WaitingCommand, "idempotencyKey"> & { idempotencyKey: string | null }, []>(
+    `SELECT command_id AS commandId, server_id AS serverId, key_id AS keyId, command AS text,
+            idempotency_key AS idempotencyKey, queued_at AS queuedAt
+     FROM commands WHERE status = 'queued' ORDER BY server_id, seq`,
+  );
+  for (const { idempotencyKey, ...command } of commands.all()) {
+    yield { kind: "command", command: { ...command, idempotencyKey: idempotencyKey ?? undefined } };
+  }
+}
+
+/** Inside a transaction of the caller's. */
+export function writeItem(db: Database, sealer: Sealer, item: PortableItem): void {
+  const insert = (table: string, row: Record<string, SQLQueryBindings>) => {
+    const names = Object.keys(row);
+    const places = names.map(() => "?").join(", ");
+    db.query(`INSERT INTO ${table} (${names.join(", ")}) VALUES (${places})`).run(...Object.values(row));
+  };
+  if (item.kind === "server") {
+    const { serverId, name, community, createdAt, keyRevision } = item.server;
+    insert("servers", {
+      server_id: serverId,
+      name,
+      community,
+      server_key: sealer.seal(item.serverKey, serverId),
+      key_revision: keyRevision,
+      created_at: createdAt,
+    });
+  } else if (item.kind === "key") {
+    const { key } = item;
+    insert("keys", {
+      key_id: key.keyId,
+      server_id: key.serverId,
+      label: key.label,
+      versions: JSON.stringify(key.versions),
+      sections: key.sections,
+      commands: JSON.stringify(key.commands),
+      ip_allow: JSON.stringify(key.ipAllow),
+      expires_at: key.expiresAt,
+      suspended: key.isSuspended ? 1 : 0,
+      created_at: key.createdAt,
+      last_used_at: key.lastUsedAt,
+      revoked_at: key.revokedAt,
+    });
+    for (const { tokenHash, validUntil } of item.tokens) {
+      insert("tokens", { token_hash: tokenHash, key_id: key.keyId, valid_until: validUntil });
+    }
+  } else if (item.kind === "block") {
+    insert("blocks", { key_id: item.block.keyId, blocked_until: item.block.blockedUntil });
+  } else {
+    const { commandId, serverId, keyId, text, idempotencyKey, queuedAt } = item.command;
+    const query = "SELECT count(*) AS count FROM commands WHERE server_id = ? AND status = 'queued'";
+    const ahead = db.query<{ count: number }, [string]>(query).get(serverId);
+    insert("commands", {
+      command_id: commandId,
+      server_id: serverId,
+      key_id: keyId,
+      command: text,
+      status: "queued",
+      idempotency_key: idempotencyKey ?? null,
+      accepted_position: (ahead?.count ?? 0) + 1,
+      queued_at: queuedAt,
+    });
+  }
+}
