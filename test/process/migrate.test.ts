@@ -1,0 +1,144 @@
+// gatehouse migrate: from the embedded store to a real Redis and back, and nothing is lost on the way.
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
+import type { Log, PortableItem, PortableStore } from "../../src/core/ports.ts";
+import { hashToken, mintToken } from "../../src/core/token.ts";
+import { openRedisStore } from "../../src/store/redis/redis-store.ts";
+import { createSealer } from "../../src/store/sealer.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { type RedisServer, startRedis, stopRedisServers } from "../redis-server.ts";
+import { cleanUp, makeFolder, readServer, runToEnd, serve, stop } from "./run-gatehouse.ts";
+
+const SECRET = "a secret for two stores";
+const MASTER_KEY = "m".repeat(40);
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const env = { GATEHOUSE_SECRET: SECRET, GATEHOUSE_MASTER_KEY: MASTER_KEY };
+
+let redis: RedisServer;
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(stopRedisServers);
+afterEach(cleanUp);
+
+function openEmbedded(folder: string): PortableStore {
+  const path = join(folder, "gatehouse.db");
+  return openSqliteStore({ path, sealer: createSealer(SECRET), log: SILENT, clock: Date.now });
+}
+
+async function readAll(store: PortableStore): Promise<PortableItem[]> {
+  const items: PortableItem[] = [];
+  for await (const item of store.readItems()) items.push(item);
+  await store.close();
+  return items;
+}
+
+/** Two servers, keys of every kind, a block, commands that wait. */
+async function fill(folder: string): Promise<string> {
+  const store = openEmbedded(folder);
+  const now = Date.now();
+  const one = await store.createServer({ name: "One", community: "one", serverKey: "one-Key" }, now);
+  const two = await store.createServer({ name: "Two", community: null, serverKey: "two-Key" }, now);
+  await store.updateServer(two.serverId, { serverKey: "two-Other" });
+  const token = mintToken(randomBytes);
+  const draft = (serverId: string, tokenHash: string) => {
+    return { ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null, tokenHash };
+  };
+  const key = await store.createKey(
+    { ...draft(one.serverId, hashToken(token)), ipAllow: ["127.0.0.0/8"] },
+    now,
+  );
+  const spammer = await store.createKey(draft(two.serverId, "spam"), now);
+  const revoked = await store.createKey(draft(two.serverId, "gone"), now);
+  const rotated = await store.createKey({ ...draft(two.serverId, "old"), expiresAt: now + 9e9 }, now);
+  if (!key || !spammer || !revoked || !rotated) throw new Error("no keys were made");
+  await store.revokeKey(revoked.keyId, now);
+  await store.rotateKey(rotated.keyId, "new", now + 3_600_000, now);
+  await store.updateKey(rotated.keyId, { isSuspended: true, commands: [":h"], sections: 3 });
+  await store.addUsage([
+    { keyId: key.keyId, hour: now - (now % 3_600_000), lastUsedAt: now, counts: new Map([[0, 1]]) },
+  ]);
+  for (let i = 0; i < 520; i++) await store.judge(spammer.keyId, now, true);
+  for (const text of [":h first", ":h second"]) {
+    const { serverId } = two;
+    await store.commands.accept({ serverId, keyId: rotated.keyId, text, idempotencyKey: text.slice(3) }, now);
+  }
+  await store.close();
+  return token;
+}
+
+test("everything arrives as it was, there and back, and the keys work on", async () => {
+  await redis.ask("FLUSHALL");
+  const [cwd, back] = [makeFolder(), makeFolder()];
+  const token = await fill(cwd);
+  const there = await runToEnd(
+    ["migrate", "--from", "sqlite", "--to", redis.url, "--data-dir", cwd, "--json"],
+    { cwd, env },
+  );
+  expect(there).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(JSON.parse(there.stdout)).toEqual({ servers: 2, keys: 4, blocks: 1, commands: 2 });
+
+  const again = await runToEnd(["migrate", "--from", redis.url, "--to", "sqlite", "--data-dir", back], {
+    cwd,
+    env,
+  });
+  expect(again).toMatchObject({ exitCode: 0, stderr: "" });
+  const items = await readAll(openEmbedded(cwd));
+  expect(items.map(({ kind }) => kind)).toEqual([
+    ...["server", "server", "key", "key", "key", "key"],
+    ...["block", "command", "command"],
+  ] as PortableItem["kind"][]);
+  expect(await readAll(openEmbedded(back))).toEqual(items);
+
+  const gatehouse = await serve({ cwd, env: { ...env, GATEHOUSE_STORE: redis.url } });
+  expect((await readServer(gatehouse.url, token)).status).toBe(200);
+  expect(await stop(gatehouse)).toBe(0);
+}, 30_000);
+
+test("a store that is in use, or not empty, is refused, and nothing is changed", async () => {
+  await redis.ask("FLUSHALL");
+  const [cwd, empty] = [makeFolder(), makeFolder()];
+  await fill(cwd);
+  const move = (from: string, to: string, folder = cwd) => {
+    return runToEnd(["migrate", "--from", from, "--to", to, "--data-dir", folder], { cwd, env });
+  };
+  const sealer = createSealer(SECRET);
+  const user = await openRedisStore({ address: redis.address, sealer, log: SILENT, commandLeaseMs: 1_000 });
+  expect(await move("sqlite", redis.url)).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("stop"),
+  });
+  await user.close();
+  const embedded = openEmbedded(cwd);
+  const inUse = await move("sqlite", redis.url);
+  expect(inUse).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("another Gatehouse") });
+  await embedded.close();
+  expect((await move("sqlite", redis.url)).exitCode).toBe(0);
+  const full = await move("sqlite", redis.url);
+  expect(full).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("not empty") });
+  expect((await move("sqlite", "sqlite")).exitCode).toBe(2);
+  const wrong = await move("sqlite", "redis://user:canary@nowhere.invalid:1/x/y", empty);
+  expect(wrong.exitCode).toBe(2);
+  expect(wrong.stderr).not.toContain("canary");
+}, 30_000);
+
+test("doctor looks at Redis, and backup says that it is not for it", async () => {
+  const cwd = makeFolder();
+  const withRedis = { ...env, GATEHOUSE_STORE: redis.url };
+  const { stdout, exitCode } = await runToEnd(["doctor", "--json"], { cwd, env: withRedis });
+  const { checks } = JSON.parse(stdout) as { checks: { name: string; result: string; finding: string }[] };
+  expect(checks.find(({ name }) => name === "store")).toMatchObject({ result: "ok" });
+  expect(exitCode).toBe(0);
+  await redis.ask("CONFIG", "SET", "appendfsync", "everysec");
+  const lax = await runToEnd(["doctor"], { cwd, env: withRedis });
+  await redis.ask("CONFIG", "SET", "appendfsync", "always");
+  expect(lax.stdout).toContain("appendfsync everysec");
+  const gone = await runToEnd(["doctor"], { cwd, env: { ...env, GATEHOUSE_STORE: "redis://127.0.0.1:1" } });
+  expect(gone).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("Redis cannot be used") });
+  const backup = await runToEnd(["backup"], { cwd, env: withRedis });
+  expect(backup).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("Redis") });
+  expect(existsSync(join(cwd, "data"))).toBe(false);
+}, 30_000);
