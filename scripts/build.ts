@@ -1,9 +1,10 @@
 // npm run build: makes single-file binaries, which behave exactly like ./gatehouse. Without arguments, one for every
 // platform; with --target only those named, "host" being this machine.
 import { createHash } from "node:crypto";
-import { copyFileSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { buildDashboard, DASHBOARD_FOLDER } from "./build-dashboard.ts";
 import { obtainRuntime } from "./runtimes.ts";
 
 const ROOT = join(import.meta.dir, "..");
@@ -53,6 +54,22 @@ function parseTargets(names: readonly string[]): readonly Target[] {
   });
 }
 
+/** Puts the built dashboard into the binary: src/embedded-dashboard.ts becomes a list of its files. */
+const embedDashboard: Bun.BunPlugin = {
+  name: "embed-dashboard",
+  setup(build) {
+    build.onLoad({ filter: /[\\/]src[\\/]embedded-dashboard\.ts$/ }, () => {
+      const names = readdirSync(DASHBOARD_FOLDER);
+      const imports = names.map((name, index) => {
+        return `import file${index} from ${JSON.stringify(join(DASHBOARD_FOLDER, name))} with { type: "file" };`;
+      });
+      const entries = names.map((name, index) => `[${JSON.stringify(name)}, file${index}]`);
+      const list = `export const EMBEDDED_DASHBOARD = new Map([${entries.join(", ")}]);`;
+      return { contents: `${imports.join("\n")}\n${list}\n`, loader: "ts" };
+    });
+  },
+};
+
 /** The path of the finished binary, which appears whole or not at all. */
 async function build(each: Target, outdir: string): Promise<string> {
   const suffix = each.platform === "win32" ? ".exe" : "";
@@ -64,6 +81,7 @@ async function build(each: Target, outdir: string): Promise<string> {
     await Bun.build({
       entrypoints: [join(ROOT, "src/main.ts")],
       minify: true,
+      plugins: [embedDashboard],
       define: { "process.env.NODE_ENV": '"production"' },
       compile: {
         target: each.bunTarget,
@@ -113,6 +131,12 @@ async function main(): Promise<number> {
   }
 
   mkdirSync(outdir, { recursive: true });
+  try {
+    await buildDashboard();
+  } catch (error) {
+    process.stderr.write(`build: the dashboard could not be built: ${Bun.inspect(error)}\n`);
+    return 1;
+  }
   const sums: string[] = [];
   let failures = 0;
   for (const each of targets) {

@@ -3,23 +3,30 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-if [ ! -x node_modules/.bin/bun ]; then
+# A start installs less than the tests need.
+if [ ! -x node_modules/.bin/bun ] || [ ! -d node_modules/fast-check ]; then
   npm ci --no-audit --no-fund --loglevel=error
 fi
 
-# The tests start Redis processes of their own; only the program is needed, no service.
-if ! command -v redis-server > /dev/null && ! command -v valkey-server > /dev/null; then
-  as_root=
-  if [ "$(id -u)" != 0 ]; then as_root='sudo -n'; fi
+as_root=
+if [ "$(id -u)" != 0 ]; then as_root='sudo -n'; fi
+
+# Installs one package, or says what is needed and stops.
+need() {
   if ! command -v apt-get > /dev/null || ! $as_root true 2> /dev/null; then
-    echo 'The tests need redis-server (or valkey-server), which is not installed and cannot be installed from here: install it, then run them again.' >&2
+    echo "The tests need $2, which is not installed and cannot be installed from here: install it, then run them again." >&2
     exit 1
   fi
-  install='apt-get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 redis-server'
+  install="apt-get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 $1"
   $as_root env DEBIAN_FRONTEND=noninteractive $install > /dev/null 2>&1 || {
     $as_root apt-get update -qq
     $as_root env DEBIAN_FRONTEND=noninteractive $install > /dev/null
   }
+}
+
+# The tests start Redis processes of their own; only the program is needed, no service.
+if ! command -v redis-server > /dev/null && ! command -v valkey-server > /dev/null; then
+  need redis-server 'redis-server (or valkey-server)'
   # The package may have started a service, which nobody asked for.
   if [ -d /run/systemd/system ]; then
     $as_root systemctl disable --quiet --now redis-server || true
@@ -27,5 +34,12 @@ if ! command -v redis-server > /dev/null && ! command -v valkey-server > /dev/nu
     $as_root service redis-server stop > /dev/null 2>&1 || true
   fi
 fi
+
+# The tests of the dashboard walk through it in a real browser.
+if ! command -v chromium > /dev/null && ! command -v chromium-browser > /dev/null && ! command -v google-chrome > /dev/null; then
+  need chromium chromium
+fi
+
+node_modules/.bin/bun --no-env-file scripts/build-dashboard.ts --quiet
 
 exec node_modules/.bin/bun --no-env-file test "$@"

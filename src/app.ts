@@ -7,6 +7,7 @@ import type { Clock, Log, Store } from "./core/ports.ts";
 import { createSampler } from "./core/sampler.ts";
 import { SECTIONS } from "./core/sections.ts";
 import { hashToken } from "./core/token.ts";
+import { findDashboardFile } from "./dashboard-files.ts";
 import { type DataFolder, openDataFolder } from "./data-folder.ts";
 import { obtainDemoToken, startDemoUpstream } from "./demo.ts";
 import { createAuthenticator } from "./gateway/authenticate.ts";
@@ -23,17 +24,21 @@ import { RelayMeter } from "./gateway/relay-meter.ts";
 import { createSubmitCommand } from "./gateway/submit-command.ts";
 import { HOUR_MS, UsageMeter, WAITING_CELLS_MAX } from "./gateway/usage-meter.ts";
 import { createAdmin } from "./http/admin.ts";
-import { createCallerOnly } from "./http/caller-only.ts";
+import { createCallerSteps } from "./http/caller-only.ts";
 import { createAddressFinder } from "./http/client-address.ts";
 import { createCommands } from "./http/commands.ts";
 import { createCors } from "./http/cors.ts";
+import { createDashboard } from "./http/dashboard.ts";
 import { createEdge, type Watcher } from "./http/edge.ts";
 import { EdgeMeter } from "./http/edge-meter.ts";
 import { createTellReady, tellAlive } from "./http/health.ts";
 import { listen } from "./http/listen.ts";
 import { createMetrics } from "./http/metrics.ts";
+import { createTellOpenApi } from "./http/openapi/tell-openapi.ts";
 import { createOperatorOnly } from "./http/operator-only.ts";
 import { createReadServer, wantsGzip } from "./http/read-server.ts";
+import { reference } from "./http/reference/reference.ts";
+import type { Route } from "./http/router.ts";
 import { listRoutes } from "./http/routes.ts";
 import { createTargetFinder, TARGETS_MAX } from "./http/target.ts";
 import { createLog, type LeveledLog } from "./log.ts";
@@ -51,6 +56,7 @@ const WRONG_SECRET_LOG_MS = 10_000;
 const USAGE_HAND_OVER_MS = 2_000;
 const USAGE_KEPT_MS = 30 * 24 * HOUR_MS;
 const TIDY_MS = HOUR_MS;
+const BURST_QUIET_MS = 100;
 const LOOK_AROUND_MS = 500;
 /** Longer than any call to the game API: a command belongs to whoever sends it. */
 const COMMAND_LEASE_EXTRA_MS = 5_000;
@@ -86,6 +92,7 @@ export type AppOptions = {
   readonly sleep?: (ms: number) => Promise<void>;
   /** How the workers that send commands wait. */
   readonly pause?: Pause;
+  readonly burstQuietMs?: number;
   readonly writeLog?: (line: string) => void;
 };
 
@@ -118,6 +125,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     const clock = options.clock ?? shared?.clock ?? Date.now;
     const store = shared ?? openSqliteStore({ path: folder.databasePath, sealer, log, clock });
     closers.push(() => store.close());
+    if (shared && config.masterKey === undefined) await agreeOnMasterKey(store, masterKey);
     const demo = config.upstreamUrl === undefined ? await startDemoUpstream() : undefined;
     if (demo) closers.push(() => demo.stop());
     const demoToken = demo && (await obtainDemoToken(store, folder, clock()));
@@ -165,10 +173,11 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       pause: options.pause ?? pauseUntilWoken,
       intervalMs: config.commandIntervalMs,
       ttlMs: config.commandTtlMs,
+      burstQuietMs: options.burstQuietMs ?? BURST_QUIET_MS,
       meter: commandMeter,
       log,
     });
-    closers.push(() => dispatcher.stop());
+    closers.push(() => dispatcher.stop(DRAIN_MS));
     await dispatcher.start();
     if (shared) {
       // Another instance may have died with commands waiting, and may have learned of a pause.
@@ -198,63 +207,66 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     const edgeMeter = new EdgeMeter();
     const authenticate = createAuthenticator(store);
     const findAddress = createAddressFinder(createAddressList(config.trustProxy));
+    const caller = createCallerSteps({ authenticate, store, findAddress });
     const guesses = createGuessLimit();
-    const findTarget = createTargetFinder(
-      listRoutes({
-        operator: createOperatorOnly({
-          check: createOperatorCheck([masterKey]),
-          guesses,
-          fingerprint: fingerprintOf(masterKey),
-          findAddress,
-        }),
-        admin: createAdmin({
-          store,
-          randomBytes,
-          usage,
-          usageMs: USAGE_KEPT_MS,
-          forgetServer: (serverId) => relay.forget(serverId),
-        }),
-        caller: createCallerOnly({ authenticate, store, findAddress }),
-        readServer: createReadServer({ relay, clock }),
-        commands: createCommands({
+    const routes: readonly Route[] = listRoutes({
+      operator: createOperatorOnly({
+        check: createOperatorCheck([masterKey]),
+        guesses,
+        fingerprint: fingerprintOf(masterKey),
+        findAddress,
+      }),
+      admin: createAdmin({
+        store,
+        randomBytes,
+        usage,
+        usageMs: USAGE_KEPT_MS,
+        forgetServer: (serverId) => relay.forget(serverId),
+      }),
+      caller: caller.only,
+      readServer: createReadServer({ relay, clock }),
+      commands: createCommands({
+        commands: store.commands,
+        recheck: caller.recheck,
+        clock,
+        meter: commandMeter,
+        submit: createSubmitCommand({
           commands: store.commands,
-          authenticate,
-          clock,
-          meter: commandMeter,
-          submit: createSubmitCommand({
-            commands: store.commands,
-            intervalMs: config.commandIntervalMs,
-            notify: (serverId) => dispatcher.notify(serverId),
-          }),
-        }),
-        tellAlive,
-        tellReady: createTellReady({
-          store,
-          clock,
-          log,
-          isDraining: () => isDraining,
-          listNotices: (now) => relay.listNotices(now),
-        }),
-        tellMetrics: createMetrics({
-          check: createOperatorCheck([masterKey, config.metricsToken]),
-          clock,
-          edgeMeter,
-          relayMeter,
-          relay,
-          commandMeter,
-          reportQueue: () => store.commands.report(),
-          countBlocks: async (now) => (await store.listBlocks(now)).length,
-          gauged: [
-            { name: "known_authorization_headers", size: authenticate.size, max: authenticate.max },
-            { name: "known_accept_encodings", size: wantsGzip.size, max: wantsGzip.max },
-            { name: "guessing_addresses", size: guesses.size, max: GUESSING_ADDRESSES_MAX },
-            { name: "unsaved_usage", size: () => usage.size(), max: WAITING_CELLS_MAX },
-            { name: "known_urls", size: () => findTarget.size(), max: TARGETS_MAX },
-          ],
-          version: VERSION,
+          intervalMs: config.commandIntervalMs,
+          notify: (serverId) => dispatcher.notify(serverId),
         }),
       }),
-    );
+      dashboard: createDashboard(findDashboardFile),
+      tellOpenApi: createTellOpenApi({ listRoutes: () => routes, version: VERSION }),
+      reference,
+      tellAlive,
+      tellReady: createTellReady({
+        store,
+        clock,
+        log,
+        isDraining: () => isDraining,
+        listNotices: (now) => relay.listNotices(now),
+      }),
+      tellMetrics: createMetrics({
+        check: createOperatorCheck([masterKey, config.metricsToken]),
+        clock,
+        edgeMeter,
+        relayMeter,
+        relay,
+        commandMeter,
+        reportQueue: () => store.commands.report(),
+        countBlocks: async (now) => (await store.listBlocks(now)).length,
+        gauged: [
+          { name: "known_authorization_headers", size: authenticate.size, max: authenticate.max },
+          { name: "known_accept_encodings", size: wantsGzip.size, max: wantsGzip.max },
+          { name: "guessing_addresses", size: guesses.size, max: GUESSING_ADDRESSES_MAX },
+          { name: "unsaved_usage", size: () => usage.size(), max: WAITING_CELLS_MAX },
+          { name: "known_urls", size: () => findTarget.size(), max: TARGETS_MAX },
+        ],
+        version: VERSION,
+      }),
+    });
+    const findTarget = createTargetFinder(routes);
     const edge = createEdge({
       findTarget,
       cors: createCors(config.corsOrigins),
@@ -266,11 +278,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     const listener = await listen({ host: config.host, port: config.port, tls: getTls(config), edge });
     closers.push(() => listener.close(DRAIN_MS));
     const tlsWatch = config.tls && watchTlsFiles(config.tls, log, listener.replaceTls);
-    const newMasterKey = await noteMasterKey(
-      store,
-      masterKey,
-      shared !== undefined && config.masterKey === undefined,
-    );
+    const newMasterKey = await noteMasterKey(store, masterKey);
     // Starting leaves much behind that is never needed again, the more the more keys there are.
     Bun.gc(true);
     log.info({ url: listener.url, upstream: config.upstreamUrl ?? "simulator" }, "started");
@@ -289,7 +297,10 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
         tlsWatch?.stop();
         // Closing a kept connection could meet a request on its way; for a moment, callers are asked to close theirs.
         await Bun.sleep(FAREWELL_MS);
+        // At the same time: both together may take no longer than one of them.
+        const sent = dispatcher.stop(DRAIN_MS);
         await closeAll();
+        await sent;
         log.info({}, "stopped");
       },
     };
@@ -340,28 +351,33 @@ function getTls(config: Config) {
 }
 
 /** The key, if the store has not seen it before. Noted last: a made-up key is shown by the first start that succeeds. */
-async function noteMasterKey(
-  store: Store,
-  masterKey: string,
-  mustBeKnown: boolean,
-): Promise<string | undefined> {
+async function noteMasterKey(store: Store, masterKey: string): Promise<string | undefined> {
   const hash = hashToken(masterKey);
-  const kept = await store.findSetting("master-key-hash");
-  if (kept === hash) return undefined;
-  if (kept !== undefined && mustBeKnown) {
-    throw new StartRefused(
-      "another instance on this Redis has another master key — set GATEHOUSE_MASTER_KEY to the same on all of them",
-    );
-  }
+  if ((await store.findSetting("master-key-hash")) === hash) return undefined;
   await store.saveSetting("master-key-hash", hash);
   return masterKey;
+}
+
+/** Instances that each make up a master key would each have their own; the first one's counts. */
+async function agreeOnMasterKey(store: Store, masterKey: string): Promise<void> {
+  const hash = hashToken(masterKey);
+  const noted = await store.findSetting("master-key-hash");
+  const kept = noted ?? (await store.keepSetting("first-master-key-hash", hash));
+  if (kept === hash) return;
+  throw new StartRefused(
+    "another instance on this Redis has another master key — set GATEHOUSE_MASTER_KEY to the same on all of them",
+  );
 }
 
 function pauseUntilWoken(ms: number, wake: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, Math.min(ms, TIMER_MAX_MS));
-  wake.addEventListener("abort", () => resolve(), { once: true });
-  return promise.finally(() => clearTimeout(timer));
+  const wakeUp = () => resolve();
+  wake.addEventListener("abort", wakeUp);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    wake.removeEventListener("abort", wakeUp);
+  });
 }
 
 /** Calls again and again; what is returned ends it. */

@@ -6,6 +6,7 @@ import type { Config } from "./config.ts";
 import { StartRefused } from "./core/errors.ts";
 import { openDataFolder } from "./data-folder.ts";
 import { createSealer } from "./store/sealer.ts";
+import { doubtWaitingCommands } from "./store/sqlite/command-queue.ts";
 import { copyDatabase, type DatabaseCopy } from "./store/sqlite/copy-database.ts";
 import { type DatabaseReport, inspectDatabase } from "./store/sqlite/inspect-database.ts";
 import { lockDataFolder } from "./store/sqlite/open-database.ts";
@@ -68,7 +69,7 @@ export function restoreBackup(config: Config, file: string): RestoredBackup {
   openDataFolder(path);
   const lock = lockDataFolder(`${target}.lock`);
   try {
-    const copy = copyDatabase(source, target);
+    const copy = copyDatabase(source, target, (db) => doubtWaitingCommands(db, Date.now()));
     giveToOwnerOf(path, [target, `${target}.lock`]);
     return { ...copy, dataDir: path };
   } finally {

@@ -111,7 +111,8 @@ export function parseConfig(
   const redis = store === "sqlite" ? undefined : parseRedisAddress(store);
   if (store !== "sqlite" && !redis) {
     const forms = "sqlite, redis://host:port, rediss://host:port or redis+cluster://host:port,host:port";
-    fault("GATEHOUSE_STORE", `must be ${forms}, not "${withoutPassword(store)}"`);
+    // What it is set to is not shown: a password may be in it, and where that ends is what cannot be told.
+    fault("GATEHOUSE_STORE", `must be ${forms}`);
   }
   function visible(
     name: string,
@@ -195,10 +196,6 @@ function isBaseUrl(text: string): boolean {
 function isOrigin(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && url.origin === text;
-}
-
-function withoutPassword(address: string): string {
-  return address.replace(/\/\/[^@/]*@/, "//[redacted]@");
 }
 
 function isHost(text: string): boolean {

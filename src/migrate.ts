@@ -1,4 +1,6 @@
 // gatehouse migrate: moves everything that must not be lost from one store to another, and looks whether it arrived.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { StartRefused } from "./core/errors.ts";
 import type { Log, PortableItem, PortableStore } from "./core/ports.ts";
@@ -22,10 +24,14 @@ export type MigrationSettings = {
   readonly onProgress: (done: number, total: number) => void;
 };
 
-/** Throws StartRefused when something is in the way; the source is never changed. */
+/** Throws StartRefused when something is in the way; the source keeps all that it has. */
 export async function migrate(settings: MigrationSettings): Promise<Migration> {
   const { from, to, onProgress } = settings;
   if (from === to) throw new StartRefused("--from and --to are the same store", 2);
+  const database = join(settings.dataDir, "gatehouse.db");
+  if (from === "sqlite" && !existsSync(database)) {
+    throw new StartRefused(`there is no ${database} — set GATEHOUSE_DATA_DIR or --data-dir`);
+  }
   const source = await open(from, settings);
   try {
     const others = await source.countOtherInstances();
@@ -54,13 +60,19 @@ export async function migrate(settings: MigrationSettings): Promise<Migration> {
 
 async function open(name: string, { dataDir, secret }: MigrationSettings): Promise<PortableStore> {
   const folder = openDataFolder(dataDir);
-  const sealer = createSealer(secret ?? folder.obtainSecret("secret.key"));
+  const known = secret ?? folder.findSecret("secret.key");
+  if (known === undefined) {
+    throw new StartRefused(
+      `there is no secret.key in ${folder.path} — put it there, or set GATEHOUSE_SECRET`,
+    );
+  }
+  const sealer = createSealer(known);
   if (name === "sqlite") {
     const { openSqliteStore } = await import("./store/sqlite/sqlite-store.ts");
     return openSqliteStore({ path: folder.databasePath, sealer, log: SILENT, clock: Date.now });
   }
   const address = parseRedisAddress(name);
-  if (!address) throw new StartRefused(`${hide(name)} is neither sqlite nor the address of a Redis`, 2);
+  if (!address) throw new StartRefused("one of the stores is neither sqlite nor the address of a Redis", 2);
   const { openRedisStore } = await import("./store/redis/redis-store.ts");
   return openRedisStore({ address, sealer, log: SILENT, commandLeaseMs: COMMAND_LEASE_MS });
 }
@@ -81,7 +93,10 @@ async function refuseUsed(target: PortableStore, name: string): Promise<void> {
 }
 
 /** Field by field: an operator who has moved must not find out later. */
-function compare(sent: readonly PortableItem[], arrived: readonly PortableItem[], name: string): void {
+function compare(allSent: readonly PortableItem[], allArrived: readonly PortableItem[], name: string): void {
+  // A block may have ended on the way.
+  const sent = allSent.filter(({ kind }) => kind !== "block");
+  const arrived = allArrived.filter(({ kind }) => kind !== "block");
   const found = new Map(arrived.map((item) => [nameOf(item), item]));
   const missing = sent.filter((item) => !isDeepStrictEqual(found.get(nameOf(item)), item));
   if (missing.length === 0 && arrived.length === sent.length) return;
@@ -106,5 +121,5 @@ function nameOf(item: PortableItem): string {
 }
 
 function hide(name: string): string {
-  return name.replace(/\/\/[^@/]*@/, "//[redacted]@");
+  return name.replace(/\/\/.*@/s, "//[redacted]@");
 }

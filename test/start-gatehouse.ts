@@ -68,7 +68,13 @@ export async function startGatehouse(options: TestOptions = {}): Promise<TestGat
       GATEHOUSE_LOG_LEVEL: "warn",
       ...options.env,
     }),
-    { clock: clock.read, sleep: clock.sleep, pause: clock.pause, writeLog: (line) => logLines.push(line) },
+    {
+      clock: clock.read,
+      sleep: clock.sleep,
+      pause: clock.pause,
+      burstQuietMs: 0,
+      writeLog: (line) => logLines.push(line),
+    },
   );
   const masterKey =
     options.env?.GATEHOUSE_MASTER_KEY ?? readFileSync(join(folder, "master.key"), "utf8").trim();

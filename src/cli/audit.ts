@@ -27,7 +27,7 @@ export function createAuditCommand(): Command {
 async function showAudit(options: SessionOptions & { readonly limit?: number }): Promise<void> {
   const session = await openSession(options);
   const limit = options.limit ?? (session.wantsJson ? undefined : ROWS_UNLESS_ASKED);
-  await listAndShow<AuditEntry>(session, { path: ["audit"] }, limit, async ({ items, next }) => {
+  await listAndShow<AuditEntry>(session, { path: ["audit"] }, limit, async ({ items }) => {
     if (items.length === 0) return session.page.printLine("nothing was changed yet");
     await session.page.printTable(
       [
@@ -45,7 +45,6 @@ async function showAudit(options: SessionOptions & { readonly limit?: number }):
         `${entry.actor.fingerprint} ${entry.actor.address}`,
       ]),
     );
-    if (next !== null) session.page.printLine("There is more: --limit shows it.", "dim");
   });
 }
 

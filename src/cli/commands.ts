@@ -34,8 +34,12 @@ export function createCommandsCommand(): Command {
     .description("show one command and its answer")
     .argument("<command_id>", "id of the command")
     .action(showCommand);
+  const cancel = new Command("cancel")
+    .description("take back a command that still waits")
+    .argument("<command_id>", "id of the command")
+    .action(cancelCommand);
   const commands = new Command("commands").description("look at the commands to the game servers");
-  for (const command of [list, show]) commands.addCommand(addSessionOptions(command));
+  for (const command of [list, show, cancel]) commands.addCommand(addSessionOptions(command));
   return commands;
 }
 
@@ -50,7 +54,7 @@ async function listCommands(options: ListOptions): Promise<void> {
   const serverId = options.server === undefined ? undefined : await getServerId(session, options.server);
   const question = { path: ["commands"], query: { server_id: serverId, status: options.status } };
   const limit = options.limit ?? (session.wantsJson ? undefined : ROWS_UNLESS_ASKED);
-  await listAndShow<CommandResource>(session, question, limit, async ({ items, next }) => {
+  await listAndShow<CommandResource>(session, question, limit, async ({ items }) => {
     if (items.length === 0) return session.page.printLine("no commands");
     await session.page.printTable(
       [
@@ -68,14 +72,24 @@ async function listCommands(options: ListOptions): Promise<void> {
         command.command,
       ]),
     );
-    if (next !== null) session.page.printLine("There are more: --limit shows them.", "dim");
   });
+}
+
+async function cancelCommand(commandId: string, options: SessionOptions): Promise<void> {
+  const session = await openSession(options);
+  await askAndShow(session, { ...questionAbout(commandId), method: "DELETE" }, () =>
+    session.page.printLine(`${commandId} is cancelled`),
+  );
+}
+
+function questionAbout(commandId: string) {
+  const absent = `there is no command ${commandId}: gatehouse commands list shows them`;
+  return { path: ["commands", commandId], absent };
 }
 
 async function showCommand(commandId: string, options: SessionOptions): Promise<void> {
   const session = await openSession(options);
-  const absent = `there is no command ${commandId}: gatehouse commands list shows them`;
-  await askAndShow<CommandResource>(session, { path: ["commands", commandId], absent }, (command) =>
+  await askAndShow<CommandResource>(session, questionAbout(commandId), (command) =>
     session.page.printFields([
       ["command id", command.command_id],
       ["command", command.command],

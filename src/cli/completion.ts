@@ -19,8 +19,9 @@ To install:
         (or put  eval "$(gatehouse completion zsh)"  into ~/.zshrc, after compinit)
   fish  gatehouse completion fish > ~/.config/fish/completions/gatehouse.fish`,
     )
-    .action((shell: keyof typeof WRITERS, _options, command: Command) => {
-      const commands = listCompletedCommands(command.parent ?? command);
-      process.stdout.write(WRITERS[shell](commands));
+    .option("--json", "print the script as one JSON line")
+    .action((shell: keyof typeof WRITERS, { json }: { json?: boolean }, command: Command) => {
+      const script = WRITERS[shell](listCompletedCommands(command.parent ?? command));
+      process.stdout.write(json ? `${JSON.stringify({ shell, script })}\n` : script);
     });
 }

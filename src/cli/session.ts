@@ -73,8 +73,9 @@ export async function askAndShow<T>(
   show: (resource: T) => void | Promise<void>,
 ): Promise<void> {
   const { text, body } = await session.admin.ask<T>(question);
-  if (!session.wantsJson) await showOrFail(() => show(body));
-  else if (text !== "") process.stdout.write(`${text.trimEnd()}\n`);
+  if (!session.wantsJson) return await showOrFail(() => show(body));
+  // Done, and nothing to tell: still something that a program can parse.
+  process.stdout.write(`${text.trimEnd() || "{}"}\n`);
 }
 
 /** The same for a list: every page of it, or as many items as were asked for. */
@@ -85,8 +86,12 @@ export async function listAndShow<T>(
   show: (listing: Listing<T>) => void | Promise<void>,
 ): Promise<void> {
   const listing = await session.admin.list<T>(question, limit);
-  if (session.wantsJson) process.stdout.write(`${JSON.stringify(listing)}\n`);
-  else await showOrFail(() => show(listing));
+  if (session.wantsJson) {
+    process.stdout.write(`${JSON.stringify(listing)}\n`);
+    return;
+  }
+  await showOrFail(() => show(listing));
+  if (listing.next !== null) session.page.printLine("There are more: --limit shows them.", "dim");
 }
 
 /** Nobody has checked the answer's shape, and another version of Gatehouse may have sent it: what cannot be shown can be had. */

@@ -120,6 +120,12 @@ export function pauseBudget(budget: Budget, hint: LimitHint, now: number): Budge
   return { ...budget, isTold: true, pausedUntil: now + pauseMs, pauseMs, ownPauseMs };
 }
 
+/** The budget with the other's pause, if that is the longer one. */
+export function withPauseOf(budget: Budget, other: Budget, now: number): Budget {
+  const isLonger = isPaused(other, now) && other.pausedUntil > budget.pausedUntil;
+  return isLonger ? { ...budget, pausedUntil: other.pausedUntil, pauseMs: other.pauseMs } : budget;
+}
+
 /** How long the game API wants to be left alone; null when it did not say. */
 export function namedPauseMs(hint: LimitHint, now: number): number | null {
   const namedMs = hint.retryAfterMs ?? (hint.resetAt === null ? null : hint.resetAt - now);

@@ -41,6 +41,8 @@ export type Command = {
 /** How sending ended. `failed` carries the game API's code; `unknown`: nobody can tell whether the game ran it. */
 export type CommandEnd = {
   readonly status: "sent" | "failed" | "unknown";
+  /** Set for one that failed without being handed over. */
+  readonly isUnsent?: true;
   readonly upstreamCode: number | null;
   readonly upstreamMessage: string | null;
 };

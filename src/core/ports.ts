@@ -231,6 +231,8 @@ export interface Store {
   /** From the hour that begins at `since` on, oldest first. */
   readUsage(keyId: string, since: number): Promise<readonly UsageCount[]>;
 
+  /** Keeps a note of something that was done elsewhere. */
+  noteChange(target: string, note: AuditNote): Promise<void>;
   /** Newest first. */
   listAudit(page: PageRequest): Promise<Page<AuditEntry>>;
 
@@ -239,6 +241,8 @@ export interface Store {
 
   findSetting(name: string): Promise<string | undefined>;
   saveSetting(name: string, value: string): Promise<void>;
+  /** Saves a setting unless there is one already; what is kept then. */
+  keepSetting(name: string, value: string): Promise<string>;
 
   /** Throws StoreUnavailable when the store cannot be read or written now. */
   checkHealth(): Promise<void>;
@@ -332,7 +336,11 @@ export type SharedStanding = {
   readonly lastCallAt: number;
 };
 
-export type SharedReading = { readonly parts: ServerParts; readonly fetchedAt: number };
+export type SharedReading = {
+  readonly parts: ServerParts;
+  readonly fetchedAt: number;
+  readonly keyRevision: number;
+};
 
 /**
  * What instances tell each other, so that one asks the game API and all know. Every method throws StoreUnavailable when
@@ -344,6 +352,8 @@ export interface RelayShare {
    * right ends by itself soon after its holder has died.
    */
   consult(serverId: string, knownVersion: number): Promise<Consultation>;
+  /** The same, without asking for the right. */
+  peek(serverId: string, knownVersion: number): Promise<Consultation["news"]>;
   /** Tells the others, and gives the right back. Tells nothing when the right was lost meanwhile. */
   publish(lease: ShareLease, standing: SharedStanding, reading: SharedReading | null): Promise<void>;
   /** Tells the others what a command has taught. */

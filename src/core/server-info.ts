@@ -6,30 +6,41 @@ import Type from "typebox";
 const Id = Type.Integer({ format: "int64" });
 const Timestamp = Type.Integer({ format: "int64", description: "Unix timestamp in seconds" });
 const PlayerRef = Type.String({ description: "<player_name>:<player_id>" });
-const TextOrNull = Type.Union([Type.String(), Type.Null()]);
+
+function id(description: string) {
+  return Type.Integer({ format: "int64", description });
+}
+
+function text(description: string) {
+  return Type.String({ description });
+}
+
+function textOrNull(description: string) {
+  return Type.Union([Type.String(), Type.Null()], { description });
+}
 
 // The spec does not say which nested fields are required and the field has been seen to miss any of them,
 // so a reader must expect each to be absent.
 const Location = Type.Partial(
   Type.Object({
-    LocationX: Type.Number(),
-    LocationZ: Type.Number(),
-    PostalCode: Type.String(),
-    StreetName: Type.String(),
-    BuildingNumber: Type.String(),
+    LocationX: Type.Number({ description: "X position on the map" }),
+    LocationZ: Type.Number({ description: "Z position on the map" }),
+    PostalCode: text("Postal code"),
+    StreetName: text("Street name"),
+    BuildingNumber: text("Building number"),
   }),
 );
 
 const Player = Type.Partial(
   Type.Object({
-    Team: Type.String(),
+    Team: text("The player's team"),
     Player: PlayerRef,
-    Callsign: TextOrNull,
+    Callsign: textOrNull("Null for civilians, who have none"),
     Location,
     Permission: Type.String({
       description: "Normal, Server Administrator, Server Owner, Server Co-Owner, Server Moderator, or newer",
     }),
-    WantedStars: Type.Integer(),
+    WantedStars: Type.Integer({ description: "Number of wanted stars" }),
   }),
 );
 
@@ -40,49 +51,61 @@ const StaffMap = Type.Record(Type.String({ pattern: "^[0-9]+$" }), Type.String()
 
 const Staff = Type.Object({ Admins: StaffMap, Mods: StaffMap, Helpers: StaffMap });
 
-const JoinLog = Type.Partial(Type.Object({ Join: Type.Boolean(), Timestamp, Player: PlayerRef }));
+const JoinLog = Type.Partial(
+  Type.Object({
+    Join: Type.Boolean({ description: "true: joined, false: left" }),
+    Timestamp,
+    Player: PlayerRef,
+  }),
+);
 
 const KillLog = Type.Partial(Type.Object({ Killed: PlayerRef, Timestamp, Killer: PlayerRef }));
 
-const CommandLog = Type.Partial(Type.Object({ Player: PlayerRef, Timestamp, Command: Type.String() }));
+const CommandLog = Type.Partial(
+  Type.Object({ Player: PlayerRef, Timestamp, Command: text("The command as it was typed") }),
+);
 
 const ModCall = Type.Partial(
-  Type.Object({ Caller: PlayerRef, Moderator: Type.Union([PlayerRef, Type.Null()]), Timestamp }),
+  Type.Object({
+    Caller: PlayerRef,
+    Moderator: textOrNull("<player_name>:<player_id> of who came; null when nobody did"),
+    Timestamp,
+  }),
 );
 
 const EmergencyCall = Type.Partial(
   Type.Object({
-    Team: Type.String(),
-    Caller: Id,
-    Players: Type.Array(Id),
+    Team: text("The team that took the call"),
+    Caller: id("Id of the player who called"),
+    Players: Type.Array(Id, { description: "Ids of the players who take part" }),
     Position: Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: "[X, Z]" }),
     StartedAt: Timestamp,
-    CallNumber: Type.Integer(),
-    Description: Type.String(),
-    PositionDescriptor: Type.String(),
+    CallNumber: Type.Integer({ description: "Number of the call" }),
+    Description: text("What it is about"),
+    PositionDescriptor: text("Where it is, in words"),
   }),
 );
 
 const Vehicle = Type.Partial(
   Type.Object({
-    Name: Type.String(),
-    Owner: Type.String(),
-    Texture: TextOrNull,
-    ColorHex: Type.String({ description: "#RRGGBB" }),
-    ColorName: Type.String(),
+    Name: text("Vehicle name"),
+    Owner: text("Name of the vehicle's owner"),
+    Texture: textOrNull("Livery; null when it has none"),
+    ColorHex: text("#RRGGBB, in any case of letters"),
+    ColorName: text("Name of the colour"),
   }),
 );
 
 /** The eight fields that every ServerInfo has. */
 export const ServerBase = Type.Object({
-  Name: Type.String(),
-  OwnerId: Id,
-  CoOwnerIds: Type.Array(Id),
-  CurrentPlayers: Type.Integer(),
-  MaxPlayers: Type.Integer(),
-  JoinKey: Type.String(),
-  AccVerifiedReq: Type.String({ description: "Disabled, Email, Phone, ID, or newer" }),
-  TeamBalance: Type.Boolean(),
+  Name: text("Server name"),
+  OwnerId: id("Id of the server's owner"),
+  CoOwnerIds: Type.Array(Id, { description: "Ids of the co-owners" }),
+  CurrentPlayers: Type.Integer({ description: "How many are playing" }),
+  MaxPlayers: Type.Integer({ description: "How many can play" }),
+  JoinKey: text("Key to join the server with"),
+  AccVerifiedReq: text("What an account must have verified: Disabled, Email, Phone, ID, or newer"),
+  TeamBalance: Type.Boolean({ description: "Whether teams are kept in balance" }),
 });
 
 /** One schema for each section, by its name. */

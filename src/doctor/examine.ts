@@ -79,7 +79,10 @@ async function examineDataFolder(config: Config, asksKeys: boolean): Promise<Fin
     ...(await attempt("instance", async () => {
       const url = findInstanceUrl(config);
       const mayRun = config.redis !== undefined || isInstanceRunning(databasePath);
-      return judgeInstance(mayRun ? await askInstance(url) : undefined, url);
+      const answer = mayRun ? await askInstance(url) : undefined;
+      // With a Redis nothing on this machine tells whether an instance should be running here.
+      const isNone = config.redis !== undefined && answer !== undefined && "error" in answer;
+      return judgeInstance(isNone ? undefined : answer, url);
     })),
     ...(await attempt("disk", () => judgeDisk(lookAtDisk(path)))),
   ];

@@ -6,6 +6,7 @@ import { CONFIRM_WITHIN_MS, confirmCommands, type LogEntry } from "../core/confi
 import { StoreUnavailable } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type { Clock, Delivery, Log, Store, Upstream, UpstreamFailure } from "../core/ports.ts";
+import { NO_CODE } from "../core/upstream-codes.ts";
 import type { CommandMeter } from "./command-meter.ts";
 
 /** More at a time would wait inside the runtime, where their deadlines run. */
@@ -14,6 +15,8 @@ const SENDS_MAX = 64;
 const STORE_RETRY_MS = 1_000;
 /** Between claiming a command and sending it nothing is waited for; what took longer was held up from outside. */
 const CLAIM_FRESH_MS = 2_000;
+/** A burst that does not end is waited for no longer than so many times the quiet. */
+const BURST_LONGEST = 10;
 
 /** What reads have taught about the game API, and what commands teach in turn. */
 export interface CommandOutlook {
@@ -21,6 +24,8 @@ export interface CommandOutlook {
   findRefusedKey(server: GameServer, now: number): UpstreamFailure | undefined;
   /** How long nothing may be asked: a pause that the game API ordered, an open breaker. */
   msUntilCommand(server: GameServer, now: number): number;
+  /** Learns what other instances know of the server. */
+  catchUpOn(server: GameServer, now: number): Promise<void>;
   noteSending(server: GameServer, now: number): void;
   noteDelivery(server: GameServer, delivery: Delivery, now: number): void;
 }
@@ -36,6 +41,8 @@ export type DispatcherParts = {
   readonly pause: Pause;
   readonly intervalMs: number;
   readonly ttlMs: number;
+  /** A queue that was empty is sent from when nothing has come for so long; 0 for at once. */
+  readonly burstQuietMs: number;
   readonly meter: CommandMeter;
   readonly log: Log;
 };
@@ -77,11 +84,15 @@ export class CommandDispatcher {
     void this.#run(serverId, worker).finally(resolve);
   }
 
-  /** What is being sent is finished and recorded; nothing new is begun. */
-  async stop(): Promise<void> {
+  /**
+   * Nothing new is begun; what is being sent is finished and recorded, if that takes no longer than `graceMs`. What is
+   * not becomes unknown at the next start.
+   */
+  async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     for (const { wake } of this.#workers.values()) wake.abort();
-    await Promise.all([...this.#workers.values()].map(({ ended }) => ended));
+    const ended = Promise.all([...this.#workers.values()].map((worker) => worker.ended));
+    await Promise.race([ended, Bun.sleep(graceMs)]);
   }
 
   /** Looks for commands of the server in a log of the game that was read anyway. `log` is JSON text. */
@@ -100,6 +111,7 @@ export class CommandDispatcher {
   }
 
   async #run(serverId: string, worker: Worker): Promise<void> {
+    await this.#letBurstArrive(worker);
     while (!this.#isStopping) {
       worker.isNotified = false;
       let waitMs: number | undefined;
@@ -117,6 +129,16 @@ export class CommandDispatcher {
     this.#workers.delete(serverId);
   }
 
+  /** Commands that come all at once are judged against the queue before the first of them leaves it. */
+  async #letBurstArrive(worker: Worker): Promise<void> {
+    const { burstQuietMs } = this.#parts;
+    const until = performance.now() + burstQuietMs * BURST_LONGEST;
+    do {
+      worker.isNotified = false;
+      if (burstQuietMs > 0 && !this.#isStopping) await Bun.sleep(burstQuietMs);
+    } while (worker.isNotified && performance.now() < until && !this.#isStopping);
+  }
+
   /** Sends one command if one may be sent now. How long to wait before the next step; undefined when nothing waits. */
   async #step(serverId: string, worker: Worker): Promise<number | undefined> {
     const { store, clock, ttlMs, outlook, meter } = this.#parts;
@@ -131,6 +153,7 @@ export class CommandDispatcher {
     }
     // Another instance has just added it; we shall know it in a moment.
     if (!server) return STORE_RETRY_MS;
+    await outlook.catchUpOn(server, now);
     const refusedKey = outlook.findRefusedKey(server, now);
     const heldMs = refusedKey ? 0 : this.#msUntilSend(server, now);
     if (heldMs > 0) return await this.#msUntilHeadExpires(serverId, now, heldMs);
@@ -155,17 +178,18 @@ export class CommandDispatcher {
     if (claim.kind === "empty") return undefined;
     if (claim.kind === "busy") return STORE_RETRY_MS;
     if (claim.kind === "wait") return Math.min(claim.until, claim.headQueuedAt + ttlMs + 1) - now;
-    if (refusedKey) await this.#settle(worker, claim.command, failWith(refusedKey));
+    if (refusedKey) await this.#settle(worker, claim.command, { ...failWith(refusedKey), isUnsent: true });
     else await this.#send(server, serverKey, worker, claim.command);
     return 0;
   }
 
   async #send(server: GameServer, serverKey: string, worker: Worker, command: Command): Promise<void> {
-    const { store, upstream, outlook, clock, intervalMs, log } = this.#parts;
+    const { store, upstream, outlook, clock, intervalMs, ttlMs, log } = this.#parts;
     const { serverId } = server;
     // An instance that was frozen meanwhile may have lost its claim to another one.
     const isOld = clock() - (command.sentAt ?? 0) > CLAIM_FRESH_MS;
-    if (isOld) return await this.#giveBack(worker, command);
+    const isExpired = clock() - command.queuedAt > ttlMs;
+    if (isOld || isExpired) return await this.#giveBack(worker, command);
     outlook.noteSending(server, clock());
     const delivery = await upstream.sendCommand(serverKey, command.text);
     const now = clock();
@@ -237,6 +261,10 @@ function failWith({ code, message }: UpstreamFailure): CommandEnd {
   return { status: "failed", upstreamCode: code, upstreamMessage: message };
 }
 
-function loseWith({ message }: UpstreamFailure): CommandEnd {
-  return { status: "unknown", upstreamCode: null, upstreamMessage: message };
+function loseWith({ code, message }: UpstreamFailure): CommandEnd {
+  return {
+    status: "unknown",
+    upstreamCode: code === NO_CODE ? null : code,
+    upstreamMessage: message,
+  };
 }

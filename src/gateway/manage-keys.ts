@@ -8,7 +8,7 @@ import { ERRORS, type Refusal, refuse } from "../core/errors.ts";
 import type { Actor, KeyChange, KeyDetails, PageRequest, Store } from "../core/ports.ts";
 import { toSectionNames, toSectionSet } from "../core/sections.ts";
 import { hashToken, mintToken, type RandomBytes } from "../core/token.ts";
-import { NOT_FOUND, refuseField } from "./refuse-field.ts";
+import { NOT_FOUND, refuseField, refuseFields } from "./refuse-field.ts";
 
 const REVOKED: Refusal = refuse(ERRORS.conflict, { details: { key_id: "is revoked, and stays so" } });
 
@@ -137,22 +137,21 @@ export async function liftBlock(
   return undefined;
 }
 
-/** What a schema cannot say. */
+/** What a schema cannot say. What was sent is not repeated: it may be a secret that somebody put into the wrong field. */
 function findBadRight(request: NewKey | KeyUpdate, now: number): Refusal | undefined {
-  // What was sent is not repeated: it may be a secret that somebody put into the wrong field.
+  const details: Record<string, string> = {};
   const badRange = request.ip_allow?.findIndex((entry) => !parseAddressRange(entry)) ?? -1;
   if (badRange !== -1) {
-    const reason = `has neither an address nor a range like 10.0.0.0/8 in place ${badRange + 1}`;
-    return refuseField("ip_allow", reason);
+    details.ip_allow = `has neither an address nor a range like 10.0.0.0/8 in place ${badRange + 1}`;
   }
   const names = request.commands?.map((name) => name.toLowerCase()) ?? [];
   if (new Set(names).size < names.length) {
-    return refuseField("commands", "has a name twice; case makes no difference");
+    details.commands = "has a name twice; case makes no difference";
   }
   if (typeof request.expires_at === "number" && request.expires_at <= now) {
-    return refuseField("expires_at", "must be a time to come in epoch milliseconds, or null");
+    details.expires_at = "must be a time to come in epoch milliseconds, or null";
   }
-  return undefined;
+  return Object.keys(details).length === 0 ? undefined : refuseFields(details);
 }
 
 function toRights({

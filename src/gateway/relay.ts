@@ -10,6 +10,7 @@ import {
   pauseBudget,
   spendCall,
   UNKNOWN_BUDGET,
+  withPauseOf,
 } from "../core/budget.ts";
 import { ERRORS, type Refusal, refuse, StoreUnavailable } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
@@ -51,6 +52,8 @@ export const FORGET_AFTER_MS = 10 * 60_000;
 
 /** While a read probes the game API, commands look again after this time. */
 const PROBE_RECHECK_MS = 250;
+/** Instances agree on the time to this much. */
+const CLOCK_SLACK_MS = 250;
 /** How often those that wait for another instance look for what it has found. */
 const SHARED_LOOK_MS = 25;
 const FOREVER = Number.POSITIVE_INFINITY;
@@ -163,11 +166,22 @@ export class Relay implements CommandOutlook {
     return breaker.openUntil - now;
   }
 
+  async catchUpOn(server: GameServer, now: number): Promise<void> {
+    const { share } = this.#parts;
+    if (!share) return;
+    const watch = this.#watchOf(server, now);
+    const news = await share.peek(server.serverId, watch.sharedVersion);
+    if (news) this.#adopt(watch, news);
+  }
+
   noteSending(server: GameServer, now: number): void {
     this.#watchOf(server, now).isSendingCommand = true;
   }
 
   noteDelivery(server: GameServer, delivery: Delivery, now: number): void {
+    // What an old key has met says nothing about the one that was set meanwhile.
+    const known = this.#watches.get(server.serverId);
+    if (known && known.keyRevision > server.keyRevision) return;
     const watch = this.#watchOf(server, now);
     watch.isSendingCommand = false;
     watch.lastUsedAt = now;
@@ -291,6 +305,10 @@ export class Relay implements CommandOutlook {
         const failure = isNewFailure
           ? standing.lastFailure?.failure
           : this.#findKnownFailure(watch, now, true);
+        if (failure?.isRateLimit) {
+          await this.catchUp();
+          return this.#answerRateLimit(watch, this.#budget.pausedUntil - now, now, failure);
+        }
         if (failure) return this.#answerFailure(watch, failure, now);
       } else if (lease) {
         return await this.#askWithLease(watch, share, lease);
@@ -306,7 +324,10 @@ export class Relay implements CommandOutlook {
     try {
       return await this.#ask(watch);
     } finally {
-      const reading = watch.hit !== undefined && watch.hit !== before ? watch.hit.snapshot : null;
+      const snapshot = watch.hit === before ? undefined : watch.hit?.snapshot;
+      const reading = snapshot
+        ? { parts: snapshot.parts, fetchedAt: snapshot.fetchedAt, keyRevision: watch.keyRevision }
+        : null;
       await share.publish(lease, standingOf(watch), reading).catch((error) => {
         if (!(error instanceof StoreUnavailable)) throw error;
       });
@@ -323,7 +344,8 @@ export class Relay implements CommandOutlook {
     watch.remembered = standing.remembered
       ? { ...standing.remembered, forMs: standing.remembered.forMs ?? FOREVER }
       : undefined;
-    const isNewer = reading && reading.fetchedAt > (watch.hit?.snapshot.fetchedAt ?? 0);
+    const isOurs = reading?.keyRevision === watch.keyRevision;
+    const isNewer = isOurs && reading.fetchedAt > (watch.hit?.snapshot.fetchedAt ?? 0);
     if (isNewer) watch.hit = { snapshot: new Snapshot(reading.parts, reading.fetchedAt), isHit: true };
   }
 
@@ -350,8 +372,13 @@ export class Relay implements CommandOutlook {
   }
 
   async #changeShared(share: RelayShare, change: (budget: Budget) => Budget | undefined): Promise<void> {
+    const { clock } = this.#parts;
     try {
-      this.#budget = await share.changeBudget(change);
+      this.#budget = await share.changeBudget((shared) => {
+        // A pause that was ordered while the others could not be told is theirs too.
+        const paused = withPauseOf(shared, this.#budget, clock());
+        return change(paused) ?? (paused === shared ? undefined : paused);
+      });
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       this.#budget = change(this.#budget) ?? this.#budget;
@@ -412,9 +439,8 @@ export class Relay implements CommandOutlook {
     if (failure.isRateLimit && hint) this.#learnBudget((budget) => pauseBudget(budget, hint, now));
     else if (hint) this.#learnBudget((budget) => learnBudget(budget, hint, now, this.#callsUnderWay));
     watch.lastFailure = { failure, at: now };
-    if (failure.code === RATE_LIMITED) {
-      const waitMs = this.#budget.pausedUntil - now;
-      return this.#answerRateLimit(watch, waitMs, now, failure.message);
+    if (failure.isRateLimit) {
+      return this.#answerRateLimit(watch, this.#budget.pausedUntil - now, now, failure);
     }
     this.#learnFailure(watch, failure, now);
     if (failure.code === OFFLINE) watch.remembered = { failure, at: now, forMs: settings.freshMs };
@@ -447,11 +473,12 @@ export class Relay implements CommandOutlook {
   }
 
   /** The message of a refusal is for the server that was refused; it may name that server. */
-  #answerRateLimit(watch: Watch, waitMs: number, now: number, message?: string): Reading | Refusal {
+  #answerRateLimit(watch: Watch, waitMs: number, now: number, failure?: UpstreamFailure): Reading | Refusal {
     const stale = this.#findStale(watch, now);
     if (stale) return stale;
-    const reason = message ?? (isPaused(this.#budget, now) ? PAUSE_MESSAGE : BUDGET_MESSAGE);
-    return refuseUpstream(RATE_LIMITED, reason, { "Retry-After": String(secondsUntil(now + waitMs, now)) });
+    const reason = failure?.message ?? (isPaused(this.#budget, now) ? PAUSE_MESSAGE : BUDGET_MESSAGE);
+    const headers = { "Retry-After": String(secondsUntil(now + waitMs, now)) };
+    return refuseUpstream(failure?.code ?? RATE_LIMITED, reason, headers);
   }
 
   #findStale(watch: Watch, now: number): Reading | undefined {
@@ -468,10 +495,14 @@ export class Relay implements CommandOutlook {
   }
 
   #msUntilCall(watch: Watch, now: number, budget = this.#budget): number {
+    const { share, settings } = this.#parts;
+    // Before the first answer, another instance's call may be the one that is under way.
+    const isOthersCall =
+      share !== undefined && !budget.isTold && now - budget.lastCallAt < settings.timeoutMs;
     return msUntilCall(budget, now, {
       isFirstCall: watch.lastCallAt === 0,
       serversAhead: budget.limit === null ? 0 : this.#countAhead(watch, now),
-      callsUnderWay: this.#callsUnderWay,
+      callsUnderWay: Math.max(this.#callsUnderWay, isOthersCall ? 1 : 0),
     });
   }
 
@@ -518,7 +549,7 @@ function isActive(watch: Watch, now: number): boolean {
 /** What lies in the future was noted before the clock was set back, and is not believed; what is for ever stays. */
 function isYounger(at: number, limitMs: number, now: number): boolean {
   const ageMs = now - at;
-  return limitMs === FOREVER || (ageMs >= 0 && ageMs < limitMs);
+  return limitMs === FOREVER || (ageMs >= -CLOCK_SLACK_MS && ageMs < limitMs);
 }
 
 function refuseUpstream(code: number, message: string, headers?: Record<string, string>): Refusal {

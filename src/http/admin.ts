@@ -5,6 +5,7 @@ import type { Command } from "../core/command.ts";
 import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type { Page, PageRequest, UsageCount } from "../core/ports.ts";
+import { cancelCommand } from "../gateway/manage-commands.ts";
 import {
   changeKey,
   createKey,
@@ -23,7 +24,7 @@ import type { Call } from "./call.ts";
 import { describeCommand, parseStatus } from "./commands.ts";
 import { readJsonBody } from "./json-body.ts";
 import type { OperatorHandler } from "./operator-only.ts";
-import { parseBody, parseId, parsePage } from "./parse-request.ts";
+import { describePage, parseBody, parseId, parsePage } from "./parse-request.ts";
 
 const EMPTY_BODY = refuse(ERRORS.invalidJson);
 
@@ -52,6 +53,7 @@ export type Admin = Readonly<
     | "liftBlock"
     | "listCommands"
     | "showCommand"
+    | "cancelCommand"
     | "listAudit",
     OperatorHandler
   >
@@ -140,6 +142,10 @@ export function createAdmin(parts: AdminParts): Admin {
       if (typeof status === "object") return answerRefusal(call, status);
       return list(call, (page) => store.commands.list({ ...page, serverId, status }), describeOwned);
     },
+    cancelCommand: async (call, actor) => {
+      const cancelled = await inTurn(() => cancelCommand(store, idOf(call), actor, call.now));
+      return answer(call, cancelled, describeOwned);
+    },
     showCommand: async (call) => {
       return answer(call, (await store.commands.find(idOf(call))) ?? NOT_FOUND, describeOwned);
     },
@@ -177,10 +183,10 @@ async function list<T>(
   read: (page: PageRequest) => Promise<Page<T>>,
   describe: (item: T) => unknown,
 ): Promise<Response> {
-  const request = parsePage(queryOf(call));
+  const name = call.target.routeName;
+  const request = parsePage(name, queryOf(call));
   if (isRefusal(request)) return answerRefusal(call, request);
-  const { items, next } = await read(request);
-  return answerJson({ items: items.map(describe), next });
+  return answerJson(describePage(name, await read(request), describe));
 }
 
 function answer<T extends object>(
@@ -193,7 +199,8 @@ function answer<T extends object>(
 }
 
 function answerDone(call: Call, refusal: Refusal | undefined): Response {
-  return refusal ? answerRefusal(call, refusal) : new Response(null, { status: 204 });
+  if (refusal) return answerRefusal(call, refusal);
+  return new Response(null, { status: 204, headers: { "Cache-Control": "no-store" } });
 }
 
 function describeServer({ serverId, name, community, createdAt }: GameServer) {

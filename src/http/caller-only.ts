@@ -1,7 +1,7 @@
 // The steps before every route of the public API: whose key is it, may it ask again now, may it ask for this. Behind them
 // a handler knows its caller.
 import { type ApiKey, findForbidden } from "../core/api-key.ts";
-import { isRefusal } from "../core/errors.ts";
+import { isRefusal, type Refusal } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type { MaybePromise, Store } from "../core/ports.ts";
 import { NO_SECTIONS } from "../core/sections.ts";
@@ -28,14 +28,36 @@ export const FOLLOWING_UP: Purpose = { isCounted: true, isCommand: true };
 
 export type CallerOnly = (purpose: Purpose, handler: CallerHandler) => Handler;
 
-export function createCallerOnly(parts: {
+/** For a command whose body took its time: the key again, if it may still send commands. */
+export type RecheckCommander = (call: Call, now: number) => Promise<ApiKey | Refusal>;
+
+export function createCallerSteps(parts: {
   readonly authenticate: Authenticate;
   readonly store: Pick<Store, "judge" | "findServer">;
   readonly findAddress: (call: Call) => string;
-}): CallerOnly {
+}): { readonly only: CallerOnly; readonly recheck: RecheckCommander } {
   const { authenticate, store, findAddress } = parts;
+  return { only, recheck };
 
-  return ({ isCounted, isCommand }, handler) => {
+  function judgeRights(call: Call, key: ApiKey, server: GameServer, isCommand: boolean): Refusal | undefined {
+    return findForbidden(key, {
+      version: "v2",
+      community: call.target.params.community,
+      serverCommunity: server.community,
+      sections: isCommand ? NO_SECTIONS : call.target.sections,
+      isCommand,
+      findAddress: () => findAddress(call),
+    });
+  }
+
+  async function recheck(call: Call, now: number): Promise<ApiKey | Refusal> {
+    const key = await authenticate(call.request.headers.get("authorization"), now);
+    if (isRefusal(key)) return key;
+    const server = await store.findServer(key.serverId);
+    return server ? (judgeRights(call, key, server, true) ?? key) : INVALID_TOKEN;
+  }
+
+  function only({ isCounted, isCommand }: Purpose, handler: CallerHandler): Handler {
     return identify;
 
     function identify(call: Call): MaybePromise<Response> {
@@ -55,16 +77,9 @@ export function createCallerOnly(parts: {
     function allow(call: Call, key: ApiKey, report: LimitReport | null): MaybePromise<Response> {
       return chain(store.findServer(key.serverId), (server) => {
         if (!server) return answerRefusal(call, INVALID_TOKEN, report);
-        const forbidden = findForbidden(key, {
-          version: "v2",
-          community: call.target.params.community,
-          serverCommunity: server.community,
-          sections: isCommand ? NO_SECTIONS : call.target.sections,
-          isCommand,
-          findAddress: () => findAddress(call),
-        });
+        const forbidden = judgeRights(call, key, server, isCommand);
         return forbidden ? answerRefusal(call, forbidden, report) : handler(call, { key, server, report });
       });
     }
-  };
+  }
 }

@@ -8,36 +8,35 @@ import {
 } from "../core/command.ts";
 import { ERRORS, isRefusal, refuse } from "../core/errors.ts";
 import type { Clock, CommandQueue } from "../core/ports.ts";
-import type { Authenticate } from "../gateway/authenticate.ts";
 import type { CommandMeter } from "../gateway/command-meter.ts";
+import { NO_LONGER_WAITS } from "../gateway/manage-commands.ts";
 import { NOT_FOUND, refuseField } from "../gateway/refuse-field.ts";
 import type { SubmitCommand } from "../gateway/submit-command.ts";
 import { answerJson, answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
-import type { CallerHandler } from "./caller-only.ts";
+import type { CallerHandler, RecheckCommander } from "./caller-only.ts";
 import { readJsonBody } from "./json-body.ts";
-import { findOnly, parsePage } from "./parse-request.ts";
+import { describePage, findOnly, parsePage } from "./parse-request.ts";
 
 const NO_BODY = refuse(ERRORS.invalidJson);
 const NOT_ALLOWED = refuse(ERRORS.forbidden);
-const NO_LONGER_WAITS = refuse(ERRORS.conflict, { details: { command_id: "no longer waits" } });
 
 export type Commands = Readonly<Record<"submit" | "list" | "show" | "cancel", CallerHandler>>;
 
 export function createCommands(parts: {
   readonly commands: Pick<CommandQueue, "find" | "list" | "cancel">;
   readonly submit: SubmitCommand;
-  readonly authenticate: Authenticate;
+  readonly recheck: RecheckCommander;
   readonly clock: Clock;
   readonly meter: CommandMeter;
 }): Commands {
-  const { commands, submit, authenticate, clock, meter } = parts;
+  const { commands, submit, recheck, clock, meter } = parts;
   return {
     async submit(call, { server }) {
       const body = await readJsonBody(call);
       if (body === undefined || isRefusal(body)) return answerRefusal(call, body ?? NO_BODY);
-      // A body can take its time; the key may have been revoked meanwhile, or its server deleted.
-      const key = await authenticate(call.request.headers.get("authorization"), clock());
+      // A body can take its time; the key may have been revoked or suspended meanwhile, or its server deleted.
+      const key = await recheck(call, clock());
       if (isRefusal(key)) return answerRefusal(call, key);
       const command = parseCommand(body.json);
       if (isRefusal(command)) return answerRefusal(call, command);
@@ -45,7 +44,7 @@ export function createCommands(parts: {
       if (typeof idempotencyKey === "object") return answerRefusal(call, idempotencyKey);
       if (!mayRun(key.commands, command.text)) return answerRefusal(call, NOT_ALLOWED);
       const draft = { serverId: server.serverId, keyId: key.keyId, text: command.text, idempotencyKey };
-      const receipt = await submit(draft, call.now);
+      const receipt = await submit(draft, clock());
       if (isRefusal(receipt)) return answerRefusal(call, receipt);
       const { commandId, position, queuedAt } = receipt;
       return answerJson({ command_id: commandId, status: "queued", position, queued_at: queuedAt }, 202);
@@ -53,12 +52,13 @@ export function createCommands(parts: {
 
     async list(call, { server, report }) {
       const query = new URLSearchParams(`?${call.target.query}`);
-      const page = parsePage(query);
+      // Both forms of the path are one list.
+      const page = parsePage("commands", query);
       if (isRefusal(page)) return answerRefusal(call, page, report);
       const status = parseStatus(query);
       if (typeof status === "object") return answerRefusal(call, status, report);
-      const { items, next } = await commands.list({ ...page, serverId: server.serverId, status });
-      return answerJson({ items: items.map(describeCommand), next }, 200, report);
+      const found = await commands.list({ ...page, serverId: server.serverId, status });
+      return answerJson(describePage("commands", found, describeCommand), 200, report);
     },
 
     async show(call, { server, report }) {

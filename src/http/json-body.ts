@@ -10,6 +10,8 @@ export const BODY_DEADLINE_MS = 10_000;
 const CLOSE = { Connection: "close" };
 const TOO_LARGE = refuse(ERRORS.payloadTooLarge, undefined, CLOSE);
 const TOO_SLOW = refuse(ERRORS.invalidRequest, { details: { body: "did not arrive in time" } }, CLOSE);
+/** For nobody: whoever sent it has hung up. */
+const CUT_OFF = refuse(ERRORS.invalidRequest, { details: { body: "was cut off" } }, CLOSE);
 const WRONG_TYPE = refuse(ERRORS.unsupportedMediaType);
 const NO_JSON = refuse(ERRORS.invalidJson);
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
@@ -43,8 +45,9 @@ async function readBytes(request: Request): Promise<Uint8Array | Refusal> {
   let size = 0;
   try {
     for (;;) {
-      const read = await Promise.race([reader.read(), late]);
+      const read = await Promise.race([reader.read().catch(() => "gone" as const), late]);
       if (read === "late") return TOO_SLOW;
+      if (read === "gone") return CUT_OFF;
       if (read.done) return Buffer.concat(chunks);
       size += read.value.length;
       if (size > BODY_BYTES_MAX) return TOO_LARGE;

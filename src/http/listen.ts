@@ -80,6 +80,8 @@ function serve(host: string, port: number, edge: Edge): Server<undefined> {
     port,
     fetch: edge,
     idleTimeout: IDLE_SECONDS,
+    // Bodies are held to 8 KiB where they are read, which can say so in JSON; the runtime would only hang up.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
     // Outside development the runtime would share the port with a second Gatehouse, unnoticed by both.
     reusePort: false,

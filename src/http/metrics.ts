@@ -47,8 +47,8 @@ export function createMetrics(parts: MetricsParts): Handler {
     const families = [
       ...listRequests(parts.edgeMeter),
       ...listRelay(parts.relayMeter, parts.relay, now),
-      ...listCommands(parts.commandMeter, await parts.reportQueue(), now),
-      gauge("gatehouse_blocked_keys", "Keys under a spam block.", await parts.countBlocks(now)),
+      ...listCommands(parts.commandMeter, await findKnown(parts.reportQueue()), now),
+      ...listBlocked(await findKnown(parts.countBlocks(now))),
       ...listSizes(parts.gauged),
       gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
       gauge("process_uptime_seconds", "Time since the start.", process.uptime()),
@@ -129,11 +129,22 @@ function listRelay(meter: RelayMeter, relay: Relay, now: number): Family[] {
   ];
 }
 
-function listCommands(meter: CommandMeter, report: QueueReport, now: number): Family[] {
+/** What the store tells; while it cannot, the rest is told without it. */
+function findKnown<T>(answer: Promise<T>): Promise<T | undefined> {
+  return answer.catch(() => undefined);
+}
+
+function listBlocked(count: number | undefined): Family[] {
+  return count === undefined ? [] : [gauge("gatehouse_blocked_keys", "Keys under a spam block.", count)];
+}
+
+function listCommands(meter: CommandMeter, report: QueueReport | undefined, now: number): Family[] {
   const outcomes = [...meter.outcomes].map(([outcome, value]) => ({ labels: { outcome }, value }));
+  const total = family("gatehouse_commands_total", "Commands by what became of them.", "counter", outcomes);
+  if (!report) return [total];
   const oldestMs = report.oldestQueuedAt === null ? 0 : Math.max(0, now - report.oldestQueuedAt);
   return [
-    family("gatehouse_commands_total", "Commands by what became of them.", "counter", outcomes),
+    total,
     gauge("gatehouse_commands_waiting", "Commands that wait to be sent, for all servers.", report.waiting),
     gauge("gatehouse_commands_oldest_seconds", "How long the oldest of them has waited.", oldestMs / 1000),
   ];

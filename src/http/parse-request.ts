@@ -2,14 +2,14 @@
 // wrong is named at once.
 import type Type from "typebox";
 import type { Refusal } from "../core/errors.ts";
-import type { PageRequest } from "../core/ports.ts";
+import type { Page, PageRequest } from "../core/ports.ts";
 import { refuseField, refuseFields } from "../gateway/refuse-field.ts";
+import { openCursor, sealCursor } from "./cursor.ts";
 
-const PAGE_DEFAULT = 50;
+export const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 200;
 /** What could be the name of a field. Anything else is not repeated: it may be a secret in the wrong place. */
-const FIELD_SHAPE = /^[A-Za-z_]\w{0,31}$/;
-const CURSOR_SHAPE = /^[0-9A-Za-z_.:-]{1,200}$/;
+const FIELD_SHAPE = /^(?!gth_)[A-Za-z_]\w{0,31}$/;
 
 /** The value, known to be of the schema's kind, or the fields that are not. */
 export async function parseBody<S extends Type.TObject>(
@@ -37,17 +37,22 @@ function describeUnknown(known: object): string {
   return `is unknown; known are ${Object.keys(known).join(", ")}`;
 }
 
-/** `limit` and `cursor` of a list. */
-export function parsePage(query: URLSearchParams): PageRequest | Refusal {
+/** `limit` and `cursor` of a list, which has a name so that its cursors fit no other. */
+export function parsePage(list: string, query: URLSearchParams): PageRequest | Refusal {
   const limit = findOnly(query, "limit");
-  const cursor = findOnly(query, "cursor");
+  const sealed = findOnly(query, "cursor");
   if (limit === null || (limit !== undefined && !/^\d{1,3}$/.test(limit))) return refuseLimit();
   const size = limit === undefined ? PAGE_DEFAULT : Number(limit);
   if (size < 1 || size > PAGE_MAX) return refuseLimit();
-  if (cursor === null || (cursor !== undefined && !CURSOR_SHAPE.test(cursor))) {
-    return refuseField("cursor", "must be the `next` of an earlier answer");
-  }
+  if (sealed === undefined) return { limit: size };
+  const cursor = sealed === null ? undefined : openCursor(list, sealed);
+  if (cursor === undefined) return refuseField("cursor", "must be the `next` of an earlier answer");
   return { limit: size, cursor };
+}
+
+/** A page as its reader sees it. */
+export function describePage<T>(list: string, { items, next }: Page<T>, describe: (item: T) => unknown) {
+  return { items: items.map(describe), next: next === null ? null : sealCursor(list, next) };
 }
 
 /** An id with its prefix; undefined when the query has none. */
@@ -58,7 +63,7 @@ export function parseId(query: URLSearchParams, name: string, prefix: string): s
   return isId ? id : refuseField(name, `must be an id like ${prefix}…`);
 }
 
-/** Null when it is there more than once. */
+/** Undefined when it is not there; null when it is there more than once. */
 export function findOnly(query: URLSearchParams, name: string): string | null | undefined {
   const values = query.getAll(name);
   return values.length > 1 ? null : values[0];

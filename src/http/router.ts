@@ -13,7 +13,7 @@ export type Match = {
   readonly allow: string;
 };
 
-const METHODS: readonly Method[] = ["GET", "POST", "PATCH", "PUT", "DELETE"];
+export const METHODS: readonly Method[] = ["GET", "POST", "PATCH", "PUT", "DELETE"];
 const NO_PARAMS = Object.freeze({});
 
 export function createRouter(routes: readonly Route[]): (path: string) => Match | undefined {

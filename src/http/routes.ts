@@ -3,7 +3,9 @@ import type { Admin } from "./admin.ts";
 import type { Handler } from "./call.ts";
 import { type CallerHandler, type CallerOnly, COMMANDING, FOLLOWING_UP, READING } from "./caller-only.ts";
 import type { Commands } from "./commands.ts";
+import type { Dashboard } from "./dashboard.ts";
 import type { OperatorOnly } from "./operator-only.ts";
+import type { Reference } from "./reference/reference.ts";
 import type { Route } from "./router.ts";
 
 export type Handlers = {
@@ -17,9 +19,21 @@ export type Handlers = {
   /** The step that asks for the master key. */
   readonly operator: OperatorOnly;
   readonly admin: Admin;
+  /** Files for anybody: the page has no secrets and asks for a key itself. */
+  readonly dashboard: Dashboard;
+  readonly tellOpenApi: Handler;
+  readonly reference: Reference;
 };
 
-export function listRoutes({ caller, commands, operator, admin, ...handlers }: Handlers): Route[] {
+export function listRoutes({
+  caller,
+  commands,
+  operator,
+  admin,
+  dashboard,
+  reference,
+  ...handlers
+}: Handlers): Route[] {
   return [
     ...bothForms("/game/server", { GET: caller(READING, handlers.readServer) }),
     ...bothForms("/game/server/command", {
@@ -49,8 +63,19 @@ export function listRoutes({ caller, commands, operator, admin, ...handlers }: H
     { path: "/admin/blocks", GET: operator(admin.listBlocks) },
     { path: "/admin/blocks/:id", DELETE: operator(admin.liftBlock) },
     { path: "/admin/commands", GET: operator(admin.listCommands) },
-    { path: "/admin/commands/:id", GET: operator(admin.showCommand) },
+    {
+      path: "/admin/commands/:id",
+      GET: operator(admin.showCommand),
+      DELETE: operator(admin.cancelCommand),
+    },
     { path: "/admin/audit", GET: operator(admin.listAudit) },
+
+    { path: "/", GET: dashboard.page },
+    { path: "/assets/:file", GET: dashboard.asset },
+
+    { path: "/openapi.json", GET: handlers.tellOpenApi },
+    { path: "/docs", GET: reference.page },
+    { path: "/docs/:file", GET: reference.file },
 
     { path: "/healthz", GET: handlers.tellAlive },
     { path: "/readyz", GET: handlers.tellReady },

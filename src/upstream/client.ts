@@ -9,7 +9,7 @@ import type {
   UpstreamReading,
 } from "../core/ports.ts";
 import { SECTIONS } from "../core/sections.ts";
-import { NO_CODE } from "../core/upstream-codes.ts";
+import { BREAKER_CODES, NO_CODE } from "../core/upstream-codes.ts";
 import { cleanMessage } from "./clean-message.ts";
 import { describeStatus, parseFailure, parseLimitHint } from "./parse-failure.ts";
 import { createServerInfoParser } from "./parse-server-info.ts";
@@ -55,11 +55,15 @@ export function createUpstream(settings: UpstreamSettings): Upstream {
     const { hint } = answer;
     if (!answer.isSuccess) {
       const failure = explainRefusal(answer, serverKey);
-      // Without a code nobody has judged the command; a proxy may have answered after the game had got it.
-      return { hint, outcome: failure.code === NO_CODE ? "lost" : "refused", failure };
+      // Trouble between the game API and the game says nothing about the command: the game may have got it.
+      return { hint, outcome: BREAKER_CODES.has(failure.code) ? "lost" : "refused", failure };
     }
-    if (isJson(answer.text)) return { hint, outcome: "done" };
-    return { hint, outcome: "lost", failure: toFailure("The game API's answer makes no sense.") };
+    if (!isJson(answer.text)) {
+      return { hint, outcome: "lost", failure: toFailure("The game API's answer makes no sense.") };
+    }
+    const { code } = parseFailure(answer.status, answer.text);
+    if (code === NO_CODE) return { hint, outcome: "done" };
+    return { hint, outcome: "refused", failure: explainRefusal(answer, serverKey) };
   }
 
   /** One call with one deadline. `unsent`: no byte of it can have arrived. */

@@ -435,7 +435,7 @@ test("settings that are refused are refused without being repeated when they are
     GATEHOUSE_METRICS_TOKEN: "Canary Metrics",
     GATEHOUSE_UPSTREAM_GLOBAL_KEY: "Canary Global",
     GATEHOUSE_UPSTREAM_URL: "https://user:CanaryPassword@example.org",
-    GATEHOUSE_STORE: "redis://user:CanaryRedis@example.org",
+    GATEHOUSE_STORE: "redis://user:CanaryRedis@example.org/not/a/number",
   };
   let message = "";
   try {

@@ -35,7 +35,7 @@ const ADMIN_PATHS: readonly [path: string, allow: string][] = [
   ["/admin/blocks", "GET, HEAD"],
   ["/admin/blocks/key_x", "DELETE"],
   ["/admin/commands", "GET, HEAD"],
-  ["/admin/commands/cmd_x", "GET, HEAD"],
+  ["/admin/commands/cmd_x", "GET, HEAD, DELETE"],
   ["/admin/audit", "GET, HEAD"],
 ];
 
@@ -234,6 +234,7 @@ describe("paths and methods", () => {
       ["DELETE", "/admin/blocks/key_never", undefined],
       ["DELETE", `/admin/blocks/${server.server_id}`, undefined],
       ["GET", "/admin/commands/cmd_never", undefined],
+      ["DELETE", "/admin/commands/cmd_never", undefined],
       ["GET", "/admin/keys/__proto__", undefined],
       ["GET", "/admin/servers/%00", undefined],
       ["GET", `/admin/keys/${"x".repeat(3000)}`, undefined],

@@ -125,6 +125,7 @@ class Life {
     this.store = opened ?? open(folder, world.clock);
     this.commands = this.#watch(this.store.commands);
     this.dispatcher = new CommandDispatcher({
+      burstQuietMs: 0,
       store: {
         commands: this.commands,
         findServer: (serverId) => ({ serverId, name: "", community: null, createdAt: 0, keyRevision: 1 }),
@@ -132,6 +133,7 @@ class Life {
       },
       upstream: { sendCommand: (serverKey, text) => this.#send(serverKey, text) },
       outlook: {
+        catchUpOn: async () => {},
         findRefusedKey: () => undefined,
         msUntilCommand: () => 0,
         noteSending() {},
@@ -341,7 +343,7 @@ class World {
     this.refusals = 0;
     await this.rest();
     for (const serverId of [...life.sendings.keys()]) this.answer(serverId, "done");
-    await life.dispatcher.stop();
+    await life.dispatcher.stop(10_000);
     life.isDead = true;
     await life.store.close();
     await this.#begin(life.folder);

@@ -127,7 +127,7 @@ describe("a running Gatehouse", () => {
       expect(again.stdout).toContain("shown only now");
       expect((await readServer(gatehouse.url, newest)).status).toBe(200);
 
-      expect(await operateJson(["keys", "revoke", keyId, "--yes"])).toBeUndefined();
+      expect(await operateJson(["keys", "revoke", keyId, "--yes"])).toEqual({});
       expect((await readServer(gatehouse.url, newest)).status).toBe(401);
       const listed = await operate(["keys", "list", "--server", "Demo"]);
       expect(listed.stdout).toMatch(new RegExp(`^${keyId} +bot +srv_\\w+ +revoked`, "m"));

@@ -57,6 +57,17 @@ describe("the binary", () => {
     expect(await stop(gatehouse)).toBe(0);
   });
 
+  test("has the dashboard in it, whatever folder it is started from", async () => {
+    const gatehouse = await serve({ cwd: makeFolder(), program });
+    const page = await (await fetch(gatehouse.url)).text();
+    const script = /src="(\/assets\/[^"]+\.js)"/.exec(page)?.[1] ?? "/no-script";
+    const answer = await fetch(gatehouse.url + script);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([
+      200,
+      "text/javascript; charset=utf-8",
+    ]);
+  });
+
   test("accepts 20 kB of headers and answers 70 kB with 431", async () => {
     const gatehouse = await serve({ cwd: makeFolder(), program });
     const ask = (size: number) =>

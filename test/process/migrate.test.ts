@@ -100,10 +100,10 @@ test("everything arrives as it was, there and back, and the keys work on", async
 
 test("a store that is in use, or not empty, is refused, and nothing is changed", async () => {
   await redis.ask("FLUSHALL");
-  const [cwd, empty] = [makeFolder(), makeFolder()];
+  const cwd = makeFolder();
   await fill(cwd);
-  const move = (from: string, to: string, folder = cwd) => {
-    return runToEnd(["migrate", "--from", from, "--to", to, "--data-dir", folder], { cwd, env });
+  const move = (from: string, to: string) => {
+    return runToEnd(["migrate", "--from", from, "--to", to, "--data-dir", cwd], { cwd, env });
   };
   const sealer = createSealer(SECRET);
   const user = await openRedisStore({ address: redis.address, sealer, log: SILENT, commandLeaseMs: 1_000 });
@@ -120,7 +120,7 @@ test("a store that is in use, or not empty, is refused, and nothing is changed",
   const full = await move("sqlite", redis.url);
   expect(full).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("not empty") });
   expect((await move("sqlite", "sqlite")).exitCode).toBe(2);
-  const wrong = await move("sqlite", "redis://user:canary@nowhere.invalid:1/x/y", empty);
+  const wrong = await move("sqlite", "redis://user:canary@nowhere.invalid:1/x/y");
   expect(wrong.exitCode).toBe(2);
   expect(wrong.stderr).not.toContain("canary");
 }, 30_000);

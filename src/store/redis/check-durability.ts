@@ -1,5 +1,4 @@
 // Whether a Redis keeps what it was given: everything on disk before it answers, and nothing thrown away for room.
-import { NAMES } from "./names.ts";
 import type { RedisLink } from "./redis-link.ts";
 
 const WANTED = [
@@ -17,9 +16,10 @@ export async function listDurabilityProblems(link: RedisLink): Promise<string[]>
   const problems: string[] = [];
   for (const { name, value, risk } of WANTED) {
     try {
-      const [, found] = (await link.send(NAMES.version, "CONFIG", "GET", name)) as string[];
-      if (found !== value)
-        problems.push(`Redis has ${name} ${found ?? "unset"} instead of ${value}: ${risk}.`);
+      const replies = (await link.sendToAll("CONFIG", "GET", name)) as string[][];
+      const wrong = new Set(replies.map(([, setting]) => setting ?? "unset"));
+      wrong.delete(value);
+      for (const found of wrong) problems.push(`Redis has ${name} ${found} instead of ${value}: ${risk}.`);
     } catch {
       problems.push(`Redis does not tell its ${name}; it should be ${value}, else ${risk}.`);
     }

@@ -179,10 +179,10 @@ export class RedisCommandQueue implements CommandQueue {
 
   async settle(
     commandId: string,
-    { status, upstreamCode, upstreamMessage }: CommandEnd,
+    { status, isUnsent, upstreamCode, upstreamMessage }: CommandEnd,
     now: number,
   ): Promise<void> {
-    const fields: (string | number)[] = ["status", status];
+    const fields: (string | number)[] = [isUnsent ? 0 : 1, "status", status];
     if (upstreamCode !== null) fields.push("upstream_code", upstreamCode);
     if (upstreamMessage !== null) fields.push("upstream_message", upstreamMessage);
     await this.#endClaim(SETTLE, commandId, this.#time(now), fields);

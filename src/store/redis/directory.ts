@@ -1,9 +1,11 @@
 // Servers and keys: kept in Redis, and known by heart in every instance. A change is one script, which also tells the other
 // instances what to read again; their heartbeat asks for that several times a second.
+import { randomBytes } from "node:crypto";
 import type { ApiKey } from "../../core/api-key.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { AuditNote, KeptToken } from "../../core/ports.ts";
+import { randomBase62 } from "../../core/token.ts";
 import { KeyDirectory } from "../key-directory.ts";
 import { NAMES } from "./names.ts";
 import { type KeyRecord, type ServerRecord, toApiKey, toGameServer } from "./records.ts";
@@ -15,6 +17,8 @@ const CHANGE = createScript(changeText);
 /** Whoever has missed more changes than this reads everything again. */
 export const VERSIONS_KEPT = 10_000;
 const READ_AT_ONCE = 500;
+const CHANGE_ID_LENGTH = 12;
+const NOTHING = "-";
 /** Two operators who change the same thing at once: one of them is tried again with what the other has left. */
 const TRIES_MAX = 5;
 
@@ -41,13 +45,20 @@ export class Directory {
   readonly #keys = new KeyDirectory();
   readonly #servers = new Map<string, GameServer>();
   readonly #sealedKeys = new Map<string, string>();
+  readonly #deleted = new Set<string>();
   /** What of each key is in `#keys`, so that it can be taken out again. */
   readonly #known = new Map<string, { readonly serverId: string; readonly tokens: readonly KeptToken[] }>();
   #version = 0;
+  #changeId = "";
 
   constructor(link: RedisLink, times: ScriptTimes) {
     this.#link = link;
     this.#times = times;
+  }
+
+  /** The change that made the version which is known here. */
+  get changeId(): string {
+    return this.#changeId;
   }
 
   get version(): number {
@@ -70,6 +81,11 @@ export class Directory {
     return [...this.#servers.keys()];
   }
 
+  /** Those that were deleted as long ago as that is remembered: their commands are still told of. */
+  deletedServerIds(): string[] {
+    return [...this.#deleted].filter((id) => !this.#servers.has(id));
+  }
+
   /** The server that a key belongs to; undefined for keys that cannot be used. */
   serverOf(keyId: string): string | undefined {
     return this.#known.get(keyId)?.serverId;
@@ -78,7 +94,9 @@ export class Directory {
   /** Reads everything. What was known and is no longer there is forgotten. */
   async load(): Promise<void> {
     // Noted first: what changes while we read will be read again.
-    const version = Number((await this.#link.send(NAMES.version, "GET", NAMES.version)) ?? 0);
+    const range = ["ZRANGE", NAMES.changes, 0, 0, "REV", "WITHSCORES"];
+    const [newest = "", version = "0"] = (await this.#link.send(NAMES.changes, ...range)) as string[];
+    await this.#loadDeleted();
     const seen = new Set<string>();
     for (const name of [NAMES.servers, NAMES.keys]) {
       let cursor = "0";
@@ -95,12 +113,19 @@ export class Directory {
     for (const id of [...this.#servers.keys(), ...this.#known.keys()]) {
       if (!seen.has(id)) this.#learn(id, null);
     }
-    this.#version = version;
+    this.#version = Number(version);
+    this.#changeId = newest.split(" ")[1] ?? "";
   }
 
   /** Reads what others have changed. */
-  async catchUp(ids: readonly string[], version: number): Promise<void> {
-    const unique = [...new Set(ids)];
+  async catchUp(ids: readonly string[], version: number, changeId: string): Promise<void> {
+    await this.#readAgain(ids);
+    this.#version = version;
+    this.#changeId = changeId;
+  }
+
+  async #readAgain(ids: readonly string[]): Promise<void> {
+    const unique = [...new Set(ids)].filter((id) => id !== NOTHING);
     for (let done = 0; done < unique.length; done += READ_AT_ONCE) {
       const some = unique.slice(done, done + READ_AT_ONCE);
       await Promise.all(
@@ -110,7 +135,6 @@ export class Directory {
         }),
       );
     }
-    this.#version = Math.max(this.#version, version);
   }
 
   async readServer(serverId: string): Promise<Found<ServerRecord> | undefined> {
@@ -149,7 +173,8 @@ export class Directory {
       const prepared = await prepare();
       if (!prepared) return undefined;
       if (await this.#apply(prepared.change)) {
-        await this.catchUp(prepared.change.changed, this.#version);
+        // It is made. Should it not be readable now, the next heartbeat brings it.
+        await this.#readAgain(prepared.change.changed).catch(() => {});
         return prepared.result;
       }
     }
@@ -162,14 +187,23 @@ export class Directory {
     return replies.map((reply) => parseRecord<T>(reply)).filter((found) => found !== undefined);
   }
 
+  async #loadDeleted(): Promise<void> {
+    const name = NAMES.deletedServers;
+    const ids = (await this.#link.send(name, "ZRANGE", name, 0, -1)) as string[];
+    this.#deleted.clear();
+    for (const id of ids) this.#deleted.add(id);
+  }
+
   async #apply({ checks, steps, changed, audit }: Change): Promise<boolean> {
     const fixed = [NAMES.version, NAMES.changes, NAMES.audit];
     const keys = [...new Set([...fixed, ...checks.map(([key]) => key), ...steps.map(([, key]) => key)])];
     const indexOf = (key: string) => keys.indexOf(key) + 1;
     const program = {
+      id: randomBase62(CHANGE_ID_LENGTH, randomBytes),
       checks: checks.map(([key, ...rest]) => [indexOf(key), ...rest]),
       steps: steps.map(([command, key, ...rest]) => [command, indexOf(key), ...rest.map(String)]),
-      changed,
+      // A change that nobody needs to read again is one of the history all the same.
+      changed: changed.length > 0 ? changed : [NOTHING],
       entry: audit ? JSON.stringify({ ...audit.note, target: audit.target }) : false,
       kept: VERSIONS_KEPT,
     };
@@ -183,6 +217,7 @@ export class Directory {
       else this.#servers.delete(id);
       if (record) this.#sealedKeys.set(id, record.sealedKey);
       else this.#sealedKeys.delete(id);
+      if (!record) this.#deleted.add(id);
       return;
     }
     for (const { tokenHash } of this.#known.get(id)?.tokens ?? []) this.#keys.delete(tokenHash);

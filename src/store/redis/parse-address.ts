@@ -14,7 +14,9 @@ export function parseRedisAddress(text: string): RedisAddress | undefined {
   const nodes = hosts.split(",").map(parseHost);
   const isWrong = nodes.some((node) => node === undefined) || (!isCluster && nodes.length > 1);
   if (isWrong || (isCluster && database !== "" && database !== "0")) return undefined;
-  const [username, password] = parseCredentials(credentials);
+  const login = parseCredentials(credentials);
+  if (!login) return undefined;
+  const [username, password] = login;
   return {
     nodes: nodes.filter((node) => node !== undefined),
     isCluster,
@@ -32,11 +34,17 @@ function parseHost(text: string): { host: string; port: number } | undefined {
   return host !== undefined && port >= 1 && port <= 65_535 ? { host, port } : undefined;
 }
 
-function parseCredentials(text: string | undefined): [string | undefined, string | undefined] {
+type Login = [username: string | undefined, password: string | undefined];
+
+/** Undefined when its escapes make no sense. */
+function parseCredentials(text: string | undefined): Login | undefined {
   if (text === undefined || text === "") return [undefined, undefined];
   const colon = text.indexOf(":");
   const decode = (part: string) => (part === "" ? undefined : decodeURIComponent(part));
-  return colon === -1
-    ? [decode(text), undefined]
-    : [decode(text.slice(0, colon)), decode(text.slice(colon + 1))];
+  try {
+    if (colon === -1) return [decode(text), undefined];
+    return [decode(text.slice(0, colon)), decode(text.slice(colon + 1))];
+  } catch {
+    return undefined;
+  }
 }

@@ -6,10 +6,14 @@ import type { Log } from "../../core/ports.ts";
 import type { Script } from "./script.ts";
 
 /** Nobody waits longer for Redis than this. */
-const ANSWER_WITHIN_MS = 1_000;
-const LOOK_EVERY_MS = 100;
+const ANSWER_WITHIN_MS = 750;
+const LOOK_EVERY_MS = 50;
 const RECONNECT_EVERY_MS = 200;
 const CONNECT_WITHIN_MS = 1_000;
+/** A line that is silent for so long is not waited for; a new one is tried beside it. */
+const PROBE_PATIENCE_MS = 300;
+/** How long a part of a cluster that gave no answer is not asked again. */
+const SILENT_MS = 1_000;
 
 export type Reply = string | number | null | Reply[];
 
@@ -25,29 +29,44 @@ export type RedisAddress = {
 /** What of the client's two kinds is needed here. */
 type Client = {
   send(key: string, args: string[]): Promise<Reply>;
+  /** Asks every server that can be written to. */
+  sendToAll(args: string[]): Promise<Reply[]>;
   isReady(): boolean;
   destroy(): void;
 };
 
-type Question = { readonly askedAt: number; readonly reject: (error: Error) => void };
+type Question = {
+  readonly askedAt: number;
+  /** What a cluster keeps together. */
+  readonly tag: string;
+  readonly reject: (error: Error) => void;
+};
 
 export class RedisLink {
-  readonly #client: Client;
+  readonly #open: () => Promise<Client>;
+  readonly #isCluster: boolean;
   readonly #log: Log;
+  /** In the order in which they were asked. */
   readonly #questions = new Set<Question>();
+  /** Tags whose part of a cluster does not answer, and when it is asked again. */
+  readonly #silentUntil = new Map<string, number>();
   readonly #timer: ReturnType<typeof setInterval>;
+  #client: Client;
   #isUp = true;
-  #isProbing = false;
+  #isMending = false;
+  #isClosed = false;
 
-  /** Throws when there is no answer at all. */
+  /** Throws when there is no answer. */
   static async open(address: RedisAddress, log: Log): Promise<RedisLink> {
     const onError = (error: Error) => log.debug({ err: error }, "the line to Redis is troubled");
-    const client = await (address.isCluster ? openCluster(address, onError) : openSingle(address, onError));
-    return new RedisLink(client, log);
+    const open = () => (address.isCluster ? openCluster(address, onError) : openSingle(address, onError));
+    return new RedisLink(await open(), open, address.isCluster, log);
   }
 
-  private constructor(client: Client, log: Log) {
+  private constructor(client: Client, open: () => Promise<Client>, isCluster: boolean, log: Log) {
     this.#client = client;
+    this.#open = open;
+    this.#isCluster = isCluster;
     this.#log = log;
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
     this.#timer.unref();
@@ -61,36 +80,45 @@ export class RedisLink {
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<Reply> {
     const rest = [String(keys.length), ...keys, ...args.map(String)];
     const [key = ""] = keys;
-    return this.#ask(() =>
-      this.#client.send(key, ["EVALSHA", script.sha, ...rest]).catch((error) => {
+    return this.#ask(key, (client) =>
+      client.send(key, ["EVALSHA", script.sha, ...rest]).catch((error) => {
         // A server that was restarted knows no scripts.
         if (!String(error).includes("NOSCRIPT")) throw error;
-        return this.#client.send(key, ["EVAL", script.text, ...rest]);
+        return client.send(key, ["EVAL", script.text, ...rest]);
       }),
     );
   }
 
   /** Sends a plain command to the server that has this key. */
   send(key: string, ...args: (string | number)[]): Promise<Reply> {
-    return this.#ask(() => this.#client.send(key, args.map(String)));
+    return this.#ask(key, (client) => client.send(key, args.map(String)));
+  }
+
+  /** Sends a plain command to every server that can be written to. */
+  sendToAll(...args: (string | number)[]): Promise<Reply[]> {
+    return this.#ask("", (client) => client.sendToAll(args.map(String))) as Promise<Reply[]>;
   }
 
   close(): void {
+    this.#isClosed = true;
     clearInterval(this.#timer);
-    this.#failAll("the store is being closed");
+    for (const { reject } of this.#questions) reject(new StoreUnavailable("the store is being closed"));
+    this.#questions.clear();
     this.#client.destroy();
   }
 
-  #ask(question: () => Promise<Reply>): Promise<Reply> {
-    if (!this.#isUp) return Promise.reject(new StoreUnavailable("Redis does not answer"));
-    return this.#askNow(question);
+  #ask(key: string, question: (client: Client) => Promise<Reply>): Promise<Reply> {
+    const tag = tagOf(key);
+    const isSilent = this.#silentUntil.size > 0 && (this.#silentUntil.get(tag) ?? 0) > performance.now();
+    if (!this.#isUp || isSilent) return Promise.reject(new StoreUnavailable("Redis does not answer"));
+    return this.#askNow(this.#client, tag, question);
   }
 
-  #askNow(question: () => Promise<Reply>): Promise<Reply> {
+  #askNow(client: Client, tag: string, question: (client: Client) => Promise<Reply>): Promise<Reply> {
     const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-    const entry = { askedAt: performance.now(), reject };
+    const entry = { askedAt: performance.now(), tag, reject };
     this.#questions.add(entry);
-    question().then(
+    question(client).then(
       (reply) => {
         this.#questions.delete(entry);
         resolve(reply);
@@ -105,25 +133,57 @@ export class RedisLink {
     return promise;
   }
 
+  /**
+   * Fails each question when its own time is up, not before: its script may act until shortly before that, and whoever
+   * is told that it failed must be able to rely on it.
+   */
   #look(): void {
-    const [oldest] = this.#questions;
-    const isOverdue = oldest !== undefined && performance.now() - oldest.askedAt > ANSWER_WITHIN_MS;
-    if (this.#isUp && (isOverdue || !this.#client.isReady())) this.#setUp(false);
-    if (isOverdue) this.#failAll("Redis did not answer in time");
-    if (!this.#isUp) void this.#probe();
+    const now = performance.now();
+    for (const question of this.#questions) {
+      if (now - question.askedAt <= ANSWER_WITHIN_MS) break;
+      this.#questions.delete(question);
+      question.reject(new StoreUnavailable("Redis did not answer in time"));
+      // One part of a cluster that is silent must not stop the others.
+      if (this.#isCluster && question.tag !== DIRECTORY) {
+        this.#silentUntil.set(question.tag, now + SILENT_MS);
+      } else if (this.#isUp) this.#setUp(false);
+    }
+    for (const [tag, until] of this.#silentUntil) if (until <= now) this.#silentUntil.delete(tag);
+    if (this.#isUp && !this.#client.isReady()) this.#setUp(false);
+    if (!this.#isUp && !this.#isMending) void this.#mend();
   }
 
-  async #probe(): Promise<void> {
-    if (this.#isProbing || !this.#client.isReady()) return;
-    this.#isProbing = true;
+  /** Tries the line as it is, then a new one: an old connection may be dead without knowing it. */
+  async #mend(): Promise<void> {
+    this.#isMending = true;
+    try {
+      const answer = this.#probe(this.#client);
+      const isAnswered = await Promise.race([answer, Bun.sleep(PROBE_PATIENCE_MS).then(() => false)]);
+      if (!isAnswered) await this.#replaceClient();
+    } finally {
+      this.#isMending = false;
+    }
+  }
+
+  async #replaceClient(): Promise<void> {
+    const fresh = await this.#open().catch(() => undefined);
+    if (!fresh) return;
+    // The old line may have come back meanwhile.
+    if (this.#isClosed || this.#isUp || !(await this.#probe(fresh))) return fresh.destroy();
+    this.#client.destroy();
+    this.#client = fresh;
+  }
+
+  async #probe(client: Client): Promise<boolean> {
+    if (!client.isReady()) return false;
     try {
       // A write: it fails while a server is loading, or is no longer the one to write to.
-      await this.#askNow(() => this.#client.send(PROBE_KEY, ["SET", PROBE_KEY, "1", "PX", "1000"]));
+      const write = ["SET", PROBE_KEY, "1", "PX", "1000"];
+      await this.#askNow(client, DIRECTORY, () => client.send(PROBE_KEY, write));
       this.#setUp(true);
+      return true;
     } catch {
-      // Not yet.
-    } finally {
-      this.#isProbing = false;
+      return false;
     }
   }
 
@@ -133,17 +193,17 @@ export class RedisLink {
     else
       this.#log.error({}, "Redis does not answer; going on with what is known, without commands and changes");
   }
+}
 
-  #failAll(reason: string): void {
-    const questions = [...this.#questions];
-    this.#questions.clear();
-    for (const { reject } of questions) reject(new StoreUnavailable(reason));
-  }
+/** The hash tag of a name. */
+function tagOf(key: string): string {
+  return key.slice(key.indexOf("{") + 1, key.indexOf("}"));
 }
 
 /** The older protocol: maps come as flat lists, from a single server and from a cluster alike. */
 const RESP = 2;
-const PROBE_KEY = "gatehouse:{directory}:probe";
+const DIRECTORY = "directory";
+const PROBE_KEY = `gatehouse:{${DIRECTORY}}:probe`;
 
 /** Without a queue of its own: what cannot be sent now fails now. */
 function optionsOf(address: RedisAddress) {
@@ -177,10 +237,11 @@ async function openSingle(address: RedisAddress, onError: (error: Error) => void
     },
   });
   client.on("error", onError);
-  await client.connect();
+  await connectInTime(client);
   isConnected = true;
   return {
     send: (_, args) => client.sendCommand<Reply>(args),
+    sendToAll: async (args) => [await client.sendCommand<Reply>(args)],
     isReady: () => client.isReady,
     destroy: () => client.destroy(),
   };
@@ -195,11 +256,33 @@ async function openCluster(address: RedisAddress, onError: (error: Error) => voi
     defaults: optionsOf(address),
   });
   cluster.on("error", onError);
-  await cluster.connect();
+  await connectInTime(cluster);
   return {
     send: (key, args) => cluster.sendCommand<Reply>(key, false, args),
+    async sendToAll(args) {
+      const clients = await Promise.all(cluster.masters.map((node) => cluster.nodeClient(node)));
+      return Promise.all(clients.map((client) => client.sendCommand<Reply>(args)));
+    },
     // The cluster client mends its own connections; questions that fail tell what is not well.
     isReady: () => true,
     destroy: () => cluster.destroy(),
   };
+}
+
+/** A server that takes connections and says nothing would be waited for without end. */
+async function connectInTime(client: { connect(): Promise<unknown>; destroy(): void }): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error("Redis does not answer")), CONNECT_WITHIN_MS);
+  try {
+    await Promise.race([client.connect(), promise]);
+  } catch (error) {
+    try {
+      client.destroy();
+    } catch {
+      // It was never open.
+    }
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -48,7 +48,7 @@ const HEARTBEAT_EVERY_MS = 250;
 /** An instance that gave no sign for so long does not count any more. */
 const INSTANCE_LIVES_MS = 5_000;
 /** A script that arrives later than this acts no more: its sender has given up by then. */
-const WRITE_WITHIN_MS = 900;
+const WRITE_WITHIN_MS = 650;
 const AUDIT_TIDIED_AT_ONCE = 500;
 const ID_LENGTH = 20;
 const READ_AT_ONCE = 500;
@@ -98,6 +98,8 @@ export class RedisStore implements PortableStore {
   #instances = 1;
   /** How far Redis's clock is ahead of this machine's. */
   #aheadMs = 0;
+  /** The same, if the answer had taken no time at all. */
+  #aheadLeastMs = 0;
 
   constructor(link: RedisLink, settings: RedisStoreSettings) {
     this.#link = link;
@@ -118,13 +120,13 @@ export class RedisStore implements PortableStore {
     this.commands = new RedisCommandQueue({
       link,
       leaseMs: settings.commandLeaseMs,
-      listServerIds: () => this.#directory.serverIds(),
+      listServerIds: () => [...this.#directory.serverIds(), ...this.#directory.deletedServerIds()],
       time: times,
     });
   }
 
   /** Redis's clock, as well as it is known here. */
-  readonly clock: Clock = () => this.#ownClock?.() ?? Date.now() + this.#aheadMs;
+  readonly clock: Clock = () => this.#ownClock?.() ?? Math.round(Date.now() + this.#aheadMs);
 
   /** What endangers the store's promise, in sentences. */
   listDurabilityProblems(): Promise<string[]> {
@@ -225,9 +227,7 @@ export class RedisStore implements PortableStore {
     const isDeleted = await this.#directory.change(async () => {
       const found = await this.#directory.readServer(serverId);
       if (!found) return undefined;
-      const ofServer = NAMES.keysOf(serverId);
-      const all = (await this.#link.send(ofServer, "ZRANGE", ofServer, 0, -1)) as string[];
-      const keys = (await this.#directory.readKeys(all)).filter(({ record }) => record.revokedAt === null);
+      const keys = await this.#directory.readKeys(await this.#listUsableKeys(serverId));
       keyIds = keys.map(({ record }) => record.keyId);
       return {
         result: true,
@@ -246,6 +246,10 @@ export class RedisStore implements PortableStore {
     });
     const wasThere = isDeleted ?? (await this.#wasDeleted(serverId));
     if (!wasThere) return undefined;
+    // Another instance may have made a key in the very moment.
+    for (const keyId of isDeleted ? await this.#listUsableKeys(serverId) : []) {
+      if (await this.revokeKey(keyId, now)) keyIds.push(keyId);
+    }
     // Also when it was deleted before: the one who did it may not have come this far.
     const failedCommands = await this.commands.failWaiting(serverId, now);
     for (const keyId of keyIds) await this.#limits.forget(keyId, serverId);
@@ -370,6 +374,11 @@ export class RedisStore implements PortableStore {
     return found ? this.#usage.read(found.record.serverId, keyId, since) : [];
   }
 
+  async noteChange(target: string, note: AuditNote): Promise<void> {
+    const change: Change = { checks: [], steps: [], changed: [], audit: { target, note } };
+    await this.#directory.change(async () => ({ change, result: true }));
+  }
+
   async listAudit({ limit, cursor }: PageRequest): Promise<Page<AuditEntry>> {
     const before = cursor === undefined ? "+inf" : `(${Number.parseInt(cursor, 36) || 0}`;
     const range = ["ZRANGE", NAMES.audit, before, "-inf", "BYSCORE", "REV", "LIMIT", 0, limit + 1];
@@ -404,6 +413,11 @@ export class RedisStore implements PortableStore {
 
   async saveSetting(name: string, value: string): Promise<void> {
     await this.#link.send(NAMES.settings, "HSET", NAMES.settings, name, value);
+  }
+
+  async keepSetting(name: string, value: string): Promise<string> {
+    await this.#link.send(NAMES.settings, "HSETNX", NAMES.settings, name, value);
+    return (await this.findSetting(name)) ?? value;
   }
 
   async checkHealth(): Promise<void> {
@@ -469,12 +483,18 @@ export class RedisStore implements PortableStore {
     const keys = [NAMES.instances, NAMES.version, NAMES.changes];
     // Without a deadline: this is how the time is learned.
     const args = [this.#ownClock?.() ?? "", "", this.#instance, INSTANCE_LIVES_MS];
-    const reply = await this.#link.run(HEARTBEAT, keys, [...args, this.#directory.version, VERSIONS_KEPT]);
-    const [now, instances, version, changed] = reply as [number, number, number, string[] | null];
-    this.#aheadMs = now - (sentAt + Date.now()) / 2;
+    const { version: known, changeId } = this.#directory;
+    const reply = await this.#link.run(HEARTBEAT, keys, [...args, known, VERSIONS_KEPT, changeId]);
+    const [now, instances, version, newest, changed] = reply as [
+      ...[number, number, number, string],
+      string[] | null,
+    ];
+    const receivedAt = Date.now();
+    this.#aheadMs = now - (sentAt + receivedAt) / 2;
+    this.#aheadLeastMs = now - receivedAt;
     this.#instances = instances;
     if (changed === null) await this.#directory.load();
-    else await this.#directory.catchUp(changed, version);
+    else await this.#directory.catchUp(changed, version, newest);
   }
 
   async *#readAll<T>(order: string, read: (ids: readonly string[]) => Promise<T[]>): AsyncGenerator<T> {
@@ -546,6 +566,13 @@ export class RedisStore implements PortableStore {
     return { ids: ids.slice(0, limit), next };
   }
 
+  async #listUsableKeys(serverId: string): Promise<string[]> {
+    const name = NAMES.keysOf(serverId);
+    const all = (await this.#link.send(name, "ZRANGE", name, 0, -1)) as string[];
+    const keys = await this.#directory.readKeys(all);
+    return keys.filter(({ record }) => record.revokedAt === null).map(({ record }) => record.keyId);
+  }
+
   async #wasDeleted(serverId: string): Promise<boolean> {
     return (await this.#link.send(NAMES.deletedServers, "ZSCORE", NAMES.deletedServers, serverId)) !== null;
   }
@@ -556,10 +583,8 @@ export class RedisStore implements PortableStore {
 
   /** Fails early, not at the first read of a server, when another instance has another secret. */
   async #checkSecret(): Promise<void> {
-    const sealed = sealSecretCheck(this.#sealer);
-    await this.#link.send(NAMES.settings, "HSETNX", NAMES.settings, SECRET_CHECK, sealed);
-    const kept = await this.findSetting(SECRET_CHECK);
-    if (kept !== undefined && isRightSecret(kept, this.#sealer)) return;
+    const kept = await this.keepSetting(SECRET_CHECK, sealSecretCheck(this.#sealer));
+    if (isRightSecret(kept, this.#sealer)) return;
     throw new StartRefused(
       "GATEHOUSE_SECRET is not the one that this Redis was first used with; all instances need the same — " +
         "set it on each of them",
@@ -572,7 +597,8 @@ export class RedisStore implements PortableStore {
 
   #timesOf(now: number): readonly [string, string] {
     if (this.#ownClock) return [String(now), ""];
-    return ["", String(Math.ceil(this.clock() + WRITE_WITHIN_MS))];
+    // By the least that Redis's clock can be ahead: too early does no harm, too late would.
+    return ["", String(Math.floor(Date.now() + this.#aheadLeastMs + WRITE_WITHIN_MS))];
   }
 }
 

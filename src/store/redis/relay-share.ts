@@ -26,7 +26,13 @@ const SWAP = createScript(swapText);
 const LEASE_MS = 2_000;
 const RENEW_EVERY_MS = 500;
 const KEPT_MS = 24 * 3_600_000;
-const SWAPS_MAX = 20;
+const SWAPS_MAX = 50;
+
+type BudgetChange = {
+  readonly change: (budget: Budget) => Budget | undefined;
+  readonly resolve: (budget: Budget) => void;
+  readonly reject: (error: unknown) => void;
+};
 
 export class RedisRelayShare implements RelayShare {
   readonly #link: RedisLink;
@@ -35,6 +41,8 @@ export class RedisRelayShare implements RelayShare {
   readonly #renewals = new Map<string, ReturnType<typeof setInterval>>();
   /** The budget as it was last seen, for the first try of a change. */
   #budgetText = "";
+  #changes: BudgetChange[] = [];
+  #isChanging = false;
 
   constructor(link: RedisLink, times: ScriptTimes, makeToken: () => string) {
     this.#link = link;
@@ -56,6 +64,14 @@ export class RedisRelayShare implements RelayShare {
     return { lease: { serverId, token }, news: null };
   }
 
+  async peek(serverId: string, knownVersion: number): Promise<Consultation["news"]> {
+    const name = NAMES.shared(serverId);
+    const reply = await this.#link.send(name, "HMGET", name, "version", "standing", "reading");
+    const [version, standing, reading] = reply as (string | null)[];
+    if (!version || Number(version) === knownVersion) return null;
+    return { version: Number(version), ...parseNews(standing ?? null, reading ?? null) };
+  }
+
   async publish(
     { serverId, token }: ShareLease,
     standing: SharedStanding,
@@ -69,21 +85,48 @@ export class RedisRelayShare implements RelayShare {
     await this.#tell(serverId, "", standing, null);
   }
 
-  async changeBudget(change: (budget: Budget) => Budget | undefined): Promise<Budget> {
-    for (let swaps = 0; swaps < SWAPS_MAX; swaps++) {
-      const before = this.#budgetText;
-      const budget = before === "" ? UNKNOWN_BUDGET : (JSON.parse(before) as Budget);
-      const changed = change(budget);
-      const after = changed === undefined ? before : JSON.stringify(changed);
-      const found = await this.#link.run(SWAP, [NAMES.budget], [...this.#times(), before, after, KEPT_MS]);
-      this.#budgetText = typeof found === "string" ? found : after;
-      if (found === null) return changed ?? budget;
-    }
-    throw new StoreUnavailable("the budget is being changed all the time");
+  changeBudget(change: (budget: Budget) => Budget | undefined): Promise<Budget> {
+    const { promise, resolve, reject } = Promise.withResolvers<Budget>();
+    this.#changes.push({ change, resolve, reject });
+    if (!this.#isChanging) void this.#changeInTurns();
+    return promise;
   }
 
   close(): void {
     for (const token of [...this.#renewals.keys()]) this.#stopRenewing(token);
+  }
+
+  /** All that came meanwhile in one swap: instances then seldom stand in each other's way, and this one never in its own. */
+  async #changeInTurns(): Promise<void> {
+    this.#isChanging = true;
+    while (this.#changes.length > 0) {
+      const turn = this.#changes.splice(0);
+      try {
+        const budget = await this.#swapBudget(turn);
+        for (const { resolve } of turn) resolve(budget);
+      } catch (error) {
+        for (const { reject } of turn) reject(error);
+      }
+    }
+    this.#isChanging = false;
+  }
+
+  async #swapBudget(turn: readonly BudgetChange[]): Promise<Budget> {
+    for (let swaps = 0; swaps < SWAPS_MAX; swaps++) {
+      const before = this.#budgetText;
+      let budget = before === "" ? UNKNOWN_BUDGET : (JSON.parse(before) as Budget);
+      let isChanged = false;
+      for (const { change } of turn) {
+        const changed = change(budget);
+        isChanged ||= changed !== undefined;
+        budget = changed ?? budget;
+      }
+      const after = isChanged ? JSON.stringify(budget) : before;
+      const found = await this.#link.run(SWAP, [NAMES.budget], [...this.#times(), before, after, KEPT_MS]);
+      this.#budgetText = typeof found === "string" ? found : after;
+      if (found === null) return budget;
+    }
+    throw new StoreUnavailable("the budget is being changed all the time");
   }
 
   async #tell(
@@ -93,7 +136,7 @@ export class RedisRelayShare implements RelayShare {
     reading: SharedReading | null,
   ): Promise<void> {
     const names = [NAMES.lease(serverId), NAMES.shared(serverId)];
-    const text = reading ? JSON.stringify({ parts: reading.parts, fetchedAt: reading.fetchedAt }) : "";
+    const text = reading ? JSON.stringify(reading) : "";
     const args = [token, JSON.stringify(standing), text, KEPT_MS];
     await this.#link.run(PUBLISH, names, [...this.#times(), ...args]);
   }

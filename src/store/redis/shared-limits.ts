@@ -33,7 +33,7 @@ export type SharedLimitsParts = {
 
 export class SharedLimits {
   readonly #parts: SharedLimitsParts;
-  /** Windows of our own, for the time without Redis. One entry a key that was used then. */
+  /** Windows of our own, for the time without Redis; kept to their end, so that one that comes and goes gives no new share. */
   readonly #own = new Map<string, LimitState>();
   /** Blocks that we know of, so that they hold while Redis is away. */
   readonly #blocks = new Map<string, number>();
@@ -95,6 +95,7 @@ export class SharedLimits {
       if (Number(until) <= now) await this.#parts.link.send(NAMES.blocks, "HDEL", NAMES.blocks, keyId);
     }
     for (const [keyId, until] of this.#blocks) if (until <= now) this.#blocks.delete(keyId);
+    for (const [keyId, { resetAt }] of this.#own) if (resetAt <= now) this.#own.delete(keyId);
   }
 
   #nameOf(keyId: string): string {
@@ -106,7 +107,6 @@ export class SharedLimits {
       Verdict["outcome"],
       ...[number, number, number, number, number],
     ];
-    if (this.#own.size > 0) this.#own.delete(keyId);
     if (outcome === "blocked") this.#noteBlock(keyId, blockedUntil);
     else if (this.#blocks.size > 0) this.#blocks.delete(keyId);
     return { outcome, now, blockChanged: changed === 1, state: { resetAt, count, blockedUntil } };

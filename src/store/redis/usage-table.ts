@@ -19,7 +19,8 @@ export class UsageTable {
     this.#times = times;
   }
 
-  async add(cells: readonly UsageCell[], serverOf: (keyId: string) => string | undefined): Promise<void> {
+  async add(all: readonly UsageCell[], serverOf: (keyId: string) => string | undefined): Promise<void> {
+    const cells = all.filter(({ keyId }) => serverOf(keyId) !== undefined);
     const counting = cells.flatMap(({ keyId, hour, counts }) => {
       const name = NAMES.usage(serverOf(keyId) ?? keyId, keyId);
       return Array.from(counts, ([code, times]) => {

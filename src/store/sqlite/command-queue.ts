@@ -30,6 +30,17 @@ const CLOCK_SLACK_MS = 1_000;
 const WAS_BEING_SENT = "Gatehouse stopped while this was being sent; whether the game ran it is not known.";
 const SERVER_DELETED = "The game server was deleted while this waited.";
 
+const WAS_RESTORED = "This waited when the backup was made; whether it was sent since is not known.";
+
+/** What waits in a backup may have been sent after it was made, and is never sent again. */
+export function doubtWaitingCommands(db: Database, now: number): void {
+  const hasCommands = db.query("SELECT 1 FROM sqlite_schema WHERE name = 'commands'").get() !== null;
+  if (!hasCommands) return;
+  db.query(
+    "UPDATE commands SET status = 'unknown', finished_at = ?, upstream_message = ? WHERE status = 'queued'",
+  ).run(now, WAS_RESTORED);
+}
+
 type CommandRow = {
   seq: number;
   command_id: string;
@@ -110,10 +121,10 @@ export class SqliteCommandQueue implements CommandQueue {
     return this.#group.run(() => {
       this.#db
         .query(
-          `UPDATE commands SET status = ?, finished_at = ?, upstream_code = ?, upstream_message = ?
-           WHERE command_id = ? AND status = 'sending'`,
+          `UPDATE commands SET status = ?, sent_at = iif(?, NULL, sent_at), finished_at = ?, upstream_code = ?,
+             upstream_message = ? WHERE command_id = ? AND status = 'sending'`,
         )
-        .run(end.status, now, end.upstreamCode, end.upstreamMessage, commandId);
+        .run(end.status, end.isUnsent ?? false, now, end.upstreamCode, end.upstreamMessage, commandId);
     });
   }
 
@@ -153,13 +164,17 @@ export class SqliteCommandQueue implements CommandQueue {
 
   async list({ limit, cursor, serverId, status }: PageRequest & CommandFilter): Promise<Page<Command>> {
     const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : toSeq(cursor);
+    // Only what is asked for stands in the query: a condition that may be empty would keep the indexes from being used.
+    const asked = [
+      ...(serverId === undefined ? [] : [{ condition: "server_id = ?", value: serverId }]),
+      ...(status === undefined ? [] : [{ condition: "status = ?", value: status }]),
+      { condition: "seq < ?", value: before },
+    ];
+    const conditions = asked.map(({ condition }) => condition).join(" AND ");
     const rows = this.#guard(() =>
       this.#db
-        .query<CommandRow, [number, string | null, string | null, number]>(
-          `${SELECT} WHERE seq < ?1 AND (?2 IS NULL OR server_id = ?2) AND (?3 IS NULL OR status = ?3)
-           ORDER BY seq DESC LIMIT ?4`,
-        )
-        .all(before, serverId ?? null, status ?? null, limit + 1),
+        .query<CommandRow, (string | number)[]>(`${SELECT} WHERE ${conditions} ORDER BY seq DESC LIMIT ?`)
+        .all(...asked.map(({ value }) => value), limit + 1),
     );
     return toPage(rows, limit, toCommand);
   }
@@ -178,7 +193,8 @@ export class SqliteCommandQueue implements CommandQueue {
       this.#db
         .query<SentCommand, [string, number]>(
           `SELECT command_id AS commandId, command AS text, sent_at AS sentAt, logged_at AS loggedAt FROM commands
-           WHERE server_id = ? AND status IN ('sent', 'unknown') AND sent_at >= ? ORDER BY seq DESC LIMIT 1000`,
+           WHERE server_id = ? AND status IN ('sent', 'unknown') AND sent_at >= ?
+           ORDER BY sent_at DESC LIMIT 1000`,
         )
         .all(serverId, since)
         .reverse(),

@@ -23,9 +23,13 @@ export type DatabaseCopy = { readonly sizeBytes: number; readonly servers: numbe
 
 /**
  * When this returns, the copy is on disk under its name, whole and checked, for its owner alone. Otherwise nothing of
- * that name was made; a file that is there is never replaced.
+ * that name was made; a file that is there is never replaced. `amend` may change the copy before it is checked.
  */
-export function copyDatabase(source: string, target: string): DatabaseCopy {
+export function copyDatabase(
+  source: string,
+  target: string,
+  amend: (copy: Database) => void = () => {},
+): DatabaseCopy {
   refuseExisting(target);
   const draft = join(dirname(target), `.${basename(target)}.${process.pid}.partial`);
   try {
@@ -33,6 +37,7 @@ export function copyDatabase(source: string, target: string): DatabaseCopy {
       makeEmptyFile(draft);
       db.query("VACUUM INTO ?").run(draft);
     });
+    amendCopy(draft, amend);
     const contents = checkCopy(draft);
     syncFile(draft);
     placeFile(draft, target);
@@ -52,6 +57,16 @@ function makeEmptyFile(path: string): void {
   rmSync(path, { force: true });
   closeSync(openSync(path, "wx", OWNER_ONLY));
   chmodSync(path, OWNER_ONLY);
+}
+
+/** `VACUUM INTO` leaves a file without a log, and so does this. */
+function amendCopy(path: string, amend: (copy: Database) => void): void {
+  const db = new Database(path);
+  try {
+    amend(db);
+  } finally {
+    db.close();
+  }
 }
 
 function checkCopy(path: string): { servers: number; keys: number } {

@@ -88,6 +88,8 @@ const STEPS: readonly string[] = [
   );
   CREATE INDEX commands_of_server ON commands (server_id, seq);
   CREATE INDEX commands_waiting ON commands (server_id, seq) WHERE status = 'queued';
+  CREATE INDEX commands_by_status ON commands (server_id, status, seq);
+  CREATE INDEX commands_sent ON commands (server_id, sent_at) WHERE status IN ('sent', 'unknown');
   CREATE INDEX commands_sending ON commands (server_id) WHERE status = 'sending';
   CREATE INDEX commands_finished ON commands (finished_at) WHERE finished_at IS NOT NULL;
   CREATE UNIQUE INDEX commands_by_idempotency_key ON commands (key_id, idempotency_key)

@@ -4,7 +4,7 @@ import type { Block, KeptToken, PortableItem, WaitingCommand } from "../../core/
 import type { Sealer } from "../sealer.ts";
 import { type KeyRow, type ServerRow, toGameServer, toKeyDetails } from "./rows.ts";
 
-export function* readItems(db: Database, sealer: Sealer): Generator<PortableItem> {
+export function* readItems(db: Database, sealer: Sealer, now: number): Generator<PortableItem> {
   const servers = db.query<ServerRow & { server_key: Uint8Array }, []>("SELECT * FROM servers ORDER BY seq");
   for (const row of servers.all()) {
     const serverKey = sealer.open(row.server_key, row.server_id);
@@ -16,10 +16,10 @@ export function* readItems(db: Database, sealer: Sealer): Generator<PortableItem
   for (const row of db.query<KeyRow, []>("SELECT * FROM keys ORDER BY seq").all()) {
     yield { kind: "key", key: toKeyDetails(row), tokens: tokens.all(row.key_id) };
   }
-  const blocks = db.query<Block, []>(
-    "SELECT key_id AS keyId, blocked_until AS blockedUntil FROM blocks ORDER BY key_id",
+  const blocks = db.query<Block, [number]>(
+    "SELECT key_id AS keyId, blocked_until AS blockedUntil FROM blocks WHERE blocked_until > ? ORDER BY key_id",
   );
-  for (const block of blocks.all()) yield { kind: "block", block };
+  for (const block of blocks.all(now)) yield { kind: "block", block };
   const commands = db.query<Omit<WaitingCommand, "idempotencyKey"> & { idempotencyKey: string | null }, []>(
     `SELECT command_id AS commandId, server_id AS serverId, key_id AS keyId, command AS text,
             idempotency_key AS idempotencyKey, queued_at AS queuedAt

@@ -1,5 +1,5 @@
-// The embedded store. One connection; servers, keys and blocks are on disk and also in memory, counts only in
-// memory, use and audit only on disk.
+// The embedded store. One connection; everything that must last is on disk; servers, blocks and the keys that are in
+// use are also in memory, where the way of a request finds them; counts are in memory alone.
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
@@ -29,7 +29,7 @@ import {
 } from "../../core/ports.ts";
 import type { Verdict } from "../../core/rate-limit.ts";
 import { randomBase62 } from "../../core/token.ts";
-import { KeyDirectory } from "../key-directory.ts";
+import { KEYS_MAX, KeyDirectory } from "../key-directory.ts";
 import type { Sealer } from "../sealer.ts";
 import { isRightSecret, SECRET_CHECK, sealSecretCheck } from "../secret-check.ts";
 import { AuditLog } from "./audit-log.ts";
@@ -73,7 +73,8 @@ class SqliteStore implements PortableStore {
   readonly #lock: Database;
   readonly #path: string;
   readonly #sealer: Sealer;
-  readonly #keys = new KeyDirectory();
+  readonly #clock: Clock;
+  readonly #keys = new KeyDirectory(KEYS_MAX);
   readonly #servers = new Map<string, GameServer>();
   readonly #group: GroupCommit;
   readonly #limits: LimitBook;
@@ -85,6 +86,7 @@ class SqliteStore implements PortableStore {
     this.#lock = lock;
     this.#path = settings.path;
     this.#sealer = settings.sealer;
+    this.#clock = settings.clock;
     this.#limits = new LimitBook(db, settings.log);
     this.#usage = new UsageLog(db);
     this.#audit = new AuditLog(db);
@@ -96,7 +98,7 @@ class SqliteStore implements PortableStore {
   }
 
   findKey(tokenHash: string, now: number): ApiKey | undefined {
-    return this.#keys.find(tokenHash, now);
+    return this.#keys.find(tokenHash, now) ?? this.#loadKey(tokenHash, now);
   }
 
   findServer(serverId: string): GameServer | undefined {
@@ -333,6 +335,10 @@ class SqliteStore implements PortableStore {
     return this.#guard(() => this.#usage.read(keyId, since));
   }
 
+  async noteChange(target: string, note: AuditNote): Promise<void> {
+    this.#write(() => this.#audit.add(target, note));
+  }
+
   async listAudit(page: PageRequest): Promise<Page<AuditEntry>> {
     return this.#guard(() => this.#audit.list(page));
   }
@@ -361,6 +367,12 @@ class SqliteStore implements PortableStore {
     this.#saveSetting(name, value);
   }
 
+  async keepSetting(name: string, value: string): Promise<string> {
+    const kept = this.#findSetting(name);
+    if (kept === undefined) this.#saveSetting(name, value);
+    return kept ?? value;
+  }
+
   async checkHealth(): Promise<void> {
     // An open file that was deleted or emptied takes writes without complaint, and loses them.
     const isThere = existsSync(this.#path) && statSync(this.#path).size > 0;
@@ -371,7 +383,7 @@ class SqliteStore implements PortableStore {
   }
 
   async *readItems(): AsyncGenerator<PortableItem> {
-    yield* readItems(this.#db, this.#sealer);
+    yield* readItems(this.#db, this.#sealer, this.#clock());
   }
 
   async writeItems(items: readonly PortableItem[]): Promise<void> {
@@ -398,12 +410,23 @@ class SqliteStore implements PortableStore {
     for (const row of this.#db.query<ServerRow, []>("SELECT * FROM servers").all()) {
       this.#servers.set(row.server_id, toGameServer(row));
     }
-    const tokens = this.#db.query<ApiKeyRow & KeptToken, []>(
-      `SELECT key_id, server_id, versions, sections, commands, ip_allow, expires_at, suspended,
-              token_hash AS tokenHash, valid_until AS validUntil
-       FROM tokens JOIN keys USING (key_id) WHERE revoked_at IS NULL`,
+  }
+
+  /** Keys come into memory when they are first used, so that those that are not cost nothing. */
+  #loadKey(tokenHash: string, now: number): ApiKey | undefined {
+    const row = this.#guard(() =>
+      this.#db
+        .query<ApiKeyRow & KeptToken, [string]>(
+          `SELECT key_id, server_id, versions, sections, commands, ip_allow, expires_at, suspended,
+                  token_hash AS tokenHash, valid_until AS validUntil
+           FROM tokens JOIN keys USING (key_id) WHERE token_hash = ?`,
+        )
+        .get(tokenHash),
     );
-    for (const row of tokens.iterate()) this.#keys.set(this.#toApiKey(row), [row]);
+    if (!row || (row.validUntil !== null && now >= row.validUntil)) return undefined;
+    const key = this.#toApiKey(row);
+    this.#keys.set(key, [row]);
+    return key;
   }
 
   /** With the server's own spelling of its id: a hundred thousand keys need not each keep a copy. */

@@ -1,9 +1,10 @@
 -- Changes the directory, all of it or nothing, and tells every instance.
--- KEYS[1]  version: a counter        KEYS[2]  changes: a sorted set of ids by version
+-- KEYS[1]  version: a counter        KEYS[2]  changes: a sorted set by version of "number change-id id"
 -- KEYS[3]  audit: a sorted set of entries by number
 -- KEYS[4…] what the program is about
 -- ARGV[3]  the program, JSON: checks [[key, field, expected or false]], steps [[command, key, …]] (key: a number into
---          KEYS), changed [ids], entry (an audit entry as text, or false), changes kept
+--          KEYS), changed [ids, one at least], id (of this change), entry (an audit entry as text, or false), kept (how many
+--          versions of changes)
 -- Returns  the new version, or 0 when a check failed: then nothing was changed
 local program = cjson.decode(ARGV[3])
 
@@ -17,7 +18,7 @@ for _, step in ipairs(program.steps) do
 end
 local version = redis.call('INCR', KEYS[1])
 for index, id in ipairs(program.changed) do
-  redis.call('ZADD', KEYS[2], version, index .. ' ' .. version .. ' ' .. id)
+  redis.call('ZADD', KEYS[2], version, index .. ' ' .. program.id .. ' ' .. id)
 end
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', version - program.kept)
 if program.entry then redis.call('ZADD', KEYS[3], version, version .. ' ' .. program.entry) end

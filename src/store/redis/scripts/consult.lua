@@ -5,6 +5,7 @@
 -- Returns  {version, standing, reading} when there is news, {0} with the lease, {-1} when somebody else has it
 local kept = redis.call('HMGET', KEYS[2], 'version', 'standing', 'reading')
 local version = tonumber(kept[1] or 0)
-if version > tonumber(ARGV[3]) then return { version, kept[2], kept[3] } end
+-- Another version, not only a higher one: a Redis that has lost its data begins anew.
+if version > 0 and version ~= tonumber(ARGV[3]) then return { version, kept[2], kept[3] } end
 if redis.call('SET', KEYS[1], ARGV[4], 'NX', 'PX', ARGV[5]) then return { 0 } end
 return { -1 }

@@ -7,8 +7,19 @@ if ARGV[3] ~= '' then
   if redis.call('GET', KEYS[1]) ~= ARGV[3] then return 0 end
   redis.call('DEL', KEYS[1])
 end
+local standing = ARGV[4]
+if ARGV[3] == '' then
+  -- Who tells without a lease may know less than the others: a refused key stays refused.
+  local old = redis.call('HGET', KEYS[2], 'standing')
+  if old then
+    old, standing = cjson.decode(old), cjson.decode(standing)
+    local is_same_key = old.keyRevision == standing.keyRevision
+    if is_same_key and standing.remembered == cjson.null then standing.remembered = old.remembered end
+    standing = cjson.encode(standing)
+  end
+end
 redis.call('HINCRBY', KEYS[2], 'version', 1)
-redis.call('HSET', KEYS[2], 'standing', ARGV[4])
+redis.call('HSET', KEYS[2], 'standing', standing)
 if ARGV[5] ~= '' then redis.call('HSET', KEYS[2], 'reading', ARGV[5]) end
 redis.call('PEXPIRE', KEYS[2], ARGV[6])
 return 1

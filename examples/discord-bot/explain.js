@@ -1,0 +1,30 @@
+// Says in words for people what went wrong, and nothing that is no business of theirs.
+import { Refused } from "./gatehouse.js";
+
+export function explain(error) {
+  if (!(error instanceof Refused)) return "I cannot reach Gatehouse.";
+  switch (error.code) {
+    case 5007:
+    case 5008:
+      return "My key is not valid any more. Please tell my owner.";
+    case 5009:
+    case 5010:
+    case 5011:
+      return "My key does not allow that. Please tell my owner.";
+    case 5015:
+      return "Too many commands are waiting already. Try again in a moment.";
+    case 5016:
+    case 5100:
+      return `I have asked too often. Try again in ${error.retryAfter} s.`;
+    case 5019:
+      return explainGame(error);
+    default:
+      return `Gatehouse answered: ${error.message}.`;
+  }
+}
+
+function explainGame({ upstreamCode }) {
+  if (upstreamCode === 3002) return "The server is offline: nobody is playing.";
+  if (upstreamCode === 4001) return "The game API needs a pause. Try again in a moment.";
+  return "The game API does not answer properly right now.";
+}

@@ -1,0 +1,48 @@
+// The bot: signs in to Discord, makes its commands known, and answers them.
+import { Client, Events, MessageFlags } from "discord.js";
+import { commands, shorten } from "./commands.js";
+import { explain } from "./explain.js";
+import { createGatehouse } from "./gatehouse.js";
+
+const { DISCORD_TOKEN, DISCORD_API, GATEHOUSE_KEY, GATEHOUSE_URL = "http://127.0.0.1:8080" } = process.env;
+if (!DISCORD_TOKEN || !GATEHOUSE_KEY) {
+  console.error("Set DISCORD_TOKEN and GATEHOUSE_KEY.");
+  process.exit(2);
+}
+
+const gatehouse = createGatehouse({ url: GATEHOUSE_URL, key: GATEHOUSE_KEY });
+const client = new Client({
+  intents: [],
+  // Players choose their names; none of them may ping anybody.
+  allowedMentions: { parse: [] },
+  // Only for tests, with a Discord of their own.
+  ...(DISCORD_API && { rest: { api: DISCORD_API } }),
+});
+
+client.once(Events.ClientReady, async ({ application, user }) => {
+  await application.commands.set(commands.map(({ data }) => data));
+  console.log(`signed in as ${user.username}`);
+});
+
+client.on(Events.InteractionCreate, async (interaction) => {
+  if (!interaction.isChatInputCommand()) return;
+  const command = commands.find(({ data }) => data.name === interaction.commandName);
+  if (!command) return;
+  try {
+    // Discord waits three seconds; this makes it wait longer.
+    await interaction.deferReply({ flags: MessageFlags.Ephemeral });
+    const answer = await command.run(interaction, gatehouse).catch(explain);
+    await interaction.editReply(shorten(answer));
+  } catch (error) {
+    console.error("could not answer:", error.message);
+  }
+});
+
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  process.once(signal, async () => {
+    await client.destroy();
+    process.exit(0);
+  });
+}
+
+await client.login(DISCORD_TOKEN);

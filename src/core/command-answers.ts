@@ -1,0 +1,63 @@
+// What the command endpoint tells, as TypeBox schemas for the OpenAPI document and for the test that holds the server to it.
+import Type from "typebox";
+import { COMMAND_CHARACTERS_MAX, COMMAND_STATUSES, QUEUE_MAX } from "./command.ts";
+
+const Time = Type.Integer({ format: "int64", description: "Epoch milliseconds" });
+
+function orNull<S extends Type.TSchema>(schema: S, description: string) {
+  return Type.Union([schema, Type.Null()], { description });
+}
+
+const EpochMs = Type.Integer({ format: "int64" });
+
+export const NewCommand = Type.Object({
+  command: Type.String({
+    minLength: 1,
+    description: `The command as a player would type it: 1 to ${COMMAND_CHARACTERS_MAX} characters after trimming, one line`,
+  }),
+});
+
+export const CommandId = Type.String({ pattern: "^cmd_[0-9A-Za-z]+$", description: "Id of the command" });
+export const CommandState = Type.Enum([...COMMAND_STATUSES], {
+  description: "queued and sending may still change; sent, failed, unknown, expired and cancelled are final",
+});
+
+export const CommandReceipt = Type.Object({
+  command_id: CommandId,
+  status: Type.Literal("queued"),
+  position: Type.Integer({
+    minimum: 1,
+    maximum: QUEUE_MAX,
+    description: "1 for the next to be sent",
+  }),
+  queued_at: Time,
+});
+
+export const CommandAnswer = Type.Object({
+  command_id: CommandId,
+  command: Type.String({ description: "The text that is sent, trimmed" }),
+  status: CommandState,
+  position: orNull(
+    Type.Integer({ minimum: 1, maximum: QUEUE_MAX }),
+    "1 for the next to be sent; null when it does not wait",
+  ),
+  queued_at: Time,
+  sent_at: orNull(EpochMs, "When it was handed to the game API, in epoch milliseconds; null while it waits"),
+  finished_at: orNull(EpochMs, "When its last state was reached, in epoch milliseconds; null before"),
+  confirmed_at: orNull(
+    EpochMs,
+    "When the game's own command log showed it, in epoch milliseconds; null proves nothing",
+  ),
+  upstream_code: orNull(Type.Integer(), "The game API's code for a command that failed"),
+  upstream_message: orNull(Type.String(), "What the game API said about it"),
+});
+
+const { command_id, ...rest } = CommandAnswer.properties;
+
+/** As an operator sees it: with whose it is. */
+export const OwnedCommandAnswer = Type.Object({
+  command_id,
+  server_id: Type.String({ description: "Id of the game server" }),
+  key_id: Type.String({ description: "Id of the key that sent it" }),
+  ...rest,
+});

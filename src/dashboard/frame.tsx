@@ -1,0 +1,148 @@
+// The frame around every view: header, navigation (a menu behind a burger on a phone), status bar, and the view itself.
+import { AppShell, Burger, Button, Group, NavLink, ScrollArea, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { Suspense, useEffect, useRef } from "react";
+import { useTranslation } from "react-i18next";
+import { FaultFence } from "./parts/fault-fence.tsx";
+import { Icon } from "./parts/icon.tsx";
+import { PageSwitches } from "./parts/page-switches.tsx";
+import { LoadingState, Notice } from "./parts/states.tsx";
+import { StatusBar } from "./parts/status-bar.tsx";
+import { hrefOf, useRoute } from "./state/route.ts";
+import { useSession } from "./state/session.ts";
+import { ServerStateProvider, useServerState } from "./state/use-server-state.tsx";
+import { listViews, type View } from "./view-list.ts";
+
+const MAIN_ID = "content";
+
+export function Frame() {
+  const { session } = useSession();
+  if (session.kind === "operator") return <FrameBody name={undefined} />;
+  return (
+    <ServerStateProvider>
+      <NamedFrame />
+    </ServerStateProvider>
+  );
+}
+
+function NamedFrame() {
+  return <FrameBody name={useServerState().state?.Name} />;
+}
+
+/** `name` is that of the server, once it is known. */
+function FrameBody({ name }: { readonly name: string | undefined }) {
+  const { session, signOut } = useSession();
+  const { t } = useTranslation();
+  const [isOpen, { toggle, close }] = useDisclosure(false);
+  const views = listViews(session);
+  const route = useRoute();
+  const current = route === "" ? views[0] : views.find((view) => view.name === route);
+  const main = useRef<HTMLDivElement>(null);
+  const heading = session.kind === "operator" ? t("operator") : (name ?? t("product"));
+  const viewTitle = current ? t("title", { ns: current.texts }) : t("notFound");
+
+  useEffect(() => {
+    document.title = `${viewTitle} · ${heading}`;
+  }, [viewTitle, heading]);
+
+  const isFirst = useRef(true);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: moves on when the route does, and only then
+  useEffect(() => {
+    close();
+    // Who follows a link by keyboard or ear goes on reading in the new view.
+    if (!isFirst.current) main.current?.focus({ preventScroll: true });
+    isFirst.current = false;
+    scrollTo(0, 0);
+  }, [route]);
+
+  return (
+    <AppShell
+      header={{ height: 60 }}
+      navbar={{ width: 220, breakpoint: "sm", collapsed: { mobile: !isOpen } }}
+      padding="md"
+    >
+      <a
+        className="skip-link"
+        href={`#${MAIN_ID}`}
+        onClick={(event) => {
+          // The address after # names views; the link only moves the focus.
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        {t("skip")}
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap" gap="xs">
+          <Group gap="sm" wrap="nowrap" miw={0}>
+            <Burger
+              opened={isOpen}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={t(isOpen ? "closeNavigation" : "openNavigation")}
+              aria-expanded={isOpen}
+            />
+            <Icon name="gate" size={26} />
+            <Text fw={650} truncate className="untrusted" title={heading}>
+              {heading}
+            </Text>
+          </Group>
+          <Group gap="xs" wrap="nowrap" visibleFrom="sm">
+            <PageSwitches />
+            <SignOutButton onClick={() => signOut()} />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="sm" aria-label={t("navigation")}>
+        <AppShell.Section grow component={ScrollArea} type="auto">
+          {views.map((view) => (
+            <ViewLink key={view.name} view={view} isActive={view === current} onFollow={close} />
+          ))}
+        </AppShell.Section>
+        <AppShell.Section hiddenFrom="sm" pt="sm">
+          <Group justify="space-between">
+            <PageSwitches />
+            <SignOutButton onClick={() => signOut()} />
+          </Group>
+        </AppShell.Section>
+      </AppShell.Navbar>
+      <AppShell.Main ref={main} id={MAIN_ID} tabIndex={-1} className="view">
+        {session.kind === "caller" && (
+          <Group justify="flex-end" mb="sm">
+            <StatusBar />
+          </Group>
+        )}
+        <FaultFence key={route}>
+          <Suspense fallback={<LoadingState />}>
+            {current ? <current.Component /> : <Notice icon="search" title={t("notFound")} />}
+          </Suspense>
+        </FaultFence>
+      </AppShell.Main>
+    </AppShell>
+  );
+}
+
+function ViewLink(props: { readonly view: View; readonly isActive: boolean; readonly onFollow: () => void }) {
+  const { t } = useTranslation();
+  const { view, isActive, onFollow } = props;
+  return (
+    <NavLink
+      href={hrefOf(view.name)}
+      label={t("title", { ns: view.texts })}
+      leftSection={<Icon name={view.icon} size={18} />}
+      active={isActive}
+      aria-current={isActive ? "page" : undefined}
+      onClick={onFollow}
+    />
+  );
+}
+
+function SignOutButton({ onClick }: { readonly onClick: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <Button variant="default" leftSection={<Icon name="leave" size={16} />} onClick={onClick}>
+      {t("signOut")}
+    </Button>
+  );
+}

@@ -1,0 +1,26 @@
+// English text of the frame.
+
+export const shell = {
+  product: "Gatehouse",
+  skip: "Skip to the content",
+  navigation: "Views",
+  openNavigation: "Open the navigation",
+  closeNavigation: "Close the navigation",
+  language: "Language",
+  english: "English",
+  russian: "Русский",
+  toDark: "Switch to dark colours",
+  toLight: "Switch to light colours",
+  signOut: "Sign out",
+  operator: "Operator",
+  docs: "API reference",
+  notFound: "There is no such view.",
+  broken: "This view has failed. The rest of the page goes on.",
+  tryAgain: "Try again",
+  copy: "Copy",
+  copied: "Copied",
+  loadMore: "Load more",
+  search: "Search",
+  close: "Close",
+  cancel: "Cancel",
+};

@@ -1,0 +1,11 @@
+// English text of the view "staff".
+
+export const staff = {
+  title: "Staff",
+  summary: "Administrators, moderators and helpers.",
+  empty: "The server has no staff",
+  column: { name: "Name", id: "Id", role: "Role", here: "On the server" },
+  role: { Admins: "Administrator", Mods: "Moderator", Helpers: "Helper" },
+  here: "Here",
+  away: "Away",
+};

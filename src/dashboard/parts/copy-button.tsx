@@ -1,0 +1,23 @@
+// Copies a text, and says so.
+import { ActionIcon, Tooltip } from "@mantine/core";
+import { useClipboard } from "@mantine/hooks";
+import { useTranslation } from "react-i18next";
+import { Icon } from "./icon.tsx";
+
+/** `label` names what is copied, for those who do not see the place of the button. */
+export function CopyButton({ value, label }: { readonly value: string; readonly label?: string }) {
+  const { t } = useTranslation("shell");
+  const { copied, copy } = useClipboard({ timeout: 1_500 });
+  const text = copied ? t("copied") : t("copy");
+  return (
+    <Tooltip label={text}>
+      <ActionIcon
+        size="sm"
+        aria-label={label === undefined ? text : `${text}: ${label}`}
+        onClick={() => copy(value)}
+      >
+        <Icon name={copied ? "check" : "copy"} size={14} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,50 @@
+// A player as the game names them: the name and the id apart, each to be copied.
+import { Group, Text } from "@mantine/core";
+import { useTranslation } from "react-i18next";
+import { CopyButton } from "./copy-button.tsx";
+import { cutText, GameText } from "./game-text.tsx";
+
+/** How much of a name is read out with a button. */
+const SPOKEN_MAX = 30;
+
+export function CopyableText(props: {
+  readonly text: string;
+  readonly isNumber?: boolean;
+  readonly isStrong?: boolean;
+}) {
+  const { text, isNumber = false, isStrong = false } = props;
+  return (
+    <Group gap={4} wrap="nowrap" component="span" display="inline-flex" miw={0}>
+      <Text
+        component="span"
+        size="sm"
+        fw={isStrong ? 600 : undefined}
+        className={isNumber ? "numbers" : undefined}
+      >
+        <GameText text={text} />
+      </Text>
+      <CopyButton value={text} label={cutText(text, SPOKEN_MAX).text} />
+    </Group>
+  );
+}
+
+/** On one line, as in a sentence. */
+export function PlayerName(props: { readonly name: string; readonly id: string | undefined }) {
+  const { t } = useTranslation("table");
+  const { name, id } = props;
+  return (
+    <Group gap={6} component="span" display="inline-flex" miw={0}>
+      <Text component="span" size="sm" fw={600}>
+        {name === "" ? t("unknown") : <GameText text={name} />}
+      </Text>
+      {id !== undefined && (
+        <Group gap={2} wrap="nowrap" component="span" display="inline-flex">
+          <Text component="span" size="xs" c="dimmed" className="numbers">
+            {cutText(id, SPOKEN_MAX).text}
+          </Text>
+          <CopyButton value={id} label={cutText(id, SPOKEN_MAX).text} />
+        </Group>
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,78 @@
+// How fresh the data is, honestly: its age, what the game API says, what is left of the limit.
+import { ActionIcon, Group, Text, Tooltip } from "@mantine/core";
+import { useTranslation } from "react-i18next";
+import { type Condition, judgeAge } from "../state/server-poll.ts";
+import { useFormat } from "../state/use-format.ts";
+import { useNow } from "../state/use-now.ts";
+import { useServerState } from "../state/use-server-state.tsx";
+import { Icon } from "./icon.tsx";
+
+const DOTS: Readonly<Record<Condition, string>> = {
+  loading: "gray-5",
+  ok: "teal-6",
+  stale: "yellow-6",
+  offline: "red-6",
+  "game-error": "red-6",
+  limited: "yellow-6",
+  blocked: "red-6",
+  refused: "red-6",
+  unreachable: "red-6",
+};
+
+export function StatusBar() {
+  const { t } = useTranslation("status");
+  const format = useFormat();
+  const now = useNow();
+  const view = useServerState();
+  const { dataAt, error, limit, isSlowed, retryAt, refresh, isAsking } = view;
+  const condition =
+    view.condition === "ok" || view.condition === "stale"
+      ? judgeAge({ ...view, condition: "ok" }, now)
+      : view.condition;
+  const isWaiting = retryAt !== undefined && retryAt > now;
+  return (
+    <Group component="section" aria-label={t("label")} gap="xs" wrap="wrap" className="numbers">
+      <span
+        className="status-dot"
+        style={{ background: `var(--mantine-color-${DOTS[condition]})` }}
+        aria-hidden
+      />
+      <Text size="sm" fw={600} role="status">
+        {t(`condition.${condition}`)}
+      </Text>
+      {condition === "game-error" && error?.upstreamMessage && (
+        <Text size="sm" className="untrusted" lineClamp={2}>
+          {t("text.game-error", { message: error.upstreamMessage })}
+        </Text>
+      )}
+      {dataAt !== undefined && (
+        <Text size="sm" c="dimmed" title={t("asOf", { time: format.time(dataAt) })}>
+          {t("age", { age: format.duration(now - dataAt) })}
+        </Text>
+      )}
+      {isWaiting && (
+        <Text size="sm" c="dimmed">
+          {t("next", { age: format.duration(retryAt - now) })}
+        </Text>
+      )}
+      {limit && limit.resetAt > now && (
+        <Text size="sm" c="dimmed">
+          {t("limitLeft", { remaining: limit.remaining, limit: limit.limit })}
+          {isSlowed && ` (${t("slowed")})`}
+        </Text>
+      )}
+      <Tooltip label={t("refresh")}>
+        <ActionIcon
+          aria-label={t("refresh")}
+          onClick={refresh}
+          size="md"
+          data-disabled={isWaiting}
+          aria-disabled={isWaiting}
+          aria-busy={isAsking}
+        >
+          <Icon name="refresh" size={16} />
+        </ActionIcon>
+      </Tooltip>
+    </Group>
+  );
+}

@@ -1,0 +1,107 @@
+// How the rows of a table are found and ordered: pure, so that it can be tested without a page.
+
+export type Column<Row> = {
+  readonly id: string;
+  /** What the column is sorted and searched by; undefined and "" come last in either order. */
+  readonly readValue: (row: Row) => string | number | undefined;
+};
+
+export type Choice<Row> = {
+  readonly id: string;
+  readonly readValue: (row: Row) => string | undefined;
+};
+
+export type Sorting = { readonly column: string; readonly isDescending: boolean };
+
+const OPTIONS_MAX = 50;
+/** A name of ten thousand characters is found by its beginning. */
+const SEARCHED_MAX = 1_000;
+
+/** Those that have every chosen option and every word of the search, in any column. */
+export function chooseRows<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  choices: readonly Choice<Row>[],
+  chosen: Readonly<Record<string, string>>,
+  search: string,
+): readonly Row[] {
+  const wanted = choices.filter(({ id }) => (chosen[id] ?? "") !== "");
+  const matches = createSearch(search);
+  return rows.filter(
+    (row) =>
+      wanted.every(({ id, readValue }) => readValue(row) === chosen[id]) &&
+      matches(() => columns.map(({ readValue }) => readValue(row))),
+  );
+}
+
+/** Case, width and accents of letters do not matter. */
+export function createSearch(
+  search: string,
+): (listTexts: () => readonly (string | number | undefined)[]) => boolean {
+  const words = simplify(search).split(/\s+/).filter(Boolean);
+  if (words.length === 0) return () => true;
+  return (listTexts) => {
+    const text = simplify(
+      listTexts()
+        .map((value) => String(value ?? "").slice(0, SEARCHED_MAX))
+        .join("\n"),
+    );
+    return words.every((word) => text.includes(word));
+  };
+}
+
+function simplify(text: string): string {
+  return text.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase();
+}
+
+export function sortRows<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  sorting: Sorting,
+  language: string,
+): readonly Row[] {
+  const column = columns.find(({ id }) => id === sorting.column);
+  if (!column) return rows;
+  const collator = new Intl.Collator(language, { numeric: true, sensitivity: "base" });
+  const sign = sorting.isDescending ? -1 : 1;
+  const valued = rows.map((row) => ({ row, value: blankToUndefined(column.readValue(row)) }));
+  valued.sort(({ value: a }, { value: b }) => {
+    if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+    if (typeof a === "number" && typeof b === "number") return sign * (a - b);
+    return sign * collator.compare(String(a), String(b));
+  });
+  return valued.map(({ row }) => row);
+}
+
+function blankToUndefined(value: string | number | undefined): string | number | undefined {
+  return value === "" || Number.isNaN(value) ? undefined : value;
+}
+
+/** What there is to choose from. `current` stays, even when no row has it any more. */
+export function listOptions<Row>(
+  rows: readonly Row[],
+  { readValue }: Choice<Row>,
+  current: string,
+): readonly string[] {
+  const options = new Set<string>();
+  for (const row of rows) {
+    const option = readValue(row);
+    if (option !== undefined && option !== "") options.add(option);
+  }
+  const listed = Array.from(options).sort().slice(0, OPTIONS_MAX);
+  return current === "" || listed.includes(current) ? listed : [...listed, current];
+}
+
+/** A key for each row: two rows that call themselves the same get different ones. */
+export function nameRows<Row>(
+  rows: readonly Row[],
+  keyOf: (row: Row) => string,
+): readonly { readonly key: string; readonly row: Row }[] {
+  const counts = new Map<string, number>();
+  return rows.map((row) => {
+    const name = keyOf(row);
+    const count = counts.get(name) ?? 0;
+    counts.set(name, count + 1);
+    return { key: `${name} ${count}`, row };
+  });
+}

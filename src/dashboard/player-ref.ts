@@ -1,0 +1,9 @@
+// Players come as "<name>:<id>". A name may hold colons of its own; the id does not.
+
+export type PlayerRef = { readonly name: string; readonly id: string | undefined };
+
+export function parsePlayerRef(text: string | null | undefined): PlayerRef {
+  const given = text ?? "";
+  const [, name = given, id] = /^(.*):(\d+)$/su.exec(given) ?? [];
+  return { name, id };
+}

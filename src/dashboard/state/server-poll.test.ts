@@ -1,0 +1,127 @@
+import { describe, expect, test } from "bun:test";
+import { createCallerApi } from "../api/caller.ts";
+import { parseExactJson } from "../api/exact-json.ts";
+import { Pace } from "../api/pace.ts";
+import type { AskOptions, Outcome } from "../api/request.ts";
+import { HISTORY_POINTS_MAX, ServerHistory } from "./server-history.ts";
+import { judgeAge, ServerPoll, STALE_AFTER_MS } from "./server-poll.ts";
+
+const NOW = 1_800_000_000_000;
+
+function refusal(code: number, more: object = {}): Outcome<never> {
+  const error = {
+    code,
+    status: 400,
+    message: "refused",
+    upstreamCode: undefined,
+    upstreamMessage: undefined,
+    retryAfter: undefined,
+    details: undefined,
+    ...more,
+  };
+  return { ok: false, error, receivedAt: NOW, limit: undefined };
+}
+
+function startPoll(answer: (sections: string[], options: AskOptions) => Outcome<unknown>) {
+  const asked: string[] = [];
+  const api = createCallerApi(async <T>(_path: string, options: AskOptions = {}) => {
+    const sections = Object.keys(options.query ?? {});
+    asked.push(sections.join());
+    return answer(sections, options) as Outcome<T>;
+  });
+  return { poll: new ServerPoll(api, new Pace()), asked };
+}
+
+function stateWith(sections: readonly string[]): Outcome<unknown> {
+  const value = { Name: "x", CurrentPlayers: 3, ...Object.fromEntries(sections.map((name) => [name, []])) };
+  return { ok: true, status: 200, value, etag: '"e"', ageMs: 2_000, receivedAt: NOW, limit: undefined };
+}
+
+describe("the poll of the page", () => {
+  test("asks for what the open views want and what the plots need, and for nothing else", async () => {
+    const { poll, asked } = startPoll(stateWith);
+    const wish = Symbol();
+    expect(poll.want(wish, ["Vehicles"])).toBe(true);
+    await poll.read();
+    expect(poll.want(Symbol(), ["Vehicles"])).toBe(false);
+    poll.wantNoMore(wish);
+    expect(asked).toEqual(["JoinLogs,Queue,Vehicles"]);
+  });
+
+  test("does without a section that the key may not read, says so, and does not ask for it again", async () => {
+    const { poll, asked } = startPoll((sections) => {
+      return sections.includes("Players") ? refusal(5011) : stateWith(sections);
+    });
+    poll.want(Symbol(), ["Players", "Staff"]);
+    const reading = await poll.read();
+    expect(reading).toMatchObject({ condition: "ok", forbidden: ["Players"], state: { Staff: [] } });
+    asked.length = 0;
+    await poll.read();
+    expect(asked).toEqual(["Staff,JoinLogs,Queue"]);
+  });
+
+  test("sends the ETag of the same sections and takes a 304 as the same state, with its new age", async () => {
+    const { poll } = startPoll((sections, { headers }) => {
+      if (headers?.["If-None-Match"] !== '"e"') return stateWith(sections);
+      return { ...stateWith([]), status: 304, value: undefined, ageMs: 0 } as Outcome<unknown>;
+    });
+    const first = await poll.read();
+    const second = await poll.read();
+    expect(second.state).toBe(first.state as NonNullable<typeof first.state>);
+    expect([first.dataAt, second.dataAt]).toEqual([NOW - 2_000, NOW]);
+  });
+
+  test.each([
+    [5019, { upstreamCode: 3002 }, "offline"],
+    [5019, { upstreamCode: 1001 }, "game-error"],
+    [5016, {}, "limited"],
+    [5100, {}, "blocked"],
+    [5009, {}, "refused"],
+    [0, {}, "unreachable"],
+    [5106, {}, "unreachable"],
+  ] as const)("keeps the last state through %p %p, which is %p", async (code, more, condition) => {
+    let isGood = true;
+    const { poll } = startPoll((sections) => (isGood ? stateWith(sections) : refusal(code, more)));
+    const { state } = await poll.read();
+    isGood = false;
+    expect(await poll.read()).toMatchObject({ condition, state: state ?? {}, error: { code } });
+  });
+
+  test("a good reading is stale once it is older than three polls", async () => {
+    const { poll } = startPoll(stateWith);
+    const reading = await poll.read();
+    expect(judgeAge(reading, NOW - 2_000 + STALE_AFTER_MS)).toBe("ok");
+    expect(judgeAge(reading, NOW - 2_000 + STALE_AFTER_MS + 1)).toBe("stale");
+  });
+});
+
+describe("the history of the page", () => {
+  const base = { CurrentPlayers: 1, Queue: [1, 2] } as unknown as Parameters<ServerHistory["note"]>[0];
+
+  test("counts joins and leaves that are new since the reading before", () => {
+    const history = new ServerHistory();
+    const old = { Join: true, Timestamp: 1, Player: "a:1" };
+    history.note({ ...base, JoinLogs: [old] }, 1);
+    const left = { Join: false, Timestamp: 2, Player: "a:1" };
+    history.note({ ...base, JoinLogs: [left, old, { Join: true, Timestamp: 2, Player: "b:2" }] }, 2);
+    expect(history.points).toEqual([
+      { at: 1, players: 1, queue: 2, joins: 0, leaves: 0 },
+      { at: 2, players: 1, queue: 2, joins: 1, leaves: 1 },
+    ]);
+  });
+
+  test("holds a bounded number of points and drops the oldest", () => {
+    const history = new ServerHistory();
+    for (let at = 1; at <= HISTORY_POINTS_MAX + 5; at++) history.note(base, at);
+    expect(history.points.length).toBe(HISTORY_POINTS_MAX);
+    expect(history.points[0]?.at).toBe(6);
+  });
+});
+
+test("ids beyond the precision of numbers keep their digits", () => {
+  expect(parseExactJson('{"a": 12345678901234567890, "b": 42, "c": 1.5}')).toEqual({
+    a: "12345678901234567890",
+    b: 42,
+    c: 1.5,
+  });
+});

@@ -1,0 +1,36 @@
+// How times, numbers and ages are written in the reader's language and time zone.
+import { useMemo } from "react";
+import { useTranslation } from "react-i18next";
+
+const MINUTE_SECONDS = 60;
+const HOUR_SECONDS = 3_600;
+/** Beyond it there are no dates; the game may send what it likes. */
+const DATE_MAX_MS = 8.64e15;
+const NO_DATE = "—";
+
+export function useFormat() {
+  const { t, i18n } = useTranslation("status");
+  const { language } = i18n;
+  return useMemo(() => {
+    const time = new Intl.DateTimeFormat(language, { timeStyle: "medium" });
+    const dateTime = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "medium" });
+    const number = new Intl.NumberFormat(language);
+    return {
+      /** Epoch milliseconds. What the game sends is in seconds: multiply it. */
+      time: (ms: number) => (isDate(ms) ? time.format(ms) : NO_DATE),
+      dateTime: (ms: number) => (isDate(ms) ? dateTime.format(ms) : NO_DATE),
+      number: (value: number) => number.format(value),
+      /** "12 s", "3 min", "2 h". */
+      duration(ms: number): string {
+        const seconds = Math.max(0, Math.round(ms / 1000));
+        if (seconds < 2 * MINUTE_SECONDS) return t("seconds", { n: seconds });
+        if (seconds < 2 * HOUR_SECONDS) return t("minutes", { n: Math.round(seconds / MINUTE_SECONDS) });
+        return t("hours", { n: Math.round(seconds / HOUR_SECONDS) });
+      },
+    };
+  }, [language, t]);
+}
+
+function isDate(ms: number): boolean {
+  return Math.abs(ms) <= DATE_MAX_MS;
+}

@@ -1,0 +1,260 @@
+// Emergency calls and calls for a moderator, newest first.
+import { Stack, Text, Title } from "@mantine/core";
+import { useMemo } from "react";
+import { useTranslation } from "react-i18next";
+import type { Section } from "../../core/sections.ts";
+import type { EmergencyCall, ModCall, Player } from "../api/caller.ts";
+import type { Id } from "../api/exact-json.ts";
+import { DataTable, type ShownChoice, type ShownColumn } from "../parts/data-table.tsx";
+import { GameText } from "../parts/game-text.tsx";
+import { Moment } from "../parts/moment.tsx";
+import { PlayerName } from "../parts/player-name.tsx";
+import { ServerStateGate } from "../parts/states.tsx";
+import { TeamName } from "../parts/team-name.tsx";
+import { ViewPage } from "../parts/view-page.tsx";
+import { parsePlayerRef } from "../player-ref.ts";
+import { useNow } from "../state/use-now.ts";
+import { useServerState } from "../state/use-server-state.tsx";
+
+const WANTED: readonly Section[] = ["EmergencyCalls", "ModCalls", "Players"];
+const NEWEST_FIRST = { column: "time", isDescending: true };
+/** Often enough for "3 min. ago". */
+const TICK_MS = 10_000;
+const PARTICIPANTS_MAX = 5;
+
+/** The names of those who are here, by id. */
+type Names = ReadonlyMap<string, string>;
+
+export function CallsView() {
+  const { t } = useTranslation("calls");
+  const view = useServerState(WANTED);
+  const players = view.state?.Players;
+  const names = useMemo(() => listNames(players), [players]);
+  return (
+    <ViewPage title={t("title")} summary={t("summary")}>
+      <ServerStateGate view={view}>
+        {(state) => (
+          <>
+            {state.EmergencyCalls && (
+              <Stack component="section" gap="sm" aria-label={t("emergency.title")}>
+                <Title order={2} size="h3">
+                  {t("emergency.title")}
+                </Title>
+                <EmergencyTable calls={state.EmergencyCalls} names={names} />
+              </Stack>
+            )}
+            {state.ModCalls && (
+              <Stack component="section" gap="sm" aria-label={t("moderator.title")}>
+                <Title order={2} size="h3">
+                  {t("moderator.title")}
+                </Title>
+                <ModCallTable calls={state.ModCalls} />
+              </Stack>
+            )}
+          </>
+        )}
+      </ServerStateGate>
+    </ViewPage>
+  );
+}
+
+function listNames(players: readonly Player[] | undefined): Names {
+  const names = new Map<string, string>();
+  for (const { Player: text } of players ?? []) {
+    const { name, id } = parsePlayerRef(text);
+    if (id !== undefined) names.set(id, name);
+  }
+  return names;
+}
+
+function EmergencyTable(props: { readonly calls: readonly EmergencyCall[]; readonly names: Names }) {
+  const { t } = useTranslation("calls");
+  const { calls, names } = props;
+  const now = useNow(TICK_MS);
+  const columns = useMemo(
+    (): readonly ShownColumn<EmergencyCall>[] => [
+      {
+        id: "number",
+        title: t("column.number"),
+        readValue: ({ CallNumber }) => CallNumber,
+        cell: ({ CallNumber }) =>
+          CallNumber === undefined ? undefined : (
+            <Text component="span" size="sm" fw={600} className="numbers">
+              {t("number", { n: CallNumber })}
+            </Text>
+          ),
+      },
+      {
+        id: "team",
+        title: t("column.team"),
+        readValue: ({ Team }) => Team,
+        cell: ({ Team }) => (Team ? <TeamName team={Team} /> : undefined),
+      },
+      {
+        id: "description",
+        title: t("column.description"),
+        readValue: ({ Description }) => Description,
+        cell: ({ Description }) => (Description ? <GameText text={Description} max={120} /> : undefined),
+      },
+      {
+        id: "place",
+        title: t("column.place"),
+        readValue: (call) => [call.PositionDescriptor, describePosition(call)].filter(Boolean).join(" "),
+        cell: (call) => (call.PositionDescriptor || call.Position ? <Place call={call} /> : undefined),
+      },
+      {
+        id: "caller",
+        title: t("column.caller"),
+        readValue: ({ Caller }) => nameOf(Caller, names),
+        cell: ({ Caller }) =>
+          Caller === undefined || Caller === null ? undefined : <PlayerById id={Caller} names={names} />,
+      },
+      {
+        id: "players",
+        title: t("column.players"),
+        readValue: ({ Players }) => Players?.map((id) => nameOf(id, names)).join(" "),
+        cell: ({ Players }) =>
+          Players && Players.length > 0 ? <Participants ids={Players} names={names} /> : undefined,
+      },
+      {
+        id: "time",
+        title: t("column.started"),
+        readValue: ({ StartedAt }) => StartedAt,
+        cell: ({ StartedAt }) =>
+          StartedAt === undefined ? undefined : <Moment seconds={StartedAt} now={now} />,
+      },
+    ],
+    [t, names, now],
+  );
+  const choices = useMemo(
+    (): readonly ShownChoice<EmergencyCall>[] => [
+      { id: "team", label: t("column.team"), readValue: ({ Team }) => Team },
+    ],
+    [t],
+  );
+  return (
+    <DataTable
+      label={t("emergency.title")}
+      rows={calls}
+      columns={columns}
+      choices={choices}
+      sorting={NEWEST_FIRST}
+      keyOf={keyOfEmergency}
+      emptyTitle={t("emergency.empty")}
+    />
+  );
+}
+
+/** Numbers repeat across teams. */
+function keyOfEmergency({ Team, CallNumber, StartedAt }: EmergencyCall): string {
+  return `${Team} ${CallNumber} ${StartedAt}`;
+}
+
+function nameOf(id: Id | null | undefined, names: Names): string | undefined {
+  if (id === undefined || id === null) return undefined;
+  return [names.get(String(id)), id].filter((part) => part !== undefined).join(" ");
+}
+
+function PlayerById({ id, names }: { readonly id: Id; readonly names: Names }) {
+  const { t } = useTranslation("calls");
+  return <PlayerName name={names.get(String(id)) ?? t("notHere")} id={String(id)} />;
+}
+
+function Participants({ ids, names }: { readonly ids: readonly Id[]; readonly names: Names }) {
+  const { t } = useTranslation("calls");
+  const left = ids.length - PARTICIPANTS_MAX;
+  return (
+    <ul className="plain-list">
+      {ids.slice(0, PARTICIPANTS_MAX).map((id, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the game may name somebody twice
+        <li key={index}>
+          <PlayerById id={id} names={names} />
+        </li>
+      ))}
+      {left > 0 && <li>{t("andMore", { n: left })}</li>}
+    </ul>
+  );
+}
+
+function describePosition({ Position }: EmergencyCall): string | undefined {
+  if (!Array.isArray(Position)) return undefined;
+  return Position.slice(0, 2)
+    .map((part) => Math.round(Number(part)))
+    .join(", ");
+}
+
+function Place({ call }: { readonly call: EmergencyCall }) {
+  const position = describePosition(call);
+  return (
+    <span>
+      {call.PositionDescriptor && <GameText text={call.PositionDescriptor} />}{" "}
+      {position !== undefined && (
+        <Text component="span" size="xs" c="dimmed" className="numbers">
+          ({position})
+        </Text>
+      )}
+    </span>
+  );
+}
+
+function ModCallTable({ calls }: { readonly calls: readonly ModCall[] }) {
+  const { t } = useTranslation("calls");
+  const now = useNow(TICK_MS);
+  const columns = useMemo(
+    (): readonly ShownColumn<ModCall>[] => [
+      {
+        id: "caller",
+        title: t("column.caller"),
+        readValue: ({ Caller }) => Caller,
+        cell: ({ Caller }) => (Caller ? <PlayerName {...parsePlayerRef(Caller)} /> : undefined),
+      },
+      {
+        id: "moderator",
+        title: t("column.moderator"),
+        readValue: ({ Moderator }) => Moderator ?? undefined,
+        cell: ({ Moderator }) =>
+          Moderator ? (
+            <PlayerName {...parsePlayerRef(Moderator)} />
+          ) : (
+            <Text component="span" size="sm" c="dimmed">
+              {t("moderator.nobody")}
+            </Text>
+          ),
+      },
+      {
+        id: "time",
+        title: t("column.time"),
+        readValue: ({ Timestamp }) => Timestamp,
+        cell: ({ Timestamp }) =>
+          Timestamp === undefined ? undefined : <Moment seconds={Timestamp} now={now} />,
+      },
+    ],
+    [t, now],
+  );
+  const choices = useMemo(
+    (): readonly ShownChoice<ModCall>[] => [
+      {
+        id: "state",
+        label: t("moderator.state"),
+        readValue: ({ Moderator }) => (Moderator ? "answered" : "open"),
+        nameOf: (option) => t(option === "open" ? "moderator.open" : "moderator.answered"),
+      },
+    ],
+    [t],
+  );
+  return (
+    <DataTable
+      label={t("moderator.title")}
+      rows={calls}
+      columns={columns}
+      choices={choices}
+      sorting={NEWEST_FIRST}
+      keyOf={keyOfModCall}
+      emptyTitle={t("moderator.empty")}
+    />
+  );
+}
+
+function keyOfModCall({ Caller, Timestamp }: ModCall): string {
+  return `${Timestamp} ${Caller}`;
+}

@@ -1,0 +1,80 @@
+// A command's state for people: a badge, and a sentence that says what it means.
+import { Badge, Group, Text } from "@mantine/core";
+import { useTranslation } from "react-i18next";
+import type { CommandStatus } from "../../core/command.ts";
+import type { CommandReport } from "../api/caller.ts";
+import { useFormat } from "../state/use-format.ts";
+
+const COLOURS: Readonly<Record<CommandStatus, string>> = {
+  queued: "blue",
+  sending: "indigo",
+  sent: "teal",
+  failed: "red",
+  unknown: "orange",
+  expired: "gray",
+  cancelled: "gray",
+};
+
+const CODES = [
+  1001, 1002, 2000, 2001, 2002, 2003, 2004, 3001, 3002, 4000, 4001, 4002, 4003, 9998, 9999,
+] as const;
+
+export function isUnfinished({ status }: Pick<CommandReport, "status">): boolean {
+  return status === "queued" || status === "sending";
+}
+
+export function StatusBadge({ command }: { readonly command: CommandReport }) {
+  const { t } = useTranslation("commands");
+  const { status, position, confirmed_at: confirmedAt } = command;
+  return (
+    <Group gap={6} wrap="wrap">
+      <Badge color={COLOURS[status]} variant="light" tt="none" size="lg">
+        {t(`status.${status}`)}
+        {position !== null && `, ${t("position", { count: position })}`}
+      </Badge>
+      {confirmedAt !== null && (
+        <Badge color="teal" variant="outline" tt="none" size="lg">
+          {t("confirmed")}
+        </Badge>
+      )}
+    </Group>
+  );
+}
+
+/** When, and what it means; the game's own words are shown as text. */
+export function StateDetails({ command }: { readonly command: CommandReport }) {
+  const { t } = useTranslation("commands");
+  const format = useFormat();
+  const reason = useReason(command);
+  const { status, confirmed_at: confirmedAt, upstream_message: message } = command;
+  const isSeen = status === "unknown" && confirmedAt !== null;
+  const times = [
+    t("queuedAt", { time: format.dateTime(command.queued_at) }),
+    ...(command.finished_at === null ? [] : [t("finishedAt", { time: format.time(command.finished_at) })]),
+  ];
+  return (
+    <>
+      <Text size="sm" c="dimmed" className="numbers">
+        {times.join(" · ")}
+      </Text>
+      <Text size="sm">
+        {t(isSeen ? "meaning.unknownButSeen" : `meaning.${status}`)}
+        {reason !== undefined && ` (${reason})`}
+        {confirmedAt !== null && ` ${t("confirmedAt", { time: format.time(confirmedAt) })}`}
+      </Text>
+      {message !== null && message !== "" && status !== "sent" && (
+        <Text size="sm" c="dimmed" className="untrusted">
+          {t("gameSays", { message })}
+        </Text>
+      )}
+    </>
+  );
+}
+
+function useReason({ status, upstream_code: code }: CommandReport): string | undefined {
+  const { t } = useTranslation("commands");
+  if (status !== "failed" && (status !== "unknown" || code === null)) return undefined;
+  if (code === null) return t("code.none");
+  const known = CODES.find((other) => other === code);
+  return known === undefined ? t("code.other", { code }) : `${t(`code.${known}`)}, ${code}`;
+}

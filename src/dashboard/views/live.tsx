@@ -1,0 +1,222 @@
+// The view "live": the server at a glance, and what waits for somebody.
+import { Badge, Box, Group, Progress, SimpleGrid, Stack, Text, useComputedColorScheme } from "@mantine/core";
+import { useTranslation } from "react-i18next";
+import type { Section } from "../../core/sections.ts";
+import type { EmergencyCall, JoinLog, ModCall, Player, ServerState } from "../api/caller.ts";
+import { ServerStateGate } from "../parts/states.tsx";
+import { TeamLabel, useTeamName } from "../parts/team.tsx";
+import { ViewPage } from "../parts/view-page.tsx";
+import { parsePlayerRef } from "../player-ref.ts";
+import { useFormat } from "../state/use-format.ts";
+import { useNow } from "../state/use-now.ts";
+import { useServerState } from "../state/use-server-state.tsx";
+import { TEAMS, teamColour } from "../team-colours.ts";
+import { FreshnessCard } from "./live/freshness-card.tsx";
+import "./live/live.css";
+import { ListPanel, Panel } from "./live/panel.tsx";
+import { ServerCard } from "./live/server-card.tsx";
+
+const WANTED: readonly Section[] = ["Players", "Queue", "JoinLogs", "ModCalls", "EmergencyCalls"];
+const MOVES_SHOWN_MAX = 8;
+const CALLS_SHOWN_MAX = 5;
+/** Ages of minutes need no second hand. */
+const AGE_STEP_MS = 5_000;
+
+export function LiveView() {
+  const { t } = useTranslation("live");
+  const view = useServerState(WANTED);
+  return (
+    <ViewPage title={t("title")} summary={t("summary")}>
+      <ServerStateGate view={view}>
+        {(state) => (
+          <Stack gap="md">
+            <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+              <ServerCard state={state} />
+              <Stack gap="md">
+                <FreshnessCard view={view} />
+                <TeamsPanel players={state.Players} />
+              </Stack>
+            </SimpleGrid>
+            <Lists state={state} />
+          </Stack>
+        )}
+      </ServerStateGate>
+    </ViewPage>
+  );
+}
+
+function Lists({ state }: { readonly state: ServerState }) {
+  const { t } = useTranslation("live");
+  const moves = newestFirst(state.JoinLogs, ({ Timestamp }) => Timestamp);
+  const open = state.ModCalls?.filter(({ Moderator }) => !Moderator);
+  const modCalls = newestFirst(open, ({ Timestamp }) => Timestamp);
+  const emergencies = newestFirst(state.EmergencyCalls, ({ StartedAt }) => StartedAt);
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="md">
+      <ListPanel
+        title={t("modCalls.title")}
+        empty={t("modCalls.empty")}
+        items={modCalls}
+        shownMax={CALLS_SHOWN_MAX}
+        view="calls"
+      >
+        {(call, index) => <ModCallRow key={`${call.Timestamp} ${call.Caller} ${index}`} call={call} />}
+      </ListPanel>
+      <ListPanel
+        title={t("emergencies.title")}
+        empty={t("emergencies.empty")}
+        items={emergencies}
+        shownMax={CALLS_SHOWN_MAX}
+        view="calls"
+      >
+        {(call, index) => <EmergencyRow key={`${call.Team} ${call.CallNumber} ${index}`} call={call} />}
+      </ListPanel>
+      <ListPanel
+        title={t("moves.title")}
+        empty={t("moves.empty")}
+        items={moves}
+        shownMax={MOVES_SHOWN_MAX}
+        view="logs"
+      >
+        {(move, index) => <MoveRow key={`${move.Timestamp} ${move.Player} ${index}`} move={move} />}
+      </ListPanel>
+    </SimpleGrid>
+  );
+}
+
+function TeamsPanel({ players }: { readonly players: readonly Player[] | undefined }) {
+  const { t } = useTranslation("live");
+  const scheme = useComputedColorScheme("light");
+  const nameOf = useTeamName();
+  const counts = new Map<string, number>();
+  for (const { Team = "" } of players ?? []) counts.set(Team, (counts.get(Team) ?? 0) + 1);
+  const known: readonly string[] = TEAMS;
+  const teams = [...TEAMS, ...Array.from(counts.keys()).filter((team) => !known.includes(team))];
+  const all = players?.length ?? 0;
+  return (
+    <Panel title={t("teams.title")}>
+      {all === 0 ? (
+        <Text c="dimmed" size="sm">
+          {players ? t("teams.empty") : t("forbidden")}
+        </Text>
+      ) : (
+        <ul className="live-list">
+          {teams.map((team) => {
+            const count = counts.get(team) ?? 0;
+            return (
+              <li key={team} style={{ alignItems: "center" }}>
+                <Text size="sm" component="span" w="9.5rem" style={{ flex: "none" }}>
+                  <TeamLabel team={team} />
+                </Text>
+                <Progress.Root size="md" style={{ flex: 1 }}>
+                  <Progress.Section
+                    value={(count / all) * 100}
+                    color={teamColour(team, scheme)}
+                    aria-label={nameOf(team)}
+                    aria-valuetext={t("teams.count", { count })}
+                  />
+                </Progress.Root>
+                <Text size="sm" component="span" className="numbers" w="2rem" ta="end" aria-hidden>
+                  {count}
+                </Text>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+function MoveRow({ move }: { readonly move: JoinLog }) {
+  const { t } = useTranslation("live");
+  return (
+    <li>
+      <Group gap="xs" wrap="nowrap" miw={0}>
+        <Badge
+          variant="light"
+          color={move.Join ? "teal" : "gray"}
+          tt="none"
+          miw="4.5rem"
+          style={{ flex: "none" }}
+        >
+          {t(move.Join ? "moves.joined" : "moves.left")}
+        </Badge>
+        <PlayerName player={move.Player} />
+      </Group>
+      <Age since={move.Timestamp} text="ago" />
+    </li>
+  );
+}
+
+function ModCallRow({ call }: { readonly call: ModCall }) {
+  return (
+    <li>
+      <PlayerName player={call.Caller} />
+      <Age since={call.Timestamp} text="modCalls.waits" />
+    </li>
+  );
+}
+
+function EmergencyRow({ call }: { readonly call: EmergencyCall }) {
+  const { t } = useTranslation("live");
+  const units = call.Players?.length ?? 0;
+  const place = [call.PositionDescriptor, units > 0 ? t("emergencies.units", { count: units }) : undefined];
+  return (
+    <li>
+      <Box miw={0}>
+        <Text size="sm" fw={600} component="div">
+          <TeamLabel team={call.Team} /> · {t("emergencies.number", { number: call.CallNumber ?? "?" })}
+        </Text>
+        {call.Description && (
+          <Text size="sm" className="untrusted" lineClamp={2}>
+            {call.Description}
+          </Text>
+        )}
+        <Text size="xs" c="dimmed" className="untrusted" lineClamp={1}>
+          {place.filter(Boolean).join(" · ")}
+        </Text>
+      </Box>
+      <Age since={call.StartedAt} text="ago" />
+    </li>
+  );
+}
+
+function PlayerName({ player }: { readonly player: string | undefined }) {
+  const { t } = useTranslation("live");
+  const { name, id } = parsePlayerRef(player);
+  return (
+    <Text size="sm" className="untrusted" lineClamp={1} title={id}>
+      {name.trim() === "" ? t("unnamed") : name}
+    </Text>
+  );
+}
+
+/** `since` in seconds, as the game says it. */
+function Age(props: { readonly since: number | undefined; readonly text: "ago" | "modCalls.waits" }) {
+  const { t } = useTranslation("live");
+  const format = useFormat();
+  const now = useNow(AGE_STEP_MS);
+  const { since, text } = props;
+  if (typeof since !== "number") return null;
+  return (
+    <Text
+      size="sm"
+      c="dimmed"
+      component="time"
+      className="numbers"
+      style={{ flex: "none" }}
+      title={format.dateTime(since * 1000)}
+    >
+      {t(text, { age: format.duration(now - since * 1000) })}
+    </Text>
+  );
+}
+
+/** The order of the game's logs is not promised. */
+function newestFirst<T>(
+  items: readonly T[] | undefined,
+  timeOf: (item: T) => number | undefined,
+): readonly T[] | undefined {
+  return items?.toSorted((a, b) => (timeOf(b) ?? 0) - (timeOf(a) ?? 0));
+}

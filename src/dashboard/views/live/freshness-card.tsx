@@ -1,0 +1,61 @@
+// How far what is shown can be trusted: what the game API says, how old it is, and how often the page may still ask.
+import { Progress, Text } from "@mantine/core";
+import { useTranslation } from "react-i18next";
+import { judgeAge } from "../../state/server-poll.ts";
+import { useFormat } from "../../state/use-format.ts";
+import { useNow } from "../../state/use-now.ts";
+import type { ServerView } from "../../state/use-server-state.tsx";
+import { Panel } from "./panel.tsx";
+
+export function FreshnessCard({ view }: { readonly view: ServerView }) {
+  const { t } = useTranslation("live");
+  const format = useFormat();
+  const now = useNow();
+  const { dataAt, limit, error } = view;
+  const isGood = view.condition === "ok" || view.condition === "stale";
+  const condition = isGood ? judgeAge({ ...view, condition: "ok" }, now) : view.condition;
+  const message = error?.upstreamMessage || t("fresh.noWords", { code: error?.upstreamCode ?? 0 });
+  const isFull = !limit || limit.resetAt <= now;
+  return (
+    <Panel title={t("fresh.title")}>
+      <dl className="live-facts numbers">
+        <dt>{t("fresh.gameApi")}</dt>
+        <dd>
+          <Text span fw={600} className="untrusted" lineClamp={4}>
+            {t(`fresh.says.${condition}`, { message })}
+          </Text>
+        </dd>
+        <dt>{t("fresh.age")}</dt>
+        <dd>
+          {dataAt !== undefined &&
+            t("fresh.asOf", { age: format.duration(now - dataAt), time: format.time(dataAt) })}
+        </dd>
+        <dt>{t("fresh.limit")}</dt>
+        <dd>
+          {!limit
+            ? t("fresh.limitUnknown")
+            : isFull
+              ? t("fresh.limitFull", { limit: limit.limit })
+              : t("fresh.limitOf", {
+                  remaining: limit.remaining,
+                  limit: limit.limit,
+                  age: format.duration(limit.resetAt - now),
+                })}
+        </dd>
+      </dl>
+      {limit && (
+        <Progress
+          value={isFull ? 100 : (limit.remaining / Math.max(limit.limit, 1)) * 100}
+          color={isFull || limit.remaining * 4 > limit.limit ? "teal" : "orange"}
+          size="sm"
+          aria-label={t("fresh.limit")}
+        />
+      )}
+      {view.isSlowed && (
+        <Text size="sm" c="dimmed">
+          {t("fresh.slowed")}
+        </Text>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,190 @@
+// Joins and leaves, kills, commands and calls for a moderator in one time line, newest first.
+import { Chip, Group, Stack, Text, ThemeIcon, Title, VisuallyHidden } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useMemo, useState } from "react";
+import { useTranslation } from "react-i18next";
+import type { Section } from "../../core/sections.ts";
+import { CountLine, MoreButton, SearchField, Toolbar } from "../parts/data-table.tsx";
+import { GameText } from "../parts/game-text.tsx";
+import { Icon, type IconName } from "../parts/icon.tsx";
+import { Moment } from "../parts/moment.tsx";
+import { PlayerName } from "../parts/player-name.tsx";
+import { EmptyState, ServerStateGate } from "../parts/states.tsx";
+import { createSearch, nameRows } from "../parts/table-rows.ts";
+import { ViewPage } from "../parts/view-page.tsx";
+import { parsePlayerRef } from "../player-ref.ts";
+import { useNow } from "../state/use-now.ts";
+import { useServerState } from "../state/use-server-state.tsx";
+import { groupByDay, KINDS, type Kind, type LogEntry, listEntries } from "./logs/time-line.ts";
+
+const WANTED: readonly Section[] = ["JoinLogs", "KillLogs", "CommandLogs", "ModCalls"];
+const ENTRIES_AT_ONCE = 100;
+const SEARCH_DELAY_MS = 200;
+/** Often enough for "3 min. ago". */
+const TICK_MS = 10_000;
+
+const ICONS: Readonly<Record<Kind, { readonly icon: IconName; readonly colour: string }>> = {
+  join: { icon: "join", colour: "teal" },
+  leave: { icon: "leave", colour: "gray" },
+  kill: { icon: "kill", colour: "red" },
+  command: { icon: "commands", colour: "indigo" },
+  modCall: { icon: "staff", colour: "orange" },
+};
+
+export function LogsView() {
+  const { t } = useTranslation("logs");
+  const view = useServerState(WANTED);
+  const { state } = view;
+  const entries = useMemo(() => (state ? listEntries(state) : []), [state]);
+  return (
+    <ViewPage title={t("title")} summary={t("summary")}>
+      <ServerStateGate view={view}>{() => <TimeLine entries={entries} />}</ServerStateGate>
+    </ViewPage>
+  );
+}
+
+function TimeLine({ entries }: { readonly entries: readonly LogEntry[] }) {
+  const { t } = useTranslation(["logs", "table"]);
+  const now = useNow(TICK_MS);
+  const [kinds, setKinds] = useState<readonly string[]>(KINDS);
+  const [typed, setTyped] = useState("");
+  const [search] = useDebouncedValue(typed, SEARCH_DELAY_MS);
+  const [shownMax, setShownMax] = useState(ENTRIES_AT_ONCE);
+
+  const found = useMemo(() => {
+    const matches = createSearch(search);
+    return entries.filter((entry) => kinds.includes(entry.kind) && matches(() => entry.texts));
+  }, [entries, kinds, search]);
+  const days = useMemo(() => groupByDay(found.slice(0, shownMax)), [found, shownMax]);
+  const counts = useMemo(() => Map.groupBy(entries, ({ kind }) => kind), [entries]);
+  const isNarrowed = found.length < entries.length;
+
+  if (entries.length === 0) return <EmptyState title={t("empty")} />;
+  return (
+    <Stack gap="sm">
+      <Toolbar>
+        <SearchField value={typed} onChange={setTyped} />
+        <fieldset className="chips">
+          <VisuallyHidden component="legend">{t("kinds")}</VisuallyHidden>
+          <Chip.Group multiple value={[...kinds]} onChange={setKinds}>
+            <Group gap={6}>
+              {KINDS.map((kind) => (
+                <Chip key={kind} value={kind} variant="light" size="sm">
+                  {t("chip", { kind: t(`kind.${kind}`), n: counts.get(kind)?.length ?? 0 })}
+                </Chip>
+              ))}
+            </Group>
+          </Chip.Group>
+        </fieldset>
+      </Toolbar>
+      <CountLine
+        text={
+          isNarrowed
+            ? t("table:found", { n: found.length, count: entries.length })
+            : t("table:rows", { count: entries.length })
+        }
+        saidAfter={`${search}\n${kinds.join()}`}
+      />
+      {found.length === 0 && <EmptyState title={t("table:noMatch")}>{t("table:noMatchHint")}</EmptyState>}
+      {days.map(({ day, entries: ofDay }) => (
+        <Day key={day ?? "unknown"} at={ofDay[0]?.at} entries={ofDay} now={now} />
+      ))}
+      <MoreButton left={found.length - shownMax} onClick={() => setShownMax(shownMax + ENTRIES_AT_ONCE)} />
+    </Stack>
+  );
+}
+
+function Day(props: {
+  readonly at: number | undefined;
+  readonly entries: readonly LogEntry[];
+  readonly now: number;
+}) {
+  const { entries, now } = props;
+  const title = useDayName(props.at, now);
+  return (
+    <section aria-label={title}>
+      <Title order={2} size="h5" className="day-title">
+        {title}
+      </Title>
+      <ol className="time-line">
+        {nameRows(entries, ({ key }) => key).map(({ key, row }) => (
+          <Entry key={key} entry={row} now={now} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function useDayName(at: number | undefined, now: number): string {
+  const { t, i18n } = useTranslation("logs");
+  if (at === undefined) return t("unknownDay");
+  const name = new Intl.DateTimeFormat(i18n.language, { dateStyle: "full" }).format(at);
+  const dayOf = (ms: number) => new Date(ms).toDateString();
+  if (dayOf(at) === dayOf(now)) return t("today", { day: name });
+  const yesterday = new Date(now);
+  yesterday.setDate(yesterday.getDate() - 1);
+  return dayOf(at) === yesterday.toDateString() ? t("yesterday", { day: name }) : name;
+}
+
+function Entry({ entry, now }: { readonly entry: LogEntry; readonly now: number }) {
+  const { t } = useTranslation("logs");
+  const { icon, colour } = ICONS[entry.kind];
+  return (
+    <li className="time-line-entry">
+      <span className="time-line-moment">
+        <Moment seconds={entry.seconds} now={now} isTimeOnly />
+      </span>
+      <ThemeIcon variant="light" color={colour} size="md" radius="xl" aria-hidden>
+        <Icon name={icon} size={15} />
+      </ThemeIcon>
+      <div className="time-line-text">
+        <Text component="span" size="sm" c="dimmed">
+          {t(`label.${entry.kind}`)}
+        </Text>
+        <Story entry={entry} />
+      </div>
+    </li>
+  );
+}
+
+/** What happened, as parts in a row: no sentence, because names have no grammar. */
+function Story({ entry }: { readonly entry: LogEntry }) {
+  const { t } = useTranslation("logs");
+  const who = <PlayerName {...parsePlayerRef(entry.player)} />;
+  if (entry.kind === "command") {
+    return (
+      <>
+        {who}
+        <GameText text={entry.command ?? ""} max={160} isCode />
+      </>
+    );
+  }
+  if (entry.kind === "kill") {
+    return (
+      <>
+        {entry.player ? (
+          who
+        ) : (
+          <Text component="span" size="sm">
+            {t("noKiller")}
+          </Text>
+        )}
+        <span aria-hidden>→</span>
+        <VisuallyHidden>{t("killed")}</VisuallyHidden>
+        <PlayerName {...parsePlayerRef(entry.other)} />
+      </>
+    );
+  }
+  if (entry.kind === "modCall") {
+    return (
+      <>
+        {who}
+        <Text component="span" size="sm" c="dimmed">
+          {t(entry.other ? "answeredBy" : "nobody")}
+        </Text>
+        {entry.other && <PlayerName {...parsePlayerRef(entry.other)} />}
+      </>
+    );
+  }
+  return who;
+}

@@ -1,0 +1,72 @@
+// One time line out of four logs, newest first.
+import type { ServerState } from "../../api/caller.ts";
+import { toMs } from "../../parts/moment.tsx";
+
+export const KINDS = ["join", "leave", "kill", "command", "modCall"] as const;
+export type Kind = (typeof KINDS)[number];
+
+export type LogEntry = {
+  readonly kind: Kind;
+  readonly seconds: number | undefined;
+  /** In epoch milliseconds; undefined when the game gave no moment, or an impossible one. */
+  readonly at: number | undefined;
+  /** Who did it. */
+  readonly player: string | undefined;
+  /** To whom, or who answered. */
+  readonly other: string | undefined;
+  readonly command: string | undefined;
+  /** What is searched. */
+  readonly texts: readonly (string | undefined)[];
+  readonly key: string;
+};
+
+type Draft = Partial<Omit<LogEntry, "kind">> & { readonly kind: Kind };
+
+export function listEntries(
+  state: Pick<ServerState, "JoinLogs" | "KillLogs" | "CommandLogs" | "ModCalls">,
+): readonly LogEntry[] {
+  const { JoinLogs = [], KillLogs = [], CommandLogs = [], ModCalls = [] } = state;
+  const entries = [
+    ...JoinLogs.map(({ Join, Timestamp, Player }) =>
+      makeEntry({ kind: Join === false ? "leave" : "join", seconds: Timestamp, player: Player }),
+    ),
+    ...KillLogs.map(({ Killed, Killer, Timestamp }) =>
+      makeEntry({ kind: "kill", seconds: Timestamp, player: Killer, other: Killed }),
+    ),
+    ...CommandLogs.map(({ Player, Command, Timestamp }) =>
+      makeEntry({ kind: "command", seconds: Timestamp, player: Player, command: Command }),
+    ),
+    ...ModCalls.map(({ Caller, Moderator, Timestamp }) =>
+      makeEntry({ kind: "modCall", seconds: Timestamp, player: Caller, other: Moderator ?? undefined }),
+    ),
+  ];
+  // Sorting is stable: what has the same second stays as the game sent it. Without a moment comes last.
+  return entries.sort((a, b) => (b.at ?? Number.NEGATIVE_INFINITY) - (a.at ?? Number.NEGATIVE_INFINITY) || 0);
+}
+
+function makeEntry({ kind, seconds, player, other, command }: Draft): LogEntry {
+  return {
+    kind,
+    seconds,
+    at: toMs(seconds),
+    player,
+    other,
+    command,
+    texts: [player, other, command],
+    key: `${kind} ${seconds} ${player} ${other} ${command}`,
+  };
+}
+
+/** Days of the reader's zone, in the order of the entries. */
+export function groupByDay(
+  entries: readonly LogEntry[],
+): readonly { readonly day: string | undefined; readonly entries: readonly LogEntry[] }[] {
+  const days: { day: string | undefined; entries: LogEntry[] }[] = [];
+  for (const entry of entries) {
+    const day = entry.at === undefined ? undefined : new Date(entry.at).toDateString();
+    const last = days.at(-1);
+    if (last && last.day === day) last.entries.push(entry);
+    else days.push({ day, entries: [entry] });
+  }
+  return days;
+}

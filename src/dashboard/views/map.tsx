@@ -1,0 +1,222 @@
+// The view "map": players and emergency calls on a canvas, and the same as a list beside it.
+import { ActionIcon, Box, Button, CloseButton, Group, Paper, Stack, Text, Tooltip } from "@mantine/core";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import type { Section } from "../../core/sections.ts";
+import type { ServerState } from "../api/caller.ts";
+import { Icon, type IconName } from "../parts/icon.tsx";
+import { EmptyState, ServerStateGate } from "../parts/states.tsx";
+import { TeamLabel } from "../parts/team.tsx";
+import { ViewPage } from "../parts/view-page.tsx";
+import { useServerState } from "../state/use-server-state.tsx";
+import { TEAMS } from "../team-colours.ts";
+import "./map/map.css";
+import { MarkerFacts, useMarkerName } from "./map/marker-facts.tsx";
+import { MarkerList } from "./map/marker-list.tsx";
+import { listMarkers, type Marker } from "./map/markers.ts";
+import { useMapEngine } from "./map/use-map-engine.ts";
+
+const WANTED: readonly Section[] = ["Players", "EmergencyCalls"];
+const HELP_ID = "map-help";
+
+export function MapView() {
+  const { t } = useTranslation("map");
+  const view = useServerState(WANTED);
+  return (
+    <ViewPage title={t("title")} summary={t("summary")}>
+      <ServerStateGate view={view}>{(state) => <MapOrNothing state={state} />}</ServerStateGate>
+    </ViewPage>
+  );
+}
+
+function MapOrNothing({ state }: { readonly state: ServerState }) {
+  const { t } = useTranslation("map");
+  const markers = useMemo(() => listMarkers(state), [state]);
+  const placed = markers.filter(({ kind }) => kind === "player").length;
+  const nowhere = (state.Players?.length ?? 0) - placed;
+  return (
+    <Stack gap="sm">
+      {markers.length === 0 ? (
+        <EmptyState title={t("empty")}>{t("emptyText")}</EmptyState>
+      ) : (
+        <MapBoard markers={markers} />
+      )}
+      {nowhere > 0 && (
+        <Text size="sm" c="dimmed">
+          {t("nowhere", { count: nowhere })}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function MapBoard({ markers }: { readonly markers: readonly Marker[] }) {
+  const { t } = useTranslation("map");
+  const nameOf = useMarkerName();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const tip = useRef<HTMLDivElement>(null);
+  const [pointedKey, setPointed] = useState<string>();
+  const [listedKey, setListed] = useState<string>();
+  const [chosenKey, setChosen] = useState<string>();
+  const [followedKey, setFollowed] = useState<string>();
+  const engine = useMapEngine(canvas, tip, {
+    onPoint: setPointed,
+    onChoose(key) {
+      setChosen(key);
+      if (key === undefined) setFollowed(undefined);
+      else setFollowed((followed) => (followed === undefined ? undefined : key));
+    },
+    onFollowEnd: () => setFollowed(undefined),
+  });
+  useEffect(() => engine?.setMarkers(markers), [engine, markers]);
+  useEffect(() => engine?.setChosen(chosenKey), [engine, chosenKey]);
+  useEffect(() => engine?.setListed(listedKey), [engine, listedKey]);
+  useEffect(() => engine?.follow(followedKey), [engine, followedKey]);
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || event.defaultPrevented) return;
+      if (followedKey !== undefined) setFollowed(undefined);
+      else setChosen(undefined);
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [followedKey]);
+
+  const find = (key: string | undefined) =>
+    key === undefined ? undefined : markers.find((marker) => marker.key === key);
+  const tipped = find(pointedKey ?? listedKey);
+  const chosen = find(chosenKey);
+  const followed = find(followedKey);
+  const followFromList = useCallback((key: string) => {
+    setChosen(key);
+    setFollowed((before) => (before === key ? undefined : key));
+  }, []);
+
+  return (
+    <>
+      <div className="map-board">
+        <div className="map-frame">
+          {/* biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: a canvas that is moved with keys */}
+          <canvas
+            ref={canvas}
+            className="map-canvas"
+            tabIndex={0}
+            role="application"
+            aria-label={t("board")}
+            aria-describedby={HELP_ID}
+          />
+          {followed && (
+            <Paper className="map-following" withBorder shadow="sm" px="sm" py={4}>
+              <Text size="sm" fw={600} truncate className="untrusted" role="status">
+                {t("following", { name: nameOf(followed) })}
+              </Text>
+            </Paper>
+          )}
+          <ActionIcon.Group className="map-buttons" orientation="vertical">
+            <MapButton icon="plus" label={t("zoomIn")} onClick={() => engine?.zoomIn()} />
+            <MapButton icon="minus" label={t("zoomOut")} onClick={() => engine?.zoomOut()} />
+            <MapButton icon="fit" label={t("fit")} onClick={() => engine?.fit()} />
+          </ActionIcon.Group>
+          <div ref={tip} className="map-tip" style={{ visibility: "hidden" }} hidden={!tipped} aria-hidden>
+            {tipped && <MarkerFacts marker={tipped} />}
+          </div>
+        </div>
+        <div className="map-side">
+          {chosen && (
+            <ChosenCard
+              marker={chosen}
+              isFollowed={chosenKey === followedKey}
+              onFollow={(isWanted) => setFollowed(isWanted ? chosenKey : undefined)}
+              onClose={() => {
+                setChosen(undefined);
+                setFollowed(undefined);
+              }}
+            />
+          )}
+          <MarkerList markers={markers} followed={followedKey} onFollow={followFromList} onLook={setListed} />
+        </div>
+      </div>
+      <Legend markers={markers} />
+      <Text size="sm" c="dimmed" id={HELP_ID} visibleFrom="sm">
+        {t("help")}
+      </Text>
+      <Text size="sm" c="dimmed" hiddenFrom="sm">
+        {t("helpTouch")}
+      </Text>
+    </>
+  );
+}
+
+function MapButton(props: { readonly icon: IconName; readonly label: string; readonly onClick: () => void }) {
+  return (
+    <Tooltip label={props.label} position="left">
+      <ActionIcon variant="default" size="xl" aria-label={props.label} onClick={props.onClick}>
+        <Icon name={props.icon} size={18} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+function ChosenCard(props: {
+  readonly marker: Marker;
+  readonly isFollowed: boolean;
+  readonly onFollow: (isWanted: boolean) => void;
+  readonly onClose: () => void;
+}) {
+  const { t } = useTranslation(["map", "shell"]);
+  const { marker, isFollowed, onFollow, onClose } = props;
+  return (
+    <Paper component="section" aria-label={t("map:chosen")} withBorder p="sm">
+      <Group justify="space-between" align="flex-start" wrap="nowrap" gap="xs">
+        <Box miw={0}>
+          <MarkerFacts marker={marker} />
+        </Box>
+        <CloseButton aria-label={t("shell:close")} onClick={onClose} />
+      </Group>
+      <Button
+        mt="sm"
+        size="xs"
+        variant={isFollowed ? "filled" : "light"}
+        leftSection={<Icon name="follow" size={16} />}
+        onClick={() => onFollow(!isFollowed)}
+      >
+        {t(isFollowed ? "map:stopFollowing" : "map:follow")}
+      </Button>
+    </Paper>
+  );
+}
+
+function Legend({ markers }: { readonly markers: readonly Marker[] }) {
+  const { t } = useTranslation("map");
+  const counts = new Map<string, number>();
+  for (const { kind, team } of markers) {
+    if (kind === "player") counts.set(team, (counts.get(team) ?? 0) + 1);
+  }
+  const known: readonly string[] = TEAMS;
+  const teams = [...TEAMS, ...Array.from(counts.keys()).filter((team) => !known.includes(team))];
+  return (
+    <Group component="section" aria-label={t("legend")} gap="md" className="numbers">
+      {teams
+        .filter((team) => counts.has(team))
+        .map((team) => (
+          <Text key={team} size="sm" component="span">
+            <TeamLabel team={team} /> {counts.get(team)}
+          </Text>
+        ))}
+      {markers.some(({ kind }) => kind === "call") && (
+        <Group gap={8} component="span" display="inline-flex">
+          <span className="map-call-mark" aria-hidden />
+          <Text size="sm" span>
+            {t("legendCall")}
+          </Text>
+        </Group>
+      )}
+      {markers.some((marker) => marker.kind === "player" && marker.stars > 0) && (
+        <Text size="sm" span>
+          <span className="map-stars">★</span> {t("legendWanted")}
+        </Text>
+      )}
+    </Group>
+  );
+}

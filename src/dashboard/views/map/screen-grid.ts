@@ -1,0 +1,65 @@
+// Finds what is near a point of the screen by looking into the few cells around it, however many there are in all.
+// Filled anew with each frame, without making garbage.
+
+const CELL = 32;
+
+export class ScreenGrid {
+  /** How many were compared in the last search. */
+  compared = 0;
+  #columns = 1;
+  #rows = 1;
+  #heads = new Int32Array(1);
+  #next = new Int32Array(0);
+  #xs = new Float64Array(0);
+  #ys = new Float64Array(0);
+
+  clear(width: number, height: number, count: number): void {
+    this.#columns = Math.max(1, Math.ceil(width / CELL));
+    this.#rows = Math.max(1, Math.ceil(height / CELL));
+    const cells = this.#columns * this.#rows;
+    if (this.#heads.length < cells) this.#heads = new Int32Array(cells);
+    this.#heads.fill(-1);
+    if (this.#next.length < count) {
+      this.#next = new Int32Array(count);
+      this.#xs = new Float64Array(count);
+      this.#ys = new Float64Array(count);
+    }
+  }
+
+  /** What is outside of the screen cannot be pointed at, and is left out. */
+  add(index: number, x: number, y: number): void {
+    const column = Math.floor(x / CELL);
+    const row = Math.floor(y / CELL);
+    if (column < 0 || row < 0 || column >= this.#columns || row >= this.#rows) return;
+    const cell = row * this.#columns + column;
+    this.#xs[index] = x;
+    this.#ys[index] = y;
+    this.#next[index] = this.#heads[cell] ?? -1;
+    this.#heads[cell] = index;
+  }
+
+  /** The index of the nearest within `reach`; of two at the same place, the one that was drawn on top. */
+  findNearest(x: number, y: number, reach: number): number | undefined {
+    let best: number | undefined;
+    let bestSquare = reach * reach;
+    this.compared = 0;
+    const lastRow = Math.min(this.#rows - 1, Math.floor((y + reach) / CELL));
+    const lastColumn = Math.min(this.#columns - 1, Math.floor((x + reach) / CELL));
+    for (let row = Math.max(0, Math.floor((y - reach) / CELL)); row <= lastRow; row += 1) {
+      for (let column = Math.max(0, Math.floor((x - reach) / CELL)); column <= lastColumn; column += 1) {
+        let index = this.#heads[row * this.#columns + column] ?? -1;
+        for (; index >= 0; index = this.#next[index] ?? -1) {
+          this.compared += 1;
+          const dx = (this.#xs[index] ?? 0) - x;
+          const dy = (this.#ys[index] ?? 0) - y;
+          const square = dx * dx + dy * dy;
+          if (square < bestSquare || (square === bestSquare && index > (best ?? -1))) {
+            best = index;
+            bestSquare = square;
+          }
+        }
+      }
+    }
+    return best;
+  }
+}

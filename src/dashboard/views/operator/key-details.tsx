@@ -1,0 +1,153 @@
+// Everything about one key: what it may do, how much it was used, and what it was refused.
+import { Code, Group, Paper, SimpleGrid, Stack, Table, Text, Title } from "@mantine/core";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import { SECTIONS } from "../../../core/sections.ts";
+import type { KeyResource, KeyUsage } from "../../api/admin.ts";
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { FailedState, LoadingState } from "../../parts/states.tsx";
+import { TableFrame } from "../../parts/table-frame.tsx";
+import { useAdmin, useAdminQuery } from "../../state/use-admin.ts";
+import { useFormat } from "../../state/use-format.ts";
+import { UsageChart } from "./usage-chart.tsx";
+
+const USAGE_EVERY_MS = 15_000;
+const CODES = [5005, 5009, 5010, 5011, 5015, 5016, 5018, 5019, 5020, 5034, 5100, 5104, 5105, 5106] as const;
+
+export function KeyDetails({ keyId, serverName }: { readonly keyId: string; readonly serverName: string }) {
+  const admin = useAdmin();
+  const { value, isLoading, error, refresh, readAt } = useAdminQuery(
+    ["keys", "one", keyId],
+    () => admin.showKey(keyId),
+    USAGE_EVERY_MS,
+  );
+  if (value) {
+    return (
+      <Stack gap="lg">
+        <Usage apiKey={value} usage={value.usage} readAt={readAt} />
+        <Rights apiKey={value} serverName={serverName} />
+      </Stack>
+    );
+  }
+  return isLoading ? <LoadingState /> : error ? <FailedState error={error} onRetry={refresh} /> : null;
+}
+
+function Usage(props: { readonly apiKey: KeyResource; readonly usage: KeyUsage; readonly readAt: number }) {
+  const { t } = useTranslation("operatorKeys");
+  const format = useFormat();
+  const { apiKey, usage } = props;
+  const refusals = Object.entries(usage.refusals).toSorted(([, a], [, b]) => b - a);
+  const refused = refusals.reduce((total, [, count]) => total + count, 0);
+  return (
+    <Stack gap="sm" component="section" aria-label={t("usage.title")}>
+      <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="xs">
+        <Figure label={t("usage.total")}>{format.number(usage.requests)}</Figure>
+        <Figure label={t("usage.refused")}>{format.number(refused)}</Figure>
+        <Figure label={t("title")}>
+          <Text size="sm">
+            {apiKey.last_used_at === null
+              ? t("neverUsed")
+              : t("lastUsed", { time: format.dateTime(apiKey.last_used_at) })}
+          </Text>
+        </Figure>
+      </SimpleGrid>
+      <UsageChart usage={usage} now={props.readAt} />
+      <Title order={3} size="h5">
+        {t("usage.refusals")}
+      </Title>
+      {refusals.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t("usage.noRefusals")}
+        </Text>
+      ) : (
+        <TableFrame label={t("usage.refusals")}>
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{t("usage.code")}</Table.Th>
+                <Table.Th ta="right">{t("usage.count")}</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody className="numbers">
+              {refusals.map(([code, count]) => (
+                <Table.Tr key={code}>
+                  <Table.Td>
+                    <Refusal code={Number(code)} />
+                  </Table.Td>
+                  <Table.Td ta="right">{format.number(count)}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </TableFrame>
+      )}
+    </Stack>
+  );
+}
+
+function Refusal({ code }: { readonly code: number }) {
+  const { t } = useTranslation("operatorKeys");
+  const known = CODES.find((other) => other === code);
+  return (
+    <>
+      {code}: {t(known === undefined ? "code.other" : `code.${known}`)}
+    </>
+  );
+}
+
+function Rights({ apiKey, serverName }: { readonly apiKey: KeyResource; readonly serverName: string }) {
+  const { t } = useTranslation(["operatorKeys", "status"]);
+  const format = useFormat();
+  const none = t("right.none");
+  const sections = apiKey.sections.map((name) => t(`status:sections.${name}`)).join(", ");
+  const isEveryCommand = apiKey.commands.includes("*");
+  return (
+    <Stack gap="xs" component="section" aria-label={t("right.title")}>
+      <Title order={3} size="h5">
+        {t("right.title")}
+      </Title>
+      <dl className="facts">
+        <Fact label={t("right.id")}>
+          <Group gap={4}>
+            <Code>{apiKey.key_id}</Code>
+            <CopyButton value={apiKey.key_id} label={t("right.id")} />
+          </Group>
+        </Fact>
+        <Fact label={t("server")}>{serverName}</Fact>
+        <Fact label={t("form.versions")}>{apiKey.versions.join(", ") || none}</Fact>
+        <Fact label={t("form.sections")}>
+          {apiKey.sections.length === SECTIONS.length ? t("right.all") : sections || none}
+        </Fact>
+        <Fact label={t("form.commands")}>
+          {isEveryCommand ? t("right.all") : apiKey.commands.join(", ") || none}
+        </Fact>
+        <Fact label={t("form.ipAllow")}>{apiKey.ip_allow.join(", ") || t("right.anywhere")}</Fact>
+        <Fact label={t("form.expires")}>
+          {apiKey.expires_at === null ? t("right.never") : format.dateTime(apiKey.expires_at)}
+        </Fact>
+      </dl>
+    </Stack>
+  );
+}
+
+function Fact({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt>{label}</dt>
+      <dd className="untrusted">{children}</dd>
+    </>
+  );
+}
+
+export function Figure({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  return (
+    <Paper withBorder p="sm">
+      <Text size="sm" c="dimmed">
+        {label}
+      </Text>
+      <Text component="div" size="xl" fw={650} className="numbers">
+        {children}
+      </Text>
+    </Paper>
+  );
+}

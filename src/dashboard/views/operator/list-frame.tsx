@@ -1,0 +1,44 @@
+// Around every list of the operator: loading, failed, empty, the list itself, and more of it.
+import { Alert, Button, Group, Stack } from "@mantine/core";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import { Icon } from "../../parts/icon.tsx";
+import { EmptyState, FailedState, LoadingState } from "../../parts/states.tsx";
+import type { PagedList } from "../../state/use-admin.ts";
+
+export function ListFrame<T>(props: {
+  readonly list: PagedList<T>;
+  readonly label: string;
+  readonly empty: { readonly title: string; readonly text?: string };
+  /** What of the list is shown; all of it, unless told otherwise. */
+  readonly items?: readonly T[];
+  readonly children: (item: T) => ReactNode;
+}) {
+  const { t } = useTranslation(["shell", "status"]);
+  const { list, items = list.items } = props;
+  if (list.isLoading) return <LoadingState />;
+  if (list.error && list.items.length === 0) return <FailedState error={list.error} onRetry={list.refresh} />;
+  return (
+    <Stack gap="sm">
+      {list.error && (
+        <Alert color="orange" icon={<Icon name="warning" />} title={t("status:title.failed")}>
+          {t("status:lastKnown")}
+        </Alert>
+      )}
+      {items.length === 0 ? (
+        <EmptyState title={props.empty.title}>{props.empty.text}</EmptyState>
+      ) : (
+        <Stack gap="xs" component="ul" className="plain-list" aria-label={props.label}>
+          {items.map(props.children)}
+        </Stack>
+      )}
+      {list.hasMore && (
+        <Group justify="center">
+          <Button variant="light" onClick={list.loadMore} loading={list.isLoadingMore}>
+            {t("shell:loadMore")}
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  );
+}

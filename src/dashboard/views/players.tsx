@@ -1,0 +1,166 @@
+// Everybody on the server, with name and id apart.
+import { Text, VisuallyHidden } from "@mantine/core";
+import { useMemo } from "react";
+import { useTranslation } from "react-i18next";
+import type { Section } from "../../core/sections.ts";
+import type { Location, Player } from "../api/caller.ts";
+import { DataTable, type ShownChoice, type ShownColumn } from "../parts/data-table.tsx";
+import { GameText } from "../parts/game-text.tsx";
+import { CopyableText } from "../parts/player-name.tsx";
+import { ServerStateGate } from "../parts/states.tsx";
+import { TeamName } from "../parts/team-name.tsx";
+import { ViewPage } from "../parts/view-page.tsx";
+import { type PlayerRef, parsePlayerRef } from "../player-ref.ts";
+import { useServerState } from "../state/use-server-state.tsx";
+
+const WANTED: readonly Section[] = ["Players"];
+const SORTING = { column: "name", isDescending: false };
+/** As many as the game draws; more are written as a number. */
+const STARS_DRAWN_MAX = 5;
+const NORMAL = "Normal";
+
+type Row = Player & { readonly ref: PlayerRef };
+
+export function PlayersView() {
+  const { t } = useTranslation("players");
+  const view = useServerState(WANTED);
+  return (
+    <ViewPage title={t("title")} summary={t("summary")}>
+      <ServerStateGate view={view}>
+        {(state) => state.Players && <PlayerTable players={state.Players} />}
+      </ServerStateGate>
+    </ViewPage>
+  );
+}
+
+function PlayerTable({ players }: { readonly players: readonly Player[] }) {
+  const { t } = useTranslation("players");
+  const rows = useMemo(
+    () => players.map((player): Row => ({ ...player, ref: parsePlayerRef(player.Player) })),
+    [players],
+  );
+  const namePermission = usePermissionName();
+
+  const columns = useMemo(
+    (): readonly ShownColumn<Row>[] => [
+      {
+        id: "name",
+        title: t("column.name"),
+        readValue: ({ ref }) => ref.name,
+        cell: ({ ref }) => (ref.name === "" ? undefined : <CopyableText text={ref.name} isStrong />),
+      },
+      {
+        id: "id",
+        title: t("column.id"),
+        readValue: ({ ref }) => ref.id,
+        cell: ({ ref }) => (ref.id === undefined ? undefined : <CopyableText text={ref.id} isNumber />),
+      },
+      {
+        id: "team",
+        title: t("column.team"),
+        readValue: ({ Team }) => Team,
+        cell: ({ Team }) => (Team ? <TeamName team={Team} /> : undefined),
+      },
+      {
+        id: "callsign",
+        title: t("column.callsign"),
+        readValue: ({ Callsign }) => Callsign ?? undefined,
+        cell: ({ Callsign }) => (Callsign ? <GameText text={Callsign} max={16} /> : undefined),
+      },
+      {
+        id: "permission",
+        title: t("column.permission"),
+        readValue: ({ Permission }) => (Permission === undefined ? undefined : namePermission(Permission)),
+        cell: ({ Permission }) =>
+          !Permission || Permission === NORMAL ? undefined : (
+            <Text size="sm" component="span">
+              <GameText text={namePermission(Permission)} max={32} />
+            </Text>
+          ),
+      },
+      {
+        id: "wanted",
+        title: t("column.wanted"),
+        readValue: ({ WantedStars }) => (WantedStars ? WantedStars : undefined),
+        cell: ({ WantedStars }) => (WantedStars ? <Stars count={WantedStars} /> : undefined),
+      },
+      {
+        id: "place",
+        title: t("column.place"),
+        readValue: ({ Location: place }) => describePlace(place),
+        cell: ({ Location: place }) => {
+          const text = describePlace(place);
+          return text === undefined ? undefined : <GameText text={text} />;
+        },
+      },
+    ],
+    [t, namePermission],
+  );
+  const choices = useMemo(
+    (): readonly ShownChoice<Row>[] => [
+      { id: "team", label: t("column.team"), readValue: ({ Team }) => Team },
+      {
+        id: "permission",
+        label: t("column.permission"),
+        readValue: ({ Permission }) => Permission,
+        nameOf: namePermission,
+      },
+    ],
+    [t, namePermission],
+  );
+
+  return (
+    <DataTable
+      label={t("title")}
+      rows={rows}
+      columns={columns}
+      choices={choices}
+      sorting={SORTING}
+      keyOf={keyOfRow}
+      emptyTitle={t("empty")}
+    />
+  );
+}
+
+function keyOfRow({ ref, Player: text }: Row): string {
+  return ref.id ?? text ?? "";
+}
+
+/** Postal code first: it is what is said on the radio. */
+function describePlace(place: Location | undefined): string | undefined {
+  const street = [place?.BuildingNumber, place?.StreetName].filter(Boolean).join(" ");
+  const text = [place?.PostalCode, street].filter(Boolean).join(" · ");
+  return text === "" ? undefined : text;
+}
+
+const PERMISSIONS = [
+  "Normal",
+  "Server Helper",
+  "Server Moderator",
+  "Server Administrator",
+  "Server Co-Owner",
+  "Server Owner",
+] as const;
+
+/** The reader's word for a permission; those that are newer than this page name themselves. */
+export function usePermissionName(): (permission: string) => string {
+  const { t } = useTranslation("players");
+  return useMemo(
+    () => (permission) => {
+      const known = PERMISSIONS.find((name) => name === permission);
+      return known === undefined ? permission : t(`permission.${known}`);
+    },
+    [t],
+  );
+}
+
+function Stars({ count }: { readonly count: number }) {
+  const { t } = useTranslation("players");
+  const isDrawn = typeof count === "number" && count > 0 && count <= STARS_DRAWN_MAX;
+  return (
+    <Text size="sm" component="span" className="stars">
+      <span aria-hidden>{isDrawn ? "★".repeat(count) : `★ ${count}`}</span>
+      <VisuallyHidden>{t("stars", { n: count })}</VisuallyHidden>
+    </Text>
+  );
+}

@@ -1,0 +1,202 @@
+// A plot with uPlot: lines over time that follow the size of their frame, with a legend of our own under it. uPlot draws
+// new numbers into the canvas that is there; React renders the legend.
+import { Group, Paper, Text, Title, UnstyledButton, useComputedColorScheme } from "@mantine/core";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import uPlot from "uplot";
+import { useFormat } from "../../state/use-format.ts";
+import type { Scheme } from "../../team-colours.ts";
+import { describeLine, type Line } from "./series.ts";
+
+export type PlotSeries = {
+  readonly name: string;
+  readonly line: Line;
+  readonly colour: Readonly<Record<Scheme, string>>;
+  readonly isFilled?: boolean;
+  /** Dashes tell lines apart without colours. */
+  readonly isDashed?: boolean;
+};
+
+const HEIGHT = 240;
+const INK = {
+  light: { text: "#495057", line: "#e9ecef" },
+  dark: { text: "#b3b8bd", line: "#34373c" },
+} as const;
+const FONT = "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
+/** A flat line at nothing still needs an axis. */
+const TOP_MIN = 4;
+const AXIS_SPACE_PX = 90;
+
+export function LinePlot(props: {
+  readonly title: string;
+  readonly times: readonly number[];
+  readonly series: readonly PlotSeries[];
+}) {
+  const { title, times, series } = props;
+  const { t, i18n } = useTranslation("plots");
+  const format = useFormat();
+  const scheme = useComputedColorScheme("light");
+  const frame = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>(undefined);
+  const [cursor, setCursor] = useState<number | null>(null);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const data = useMemo(
+    () => [times, ...series.map(({ line }) => line)] as uPlot.AlignedData,
+    [times, series],
+  );
+  const latest = useRef(data);
+  latest.current = data;
+  const looks = JSON.stringify(
+    series.map(({ name, colour, isFilled, isDashed }) => [name, colour[scheme], isFilled, isDashed]),
+  );
+
+  useEffect(() => {
+    const element = frame.current;
+    if (!element) return;
+    const lines = JSON.parse(looks) as [string, string, boolean?, boolean?][];
+    const made = new uPlot(
+      optionsOf(lines, scheme, i18n.language, element.clientWidth, setCursor),
+      latest.current,
+      element,
+    );
+    plot.current = made;
+    const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      made.destroy();
+      plot.current = undefined;
+    };
+  }, [looks, scheme, i18n.language]);
+  useEffect(() => plot.current?.setData(data), [data]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a plot that was made anew shows all of its lines
+  useEffect(() => {
+    for (const [index, { name }] of series.entries()) {
+      const show = !hidden.has(name);
+      if (plot.current && plot.current.series[index + 1]?.show !== show)
+        plot.current.setSeries(index + 1, { show });
+    }
+  }, [hidden, looks, scheme, i18n.language]);
+
+  const write = (value: number | null | undefined) =>
+    value === null || value === undefined ? t("noValue") : format.number(Math.round(value * 10) / 10);
+  const words = series.flatMap(({ name, line }) => {
+    const range = describeLine(line);
+    if (!range) return [];
+    const { now, low, high } = range;
+    return t("described", { name, now: write(now), low: write(low), high: write(high) });
+  });
+  const at = cursor === null ? undefined : times[cursor];
+  return (
+    <Paper component="section" withBorder p="md" aria-label={title}>
+      <Group justify="space-between" mb="xs">
+        <Title order={2} size="h4">
+          {title}
+        </Title>
+        <Text size="sm" c="dimmed" className="numbers">
+          {at === undefined ? t("now") : t("at", { time: format.time(at * 1000) })}
+        </Text>
+      </Group>
+      <div
+        ref={frame}
+        role="img"
+        aria-label={`${title}. ${words.join(". ")}`}
+        style={{ minHeight: HEIGHT }}
+      />
+      <Group gap="lg" mt="xs">
+        {series.map(({ name, line, colour, isDashed }) => {
+          const isHidden = hidden.has(name);
+          const value = cursor === null ? describeLine(line)?.now : line[cursor];
+          return (
+            <UnstyledButton
+              key={name}
+              aria-label={t(isHidden ? "show" : "hide", { name })}
+              onClick={() => setHidden(toggle(hidden, name))}
+              opacity={isHidden ? 0.65 : 1}
+              py={4}
+            >
+              <Group gap={8} wrap="nowrap">
+                <svg width="22" height="8" aria-hidden="true">
+                  <line
+                    x1="0"
+                    x2="22"
+                    y1="4"
+                    y2="4"
+                    stroke={colour[scheme]}
+                    strokeWidth="3"
+                    strokeDasharray={isDashed ? "5 3" : undefined}
+                  />
+                </svg>
+                <Text span size="sm" td={isHidden ? "line-through" : undefined}>
+                  {name}
+                </Text>
+                <Text span size="sm" fw={650} className="numbers" miw="2.5ch">
+                  {write(value)}
+                </Text>
+              </Group>
+            </UnstyledButton>
+          );
+        })}
+      </Group>
+    </Paper>
+  );
+}
+
+function optionsOf(
+  lines: readonly [string, string, boolean?, boolean?][],
+  scheme: Scheme,
+  language: string,
+  width: number,
+  onCursor: (index: number | null) => void,
+): uPlot.Options {
+  const ink = INK[scheme];
+  const minutes = new Intl.DateTimeFormat(language, { timeStyle: "short" });
+  const seconds = new Intl.DateTimeFormat(language, { timeStyle: "medium" });
+  const number = new Intl.NumberFormat(language);
+  const axis: uPlot.Axis = {
+    stroke: ink.text,
+    font: FONT,
+    grid: { stroke: ink.line, width: 1 },
+    ticks: { stroke: ink.line, width: 1 },
+  };
+  return {
+    width,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
+    scales: { y: { range: (_plot, _low, high) => [0, Math.max(TOP_MIN, Math.ceil((high ?? 0) * 1.1))] } },
+    axes: [
+      {
+        ...axis,
+        space: AXIS_SPACE_PX,
+        values: (_plot, splits, _axis, _space, step) =>
+          splits.map((at) => (step < 60 ? seconds : minutes).format(at * 1000)),
+      },
+      {
+        ...axis,
+        size: 44,
+        // Half a player is nobody.
+        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+        values: (_plot, splits) => splits.map((value) => number.format(value)),
+      },
+    ],
+    series: [
+      {},
+      ...lines.map(
+        ([label, stroke, isFilled, isDashed]): uPlot.Series => ({
+          label,
+          stroke,
+          width: 2,
+          points: { show: false },
+          ...(isFilled && { fill: `${stroke}22` }),
+          ...(isDashed && { dash: [6, 4] }),
+        }),
+      ),
+    ],
+    hooks: { setCursor: [(plot) => onCursor(plot.cursor.idx ?? null)] },
+  };
+}
+
+function toggle(names: ReadonlySet<string>, name: string): ReadonlySet<string> {
+  return names.has(name) ? names.difference(new Set([name])) : names.union(new Set([name]));
+}

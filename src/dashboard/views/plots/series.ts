@@ -1,0 +1,106 @@
+// From what the page has seen to what a plot draws and a table says. Pure.
+import type { HistoryPoint } from "../../state/server-history.ts";
+
+const MINUTE_MS = 60_000;
+/** Longer without a reading, and the line has a gap: nobody knows what was there. */
+export const GAP_MS = 45_000;
+
+export type Line = (number | null)[];
+
+export type PlotLines = {
+  /** Epoch seconds. */
+  readonly times: number[];
+  readonly players: Line;
+  readonly queue: Line;
+  /** A minute, over the last one, or over the whole time since the reading before when that is longer. */
+  readonly joins: Line;
+  readonly leaves: Line;
+};
+
+export function drawLines(points: readonly HistoryPoint[]): PlotLines {
+  const lines: PlotLines = { times: [], players: [], queue: [], joins: [], leaves: [] };
+  let first = 0;
+  for (const [index, point] of points.entries()) {
+    const before = points[index - 1];
+    if (before && point.at - before.at > GAP_MS) add(lines, before.at + 1000, null, null, null, null);
+    // What a reading has counted happened after the one before it: that one opens the window.
+    while (first < index - 1 && (points[first + 1]?.at ?? 0) <= point.at - MINUTE_MS) first += 1;
+    const minutes = Math.max(point.at - (points[first]?.at ?? point.at), MINUTE_MS) / MINUTE_MS;
+    const window = points.slice(index === 0 ? 0 : first + 1, index + 1);
+    const joins = sumOf(window, ({ joins }) => joins);
+    const leaves = sumOf(window, ({ leaves }) => leaves);
+    add(
+      lines,
+      point.at,
+      point.players,
+      point.queue ?? null,
+      joins === undefined ? null : joins / minutes,
+      leaves === undefined ? null : leaves / minutes,
+    );
+  }
+  return lines;
+}
+
+function add(
+  lines: PlotLines,
+  at: number,
+  players: number | null,
+  queue: number | null,
+  joins: number | null,
+  leaves: number | null,
+): void {
+  lines.times.push(at / 1000);
+  lines.players.push(players);
+  lines.queue.push(queue);
+  lines.joins.push(joins);
+  lines.leaves.push(leaves);
+}
+
+export type MinuteRow = {
+  /** The beginning of the minute, in epoch milliseconds. */
+  readonly at: number;
+  /** As of the last reading in it. */
+  readonly players: number;
+  readonly queue: number | undefined;
+  readonly joins: number | undefined;
+  readonly leaves: number | undefined;
+};
+
+/** One row for each minute with a reading, the newest first. */
+export function listMinutes(points: readonly HistoryPoint[]): readonly MinuteRow[] {
+  const minutes = Map.groupBy(points, ({ at }) => Math.floor(at / MINUTE_MS) * MINUTE_MS);
+  return Array.from(minutes, ([at, inside]) => {
+    const last = inside.at(-1);
+    return {
+      at,
+      players: last?.players ?? 0,
+      queue: last?.queue,
+      joins: sumOf(inside, ({ joins }) => joins),
+      leaves: sumOf(inside, ({ leaves }) => leaves),
+    };
+  }).reverse();
+}
+
+export type Range = { readonly now: number; readonly low: number; readonly high: number };
+
+/** Undefined for a line without a single number. */
+export function describeLine(line: Line): Range | undefined {
+  let range: Range | undefined;
+  for (const now of line) {
+    if (now === null) continue;
+    range = { now, low: Math.min(range?.low ?? now, now), high: Math.max(range?.high ?? now, now) };
+  }
+  return range;
+}
+
+function sumOf(
+  points: readonly HistoryPoint[],
+  countOf: (point: HistoryPoint) => number | undefined,
+): number | undefined {
+  let sum: number | undefined;
+  for (const point of points) {
+    const count = countOf(point);
+    if (count !== undefined) sum = (sum ?? 0) + count;
+  }
+  return sum;
+}

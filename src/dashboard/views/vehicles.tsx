@@ -1,0 +1,115 @@
+// Every vehicle on the server, with its colour as a swatch.
+import { useMemo } from "react";
+import { useTranslation } from "react-i18next";
+import type { Section } from "../../core/sections.ts";
+import type { Vehicle as RelayedVehicle } from "../api/caller.ts";
+import { DataTable, type ShownChoice, type ShownColumn } from "../parts/data-table.tsx";
+import { GameText } from "../parts/game-text.tsx";
+import { CopyableText } from "../parts/player-name.tsx";
+import { ServerStateGate } from "../parts/states.tsx";
+import { ViewPage } from "../parts/view-page.tsx";
+import { useServerState } from "../state/use-server-state.tsx";
+
+const WANTED: readonly Section[] = ["Vehicles"];
+const SORTING = { column: "name", isDescending: false };
+const COLOUR_SHAPE = /^#[0-9a-f]{6}$/i;
+
+/** The plate is not in the specification; Gatehouse passes it on where the operator wants unknown fields. */
+type Vehicle = RelayedVehicle & { readonly Plate?: unknown };
+
+export function VehiclesView() {
+  const { t } = useTranslation("vehicles");
+  const view = useServerState(WANTED);
+  return (
+    <ViewPage title={t("title")} summary={t("summary")}>
+      <ServerStateGate view={view}>
+        {(state) => state.Vehicles && <VehicleTable vehicles={state.Vehicles} />}
+      </ServerStateGate>
+    </ViewPage>
+  );
+}
+
+function VehicleTable({ vehicles }: { readonly vehicles: readonly Vehicle[] }) {
+  const { t } = useTranslation("vehicles");
+  const hasPlates = vehicles.some((vehicle) => plateOf(vehicle) !== undefined);
+  const columns = useMemo((): readonly ShownColumn<Vehicle>[] => {
+    const plate: ShownColumn<Vehicle> = {
+      id: "plate",
+      title: t("column.plate"),
+      readValue: plateOf,
+      cell: (vehicle) => {
+        const text = plateOf(vehicle);
+        return text === undefined ? undefined : <CopyableText text={text} />;
+      },
+    };
+    return [
+      {
+        id: "name",
+        title: t("column.name"),
+        readValue: ({ Name }) => Name,
+        cell: ({ Name }) => (Name ? <CopyableText text={Name} isStrong /> : undefined),
+      },
+      {
+        id: "owner",
+        title: t("column.owner"),
+        readValue: ({ Owner }) => Owner,
+        cell: ({ Owner }) => (Owner ? <CopyableText text={Owner} /> : undefined),
+      },
+      ...(hasPlates ? [plate] : []),
+      {
+        id: "texture",
+        title: t("column.texture"),
+        readValue: ({ Texture }) => Texture ?? undefined,
+        cell: ({ Texture }) => (Texture ? <GameText text={Texture} max={24} /> : undefined),
+      },
+      {
+        id: "colour",
+        title: t("column.colour"),
+        readValue: ({ ColorName, ColorHex }) => [ColorName, ColorHex].filter(Boolean).join(" "),
+        cell: ({ ColorName, ColorHex }) =>
+          ColorName || ColorHex ? <Colour name={ColorName ?? ""} hex={ColorHex ?? ""} /> : undefined,
+      },
+    ];
+  }, [t, hasPlates]);
+  const choices = useMemo(
+    (): readonly ShownChoice<Vehicle>[] => [
+      { id: "name", label: t("column.name"), readValue: ({ Name }) => Name },
+      { id: "colour", label: t("column.colour"), readValue: ({ ColorName }) => ColorName },
+    ],
+    [t],
+  );
+  return (
+    <DataTable
+      label={t("title")}
+      rows={vehicles}
+      columns={columns}
+      choices={choices}
+      sorting={SORTING}
+      keyOf={keyOfVehicle}
+      emptyTitle={t("empty")}
+    />
+  );
+}
+
+function keyOfVehicle(vehicle: Vehicle): string {
+  return `${vehicle.Owner} ${vehicle.Name} ${plateOf(vehicle)}`;
+}
+
+function plateOf({ Plate }: Vehicle): string | undefined {
+  return typeof Plate === "string" && Plate !== "" ? Plate : undefined;
+}
+
+/** Only what is a colour becomes a style. */
+function Colour({ name, hex }: { readonly name: string; readonly hex: string }) {
+  return (
+    <span className="team-name">
+      {COLOUR_SHAPE.test(hex) && <span className="swatch" style={{ background: hex }} aria-hidden />}
+      {name !== "" && <GameText text={name} max={24} />}
+      {hex !== "" && (
+        <span className="colour-hex">
+          <GameText text={hex} max={12} />
+        </span>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,112 @@
+// The dashboard's files at / and /assets: what the build left, with headers that let the page load and ask nothing but us.
+// Only files of the manifest are served; none is read before somebody asks.
+import { gunzipSync } from "node:zlib";
+import { ERRORS, refuse } from "../core/errors.ts";
+import { answerRefusal } from "./answers.ts";
+import type { Call, Handler } from "./call.ts";
+import { isMatchingEtag } from "./conditional.ts";
+import { wantsGzip } from "./read-server.ts";
+
+export const INDEX_NAME = "index.html";
+export const MANIFEST_NAME = "manifest.json";
+
+/** The files there are, by name. Each is kept packed with gzip, as `<name>.gz`. */
+export type DashboardManifest = {
+  readonly files: Readonly<Record<string, { readonly type: string; readonly etag: string }>>;
+};
+
+/** Finds a file of the build, be it in a folder or in the binary; undefined when there is none of that name. */
+export type FindBuiltFile = (name: string) => Blob | undefined;
+
+export type Dashboard = { readonly page: Handler; readonly asset: Handler };
+
+const NOT_FOUND = refuse(ERRORS.notFound);
+
+/** Mantine writes style elements of its own, so styles may be inline; scripts may not. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const SAFETY_HEADERS = {
+  "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "X-Frame-Options": "DENY",
+};
+
+const NOT_BUILT = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>Gatehouse</title>
+<body style="font: 16px/1.5 system-ui, sans-serif; max-width: 40rem; margin: 15vh auto; padding: 0 1rem">
+<h1>Gatehouse is running</h1>
+<p>Its dashboard was not built. In the folder of Gatehouse, run <code>npm run dashboard</code>, which also says why it
+could not be built, then reload this page.</p>
+<p>The API is not affected.</p>
+`;
+
+export function createDashboard(findFile: FindBuiltFile): Dashboard {
+  let manifest: DashboardManifest | undefined;
+
+  async function readManifest(): Promise<DashboardManifest | undefined> {
+    try {
+      return (await findFile(MANIFEST_NAME)?.json()) as DashboardManifest | undefined;
+    } catch {
+      // Never built, or being replaced at this moment.
+      return undefined;
+    }
+  }
+
+  async function send(call: Call, name: string, cacheControl: string): Promise<Response> {
+    const file = manifest && Object.hasOwn(manifest.files, name) ? manifest.files[name] : undefined;
+    const packed = file && findFile(`${name}.gz`);
+    if (!file || !packed) return answerRefusal(call, NOT_FOUND);
+    const { headers: asked } = call.request;
+    const headers = {
+      ...SAFETY_HEADERS,
+      "Content-Type": file.type,
+      "Cache-Control": cacheControl,
+      Vary: "Accept-Encoding",
+      ETag: file.etag,
+    };
+    if (isMatchingEtag(asked.get("if-none-match"), file.etag)) {
+      return new Response(null, { status: 304, headers });
+    }
+    const bytes = await packed.bytes().catch(() => undefined);
+    if (!bytes) return answerRefusal(call, NOT_FOUND);
+    if (!wantsGzip(asked.get("accept-encoding") ?? "")) return new Response(gunzipSync(bytes), { headers });
+    return new Response(bytes, { headers: { ...headers, "Content-Encoding": "gzip" } });
+  }
+
+  return {
+    page: async (call) => {
+      // Read anew for each page: in a checkout the dashboard may have been built again.
+      manifest = await readManifest();
+      if (manifest) return send(call, INDEX_NAME, "no-cache");
+      const headers = {
+        ...SAFETY_HEADERS,
+        "Content-Type": "text/html; charset=utf-8",
+        "Cache-Control": "no-store",
+      };
+      return new Response(NOT_BUILT, { status: 503, headers });
+    },
+    asset: async (call) => {
+      manifest ??= await readManifest();
+      const name = call.target.params.file ?? "";
+      if (name === INDEX_NAME) return answerRefusal(call, NOT_FOUND);
+      return send(call, name, "public, max-age=31536000, immutable");
+    },
+  };
+}

@@ -1,0 +1,199 @@
+// What the operator can do with the master key: game servers, keys, blocks, commands and the audit log.
+import type Type from "typebox";
+import {
+  AuditAnswer,
+  BlockAnswer,
+  DeletedServerAnswer,
+  KeyAnswer,
+  NewKeyAnswer,
+  pageOf,
+  RotationAnswer,
+  ServerAnswer,
+  ShownKeyAnswer,
+} from "../../core/admin-answers.ts";
+import { KeyUpdate, NewKey, NewServer, Rotation, ServerChange } from "../../core/admin-requests.ts";
+import { OwnedCommandAnswer } from "../../core/command-answers.ts";
+import type { ErrorName } from "../../core/error-answers.ts";
+import {
+  AUDIT_ENTRY,
+  BLOCK,
+  KEY,
+  NEW_KEY,
+  OWNED_CANCELLED_COMMAND,
+  OWNED_COMMAND,
+  ROTATION,
+  SERVER,
+  SHOWN_KEY,
+} from "./examples.ts";
+import type { Answer, Operation, Operations, TagName } from "./operation.ts";
+import { OF_SERVER, PAGE_PARAMETERS, STATUS } from "./parameters.ts";
+
+const OPERATOR_ERRORS: readonly ErrorName[] = [
+  "missingToken",
+  "invalidMasterKey",
+  "tooManyAttempts",
+  "internal",
+  "unavailable",
+];
+const BODY_ERRORS: readonly ErrorName[] = [
+  "invalidJson",
+  "invalidRequest",
+  "payloadTooLarge",
+  "unsupportedMediaType",
+];
+
+const SERVERS: TagName = "Game servers";
+const KEYS: TagName = "Keys";
+const REST: TagName = "Blocks, commands, audit";
+
+export const ADMIN_OPERATIONS: Operations = {
+  "GET /admin/servers": list(
+    SERVERS,
+    "listServers",
+    "List game servers",
+    "Oldest first.",
+    ServerAnswer,
+    SERVER,
+  ),
+  "POST /admin/servers": operation(SERVERS, "createServer", "Add a game server", {
+    description: "The game API is not called. The server key is stored encrypted and never shown.",
+    body: body(NewServer, {
+      name: "Cedar County",
+      server_key: "ExampleKey-ExampleSecret",
+      community: "cedar",
+    }),
+    answers: { 201: answer("The server was added.", ServerAnswer, SERVER) },
+    errors: BODY_ERRORS,
+  }),
+  "GET /admin/servers/:id": operation(SERVERS, "showServer", "Show a game server", {
+    answers: { 200: answer("The server.", ServerAnswer, SERVER) },
+    errors: ["notFound"],
+  }),
+  "PATCH /admin/servers/:id": operation(SERVERS, "changeServer", "Change a game server", {
+    description: "Setting the server key, even to the same, also means: try again.",
+    body: body(ServerChange, { name: "Cedar County" }),
+    answers: { 200: answer("The server as it is now.", ServerAnswer, SERVER) },
+    errors: [...BODY_ERRORS, "notFound"],
+  }),
+  "DELETE /admin/servers/:id": operation(SERVERS, "deleteServer", "Delete a game server", {
+    description: "Its keys are revoked and its waiting commands given up. Deleting again answers the same.",
+    answers: {
+      200: answer("The server is gone.", DeletedServerAnswer, { revoked_keys: 2, failed_commands: 0 }),
+    },
+    errors: ["notFound"],
+  }),
+
+  "GET /admin/keys": list(
+    KEYS,
+    "listKeys",
+    "List keys",
+    "Oldest first, revoked ones included.",
+    KeyAnswer,
+    KEY,
+    [OF_SERVER],
+  ),
+  "POST /admin/keys": operation(KEYS, "createKey", "Make a key", {
+    description:
+      "What is left out gets its default: version v2, all sections, no commands, anywhere, for ever.",
+    body: body(NewKey, {
+      server_id: SERVER.server_id,
+      label: "Discord bot",
+      sections: ["Players", "Queue"],
+      commands: [":h", ":m"],
+    }),
+    answers: { 201: answer("The key with its token, which is never shown again.", NewKeyAnswer, NEW_KEY) },
+    errors: BODY_ERRORS,
+  }),
+  "GET /admin/keys/:id": operation(KEYS, "showKey", "Show a key and its usage", {
+    answers: { 200: answer("The key.", ShownKeyAnswer, SHOWN_KEY) },
+    errors: ["notFound"],
+  }),
+  "PATCH /admin/keys/:id": operation(KEYS, "changeKey", "Change a key", {
+    description: "Takes effect on the very next request.",
+    body: body(KeyUpdate, { suspended: true }),
+    answers: { 200: answer("The key as it is now.", KeyAnswer, { ...KEY, suspended: true }) },
+    errors: [...BODY_ERRORS, "notFound", "conflict"],
+  }),
+  "DELETE /admin/keys/:id": operation(KEYS, "revokeKey", "Revoke a key", {
+    description: "For good. Revoking again answers the same.",
+    answers: { 204: { description: "The key is revoked.", headers: ["CacheControl"] } },
+    errors: ["notFound"],
+  }),
+  "POST /admin/keys/:id/rotate": operation(KEYS, "rotateKey", "Give a key a new token", {
+    description: "The old token works on for `grace_seconds`, 0 by default. The body may be left out.",
+    body: { ...body(Rotation, { grace_seconds: 3600 }), isRequired: false },
+    answers: { 200: answer("The new token, which is never shown again.", RotationAnswer, ROTATION) },
+    errors: [...BODY_ERRORS, "notFound", "conflict"],
+  }),
+
+  "GET /admin/blocks": list(REST, "listBlocks", "List spam blocks", "Those in force.", BlockAnswer, BLOCK),
+  "DELETE /admin/blocks/:id": operation(REST, "liftBlock", "Lift a spam block", {
+    description: "The key starts over with a fresh window. Without a block nothing changes.",
+    answers: { 204: { description: "The key is not blocked.", headers: ["CacheControl"] } },
+    errors: ["notFound"],
+  }),
+  "GET /admin/commands": list(
+    REST,
+    "listAllCommands",
+    "List commands",
+    "Newest first.",
+    OwnedCommandAnswer,
+    OWNED_COMMAND,
+    [OF_SERVER, STATUS],
+  ),
+  "GET /admin/commands/:id": operation(REST, "showAnyCommand", "Show a command", {
+    answers: { 200: answer("The command.", OwnedCommandAnswer, OWNED_COMMAND) },
+    errors: ["notFound"],
+  }),
+  "DELETE /admin/commands/:id": operation(REST, "cancelAnyCommand", "Take back a command that still waits", {
+    answers: { 200: answer("It will not be sent.", OwnedCommandAnswer, OWNED_CANCELLED_COMMAND) },
+    errors: ["notFound", "conflict"],
+  }),
+  "GET /admin/audit": list(
+    REST,
+    "listAudit",
+    "Who did what",
+    "Newest first. Entries are never altered.",
+    AuditAnswer,
+    AUDIT_ENTRY,
+  ),
+};
+
+function operation(
+  tag: TagName,
+  id: string,
+  summary: string,
+  rest: Pick<Operation, "description" | "body" | "parameters" | "answers" | "errors">,
+): Operation {
+  return { id, tag, summary, ...rest, security: ["masterKey"], errors: [...OPERATOR_ERRORS, ...rest.errors] };
+}
+
+function list(
+  tag: TagName,
+  id: string,
+  summary: string,
+  description: string,
+  schema: Type.TSchema,
+  item: object,
+  parameters: Operation["parameters"] = [],
+): Operation {
+  return operation(tag, id, summary, {
+    description,
+    parameters: [...parameters, ...PAGE_PARAMETERS],
+    answers: { 200: answer("A page of them.", pageOf(schema), { items: [item], next: null }) },
+    errors: ["invalidRequest"],
+  });
+}
+
+function answer(description: string, schema: Type.TSchema, value: unknown): Answer {
+  return {
+    description,
+    headers: ["CacheControl"],
+    schema,
+    examples: { example: { summary: description, value } },
+  };
+}
+
+function body(schema: Type.TSchema, value: unknown) {
+  return { schema, isRequired: true, examples: { example: { summary: "An example", value } } };
+}

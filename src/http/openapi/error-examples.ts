@@ -1,0 +1,50 @@
+// Example bodies of errors. Code and message come from the table; only what goes beyond them is written here.
+import type { ErrorName } from "../../core/error-answers.ts";
+import { ERRORS } from "../../core/errors.ts";
+import { LIMIT_PER_WINDOW } from "../../core/rate-limit.ts";
+import { ERROR_GUIDE } from "./error-guide.ts";
+import type { Examples } from "./operation.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const resetAt = 1_794_722_374_688;
+
+const FIELDS: { readonly [Name in ErrorName]?: Fields } = {
+  queueFull: { retry_after: 5 },
+  rateLimited: {
+    retry_after: 17,
+    details: { limit: LIMIT_PER_WINDOW, count: LIMIT_PER_WINDOW + 1, excess: 1, reset_at: resetAt },
+  },
+  internal: { request_id: "req_k3v9qa1f" },
+  spamBlocked: { blocked_until: resetAt + 240_000, retry_after: 300 },
+  invalidRequest: { details: { limit: "must be a whole number from 1 to 200" } },
+  conflict: { details: { command_id: "no longer waits" } },
+  unavailable: { retry_after: 1 },
+  tooManyAttempts: { retry_after: 42 },
+};
+
+const GAME_API_EXAMPLES: Examples = {
+  offline: example("The server is offline", {
+    upstream_code: 3002,
+    upstream_message: "The server is offline.",
+  }),
+  limited: example("The game API's own limit is reached; there is a Retry-After header", {
+    upstream_code: 4001,
+    upstream_message: "The game API has limited us.",
+  }),
+  silent: example("The game API gave no usable answer", {
+    upstream_code: 0,
+    upstream_message: "The game API did not answer in time.",
+  }),
+};
+
+export function examplesOfError(name: ErrorName): Examples {
+  if (name === "gameApi") return GAME_API_EXAMPLES;
+  const { code, message } = ERRORS[name];
+  return { [name]: { summary: ERROR_GUIDE[name].when, value: { code, message, ...FIELDS[name] } } };
+}
+
+function example(summary: string, fields: Fields) {
+  const { code, message } = ERRORS.gameApi;
+  return { summary, value: { code, message, ...fields } };
+}

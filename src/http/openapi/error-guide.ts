@@ -1,0 +1,126 @@
+// What each error means and what to do about it, in words for people: the reference and docs/errors.md have it from here.
+import type { ErrorName } from "../../core/error-answers.ts";
+
+export type Guidance = { readonly when: string; readonly advice: string };
+
+export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
+  missingCommand: {
+    when: "The body has no `command` text.",
+    advice: 'Send `{"command": ":h hello"}`.',
+  },
+  invalidMasterKey: {
+    when: "The master key is wrong.",
+    advice: "Check it: it is `GATEHOUSE_MASTER_KEY`, or in `master.key` in the data folder.",
+  },
+  missingToken: {
+    when: "There is no bearer token.",
+    advice: "Send `Authorization: Bearer <key>`.",
+  },
+  invalidToken: {
+    when: "The key is mistyped, unknown, revoked or expired.",
+    advice: "Check the key; ask the operator for a new one. Do not repeat the request with the same key.",
+  },
+  forbidden: {
+    when: "The key is suspended, your address is not on its list, the community is another server's, or the key may not send this command.",
+    advice: "Ask the operator what your key may do.",
+  },
+  versionForbidden: {
+    when: "The key is not for this version of the API.",
+    advice: "Ask the operator for a key with version v2.",
+  },
+  sectionForbidden: {
+    when: "A section was asked for that the key may not read.",
+    advice: "Leave it out, or ask the operator for the right.",
+  },
+  queueFull: {
+    when: "100 commands wait for this game server already.",
+    advice: "Wait `retry_after` seconds. Nothing was accepted.",
+  },
+  rateLimited: {
+    when: "The key has sent more than 120 requests in this minute.",
+    advice: "Stop until `retry_after` seconds have passed. Requests in between count too.",
+  },
+  internal: {
+    when: "Gatehouse made a mistake.",
+    advice: "Try again later, and tell the operator the `request_id`.",
+  },
+  obsolete: {
+    when: "The path is under /v1, which is switched off.",
+    advice: "Use /v2.",
+  },
+  gameApi: {
+    when: "The game API failed or refused; `upstream_code` and `upstream_message` say how.",
+    advice: "See the codes of the game API. If there is a `Retry-After` header, wait that long.",
+  },
+  notFound: {
+    when: "There is no such path, or nothing with this id.",
+    advice: "Check the path and the id. A slash at the end makes it another path.",
+  },
+  invalidJson: {
+    when: "The body is empty, no JSON, or no UTF-8.",
+    advice: "Send JSON.",
+  },
+  spamBlocked: {
+    when: "The key went on 400 requests beyond its limit, and is blocked.",
+    advice: "Stop until `blocked_until`. Going on makes the block longer.",
+  },
+  methodNotAllowed: {
+    when: "The path has no such method.",
+    advice: "The `Allow` header lists the methods.",
+  },
+  payloadTooLarge: {
+    when: "The body has more than 8,192 bytes.",
+    advice: "Send less.",
+  },
+  unsupportedMediaType: {
+    when: "The body is not declared as JSON, or is compressed.",
+    advice: "Send `Content-Type: application/json`.",
+  },
+  invalidRequest: {
+    when: "Something else is wrong with the request.",
+    advice: "`details` names each field and says what it must be.",
+  },
+  conflict: {
+    when: "It is too late: the command no longer waits, or the key is revoked.",
+    advice: "Nothing; `details` says why.",
+  },
+  idempotencyInFlight: {
+    when: "The same `Idempotency-Key` is being accepted at this moment.",
+    advice: "Send the same request again.",
+  },
+  idempotencyMismatch: {
+    when: "The `Idempotency-Key` was used for another command.",
+    advice: "Use a new one for each command.",
+  },
+  unavailable: {
+    when: "Gatehouse cannot read or write its store, or is shutting down. Nothing was changed.",
+    advice: "Try again after `retry_after` seconds.",
+  },
+  tooManyAttempts: {
+    when: "More than ten wrong master keys in a minute came from your address.",
+    advice: "Wait `retry_after` seconds. The right key always passes.",
+  },
+};
+
+/** The game API's own codes, in `upstream_code`. */
+export const UPSTREAM_GUIDE: Readonly<Record<string, Guidance>> = {
+  "0": { when: "No usable answer: refused, timed out, cut off, not JSON.", advice: "Try again later." },
+  "1001": { when: "The game API could not reach the game server.", advice: "Try again later." },
+  "1002": { when: "The game server failed inside.", advice: "Try again later." },
+  "2000": { when: "The server key is missing.", advice: "The operator must set it." },
+  "2001": { when: "The server key is malformed.", advice: "The operator must set a new one." },
+  "2002": { when: "The server key is invalid or expired.", advice: "The operator must set a new one." },
+  "2003": { when: "The global key is invalid.", advice: "The operator must correct it." },
+  "2004": { when: "The server key is banned.", advice: "The operator must set a new one." },
+  "3001": { when: "The command is not valid.", advice: "Correct the command." },
+  "3002": {
+    when: "The server is offline: nobody is playing.",
+    advice: "Nothing; it comes back with the first player.",
+  },
+  "4000": { when: "Not authorised.", advice: "Ask the operator." },
+  "4001": { when: "The game API's own limit is reached.", advice: "Wait `Retry-After` seconds." },
+  "4002": { when: "The command is restricted.", advice: "It cannot be sent this way." },
+  "4003": { when: "The command has prohibited text.", advice: "Change the text." },
+  "9998": { when: "Access to this resource is restricted.", advice: "Ask the operator." },
+  "9999": { when: "The game's module is out of date.", advice: "The server's owner must update it." },
+};

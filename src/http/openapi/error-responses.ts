@@ -1,0 +1,83 @@
+// The answers that refuse: one for each status, with every error that can come with it.
+import { type ErrorName, schemaOfError } from "../../core/error-answers.ts";
+import { ERRORS } from "../../core/errors.ts";
+import type { Schemas } from "./components.ts";
+import { examplesOfError } from "./error-examples.ts";
+import { ERROR_GUIDE } from "./error-guide.ts";
+import { type HeaderName, LIMIT_HEADER_NAMES } from "./headers.ts";
+import type { Examples } from "./operation.ts";
+
+export type ErrorResponse = {
+  /** The same name for the same response. */
+  readonly name: string;
+  readonly description: string;
+  readonly headers: readonly HeaderName[];
+  readonly schema: unknown;
+  readonly examples: Examples;
+};
+
+/** They come before the request is counted, or after something broke. */
+const NEVER_COUNTED: ReadonlySet<ErrorName> = new Set([
+  "missingToken",
+  "invalidToken",
+  "spamBlocked",
+  "internal",
+  "unavailable",
+]);
+const WITH_RETRY_AFTER: ReadonlySet<ErrorName> = new Set([
+  "queueFull",
+  "rateLimited",
+  "spamBlocked",
+  "unavailable",
+  "tooManyAttempts",
+]);
+
+export function groupErrors(errors: readonly ErrorName[]): Map<number, ErrorName[]> {
+  const groups = new Map<number, ErrorName[]>();
+  for (const name of errors) {
+    const { status } = ERRORS[name];
+    groups.set(status, [...(groups.get(status) ?? []), name]);
+  }
+  return groups;
+}
+
+export function describeErrors(
+  status: number,
+  errors: readonly ErrorName[],
+  isCounted: boolean,
+  { refer }: Schemas,
+): ErrorResponse {
+  const sorted = errors.toSorted((a, b) => ERRORS[a].code - ERRORS[b].code);
+  const limit = isCounted ? limitHeaders(sorted) : [];
+  const schemas = sorted.map((name) => refer(schemaOfError(name)));
+  return {
+    name: nameOf(sorted, limit.length > 0),
+    description: sorted.map((name) => `**${ERRORS[name].code}**: ${ERROR_GUIDE[name].when}`).join("\n\n"),
+    headers: [
+      "RequestId",
+      "CacheControl",
+      ...(status === 401 ? (["Authenticate"] as const) : []),
+      ...retryHeaders(sorted),
+      ...limit,
+    ],
+    schema: schemas.length === 1 ? schemas[0] : { oneOf: schemas },
+    examples: Object.assign({}, ...sorted.map(examplesOfError)),
+  };
+}
+
+function limitHeaders(errors: readonly ErrorName[]): HeaderName[] {
+  const uncounted = errors.filter((name) => NEVER_COUNTED.has(name)).length;
+  if (uncounted === errors.length) return [];
+  if (uncounted === 0) return LIMIT_HEADER_NAMES;
+  return LIMIT_HEADER_NAMES.map((name) => `${name}Sometimes` as const);
+}
+
+function retryHeaders(errors: readonly ErrorName[]): HeaderName[] {
+  if (errors.every((name) => WITH_RETRY_AFTER.has(name))) return ["RetryAfter"];
+  return errors.includes("gameApi") ? ["RetryAfterSometimes"] : [];
+}
+
+function nameOf(errors: readonly ErrorName[], isCounted: boolean): string {
+  const words = errors.map((name) => (name[0] ?? "").toUpperCase() + name.slice(1));
+  return `${words.join("Or")}${isCounted ? "Counted" : ""}`;
+}

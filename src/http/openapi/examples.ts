@@ -1,0 +1,173 @@
+// The example bodies of the document: one small town, told consistently. All values are made up.
+
+const queuedAt = 1_794_722_314_688;
+const commandId = "cmd_zRH77T5ZugEUB3g6rBBK";
+const serverId = "srv_5tqX0PpV3mYbL1nKcD7w";
+const keyId = "key_0Ka4qbuWLQDNnkIAG3EZ";
+const token = "gth_EXAMPLEonlyEXAMPLEonlyEXAMPLE0000000";
+
+export const SERVER_INFO = {
+  Name: "Cedar County State Roleplay",
+  OwnerId: 2_890_053_314,
+  CoOwnerIds: [7_146_175_597],
+  CurrentPlayers: 24,
+  MaxPlayers: 40,
+  JoinKey: "OliveComet",
+  AccVerifiedReq: "Disabled",
+  TeamBalance: true,
+};
+
+export const SECTION_EXAMPLES = {
+  Players: [
+    {
+      Team: "Police",
+      Player: "WindyWillow821:2686120778",
+      Callsign: "2L-14",
+      Location: {
+        LocationX: 1084.965,
+        LocationZ: 2302.28,
+        PostalCode: "218",
+        StreetName: "Park Street",
+        BuildingNumber: "2083",
+      },
+      Permission: "Server Moderator",
+      WantedStars: 0,
+    },
+    { Team: "Civilian", Player: "QuietHarbor:1184420", Callsign: null, Permission: "Normal", WantedStars: 2 },
+  ],
+  Staff: { Admins: { "7146175597": "AmberFox" }, Mods: { "2686120778": "WindyWillow821" }, Helpers: {} },
+  JoinLogs: [{ Join: true, Timestamp: 1_794_722_200, Player: "QuietHarbor:1184420" }],
+  Queue: [3_310_077_421],
+  KillLogs: [
+    { Killed: "QuietHarbor:1184420", Timestamp: 1_794_722_260, Killer: "WindyWillow821:2686120778" },
+  ],
+  CommandLogs: [
+    { Player: "WindyWillow821:2686120778", Timestamp: 1_794_722_270, Command: ":h Drive carefully" },
+  ],
+  ModCalls: [{ Caller: "QuietHarbor:1184420", Moderator: null, Timestamp: 1_794_722_280 }],
+  EmergencyCalls: [
+    {
+      Team: "Police",
+      Caller: 1_184_420,
+      Players: [2_686_120_778],
+      Position: [-654.6, 666.5],
+      StartedAt: 1_794_722_290,
+      CallNumber: 400,
+      Description: "Robbery",
+      PositionDescriptor: "Near the bank",
+    },
+  ],
+  Vehicles: [
+    {
+      Name: "Patrol Sedan",
+      Owner: "WindyWillow821",
+      Texture: "Standard",
+      ColorHex: "#1F3A93",
+      ColorName: "Deep Blue",
+    },
+  ],
+};
+
+export const RECEIPT = { command_id: commandId, status: "queued", position: 3, queued_at: queuedAt };
+
+export const QUEUED_COMMAND = {
+  command_id: commandId,
+  command: ":h The event starts in ten minutes",
+  status: "queued",
+  position: 3,
+  queued_at: queuedAt,
+  sent_at: null,
+  finished_at: null,
+  confirmed_at: null,
+  upstream_code: null,
+  upstream_message: null,
+};
+
+export const SENT_COMMAND = {
+  ...QUEUED_COMMAND,
+  status: "sent",
+  position: null,
+  sent_at: queuedAt + 3,
+  finished_at: queuedAt + 57,
+  confirmed_at: queuedAt + 6_175,
+};
+
+export const FAILED_COMMAND = {
+  ...QUEUED_COMMAND,
+  status: "failed",
+  position: null,
+  sent_at: queuedAt + 3,
+  finished_at: queuedAt + 57,
+  upstream_code: 3002,
+  upstream_message: "The server is offline.",
+};
+
+export const CANCELLED_COMMAND = {
+  ...QUEUED_COMMAND,
+  status: "cancelled",
+  position: null,
+  finished_at: queuedAt + 2_000,
+};
+
+export const OWNED_COMMAND = withOwner(SENT_COMMAND);
+export const OWNED_CANCELLED_COMMAND = withOwner(CANCELLED_COMMAND);
+
+export const SERVER = {
+  server_id: serverId,
+  name: "Cedar County",
+  community: "cedar",
+  created_at: 1_794_700_000_000,
+};
+
+export const KEY = {
+  key_id: keyId,
+  server_id: serverId,
+  label: "Discord bot",
+  versions: ["v2"],
+  sections: ["Players", "Queue"],
+  commands: [":h", ":m"],
+  ip_allow: ["203.0.113.7"],
+  expires_at: null,
+  suspended: false,
+  created_at: 1_794_700_060_000,
+  last_used_at: 1_794_722_320_863,
+  revoked_at: null,
+};
+
+export const NEW_KEY = { ...KEY, last_used_at: null, token };
+
+export const SHOWN_KEY = {
+  ...KEY,
+  usage: {
+    requests: 812,
+    refusals: { "5016": 12 },
+    hours: [{ hour: 1_794_720_000_000, requests: 812, refusals: { "5016": 12 } }],
+  },
+};
+
+export const ROTATION = { key_id: keyId, token, old_token_valid_until: 1_794_725_914_688 };
+
+export const BLOCK = {
+  key_id: keyId,
+  server_id: serverId,
+  label: "Discord bot",
+  blocked_until: 1_794_722_614_688,
+};
+
+export const AUDIT_ENTRY = {
+  id: "aud_2",
+  at: 1_794_721_661_197,
+  action: "key.changed",
+  actor: { fingerprint: "c9543c00", address: "127.0.0.1" },
+  target: keyId,
+  details: { before: { suspended: false }, after: { suspended: true } },
+};
+
+export const METRICS = `# HELP gatehouse_requests_total Answers by route, status and error code (0: none).
+# TYPE gatehouse_requests_total counter
+gatehouse_requests_total{route="/v2/game/server",status="200",code="0"} 812
+`;
+
+function withOwner({ command_id, ...rest }: { readonly command_id: string }) {
+  return { command_id, server_id: serverId, key_id: keyId, ...rest };
+}

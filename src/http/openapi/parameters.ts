@@ -1,0 +1,97 @@
+// The parameters that more than one operation has.
+import Type from "typebox";
+import { CommandId, CommandState } from "../../core/command-answers.ts";
+import { COMMUNITY_SHAPE } from "../../core/game-server.ts";
+import { SECTIONS } from "../../core/sections.ts";
+import { PAGE_DEFAULT, PAGE_MAX } from "../parse-request.ts";
+import type { Parameter } from "./operation.ts";
+
+export const COMMUNITY: Parameter = {
+  name: "community",
+  in: "path",
+  description: "The server's community. A server without one accepts any.",
+  schema: Type.String({ pattern: COMMUNITY_SHAPE.source }),
+  example: "cedar",
+};
+
+export const IF_NONE_MATCH: Parameter = {
+  name: "If-None-Match",
+  in: "header",
+  description: "The `ETag` of an earlier answer.",
+  schema: Type.String(),
+};
+
+export const IDEMPOTENCY_KEY: Parameter = {
+  name: "Idempotency-Key",
+  in: "header",
+  description:
+    "A value of your own, new for each command. Repeating the request with the same value and the same command gets the same answer and queues nothing again. Remembered for 24 hours.",
+  schema: Type.String({ pattern: "^[\\x21-\\x7e]{1,255}$" }),
+  example: "7f3c2f8e-9a51-4a53-b1f6-0d3f0a6f2c11",
+};
+
+export const SECTION_PARAMETERS: readonly Parameter[] = SECTIONS.map((name) => ({
+  name,
+  in: "query",
+  description: `Include \`${name}\`. Anything but exactly \`true\` leaves it out.`,
+  schema: Type.Boolean(),
+}));
+
+export const PAGE_PARAMETERS: readonly Parameter[] = [
+  {
+    name: "limit",
+    in: "query",
+    description: "How many items a page has.",
+    schema: Type.Integer({ minimum: 1, maximum: PAGE_MAX, default: PAGE_DEFAULT }),
+  },
+  {
+    name: "cursor",
+    in: "query",
+    description: "The `next` of the page before.",
+    schema: Type.String({ maxLength: 300 }),
+  },
+];
+
+export const STATUS: Parameter = {
+  name: "status",
+  in: "query",
+  description: "Only commands in this state.",
+  schema: CommandState,
+};
+
+export const OF_SERVER: Parameter = {
+  name: "server_id",
+  in: "query",
+  description: "Only those of this game server.",
+  schema: Type.String({ pattern: "^srv_[0-9A-Za-z_]{1,76}$" }),
+};
+
+export const COMMAND_ID: Parameter = {
+  name: "command_id",
+  in: "path",
+  description: "The command's id.",
+  schema: CommandId,
+  example: "cmd_zRH77T5ZugEUB3g6rBBK",
+};
+
+export const SERVER_ID: Parameter = {
+  name: "server_id",
+  in: "path",
+  description: "The game server's id.",
+  schema: Type.String({ pattern: "^srv_[0-9A-Za-z]+$" }),
+  example: "srv_5tqX0PpV3mYbL1nKcD7w",
+};
+
+export const KEY_ID: Parameter = {
+  name: "key_id",
+  in: "path",
+  description: "The key's id.",
+  schema: Type.String({ pattern: "^key_[0-9A-Za-z]+$" }),
+  example: "key_0Ka4qbuWLQDNnkIAG3EZ",
+};
+
+/** What `:id` stands for in a path of the route table. */
+export function idParameterOf(path: string): Parameter {
+  if (path.includes("/command")) return COMMAND_ID;
+  return path.startsWith("/admin/servers") ? SERVER_ID : KEY_ID;
+}

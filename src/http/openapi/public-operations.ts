@@ -1,0 +1,185 @@
+// What callers with an API key can do: read their server's state, and send it commands.
+import { pageOf } from "../../core/admin-answers.ts";
+import { CommandAnswer, CommandReceipt, NewCommand } from "../../core/command-answers.ts";
+import type { ErrorName } from "../../core/error-answers.ts";
+import { ServerInfo } from "../../core/server-info.ts";
+import {
+  CANCELLED_COMMAND,
+  FAILED_COMMAND,
+  QUEUED_COMMAND,
+  RECEIPT,
+  SECTION_EXAMPLES,
+  SENT_COMMAND,
+  SERVER_INFO,
+} from "./examples.ts";
+import { type HeaderName, LIMIT_HEADER_NAMES } from "./headers.ts";
+import type { Operation, Operations } from "./operation.ts";
+import {
+  COMMUNITY,
+  IDEMPOTENCY_KEY,
+  IF_NONE_MATCH,
+  PAGE_PARAMETERS,
+  SECTION_PARAMETERS,
+  STATUS,
+} from "./parameters.ts";
+
+const CALLER_ERRORS: readonly ErrorName[] = [
+  "missingToken",
+  "invalidToken",
+  "forbidden",
+  "versionForbidden",
+  "spamBlocked",
+  "internal",
+  "unavailable",
+];
+const COUNTED_ERRORS: readonly ErrorName[] = [...CALLER_ERRORS, "rateLimited"];
+const COUNTED_HEADERS: readonly HeaderName[] = [...LIMIT_HEADER_NAMES, "CacheControl"];
+const READING_HEADERS: readonly HeaderName[] = [...COUNTED_HEADERS, "ETag", "Age", "Cache", "Vary"];
+
+const readServer: Operation = {
+  id: "readServer",
+  tag: "Server",
+  summary: "Read the state of your game server",
+  description:
+    "The server is the one that your key belongs to. The eight required fields are always there; each section is there when its parameter is exactly `true`. Fields inside a section may be missing, as the game API sometimes leaves them out. Integers are relayed exactly, also those beyond 2^53. `HEAD` works too, and counts.",
+  security: ["apiKey"],
+  parameters: [...SECTION_PARAMETERS, IF_NONE_MATCH],
+  answers: {
+    200: {
+      description: "The state of the server, at most as old as `Age` says.",
+      headers: READING_HEADERS,
+      schema: ServerInfo,
+      examples: {
+        plain: { summary: "Without sections", value: SERVER_INFO },
+        players: {
+          summary: "With Players",
+          value: { ...SERVER_INFO, Players: SECTION_EXAMPLES.Players },
+        },
+        everything: { summary: "With all sections", value: { ...SERVER_INFO, ...SECTION_EXAMPLES } },
+      },
+    },
+    304: {
+      description:
+        "Nothing has changed since the answer with the `ETag` that you sent. It counts all the same.",
+      headers: READING_HEADERS,
+    },
+  },
+  errors: [...COUNTED_ERRORS, "sectionForbidden", "gameApi"],
+  isCounted: true,
+};
+
+const submitCommand: Operation = {
+  id: "submitCommand",
+  tag: "Commands",
+  summary: "Send a command",
+  description:
+    "Accepted means that it is on disk. It is handed to the game at most once, in order, when its turn comes. Does not count toward the limit. The key needs the right to send this command.",
+  security: ["apiKey"],
+  parameters: [IDEMPOTENCY_KEY],
+  body: {
+    schema: NewCommand,
+    isRequired: true,
+    examples: {
+      hint: { summary: "A hint for everybody", value: { command: ":h The event starts in ten minutes" } },
+    },
+  },
+  answers: {
+    202: {
+      description: "Accepted. Ask for its state with `command_id`.",
+      headers: ["CacheControl"],
+      schema: CommandReceipt,
+      examples: { accepted: { summary: "Third in the queue", value: RECEIPT } },
+    },
+  },
+  errors: [
+    ...CALLER_ERRORS,
+    "invalidJson",
+    "missingCommand",
+    "invalidRequest",
+    "payloadTooLarge",
+    "unsupportedMediaType",
+    "idempotencyInFlight",
+    "idempotencyMismatch",
+    "queueFull",
+  ],
+};
+
+const listCommands: Operation = {
+  id: "listCommands",
+  tag: "Commands",
+  summary: "List the commands of your server",
+  description: "Newest first. The key needs the right to send commands.",
+  security: ["apiKey"],
+  parameters: [STATUS, ...PAGE_PARAMETERS],
+  answers: {
+    200: {
+      description: "A page of commands.",
+      headers: COUNTED_HEADERS,
+      schema: pageOf(CommandAnswer),
+      examples: {
+        page: { summary: "The only page", value: { items: [QUEUED_COMMAND, SENT_COMMAND], next: null } },
+      },
+    },
+  },
+  errors: [...COUNTED_ERRORS, "invalidRequest"],
+  isCounted: true,
+};
+
+const showCommand: Operation = {
+  id: "showCommand",
+  tag: "Commands",
+  summary: "Ask what became of a command",
+  description: "A key sees the commands of its own server only. Finished ones are told for 7 days.",
+  security: ["apiKey"],
+  answers: {
+    200: {
+      description: "The command.",
+      headers: COUNTED_HEADERS,
+      schema: CommandAnswer,
+      examples: {
+        queued: { summary: "It waits", value: QUEUED_COMMAND },
+        sent: { summary: "The game took it", value: SENT_COMMAND },
+        failed: { summary: "The game refused it", value: FAILED_COMMAND },
+      },
+    },
+  },
+  errors: [...COUNTED_ERRORS, "notFound"],
+  isCounted: true,
+};
+
+const cancelCommand: Operation = {
+  id: "cancelCommand",
+  tag: "Commands",
+  summary: "Take back a command that still waits",
+  security: ["apiKey"],
+  answers: {
+    200: {
+      description: "It will not be sent.",
+      headers: COUNTED_HEADERS,
+      schema: CommandAnswer,
+      examples: { cancelled: { summary: "Cancelled in time", value: CANCELLED_COMMAND } },
+    },
+  },
+  errors: [...COUNTED_ERRORS, "notFound", "conflict"],
+  isCounted: true,
+};
+
+export const PUBLIC_OPERATIONS: Operations = {
+  ...inBothForms("GET", "/game/server", readServer),
+  ...inBothForms("POST", "/game/server/command", submitCommand),
+  ...inBothForms("GET", "/game/server/command", listCommands),
+  ...inBothForms("GET", "/game/server/command/:id", showCommand),
+  ...inBothForms("DELETE", "/game/server/command/:id", cancelCommand),
+};
+
+function inBothForms(method: string, path: string, operation: Operation): Operations {
+  return {
+    [`${method} /v2${path}`]: operation,
+    [`${method} /v2/:community${path}`]: {
+      ...operation,
+      id: `${operation.id}OfCommunity`,
+      tag: "With a community",
+      parameters: [COMMUNITY, ...(operation.parameters ?? [])],
+    },
+  };
+}

@@ -1,0 +1,44 @@
+// The page at /docs and the script that starts it. Scripts are files of their own, so that the policy needs no exception
+// for them.
+import { SCALAR_VERSION } from "./scalar-file.ts";
+
+/** The version is part of the name, so that a copy can be kept for ever. */
+export const SCALAR_FILE = `scalar-${SCALAR_VERSION}.js`;
+export const START_FILE = "start.js";
+
+export const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Gatehouse API reference</title>
+<link rel="icon" href="data:,">
+</head>
+<body>
+<div id="reference"></div>
+<noscript>This page needs JavaScript. The same is in <a href="/openapi.json">openapi.json</a>.</noscript>
+<script src="/docs/${SCALAR_FILE}"></script>
+<script src="/docs/${START_FILE}"></script>
+</body>
+</html>
+`;
+
+/** Everything that would ask somebody else is off, and keys are kept in the page's memory only. */
+export const START_SCRIPT = `Scalar.createApiReference("#reference", {
+  url: "/openapi.json",
+  baseServerURL: location.origin,
+  pageTitle: "Gatehouse API reference",
+  withDefaultFonts: false,
+  telemetry: false,
+  proxyUrl: "",
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  persistAuth: false,
+  showDeveloperTools: "never",
+  hideClientButton: true,
+  documentDownloadType: "json",
+  operationTitleSource: "summary",
+  defaultOpenFirstTag: true,
+});
+`;

@@ -1,0 +1,81 @@
+// The bot of examples/discord-bot really runs: a process of its own, in front of it a Discord of the test's, behind it the
+// real Gatehouse and its simulator.
+import { afterEach, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { cleanUp, undoLater, until } from "../process/run-gatehouse.ts";
+import { startFakeDiscord } from "./fake-discord.ts";
+import { openTown } from "./town-for-bots.ts";
+
+const ROOT = resolve(import.meta.dir, "../..");
+const BOT = join(ROOT, "examples/discord-bot");
+
+afterEach(cleanUp);
+
+async function startBot(key: string, url: string) {
+  const discord = startFakeDiscord();
+  undoLater(() => discord.stop());
+  const bot = Bun.spawn(["node", "index.js"], {
+    cwd: BOT,
+    env: {
+      PATH: process.env.PATH ?? "",
+      DISCORD_TOKEN: "token-of-a-bot",
+      DISCORD_API: discord.api,
+      GATEHOUSE_KEY: key,
+      GATEHOUSE_URL: url,
+    },
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  undoLater(async () => {
+    bot.kill();
+    await bot.exited;
+  });
+  await until("the bot does not make its commands known", () => discord.registered.length > 0, 20_000);
+  return discord;
+}
+
+test("the bot tells the status and the players, and sends a hint to the game", async () => {
+  const { url, token } = await openTown();
+  const discord = await startBot(token, url);
+  expect(discord.registered).toEqual(["status", "players", "hint"]);
+
+  const ask = async (section: string) => {
+    const headers = { Authorization: `Bearer ${token}` };
+    const response = await fetch(`${url}/v2/game/server?${section}=true`, { headers });
+    return (await response.json()) as Record<string, unknown> & { CommandLogs: { Command: string }[] };
+  };
+  const { Name, MaxPlayers } = await ask("Players");
+
+  const status = await discord.type("status");
+  expect(status.content).toContain(`**${Name}**`);
+  expect(status.content).toMatch(new RegExp(`\\d+ of ${MaxPlayers} are playing, \\d+ in the queue\\.`));
+
+  const players = await discord.type("players");
+  expect(players.content).toMatch(/\*\*\w+.*\*\* \(\d+\): \S+/);
+  expect(players.allowed_mentions?.parse).toEqual([]);
+
+  const hint = await discord.type("hint", { text: "Drive\ncarefully" });
+  expect(hint.content).toBe("The game has shown it.");
+  const isLogged = async () => {
+    const { CommandLogs } = await ask("CommandLogs");
+    return CommandLogs.some(({ Command }) => Command === ":h Drive carefully");
+  };
+  await until("the game's log does not show the hint", isLogged);
+}, 60_000);
+
+test("people are told what is wrong in words, and the bot goes on", async () => {
+  const { url, token } = await openTown(":m");
+  const discord = await startBot(token, url);
+  expect((await discord.type("hint", { text: "hello" })).content).toBe(
+    "My key does not allow that. Please tell my owner.",
+  );
+  expect((await discord.type("status")).content).toContain("are playing");
+}, 60_000);
+
+test("the example is made for the discord.js that it is tested with", () => {
+  const read = (file: string) => JSON.parse(readFileSync(file, "utf8"));
+  const example = read(join(BOT, "package.json")).dependencies["discord.js"];
+  expect(example).toBe(read(join(ROOT, "package.json")).devDependencies["discord.js"]);
+  expect(example).toBe(read(join(ROOT, "node_modules/discord.js/package.json")).version);
+});

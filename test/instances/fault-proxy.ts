@@ -1,0 +1,138 @@
+// A line between an instance and its Redis that can be spoilt: cut, held, deaf, slow, or answered by somebody else.
+import { connect, createServer, type Socket } from "node:net";
+import { undoLater } from "../process/run-gatehouse.ts";
+
+type Direction = "request" | "reply";
+type Mode =
+  | { readonly kind: "pass" }
+  /** What is sent arrives when the line passes again. */
+  | { readonly kind: "hold" }
+  /** What is sent never arrives, and a connection that has lost something stays useless for good. */
+  | { readonly kind: "swallow" }
+  /** Nobody is connected, and nobody gets through. */
+  | { readonly kind: "closed" }
+  /** Requests arrive late, replies at once. */
+  | { readonly kind: "slow"; readonly ms: number }
+  /** Every command gets this error, and Redis sees none of them. Whoever is connected is cut off first. */
+  | { readonly kind: "refuse"; readonly error: string };
+
+export class FaultProxy {
+  readonly #lines = new Set<Line>();
+  readonly #redisPort: number;
+  #port = 0;
+  mode: Mode = { kind: "pass" };
+  /** Shown every piece of a reply before the instance gets it. */
+  watchReply: (piece: Buffer) => void = () => {};
+
+  static async start(redisPort: number): Promise<FaultProxy> {
+    const proxy = new FaultProxy(redisPort);
+    const server = createServer((socket) => proxy.#connect(socket));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    proxy.#port = typeof address === "object" && address ? address.port : 0;
+    undoLater(() => {
+      proxy.set({ kind: "closed" });
+      server.close();
+    });
+    return proxy;
+  }
+
+  private constructor(redisPort: number) {
+    this.#redisPort = redisPort;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.#port}`;
+  }
+
+  set(mode: Mode): void {
+    this.mode = mode;
+    if (mode.kind === "closed" || mode.kind === "refuse") for (const line of this.#lines) line.cut();
+    if (mode.kind === "pass") for (const line of this.#lines) line.release();
+  }
+
+  #connect(socket: Socket): void {
+    if (this.mode.kind === "closed") {
+      socket.destroy();
+      return;
+    }
+    const line = new Line(this, socket, connect(this.#redisPort, "127.0.0.1"));
+    this.#lines.add(line);
+    socket.on("close", () => this.#lines.delete(line));
+  }
+}
+
+class Line {
+  readonly #proxy: FaultProxy;
+  readonly #ends: Readonly<Record<Direction, Socket>>;
+  readonly #held: { direction: Direction; piece: Buffer }[] = [];
+  #isDeaf = false;
+  #unparsed: Buffer = Buffer.alloc(0);
+
+  constructor(proxy: FaultProxy, instance: Socket, redis: Socket) {
+    this.#proxy = proxy;
+    this.#ends = { request: redis, reply: instance };
+    instance.setNoDelay(true);
+    redis.setNoDelay(true);
+    instance.on("data", (piece: Buffer) => this.#take("request", piece));
+    redis.on("data", (piece: Buffer) => this.#take("reply", piece));
+    for (const socket of [instance, redis]) {
+      socket.on("error", () => {});
+      socket.on("close", () => this.cut());
+    }
+  }
+
+  cut(): void {
+    this.#ends.request.destroy();
+    this.#ends.reply.destroy();
+  }
+
+  release(): void {
+    for (const { direction, piece } of this.#held.splice(0)) this.#pass(direction, piece);
+  }
+
+  #take(direction: Direction, piece: Buffer): void {
+    const { mode } = this.#proxy;
+    if (this.#isDeaf) return;
+    if (mode.kind === "swallow") this.#isDeaf = true;
+    else if (mode.kind === "hold") this.#held.push({ direction, piece });
+    else if (mode.kind === "refuse" && direction === "request") this.#refuse(piece, mode.error);
+    else if (mode.kind === "slow" && direction === "request") {
+      setTimeout(() => {
+        if (this.#proxy.mode.kind === "hold") this.#held.push({ direction, piece });
+        else this.#pass(direction, piece);
+      }, mode.ms);
+    } else this.#pass(direction, piece);
+  }
+
+  #pass(direction: Direction, piece: Buffer): void {
+    if (direction === "reply") this.#proxy.watchReply(piece);
+    this.#ends[direction].write(piece);
+  }
+
+  #refuse(piece: Buffer, error: string): void {
+    this.#unparsed = Buffer.concat([this.#unparsed, piece]);
+    for (let end = findCommandEnd(this.#unparsed); end > 0; end = findCommandEnd(this.#unparsed)) {
+      this.#unparsed = this.#unparsed.subarray(end);
+      this.#ends.reply.write(`-${error}\r\n`);
+    }
+  }
+}
+
+/** Where the first whole command of the Redis protocol ends; 0 when it is not whole. */
+function findCommandEnd(bytes: Buffer): number {
+  let at = 0;
+  const readLine = (): number => {
+    const end = bytes.indexOf("\r\n", at);
+    if (end === -1) return Number.NaN;
+    const count = Number(bytes.toString("latin1", at + 1, end));
+    at = end + 2;
+    return count;
+  };
+  const parts = readLine();
+  for (let part = 0; part < parts; part++) {
+    const length = readLine();
+    at += length + 2;
+  }
+  return Number.isNaN(parts) || Number.isNaN(at) || at > bytes.length ? 0 : at;
+}

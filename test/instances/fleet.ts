@@ -1,0 +1,218 @@
+// Several real Gatehouse processes on one Redis, with the simulator as the game API, and the requests that tests make of
+// them. Everything started here is gone after `endFleets`.
+import { type Simulator, type SimulatorOptions, startSimulator } from "../../src/simulator/simulator.ts";
+import {
+  cleanUp,
+  type GatehouseProcess,
+  makeFolder,
+  run,
+  undoLater,
+  until,
+} from "../process/run-gatehouse.ts";
+import { stopRedisServers } from "../redis-server.ts";
+
+export const MASTER_KEY = "fleet-master-key-0123456789abcdefgh";
+export const SECRET = "fleet-secret-0123456789abcdefghijkl";
+const READ = "/v2/game/server";
+export const COMMAND = "/v2/game/server/command";
+/** Longer than anything may take: what is not answered by then is a failure of its own. */
+const PATIENCE_MS = 12_000;
+
+export type Answer = {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are looked into by field, and a wrong one fails the test.
+  readonly body: any;
+  readonly headers: Headers;
+  readonly ms: number;
+};
+
+export type Home = { readonly serverId: string; readonly town: string };
+export type Key = { readonly keyId: string; readonly token: string };
+
+/** One place in the fleet; the process there may be killed and started again. */
+export class Instance {
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #folder = makeFolder();
+  #process: GatehouseProcess | undefined;
+  #url = "";
+
+  constructor(env: Readonly<Record<string, string>>) {
+    this.#env = env;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  get port(): number {
+    return Number(new URL(this.#url).port);
+  }
+
+  get process(): GatehouseProcess {
+    if (!this.#process) throw new Error("this instance was never started");
+    return this.#process;
+  }
+
+  async start(): Promise<void> {
+    const env = { GATEHOUSE_PORT: "0", GATEHOUSE_DATA_DIR: this.#folder, ...this.#env };
+    const child = run(["serve"], { cwd: this.#folder, env });
+    this.#process = child;
+    const line = await child.waitForLine("listening on");
+    this.#url = /listening on (\S+)$/.exec(line)?.[1] ?? "";
+  }
+
+  async kill(): Promise<void> {
+    this.process.kill("SIGKILL");
+    await this.process.exited;
+  }
+
+  freeze(): void {
+    this.process.kill("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.process.kill("SIGCONT");
+  }
+
+  async ask(method: string, path: string, token: string, body?: unknown, more: object = {}): Promise<Answer> {
+    const beganAt = performance.now();
+    const response = await fetch(this.#url + path, {
+      method,
+      headers: {
+        Authorization: `Bearer ${token}`,
+        ...(body !== undefined && { "Content-Type": "application/json" }),
+        ...more,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    const text = await response.text();
+    const ms = performance.now() - beganAt;
+    const parsed = text === "" ? undefined : JSON.parse(text);
+    return { status: response.status, body: parsed, headers: response.headers, ms };
+  }
+
+  read({ token }: Pick<Key, "token">, query = ""): Promise<Answer> {
+    return this.ask("GET", READ + query, token);
+  }
+
+  submit({ token }: Pick<Key, "token">, command: string, idempotencyKey?: string): Promise<Answer> {
+    const more = idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey };
+    return this.ask("POST", COMMAND, token, { command }, more);
+  }
+
+  admin(method: string, path: string, body?: unknown): Promise<Answer> {
+    return this.ask(method, `/admin${path}`, MASTER_KEY, body);
+  }
+}
+
+export type Fleet = {
+  readonly instances: readonly Instance[];
+  readonly simulator: Simulator;
+  /** The instance with that number, from 0 on. */
+  at(index: number): Instance;
+  addServer(): Promise<Home>;
+  /** A key that every instance knows. */
+  addKey(home: Home, rights?: object): Promise<Key>;
+};
+
+export type FleetOptions = {
+  /** One address for all, or one for each. */
+  readonly stores: string | readonly string[];
+  readonly count?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly simulator?: SimulatorOptions;
+};
+
+let towns = 0;
+
+export async function startFleet({ stores, count = 4, env = {}, simulator }: FleetOptions): Promise<Fleet> {
+  const game = await startSimulator({ readLimit: 0, commandIntervalMs: 0, players: 3, ...simulator });
+  undoLater(() => game.stop());
+  const instances = Array.from({ length: count }, (_, index) => {
+    const store = typeof stores === "string" ? stores : (stores[index] ?? "");
+    return new Instance({
+      GATEHOUSE_STORE: store,
+      GATEHOUSE_MASTER_KEY: MASTER_KEY,
+      GATEHOUSE_SECRET: SECRET,
+      GATEHOUSE_UPSTREAM_URL: game.url,
+      GATEHOUSE_LOG_LEVEL: "warn",
+      ...env,
+    });
+  });
+  await Promise.all(instances.map((instance) => instance.start()));
+  const at = (index: number): Instance => {
+    const found = instances[index];
+    if (!found) throw new Error(`there is no instance ${index}`);
+    return found;
+  };
+  return {
+    instances,
+    simulator: game,
+    at,
+    async addServer() {
+      const town = `Town${++towns}`;
+      const answer = await at(0).admin("POST", "/servers", { name: town, server_key: `fleet-${town}` });
+      return { serverId: expectStatus(answer, 201).server_id, town };
+    },
+    async addKey({ serverId }, rights = {}) {
+      const wish = { server_id: serverId, label: "bot", commands: ["*"], ...rights };
+      const made = expectStatus(await at(0).admin("POST", "/keys", wish), 201);
+      const key = { keyId: made.key_id as string, token: made.token as string };
+      await waitUntilKnown(instances, key);
+      return key;
+    },
+  };
+}
+
+/** Submissions without a command are refused and never counted, so they can be used to ask whether a key is known. */
+export async function waitUntilKnown(instances: readonly Instance[], { token }: Key): Promise<void> {
+  await Promise.all(
+    instances.map((instance) =>
+      until("the key is not known everywhere", async () => {
+        return (await instance.ask("POST", COMMAND, token, {})).status !== 401;
+      }),
+    ),
+  );
+}
+
+export async function endFleets(): Promise<void> {
+  await cleanUp();
+  await stopRedisServers();
+}
+
+/** The body of an answer that must have this status. */
+export function expectStatus({ status, body }: Answer, wanted: number) {
+  if (status !== wanted) throw new Error(`${status} instead of ${wanted}: ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** How long it took until the answer was yes. */
+export async function timeUntil(
+  complaint: string,
+  deadlineMs: number,
+  isSo: () => boolean | Promise<boolean>,
+): Promise<number> {
+  const beganAt = performance.now();
+  await until(complaint, isSo, deadlineMs);
+  return performance.now() - beganAt;
+}
+
+/** A seed that is printed, so that a failure can be had again: GATEHOUSE_TEST_SEED=… */
+export function chooseSeed(what: string): number {
+  const wanted = Number(process.env.GATEHOUSE_TEST_SEED);
+  const seed = wanted > 0 ? wanted : Math.floor(Math.random() * 2 ** 31) + 1;
+  console.log(`${what}: GATEHOUSE_TEST_SEED=${seed}`);
+  return seed;
+}
+
+/** mulberry32. */
+export function createRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,315 @@
+// When Redis is away: every answer in time, reads from memory with a share of the limit, no commands and no changes; all is
+// well again soon after its return, and nothing that was refused happens later.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { until } from "../process/run-gatehouse.ts";
+import { type RedisServer, startRedis } from "../redis-server.ts";
+import { FaultProxy } from "./fault-proxy.ts";
+import {
+  type Answer,
+  endFleets,
+  expectStatus,
+  type Fleet,
+  type Home,
+  type Key,
+  startFleet,
+  timeUntil,
+} from "./fleet.ts";
+import { listCommands } from "./turmoil.ts";
+
+const ANSWER_WITHIN_MS = 1_500;
+const BACK_WITHIN_MS = 2_000;
+const INSTANCES = 4;
+const SHARE = Math.floor(120 / INSTANCES);
+
+let redis: RedisServer;
+let proxies: FaultProxy[];
+let fleet: Fleet;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  proxies = await Promise.all(Array.from({ length: INSTANCES }, () => FaultProxy.start(redis.port)));
+  // Nothing is sent during a test: what was accepted can be counted.
+  const env = { GATEHOUSE_COMMAND_INTERVAL_MS: "600000" };
+  fleet = await startFleet({ stores: proxies.map(({ url }) => url), count: INSTANCES, env });
+}, 30_000);
+afterAll(endFleets);
+
+/** A test that has failed must not spoil the next. */
+afterEach(async () => {
+  spoilLines({ kind: "pass" });
+  for (const instance of fleet.instances) {
+    const isBack = async () => (await instance.admin("GET", "/blocks")).status === 200;
+    const restart = async () => {
+      console.log(`${instance.url} did not come back and is started anew`);
+      await instance.kill();
+      await instance.start();
+    };
+    await until("Redis is not back", isBack, 3_000).catch(restart);
+  }
+}, 30_000);
+
+function spoilLines(mode: FaultProxy["mode"]): void {
+  for (const proxy of proxies) proxy.set(mode);
+}
+
+function expectUnavailable({ status, body, headers, ms }: Answer): void {
+  expect([status, body.code]).toEqual([503, 5106]);
+  expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(ms).toBeLessThan(ANSWER_WITHIN_MS);
+}
+
+/** Reads on every instance at once, one request after the other on each; how many each has let in. */
+async function readInTurns(key: Key, count: number): Promise<number[]> {
+  return Promise.all(
+    fleet.instances.map(async (instance) => {
+      let admitted = 0;
+      for (let turn = 0; turn < count; turn++) {
+        const { status, body, ms } = await instance.read(key);
+        expect(ms).toBeLessThan(ANSWER_WITHIN_MS);
+        if (status === 200) admitted++;
+        else expect([status, body.code]).toEqual([429, 5016]);
+      }
+      return admitted;
+    }),
+  );
+}
+
+/** All instances are back: they take commands, and count together. */
+async function expectBack(key: Key, fresh: Key): Promise<void> {
+  const beganAt = performance.now();
+  await Promise.all(
+    fleet.instances.map((instance, index) =>
+      until(
+        `instance ${index} does not accept commands again`,
+        async () => (await instance.submit(key, ":h back", `back-${index}`)).status === 202,
+        BACK_WITHIN_MS,
+      ),
+    ),
+  );
+  console.log(`back after ${Math.round(performance.now() - beganAt)} ms`);
+  const left: number[] = [];
+  for (const instance of fleet.instances) {
+    left.push(Number(expectAdmitted(await instance.read(fresh)).headers.get("x-ratelimit-remaining")));
+  }
+  expect(left.map((number) => (left[0] ?? 0) - number)).toEqual([0, 1, 2, 3]);
+  const isReady = async () => (await fleet.at(1).ask("GET", "/readyz", fresh.token)).status === 200;
+  await until("it does not call itself ready", isReady, BACK_WITHIN_MS);
+}
+
+function expectAdmitted(answer: Answer): Answer {
+  expectStatus(answer, 200);
+  return answer;
+}
+
+type Way = readonly [
+  title: string,
+  goAway: () => unknown,
+  comeBack: () => unknown,
+  /** Whether even what is only read cannot be had. */
+  isSilent: boolean,
+];
+
+const ways: Way[] = [
+  ["killed", () => redis.kill(), () => redis.start(), true],
+  ["frozen", () => redis.freeze(), () => redis.thaw(), true],
+  [
+    "loading its data",
+    () => spoilLines({ kind: "refuse", error: "LOADING Redis is loading the dataset in memory" }),
+    () => spoilLines({ kind: "pass" }),
+    true,
+  ],
+  [
+    "a replica, that takes no writes",
+    () => redis.ask("REPLICAOF", "127.0.0.1", 1),
+    () => redis.ask("REPLICAOF", "NO", "ONE"),
+    false,
+  ],
+  [
+    "out of memory",
+    () => redis.ask("CONFIG", "SET", "maxmemory", "1"),
+    () => redis.ask("CONFIG", "SET", "maxmemory", "0"),
+    false,
+  ],
+  [
+    "lost behind connections that have died unnoticed",
+    () => spoilLines({ kind: "swallow" }),
+    () => spoilLines({ kind: "pass" }),
+    true,
+  ],
+];
+
+describe("while Redis is", () => {
+  for (const [title, goAway, comeBack, isSilent] of ways) {
+    test(`${title}: reads go on with a share of the limit, the rest is 5106, and all is well soon after`, async () => {
+      const home = await fleet.addServer();
+      const key = await fleet.addKey(home);
+      const fresh = await fleet.addKey(home);
+      await goAway();
+      try {
+        const first = await Promise.all([
+          readInTurns(key, SHARE + 10),
+          ...fleet.instances.map(async (instance) => expectUnavailable(await instance.submit(key, ":h no"))),
+          ...fleet.instances.map(async (instance) => {
+            const wish = { server_id: home.serverId, label: "refused" };
+            expectUnavailable(await instance.admin("POST", "/keys", wish));
+          }),
+        ]);
+        expect(first[0]).toEqual([SHARE, SHARE, SHARE, SHARE]);
+        // It is known by now, so that nobody waits any more.
+        for (const instance of fleet.instances) {
+          expectUnavailable(await instance.admin("PATCH", `/keys/${fresh.keyId}`, { suspended: true }));
+          expectUnavailable(await instance.admin("DELETE", `/keys/${fresh.keyId}`));
+          expectUnavailable(await instance.submit(key, ":h no"));
+          await until("it still calls itself ready", async () => {
+            return (await instance.ask("GET", "/readyz", key.token)).status === 503;
+          });
+          expect((await instance.ask("GET", "/healthz", key.token)).status).toBe(200);
+          if (isSilent) expectUnavailable(await instance.admin("GET", "/servers"));
+        }
+        const later = await readInTurns(key, 3);
+        expect(later).toEqual([0, 0, 0, 0]);
+      } finally {
+        await comeBack();
+      }
+      await expectBack(key, fresh);
+      // What was refused has not happened.
+      const texts = (await listCommands(fleet.at(0), home)).map(({ command }) => command);
+      expect(texts).toEqual(Array<string>(INSTANCES).fill(":h back"));
+      const { items } = expectStatus(await fleet.at(0).admin("GET", `/keys?server_id=${home.serverId}`), 200);
+      expect(items.map((item: { label: string }) => item.label)).toEqual(["bot", "bot"]);
+      expect(items.every((item: { suspended: boolean }) => !item.suspended)).toBe(true);
+    }, 30_000);
+  }
+
+  test("without its scripts, nobody notices", async () => {
+    const home = await fleet.addServer();
+    const key = await fleet.addKey(home);
+    expectStatus(await fleet.at(0).read(key), 200);
+    await redis.ask("SCRIPT", "FLUSH");
+    const left: (string | null)[] = [];
+    for (const instance of fleet.instances) {
+      left.push(expectAdmitted(await instance.read(key)).headers.get("x-ratelimit-remaining"));
+    }
+    expect(left).toEqual(["118", "117", "116", "115"]);
+    await redis.ask("SCRIPT", "FLUSH");
+    expectStatus(await fleet.at(2).submit(key, ":h still here"), 202);
+  });
+});
+
+test("however long the line was dead, two seconds after its return all is well", async () => {
+  // At different moments of whatever an instance does meanwhile to get a line again.
+  const times = await Promise.all(
+    proxies.map(async (proxy, index) => {
+      proxy.set({ kind: "swallow" });
+      await Bun.sleep(2_000 + index * 750);
+      proxy.set({ kind: "pass" });
+      const isBack = async () => (await fleet.at(index).admin("GET", "/blocks")).status === 200;
+      return Math.round(await timeUntil("Redis is not back", 8_000, isBack));
+    }),
+  );
+  console.log(`back after ${times.join(", ")} ms`);
+  expect(Math.max(...times)).toBeLessThan(BACK_WITHIN_MS);
+}, 30_000);
+
+test("a spam block holds on every instance while Redis is away", async () => {
+  const home = await fleet.addServer();
+  const key = await fleet.addKey(home);
+  const reads = Array.from({ length: 540 }, (_, index) => fleet.at(index % INSTANCES).read(key));
+  await Promise.all(reads);
+  for (const instance of fleet.instances) expect((await instance.read(key)).body.code).toBe(5100);
+  spoilLines({ kind: "closed" });
+  for (const instance of fleet.instances) {
+    const { body, ms } = await instance.read(key);
+    expect(body.code).toBe(5100);
+    expect(ms).toBeLessThan(ANSWER_WITHIN_MS);
+  }
+  spoilLines({ kind: "pass" });
+  await until("Redis is not back", async () => (await fleet.at(0).admin("GET", "/blocks")).status === 200);
+}, 20_000);
+
+test("a Redis that comes and goes gives nobody a new share each time", async () => {
+  const home = await fleet.addServer();
+  const key = await fleet.addKey(home);
+  const instance = fleet.at(0);
+  const [proxy] = proxies;
+  let admitted = 0;
+  for (let outage = 0; outage < 4; outage++) {
+    proxy?.set({ kind: "closed" });
+    for (let turn = 0; turn < SHARE + 15; turn++) {
+      if ((await instance.read(key)).status === 200) admitted++;
+    }
+    proxy?.set({ kind: "pass" });
+    await until("Redis is not back", async () => (await instance.admin("GET", "/blocks")).status === 200);
+    // One request that Redis judges.
+    await instance.read(key);
+  }
+  expect(admitted).toBeLessThanOrEqual(SHARE);
+}, 30_000);
+
+describe("a submission whose fate is decided at the last moment", () => {
+  /** Whatever was answered must be so: accepted and there, or refused and not there. */
+  async function expectTruthful(home: Home, key: Key, pending: Promise<Answer>[], texts: string[]) {
+    const answers = await Promise.all(pending);
+    await until("Redis is not back", async () => {
+      const answers = await Promise.all(fleet.instances.map((one) => one.admin("GET", "/blocks")));
+      return answers.every(({ status }) => status === 200);
+    });
+    // A script that was under way has run by now.
+    expectStatus(await fleet.at(0).ask("GET", `/v2/game/server/command`, key.token), 200);
+    const kept = new Set((await listCommands(fleet.at(1), home)).map(({ command }) => command));
+    const outcomes = answers.map(({ status }) => status);
+    for (const [index, { ms }] of answers.entries()) {
+      expect(ms).toBeLessThan(ANSWER_WITHIN_MS);
+      const text = texts[index] ?? "";
+      expect({ text, status: outcomes[index], isKept: kept.has(text) }).toEqual({
+        text,
+        status: kept.has(text) ? 202 : 503,
+        isKept: kept.has(text),
+      });
+    }
+    return outcomes;
+  }
+
+  test("is refused and never happens, or is accepted and happens, whenever a frozen Redis thaws", async () => {
+    const home = await fleet.addServer();
+    const key = await fleet.addKey(home);
+    const seen: number[] = [];
+    for (const frozenMs of [850, 920, 1_000, 1_060, 1_130]) {
+      const texts = Array.from({ length: 8 }, (_, index) => `:h ${frozenMs} ${index}`);
+      redis.freeze();
+      const pending = texts.map((text, index) => fleet.at(index % INSTANCES).submit(key, text));
+      await Bun.sleep(frozenMs);
+      redis.thaw();
+      seen.push(...(await expectTruthful(home, key, pending, texts)));
+    }
+    console.log(`${seen.filter((status) => status === 202).length} of ${seen.length} were accepted`);
+  }, 40_000);
+
+  test("a change is not made late either, when requests take long to Redis and replies do not", async () => {
+    const home = await fleet.addServer();
+    const key = await fleet.addKey(home);
+    const [proxy] = proxies;
+    if (!proxy) throw new Error("there is no proxy");
+    // Half of the way there and back is a bad guess for the way there: Redis's clock is thought to be ahead.
+    proxy.set({ kind: "slow", ms: 700 });
+    await Bun.sleep(1_800);
+    // A change begins with reading the key, twice; the line fails right after that.
+    let readings = 0;
+    const held = Promise.withResolvers<void>();
+    proxy.watchReply = (piece) => {
+      if (!piece.includes(key.keyId) || ++readings < 2) return;
+      proxy.set({ kind: "hold" });
+      held.resolve();
+    };
+    const changing = fleet.at(0).admin("PATCH", `/keys/${key.keyId}`, { suspended: true });
+    await held.promise;
+    proxy.watchReply = () => {};
+    await Bun.sleep(1_150);
+    proxy.set({ kind: "pass" });
+    const { status } = await changing;
+    const isBack = async () => (await fleet.at(0).admin("GET", "/blocks")).status === 200;
+    await until("Redis is not back", isBack);
+    const { suspended } = expectStatus(await fleet.at(1).admin("GET", `/keys/${key.keyId}`), 200);
+    expect({ status, suspended }).toEqual({ status, suspended: status === 200 });
+  }, 20_000);
+});

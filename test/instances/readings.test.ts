@@ -1,0 +1,231 @@
+// What one instance has read, all use: one call a freshness period, whoever dies while asking, and one budget.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { until } from "../process/run-gatehouse.ts";
+import { startRedis } from "../redis-server.ts";
+import {
+  endFleets,
+  expectStatus,
+  type Fleet,
+  type Home,
+  type Instance,
+  type Key,
+  startFleet,
+} from "./fleet.ts";
+
+/** Fetched is noted when the answer is there, and clocks agree within a few milliseconds. */
+const SLACK_MS = 30;
+
+function readsOf(fleet: Fleet, { town }: Home) {
+  return fleet.simulator.calls().calls.filter(({ kind, server }) => kind === "read" && server === town);
+}
+
+/** Reads on every instance at once, again and again; every answer must be 200. */
+async function readSteadily(fleet: Fleet, key: Key, ms: number, everyMs: number): Promise<number> {
+  const endAt = performance.now() + ms;
+  const counts = fleet.instances.map(async (instance) => {
+    let count = 0;
+    for (; performance.now() < endAt; count++) {
+      expectStatus(await instance.read(key), 200);
+      await Bun.sleep(everyMs);
+    }
+    return count;
+  });
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+}
+
+describe("four instances on one Redis", () => {
+  const FRESH_MS = 400;
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    const redis = await startRedis();
+    const env = { GATEHOUSE_FRESH_MS: String(FRESH_MS), GATEHOUSE_UPSTREAM_TIMEOUT_MS: "8000" };
+    fleet = await startFleet({ stores: redis.url, env });
+  }, 30_000);
+  afterAll(endFleets);
+  afterEach(() => fleet.simulator.clearFaults());
+
+  test("ask once a freshness period, however steadily all of them are asked", async () => {
+    const home = await fleet.addServer();
+    const keys = await Promise.all([fleet.addKey(home), fleet.addKey(home), fleet.addKey(home)]);
+    const beganAt = Date.now();
+    const counts = await Promise.all(keys.map((key) => readSteadily(fleet, key, 3_000, 120)));
+    const ms = Date.now() - beganAt;
+    const times = readsOf(fleet, home).map(({ at }) => at);
+    console.log(`${counts.reduce((sum, count) => sum + count)} reads, ${times.length} calls in ${ms} ms`);
+    const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(FRESH_MS - SLACK_MS);
+    expect(times.length).toBeLessThanOrEqual(Math.ceil(ms / FRESH_MS) + 1);
+    // And it does ask: what is shown is never old.
+    expect(times.length).toBeGreaterThanOrEqual(Math.floor(ms / (2 * FRESH_MS)));
+  }, 15_000);
+
+  test("answer a thousand first reads of one server with one call", async () => {
+    const home = await fleet.addServer();
+    const keys = await Promise.all(Array.from({ length: 10 }, () => fleet.addKey(home)));
+    fleet.simulator.arm({ kind: "slow", ms: 200, times: 1 });
+    const reads = Array.from({ length: 1_000 }, (_, index) => {
+      return fleet.at(index % 4).read(keys[index % 10] as Key);
+    });
+    for (const answer of await Promise.all(reads)) expectStatus(answer, 200);
+    const calls = readsOf(fleet, home);
+    const [first] = calls;
+    expect(calls.filter(({ at }) => at < (first?.at ?? 0) + FRESH_MS).length).toBe(1);
+  }, 15_000);
+
+  test("share failures: a server that is offline is asked about once a freshness period", async () => {
+    const answer = await fleet.at(0).admin("POST", "/servers", { name: "Gone", server_key: "offline-Gone" });
+    const home = { serverId: expectStatus(answer, 201).server_id as string, town: "Gone" };
+    const key = await fleet.addKey(home);
+    const endAt = performance.now() + 1_300;
+    while (performance.now() < endAt) {
+      const answers = await Promise.all(fleet.instances.map((instance) => instance.read(key)));
+      for (const { body } of answers) expect(body).toMatchObject({ code: 5019, upstream_code: 3002 });
+      await Bun.sleep(100);
+    }
+    const times = readsOf(fleet, home).map(({ at }) => at);
+    const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(FRESH_MS - SLACK_MS);
+  }, 15_000);
+
+  test("share a bad server key: it is not tried again by anybody until it is set anew", async () => {
+    const answer = await fleet.at(0).admin("POST", "/servers", { name: "Bad", server_key: "invalid-Bad" });
+    const home = { serverId: expectStatus(answer, 201).server_id as string, town: "Bad" };
+    const key = await fleet.addKey(home);
+    for (let turn = 0; turn < 12; turn++) {
+      const { body } = await fleet.at(turn % 4).read(key);
+      expect(body).toMatchObject({ code: 5019, upstream_code: 2002 });
+    }
+    expect(readsOf(fleet, home).length).toBe(1);
+    const change = { server_key: "good-Bad" };
+    expectStatus(await fleet.at(1).admin("PATCH", `/servers/${home.serverId}`, change), 200);
+    for (const instance of fleet.instances) {
+      await until("the new key is not used", async () => (await instance.read(key)).status === 200, 2_000);
+    }
+  }, 15_000);
+
+  test("pause together when the game API has refused one of them", async () => {
+    const PAUSE_MS = 2_000;
+    const homes = await Promise.all([0, 1, 2, 3].map(() => fleet.addServer()));
+    const keys = await Promise.all(homes.map((home) => fleet.addKey(home)));
+    const readAll = () => Promise.all(keys.map((key, index) => fleet.at(index).read(key)));
+    for (const answer of await readAll()) expectStatus(answer, 200);
+    fleet.simulator.arm({ kind: "rate-limit", retry_after: PAUSE_MS / 1000, times: 1, target: "reads" });
+    await until("nobody was refused", async () => {
+      return (await readAll()).some(({ status }) => status === 400);
+    });
+    const refusedAt = fleet.simulator.calls().calls.findLast(({ status }) => status === 429)?.at ?? 0;
+    await until("the pause does not end", async () => {
+      const answers = await readAll();
+      if (answers.every(({ status }) => status === 200)) return Date.now() > refusedAt + PAUSE_MS;
+      for (const { status, headers, body } of answers) {
+        if (status === 200) continue;
+        expect(body).toMatchObject({ code: 5019, upstream_code: 4001 });
+        expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+      }
+      await Bun.sleep(100);
+      return false;
+    });
+    // Whatever was on its way at that moment may still arrive; nothing was begun after it.
+    const { calls } = fleet.simulator.calls();
+    expect(calls.filter(({ at }) => at > refusedAt + 100 && at < refusedAt + PAUSE_MS - 50)).toEqual([]);
+  }, 20_000);
+
+  describe("when the one that asks", () => {
+    /** The instance that has a slow call under way, and what it will answer. */
+    async function askSlowly(home: Home, key: Key, holder: Instance, ms: number) {
+      fleet.simulator.arm({ kind: "slow", ms, times: 1, server: home.town, target: "reads" });
+      const answer = holder.read(key).catch(() => undefined);
+      await until("the game API is not asked", () => readsOf(fleet, home).length === 1);
+      return { answer };
+    }
+
+    async function expectOthersGoOn(key: Key, others: readonly Instance[]): Promise<void> {
+      const answers = await Promise.all(others.map((instance) => instance.read(key)));
+      for (const answer of answers) expectStatus(answer, 200);
+      const longest = Math.max(...answers.map(({ ms }) => ms));
+      console.log(`the others went on after ${Math.round(longest)} ms`);
+      expect(longest).toBeLessThan(3_000);
+    }
+
+    test("is frozen in the middle, the others go on within 3 s, and what it finds late spoils nothing", async () => {
+      const home = await fleet.addServer();
+      const key = await fleet.addKey(home);
+      const holder = fleet.at(1);
+      const { answer } = await askSlowly(home, key, holder, 600);
+      holder.freeze();
+      const others = fleet.instances.filter((instance) => instance !== holder);
+      await expectOthersGoOn(key, others);
+      holder.thaw();
+      expect((await answer)?.status).toBe(200);
+      await readSteadily(fleet, key, 1_000, 100);
+      const times = readsOf(fleet, home).map(({ at }) => at);
+      // Two calls for the one that froze, then one a period again.
+      const later = times.slice(2);
+      const gaps = later.slice(1).map((at, index) => at - (later[index] ?? 0));
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(FRESH_MS - SLACK_MS);
+    }, 20_000);
+
+    test("is killed in the middle, the others go on within 3 s", async () => {
+      const home = await fleet.addServer();
+      const key = await fleet.addKey(home);
+      const holder = fleet.at(2);
+      await askSlowly(home, key, holder, 7_000);
+      await holder.kill();
+      await expectOthersGoOn(
+        key,
+        fleet.instances.filter((instance) => instance !== holder),
+      );
+      await holder.start();
+      expectStatus(await holder.read(key), 200);
+    }, 20_000);
+
+    test("is only slow, nobody else asks", async () => {
+      const home = await fleet.addServer();
+      const key = await fleet.addKey(home);
+      const { answer } = await askSlowly(home, key, fleet.at(3), 2_800);
+      const others = [0, 1, 2].map((index) => fleet.at(index).read(key));
+      for (const answer of await Promise.all(others)) expectStatus(answer, 200);
+      expect((await answer)?.status).toBe(200);
+      expect(readsOf(fleet, home).length).toBe(1);
+    }, 20_000);
+  });
+});
+
+describe("the budget of the game API", () => {
+  const READ_LIMIT = 35;
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    const redis = await startRedis();
+    const env = { GATEHOUSE_FRESH_MS: "300" };
+    fleet = await startFleet({ stores: redis.url, env, simulator: { readLimit: READ_LIMIT } });
+  }, 30_000);
+  afterAll(endFleets);
+
+  async function addHomes(count: number): Promise<{ home: Home; key: Key }[]> {
+    const homes = await Promise.all(Array.from({ length: count }, () => fleet.addServer()));
+    return Promise.all(homes.map(async (home) => ({ home, key: await fleet.addKey(home) })));
+  }
+
+  test("is one for all: many servers read on four instances at once never meet its limit", async () => {
+    const homes = await addHomes(60);
+    const beganAt = Date.now();
+    const rounds = await Promise.all(
+      [0, 1, 2].map(async (round) => {
+        await Bun.sleep(round * 1_500);
+        return Promise.all(homes.map(({ key }, index) => fleet.at((index + round) % 4).read(key)));
+      }),
+    );
+    const { calls, totals } = fleet.simulator.calls();
+    const reads = calls.filter(({ kind }) => kind === "read");
+    console.log(`${reads.length} calls in ${Date.now() - beganAt} ms, ${totals.limited} of them refused`);
+    expect(totals.limited).toBe(0);
+    expect(reads.length).toBeLessThanOrEqual(READ_LIMIT);
+    // All of what there is can be used.
+    expect(reads.length).toBeGreaterThanOrEqual(READ_LIMIT - 5);
+    for (const { status, body } of rounds.flat()) {
+      if (status !== 200) expect(body).toMatchObject({ code: 5019, upstream_code: 4001 });
+    }
+  }, 30_000);
+});

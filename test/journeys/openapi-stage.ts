@@ -1,0 +1,244 @@
+// A gateway on which every documented answer can be provoked: for each operation a request that succeeds, and for each error
+// what must be done so that it is refused in just that way.
+
+import { StoreUnavailable } from "../../src/core/errors.ts";
+import type { KeyChange } from "../../src/core/ports.ts";
+import { ALL_SECTIONS_INFO, BASE_INFO } from "../fake-game-api.ts";
+import { refuses, startCommandGateway } from "./commander.ts";
+import type { DocumentedError, DocumentedOperation } from "./openapi-witness.ts";
+
+export type Plan = {
+  readonly token?: string | undefined;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: string;
+  /** Text is sent as it is, anything else as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+type Provoke = (operation: DocumentedOperation) => Promise<Response>;
+
+const WRONG_IDS = { command_id: "cmd_none", server_id: "srv_none", key_id: "key_none" };
+const MINUTE_MS = 60_000;
+
+export async function openStage() {
+  const gateway = await startCommandGateway();
+  const { gatehouse, game, clock } = gateway;
+  const { store } = gatehouse.app;
+  const { masterKey } = gatehouse;
+  let made = 0;
+
+  async function makeHome() {
+    const number = ++made;
+    const server = await gatehouse.addServer({
+      name: `Town ${number}`,
+      community: "cedar",
+      serverKey: `town-Server${number}`,
+    });
+    const key = await gatehouse.addKey(server, { commands: ["*"] });
+    const params = { community: "cedar", server_id: server.serverId, key_id: key.keyId };
+    return { ...key, server, params };
+  }
+
+  type Home = Awaited<ReturnType<typeof makeHome>>;
+
+  /** A command that waits and that no worker has been told of. */
+  async function addCommand({ server, keyId }: Home, text = ":h hello") {
+    const draft = { serverId: server.serverId, keyId, text, idempotencyKey: undefined };
+    const acceptance = await store.commands.accept(draft, clock.now);
+    return "receipt" in acceptance ? acceptance.receipt.commandId : undefined;
+  }
+
+  /** What each operation needs to succeed, by its id. */
+  const bodies: Readonly<Record<string, (home: Home) => unknown>> = {
+    submitCommand: () => ({ command: ":h hello" }),
+    createServer: () => ({ name: `New town ${++made}`, server_key: "new-Server" }),
+    changeServer: () => ({ name: `Other town ${++made}` }),
+    createKey: ({ server }) => ({ server_id: server.serverId, label: "bot" }),
+    changeKey: () => ({ label: "other" }),
+    rotateKey: () => ({ grace_seconds: 60 }),
+  };
+
+  async function plan({ id, tag }: DocumentedOperation): Promise<Plan & { home: Home }> {
+    const home = await makeHome();
+    const isPublic = ["Server", "Commands", "With a community"].includes(tag);
+    const command_id = (await addCommand(home)) ?? "";
+    const body = bodies[baseOf(id)]?.(home);
+    return {
+      home,
+      token: isPublic ? home.token : masterKey,
+      params: { ...home.params, command_id },
+      ...(body !== undefined && { body }),
+    };
+  }
+
+  function send({ method, template }: DocumentedOperation, request: Plan): Promise<Response> {
+    const path = template.replace(/\{(\w+)\}/g, (_, name) => request.params?.[name] ?? "cedar");
+    const { body } = request;
+    return fetch(`${gatehouse.url}${path}${request.query ? `?${request.query}` : ""}`, {
+      method,
+      redirect: "manual",
+      headers: {
+        ...(request.token !== undefined && { Authorization: `Bearer ${request.token}` }),
+        ...(body !== undefined && { "Content-Type": "application/json" }),
+        ...request.headers,
+      },
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+  }
+
+  /** The request that would succeed, but for this. */
+  function but(change: (good: Plan) => Plan): Provoke {
+    return async (operation) => {
+      const good = await plan(operation);
+      return send(operation, { ...good, ...change(good) });
+    };
+  }
+
+  function withKey(change: KeyChange, query = ""): Provoke {
+    return async (operation) => {
+      const good = await plan(operation);
+      await store.updateKey(good.home.keyId, change);
+      return send(operation, { ...good, query });
+    };
+  }
+
+  function after(prepare: (home: Home, good: Plan, operation: DocumentedOperation) => unknown): Provoke {
+    return async (operation) => {
+      const good = await plan(operation);
+      await prepare(good.home, good, operation);
+      return send(operation, good);
+    };
+  }
+
+  const afterRequests = (count: number) =>
+    after(async ({ keyId }) => {
+      for (let sent = 0; sent < count; sent++) await store.judge(keyId, clock.now, true);
+    });
+
+  const withBrokenStore = (fault: Error): Provoke => {
+    return async (operation) => {
+      const good = await plan(operation);
+      clock.advance(MINUTE_MS);
+      const mend = [breakAll(store, fault), breakAll(store.commands, fault)];
+      try {
+        return await send(operation, good);
+      } finally {
+        for (const one of mend) one();
+      }
+    };
+  };
+
+  const provocations: Readonly<Record<string, Provoke>> = {
+    "400 5005": but(() => ({ body: {} })),
+    "401 5006": async (operation) => {
+      clock.advance(MINUTE_MS);
+      return but(() => ({ token: "not-the-master-key" }))(operation);
+    },
+    "401 5007": but(() => ({ token: undefined })),
+    "401 5008": but(() => ({ token: "gth_wrong" })),
+    "403 5009": withKey({ isSuspended: true }),
+    "403 5010": withKey({ versions: [] }),
+    "403 5011": withKey({ sections: 0 }, "Players=true"),
+    "429 5015": after(async (home) => {
+      while ((await addCommand(home)) !== undefined);
+    }),
+    "429 5016": afterRequests(120),
+    "500 5017": withBrokenStore(new Error("broken for a test")),
+    "500 5018": but(() => ({})),
+    "400 5019": async (operation) => {
+      game.read = refuses(3002);
+      return but(() => ({}))(operation).finally(answerReads);
+    },
+    "404 5020": but(() => ({ params: { community: "cedar", ...WRONG_IDS } })),
+    "400 5034": but(() => ({ body: "{" })),
+    "429 5100": afterRequests(520),
+    "413 5102": but(() => ({ body: "x".repeat(9_000) })),
+    "415 5103": but(() => ({ body: "{}", headers: { "Content-Type": "text/plain" } })),
+    "400 5104": but(({ body }) => {
+      if (body === undefined) return { query: "limit=0" };
+      return { body: "command" in (body as object) ? { command: "two\nlines" } : { nothing: 1 } };
+    }),
+    "409 5104": after(({ keyId }, good, operation) => {
+      return operation.tag === "Keys" ? store.revokeKey(keyId, clock.now) : send(operation, good);
+    }),
+    "409 5105": async (operation) => {
+      const good = { ...(await plan(operation)), headers: { "Idempotency-Key": "same" } };
+      const { accept } = store.commands;
+      const { promise: isStuck, resolve: tellStuck } = Promise.withResolvers<void>();
+      const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
+      store.commands.accept = async (...draft) => {
+        tellStuck();
+        await isFree;
+        return accept.apply(store.commands, draft);
+      };
+      try {
+        const first = send(operation, good);
+        await isStuck;
+        const second = await send(operation, good);
+        free();
+        await first;
+        return second;
+      } finally {
+        store.commands.accept = accept;
+      }
+    },
+    "422 5105": async (operation) => {
+      const good = { ...(await plan(operation)), headers: { "Idempotency-Key": "same" } };
+      await send(operation, good);
+      return send(operation, { ...good, body: { command: ":h something else" } });
+    },
+    "503 5106": withBrokenStore(new StoreUnavailable("broken for a test")),
+    "429 5107": async (operation) => {
+      const good = await plan(operation);
+      clock.advance(MINUTE_MS);
+      for (let tries = 0; tries < 10; tries++) await send(operation, { ...good, token: "wrong" });
+      return send(operation, { ...good, token: "wrong" });
+    },
+  };
+
+  function answerReads(): void {
+    game.read = () => Response.json({ ...BASE_INFO, ...ALL_SECTIONS_INFO });
+  }
+  answerReads();
+
+  return {
+    gatehouse,
+    game,
+    clock,
+    plan,
+    send,
+    /** Undefined when nobody knows how. */
+    provoke(operation: DocumentedOperation, { status, code }: DocumentedError) {
+      return provocations[`${status} ${code}`]?.(operation);
+    },
+    stop: () => gateway.stop(),
+  };
+}
+
+function baseOf(id: string): string {
+  return id.replace(/OfCommunity$/, "");
+}
+
+/** Every method of the thing throws, until what is returned is called. */
+function breakAll(thing: object, fault: Error): () => void {
+  const names = new Set<string>();
+  for (let layer = thing; layer !== Object.prototype; layer = Object.getPrototypeOf(layer)) {
+    for (const name of Object.getOwnPropertyNames(layer)) names.add(name);
+  }
+  const methods = thing as Record<string, unknown>;
+  const broken: [name: string, own: PropertyDescriptor | undefined][] = [];
+  for (const name of names) {
+    if (name === "constructor" || typeof methods[name] !== "function") continue;
+    broken.push([name, Object.getOwnPropertyDescriptor(thing, name)]);
+    methods[name] = () => {
+      throw fault;
+    };
+  }
+  return () => {
+    for (const [name, own] of broken) {
+      delete methods[name];
+      if (own) Object.defineProperty(thing, name, own);
+    }
+  };
+}

@@ -1,0 +1,225 @@
+// The document says what the server does: every route is in it, and every answer in it is given by the real server, word for
+// word and header for header.
+import { afterAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { SECTIONS } from "../../src/core/sections.ts";
+import { KNOWN_CODES } from "../../src/core/upstream-codes.ts";
+import { buildDocument, listMethods, OPERATIONS, toTemplate } from "../../src/http/openapi/document.ts";
+import { UPSTREAM_GUIDE } from "../../src/http/openapi/error-guide.ts";
+import { type Handlers, listRoutes } from "../../src/http/routes.ts";
+import { openStage } from "./openapi-stage.ts";
+import { createWitness } from "./openapi-witness.ts";
+
+const stage = await openStage();
+afterAll(() => stage.stop());
+
+const response = await stage.gatehouse.get("/openapi.json");
+const document = (await response.json()) as Record<string, unknown>;
+const witness = createWitness(document);
+const findOperation = (id: string) => {
+  const found = witness.operations.find((operation) => operation.id === id);
+  if (!found) throw new Error(`${id} is not documented`);
+  return found;
+};
+
+/** Handlers are not called here: anything may stand for them. */
+const nothing: unknown = new Proxy(() => nothing, { get: () => nothing });
+const routes = listRoutes(new Proxy({}, { get: () => nothing }) as unknown as Handlers);
+
+describe("the document and the route table", () => {
+  const routed = listMethods(routes).map(({ method, path }) => `${method} ${toTemplate(path)}`);
+  const documented = witness.operations
+    .filter(({ tag }) => tag !== "Version 1")
+    .map(({ method, template }) => `${method} ${template}`);
+
+  test("every method of every route is documented, and nothing else is", () => {
+    expect(routed.length).toBeGreaterThan(25);
+    expect(documented.toSorted()).toEqual(routed.toSorted());
+  });
+
+  test("nothing is described that no route answers", () => {
+    const answered = listMethods(routes).map(({ method, path }) => `${method} ${path}`);
+    expect(Object.keys(OPERATIONS).toSorted()).toEqual(answered.toSorted());
+  });
+
+  test("a route that nobody has described is noticed", () => {
+    const handler = () => new Response();
+    const more = [...routes, { path: "/new", GET: handler }];
+    expect(Object.keys(buildDocument(more, "1").paths)).not.toContain("/new");
+    expect(listMethods(more).map(({ path }) => path)).toContain("/new");
+  });
+
+  test("the old version's ten endpoints are listed, deprecated, with their 500 as the only answer", () => {
+    const old = witness.operations.filter(({ tag }) => tag === "Version 1");
+    expect(old.map(({ method, template }) => `${method} ${template}`)).toEqual([
+      "GET /v1/game/server",
+      "GET /v1/game/server/joinlogs",
+      "GET /v1/game/server/vehicles",
+      "GET /v1/game/server/modcalls",
+      "GET /v1/game/server/staff",
+      "GET /v1/game/server/queue",
+      "GET /v1/{community}/game/server",
+      "GET /v1/{community}/game/server/players",
+      "GET /v1/{community}/game/server/queue",
+      "POST /v1/game/server/command",
+    ]);
+    for (const { errors, statuses } of old) {
+      expect(statuses).toEqual([500]);
+      expect(errors).toEqual([{ status: 500, code: 5018 }]);
+    }
+    const paths = document.paths as Record<string, Record<string, { deprecated?: boolean }>>;
+    expect(paths["/v1/game/server"]?.get?.deprecated).toBe(true);
+  });
+});
+
+describe("what the document promises is what is answered", () => {
+  for (const operation of witness.operations) {
+    const { id, method, template } = operation;
+
+    if (operation.tag !== "Version 1") {
+      test(`${method} ${template} succeeds as documented`, async () => {
+        const answer = await stage.send(operation, await stage.plan(operation));
+        const { status } = answer;
+        expect(await witness.findFaults(id, answer)).toEqual([]);
+        expect(status).toBeLessThan(300);
+      });
+    }
+
+    for (const error of operation.errors) {
+      test(`${method} ${template} is refused with ${error.status} and ${error.code} as documented`, async () => {
+        const answer = await stage.provoke(operation, error);
+        if (!answer) throw new Error("nobody knows how to provoke it");
+        const { code } = (await answer.clone().json()) as { code: number };
+        expect({ status: answer.status, code }).toEqual(error);
+        expect(await witness.findFaults(id, answer)).toEqual([]);
+      });
+    }
+  }
+
+  for (const id of ["readServer", "readServerOfCommunity", "tellOpenApi"]) {
+    test(`${id} answers 304 as documented`, async () => {
+      const operation = findOperation(id);
+      const good = await stage.plan(operation);
+      const etag = (await stage.send(operation, good)).headers.get("etag") ?? "";
+      const again = await stage.send(operation, { ...good, headers: { "If-None-Match": etag } });
+      expect(again.status).toBe(304);
+      expect(await witness.findFaults(id, again)).toEqual([]);
+    });
+  }
+
+  test("a read with all nine sections is as documented, and a 5019 after a limit has its Retry-After", async () => {
+    const operation = findOperation("readServer");
+    const query = SECTIONS.map((name) => `${name}=true`).join("&");
+    const all = await stage.send(operation, { ...(await stage.plan(operation)), query });
+    expect(Object.keys((await all.clone().json()) as object)).toHaveLength(8 + SECTIONS.length);
+    expect(await witness.findFaults("readServer", all)).toEqual([]);
+
+    const good = await stage.plan(operation);
+    const { read } = stage.game;
+    stage.game.read = () =>
+      Response.json({ code: 4001, message: "slow down", retry_after: 3 }, { status: 429 });
+    const limited = await stage.send(operation, good);
+    stage.game.read = read;
+    expect(limited.headers.get("retry-after")).toBe("3");
+    expect(await witness.findFaults("readServer", limited)).toEqual([]);
+    stage.clock.advance(60_000);
+  });
+
+  test("every status that is documented has been provoked above", () => {
+    for (const { id, statuses, errors } of witness.operations) {
+      const provoked = new Set(errors.map(({ status }) => status));
+      const others = statuses.filter((status) => !provoked.has(status));
+      // One success each, and 304 where there is an ETag.
+      expect({ id, count: others.filter((status) => status < 300).length }).toEqual({
+        id,
+        count: id.endsWith("V1") ? 0 : 1,
+      });
+      expect(others.filter((status) => status >= 300 && status !== 304)).toEqual([]);
+    }
+  });
+
+  test("an answer that the document does not describe is noticed", async () => {
+    const headers = { "Content-Type": "application/json", "Cache-Control": "no-store" };
+    const find = (body: unknown, more = {}, status = 200) =>
+      witness.findFaults("tellAlive", Response.json(body, { status, headers: { ...headers, ...more } }));
+    expect(await find({ status: "ok" })).toEqual([]);
+    expect(await find({ status: "dead" })).toHaveLength(1);
+    expect(await find({ status: "ok", extra: 1 })).toHaveLength(1);
+    expect(await find({ status: "ok" }, { "X-New": "1" })).toHaveLength(1);
+    expect(await find({ status: "ok" }, {}, 418)).toHaveLength(1);
+    const bare = Response.json({ status: "ok" });
+    expect(await witness.findFaults("tellAlive", bare)).toEqual(["Cache-Control is missing"]);
+  });
+});
+
+describe("the document's shapes", () => {
+  const { schemas, securitySchemes } = document.components as Record<
+    string,
+    Record<string, Record<string, never>>
+  >;
+
+  test("keep the pattern of Staff's keys, the two items of Position and int64 ids", () => {
+    expect(schemas?.StaffMap).toMatchObject({
+      type: "object",
+      patternProperties: { "^[0-9]+$": { type: "string" } },
+      additionalProperties: false,
+    });
+    expect(schemas?.EmergencyCall?.properties).toMatchObject({
+      Position: { type: "array", minItems: 2, maxItems: 2, items: { type: "number" } },
+      Caller: { type: "integer", format: "int64" },
+    });
+    expect(schemas?.ServerInfo?.properties).toMatchObject({
+      OwnerId: { type: "integer", format: "int64" },
+      CoOwnerIds: { items: { type: "integer", format: "int64" } },
+      Queue: { items: { type: "integer", format: "int64" } },
+    });
+  });
+
+  test("name three ways to sign in", () => {
+    expect(Object.keys(securitySchemes ?? {})).toEqual(["apiKey", "masterKey", "metricsToken"]);
+  });
+
+  test("every code of the game API that Gatehouse knows is explained", () => {
+    const explained = Object.keys(UPSTREAM_GUIDE).map(Number);
+    expect(explained).toEqual([...KNOWN_CODES].toSorted((a, b) => a - b));
+  });
+});
+
+describe("GET /openapi.json", () => {
+  test("costs nothing before it is asked for: no file loads the document at its start", () => {
+    const src = join(import.meta.dir, "../../src");
+    const early = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((name) => {
+      const isOwn = name.startsWith(join("http", "openapi"));
+      const text = name.endsWith(".ts") && !isOwn ? readFileSync(join(src, name), "utf8") : "";
+      return /^import (?!type )[^;]*? from "[^"]*openapi\/(?!tell-openapi)[^"]*";$/m.test(text);
+    });
+    const own = readFileSync(join(src, "http/openapi/tell-openapi.ts"), "utf8");
+    expect(early).toEqual([]);
+    expect(own).not.toMatch(/^import (?!type )[^;]*? from "\.\/(?!\.)/m);
+  });
+
+  test("needs no key, is OpenAPI 3.1, and may be kept as long as its ETag holds", async () => {
+    expect(response.status).toBe(200);
+    expect(document.openapi).toMatch(/^3\.1\./);
+    expect(response.headers.get("cache-control")).toBe("public, no-cache");
+    const again = await stage.gatehouse.get("/openapi.json");
+    expect(again.headers.get("etag")).toBe(response.headers.get("etag"));
+  });
+
+  test("is compressed for whoever can unpack it", async () => {
+    const packed = await fetch(`${stage.gatehouse.url}/openapi.json`, {
+      headers: { "Accept-Encoding": "gzip" },
+      decompress: false,
+    });
+    expect(packed.headers.get("content-encoding")).toBe("gzip");
+    const bytes = Bun.gunzipSync(await packed.arrayBuffer());
+    expect(JSON.parse(new TextDecoder().decode(bytes))).toEqual(document);
+  });
+
+  test("takes nothing but GET and HEAD", async () => {
+    const posted = await fetch(`${stage.gatehouse.url}/openapi.json`, { method: "POST" });
+    expect(posted.status).toBe(405);
+    expect(posted.headers.get("allow")).toBe("GET, HEAD");
+  });
+});
