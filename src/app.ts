@@ -182,7 +182,10 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     if (shared) {
       // Another instance may have died with commands waiting, and may have learned of a pause.
       const lookAround = async () => {
-        await Promise.all([dispatcher.start(), relay.catchUp()]).catch(() => {});
+        relay.forgetGone((serverId) => shared.findServer(serverId) !== undefined);
+        await Promise.all([dispatcher.start(), relay.catchUp()]).catch((error) => {
+          if (!(error instanceof StoreUnavailable)) log.error({ err: error }, "looking around failed");
+        });
       };
       closers.push(repeat(LOOK_AROUND_MS, lookAround));
     }

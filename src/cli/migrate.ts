@@ -30,7 +30,7 @@ async function move({ from, to, dataDir, json }: MigrateOptions): Promise<void> 
     from,
     to,
     dataDir: dataDir ?? environment.GATEHOUSE_DATA_DIR ?? "./data",
-    secret: environment.GATEHOUSE_SECRET || undefined,
+    secret: environment.GATEHOUSE_SECRET?.trim() || undefined,
     onProgress: (done, total) => {
       if (isWatched) process.stderr.write(drawBar(done, total));
     },

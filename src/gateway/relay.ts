@@ -202,6 +202,11 @@ export class Relay implements CommandOutlook {
     this.#watches.delete(serverId);
   }
 
+  /** The same for those that another instance has deleted. */
+  forgetGone(isThere: (serverId: string) => boolean): void {
+    for (const serverId of this.#watches.keys()) if (!isThere(serverId)) this.forget(serverId);
+  }
+
   /** For people and metrics: nothing here holds a key or a player. */
   describe(now: number) {
     const watches = [...this.#watches.values()];

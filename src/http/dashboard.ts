@@ -5,6 +5,7 @@ import { ERRORS, refuse } from "../core/errors.ts";
 import { answerRefusal } from "./answers.ts";
 import type { Call, Handler } from "./call.ts";
 import { isMatchingEtag } from "./conditional.ts";
+import { ASK_AGAIN, KEEP_FOR_EVER, PAGE_HEADERS } from "./page-headers.ts";
 import { wantsGzip } from "./read-server.ts";
 
 export const INDEX_NAME = "index.html";
@@ -21,28 +22,6 @@ export type FindBuiltFile = (name: string) => Blob | undefined;
 export type Dashboard = { readonly page: Handler; readonly asset: Handler };
 
 const NOT_FOUND = refuse(ERRORS.notFound);
-
-/** Mantine writes style elements of its own, so styles may be inline; scripts may not. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
-
-const SAFETY_HEADERS = {
-  "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-  "X-Content-Type-Options": "nosniff",
-  "Referrer-Policy": "no-referrer",
-  "Cross-Origin-Opener-Policy": "same-origin",
-  "Cross-Origin-Resource-Policy": "same-origin",
-  "X-Frame-Options": "DENY",
-};
 
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
@@ -75,7 +54,7 @@ export function createDashboard(findFile: FindBuiltFile): Dashboard {
     if (!file || !packed) return answerRefusal(call, NOT_FOUND);
     const { headers: asked } = call.request;
     const headers = {
-      ...SAFETY_HEADERS,
+      ...PAGE_HEADERS,
       "Content-Type": file.type,
       "Cache-Control": cacheControl,
       Vary: "Accept-Encoding",
@@ -94,9 +73,9 @@ export function createDashboard(findFile: FindBuiltFile): Dashboard {
     page: async (call) => {
       // Read anew for each page: in a checkout the dashboard may have been built again.
       manifest = await readManifest();
-      if (manifest) return send(call, INDEX_NAME, "no-cache");
+      if (manifest) return send(call, INDEX_NAME, ASK_AGAIN);
       const headers = {
-        ...SAFETY_HEADERS,
+        ...PAGE_HEADERS,
         "Content-Type": "text/html; charset=utf-8",
         "Cache-Control": "no-store",
       };
@@ -106,7 +85,7 @@ export function createDashboard(findFile: FindBuiltFile): Dashboard {
       manifest ??= await readManifest();
       const name = call.target.params.file ?? "";
       if (name === INDEX_NAME) return answerRefusal(call, NOT_FOUND);
-      return send(call, name, "public, max-age=31536000, immutable");
+      return send(call, name, KEEP_FOR_EVER);
     },
   };
 }

@@ -6,6 +6,7 @@ import { ERRORS, refuse } from "../../core/errors.ts";
 import { answerRefusal } from "../answers.ts";
 import type { Call, Handler } from "../call.ts";
 import { isMatchingEtag } from "../conditional.ts";
+import { ASK_AGAIN, KEEP_FOR_EVER, PAGE_HEADERS } from "../page-headers.ts";
 import { wantsGzip } from "../read-server.ts";
 import { PAGE, SCALAR_FILE, START_FILE, START_SCRIPT } from "./reference-page.ts";
 import { findScalarPath, SCALAR_VERSION } from "./scalar-file.ts";
@@ -13,31 +14,6 @@ import { findScalarPath, SCALAR_VERSION } from "./scalar-file.ts";
 export type Reference = { readonly page: Handler; readonly file: Handler };
 
 const NOT_FOUND = refuse(ERRORS.notFound);
-
-/** Scalar writes style elements of its own, so styles may be inline; scripts may not. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
-
-const SAFETY_HEADERS = {
-  "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-  "X-Content-Type-Options": "nosniff",
-  "Referrer-Policy": "no-referrer",
-  "Cross-Origin-Opener-Policy": "same-origin",
-  "Cross-Origin-Resource-Policy": "same-origin",
-  "X-Frame-Options": "DENY",
-};
-
-const ASK_AGAIN = "no-cache";
-const KEEP_FOR_EVER = "public, max-age=31536000, immutable";
 
 export const reference: Reference = {
   page: (call) => answerText(call, PAGE, "text/html; charset=utf-8"),
@@ -50,7 +26,7 @@ export const reference: Reference = {
 
 function answerText(call: Call, text: string, type: string): Response {
   const etag = `"${Bun.hash(text).toString(36)}"`;
-  const headers = { ...SAFETY_HEADERS, "Content-Type": type, "Cache-Control": ASK_AGAIN, ETag: etag };
+  const headers = { ...PAGE_HEADERS, "Content-Type": type, "Cache-Control": ASK_AGAIN, ETag: etag };
   const isKnown = isMatchingEtag(call.request.headers.get("if-none-match"), etag);
   return isKnown ? new Response(null, { status: 304, headers }) : new Response(text, { headers });
 }
@@ -59,7 +35,7 @@ async function answerScalar(call: Call): Promise<Response> {
   const { headers: asked } = call.request;
   const etag = `"scalar-${SCALAR_VERSION}"`;
   const headers = {
-    ...SAFETY_HEADERS,
+    ...PAGE_HEADERS,
     "Content-Type": "text/javascript; charset=utf-8",
     "Cache-Control": KEEP_FOR_EVER,
     Vary: "Accept-Encoding",

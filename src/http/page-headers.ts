@@ -1,0 +1,27 @@
+// What every page and its files are sent with: they may load and ask nothing but this server, and nobody may frame them.
+
+/** Both pages write style elements of their own, so styles may be inline; scripts may not. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+export const PAGE_HEADERS = {
+  "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "X-Frame-Options": "DENY",
+};
+
+export const ASK_AGAIN = "no-cache";
+/** For files whose name changes with their contents. */
+export const KEEP_FOR_EVER = "public, max-age=31536000, immutable";
