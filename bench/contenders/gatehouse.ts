@@ -1,0 +1,72 @@
+// Gatehouse itself, as `gatehouse serve` starts it, on either store; its one game server is frozen, so upstream is never asked.
+import { resolve } from "node:path";
+import { startRedis } from "../../test/redis-server.ts";
+import { fillKeys, fillServers, openRedis, openSqlite } from "../fill-store.ts";
+import { pinProcess } from "../machine.ts";
+import { startProgram } from "../processes.ts";
+import { SECRET, type Stage } from "../stage.ts";
+import type { Contender } from "./contender.ts";
+
+/** What the `gatehouse` script becomes, without its look at whether the dashboard must be built. */
+export const GATEHOUSE = [
+  process.execPath,
+  "--no-env-file",
+  "--max-http-header-size=65536",
+  resolve(import.meta.dir, "../../src/main.ts"),
+  "serve",
+];
+export const FROZEN_MS = "1000000000000";
+
+export function gatehouseEnv(stage: Stage, folder: string): Record<string, string> {
+  return {
+    GATEHOUSE_DATA_DIR: folder,
+    GATEHOUSE_PORT: "0",
+    GATEHOUSE_SECRET: SECRET,
+    GATEHOUSE_UPSTREAM_URL: stage.simulator.url,
+    GATEHOUSE_FRESH_MS: FROZEN_MS,
+  };
+}
+
+export const gatehouseSqlite: Contender = {
+  id: "gatehouse-sqlite",
+  name: "Gatehouse (SQLite)",
+  findObstacle: () => undefined,
+  async start(stage, cores) {
+    const folder = stage.makeFolder("sqlite");
+    const store = openSqlite(folder);
+    await fillKeys(store, await fillServers(store, 1), stage.tokens);
+    await store.close();
+    const env = gatehouseEnv(stage, folder);
+    const program = await startProgram({ command: GATEHOUSE, core: cores.server, env });
+    return { ...program, urlOf: ({ path }) => program.urls[0] + path };
+  },
+};
+
+export const gatehouseRedis: Contender = {
+  id: "gatehouse-redis",
+  name: "Gatehouse (Redis)",
+  findObstacle: findRedisObstacle,
+  async start(stage, cores) {
+    const redis = await startRedis();
+    pinProcess(redis.pid, cores.redis);
+    const store = await openRedis(redis.url);
+    await fillKeys(store, await fillServers(store, 1), stage.tokens);
+    await store.close();
+    const env = { ...gatehouseEnv(stage, stage.makeFolder("redis")), GATEHOUSE_STORE: redis.url };
+    const program = await startProgram({ command: GATEHOUSE, core: cores.server, env });
+    return {
+      ...program,
+      urlOf: ({ path }) => program.urls[0] + path,
+      async stop() {
+        await program.stop();
+        await redis.stop();
+      },
+    };
+  },
+};
+
+export function findRedisObstacle(): string | undefined {
+  return Bun.which("redis-server") || Bun.which("valkey-server")
+    ? undefined
+    : "neither redis-server nor valkey-server is installed";
+}

@@ -1,0 +1,64 @@
+// Puts servers and keys into a store before Gatehouse starts on it.
+import { DEFAULT_RIGHTS } from "../src/core/api-key.ts";
+import type { Log, Store } from "../src/core/ports.ts";
+import { hashToken } from "../src/core/token.ts";
+import { parseRedisAddress } from "../src/store/redis/parse-address.ts";
+import { openRedisStore } from "../src/store/redis/redis-store.ts";
+import { createSealer } from "../src/store/sealer.ts";
+import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
+import { SECRET, serverKeyOf } from "./stage.ts";
+
+const MADE_AT_ONCE = 256;
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+export function openSqlite(folder: string): Store {
+  return openSqliteStore({
+    path: `${folder}/gatehouse.db`,
+    sealer: createSealer(SECRET),
+    log: SILENT,
+    clock: Date.now,
+  });
+}
+
+export async function openRedis(url: string): Promise<Store> {
+  const address = parseRedisAddress(url);
+  if (!address) throw new Error(`${url} is no address`);
+  return openRedisStore({ address, sealer: createSealer(SECRET), log: SILENT, commandLeaseMs: 10_000 });
+}
+
+/** Brings the store to this many servers, and returns their ids. */
+export async function fillServers(store: Store, count: number): Promise<string[]> {
+  const servers = [...(await store.listServers({ limit: count })).items];
+  while (servers.length < count) {
+    const index = servers.length;
+    const draft = { name: `Town ${index}`, community: null, serverKey: serverKeyOf(index) };
+    servers.push(await store.createServer(draft, Date.now()));
+  }
+  return servers.map(({ serverId }) => serverId);
+}
+
+/** Gives the tokens to the servers in turn; the keys may send any command. */
+export async function fillKeys(
+  store: Store,
+  serverIds: readonly string[],
+  tokens: readonly string[],
+): Promise<void> {
+  for (let done = 0; done < tokens.length; done += MADE_AT_ONCE) {
+    const batch = tokens.slice(done, done + MADE_AT_ONCE);
+    await Promise.all(
+      batch.map((token, i) =>
+        store.createKey(
+          {
+            ...DEFAULT_RIGHTS,
+            commands: ["*"],
+            serverId: serverIds[(done + i) % serverIds.length] ?? "",
+            label: "bench",
+            expiresAt: null,
+            tokenHash: hashToken(token),
+          },
+          Date.now(),
+        ),
+      ),
+    );
+  }
+}

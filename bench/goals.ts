@@ -1,0 +1,57 @@
+// What Gatehouse wants to reach on one core, and what a run has found: ratios and weights, nothing that only a fast machine could meet.
+import { fastify } from "./contenders/frameworks.ts";
+import { gatehouseRedis, gatehouseSqlite } from "./contenders/gatehouse.ts";
+import { nginx } from "./contenders/nginx.ts";
+import type { GrowthResults } from "./growth.ts";
+import type { PathResults } from "./paths.ts";
+
+export type Goal = {
+  readonly name: string;
+  readonly isAtLeast: boolean;
+  readonly wanted: number;
+  /** Not a number when the run did not measure it. */
+  readonly found: number;
+};
+
+export function isMet({ isAtLeast, wanted, found }: Goal): boolean {
+  return isAtLeast ? found >= wanted : found <= wanted;
+}
+
+export function listGoals(paths: PathResults, growth: GrowthResults): Goal[] {
+  const find = (contenderId: string, caseId: string) =>
+    paths.rows.find((row) => row.contenderId === contenderId && row.asked.id === caseId);
+  const ratio = (contenderId: string, caseId: string) => find(contenderId, caseId)?.ratio ?? Number.NaN;
+  const ours = (caseId: string) => ratio(gatehouseSqlite.id, caseId);
+  const rate = (caseId: string) => find(gatehouseSqlite.id, caseId)?.perSecond ?? Number.NaN;
+  const [smallest, middle, largest] = growth.keys;
+  const bytesPerKey = (what: "idleMb" | "loadedMb") =>
+    middle && largest ? ((largest[what] - middle[what]) * 1e6) / (largest.size - middle.size) : Number.NaN;
+  const atLeast = (name: string, wanted: number, found: number): Goal => {
+    return { name, isAtLeast: true, wanted, found };
+  };
+  const atMost = (name: string, wanted: number, found: number): Goal => {
+    return { name, isAtLeast: false, wanted, found };
+  };
+  return [
+    atLeast("cached reads beside the floor, base only", 0.92, ours("read-base")),
+    atLeast("cached reads beside the floor, nine sections", 0.92, ours("read-all")),
+    atLeast("cached reads beside Fastify", 2, ours("read-base") / ratio(fastify.id, "read-base")),
+    atLeast("cached reads beside nginx + Lua", 1, ours("read-base") / ratio(nginx.id, "read-base")),
+    atLeast(
+      "on Redis beside the embedded store",
+      0.5,
+      ratio(gatehouseRedis.id, "read-base") / ours("read-base"),
+    ),
+    atLeast("refusals beside answers, requests/s", 1, rate("refused") / rate("read-base")),
+    atMost(
+      "p99 of cached reads beside the floor's",
+      1.5,
+      find(gatehouseSqlite.id, "read-base")?.p99Ratio ?? Number.NaN,
+    ),
+    atLeast("requests/s with 100,000 keys beside one", 0.95, largest?.ratio ?? Number.NaN),
+    atMost("idle memory, MB", 60, smallest?.idleMb ?? Number.NaN),
+    atMost("bytes a key beyond the first thousand, after the start", 400, bytesPerKey("idleMb")),
+    // Keys come into memory when they are used, so the first number alone would flatter.
+    atMost("bytes a key beyond the first thousand, all in use", 400, bytesPerKey("loadedMb")),
+  ];
+}

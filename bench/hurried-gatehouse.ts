@@ -1,0 +1,14 @@
+// Gatehouse with a clock that moves on with every request, so that one key can be asked with as fast as many: BENCH_STEP_MS a request.
+import { startApp } from "../src/app.ts";
+import { parseConfig } from "../src/config.ts";
+
+const stepMs = Number(process.env.BENCH_STEP_MS);
+let now = Date.now();
+const app = await startApp(parseConfig(process.env), {
+  clock() {
+    now += stepMs;
+    return Math.floor(now);
+  },
+});
+process.on("SIGTERM", () => void app.stop().then(() => process.exit(0)));
+console.log(`gatehouse listening on ${app.url}`);

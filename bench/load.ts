@@ -1,0 +1,68 @@
+// Asks as fast as answers come, on a fixed number of connections: with wrk, or with autocannon where there is none.
+import { join } from "node:path";
+import { readCpuMicros, runProgram } from "./processes.ts";
+
+export type Load = {
+  readonly url: string;
+  readonly tokensPath: string;
+  /** The first token of the file that is used, counted from 0. */
+  readonly first: number;
+  readonly count: number;
+  /** How many of them had their turn before; 0 unless told. */
+  readonly skip?: number;
+  readonly etag?: string | undefined;
+  readonly seconds: number;
+  readonly connections: number;
+};
+
+export type LoadResult = {
+  readonly perSecond: number;
+  readonly requests: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Answers with a status of 400 and above. */
+  readonly refused: number;
+};
+
+/** With the processor time that the server took for a request: on a busy machine the steadier number. */
+export type Measured = LoadResult & { readonly cpuMicros: number };
+
+/** BENCH_LOAD=autocannon does without wrk even where it is. */
+export const HAS_WRK = Bun.which("wrk") !== null && process.env.BENCH_LOAD !== "autocannon";
+
+/** Throws when a connection broke: then something is wrong with the contender, and its numbers mean nothing. */
+export async function putLoad(load: Load, core: number | undefined): Promise<LoadResult> {
+  const said = await runProgram(HAS_WRK ? wrk(load) : autocannon(load), core);
+  const line = /^RESULT (.*)$/m.exec(said)?.[1];
+  if (line === undefined) throw new Error(`the load said nothing about ${load.url}: ${said}`);
+  const { broken, seconds, ...result } = JSON.parse(line);
+  if (broken > 0) throw new Error(`${broken} requests to ${load.url} got no answer`);
+  return { ...result, perSecond: result.requests / seconds };
+}
+
+export async function measureLoad(load: Load, core: number | undefined, pid: number): Promise<Measured> {
+  const before = readCpuMicros(pid);
+  const result = await putLoad(load, core);
+  return { ...result, cpuMicros: (readCpuMicros(pid) - before) / result.requests };
+}
+
+function wrk({ url, tokensPath, first, count, skip = 0, etag = "-", seconds, connections }: Load): string[] {
+  const script = join(import.meta.dir, "wrk.lua");
+  const how = ["-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "5s", "-s", script];
+  return ["wrk", ...how, url, "--", tokensPath, String(first), String(count), String(skip), etag];
+}
+
+function autocannon({
+  url,
+  tokensPath,
+  first,
+  count,
+  skip = 0,
+  etag = "-",
+  seconds,
+  connections,
+}: Load): string[] {
+  const script = join(import.meta.dir, "autocannon.mjs");
+  const args = [url, seconds, connections, tokensPath, first, count, skip, etag].map(String);
+  return ["node", script, ...args];
+}

@@ -1,0 +1,75 @@
+// The machine that the numbers come from: what it is, and which of its cores does what.
+import { readFileSync } from "node:fs";
+import { cpus, release, totalmem } from "node:os";
+import { HAS_WRK } from "./load.ts";
+
+export type Cores = {
+  /** Undefined where processes cannot be pinned, or there is only one core. */
+  readonly server: number | undefined;
+  readonly load: number | undefined;
+  /** Redis has a core of its own where there are three; else it shares the load's. */
+  readonly redis: number | undefined;
+};
+
+export function chooseCores(): Cores {
+  const allowed = listAllowedCores();
+  const [server, load, third] = allowed;
+  if (!Bun.which("taskset") || load === undefined)
+    return { server: undefined, load: undefined, redis: undefined };
+  return { server, load, redis: third ?? load };
+}
+
+/** The beginning of a command line that keeps a program on this core. */
+export function pinTo(core: number | undefined): string[] {
+  return core === undefined ? [] : ["taskset", "-c", String(core)];
+}
+
+export function pinProcess(pid: number, core: number | undefined): void {
+  if (core !== undefined) Bun.spawnSync(["taskset", "-a", "-cp", String(core), String(pid)]);
+}
+
+export function describeMachine(cores: Cores): [what: string, value: string][] {
+  const model = findCpuModel();
+  const pinned =
+    cores.server === undefined
+      ? "not pinned"
+      : `server on ${cores.server}, load on ${cores.load}, Redis on ${cores.redis}`;
+  return [
+    ["processor", `${model}, ${cpus().length} cores (${process.arch})`],
+    ["cores used", pinned],
+    ["memory", `${(totalmem() / 2 ** 30).toFixed(1)} GiB`],
+    ["kernel", `${process.platform} ${release()}`],
+    ["Bun", Bun.version],
+    ["Node", run("node", "--version") || "not installed"],
+    ["Redis", /v=(\S+)/.exec(run("redis-server", "--version"))?.[1] ?? "not installed"],
+    ["nginx", /nginx\/(\S+)/.exec(run("nginx", "-v"))?.[1] ?? "not installed"],
+    ["load", HAS_WRK ? `wrk ${/^wrk (\S+)/.exec(run("wrk", "-v"))?.[1] ?? ""}` : "autocannon"],
+  ];
+}
+
+/** Of those that this process may use: containers often have fewer than the machine. */
+function listAllowedCores(): number[] {
+  try {
+    const list = /Cpus_allowed_list:\s+(\S+)/.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
+    return list.split(",").flatMap((range) => {
+      const [first = 0, last = first] = range.split("-").map(Number);
+      return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** On ARM the runtime does not know it, and lscpu does. */
+function findCpuModel(): string {
+  const told = cpus()[0]?.model.trim() ?? "";
+  if (told !== "" && told !== "unknown") return told;
+  return /Model name:\s+(.+)/.exec(run("lscpu"))?.[1] ?? "unknown processor";
+}
+
+/** What the program says, on either stream; empty when it is not there. */
+function run(...command: string[]): string {
+  if (!Bun.which(command[0] ?? "")) return "";
+  const { stdout, stderr } = Bun.spawnSync(command, { stdout: "pipe", stderr: "pipe" });
+  return `${stdout}${stderr}`.trim();
+}

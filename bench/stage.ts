@@ -1,0 +1,98 @@
+// What all contenders share: a frozen town of forty players, its parts as text, and tokens; in a folder that is deleted afterwards.
+import { randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ServerParts } from "../src/core/ports.ts";
+import { SECTIONS } from "../src/core/sections.ts";
+import { mintToken } from "../src/core/token.ts";
+import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
+import { createUpstream } from "../src/upstream/client.ts";
+import { INVALID_TOKENS, READ_KEYS, REFUSAL_KEYS } from "./settings.ts";
+
+export const PLAYERS = 40;
+export const SECRET = "a secret for a benchmark";
+const FROZEN_AT = 1_794_713_600_000;
+const SEARCH_MINUTES = 24 * 60;
+
+export type Stage = {
+  readonly folder: string;
+  readonly simulator: Simulator;
+  /** Those that read, then those that are put over their limit. */
+  readonly tokens: readonly string[];
+  readonly tokensPath: string;
+  readonly invalidPath: string;
+  /** A fresh folder inside the stage's. */
+  makeFolder(name: string): string;
+  close(): Promise<void>;
+};
+
+export async function setStage(): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), "gatehouse-bench-"));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  process.on("exit", remove);
+  let now = FROZEN_AT;
+  const simulator = await startSimulator({
+    seed: 1,
+    players: PLAYERS,
+    maxPlayers: PLAYERS,
+    readLimit: 0,
+    commandIntervalMs: 0,
+    clock: () => now,
+  });
+  // Time stands still from the minute in which the town is full.
+  let parts = await readParts(simulator.url);
+  for (let minute = 0; countPlayers(parts) < PLAYERS && minute < SEARCH_MINUTES; minute++) {
+    now += 60_000;
+    parts = await readParts(simulator.url);
+  }
+  if (countPlayers(parts) !== PLAYERS) throw new Error(`the town never had ${PLAYERS} players`);
+
+  const tokens = Array.from({ length: READ_KEYS + REFUSAL_KEYS }, () => mintToken(randomBytes));
+  const invalid = Array.from({ length: INVALID_TOKENS }, () => mintToken(randomBytes));
+  mkdirSync(join(folder, "parts"));
+  writeFileSync(join(folder, "parts", "base"), parts.base);
+  for (const [index, name] of SECTIONS.entries())
+    writeFileSync(join(folder, "parts", name), parts.sections[index] ?? "");
+  return {
+    folder,
+    simulator,
+    tokens,
+    tokensPath: writeTokens(folder, "tokens.txt", tokens),
+    invalidPath: writeTokens(folder, "invalid.txt", invalid),
+    makeFolder: (name) => mkdtempSync(join(folder, `${name}-`)),
+    async close() {
+      await simulator.stop();
+      remove();
+      process.off("exit", remove);
+    },
+  };
+}
+
+export function writeTokens(folder: string, name: string, tokens: readonly string[]): string {
+  const path = join(folder, name);
+  writeFileSync(path, tokens.map((token) => `${token}\n`).join(""));
+  return path;
+}
+
+async function readParts(baseUrl: string): Promise<ServerParts> {
+  const upstream = createUpstream({
+    baseUrl,
+    globalKey: undefined,
+    timeoutMs: 5_000,
+    keepsUnknown: false,
+    clock: Date.now,
+  });
+  const reading = await upstream.readServer(serverKeyOf(0));
+  if ("failure" in reading) throw new Error(`the simulator failed: ${reading.failure.message}`);
+  return reading.parts;
+}
+
+function countPlayers(parts: ServerParts): number {
+  return JSON.parse(parts.sections[SECTIONS.indexOf("Players")] ?? "[]").length;
+}
+
+/** The upstream key of the bench's n-th server: each is a town of its own. */
+export function serverKeyOf(index: number): string {
+  return `bench-Town${index}`;
+}

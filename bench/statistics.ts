@@ -1,0 +1,13 @@
+// The few numbers that summarise many.
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/** How far apart the rounds lie: largest over smallest. */
+export function spread(values: readonly number[]): number {
+  return Math.max(...values) / Math.min(...values);
+}
