@@ -53,7 +53,10 @@ import { VERSION } from "./version.ts";
 const DRAIN_MS = 10_000;
 const FAREWELL_MS = 100;
 const WRONG_SECRET_LOG_MS = 10_000;
-const USAGE_HAND_OVER_MS = 2_000;
+/** Alone, whoever asks for a key's use has it handed over first. */
+const USAGE_HAND_OVER_MS = 10_000;
+/** Other instances tell when a key was last used, too, and must be right within five seconds. */
+const USAGE_HAND_OVER_SHARED_MS = 3_000;
 const USAGE_KEPT_MS = 30 * 24 * HOUR_MS;
 const TIDY_MS = HOUR_MS;
 const BURST_QUIET_MS = 100;
@@ -192,7 +195,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
 
     const usage = new UsageMeter(store, log);
     closers.push(() => usage.handOver());
-    closers.push(repeat(USAGE_HAND_OVER_MS, () => usage.handOver()));
+    closers.push(repeat(shared ? USAGE_HAND_OVER_SHARED_MS : USAGE_HAND_OVER_MS, () => usage.handOver()));
     const tidy = async () => {
       const now = clock();
       const before = {

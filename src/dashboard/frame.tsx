@@ -94,7 +94,7 @@ function FrameBody({ name }: { readonly name: string | undefined }) {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="sm" aria-label={t("navigation")}>
+      <AppShell.Navbar p="sm" aria-label={t("navigation")} data-open={isOpen || undefined}>
         <AppShell.Section grow component={ScrollArea} type="auto">
           {views.map((view) => (
             <ViewLink key={view.name} view={view} isActive={view === current} onFollow={close} />

@@ -11,6 +11,7 @@ export const MISSING_TOKEN: Refusal = refuse(ERRORS.missingToken, undefined, CHA
 export const INVALID_TOKEN: Refusal = refuse(ERRORS.invalidToken, undefined, CHALLENGE);
 
 const KNOWN_HEADERS_MAX = 10_000;
+const START_OVER_MS = 60_000;
 /** "Bearer" and a token, with a space or two between them; longer spellings are taken but not remembered. */
 const KNOWN_HEADER_LENGTH_MAX = 64;
 
@@ -23,10 +24,12 @@ export type Authenticate = {
 
 /**
  * Remembers the hashes of headers that led to a key, so that a caller's next request is neither parsed nor hashed
- * again. Invented tokens never get in; when the memory is full it starts over.
+ * again. Invented tokens never get in. When the memory is full it starts over, but not all the time: with more callers
+ * than it holds, most would be put in only to be thrown out.
  */
 export function createAuthenticator(store: Pick<Store, "findKey">): Authenticate {
   const known = new Map<string, string>();
+  let startedOverAt = 0;
 
   function authenticate(header: string | null, now: number): MaybePromise<ApiKey | Refusal> {
     if (header === null) return MISSING_TOKEN;
@@ -38,11 +41,19 @@ export function createAuthenticator(store: Pick<Store, "findKey">): Authenticate
     const tokenHash = hashToken(bearer.token);
     return chain(store.findKey(tokenHash, now), (key) => {
       if (key && header.length <= KNOWN_HEADER_LENGTH_MAX) {
-        if (known.size >= KNOWN_HEADERS_MAX) known.clear();
-        known.set(header, tokenHash);
+        remember(header, tokenHash, now);
       }
       return toCaller(key, now);
     });
+  }
+
+  function remember(header: string, tokenHash: string, now: number): void {
+    if (known.size >= KNOWN_HEADERS_MAX) {
+      if (Math.abs(now - startedOverAt) < START_OVER_MS) return;
+      startedOverAt = now;
+      known.clear();
+    }
+    known.set(header, tokenHash);
   }
 
   return Object.assign(authenticate, { size: () => known.size, max: KNOWN_HEADERS_MAX });

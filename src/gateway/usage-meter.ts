@@ -1,6 +1,6 @@
 // Counts what every key does, in memory, and hands it to the store in batches: the way of a request waits for none of it.
 // A crash loses what was not handed over yet, which is statistics only.
-import type { Log, Store } from "../core/ports.ts";
+import type { Log, Store, UsageCell } from "../core/ports.ts";
 
 export const HOUR_MS = 3_600_000;
 /** Written in one go, so that a busy moment does not hold up requests. */
@@ -12,7 +12,9 @@ type OpenCell = {
   readonly keyId: string;
   readonly hour: number;
   lastUsedAt: number;
-  readonly counts: Map<number, number>;
+  /** Answers without an error, which most are. */
+  fine: number;
+  refused: Map<number, number> | undefined;
 };
 
 export class UsageMeter {
@@ -35,11 +37,12 @@ export class UsageMeter {
     let cell = this.#open.get(keyId);
     if (cell === undefined || cell.hour !== hour) {
       if (cell) this.#keep(cell);
-      cell = { keyId, hour, lastUsedAt: now, counts: new Map() };
+      cell = { keyId, hour, lastUsedAt: now, fine: 0, refused: undefined };
       this.#open.set(keyId, cell);
     }
     cell.lastUsedAt = now;
-    cell.counts.set(code, (cell.counts.get(code) ?? 0) + 1);
+    if (code === 0) cell.fine++;
+    else addRefusals(cell, code, 1);
   }
 
   /** Resolves when everything counted so far is in the store, or the store has refused it. Never throws. */
@@ -59,7 +62,7 @@ export class UsageMeter {
     this.#open = new Map();
     for (let done = 0; done < cells.length; done += BATCH_MAX) {
       try {
-        await this.#store.addUsage(cells.slice(done, done + BATCH_MAX));
+        await this.#store.addUsage(cells.slice(done, done + BATCH_MAX).map(toUsageCell));
         this.#isFailing = false;
       } catch (error) {
         for (const cell of cells.slice(done)) this.#keep(cell);
@@ -81,6 +84,17 @@ export class UsageMeter {
       return;
     }
     kept.lastUsedAt = Math.max(kept.lastUsedAt, cell.lastUsedAt);
-    for (const [code, times] of cell.counts) kept.counts.set(code, (kept.counts.get(code) ?? 0) + times);
+    kept.fine += cell.fine;
+    for (const [code, times] of cell.refused ?? []) addRefusals(kept, code, times);
   }
+}
+
+function addRefusals(cell: OpenCell, code: number, times: number): void {
+  cell.refused ??= new Map();
+  cell.refused.set(code, (cell.refused.get(code) ?? 0) + times);
+}
+
+function toUsageCell({ keyId, hour, lastUsedAt, fine, refused = new Map() }: OpenCell): UsageCell {
+  const counts = fine > 0 ? new Map([[0, fine], ...refused]) : refused;
+  return { keyId, hour, lastUsedAt, counts };
 }

@@ -29,14 +29,25 @@ export function CopyableText(props: {
 }
 
 /** On one line, as in a sentence. */
-export function PlayerName(props: { readonly name: string; readonly id: string | undefined }) {
+export function PlayerName(props: {
+  readonly name: string;
+  readonly id: string | undefined;
+  /** What is said of somebody without a name. */
+  readonly unknown?: string;
+}) {
   const { t } = useTranslation("table");
   const { name, id } = props;
   return (
     <Group gap={6} component="span" display="inline-flex" miw={0}>
-      <Text component="span" size="sm" fw={600}>
-        {name === "" ? t("unknown") : <GameText text={name} />}
-      </Text>
+      {name === "" ? (
+        <Text component="span" size="sm" c="dimmed">
+          {props.unknown ?? t("unknown")}
+        </Text>
+      ) : (
+        <Text component="span" size="sm" fw={600}>
+          <GameText text={name} />
+        </Text>
+      )}
       {id !== undefined && (
         <Group gap={2} wrap="nowrap" component="span" display="inline-flex">
           <Text component="span" size="xs" c="dimmed" className="numbers">

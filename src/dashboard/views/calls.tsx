@@ -157,7 +157,7 @@ function nameOf(id: Id | null | undefined, names: Names): string | undefined {
 
 function PlayerById({ id, names }: { readonly id: Id; readonly names: Names }) {
   const { t } = useTranslation("calls");
-  return <PlayerName name={names.get(String(id)) ?? t("notHere")} id={String(id)} />;
+  return <PlayerName name={names.get(String(id)) ?? ""} id={String(id)} unknown={t("notHere")} />;
 }
 
 function Participants({ ids, names }: { readonly ids: readonly Id[]; readonly names: Names }) {

@@ -113,7 +113,10 @@ export function CommandLine(props: {
             aria-expanded={isOpen}
             aria-controls={isOpen ? listId : undefined}
             aria-activedescendant={isOpen && active >= 0 ? `${listId}-${active}` : undefined}
-            styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
+            styles={{
+              input: { fontFamily: "var(--mantine-font-family-monospace)" },
+              wrapper: { margin: "0.25rem 0" },
+            }}
             inputWrapperOrder={["label", "input", "error", "description"]}
             inputContainer={(children) => (
               <Group gap="xs" wrap="nowrap">

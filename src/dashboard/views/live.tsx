@@ -3,6 +3,8 @@ import { Badge, Box, Group, Progress, SimpleGrid, Stack, Text, useComputedColorS
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
 import type { EmergencyCall, JoinLog, ModCall, Player, ServerState } from "../api/caller.ts";
+import { GameText } from "../parts/game-text.tsx";
+import { toMs, useRelativeTime } from "../parts/moment.tsx";
 import { ServerStateGate } from "../parts/states.tsx";
 import { TeamLabel, useTeamName } from "../parts/team.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
@@ -19,6 +21,8 @@ import { ServerCard } from "./live/server-card.tsx";
 const WANTED: readonly Section[] = ["Players", "Queue", "JoinLogs", "ModCalls", "EmergencyCalls"];
 const MOVES_SHOWN_MAX = 8;
 const CALLS_SHOWN_MAX = 5;
+const NAME_SHOWN_MAX = 24;
+const TEXT_SHOWN_MAX = 80;
 /** Ages of minutes need no second hand. */
 const AGE_STEP_MS = 5_000;
 
@@ -32,10 +36,10 @@ export function LiveView() {
           <Stack gap="md">
             <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
               <ServerCard state={state} />
-              <Stack gap="md">
+              <div className="live-stack">
                 <FreshnessCard view={view} />
                 <TeamsPanel players={state.Players} />
-              </Stack>
+              </div>
             </SimpleGrid>
             <Lists state={state} />
           </Stack>
@@ -144,7 +148,7 @@ function MoveRow({ move }: { readonly move: JoinLog }) {
         </Badge>
         <PlayerName player={move.Player} />
       </Group>
-      <Age since={move.Timestamp} text="ago" />
+      <Age since={move.Timestamp} />
     </li>
   );
 }
@@ -153,7 +157,7 @@ function ModCallRow({ call }: { readonly call: ModCall }) {
   return (
     <li>
       <PlayerName player={call.Caller} />
-      <Age since={call.Timestamp} text="modCalls.waits" />
+      <Age since={call.Timestamp} />
     </li>
   );
 }
@@ -161,7 +165,6 @@ function ModCallRow({ call }: { readonly call: ModCall }) {
 function EmergencyRow({ call }: { readonly call: EmergencyCall }) {
   const { t } = useTranslation("live");
   const units = call.Players?.length ?? 0;
-  const place = [call.PositionDescriptor, units > 0 ? t("emergencies.units", { count: units }) : undefined];
   return (
     <li>
       <Box miw={0}>
@@ -169,15 +172,17 @@ function EmergencyRow({ call }: { readonly call: EmergencyCall }) {
           <TeamLabel team={call.Team} /> · {t("emergencies.number", { number: call.CallNumber ?? "?" })}
         </Text>
         {call.Description && (
-          <Text size="sm" className="untrusted" lineClamp={2}>
-            {call.Description}
+          <Text size="sm" component="div">
+            <GameText text={call.Description} max={TEXT_SHOWN_MAX} />
           </Text>
         )}
-        <Text size="xs" c="dimmed" className="untrusted" lineClamp={1}>
-          {place.filter(Boolean).join(" · ")}
+        <Text size="xs" c="dimmed" component="div">
+          {call.PositionDescriptor && <GameText text={call.PositionDescriptor} max={TEXT_SHOWN_MAX} />}
+          {call.PositionDescriptor && units > 0 && " · "}
+          {units > 0 && t("emergencies.units", { count: units })}
         </Text>
       </Box>
-      <Age since={call.StartedAt} text="ago" />
+      <Age since={call.StartedAt} />
     </li>
   );
 }
@@ -186,19 +191,19 @@ function PlayerName({ player }: { readonly player: string | undefined }) {
   const { t } = useTranslation("live");
   const { name, id } = parsePlayerRef(player);
   return (
-    <Text size="sm" className="untrusted" lineClamp={1} title={id}>
-      {name.trim() === "" ? t("unnamed") : name}
+    <Text size="sm" component="span" miw={0} title={id}>
+      {name.trim() === "" ? t("unnamed") : <GameText text={name} max={NAME_SHOWN_MAX} />}
     </Text>
   );
 }
 
 /** `since` in seconds, as the game says it. */
-function Age(props: { readonly since: number | undefined; readonly text: "ago" | "modCalls.waits" }) {
-  const { t } = useTranslation("live");
+function Age({ since }: { readonly since: number | undefined }) {
   const format = useFormat();
+  const relative = useRelativeTime();
   const now = useNow(AGE_STEP_MS);
-  const { since, text } = props;
-  if (typeof since !== "number") return null;
+  const ms = toMs(since);
+  if (ms === undefined) return null;
   return (
     <Text
       size="sm"
@@ -206,9 +211,9 @@ function Age(props: { readonly since: number | undefined; readonly text: "ago" |
       component="time"
       className="numbers"
       style={{ flex: "none" }}
-      title={format.dateTime(since * 1000)}
+      title={format.dateTime(ms)}
     >
-      {t(text, { age: format.duration(now - since * 1000) })}
+      {relative(ms, now)}
     </Text>
   );
 }

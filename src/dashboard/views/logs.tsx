@@ -138,7 +138,7 @@ function Entry({ entry, now }: { readonly entry: LogEntry; readonly now: number 
         <Icon name={icon} size={15} />
       </ThemeIcon>
       <div className="time-line-text">
-        <Text component="span" size="sm" c="dimmed">
+        <Text component="span" size="sm" c="dimmed" className="time-line-label">
           {t(`label.${entry.kind}`)}
         </Text>
         <Story entry={entry} />

@@ -6,7 +6,8 @@ export const live = {
   card: {
     title: "Server",
     players: "Players",
-    playersOf: "{{players}} of {{max}}",
+    ofPlayers_one: "of {{count}} player",
+    ofPlayers_other: "of {{count}} players",
     full: "full",
     free_one: "{{count}} place free",
     free_other: "{{count}} places free",
@@ -73,7 +74,6 @@ export const live = {
   modCalls: {
     title: "Open calls for a moderator",
     empty: "Nobody is waiting for a moderator.",
-    waits: "waits {{age}}",
   },
   emergencies: {
     title: "Emergency calls",
@@ -82,7 +82,6 @@ export const live = {
     units_one: "{{count}} unit",
     units_other: "{{count}} units",
   },
-  ago: "{{age}} ago",
   forbidden: "This key may not read this.",
   all: "Show all ({{n}})",
   unnamed: "unnamed",

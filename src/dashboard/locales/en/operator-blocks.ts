@@ -3,4 +3,14 @@
 export const operatorBlocks = {
   title: "Blocks",
   summary: "Keys that are blocked for spam.",
+  list: "Blocked keys",
+  empty: "Nobody is blocked",
+  emptyText: "A key that goes on asking far above its limit is blocked for some minutes, and appears here.",
+  left: "{{age}} left",
+  until: "until {{time}}",
+  over: "over",
+  lift: "Lift",
+  liftName: "Lift the block of {{label}}",
+  lifted: "The block of {{label}} is lifted; it begins with a fresh limit.",
+  gone: "a key that is gone",
 };

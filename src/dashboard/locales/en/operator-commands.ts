@@ -1,6 +1,17 @@
-// English text of the view "operator-commands".
+// English text of the view "operator-commands". The states of a command are in "commands".
 
 export const operatorCommands = {
   title: "Commands",
-  summary: "The queue and the recent past, for every server.",
+  summary: "What waits for each server, and what became of the rest.",
+  list: "Commands",
+  server: "Server",
+  everyServer: "All servers",
+  status: "State",
+  everyStatus: "Any state",
+  empty: "No commands",
+  emptyText: "Nothing here for this choice.",
+  by: "{{server}}, with the key {{key}}",
+  cancelTitle: "Take this command back?",
+  cancelText: "It waits to be sent to {{server}}. Whoever sent it sees that it was taken back.",
+  cancelAction: "Take it back",
 };

@@ -8,7 +8,10 @@ export const live: Translation<typeof english> = {
   card: {
     title: "Сервер",
     players: "Игроки",
-    playersOf: "{{players}} из {{max}}",
+    ofPlayers_one: "из {{count}} игрока",
+    ofPlayers_few: "из {{count}} игроков",
+    ofPlayers_many: "из {{count}} игроков",
+    ofPlayers_other: "из {{count}} игрока",
     full: "мест нет",
     free_one: "{{count}} место свободно",
     free_few: "{{count}} места свободно",
@@ -81,7 +84,6 @@ export const live: Translation<typeof english> = {
   modCalls: {
     title: "Открытые вызовы модератора",
     empty: "Никто не ждёт модератора.",
-    waits: "ждёт {{age}}",
   },
   emergencies: {
     title: "Экстренные вызовы",
@@ -92,7 +94,6 @@ export const live: Translation<typeof english> = {
     units_many: "{{count}} участников",
     units_other: "{{count}} участника",
   },
-  ago: "{{age}} назад",
   forbidden: "Этому ключу нельзя это читать.",
   all: "Показать все ({{n}})",
   unnamed: "без имени",

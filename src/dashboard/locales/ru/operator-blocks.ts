@@ -5,4 +5,15 @@ import type { Translation } from "../translation.ts";
 export const operatorBlocks: Translation<typeof english> = {
   title: "Блокировки",
   summary: "Ключи, заблокированные за спам.",
+  list: "Заблокированные ключи",
+  empty: "Никто не заблокирован",
+  emptyText:
+    "Ключ, который спрашивает намного чаще лимита, блокируется на несколько минут и появляется здесь.",
+  left: "осталось {{age}}",
+  until: "до {{time}}",
+  over: "окончена",
+  lift: "Снять",
+  liftName: "Снять блокировку: {{label}}",
+  lifted: "Блокировка {{label}} снята; лимит отсчитывается заново.",
+  gone: "ключ, которого больше нет",
 };

@@ -1,8 +1,19 @@
-// Russian text of the view "operator-commands".
+// Russian text of the view "operator-commands". The states of a command are in "commands".
 import type { operatorCommands as english } from "../en/operator-commands.ts";
 import type { Translation } from "../translation.ts";
 
 export const operatorCommands: Translation<typeof english> = {
   title: "Команды",
-  summary: "Очередь и недавнее прошлое всех серверов.",
+  summary: "Что ждёт отправки на каждый сервер и что стало с остальным.",
+  list: "Команды",
+  server: "Сервер",
+  everyServer: "Все серверы",
+  status: "Состояние",
+  everyStatus: "Любое",
+  empty: "Команд нет",
+  emptyText: "По этому выбору ничего нет.",
+  by: "{{server}}, ключ {{key}}",
+  cancelTitle: "Отозвать эту команду?",
+  cancelText: "Она ждёт отправки на {{server}}. Отправивший увидит, что её отозвали.",
+  cancelAction: "Отозвать",
 };

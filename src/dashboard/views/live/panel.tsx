@@ -10,7 +10,7 @@ export function Panel(props: {
   readonly children: ReactNode;
 }) {
   return (
-    <Card component="section" withBorder padding="md" aria-label={props.title} h="100%">
+    <Card component="section" withBorder padding="md" aria-label={props.title}>
       <Stack gap="sm">
         <Group justify="space-between" wrap="nowrap">
           <Title order={2} size="h4">
@@ -49,7 +49,7 @@ export function ListPanel<T>(props: {
     <Panel
       title={title}
       badge={
-        <Badge variant="light" className="numbers">
+        <Badge variant="light" className="numbers" style={{ flex: "none" }}>
           {items.length}
         </Badge>
       }

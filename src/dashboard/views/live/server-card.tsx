@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import type { ServerState } from "../../api/caller.ts";
 import type { Id } from "../../api/exact-json.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
+import { GameText } from "../../parts/game-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { useFormat } from "../../state/use-format.ts";
 import { Panel } from "./panel.tsx";
@@ -20,18 +21,17 @@ export function ServerCard({ state }: { readonly state: ServerState }) {
   const share = max > 0 ? Math.min(players / max, 1) : 0;
   const free = Math.max(max - players, 0);
   const known = VERIFICATIONS.find((name) => name === state.AccVerifiedReq);
-  const label = t("card.playersOf", { players: format.number(players), max: format.number(max) });
   return (
     <Panel title={t("card.title")}>
-      <Text fw={650} size="lg" className="untrusted" lineClamp={3}>
-        {state.Name}
+      <Text fw={650} size="lg" component="div">
+        <GameText text={state.Name} max={80} />
       </Text>
       <Box>
         <Group justify="space-between" align="flex-end" mb={6}>
           <Text component="p" m={0} className="numbers">
             <span className="live-count">{format.number(players)}</span>{" "}
             <Text span c="dimmed">
-              / {format.number(max)} {t("card.players").toLocaleLowerCase()}
+              {t("card.ofPlayers", { count: max })}
             </Text>
           </Text>
           <Group gap="xs">
@@ -50,7 +50,7 @@ export function ServerCard({ state }: { readonly state: ServerState }) {
             value={share * 100}
             color={share >= NEARLY_FULL ? "orange" : "indigo"}
             aria-label={t("card.players")}
-            aria-valuetext={label}
+            aria-valuetext={`${format.number(players)} ${t("card.ofPlayers", { count: max })}`}
           />
         </Progress.Root>
       </Box>
@@ -65,9 +65,7 @@ export function ServerCard({ state }: { readonly state: ServerState }) {
           <CoOwners ids={state.CoOwnerIds} />
         </Fact>
         <Fact name={t("card.verification")}>
-          <Text span className="untrusted">
-            {known ? t(`verification.${known}`) : state.AccVerifiedReq}
-          </Text>
+          {known ? t(`verification.${known}`) : <GameText text={state.AccVerifiedReq} />}
         </Fact>
         <Fact name={t("card.teamBalance")}>{t(state.TeamBalance ? "card.on" : "card.off")}</Fact>
       </dl>
@@ -123,9 +121,7 @@ function JoinKey({ value }: { readonly value: string }) {
   return (
     <Group gap={4} wrap="nowrap">
       {isShown ? (
-        <Text span ff="monospace" className="untrusted">
-          {value}
-        </Text>
+        <GameText text={value} isCode />
       ) : (
         <Text span c="dimmed">
           {t("card.hidden")}

@@ -61,21 +61,21 @@ function placePlayer(player: Player): PlayerMarker | undefined {
   const { LocationX: x, LocationZ: y, PostalCode, StreetName, BuildingNumber } = player.Location ?? {};
   if (!isPlace(x) || !isPlace(y)) return undefined;
   const { name, id } = parsePlayerRef(player.Player);
-  const callsign = cutText(player.Callsign ?? "", LABEL_LENGTH_MAX);
-  const shortName = cutText(name, LABEL_LENGTH_MAX);
+  const callsign = shortenText(player.Callsign ?? "", LABEL_LENGTH_MAX);
+  const shortName = shortenText(name, LABEL_LENGTH_MAX);
   return {
     kind: "player",
     key: `player ${id ?? name}`,
     x,
     y,
-    team: cutText(player.Team ?? "", NAME_LENGTH_MAX),
+    team: shortenText(player.Team ?? "", NAME_LENGTH_MAX),
     label: callsign === "" ? shortName : callsign,
-    name: cutText(name, NAME_LENGTH_MAX),
+    name: shortenText(name, NAME_LENGTH_MAX),
     callsign,
     stars: Math.min(Math.max(Math.trunc(Number(player.WantedStars ?? 0)) || 0, 0), STARS_MAX),
-    postal: cutText(PostalCode ?? "", NAME_LENGTH_MAX),
-    street: cutText(StreetName ?? "", NAME_LENGTH_MAX),
-    building: cutText(BuildingNumber ?? "", NAME_LENGTH_MAX),
+    postal: shortenText(PostalCode ?? "", NAME_LENGTH_MAX),
+    street: shortenText(StreetName ?? "", NAME_LENGTH_MAX),
+    building: shortenText(BuildingNumber ?? "", NAME_LENGTH_MAX),
   };
 }
 
@@ -88,11 +88,11 @@ function placeCall(call: EmergencyCall): CallMarker | undefined {
     key: `call ${call.Team} ${number} ${call.StartedAt}`,
     x,
     y,
-    team: cutText(call.Team ?? "", NAME_LENGTH_MAX),
+    team: shortenText(call.Team ?? "", NAME_LENGTH_MAX),
     label: number === "" ? "!" : `#${number}`,
     number,
-    description: cutText(call.Description ?? "", TEXT_LENGTH_MAX),
-    where: cutText(call.PositionDescriptor ?? "", TEXT_LENGTH_MAX),
+    description: shortenText(call.Description ?? "", TEXT_LENGTH_MAX),
+    where: shortenText(call.PositionDescriptor ?? "", TEXT_LENGTH_MAX),
     startedAt: typeof call.StartedAt === "number" ? call.StartedAt * 1000 : undefined,
   };
 }
@@ -114,12 +114,16 @@ const UNITS_PER_LETTER_MAX = 12;
 /** Would turn the text around it, or break its line. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
+const UNSEEN = "\ufffd";
+
 /** At most so many letters as people count them, in one line, with nothing in it that acts on its surroundings. */
-export function cutText(text: string, lengthMax: number): string {
-  // Joiners hold emoji together; everything else that cannot be seen goes.
+export function shortenText(text: string, lengthMax: number): string {
+  // Joiners hold emoji together; whatever else cannot be seen is shown to be there.
   const flat = text
     .slice(0, lengthMax * UNITS_PER_LETTER_MAX * 2)
-    .replace(INVISIBLE, (mark) => (mark === "\u200d" ? mark : mark === "\n" || mark === "\t" ? " " : ""));
+    .replace(INVISIBLE, (mark) => (mark === "\u200d" ? mark : mark === "\n" || mark === "\t" ? " " : UNSEEN));
+  // Nearly every text ends here: counting letters takes much longer than counting units.
+  if (flat.length <= lengthMax) return flat.trim();
   let cut = "";
   let count = 0;
   for (const { segment } of SEGMENTER.segment(flat)) {

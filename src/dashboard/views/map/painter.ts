@@ -56,6 +56,7 @@ const RING_RADIUS = 11;
 const LABEL_FONT = "600 12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
 const LABEL_HEIGHT = 15;
 const LABEL_GAP = 10;
+const LABEL_MARGIN = 2;
 const LABELS_MAX = 120;
 /** With more in sight, only those with something to say beyond a name have a label. */
 const NAMES_MAX = 60;
@@ -236,28 +237,33 @@ export class Painter {
     this.#boxCount = 0;
     const isQuiet = seen > NAMES_MAX;
     for (const index of [chosen, pointed]) {
-      if (index !== undefined) this.#drawLabel(groups, index, palette, true);
+      if (index !== undefined) this.#drawLabel(groups, index, palette, scene.size.width, true);
     }
     for (const index of groups.labels) {
       if (this.#boxCount === LABELS_MAX) break;
       const marker = groups.of[index];
       if (index === chosen || index === pointed || !marker) continue;
       if (isQuiet && rankOf(marker) === NAME_RANK) break;
-      this.#drawLabel(groups, index, palette, false);
+      this.#drawLabel(groups, index, palette, scene.size.width, false);
     }
     return this.#boxCount;
   }
 
-  #drawLabel(groups: Groups, index: number, palette: Palette, isSure: boolean): void {
+  /** On the right of its marker, or on the left where that is taken or beyond the edge. */
+  #drawLabel(groups: Groups, index: number, palette: Palette, edge: number, isSure: boolean): void {
     const marker = groups.of[index];
     if (!marker || !this.#isSeen[index]) return;
     const stars = marker.kind === "player" && marker.stars > 0 ? ` ★${marker.stars}` : "";
     const text = marker.label;
     const textWidth = this.#measure(text);
-    const left = (this.#screen[index * 2] ?? 0) + LABEL_GAP;
+    const width = textWidth + (stars === "" ? 0 : this.#measure(stars));
+    const x = this.#screen[index * 2] ?? 0;
     const middle = this.#screen[index * 2 + 1] ?? 0;
-    const right = left + textWidth + (stars === "" ? 0 : this.#measure(stars));
-    if (!this.#takePlace(left, middle - LABEL_HEIGHT / 2, right, middle + LABEL_HEIGHT / 2, isSure)) return;
+    const fits = x + LABEL_GAP + width <= edge;
+    const sides = [x + LABEL_GAP, x - LABEL_GAP - width];
+    if (!fits) sides.reverse();
+    const left = sides.find((side) => this.#takePlace(side, middle, width, isSure));
+    if (left === undefined) return;
     const context = this.#context;
     context.strokeText(text, left, middle);
     context.fillStyle = palette.text;
@@ -269,9 +275,11 @@ export class Painter {
   }
 
   /** No label is written over another. */
-  #takePlace(left: number, top: number, right: number, bottom: number, isSure: boolean): boolean {
+  #takePlace(x: number, middle: number, width: number, isSure: boolean): boolean {
     const boxes = this.#boxes;
     if (this.#boxCount === LABELS_MAX) return false;
+    const [left, right] = [x - LABEL_MARGIN, x + width + LABEL_MARGIN];
+    const [top, bottom] = [middle - LABEL_HEIGHT / 2, middle + LABEL_HEIGHT / 2];
     for (let at = 0; at < this.#boxCount * 4 && !isSure; at += 4) {
       const isApart =
         left > (boxes[at + 2] ?? 0) ||

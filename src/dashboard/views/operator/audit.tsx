@@ -1,25 +1,226 @@
-// The operator's view "audit".
-import { Button, Text } from "@mantine/core";
+// The operator's view "audit": who changed what, with what it was before and after.
+import { ActionIcon, Badge, Group, Paper, Stack, Table, Text, Tooltip } from "@mantine/core";
+import { Fragment } from "react";
 import { useTranslation } from "react-i18next";
-import { EmptyState, FailedState, LoadingState } from "../../parts/states.tsx";
+import { SECTIONS } from "../../../core/sections.ts";
+import type { AuditEntry } from "../../api/admin.ts";
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { TableFrame } from "../../parts/table-frame.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, usePagedList } from "../../state/use-admin.ts";
+import { useFormat } from "../../state/use-format.ts";
+import { ListFrame } from "./list-frame.tsx";
+import { useKeyLabels, useServerNames } from "./names.ts";
+
+const ACTIONS = {
+  "server.created": "teal",
+  "server.changed": "blue",
+  "server.deleted": "red",
+  "key.created": "teal",
+  "key.changed": "blue",
+  "key.rotated": "blue",
+  "key.revoked": "red",
+  "block.lifted": "orange",
+  "command.cancelled": "orange",
+} as const;
+
+const FIELDS = [
+  "name",
+  "community",
+  "server_key",
+  "server_id",
+  "label",
+  "versions",
+  "sections",
+  "commands",
+  "ip_allow",
+  "expires_at",
+  "suspended",
+  "revoked_at",
+  "old_token_valid_until",
+  "blocked_until",
+  "status",
+] as const;
+
+const TIMES: ReadonlySet<string> = new Set([
+  "expires_at",
+  "revoked_at",
+  "old_token_valid_until",
+  "blocked_until",
+]);
 
 export function AuditView() {
-  const { t } = useTranslation(["operatorAudit", "shell"]);
+  const { t } = useTranslation("operatorAudit");
   const admin = useAdmin();
   const list = usePagedList(["audit"], admin.listAudit);
+  const { nameOf } = useServerNames();
+  const labelOf = useKeyLabels();
   return (
-    <ViewPage title={t("operatorAudit:title")} summary={t("operatorAudit:summary")}>
-      {list.isLoading && <LoadingState />}
-      {list.error && <FailedState error={list.error} onRetry={list.refresh} />}
-      {!list.isLoading && !list.error && list.items.length === 0 && <EmptyState />}
-      {list.items.length > 0 && <Text className="numbers">{list.items.length}</Text>}
-      {list.hasMore && (
-        <Button variant="light" onClick={list.loadMore} loading={list.isLoadingMore}>
-          {t("shell:loadMore")}
-        </Button>
-      )}
+    <ViewPage
+      title={t("title")}
+      summary={t("summary")}
+      actions={
+        <Tooltip label={t("refresh")}>
+          <ActionIcon aria-label={t("refresh")} onClick={list.refresh}>
+            <Icon name="refresh" size={18} />
+          </ActionIcon>
+        </Tooltip>
+      }
+    >
+      <ListFrame list={list} label={t("list")} empty={{ title: t("empty") }}>
+        {(entry) => (
+          <EntryRow
+            key={entry.id}
+            entry={entry}
+            name={nameOf(entry.target) ?? labelOf(entry.target)}
+            nameOf={nameOf}
+          />
+        )}
+      </ListFrame>
     </ViewPage>
   );
+}
+
+function EntryRow(props: {
+  readonly entry: AuditEntry;
+  /** Of what was changed, if it still has one. */
+  readonly name: string | undefined;
+  readonly nameOf: (serverId: string) => string | undefined;
+}) {
+  const { t } = useTranslation("operatorAudit");
+  const format = useFormat();
+  const { entry } = props;
+  const action = (Object.keys(ACTIONS) as (keyof typeof ACTIONS)[]).find((known) => known === entry.action);
+  const before = toRecord(entry.details.before);
+  const after = toRecord(entry.details.after);
+  return (
+    <Paper component="li" withBorder p="sm">
+      <Stack gap={6}>
+        <Group gap="xs" justify="space-between">
+          <Group gap="xs" miw={0}>
+            <Badge color={action ? ACTIONS[action] : "gray"} variant="light" tt="none" size="lg">
+              {action ? t(`action.${action}`) : entry.action}
+            </Badge>
+            {props.name !== undefined && (
+              <Text fw={650} className="untrusted">
+                {props.name}
+              </Text>
+            )}
+          </Group>
+          <Text size="sm" c="dimmed" className="numbers">
+            {format.dateTime(entry.at)}
+          </Text>
+        </Group>
+        <Group gap={4}>
+          <Text size="sm" c="dimmed" className="untrusted">
+            {entry.target}
+          </Text>
+          <CopyButton value={entry.target} label={entry.target} />
+          <Text size="sm" c="dimmed" className="untrusted">
+            {t("by", { fingerprint: entry.actor.fingerprint, address: entry.actor.address })}
+          </Text>
+        </Group>
+        <Changes before={before} after={after} nameOf={props.nameOf} />
+      </Stack>
+    </Paper>
+  );
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Before beside after; where there is only one of them, a plain list. */
+function Changes(props: {
+  readonly before: Fields;
+  readonly after: Fields;
+  readonly nameOf: (serverId: string) => string | undefined;
+}) {
+  const { t } = useTranslation("operatorAudit");
+  const { before, after, nameOf } = props;
+  const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const only =
+    Object.keys(before).length === 0 ? after : Object.keys(after).length === 0 ? before : undefined;
+  if (fields.length === 0) return null;
+  if (only) {
+    return (
+      <dl className="facts">
+        {fields.map((field) => (
+          <Fragment key={field}>
+            <dt>
+              <FieldName field={field} />
+            </dt>
+            <dd className="untrusted">
+              <Value field={field} value={only[field]} nameOf={nameOf} />
+            </dd>
+          </Fragment>
+        ))}
+      </dl>
+    );
+  }
+  return (
+    <TableFrame label={t("list")}>
+      <Table layout="fixed">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t("field")}</Table.Th>
+            <Table.Th>{t("before")}</Table.Th>
+            <Table.Th>{t("after")}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {fields.map((field) => (
+            <Table.Tr key={field}>
+              <Table.Th scope="row">
+                <FieldName field={field} />
+              </Table.Th>
+              <Table.Td className="untrusted">
+                <Value field={field} value={before[field]} nameOf={nameOf} />
+              </Table.Td>
+              <Table.Td className="untrusted">
+                <Value field={field} value={after[field]} nameOf={nameOf} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </TableFrame>
+  );
+}
+
+function FieldName({ field }: { readonly field: string }) {
+  const { t } = useTranslation("operatorAudit");
+  const known = FIELDS.find((other) => other === field);
+  return known ? t(`fields.${known}`) : field;
+}
+
+function Value(props: {
+  readonly field: string;
+  readonly value: unknown;
+  readonly nameOf: (serverId: string) => string | undefined;
+}) {
+  const { t } = useTranslation(["operatorAudit", "status"]);
+  const format = useFormat();
+  const { field, value } = props;
+  if (value === undefined || value === null) return t("nothing");
+  if (typeof value === "boolean") return t(value ? "yes" : "no");
+  if (typeof value === "number") return TIMES.has(field) ? format.dateTime(value) : format.number(value);
+  if (Array.isArray(value)) {
+    if (value.length === 0) return t("nothing");
+    if (field === "sections" && value.length === SECTIONS.length) return t("everything");
+    if (field === "commands" && value.includes("*")) return t("everything");
+    return value
+      .map((entry) => nameSection(String(entry), (name) => t(`status:sections.${name}`)))
+      .join(", ");
+  }
+  if (field === "server_id" && typeof value === "string") return props.nameOf(value) ?? value;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function nameSection(entry: string, translate: (name: (typeof SECTIONS)[number]) => string): string {
+  const section = SECTIONS.find((name) => name === entry);
+  return section ? translate(section) : entry;
+}
+
+function toRecord(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -1,25 +1,91 @@
-// The operator's view "blocks".
-import { Button, Text } from "@mantine/core";
+// The operator's view "blocks": who is blocked for spam, for how long, and a way out.
+import { Button, Group, Paper, Stack, Text } from "@mantine/core";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { EmptyState, FailedState, LoadingState } from "../../parts/states.tsx";
+import type { BlockResource } from "../../api/admin.ts";
 import { ViewPage } from "../../parts/view-page.tsx";
-import { useAdmin, usePagedList } from "../../state/use-admin.ts";
+import { useAdmin, useAdminChange, usePagedList } from "../../state/use-admin.ts";
+import { useFormat } from "../../state/use-format.ts";
+import { useNow } from "../../state/use-now.ts";
+import { FormError } from "./change.tsx";
+import { DoneNote } from "./done-note.tsx";
+import { ListFrame } from "./list-frame.tsx";
+import { useServerNames } from "./names.ts";
+
+const BLOCKS_EVERY_MS = 5_000;
 
 export function BlocksView() {
-  const { t } = useTranslation(["operatorBlocks", "shell"]);
+  const { t } = useTranslation("operatorBlocks");
   const admin = useAdmin();
-  const list = usePagedList(["blocks"], admin.listBlocks);
+  const { nameOf } = useServerNames();
+  const list = usePagedList(["blocks"], admin.listBlocks, BLOCKS_EVERY_MS);
+  const [done, setDone] = useState<string>();
   return (
-    <ViewPage title={t("operatorBlocks:title")} summary={t("operatorBlocks:summary")}>
-      {list.isLoading && <LoadingState />}
-      {list.error && <FailedState error={list.error} onRetry={list.refresh} />}
-      {!list.isLoading && !list.error && list.items.length === 0 && <EmptyState />}
-      {list.items.length > 0 && <Text className="numbers">{list.items.length}</Text>}
-      {list.hasMore && (
-        <Button variant="light" onClick={list.loadMore} loading={list.isLoadingMore}>
-          {t("shell:loadMore")}
-        </Button>
-      )}
+    <ViewPage title={t("title")} summary={t("summary")}>
+      <DoneNote text={done} onClose={() => setDone(undefined)} />
+      <ListFrame list={list} label={t("list")} empty={{ title: t("empty"), text: t("emptyText") }}>
+        {(block) => (
+          <BlockRow
+            key={block.key_id}
+            block={block}
+            serverName={nameOf(block.server_id)}
+            onLifted={(label) => setDone(t("lifted", { label }))}
+          />
+        )}
+      </ListFrame>
     </ViewPage>
+  );
+}
+
+function BlockRow(props: {
+  readonly block: BlockResource;
+  readonly serverName: string | undefined;
+  readonly onLifted: (label: string) => void;
+}) {
+  const { t } = useTranslation("operatorBlocks");
+  const format = useFormat();
+  const now = useNow();
+  const admin = useAdmin();
+  const { block, serverName } = props;
+  const label = block.label ?? t("gone");
+  const leftMs = block.blocked_until - now;
+  const { run, isRunning, error } = useAdminChange(
+    async (keyId: string) => {
+      const outcome = await admin.liftBlock(keyId);
+      return outcome.ok ? { ...outcome, value: true } : outcome;
+    },
+    ["blocks"],
+  );
+  async function lift() {
+    if (await run(block.key_id)) props.onLifted(label);
+  }
+  return (
+    <Paper component="li" withBorder p="sm">
+      <Group justify="space-between" gap="xs">
+        <Stack gap={2} flex="1 1 16rem" miw={0}>
+          <Text fw={650} className="untrusted">
+            {label}
+          </Text>
+          <Text size="sm" c="dimmed" className="untrusted">
+            {serverName === undefined ? block.key_id : `${serverName} · ${block.key_id}`}
+          </Text>
+          <Text size="sm" className="numbers">
+            {leftMs > 0 ? t("left", { age: format.duration(leftMs) }) : t("over")}
+            {" · "}
+            {t("until", { time: format.time(block.blocked_until) })}
+          </Text>
+        </Stack>
+        <Button
+          size="xs"
+          variant="light"
+          loading={isRunning}
+          onClick={() => void lift()}
+          aria-label={t("liftName", { label })}
+        >
+          {t("lift")}
+        </Button>
+      </Group>
+      <FormError error={error} />
+    </Paper>
   );
 }

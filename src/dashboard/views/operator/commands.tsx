@@ -1,25 +1,109 @@
-// The operator's view "commands".
-import { Button, Text } from "@mantine/core";
+// The operator's view "commands": every server's queue and recent past, and taking one back.
+import { Button, Code, Group, NativeSelect, Paper, Stack, Text } from "@mantine/core";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { EmptyState, FailedState, LoadingState } from "../../parts/states.tsx";
+import { COMMAND_STATUSES, type CommandStatus } from "../../../core/command.ts";
+import type { OwnedCommand } from "../../api/admin.ts";
+import { useDialog } from "../../parts/dialog.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, usePagedList } from "../../state/use-admin.ts";
+import { StateDetails, StatusBadge } from "../command-state.tsx";
+import { ChangeDialog } from "./change.tsx";
+import { ListFrame } from "./list-frame.tsx";
+import { useKeyLabels, useServerNames } from "./names.ts";
+
+const COMMANDS_EVERY_MS = 5_000;
 
 export function CommandsView() {
-  const { t } = useTranslation(["operatorCommands", "shell"]);
+  const { t } = useTranslation(["operatorCommands", "commands"]);
   const admin = useAdmin();
-  const list = usePagedList(["commands"], admin.listCommands);
+  const { servers, nameOf } = useServerNames();
+  const labelOf = useKeyLabels();
+  const [serverId, setServerId] = useState("");
+  const [status, setStatus] = useState<CommandStatus | "">("");
+  const list = usePagedList(
+    ["commands", "list", serverId, status],
+    (query) =>
+      admin.listCommands({
+        ...query,
+        ...(serverId !== "" && { server_id: serverId }),
+        ...(status !== "" && { status }),
+      }),
+    COMMANDS_EVERY_MS,
+  );
+  const cancelling = useDialog<OwnedCommand>();
+  const serverOf = (command: OwnedCommand) => nameOf(command.server_id) ?? command.server_id;
   return (
-    <ViewPage title={t("operatorCommands:title")} summary={t("operatorCommands:summary")}>
-      {list.isLoading && <LoadingState />}
-      {list.error && <FailedState error={list.error} onRetry={list.refresh} />}
-      {!list.isLoading && !list.error && list.items.length === 0 && <EmptyState />}
-      {list.items.length > 0 && <Text className="numbers">{list.items.length}</Text>}
-      {list.hasMore && (
-        <Button variant="light" onClick={list.loadMore} loading={list.isLoadingMore}>
-          {t("shell:loadMore")}
-        </Button>
-      )}
+    <ViewPage title={t("title")} summary={t("summary")}>
+      <Group gap="sm">
+        <NativeSelect
+          label={t("server")}
+          value={serverId}
+          onChange={(event) => setServerId(event.currentTarget.value)}
+          data={[
+            { value: "", label: t("everyServer") },
+            ...servers.map(({ server_id: value, name: label }) => ({ value, label })),
+          ]}
+          flex="1 1 10rem"
+          maw={320}
+        />
+        <NativeSelect
+          label={t("status")}
+          value={status}
+          onChange={(event) => setStatus(event.currentTarget.value as CommandStatus | "")}
+          data={[
+            { value: "", label: t("everyStatus") },
+            ...COMMAND_STATUSES.map((value) => ({ value, label: t(`commands:status.${value}`) })),
+          ]}
+          flex="1 1 10rem"
+          maw={240}
+        />
+      </Group>
+      <ListFrame list={list} label={t("list")} empty={{ title: t("empty"), text: t("emptyText") }}>
+        {(command) => (
+          <Paper key={command.command_id} component="li" withBorder p="sm" data-status={command.status}>
+            <Group justify="space-between" align="flex-start" gap="xs">
+              <Stack gap={4} flex="1 1 16rem" miw={0}>
+                <Code className="untrusted command-text">{command.command}</Code>
+                <Text size="sm" className="untrusted">
+                  {t("by", { server: serverOf(command), key: labelOf(command.key_id) ?? command.key_id })}
+                </Text>
+                <StateDetails command={command} />
+              </Stack>
+              <Group gap="xs">
+                <StatusBadge command={command} />
+                {command.status === "queued" && (
+                  <Button
+                    size="xs"
+                    variant="light"
+                    color="red"
+                    onClick={() => cancelling.open(command)}
+                    aria-label={t("commands:cancelName", { command: command.command })}
+                  >
+                    {t("commands:cancel")}
+                  </Button>
+                )}
+              </Group>
+            </Group>
+          </Paper>
+        )}
+      </ListFrame>
+      <ChangeDialog
+        state={cancelling}
+        title={t("cancelTitle")}
+        label={t("cancelAction")}
+        change={(command) => admin.cancelCommand(command.command_id)}
+        touches={["commands"]}
+      >
+        {(command) => (
+          <>
+            <Code block className="untrusted command-text">
+              {command.command}
+            </Code>
+            <Text className="untrusted">{t("cancelText", { server: serverOf(command) })}</Text>
+          </>
+        )}
+      </ChangeDialog>
     </ViewPage>
   );
 }

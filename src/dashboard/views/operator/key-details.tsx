@@ -1,5 +1,5 @@
 // Everything about one key: what it may do, how much it was used, and what it was refused.
-import { Code, Group, Paper, SimpleGrid, Stack, Table, Text, Title } from "@mantine/core";
+import { Code, Group, SimpleGrid, Stack, Table, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { SECTIONS } from "../../../core/sections.ts";
@@ -9,6 +9,7 @@ import { FailedState, LoadingState } from "../../parts/states.tsx";
 import { TableFrame } from "../../parts/table-frame.tsx";
 import { useAdmin, useAdminQuery } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
+import { Figure } from "./figure.tsx";
 import { UsageChart } from "./usage-chart.tsx";
 
 const USAGE_EVERY_MS = 15_000;
@@ -43,11 +44,9 @@ function Usage(props: { readonly apiKey: KeyResource; readonly usage: KeyUsage; 
       <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="xs">
         <Figure label={t("usage.total")}>{format.number(usage.requests)}</Figure>
         <Figure label={t("usage.refused")}>{format.number(refused)}</Figure>
-        <Figure label={t("title")}>
+        <Figure label={t("usage.last")}>
           <Text size="sm">
-            {apiKey.last_used_at === null
-              ? t("neverUsed")
-              : t("lastUsed", { time: format.dateTime(apiKey.last_used_at) })}
+            {apiKey.last_used_at === null ? t("neverUsed") : format.dateTime(apiKey.last_used_at)}
           </Text>
         </Figure>
       </SimpleGrid>
@@ -136,18 +135,5 @@ function Fact({ label, children }: { readonly label: string; readonly children: 
       <dt>{label}</dt>
       <dd className="untrusted">{children}</dd>
     </>
-  );
-}
-
-export function Figure({ label, children }: { readonly label: string; readonly children: ReactNode }) {
-  return (
-    <Paper withBorder p="sm">
-      <Text size="sm" c="dimmed">
-        {label}
-      </Text>
-      <Text component="div" size="xl" fw={650} className="numbers">
-        {children}
-      </Text>
-    </Paper>
   );
 }

@@ -8,7 +8,6 @@ import {
   Radio,
   SimpleGrid,
   Stack,
-  TagsInput,
   Text,
   Textarea,
   TextInput,
@@ -21,8 +20,8 @@ import type { KeyChange, KeyDraft, KeyResource, ServerResource } from "../../api
 import type { ApiError } from "../../api/request.ts";
 import { DialogButtons } from "../../parts/dialog.tsx";
 import { useAdmin, useAdminChange } from "../../state/use-admin.ts";
-import { COMMAND_WORDS } from "../command-words.ts";
 import { FormError, reasonFor } from "./change.tsx";
+import { CommandNamesInput } from "./command-names-input.tsx";
 
 const VERSIONS: readonly Version[] = ["v2", "v1"];
 const EVERY_COMMAND = "*";
@@ -199,16 +198,10 @@ function KeyForm(props: {
               </Stack>
             </Radio.Group>
             {draft.commanding === "some" && (
-              <TagsInput
-                label={t("form.commandNames")}
-                description={t("form.commandNamesHint")}
-                value={[...draft.names]}
-                onChange={(names) => set({ names: names.map(withColon) })}
-                data={COMMAND_WORDS.map((word) => `:${word}`)}
-                splitChars={[",", " "]}
+              <CommandNamesInput
+                names={draft.names}
+                onChange={(names) => set({ names })}
                 error={reasonFor(error, "commands")}
-                autoCapitalize="off"
-                clearable={false}
               />
             )}
             {draft.commanding !== "some" && <Reason>{reasonFor(error, "commands")}</Reason>}
@@ -271,10 +264,6 @@ function Reason({ children }: { readonly children: ReactNode }) {
       {children}
     </Text>
   );
-}
-
-function withColon(name: string): string {
-  return name.startsWith(":") || name === EVERY_COMMAND ? name : `:${name}`;
 }
 
 function draftOf(key: KeyResource): Draft {

@@ -1,5 +1,5 @@
 // The operator's view "servers": add, change, delete. A server key goes in and never comes out.
-import { Alert, Button, Group, Paper, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Paper, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { ServerDraft, ServerResource } from "../../api/admin.ts";
@@ -10,6 +10,7 @@ import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, useAdminChange, useAdminQuery, usePagedList } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
 import { FormError, reasonFor } from "./change.tsx";
+import { DoneNote } from "./done-note.tsx";
 import { ListFrame } from "./list-frame.tsx";
 
 const FIELDS = ["name", "community", "server_key"];
@@ -81,33 +82,6 @@ export function ServersView() {
         )}
       </Dialog>
     </ViewPage>
-  );
-}
-
-/** What was done, for eyes and ears, until it is closed. */
-export function DoneNote({
-  text,
-  onClose,
-}: {
-  readonly text: string | undefined;
-  readonly onClose: () => void;
-}) {
-  const { t } = useTranslation("shell");
-  return (
-    <div role="status">
-      {text !== undefined && (
-        <Alert
-          color="teal"
-          icon={<Icon name="check" />}
-          withCloseButton
-          closeButtonLabel={t("close")}
-          onClose={onClose}
-          className="untrusted"
-        >
-          {text}
-        </Alert>
-      )}
-    </div>
   );
 }
 

@@ -164,11 +164,11 @@ function sumDays(bars: readonly Bar[]): Bar[] {
 }
 
 /** One path for all bars: hundreds of elements would be slow. */
-function drawBars(bars: readonly Bar[], max: number, valueOf: (bar: Bar) => number): string {
+function drawBars(bars: readonly Bar[], max: number, measure: (bar: Bar) => number): string {
   const gap = bars.length > 200 ? 0 : 0.12;
   return bars
     .map((bar, index) => {
-      const value = valueOf(bar);
+      const value = measure(bar);
       if (value === 0) return "";
       // The least is still to be seen.
       const height = Math.max((value / max) * HEIGHT, 2);

@@ -89,11 +89,11 @@ export function LinePlot(props: {
   const at = cursor === null ? undefined : times[cursor];
   return (
     <Paper component="section" withBorder p="md" aria-label={title}>
-      <Group justify="space-between" mb="xs">
+      <Group justify="space-between" mb="xs" wrap="nowrap" align="baseline">
         <Title order={2} size="h4">
           {title}
         </Title>
-        <Text size="sm" c="dimmed" className="numbers">
+        <Text size="sm" c="dimmed" className="numbers" style={{ flex: "none" }}>
           {at === undefined ? t("now") : t("at", { time: format.time(at * 1000) })}
         </Text>
       </Group>
@@ -168,6 +168,7 @@ function optionsOf(
     axes: [
       {
         ...axis,
+        size: 34,
         space: AXIS_SPACE_PX,
         values: (_plot, splits, _axis, _space, step) =>
           splits.map((at) => (step < 60 ? seconds : minutes).format(at * 1000)),
