@@ -44,7 +44,7 @@ type Question = {
 
 export class RedisLink {
   readonly #open: () => Promise<Client>;
-  readonly #isCluster: boolean;
+  readonly isCluster: boolean;
   readonly #log: Log;
   /** In the order in which they were asked. */
   readonly #questions = new Set<Question>();
@@ -66,7 +66,7 @@ export class RedisLink {
   private constructor(client: Client, open: () => Promise<Client>, isCluster: boolean, log: Log) {
     this.#client = client;
     this.#open = open;
-    this.#isCluster = isCluster;
+    this.isCluster = isCluster;
     this.#log = log;
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
     this.#timer.unref();
@@ -144,7 +144,7 @@ export class RedisLink {
       this.#questions.delete(question);
       question.reject(new StoreUnavailable("Redis did not answer in time"));
       // One part of a cluster that is silent must not stop the others.
-      if (this.#isCluster && question.tag !== DIRECTORY) {
+      if (this.isCluster && question.tag !== DIRECTORY) {
         this.#silentUntil.set(question.tag, now + SILENT_MS);
       } else if (this.#isUp) this.#setUp(false);
     }

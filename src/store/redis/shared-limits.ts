@@ -19,8 +19,26 @@ import type { RedisLink, Reply } from "./redis-link.ts";
 import { createScript } from "./script.ts";
 import limitText from "./scripts/limit.lua" with { type: "text" };
 
-const LIMIT = createScript(limitText);
-const RULE = [LIMIT_PER_WINDOW, WINDOW_MS, BLOCK_AT_EXCESS, BLOCK_MS, BLOCK_EXTENSION_MS, BLOCK_AHEAD_MAX_MS];
+const RULE = {
+  LIMIT: LIMIT_PER_WINDOW,
+  WINDOW_MS,
+  BLOCK_AT: BLOCK_AT_EXCESS,
+  BLOCK_MS,
+  EXTENSION_MS: BLOCK_EXTENSION_MS,
+  AHEAD_MAX_MS: BLOCK_AHEAD_MAX_MS,
+};
+const NUMBERS = Object.entries(RULE).map(([name, value]) => `local ${name} = ${value}`);
+const LIMIT = createScript(`${NUMBERS.join("\n")}\n${limitText}`);
+/** A script that judges more at a time would keep Redis from others. */
+const JUDGED_AT_ONCE = 100;
+
+/** A request that waits for its verdict. */
+type Question = {
+  readonly keyId: string;
+  readonly now: number;
+  readonly isCounted: boolean;
+  readonly resolve: (verdict: Verdict) => void;
+};
 
 export type SharedLimitsParts = {
   readonly link: RedisLink;
@@ -38,18 +56,19 @@ export class SharedLimits {
   /** Blocks that we know of, so that they hold while Redis is away. */
   readonly #blocks = new Map<string, number>();
 
+  #questions: Question[] = [];
+
   constructor(parts: SharedLimitsParts) {
     this.#parts = parts;
   }
 
+  /** What is asked within one turn of the event loop is asked of Redis in one go. */
   judge(keyId: string, now: number, isCounted: boolean): Verdict | Promise<Verdict> {
-    const { link, times } = this.#parts;
-    if (!link.isUp) return this.#judgeAlone(keyId, now, isCounted);
-    const args = [...times(now), isCounted ? 1 : 0, ...RULE];
-    return link.run(LIMIT, [this.#nameOf(keyId)], args).then(
-      (reply) => this.#takeVerdict(keyId, reply),
-      () => this.#judgeAlone(keyId, now, isCounted),
-    );
+    if (!this.#parts.link.isUp) return this.#judgeAlone(keyId, now, isCounted);
+    const { promise, resolve } = Promise.withResolvers<Verdict>();
+    if (this.#questions.length === 0) setImmediate(() => this.#ask());
+    this.#questions.push({ keyId, now, isCounted, resolve });
+    return promise;
   }
 
   async listBlocks(now: number): Promise<Block[]> {
@@ -96,6 +115,36 @@ export class SharedLimits {
     }
     for (const [keyId, until] of this.#blocks) if (until <= now) this.#blocks.delete(keyId);
     for (const [keyId, { resetAt }] of this.#own) if (resetAt <= now) this.#own.delete(keyId);
+  }
+
+  #ask(): void {
+    const { link, serverOf } = this.#parts;
+    const questions = this.#questions;
+    this.#questions = [];
+    // A cluster keeps each game server's limits together, and apart from the others'.
+    const groups = Map.groupBy(questions, ({ keyId, now }) => {
+      return `${this.#parts.times(now)[0]} ${link.isCluster ? (serverOf(keyId) ?? keyId) : ""}`;
+    });
+    for (const group of groups.values()) {
+      for (let done = 0; done < group.length; done += JUDGED_AT_ONCE) {
+        void this.#askFor(group.slice(done, done + JUDGED_AT_ONCE));
+      }
+    }
+  }
+
+  async #askFor(group: readonly Question[]): Promise<void> {
+    const { link, times } = this.#parts;
+    const names = group.map(({ keyId }) => this.#nameOf(keyId));
+    const flags = group.map(({ isCounted }) => (isCounted ? 1 : 0));
+    try {
+      const replies = (await link.run(LIMIT, names, [...times(group[0]?.now), ...flags])) as Reply[];
+      for (const [index, { keyId, resolve }] of group.entries()) {
+        resolve(this.#takeVerdict(keyId, replies[index] ?? null));
+      }
+    } catch {
+      for (const { keyId, now, isCounted, resolve } of group)
+        resolve(this.#judgeAlone(keyId, now, isCounted));
+    }
   }
 
   #nameOf(keyId: string): string {
