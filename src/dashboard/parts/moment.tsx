@@ -1,14 +1,30 @@
 // A moment of the game: in the reader's zone to the second, and how long ago that was.
 import { Text } from "@mantine/core";
-import { useMemo } from "react";
+import { createContext, type ReactNode, useContext, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { useFormat } from "../state/use-format.ts";
+import { useNow } from "../state/use-now.ts";
 
 /** The last moment that a Date can be. */
 const DATE_MAX_MS = 8.64e15;
 const MINUTE = 60;
 const HOUR = 3_600;
 const DAY = 86_400;
+/** Often enough for "3 min. ago". */
+const TICK_MS = 10_000;
+
+const Now = createContext<number | undefined>(undefined);
+
+/** Around a view with moments: they grow older together, and nothing else is drawn again for it. */
+export function NowProvider({ children }: { readonly children: ReactNode }) {
+  return <Now value={useNow(TICK_MS)}>{children}</Now>;
+}
+
+export function useSharedNow(): number {
+  const now = useContext(Now);
+  if (now === undefined) throw new Error("there is no NowProvider around this component");
+  return now;
+}
 
 /** Epoch milliseconds of the game's seconds; undefined when that is no moment. */
 export function toMs(seconds: unknown): number | undefined {
@@ -33,14 +49,14 @@ export function useRelativeTime(): (ms: number, now: number) => string {
 
 export function Moment(props: {
   readonly seconds: unknown;
-  readonly now: number;
   /** Leaves the date out, where it stands above. */
   readonly isTimeOnly?: boolean;
 }) {
   const { t } = useTranslation("table");
   const format = useFormat();
   const relative = useRelativeTime();
-  const { seconds, now, isTimeOnly = false } = props;
+  const now = useSharedNow();
+  const { seconds, isTimeOnly = false } = props;
   const ms = toMs(seconds);
   if (ms === undefined) return <Text size="sm">{t("unknownTime")}</Text>;
   const isToday = new Date(ms).toDateString() === new Date(now).toDateString();

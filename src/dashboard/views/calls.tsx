@@ -1,25 +1,22 @@
 // Emergency calls and calls for a moderator, newest first.
 import { Stack, Text, Title } from "@mantine/core";
-import { useMemo } from "react";
+import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
 import type { EmergencyCall, ModCall, Player } from "../api/caller.ts";
 import type { Id } from "../api/exact-json.ts";
 import { DataTable, type ShownChoice, type ShownColumn } from "../parts/data-table.tsx";
 import { GameText } from "../parts/game-text.tsx";
-import { Moment } from "../parts/moment.tsx";
+import { Moment, NowProvider } from "../parts/moment.tsx";
 import { PlayerName } from "../parts/player-name.tsx";
 import { ServerStateGate } from "../parts/states.tsx";
 import { TeamName } from "../parts/team-name.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
 import { parsePlayerRef } from "../player-ref.ts";
-import { useNow } from "../state/use-now.ts";
 import { useServerState } from "../state/use-server-state.tsx";
 
 const WANTED: readonly Section[] = ["EmergencyCalls", "ModCalls", "Players"];
 const NEWEST_FIRST = { column: "time", isDescending: true };
-/** Often enough for "3 min. ago". */
-const TICK_MS = 10_000;
 const PARTICIPANTS_MAX = 5;
 
 /** The names of those who are here, by id. */
@@ -34,7 +31,7 @@ export function CallsView() {
     <ViewPage title={t("title")} summary={t("summary")}>
       <ServerStateGate view={view}>
         {(state) => (
-          <>
+          <NowProvider>
             {state.EmergencyCalls && (
               <Stack component="section" gap="sm" aria-label={t("emergency.title")}>
                 <Title order={2} size="h3">
@@ -51,7 +48,7 @@ export function CallsView() {
                 <ModCallTable calls={state.ModCalls} />
               </Stack>
             )}
-          </>
+          </NowProvider>
         )}
       </ServerStateGate>
     </ViewPage>
@@ -67,10 +64,12 @@ function listNames(players: readonly Player[] | undefined): Names {
   return names;
 }
 
-function EmergencyTable(props: { readonly calls: readonly EmergencyCall[]; readonly names: Names }) {
+const EmergencyTable = memo(function EmergencyTable(props: {
+  readonly calls: readonly EmergencyCall[];
+  readonly names: Names;
+}) {
   const { t } = useTranslation("calls");
   const { calls, names } = props;
-  const now = useNow(TICK_MS);
   const columns = useMemo(
     (): readonly ShownColumn<EmergencyCall>[] => [
       {
@@ -120,11 +119,10 @@ function EmergencyTable(props: { readonly calls: readonly EmergencyCall[]; reado
         id: "time",
         title: t("column.started"),
         readValue: ({ StartedAt }) => StartedAt,
-        cell: ({ StartedAt }) =>
-          StartedAt === undefined ? undefined : <Moment seconds={StartedAt} now={now} />,
+        cell: ({ StartedAt }) => (StartedAt === undefined ? undefined : <Moment seconds={StartedAt} />),
       },
     ],
-    [t, names, now],
+    [t, names],
   );
   const choices = useMemo(
     (): readonly ShownChoice<EmergencyCall>[] => [
@@ -143,7 +141,7 @@ function EmergencyTable(props: { readonly calls: readonly EmergencyCall[]; reado
       emptyTitle={t("emergency.empty")}
     />
   );
-}
+});
 
 /** Numbers repeat across teams. */
 function keyOfEmergency({ Team, CallNumber, StartedAt }: EmergencyCall): string {
@@ -189,7 +187,7 @@ function Place({ call }: { readonly call: EmergencyCall }) {
     <span>
       {call.PositionDescriptor && <GameText text={call.PositionDescriptor} />}{" "}
       {position !== undefined && (
-        <Text component="span" size="xs" c="dimmed" className="numbers">
+        <Text component="span" size="xs" c="dimmed" className="moment numbers">
           ({position})
         </Text>
       )}
@@ -197,9 +195,8 @@ function Place({ call }: { readonly call: EmergencyCall }) {
   );
 }
 
-function ModCallTable({ calls }: { readonly calls: readonly ModCall[] }) {
+const ModCallTable = memo(function ModCallTable({ calls }: { readonly calls: readonly ModCall[] }) {
   const { t } = useTranslation("calls");
-  const now = useNow(TICK_MS);
   const columns = useMemo(
     (): readonly ShownColumn<ModCall>[] => [
       {
@@ -225,11 +222,10 @@ function ModCallTable({ calls }: { readonly calls: readonly ModCall[] }) {
         id: "time",
         title: t("column.time"),
         readValue: ({ Timestamp }) => Timestamp,
-        cell: ({ Timestamp }) =>
-          Timestamp === undefined ? undefined : <Moment seconds={Timestamp} now={now} />,
+        cell: ({ Timestamp }) => (Timestamp === undefined ? undefined : <Moment seconds={Timestamp} />),
       },
     ],
-    [t, now],
+    [t],
   );
   const choices = useMemo(
     (): readonly ShownChoice<ModCall>[] => [
@@ -253,7 +249,7 @@ function ModCallTable({ calls }: { readonly calls: readonly ModCall[] }) {
       emptyTitle={t("moderator.empty")}
     />
   );
-}
+});
 
 function keyOfModCall({ Caller, Timestamp }: ModCall): string {
   return `${Timestamp} ${Caller}`;

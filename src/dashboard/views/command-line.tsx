@@ -119,11 +119,11 @@ export function CommandLine(props: {
             }}
             inputWrapperOrder={["label", "input", "error", "description"]}
             inputContainer={(children) => (
-              <Group gap="xs" wrap="nowrap">
-                <Box flex={1} miw={0}>
+              <Group gap="xs">
+                <Box flex="1 1 14rem" miw={0}>
                   {children}
                 </Box>
-                <Button type="submit" leftSection={<Icon name="commands" size={16} />}>
+                <Button type="submit" flex="0 1 auto" leftSection={<Icon name="commands" size={16} />}>
                   {t("send")}
                 </Button>
               </Group>

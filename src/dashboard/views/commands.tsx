@@ -24,7 +24,7 @@ import { Icon } from "../parts/icon.tsx";
 import { EmptyState, FailedState, LoadingState } from "../parts/states.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
 import { parsePlayerRef } from "../player-ref.ts";
-import { useCallerSession } from "../state/session.ts";
+import { endsSession, useCallerSession, useSession } from "../state/session.ts";
 import { useFormat } from "../state/use-format.ts";
 import { useNow } from "../state/use-now.ts";
 import { usePacedQuery } from "../state/use-paced-query.ts";
@@ -46,6 +46,7 @@ const AFTER_FAILURE_MS = 10_000;
 export function CommandsView() {
   const { t } = useTranslation("commands");
   const { api } = useCallerSession();
+  const { signOut } = useSession();
   const desk = findDesk(api);
   const submissions = useSyncExternalStore(desk.subscribe, desk.read);
   const view = useServerState(WANTED);
@@ -69,12 +70,14 @@ export function CommandsView() {
 
   async function send(text: string) {
     setLine("");
-    const { phase } = await desk.submit(text);
-    if (phase === "accepted") refresh();
+    follow(await desk.submit(text));
   }
   async function retry(submission: Submission) {
-    const { phase } = await desk.retry(submission);
+    follow(await desk.retry(submission));
+  }
+  function follow({ phase, error }: Submission) {
     if (phase === "accepted") refresh();
+    else if (error && endsSession(error)) signOut(error);
   }
 
   return (

@@ -116,7 +116,12 @@ function TeamsPanel({ players }: { readonly players: readonly Player[] | undefin
                   <Progress.Section
                     value={(count / all) * 100}
                     color={teamColour(team, scheme)}
+                    withAria={false}
+                    role="progressbar"
                     aria-label={nameOf(team)}
+                    aria-valuemin={0}
+                    aria-valuemax={all}
+                    aria-valuenow={count}
                     aria-valuetext={t("teams.count", { count })}
                   />
                 </Progress.Root>

@@ -1,27 +1,24 @@
 // Joins and leaves, kills, commands and calls for a moderator in one time line, newest first.
 import { Chip, Group, Stack, Text, ThemeIcon, Title, VisuallyHidden } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { useMemo, useState } from "react";
+import { memo, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
 import { CountLine, MoreButton, SearchField, Toolbar } from "../parts/data-table.tsx";
 import { GameText } from "../parts/game-text.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
-import { Moment } from "../parts/moment.tsx";
+import { Moment, NowProvider, useSharedNow } from "../parts/moment.tsx";
 import { PlayerName } from "../parts/player-name.tsx";
 import { EmptyState, ServerStateGate } from "../parts/states.tsx";
 import { createSearch, nameRows } from "../parts/table-rows.ts";
 import { ViewPage } from "../parts/view-page.tsx";
 import { parsePlayerRef } from "../player-ref.ts";
-import { useNow } from "../state/use-now.ts";
 import { useServerState } from "../state/use-server-state.tsx";
 import { groupByDay, KINDS, type Kind, type LogEntry, listEntries } from "./logs/time-line.ts";
 
 const WANTED: readonly Section[] = ["JoinLogs", "KillLogs", "CommandLogs", "ModCalls"];
 const ENTRIES_AT_ONCE = 100;
 const SEARCH_DELAY_MS = 200;
-/** Often enough for "3 min. ago". */
-const TICK_MS = 10_000;
 
 const ICONS: Readonly<Record<Kind, { readonly icon: IconName; readonly colour: string }>> = {
   join: { icon: "join", colour: "teal" },
@@ -38,14 +35,19 @@ export function LogsView() {
   const entries = useMemo(() => (state ? listEntries(state) : []), [state]);
   return (
     <ViewPage title={t("title")} summary={t("summary")}>
-      <ServerStateGate view={view}>{() => <TimeLine entries={entries} />}</ServerStateGate>
+      <ServerStateGate view={view}>
+        {() => (
+          <NowProvider>
+            <TimeLine entries={entries} />
+          </NowProvider>
+        )}
+      </ServerStateGate>
     </ViewPage>
   );
 }
 
-function TimeLine({ entries }: { readonly entries: readonly LogEntry[] }) {
+const TimeLine = memo(function TimeLine({ entries }: { readonly entries: readonly LogEntry[] }) {
   const { t } = useTranslation(["logs", "table"]);
-  const now = useNow(TICK_MS);
   const [kinds, setKinds] = useState<readonly string[]>(KINDS);
   const [typed, setTyped] = useState("");
   const [search] = useDebouncedValue(typed, SEARCH_DELAY_MS);
@@ -87,35 +89,37 @@ function TimeLine({ entries }: { readonly entries: readonly LogEntry[] }) {
       />
       {found.length === 0 && <EmptyState title={t("table:noMatch")}>{t("table:noMatchHint")}</EmptyState>}
       {days.map(({ day, entries: ofDay }) => (
-        <Day key={day ?? "unknown"} at={ofDay[0]?.at} entries={ofDay} now={now} />
+        <Day key={day ?? "unknown"} at={ofDay[0]?.at} entries={ofDay} />
       ))}
       <MoreButton left={found.length - shownMax} onClick={() => setShownMax(shownMax + ENTRIES_AT_ONCE)} />
     </Stack>
   );
-}
+});
 
-function Day(props: {
-  readonly at: number | undefined;
-  readonly entries: readonly LogEntry[];
-  readonly now: number;
-}) {
-  const { entries, now } = props;
-  const title = useDayName(props.at, now);
+function Day(props: { readonly at: number | undefined; readonly entries: readonly LogEntry[] }) {
+  const { entries } = props;
   return (
-    <section aria-label={title}>
-      <Title order={2} size="h5" className="day-title">
-        {title}
-      </Title>
+    <section>
+      <DayTitle at={props.at} />
       <ol className="time-line">
         {nameRows(entries, ({ key }) => key).map(({ key, row }) => (
-          <Entry key={key} entry={row} now={now} />
+          <Entry key={key} entry={row} />
         ))}
       </ol>
     </section>
   );
 }
 
-function useDayName(at: number | undefined, now: number): string {
+function DayTitle({ at }: { readonly at: number | undefined }) {
+  return (
+    <Title order={2} size="h5" className="day-title">
+      {useDayName(at)}
+    </Title>
+  );
+}
+
+function useDayName(at: number | undefined): string {
+  const now = useSharedNow();
   const { t, i18n } = useTranslation("logs");
   if (at === undefined) return t("unknownDay");
   const name = new Intl.DateTimeFormat(i18n.language, { dateStyle: "full" }).format(at);
@@ -126,13 +130,13 @@ function useDayName(at: number | undefined, now: number): string {
   return dayOf(at) === yesterday.toDateString() ? t("yesterday", { day: name }) : name;
 }
 
-function Entry({ entry, now }: { readonly entry: LogEntry; readonly now: number }) {
+function Entry({ entry }: { readonly entry: LogEntry }) {
   const { t } = useTranslation("logs");
   const { icon, colour } = ICONS[entry.kind];
   return (
     <li className="time-line-entry">
       <span className="time-line-moment">
-        <Moment seconds={entry.seconds} now={now} isTimeOnly />
+        <Moment seconds={entry.seconds} isTimeOnly />
       </span>
       <ThemeIcon variant="light" color={colour} size="md" radius="xl" aria-hidden>
         <Icon name={icon} size={15} />

@@ -1,6 +1,6 @@
 // Everybody on the server, with name and id apart.
 import { Text, VisuallyHidden } from "@mantine/core";
-import { useMemo } from "react";
+import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
 import type { Location, Player } from "../api/caller.ts";
@@ -33,7 +33,7 @@ export function PlayersView() {
   );
 }
 
-function PlayerTable({ players }: { readonly players: readonly Player[] }) {
+const PlayerTable = memo(function PlayerTable({ players }: { readonly players: readonly Player[] }) {
   const { t } = useTranslation("players");
   const rows = useMemo(
     () => players.map((player): Row => ({ ...player, ref: parsePlayerRef(player.Player) })),
@@ -120,7 +120,7 @@ function PlayerTable({ players }: { readonly players: readonly Player[] }) {
       emptyTitle={t("empty")}
     />
   );
-}
+});
 
 function keyOfRow({ ref, Player: text }: Row): string {
   return ref.id ?? text ?? "";

@@ -1,6 +1,6 @@
 // Administrators, moderators and helpers, and which of them are here.
 import { Text } from "@mantine/core";
-import { useMemo } from "react";
+import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
 import type { Player, Staff } from "../api/caller.ts";
@@ -38,7 +38,10 @@ export function StaffView() {
   );
 }
 
-function StaffTable(props: { readonly staff: Staff; readonly players: readonly Player[] | undefined }) {
+const StaffTable = memo(function StaffTable(props: {
+  readonly staff: Staff;
+  readonly players: readonly Player[] | undefined;
+}) {
   const { t } = useTranslation("staff");
   const { staff, players } = props;
   const rows = useMemo(() => listRows(staff, players), [staff, players]);
@@ -118,7 +121,7 @@ function StaffTable(props: { readonly staff: Staff; readonly players: readonly P
       emptyTitle={t("empty")}
     />
   );
-}
+});
 
 function keyOfRow({ role, id }: Row): string {
   return `${role} ${id}`;

@@ -1,5 +1,5 @@
 // Every vehicle on the server, with its colour as a swatch.
-import { useMemo } from "react";
+import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
 import type { Vehicle as RelayedVehicle } from "../api/caller.ts";
@@ -29,7 +29,7 @@ export function VehiclesView() {
   );
 }
 
-function VehicleTable({ vehicles }: { readonly vehicles: readonly Vehicle[] }) {
+const VehicleTable = memo(function VehicleTable({ vehicles }: { readonly vehicles: readonly Vehicle[] }) {
   const { t } = useTranslation("vehicles");
   const hasPlates = vehicles.some((vehicle) => plateOf(vehicle) !== undefined);
   const columns = useMemo((): readonly ShownColumn<Vehicle>[] => {
@@ -89,7 +89,7 @@ function VehicleTable({ vehicles }: { readonly vehicles: readonly Vehicle[] }) {
       emptyTitle={t("empty")}
     />
   );
-}
+});
 
 function keyOfVehicle(vehicle: Vehicle): string {
   return `${vehicle.Owner} ${vehicle.Name} ${plateOf(vehicle)}`;

@@ -32,7 +32,6 @@ export const operatorHealth = {
   queue: "Commands",
   waiting: "Waiting",
   oldest: "The oldest waits for",
-  nobodyWaits: "nobody waits",
   outcomes: "Since the start",
   noneYet: "none yet",
   process: "Process",

@@ -142,11 +142,15 @@ export const operatorKeys = {
   },
   code: {
     "5005": "no command in it",
+    "5006": "wrong master key",
+    "5007": "no key",
+    "5008": "unknown, revoked or expired key",
     "5009": "not allowed, suspended, or a wrong address",
     "5010": "version not allowed",
     "5011": "section not allowed",
     "5015": "command queue full",
     "5016": "limit reached",
+    "5017": "an error of Gatehouse",
     "5018": "version 1 is switched off",
     "5019": "the game API could not answer",
     "5020": "not found",
@@ -155,6 +159,7 @@ export const operatorKeys = {
     "5104": "invalid request",
     "5105": "idempotency conflict",
     "5106": "Gatehouse was not available",
+    "5107": "too many wrong master keys",
     other: "another reason",
   },
 };

@@ -34,7 +34,6 @@ export const operatorHealth: Translation<typeof english> = {
   queue: "Команды",
   waiting: "Ждут",
   oldest: "Старейшая ждёт",
-  nobodyWaits: "никто не ждёт",
   outcomes: "С запуска",
   noneYet: "пока нет",
   process: "Процесс",

@@ -9,5 +9,5 @@ export const staff: Translation<typeof english> = {
   column: { name: "Имя", id: "Id", role: "Роль", here: "На сервере" },
   role: { Admins: "Администратор", Mods: "Модератор", Helpers: "Помощник" },
   here: "Здесь",
-  away: "Нет",
+  away: "Не здесь",
 };

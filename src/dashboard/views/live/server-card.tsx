@@ -49,7 +49,12 @@ export function ServerCard({ state }: { readonly state: ServerState }) {
           <Progress.Section
             value={share * 100}
             color={share >= NEARLY_FULL ? "orange" : "indigo"}
+            withAria={false}
+            role="progressbar"
             aria-label={t("card.players")}
+            aria-valuemin={0}
+            aria-valuemax={max}
+            aria-valuenow={players}
             aria-valuetext={`${format.number(players)} ${t("card.ofPlayers", { count: max })}`}
           />
         </Progress.Root>

@@ -98,13 +98,15 @@ export class Painter {
     context.fillRect(0, 0, size.width, size.height);
     this.#drawGrid(scene, palette);
     const seen = this.#locate(scene, grid);
-    context.lineWidth = 2;
-    context.strokeStyle = palette.ring;
     for (const [colour, indexes] of groups.calls) this.#drawCalls(colour, indexes);
+    // Under the players: a name may be covered in a crowd, a player never.
+    const labels = this.#drawLabels(scene, groups, palette, seen);
+    context.lineWidth = 2;
     for (const [colour, indexes] of groups.players) this.#drawPlayers(colour, indexes);
     this.#drawRing(scene.pointed, palette.text);
     this.#drawRing(scene.chosen, palette.focus);
-    return { markers: seen, labels: this.#drawLabels(scene, groups, palette, seen) };
+    this.#drawSpecialLabels(scene, groups, palette);
+    return { markers: seen, labels };
   }
 
   #group(markers: readonly Marker[], scheme: Scheme): Groups {
@@ -232,13 +234,9 @@ export class Painter {
     context.textBaseline = "middle";
     context.textAlign = "left";
     context.lineJoin = "round";
-    context.lineWidth = 3;
-    context.strokeStyle = palette.ring;
     this.#boxCount = 0;
     const isQuiet = seen > NAMES_MAX;
-    for (const index of [chosen, pointed]) {
-      if (index !== undefined) this.#drawLabel(groups, index, palette, scene.size.width, true);
-    }
+    this.#drawSpecialLabels(scene, groups, palette);
     for (const index of groups.labels) {
       if (this.#boxCount === LABELS_MAX) break;
       const marker = groups.of[index];
@@ -247,6 +245,15 @@ export class Painter {
       this.#drawLabel(groups, index, palette, scene.size.width, false);
     }
     return this.#boxCount;
+  }
+
+  /** Those that were asked for. First to take their place, last to be drawn. */
+  #drawSpecialLabels(scene: Scene, groups: Groups, palette: Palette): void {
+    this.#context.lineWidth = 3;
+    this.#context.strokeStyle = palette.ring;
+    for (const index of new Set([scene.chosen, scene.pointed])) {
+      if (index !== undefined) this.#drawLabel(groups, index, palette, scene.size.width, true);
+    }
   }
 
   /** On the right of its marker, or on the left where that is taken or beyond the edge. */

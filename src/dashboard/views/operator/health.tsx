@@ -14,6 +14,7 @@ import { useAdmin, useAdminQuery } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
 import { useNow } from "../../state/use-now.ts";
 import { Figure } from "./figure.tsx";
+import { useRefusalNames } from "./refusal-names.ts";
 
 const EVERY_MS = 5_000;
 const MEGABYTE = 1_048_576;
@@ -209,14 +210,15 @@ function QueuePart({ meter }: { readonly meter: Meter }) {
   const waiting = meter.value("commands_waiting");
   const outcomes = meter.sums("commands_total", "outcome").map(([outcome, count]): [string, number] => {
     const status = COMMAND_STATUSES.find((known) => known === outcome);
-    return [status ? t(`commands:status.${status}`) : outcome, count];
+    if (status) return [t(`commands:status.${status}`), count];
+    return [outcome === "confirmed" ? t("commands:confirmed") : outcome, count];
   });
   return (
     <Part title={t("queue")}>
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 4 }} spacing="xs">
         <Figure label={t("waiting")}>{format.number(waiting)}</Figure>
         <Figure label={t("oldest")}>
-          {waiting > 0 ? format.duration(meter.value("commands_oldest_seconds") * 1000) : t("nobodyWaits")}
+          {waiting > 0 ? format.duration(meter.value("commands_oldest_seconds") * 1000) : "–"}
         </Figure>
       </SimpleGrid>
       <CountTable title={t("outcomes")} rows={outcomes} empty={t("noneYet")} />
@@ -227,8 +229,12 @@ function QueuePart({ meter }: { readonly meter: Meter }) {
 function ProcessPart({ meter }: { readonly meter: Meter }) {
   const { t } = useTranslation("operatorHealth");
   const format = useFormat();
+  const nameRefusal = useRefusalNames();
   const answers = meter.list("requests_total").reduce((sum, { value }) => sum + value, 0);
-  const refusals = meter.sums("requests_total", "code").filter(([code]) => code !== "0");
+  const refusals = meter
+    .sums("requests_total", "code")
+    .filter(([code]) => code !== "0")
+    .map(([code, count]): [string, number] => [nameRefusal(Number(code)), count]);
   const ceilings = new Map(meter.list("size_max").map(({ labels, value }) => [labels.of, value]));
   return (
     <Part title={t("process")}>

@@ -10,10 +10,10 @@ import { TableFrame } from "../../parts/table-frame.tsx";
 import { useAdmin, useAdminQuery } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
 import { Figure } from "./figure.tsx";
+import { useRefusalNames } from "./refusal-names.ts";
 import { UsageChart } from "./usage-chart.tsx";
 
 const USAGE_EVERY_MS = 15_000;
-const CODES = [5005, 5009, 5010, 5011, 5015, 5016, 5018, 5019, 5020, 5034, 5100, 5104, 5105, 5106] as const;
 
 export function KeyDetails({ keyId, serverName }: { readonly keyId: string; readonly serverName: string }) {
   const admin = useAdmin();
@@ -36,6 +36,7 @@ export function KeyDetails({ keyId, serverName }: { readonly keyId: string; read
 function Usage(props: { readonly apiKey: KeyResource; readonly usage: KeyUsage; readonly readAt: number }) {
   const { t } = useTranslation("operatorKeys");
   const format = useFormat();
+  const nameRefusal = useRefusalNames();
   const { apiKey, usage } = props;
   const refusals = Object.entries(usage.refusals).toSorted(([, a], [, b]) => b - a);
   const refused = refusals.reduce((total, [, count]) => total + count, 0);
@@ -70,9 +71,7 @@ function Usage(props: { readonly apiKey: KeyResource; readonly usage: KeyUsage; 
             <Table.Tbody className="numbers">
               {refusals.map(([code, count]) => (
                 <Table.Tr key={code}>
-                  <Table.Td>
-                    <Refusal code={Number(code)} />
-                  </Table.Td>
+                  <Table.Td>{nameRefusal(Number(code))}</Table.Td>
                   <Table.Td ta="right">{format.number(count)}</Table.Td>
                 </Table.Tr>
               ))}
@@ -81,16 +80,6 @@ function Usage(props: { readonly apiKey: KeyResource; readonly usage: KeyUsage; 
         </TableFrame>
       )}
     </Stack>
-  );
-}
-
-function Refusal({ code }: { readonly code: number }) {
-  const { t } = useTranslation("operatorKeys");
-  const known = CODES.find((other) => other === code);
-  return (
-    <>
-      {code}: {t(known === undefined ? "code.other" : `code.${known}`)}
-    </>
   );
 }
 

@@ -270,13 +270,13 @@ function KeyRow(props: {
               <Button size="xs" variant="light" onClick={props.onEdit} aria-label={t("editName", { label })}>
                 {t("edit")}
               </Button>
-              <Menu position="bottom-end" withinPortal>
+              <Menu position="bottom-end" withInitialFocusPlaceholder={false}>
                 <Menu.Target>
                   <ActionIcon aria-label={t("more", { label })}>
                     <Icon name="more" />
                   </ActionIcon>
                 </Menu.Target>
-                <Menu.Dropdown aria-label={t("more", { label })}>
+                <Menu.Dropdown>
                   {apiKey.suspended ? (
                     <Menu.Item onClick={props.onResume}>{t("resume")}</Menu.Item>
                   ) : (

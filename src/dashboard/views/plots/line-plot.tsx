@@ -110,7 +110,8 @@ export function LinePlot(props: {
           return (
             <UnstyledButton
               key={name}
-              aria-label={t(isHidden ? "show" : "hide", { name })}
+              aria-pressed={!isHidden}
+              title={t(isHidden ? "show" : "hide", { name })}
               onClick={() => setHidden(toggle(hidden, name))}
               opacity={isHidden ? 0.65 : 1}
               py={4}

@@ -1,0 +1,312 @@
+// The cost of the map, in counts: frames, calls to the canvas, comparisons. Times depend on the machine; these do not.
+import { describe, expect, test } from "bun:test";
+import { MapEngine } from "./map-engine.ts";
+import type { Marker, PlayerMarker } from "./markers.ts";
+import { GLIDE_MS, Motion } from "./motion.ts";
+import { niceStep, Painter } from "./painter.ts";
+import { ScreenGrid } from "./screen-grid.ts";
+import { fitTo } from "./viewport.ts";
+
+const TEAMS = ["Civilian", "Police", "Sheriff", "Fire", "DOT", "Jail"];
+const SIZE = { width: 800, height: 600 };
+const FRAME_MS = 16;
+
+function player(n: number, more: Partial<PlayerMarker> = {}): PlayerMarker {
+  return {
+    kind: "player",
+    key: `player ${n}`,
+    x: (n * 373) % 3000,
+    y: (n * 547) % 3000,
+    team: TEAMS[n % TEAMS.length] ?? "",
+    label: `P-${n}`,
+    name: `Player${n}`,
+    callsign: `P-${n}`,
+    stars: n % 5 === 0 ? 2 : 0,
+    postal: "",
+    street: "",
+    building: "",
+    ...more,
+  };
+}
+
+const CROWD: readonly Marker[] = Array.from({ length: 200 }, (_, n) => player(n));
+
+/** A canvas that counts what is asked of it. */
+function countCalls() {
+  const calls: Record<string, number> = {};
+  const texts: string[] = [];
+  const context = new Proxy(
+    {},
+    {
+      get: (_target, name: string) => (text: unknown) => {
+        calls[name] = (calls[name] ?? 0) + 1;
+        if (name === "fillText") texts.push(String(text));
+        return { width: 40 };
+      },
+      set: () => true,
+    },
+  ) as CanvasRenderingContext2D;
+  return { calls, texts, context };
+}
+
+function standStill(markers: readonly Marker[]): Motion {
+  const motion = new Motion();
+  motion.show(markers, 0, false);
+  return motion;
+}
+
+function startEngine() {
+  let now = 0;
+  let next: ((now: number) => void) | undefined;
+  const counts = { frames: 0, painted: 0 };
+  const heard: string[] = [];
+  const { context } = countCalls();
+  const painter = new Painter(context);
+  const engine = new MapEngine(
+    {
+      paint(scene, grid) {
+        counts.painted += 1;
+        return painter.paint(scene, grid);
+      },
+    },
+    {
+      requestFrame(draw) {
+        if (next) throw new Error("two frames at once");
+        counts.frames += 1;
+        next = draw;
+        return 1;
+      },
+      cancelFrame() {
+        next = undefined;
+      },
+      now: () => now,
+    },
+    {
+      onPoint: (key) => heard.push(`point ${key}`),
+      onChoose: (key) => heard.push(`choose ${key}`),
+      onFollowEnd: () => heard.push("follow end"),
+      onPointedAt: () => {},
+    },
+  );
+  const frame = () => {
+    now += FRAME_MS;
+    const draw = next;
+    next = undefined;
+    draw?.(now);
+    return draw !== undefined;
+  };
+  /** Returns how many frames it took until the map rested. */
+  const rest = () => {
+    let frames = 0;
+    while (frame()) {
+      frames += 1;
+      if (frames > 1_000) throw new Error("the map never rests");
+    }
+    return frames;
+  };
+  return { engine, counts, heard, frame, rest };
+}
+
+describe("drawing", () => {
+  test("200 players cost one shape for each team and a label for some", () => {
+    const { calls, context } = countCalls();
+    const scene = {
+      viewport: fitTo(CROWD, SIZE),
+      size: SIZE,
+      ratio: 2,
+      motion: standStill(CROWD),
+      scheme: "light" as const,
+      chosen: undefined,
+      pointed: undefined,
+    };
+    const painted = new Painter(context).paint(scene, new ScreenGrid());
+    expect(painted.markers).toBe(200);
+    expect(calls.arc).toBe(200);
+    expect(calls.fill).toBe(TEAMS.length);
+    expect(painted.labels).toBeLessThanOrEqual(120);
+    expect(Object.values(calls).reduce((sum, count) => sum + count)).toBeLessThan(1_200);
+  });
+
+  test("a text is measured once, not in every frame", () => {
+    const { calls, context } = countCalls();
+    const painter = new Painter(context);
+    const grid = new ScreenGrid();
+    const motion = standStill(CROWD);
+    const scene = { size: SIZE, ratio: 1, motion, scheme: "dark" as const, chosen: 3, pointed: 4 };
+    painter.paint({ ...scene, viewport: fitTo(CROWD, SIZE) }, grid);
+    const { measureText } = calls;
+    painter.paint({ ...scene, viewport: fitTo(CROWD, SIZE) }, grid);
+    expect(calls.measureText).toBe(measureText ?? 0);
+  });
+
+  test("what is out of sight is not drawn", () => {
+    const { calls, texts, context } = countCalls();
+    const scene = {
+      viewport: { x: 1e6, y: 1e6, scale: 1 },
+      size: SIZE,
+      ratio: 1,
+      motion: standStill(CROWD),
+      scheme: "light" as const,
+      chosen: 0,
+      pointed: undefined,
+    };
+    expect(new Painter(context).paint(scene, new ScreenGrid())).toEqual({ markers: 0, labels: 0 });
+    expect(calls.arc).toBeUndefined();
+    expect(texts).toEqual([]);
+  });
+
+  test("no label is written over another, but for those that were asked for", () => {
+    const { texts, context } = countCalls();
+    const crowd = Array.from({ length: 30 }, (_, n) => player(n, { x: 0, y: 0, stars: 0 }));
+    const scene = {
+      viewport: { x: 0, y: 0, scale: 1 },
+      size: SIZE,
+      ratio: 1,
+      motion: standStill(crowd),
+      scheme: "light" as const,
+      chosen: 7,
+      pointed: undefined,
+    };
+    new Painter(context).paint(scene, new ScreenGrid());
+    // One on each side; the chosen one once more, over the players.
+    expect(texts).toEqual(["P-7", "P-0", "P-7"]);
+  });
+
+  test("the lines of the ground are at round numbers", () => {
+    expect([0.7, 1, 3, 70, 501].map(niceStep)).toEqual([1, 1, 5, 100, 1000]);
+  });
+});
+
+describe("pointing", () => {
+  test("compares a few of 200 players, not all", () => {
+    const grid = new ScreenGrid();
+    grid.clear(SIZE.width, SIZE.height, CROWD.length);
+    for (const [index, { x, y }] of CROWD.entries()) grid.add(index, (x / 3000) * 800, (y / 3000) * 600);
+    let most = 0;
+    for (let x = 0; x < SIZE.width; x += 13) {
+      grid.findNearest(x, (x * 7) % SIZE.height, 14);
+      most = Math.max(most, grid.compared);
+    }
+    expect(most).toBeLessThan(20);
+  });
+
+  test("finds the nearest, as a search through all would", () => {
+    const grid = new ScreenGrid();
+    grid.clear(SIZE.width, SIZE.height, CROWD.length);
+    const places = CROWD.map(({ x, y }) => ({ x: (x / 3000) * 800, y: (y / 3000) * 600 }));
+    for (const [index, { x, y }] of places.entries()) grid.add(index, x, y);
+    for (let n = 0; n < 300; n += 1) {
+      const at = { x: (n * 97) % 800, y: (n * 61) % 600 };
+      const distances = places.map(({ x, y }) => Math.hypot(x - at.x, y - at.y));
+      const nearest = Math.min(...distances);
+      const found = grid.findNearest(at.x, at.y, 24);
+      if (nearest < 24) expect(distances[found ?? -1]).toBeCloseTo(nearest, 9);
+      else expect(found).toBeUndefined();
+    }
+  });
+});
+
+describe("the map", () => {
+  test("rests while nothing changes", () => {
+    const { engine, counts, rest } = startEngine();
+    engine.resize(SIZE, 1);
+    engine.setMarkers(CROWD);
+    rest();
+    const { frames } = counts;
+    engine.setMarkers(CROWD);
+    expect(rest()).toBe(1);
+    expect(counts.frames).toBe(frames + 1);
+  });
+
+  test("draws once for all that changes between two frames", () => {
+    const { engine, counts, frame, rest } = startEngine();
+    engine.resize(SIZE, 1);
+    engine.setMarkers(CROWD);
+    rest();
+    const { painted } = counts;
+    for (let n = 0; n < 50; n += 1) engine.drag(1, 1);
+    engine.zoomAround({ x: 10, y: 10 }, 1.1);
+    engine.setChosen("player 3");
+    frame();
+    expect(counts.painted).toBe(painted + 1);
+  });
+
+  test("who has moved glides there, and then the map rests", () => {
+    const { engine, rest } = startEngine();
+    engine.resize(SIZE, 1);
+    engine.setMarkers([player(1, { x: 0, y: 0 }), player(2, { x: 900, y: 900 })]);
+    rest();
+    engine.setMarkers([player(1, { x: 300, y: 0 }), player(2, { x: 900, y: 900 })]);
+    const frames = rest();
+    expect(frames).toBeGreaterThan(10);
+    expect(frames).toBeLessThanOrEqual(Math.ceil(GLIDE_MS / FRAME_MS) + 2);
+  });
+
+  test("nothing glides for those who want no motion", () => {
+    const { engine, rest } = startEngine();
+    engine.setGentle(false);
+    engine.resize(SIZE, 1);
+    engine.setMarkers([player(1, { x: 0, y: 0 })]);
+    rest();
+    engine.setMarkers([player(1, { x: 3000, y: 0 })]);
+    engine.zoomIn();
+    engine.fit();
+    expect(rest()).toBe(1);
+  });
+
+  test("a followed player is in the middle, and stays there", () => {
+    const { engine, rest } = startEngine();
+    engine.resize(SIZE, 1);
+    engine.setMarkers([player(1, { x: 0, y: 0 }), player(2, { x: 900, y: 900 })]);
+    engine.follow("player 2");
+    rest();
+    expect(engine.viewport).toMatchObject({ x: 900, y: 900 });
+    engine.setMarkers([player(1, { x: 0, y: 0 }), player(2, { x: 800, y: 950 })]);
+    rest();
+    expect(engine.viewport).toMatchObject({ x: 800, y: 950 });
+    engine.zoomAround({ x: 1, y: 1 }, 2);
+    rest();
+    expect(engine.viewport).toMatchObject({ x: 800, y: 950 });
+  });
+
+  test("dragging ends following, and so does leaving the server", () => {
+    const { engine, heard, rest } = startEngine();
+    engine.resize(SIZE, 1);
+    engine.setMarkers(CROWD);
+    engine.follow("player 2");
+    rest();
+    engine.drag(10, 0);
+    engine.follow("player 3");
+    engine.setMarkers(CROWD.filter(({ key }) => key !== "player 3"));
+    expect(heard).toEqual(["follow end", "follow end"]);
+  });
+
+  test("what the reader has moved stays, until everybody is asked for", () => {
+    const { engine, rest } = startEngine();
+    engine.resize(SIZE, 1);
+    engine.setMarkers(CROWD);
+    rest();
+    engine.drag(100, 0);
+    rest();
+    const moved = engine.viewport;
+    engine.setMarkers([...CROWD, player(999, { x: 9000, y: 9000 })]);
+    rest();
+    expect(engine.viewport).toEqual(moved);
+    engine.fit();
+    rest();
+    expect(engine.viewport).not.toEqual(moved);
+  });
+
+  test("the marker under the pointer is told once", () => {
+    const { engine, heard, rest } = startEngine();
+    engine.resize(SIZE, 1);
+    engine.setMarkers([player(1, { x: 50, y: 50 })]);
+    rest();
+    engine.pointAt({ x: 401, y: 300 }, 14);
+    engine.pointAt({ x: 402, y: 300 }, 14);
+    engine.pointAt(undefined, 0);
+    engine.chooseAt({ x: 400, y: 301 }, 14);
+    engine.chooseAt({ x: 10, y: 10 }, 14);
+    expect(heard).toEqual(["point player 1", "point undefined", "choose player 1", "choose undefined"]);
+  });
+});

@@ -1,0 +1,92 @@
+// Names of commands as chips: typed, pasted or chosen, each with a button that takes it away.
+import { Badge, Button, CloseButton, Group, Stack, TextInput } from "@mantine/core";
+import { type KeyboardEvent, type ReactNode, useId, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { COMMAND_WORDS } from "../command-words.ts";
+
+export function CommandNamesInput(props: {
+  readonly names: readonly string[];
+  readonly onChange: (names: readonly string[]) => void;
+  readonly error: ReactNode;
+}) {
+  const { t } = useTranslation("operatorKeys");
+  const { names, onChange } = props;
+  const listId = useId();
+  const [typed, setTyped] = useState("");
+
+  function add() {
+    const added = typed.split(/[\s,]+/).filter((name) => name !== "");
+    if (added.length === 0) return;
+    const known = new Set(names.map((name) => name.toLowerCase()));
+    const fresh = added.map(withColon).filter((name) => !known.has(name.toLowerCase()));
+    onChange([...names, ...new Set(fresh)]);
+    setTyped("");
+  }
+  function press(event: KeyboardEvent) {
+    if (event.nativeEvent.isComposing || (event.key !== "Enter" && event.key !== ",")) return;
+    event.preventDefault();
+    add();
+  }
+
+  return (
+    <Stack gap="xs">
+      <Group gap="xs" align="flex-end" wrap="nowrap">
+        <TextInput
+          label={t("form.commandNames")}
+          description={t("form.commandNamesHint")}
+          placeholder=":h"
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          onKeyDown={press}
+          onBlur={add}
+          error={props.error}
+          list={listId}
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          flex={1}
+          inputContainer={(input) => (
+            <Group gap="xs" wrap="nowrap">
+              {input}
+              <Button variant="light" onClick={add}>
+                {t("form.addName")}
+              </Button>
+            </Group>
+          )}
+          styles={{ wrapper: { flex: 1, margin: "0.25rem 0" } }}
+        />
+        <datalist id={listId}>
+          {COMMAND_WORDS.map((word) => (
+            <option key={word} value={`:${word}`} />
+          ))}
+        </datalist>
+      </Group>
+      {names.length > 0 && (
+        <Group gap={6} component="ul" className="plain-list" aria-label={t("form.commandNames")}>
+          {names.map((name) => (
+            <li key={name}>
+              <Badge
+                variant="light"
+                size="lg"
+                tt="none"
+                rightSection={
+                  <CloseButton
+                    size="xs"
+                    aria-label={t("form.removeName", { name })}
+                    onClick={() => onChange(names.filter((other) => other !== name))}
+                  />
+                }
+              >
+                {name}
+              </Badge>
+            </li>
+          ))}
+        </Group>
+      )}
+    </Stack>
+  );
+}
+
+function withColon(name: string): string {
+  return name.startsWith(":") || name === "*" ? name : `:${name}`;
+}

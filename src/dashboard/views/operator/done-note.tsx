@@ -1,0 +1,31 @@
+// Says that a change was made.
+import { Alert } from "@mantine/core";
+import { useTranslation } from "react-i18next";
+import { Icon } from "../../parts/icon.tsx";
+
+/** What was done, for eyes and ears, until it is closed. */
+export function DoneNote({
+  text,
+  onClose,
+}: {
+  readonly text: string | undefined;
+  readonly onClose: () => void;
+}) {
+  const { t } = useTranslation("shell");
+  return (
+    <div role="status" className="announcer">
+      {text !== undefined && (
+        <Alert
+          color="teal"
+          icon={<Icon name="check" />}
+          withCloseButton
+          closeButtonLabel={t("close")}
+          onClose={onClose}
+          className="untrusted"
+        >
+          {text}
+        </Alert>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,27 @@
+// One number with its name.
+import { Paper, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+
+export function Figure(props: {
+  readonly label: string;
+  readonly note?: string;
+  /** Worth a look. */
+  readonly isBad?: boolean;
+  readonly children: ReactNode;
+}) {
+  return (
+    <Paper withBorder p="sm" className={props.isBad ? "troubled" : undefined}>
+      <Text size="sm" c="dimmed">
+        {props.label}
+      </Text>
+      <Text component="div" size="xl" fw={650} className="numbers">
+        {props.children}
+      </Text>
+      {props.note !== undefined && (
+        <Text size="xs" c="dimmed">
+          {props.note}
+        </Text>
+      )}
+    </Paper>
+  );
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "bun:test";
+import type { HistoryPoint } from "../../state/server-history.ts";
+import { describeLine, drawLines, listMinutes } from "./series.ts";
+
+const START = 1_800_000_000_000;
+
+function point(seconds: number, more: Partial<HistoryPoint> = {}): HistoryPoint {
+  return { at: START + seconds * 1000, players: 10, queue: 2, joins: 0, leaves: 0, ...more };
+}
+
+describe("the lines of the plots", () => {
+  test("rates are those of the last minute", () => {
+    const points = Array.from({ length: 30 }, (_, n) => point(n * 5, { joins: n === 0 ? 0 : 1 }));
+    const { joins } = drawLines(points);
+    expect(joins[6]).toBe(6);
+    expect(joins[29]).toBe(12);
+  });
+
+  test("what has piled up while the tab was hidden is spread over that time", () => {
+    const { joins } = drawLines([point(0), point(5), point(605, { joins: 20 })]);
+    expect(joins.at(-1)).toBe(2);
+  });
+
+  test("a long time without readings is a gap, not a line", () => {
+    const { times, players } = drawLines([point(0), point(5), point(305)]);
+    expect(players).toEqual([10, 10, null, 10]);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+  });
+
+  test("what the key may not read has no line", () => {
+    const hidden = { queue: undefined, joins: undefined, leaves: undefined };
+    const lines = drawLines([point(0, hidden), point(5, hidden)]);
+    expect([lines.queue, lines.joins, lines.leaves]).toEqual(Array(3).fill([null, null]));
+    expect(describeLine(lines.queue)).toBeUndefined();
+  });
+
+  test("a line in words has its last, lowest and highest value", () => {
+    expect(describeLine([3, null, 9, 1, 4, null])).toEqual({ now: 4, low: 1, high: 9 });
+  });
+});
+
+test("the table has a row a minute, the newest first, with all that happened in it", () => {
+  const points = [
+    point(0, { joins: 1 }),
+    point(30, { joins: 2, players: 12 }),
+    point(60, { leaves: 3, players: 9 }),
+  ];
+  expect(listMinutes(points)).toEqual([
+    { at: START + 60_000, players: 9, queue: 2, joins: 0, leaves: 3 },
+    { at: START, players: 12, queue: 2, joins: 3, leaves: 0 },
+  ]);
+});

@@ -1,0 +1,65 @@
+// Emergency calls and calls for a moderator.
+import { expect } from "bun:test";
+import { browserTest, openView } from "./browser.ts";
+import { idOf, nameOf, START_SECONDS } from "./town-fixture.ts";
+
+/** What the reader's clock says in New York, where the browser thinks it is. */
+function readerTime(seconds: number, language: string): string {
+  return new Intl.DateTimeFormat(language, { timeStyle: "medium", timeZone: "America/New_York" })
+    .format(seconds * 1000)
+    .replaceAll(/\s/g, " ");
+}
+
+browserTest(
+  "emergency calls name their caller and those who take part, even with ids no double can hold",
+  async () => {
+    const page = await openView("calls");
+    const rows = page.getByRole("table", { name: "Emergency calls" }).locator("tbody tr");
+    await rows.first().waitFor();
+    expect(await rows.count()).toBe(6);
+    const newest = (await rows.first().innerText()).replaceAll(/\s/g, " ");
+    for (const part of [
+      "№ 400",
+      "Police",
+      "Car crash",
+      "Near Park Street",
+      "(-600, 667)",
+      nameOf(0),
+      idOf(0),
+    ]) {
+      expect(newest).toContain(part);
+    }
+    expect(newest).toContain(readerTime(START_SECONDS - 60, "en"));
+    expect(newest).toContain("ago");
+    const second = await rows.nth(1).innerText();
+    expect(second).toContain(nameOf(1));
+    expect(second).toContain(idOf(1));
+    expect(second).toContain("Not on the server");
+
+    const region = page.getByRole("region", { name: "Emergency calls" }).first();
+    await region.getByLabel("Team").selectOption("Fire");
+    await region.getByText("2 of 6 entries").first().waitFor();
+  },
+);
+
+browserTest("calls for a moderator say who came, or that nobody has yet", async () => {
+  const page = await openView("calls");
+  const table = page.getByRole("table", { name: "Calls for a moderator" });
+  const rows = table.locator("tbody tr");
+  await rows.first().waitFor();
+  expect(await rows.count()).toBe(8);
+  expect(await rows.first().innerText()).toContain("Nobody yet");
+  expect(await rows.nth(1).innerText()).toContain(nameOf(3));
+  await page.getByLabel("State").selectOption({ label: "Nobody yet" });
+  await page.getByText("4 of 8 entries").first().waitFor();
+});
+
+browserTest("calls in Russian, on a phone, in the reader's time", async () => {
+  const page = await openView("calls", { language: "ru", size: "phone" });
+  const card = page.getByRole("list", { name: "Экстренные вызовы" }).locator("> li").first();
+  const text = (await card.innerText()).replaceAll(/\s/g, " ");
+  expect(text).toContain(readerTime(START_SECONDS - 60, "ru"));
+  expect(text).toContain("Кто вызвал");
+  expect(text).toContain("назад");
+  await page.locator("dd", { hasText: "Пока никто" }).first().waitFor();
+});

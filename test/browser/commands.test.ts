@@ -1,0 +1,213 @@
+// The console: a command's way as the sender sees it, and every refusal with what to do about it.
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import {
+  browserTest,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  getSite,
+  LANGUAGES,
+  openView,
+  SIZES,
+} from "./browser.ts";
+import { TOWN, writeTown } from "./town-fixture.ts";
+
+const rowOf = (page: Page, text: string) => page.locator("#content li", { hasText: text });
+const lineOf = (page: Page) => page.getByRole("combobox", { name: "Command", exact: true });
+
+async function sendLine(page: Page, text: string): Promise<void> {
+  await lineOf(page).fill(text);
+  await lineOf(page).press("Escape");
+  await lineOf(page).press("Enter");
+}
+
+/** A game server of its own, so that nobody else's commands wait before these. */
+async function openConsole(town: string, options: Parameters<typeof openView>[1] = {}): Promise<Page> {
+  const site = await getSite();
+  await site.addTown(town, () => {
+    return new Response(writeTown(TOWN), { headers: { "Content-Type": "application/json" } });
+  });
+  return openView("commands", { town, ...options });
+}
+
+/** What Gatehouse itself says of a town's commands, newest first. */
+async function listStates(town: string): Promise<string[]> {
+  const { gatehouse, getServer } = await getSite();
+  const response = await gatehouse.admin("GET", `/admin/commands?server_id=${getServer(town).serverId}`);
+  const { items } = (await response.json()) as { items: { command: string; status: string }[] };
+  return items.map(({ command, status }) => `${command}: ${status}`);
+}
+
+for (const language of LANGUAGES) {
+  for (const size of SIZES) {
+    browserTest(`the console in ${language} on a ${size} is accessible, empty and full`, async () => {
+      const scheme = size === "phone" ? "dark" : "light";
+      const page = await openConsole(`console ${language} ${size}`, { language, size, scheme });
+      expect(await page.locator("h1").innerText()).toBe(language === "ru" ? "Команды" : "Commands");
+      await page.getByText(language === "ru" ? "Команд пока нет" : "No commands yet").waitFor();
+      await expectAccessible(page);
+      const line = page.getByRole("combobox", { name: language === "ru" ? "Команда" : "Command" });
+      await line.fill(":");
+      await page.getByRole("listbox").getByRole("option").first().waitFor();
+      await expectAccessible(page);
+      await line.fill(":h good evening");
+      await line.press("Enter");
+      await page.locator("[data-status=sent]").waitFor();
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+    });
+  }
+}
+
+browserTest("a command is seen waiting, is taken back in time, and the one before it is sent", async () => {
+  const page = await openConsole("queue town");
+  await sendLine(page, ":h first");
+  await rowOf(page, ":h first").waitFor();
+  await sendLine(page, ":h second");
+  await sendLine(page, ":h third");
+  await rowOf(page, ":h third").getByText("Waiting, number").waitFor();
+  await page.getByRole("button", { name: "Take back: :h third" }).click();
+  await rowOf(page, ":h third").getByText("Taken back", { exact: true }).waitFor();
+  await page.locator("[data-status=sent]", { hasText: ":h first" }).waitFor();
+  await page.locator("[data-status=sent]", { hasText: ":h second" }).waitFor();
+  await page.getByText("Everything is finished").waitFor();
+  expect(await listStates("queue town")).toEqual([
+    ":h third: cancelled",
+    ":h second: sent",
+    ":h first: sent",
+  ]);
+});
+
+browserTest("a lost answer is said, and trying again queues the command once", async () => {
+  const page = await openConsole("lossy town", { refusals: [502] });
+  const keys: (string | undefined)[] = [];
+  let isLossy = true;
+  await page.route("**/v2/game/server/command", async (route) => {
+    const request = route.request();
+    if (request.method() !== "POST") return route.continue();
+    keys.push(request.headers()["idempotency-key"]);
+    if (!isLossy) return route.continue();
+    // It arrives, and the answer does not.
+    isLossy = false;
+    await route.fetch();
+    return route.fulfill({ status: 502, contentType: "text/html", body: "<p>bad gateway</p>" });
+  });
+  await sendLine(page, ":m only once");
+  await page.getByText("Trying again is safe").waitFor();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.locator("[data-status=sent]", { hasText: ":m only once" }).waitFor();
+  expect(await rowOf(page, ":m only once").count()).toBe(1);
+  expect(keys.length).toBe(2);
+  expect(keys[0]).toBe(keys[1]);
+  expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+});
+
+browserTest("refusals are explained, and a full queue counts down", async () => {
+  const site = await getSite();
+  const key = await site.mintKey("busy", { commands: [":h"] });
+  const page = await openView("commands", { key, refusals: [403, 429, 503, 400] });
+  await sendLine(page, ":m hello");
+  await page.getByText("This key may not send this command").waitFor();
+  await page.getByRole("button", { name: "Dismiss: :m hello" }).click();
+
+  let answer = { status: 429, body: { code: 5015, message: "command_queue_full", retry_after: 2 } as object };
+  await page.route("**/v2/game/server/command", (route) => {
+    if (route.request().method() !== "POST") return route.continue();
+    return route.fulfill({ status: answer.status, json: answer.body });
+  });
+  await sendLine(page, ":h full");
+  await page.getByText("The queue of this server is full").waitFor();
+  expect(await page.getByRole("button", { name: /Try again in \d s/ }).isDisabled()).toBe(true);
+  answer = { status: 503, body: { code: 5106, message: "unavailable" } };
+  await page.getByRole("button", { name: "Try again", exact: true }).click();
+  await page.getByText("Gatehouse cannot promise to keep it").waitFor();
+  answer = {
+    status: 400,
+    body: { code: 5104, message: "invalid_request", details: { command: "must be nicer" } },
+  };
+  await page.getByRole("button", { name: "Try again", exact: true }).click();
+  await page.getByText("must be nicer").waitFor();
+  await expectAccessible(page);
+});
+
+browserTest("what failed says why, and what is unknown says what that means", async () => {
+  const page = await openConsole("odd town");
+  const { game } = await getSite();
+  const answer = game.answer;
+  game.answer = async (request) => {
+    if (request.method !== "POST" || request.headers.get("server-key") !== "browser-oddtown") {
+      return answer(request);
+    }
+    const isWrong = (await request.text()).includes(":wrong");
+    return isWrong
+      ? Response.json({ code: 3001, message: "<b>no such command</b>" }, { status: 400 })
+      : Response.json({ code: 1001, message: "no contact" }, { status: 500 });
+  };
+  try {
+    await sendLine(page, ":wrong word");
+    const failed = page.locator("[data-status=failed]");
+    await failed.getByText("there is no such command, 3001").waitFor();
+    await failed.getByText("The game API says: <b>no such command</b>").waitFor();
+    await sendLine(page, ":h maybe");
+    const unknown = page.locator("[data-status=unknown]");
+    await unknown.getByText("Gatehouse never sends it again by itself").waitFor();
+    await page.getByRole("button", { name: "Use again: :h maybe" }).click();
+    expect(await lineOf(page).inputValue()).toBe(":h maybe");
+    await expectAccessible(page);
+  } finally {
+    game.answer = answer;
+  }
+});
+
+browserTest("what is hard to undo is asked about first", async () => {
+  const page = await openConsole("calm town");
+  await sendLine(page, ":ban Somebody");
+  const dialog = page.getByRole("dialog", { name: "Send this command?" });
+  await dialog.getByText(":ban Somebody").waitFor();
+  await expectAccessible(page);
+  // The safe button has the focus.
+  await page.keyboard.press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  expect(await rowOf(page, ":ban Somebody").count()).toBe(0);
+  await sendLine(page, ":kick all");
+  await dialog.getByText("This is for everybody on the server").waitFor();
+  await dialog.getByRole("button", { name: "Send it" }).click();
+  await page.locator("[data-status=sent]", { hasText: ":kick all" }).waitFor();
+  expect(await listStates("calm town")).toEqual([":kick all: sent"]);
+});
+
+browserTest("the keyboard completes names and brings back earlier lines", async () => {
+  const page = await openConsole("typing town");
+  const line = lineOf(page);
+  await line.pressSequentially(":kic");
+  await page.getByRole("option", { name: /:kick/ }).waitFor();
+  await line.press("Tab");
+  expect(await line.inputValue()).toBe(":kick ");
+  await page.getByRole("listbox").getByRole("option").first().waitFor();
+  await line.press("ArrowDown");
+  expect(await line.getAttribute("aria-activedescendant")).not.toBeNull();
+  await line.press("Enter");
+  expect(await line.inputValue()).toMatch(/^:kick \S+ $/);
+  await sendLine(page, ":h one");
+  await rowOf(page, ":h one").waitFor();
+  await sendLine(page, ":h two");
+  await rowOf(page, ":h two").waitFor();
+  await line.press("ArrowUp");
+  await line.press("ArrowUp");
+  expect(await line.inputValue()).toBe(":h one");
+  await line.press("ArrowDown");
+  expect(await line.inputValue()).toBe(":h two");
+  await line.press("ArrowDown");
+  expect(await line.inputValue()).toBe("");
+});
+
+browserTest("the page stops asking about commands when all are finished", async () => {
+  const page = await openConsole("quiet town");
+  let asked = 0;
+  page.on("request", (request) => {
+    if (request.method() === "GET" && request.url().includes("/command")) asked += 1;
+  });
+  // Longer than the longest pause between two questions while something waits.
+  await page.waitForTimeout(6_000);
+  expect(asked).toBe(0);
+});

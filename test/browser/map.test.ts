@@ -1,0 +1,232 @@
+// The map: a canvas for the eye, a list for the keyboard and the ear.
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { toSectionSet } from "../../src/core/sections.ts";
+import {
+  browserTest,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  getSite,
+  LANGUAGES,
+  openPage,
+  openView,
+  SIZES,
+} from "./browser.ts";
+import { makeHostileTown } from "./hostile-names.ts";
+import { nameOf, TOWN } from "./town-fixture.ts";
+
+const TITLES = { en: "Map", ru: "Карта" } as const;
+const PLACED = TOWN.Players.filter((player) => "Location" in player).length;
+
+const canvas = (page: Page) => page.locator("canvas.map-canvas");
+const list = (page: Page) => page.getByRole("navigation", { name: "Who and what is on the map" });
+
+/** The canvas as a number, to tell one picture from another. */
+async function pictureOf(page: Page): Promise<number> {
+  return page.evaluate<number>(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => {
+    const canvas = document.querySelector("canvas.map-canvas");
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let hash = 0;
+    for (let at = 0; at < data.length; at += 4) hash = (hash * 31 + data[at] + data[at + 1] * 7 + data[at + 2] * 13) | 0;
+    resolve(hash);
+  })))`);
+}
+
+/** Whether `act` leads to another picture, and which. */
+async function expectChange(page: Page, act: () => Promise<unknown>): Promise<void> {
+  const before = await pictureOf(page);
+  await act();
+  expect(await pictureOf(page)).not.toBe(before);
+}
+
+async function placeOfCanvas(page: Page) {
+  const box = await canvas(page).boundingBox();
+  if (!box) throw new Error("there is no canvas");
+  return { ...box, midX: box.x + box.width / 2, midY: box.y + box.height / 2 };
+}
+
+for (const language of LANGUAGES) {
+  for (const size of SIZES) {
+    for (const scheme of ["light", "dark"] as const) {
+      browserTest(`the map is whole and accessible: ${language}, ${size}, ${scheme}`, async () => {
+        const page = await openView("map", { language, size, scheme });
+        expect(await page.locator("h1").innerText()).toBe(TITLES[language]);
+        await canvas(page).waitFor();
+        expect(await page.locator(".map-row").count()).toBe(PLACED + TOWN.EmergencyCalls.length);
+        await expectAccessible(page);
+        await expectNoSidewaysScroll(page);
+        await page.locator(".map-row").last().click();
+        await page.locator(".map-following").waitFor();
+        await expectAccessible(page);
+        await expectNoSidewaysScroll(page);
+      });
+    }
+  }
+}
+
+browserTest(
+  "the map moves and zooms by keys, by wheel, by buttons and by dragging, and finds back",
+  async () => {
+    const page = await openView("map");
+    await canvas(page).focus();
+    const first = await pictureOf(page);
+    for (const key of ["ArrowLeft", "ArrowDown", "+", "-", "ArrowRight"]) {
+      await expectChange(page, () => page.keyboard.press(key));
+    }
+    const { midX, midY } = await placeOfCanvas(page);
+    await page.mouse.move(midX, midY);
+    await expectChange(page, () => page.mouse.wheel(0, -300));
+    await expectChange(page, async () => {
+      await page.mouse.down();
+      await page.mouse.move(midX + 80, midY + 30, { steps: 4 });
+      await page.mouse.up();
+    });
+    await expectChange(page, () => page.getByRole("button", { name: "Zoom in" }).click());
+    await expectChange(page, () => page.getByRole("button", { name: "Zoom out" }).click());
+    await page.getByRole("button", { name: "Show everybody" }).click();
+    await page.mouse.move(5, 5);
+    expect(await pictureOf(page)).toBe(first);
+  },
+);
+
+browserTest("nothing is drawn while nothing changes", async () => {
+  const page = await openPage({ view: "map", key: await (await getSite()).mintKey("busy") });
+  await list(page).waitFor();
+  await page.evaluate(`window.frames_ = 0; { const draw = CanvasRenderingContext2D.prototype.fillRect;
+    CanvasRenderingContext2D.prototype.fillRect = function (...args) { window.frames_ += 1; return draw.apply(this, args); }; }`);
+  // One reading comes in this time, with everybody where they were.
+  await page.waitForTimeout(6_000);
+  expect(await page.evaluate<number>("window.frames_")).toBeLessThanOrEqual(3);
+});
+
+browserTest("the pointer over a mark shows who it is and where", async () => {
+  const site = await getSite();
+  const [lone] = TOWN.Players;
+  await site.addTown("map-lone", () => Response.json({ ...TOWN, Players: [lone], EmergencyCalls: [] }));
+  const page = await openView("map", { town: "map-lone" });
+  const tip = page.locator(".map-tip");
+  expect(await tip.isVisible()).toBe(false);
+  const { midX, midY } = await placeOfCanvas(page);
+  await page.mouse.move(midX, midY);
+  await tip.getByText(nameOf(0)).waitFor();
+  const text = await tip.innerText();
+  for (const part of ["Civilian", "200", "Park Street", "2000"]) expect(text).toContain(part);
+  await page.mouse.click(midX, midY);
+  const card = page.getByRole("region", { name: "Chosen on the map" });
+  expect(await card.innerText()).toContain(nameOf(0));
+  await card.getByRole("button", { name: "Follow" }).click();
+  await page.getByText(`Following ${nameOf(0)}`).waitFor();
+});
+
+browserTest("a player is found, followed and let go with the keyboard alone", async () => {
+  const page = await openView("map");
+  await page.getByLabel("Find a player or a call").focus();
+  await page.keyboard.type(nameOf(21));
+  await page.waitForFunction(`document.querySelectorAll(".map-row").length === 1`);
+  await page.keyboard.press("Tab");
+  await page.locator(".map-tip").getByText(nameOf(21)).waitFor();
+  await expectChange(page, () => page.keyboard.press("Enter"));
+  await page.getByText(`Following ${nameOf(21)}`).waitFor();
+  expect(await page.locator(".map-row").getAttribute("aria-pressed")).toBe("true");
+  await page.keyboard.press("Escape");
+  await page.getByText(`Following ${nameOf(21)}`).waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
+  await page.getByRole("region", { name: "Chosen on the map" }).waitFor({ state: "detached" });
+});
+
+browserTest("who is followed stays in the middle while they move", async () => {
+  const site = await getSite();
+  let x = 0;
+  const others = TOWN.Players.slice(0, 6);
+  await site.addTown("map-moving", () => {
+    x += 150;
+    const mover = {
+      Team: "Fire",
+      Player: "Mover:1",
+      Location: { LocationX: x, LocationZ: x },
+      WantedStars: 0,
+    };
+    return Response.json({ ...TOWN, EmergencyCalls: [], Players: [...others, mover] });
+  });
+  const page = await openView("map", { town: "map-moving" });
+  await page.locator(".map-row", { hasText: "Mover" }).click();
+  await page.mouse.move(5, 5);
+  await expectChange(page, () => page.waitForTimeout(6_000));
+  const { midX, midY } = await placeOfCanvas(page);
+  await page.mouse.move(midX, midY);
+  await page.locator(".map-tip").getByText("Mover").waitFor();
+});
+
+browserTest("a tap on a phone chooses, one finger moves, two zoom", async () => {
+  const page = await openView("map", { size: "phone" });
+  await canvas(page).waitFor();
+  const { x, y, midX, midY } = await placeOfCanvas(page);
+  const session = await page.context().newCDPSession(page);
+  const touch = (type: string, ...points: [number, number][]) =>
+    session.send("Input.dispatchTouchEvent", {
+      type: type as "touchStart",
+      touchPoints: points.map(([px, py], id) => ({ x: px, y: py, id })),
+    });
+  await expectChange(page, async () => {
+    await touch("touchStart", [midX, midY]);
+    await touch("touchMove", [midX + 20, midY]);
+    await touch("touchMove", [midX + 60, midY + 10]);
+    await touch("touchEnd");
+  });
+  await expectChange(page, async () => {
+    await touch("touchStart", [midX - 30, midY], [midX + 30, midY]);
+    await touch("touchMove", [midX - 60, midY], [midX + 60, midY]);
+    await touch("touchMove", [midX - 90, midY], [midX + 90, midY]);
+    await touch("touchEnd");
+  });
+  expect(await page.evaluate<number>("scrollY")).toBe(0);
+  await page
+    .locator(".map-row", { hasText: nameOf(3) })
+    .first()
+    .click();
+  await page.evaluate("scrollTo(0, 0)");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await page.touchscreen.tap(midX, midY);
+  await page.getByRole("region", { name: "Chosen on the map" }).waitFor();
+  expect([x, y].every(Number.isFinite)).toBe(true);
+});
+
+browserTest("an empty map says so, and so does one with players who are nowhere", async () => {
+  const page = await openView("map", { town: "empty" });
+  await page.getByRole("heading", { name: "Nobody is on the map" }).waitFor();
+  await expectAccessible(page);
+  const busy = await openView("map");
+  await busy.getByText("1 player has no position and is not on the map.").waitFor();
+});
+
+browserTest(
+  "a server that is offline, and a key that may not see players, are told on the map too",
+  async () => {
+    const offline = await openView("map", { town: "offline", refusals: [400] });
+    await offline.getByRole("heading", { name: "The game server is offline" }).waitFor();
+    const key = await (await getSite()).mintKey("busy", { sections: toSectionSet(["EmergencyCalls"]) });
+    const page = await openPage({ view: "map", key, refusals: [403] });
+    await page.getByText("This key may not read this").waitFor();
+    expect(await page.locator(".map-row").count()).toBe(TOWN.EmergencyCalls.length);
+  },
+);
+
+for (const size of SIZES) {
+  browserTest(`hostile names on the map are drawn, listed and searched as text, ${size}`, async () => {
+    const site = await getSite();
+    await site.addTown(`map-hostile-${size}`, () => Response.json(makeHostileTown()));
+    const page = await openView("map", { town: `map-hostile-${size}`, size });
+    await page.getByLabel("Find a player or a call").fill("script");
+    await page.locator(".map-row").first().focus();
+    await page.locator(".map-row").first().click();
+    await page.locator(".map-following").waitFor();
+    expect(await list(page).innerText()).toContain("<script>window.hostile=1</script>");
+    expect(await page.evaluate<unknown>("window.hostile")).toBeUndefined();
+    expect(await page.locator("#content script, #content img, #content iframe").count()).toBe(0);
+    await page.getByLabel("Find a player or a call").fill("");
+    expect(await page.locator("#content").innerText()).not.toContain("W".repeat(300));
+    await expectNoSidewaysScroll(page);
+    await expectAccessible(page);
+  });
+}

@@ -1,0 +1,254 @@
+// The operator's part: every view in both languages and sizes, and the whole life of a key.
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import {
+  browserTest,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  getSite,
+  LANGUAGES,
+  openPage,
+  openView,
+  SIZES,
+} from "./browser.ts";
+
+const VIEWS = ["servers", "keys", "blocks", "commands", "audit", "health"] as const;
+
+async function openOperator(view: string, options: Parameters<typeof openView>[1] = {}): Promise<Page> {
+  const { masterKey } = await getSite();
+  return openView(view, { ...options, key: masterKey });
+}
+
+/** What a bot gets that asks for players with this token. */
+async function askAs(
+  token: string,
+  query = "?Players=true",
+): Promise<{ status: number; code: number | undefined }> {
+  const { gatehouse } = await getSite();
+  const response = await gatehouse.get(`/v2/game/server${query}`, token);
+  const { code } = (await response.json()) as { code?: number };
+  return { status: response.status, code };
+}
+
+const rowOf = (page: Page, text: string) => page.locator("#content li", { hasText: text });
+
+async function chooseFromMenu(page: Page, label: string, item: string): Promise<void> {
+  await page.getByRole("button", { name: `More for ${label}` }).click();
+  await page.getByRole("menuitem", { name: item }).click();
+}
+
+for (const language of LANGUAGES) {
+  for (const size of SIZES) {
+    browserTest(`the operator's views in ${language} on a ${size} are accessible`, async () => {
+      const site = await getSite();
+      // Something to see in every list.
+      const { keyId, token } = await site.gatehouse.addKey(site.getServer("busy"), { commands: [":h"] });
+      await site.gatehouse.admin("PATCH", `/admin/keys/${keyId}`, { label: `for ${language} ${size}` });
+      await fetch(`${site.url}/v2/game/server/command`, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+        body: JSON.stringify({ command: ":h seen by the operator" }),
+      });
+      const scheme = (language === "ru") === (size === "phone") ? "light" : "dark";
+      const page = await openPage({ language, size, scheme, key: site.masterKey, view: VIEWS[0] });
+      for (const view of VIEWS) {
+        await page.evaluate(`location.hash = "#/${view}"`);
+        await page.locator(`nav a[href="#/${view}"][aria-current=page]`).waitFor({ state: "attached" });
+        await page.locator("#content h1").waitFor();
+        await page.locator("#content .mantine-Loader-root").waitFor({ state: "detached" });
+        await expectAccessible(page);
+        await expectNoSidewaysScroll(page);
+      }
+    });
+
+    browserTest(`the dialogs of the operator in ${language} on a ${size} are accessible`, async () => {
+      const page = await openOperator("servers", { language, size });
+      const isRussian = language === "ru";
+      const lookAt = async (button: string) => {
+        await page.getByRole("button", { name: button }).first().click();
+        await page.getByRole("dialog").waitFor();
+        await page.locator(".mantine-Loader-root").waitFor({ state: "detached" });
+        await expectAccessible(page);
+        await page
+          .getByRole("dialog")
+          .getByRole("button", { name: isRussian ? "Закрыть" : "Close" })
+          .click();
+        await page.getByRole("dialog").waitFor({ state: "detached" });
+      };
+      await lookAt(isRussian ? "Добавить сервер" : "Add a server");
+      await lookAt(isRussian ? "Изменить: busy" : "Edit busy");
+      await lookAt(isRussian ? "Удалить: busy" : "Delete busy");
+      await page.evaluate(`location.hash = "#/keys"`);
+      await lookAt(isRussian ? "Создать ключ" : "Create a key");
+      await lookAt(isRussian ? "Подробно:" : "Details of");
+      await lookAt(isRussian ? "Изменить:" : "Edit ");
+      await page
+        .getByRole("button", { name: isRussian ? "Ещё для" : "More for" })
+        .first()
+        .click();
+      await page.getByRole("menu").waitFor();
+      await expectAccessible(page);
+    });
+  }
+}
+
+browserTest("a key's whole life: few rights, shown once, changed, suspended, rotated, revoked", async () => {
+  const page = await openOperator("keys", { refusals: [400] });
+  await page.getByRole("button", { name: "Create a key" }).click();
+  const form = page.getByRole("dialog", { name: "Create a key" });
+  await form.getByLabel("Label").fill("Life bot");
+  await form.getByLabel("Server").selectOption("busy");
+  await form.getByRole("button", { name: "None" }).click();
+  await form.getByLabel("queue", { exact: true }).check();
+  await form.getByLabel("Only these").check();
+  const names = form.getByLabel("Names of commands").first();
+  await names.fill("h, :m");
+  await names.press("Enter");
+  await form.getByLabel("Addresses").fill("not an address");
+  await form.getByRole("button", { name: "Create", exact: true }).click();
+  // The API's own reason, at the field.
+  await form.getByText("has neither an address nor a range").waitFor();
+  await expectAccessible(page);
+  await form.getByLabel("Addresses").fill("");
+  await form.getByRole("button", { name: "Create", exact: true }).click();
+
+  const shown = page.getByRole("dialog", { name: "The token" });
+  const token = await shown.locator("[data-token]").innerText();
+  expect(token).toMatch(/^gth_[0-9A-Za-z]{36}$/);
+  await expectAccessible(page);
+  await shown.getByRole("button", { name: "Copy the token" }).click();
+  expect(await page.evaluate<string>("navigator.clipboard.readText()")).toBe(token);
+  await shown.getByRole("button", { name: "I have copied it" }).click();
+  await shown.waitFor({ state: "detached" });
+  expect(await page.content()).not.toContain(token);
+
+  expect(await askAs(token, "?Queue=true")).toEqual({ status: 200, code: undefined });
+  expect(await askAs(token)).toEqual({ status: 403, code: 5011 });
+  // Others have made keys too: the search finds it on whichever page it is.
+  await page.getByLabel("Search").fill("life BOT");
+  await rowOf(page, "Life bot").getByText("reads 1 of 9 sections · 2 commands").waitFor();
+  expect(await page.locator("#content li").count()).toBe(1);
+
+  await page.getByRole("button", { name: "Edit Life bot" }).click();
+  const edit = page.getByRole("dialog", { name: "Edit a key" });
+  await edit.getByLabel("players", { exact: true }).check();
+  await edit.getByRole("button", { name: "Remove :m" }).click();
+  await edit.getByRole("button", { name: "Save" }).click();
+  await edit.waitFor({ state: "detached" });
+  await rowOf(page, "Life bot").getByText("reads 2 of 9 sections · 1 command").waitFor();
+  expect(await askAs(token)).toEqual({ status: 200, code: undefined });
+
+  await chooseFromMenu(page, "Life bot", "Suspend");
+  await page.getByRole("dialog").getByRole("button", { name: "Suspend" }).click();
+  await rowOf(page, "Life bot").getByText("Suspended").waitFor();
+  expect(await askAs(token)).toEqual({ status: 403, code: 5009 });
+  await chooseFromMenu(page, "Life bot", "Resume");
+  await rowOf(page, "Life bot").getByText("Active").waitFor();
+  expect((await askAs(token)).status).toBe(200);
+
+  await chooseFromMenu(page, "Life bot", "New token");
+  const rotation = page.getByRole("dialog", { name: "Give it a new token?" });
+  await rotation.getByLabel("The old token works on for").selectOption("0");
+  await rotation.getByRole("button", { name: "Make a new token" }).click();
+  const newToken = await shown.locator("[data-token]").innerText();
+  await shown.getByText("The old token no longer works").waitFor();
+  await shown.getByRole("button", { name: "I have copied it" }).click();
+  expect(await askAs(token)).toEqual({ status: 401, code: 5008 });
+  expect((await askAs(newToken)).status).toBe(200);
+
+  await page.getByRole("button", { name: "Details of Life bot" }).click();
+  const details = page.getByRole("dialog", { name: "Life bot" });
+  await details.getByText("5011: section not allowed").waitFor();
+  await details.getByRole("img", { name: /Requests by hour/ }).waitFor();
+  await expectAccessible(page);
+  await details.getByRole("button", { name: "Close" }).click();
+
+  await chooseFromMenu(page, "Life bot", "Revoke");
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await rowOf(page, "Life bot").waitFor({ state: "detached" });
+  expect(await askAs(newToken)).toEqual({ status: 401, code: 5008 });
+  await page.getByLabel("Show revoked keys").check();
+  await rowOf(page, "Life bot").getByText("Revoked", { exact: true }).waitFor();
+
+  await page.evaluate(`location.hash = "#/audit"`);
+  await rowOf(page, "Key revoked").getByText("Life bot").first().waitFor();
+  expect(await page.content()).not.toContain(newToken);
+});
+
+browserTest("a server is added, renamed and deleted, with the number of keys that go", async () => {
+  const page = await openOperator("servers", { refusals: [400] });
+  await page.getByRole("button", { name: "Add a server" }).click();
+  const add = page.getByRole("dialog", { name: "Add a server" });
+  await add.getByLabel("Name").fill("Short-lived");
+  await add.getByLabel("Server key").fill("not a key");
+  await add.getByRole("button", { name: "Add" }).click();
+  await add.getByText("must be a server key of the game API").waitFor();
+  await add.getByLabel("Server key").fill("secret-Short");
+  expect(await add.getByLabel("Server key").getAttribute("type")).toBe("password");
+  await add.getByRole("button", { name: "Add" }).click();
+  await page.getByText("Short-lived is added.").waitFor();
+  await page.getByRole("button", { name: "Edit Short-lived" }).click();
+  const edit = page.getByRole("dialog", { name: "Edit a server" });
+  expect(await edit.getByLabel("New server key").inputValue()).toBe("");
+  await edit.getByLabel("Name").fill("Shorter-lived");
+  await edit.getByLabel("Community").fill("liberty");
+  await edit.getByRole("button", { name: "Save" }).click();
+  await rowOf(page, "Shorter-lived").getByText("Community: liberty").waitFor();
+  expect(await page.content()).not.toContain("secret-Short");
+
+  const { gatehouse } = await getSite();
+  const { items } = (await (await gatehouse.admin("GET", "/admin/servers?limit=200")).json()) as {
+    items: { server_id: string; name: string }[];
+  };
+  const serverId = items.find(({ name }) => name === "Shorter-lived")?.server_id;
+  for (const label of ["one", "two"]) {
+    await gatehouse.admin("POST", "/admin/keys", { server_id: serverId, label });
+  }
+  await page.getByRole("button", { name: "Delete Shorter-lived" }).click();
+  const question = page.getByRole("dialog", { name: "Delete this server?" });
+  await question.getByText("2 API keys are revoked with it").waitFor();
+  expect(await question.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
+  await question.getByLabel("Type the name of the server").fill("Shorter-lived");
+  await question.getByRole("button", { name: "Delete" }).click();
+  await page.getByText("Keys revoked: 2; commands failed: 0.").waitFor();
+  await rowOf(page, "Shorter-lived").waitFor({ state: "detached" });
+});
+
+browserTest("a block is seen with the time left, and lifted", async () => {
+  const site = await getSite();
+  const { keyId, token } = await site.gatehouse.addKey(site.getServer("busy"));
+  await site.gatehouse.admin("PATCH", `/admin/keys/${keyId}`, { label: "Noisy" });
+  for (let sent = 0; sent < 525; sent += 75) {
+    await Promise.all(Array.from({ length: 75 }, () => askAs(token, "")));
+  }
+  expect((await askAs(token)).code).toBe(5100);
+  const page = await openOperator("blocks");
+  await rowOf(page, "Noisy")
+    .getByText(/\d+ (?:s|min) left/)
+    .waitFor();
+  await page.getByRole("button", { name: "Lift the block of Noisy" }).click();
+  await page.getByText("The block of Noisy is lifted").waitFor();
+  expect((await askAs(token)).status).toBe(200);
+});
+
+browserTest("a waiting command of somebody else is taken back by the operator", async () => {
+  const site = await getSite();
+  const server = await site.addTown("slow town", () => Response.json({ code: 3002 }, { status: 422 }));
+  const { token } = await site.gatehouse.addKey(server, { commands: ["*"] });
+  for (const text of [":h a", ":h b", ":h c", ":h d"]) {
+    await fetch(`${site.url}/v2/game/server/command`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+      body: JSON.stringify({ command: text }),
+    });
+  }
+  const page = await openOperator("commands");
+  await page.getByLabel("Server").selectOption("slow town");
+  await page.getByRole("button", { name: "Take back: :h d" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Take it back" }).click();
+  await page.locator("[data-status=cancelled]", { hasText: ":h d" }).waitFor();
+  await page.getByLabel("State").selectOption("cancelled");
+  await page.locator("[data-status=sent]").first().waitFor({ state: "detached" });
+  await page.locator("[data-status=cancelled]").waitFor();
+  expect(await page.locator("#content li").count()).toBe(1);
+});

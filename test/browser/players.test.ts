@@ -1,0 +1,99 @@
+// The table of players, and with it what every table can do.
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { browserTest, expectCount, getSite, openView } from "./browser.ts";
+import { idOf, nameOf, TOWN } from "./town-fixture.ts";
+
+const rows = (page: Page) => page.locator("tbody tr");
+const firstName = (page: Page) => rows(page).first().locator("th bdi").first().innerText();
+
+const expectRows = (page: Page, count: number) => expectCount(rows(page), count);
+
+browserTest("players can be sorted by every column, both ways, and blanks come last", async () => {
+  const page = await openView("players");
+  await expectRows(page, 40);
+  expect(await firstName(page)).toBe("AveryStone");
+  const sort = (name: string) => page.getByRole("columnheader", { name }).getByRole("button").click();
+
+  await sort("Name");
+  expect(await firstName(page)).toBe("JuneCarter_39");
+  await sort("Wanted");
+  await sort("Wanted");
+  expect(await rows(page).first().innerText()).toContain("★★★★★");
+  expect(await rows(page).last().innerText()).not.toContain("★");
+  // Ids are compared to the last digit, where a double would have given up.
+  await sort("Id");
+  await sort("Id");
+  expect(await rows(page).first().innerText()).toContain(idOf(39));
+  for (const name of ["Team", "Callsign", "Permission", "Place"]) {
+    await sort(name);
+    expect(await page.getByRole("columnheader", { name }).getAttribute("aria-sort")).toBe("ascending");
+  }
+});
+
+browserTest("players can be searched and filtered, and the count is announced", async () => {
+  const page = await openView("players");
+  const police = TOWN.Players.filter(({ Team }) => Team === "Police").length;
+  await page.getByLabel("Team").selectOption("Police");
+  await expectRows(page, police);
+  const status = page.getByRole("status").filter({ hasText: `${police} of 40 entries` });
+  await status.waitFor({ state: "attached" });
+
+  await page.getByLabel("Team").selectOption("");
+  await page.getByLabel("Permission").selectOption({ label: "Administrator" });
+  await expectRows(page, 1);
+  await page.getByLabel("Permission").selectOption("");
+  // Any column, any case, words in any order.
+  await page.getByLabel("Search").fill("ELM averystone_1");
+  await page.getByText("Nothing fits").waitFor();
+  await page.getByLabel("Search").fill("PARK averystone_1");
+  await expectRows(page, 1);
+  await page.getByLabel("Search").fill(idOf(3));
+  await page.locator("tbody th", { hasText: nameOf(3) }).waitFor();
+  await expectRows(page, 1);
+});
+
+browserTest("name and id are apart, and each is copied as it is", async () => {
+  const page = await openView("players");
+  const row = page.getByRole("row", { name: nameOf(1) }).first();
+  const readClipboard = () => page.evaluate<string>("navigator.clipboard.readText()");
+  await row.getByRole("button", { name: `Copy: ${nameOf(1)}` }).click();
+  expect(await readClipboard()).toBe(nameOf(1));
+  await row.getByRole("button", { name: `Copy: ${idOf(1)}` }).click();
+  expect(await readClipboard()).toBe(idOf(1));
+  await row.getByRole("button", { name: `Copied: ${idOf(1)}` }).waitFor();
+});
+
+browserTest("on a phone every player is a card, sorted by a list", async () => {
+  const page = await openView("players", { size: "phone", language: "ru" });
+  const cards = page.getByRole("list", { name: "Игроки" }).locator("> li");
+  expect(await cards.count()).toBe(40);
+  expect(await page.locator("table").count()).toBe(0);
+  await page.getByLabel("Сортировка").selectOption({ label: "Розыск ↓" });
+  const first = await cards.first().innerText();
+  expect(first).toContain("★★★★★");
+  expect(first).toContain("Команда");
+  // What a player does not have is left out of the card.
+  expect(first).not.toContain("Позывной");
+  await page.getByText("40 записей").waitFor();
+});
+
+browserTest("thousands of players are shown a hundred at a time, and all of them are searched", async () => {
+  const players = Array.from({ length: 3_000 }, (_, index) => ({
+    Player: `Crowd${index}:${index + 1}`,
+    Team: "Civilian",
+    Callsign: null,
+    Permission: "Normal",
+    WantedStars: 0,
+  }));
+  const text = JSON.stringify({ ...TOWN, EmergencyCalls: [], Players: players });
+  const site = await getSite();
+  await site.addTown("crowd", () => new Response(text, { headers: { "Content-Type": "application/json" } }));
+  const page = await openView("players", { town: "crowd" });
+  await expectRows(page, 100);
+  await page.getByText("3000 entries").waitFor();
+  await page.getByRole("button", { name: "Show 100 more of 2900" }).click();
+  await expectRows(page, 200);
+  await page.getByLabel("Search").fill("crowd2999");
+  await expectRows(page, 1);
+});

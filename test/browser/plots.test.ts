@@ -1,0 +1,106 @@
+// The plots: what the page has seen since it was opened.
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { toSectionSet } from "../../src/core/sections.ts";
+import {
+  browserTest,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  getSite,
+  LANGUAGES,
+  openPage,
+  openView,
+  SIZES,
+} from "./browser.ts";
+import { TOWN } from "./town-fixture.ts";
+
+const TEXTS = {
+  en: {
+    title: "Plots",
+    waiting: "Not enough seen yet",
+    plot: "Players and queue",
+    table: "The numbers as a table",
+  },
+  ru: {
+    title: "Графики",
+    waiting: "Данных пока мало",
+    plot: "Игроки и очередь",
+    table: "Те же числа таблицей",
+  },
+} as const;
+
+async function expectLines(page: Page, plots: number): Promise<void> {
+  await page.locator(".uplot canvas").first().waitFor();
+  expect(await page.locator(".uplot canvas").count()).toBe(plots);
+}
+
+for (const language of LANGUAGES) {
+  for (const size of SIZES) {
+    const scheme = size === "phone" ? "dark" : "light";
+    browserTest(`the plots begin with two readings, and are accessible: ${language}, ${size}`, async () => {
+      const texts = TEXTS[language];
+      const page = await openView("plots", { language, size, scheme });
+      expect(await page.locator("h1").innerText()).toBe(texts.title);
+      await page.getByRole("heading", { name: texts.waiting }).waitFor();
+      await expectAccessible(page);
+      await expectLines(page, 2);
+      await page.getByRole("img", { name: texts.plot }).waitFor();
+      await page.getByRole("button", { name: texts.table }).press("Enter");
+      await page.locator("table tbody tr").first().waitFor();
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+    });
+  }
+}
+
+browserTest("lines, words and table say the same", async () => {
+  const site = await getSite();
+  let players = 10;
+  const joins = [...TOWN.JoinLogs];
+  await site.addTown("plots-growing", () => {
+    players += 1;
+    joins.unshift({
+      Join: true,
+      Timestamp: Math.floor(Date.now() / 1000),
+      Player: `New${players}:${players}`,
+    });
+    return Response.json({ ...TOWN, CurrentPlayers: players, JoinLogs: joins });
+  });
+  const page = await openView("plots", { town: "plots-growing" });
+  await expectLines(page, 2);
+  const words = (await page.getByRole("img", { name: "Players and queue" }).getAttribute("aria-label")) ?? "";
+  const [, now, low, high] = /Players: now (\d+), lowest (\d+), highest (\d+)/.exec(words) ?? [];
+  expect(Number(high)).toBeGreaterThan(Number(low));
+  expect(now).toBe(high ?? "");
+  await page.getByRole("button", { name: "The numbers as a table" }).click();
+  const cells = await page.locator("table tbody tr").first().locator("td").allInnerTexts();
+  expect(Number(cells[0])).toBeGreaterThanOrEqual(Number(now));
+  expect(Number(cells[2])).toBeGreaterThanOrEqual(1);
+});
+
+browserTest("a line can be hidden by keyboard, and the plot follows the width of the page", async () => {
+  const page = await openView("plots");
+  await expectLines(page, 2);
+  await page.getByRole("button", { name: "Queue", pressed: true }).press("Enter");
+  await page.getByRole("button", { name: "Queue", pressed: false }).waitFor();
+  const widthOf = () =>
+    page.evaluate<number>(`document.querySelector(".uplot").getBoundingClientRect().width`);
+  const wide = await widthOf();
+  await page.setViewportSize({ width: 700, height: 800 });
+  await page.waitForFunction(`document.querySelector(".uplot").getBoundingClientRect().width < ${wide}`);
+  await expectNoSidewaysScroll(page);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.waitForFunction(`document.querySelector(".uplot").getBoundingClientRect().width === ${wide}`);
+});
+
+browserTest("a key that may not read the log of joins sees the other plot", async () => {
+  const key = await (await getSite()).mintKey("busy", { sections: toSectionSet(["Players", "Queue"]) });
+  const page = await openPage({ view: "plots", key, refusals: [403] });
+  await expectLines(page, 1);
+  await page.getByText("Left out, because the operator has not given this key the right").waitFor();
+});
+
+browserTest("while the server is offline there is nothing to plot, and that is said", async () => {
+  const page = await openView("plots", { town: "offline", refusals: [400] });
+  await page.getByRole("heading", { name: "The game server is offline" }).waitFor();
+});

@@ -1,0 +1,135 @@
+// Signing in: what goes wrong is said plainly, and the key goes nowhere but into a header.
+import { expect } from "bun:test";
+import {
+  browserTest,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  getSite,
+  LANGUAGES,
+  openPage,
+  SIZES,
+  signIn,
+} from "./browser.ts";
+
+/** What Gatehouse answers, and the number that the reader can ask the operator about. */
+const REFUSALS = [
+  { key: "gth_x", status: 401, code: 5007, says: "No key reached Gatehouse" },
+  { key: "gth_x", status: 401, code: 5008, says: "does not know this API key" },
+  { key: "x", status: 401, code: 5006, says: "neither an API key" },
+  { key: "x", status: 429, code: 5107, says: "Wait 17 s" },
+  { key: "gth_x", status: 429, code: 5016, says: "Wait 17 s" },
+  { key: "gth_x", status: 429, code: 5100, says: "ends in 17 s" },
+  { key: "gth_x", status: 403, code: 5009, says: "suspended" },
+  { key: "gth_x", status: 403, code: 5010, says: "version 2" },
+  { key: "gth_x", status: 500, code: 5000, says: "an error of its own (5000)" },
+] as const;
+
+browserTest("each way of being refused is said plainly", async () => {
+  const page = await openPage({ refusals: [401, 403, 429, 500] });
+  let refusal: (typeof REFUSALS)[number] = REFUSALS[0];
+  await page.route(/\/v2\/|\/admin\//, (route) => {
+    const { status, code } = refusal;
+    const body = { code, message: "no", retry_after: 17 };
+    return route.fulfill({ status, contentType: "application/json", body: JSON.stringify(body) });
+  });
+  for (refusal of REFUSALS) {
+    await signIn(page, refusal.key);
+    const alert = page.getByRole("alert");
+    await alert.filter({ hasText: refusal.says }).waitFor();
+    expect(await alert.innerText()).toContain(String(refusal.code));
+  }
+  await expectAccessible(page);
+});
+
+browserTest("no key, a wrong one and one that is no key at all are told apart", async () => {
+  const page = await openPage({ refusals: [401] });
+  for (const [key, says] of [
+    ["  ", "Enter a key first."],
+    ["gth_0000000000000000000000000000000000000000000", "(5008)"],
+    ["this-is-not-the-master-key", "(5006)"],
+    ["ключ", "(5006)"],
+  ] as const) {
+    await signIn(page, key);
+    await page.getByRole("alert").filter({ hasText: says }).waitFor();
+  }
+});
+
+browserTest("a Gatehouse that cannot be reached is not mistaken for a wrong key", async () => {
+  const page = await openPage();
+  await page.route(/\/v2\//, (route) =>
+    route.fulfill({ status: 200, body: "<html>a captive portal</html>" }),
+  );
+  await signIn(page, "gth_x");
+  expect(await page.getByRole("alert").innerText()).toContain("cannot be reached");
+});
+
+browserTest(
+  "the key is kept in the tab when the reader wants it, and never in an address or for longer",
+  async () => {
+    const site = await getSite();
+    const key = await site.mintKey();
+    const page = await openPage();
+    const addresses: string[] = [];
+    page.context().on("request", (request) => addresses.push(request.url()));
+    const readKept = () =>
+      page.evaluate<string>("JSON.stringify([Object.values(localStorage), document.cookie, history.state])");
+
+    await signIn(page, key);
+    await page.getByRole("navigation").waitFor();
+    expect(await page.evaluate<number>("Object.keys(sessionStorage).length")).toBe(0);
+    await page.reload();
+    await page.locator("form").waitFor();
+
+    await signIn(page, key, { keep: true });
+    await page.getByRole("navigation").waitFor();
+    expect(await page.evaluate<string>("Object.values(sessionStorage).join()")).toContain(key);
+    expect(await readKept()).not.toContain(key);
+    await page.reload();
+    await page.getByRole("navigation").waitFor();
+    expect([page.url(), ...addresses].filter((address) => address.includes(key))).toEqual([]);
+
+    const other = await page.context().newPage();
+    await other.goto(site.url);
+    await other.locator("form").waitFor();
+
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.locator("form").waitFor();
+    expect(await page.evaluate<number>("Object.keys(sessionStorage).length")).toBe(0);
+  },
+);
+
+browserTest("a key that is revoked while the page is open ends the session, and says so", async () => {
+  const site = await getSite();
+  const { token, keyId } = await site.gatehouse.addKey(site.getServer("busy"));
+  // A key without commands is asked about them once, and refused.
+  const page = await openPage({ refusals: [401, 403], key: token, view: "players" });
+  await page.locator("table").waitFor();
+  expect(await page.getByRole("link", { name: "Commands" }).count()).toBe(0);
+  const answer = await site.gatehouse.admin("DELETE", `/admin/keys/${keyId}`);
+  expect(answer.status).toBeLessThan(300);
+  await page.getByRole("button", { name: "Refresh now" }).click();
+  const alert = page.getByRole("alert");
+  await alert.filter({ hasText: "You have been signed out" }).waitFor();
+  expect(await alert.innerText()).toContain("(5008)");
+});
+
+browserTest("the master key opens the operator's part", async () => {
+  const site = await getSite();
+  const page = await openPage();
+  await signIn(page, site.masterKey);
+  await page.getByRole("link", { name: "Servers" }).waitFor();
+  expect(await page.getByRole("link", { name: "Players" }).count()).toBe(0);
+});
+
+browserTest("the form can be used in both languages and sizes", async () => {
+  for (const language of LANGUAGES) {
+    for (const size of SIZES) {
+      const page = await openPage({ language, size, scheme: size === "phone" ? "dark" : "light" });
+      await page.locator("form").waitFor();
+      const title = language === "ru" ? "Gatehouse" : "Sign in to Gatehouse";
+      expect(await page.locator("h1").innerText()).toContain(title);
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+    }
+  }
+});

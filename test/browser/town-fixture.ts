@@ -1,0 +1,171 @@
+// A busy town that never changes, but for its times: they count from the moment the tests started.
+
+export const TEAMS = ["Civilian", "Sheriff", "Police", "Fire", "DOT", "Jail"] as const;
+
+const NAMES = [
+  "AveryStone",
+  "BlueHeron",
+  "CopperFox",
+  "DashRunner",
+  "EllaBrook",
+  "FrostByte",
+  "GoldenOak",
+  "HarborLight",
+  "IronMaple",
+  "JuneCarter",
+];
+const STREETS = ["Park Street", "Main Street", "Liberty Way", "Elm Street", "Riverside Drive"];
+const PERMISSIONS = ["Server Owner", "Server Co-Owner", "Server Administrator", "Server Moderator"];
+const PLAYERS = 40;
+const MINUTE = 60;
+
+export const START_SECONDS = Math.floor(Date.now() / 1000);
+
+export function nameOf(index: number): string {
+  const name = NAMES[index % NAMES.length] ?? "";
+  return index < NAMES.length ? name : `${name}_${index}`;
+}
+
+/** Half of the ids are longer than a double can hold. */
+export function idOf(index: number): string {
+  return index % 2 === 0 ? String(10_000 + index) : `90071992547409${String(930 + index)}`;
+}
+
+export function refOf(index: number): string {
+  return `${nameOf(index)}:${idOf(index)}`;
+}
+
+function ago(minutes: number): number {
+  return START_SECONDS - Math.round(minutes * MINUTE);
+}
+
+function listPlayers() {
+  return Array.from({ length: PLAYERS }, (_, index) => {
+    const Team = TEAMS[index % TEAMS.length] ?? "Civilian";
+    const angle = (index / PLAYERS) * 2 * Math.PI;
+    return {
+      Team,
+      Player: refOf(index),
+      Callsign: Team === "Civilian" || Team === "Jail" ? null : `${(index % 9) + 1}D-${500 + index}`,
+      // One of them is nowhere, as in the field.
+      ...(index !== 7 && {
+        Location: {
+          LocationX: Math.round(Math.cos(angle) * (300 + index * 20)),
+          LocationZ: Math.round(Math.sin(angle) * (300 + index * 20)),
+          PostalCode: String(200 + index),
+          StreetName: STREETS[index % STREETS.length],
+          BuildingNumber: String(2000 + index),
+        },
+      }),
+      Permission: PERMISSIONS[index] ?? "Normal",
+      WantedStars: Team === "Civilian" ? (index / 6) % 6 : 0,
+    };
+  });
+}
+
+const COLOURS = [
+  ["#FF4444", "Super Red"],
+  ["#1b2a4e", "Midnight Blue"],
+  ["#f2f2f2", "Arctic White"],
+  ["#2f9e44", "Forest Green"],
+] as const;
+
+function listVehicles() {
+  return Array.from({ length: 24 }, (_, index) => {
+    const [ColorHex, ColorName] = COLOURS[index % COLOURS.length] ?? COLOURS[0];
+    return {
+      Name: ["Fire Engine", "2019 Falcon Interceptor", "Bullhorn Prancer", "Dump Truck"][index % 4],
+      Owner: nameOf(index),
+      Plate: `ABC-${100 + index}`,
+      Texture: index % 3 === 0 ? null : ["Ghost", "Standard"][index % 2],
+      ColorHex,
+      ColorName,
+    };
+  });
+}
+
+export const TOWN = {
+  Name: "Riverside Roleplay",
+  OwnerId: 123,
+  CoOwnerIds: [124, 125],
+  CurrentPlayers: PLAYERS,
+  MaxPlayers: 60,
+  JoinKey: "RIVERSIDE",
+  AccVerifiedReq: "Phone/ID",
+  TeamBalance: true,
+  Players: listPlayers(),
+  Staff: {
+    Admins: { [idOf(1)]: nameOf(1), [idOf(2)]: nameOf(2), "77": "AwayAdmin" },
+    Mods: { [idOf(3)]: nameOf(3), [idOf(4)]: nameOf(4), "78": "AwayMod" },
+    Helpers: { [idOf(5)]: nameOf(5) },
+  },
+  Queue: [5001, 5002, 5003],
+  JoinLogs: Array.from({ length: 30 }, (_, index) => ({
+    Join: index % 3 !== 0,
+    Timestamp: ago(index * 7 + 0.5),
+    Player: refOf(index),
+  })),
+  KillLogs: Array.from({ length: 20 }, (_, index) => ({
+    Killed: refOf(index + 1),
+    Timestamp: ago(index * 90 + 2),
+    // Nobody killed this one.
+    ...(index !== 4 && { Killer: refOf(index) }),
+  })),
+  CommandLogs: Array.from({ length: 20 }, (_, index) => ({
+    Player: index % 5 === 0 ? "Remote Server" : refOf(index % 4),
+    Timestamp: ago(index * 11 + 3),
+    Command: [":h Welcome to Riverside", ":m Keep it civil", ":kick BlueHeron", ":tp me CopperFox"][
+      index % 4
+    ],
+  })),
+  ModCalls: Array.from({ length: 8 }, (_, index) => ({
+    Caller: refOf(index + 6),
+    Moderator: index % 2 === 0 ? null : refOf(3),
+    Timestamp: ago(index * 40 + 5),
+  })),
+  EmergencyCalls: Array.from({ length: 6 }, (_, index) => ({
+    Team: ["Police", "Fire", "Sheriff", "DOT"][index % 4],
+    // The one with the long id is among the players; 999 is not.
+    Caller: index === 5 ? 999 : index % 2 === 0 ? Number(idOf(index)) : { rawId: idOf(index) },
+    Players: index === 0 ? [] : [Number(idOf(2)), 999].slice(0, (index % 2) + 1),
+    Position: [-600 + index * 200, 666.5 - index * 150],
+    StartedAt: ago(index * 4 + 1),
+    CallNumber: 400 + (index % 4),
+    Description: ["Car crash", "Building on fire", "Shots fired", "Road blocked"][index % 4],
+    PositionDescriptor: `Near ${STREETS[index % STREETS.length]}`,
+  })),
+  Vehicles: listVehicles(),
+};
+
+/** JSON with ids that no double can hold, written as numbers. */
+export function writeTown(town: object): string {
+  return JSON.stringify(town).replaceAll(/\{"rawId":"(\d+)"\}/g, "$1");
+}
+
+export const EMPTY_TOWN = {
+  ...TOWN,
+  CurrentPlayers: 0,
+  Players: [],
+  // Empty maps have been seen to arrive as lists.
+  Staff: [],
+  Queue: [],
+  JoinLogs: [],
+  KillLogs: [],
+  CommandLogs: [],
+  ModCalls: [],
+  EmergencyCalls: [],
+  Vehicles: [],
+};
+
+/** Enough of everything to look at, and little enough to look at closely. */
+export const SMALL_TOWN = {
+  ...TOWN,
+  CurrentPlayers: 8,
+  Players: TOWN.Players.slice(0, 8),
+  JoinLogs: TOWN.JoinLogs.slice(0, 3),
+  KillLogs: TOWN.KillLogs.slice(3, 6),
+  CommandLogs: TOWN.CommandLogs.slice(0, 3),
+  ModCalls: TOWN.ModCalls.slice(0, 2),
+  EmergencyCalls: TOWN.EmergencyCalls.slice(0, 2),
+  Vehicles: TOWN.Vehicles.slice(0, 5),
+};

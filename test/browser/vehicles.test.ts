@@ -1,0 +1,37 @@
+// The table of vehicles.
+import { expect } from "bun:test";
+import { browserTest, openView } from "./browser.ts";
+import { nameOf } from "./town-fixture.ts";
+
+browserTest("vehicles show owner, plate, livery and their colour as a swatch", async () => {
+  const page = await openView("vehicles");
+  const row = page.locator("tbody tr").filter({ hasText: "ABC-101" });
+  await row.waitFor();
+  const text = await row.innerText();
+  for (const part of ["2019 Falcon Interceptor", nameOf(1), "Standard", "Midnight Blue", "#1b2a4e"]) {
+    expect(text).toContain(part);
+  }
+  const colour = await row
+    .locator(".swatch")
+    .evaluate(
+      (swatch) =>
+        (
+          globalThis as never as { getComputedStyle(of: unknown): { backgroundColor: string } }
+        ).getComputedStyle(swatch).backgroundColor,
+    );
+  expect(colour).toBe("rgb(27, 42, 78)");
+
+  await page.getByLabel("Colour", { exact: true }).selectOption("Super Red");
+  await page.getByText("6 of 24 entries").first().waitFor();
+  await page.getByLabel("Search").fill("fire engine abc-100");
+  await page.getByText("1 of 24 entries").first().waitFor();
+});
+
+browserTest("vehicles in Russian, on a phone: what a vehicle has not is left out", async () => {
+  const page = await openView("vehicles", { language: "ru", size: "phone" });
+  const cards = page.getByRole("list", { name: "Транспорт" }).locator("> li");
+  expect(await cards.count()).toBe(24);
+  const plain = await cards.filter({ hasText: "ABC-100" }).innerText();
+  expect(plain).toContain("Номер");
+  expect(plain).not.toContain("Окраска");
+});
