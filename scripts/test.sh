@@ -42,4 +42,18 @@ fi
 
 node_modules/.bin/bun --no-env-file scripts/build-dashboard.ts --quiet
 
-exec node_modules/.bin/bun --no-env-file test "$@"
+bun='node_modules/.bin/bun --no-env-file'
+if [ $# -gt 0 ]; then exec $bun test "$@"; fi
+
+# The browser's tests run beside the others, because both wait more than they work; what they say comes last.
+said=$(mktemp)
+$bun test test/browser > "$said" 2>&1 &
+browser=$!
+trap 'kill "$browser" 2> /dev/null; rm -f "$said"' EXIT
+trap 'exit 130' INT TERM
+
+code=0
+$bun test src bench $(find test -mindepth 1 -maxdepth 1 \( -type d ! -name browser -o -name '*.test.ts' \)) || code=$?
+wait "$browser" || code=$?
+cat "$said"
+exit "$code"
