@@ -141,15 +141,9 @@ export class Directory {
     return parseRecord<ServerRecord>(await this.#link.send(NAMES.servers, "HGET", NAMES.servers, serverId));
   }
 
-  /** From memory while Redis is away: reads go on then. */
+  /** From memory, where it is as new as the server itself; a server that is not known here may be new, or gone. */
   async readSealedKey(serverId: string): Promise<string | undefined> {
-    try {
-      return (await this.readServer(serverId))?.record.sealedKey;
-    } catch (error) {
-      const known = this.#sealedKeys.get(serverId);
-      if (known === undefined) throw error;
-      return known;
-    }
+    return this.#sealedKeys.get(serverId) ?? (await this.readServer(serverId))?.record.sealedKey;
   }
 
   async readKey(keyId: string): Promise<Found<KeyRecord> | undefined> {

@@ -48,7 +48,7 @@ const HEARTBEAT_EVERY_MS = 250;
 /** An instance that gave no sign for so long does not count any more. */
 const INSTANCE_LIVES_MS = 5_000;
 /** A script that arrives later than this acts no more: its sender has given up by then. */
-const WRITE_WITHIN_MS = 650;
+const WRITE_WITHIN_MS = 450;
 const AUDIT_TIDIED_AT_ONCE = 500;
 const ID_LENGTH = 20;
 const READ_AT_ONCE = 500;
