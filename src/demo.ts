@@ -26,7 +26,7 @@ export async function obtainDemoToken(
 ): Promise<string | undefined> {
   const kept = folder.findSecret("demo.key");
   if ((await store.findSetting("demo")) === "made") {
-    const key = kept === undefined ? undefined : await store.findKey(hashToken(kept), now);
+    const key = kept === undefined ? undefined : store.findKey(hashToken(kept), now);
     return key && kept;
   }
   const { items } = await store.listServers({ limit: 1 });
@@ -37,7 +37,7 @@ export async function obtainDemoToken(
   const draft = { name: SERVER_NAME, community: null, serverKey: SERVER_KEY };
   const { serverId } = half ?? (await store.createServer(draft, now));
   const tokenHash = hashToken(token);
-  const isThere = await store.findKey(tokenHash, now);
+  const isThere = store.findKey(tokenHash, now);
   if (!isThere)
     await store.createKey({ ...DEFAULT_RIGHTS, serverId, label: "demo", expiresAt: null, tokenHash }, now);
   await store.saveSetting("demo", "made");

@@ -50,6 +50,12 @@ export function isExpired(key: ApiKey, now: number): boolean {
   return key.expiresAt !== null && now >= key.expiresAt;
 }
 
+/** The key as a token knows it that is valid until then; null for a token without an end of its own. */
+export function endingWith(key: ApiKey, validUntil: number | null): ApiKey {
+  if (validUntil === null || (key.expiresAt !== null && key.expiresAt <= validUntil)) return key;
+  return { ...key, expiresAt: validUntil };
+}
+
 /** The first rule that says no, or undefined when the key may do this. */
 export function findForbidden(key: ApiKey, access: Access): Refusal | undefined {
   if (!key.versions.includes(access.version)) return refuse(ERRORS.versionForbidden);

@@ -171,9 +171,14 @@ export interface CommandQueue {
 export interface Store {
   readonly commands: CommandQueue;
 
-  /** The key a valid token belongs to; undefined for tokens unknown, revoked, rotated away or past their grace. */
-  findKey(tokenHash: string, now: number): MaybePromise<ApiKey | undefined>;
-  findServer(serverId: string): MaybePromise<GameServer | undefined>;
+  /**
+   * The key a valid token belongs to; undefined for tokens unknown, revoked, rotated away or past their time. With a
+   * token in its grace, the key expires when the grace does. Answered at once: what the way of every request needs is at hand.
+   */
+  findKey(tokenHash: string, now: number): ApiKey | undefined;
+  findServer(serverId: string): GameServer | undefined;
+  /** Another number after every change to a key that was found before: until then, what was found may be kept. */
+  readonly keysVersion: number;
 
   /**
    * Judges one request of the key with `judgeRequest`, as one indivisible step, and keeps the next state. A block

@@ -6,6 +6,8 @@ const PREFIX = "gth_";
 const SECRET_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 const CHECKED_LENGTH = PREFIX.length + SECRET_LENGTH;
+/** Of every token. */
+export const TOKEN_LENGTH = CHECKED_LENGTH + CHECKSUM_LENGTH;
 const SHAPE = /^gth_[0-9A-Za-z]{36}$/;
 
 export type RandomBytes = (size: number) => Uint8Array;

@@ -2,7 +2,6 @@
 import { ERRORS, type Refusal, refuse } from "../core/errors.ts";
 import type { MaybePromise, Store } from "../core/ports.ts";
 import { LIMIT_PER_WINDOW, secondsUntil, type Verdict } from "../core/rate-limit.ts";
-import { chain } from "./chain.ts";
 
 /** What a counted answer tells about the limit, whatever else it says. */
 export type LimitReport = { readonly remaining: number; readonly resetAt: number };
@@ -18,7 +17,8 @@ export function admit(
   now: number,
   isCounted: boolean,
 ): MaybePromise<Admission> {
-  return chain(store.judge(keyId, now, isCounted), toAdmission);
+  const verdict = store.judge(keyId, now, isCounted);
+  return verdict instanceof Promise ? verdict.then(toAdmission) : toAdmission(verdict);
 }
 
 function toAdmission(verdict: Verdict): Admission {

@@ -2,63 +2,68 @@
 import { type ApiKey, isExpired } from "../core/api-key.ts";
 import { parseBearer } from "../core/bearer.ts";
 import { ERRORS, type Refusal, refuse } from "../core/errors.ts";
-import type { MaybePromise, Store } from "../core/ports.ts";
-import { hashToken, isWellFormedToken } from "../core/token.ts";
-import { chain } from "./chain.ts";
+import type { Store } from "../core/ports.ts";
+import { hashToken, isWellFormedToken, TOKEN_LENGTH } from "../core/token.ts";
 
 const CHALLENGE = { "WWW-Authenticate": "Bearer" };
 export const MISSING_TOKEN: Refusal = refuse(ERRORS.missingToken, undefined, CHALLENGE);
 export const INVALID_TOKEN: Refusal = refuse(ERRORS.invalidToken, undefined, CHALLENGE);
 
-const KNOWN_HEADERS_MAX = 10_000;
+/** More callers than this, and memory starts over: those that still come are found again. */
+const KNOWN_MAX = 500_000;
 const START_OVER_MS = 60_000;
-/** "Bearer" and a token, with a space or two between them; longer spellings are taken but not remembered. */
-const KNOWN_HEADER_LENGTH_MAX = 64;
+/** "Bearer", a space, a token. Other spellings are taken but not remembered. */
+const KNOWN_LENGTH = "Bearer ".length + TOKEN_LENGTH;
 
 export type Authenticate = {
-  (header: string | null, now: number): MaybePromise<ApiKey | Refusal>;
+  (header: string | null, now: number): ApiKey | Refusal;
   /** How many headers are remembered, for those who watch. */
   readonly size: () => number;
   readonly max: number;
 };
 
 /**
- * Remembers the hashes of headers that led to a key, so that a caller's next request is neither parsed nor hashed
- * again. Invented tokens never get in. When the memory is full it starts over, but not all the time: with more callers
- * than it holds, most would be put in only to be thrown out.
+ * Remembers the keys that headers led to, so that a caller's next request is neither parsed nor hashed nor looked up
+ * again; after any change to a key everything is looked up anew. Invented tokens never get in. When the memory is full it
+ * starts over, but not all the time: with more callers than it holds, most would be put in only to be thrown out.
  */
-export function createAuthenticator(store: Pick<Store, "findKey">): Authenticate {
-  const known = new Map<string, string>();
+export function createAuthenticator(
+  store: Pick<Store, "findKey" | "keysVersion">,
+  max = KNOWN_MAX,
+): Authenticate {
+  const known = new Map<string, ApiKey>();
+  let knownVersion = store.keysVersion;
   let startedOverAt = 0;
 
-  function authenticate(header: string | null, now: number): MaybePromise<ApiKey | Refusal> {
+  function authenticate(header: string | null, now: number): ApiKey | Refusal {
     if (header === null) return MISSING_TOKEN;
-    const knownHash = known.get(header);
-    if (knownHash !== undefined) return chain(store.findKey(knownHash, now), (key) => toCaller(key, now));
+    if (knownVersion !== store.keysVersion) {
+      knownVersion = store.keysVersion;
+      known.clear();
+    }
+    const key = known.get(header);
+    if (key) return isExpired(key, now) ? INVALID_TOKEN : key;
+    return identify(header, now);
+  }
+
+  function identify(header: string, now: number): ApiKey | Refusal {
     const bearer = parseBearer(header);
     if (bearer.kind === "missing") return MISSING_TOKEN;
     if (bearer.kind === "malformed" || !isWellFormedToken(bearer.token)) return INVALID_TOKEN;
-    const tokenHash = hashToken(bearer.token);
-    return chain(store.findKey(tokenHash, now), (key) => {
-      if (key && header.length <= KNOWN_HEADER_LENGTH_MAX) {
-        remember(header, tokenHash, now);
-      }
-      return toCaller(key, now);
-    });
+    const key = store.findKey(hashToken(bearer.token), now);
+    if (!key) return INVALID_TOKEN;
+    if (header.length === KNOWN_LENGTH) remember(header, key, now);
+    return key;
   }
 
-  function remember(header: string, tokenHash: string, now: number): void {
-    if (known.size >= KNOWN_HEADERS_MAX) {
+  function remember(header: string, key: ApiKey, now: number): void {
+    if (known.size >= max) {
       if (Math.abs(now - startedOverAt) < START_OVER_MS) return;
       startedOverAt = now;
       known.clear();
     }
-    known.set(header, tokenHash);
+    known.set(header, key);
   }
 
-  return Object.assign(authenticate, { size: () => known.size, max: KNOWN_HEADERS_MAX });
-}
-
-function toCaller(key: ApiKey | undefined, now: number): ApiKey | Refusal {
-  return key && !isExpired(key, now) ? key : INVALID_TOKEN;
+  return Object.assign(authenticate, { size: () => known.size, max });
 }

@@ -144,7 +144,7 @@ export class CommandDispatcher {
     const { store, clock, ttlMs, outlook, meter } = this.#parts;
     const now = clock();
     meter.count("expired", await store.commands.expire(serverId, now - ttlMs, now));
-    const server = await store.findServer(serverId);
+    const server = store.findServer(serverId);
     const serverKey = await store.readServerKey(serverId);
     if (serverKey === undefined) {
       // Accepted while the server was being deleted.

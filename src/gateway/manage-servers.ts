@@ -26,7 +26,7 @@ export async function changeServer(
   actor: Actor,
   now: number,
 ): Promise<GameServer | Refusal> {
-  const old = await store.findServer(serverId);
+  const old = store.findServer(serverId);
   if (!old) return NOT_FOUND;
   const { name, community, server_key: serverKey } = request;
   if (name !== undefined && name !== old.name && (await store.findServerByName(name))) {
@@ -58,7 +58,7 @@ export async function removeServer(
   actor: Actor,
   now: number,
 ): Promise<DeletedServer | Refusal> {
-  const old = await store.findServer(serverId);
+  const old = store.findServer(serverId);
   const before = old && { name: old.name, community: old.community };
   const note = { at: now, action: "server.deleted", actor, details: { before } };
   return (await store.deleteServer(serverId, now, note)) ?? NOT_FOUND;

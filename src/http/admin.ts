@@ -72,7 +72,7 @@ export function createAdmin(parts: AdminParts): Admin {
       return answer(call, made, describeServer, 201);
     },
     showServer: async (call) => {
-      return answer(call, (await store.findServer(idOf(call))) ?? NOT_FOUND, describeServer);
+      return answer(call, store.findServer(idOf(call)) ?? NOT_FOUND, describeServer);
     },
     changeServer: async (call, actor) => {
       const request = await parse(call, ServerChange);

@@ -5,9 +5,8 @@ import { isRefusal, type Refusal } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type { MaybePromise, Store } from "../core/ports.ts";
 import { NO_SECTIONS } from "../core/sections.ts";
-import { admit, type LimitReport } from "../gateway/admit.ts";
+import { type Admission, admit, type LimitReport } from "../gateway/admit.ts";
 import { type Authenticate, INVALID_TOKEN } from "../gateway/authenticate.ts";
-import { chain } from "../gateway/chain.ts";
 import { answerRefusal } from "./answers.ts";
 import type { Call, Handler } from "./call.ts";
 
@@ -29,7 +28,7 @@ export const FOLLOWING_UP: Purpose = { isCounted: true, isCommand: true };
 export type CallerOnly = (purpose: Purpose, handler: CallerHandler) => Handler;
 
 /** For a command whose body took its time: the key again, if it may still send commands. */
-export type RecheckCommander = (call: Call, now: number) => Promise<ApiKey | Refusal>;
+export type RecheckCommander = (call: Call, now: number) => ApiKey | Refusal;
 
 export function createCallerSteps(parts: {
   readonly authenticate: Authenticate;
@@ -50,10 +49,10 @@ export function createCallerSteps(parts: {
     });
   }
 
-  async function recheck(call: Call, now: number): Promise<ApiKey | Refusal> {
-    const key = await authenticate(call.request.headers.get("authorization"), now);
+  function recheck(call: Call, now: number): ApiKey | Refusal {
+    const key = authenticate(call.request.headers.get("authorization"), now);
     if (isRefusal(key)) return key;
-    const server = await store.findServer(key.serverId);
+    const server = store.findServer(key.serverId);
     return server ? (judgeRights(call, key, server, true) ?? key) : INVALID_TOKEN;
   }
 
@@ -61,25 +60,21 @@ export function createCallerSteps(parts: {
     return identify;
 
     function identify(call: Call): MaybePromise<Response> {
-      return chain(authenticate(call.request.headers.get("authorization"), call.now), (key) => {
-        if (isRefusal(key)) return answerRefusal(call, key);
-        call.keyId = key.keyId;
-        return admitKey(call, key);
-      });
+      const key = authenticate(call.request.headers.get("authorization"), call.now);
+      if (isRefusal(key)) return answerRefusal(call, key);
+      call.keyId = key.keyId;
+      // Not waited for unless it must be: a promise for every request would cost more than the rest of these steps.
+      const admission = admit(store, key.keyId, call.now, isCounted);
+      if (admission instanceof Promise) return admission.then((late) => allow(call, key, late));
+      return allow(call, key, admission);
     }
 
-    function admitKey(call: Call, key: ApiKey): MaybePromise<Response> {
-      return chain(admit(store, key.keyId, call.now, isCounted), ({ refusal, report }) => {
-        return refusal ? answerRefusal(call, refusal, report) : allow(call, key, report);
-      });
-    }
-
-    function allow(call: Call, key: ApiKey, report: LimitReport | null): MaybePromise<Response> {
-      return chain(store.findServer(key.serverId), (server) => {
-        if (!server) return answerRefusal(call, INVALID_TOKEN, report);
-        const forbidden = judgeRights(call, key, server, isCommand);
-        return forbidden ? answerRefusal(call, forbidden, report) : handler(call, { key, server, report });
-      });
+    function allow(call: Call, key: ApiKey, { refusal, report }: Admission): MaybePromise<Response> {
+      if (refusal) return answerRefusal(call, refusal, report);
+      const server = store.findServer(key.serverId);
+      if (!server) return answerRefusal(call, INVALID_TOKEN, report);
+      const forbidden = judgeRights(call, key, server, isCommand);
+      return forbidden ? answerRefusal(call, forbidden, report) : handler(call, { key, server, report });
     }
   }
 }

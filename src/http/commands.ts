@@ -36,7 +36,7 @@ export function createCommands(parts: {
       const body = await readJsonBody(call);
       if (body === undefined || isRefusal(body)) return answerRefusal(call, body ?? NO_BODY);
       // A body can take its time; the key may have been revoked or suspended meanwhile, or its server deleted.
-      const key = await recheck(call, clock());
+      const key = recheck(call, clock());
       if (isRefusal(key)) return answerRefusal(call, key);
       const command = parseCommand(body.json);
       if (isRefusal(command)) return answerRefusal(call, command);

@@ -247,11 +247,10 @@ describe("no entry is left by", () => {
 test("of many changes at once, the entries tell the order in which they were made, each from what the one before left", async () => {
   const server = await operator.addServer({ name: "Busy" });
   const { store } = gatehouse.app;
-  const { findServer } = store;
-  store.findServer = async (serverId) => {
-    const found = await findServer.call(store, serverId);
+  const { updateServer } = store;
+  store.updateServer = async (...change) => {
     await new Promise((resolve) => setTimeout(resolve, 1));
-    return found;
+    return updateServer.apply(store, change);
   };
   const entries = await entriesOf(() =>
     Promise.all(
@@ -260,7 +259,7 @@ test("of many changes at once, the entries tell the order in which they were mad
       ),
     ),
   );
-  store.findServer = findServer;
+  store.updateServer = updateServer;
   expect(entries).toHaveLength(20);
   let community: unknown = null;
   for (const { details } of entries.toReversed()) {

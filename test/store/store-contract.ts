@@ -279,6 +279,38 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await store.rotateKey("key_unknown", "x", NOW, NOW)).toBe(false);
       });
 
+      test("an old token leads to a key that ends with its grace, or with the key itself when that is sooner", async () => {
+        const server = await addServer();
+        const mortal = await addKey(server.serverId, "mortal-0", { expiresAt: NOW + 500 });
+        const { keyId } = await addKey(server.serverId, "old");
+        await store.rotateKey(keyId, "new", NOW + 1000, NOW);
+        await store.rotateKey(mortal.keyId, "mortal-1", NOW + 1000, NOW);
+        expect(store.findKey("old", NOW)?.expiresAt).toBe(NOW + 1000);
+        expect(store.findKey("new", NOW)?.expiresAt).toBeNull();
+        for (const token of ["mortal-0", "mortal-1"]) {
+          expect(store.findKey(token, NOW)?.expiresAt).toBe(NOW + 500);
+          expect(store.findKey(token, NOW + 500)).toBeUndefined();
+        }
+      });
+
+      test("every change to a key makes another version of the keys, before it is told as done", async () => {
+        const [server, doomed] = [await addServer(), await addServer("Doomed")];
+        const { keyId } = await addKey(server.serverId, "hash-1");
+        await addKey(doomed.serverId, "hash-2");
+        const changes = [
+          () => store.updateKey(keyId, { isSuspended: true }),
+          () => store.rotateKey(keyId, "hash-3", NOW + 1000, NOW),
+          () => store.revokeKey(keyId, NOW),
+          () => store.deleteServer(doomed.serverId, NOW),
+        ];
+        for (const change of changes) {
+          const before = store.keysVersion;
+          expect(store.keysVersion).toBe(before);
+          await change();
+          expect(store.keysVersion).not.toBe(before);
+        }
+      });
+
       test("only so many old tokens of a key work at a time; one more ends the one whose time is up first", async () => {
         const server = await addServer();
         const { keyId } = await addKey(server.serverId, "token-0");

@@ -1,12 +1,11 @@
 // Servers and keys: kept in Redis, and known by heart in every instance. A change is one script, which also tells the other
 // instances what to read again; their heartbeat asks for that several times a second.
 import { randomBytes } from "node:crypto";
-import type { ApiKey } from "../../core/api-key.ts";
+import { type ApiKey, endingWith, isExpired } from "../../core/api-key.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { AuditNote, KeptToken } from "../../core/ports.ts";
 import { randomBase62 } from "../../core/token.ts";
-import { KeyDirectory } from "../key-directory.ts";
 import { NAMES } from "./names.ts";
 import { type KeyRecord, type ServerRecord, toApiKey, toGameServer } from "./records.ts";
 import type { RedisLink, Reply } from "./redis-link.ts";
@@ -42,12 +41,14 @@ export type Found<T> = { readonly record: T; readonly text: string };
 export class Directory {
   readonly #link: RedisLink;
   readonly #times: ScriptTimes;
-  readonly #keys = new KeyDirectory();
+  /** By the hash of each token that leads to them. */
+  readonly #keys = new Map<string, ApiKey>();
   readonly #servers = new Map<string, GameServer>();
   readonly #sealedKeys = new Map<string, string>();
   readonly #deleted = new Set<string>();
   /** What of each key is in `#keys`, so that it can be taken out again. */
   readonly #known = new Map<string, { readonly serverId: string; readonly tokens: readonly KeptToken[] }>();
+  #keysVersion = 0;
   #version = 0;
   #changeId = "";
 
@@ -66,7 +67,12 @@ export class Directory {
   }
 
   findKey(tokenHash: string, now: number): ApiKey | undefined {
-    return this.#keys.find(tokenHash, now);
+    const key = this.#keys.get(tokenHash);
+    return key && !isExpired(key, now) ? key : undefined;
+  }
+
+  get keysVersion(): number {
+    return this.#keysVersion;
   }
 
   findServer(serverId: string): GameServer | undefined {
@@ -214,12 +220,18 @@ export class Directory {
       if (!record) this.#deleted.add(id);
       return;
     }
-    for (const { tokenHash } of this.#known.get(id)?.tokens ?? []) this.#keys.delete(tokenHash);
-    this.#known.delete(id);
+    const known = this.#known.get(id);
+    if (known) {
+      for (const { tokenHash } of known.tokens) this.#keys.delete(tokenHash);
+      this.#known.delete(id);
+      this.#keysVersion++;
+    }
     const record = text === null ? undefined : (JSON.parse(text) as KeyRecord);
     if (!record || record.revokedAt !== null) return;
     this.#known.set(id, { serverId: record.serverId, tokens: record.tokens });
-    this.#keys.set(toApiKey(record), record.tokens);
+    const key = toApiKey(record);
+    for (const { tokenHash, validUntil } of record.tokens)
+      this.#keys.set(tokenHash, endingWith(key, validUntil));
   }
 }
 

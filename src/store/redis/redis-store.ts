@@ -155,6 +155,10 @@ export class RedisStore implements PortableStore {
     return this.#directory.findKey(tokenHash, now);
   }
 
+  get keysVersion(): number {
+    return this.#directory.keysVersion;
+  }
+
   findServer(serverId: string): GameServer | undefined {
     return this.#directory.findServer(serverId);
   }

@@ -3,7 +3,7 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
-import type { ApiKey } from "../../core/api-key.ts";
+import { type ApiKey, endingWith, isExpired } from "../../core/api-key.ts";
 import { StartRefused, StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import {
@@ -12,7 +12,6 @@ import {
   type Block,
   type Clock,
   type DeletedServer,
-  type KeptToken,
   type KeyChange,
   type KeyDetails,
   type KeyDraft,
@@ -29,7 +28,6 @@ import {
 } from "../../core/ports.ts";
 import type { Verdict } from "../../core/rate-limit.ts";
 import { randomBase62 } from "../../core/token.ts";
-import { KEYS_MAX, KeyDirectory } from "../key-directory.ts";
 import type { Sealer } from "../sealer.ts";
 import { isRightSecret, SECRET_CHECK, sealSecretCheck } from "../secret-check.ts";
 import { AuditLog } from "./audit-log.ts";
@@ -74,8 +72,8 @@ class SqliteStore implements PortableStore {
   readonly #path: string;
   readonly #sealer: Sealer;
   readonly #clock: Clock;
-  readonly #keys = new KeyDirectory(KEYS_MAX);
   readonly #servers = new Map<string, GameServer>();
+  #keysVersion = 0;
   readonly #group: GroupCommit;
   readonly #limits: LimitBook;
   readonly #usage: UsageLog;
@@ -98,7 +96,20 @@ class SqliteStore implements PortableStore {
   }
 
   findKey(tokenHash: string, now: number): ApiKey | undefined {
-    return this.#keys.find(tokenHash, now) ?? this.#loadKey(tokenHash, now);
+    const row = this.#guard(() =>
+      this.#db
+        .query<ApiKeyRow & { valid_until: number | null }, [string]>(
+          `SELECT key_id, server_id, versions, sections, commands, ip_allow, expires_at, suspended, valid_until
+           FROM tokens JOIN keys USING (key_id) WHERE token_hash = ?`,
+        )
+        .get(tokenHash),
+    );
+    const key = row && endingWith(this.#toApiKey(row), row.valid_until);
+    return key && !isExpired(key, now) ? key : undefined;
+  }
+
+  get keysVersion(): number {
+    return this.#keysVersion;
   }
 
   findServer(serverId: string): GameServer | undefined {
@@ -174,16 +185,14 @@ class SqliteStore implements PortableStore {
         .all(serverId),
     );
     const keyIds = rows.map((row) => row.key_id);
-    const { tokenHashes, failedCommands } = this.#writeNoted(serverId, note, () => {
+    const failedCommands = this.#writeNoted(serverId, note, () => {
       this.#db.query("DELETE FROM servers WHERE server_id = ?").run(serverId);
       this.#db.query("INSERT INTO deleted_servers VALUES (?, ?)").run(serverId, now);
-      return {
-        tokenHashes: keyIds.flatMap((keyId) => this.#revoke(keyId, now)),
-        failedCommands: this.commands.failWaitingNow(serverId, now),
-      };
+      for (const keyId of keyIds) this.#revoke(keyId, now);
+      return this.commands.failWaitingNow(serverId, now);
     });
     this.#servers.delete(serverId);
-    this.#forgetTokens(tokenHashes);
+    this.#keysVersion++;
     for (const keyId of keyIds) this.#limits.forget(keyId);
     return { revokedKeys: keyIds.length, failedCommands };
   }
@@ -230,7 +239,6 @@ class SqliteStore implements PortableStore {
       this.#db.query("INSERT INTO tokens (token_hash, key_id) VALUES (?, ?)").run(draft.tokenHash, keyId);
       return getRow(made);
     });
-    this.#keys.set(this.#toApiKey(row), [{ tokenHash: draft.tokenHash, validUntil: null }]);
     return toKeyDetails(row);
   }
 
@@ -272,7 +280,7 @@ class SqliteStore implements PortableStore {
         );
       return getRow(made);
     });
-    this.#keys.set(this.#toApiKey(row), this.#listTokens(keyId));
+    this.#keysVersion++;
     return toKeyDetails(row);
   }
 
@@ -285,24 +293,22 @@ class SqliteStore implements PortableStore {
   ): Promise<boolean> {
     const row = this.#findKeyRow(keyId);
     if (!row || row.revoked_at !== null) return false;
-    const ended = this.#writeNoted(keyId, note, () => {
+    this.#writeNoted(keyId, note, () => {
       const replaced = this.#db
         .query<{ token_hash: string }, [number, string]>(
           "UPDATE tokens SET valid_until = ? WHERE key_id = ? AND valid_until IS NULL RETURNING token_hash",
         )
         .get(oldValidUntil, keyId);
-      const gone = this.#db
-        .query<{ token_hash: string }, [string, number, string, number]>(
+      this.#db
+        .query(
           `DELETE FROM tokens WHERE key_id = ?1 AND token_hash NOT IN (
              SELECT token_hash FROM tokens WHERE key_id = ?1 AND valid_until > ?2
-             ORDER BY token_hash = ?3 DESC, valid_until DESC LIMIT ?4) RETURNING token_hash`,
+             ORDER BY token_hash = ?3 DESC, valid_until DESC LIMIT ?4)`,
         )
-        .all(keyId, now, replaced?.token_hash ?? "", TOKENS_IN_GRACE_MAX);
+        .run(keyId, now, replaced?.token_hash ?? "", TOKENS_IN_GRACE_MAX);
       this.#db.query("INSERT INTO tokens (token_hash, key_id) VALUES (?, ?)").run(tokenHash, keyId);
-      return gone.map((token) => token.token_hash);
     });
-    this.#keys.set(this.#toApiKey(row), this.#listTokens(keyId));
-    this.#forgetTokens(ended);
+    this.#keysVersion++;
     return true;
   }
 
@@ -310,8 +316,8 @@ class SqliteStore implements PortableStore {
     const row = this.#findKeyRow(keyId);
     if (!row) return false;
     if (row.revoked_at === null) {
-      const tokenHashes = this.#writeNoted(keyId, note, () => this.#revoke(keyId, now));
-      this.#forgetTokens(tokenHashes);
+      this.#writeNoted(keyId, note, () => this.#revoke(keyId, now));
+      this.#keysVersion++;
       this.#limits.forget(keyId);
     }
     return true;
@@ -344,19 +350,14 @@ class SqliteStore implements PortableStore {
   }
 
   async tidy({ now, usage, audit, commands }: TidyTimes): Promise<void> {
-    const ended = this.#write(() => {
+    this.#write(() => {
       this.commands.forgetBefore(commands, now);
       this.#usage.forgetBefore(usage);
       this.#audit.forgetBefore(audit);
       this.#db.query("DELETE FROM deleted_servers WHERE deleted_at < ?").run(audit);
       this.#db.query("DELETE FROM blocks WHERE blocked_until <= ?").run(now);
-      return this.#db
-        .query<{ token_hash: string }, [number]>(
-          "DELETE FROM tokens WHERE valid_until <= ? RETURNING token_hash",
-        )
-        .all(now);
+      this.#db.query("DELETE FROM tokens WHERE valid_until <= ?").run(now);
     });
-    this.#forgetTokens(ended.map((token) => token.token_hash));
   }
 
   async findSetting(name: string): Promise<string | undefined> {
@@ -412,35 +413,9 @@ class SqliteStore implements PortableStore {
     }
   }
 
-  /** Keys come into memory when they are first used, so that those that are not cost nothing. */
-  #loadKey(tokenHash: string, now: number): ApiKey | undefined {
-    const row = this.#guard(() =>
-      this.#db
-        .query<ApiKeyRow & KeptToken, [string]>(
-          `SELECT key_id, server_id, versions, sections, commands, ip_allow, expires_at, suspended,
-                  token_hash AS tokenHash, valid_until AS validUntil
-           FROM tokens JOIN keys USING (key_id) WHERE token_hash = ?`,
-        )
-        .get(tokenHash),
-    );
-    if (!row || (row.validUntil !== null && now >= row.validUntil)) return undefined;
-    const key = this.#toApiKey(row);
-    this.#keys.set(key, [row]);
-    return key;
-  }
-
   /** With the server's own spelling of its id: a hundred thousand keys need not each keep a copy. */
   #toApiKey(row: ApiKeyRow): ApiKey {
     return toApiKey(row, this.#servers.get(row.server_id)?.serverId ?? row.server_id);
-  }
-
-  #listTokens(keyId: string): KeptToken[] {
-    const query = "SELECT token_hash AS tokenHash, valid_until AS validUntil FROM tokens WHERE key_id = ?";
-    return this.#guard(() => this.#db.query<KeptToken, [string]>(query).all(keyId));
-  }
-
-  #forgetTokens(tokenHashes: readonly string[]): void {
-    for (const tokenHash of tokenHashes) this.#keys.delete(tokenHash);
   }
 
   /** Fails early, not at the first read of a server, when the database was made with another secret. */
@@ -458,13 +433,10 @@ class SqliteStore implements PortableStore {
   }
 
   /** The tokens that led to the key, for memory to forget once this is on disk. */
-  #revoke(keyId: string, now: number): string[] {
+  #revoke(keyId: string, now: number): void {
     this.#db.query("UPDATE keys SET revoked_at = ? WHERE key_id = ?").run(now, keyId);
     this.#limits.deleteSaved(keyId);
-    const tokens = this.#db
-      .query<{ token_hash: string }, [string]>("DELETE FROM tokens WHERE key_id = ? RETURNING token_hash")
-      .all(keyId);
-    return tokens.map((token) => token.token_hash);
+    this.#db.query("DELETE FROM tokens WHERE key_id = ?").run(keyId);
   }
 
   #wasDeleted(serverId: string): boolean {
