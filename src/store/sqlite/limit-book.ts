@@ -3,11 +3,13 @@ import type { Database } from "bun:sqlite";
 import type { Block, Log } from "../../core/ports.ts";
 import { FRESH_LIMIT, judgeRequest, type LimitState, type Verdict } from "../../core/rate-limit.ts";
 
+type Changing<T> = { -readonly [K in keyof T]: T[K] };
+
 export class LimitBook {
   readonly #db: Database;
   readonly #log: Log;
   /** One entry a key that was used at least once, so never more than there are keys. */
-  readonly #states = new Map<string, LimitState>();
+  readonly #states = new Map<string, Changing<LimitState>>();
   /** Keys whose blocks the disk has refused; saved with the next sign of health, and before closing. */
   readonly #unsaved = new Set<string>();
 
@@ -23,10 +25,19 @@ export class LimitBook {
   }
 
   judge(keyId: string, now: number, isCounted: boolean): Verdict {
-    const verdict = judgeRequest(this.#states.get(keyId) ?? FRESH_LIMIT, now, isCounted);
-    this.#states.set(keyId, verdict.state);
+    const kept = this.#states.get(keyId);
+    const verdict = judgeRequest(kept ?? FRESH_LIMIT, now, isCounted);
+    const { state } = verdict;
+    if (kept) {
+      // Changed in place: to keep every new state would be a hundred thousand objects a window that outlive their request.
+      kept.resetAt = state.resetAt;
+      kept.count = state.count;
+      kept.blockedUntil = state.blockedUntil;
+    } else {
+      this.#states.set(keyId, { ...state });
+    }
     if (verdict.blockChanged) {
-      const { blockedUntil } = verdict.state;
+      const { blockedUntil } = state;
       this.#log.warn({ key_id: keyId, blocked_until: blockedUntil }, "a key is blocked for spam");
       this.#save(keyId, blockedUntil);
     }
