@@ -41,6 +41,7 @@ import { reference } from "./http/reference/reference.ts";
 import type { Route } from "./http/router.ts";
 import { listRoutes } from "./http/routes.ts";
 import { createTargetFinder, TARGETS_MAX } from "./http/target.ts";
+import { tellKey } from "./http/tell-key.ts";
 import { createLog, type LeveledLog } from "./log.ts";
 import type { RedisAddress } from "./store/redis/redis-link.ts";
 import { createSealer, type Sealer } from "./store/sealer.ts";
@@ -231,6 +232,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       }),
       caller: caller.only,
       readServer: createReadServer({ relay, clock }),
+      tellKey,
       commands: createCommands({
         commands: store.commands,
         recheck: caller.recheck,

@@ -20,10 +20,16 @@ export type Caller = {
 export type CallerHandler = (call: Call, caller: Caller) => MaybePromise<Response>;
 
 /** What a route is for decides whether its requests count, and which rights they need. */
-export type Purpose = { readonly isCounted: boolean; readonly isCommand: boolean };
-export const READING: Purpose = { isCounted: true, isCommand: false };
-export const COMMANDING: Purpose = { isCounted: false, isCommand: true };
-export const FOLLOWING_UP: Purpose = { isCounted: true, isCommand: true };
+export type Purpose = {
+  readonly isCounted: boolean;
+  readonly isCommand: boolean;
+  /** Whether names of sections in its query ask for them; elsewhere they mean nothing. */
+  readonly hasSections: boolean;
+};
+export const READING: Purpose = { isCounted: true, isCommand: false, hasSections: true };
+export const INQUIRING: Purpose = { isCounted: true, isCommand: false, hasSections: false };
+export const COMMANDING: Purpose = { isCounted: false, isCommand: true, hasSections: false };
+export const FOLLOWING_UP: Purpose = { isCounted: true, isCommand: true, hasSections: false };
 
 export type CallerOnly = (purpose: Purpose, handler: CallerHandler) => Handler;
 
@@ -38,13 +44,13 @@ export function createCallerSteps(parts: {
   const { authenticate, store, findAddress } = parts;
   return { only, recheck };
 
-  function judgeRights(call: Call, key: ApiKey, server: GameServer, isCommand: boolean): Refusal | undefined {
+  function judgeRights(call: Call, key: ApiKey, server: GameServer, purpose: Purpose): Refusal | undefined {
     return findForbidden(key, {
       version: "v2",
       community: call.target.params.community,
       serverCommunity: server.community,
-      sections: isCommand ? NO_SECTIONS : call.target.sections,
-      isCommand,
+      sections: purpose.hasSections ? call.target.sections : NO_SECTIONS,
+      isCommand: purpose.isCommand,
       findAddress: () => findAddress(call),
     });
   }
@@ -53,10 +59,10 @@ export function createCallerSteps(parts: {
     const key = authenticate(call.request.headers.get("authorization"), now);
     if (isRefusal(key)) return key;
     const server = store.findServer(key.serverId);
-    return server ? (judgeRights(call, key, server, true) ?? key) : INVALID_TOKEN;
+    return server ? (judgeRights(call, key, server, COMMANDING) ?? key) : INVALID_TOKEN;
   }
 
-  function only({ isCounted, isCommand }: Purpose, handler: CallerHandler): Handler {
+  function only(purpose: Purpose, handler: CallerHandler): Handler {
     return identify;
 
     function identify(call: Call): MaybePromise<Response> {
@@ -64,7 +70,7 @@ export function createCallerSteps(parts: {
       if (isRefusal(key)) return answerRefusal(call, key);
       call.keyId = key.keyId;
       // Not waited for unless it must be: a promise for every request would cost more than the rest of these steps.
-      const admission = admit(store, key.keyId, call.now, isCounted);
+      const admission = admit(store, key.keyId, call.now, purpose.isCounted);
       if (admission instanceof Promise) return admission.then((late) => allow(call, key, late));
       return allow(call, key, admission);
     }
@@ -73,7 +79,7 @@ export function createCallerSteps(parts: {
       if (refusal) return answerRefusal(call, refusal, report);
       const server = store.findServer(key.serverId);
       if (!server) return answerRefusal(call, INVALID_TOKEN, report);
-      const forbidden = judgeRights(call, key, server, isCommand);
+      const forbidden = judgeRights(call, key, server, purpose);
       return forbidden ? answerRefusal(call, forbidden, report) : handler(call, { key, server, report });
     }
   }

@@ -1,7 +1,14 @@
 // The whole API on one page: every path, its methods, and what answers them. /v1 is judged before any of these.
 import type { Admin } from "./admin.ts";
 import type { Handler } from "./call.ts";
-import { type CallerHandler, type CallerOnly, COMMANDING, FOLLOWING_UP, READING } from "./caller-only.ts";
+import {
+  type CallerHandler,
+  type CallerOnly,
+  COMMANDING,
+  FOLLOWING_UP,
+  INQUIRING,
+  READING,
+} from "./caller-only.ts";
 import type { Commands } from "./commands.ts";
 import type { Dashboard } from "./dashboard.ts";
 import type { OperatorOnly } from "./operator-only.ts";
@@ -12,6 +19,7 @@ export type Handlers = {
   /** The steps that ask for an API key, count, and judge its rights. */
   readonly caller: CallerOnly;
   readonly readServer: CallerHandler;
+  readonly tellKey: CallerHandler;
   readonly commands: Commands;
   readonly tellAlive: Handler;
   readonly tellReady: Handler;
@@ -36,6 +44,7 @@ export function listRoutes({
 }: Handlers): Route[] {
   return [
     ...bothForms("/game/server", { GET: caller(READING, handlers.readServer) }),
+    ...bothForms("/game/key", { GET: caller(INQUIRING, handlers.tellKey) }),
     ...bothForms("/game/server/command", {
       GET: caller(FOLLOWING_UP, commands.list),
       POST: caller(COMMANDING, commands.submit),

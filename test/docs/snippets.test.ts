@@ -20,9 +20,10 @@ function expectSuccess({ exitCode, out, complaints }: Ran): void {
 test("the curl lines for bot developers work as they are written", async () => {
   const { cwd, env } = await openTown();
   const snippets = readSnippets("bots.md", "sh");
-  expect(snippets).toHaveLength(3);
+  expect(snippets).toHaveLength(4);
   const ran = await runShell(snippets, cwd, env);
   expectSuccess(ran);
+  expect(ran.out).toContain('"sections":["Players",');
   expect(ran.out).toContain('"Players":[');
   expect(ran.out).toMatch(/X-RateLimit-Remaining: \d+/i);
   expect(ran.out).toMatch(/"command":":h The event starts in ten minutes","status":"\w+"/);

@@ -15,6 +15,7 @@ import { KeyUpdate, NewKey, NewServer, Rotation, ServerChange } from "../../core
 import { CommandAnswer, CommandReceipt, NewCommand, OwnedCommandAnswer } from "../../core/command-answers.ts";
 import { type ErrorName, schemaOfError } from "../../core/error-answers.ts";
 import { ERRORS } from "../../core/errors.ts";
+import { OwnKeyAnswer } from "../../core/own-key-answer.ts";
 import { SectionSchemas, ServerInfo } from "../../core/server-info.ts";
 
 const { Players, Staff, JoinLogs, KillLogs, CommandLogs, ModCalls, EmergencyCalls, Vehicles } =
@@ -32,6 +33,7 @@ const NAMED: Readonly<Record<string, Type.TSchema>> = {
   ModCall: ModCalls.items,
   EmergencyCall: EmergencyCalls.items,
   Vehicle: Vehicles.items,
+  OwnKey: OwnKeyAnswer,
   NewCommand,
   CommandReceipt,
   Command: CommandAnswer,

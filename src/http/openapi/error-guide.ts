@@ -22,7 +22,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
   },
   forbidden: {
     when: "The key is suspended, your address is not on its list, the community is another server's, or the key may not send this command.",
-    advice: "Ask the operator what your key may do.",
+    advice: "Ask the operator. Which commands it may send, `GET /v2/game/key` tells.",
   },
   versionForbidden: {
     when: "The key is not for this version of the API.",
@@ -30,7 +30,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
   },
   sectionForbidden: {
     when: "A section was asked for that the key may not read.",
-    advice: "Leave it out, or ask the operator for the right.",
+    advice: "Leave it out, or ask the operator for the right. `GET /v2/game/key` lists those it may read.",
   },
   queueFull: {
     when: "100 commands wait for this game server already.",

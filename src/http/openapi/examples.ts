@@ -134,6 +134,17 @@ export const KEY = {
   revoked_at: null,
 };
 
+export const OWN_KEY = {
+  key_id: keyId,
+  server: { name: SERVER.name, community: SERVER.community },
+  versions: KEY.versions,
+  sections: KEY.sections,
+  commands: KEY.commands,
+  expires_at: null,
+};
+
+export const BARE_OWN_KEY = { ...OWN_KEY, sections: [], commands: [], expires_at: 1_797_314_314_688 };
+
 export const NEW_KEY = { ...KEY, last_used_at: null, token };
 
 export const SHOWN_KEY = {

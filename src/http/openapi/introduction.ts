@@ -23,7 +23,8 @@ export const SECURITY_SCHEMES: Readonly<Record<SecurityName, object>> = {
 };
 
 const DESCRIPTIONS: Readonly<Record<TagName, string>> = {
-  Server: "The state of one game server: settings, and the sections that you ask for.",
+  Server:
+    "The state of one game server: settings, and the sections that you ask for. And what your key may do.",
   Commands: "Commands for the game server: accepted means on disk, sent means once.",
   "With a community": "The same endpoints with the server's community in the path: one limit, one queue.",
   "Game servers": "The game servers that Gatehouse relays. For operators.",

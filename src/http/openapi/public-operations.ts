@@ -1,11 +1,14 @@
-// What callers with an API key can do: read their server's state, and send it commands.
+// What callers with an API key can do: read their server's state, ask what their key may do, and send commands.
 import { pageOf } from "../../core/admin-answers.ts";
 import { CommandAnswer, CommandReceipt, NewCommand } from "../../core/command-answers.ts";
 import type { ErrorName } from "../../core/error-answers.ts";
+import { OwnKeyAnswer } from "../../core/own-key-answer.ts";
 import { ServerInfo } from "../../core/server-info.ts";
 import {
+  BARE_OWN_KEY,
   CANCELLED_COMMAND,
   FAILED_COMMAND,
+  OWN_KEY,
   QUEUED_COMMAND,
   RECEIPT,
   SECTION_EXAMPLES,
@@ -65,6 +68,28 @@ const readServer: Operation = {
     },
   },
   errors: [...COUNTED_ERRORS, "sectionForbidden", "gameApi"],
+  isCounted: true,
+};
+
+const tellKey: Operation = {
+  id: "tellKey",
+  tag: "Server",
+  summary: "Ask what your key may do",
+  description:
+    "The rights of the key that the request comes with, so that a program need not find them out by being refused. The game API is not asked. Counts like any read.",
+  security: ["apiKey"],
+  answers: {
+    200: {
+      description: "The key's own rights.",
+      headers: COUNTED_HEADERS,
+      schema: OwnKeyAnswer,
+      examples: {
+        some: { summary: "Two sections, two commands", value: OWN_KEY },
+        bare: { summary: "The server itself and nothing else, for a time", value: BARE_OWN_KEY },
+      },
+    },
+  },
+  errors: COUNTED_ERRORS,
   isCounted: true,
 };
 
@@ -166,6 +191,7 @@ const cancelCommand: Operation = {
 
 export const PUBLIC_OPERATIONS: Operations = {
   ...inBothForms("GET", "/game/server", readServer),
+  ...inBothForms("GET", "/game/key", tellKey),
   ...inBothForms("POST", "/game/server/command", submitCommand),
   ...inBothForms("GET", "/game/server/command", listCommands),
   ...inBothForms("GET", "/game/server/command/:id", showCommand),

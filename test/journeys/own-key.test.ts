@@ -1,0 +1,176 @@
+// GET /v2/game/key through HTTP: a caller learns what its key may do, in the admin API's own words, and nothing that is
+// the operator's.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { SECTIONS } from "../../src/core/sections.ts";
+import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
+import { startRedis, stopRedisServers } from "../redis-server.ts";
+import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
+import { createOperator, expectRefusal, type Operator, readAs, type ServerBody } from "./operator.ts";
+
+const FORMS = ["/v2/game/key", "/v2/town/game/key"] as const;
+const [PATH] = FORMS;
+const MASTER_KEY = "own-key-master-key-0123456789abcdef";
+const FORBIDDEN = { code: 5009, message: "forbidden" };
+
+type OwnKeyBody = {
+  readonly key_id: string;
+  readonly server: { readonly name: string; readonly community: string | null };
+  readonly versions: readonly string[];
+  readonly sections: readonly string[];
+  readonly commands: readonly string[];
+  readonly expires_at: number | null;
+};
+
+const STORES = [
+  { store: "SQLite", findEnv: async () => ({}) },
+  { store: "Redis", findEnv: async () => ({ GATEHOUSE_STORE: (await startRedis()).url }) },
+];
+
+for (const { store, findEnv } of STORES) {
+  describe(`what a key may do, kept in ${store}`, () => {
+    let api: FakeGameApi;
+    let gatehouse: TestGatehouse;
+    let operator: Operator;
+    let town: ServerBody;
+
+    beforeAll(async () => {
+      api = startFakeGameApi();
+      gatehouse = await startGatehouse({
+        env: {
+          GATEHOUSE_UPSTREAM_URL: api.url,
+          GATEHOUSE_MASTER_KEY: MASTER_KEY,
+          GATEHOUSE_SECRET: "own-key-secret-0123456789abcdefghij",
+          ...(await findEnv()),
+        },
+      });
+      operator = createOperator(gatehouse);
+      town = await operator.addServer({ community: "town" });
+    });
+    afterEach(() => expect(api.calls).toEqual([]));
+    afterAll(async () => {
+      await gatehouse.stop();
+      await api.stop();
+      await stopRedisServers();
+    });
+
+    const ask = (method: string, path: string, token: string) =>
+      fetch(gatehouse.url + path, { method, headers: { Authorization: `Bearer ${token}` } });
+    const remainingOf = (response: Response) => response.headers.get("x-ratelimit-remaining");
+
+    test.each([
+      {},
+      { sections: [] },
+      { sections: ["Vehicles", "Players"] },
+      { commands: ["*"] },
+      { sections: [], commands: [":H", ":m"] },
+      { versions: ["v1", "v2"], expires_at: 4_000_000_000_000, ip_allow: ["127.0.0.0/8"] },
+    ])("a key made with %j is told just that, in both forms", async (rights) => {
+      const made = await operator.addKey(town, { label: "not for its holder", ...rights });
+      const { key_id, versions, commands, expires_at } = made;
+      for (const path of FORMS) {
+        const response = await gatehouse.get(path, made.token);
+        expect(response.headers.get("cache-control")).toBe("no-store");
+        expect(await readAs<OwnKeyBody>(response)).toEqual({
+          key_id,
+          server: { name: town.name, community: "town" },
+          versions,
+          sections: SECTIONS.filter((name) => made.sections.includes(name)),
+          commands,
+          expires_at,
+        });
+      }
+    });
+
+    test("what the operator changes is told by the very next answer", async () => {
+      const server = await operator.addServer();
+      const key = await operator.addKey(server);
+      const before = await readAs<OwnKeyBody>(await gatehouse.get(PATH, key.token));
+      expect(before).toMatchObject({ sections: SECTIONS, commands: [], server: { community: null } });
+      await operator.changeKey(key, { sections: ["Queue"], commands: [":h"] });
+      await gatehouse.admin("PATCH", `/admin/servers/${server.server_id}`, { community: "moved" });
+      const after = await readAs<OwnKeyBody>(await gatehouse.get("/v2/moved/game/key", key.token));
+      expect(after).toMatchObject({ sections: ["Queue"], commands: [":h"], server: { community: "moved" } });
+    });
+
+    test("it counts with the reads of both forms, HEAD too, and says what is left", async () => {
+      const { token } = await operator.addKey(town);
+      const first = await gatehouse.get(PATH, token);
+      expect(first.headers.get("x-ratelimit-limit")).toBe("120");
+      expect(first.headers.get("x-ratelimit-bucket")).toBe("server");
+      expect(first.headers.get("x-ratelimit-reset")).toBe(
+        String(Math.ceil((gatehouse.clock.now + 60_000) / 1000)),
+      );
+      expect(remainingOf(first)).toBe("119");
+      expect(remainingOf(await gatehouse.get(FORMS[1], token))).toBe("118");
+      const head = await ask("HEAD", PATH, token);
+      expect([head.status, await head.text(), remainingOf(head)]).toEqual([200, "", "117"]);
+      const read = await ask("GET", "/v2/game/server?Players=nothing", token);
+      api.calls.length = 0;
+      expect(remainingOf(read)).toBe("116");
+    });
+
+    test("over the limit it is 429/5016, and 400 further begins the block", async () => {
+      const { token } = await operator.addKey(town);
+      const answers = await Promise.all(Array.from({ length: 520 }, () => gatehouse.get(PATH, token)));
+      const codes = await Promise.all(
+        answers.map(async (answer) => ((await answer.json()) as { code?: number }).code ?? answer.status),
+      );
+      const count = (code: number) => codes.filter((one) => one === code).length;
+      expect([count(200), count(5016), count(5100)]).toEqual([120, 399, 1]);
+    });
+
+    test.each(["Players=true", "Staff=true&Staff=true", "limit=0", "%"])(
+      "sections and whatever else is in the query (%s) mean nothing here",
+      async (query) => {
+        const { token } = await operator.addKey(town, { sections: [] });
+        const response = await gatehouse.get(`${PATH}?${query}`, token);
+        expect((await readAs<OwnKeyBody>(response)).sections).toEqual([]);
+      },
+    );
+
+    test("no key, a wrong one, and one that has ended are refused as everywhere", async () => {
+      const missing = { code: 5007, message: "missing_token" };
+      const invalid = { code: 5008, message: "invalid_token" };
+      for (const path of FORMS) {
+        await expectRefusal(await gatehouse.get(path), 401, missing);
+        await expectRefusal(await gatehouse.get(path, "gth_x"), 401, invalid);
+        await expectRefusal(await gatehouse.get(path, gatehouse.masterKey), 401, invalid);
+      }
+      const revoked = await operator.addKey(town);
+      await operator.revoke(revoked);
+      await expectRefusal(await gatehouse.get(PATH, revoked.token), 401, invalid);
+      const mortal = await operator.addKey(town, { expires_at: gatehouse.clock.now + 1 });
+      gatehouse.clock.advance(1);
+      await expectRefusal(await gatehouse.get(PATH, mortal.token), 401, invalid);
+    });
+
+    test("the version comes first, then suspension, the address and the community; refusals count", async () => {
+      const old = await operator.addKey(town, { versions: ["v1"] });
+      await operator.changeKey(old, { suspended: true });
+      const refused = await gatehouse.get(PATH, old.token);
+      expect(remainingOf(refused)).toBe("119");
+      await expectRefusal(refused, 403, { code: 5010, message: "api_version_forbidden" });
+
+      const suspended = await operator.addKey(town);
+      await operator.changeKey(suspended, { suspended: true });
+      await expectRefusal(await gatehouse.get(PATH, suspended.token), 403, FORBIDDEN);
+      const elsewhere = await operator.addKey(town, { ip_allow: ["10.0.0.0/8"] });
+      await expectRefusal(await gatehouse.get(PATH, elsewhere.token), 403, FORBIDDEN);
+      const foreign = await operator.addKey(town);
+      await expectRefusal(await gatehouse.get("/v2/Town/game/key", foreign.token), 403, FORBIDDEN);
+    });
+
+    test("other methods are 405 with Allow, and neighbouring paths 404, before the key is asked for", async () => {
+      for (const path of FORMS) {
+        for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+          const response = await ask(method, path, "gth_x");
+          expect(response.headers.get("allow")).toBe("GET, HEAD");
+          await expectRefusal(response, 405, { code: 5101, message: "method_not_allowed" });
+        }
+        const slashed = await gatehouse.get(`${path}/`);
+        await expectRefusal(slashed, 404, { code: 5020, message: "not_found" });
+      }
+      expect((await gatehouse.get("/v1/game/key")).status).toBe(500);
+    });
+  });
+}
