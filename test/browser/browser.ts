@@ -235,6 +235,25 @@ export async function openView(
   return page;
 }
 
+/** Goes through every view that the navigation offers, in its order, and looks at each once its loading is over. */
+export async function walkViews(
+  page: Page,
+  look: (view: string) => Promise<void>,
+): Promise<readonly string[]> {
+  const links = page.locator("nav a");
+  const views = await links.evaluateAll((all) =>
+    all.map((link) => link.getAttribute("href")?.slice(2) ?? ""),
+  );
+  for (const view of views) {
+    await page.evaluate(`location.hash = ${JSON.stringify(`#/${view}`)}`);
+    await page.locator(`nav a[href="#/${view}"][aria-current=page]`).waitFor({ state: "attached" });
+    await page.locator("#content h1").waitFor();
+    await page.locator("#content .mantine-Loader-root").waitFor({ state: "detached" });
+    await look(view);
+  }
+  return views;
+}
+
 /** Fills the form as a reader does. Returns when the page says something: the frame, or why not. */
 export async function signIn(page: Page, key: string, options: { readonly keep?: boolean } = {}) {
   await page.locator("form input:not([type=checkbox])").first().fill(key);

@@ -26,6 +26,16 @@ export type ServerState = Omit<RelayedInfo, "OwnerId" | "CoOwnerIds" | "Queue" |
   readonly EmergencyCalls?: readonly EmergencyCall[];
 };
 
+/** What the key may do that the page is signed in with. */
+export type OwnKey = {
+  readonly key_id: string;
+  readonly server: { readonly name: string; readonly community: string | null };
+  readonly versions: readonly string[];
+  readonly sections: readonly Section[];
+  readonly commands: readonly string[];
+  readonly expires_at: number | null;
+};
+
 export type CommandReport = {
   readonly command_id: string;
   readonly command: string;
@@ -47,6 +57,7 @@ export type Page<T> = { readonly items: readonly T[]; readonly next: string | nu
 
 export type PageQuery = { readonly limit?: number; readonly cursor?: string };
 
+const KEY = "/v2/game/key";
 const SERVER = "/v2/game/server";
 const COMMAND = "/v2/game/server/command";
 
@@ -54,6 +65,9 @@ export type CallerApi = ReturnType<typeof createCallerApi>;
 
 export function createCallerApi(ask: Ask) {
   return {
+    readKey(signal?: AbortSignal) {
+      return ask<OwnKey>(KEY, { ...(signal && { signal }) });
+    },
     readServer(sections: readonly Section[], etag?: string, signal?: AbortSignal) {
       return ask<ServerState>(SERVER, {
         query: Object.fromEntries(sections.map((name) => [name, true])),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { SECTIONS, type Section } from "../../core/sections.ts";
 import { createCallerApi } from "../api/caller.ts";
 import { parseExactJson } from "../api/exact-json.ts";
 import { Pace } from "../api/pace.ts";
@@ -22,14 +23,31 @@ function refusal(code: number, more: object = {}): Outcome<never> {
   return { ok: false, error, receivedAt: NOW, limit: undefined };
 }
 
-function startPoll(answer: (sections: string[], options: AskOptions) => Outcome<unknown>) {
+/** `rights` is what the key may read now; the poll begins with all sections, or with `allowed`. */
+function startPoll(
+  answer: (sections: string[], options: AskOptions) => Outcome<unknown>,
+  rights: { allowed?: readonly Section[]; now?: () => Outcome<unknown> } = {},
+) {
   const asked: string[] = [];
-  const api = createCallerApi(async <T>(_path: string, options: AskOptions = {}) => {
+  const api = createCallerApi(async <T>(path: string, options: AskOptions = {}) => {
     const sections = Object.keys(options.query ?? {});
-    asked.push(sections.join());
-    return answer(sections, options) as Outcome<T>;
+    const isAboutKey = path.endsWith("/key");
+    asked.push(isAboutKey ? "the key" : sections.join());
+    return (isAboutKey ? rights.now?.() : answer(sections, options)) as Outcome<T>;
   });
-  return { poll: new ServerPoll(api, new Pace()), asked };
+  return { poll: new ServerPoll(api, new Pace(), rights.allowed ?? SECTIONS), asked };
+}
+
+function keyWith(sections: readonly Section[]): Outcome<unknown> {
+  return {
+    ok: true,
+    status: 200,
+    value: { sections },
+    etag: null,
+    ageMs: 0,
+    receivedAt: NOW,
+    limit: undefined,
+  };
 }
 
 function stateWith(sections: readonly string[]): Outcome<unknown> {
@@ -48,16 +66,45 @@ describe("the poll of the page", () => {
     expect(asked).toEqual(["JoinLogs,Queue,Vehicles"]);
   });
 
-  test("does without a section that the key may not read, says so, and does not ask for it again", async () => {
-    const { poll, asked } = startPoll((sections) => {
-      return sections.includes("Players") ? refusal(5011) : stateWith(sections);
-    });
+  const ALL_BUT_PLAYERS = SECTIONS.filter((name) => name !== "Players");
+  const refusePlayers = (sections: string[]) =>
+    sections.includes("Players") ? refusal(5011) : stateWith(sections);
+
+  test("never asks for a section that the key may not read, and says which", async () => {
+    const { poll, asked } = startPoll(refusePlayers, { allowed: ALL_BUT_PLAYERS });
+    expect(poll.want(Symbol(), ["Players"])).toBe(false);
     poll.want(Symbol(), ["Players", "Staff"]);
     const reading = await poll.read();
     expect(reading).toMatchObject({ condition: "ok", forbidden: ["Players"], state: { Staff: [] } });
-    asked.length = 0;
-    await poll.read();
     expect(asked).toEqual(["Staff,JoinLogs,Queue"]);
+  });
+
+  test("with a key for no section at all, asks for the server itself", async () => {
+    const { poll, asked } = startPoll(stateWith, { allowed: [] });
+    poll.want(Symbol(), ["Players"]);
+    expect(await poll.read()).toMatchObject({ condition: "ok", forbidden: [...SECTIONS] });
+    expect(asked).toEqual([""]);
+  });
+
+  test("a right that is taken away meanwhile costs one refusal, and is done without", async () => {
+    const { poll, asked } = startPoll(refusePlayers, { now: () => keyWith(ALL_BUT_PLAYERS) });
+    poll.want(Symbol(), ["Players", "Staff"]);
+    const reading = await poll.read();
+    expect(reading).toMatchObject({ condition: "ok", forbidden: ["Players"], state: { Staff: [] } });
+    await poll.read();
+    expect(asked).toEqual([
+      "Players,Staff,JoinLogs,Queue",
+      "the key",
+      "Staff,JoinLogs,Queue",
+      "Staff,JoinLogs,Queue",
+    ]);
+  });
+
+  test("while it cannot learn the new rights it says that it was refused, and does not insist", async () => {
+    const { poll, asked } = startPoll(refusePlayers, { now: () => refusal(5016) });
+    poll.want(Symbol(), ["Players"]);
+    expect(await poll.read()).toMatchObject({ condition: "refused", error: { code: 5011 } });
+    expect(asked).toEqual(["Players,JoinLogs,Queue", "the key"]);
   });
 
   test("sends the ETag of the same sections and takes a 304 as the same state, with its new age", async () => {

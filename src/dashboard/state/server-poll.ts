@@ -35,7 +35,7 @@ export type Reading = {
   readonly isSlowed: boolean;
   /** How long to wait before the next poll. */
   readonly delayMs: number;
-  /** The sections that this key may not read, as far as they were asked for. */
+  /** The sections that this key may not read. */
   readonly forbidden: readonly Section[];
 };
 
@@ -51,20 +51,22 @@ export class ServerPoll {
   readonly #api: CallerApi;
   readonly #pace: Pace;
   readonly #wishes = new Map<symbol, readonly Section[]>();
-  readonly #forbidden = new Set<Section>();
   readonly #answers = new Map<string, Answer<ServerState>>();
+  #allowed: readonly Section[];
   #asked: readonly Section[] = [];
   #good: { readonly state: ServerState; readonly dataAt: number } | undefined;
 
-  constructor(api: CallerApi, pace: Pace) {
+  /** `allowed` is what the key may read; it is asked about again when Gatehouse refuses one of them. */
+  constructor(api: CallerApi, pace: Pace, allowed: readonly Section[]) {
     this.#api = api;
     this.#pace = pace;
+    this.#allowed = allowed;
   }
 
   /** Returns whether the sections were not in the last answer, so that it is worth asking at once. */
   want(wish: symbol, sections: readonly Section[]): boolean {
     this.#wishes.set(wish, sections);
-    return sections.some((name) => !this.#asked.includes(name) && !this.#forbidden.has(name));
+    return sections.some((name) => !this.#asked.includes(name) && this.#allowed.includes(name));
   }
 
   wantNoMore(wish: symbol): void {
@@ -78,8 +80,8 @@ export class ServerPoll {
   /** Throws only when the signal says so; what went wrong is in the reading. */
   async read(signal?: AbortSignal): Promise<Reading> {
     let outcome = await this.#ask(this.#listWanted(), signal);
-    if (!outcome.ok && outcome.error.code === ERRORS.sectionForbidden.code) {
-      await this.#findForbidden(signal);
+    const isForbidden = !outcome.ok && outcome.error.code === ERRORS.sectionForbidden.code;
+    if (isForbidden && (await this.#learnRights(signal))) {
       outcome = await this.#ask(this.#listWanted(), signal);
     }
     if (outcome.ok) {
@@ -92,7 +94,7 @@ export class ServerPoll {
 
   #listWanted(): readonly Section[] {
     const wanted = new Set([...HISTORY_SECTIONS, ...Array.from(this.#wishes.values()).flat()]);
-    return SECTIONS.filter((name) => wanted.has(name) && !this.#forbidden.has(name));
+    return SECTIONS.filter((name) => wanted.has(name) && this.#allowed.includes(name));
   }
 
   async #ask(sections: readonly Section[], signal?: AbortSignal): Promise<Outcome<ServerState>> {
@@ -109,12 +111,11 @@ export class ServerPoll {
     return answer;
   }
 
-  /** Gatehouse does not say which section it minds, so each is asked for alone: once a session, nine requests at most. */
-  async #findForbidden(signal?: AbortSignal): Promise<void> {
-    for (const section of this.#listWanted()) {
-      const outcome = await this.#api.readServer([section], undefined, signal);
-      if (!outcome.ok && outcome.error.code === ERRORS.sectionForbidden.code) this.#forbidden.add(section);
-    }
+  /** The operator has taken a section from the key while the page was open. Returns whether the rights are known again. */
+  async #learnRights(signal?: AbortSignal): Promise<boolean> {
+    const outcome = await this.#api.readKey(signal);
+    if (outcome.ok) this.#allowed = outcome.value.sections;
+    return outcome.ok;
   }
 
   #describe(outcome: Outcome<ServerState>): Reading {
@@ -128,7 +129,7 @@ export class ServerPoll {
       limit: this.#pace.limit,
       isSlowed: this.#pace.isSlowed(outcome.receivedAt),
       delayMs: this.#pace.delayMs(POLL_INTERVAL_MS, outcome.receivedAt),
-      forbidden: [...this.#forbidden],
+      forbidden: SECTIONS.filter((name) => !this.#allowed.includes(name)),
     };
   }
 }

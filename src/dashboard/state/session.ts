@@ -1,6 +1,7 @@
 // Who is signed in: the key, in memory or for the life of the tab, and the API behind it. Signing in asks Gatehouse.
 import { createContext, useContext } from "react";
 import { ERRORS } from "../../core/errors.ts";
+import type { Section } from "../../core/sections.ts";
 import { type AdminApi, createAdminApi } from "../api/admin.ts";
 import { type CallerApi, createCallerApi } from "../api/caller.ts";
 import { Pace } from "../api/pace.ts";
@@ -10,8 +11,10 @@ export type CallerSession = {
   readonly kind: "caller";
   readonly api: CallerApi;
   readonly pace: Pace;
-  /** Whether the key may send commands at all; which ones, only Gatehouse knows. */
+  /** Whether the key may send commands at all; each one is judged by Gatehouse. */
   readonly mayCommand: boolean;
+  /** What the key may read, as of signing in. */
+  readonly sections: readonly Section[];
 };
 
 export type OperatorSession = { readonly kind: "operator"; readonly api: AdminApi };
@@ -55,10 +58,11 @@ export function isSession(outcome: Session | SignInProblem): outcome is Session 
 async function signInCaller(key: string): Promise<Session | SignInProblem> {
   const pace = new Pace();
   const api = createCallerApi(createAsk(key, (outcome) => pace.note(outcome)));
-  const [read, commands] = await Promise.all([api.readServer([]), api.listCommands({ limit: 1 })]);
-  // A game API that cannot answer is no fault of the key.
-  if (!read.ok && read.error.code !== ERRORS.gameApi.code) return describeProblem(read.error);
-  return { kind: "caller", api, pace, mayCommand: commands.ok };
+  // The key is asked about, not the server: a game API that cannot answer is no fault of the key.
+  const answer = await api.readKey();
+  if (!answer.ok) return describeProblem(answer.error);
+  const { sections, commands } = answer.value;
+  return { kind: "caller", api, pace, sections, mayCommand: commands.length > 0 };
 }
 
 async function signInOperator(key: string): Promise<Session | SignInProblem> {

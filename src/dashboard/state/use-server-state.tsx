@@ -24,10 +24,10 @@ const SharedPoll = createContext<Shared | undefined>(undefined);
 const QUERY_KEY = ["server-state"];
 
 export function ServerStateProvider({ children }: { readonly children: ReactNode }) {
-  const { api, pace } = useCallerSession();
+  const { api, pace, sections } = useCallerSession();
   const { signOut } = useSession();
   const client = useQueryClient();
-  const poll = useMemo(() => new ServerPoll(api, pace), [api, pace]);
+  const poll = useMemo(() => new ServerPoll(api, pace, sections), [api, pace, sections]);
   const { data: reading = FIRST_READING, isFetching } = useQuery({
     queryKey: QUERY_KEY,
     queryFn: ({ signal }) => poll.read(signal),
