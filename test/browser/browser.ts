@@ -44,6 +44,8 @@ export type PageOptions = {
   readonly view?: string;
   /** Kept in the tab, as if the reader had signed in and ticked the box: skips the form. */
   readonly key?: string;
+  /** Where, if not on the stage that all tests share. */
+  readonly site?: Site;
   /** Answers that Chromium may complain about on its console, because the test asks for them. */
   readonly refusals?: readonly number[];
 };
@@ -84,7 +86,8 @@ export function getSite(): Promise<Site> {
   return site;
 }
 
-async function startSite(): Promise<Site> {
+/** A stage of its own, for a test that fills the operator's lists. */
+export async function startSite(): Promise<Site> {
   await buildWhereOld();
   const towns = new Map<string, () => Response | Promise<Response>>();
   const servers = new Map<string, GameServer>();
@@ -178,7 +181,7 @@ let visits: Visit[] = [];
 /** A page in a context of its own, at the sign-in form or, with a key, in a view. */
 export async function openPage(options: PageOptions = {}): Promise<Page> {
   const { language = "en", size = "desktop", scheme = "light", view, key, refusals = [] } = options;
-  const [{ url }, chrome] = await Promise.all([getSite(), getBrowser()]);
+  const [{ url }, chrome] = await Promise.all([options.site ?? getSite(), getBrowser()]);
   const isPhone = size === "phone";
   const context = await chrome.newContext({
     viewport: isPhone ? { width: 390, height: 844 } : { width: 1280, height: 800 },

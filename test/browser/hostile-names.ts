@@ -57,6 +57,11 @@ export const HOSTILE_NAMES: readonly string[] = [
   "W".repeat(10_240),
 ];
 
+/** The same as an operator may call a server or a key: up to a hundred characters, none of them for control. */
+export const HOSTILE_LABELS: readonly string[] = HOSTILE_NAMES.map((name) =>
+  name.replaceAll(/\p{Cc}/gu, "").slice(0, 100),
+);
+
 function pick(index: number): string {
   return HOSTILE_NAMES[index % HOSTILE_NAMES.length] ?? "";
 }

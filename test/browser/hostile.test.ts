@@ -1,4 +1,4 @@
-// Names that want to be more than text stay text, in every view that there is.
+// Names that want to be more than text stay text, in every view that there is, for callers and for operators.
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import {
@@ -7,10 +7,12 @@ import {
   expectNoSidewaysScroll,
   getSite,
   openPage,
+  type Site,
   type Size,
+  startSite,
   walkViews,
 } from "./browser.ts";
-import { HOSTILE_NAMES, makeHostileTown } from "./hostile-names.ts";
+import { HOSTILE_LABELS, HOSTILE_NAMES, makeHostileTown } from "./hostile-names.ts";
 
 const MARKUP =
   "script, iframe, object, embed, img, video, form[action], base, meta, link, math, a[href^='javascript']";
@@ -29,7 +31,7 @@ async function expectHarmless(page: Page): Promise<void> {
   await page.waitForTimeout(150);
   expect(await page.evaluate<unknown>("window.hostile")).toBeUndefined();
   expect(await page.evaluate<unknown>("({}).hostile")).toBeUndefined();
-  expect(await page.locator("#content").locator(MARKUP).count()).toBe(0);
+  expect(await page.locator("#content, [role=dialog]").locator(MARKUP).count()).toBe(0);
   expect(await page.locator("script:not([src^='/assets/'])").count()).toBe(0);
   expect(await page.locator("#content").innerText()).not.toContain("This view has failed");
 }
@@ -64,5 +66,124 @@ browserTest("a hostile name is shown as it is: cut when long, apart from the tex
   await expectAccessible(page);
   await page.keyboard.press("Escape");
   await whole.waitFor({ state: "hidden" });
+  await expectHarmless(page);
+});
+
+const pickLabel = (index: number) => HOSTILE_LABELS[index % HOSTILE_LABELS.length] ?? "";
+
+/** Each label in every text that an operator, or the holder of a key, can put before an operator's eyes. */
+async function startHostileSite(): Promise<Site> {
+  const site = await startSite();
+  const { gatehouse, game } = site;
+  const change = async (method: string, path: string, body: object): Promise<Record<string, string>> => {
+    const response = await gatehouse.admin(method, path, body);
+    expect([method, path, response.status]).toEqual([method, path, method === "POST" ? 201 : 200]);
+    return (await response.json()) as Record<string, string>;
+  };
+  // The game refuses every other command, in words of the same kind.
+  const { answer } = game;
+  let sent = 0;
+  game.answer = (request) => {
+    if (request.method !== "POST" || ++sent % 2 === 0) return answer(request);
+    return Response.json({ code: 3001, message: pickLabel(sent) }, { status: 400 });
+  };
+  const keyIds: string[] = [];
+  for (const [index, name] of HOSTILE_LABELS.entries()) {
+    const { server_id } = await change("POST", "/admin/servers", {
+      name,
+      server_key: `hostile-Town${index}`,
+    });
+    const { key_id = "", token } = await change("POST", "/admin/keys", {
+      server_id,
+      label: pickLabel(index + 1),
+      commands: ["*"],
+    });
+    keyIds.push(key_id);
+    const accepted = await gatehouse.admin(
+      "POST",
+      "/v2/game/server/command",
+      { command: pickLabel(index + 2) },
+      { Authorization: `Bearer ${token}` },
+    );
+    expect(accepted.status).toBe(202);
+  }
+  // Names of commands have no spaces, and case does not tell them apart.
+  const short = HOSTILE_LABELS.filter((name) => /^\S{1,50}$/.test(name));
+  const commands = [...new Map(short.map((name) => [name.toLowerCase(), name])).values()];
+  for (const [index, keyId] of keyIds.entries()) {
+    await change("PATCH", `/admin/keys/${keyId}`, { label: pickLabel(index), commands });
+    for (let asked = 0; asked < 520; asked++) await gatehouse.app.store.judge(keyId, Date.now(), true);
+  }
+  return site;
+}
+
+let hostileSite: Promise<Site> | undefined;
+
+/** All pages of the view's list. */
+async function readList(page: Page): Promise<string> {
+  const more = page.getByRole("button", { name: "Load more" });
+  while ((await more.count()) > 0) {
+    await more.click().catch(() => {});
+    await page.waitForTimeout(50);
+  }
+  return page.locator("#content").innerText();
+}
+
+for (const size of ["desktop", "phone"] as const) {
+  browserTest(`fifty hostile names execute nothing in the operator's views, ${size}`, async () => {
+    hostileSite ??= startHostileSite();
+    const site = await hostileSite;
+    const page = await openPage({ site, size, view: "servers", key: site.masterKey });
+    const withoutNames = ["health"];
+    const views = await walkViews(page, async (view) => {
+      const text = await readList(page);
+      const unseen = HOSTILE_LABELS.filter((label) => !text.includes(label.trim()));
+      expect([view, withoutNames.includes(view) ? [] : unseen]).toEqual([view, []]);
+      await expectHarmless(page);
+      await expectNoSidewaysScroll(page);
+    });
+    expect(views).toEqual(["servers", "keys", "blocks", "commands", "audit", "health"]);
+  });
+}
+
+browserTest("the operator's dialogs show hostile names as they are", async () => {
+  hostileSite ??= startHostileSite();
+  const site = await hostileSite;
+  const page = await openPage({ site, view: "servers", key: site.masterKey });
+  const dialog = page.getByRole("dialog");
+  const expectShown = async (label: string) => {
+    await dialog.waitFor();
+    await page.locator(".mantine-Loader-root").waitFor({ state: "detached" });
+    const values = await dialog.locator("input").evaluateAll((all) => all.map((input) => input.value));
+    expect([await dialog.innerText(), ...values].join("\n")).toContain(label);
+    await expectHarmless(page);
+    await dialog.getByRole("button", { name: "Close" }).click();
+    await dialog.waitFor({ state: "detached" });
+  };
+  const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
+  const labels = [0, 38, 44].map(pickLabel);
+  for (const label of labels) {
+    await press(`Edit ${label}`);
+    await expectShown(label);
+    await press(`Delete ${label}`);
+    await expectShown(label);
+  }
+  await page.evaluate(`location.hash = "#/keys"`);
+  for (const label of labels) {
+    await press(`Details of ${label}`);
+    await expectShown(label);
+    await press(`Edit ${label}`);
+    await expectShown(label);
+    for (const item of ["Suspend", "New token", "Revoke"]) {
+      await press(`More for ${label}`);
+      await page.getByRole("menuitem", { name: item }).click();
+      await expectShown(label);
+    }
+  }
+  await page.evaluate(`location.hash = "#/blocks"`);
+  for (const label of labels) {
+    await press(`Lift the block of ${label}`);
+    await page.getByText(`The block of ${label} is lifted`).waitFor();
+  }
   await expectHarmless(page);
 });
