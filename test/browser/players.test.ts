@@ -53,6 +53,43 @@ browserTest("players can be searched and filtered, and the count is announced", 
   await expectRows(page, 1);
 });
 
+browserTest("teams are shown, sorted, chosen and found by their name in the reader's language", async () => {
+  const page = await openView("players", { language: "ru" });
+  await expectRows(page, 40);
+  const teams = () => page.locator("tbody .team-name").allInnerTexts();
+  const names = ["Гражданские", "Дорожная служба", "Пожарные", "Полиция", "Тюрьма", "Шериф"];
+  const header = page.getByRole("columnheader", { name: "Команда" });
+  await header.getByRole("button").click();
+  expect([...new Set(await teams())]).toEqual(names);
+  await header.getByRole("button").click();
+  expect([...new Set(await teams())]).toEqual(names.toReversed());
+
+  const choice = page.getByLabel("Команда");
+  expect(await choice.locator("option").allInnerTexts()).toEqual(["Все", ...names]);
+  const police = TOWN.Players.filter(({ Team }) => Team === "Police").length;
+  await choice.selectOption({ label: "Полиция" });
+  await expectRows(page, police);
+  await choice.selectOption("");
+  // By what is shown, and by what the game calls it.
+  for (const word of ["полиц", "police"]) {
+    await page.getByLabel("Поиск").fill(word);
+    await expectRows(page, police);
+    expect(new Set(await teams())).toEqual(new Set(["Полиция"]));
+  }
+
+  for (const view of ["staff", "calls"]) {
+    await page.evaluate(`location.hash = "#/${view}"`);
+    await page.locator(".team-name", { hasText: "Шериф" }).first().waitFor();
+    expect(await page.locator("#content").innerText()).not.toMatch(/Sheriff|Police|Civilian/);
+  }
+  await page.evaluate(`location.hash = "#/map"`);
+  await page.locator("#content nav").getByRole("button").first().waitFor();
+  await page.getByRole("searchbox").fill("шериф");
+  const sheriffs = TOWN.Players.filter(({ Team, Location }) => Team === "Sheriff" && Location).length;
+  const calls = TOWN.EmergencyCalls.filter(({ Team }) => Team === "Sheriff").length;
+  await expectCount(page.locator(".map-row"), sheriffs + calls);
+});
+
 browserTest("name and id are apart, and each is copied as it is", async () => {
   const page = await openView("players");
   const row = page.getByRole("row", { name: nameOf(1) }).first();

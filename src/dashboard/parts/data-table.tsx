@@ -176,9 +176,16 @@ function ChoiceField<Row>(props: {
   readonly value: string;
   readonly onChange: (option: string) => void;
 }) {
-  const { t } = useTranslation("table");
+  const { t, i18n } = useTranslation("table");
   const { choice, rows, value } = props;
-  const options = useMemo(() => listOptions(rows, choice, value), [rows, choice, value]);
+  const options = useMemo(() => {
+    const named = listOptions(rows, choice, value).map((option) => {
+      return { option, name: choice.nameOf?.(option) ?? option };
+    });
+    // The reader looks for the name, whatever the game calls it.
+    const { compare } = new Intl.Collator(i18n.language, { numeric: true });
+    return named.sort((a, b) => compare(a.name, b.name));
+  }, [rows, choice, value, i18n.language]);
   return (
     <NativeSelect
       label={choice.label}
@@ -187,9 +194,9 @@ function ChoiceField<Row>(props: {
       className="toolbar-choice"
     >
       <option value="">{t("all")}</option>
-      {options.map((option) => (
+      {options.map(({ option, name }) => (
         <option key={option} value={option}>
-          {cutText(choice.nameOf?.(option) ?? option, OPTION_MAX).text}
+          {cutText(name, OPTION_MAX).text}
         </option>
       ))}
     </NativeSelect>

@@ -1,12 +1,26 @@
 // A team: its name in the reader's language, and its colour as a dot that only repeats the name.
 import { Group, Text, useComputedColorScheme } from "@mantine/core";
+import { useCallback } from "react";
 import { useTranslation } from "react-i18next";
 import { isTeam, teamColour } from "../team-colours.ts";
+import { GameText } from "./game-text.tsx";
 
 /** Teams that the page does not know keep the name that the game gives them. */
 export function useTeamName(): (team: string | undefined) => string {
   const { t } = useTranslation("map");
-  return (team) => (!team ? t("facts.noTeam") : isTeam(team) ? t(`teams.${team}`) : team);
+  return useCallback((team) => (!team ? t("facts.noTeam") : isTeam(team) ? t(`teams.${team}`) : team), [t]);
+}
+
+/** What a team is sorted and searched by: the name that is shown, then the game's own, which players know better. */
+export function useTeamWords(): (team: string | undefined) => string | undefined {
+  const nameOf = useTeamName();
+  return useCallback(
+    (team) => {
+      const name = team && nameOf(team);
+      return name === team ? team : `${name} ${team}`;
+    },
+    [nameOf],
+  );
 }
 
 export function TeamDot({ team }: { readonly team: string | undefined }) {
@@ -23,5 +37,17 @@ export function TeamLabel({ team }: { readonly team: string | undefined }) {
         {nameOf(team)}
       </Text>
     </Group>
+  );
+}
+
+/** In a table: cut when it is long, with what cannot be seen made visible. */
+export function TeamName({ team }: { readonly team: string }) {
+  const nameOf = useTeamName();
+  const scheme = useComputedColorScheme("light");
+  return (
+    <span className="team-name">
+      <span className="team-dot" style={{ background: teamColour(team, scheme) }} aria-hidden />
+      <GameText text={nameOf(team)} max={24} />
+    </span>
   );
 }

@@ -10,7 +10,7 @@ import { GameText } from "../parts/game-text.tsx";
 import { Moment, NowProvider } from "../parts/moment.tsx";
 import { PlayerName } from "../parts/player-name.tsx";
 import { ServerStateGate } from "../parts/states.tsx";
-import { TeamName } from "../parts/team-name.tsx";
+import { TeamName, useTeamName, useTeamWords } from "../parts/team.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
 import { parsePlayerRef } from "../player-ref.ts";
 import { useServerState } from "../state/use-server-state.tsx";
@@ -70,6 +70,8 @@ const EmergencyTable = memo(function EmergencyTable(props: {
 }) {
   const { t } = useTranslation("calls");
   const { calls, names } = props;
+  const nameTeam = useTeamName();
+  const wordsOf = useTeamWords();
   const columns = useMemo(
     (): readonly ShownColumn<EmergencyCall>[] => [
       {
@@ -86,7 +88,7 @@ const EmergencyTable = memo(function EmergencyTable(props: {
       {
         id: "team",
         title: t("column.team"),
-        readValue: ({ Team }) => Team,
+        readValue: ({ Team }) => wordsOf(Team),
         cell: ({ Team }) => (Team ? <TeamName team={Team} /> : undefined),
       },
       {
@@ -122,13 +124,13 @@ const EmergencyTable = memo(function EmergencyTable(props: {
         cell: ({ StartedAt }) => (StartedAt === undefined ? undefined : <Moment seconds={StartedAt} />),
       },
     ],
-    [t, names],
+    [t, names, wordsOf],
   );
   const choices = useMemo(
     (): readonly ShownChoice<EmergencyCall>[] => [
-      { id: "team", label: t("column.team"), readValue: ({ Team }) => Team },
+      { id: "team", label: t("column.team"), readValue: ({ Team }) => Team, nameOf: nameTeam },
     ],
-    [t],
+    [t, nameTeam],
   );
   return (
     <DataTable

@@ -8,7 +8,7 @@ import { DataTable, type ShownChoice, type ShownColumn } from "../parts/data-tab
 import { GameText } from "../parts/game-text.tsx";
 import { CopyableText } from "../parts/player-name.tsx";
 import { ServerStateGate } from "../parts/states.tsx";
-import { TeamName } from "../parts/team-name.tsx";
+import { TeamName, useTeamName, useTeamWords } from "../parts/team.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
 import { type PlayerRef, parsePlayerRef } from "../player-ref.ts";
 import { useServerState } from "../state/use-server-state.tsx";
@@ -40,6 +40,8 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
     [players],
   );
   const namePermission = usePermissionName();
+  const nameTeam = useTeamName();
+  const wordsOf = useTeamWords();
 
   const columns = useMemo(
     (): readonly ShownColumn<Row>[] => [
@@ -58,7 +60,7 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
       {
         id: "team",
         title: t("column.team"),
-        readValue: ({ Team }) => Team,
+        readValue: ({ Team }) => wordsOf(Team),
         cell: ({ Team }) => (Team ? <TeamName team={Team} /> : undefined),
       },
       {
@@ -94,11 +96,11 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
         },
       },
     ],
-    [t, namePermission],
+    [t, namePermission, wordsOf],
   );
   const choices = useMemo(
     (): readonly ShownChoice<Row>[] => [
-      { id: "team", label: t("column.team"), readValue: ({ Team }) => Team },
+      { id: "team", label: t("column.team"), readValue: ({ Team }) => Team, nameOf: nameTeam },
       {
         id: "permission",
         label: t("column.permission"),
@@ -106,7 +108,7 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
         nameOf: namePermission,
       },
     ],
-    [t, namePermission],
+    [t, namePermission, nameTeam],
   );
 
   return (

@@ -7,7 +7,7 @@ import type { Player, Staff } from "../api/caller.ts";
 import { DataTable, type ShownChoice, type ShownColumn } from "../parts/data-table.tsx";
 import { CopyableText } from "../parts/player-name.tsx";
 import { ServerStateGate } from "../parts/states.tsx";
-import { TeamName } from "../parts/team-name.tsx";
+import { TeamName, useTeamWords } from "../parts/team.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
 import { parsePlayerRef } from "../player-ref.ts";
 import { useServerState } from "../state/use-server-state.tsx";
@@ -46,6 +46,7 @@ const StaffTable = memo(function StaffTable(props: {
   const { staff, players } = props;
   const rows = useMemo(() => listRows(staff, players), [staff, players]);
   const knowsPlayers = players !== undefined;
+  const wordsOf = useTeamWords();
 
   const columns = useMemo((): readonly ShownColumn<Row>[] => {
     const always: readonly ShownColumn<Row>[] = [
@@ -79,7 +80,8 @@ const StaffTable = memo(function StaffTable(props: {
       {
         id: "here",
         title: t("column.here"),
-        readValue: ({ isHere, team }) => `${isHere ? 0 : 1} ${t(isHere ? "here" : "away")} ${team ?? ""}`,
+        readValue: ({ isHere, team }) =>
+          `${isHere ? 0 : 1} ${t(isHere ? "here" : "away")} ${wordsOf(team) ?? ""}`,
         cell: ({ isHere, team }) =>
           isHere ? (
             <span className="team-name">
@@ -93,7 +95,7 @@ const StaffTable = memo(function StaffTable(props: {
           ),
       },
     ];
-  }, [t, knowsPlayers]);
+  }, [t, knowsPlayers, wordsOf]);
   const choices = useMemo((): readonly ShownChoice<Row>[] => {
     const role: ShownChoice<Row> = {
       id: "role",

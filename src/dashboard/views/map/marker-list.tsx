@@ -3,7 +3,7 @@ import { Text, TextInput, UnstyledButton, useComputedColorScheme } from "@mantin
 import { memo, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Icon } from "../../parts/icon.tsx";
-import { TeamDot, useTeamName } from "../../parts/team.tsx";
+import { TeamDot, useTeamName, useTeamWords } from "../../parts/team.tsx";
 import { teamColour } from "../../team-colours.ts";
 import { Stars, useMarkerName } from "./marker-facts.tsx";
 import type { Marker } from "./markers.ts";
@@ -19,13 +19,16 @@ type ListProps = {
 export const MarkerList = memo(function MarkerList({ markers, followed, onFollow, onLook }: ListProps) {
   const { t } = useTranslation("map");
   const nameOf = useMarkerName();
+  const wordsOf = useTeamWords();
   const [sought, setSought] = useState("");
   const found = useMemo(() => {
     const wanted = sought.trim().toLocaleLowerCase();
     const list = markers.map((marker) => ({ marker, name: nameOf(marker) }));
-    const matching = list.filter(({ marker, name }) => textOf(marker, name).includes(wanted));
+    const matching = list.filter(({ marker, name }) => {
+      return textOf(marker, name, wordsOf(marker.team)).includes(wanted);
+    });
     return matching.sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
-  }, [markers, sought, nameOf]);
+  }, [markers, sought, nameOf, wordsOf]);
   const groups = [
     { title: t("calls"), rows: found.filter(({ marker }) => marker.kind === "call") },
     { title: t("players"), rows: found.filter(({ marker }) => marker.kind === "player") },
@@ -102,10 +105,10 @@ function Row({ marker, name }: { readonly marker: Marker; readonly name: string 
   );
 }
 
-function textOf(marker: Marker, name: string): string {
+function textOf(marker: Marker, name: string, team: string | undefined): string {
   const parts =
     marker.kind === "call"
-      ? [name, marker.team, marker.description, marker.where]
-      : [name, marker.callsign, marker.team, marker.street, marker.postal];
+      ? [name, team, marker.description, marker.where]
+      : [name, marker.callsign, team, marker.street, marker.postal];
   return parts.join("\n").toLocaleLowerCase();
 }
