@@ -38,6 +38,7 @@ import { lockDataFolder, openDatabase } from "./open-database.ts";
 import { toPage, toSeq } from "./pages.ts";
 import { readItems, writeItem } from "./portable.ts";
 import { type ApiKeyRow, type KeyRow, type ServerRow, toApiKey, toGameServer, toKeyDetails } from "./rows.ts";
+import { TokenMarks } from "./token-marks.ts";
 import { UsageLog } from "./usage-log.ts";
 
 const ID_LENGTH = 20;
@@ -73,6 +74,7 @@ class SqliteStore implements PortableStore {
   readonly #sealer: Sealer;
   readonly #clock: Clock;
   readonly #servers = new Map<string, GameServer>();
+  readonly #tokens = new TokenMarks();
   #keysVersion = 0;
   readonly #group: GroupCommit;
   readonly #limits: LimitBook;
@@ -96,6 +98,7 @@ class SqliteStore implements PortableStore {
   }
 
   findKey(tokenHash: string, now: number): ApiKey | undefined {
+    if (!this.#tokens.mayHave(tokenHash)) return undefined;
     const row = this.#guard(() =>
       this.#db
         .query<ApiKeyRow & { valid_until: number | null }, [string]>(
@@ -236,7 +239,7 @@ class SqliteStore implements PortableStore {
           draft.expiresAt,
           now,
         );
-      this.#db.query("INSERT INTO tokens (token_hash, key_id) VALUES (?, ?)").run(draft.tokenHash, keyId);
+      this.#insertToken(draft.tokenHash, keyId);
       return getRow(made);
     });
     return toKeyDetails(row);
@@ -306,7 +309,7 @@ class SqliteStore implements PortableStore {
              ORDER BY token_hash = ?3 DESC, valid_until DESC LIMIT ?4)`,
         )
         .run(keyId, now, replaced?.token_hash ?? "", TOKENS_IN_GRACE_MAX);
-      this.#db.query("INSERT INTO tokens (token_hash, key_id) VALUES (?, ?)").run(tokenHash, keyId);
+      this.#insertToken(tokenHash, keyId);
     });
     this.#keysVersion++;
     return true;
@@ -391,8 +394,11 @@ class SqliteStore implements PortableStore {
     this.#write(() => {
       for (const item of items) writeItem(this.#db, this.#sealer, item);
     });
-    this.#load();
-    for (const item of items) if (item.kind === "block") this.#limits.learn(item.block);
+    for (const item of items) {
+      if (item.kind === "server") this.#servers.set(item.server.serverId, item.server);
+      else if (item.kind === "key") for (const { tokenHash } of item.tokens) this.#tokens.add(tokenHash);
+      else if (item.kind === "block") this.#limits.learn(item.block);
+    }
   }
 
   /** The lock on the data folder is ours. */
@@ -411,6 +417,8 @@ class SqliteStore implements PortableStore {
     for (const row of this.#db.query<ServerRow, []>("SELECT * FROM servers").all()) {
       this.#servers.set(row.server_id, toGameServer(row));
     }
+    const tokens = this.#db.query<{ token_hash: string }, []>("SELECT token_hash FROM tokens");
+    for (const { token_hash } of tokens.iterate()) this.#tokens.add(token_hash);
   }
 
   /** With the server's own spelling of its id: a hundred thousand keys need not each keep a copy. */
@@ -430,6 +438,11 @@ class SqliteStore implements PortableStore {
       "GATEHOUSE_SECRET (or secret.key in the data folder) is not the one this database was made with; " +
         "the stored server keys cannot be read — put the old secret back",
     );
+  }
+
+  #insertToken(tokenHash: string, keyId: string): void {
+    this.#db.query("INSERT INTO tokens (token_hash, key_id) VALUES (?, ?)").run(tokenHash, keyId);
+    this.#tokens.add(tokenHash);
   }
 
   /** The tokens that led to the key, for memory to forget once this is on disk. */
