@@ -63,7 +63,7 @@ export async function measurePaths(
       progress.step(`${contender.name}: start, then the same answers as Gatehouse's`);
       const running = await contender.start(stage, cores, answersPath);
       entrants.push({ contender, running, idleMb: readResidentMb(running.pid) });
-      if (contender === FLOOR) continue;
+      if (contender.judgesNobody) continue;
       const theirs = await collectAnswers(running.urlOf, tokens);
       if (contender === OURS) {
         ours = theirs;
@@ -111,8 +111,7 @@ async function measureCase(
   );
   for (let round = 0; round < settings.rounds; round++) {
     for (const { contender, running } of entrants) {
-      // The floor counts nobody, so nobody need be used up.
-      const refusal = asked.tokens === "used up" && contender !== FLOOR && refusals.get(contender.id);
+      const refusal = asked.tokens === "used up" && !contender.judgesNobody && refusals.get(contender.id);
       const result = refusal
         ? await refusal.measure()
         : await measurePlain(asked, running, stage, cores, settings);

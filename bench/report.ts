@@ -6,7 +6,7 @@ import type { CommandResults } from "./commands.ts";
 import { isMet, listGoals } from "./goals.ts";
 import type { GrowthResults, GrowthRow } from "./growth.ts";
 import type { PathResults } from "./paths.ts";
-import { FLOOR, ROSTER } from "./roster.ts";
+import { ROSTER } from "./roster.ts";
 import { CONNECTIONS, READ_KEYS, type Settings } from "./settings.ts";
 
 export type Results = {
@@ -138,7 +138,7 @@ function describePaths(paths: PathResults, charts: Map<string, string>): string 
       ["", "idle", "after the load"],
       contenders.map(({ contender, idleMb, loadedMb }) => [
         contender.name,
-        contender === FLOOR ? `${idleMb.toFixed(0)} (no keys)` : idleMb.toFixed(0),
+        contender.judgesNobody ? `${idleMb.toFixed(0)} (no keys)` : idleMb.toFixed(0),
         loadedMb.toFixed(0),
       ]),
     ),

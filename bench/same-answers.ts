@@ -17,6 +17,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
   "content-length",
+  "transfer-encoding",
 ]);
 /** Headers that must be there, with a value of each one's own. */
 const VARYING: ReadonlySet<string> = new Set([

@@ -6,6 +6,8 @@ import type { Stage } from "../stage.ts";
 export type Contender = {
   readonly id: string;
   readonly name: string;
+  /** True for those that send what they were given, whoever asks: they have no keys, and nobody need be used up. */
+  readonly judgesNobody?: boolean;
   /** A sentence why it cannot take part here; undefined when it can. */
   findObstacle(): string | undefined;
   /** Contenders start in the order of the roster; `floor` needs answers of the first. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Log, UsageCell } from "../core/ports.ts";
-import { HOUR_MS, UsageMeter, WAITING_CELLS_MAX } from "./usage-meter.ts";
+import { BATCH_MAX, HOUR_MS, UsageMeter, WAITING_CELLS_MAX } from "./usage-meter.ts";
 
 const NOW = 1_800_000_000_000;
 const HOUR = NOW - (NOW % HOUR_MS);
@@ -99,7 +99,7 @@ describe("counting the use of keys", () => {
     for (let i = 0; i < 1_201; i++) meter.count(`key_${i}`, 0, NOW);
     await meter.handOver();
     expect(store.total).toBe(1_201);
-    expect(Math.max(...store.calls.map((cells) => cells.length))).toBeLessThanOrEqual(500);
+    expect(Math.max(...store.calls.map((cells) => cells.length))).toBeLessThanOrEqual(BATCH_MAX);
   });
 });
 
@@ -130,7 +130,7 @@ describe("a store that refuses", () => {
     for (let i = 0; i < 1_201; i++) meter.count(`key_${i}`, 0, NOW);
     store.refusesAfter = 1;
     await meter.handOver();
-    expect(store.total).toBe(500);
+    expect(store.total).toBe(BATCH_MAX);
     store.refusesAfter = Number.POSITIVE_INFINITY;
     await meter.handOver();
     expect(store.total).toBe(1_201);

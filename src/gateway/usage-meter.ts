@@ -4,7 +4,7 @@ import type { Log, Store, UsageCell } from "../core/ports.ts";
 
 export const HOUR_MS = 3_600_000;
 /** Written in one go, so that a busy moment does not hold up requests. */
-const BATCH_MAX = 500;
+export const BATCH_MAX = 100;
 /** While the store takes nothing: what is counted beyond this is dropped. */
 export const WAITING_CELLS_MAX = 100_000;
 

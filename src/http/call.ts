@@ -24,6 +24,8 @@ export class Call {
   code = 0;
   /** The key that sent the request, once it is known. For the key's usage. */
   keyId: string | undefined;
+  /** Whether its answer had to be waited for: then the runtime is done with the request's own turn. */
+  isLate = false;
   readonly startedAt = performance.now();
   #id: string | undefined;
 

@@ -51,7 +51,9 @@ export function createEdge({ findTarget, cors, clock, log, isDraining, watch }: 
   function run(handler: Handler, call: Call): Response | Promise<Response> {
     try {
       const answer = handler(call);
-      return answer instanceof Promise ? answer.catch((error) => answerFault(call, error)) : answer;
+      if (!(answer instanceof Promise)) return answer;
+      call.isLate = true;
+      return answer.catch((error) => answerFault(call, error));
     } catch (error) {
       return answerFault(call, error);
     }

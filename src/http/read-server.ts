@@ -10,6 +10,8 @@ import type { CallerHandler } from "./caller-only.ts";
 import { acceptsGzip, isMatchingEtag } from "./conditional.ts";
 import { memoize } from "./memo.ts";
 
+const LATE_BYTES_MAX = 15_000;
+
 /** Clients send the same few values again and again. */
 export const wantsGzip = memoize(acceptsGzip, 200, 256);
 
@@ -46,7 +48,7 @@ function answerReading(
   const headers = headersOf(body);
   const response = isKnown
     ? new Response(null, { status: 304, headers })
-    : new Response(packed ?? body.bytes, { headers });
+    : new Response(toPayload(call, packed ?? body.bytes), { headers });
   const ageMs = reading.isHit ? now - reading.snapshot.fetchedAt : 0;
   response.headers.set("Age", ageMs < 1000 ? "0" : String(Math.floor(ageMs / 1000)));
   if (report) {
@@ -56,6 +58,21 @@ function answerReading(
   if (!reading.isHit) response.headers.set("X-Cache", "miss");
   if (packed) response.headers.set("Content-Encoding", "gzip");
   return response;
+}
+
+/**
+ * The runtime sends a larger body of a late answer in one piece, but its headers one word at a time, a packet for each; with a
+ * stream it puts everything together. The price is a chunked answer instead of one with a length.
+ */
+function toPayload(call: Call, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | ReadableStream {
+  if (!call.isLate || bytes.length <= LATE_BYTES_MAX || call.request.method === "HEAD") return bytes;
+  return new ReadableStream({
+    type: "direct",
+    pull(controller) {
+      controller.write(bytes);
+      controller.end();
+    },
+  });
 }
 
 /** What every answer with this body says, made once a body: copying it is cheaper than listing it anew. */
