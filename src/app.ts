@@ -58,6 +58,7 @@ const WRONG_SECRET_LOG_MS = 10_000;
 const USAGE_HAND_OVER_MS = 10_000;
 /** Other instances tell when a key was last used, too, and must be right within five seconds. */
 const USAGE_HAND_OVER_SHARED_MS = 3_000;
+const REST_FACTOR = 10;
 const USAGE_KEPT_MS = 30 * 24 * HOUR_MS;
 const TIDY_MS = HOUR_MS;
 const BURST_QUIET_MS = 100;
@@ -196,7 +197,8 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
 
     const usage = new UsageMeter(store, log);
     closers.push(() => usage.handOver());
-    closers.push(repeat(shared ? USAGE_HAND_OVER_SHARED_MS : USAGE_HAND_OVER_MS, () => usage.handOver()));
+    const handOverMs = shared ? USAGE_HAND_OVER_SHARED_MS : USAGE_HAND_OVER_MS;
+    closers.push(repeatWithRest(handOverMs, () => usage.handOver()));
     const tidy = async () => {
       const now = clock();
       const before = {
@@ -393,6 +395,22 @@ function repeat(everyMs: number, act: () => Promise<void>): () => Promise<void> 
   const timer = setInterval(() => void act(), everyMs);
   timer.unref();
   return async () => clearInterval(timer);
+}
+
+/** The same, but rests ten times as long as each call took: with very many keys in use, statistics must not eat up the machine. */
+function repeatWithRest(everyMs: number, act: () => Promise<void>): () => Promise<void> {
+  let timer = setTimeout(run, everyMs).unref();
+  let isEnded = false;
+  async function run(): Promise<void> {
+    const startedAt = performance.now();
+    await act();
+    const restMs = Math.max(everyMs, (performance.now() - startedAt) * REST_FACTOR);
+    if (!isEnded) timer = setTimeout(run, Math.min(restMs, TIMER_MAX_MS)).unref();
+  }
+  return async () => {
+    isEnded = true;
+    clearTimeout(timer);
+  };
 }
 
 function createWatcher(parts: {
