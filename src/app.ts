@@ -58,7 +58,7 @@ const WRONG_SECRET_LOG_MS = 10_000;
 const USAGE_HAND_OVER_MS = 10_000;
 /** Other instances tell when a key was last used, too, and must be right within five seconds. */
 const USAGE_HAND_OVER_SHARED_MS = 3_000;
-const REST_FACTOR = 10;
+const REST_FACTOR = 50;
 const USAGE_KEPT_MS = 30 * 24 * HOUR_MS;
 const TIDY_MS = HOUR_MS;
 const BURST_QUIET_MS = 100;
@@ -397,7 +397,7 @@ function repeat(everyMs: number, act: () => Promise<void>): () => Promise<void> 
   return async () => clearInterval(timer);
 }
 
-/** The same, but rests ten times as long as each call took: with very many keys in use, statistics must not eat up the machine. */
+/** The same, but rests fifty times as long as each call took: with very many keys in use, statistics must not eat up the machine. */
 function repeatWithRest(everyMs: number, act: () => Promise<void>): () => Promise<void> {
   let timer = setTimeout(run, everyMs).unref();
   let isEnded = false;

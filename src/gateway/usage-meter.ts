@@ -57,7 +57,8 @@ export class UsageMeter {
 
   async #handOverAll(): Promise<void> {
     if (this.size() === 0) return;
-    const cells = [...this.#waiting.values(), ...this.#open.values()];
+    // In the order of their keys: neighbours share a page of the database.
+    const cells = [...this.#waiting.values(), ...this.#open.values()].sort(byKey);
     this.#waiting = new Map();
     this.#open = new Map();
     for (let done = 0; done < cells.length; done += BATCH_MAX) {
@@ -87,6 +88,11 @@ export class UsageMeter {
     kept.fine += cell.fine;
     for (const [code, times] of cell.refused ?? []) addRefusals(kept, code, times);
   }
+}
+
+function byKey(a: OpenCell, b: OpenCell): number {
+  if (a.keyId === b.keyId) return a.hour - b.hour;
+  return a.keyId < b.keyId ? -1 : 1;
 }
 
 function addRefusals(cell: OpenCell, code: number, times: number): void {
