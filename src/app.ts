@@ -58,7 +58,8 @@ const WRONG_SECRET_LOG_MS = 10_000;
 const USAGE_HAND_OVER_MS = 10_000;
 /** Other instances tell when a key was last used, too, and must be right within five seconds. */
 const USAGE_HAND_OVER_SHARED_MS = 3_000;
-const REST_FACTOR = 50;
+const USAGE_REST_FACTOR = 50;
+const USAGE_REST_MAX_MS = 60_000;
 const USAGE_KEPT_MS = 30 * 24 * HOUR_MS;
 const TIDY_MS = HOUR_MS;
 const BURST_QUIET_MS = 100;
@@ -197,8 +198,8 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
 
     const usage = new UsageMeter(store, log);
     closers.push(() => usage.handOver());
-    const handOverMs = shared ? USAGE_HAND_OVER_SHARED_MS : USAGE_HAND_OVER_MS;
-    closers.push(repeatWithRest(handOverMs, () => usage.handOver()));
+    const handOver = () => usage.handOver();
+    closers.push(shared ? repeat(USAGE_HAND_OVER_SHARED_MS, handOver) : repeatWithRest(handOver));
     const tidy = async () => {
       const now = clock();
       const before = {
@@ -397,15 +398,19 @@ function repeat(everyMs: number, act: () => Promise<void>): () => Promise<void> 
   return async () => clearInterval(timer);
 }
 
-/** The same, but rests fifty times as long as each call took: with very many keys in use, statistics must not eat up the machine. */
-function repeatWithRest(everyMs: number, act: () => Promise<void>): () => Promise<void> {
-  let timer = setTimeout(run, everyMs).unref();
+/** The same for statistics of one instance alone: with very many keys in use, writing them must not eat up the machine. */
+function repeatWithRest(act: () => Promise<void>): () => Promise<void> {
+  let timer = setTimeout(run, USAGE_HAND_OVER_MS).unref();
   let isEnded = false;
   async function run(): Promise<void> {
     const startedAt = performance.now();
-    await act();
-    const restMs = Math.max(everyMs, (performance.now() - startedAt) * REST_FACTOR);
-    if (!isEnded) timer = setTimeout(run, Math.min(restMs, TIMER_MAX_MS)).unref();
+    try {
+      await act();
+    } finally {
+      const restMs = (performance.now() - startedAt) * USAGE_REST_FACTOR;
+      const waitMs = Math.min(Math.max(restMs, USAGE_HAND_OVER_MS), USAGE_REST_MAX_MS);
+      if (!isEnded) timer = setTimeout(run, waitMs).unref();
+    }
   }
   return async () => {
     isEnded = true;

@@ -21,7 +21,7 @@ export const DEFAULT_RIGHTS: KeyRights = {
   ipAllow: [],
 };
 
-/** What a request is judged by. Held in memory for every key, so it has nothing that judging does not need. */
+/** What a request is judged by. Held in memory for every key in use, so it has nothing that judging does not need. */
 export type ApiKey = {
   readonly keyId: string;
   readonly serverId: string;

@@ -3,11 +3,11 @@ import Type from "typebox";
 import { KeyAnswer, ServerAnswer } from "./admin-answers.ts";
 
 const { key_id, versions, sections, commands, expires_at } = KeyAnswer.properties;
-const { name, community } = ServerAnswer.properties;
+const { community } = ServerAnswer.properties;
 
 export const OwnKeyAnswer = Type.Object({
   key_id,
-  server: Type.Object({ name, community }, { description: "The game server that the key belongs to" }),
+  community,
   versions,
   sections,
   commands,

@@ -10,7 +10,10 @@ import type { CallerHandler } from "./caller-only.ts";
 import { acceptsGzip, isMatchingEtag } from "./conditional.ts";
 import { memoize } from "./memo.ts";
 
-const LATE_BYTES_MAX = 15_000;
+/** Up to here the runtime sends a late answer in one piece by itself. */
+const WHOLE_MAX = 15_000;
+/** Up to here the socket's own buffer takes a body at once; beyond, the runtime must know how much is still to be sent. */
+const STREAMED_MAX = 32_768;
 
 /** Clients send the same few values again and again. */
 export const wantsGzip = memoize(acceptsGzip, 200, 256);
@@ -61,11 +64,12 @@ function answerReading(
 }
 
 /**
- * The runtime sends a larger body of a late answer in one piece, but its headers one word at a time, a packet for each; with a
- * stream it puts everything together. The price is a chunked answer instead of one with a length.
+ * The runtime sends the headers of a late answer that is not small one word at a time, a packet for each; with a stream it puts
+ * everything together. The price is a chunked answer instead of one with a length.
  */
 function toPayload(call: Call, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | ReadableStream {
-  if (!call.isLate || bytes.length <= LATE_BYTES_MAX || call.request.method === "HEAD") return bytes;
+  const isStreamed = call.isLate && bytes.length > WHOLE_MAX && bytes.length <= STREAMED_MAX;
+  if (!isStreamed || call.request.method === "HEAD") return bytes;
   return new ReadableStream({
     type: "direct",
     pull(controller) {

@@ -1,5 +1,5 @@
 // GET /v2/game/key, with and without the community segment: what the caller's own key may do. What its operator wrote down
-// about it, the label and the addresses, is not for whoever holds it.
+// for himself, the label, the addresses and the server's name, is not for whoever holds it.
 import { toSectionNames } from "../core/sections.ts";
 import { answerJson } from "./answers.ts";
 import type { CallerHandler } from "./caller-only.ts";
@@ -7,7 +7,7 @@ import type { CallerHandler } from "./caller-only.ts";
 export const tellKey: CallerHandler = (_call, { key, server, report }) => {
   const body = {
     key_id: key.keyId,
-    server: { name: server.name, community: server.community },
+    community: server.community,
     versions: key.versions,
     sections: toSectionNames(key.sections),
     commands: key.commands,

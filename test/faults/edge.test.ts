@@ -297,6 +297,20 @@ describe("Host and the form of the target decide nothing", () => {
     await socket.closed;
   });
 
+  test("HTTP/1.0 gets a larger body whole, though it had to be waited for and has no length", async () => {
+    const { authorization } = await newKey();
+    const Queue = Array.from({ length: 5_000 }, (_, i) => i);
+    api.answer = () => Response.json({ ...BASE_INFO, Queue });
+    const socket = await openSocket(at);
+    socket.write(`GET ${PATH}?Queue=true HTTP/1.0\r\n${authorization}\r\n\r\n`);
+    await socket.closed;
+    const [head = "", body = ""] = socket.received.split("\r\n\r\n", 2);
+    expect(head).toStartWith("HTTP/1.1 200");
+    expect(head).not.toContain("chunked");
+    expect(JSON.parse(body)).toEqual({ ...BASE_INFO, Queue });
+    api.answer = () => Response.json(BASE_INFO);
+  });
+
   test.each([
     "",
     "a b",

@@ -29,7 +29,7 @@ export type ServerState = Omit<RelayedInfo, "OwnerId" | "CoOwnerIds" | "Queue" |
 /** What the key may do that the page is signed in with. */
 export type OwnKey = {
   readonly key_id: string;
-  readonly server: { readonly name: string; readonly community: string | null };
+  readonly community: string | null;
   readonly versions: readonly string[];
   readonly sections: readonly Section[];
   readonly commands: readonly string[];

@@ -136,7 +136,7 @@ export const KEY = {
 
 export const OWN_KEY = {
   key_id: keyId,
-  server: { name: SERVER.name, community: SERVER.community },
+  community: SERVER.community,
   versions: KEY.versions,
   sections: KEY.sections,
   commands: KEY.commands,

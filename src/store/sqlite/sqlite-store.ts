@@ -1,5 +1,5 @@
-// The embedded store. One connection; everything that must last is on disk; servers, blocks and the keys that are in
-// use are also in memory, where the way of a request finds them; counts are in memory alone.
+// The embedded store. One connection; everything that must last is on disk; servers and blocks are also in memory, where
+// the way of a request finds them; counts are in memory alone.
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
@@ -75,6 +75,7 @@ class SqliteStore implements PortableStore {
   readonly #clock: Clock;
   readonly #servers = new Map<string, GameServer>();
   readonly #tokens = new TokenMarks();
+  /** Grows before the write that it tells of: nothing comes between them, and a commit may fail after it has happened. */
   #keysVersion = 0;
   readonly #group: GroupCommit;
   readonly #limits: LimitBook;
@@ -188,6 +189,7 @@ class SqliteStore implements PortableStore {
         .all(serverId),
     );
     const keyIds = rows.map((row) => row.key_id);
+    this.#keysVersion++;
     const failedCommands = this.#writeNoted(serverId, note, () => {
       this.#db.query("DELETE FROM servers WHERE server_id = ?").run(serverId);
       this.#db.query("INSERT INTO deleted_servers VALUES (?, ?)").run(serverId, now);
@@ -195,7 +197,6 @@ class SqliteStore implements PortableStore {
       return this.commands.failWaitingNow(serverId, now);
     });
     this.#servers.delete(serverId);
-    this.#keysVersion++;
     for (const keyId of keyIds) this.#limits.forget(keyId);
     return { revokedKeys: keyIds.length, failedCommands };
   }
@@ -265,6 +266,7 @@ class SqliteStore implements PortableStore {
     const old = this.#findKeyRow(keyId);
     if (!old || old.revoked_at !== null) return undefined;
     const key = { ...toKeyDetails(old), ...change };
+    this.#keysVersion++;
     const row = this.#writeNoted(keyId, note, () => {
       const made = this.#db
         .query<KeyRow, SQLQueryBindings[]>(
@@ -283,7 +285,6 @@ class SqliteStore implements PortableStore {
         );
       return getRow(made);
     });
-    this.#keysVersion++;
     return toKeyDetails(row);
   }
 
@@ -296,6 +297,7 @@ class SqliteStore implements PortableStore {
   ): Promise<boolean> {
     const row = this.#findKeyRow(keyId);
     if (!row || row.revoked_at !== null) return false;
+    this.#keysVersion++;
     this.#writeNoted(keyId, note, () => {
       const replaced = this.#db
         .query<{ token_hash: string }, [number, string]>(
@@ -311,7 +313,6 @@ class SqliteStore implements PortableStore {
         .run(keyId, now, replaced?.token_hash ?? "", TOKENS_IN_GRACE_MAX);
       this.#insertToken(tokenHash, keyId);
     });
-    this.#keysVersion++;
     return true;
   }
 
@@ -319,8 +320,8 @@ class SqliteStore implements PortableStore {
     const row = this.#findKeyRow(keyId);
     if (!row) return false;
     if (row.revoked_at === null) {
-      this.#writeNoted(keyId, note, () => this.#revoke(keyId, now));
       this.#keysVersion++;
+      this.#writeNoted(keyId, note, () => this.#revoke(keyId, now));
       this.#limits.forget(keyId);
     }
     return true;
@@ -445,7 +446,6 @@ class SqliteStore implements PortableStore {
     this.#tokens.add(tokenHash);
   }
 
-  /** The tokens that led to the key, for memory to forget once this is on disk. */
   #revoke(keyId: string, now: number): void {
     this.#db.query("UPDATE keys SET revoked_at = ? WHERE key_id = ?").run(now, keyId);
     this.#limits.deleteSaved(keyId);

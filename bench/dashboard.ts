@@ -1,0 +1,123 @@
+// npm run bench:dashboard: how soon the dashboard paints from a cold cache, how many frames its map draws with 200 players
+// while it is dragged, and what its files weigh. In a real Chromium, against the real program, on the loopback address.
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { buildDashboard, DASHBOARD_FOLDER } from "../scripts/build-dashboard.ts";
+import { mintToken } from "../src/core/token.ts";
+import { startSimulator } from "../src/simulator/simulator.ts";
+import { GATEHOUSE } from "./contenders/gatehouse.ts";
+import { fillKeys, fillServers, openSqlite } from "./fill-store.ts";
+import { startProgram } from "./processes.ts";
+import { SECRET } from "./stage.ts";
+import { median } from "./statistics.ts";
+
+const VISITS = 7;
+const PLAYERS = 200;
+const DRAG_MS = 5_000;
+const KEPT_AS = "gatehouse.key";
+/** Counts frames, and how long the script of each one took, from the moment it is put into the page. */
+const COUNT_FRAMES = `window.bench = { frames: 0, startedAt: performance.now() };
+  (function next() { window.bench.frames += 1; requestAnimationFrame(next); })();`;
+
+const folder = mkdtempSync(join(tmpdir(), "gatehouse-bench-"));
+const executablePath = Bun.which("chromium") ?? Bun.which("chromium-browser") ?? Bun.which("google-chrome");
+if (!executablePath) {
+  console.error("This needs chromium: install it, or run npm test once, which does.");
+  process.exit(1);
+}
+await buildDashboard();
+const tokens = Array.from({ length: VISITS + 1 }, () => mintToken(randomBytes));
+const store = openSqlite(folder);
+await fillKeys(store, await fillServers(store, 1), tokens);
+await store.close();
+const simulator = await startSimulator({ players: PLAYERS, maxPlayers: PLAYERS, readLimit: 0 });
+const gatehouse = await startProgram({
+  command: GATEHOUSE,
+  core: undefined,
+  env: {
+    GATEHOUSE_DATA_DIR: folder,
+    GATEHOUSE_PORT: "0",
+    GATEHOUSE_SECRET: SECRET,
+    GATEHOUSE_UPSTREAM_URL: simulator.url,
+  },
+});
+const url = gatehouse.urls[0] ?? "";
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+try {
+  const [form, live] = [await measurePaints(undefined), await measurePaints("#content h1")];
+  const { perSecond, players } = await measureMap();
+  console.table({
+    "sign-in form, first paint (ms)": Math.round(form.paintMs),
+    "live view, first paint (ms)": Math.round(live.paintMs),
+    "live view, there (ms)": Math.round(live.thereMs),
+    "map while dragged (frames a second)": Math.round(perSecond),
+    "players on that map": players,
+    "files, compressed (KB)": Math.round(weighFiles() / 1000),
+  });
+  console.log(
+    `Medians of ${VISITS} visits, each with a cold cache. The browser draws without a graphics card.`,
+  );
+} finally {
+  await browser.close();
+  await gatehouse.stop();
+  await simulator.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** With a selector: signed in already, and until that is there too. Every visit has a context, and so a cache, of its own. */
+async function measurePaints(selector: string | undefined): Promise<{ paintMs: number; thereMs: number }> {
+  const paints: number[] = [];
+  const theres: number[] = [];
+  for (let visit = 0; visit < VISITS; visit++) {
+    const page = await openPage(browser, selector === undefined ? undefined : tokens[visit]);
+    await page.goto(`${url}/`);
+    if (selector !== undefined) await page.locator(selector).waitFor();
+    theres.push(await page.evaluate<number>("performance.now()"));
+    paints.push(
+      await page.evaluate<number>(`new Promise((resolve) => new PerformanceObserver((list) => {
+      for (const { name, startTime } of list.getEntries()) if (name === "first-contentful-paint") resolve(startTime);
+    }).observe({ type: "paint", buffered: true }))`),
+    );
+    await page.context().close();
+  }
+  return { paintMs: median(paints), thereMs: median(theres) };
+}
+
+async function measureMap(): Promise<{ perSecond: number; players: number }> {
+  const page = await openPage(browser, tokens[VISITS]);
+  await page.goto(`${url}/#/map`);
+  await page.locator(".map-row").first().waitFor();
+  const players = Number(await page.locator(".map-row").count());
+  const box = await page.locator("canvas").first().boundingBox();
+  if (!box) throw new Error("there is no map");
+  const [midX, midY] = [box.x + box.width / 2, box.y + box.height / 2];
+  await page.mouse.move(midX, midY);
+  await page.mouse.down();
+  await page.evaluate(COUNT_FRAMES);
+  const until = performance.now() + DRAG_MS;
+  for (let step = 0; performance.now() < until; step++) {
+    await page.mouse.move(midX + 80 * Math.sin(step / 10), midY + 80 * Math.cos(step / 10));
+  }
+  const perSecond = await page.evaluate<number>(
+    "window.bench.frames / (performance.now() - window.bench.startedAt) * 1000",
+  );
+  await page.mouse.up();
+  await page.context().close();
+  return { perSecond, players };
+}
+
+async function openPage(chrome: Browser, key: string | undefined): Promise<Page> {
+  const context = await chrome.newContext({ viewport: { width: 1280, height: 800 } });
+  if (key !== undefined) {
+    await context.addInitScript(`sessionStorage.setItem("${KEPT_AS}", ${JSON.stringify(key)})`);
+  }
+  return context.newPage();
+}
+
+function weighFiles(): number {
+  const packed = readdirSync(DASHBOARD_FOLDER).filter((name) => name.endsWith(".gz"));
+  return packed.reduce((sum, name) => sum + statSync(join(DASHBOARD_FOLDER, name)).size, 0);
+}
