@@ -1,6 +1,7 @@
 // Commands are accepted by any instance and delivered by exactly one: in order, at the common pace, at most once, whatever
 // becomes of instances and of Redis.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { RawAnswer } from "../faults/raw-socket.ts";
 import { until } from "../process/run-gatehouse.ts";
 import { type RedisServer, startRedis } from "../redis-server.ts";
 import { askAllAtOnce, writeSubmission } from "./crowd.ts";
@@ -34,6 +35,17 @@ const ROUNDS = Number(process.env.GATEHOUSE_TEST_ROUNDS ?? 1);
 
 function deliveriesOf(fleet: Fleet, { town }: Home) {
   return fleet.simulator.calls().calls.filter(({ kind, server }) => kind === "command" && server === town);
+}
+
+/** On a busy machine Redis may be too slow for some: they are told 5106, which has not happened, and ask again. */
+async function askUntilJudged(
+  ports: readonly number[],
+  requests: readonly string[],
+): Promise<readonly RawAnswer[]> {
+  const answers = await askAllAtOnce(ports, requests);
+  const unjudged = requests.filter((_, index) => answers[index]?.status === 503);
+  if (unjudged.length === 0) return answers;
+  return [...answers.filter(({ status }) => status !== 503), ...(await askUntilJudged(ports, unjudged))];
 }
 
 function textsOf(fleet: Fleet, home: Home): string[] {
@@ -112,7 +124,7 @@ describe("four instances on one Redis", () => {
     });
     const ports = fleet.instances.map(({ port }) => port);
     const requests = Array.from({ length: 1_000 }, (_, index) => writeSubmission(key.token, `:h ${index}`));
-    const answers = await askAllAtOnce(ports, requests);
+    const answers = await askUntilJudged(ports, requests);
     const bodies = answers.map(({ status, body }) => ({ ...JSON.parse(body), status }));
     const accepted = bodies.filter(({ status }) => status === 202);
     expect(accepted.length).toBe(99);
