@@ -20,15 +20,17 @@ type OpenCell = {
 export class UsageMeter {
   readonly #store: Pick<Store, "addUsage">;
   readonly #log: Log;
+  readonly #batchMax: number;
   #open = new Map<string, OpenCell>();
   /** Cells of hours that are over, and those that the store would not take, by key and hour. */
   #waiting = new Map<string, OpenCell>();
   #handover: Promise<void> = Promise.resolve();
   #isFailing = false;
 
-  constructor(store: Pick<Store, "addUsage">, log: Log) {
+  constructor(store: Pick<Store, "addUsage">, log: Log, batchMax = BATCH_MAX) {
     this.#store = store;
     this.#log = log;
+    this.#batchMax = batchMax;
   }
 
   /** `code` is 0 for an answer without an error. */
@@ -61,9 +63,9 @@ export class UsageMeter {
     const cells = [...this.#waiting.values(), ...this.#open.values()].sort(byKey);
     this.#waiting = new Map();
     this.#open = new Map();
-    for (let done = 0; done < cells.length; done += BATCH_MAX) {
+    for (let done = 0; done < cells.length; done += this.#batchMax) {
       try {
-        await this.#store.addUsage(cells.slice(done, done + BATCH_MAX).map(toUsageCell));
+        await this.#store.addUsage(cells.slice(done, done + this.#batchMax).map(toUsageCell));
         this.#isFailing = false;
       } catch (error) {
         for (const cell of cells.slice(done)) this.#keep(cell);
@@ -73,7 +75,7 @@ export class UsageMeter {
         return;
       }
       // Requests that came meanwhile go first.
-      if (done + BATCH_MAX < cells.length) await new Promise((resolve) => setImmediate(resolve));
+      if (done + this.#batchMax < cells.length) await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
