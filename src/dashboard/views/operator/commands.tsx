@@ -11,6 +11,7 @@ import { StateDetails, StatusBadge } from "../command-state.tsx";
 import { ChangeDialog } from "./change.tsx";
 import { ListFrame } from "./list-frame.tsx";
 import { useKeyLabels, useServerNames } from "./names.ts";
+import { ServerFilter } from "./server-filter.tsx";
 
 const COMMANDS_EVERY_MS = 5_000;
 
@@ -36,16 +37,12 @@ export function CommandsView() {
   return (
     <ViewPage title={t("title")} summary={t("summary")}>
       <Group gap="sm">
-        <NativeSelect
+        <ServerFilter
           label={t("server")}
+          everyLabel={t("everyServer")}
+          servers={servers}
           value={serverId}
-          onChange={(event) => setServerId(event.currentTarget.value)}
-          data={[
-            { value: "", label: t("everyServer") },
-            ...servers.map(({ server_id: value, name: label }) => ({ value, label })),
-          ]}
-          flex="1 1 10rem"
-          maw={320}
+          onChange={setServerId}
         />
         <NativeSelect
           label={t("status")}

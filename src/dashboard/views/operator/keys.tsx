@@ -29,6 +29,7 @@ import { KeyDetails } from "./key-details.tsx";
 import { CreateKeyForm, EditKeyForm } from "./key-form.tsx";
 import { ListFrame } from "./list-frame.tsx";
 import { useServerNames } from "./names.ts";
+import { ServerFilter } from "./server-filter.tsx";
 import { type ShownToken, TokenDialog } from "./token-dialog.tsx";
 
 const KEYS_EVERY_MS = 15_000;
@@ -98,16 +99,12 @@ export function KeysView() {
         </Alert>
       )}
       <Group gap="sm" align="flex-end">
-        <NativeSelect
+        <ServerFilter
           label={t("server")}
+          everyLabel={t("everyServer")}
+          servers={servers}
           value={serverId}
-          onChange={(event) => setServerId(event.currentTarget.value)}
-          data={[
-            { value: "", label: t("everyServer") },
-            ...servers.map(({ server_id: value, name: label }) => ({ value, label })),
-          ]}
-          flex="1 1 12rem"
-          maw={320}
+          onChange={setServerId}
         />
         <TextInput
           type="search"

@@ -1,0 +1,25 @@
+// Chooses one server, or all of them, above a list. Empty stands for all.
+import { NativeSelect } from "@mantine/core";
+import type { ServerResource } from "../../api/admin.ts";
+
+export function ServerFilter(props: {
+  readonly label: string;
+  readonly everyLabel: string;
+  readonly servers: readonly ServerResource[];
+  readonly value: string;
+  readonly onChange: (serverId: string) => void;
+}) {
+  return (
+    <NativeSelect
+      label={props.label}
+      value={props.value}
+      onChange={(event) => props.onChange(event.currentTarget.value)}
+      data={[
+        { value: "", label: props.everyLabel },
+        ...props.servers.map(({ server_id: value, name: label }) => ({ value, label })),
+      ]}
+      flex="1 1 12rem"
+      maw={320}
+    />
+  );
+}
