@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { type Config, findMasterKeyProblem } from "./config.ts";
 import { createAddressList } from "./core/address.ts";
-import { ERRORS, StartRefused, StoreUnavailable } from "./core/errors.ts";
+import { ERRORS, NotReadyToStart, StartRefused, StoreUnavailable } from "./core/errors.ts";
 import type { Clock, Log, Store } from "./core/ports.ts";
 import { createSampler } from "./core/sampler.ts";
 import { SECTIONS } from "./core/sections.ts";
@@ -319,6 +319,8 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     };
   } catch (error) {
     await closeAll();
+    // Redis has gone away while everything else was being made ready.
+    if (config.redis && error instanceof StoreUnavailable) throw new NotReadyToStart(error.message);
     throw error;
   }
 }

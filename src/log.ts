@@ -52,9 +52,11 @@ export function createLog(settings: LogSettings): LeveledLog {
   };
 }
 
+const ignore = () => {};
+
 /** A log that cannot be written (a closed pipe, a full disk) must not end the service. */
 function writeToStandardError(): (line: string) => void {
-  process.stderr.on("error", () => {});
+  if (!process.stderr.listeners("error").includes(ignore)) process.stderr.on("error", ignore);
   return (line) => {
     try {
       process.stderr.write(line);

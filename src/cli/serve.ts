@@ -31,8 +31,8 @@ async function serve(options: ServeOptions): Promise<void> {
   // What we write is nobody else's business: the database, its log and the key files.
   process.umask(0o077);
   // Loaded here: the other commands start faster without it.
-  const { startApp } = await import("../app.ts");
-  const app = await startApp(config);
+  const { startPatiently } = await import("../start-patiently.ts");
+  const app = await startPatiently(config);
 
   let isStopping = false;
   const stop = () => {

@@ -63,3 +63,8 @@ export class StartRefused extends Error {
     super(message);
   }
 }
+
+/** What is needed to start is not there, but may be in a moment. */
+export class NotReadyToStart extends StartRefused {
+  override name = "NotReadyToStart";
+}

@@ -2,7 +2,7 @@
 // are counted by Redis, and the clock is Redis's, so that all instances agree on the time.
 import { randomBytes } from "node:crypto";
 import type { ApiKey } from "../../core/api-key.ts";
-import { StartRefused, StoreUnavailable } from "../../core/errors.ts";
+import { NotReadyToStart, StartRefused, StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import {
   type AuditEntry,
@@ -52,6 +52,8 @@ const WRITE_WITHIN_MS = 450;
 const AUDIT_TIDIED_AT_ONCE = 500;
 const ID_LENGTH = 20;
 const READ_AT_ONCE = 500;
+/** A wrong password, user or database, or a certificate that is not trusted. */
+const WAITING_IS_VAIN = /^(WRONGPASS|NOAUTH|NOPERM|ERR) |certificate/;
 
 export type RedisStoreSettings = {
   readonly address: RedisAddress;
@@ -75,9 +77,8 @@ export async function openRedisStore(settings: RedisStoreSettings): Promise<Redi
     link?.close();
     if (error instanceof StartRefused) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new StartRefused(
-      `GATEHOUSE_STORE cannot be used: ${reason} — check that Redis runs, and its address`,
-    );
+    const Refusal = WAITING_IS_VAIN.test(reason) ? StartRefused : NotReadyToStart;
+    throw new Refusal(`GATEHOUSE_STORE cannot be used: ${reason} — check that Redis runs, and its address`);
   }
 }
 
