@@ -74,7 +74,7 @@ const COMMAND_LOGS = SECTIONS.indexOf("CommandLogs");
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** What is worth a line in the log, though not one for each request. */
-const WRONG_SECRETS: ReadonlyMap<number, string> = new Map([
+const WRONG_SECRETS = new Map<number, string>([
   [ERRORS.invalidToken.code, "a request had an invalid token"],
   [ERRORS.invalidMasterKey.code, "a request had a wrong master key"],
   [ERRORS.tooManyAttempts.code, "an address goes on guessing the master key"],
@@ -429,16 +429,19 @@ function createWatcher(parts: {
   findAddress: (call: Parameters<Watcher>[0]) => string;
 }): Watcher {
   const { meter, usage, log, findAddress } = parts;
-  const noteWrongSecret = createSampler(WRONG_SECRET_LOG_MS);
+  // Apart from each other: a flood of invalid tokens must not hide that somebody guesses the master key.
+  const wrongSecrets = new Map(
+    Array.from(WRONG_SECRETS, ([code, text]) => [code, { text, note: createSampler(WRONG_SECRET_LOG_MS) }]),
+  );
   return (call, { status }) => {
     const { code, target, startedAt, keyId } = call;
     const ms = performance.now() - startedAt;
     meter.of(target.routeName).count(status, code, ms / 1000);
     if (keyId !== undefined) usage.count(keyId, code, call.now);
-    const wrong = WRONG_SECRETS.get(code);
-    if (wrong !== undefined) {
-      noteWrongSecret(call.now, (unlogged) => {
-        log.warn({ address: findAddress(call), request_id: call.id, unlogged }, wrong);
+    if (code !== 0) {
+      const wrong = wrongSecrets.get(code);
+      wrong?.note(call.now, (unlogged) => {
+        log.warn({ address: findAddress(call), request_id: call.id, unlogged }, wrong.text);
       });
     }
     if (!log.isDebug) return;

@@ -154,6 +154,12 @@ describe("a list", () => {
     expect(["::1", "2001:db8::1"].some(list.has)).toBe(false);
   });
 
+  test("no IPv4 address is in an IPv6 range, not even in ::/0", () => {
+    const list = createAddressList(["::/0"]);
+    expect(["::1", "2001:db8::1"].every(list.has)).toBe(true);
+    expect(["127.0.0.1", "::ffff:10.1.2.3"].some(list.has)).toBe(false);
+  });
+
   test("what is no address is in no list", () => {
     const list = createAddressList(["0.0.0.0/0", "::/0"]);
     expect(["", "unknown", "1.2.3", "1.2.3.4:80", "[::1]"].some(list.has)).toBe(false);

@@ -27,15 +27,20 @@ export function parseAddressRange(entry: string): { address: string; prefix: num
 }
 
 export function createAddressList(entries: readonly string[]): AddressList {
-  const list = new BlockList();
+  // Apart from each other: in one list, an IPv6 range that covers ::ffff:0:0/96 would have every IPv4 address.
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const entry of entries) {
     const range = parseAddressRange(entry);
-    if (range) list.addSubnet(range.address, range.prefix, familyOf(range.address));
+    if (!range) continue;
+    const family = familyOf(range.address);
+    lists[family].addSubnet(range.address, range.prefix, family);
   }
   return {
     has(address) {
       const plain = parseAddress(address);
-      return plain !== undefined && list.check(plain, familyOf(plain));
+      if (plain === undefined) return false;
+      const family = familyOf(plain);
+      return lists[family].check(plain, family);
     },
   };
 }

@@ -32,8 +32,8 @@ export const ERRORS = {
 /** A no, with what the caller is told beyond code and message. A refusal is an answer, never an exception. */
 export type Refusal = {
   readonly refused: ErrorRow;
-  readonly fields?: Readonly<Record<string, unknown>>;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly fields: Readonly<Record<string, unknown>> | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
 };
 
 export function refuse(
@@ -41,7 +41,7 @@ export function refuse(
   fields?: Readonly<Record<string, unknown>>,
   headers?: Readonly<Record<string, string>>,
 ): Refusal {
-  return { refused, ...(fields && { fields }), ...(headers && { headers }) };
+  return { refused, fields, headers };
 }
 
 export function isRefusal(outcome: object): outcome is Refusal {

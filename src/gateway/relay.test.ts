@@ -187,6 +187,7 @@ describe("a refusal", () => {
     expect(await read()).toEqual({
       refused: { code: 5019, status: 400, message: "game_api_error" },
       fields: { upstream_code: 9999, upstream_message: "said 9999" },
+      headers: undefined,
     });
   });
 

@@ -111,6 +111,7 @@ export function createAdmin(parts: AdminParts): Admin {
     changeKey: async (call, actor) => {
       const request = await parse(call, KeyUpdate);
       if (isRefusal(request)) return answerRefusal(call, request);
+      await usage.handOver();
       const changed = await inTurn(() => changeKey(parts, idOf(call), request.value, actor, call.now));
       return answer(call, changed, describeKey);
     },

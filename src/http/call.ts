@@ -1,5 +1,6 @@
 // One request on its way through the house, with what the edge found out about it.
 import type { MaybePromise } from "../core/ports.ts";
+import type { LimitReport } from "../gateway/admit.ts";
 import type { Target } from "./target.ts";
 
 /** What the runtime knows of the socket that a request came on. */
@@ -24,6 +25,8 @@ export class Call {
   code = 0;
   /** The key that sent the request, once it is known. For the key's usage. */
   keyId: string | undefined;
+  /** What its answer tells about the limit, if it was counted. For answers to faults. */
+  report: LimitReport | null = null;
   /** Whether its answer had to be waited for: then the runtime is done with the request's own turn. */
   isLate = false;
   readonly startedAt = performance.now();

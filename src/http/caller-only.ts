@@ -76,6 +76,7 @@ export function createCallerSteps(parts: {
     }
 
     function allow(call: Call, key: ApiKey, { refusal, report }: Admission): MaybePromise<Response> {
+      call.report = report;
       if (refusal) return answerRefusal(call, refusal, report);
       const server = store.findServer(key.serverId);
       if (!server) return answerRefusal(call, INVALID_TOKEN, report);

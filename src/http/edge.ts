@@ -76,9 +76,9 @@ export function createEdge({ findTarget, cors, clock, log, isDraining, watch }: 
     };
     if (error instanceof StoreUnavailable) {
       noteStoreFault(call.now, (unlogged) => log.error({ ...fields, unlogged }, "the store cannot answer"));
-      return answerRefusal(call, UNAVAILABLE);
+      return answerRefusal(call, UNAVAILABLE, call.report);
     }
     log.error(fields, "unexpected failure while answering");
-    return answerRefusal(call, refuse(ERRORS.internal, { request_id: call.id }));
+    return answerRefusal(call, refuse(ERRORS.internal, { request_id: call.id }), call.report);
   }
 }

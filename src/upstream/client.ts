@@ -41,9 +41,11 @@ export function createUpstream(settings: UpstreamSettings): Upstream {
     const { hint, text, isSuccess } = answer;
     if (!isSuccess) return { hint, failure: explainRefusal(answer, serverKey) };
     const parts = parseServerInfo(text);
-    return parts
-      ? { hint, parts }
-      : { hint, failure: toFailure("The game API's answer is not a server's state.") };
+    if (parts) return { hint, parts };
+    // A refusal may come as a success; what it says counts.
+    const failure = explainRefusal(answer, serverKey);
+    if (failure.code !== NO_CODE) return { hint, failure };
+    return { hint, failure: toFailure("The game API's answer is not a server's state.") };
   }
 
   async function sendCommand(serverKey: string, command: string): Promise<Delivery> {

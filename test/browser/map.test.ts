@@ -125,7 +125,7 @@ browserTest("a player is found, followed and let go with the keyboard alone", as
   const page = await openView("map");
   await page.getByLabel("Find a player or a call").focus();
   await page.keyboard.type(nameOf(21));
-  await page.waitForFunction(`document.querySelectorAll(".map-row").length === 1`);
+  await expectCount(page.locator(".map-row"), 1);
   await page.keyboard.press("Tab");
   await page.locator(".map-tip").getByText(nameOf(21)).waitFor();
   await expectChange(page, () => page.keyboard.press("Enter"));

@@ -2,6 +2,7 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { toSectionSet } from "../../src/core/sections.ts";
+import { until } from "../process/run-gatehouse.ts";
 import {
   browserTest,
   expectAccessible,
@@ -89,10 +90,10 @@ browserTest("a line can be hidden by keyboard, and the plot follows the width of
     page.evaluate<number>(`document.querySelector(".uplot").getBoundingClientRect().width`);
   const wide = await widthOf();
   await page.setViewportSize({ width: 700, height: 800 });
-  await page.waitForFunction(`document.querySelector(".uplot").getBoundingClientRect().width < ${wide}`);
+  await until("the plot is as wide as before", async () => (await widthOf()) < wide);
   await expectNoSidewaysScroll(page);
   await page.setViewportSize({ width: 1280, height: 800 });
-  await page.waitForFunction(`document.querySelector(".uplot").getBoundingClientRect().width === ${wide}`);
+  await until("the plot is narrow still", async () => (await widthOf()) === wide);
 });
 
 browserTest("a key that may not read the log of joins sees the other plot", async () => {

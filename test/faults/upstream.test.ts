@@ -211,6 +211,11 @@ describe("transport faults", () => {
     await trap.stop();
   });
 
+  test("a refusal that comes with HTTP 200 is a refusal all the same", async () => {
+    simulator.arm({ kind: "code", code: 4003, status: 200 });
+    expect((await readFailure()).upstream_code).toBe(4003);
+  });
+
   test("odd shapes are relayed as far as they are of their kind", async () => {
     simulator.arm({ kind: "odd-shapes" });
     const response = await read();

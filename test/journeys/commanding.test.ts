@@ -1,5 +1,6 @@
 // Contract section 5 and the commands of section 9 through HTTP: submitting, following up, taking back.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { StoreUnavailable } from "../../src/core/errors.ts";
 import { openSocket, writeRequest } from "../faults/raw-socket.ts";
 import { until } from "../process/run-gatehouse.ts";
 import {
@@ -304,6 +305,21 @@ describe("limits", () => {
 });
 
 describe("following up", () => {
+  test("a store that fails after the request was counted: 503/5106, and the headers say that it was", async () => {
+    const { commands } = gateway.gatehouse.app.store;
+    const remainingOf = (response: Response) => Number(response.headers.get("x-ratelimit-remaining"));
+    const before = remainingOf(await bot.ask("GET", COMMANDS));
+    const { list } = commands;
+    commands.list = () => Promise.reject(new StoreUnavailable("broken for a test"));
+    const refused = await bot.ask("GET", COMMANDS).finally(() => {
+      commands.list = list;
+    });
+    expect(refused.status).toBe(503);
+    expect(remainingOf(refused)).toBe(before - 1);
+    expect(refused.headers.get("x-ratelimit-bucket")).toBe("server");
+    expect(remainingOf(await bot.ask("GET", COMMANDS))).toBe(before - 2);
+  });
+
   test("positions count from the next to be sent and move up", async () => {
     const ids = [await holdQueue(), ...(await bot.acceptAll([":h 2", ":h 3"]))];
     const positions = async () => await Promise.all(ids.map(async (id) => (await bot.show(id)).position));

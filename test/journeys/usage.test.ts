@@ -103,6 +103,8 @@ test("last_used_at is the time of the last request, refused or not, in the key a
     gatehouse.clock.advance(7_000);
     const usedAt = gatehouse.clock.now;
     await ask(path);
+    const changed = await operator.changeKey(key, { label: "renamed" });
+    expect(changed.last_used_at).toBe(usedAt);
     expect(Math.abs((await lastUsed()) - usedAt)).toBeLessThanOrEqual(5_000);
     gatehouse.clock.advance(60_000);
     expect(Math.abs((await lastUsed()) - usedAt)).toBeLessThanOrEqual(5_000);

@@ -111,6 +111,16 @@ describe("/metrics", () => {
     await simulator.clearFaults();
   });
 
+  test("a flood of invalid tokens does not keep the log from telling of a wrong master key", async () => {
+    gatehouse.clock.advance(60_000);
+    const before = gatehouse.logLines.length;
+    for (let i = 0; i < 5; i++) await gatehouse.get("/v2/game/server", `gth_invented${i}`);
+    await gatehouse.get("/admin/keys", "not-the-master-key");
+    const lines = gatehouse.logLines.slice(before);
+    expect(lines.filter((line) => line.includes("an invalid token"))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("a wrong master key"))).toHaveLength(1);
+  });
+
   test("has no token, no key and no player in it, nor do the logs", async () => {
     const server = await gatehouse.addServer({ serverKey: "canary-ServerKey" });
     const { token, keyId } = await gatehouse.addKey(server);

@@ -16,14 +16,10 @@ export type ErrorResponse = {
   readonly examples: Examples;
 };
 
-/** They come before the request is counted, or after something broke. */
-const NEVER_COUNTED: ReadonlySet<ErrorName> = new Set([
-  "missingToken",
-  "invalidToken",
-  "spamBlocked",
-  "internal",
-  "unavailable",
-]);
+/** They come before the request is counted. */
+const NEVER_COUNTED: ReadonlySet<ErrorName> = new Set(["missingToken", "invalidToken", "spamBlocked"]);
+/** Something broke, before the request was counted or after. */
+const SOMETIMES_COUNTED: ReadonlySet<ErrorName> = new Set(["internal", "unavailable"]);
 const WITH_RETRY_AFTER: ReadonlySet<ErrorName> = new Set([
   "queueFull",
   "rateLimited",
@@ -66,9 +62,9 @@ export function describeErrors(
 }
 
 function limitHeaders(errors: readonly ErrorName[]): HeaderName[] {
-  const uncounted = errors.filter((name) => NEVER_COUNTED.has(name)).length;
-  if (uncounted === errors.length) return [];
-  if (uncounted === 0) return LIMIT_HEADER_NAMES;
+  if (errors.every((name) => NEVER_COUNTED.has(name))) return [];
+  const isAlways = !errors.some((name) => NEVER_COUNTED.has(name) || SOMETIMES_COUNTED.has(name));
+  if (isAlways) return LIMIT_HEADER_NAMES;
   return LIMIT_HEADER_NAMES.map((name) => `${name}Sometimes` as const);
 }
 

@@ -5,9 +5,11 @@ import { NAMES } from "./names.ts";
 import type { RedisLink } from "./redis-link.ts";
 import { createScript } from "./script.ts";
 import usageText from "./scripts/usage.lua" with { type: "text" };
+import countsText from "./scripts/usage-counts.lua" with { type: "text" };
 import { toPairs } from "./shared-limits.ts";
 
 const USAGE = createScript(usageText);
+const COUNTS = createScript(countsText);
 const TIDIED_AT_ONCE = 100;
 
 export class UsageTable {
@@ -21,11 +23,19 @@ export class UsageTable {
 
   async add(all: readonly UsageCell[], serverOf: (keyId: string) => string | undefined): Promise<void> {
     const cells = all.filter(({ keyId }) => serverOf(keyId) !== undefined);
-    const counting = cells.flatMap(({ keyId, hour, counts }) => {
-      const name = NAMES.usage(serverOf(keyId) ?? keyId, keyId);
-      return Array.from(counts, ([code, times]) => {
-        return this.#link.send(name, "HINCRBY", name, `${hour}:${code}`, times);
+    if (cells.length === 0) return;
+    // A cluster keeps each game server's keys together, and apart from the others'.
+    const groups = this.#link.isCluster
+      ? Map.groupBy(cells, ({ keyId }) => serverOf(keyId)).values()
+      : [cells].values();
+    const counting = groups.map((group) => {
+      const counts = group.flatMap(({ keyId, hour, counts }) => {
+        const name = NAMES.usage(serverOf(keyId) ?? keyId, keyId);
+        return Array.from(counts, ([code, times]) => ({ name, field: `${hour}:${code}`, times }));
       });
+      const names = counts.map(({ name }) => name);
+      const additions = counts.flatMap(({ field, times }) => [field, times]);
+      return this.#link.run(COUNTS, names, [...this.#times(), ...additions]);
     });
     const noted = cells.flatMap(({ keyId, lastUsedAt, hour }) => [keyId, lastUsedAt, hour]);
     const names = [NAMES.lastUsed, NAMES.oldestHours];

@@ -5,14 +5,18 @@
 -- Returns  for each {outcome, now, block changed (1 or 0), reset_at, count, blocked_until}
 local function judge(name, is_counted)
   local kept = redis.call('HMGET', name, 'reset_at', 'count', 'blocked_until')
-  local reset_at, count = tonumber(kept[1] or 0), tonumber(kept[2] or 0)
-  local blocked_until = tonumber(kept[3] or 0)
+  local kept_reset_at, kept_blocked_until = tonumber(kept[1] or 0), tonumber(kept[3] or 0)
+  local reset_at, count, blocked_until = kept_reset_at, tonumber(kept[2] or 0), kept_blocked_until
 
   local function answer(outcome, changed)
     return { outcome, now, changed, reset_at, count, blocked_until }
   end
 
   local function keep()
+    if reset_at == kept_reset_at and blocked_until == kept_blocked_until then
+      redis.call('HINCRBY', name, 'count', 1)
+      return
+    end
     redis.call('HSET', name, 'reset_at', reset_at, 'count', count, 'blocked_until', blocked_until)
     redis.call('PEXPIREAT', name, math.max(reset_at, blocked_until) + WINDOW_MS)
   end
@@ -26,11 +30,10 @@ local function judge(name, is_counted)
     else
       count = count + 1
     end
-    local before = blocked_until
     if count == LIMIT + 1 then blocked_until = blocked_until + EXTENSION_MS end
     blocked_until = math.min(blocked_until, now + AHEAD_MAX_MS)
     keep()
-    return answer('blocked', blocked_until ~= before and 1 or 0)
+    return answer('blocked', blocked_until ~= kept_blocked_until and 1 or 0)
   end
 
   if not is_counted then return answer('uncounted', 0) end
