@@ -34,6 +34,9 @@ export type ApiKey = {
   readonly isSuspended: boolean;
 };
 
+/** Which key, and whose. */
+export type KeyIdentity = Pick<ApiKey, "keyId" | "serverId">;
+
 export type Access = {
   readonly version: Version;
   /** The `<community>` segment of the path, if it has one. */

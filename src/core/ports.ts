@@ -1,6 +1,6 @@
 // What the rules need from outside, as promises that adapters keep. Each interface carries its whole promise;
 // implementations do not repeat it.
-import type { ApiKey, KeyRights } from "./api-key.ts";
+import type { ApiKey, KeyIdentity, KeyRights } from "./api-key.ts";
 import type { Breaker } from "./breaker.ts";
 import type { Budget } from "./budget.ts";
 import type { Command, CommandEnd, CommandStatus } from "./command.ts";
@@ -185,7 +185,7 @@ export interface Store {
    * that began or grew is durable before the verdict is returned, or, when the disk refuses it, as soon as it can be;
    * counts may be forgotten by a restart.
    */
-  judge(keyId: string, now: number, isCounted: boolean): MaybePromise<Verdict>;
+  judge(key: KeyIdentity, now: number, isCounted: boolean): MaybePromise<Verdict>;
 
   createServer(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer>;
   findServerByName(name: string): Promise<GameServer | undefined>;

@@ -1,4 +1,5 @@
 // May this key ask again now? Turns the verdict of the limit into what the caller is told.
+import type { KeyIdentity } from "../core/api-key.ts";
 import { ERRORS, type Refusal, refuse } from "../core/errors.ts";
 import type { MaybePromise, Store } from "../core/ports.ts";
 import { LIMIT_PER_WINDOW, secondsUntil, type Verdict } from "../core/rate-limit.ts";
@@ -13,11 +14,11 @@ const NOT_COUNTED: Admission = { report: null, refusal: null };
 
 export function admit(
   store: Pick<Store, "judge">,
-  keyId: string,
+  key: KeyIdentity,
   now: number,
   isCounted: boolean,
 ): MaybePromise<Admission> {
-  const verdict = store.judge(keyId, now, isCounted);
+  const verdict = store.judge(key, now, isCounted);
   return verdict instanceof Promise ? verdict.then(toAdmission) : toAdmission(verdict);
 }
 

@@ -70,7 +70,7 @@ export function createCallerSteps(parts: {
       if (isRefusal(key)) return answerRefusal(call, key);
       call.keyId = key.keyId;
       // Not waited for unless it must be: a promise for every request would cost more than the rest of these steps.
-      const admission = admit(store, key.keyId, call.now, purpose.isCounted);
+      const admission = admit(store, key, call.now, purpose.isCounted);
       if (admission instanceof Promise) return admission.then((late) => allow(call, key, late));
       return allow(call, key, admission);
     }

@@ -1,6 +1,8 @@
 // Names that want to be more than text stay text, in every view that there is, for callers and for operators.
+
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
+import type { KeyIdentity } from "../../src/core/api-key.ts";
 import {
   browserTest,
   expectAccessible,
@@ -87,9 +89,9 @@ async function startHostileSite(): Promise<Site> {
     if (request.method !== "POST" || ++sent % 2 === 0) return answer(request);
     return Response.json({ code: 3001, message: pickLabel(sent) }, { status: 400 });
   };
-  const keyIds: string[] = [];
+  const keys: KeyIdentity[] = [];
   for (const [index, name] of HOSTILE_LABELS.entries()) {
-    const { server_id } = await change("POST", "/admin/servers", {
+    const { server_id = "" } = await change("POST", "/admin/servers", {
       name,
       server_key: `hostile-Town${index}`,
     });
@@ -98,7 +100,7 @@ async function startHostileSite(): Promise<Site> {
       label: pickLabel(index + 1),
       commands: ["*"],
     });
-    keyIds.push(key_id);
+    keys.push({ keyId: key_id, serverId: server_id });
     const accepted = await gatehouse.admin(
       "POST",
       "/v2/game/server/command",
@@ -110,9 +112,9 @@ async function startHostileSite(): Promise<Site> {
   // Names of commands have no spaces, and case does not tell them apart.
   const short = HOSTILE_LABELS.filter((name) => /^\S{1,50}$/.test(name));
   const commands = [...new Map(short.map((name) => [name.toLowerCase(), name])).values()];
-  for (const [index, keyId] of keyIds.entries()) {
-    await change("PATCH", `/admin/keys/${keyId}`, { label: pickLabel(index), commands });
-    for (let asked = 0; asked < 520; asked++) await gatehouse.app.store.judge(keyId, Date.now(), true);
+  for (const [index, key] of keys.entries()) {
+    await change("PATCH", `/admin/keys/${key.keyId}`, { label: pickLabel(index), commands });
+    for (let asked = 0; asked < 520; asked++) await gatehouse.app.store.judge(key, Date.now(), true);
   }
   return site;
 }

@@ -174,6 +174,7 @@ export function createBot(parts: {
   const show = async (id: string) => (await (await ask("GET", `${COMMANDS}/${id}`)).json()) as CommandBody;
   return {
     ...parts,
+    serverId: parts.home.serverId,
     ask,
     post,
     submit,

@@ -46,7 +46,7 @@ async function fillQueue(target = bot): Promise<string[]> {
 
 async function block(): Promise<void> {
   const { store } = gateway.gatehouse.app;
-  for (let i = 0; i < 520; i++) await store.judge(bot.keyId, gateway.clock.now, true);
+  for (let i = 0; i < 520; i++) await store.judge(bot, gateway.clock.now, true);
 }
 
 const tooMuch = JSON.stringify({ command: "x".repeat(9_000) });
@@ -270,7 +270,7 @@ describe("limits", () => {
 
   test("sending is possible when the limit is used up, and then not looking", async () => {
     const { store } = gateway.gatehouse.app;
-    for (let i = 0; i < 120; i++) await store.judge(bot.keyId, gateway.clock.now, true);
+    for (let i = 0; i < 120; i++) await store.judge(bot, gateway.clock.now, true);
     expect((await bot.submit(":h")).status).toBe(202);
     const refused = await bot.ask("GET", COMMANDS);
     expect(refused.status).toBe(429);

@@ -112,8 +112,8 @@ export async function openStage() {
   }
 
   const afterRequests = (count: number) =>
-    after(async ({ keyId }) => {
-      for (let sent = 0; sent < count; sent++) await store.judge(keyId, clock.now, true);
+    after(async ({ keyId, server: { serverId } }) => {
+      for (let sent = 0; sent < count; sent++) await store.judge({ keyId, serverId }, clock.now, true);
     });
 
   const withBrokenStore = (fault: Error): Provoke => {

@@ -61,7 +61,7 @@ async function fill(folder: string): Promise<string> {
   await store.addUsage([
     { keyId: key.keyId, hour: now - (now % 3_600_000), lastUsedAt: now, counts: new Map([[0, 1]]) },
   ]);
-  for (let i = 0; i < 520; i++) await store.judge(spammer.keyId, now, true);
+  for (let i = 0; i < 520; i++) await store.judge(spammer, now, true);
   for (const text of [":h first", ":h second"]) {
     const { serverId } = two;
     await store.commands.accept({ serverId, keyId: rotated.keyId, text, idempotencyKey: text.slice(3) }, now);

@@ -133,7 +133,8 @@ describe("instances on one Redis", () => {
 
   test("parallel requests over instances get every count once, with one end of the window", async () => {
     const stores = [...(await openTwo()), await open(single.address), await open(single.address)];
-    const asked = Array.from({ length: 2_000 }, (_, i) => stores[i % stores.length]?.judge("key_a", 0, true));
+    const key = { keyId: "key_a", serverId: "srv_a" };
+    const asked = Array.from({ length: 2_000 }, (_, i) => stores[i % stores.length]?.judge(key, 0, true));
     const verdicts = (await Promise.all(asked)).filter((verdict) => verdict !== undefined);
     expect(verdicts.filter(({ outcome }) => outcome === "admitted")).toHaveLength(120);
     expect(verdicts.filter(({ outcome }) => outcome === "limited")).toHaveLength(399);
@@ -186,12 +187,12 @@ test("the limit's script and the rule in core agree, request by request", async 
   });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
-      const keyId = `key_${++keys}`;
+      const key = { keyId: `key_${++keys}`, serverId: "srv_a" };
       let state = FRESH_LIMIT;
       now = NOW;
       for (const { ms, times, isCounted } of steps) {
         now += ms;
-        const asked = Array.from({ length: times }, () => store.judge(keyId, now, isCounted));
+        const asked = Array.from({ length: times }, () => store.judge(key, now, isCounted));
         for (const verdict of await Promise.all(asked)) {
           const expected = judgeRequest(state, now, isCounted);
           expect(verdict).toEqual(expected);

@@ -1,6 +1,6 @@
 // The promise of core/ports.ts as tests. Every store passes this suite unchanged.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
+import { DEFAULT_RIGHTS, type KeyIdentity } from "../../src/core/api-key.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import {
   type AuditEntry,
@@ -27,6 +27,8 @@ export type RefusableStoreHarness = StoreHarness & {
 };
 
 const NOW = 1_800_000_000_000;
+const KEY_A: KeyIdentity = { keyId: "key_a", serverId: "srv_a" };
+const KEY_B: KeyIdentity = { keyId: "key_b", serverId: "srv_a" };
 const HOUR_MS = 3_600_000;
 const HOUR = NOW - (NOW % HOUR_MS);
 const ACTOR = { fingerprint: "0123abcd", address: "203.0.113.7" };
@@ -83,9 +85,9 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
       return (await readAudit()).map((entry) => entry.action);
     }
 
-    async function ask(keyId: string, times: number, now = NOW) {
-      let verdict = await store.judge(keyId, now, true);
-      for (let i = 1; i < times; i++) verdict = await store.judge(keyId, now, true);
+    async function ask(key: KeyIdentity, times: number, now = NOW) {
+      let verdict = await store.judge(key, now, true);
+      for (let i = 1; i < times; i++) verdict = await store.judge(key, now, true);
       return verdict;
     }
 
@@ -178,7 +180,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         const { serverId } = await addServer();
         const { keyId } = await addKey(serverId, "old");
         await store.rotateKey(keyId, "new", NOW + 1000, NOW);
-        await ask(keyId, 520);
+        await ask({ keyId, serverId }, 520);
         await store.deleteServer(serverId, NOW);
         const check = async () => {
           expect(await store.findKey("old", NOW)).toBeUndefined();
@@ -408,59 +410,57 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
           const now = NOW + i * 7;
           const isCounted = i % 5 !== 0;
           const expected = judgeRequest(state, now, isCounted);
-          expect(await store.judge("key_a", now, isCounted)).toEqual(expected);
+          expect(await store.judge(KEY_A, now, isCounted)).toEqual(expected);
           state = expected.state;
         }
       });
 
       test("parallel requests get every count once", async () => {
-        const verdicts = await Promise.all(
-          Array.from({ length: 300 }, () => store.judge("key_a", NOW, true)),
-        );
+        const verdicts = await Promise.all(Array.from({ length: 300 }, () => store.judge(KEY_A, NOW, true)));
         const counts = verdicts.map((verdict) => verdict.state.count).sort((a, b) => a - b);
         expect(counts).toEqual(Array.from({ length: 300 }, (_, i) => i + 1));
         expect(new Set(verdicts.map((verdict) => verdict.state.resetAt))).toEqual(new Set([NOW + WINDOW_MS]));
       });
 
       test("one key's requests do not count for another", async () => {
-        await ask("key_a", 200);
-        expect((await store.judge("key_b", NOW, true)).state.count).toBe(1);
+        await ask(KEY_A, 200);
+        expect((await store.judge(KEY_B, NOW, true)).state.count).toBe(1);
       });
 
       test("a block and its extension survive a crash", async () => {
         const server = await addServer();
-        const { keyId } = await addKey(server.serverId, "hash-1");
-        await ask(keyId, 520);
+        const key = await addKey(server.serverId, "hash-1");
+        await ask(key, 520);
         await reopen();
-        const still = await store.judge(keyId, NOW + 1, true);
+        const still = await store.judge(key, NOW + 1, true);
         expect(still).toMatchObject({ outcome: "blocked", state: { blockedUntil: NOW + BLOCK_MS } });
-        await ask(keyId, 120, NOW + 1);
+        await ask(key, 120, NOW + 1);
         await reopen();
-        const extended = await store.judge(keyId, NOW + 2, true);
+        const extended = await store.judge(key, NOW + 2, true);
         expect(extended.state.blockedUntil).toBe(NOW + BLOCK_MS + 60_000);
-        const over = await store.judge(keyId, NOW + BLOCK_MS + 60_000, true);
+        const over = await store.judge(key, NOW + BLOCK_MS + 60_000, true);
         expect(over).toMatchObject({ outcome: "admitted", state: { count: 1 } });
       });
 
       test("blocks in force are listed, and lifting one gives a fresh window for good", async () => {
         const server = await addServer();
-        const { keyId } = await addKey(server.serverId, "hash-1");
-        await ask(keyId, 520);
-        expect(await store.listBlocks(NOW)).toEqual([{ keyId, blockedUntil: NOW + BLOCK_MS }]);
+        const key = await addKey(server.serverId, "hash-1");
+        await ask(key, 520);
+        expect(await store.listBlocks(NOW)).toEqual([{ keyId: key.keyId, blockedUntil: NOW + BLOCK_MS }]);
         expect(await store.listBlocks(NOW + BLOCK_MS)).toEqual([]);
-        await store.liftBlock(keyId, NOW);
+        await store.liftBlock(key.keyId, NOW);
         expect(await store.listBlocks(NOW)).toEqual([]);
         await reopen();
-        expect(await store.judge(keyId, NOW, true)).toMatchObject({
+        expect(await store.judge(key, NOW, true)).toMatchObject({
           outcome: "admitted",
           state: { count: 1 },
         });
       });
 
       test("lifting a block that is not there changes nothing else", async () => {
-        await ask("key_a", 3);
+        await ask(KEY_A, 3);
         await store.liftBlock("key_b", NOW);
-        expect((await store.judge("key_a", NOW, true)).state.count).toBe(4);
+        expect((await store.judge(KEY_A, NOW, true)).state.count).toBe(4);
       });
     });
 
@@ -481,7 +481,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         await store.updateServer(server.serverId, { name: "Two" }, noteOf("server.changed", NOW + 2));
         await store.updateKey(keyId, { label: "new" }, noteOf("key.changed", NOW + 3));
         await store.rotateKey(keyId, "new", NOW + 1000, NOW, noteOf("key.rotated", NOW + 4));
-        await ask(keyId, 520);
+        await ask({ keyId, serverId: server.serverId }, 520);
         await store.liftBlock(keyId, NOW + 5, noteOf("block.lifted", NOW + 5));
         await store.revokeKey(keyId, NOW + 6, noteOf("key.revoked", NOW + 6));
         await store.deleteServer(server.serverId, NOW + 7, noteOf("server.deleted", NOW + 7));
@@ -532,7 +532,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         const { serverId } = server;
         const details = await addKey(serverId, "hash-1");
         const { keyId } = details;
-        await ask(keyId, 520);
+        await ask(details, 520);
         await harness.refuse("notes");
         await expectNoChange(serverId, keyId);
         const check = async () => {
@@ -552,7 +552,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
       test("when the change cannot be made, the note is not kept either", async () => {
         const { serverId } = await addServer();
         const { keyId } = await addKey(serverId, "hash-1");
-        await ask(keyId, 520);
+        await ask({ keyId, serverId }, 520);
         await harness.refuse("changes");
         await expectNoChange(serverId, keyId);
         expect(await readAudit()).toEqual([]);
@@ -738,7 +738,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         const gone = await addKey(server.serverId, "hash-2");
         await store.revokeKey(gone.keyId, NOW);
         await store.saveSetting("a", "1");
-        await ask(details.keyId, 520);
+        await ask(details, 520);
         await store.tidy({ now: NOW + 1, usage: NOW + 1, audit: NOW + 1, commands: 0 });
         await reopen();
         expect((await store.listServers({ limit: 10 })).items).toEqual([server]);

@@ -1,7 +1,7 @@
 // The store that several instances share: Redis or Valkey. Servers and keys are known by heart in every instance, limits
 // are counted by Redis, and the clock is Redis's, so that all instances agree on the time.
 import { randomBytes } from "node:crypto";
-import type { ApiKey } from "../../core/api-key.ts";
+import type { ApiKey, KeyIdentity } from "../../core/api-key.ts";
 import { NotReadyToStart, StartRefused, StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import {
@@ -112,7 +112,6 @@ export class RedisStore implements PortableStore {
     this.#limits = new SharedLimits({
       link,
       times,
-      serverOf: (keyId) => this.#directory.serverOf(keyId),
       countInstances: () => this.#instances,
       log: settings.log,
     });
@@ -164,8 +163,8 @@ export class RedisStore implements PortableStore {
     return this.#directory.findServer(serverId);
   }
 
-  judge(keyId: string, now: number, isCounted: boolean): Verdict | Promise<Verdict> {
-    return this.#limits.judge(keyId, now, isCounted);
+  judge(key: KeyIdentity, now: number, isCounted: boolean): Verdict | Promise<Verdict> {
+    return this.#limits.judge(key, now, isCounted);
   }
 
   async createServer(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer> {

@@ -1,5 +1,6 @@
 // The limit of every key, counted by Redis for all instances. While Redis is away each instance counts for itself, with its
 // share of the limit: more requests are refused then than need be, and never more are let in than they all may.
+import type { KeyIdentity } from "../../core/api-key.ts";
 import type { Block, Log } from "../../core/ports.ts";
 import {
   BLOCK_AHEAD_MAX_MS,
@@ -15,7 +16,7 @@ import {
 } from "../../core/rate-limit.ts";
 import type { ScriptTimes } from "./directory.ts";
 import { NAMES } from "./names.ts";
-import type { RedisLink, Reply } from "./redis-link.ts";
+import type { RedisLink } from "./redis-link.ts";
 import { createScript } from "./script.ts";
 import limitText from "./scripts/limit.lua" with { type: "text" };
 
@@ -29,12 +30,15 @@ const RULE = {
 };
 const NUMBERS = Object.entries(RULE).map(([name, value]) => `local ${name} = ${value}`);
 const LIMIT = createScript(`${NUMBERS.join("\n")}\n${limitText}`);
+/** By the number that the script gives each. */
+const OUTCOMES = ["uncounted", "admitted", "limited", "blocked"] as const satisfies Verdict["outcome"][];
+const NUMBERS_A_VERDICT = 5;
 /** A script that judges more at a time would keep Redis from others. */
 const JUDGED_AT_ONCE = 100;
 
 /** A request that waits for its verdict. */
 type Question = {
-  readonly keyId: string;
+  readonly key: KeyIdentity;
   readonly now: number;
   readonly isCounted: boolean;
   readonly resolve: (verdict: Verdict) => void;
@@ -43,7 +47,6 @@ type Question = {
 export type SharedLimitsParts = {
   readonly link: RedisLink;
   readonly times: ScriptTimes;
-  readonly serverOf: (keyId: string) => string | undefined;
   /** How many instances there were when that was last known. */
   readonly countInstances: () => number;
   readonly log: Log;
@@ -63,11 +66,11 @@ export class SharedLimits {
   }
 
   /** What is asked within one turn of the event loop is asked of Redis in one go. */
-  judge(keyId: string, now: number, isCounted: boolean): Verdict | Promise<Verdict> {
-    if (!this.#parts.link.isUp) return this.#judgeAlone(keyId, now, isCounted);
+  judge(key: KeyIdentity, now: number, isCounted: boolean): Verdict | Promise<Verdict> {
+    if (!this.#parts.link.isUp) return this.#judgeAlone(key.keyId, now, isCounted);
     const { promise, resolve } = Promise.withResolvers<Verdict>();
     if (this.#questions.length === 0) setImmediate(() => this.#ask());
-    this.#questions.push({ keyId, now, isCounted, resolve });
+    this.#questions.push({ key, now, isCounted, resolve });
     return promise;
   }
 
@@ -118,12 +121,12 @@ export class SharedLimits {
   }
 
   #ask(): void {
-    const { link, serverOf } = this.#parts;
+    const { link, times } = this.#parts;
     const questions = this.#questions;
     this.#questions = [];
     // A cluster keeps each game server's limits together, and apart from the others'.
-    const groups = Map.groupBy(questions, ({ keyId, now }) => {
-      return `${this.#parts.times(now)[0]} ${link.isCluster ? (serverOf(keyId) ?? keyId) : ""}`;
+    const groups = Map.groupBy(questions, ({ key, now }) => {
+      return `${times(now)[0]} ${link.isCluster ? key.serverId : ""}`;
     });
     for (const group of groups.values()) {
       for (let done = 0; done < group.length; done += JUDGED_AT_ONCE) {
@@ -134,28 +137,24 @@ export class SharedLimits {
 
   async #askFor(group: readonly Question[]): Promise<void> {
     const { link, times } = this.#parts;
-    const names = group.map(({ keyId }) => this.#nameOf(keyId));
+    const names = group.map(({ key }) => NAMES.limit(key.serverId, key.keyId));
     const flags = group.map(({ isCounted }) => (isCounted ? 1 : 0));
     try {
-      const replies = (await link.run(LIMIT, names, [...times(group[0]?.now), ...flags])) as Reply[];
-      for (const [index, { keyId, resolve }] of group.entries()) {
-        resolve(this.#takeVerdict(keyId, replies[index] ?? null));
+      const reply = (await link.run(LIMIT, names, [...times(group[0]?.now), ...flags])) as number[];
+      for (const [index, { key, resolve }] of group.entries()) {
+        resolve(this.#takeVerdict(key.keyId, reply, index));
       }
     } catch {
-      for (const { keyId, now, isCounted, resolve } of group)
-        resolve(this.#judgeAlone(keyId, now, isCounted));
+      for (const { key, now, isCounted, resolve } of group)
+        resolve(this.#judgeAlone(key.keyId, now, isCounted));
     }
   }
 
-  #nameOf(keyId: string): string {
-    return NAMES.limit(this.#parts.serverOf(keyId) ?? keyId, keyId);
-  }
-
-  #takeVerdict(keyId: string, reply: Reply): Verdict {
-    const [outcome, now, changed, resetAt, count, blockedUntil] = reply as [
-      Verdict["outcome"],
-      ...[number, number, number, number, number],
-    ];
+  #takeVerdict(keyId: string, reply: readonly number[], index: number): Verdict {
+    const at = (place: number) => reply[1 + index * NUMBERS_A_VERDICT + place] ?? 0;
+    const now = reply[0] ?? 0;
+    const [changed, resetAt, count, blockedUntil] = [at(1), at(2), at(3), at(4)];
+    const outcome = OUTCOMES[at(0)] ?? "limited";
     if (outcome === "blocked") this.#noteBlock(keyId, blockedUntil);
     else if (this.#blocks.size > 0) this.#blocks.delete(keyId);
     return { outcome, now, blockChanged: changed === 1, state: { resetAt, count, blockedUntil } };

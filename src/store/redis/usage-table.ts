@@ -22,19 +22,22 @@ export class UsageTable {
   }
 
   async add(all: readonly UsageCell[], serverOf: (keyId: string) => string | undefined): Promise<void> {
-    const cells = all.filter(({ keyId }) => serverOf(keyId) !== undefined);
+    const cells = all.flatMap((cell) => {
+      const serverId = serverOf(cell.keyId);
+      return serverId === undefined ? [] : [{ ...cell, serverId }];
+    });
     if (cells.length === 0) return;
     // A cluster keeps each game server's keys together, and apart from the others'.
-    const groups = this.#link.isCluster
-      ? Map.groupBy(cells, ({ keyId }) => serverOf(keyId)).values()
-      : [cells].values();
-    const counting = groups.map((group) => {
-      const counts = group.flatMap(({ keyId, hour, counts }) => {
-        const name = NAMES.usage(serverOf(keyId) ?? keyId, keyId);
-        return Array.from(counts, ([code, times]) => ({ name, field: `${hour}:${code}`, times }));
-      });
-      const names = counts.map(({ name }) => name);
-      const additions = counts.flatMap(({ field, times }) => [field, times]);
+    const groups = Map.groupBy(cells, ({ serverId }) => (this.#link.isCluster ? serverId : ""));
+    const counting = groups.values().map((group) => {
+      const names: string[] = [];
+      const additions: (string | number)[] = [];
+      for (const { serverId, keyId, hour, counts } of group) {
+        for (const [code, times] of counts) {
+          names.push(NAMES.usage(serverId, keyId));
+          additions.push(`${hour}:${code}`, times);
+        }
+      }
       return this.#link.run(COUNTS, names, [...this.#times(), ...additions]);
     });
     const noted = cells.flatMap(({ keyId, lastUsedAt, hour }) => [keyId, lastUsedAt, hour]);

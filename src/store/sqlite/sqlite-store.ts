@@ -3,7 +3,7 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
-import { type ApiKey, endingWith, isExpired } from "../../core/api-key.ts";
+import { type ApiKey, endingWith, isExpired, type KeyIdentity } from "../../core/api-key.ts";
 import { StartRefused, StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import {
@@ -120,7 +120,7 @@ class SqliteStore implements PortableStore {
     return this.#servers.get(serverId);
   }
 
-  judge(keyId: string, now: number, isCounted: boolean): Verdict {
+  judge({ keyId }: KeyIdentity, now: number, isCounted: boolean): Verdict {
     return this.#limits.judge(keyId, now, isCounted);
   }
 

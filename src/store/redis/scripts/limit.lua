@@ -2,14 +2,20 @@
 -- LIMIT, WINDOW_MS, BLOCK_AT, BLOCK_MS, EXTENSION_MS, AHEAD_MAX_MS.
 -- KEYS     the limit of each request's key: a hash of reset_at, count, blocked_until. The same one may come again
 -- ARGV[3…] for each of them '1' when the request counts, '0' when it does only inside a block
--- Returns  for each {outcome, now, block changed (1 or 0), reset_at, count, blocked_until}
+-- Returns  the time, then for each: outcome, block changed (1 or 0), reset_at, count, blocked_until. In one flat list of
+--          numbers, which is read fastest
+local UNCOUNTED, ADMITTED, LIMITED, BLOCKED = 0, 1, 2, 3
+local verdicts = { now }
+
 local function judge(name, is_counted)
   local kept = redis.call('HMGET', name, 'reset_at', 'count', 'blocked_until')
   local kept_reset_at, kept_blocked_until = tonumber(kept[1] or 0), tonumber(kept[3] or 0)
   local reset_at, count, blocked_until = kept_reset_at, tonumber(kept[2] or 0), kept_blocked_until
 
   local function answer(outcome, changed)
-    return { outcome, now, changed, reset_at, count, blocked_until }
+    local last = #verdicts
+    verdicts[last + 1], verdicts[last + 2], verdicts[last + 3] = outcome, changed, reset_at
+    verdicts[last + 4], verdicts[last + 5] = count, blocked_until
   end
 
   local function keep()
@@ -33,10 +39,10 @@ local function judge(name, is_counted)
     if count == LIMIT + 1 then blocked_until = blocked_until + EXTENSION_MS end
     blocked_until = math.min(blocked_until, now + AHEAD_MAX_MS)
     keep()
-    return answer('blocked', blocked_until ~= kept_blocked_until and 1 or 0)
+    return answer(BLOCKED, blocked_until ~= kept_blocked_until and 1 or 0)
   end
 
-  if not is_counted then return answer('uncounted', 0) end
+  if not is_counted then return answer(UNCOUNTED, 0) end
 
   if blocked_until ~= 0 or is_over then
     count, reset_at = 1, now + WINDOW_MS
@@ -47,12 +53,11 @@ local function judge(name, is_counted)
   if count - LIMIT >= BLOCK_AT then
     reset_at, count, blocked_until = 0, 0, now + BLOCK_MS
     keep()
-    return answer('blocked', 1)
+    return answer(BLOCKED, 1)
   end
   keep()
-  return answer(count > LIMIT and 'limited' or 'admitted', 0)
+  return answer(count > LIMIT and LIMITED or ADMITTED, 0)
 end
 
-local verdicts = {}
-for index, name in ipairs(KEYS) do verdicts[index] = judge(name, ARGV[index + 2] == '1') end
+for index, name in ipairs(KEYS) do judge(name, ARGV[index + 2] == '1') end
 return verdicts
