@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
 import { StartRefused } from "../../src/core/errors.ts";
 import type { Log, Store } from "../../src/core/ports.ts";
 import { createSealer } from "../../src/store/sealer.ts";
@@ -115,6 +116,30 @@ describe("the embedded store", () => {
     const folder = newFolder();
     mkdirSync(join(folder, "gatehouse.db"));
     expect(() => openIn(folder)).toThrow(StartRefused);
+  });
+
+  test("keeps when keys were used last, coming from the schema that had it beside the key", async () => {
+    const folder = newFolder();
+    const store = openIn(folder);
+    const { serverId } = await store.createServer({ name: "One", community: null, serverKey: "a-b" }, 1);
+    const draft = { ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null };
+    const used = await store.createKey({ ...draft, tokenHash: "hash-1" }, 1);
+    const unused = await store.createKey({ ...draft, tokenHash: "hash-2" }, 1);
+    await store.close();
+    const db = new Database(join(folder, "gatehouse.db"));
+    db.exec(`DROP VIEW key_details; DROP TABLE last_uses; ALTER TABLE keys ADD COLUMN last_used_at INTEGER;
+             UPDATE keys SET last_used_at = 77 WHERE key_id = '${used?.keyId}'; PRAGMA user_version = 3`);
+    db.close();
+    const again = openIn(folder);
+    const lastUses = (await again.listKeys({ limit: 9 })).items.map(({ keyId, lastUsedAt }) => [
+      keyId,
+      lastUsedAt,
+    ]);
+    expect(lastUses).toEqual([
+      [used?.keyId, 77],
+      [unused?.keyId, null],
+    ]);
+    await again.close();
   });
 
   test("refuses a database of a newer version", async () => {

@@ -13,7 +13,7 @@ export function* readItems(db: Database, sealer: Sealer, now: number): Generator
   const tokens = db.query<KeptToken, [string]>(
     "SELECT token_hash AS tokenHash, valid_until AS validUntil FROM tokens WHERE key_id = ? ORDER BY token_hash",
   );
-  for (const row of db.query<KeyRow, []>("SELECT * FROM keys ORDER BY seq").all()) {
+  for (const row of db.query<KeyRow, []>("SELECT * FROM key_details ORDER BY seq").all()) {
     yield { kind: "key", key: toKeyDetails(row), tokens: tokens.all(row.key_id) };
   }
   const blocks = db.query<Block, [number]>(
@@ -60,9 +60,9 @@ export function writeItem(db: Database, sealer: Sealer, item: PortableItem): voi
       expires_at: key.expiresAt,
       suspended: key.isSuspended ? 1 : 0,
       created_at: key.createdAt,
-      last_used_at: key.lastUsedAt,
       revoked_at: key.revokedAt,
     });
+    if (key.lastUsedAt !== null) insert("last_uses", { key_id: key.keyId, last_used_at: key.lastUsedAt });
     for (const { tokenHash, validUntil } of item.tokens) {
       insert("tokens", { token_hash: tokenHash, key_id: key.keyId, valid_until: validUntil });
     }

@@ -1,6 +1,6 @@
 // The embedded store. One connection; everything that must last is on disk; servers and blocks are also in memory, where
 // the way of a request finds them; counts are in memory alone.
-import type { Database, SQLQueryBindings } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { type ApiKey, endingWith, isExpired, type KeyIdentity } from "../../core/api-key.ts";
@@ -224,12 +224,12 @@ class SqliteStore implements PortableStore {
     const keyId = newId("key_");
     const row = await this.#group.run(() => {
       if (note) this.#audit.add(keyId, note);
-      const made = this.#db
-        .query<KeyRow, SQLQueryBindings[]>(
+      this.#db
+        .query(
           `INSERT INTO keys (key_id, server_id, label, versions, sections, commands, ip_allow, expires_at, suspended, created_at)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?) RETURNING *`,
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?)`,
         )
-        .get(
+        .run(
           keyId,
           draft.serverId,
           draft.label,
@@ -241,9 +241,9 @@ class SqliteStore implements PortableStore {
           now,
         );
       this.#insertToken(draft.tokenHash, keyId);
-      return getRow(made);
+      return this.#findKeyRow(keyId);
     });
-    return toKeyDetails(row);
+    return row && toKeyDetails(row);
   }
 
   async findKeyDetails(keyId: string): Promise<KeyDetails | undefined> {
@@ -255,7 +255,7 @@ class SqliteStore implements PortableStore {
     const rows = this.#guard(() =>
       this.#db
         .query<KeyRow, [number, string | null, number]>(
-          "SELECT * FROM keys WHERE seq > ?1 AND (?2 IS NULL OR server_id = ?2) ORDER BY seq LIMIT ?3",
+          "SELECT * FROM key_details WHERE seq > ?1 AND (?2 IS NULL OR server_id = ?2) ORDER BY seq LIMIT ?3",
         )
         .all(toSeq(page.cursor), page.serverId ?? null, page.limit + 1),
     );
@@ -268,12 +268,12 @@ class SqliteStore implements PortableStore {
     const key = { ...toKeyDetails(old), ...change };
     this.#keysVersion++;
     const row = this.#writeNoted(keyId, note, () => {
-      const made = this.#db
-        .query<KeyRow, SQLQueryBindings[]>(
+      this.#db
+        .query(
           `UPDATE keys SET label = ?, versions = ?, sections = ?, commands = ?, ip_allow = ?, expires_at = ?, suspended = ?
-           WHERE key_id = ? RETURNING *`,
+           WHERE key_id = ?`,
         )
-        .get(
+        .run(
           key.label,
           JSON.stringify(key.versions),
           key.sections,
@@ -283,9 +283,9 @@ class SqliteStore implements PortableStore {
           key.isSuspended ? 1 : 0,
           keyId,
         );
-      return getRow(made);
+      return this.#findKeyRow(keyId);
     });
-    return toKeyDetails(row);
+    return row && toKeyDetails(row);
   }
 
   async rotateKey(
@@ -459,7 +459,9 @@ class SqliteStore implements PortableStore {
 
   #findKeyRow(keyId: string): KeyRow | undefined {
     return this.#guard(
-      () => this.#db.query<KeyRow, [string]>("SELECT * FROM keys WHERE key_id = ?").get(keyId) ?? undefined,
+      () =>
+        this.#db.query<KeyRow, [string]>("SELECT * FROM key_details WHERE key_id = ?").get(keyId) ??
+        undefined,
     );
   }
 
@@ -496,11 +498,6 @@ class SqliteStore implements PortableStore {
       throw new StoreUnavailable(error instanceof Error ? error.message : String(error), { cause: error });
     }
   }
-}
-
-function getRow(row: KeyRow | null): KeyRow {
-  if (!row) throw new Error("the database did not give back what was written");
-  return row;
 }
 
 function newId(prefix: string): string {

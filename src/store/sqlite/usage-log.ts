@@ -1,4 +1,4 @@
-// How much keys were used: one row for each key, hour and error code.
+// How much keys were used: one row for each key, hour and error code; and when each was used last.
 import type { Database } from "bun:sqlite";
 import type { UsageCell, UsageCount } from "../../core/ports.ts";
 
@@ -15,7 +15,8 @@ export class UsageLog {
        ON CONFLICT (key_id, hour, code) DO UPDATE SET count = count + ?4`,
     );
     const touch = this.#db.query(
-      "UPDATE keys SET last_used_at = max(ifnull(last_used_at, 0), ?) WHERE key_id = ?",
+      `INSERT INTO last_uses SELECT key_id, ?1 FROM keys WHERE key_id = ?2
+       ON CONFLICT (key_id) DO UPDATE SET last_used_at = max(last_used_at, ?1)`,
     );
     for (const { keyId, hour, lastUsedAt, counts } of cells) {
       const isThere = touch.run(lastUsedAt, keyId).changes > 0;
