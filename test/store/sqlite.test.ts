@@ -123,12 +123,12 @@ describe("the embedded store", () => {
     const store = openIn(folder);
     const { serverId } = await store.createServer({ name: "One", community: null, serverKey: "a-b" }, 1);
     const draft = { ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null };
-    const used = await store.createKey({ ...draft, tokenHash: "hash-1" }, 1);
-    const unused = await store.createKey({ ...draft, tokenHash: "hash-2" }, 1);
+    const used = (await store.createKey({ ...draft, tokenHash: "hash-1" }, 1))?.keyId ?? "";
+    const unused = (await store.createKey({ ...draft, tokenHash: "hash-2" }, 1))?.keyId ?? "";
     await store.close();
     const db = new Database(join(folder, "gatehouse.db"));
     db.exec(`DROP VIEW key_details; DROP TABLE last_uses; ALTER TABLE keys ADD COLUMN last_used_at INTEGER;
-             UPDATE keys SET last_used_at = 77 WHERE key_id = '${used?.keyId}'; PRAGMA user_version = 3`);
+             UPDATE keys SET last_used_at = 77 WHERE key_id = '${used}'; PRAGMA user_version = 3`);
     db.close();
     const again = openIn(folder);
     const lastUses = (await again.listKeys({ limit: 9 })).items.map(({ keyId, lastUsedAt }) => [
@@ -136,8 +136,8 @@ describe("the embedded store", () => {
       lastUsedAt,
     ]);
     expect(lastUses).toEqual([
-      [used?.keyId, 77],
-      [unused?.keyId, null],
+      [used, 77],
+      [unused, null],
     ]);
     await again.close();
   });
