@@ -60,8 +60,6 @@ const USAGE_HAND_OVER_MS = 10_000;
 const USAGE_HAND_OVER_SHARED_MS = 3_000;
 /** Nobody here waits while Redis writes, so fewer, larger steps cost less. */
 const USAGE_SHARED_BATCH = 500;
-const USAGE_REST_FACTOR = 50;
-const USAGE_REST_MAX_MS = 60_000;
 const USAGE_KEPT_MS = 30 * 24 * HOUR_MS;
 const TIDY_MS = HOUR_MS;
 const BURST_QUIET_MS = 100;
@@ -200,8 +198,11 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
 
     const usage = shared ? new UsageMeter(store, log, USAGE_SHARED_BATCH) : new UsageMeter(store, log);
     closers.push(() => usage.handOver());
-    const handOver = () => usage.handOver();
-    closers.push(shared ? repeat(USAGE_HAND_OVER_SHARED_MS, handOver) : repeatWithRest(handOver));
+    closers.push(
+      shared
+        ? repeat(USAGE_HAND_OVER_SHARED_MS, () => usage.handOver())
+        : repeat(USAGE_HAND_OVER_MS, () => usage.handOverGently()),
+    );
     const tidy = async () => {
       const now = clock();
       const before = {
@@ -400,26 +401,6 @@ function repeat(everyMs: number, act: () => Promise<void>): () => Promise<void> 
   const timer = setInterval(() => void act(), everyMs);
   timer.unref();
   return async () => clearInterval(timer);
-}
-
-/** The same for statistics of one instance alone: with very many keys in use, writing them must not eat up the machine. */
-function repeatWithRest(act: () => Promise<void>): () => Promise<void> {
-  let timer = setTimeout(run, USAGE_HAND_OVER_MS).unref();
-  let isEnded = false;
-  async function run(): Promise<void> {
-    const startedAt = performance.now();
-    try {
-      await act();
-    } finally {
-      const restMs = (performance.now() - startedAt) * USAGE_REST_FACTOR;
-      const waitMs = Math.min(Math.max(restMs, USAGE_HAND_OVER_MS), USAGE_REST_MAX_MS);
-      if (!isEnded) timer = setTimeout(run, waitMs).unref();
-    }
-  }
-  return async () => {
-    isEnded = true;
-    clearTimeout(timer);
-  };
 }
 
 function createWatcher(parts: {

@@ -3,8 +3,9 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { isRefusal, type Refusal, StoreUnavailable } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type { LimitHint, Log, UpstreamReading } from "../core/ports.ts";
-import { type Reading, Relay, type RelaySettings } from "./relay.ts";
+import { Relay, type RelaySettings } from "./relay.ts";
 import { RelayMeter } from "./relay-meter.ts";
+import type { Reading } from "./watch.ts";
 
 const START = 1_800_000_000_000;
 const FRESH_MS = 2_000;

@@ -1,29 +1,24 @@
 // Asks the game API once, however many ask us. Keeps what was read while it is fresh, remembers failures as long as
 // asking again would be pointless or rude, and holds every call to the shared budget.
-import { afterFailure, type Breaker, CLOSED_BREAKER, isCallDue, isOpen } from "../core/breaker.ts";
+import { afterFailure, CLOSED_BREAKER, isCallDue, isOpen } from "../core/breaker.ts";
 import {
-  type Budget,
   countCallsLeft,
   isPaused,
   learnBudget,
   msUntilCall,
   pauseBudget,
   spendCall,
-  UNKNOWN_BUDGET,
-  withPauseOf,
 } from "../core/budget.ts";
 import { ERRORS, type Refusal, refuse, StoreUnavailable } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type {
   Clock,
-  Consultation,
   Delivery,
   LimitHint,
   Log,
   MaybePromise,
   RelayShare,
   ServerParts,
-  SharedStanding,
   ShareLease,
   Store,
   Upstream,
@@ -39,24 +34,31 @@ import {
   RATE_LIMITED,
 } from "../core/upstream-codes.ts";
 import { INVALID_TOKEN } from "./authenticate.ts";
+import { BudgetKeeper } from "./budget-keeper.ts";
 import type { CommandOutlook } from "./command-dispatcher.ts";
 import type { RelayMeter } from "./relay-meter.ts";
 import { Snapshot } from "./snapshot.ts";
+import {
+  ACTIVE_MS,
+  adopt,
+  createWatch,
+  FOREVER,
+  isActive,
+  isYounger,
+  type Reading,
+  standingOf,
+  type Watch,
+} from "./watch.ts";
 
 /** A caller waits this long for the budget before it is told to come back; most waits are shorter. */
 export const BUDGET_PATIENCE_MS = 3_000;
-/** A server counts as being asked about this long after it last was. */
-export const ACTIVE_MS = 60_000;
 /** What is known about a server that nobody asks about is forgotten after this time. */
 export const FORGET_AFTER_MS = 10 * 60_000;
 
 /** While a read probes the game API, commands look again after this time. */
 const PROBE_RECHECK_MS = 250;
-/** Instances agree on the time to this much. */
-const CLOCK_SLACK_MS = 250;
 /** How often those that wait for another instance look for what it has found. */
 const SHARED_LOOK_MS = 25;
-const FOREVER = Number.POSITIVE_INFINITY;
 const OTHERS_SLOW: UpstreamFailure = {
   code: NO_CODE,
   message: "The game API did not answer in time.",
@@ -64,8 +66,6 @@ const OTHERS_SLOW: UpstreamFailure = {
 };
 const BUDGET_MESSAGE = "The game API's request budget is used up for the moment.";
 const PAUSE_MESSAGE = "The game API has limited our requests for the moment.";
-
-export type Reading = { readonly snapshot: Snapshot; readonly isHit: boolean };
 
 export type RelaySettings = {
   /** How long one call to the game API may take, from beginning to end. */
@@ -89,39 +89,17 @@ export type RelayParts = {
   readonly watchReading?: (serverId: string, parts: ServerParts, now: number) => void;
 };
 
-/** Everything the relay knows about one server. `remembered` is answered without a call for its time. */
-type Watch = {
-  readonly serverId: string;
-  readonly keyRevision: number;
-  hit: Reading | undefined;
-  pending: Promise<Reading | Refusal> | undefined;
-  isSendingCommand: boolean;
-  /** How much of what the instances share is known here. */
-  sharedVersion: number;
-  lastFailure: { readonly failure: UpstreamFailure; readonly at: number } | undefined;
-  remembered: { readonly failure: UpstreamFailure; readonly at: number; readonly forMs: number } | undefined;
-  breaker: Breaker;
-  /** The last failure that counted toward the breaker: what is answered while it is open. */
-  breakerFailure: UpstreamFailure | undefined;
-  /** The code of the failure that was logged last; undefined after a success. */
-  loggedCode: number | undefined;
-  /** 0 before the first call. */
-  lastCallAt: number;
-  /** When somebody last wanted to read; 0 for a server that only commands are sent to. */
-  lastAskedAt: number;
-  lastUsedAt: number;
-};
-
 export class Relay implements CommandOutlook {
   readonly #parts: RelayParts;
   readonly #watches = new Map<string, Watch>();
-  #budget: Budget = UNKNOWN_BUDGET;
+  readonly #keeper: BudgetKeeper;
   #callsUnderWay = 0;
   #globalKeyFailure: UpstreamFailure | undefined;
   #forgotAt = 0;
 
   constructor(parts: RelayParts) {
     this.#parts = parts;
+    this.#keeper = new BudgetKeeper(parts.share, parts.clock);
   }
 
   /** Nobody waits longer than this for an answer: a turn in the budget, one call, and some slack. */
@@ -158,7 +136,7 @@ export class Relay implements CommandOutlook {
   }
 
   msUntilCommand(server: GameServer, now: number): number {
-    if (isPaused(this.#budget, now)) return this.#budget.pausedUntil - now;
+    if (isPaused(this.#keeper.budget, now)) return this.#keeper.budget.pausedUntil - now;
     const { breaker, pending } = this.#watchOf(server, now);
     if (!isOpen(breaker)) return 0;
     // The one probe may be a command, unless a read is that already.
@@ -171,7 +149,7 @@ export class Relay implements CommandOutlook {
     if (!share) return;
     const watch = this.#watchOf(server, now);
     const news = await share.peek(server.serverId, watch.sharedVersion);
-    if (news) this.#adopt(watch, news);
+    if (news) adopt(watch, news);
   }
 
   noteSending(server: GameServer, now: number): void {
@@ -194,7 +172,7 @@ export class Relay implements CommandOutlook {
 
   /** Learns what the other instances have made of the budget, a pause above all. */
   async catchUp(): Promise<void> {
-    if (this.#parts.share) await this.#changeShared(this.#parts.share, () => undefined);
+    await this.#keeper.catchUp();
   }
 
   /** A server that was deleted leaves nothing behind, not even a refused key. */
@@ -211,9 +189,9 @@ export class Relay implements CommandOutlook {
   describe(now: number) {
     const watches = [...this.#watches.values()];
     return {
-      budgetLimit: this.#budget.limit,
-      callsLeft: countCallsLeft(this.#budget, now),
-      pauseMs: isPaused(this.#budget, now) ? this.#budget.pausedUntil - now : 0,
+      budgetLimit: this.#keeper.budget.limit,
+      callsLeft: countCallsLeft(this.#keeper.budget, now),
+      pauseMs: isPaused(this.#keeper.budget, now) ? this.#keeper.budget.pausedUntil - now : 0,
       isGlobalKeyRefused: this.#globalKeyFailure !== undefined,
       activeServers: watches.filter((watch) => isActive(watch, now)).length,
       openBreakers: watches.filter((watch) => isOpen(watch.breaker)).length,
@@ -246,22 +224,7 @@ export class Relay implements CommandOutlook {
     // A key that was set again means "try again", also for what a bad global key had stopped.
     if (known) this.#globalKeyFailure = undefined;
     this.#forgetSilent(now);
-    const watch: Watch = {
-      serverId: server.serverId,
-      keyRevision: server.keyRevision,
-      hit: undefined,
-      pending: undefined,
-      isSendingCommand: false,
-      sharedVersion: 0,
-      lastFailure: undefined,
-      remembered: undefined,
-      breaker: CLOSED_BREAKER,
-      breakerFailure: undefined,
-      loggedCode: undefined,
-      lastCallAt: 0,
-      lastAskedAt: 0,
-      lastUsedAt: now,
-    };
+    const watch = createWatch(server, now);
     this.#watches.set(server.serverId, watch);
     return watch;
   }
@@ -303,7 +266,7 @@ export class Relay implements CommandOutlook {
       const { lease, news } = await share.consult(watch.serverId, watch.sharedVersion);
       const now = clock();
       if (news) {
-        this.#adopt(watch, news);
+        adopt(watch, news);
         if (this.#isFresh(watch, now) && watch.hit) return watch.hit;
         const { standing } = news;
         const isNewFailure = standing?.lastFailure && standing.lastFailure.at >= beganAt;
@@ -312,7 +275,7 @@ export class Relay implements CommandOutlook {
           : this.#findKnownFailure(watch, now, true);
         if (failure?.isRateLimit) {
           await this.catchUp();
-          return this.#answerRateLimit(watch, this.#budget.pausedUntil - now, now, failure);
+          return this.#answerRateLimit(watch, this.#keeper.budget.pausedUntil - now, now, failure);
         }
         if (failure) return this.#answerFailure(watch, failure, now);
       } else if (lease) {
@@ -339,55 +302,14 @@ export class Relay implements CommandOutlook {
     }
   }
 
-  /** Takes over what another instance knows, unless it is about another key of the server. */
-  #adopt(watch: Watch, { version, standing, reading }: NonNullable<Consultation["news"]>): void {
-    watch.sharedVersion = version;
-    if (!standing || standing.keyRevision !== watch.keyRevision) return;
-    watch.breaker = standing.breaker;
-    watch.breakerFailure = standing.breakerFailure ?? undefined;
-    watch.lastCallAt = Math.max(watch.lastCallAt, standing.lastCallAt);
-    watch.remembered = standing.remembered
-      ? { ...standing.remembered, forMs: standing.remembered.forMs ?? FOREVER }
-      : undefined;
-    const isOurs = reading?.keyRevision === watch.keyRevision;
-    const isNewer = isOurs && reading.fetchedAt > (watch.hit?.snapshot.fetchedAt ?? 0);
-    if (isNewer) watch.hit = { snapshot: new Snapshot(reading.parts, reading.fetchedAt), isHit: true };
-  }
-
   /** 0 when the call may be made now, and is counted; else how long to wait. */
   #takeTurn(watch: Watch, now: number): MaybePromise<number> {
     let waitMs = 0;
-    const spend = (budget: Budget): Budget | undefined => {
+    const turn = this.#keeper.change((budget) => {
       waitMs = this.#msUntilCall(watch, now, budget);
       return waitMs > 0 ? undefined : spendCall(budget, now);
-    };
-    const { share } = this.#parts;
-    if (!share) {
-      this.#budget = spend(this.#budget) ?? this.#budget;
-      return waitMs;
-    }
-    return this.#changeShared(share, spend).then(() => waitMs);
-  }
-
-  /** What an answer teaches is known here at once, and told to the others. */
-  #learnBudget(learn: (budget: Budget) => Budget): void {
-    const { share } = this.#parts;
-    this.#budget = learn(this.#budget);
-    if (share) void this.#changeShared(share, learn);
-  }
-
-  async #changeShared(share: RelayShare, change: (budget: Budget) => Budget | undefined): Promise<void> {
-    const { clock } = this.#parts;
-    try {
-      this.#budget = await share.changeBudget((shared) => {
-        // A pause that was ordered while the others could not be told is theirs too.
-        const paused = withPauseOf(shared, this.#budget, clock());
-        return change(paused) ?? (paused === shared ? undefined : paused);
-      });
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      this.#budget = change(this.#budget) ?? this.#budget;
-    }
+    });
+    return turn instanceof Promise ? turn.then(() => waitMs) : waitMs;
   }
 
   async #ask(watch: Watch): Promise<Reading | Refusal> {
@@ -422,7 +344,7 @@ export class Relay implements CommandOutlook {
 
   #takeParts(watch: Watch, parts: ServerParts, hint: LimitHint | null, now: number): Reading {
     this.#parts.meter.misfits += parts.misfits;
-    if (hint) this.#learnBudget((budget) => learnBudget(budget, hint, now, this.#callsUnderWay));
+    if (hint) this.#keeper.learn((budget) => learnBudget(budget, hint, now, this.#callsUnderWay));
     watch.breaker = CLOSED_BREAKER;
     watch.lastFailure = undefined;
     watch.remembered = undefined;
@@ -441,11 +363,11 @@ export class Relay implements CommandOutlook {
   ): Reading | Refusal {
     const { settings } = this.#parts;
     this.#logFailure(watch, failure);
-    if (failure.isRateLimit && hint) this.#learnBudget((budget) => pauseBudget(budget, hint, now));
-    else if (hint) this.#learnBudget((budget) => learnBudget(budget, hint, now, this.#callsUnderWay));
+    if (failure.isRateLimit && hint) this.#keeper.learn((budget) => pauseBudget(budget, hint, now));
+    else if (hint) this.#keeper.learn((budget) => learnBudget(budget, hint, now, this.#callsUnderWay));
     watch.lastFailure = { failure, at: now };
     if (failure.isRateLimit) {
-      return this.#answerRateLimit(watch, this.#budget.pausedUntil - now, now, failure);
+      return this.#answerRateLimit(watch, this.#keeper.budget.pausedUntil - now, now, failure);
     }
     this.#learnFailure(watch, failure, now);
     if (failure.code === OFFLINE) watch.remembered = { failure, at: now, forMs: settings.freshMs };
@@ -481,7 +403,7 @@ export class Relay implements CommandOutlook {
   #answerRateLimit(watch: Watch, waitMs: number, now: number, failure?: UpstreamFailure): Reading | Refusal {
     const stale = this.#findStale(watch, now);
     if (stale) return stale;
-    const reason = failure?.message ?? (isPaused(this.#budget, now) ? PAUSE_MESSAGE : BUDGET_MESSAGE);
+    const reason = failure?.message ?? (isPaused(this.#keeper.budget, now) ? PAUSE_MESSAGE : BUDGET_MESSAGE);
     const headers = { "Retry-After": String(secondsUntil(now + waitMs, now)) };
     return refuseUpstream(failure?.code ?? RATE_LIMITED, reason, headers);
   }
@@ -496,10 +418,10 @@ export class Relay implements CommandOutlook {
 
   /** A pause was ordered by the game API, so nobody waits for its end here; a turn in the budget may be waited for. */
   #patienceMs(now: number): number {
-    return isPaused(this.#budget, now) ? 0 : BUDGET_PATIENCE_MS;
+    return isPaused(this.#keeper.budget, now) ? 0 : BUDGET_PATIENCE_MS;
   }
 
-  #msUntilCall(watch: Watch, now: number, budget = this.#budget): number {
+  #msUntilCall(watch: Watch, now: number, budget = this.#keeper.budget): number {
     const { share, settings } = this.#parts;
     // Before the first answer, another instance's call may be the one that is under way.
     const isOthersCall =
@@ -531,30 +453,6 @@ export class Relay implements CommandOutlook {
       else this.#watches.delete(watch.serverId);
     }
   }
-}
-
-function standingOf(watch: Watch): SharedStanding {
-  const { keyRevision, remembered, breaker, breakerFailure, lastFailure, lastCallAt } = watch;
-  return {
-    keyRevision,
-    remembered: remembered
-      ? { ...remembered, forMs: remembered.forMs === FOREVER ? null : remembered.forMs }
-      : null,
-    breaker,
-    breakerFailure: breakerFailure ?? null,
-    lastFailure: lastFailure ?? null,
-    lastCallAt,
-  };
-}
-
-function isActive(watch: Watch, now: number): boolean {
-  return now - watch.lastAskedAt < ACTIVE_MS;
-}
-
-/** What lies in the future was noted before the clock was set back, and is not believed; what is for ever stays. */
-function isYounger(at: number, limitMs: number, now: number): boolean {
-  const ageMs = now - at;
-  return limitMs === FOREVER || (ageMs >= -CLOCK_SLACK_MS && ageMs < limitMs);
 }
 
 function refuseUpstream(code: number, message: string, headers?: Record<string, string>): Refusal {

@@ -103,6 +103,44 @@ describe("counting the use of keys", () => {
   });
 });
 
+describe("in no hurry", () => {
+  /** A store whose first step takes so long that the rest after it outlasts every test. */
+  function setUpSlow() {
+    const parts = setUp();
+    for (let i = 0; i < BATCH_MAX * 3; i++) parts.meter.count(`key_${i}`, 0, NOW);
+    const { promise: isFirstStepDone, resolve } = Promise.withResolvers<void>();
+    const beganAt = performance.now();
+    parts.store.meanwhile = () => {
+      // A step that the store takes half a second for, without letting anybody else do anything.
+      while (parts.store.calls.length === 1 && performance.now() - beganAt < 500);
+      setImmediate(resolve);
+    };
+    return { ...parts, isFirstStepDone };
+  }
+
+  test("there is a rest after each step, which somebody in a hurry ends", async () => {
+    const { store, meter, isFirstStepDone } = setUpSlow();
+    const gentle = meter.handOverGently();
+    await isFirstStepDone;
+    expect(store.total).toBe(BATCH_MAX);
+    await meter.handOver();
+    await gentle;
+    expect(store.total).toBe(BATCH_MAX * 3);
+  });
+
+  test("what is under way is not begun a second time", async () => {
+    const { store, meter, isFirstStepDone } = setUpSlow();
+    const [first, second] = [meter.handOverGently(), meter.handOverGently()];
+    await isFirstStepDone;
+    meter.count("key_late", 0, NOW);
+    const third = meter.handOverGently();
+    await meter.handOver();
+    await Promise.all([first, second, third]);
+    expect(store.total).toBe(BATCH_MAX * 3 + 1);
+    expect(store.calls).toHaveLength(4);
+  });
+});
+
 describe("a store that refuses", () => {
   test("loses nothing: everything is told once when it takes again, and the log has one line", async () => {
     const { store, warnings, meter } = setUp();

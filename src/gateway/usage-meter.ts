@@ -5,6 +5,8 @@ import type { Log, Store, UsageCell } from "../core/ports.ts";
 export const HOUR_MS = 3_600_000;
 /** Written in one go, so that a busy moment does not hold up requests. */
 export const BATCH_MAX = 100;
+/** A step that nobody waits for is followed by a rest that is so many times as long. */
+const REST_FACTOR = 40;
 /** While the store takes nothing: what is counted beyond this is dropped. */
 export const WAITING_CELLS_MAX = 100_000;
 
@@ -25,6 +27,11 @@ export class UsageMeter {
   /** Cells of hours that are over, and those that the store would not take, by key and hour. */
   #waiting = new Map<string, OpenCell>();
   #handover: Promise<void> = Promise.resolve();
+  /** Hand-overs under way and waiting for their turn. */
+  #queued = 0;
+  /** How many wait for a hand-over; while somebody does, there is no rest. */
+  #hurried = 0;
+  #endRest = () => {};
   #isFailing = false;
 
   constructor(store: Pick<Store, "addUsage">, log: Log, batchMax = BATCH_MAX) {
@@ -48,13 +55,30 @@ export class UsageMeter {
   }
 
   /** Resolves when everything counted so far is in the store, or the store has refused it. Never throws. */
-  handOver(): Promise<void> {
-    this.#handover = this.#handover.then(() => this.#handOverAll());
-    return this.#handover;
+  async handOver(): Promise<void> {
+    this.#hurried++;
+    this.#endRest();
+    await this.#queueHandOver();
+    this.#hurried--;
+  }
+
+  /** The same for when nobody waits: with very many keys in use, writing them must not hold up their requests. */
+  handOverGently(): Promise<void> {
+    return this.#queued > 0 ? this.#handover : this.#queueHandOver();
   }
 
   size(): number {
     return this.#open.size + this.#waiting.size;
+  }
+
+  #queueHandOver(): Promise<void> {
+    this.#queued++;
+    this.#handover = this.#handover
+      .then(() => this.#handOverAll())
+      .then(() => {
+        this.#queued--;
+      });
+    return this.#handover;
   }
 
   async #handOverAll(): Promise<void> {
@@ -64,6 +88,7 @@ export class UsageMeter {
     this.#waiting = new Map();
     this.#open = new Map();
     for (let done = 0; done < cells.length; done += this.#batchMax) {
+      const beganAt = performance.now();
       try {
         await this.#store.addUsage(cells.slice(done, done + this.#batchMax).map(toUsageCell));
         this.#isFailing = false;
@@ -74,9 +99,18 @@ export class UsageMeter {
         this.#isFailing = true;
         return;
       }
-      // Requests that came meanwhile go first.
-      if (done + this.#batchMax < cells.length) await new Promise((resolve) => setImmediate(resolve));
+      if (done + this.#batchMax < cells.length) await this.#rest((performance.now() - beganAt) * REST_FACTOR);
     }
+  }
+
+  async #rest(ms: number): Promise<void> {
+    // Requests that came meanwhile go first, even before those in a hurry.
+    if (this.#hurried > 0) return new Promise((resolve) => setImmediate(resolve));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    this.#endRest = resolve;
+    await promise;
+    clearTimeout(timer);
   }
 
   #keep(cell: OpenCell): void {

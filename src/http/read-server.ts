@@ -2,8 +2,9 @@
 import { isRefusal } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
 import type { LimitReport } from "../gateway/admit.ts";
-import type { Reading, Relay } from "../gateway/relay.ts";
+import type { Relay } from "../gateway/relay.ts";
 import type { Body } from "../gateway/snapshot.ts";
+import type { Reading } from "../gateway/watch.ts";
 import { answerRefusal, LIMIT_BUCKET, LIMIT_TEXT, toResetSeconds } from "./answers.ts";
 import type { Call } from "./call.ts";
 import type { CallerHandler } from "./caller-only.ts";

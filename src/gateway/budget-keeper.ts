@@ -1,0 +1,49 @@
+// The budget of the game API as it is known here; with other instances, theirs too.
+import { type Budget, UNKNOWN_BUDGET, withPauseOf } from "../core/budget.ts";
+import { StoreUnavailable } from "../core/errors.ts";
+import type { Clock, MaybePromise, RelayShare } from "../core/ports.ts";
+
+export class BudgetKeeper {
+  readonly #share: RelayShare | undefined;
+  readonly #clock: Clock;
+  #budget: Budget = UNKNOWN_BUDGET;
+
+  constructor(share: RelayShare | undefined, clock: Clock) {
+    this.#share = share;
+    this.#clock = clock;
+  }
+
+  get budget(): Budget {
+    return this.#budget;
+  }
+
+  /** Judged together with the others, if there are others: undefined leaves the budget as it is. */
+  change(judge: (budget: Budget) => Budget | undefined): MaybePromise<void> {
+    if (this.#share) return this.#changeShared(this.#share, judge);
+    this.#budget = judge(this.#budget) ?? this.#budget;
+  }
+
+  /** What an answer teaches is known here at once, and told to the others. */
+  learn(lesson: (budget: Budget) => Budget): void {
+    this.#budget = lesson(this.#budget);
+    if (this.#share) void this.#changeShared(this.#share, lesson);
+  }
+
+  /** Learns what the other instances have made of the budget, a pause above all. */
+  async catchUp(): Promise<void> {
+    if (this.#share) await this.#changeShared(this.#share, () => undefined);
+  }
+
+  async #changeShared(share: RelayShare, change: (budget: Budget) => Budget | undefined): Promise<void> {
+    try {
+      this.#budget = await share.changeBudget((shared) => {
+        // A pause that was ordered while the others could not be told is theirs too.
+        const paused = withPauseOf(shared, this.#budget, this.#clock());
+        return change(paused) ?? (paused === shared ? undefined : paused);
+      });
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      this.#budget = change(this.#budget) ?? this.#budget;
+    }
+  }
+}
