@@ -2,7 +2,7 @@
 // accepted is lost, and a hundred means a hundred.
 import { Database } from "bun:sqlite";
 import { afterEach, expect, test } from "bun:test";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import {
@@ -16,44 +16,12 @@ import {
 } from "../process/run-gatehouse.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
 import { openSocket, type RawAnswer, writeRequest } from "./raw-socket.ts";
+import { canLimit, canMount, fill, makeSmallDisk } from "./small-disk.ts";
 
 const COMMANDS = "/v2/game/server/command";
 const NOTICED_WITHIN_MS = 5_000;
-const canMount = process.getuid?.() === 0 && (await isMountable());
-const canLimit = Bun.which("prlimit") !== null;
 
 afterEach(cleanUp);
-
-async function isMountable(): Promise<boolean> {
-  const folder = makeFolder();
-  try {
-    const mounting = Bun.$`mount -t tmpfs -o size=64k tmpfs ${folder} && umount ${folder}`;
-    return (await mounting.nothrow().quiet()).exitCode === 0;
-  } finally {
-    await cleanUp();
-  }
-}
-
-async function makeSmallDisk(size: string): Promise<string> {
-  const cwd = makeFolder();
-  const disk = join(cwd, "data");
-  mkdirSync(disk);
-  await Bun.$`mount -t tmpfs -o size=${size},mode=700 tmpfs ${disk}`.quiet();
-  undoLater(() => Bun.$`umount ${disk}`.nothrow().quiet());
-  return cwd;
-}
-
-function fill(path: string): void {
-  const block = Buffer.alloc(64 * 1024, 0x20);
-  let size = block.length;
-  while (size > 0) {
-    try {
-      writeFileSync(path, block.subarray(0, size), { flag: "a" });
-    } catch {
-      size >>= 1;
-    }
-  }
-}
 
 /** A server with a key that may send anything, made before the process starts. */
 async function prepare(folder: string): Promise<string> {

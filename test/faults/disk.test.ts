@@ -1,7 +1,7 @@
 // A disk that is full or cannot be written: reads go on, readiness says so, and it mends itself when there is room.
 import { Database } from "bun:sqlite";
 import { afterEach, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
   cleanUp,
@@ -11,38 +11,14 @@ import {
   runToEnd,
   serve,
   stop,
-  undoLater,
   until,
 } from "../process/run-gatehouse.ts";
+import { canLimit, canMount, fill, makeSmallDisk } from "./small-disk.ts";
 
 const BLOCK_COUNT = 520;
 const NOTICED_WITHIN_MS = 5_000;
-const canMount = process.getuid?.() === 0 && (await isMountable());
-const canLimit = Bun.which("prlimit") !== null;
 
 afterEach(cleanUp);
-
-async function isMountable(): Promise<boolean> {
-  const folder = makeFolder();
-  try {
-    const { exitCode } = await Bun.$`mount -t tmpfs -o size=64k tmpfs ${folder} && umount ${folder}`
-      .nothrow()
-      .quiet();
-    return exitCode === 0;
-  } finally {
-    await cleanUp();
-  }
-}
-
-/** A folder with a data folder in it that has so much room and no more. */
-async function makeSmallDisk(size: string): Promise<string> {
-  const cwd = makeFolder();
-  const disk = join(cwd, "data");
-  mkdirSync(disk);
-  await Bun.$`mount -t tmpfs -o size=${size},mode=700 tmpfs ${disk}`.quiet();
-  undoLater(() => Bun.$`umount ${disk}`.nothrow().quiet());
-  return cwd;
-}
 
 function readToken(cwd: string): string {
   return readFileSync(join(cwd, "data", "demo.key"), "utf8").trim();
@@ -56,18 +32,6 @@ async function readiness(gatehouse: Listening): Promise<number> {
     expect(body).toMatchObject({ code: 5106, message: "unavailable" });
   }
   return response.status;
-}
-
-function fill(path: string): void {
-  const block = Buffer.alloc(64 * 1024, 0x20);
-  let size = block.length;
-  while (size > 0) {
-    try {
-      writeFileSync(path, block.subarray(0, size), { flag: "a" });
-    } catch {
-      size >>= 1;
-    }
-  }
 }
 
 async function expectWhole(path: string): Promise<void> {

@@ -1,0 +1,40 @@
+// A disk that has so much room and no more: a tmpfs, where this machine lets us mount one.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { cleanUp, makeFolder, undoLater } from "../process/run-gatehouse.ts";
+
+export const canMount = process.getuid?.() === 0 && (await isMountable());
+export const canLimit = Bun.which("prlimit") !== null;
+
+async function isMountable(): Promise<boolean> {
+  const folder = makeFolder();
+  try {
+    const mounting = Bun.$`mount -t tmpfs -o size=64k tmpfs ${folder} && umount ${folder}`;
+    return (await mounting.nothrow().quiet()).exitCode === 0;
+  } finally {
+    await cleanUp();
+  }
+}
+
+/** A folder with a data folder in it that is such a disk. */
+export async function makeSmallDisk(size: string): Promise<string> {
+  const cwd = makeFolder();
+  const disk = join(cwd, "data");
+  mkdirSync(disk);
+  await Bun.$`mount -t tmpfs -o size=${size},mode=700 tmpfs ${disk}`.quiet();
+  undoLater(() => Bun.$`umount ${disk}`.nothrow().quiet());
+  return cwd;
+}
+
+/** Takes all the room there is, to the last byte. */
+export function fill(path: string): void {
+  const block = Buffer.alloc(64 * 1024, 0x20);
+  let size = block.length;
+  while (size > 0) {
+    try {
+      writeFileSync(path, block.subarray(0, size), { flag: "a" });
+    } catch {
+      size >>= 1;
+    }
+  }
+}
