@@ -292,6 +292,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     const listener = await listen({ host: config.host, port: config.port, tls: getTls(config), edge });
     closers.push(() => listener.close(DRAIN_MS));
     const tlsWatch = config.tls && watchTlsFiles(config.tls, log, listener.replaceTls);
+    if (tlsWatch) closers.push(async () => tlsWatch.stop());
     const newMasterKey = await noteMasterKey(store, masterKey);
     // Starting leaves much behind that is never needed again, the more the more keys there are.
     Bun.gc(true);
@@ -308,7 +309,6 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       reloadTls: () => tlsWatch?.reload(),
       async stop() {
         isDraining = true;
-        tlsWatch?.stop();
         // Closing a kept connection could meet a request on its way; for a moment, callers are asked to close theirs.
         await Bun.sleep(FAREWELL_MS);
         // At the same time: both together may take no longer than one of them.

@@ -10,9 +10,10 @@ const TRY_AGAIN_MS = 300;
 export async function startPatiently(config: Config): Promise<App> {
   const giveUpAt = performance.now() + PATIENCE_MS;
   let complaint = "";
+  let tried = config;
   for (;;) {
     try {
-      return await startApp(config);
+      return await startApp(tried);
     } catch (error) {
       if (!(error instanceof NotReadyToStart) || performance.now() > giveUpAt) throw error;
       if (error.message !== complaint) {
@@ -21,6 +22,8 @@ export async function startPatiently(config: Config): Promise<App> {
         log.warn({}, `${complaint} (trying again for ${PATIENCE_MS / 1000} seconds)`);
       }
     }
+    // They were warned of by the first try.
+    tried = { ...config, unknownSettings: [] };
     await Bun.sleep(TRY_AGAIN_MS);
   }
 }

@@ -7,6 +7,8 @@ export const HOUR_MS = 3_600_000;
 export const BATCH_MAX = 100;
 /** A step that nobody waits for is followed by a rest that is so many times as long. */
 const REST_FACTOR = 40;
+/** Should a step have taken very long because the machine stood still. */
+const REST_MAX_MS = 2_000;
 /** While the store takes nothing: what is counted beyond this is dropped. */
 export const WAITING_CELLS_MAX = 100_000;
 
@@ -107,7 +109,7 @@ export class UsageMeter {
     // Requests that came meanwhile go first, even before those in a hurry.
     if (this.#hurried > 0) return new Promise((resolve) => setImmediate(resolve));
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
+    const timer = setTimeout(resolve, Math.min(ms, REST_MAX_MS));
     this.#endRest = resolve;
     await promise;
     clearTimeout(timer);

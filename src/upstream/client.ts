@@ -44,7 +44,7 @@ export function createUpstream(settings: UpstreamSettings): Upstream {
     if (parts) return { hint, parts };
     // A refusal may come as a success; what it says counts.
     const failure = explainRefusal(answer, serverKey);
-    if (failure.code !== NO_CODE) return { hint, failure };
+    if (failure.code !== NO_CODE) return { hint: hintOfRefusal(answer), failure };
     return { hint, failure: toFailure("The game API's answer is not a server's state.") };
   }
 
@@ -65,7 +65,7 @@ export function createUpstream(settings: UpstreamSettings): Upstream {
     }
     const { code } = parseFailure(answer.status, answer.text);
     if (code === NO_CODE) return { hint, outcome: "done" };
-    return { hint, outcome: "refused", failure: explainRefusal(answer, serverKey) };
+    return { hint: hintOfRefusal(answer), outcome: "refused", failure: explainRefusal(answer, serverKey) };
   }
 
   /** One call with one deadline. `unsent`: no byte of it can have arrived. */
@@ -95,13 +95,18 @@ export function createUpstream(settings: UpstreamSettings): Upstream {
       const isSuccess = status === 200;
       // Only a refusal names a time in its body; a good one is not parsed for it.
       const hint = parseLimitHint(response.headers, isSuccess ? "" : text, clock());
-      return { status, isSuccess, hint, text };
+      return { status, isSuccess, headers: response.headers, hint, text };
     } catch (error) {
       return {
         fault: !deadline.aborted && isUnsent(error) ? "unsent" : "lost",
         message: describeTransportFault(error, deadline.aborted, timeoutMs),
       };
     }
+  }
+
+  /** With the time that its body names, also when it came as a success. */
+  function hintOfRefusal({ headers, text }: Answer): LimitHint {
+    return parseLimitHint(headers, text, clock());
   }
 
   function explainRefusal({ status, text }: Answer, serverKey: string): UpstreamFailure {
@@ -119,6 +124,7 @@ export function createUpstream(settings: UpstreamSettings): Upstream {
 type Answer = {
   readonly status: number;
   readonly isSuccess: boolean;
+  readonly headers: Headers;
   readonly hint: LimitHint;
   readonly text: string;
 };

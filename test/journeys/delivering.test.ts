@@ -509,6 +509,18 @@ describe("a failing game API", () => {
     expect(callsMeanwhile).toBe(0);
   });
 
+  test("a rate limit that comes with HTTP 200 pauses for the time that its body names", async () => {
+    gateway.game.read = refuses(4001, 200, { retry_after: 30 });
+    const response = await bot.read();
+    expect(response.headers.get("retry-after")).toBe("30");
+    expect(await response.json()).toMatchObject({ code: 5019, upstream_code: 4001 });
+    gateway.game.read = () => Response.json(BASE_INFO);
+    await gateway.pass(29_000);
+    expect((await bot.read()).status).toBe(400);
+    await gateway.pass(1_000);
+    expect((await bot.read()).status).toBe(200);
+  });
+
   test("the breaker is per server", async () => {
     await failFiveTimes();
     gateway.game.reply = takes;

@@ -141,6 +141,7 @@ export class SharedLimits {
     const flags = group.map(({ isCounted }) => (isCounted ? 1 : 0));
     try {
       const reply = (await link.run(LIMIT, names, [...times(group[0]?.now), ...flags])) as number[];
+      if (reply.length !== 1 + group.length * NUMBERS_A_VERDICT) throw new Error("verdicts are missing");
       for (const [index, { key, resolve }] of group.entries()) {
         resolve(this.#takeVerdict(key.keyId, reply, index));
       }
