@@ -8,10 +8,9 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { buildDashboard, DASHBOARD_FOLDER } from "../scripts/build-dashboard.ts";
 import { mintToken } from "../src/core/token.ts";
 import { startSimulator } from "../src/simulator/simulator.ts";
-import { GATEHOUSE } from "./contenders/gatehouse.ts";
+import { GATEHOUSE, settingsOf } from "./contenders/gatehouse.ts";
 import { fillKeys, fillServers, openSqlite } from "./fill-store.ts";
 import { startProgram } from "./processes.ts";
-import { SECRET } from "./stage.ts";
 import { median } from "./statistics.ts";
 
 const VISITS = 7;
@@ -26,13 +25,13 @@ const NOTE_HEADING = `new MutationObserver(() => {
 const COUNT_FRAMES = `window.bench = { frames: 0, startedAt: performance.now() };
   (function next() { window.bench.frames += 1; requestAnimationFrame(next); })();`;
 
-const folder = mkdtempSync(join(tmpdir(), "gatehouse-bench-"));
 const executablePath = Bun.which("chromium") ?? Bun.which("chromium-browser") ?? Bun.which("google-chrome");
 if (!executablePath) {
   console.error("This needs chromium: install it, or run npm test once, which does.");
   process.exit(1);
 }
 await buildDashboard();
+const folder = mkdtempSync(join(tmpdir(), "gatehouse-bench-"));
 const tokens = Array.from({ length: VISITS + 1 }, () => mintToken(randomBytes));
 const store = openSqlite(folder);
 await fillKeys(store, await fillServers(store, 1), tokens);
@@ -41,12 +40,7 @@ const simulator = await startSimulator({ players: PLAYERS, maxPlayers: PLAYERS, 
 const gatehouse = await startProgram({
   command: GATEHOUSE,
   core: undefined,
-  env: {
-    GATEHOUSE_DATA_DIR: folder,
-    GATEHOUSE_PORT: "0",
-    GATEHOUSE_SECRET: SECRET,
-    GATEHOUSE_UPSTREAM_URL: simulator.url,
-  },
+  env: settingsOf(folder, simulator.url),
 });
 const url = gatehouse.urls[0] ?? "";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });

@@ -6,10 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Store } from "../src/core/ports.ts";
 import { hashToken, mintToken } from "../src/core/token.ts";
-import { GATEHOUSE } from "./contenders/gatehouse.ts";
+import { GATEHOUSE, settingsOf } from "./contenders/gatehouse.ts";
 import { fillKeys, fillServers, openSqlite } from "./fill-store.ts";
 import { readResidentMb, startProgram } from "./processes.ts";
-import { SECRET } from "./stage.ts";
 
 const SIZES = [1_000, 10_000, 100_000] as const;
 const SERVERS = 200;
@@ -89,12 +88,7 @@ async function weighProgram(): Promise<{ startMs: number; residentMb: number }> 
   const program = await startProgram({
     command: GATEHOUSE,
     core: undefined,
-    env: {
-      GATEHOUSE_DATA_DIR: folder,
-      GATEHOUSE_PORT: "0",
-      GATEHOUSE_SECRET: SECRET,
-      GATEHOUSE_UPSTREAM_URL: "http://127.0.0.1:9",
-    },
+    env: settingsOf(folder, "http://127.0.0.1:9"),
   });
   try {
     return { startMs: program.startMs, residentMb: readResidentMb(program.pid) };

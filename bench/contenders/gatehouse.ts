@@ -17,14 +17,18 @@ export const GATEHOUSE = [
 ];
 export const FROZEN_MS = "1000000000000";
 
-export function gatehouseEnv(stage: Stage, folder: string): Record<string, string> {
+/** What it needs to run on a folder that was filled here. */
+export function settingsOf(folder: string, upstreamUrl: string): Record<string, string> {
   return {
     GATEHOUSE_DATA_DIR: folder,
     GATEHOUSE_PORT: "0",
     GATEHOUSE_SECRET: SECRET,
-    GATEHOUSE_UPSTREAM_URL: stage.simulator.url,
-    GATEHOUSE_FRESH_MS: FROZEN_MS,
+    GATEHOUSE_UPSTREAM_URL: upstreamUrl,
   };
+}
+
+export function gatehouseEnv(stage: Stage, folder: string): Record<string, string> {
+  return { ...settingsOf(folder, stage.simulator.url), GATEHOUSE_FRESH_MS: FROZEN_MS };
 }
 
 export const gatehouseSqlite: Contender = {

@@ -123,8 +123,11 @@ describe("in no hurry", () => {
     const gentle = meter.handOverGently();
     await isFirstStepDone;
     expect(store.total).toBe(BATCH_MAX);
+    // What is not in the store yet is still seen, though it is under way.
+    expect(meter.size()).toBeGreaterThanOrEqual(BATCH_MAX * 2);
     await meter.handOver();
     await gentle;
+    expect(meter.size()).toBe(0);
     expect(store.total).toBe(BATCH_MAX * 3);
   });
 

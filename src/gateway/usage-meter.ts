@@ -28,6 +28,8 @@ export class UsageMeter {
   #open = new Map<string, OpenCell>();
   /** Cells of hours that are over, and those that the store would not take, by key and hour. */
   #waiting = new Map<string, OpenCell>();
+  /** How many are being handed over, and not in the store yet. */
+  #leaving = 0;
   #handover: Promise<void> = Promise.resolve();
   /** Hand-overs under way and waiting for their turn. */
   #queued = 0;
@@ -70,7 +72,7 @@ export class UsageMeter {
   }
 
   size(): number {
-    return this.#open.size + this.#waiting.size;
+    return this.#open.size + this.#waiting.size + this.#leaving;
   }
 
   #queueHandOver(): Promise<void> {
@@ -90,12 +92,14 @@ export class UsageMeter {
     this.#waiting = new Map();
     this.#open = new Map();
     for (let done = 0; done < cells.length; done += this.#batchMax) {
+      this.#leaving = cells.length - done;
       const beganAt = performance.now();
       try {
         await this.#store.addUsage(cells.slice(done, done + this.#batchMax).map(toUsageCell));
         this.#isFailing = false;
       } catch (error) {
         for (const cell of cells.slice(done)) this.#keep(cell);
+        this.#leaving = 0;
         if (!this.#isFailing)
           this.#log.warn({ err: error }, "the use of keys cannot be saved now; it is kept in memory");
         this.#isFailing = true;
@@ -103,6 +107,7 @@ export class UsageMeter {
       }
       if (done + this.#batchMax < cells.length) await this.#rest((performance.now() - beganAt) * REST_FACTOR);
     }
+    this.#leaving = 0;
   }
 
   async #rest(ms: number): Promise<void> {
