@@ -415,10 +415,10 @@ function createWatcher(parts: {
     Array.from(WRONG_SECRETS, ([code, text]) => [code, { text, note: createSampler(WRONG_SECRET_LOG_MS) }]),
   );
   return (call, { status }) => {
-    const { code, target, startedAt, keyId } = call;
+    const { code, target, startedAt, account } = call;
     const ms = performance.now() - startedAt;
     meter.of(target.routeName).count(status, code, ms / 1000);
-    if (keyId !== undefined) usage.count(keyId, code, call.now);
+    if (account) usage.count(account, code, call.now);
     if (code !== 0) {
       const wrong = wrongSecrets.get(code);
       wrong?.note(call.now, (unlogged) => {

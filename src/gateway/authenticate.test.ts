@@ -35,7 +35,7 @@ describe("authenticate", () => {
     const { authenticate, keys, lookups } = setUp();
     const token = addToken(keys);
     for (let i = 0; i < 3; i++)
-      expect(authenticate(`Bearer ${token}`, NOW)).toMatchObject({ keyId: "key_1" });
+      expect(authenticate(`Bearer ${token}`, NOW)).toMatchObject({ key: { keyId: "key_1" } });
     expect(lookups).toEqual([hashToken(token)]);
   });
 
@@ -43,7 +43,7 @@ describe("authenticate", () => {
     const { authenticate, keys, store } = setUp();
     const [revoked, mortal] = [addToken(keys), addToken(keys, makeKey(NOW + 1))];
     for (const token of [revoked, mortal])
-      expect(authenticate(`Bearer ${token}`, NOW)).toHaveProperty("keyId");
+      expect(authenticate(`Bearer ${token}`, NOW)).toHaveProperty("key.keyId");
     expect(authenticate(`Bearer ${mortal}`, NOW + 1)).toBe(INVALID_TOKEN);
     keys.delete(hashToken(revoked));
     store.keysVersion++;
@@ -83,7 +83,7 @@ describe("authenticate", () => {
     const authenticate = createAuthenticator(store, max);
     const meet = (times: number, now: number) => {
       for (let i = 0; i < times; i++)
-        expect(authenticate(`Bearer ${addToken(keys)}`, now)).toHaveProperty("keyId");
+        expect(authenticate(`Bearer ${addToken(keys)}`, now)).toHaveProperty("key.keyId");
       return authenticate.size();
     };
     expect(meet(max, NOW)).toBe(max);

@@ -1,10 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { DEFAULT_RIGHTS } from "../core/api-key.ts";
 import type { Log, UsageCell } from "../core/ports.ts";
-import { BATCH_MAX, HOUR_MS, UsageMeter, WAITING_CELLS_MAX } from "./usage-meter.ts";
+import {
+  type Account,
+  BATCH_MAX,
+  HOUR_MS,
+  openAccount,
+  UsageMeter,
+  WAITING_CELLS_MAX,
+} from "./usage-meter.ts";
 
 const NOW = 1_800_000_000_000;
 const HOUR = NOW - (NOW % HOUR_MS);
+const { ipAllow: _, ...RIGHTS } = DEFAULT_RIGHTS;
+const KEY = { ...RIGHTS, serverId: "srv_1", allowedFrom: null, expiresAt: null, isSuspended: false };
 
 /** A store that keeps what it takes, all of a batch or nothing, and can be told to refuse. */
 class FakeStore {
@@ -35,21 +45,30 @@ class FakeStore {
   }
 }
 
-function setUp() {
+function setUp(batchMax = BATCH_MAX) {
   const store = new FakeStore();
   const warnings: string[] = [];
   const log: Log = { debug() {}, info() {}, warn: (_, message) => warnings.push(message), error() {} };
-  return { store, warnings, meter: new UsageMeter(store, log) };
+  const meter = new UsageMeter(store, log, batchMax);
+  const accounts = new Map<string, Account>();
+  /** `change` stands for how often the key was changed: each time it gets a new account. */
+  function count(keyId: string, code: number, now: number, change = 0): void {
+    const name = `${keyId} ${change}`;
+    const account = accounts.get(name) ?? openAccount({ ...KEY, keyId });
+    accounts.set(name, account);
+    meter.count(account, code, now);
+  }
+  return { store, warnings, meter, count };
 }
 
 describe("counting the use of keys", () => {
   test("counts are told by key, hour and code, with the last time of use", async () => {
-    const { store, meter } = setUp();
-    meter.count("key_a", 0, HOUR);
-    meter.count("key_a", 0, HOUR + 1);
-    meter.count("key_a", 5016, HOUR + HOUR_MS - 1);
-    meter.count("key_b", 5009, HOUR + 2);
-    meter.count("key_a", 0, HOUR + HOUR_MS);
+    const { store, meter, count } = setUp();
+    count("key_a", 0, HOUR);
+    count("key_a", 0, HOUR + 1);
+    count("key_a", 5016, HOUR + HOUR_MS - 1);
+    count("key_b", 5009, HOUR + 2);
+    count("key_a", 0, HOUR + HOUR_MS);
     await meter.handOver();
     expect(Object.fromEntries(store.kept)).toEqual({
       [`key_a ${HOUR} 0`]: 2,
@@ -61,10 +80,10 @@ describe("counting the use of keys", () => {
   });
 
   test("nothing is told twice, and without news the store is left alone", async () => {
-    const { store, meter } = setUp();
+    const { store, meter, count } = setUp();
     await meter.handOver();
     expect(store.calls).toHaveLength(0);
-    meter.count("key_a", 0, NOW);
+    count("key_a", 0, NOW);
     await meter.handOver();
     await meter.handOver();
     expect(store.calls).toHaveLength(1);
@@ -73,9 +92,9 @@ describe("counting the use of keys", () => {
   });
 
   test("what is counted while the store is busy is told the next time, once", async () => {
-    const { store, meter } = setUp();
-    meter.count("key_a", 0, NOW);
-    store.meanwhile = () => meter.count("key_a", 0, NOW);
+    const { store, meter, count } = setUp();
+    count("key_a", 0, NOW);
+    store.meanwhile = () => count("key_a", 0, NOW);
     await meter.handOver();
     expect(store.total).toBe(1);
     store.meanwhile = () => {};
@@ -83,11 +102,28 @@ describe("counting the use of keys", () => {
     expect(store.total).toBe(2);
   });
 
+  test("an hour that begins before a key's turn has come is told apart", async () => {
+    const { store, meter, count } = setUp(1);
+    count("key_a", 0, HOUR);
+    count("key_b", 0, HOUR);
+    store.meanwhile = () => {
+      store.meanwhile = () => {};
+      count("key_b", 0, HOUR + HOUR_MS);
+    };
+    await meter.handOver();
+    await meter.handOver();
+    expect(Object.fromEntries(store.kept)).toEqual({
+      [`key_a ${HOUR} 0`]: 1,
+      [`key_b ${HOUR} 0`]: 1,
+      [`key_b ${HOUR + HOUR_MS} 0`]: 1,
+    });
+  });
+
   test("hand-overs that overlap tell everything once, and each ends after all that was counted before it", async () => {
-    const { store, meter } = setUp();
-    meter.count("key_a", 0, NOW);
+    const { store, meter, count } = setUp();
+    count("key_a", 0, NOW);
     const first = meter.handOver();
-    meter.count("key_a", 0, NOW);
+    count("key_a", 0, NOW);
     const second = meter.handOver();
     await second;
     expect(store.total).toBe(2);
@@ -95,8 +131,8 @@ describe("counting the use of keys", () => {
   });
 
   test("a great many keys are told in batches of bounded size", async () => {
-    const { store, meter } = setUp();
-    for (let i = 0; i < 1_201; i++) meter.count(`key_${i}`, 0, NOW);
+    const { store, meter, count } = setUp();
+    for (let i = 0; i < 1_201; i++) count(`key_${i}`, 0, NOW);
     await meter.handOver();
     expect(store.total).toBe(1_201);
     expect(Math.max(...store.calls.map((cells) => cells.length))).toBeLessThanOrEqual(BATCH_MAX);
@@ -107,7 +143,7 @@ describe("in no hurry", () => {
   /** A store whose first step takes so long that the rest after it outlasts every test. */
   function setUpSlow() {
     const parts = setUp();
-    for (let i = 0; i < BATCH_MAX * 3; i++) parts.meter.count(`key_${i}`, 0, NOW);
+    for (let i = 0; i < BATCH_MAX * 3; i++) parts.count(`key_${i}`, 0, NOW);
     const { promise: isFirstStepDone, resolve } = Promise.withResolvers<void>();
     const beganAt = performance.now();
     parts.store.meanwhile = () => {
@@ -132,10 +168,10 @@ describe("in no hurry", () => {
   });
 
   test("what is under way is not begun a second time", async () => {
-    const { store, meter, isFirstStepDone } = setUpSlow();
+    const { store, meter, count, isFirstStepDone } = setUpSlow();
     const [first, second] = [meter.handOverGently(), meter.handOverGently()];
     await isFirstStepDone;
-    meter.count("key_late", 0, NOW);
+    count("key_late", 0, NOW);
     const third = meter.handOverGently();
     await meter.handOver();
     await Promise.all([first, second, third]);
@@ -146,17 +182,17 @@ describe("in no hurry", () => {
 
 describe("a store that refuses", () => {
   test("loses nothing: everything is told once when it takes again, and the log has one line", async () => {
-    const { store, warnings, meter } = setUp();
+    const { store, warnings, meter, count } = setUp();
     store.refusesAfter = 0;
     for (let i = 0; i < 5; i++) {
-      meter.count("key_a", 0, NOW + i);
-      meter.count("key_b", 5016, NOW + i);
+      count("key_a", 0, NOW + i);
+      count("key_b", 5016, NOW + i);
       await meter.handOver();
     }
     expect(store.total).toBe(0);
     expect(warnings).toHaveLength(1);
     store.refusesAfter = Number.POSITIVE_INFINITY;
-    meter.count("key_a", 0, NOW + HOUR_MS);
+    count("key_a", 0, NOW + HOUR_MS);
     await meter.handOver();
     expect(store.kept.get(`key_a ${HOUR} 0`)).toBe(5);
     expect(store.kept.get(`key_b ${HOUR} 5016`)).toBe(5);
@@ -167,8 +203,8 @@ describe("a store that refuses", () => {
   });
 
   test("half-way keeps what it took and gets only the rest again", async () => {
-    const { store, meter } = setUp();
-    for (let i = 0; i < 1_201; i++) meter.count(`key_${i}`, 0, NOW);
+    const { store, meter, count } = setUp();
+    for (let i = 0; i < 1_201; i++) count(`key_${i}`, 0, NOW);
     store.refusesAfter = 1;
     await meter.handOver();
     expect(store.total).toBe(BATCH_MAX);
@@ -179,21 +215,21 @@ describe("a store that refuses", () => {
   });
 
   test("is warned about again after it has taken something in between", async () => {
-    const { store, warnings, meter } = setUp();
+    const { store, warnings, meter, count } = setUp();
     for (const refusesAfter of [0, 1, 0]) {
       store.refusesAfter = refusesAfter;
-      meter.count("key_a", 0, NOW);
+      count("key_a", 0, NOW);
       await meter.handOver();
     }
     expect(warnings).toHaveLength(2);
   });
 
   test("never makes more wait than the ceiling, drops what is beyond it, and works again afterwards", async () => {
-    const { store, meter } = setUp();
+    const { store, meter, count } = setUp();
     store.refusesAfter = 0;
     const keys = 20_000;
     for (let round = 0; round < 7; round++) {
-      for (let i = 0; i < keys; i++) meter.count(`key_${i}`, 0, NOW + round * HOUR_MS);
+      for (let i = 0; i < keys; i++) count(`key_${i}`, 0, NOW + round * HOUR_MS);
       await meter.handOver();
       expect(meter.size()).toBeLessThanOrEqual(WAITING_CELLS_MAX);
     }
@@ -205,8 +241,8 @@ describe("a store that refuses", () => {
   });
 
   test("never more waits than the ceiling while hours go by, each in its own cell", () => {
-    const { meter } = setUp();
-    for (let hour = 0; hour < WAITING_CELLS_MAX + 50; hour++) meter.count("key_a", 0, hour * HOUR_MS);
+    const { meter, count } = setUp();
+    for (let hour = 0; hour < WAITING_CELLS_MAX + 50; hour++) count("key_a", 0, hour * HOUR_MS);
     expect(meter.size()).toBeLessThanOrEqual(WAITING_CELLS_MAX + 1);
   });
 });
@@ -217,23 +253,29 @@ test("whatever is counted, refused and handed over in whatever order, the sum is
       key: fc.constantFrom("key_a", "key_b", "key_c"),
       code: fc.constantFrom(0, 5009, 5016),
       minutes: fc.integer({ min: -90, max: 90 }),
+      change: fc.integer({ min: 0, max: 1 }),
     }),
     fc.constant("hand over" as const),
+    fc.constant("hand over meanwhile" as const),
+    fc.constant("let pass" as const),
     fc.constant("refuse" as const),
     fc.constant("take" as const),
   );
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-      const { store, meter } = setUp();
+    fc.asyncProperty(fc.array(step, { maxLength: 60, size: "max" }), async (steps) => {
+      // One at a time, so that there is a meanwhile.
+      const { store, meter, count } = setUp(1);
       const expected = new Map<string, number>();
       let now = NOW;
       for (const one of steps) {
         if (one === "hand over") await meter.handOver();
+        else if (one === "hand over meanwhile") void meter.handOver();
+        else if (one === "let pass") await new Promise((resolve) => setImmediate(resolve));
         else if (one === "refuse") store.refusesAfter = 0;
         else if (one === "take") store.refusesAfter = Number.POSITIVE_INFINITY;
         else {
           now += one.minutes * 60_000;
-          meter.count(one.key, one.code, now);
+          count(one.key, one.code, now, one.change);
           const name = `${one.key} ${now - (now % HOUR_MS)} ${one.code}`;
           expected.set(name, (expected.get(name) ?? 0) + 1);
         }

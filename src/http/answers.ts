@@ -22,6 +22,8 @@ const PLAIN = new Headers({ "Content-Type": "application/json", "Cache-Control":
 const COUNTED = new Headers(PLAIN);
 COUNTED.set("X-RateLimit-Limit", LIMIT_TEXT);
 COUNTED.set("X-RateLimit-Bucket", LIMIT_BUCKET);
+/** What most of these answers say: they are refusals for the limit. */
+COUNTED.set("X-RateLimit-Remaining", "0");
 
 export function answerRefusal(call: Call, refusal: Refusal, report: LimitReport | null = null): Response {
   const { refused, fields, headers } = refusal;
@@ -43,7 +45,7 @@ function respond(
 ): Response {
   const response = new Response(body, { status, headers: report ? COUNTED : PLAIN });
   if (report) {
-    response.headers.set("X-RateLimit-Remaining", String(report.remaining));
+    if (report.remaining > 0) response.headers.set("X-RateLimit-Remaining", String(report.remaining));
     response.headers.set("X-RateLimit-Reset", toResetSeconds(report.resetAt));
   }
   return response;

@@ -1,6 +1,7 @@
 // One request on its way through the house, with what the edge found out about it.
 import type { MaybePromise } from "../core/ports.ts";
 import type { LimitReport } from "../gateway/admit.ts";
+import type { Account } from "../gateway/usage-meter.ts";
 import type { Target } from "./target.ts";
 
 /** What the runtime knows of the socket that a request came on. */
@@ -23,8 +24,8 @@ const PROCESS_MARK = Math.floor(Math.random() * 36 ** 6)
 export class Call {
   /** The code of the error that was answered, 0 for none. For logs and metrics. */
   code = 0;
-  /** The key that sent the request, once it is known. For the key's usage. */
-  keyId: string | undefined;
+  /** Whose request it is, once that is known. For the key's usage. */
+  account: Account | undefined;
   /** What its answer tells about the limit, if it was counted. For answers to faults. */
   report: LimitReport | null = null;
   /** Whether its answer had to be waited for: then the runtime is done with the request's own turn. */

@@ -56,8 +56,9 @@ export function createCallerSteps(parts: {
   }
 
   function recheck(call: Call, now: number): ApiKey | Refusal {
-    const key = authenticate(call.request.headers.get("authorization"), now);
-    if (isRefusal(key)) return key;
+    const account = authenticate(call.request.headers.get("authorization"), now);
+    if (isRefusal(account)) return account;
+    const { key } = account;
     const server = store.findServer(key.serverId);
     return server ? (judgeRights(call, key, server, COMMANDING) ?? key) : INVALID_TOKEN;
   }
@@ -66,9 +67,10 @@ export function createCallerSteps(parts: {
     return identify;
 
     function identify(call: Call): MaybePromise<Response> {
-      const key = authenticate(call.request.headers.get("authorization"), call.now);
-      if (isRefusal(key)) return answerRefusal(call, key);
-      call.keyId = key.keyId;
+      const account = authenticate(call.request.headers.get("authorization"), call.now);
+      if (isRefusal(account)) return answerRefusal(call, account);
+      call.account = account;
+      const { key } = account;
       // Not waited for unless it must be: a promise for every request would cost more than the rest of these steps.
       const admission = admit(store, key, call.now, purpose.isCounted);
       if (admission instanceof Promise) return admission.then((late) => allow(call, key, late));

@@ -54,7 +54,7 @@ function answerReading(
     ? new Response(null, { status: 304, headers })
     : new Response(toPayload(call, packed ?? body.bytes), { headers });
   const ageMs = reading.isHit ? now - reading.snapshot.fetchedAt : 0;
-  response.headers.set("Age", ageMs < 1000 ? "0" : String(Math.floor(ageMs / 1000)));
+  if (ageMs >= 1000) response.headers.set("Age", String(Math.floor(ageMs / 1000)));
   if (report) {
     response.headers.set("X-RateLimit-Remaining", String(report.remaining));
     response.headers.set("X-RateLimit-Reset", toResetSeconds(report.resetAt));
@@ -80,7 +80,7 @@ function toPayload(call: Call, bytes: Uint8Array<ArrayBuffer>): Uint8Array<Array
   });
 }
 
-/** What every answer with this body says, made once a body: copying it is cheaper than listing it anew. */
+/** What most answers with this body say, made once a body: copying it is cheaper than listing it anew. */
 const hitHeaders = new WeakMap<Body, Headers>();
 
 function headersOf(body: Body): Headers {
@@ -91,6 +91,7 @@ function headersOf(body: Body): Headers {
     "Cache-Control": "private, no-cache",
     Vary: "Accept-Encoding",
     ETag: body.etag,
+    Age: "0",
     "X-Cache": "hit",
     "X-RateLimit-Limit": LIMIT_TEXT,
     "X-RateLimit-Bucket": LIMIT_BUCKET,
