@@ -1,14 +1,12 @@
 // The composition root: the only file that knows every room. Builds Gatehouse from a configuration and starts it.
 import { randomBytes } from "node:crypto";
-import { type Config, findMasterKeyProblem } from "./config.ts";
+import type { Config } from "./config.ts";
 import { createAddressList } from "./core/address.ts";
-import { ERRORS, NotReadyToStart, StartRefused, StoreUnavailable } from "./core/errors.ts";
+import { NotReadyToStart, StartRefused, StoreUnavailable } from "./core/errors.ts";
 import type { Clock, Log, Store } from "./core/ports.ts";
-import { createSampler } from "./core/sampler.ts";
 import { SECTIONS } from "./core/sections.ts";
-import { hashToken } from "./core/token.ts";
 import { findDashboardFile } from "./dashboard-files.ts";
-import { type DataFolder, openDataFolder } from "./data-folder.ts";
+import { openDataFolder } from "./data-folder.ts";
 import { obtainDemoToken, startDemoUpstream } from "./demo.ts";
 import { createAuthenticator } from "./gateway/authenticate.ts";
 import {
@@ -29,7 +27,7 @@ import { createAddressFinder } from "./http/client-address.ts";
 import { createCommands } from "./http/commands.ts";
 import { createCors } from "./http/cors.ts";
 import { createDashboard } from "./http/dashboard.ts";
-import { createEdge, type Watcher } from "./http/edge.ts";
+import { createEdge } from "./http/edge.ts";
 import { EdgeMeter } from "./http/edge-meter.ts";
 import { createTellReady, tellAlive } from "./http/health.ts";
 import { listen } from "./http/listen.ts";
@@ -42,10 +40,11 @@ import type { Route } from "./http/router.ts";
 import { listRoutes } from "./http/routes.ts";
 import { createTargetFinder, TARGETS_MAX } from "./http/target.ts";
 import { tellKey } from "./http/tell-key.ts";
-import { createLog, type LeveledLog } from "./log.ts";
+import { createWatcher } from "./http/watcher.ts";
+import { createLog } from "./log.ts";
+import { agreeOnMasterKey, noteMasterKey, obtainMasterKey, obtainStoreSecret } from "./secrets.ts";
 import type { RedisAddress } from "./store/redis/redis-link.ts";
 import { createSealer, type Sealer } from "./store/sealer.ts";
-import { isSealedDatabase } from "./store/sqlite/open-database.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { readTlsFiles, watchTlsFiles } from "./tls-files.ts";
 import { createUpstream } from "./upstream/client.ts";
@@ -53,7 +52,6 @@ import { VERSION } from "./version.ts";
 
 const DRAIN_MS = 10_000;
 const FAREWELL_MS = 100;
-const WRONG_SECRET_LOG_MS = 10_000;
 /** Alone, whoever asks for a key's use has it handed over first. */
 const USAGE_HAND_OVER_MS = 10_000;
 /** Other instances tell when a key was last used, too, and must be right within five seconds. */
@@ -70,13 +68,6 @@ const DAY_MS = 24 * HOUR_MS;
 const COMMAND_LOGS = SECTIONS.indexOf("CommandLogs");
 /** Timers count to 2^31 - 1; any positive setting is legal, so longer ones mean "as long as possible". */
 const TIMER_MAX_MS = 2 ** 31 - 1;
-
-/** What is worth a line in the log, though not one for each request. */
-const WRONG_SECRETS = new Map<number, string>([
-  [ERRORS.invalidToken.code, "a request had an invalid token"],
-  [ERRORS.invalidMasterKey.code, "a request had a wrong master key"],
-  [ERRORS.tooManyAttempts.code, "an address goes on guessing the master key"],
-]);
 
 export type App = {
   readonly url: string;
@@ -326,25 +317,6 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
   }
 }
 
-function obtainMasterKey(folder: DataFolder): string {
-  const masterKey = folder.obtainSecret("master.key");
-  const problem = findMasterKeyProblem(masterKey);
-  if (problem === undefined) return masterKey;
-  throw new StartRefused(
-    `what is in master.key in ${folder.path} ${problem} — correct it, or delete the file and have one made`,
-  );
-}
-
-/** Making up a new secret for a database that has one would only hide that the old one is lost. */
-function obtainStoreSecret(folder: DataFolder): string {
-  const isLost = folder.findSecret("secret.key") === undefined && isSealedDatabase(folder.databasePath);
-  if (!isLost) return folder.obtainSecret("secret.key");
-  throw new StartRefused(
-    `secret.key is missing in ${folder.path}, and without it the stored server keys cannot be read — ` +
-      "put it back, or set GATEHOUSE_SECRET",
-  );
-}
-
 /** Loaded only when needed: alone, an instance pays nothing for the others. */
 async function openSharedStore(
   address: RedisAddress,
@@ -366,25 +338,6 @@ function getTls(config: Config) {
   return read?.tls;
 }
 
-/** The key, if the store has not seen it before. Noted last: a made-up key is shown by the first start that succeeds. */
-async function noteMasterKey(store: Store, masterKey: string): Promise<string | undefined> {
-  const hash = hashToken(masterKey);
-  if ((await store.findSetting("master-key-hash")) === hash) return undefined;
-  await store.saveSetting("master-key-hash", hash);
-  return masterKey;
-}
-
-/** Instances that each make up a master key would each have their own; the first one's counts. */
-async function agreeOnMasterKey(store: Store, masterKey: string): Promise<void> {
-  const hash = hashToken(masterKey);
-  const noted = await store.findSetting("master-key-hash");
-  const kept = noted ?? (await store.keepSetting("first-master-key-hash", hash));
-  if (kept === hash) return;
-  throw new StartRefused(
-    "another instance on this Redis has another master key — set GATEHOUSE_MASTER_KEY to the same on all of them",
-  );
-}
-
 function pauseUntilWoken(ms: number, wake: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, Math.min(ms, TIMER_MAX_MS));
@@ -401,32 +354,4 @@ function repeat(everyMs: number, act: () => Promise<void>): () => Promise<void> 
   const timer = setInterval(() => void act(), everyMs);
   timer.unref();
   return async () => clearInterval(timer);
-}
-
-function createWatcher(parts: {
-  meter: EdgeMeter;
-  usage: UsageMeter;
-  log: LeveledLog;
-  findAddress: (call: Parameters<Watcher>[0]) => string;
-}): Watcher {
-  const { meter, usage, log, findAddress } = parts;
-  // Apart from each other: a flood of invalid tokens must not hide that somebody guesses the master key.
-  const wrongSecrets = new Map(
-    Array.from(WRONG_SECRETS, ([code, text]) => [code, { text, note: createSampler(WRONG_SECRET_LOG_MS) }]),
-  );
-  return (call, { status }) => {
-    const { code, target, startedAt, account } = call;
-    const ms = performance.now() - startedAt;
-    meter.of(target.routeName).count(status, code, ms / 1000);
-    if (account) usage.count(account, code, call.now);
-    if (code !== 0) {
-      const wrong = wrongSecrets.get(code);
-      wrong?.note(call.now, (unlogged) => {
-        log.warn({ address: findAddress(call), request_id: call.id, unlogged }, wrong.text);
-      });
-    }
-    if (!log.isDebug) return;
-    const { method } = call.request;
-    log.debug({ request_id: call.id, method, route: target.routeName, status, code, ms }, "answered");
-  };
 }

@@ -16,6 +16,10 @@ const HOUR = NOW - (NOW % HOUR_MS);
 const { ipAllow: _, ...RIGHTS } = DEFAULT_RIGHTS;
 const KEY = { ...RIGHTS, serverId: "srv_1", allowedFrom: null, expiresAt: null, isSuspended: false };
 
+function sum(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((total, count) => total + count, 0);
+}
+
 /** A store that keeps what it takes, all of a batch or nothing, and can be told to refuse. */
 class FakeStore {
   readonly calls: (readonly UsageCell[])[] = [];
@@ -41,7 +45,7 @@ class FakeStore {
   }
 
   get total(): number {
-    return [...this.kept.values()].reduce((sum, count) => sum + count, 0);
+    return sum(this.kept);
   }
 }
 
@@ -51,7 +55,7 @@ function setUp(batchMax = BATCH_MAX) {
   const log: Log = { debug() {}, info() {}, warn: (_, message) => warnings.push(message), error() {} };
   const meter = new UsageMeter(store, log, batchMax);
   const accounts = new Map<string, Account>();
-  /** `change` stands for how often the key was changed: each time it gets a new account. */
+  /** `change` stands for how often the key was changed: each time it gets a new account. The old one is still in use, too. */
   function count(keyId: string, code: number, now: number, change = 0): void {
     const name = `${keyId} ${change}`;
     const account = accounts.get(name) ?? openAccount({ ...KEY, keyId });
@@ -111,12 +115,22 @@ describe("counting the use of keys", () => {
       count("key_b", 0, HOUR + HOUR_MS);
     };
     await meter.handOver();
+    const counted = { [`key_a ${HOUR} 0`]: 1, [`key_b ${HOUR} 0`]: 1 };
+    expect(Object.fromEntries(store.kept)).toEqual(counted);
+    expect(meter.size()).toBe(1);
     await meter.handOver();
-    expect(Object.fromEntries(store.kept)).toEqual({
-      [`key_a ${HOUR} 0`]: 1,
-      [`key_b ${HOUR} 0`]: 1,
-      [`key_b ${HOUR + HOUR_MS} 0`]: 1,
-    });
+    expect(Object.fromEntries(store.kept)).toEqual({ ...counted, [`key_b ${HOUR + HOUR_MS} 0`]: 1 });
+  });
+
+  test("a key with several accounts is told once, with what all of them have counted", async () => {
+    const { store, meter, count } = setUp();
+    for (const change of [0, 1, 0, 2, 1]) count("key_a", 0, NOW, change);
+    count("key_a", 5016, NOW + 1, 2);
+    expect(meter.size()).toBe(1);
+    await meter.handOver();
+    expect(store.calls).toHaveLength(1);
+    expect(Object.fromEntries(store.kept)).toEqual({ [`key_a ${HOUR} 0`]: 5, [`key_a ${HOUR} 5016`]: 1 });
+    expect(store.lastUsed.get("key_a")).toBe(NOW + 1);
   });
 
   test("hand-overs that overlap tell everything once, and each ends after all that was counted before it", async () => {
@@ -268,8 +282,10 @@ test("whatever is counted, refused and handed over in whatever order, the sum is
       const expected = new Map<string, number>();
       let now = NOW;
       for (const one of steps) {
-        if (one === "hand over") await meter.handOver();
-        else if (one === "hand over meanwhile") void meter.handOver();
+        if (one === "hand over") {
+          await meter.handOver();
+          if (store.refusesAfter > 0) expect(sum(store.kept)).toBe(sum(expected));
+        } else if (one === "hand over meanwhile") void meter.handOver();
         else if (one === "let pass") await new Promise((resolve) => setImmediate(resolve));
         else if (one === "refuse") store.refusesAfter = 0;
         else if (one === "take") store.refusesAfter = Number.POSITIVE_INFINITY;

@@ -10,21 +10,30 @@ export const BATCH_MAX = 100;
 const REST_FACTOR = 40;
 /** Should a step have taken very long because the machine stood still. */
 const REST_MAX_MS = 2_000;
-/** While the store takes nothing: what is counted beyond this is dropped. */
+/** Of hours that are over, and of what the store would not take: what is beyond this is dropped. */
 export const WAITING_CELLS_MAX = 100_000;
 
 const NO_HOUR = -1;
 
-/** A key with what it did since that was handed over last. Whoever knows the key has it at hand, so counting looks nothing up. */
-export type Account = {
-  readonly key: ApiKey;
-  /** The hour that is counted, while there is something to hand over. */
-  hour: number;
+type Counts = {
   lastUsedAt: number;
   /** Answers without an error, which most are. */
   fine: number;
   refusals: Map<number, number> | undefined;
 };
+
+/**
+ * A key with what it did since that was handed over last. Whoever knows the key has it at hand, so that counting looks
+ * nothing up. A key may have several: one for each token, and a new one after each change.
+ */
+export type Account = Counts & {
+  readonly key: ApiKey;
+  /** The hour that is counted, while there is something to hand over. */
+  hour: number;
+};
+
+/** What was counted in an hour that is over, or is on its way to the store. */
+type Cell = Counts & { readonly keyId: string; readonly hour: number };
 
 export function openAccount(key: ApiKey): Account {
   return { key, hour: NO_HOUR, lastUsedAt: 0, fine: 0, refusals: undefined };
@@ -34,10 +43,10 @@ export class UsageMeter {
   readonly #store: Pick<Store, "addUsage">;
   readonly #log: Log;
   readonly #batchMax: number;
-  /** Those with something to hand over, by key. */
+  /** Those with something to hand over: one for each key. */
   #busy = new Map<string, Account>();
-  /** Counts of hours that are over, and those that the store would not take, by key and hour. */
-  #waiting = new Map<string, Account>();
+  /** What hours that are over have left, and what the store would not take, by key and hour. */
+  #waiting = new Map<string, Cell>();
   /** How many are being handed over, and not in the store yet. */
   #leaving = 0;
   #handover: Promise<void> = Promise.resolve();
@@ -58,7 +67,7 @@ export class UsageMeter {
   count(account: Account, code: number, now: number): void {
     const hour = now - (now % HOUR_MS);
     if (account.hour !== hour) this.#begin(account, hour);
-    account.lastUsedAt = now;
+    if (now > account.lastUsedAt) account.lastUsedAt = now;
     if (code === 0) account.fine++;
     else addRefusals(account, code, 1);
   }
@@ -92,31 +101,24 @@ export class UsageMeter {
 
   async #handOverAll(): Promise<void> {
     if (this.size() === 0) return;
-    const accounts = [...inOrder(this.#waiting), ...inOrder(this.#busy)];
+    const cells = [...inOrder(this.#waiting), ...inOrder(this.#busy).map(takeCounts)];
     this.#waiting = new Map();
     this.#busy = new Map();
-    for (let done = 0; done < accounts.length; done += this.#batchMax) {
-      this.#leaving = accounts.length - done;
+    for (let done = 0; done < cells.length; done += this.#batchMax) {
+      this.#leaving = cells.length - done;
       const beganAt = performance.now();
-      // Only now: until its turn comes, an account goes on counting.
-      const taken = accounts
-        .slice(done, done + this.#batchMax)
-        .filter(hasCounts)
-        .map(takeCounts);
       try {
-        if (taken.length > 0) await this.#store.addUsage(taken.map(toUsageCell));
+        await this.#store.addUsage(cells.slice(done, done + this.#batchMax).map(toUsageCell));
         this.#isFailing = false;
       } catch (error) {
-        for (const counts of taken) this.#keep(counts);
-        for (const account of accounts.slice(done + this.#batchMax)) this.#setAside(account);
+        for (const cell of cells.slice(done)) this.#keep(cell);
         this.#leaving = 0;
         if (!this.#isFailing)
           this.#log.warn({ err: error }, "the use of keys cannot be saved now; it is kept in memory");
         this.#isFailing = true;
         return;
       }
-      if (done + this.#batchMax < accounts.length)
-        await this.#rest((performance.now() - beganAt) * REST_FACTOR);
+      if (done + this.#batchMax < cells.length) await this.#rest((performance.now() - beganAt) * REST_FACTOR);
     }
     this.#leaving = 0;
   }
@@ -132,56 +134,50 @@ export class UsageMeter {
   }
 
   #begin(account: Account, hour: number): void {
-    this.#setAside(account);
-    // The same key as it was before a change to it.
-    const former = this.#busy.get(account.key.keyId);
-    if (former) this.#setAside(former);
-    this.#busy.set(account.key.keyId, account);
+    const { keyId } = account.key;
+    const listed = this.#busy.get(keyId);
+    const cell = listed && takeCounts(listed);
+    if (cell && cell.hour !== hour) this.#keep(cell);
+    this.#busy.set(keyId, account);
     account.hour = hour;
+    if (cell?.hour === hour) addCounts(account, cell);
   }
 
-  #setAside(account: Account): void {
-    if (hasCounts(account)) this.#keep(takeCounts(account));
-  }
-
-  #keep(counts: Account): void {
-    const name = `${counts.key.keyId} ${counts.hour}`;
+  #keep(cell: Cell): void {
+    const name = `${cell.keyId} ${cell.hour}`;
     const kept = this.#waiting.get(name);
-    if (!kept) {
-      if (this.#waiting.size < WAITING_CELLS_MAX) this.#waiting.set(name, counts);
-      return;
-    }
-    kept.lastUsedAt = Math.max(kept.lastUsedAt, counts.lastUsedAt);
-    kept.fine += counts.fine;
-    for (const [code, times] of counts.refusals ?? []) addRefusals(kept, code, times);
+    if (kept) addCounts(kept, cell);
+    else if (this.#waiting.size < WAITING_CELLS_MAX) this.#waiting.set(name, cell);
   }
 }
 
-/** In the order of their keys: neighbours share a page of the database. Plain text is sorted ten times faster than anything else. */
-function inOrder(byName: ReadonlyMap<string, Account>): Account[] {
+/** By key: neighbours share a page of the database. Plain text is sorted ten times faster than anything else. */
+function inOrder<T>(byName: ReadonlyMap<string, T>): T[] {
   const names = [...byName.keys()].sort();
-  return names.map((name) => byName.get(name)).filter((account) => account !== undefined);
+  return names.map((name) => byName.get(name)).filter((found) => found !== undefined);
 }
 
-function hasCounts(account: Account): boolean {
-  return account.hour !== NO_HOUR;
-}
-
-/** A copy with the counts; the account itself starts over. */
-function takeCounts(account: Account): Account {
-  const taken = { ...account };
+/** The account starts over. */
+function takeCounts(account: Account): Cell {
+  const { hour, lastUsedAt, fine, refusals } = account;
   account.hour = NO_HOUR;
   account.fine = 0;
   account.refusals = undefined;
-  return taken;
+  return { keyId: account.key.keyId, hour, lastUsedAt, fine, refusals };
 }
 
-function addRefusals(account: Account, code: number, times: number): void {
-  account.refusals ??= new Map();
-  account.refusals.set(code, (account.refusals.get(code) ?? 0) + times);
+function addCounts(counts: Counts, { lastUsedAt, fine, refusals }: Counts): void {
+  counts.lastUsedAt = Math.max(counts.lastUsedAt, lastUsedAt);
+  counts.fine += fine;
+  for (const [code, times] of refusals ?? []) addRefusals(counts, code, times);
 }
 
-function toUsageCell({ key, hour, lastUsedAt, fine, refusals = new Map() }: Account): UsageCell {
+function addRefusals(counts: Counts, code: number, times: number): void {
+  counts.refusals ??= new Map();
+  counts.refusals.set(code, (counts.refusals.get(code) ?? 0) + times);
+}
+
+function toUsageCell({ keyId, hour, lastUsedAt, fine, refusals = new Map() }: Cell): UsageCell {
   const counts = fine > 0 ? new Map([[0, fine], ...refusals]) : refusals;
-  return { keyId: key.keyId, hour, lastUsedAt, counts };
+  return { keyId, hour, lastUsedAt, counts };
 }

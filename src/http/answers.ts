@@ -22,7 +22,7 @@ const PLAIN = new Headers({ "Content-Type": "application/json", "Cache-Control":
 const COUNTED = new Headers(PLAIN);
 COUNTED.set("X-RateLimit-Limit", LIMIT_TEXT);
 COUNTED.set("X-RateLimit-Bucket", LIMIT_BUCKET);
-/** What most of these answers say: they are refusals for the limit. */
+/** In a flood, most of these answers are refusals for the limit. */
 COUNTED.set("X-RateLimit-Remaining", "0");
 
 export function answerRefusal(call: Call, refusal: Refusal, report: LimitReport | null = null): Response {
