@@ -38,7 +38,7 @@ export function describeMachine(cores: Cores): [what: string, value: string][] {
     ["processor", `${model}, ${cpus().length} cores (${process.arch})`],
     ["cores used", pinned],
     ["memory", `${(totalmem() / 2 ** 30).toFixed(1)} GiB`],
-    ["kernel", `${process.platform} ${release()}`],
+    ["kernel", `${process.platform} ${release().split("-")[0]}`],
     ["Bun", Bun.version],
     ["Node", run("node", "--version") || "not installed"],
     ["Redis", /v=(\S+)/.exec(run("redis-server", "--version"))?.[1] ?? "not installed"],
