@@ -4,7 +4,7 @@ import { escapeMarkdown, PermissionFlagsBits, SlashCommandBuilder } from "discor
 const MESSAGE_MAX = 1_900;
 
 const STATES = {
-  sent: "The game has shown it.",
+  sent: "The game has taken it.",
   failed: "The game refused it.",
   unknown: "Nobody can tell whether the game got it. Look before you repeat it.",
   expired: "It waited too long and was not sent.",

@@ -4,6 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const FINAL = new Set(["sent", "failed", "unknown", "expired", "cancelled"]);
 const SEND_ATTEMPTS = 3;
+const LOOK_EVERY_MS = 2_000;
+const RATE_LIMITED = 5016;
 
 /** What Gatehouse refused, with its code and how many seconds to wait, if it said so. */
 export class Refused extends Error {
@@ -53,10 +55,16 @@ export function createGatehouse({ url, key }) {
     /** The command in its last state, or in the one it is in when the time is up. */
     async followCommand(id, patienceMs = 60_000) {
       const deadline = Date.now() + patienceMs;
+      let command = { status: "queued", position: null };
       for (;;) {
-        const { body } = await ask(`/command/${id}`);
-        if (FINAL.has(body.status) || Date.now() > deadline) return body;
-        await sleep(1_000);
+        try {
+          command = (await ask(`/command/${id}`)).body;
+        } catch (error) {
+          // Each look counts toward the limit. The command goes its way meanwhile.
+          if (!(error instanceof Refused && error.code === RATE_LIMITED)) throw error;
+        }
+        if (FINAL.has(command.status) || Date.now() > deadline) return command;
+        await sleep(LOOK_EVERY_MS);
       }
     },
   };

@@ -26,7 +26,7 @@ const ACCESS: Access = {
 const codeOf = (key: Partial<ApiKey>, access: Partial<Access>) =>
   findForbidden({ ...KEY, ...key }, { ...ACCESS, ...access })?.refused.code;
 
-/** Every rule, with what breaks it, in the order of the contract. */
+/** Every rule, with what breaks it, in the order in which they are judged. */
 const RULES = [
   { code: 5010, key: { versions: ["v1"] }, access: {} },
   { code: 5009, key: { isSuspended: true }, access: {} },

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { ERRORS, type ErrorRow, isRefusal, refuse } from "./errors.ts";
 
-/** code, HTTP status, message: spec.md section 7.1, then section 4 of the contract. */
+/** code, HTTP status, message: those of the API, then our own. */
 const TABLE: [number, number, string][] = [
   [5006, 401, "invalid_master_key"],
   [5007, 401, "missing_token"],

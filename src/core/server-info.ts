@@ -1,4 +1,4 @@
-// The shapes of spec.md section 2 as TypeBox schemas, written once: validation of what the game API sends,
+// The shapes of a server's state as TypeBox schemas, written once: validation of what the game API sends,
 // static types and the OpenAPI document all come from here. The order of the properties is the order of output.
 import Type from "typebox";
 

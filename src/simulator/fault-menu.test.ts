@@ -10,7 +10,7 @@ function orderOf(wish: unknown): FaultOrder {
 }
 
 describe("orders", () => {
-  test("the menu has every kind of the contract", () => {
+  test("the menu has every kind that is documented", () => {
     const kinds =
       "code refused slow hang reset truncated drip not-json html-502 huge redirect rate-limit odd-shapes".split(
         " ",

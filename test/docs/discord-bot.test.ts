@@ -56,7 +56,7 @@ test("the bot tells the status and the players, and sends a hint to the game", a
   expect(players.allowed_mentions?.parse).toEqual([]);
 
   const hint = await discord.type("hint", { text: "Drive\ncarefully" });
-  expect(hint.content).toBe("The game has shown it.");
+  expect(hint.content).toBe("The game has taken it.");
   const isLogged = async () => {
     const { CommandLogs } = await ask("CommandLogs");
     return CommandLogs.some(({ Command }) => Command === ":h Drive carefully");

@@ -399,7 +399,7 @@ describe("servers", () => {
 });
 
 describe("keys", () => {
-  test("a new key is 201 with its token and the contract's defaults; the token works at once", async () => {
+  test("a new key is 201 with its token and the documented defaults; the token works at once", async () => {
     const body = { server_id: server.server_id, label: "bot" };
     const made = await readAs<KeyBody & { token: string }>(
       await gatehouse.admin("POST", "/admin/keys", body),

@@ -1,4 +1,4 @@
-// What an operator gets wrong: every bad body is refused in the contract's order, names the field, and changes nothing.
+// What an operator gets wrong: every bad body is refused in the documented order, names the field, and changes nothing.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";

@@ -291,7 +291,7 @@ describe("all rights together", () => {
   }
 
   test.each([...LIVES])(
-    "a key %s: the first rule that says no is the answer, in the contract's order",
+    "a key %s: the first rule that says no is the answer, in the documented order",
     async (life) => {
       for (const combination of CASES.filter((one) => one.life === life)) {
         const { token } = await make(combination);

@@ -93,7 +93,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     advice: "Use a new one for each command.",
   },
   unavailable: {
-    when: "Gatehouse cannot read or write its store, or is shutting down. Nothing was changed.",
+    when: "Gatehouse cannot read or write its store. Nothing was changed.",
     advice: "Try again after `retry_after` seconds.",
   },
   tooManyAttempts: {

@@ -47,7 +47,8 @@ const RETRY_AFTER = {
 const PLAIN_HEADERS = {
   RequestId: {
     header: "X-Request-Id",
-    description: "On errors: what the operator needs to find the request in the log.",
+    description:
+      "On errors: what the operator needs to find the request in the log, where every request is at the level debug.",
     schema: Type.String({ pattern: "^req_[0-9a-z]+$" }),
     example: "req_k3v9qa1f",
   },

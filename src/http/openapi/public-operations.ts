@@ -154,7 +154,8 @@ const showCommand: Operation = {
   id: "showCommand",
   tag: "Commands",
   summary: "Ask what became of a command",
-  description: "A key sees the commands of its own server only. Finished ones are told for 7 days.",
+  description:
+    "A key sees the commands of its own server only. Finished ones are told for 7 days, unless the operator says otherwise.",
   security: ["apiKey"],
   answers: {
     200: {
