@@ -17,6 +17,7 @@ import {
 } from "./gateway/authenticate-operator.ts";
 import { CommandDispatcher, type Pause } from "./gateway/command-dispatcher.ts";
 import { CommandMeter } from "./gateway/command-meter.ts";
+import { openPauseNote } from "./gateway/pause-note.ts";
 import { Relay } from "./gateway/relay.ts";
 import { RelayMeter } from "./gateway/relay-meter.ts";
 import { createSubmitCommand } from "./gateway/submit-command.ts";
@@ -128,8 +129,9 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     const demoToken = demo && (await obtainDemoToken(store, folder, clock()));
 
     const relayMeter = new RelayMeter();
+    const upstreamUrl = config.upstreamUrl ?? demo?.url ?? "";
     const upstream = createUpstream({
-      baseUrl: config.upstreamUrl ?? demo?.url ?? "",
+      baseUrl: upstreamUrl,
       globalKey: config.upstreamGlobalKey,
       timeoutMs,
       keepsUnknown: config.keepsUnknownFields,
@@ -149,6 +151,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       meter: relayMeter,
       log,
       share: shared?.relayShare,
+      pauseNote: shared ? undefined : await openPauseNote(store, upstreamUrl, log),
       watchReading(serverId, parts, now) {
         const commandLog = parts.sections[COMMAND_LOGS] ?? "[]";
         dispatcher.confirm(serverId, commandLog, now).catch((error) => {

@@ -25,13 +25,19 @@ export function readTlsFiles(paths: TlsPaths): { tls: TlsFiles } | { problems: s
       return undefined;
     }
   }
-  const cert = attempt("GATEHOUSE_TLS_CERT", () => readFileSync(paths.certPath, "utf8"));
-  const key = attempt("GATEHOUSE_TLS_KEY", () => readFileSync(paths.keyPath, "utf8"));
+  const cert = attempt("GATEHOUSE_TLS_CERT", () => readText(paths.certPath));
+  const key = attempt("GATEHOUSE_TLS_KEY", () => readText(paths.keyPath));
   const certificate = cert && attempt("GATEHOUSE_TLS_CERT", () => new X509Certificate(cert));
   const privateKey = key && attempt("GATEHOUSE_TLS_KEY", () => createPrivateKey(key));
   if (!cert || !key || !certificate || !privateKey) return { problems };
   if (certificate.checkPrivateKey(privateKey)) return { tls: { cert, key } };
   return { problems: ["GATEHOUSE_TLS_KEY does not belong to the certificate in GATEHOUSE_TLS_CERT"] };
+}
+
+function readText(path: string): string {
+  const text = readFileSync(path, "utf8");
+  if (text.trim() === "") throw new Error(`${path} is empty`);
+  return text;
 }
 
 /** Files that cannot be used, or do not belong together yet, leave what is served as it is. */

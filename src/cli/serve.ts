@@ -1,5 +1,6 @@
 // gatehouse serve: runs the gateway until it is told to stop.
 import { Command } from "commander";
+import type { App } from "../app.ts";
 import { parseConfig, readEnvironment } from "../config.ts";
 import { VERSION } from "../version.ts";
 
@@ -32,23 +33,27 @@ async function serve(options: ServeOptions): Promise<void> {
   process.umask(0o077);
   // Loaded here: the other commands start faster without it.
   const { startPatiently } = await import("../start-patiently.ts");
-  const app = await startPatiently(config);
-
+  let started: App | undefined;
   let isStopping = false;
   const stop = () => {
     if (isStopping) return;
     isStopping = true;
-    app.stop().then(
+    // Nothing was served yet, and a start can be cut anywhere.
+    if (!started) process.exit(0);
+    const { log } = started;
+    started.stop().then(
       () => process.exit(0),
       (error) => {
-        app.log.error({ err: error }, "stopping failed");
+        log.error({ err: error }, "stopping failed");
         process.exit(1);
       },
     );
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  process.on("SIGHUP", () => app.reloadTls());
+  process.on("SIGHUP", () => started?.reloadTls());
+  const app = await startPatiently(config);
+  started = app;
 
   // Whoever read these lines may be gone by the time they are written.
   process.stdout.on("error", () => {});

@@ -5,7 +5,7 @@ import type { LimitHint } from "./ports.ts";
 /** How long a window of the game API lasts until it says otherwise, and how long we believe that one can last. */
 export const BUDGET_WINDOW_MS = 60_000;
 const WINDOW_MAX_MS = 60 * 60_000;
-/** Before the first answer one call is under way, and one more for each time that this passes without an answer. */
+/** Before the first answer one call is under way, and one more each time that this has passed since the last. */
 const UNTOLD_STEP_MS = 500;
 /** The others look again after this time, by when the first answer will have told. */
 const UNTOLD_RECHECK_MS = 25;
@@ -64,8 +64,8 @@ export function msUntilCall(budget: Budget, now: number, outlook: CallOutlook): 
   const { isFirstCall, serversAhead, callsUnderWay } = outlook;
   if (isPaused(budget, now)) return budget.pausedUntil - now;
   if (!budget.isTold) {
-    const callsMax = 1 + Math.floor(Math.max(0, now - budget.lastCallAt) / UNTOLD_STEP_MS);
-    return callsUnderWay === 0 || callsUnderWay < callsMax ? 0 : UNTOLD_RECHECK_MS;
+    const isNextDue = callsUnderWay === 0 || now - budget.lastCallAt >= UNTOLD_STEP_MS;
+    return isNextDue ? 0 : UNTOLD_RECHECK_MS;
   }
   if (budget.limit === null) return 0;
   const { remaining, resetAt } = currentWindow(budget, budget.limit, now);
@@ -118,6 +118,13 @@ export function pauseBudget(budget: Budget, hint: LimitHint, now: number): Budge
   const doubledMs = Math.min(budget.ownPauseMs * 2, PAUSE_MAX_MS);
   const ownPauseMs = isNamed ? PAUSE_FIRST_MS : wasPaused ? budget.ownPauseMs : doubledMs;
   return { ...budget, isTold: true, pausedUntil: now + pauseMs, pauseMs, ownPauseMs };
+}
+
+/** What is known at a start: a pause that was ordered before, unless a clock that jumped made it longer than any. */
+export function startBudget(pausedUntil: number, now: number): Budget {
+  const pauseMs = pausedUntil - now;
+  const isUnderWay = pauseMs > 0 && pauseMs <= NAMED_PAUSE_MAX_MS;
+  return isUnderWay ? { ...UNKNOWN_BUDGET, pausedUntil, pauseMs } : UNKNOWN_BUDGET;
 }
 
 /** The budget with the other's pause, if that is the longer one. */

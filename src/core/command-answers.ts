@@ -37,10 +37,7 @@ export const CommandAnswer = Type.Object({
   command_id: CommandId,
   command: Type.String({ description: "The text that is sent, trimmed" }),
   status: CommandState,
-  position: orNull(
-    Type.Integer({ minimum: 1, maximum: QUEUE_MAX }),
-    "1 for the next to be sent; null when it does not wait",
-  ),
+  position: orNull(Type.Integer({ minimum: 1 }), "1 for the next to be sent; null when it does not wait"),
   queued_at: Time,
   sent_at: orNull(EpochMs, "When it was handed to the game API, in epoch milliseconds; null while it waits"),
   finished_at: orNull(EpochMs, "When its last state was reached, in epoch milliseconds; null before"),

@@ -1,16 +1,20 @@
 // The budget of the game API as it is known here; with other instances, theirs too.
-import { type Budget, UNKNOWN_BUDGET, withPauseOf } from "../core/budget.ts";
+import { type Budget, startBudget, withPauseOf } from "../core/budget.ts";
 import { StoreUnavailable } from "../core/errors.ts";
 import type { Clock, MaybePromise, RelayShare } from "../core/ports.ts";
+import type { PauseNote } from "./pause-note.ts";
 
 export class BudgetKeeper {
   readonly #share: RelayShare | undefined;
   readonly #clock: Clock;
-  #budget: Budget = UNKNOWN_BUDGET;
+  readonly #pauseNote: PauseNote | undefined;
+  #budget: Budget;
 
-  constructor(share: RelayShare | undefined, clock: Clock) {
+  constructor(share: RelayShare | undefined, clock: Clock, pauseNote?: PauseNote) {
     this.#share = share;
     this.#clock = clock;
+    this.#pauseNote = pauseNote;
+    this.#budget = startBudget(pauseNote?.until ?? 0, clock());
   }
 
   get budget(): Budget {
@@ -25,8 +29,11 @@ export class BudgetKeeper {
 
   /** What an answer teaches is known here at once, and told to the others. */
   learn(lesson: (budget: Budget) => Budget): void {
-    this.#budget = lesson(this.#budget);
-    if (this.#share) void this.#changeShared(this.#share, lesson);
+    const before = this.#budget;
+    this.#budget = lesson(before);
+    if (this.#budget.pausedUntil !== before.pausedUntil) this.#pauseNote?.save(this.#budget.pausedUntil);
+    // The others learn it from where we were: a pause that is there already would make this refusal look like an old one.
+    if (this.#share) void this.#changeShared(this.#share, lesson, before);
   }
 
   /** Learns what the other instances have made of the budget, a pause above all. */
@@ -34,11 +41,15 @@ export class BudgetKeeper {
     if (this.#share) await this.#changeShared(this.#share, () => undefined);
   }
 
-  async #changeShared(share: RelayShare, change: (budget: Budget) => Budget | undefined): Promise<void> {
+  async #changeShared(
+    share: RelayShare,
+    change: (budget: Budget) => Budget | undefined,
+    known = this.#budget,
+  ): Promise<void> {
     try {
       this.#budget = await share.changeBudget((shared) => {
         // A pause that was ordered while the others could not be told is theirs too.
-        const paused = withPauseOf(shared, this.#budget, this.#clock());
+        const paused = withPauseOf(shared, known, this.#clock());
         return change(paused) ?? (paused === shared ? undefined : paused);
       });
     } catch (error) {

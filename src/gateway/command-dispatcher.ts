@@ -60,6 +60,7 @@ export class CommandDispatcher {
   readonly #workers = new Map<string, Worker>();
   #sends = 0;
   #isStopping = false;
+  #stopped: Promise<void> | undefined;
 
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
@@ -88,7 +89,12 @@ export class CommandDispatcher {
    * Nothing new is begun; what is being sent is finished and recorded, if that takes no longer than `graceMs`. What is
    * not becomes unknown at the next start.
    */
-  async stop(graceMs: number): Promise<void> {
+  stop(graceMs: number): Promise<void> {
+    this.#stopped ??= this.#endWorkers(graceMs);
+    return this.#stopped;
+  }
+
+  async #endWorkers(graceMs: number): Promise<void> {
     this.#isStopping = true;
     for (const { wake } of this.#workers.values()) wake.abort();
     const ended = Promise.all([...this.#workers.values()].map((worker) => worker.ended));
@@ -174,7 +180,8 @@ export class CommandDispatcher {
     const { store, clock, ttlMs, intervalMs } = this.#parts;
     const { serverId } = server;
     const now = clock();
-    const claim = await store.commands.claim(serverId, now, intervalMs);
+    // What is not sent needs no time until the next: with a refused key all that wait fail at once.
+    const claim = await store.commands.claim(serverId, now, refusedKey ? 0 : intervalMs);
     if (claim.kind === "empty") return undefined;
     if (claim.kind === "busy") return STORE_RETRY_MS;
     if (claim.kind === "wait") return Math.min(claim.until, claim.headQueuedAt + ttlMs + 1) - now;
@@ -189,15 +196,19 @@ export class CommandDispatcher {
     // An instance that was frozen meanwhile may have lost its claim to another one.
     const isOld = clock() - (command.sentAt ?? 0) > CLAIM_FRESH_MS;
     const isExpired = clock() - command.queuedAt > ttlMs;
-    if (isOld || isExpired) return await this.#giveBack(worker, command);
+    // A read may have met a limit or a refusal while the claim was written.
+    const isStopped =
+      outlook.findRefusedKey(server, clock()) !== undefined || outlook.msUntilCommand(server, clock()) > 0;
+    if (isOld || isExpired || isStopped) return await this.#giveBack(worker, command);
     outlook.noteSending(server, clock());
     const delivery = await upstream.sendCommand(serverKey, command.text);
     const now = clock();
     outlook.noteDelivery(server, delivery, now);
     if (delivery.outcome === "done") {
       worker.refusals = 0;
-      await this.#settle(worker, command, { status: "sent", upstreamCode: null, upstreamMessage: null });
-      return await store.commands.hold(serverId, now, paceAfterSending(intervalMs, delivery.hint, now));
+      const holdMs = paceAfterSending(intervalMs, delivery.hint, now);
+      const end = { status: "sent", upstreamCode: null, upstreamMessage: null } as const;
+      return await this.#settle(worker, command, end, () => store.commands.hold(serverId, now, holdMs));
     }
     const { outcome, failure, hint } = delivery;
     const fields = { server_id: serverId, command_id: command.commandId, upstream_code: failure.code };
@@ -231,9 +242,17 @@ export class CommandDispatcher {
     });
   }
 
-  async #settle(worker: Worker, { commandId }: Command, end: CommandEnd): Promise<void> {
+  async #settle(
+    worker: Worker,
+    { commandId }: Command,
+    end: CommandEnd,
+    first?: () => Promise<void>,
+  ): Promise<void> {
     this.#parts.meter.count(end.status);
-    await this.#record(worker, () => this.#parts.store.commands.settle(commandId, end, this.#parts.clock()));
+    await this.#record(worker, async () => {
+      await first?.();
+      await this.#parts.store.commands.settle(commandId, end, this.#parts.clock());
+    });
   }
 
   /**

@@ -36,6 +36,7 @@ import {
 import { INVALID_TOKEN } from "./authenticate.ts";
 import { BudgetKeeper } from "./budget-keeper.ts";
 import type { CommandOutlook } from "./command-dispatcher.ts";
+import type { PauseNote } from "./pause-note.ts";
 import type { RelayMeter } from "./relay-meter.ts";
 import { Snapshot } from "./snapshot.ts";
 import {
@@ -85,6 +86,8 @@ export type RelayParts = {
   readonly log: Log;
   /** Undefined when this is the only instance. */
   readonly share?: RelayShare | undefined;
+  /** Undefined when the other instances know of every pause. */
+  readonly pauseNote?: PauseNote | undefined;
   /** Shown every reading, as it comes. */
   readonly watchReading?: (serverId: string, parts: ServerParts, now: number) => void;
 };
@@ -99,7 +102,7 @@ export class Relay implements CommandOutlook {
 
   constructor(parts: RelayParts) {
     this.#parts = parts;
-    this.#keeper = new BudgetKeeper(parts.share, parts.clock);
+    this.#keeper = new BudgetKeeper(parts.share, parts.clock, parts.pauseNote);
   }
 
   /** Nobody waits longer than this for an answer: a turn in the budget, one call, and some slack. */
@@ -157,10 +160,9 @@ export class Relay implements CommandOutlook {
   }
 
   noteDelivery(server: GameServer, delivery: Delivery, now: number): void {
-    // What an old key has met says nothing about the one that was set meanwhile.
-    const known = this.#watches.get(server.serverId);
-    if (known && known.keyRevision > server.keyRevision) return;
-    const watch = this.#watchOf(server, now);
+    const watch = this.#watches.get(server.serverId);
+    // The server was deleted meanwhile, or has a new key, of which what an old one has met says nothing.
+    if (!watch || watch.keyRevision > server.keyRevision) return;
     watch.isSendingCommand = false;
     watch.lastUsedAt = now;
     const { breaker, remembered } = watch;
@@ -220,7 +222,8 @@ export class Relay implements CommandOutlook {
 
   #watchOf(server: GameServer, now: number): Watch {
     const known = this.#watches.get(server.serverId);
-    if (known && known.keyRevision === server.keyRevision) return known;
+    // Whoever comes with an older key has been on the way since before it was set anew.
+    if (known && known.keyRevision >= server.keyRevision) return known;
     // A key that was set again means "try again", also for what a bad global key had stopped.
     if (known) this.#globalKeyFailure = undefined;
     this.#forgetSilent(now);
@@ -269,7 +272,8 @@ export class Relay implements CommandOutlook {
         adopt(watch, news);
         if (this.#isFresh(watch, now) && watch.hit) return watch.hit;
         const { standing } = news;
-        const isNewFailure = standing?.lastFailure && standing.lastFailure.at >= beganAt;
+        const isOurs = standing?.keyRevision === watch.keyRevision;
+        const isNewFailure = isOurs && standing.lastFailure && standing.lastFailure.at >= beganAt;
         const failure = isNewFailure
           ? standing.lastFailure?.failure
           : this.#findKnownFailure(watch, now, true);

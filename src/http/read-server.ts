@@ -23,7 +23,8 @@ export function createReadServer({ relay, clock }: { relay: Relay; clock: Clock 
   return (call, { server, report }) => {
     const outcome = relay.read(server, call.now);
     if (!(outcome instanceof Promise)) return answer(call, outcome, report, call.now);
-    call.waitFor(relay.longestWaitMs);
+    // Twice: who has waited in vain for another instance asks for itself.
+    call.waitFor(2 * relay.longestWaitMs);
     return outcome.finally(() => call.waitNoLonger()).then((late) => answer(call, late, report, clock()));
   };
 }

@@ -6,8 +6,11 @@ import type { TlsFiles } from "./listen.ts";
 
 /** A handshake that takes longer is nobody's who wants to talk to us. */
 const HANDSHAKE_MAX_MS = 3_000;
-/** How long a client may take to fetch the rest of its answer when we are done with it. */
-const FAREWELL_MAX_MS = 3_000;
+const LOOK_EVERY_MS = 2_500;
+/** A client that has taken nothing of what we owe it at so many looks in a row is gone, or might as well be. */
+const STUCK_LOOKS_MAX = 4;
+/** The same for one that we owe nothing any more, and that does not close its side. */
+const PARTING_LOOKS_MAX = 2;
 const LOOPBACK = "127.0.0.1";
 
 export type TlsFront = {
@@ -21,12 +24,16 @@ export type TlsFront = {
   close(graceMs: number): Promise<void>;
 };
 
-/** What was written still goes out; a client that does not take it is cut in the end. */
-function closeSoon(socket: TLSSocket): void {
-  const timer = setTimeout(() => socket.destroy(), FAREWELL_MAX_MS);
-  socket.once("close", () => clearTimeout(timer));
-  socket.end();
-}
+/** What is known of a connection beside its socket. */
+type Visit = {
+  /** Ends it unless its handshake comes first. */
+  readonly handshake: ReturnType<typeof setTimeout>;
+  /** We have nothing more to say. */
+  isLeaving: boolean;
+  /** Bytes that it had not taken at the last look, and at how many looks in a row nothing had changed. */
+  owed: number;
+  stuckLooks: number;
+};
 
 export async function openTlsFront(options: {
   host: string;
@@ -35,11 +42,27 @@ export async function openTlsFront(options: {
   innerPort: number;
 }): Promise<TlsFront> {
   const peers = new Map<number, string>();
-  /** Every connection, with the timer that ends it unless its handshake comes first. */
-  const open = new Map<TLSSocket, ReturnType<typeof setTimeout>>();
+  const open = new Map<TLSSocket, Visit>();
+
+  /** What was written still goes out; a client that does not take it is cut in the end. */
+  function leave(socket: TLSSocket): void {
+    const visit = open.get(socket);
+    if (visit) visit.isLeaving = true;
+    socket.end();
+  }
+
+  function cutStuck(): void {
+    for (const [socket, visit] of open) {
+      const owed = socket.writableLength;
+      const isStuck = (owed > 0 || visit.isLeaving) && owed === visit.owed;
+      visit.stuckLooks = isStuck ? visit.stuckLooks + 1 : 0;
+      visit.owed = owed;
+      if (visit.stuckLooks >= (owed > 0 ? STUCK_LOOKS_MAX : PARTING_LOOKS_MAX)) socket.destroy();
+    }
+  }
 
   function passOn(outer: TLSSocket): void {
-    clearTimeout(open.get(outer));
+    clearTimeout(open.get(outer)?.handshake);
     // Half-open on both sides: who has said all may still be waiting for the answer.
     const inner: Socket = connect({ port: options.innerPort, host: LOOPBACK, allowHalfOpen: true }, () => {
       const { localPort } = inner;
@@ -49,19 +72,19 @@ export async function openTlsFront(options: {
       outer.pipe(inner);
       inner.pipe(outer);
     });
-    inner.once("close", () => closeSoon(outer));
+    // At its end already: a client that never closes its side would keep both open for good.
+    inner.once("end", () => leave(outer));
+    inner.once("close", () => leave(outer));
     outer.once("close", () => inner.destroy());
     inner.on("error", () => outer.destroy());
   }
 
   const server = createServer({ ...options.tls, allowHalfOpen: true }, passOn);
   server.on("connection", (socket: TLSSocket) => {
-    open.set(
-      socket,
-      setTimeout(() => socket.destroy(), HANDSHAKE_MAX_MS),
-    );
+    const handshake = setTimeout(() => socket.destroy(), HANDSHAKE_MAX_MS);
+    open.set(socket, { handshake, isLeaving: false, owed: 0, stuckLooks: 0 });
     socket.once("close", () => {
-      clearTimeout(open.get(socket));
+      clearTimeout(handshake);
       open.delete(socket);
     });
     // Broken connections are the client's affair; without a listener they would end the process.
@@ -74,6 +97,8 @@ export async function openTlsFront(options: {
   server.listen(options.port, options.host, () => resolve());
   await promise;
   const address = server.address();
+  const looking = setInterval(cutStuck, LOOK_EVERY_MS);
+  looking.unref();
 
   return {
     port: typeof address === "object" && address !== null ? address.port : options.port,
@@ -86,6 +111,7 @@ export async function openTlsFront(options: {
       const closed = sockets.map((socket) => new Promise((done) => socket.once("close", done)));
       await Promise.race([Promise.all(closed), Bun.sleep(graceMs)]);
       for (const socket of sockets) socket.destroy();
+      clearInterval(looking);
     },
   };
 }

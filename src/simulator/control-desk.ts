@@ -10,6 +10,8 @@ export type ControlDesk = {
   clock: () => number;
   /** Called when a fault of kind `refused` was armed. */
   pause: (seconds: number) => void;
+  /** Called when all faults are cleared: a pause that has not begun does not. */
+  stayOpen: () => void;
 };
 
 export type ControlRequest = { method: string; path: string; query: string; body: string };
@@ -31,6 +33,7 @@ function answerFaults(desk: ControlDesk, { method, body }: ControlRequest): Answ
       return armFromJson(desk, body);
     case "DELETE":
       desk.faults.clear();
+      desk.stayOpen();
       return answerJson(200, { armed: [] });
     default:
       return answerJson(405, { message: "Method Not Allowed" }, { Allow: "GET, POST, DELETE" });

@@ -62,7 +62,13 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const quirks = chooseQuirks(options.quirks);
   const protocol = new Protocol({ seed, towns, quirks, readLimit, commandIntervalMs, clock });
   const timers = new DeliveryTimers();
-  const desk: ControlDesk = { faults: new ArmedFaults(), calls: new CallLog(), clock, pause: () => {} };
+  const desk: ControlDesk = {
+    faults: new ArmedFaults(),
+    calls: new CallLog(),
+    clock,
+    pause: () => {},
+    stayOpen: () => {},
+  };
   const reception: Reception = { desk, protocol, timers };
   const listener = await openListener(
     (request, response) => void receive(reception, request, response).catch(() => abandon(response)),
@@ -74,6 +80,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     clearTimeout(pauseTimer);
     pauseTimer = setTimeout(() => listener.pause(seconds * 1000), PAUSE_DELAY_MS);
   };
+  desk.stayOpen = () => clearTimeout(pauseTimer);
 
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${listener.port}`,

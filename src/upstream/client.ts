@@ -58,7 +58,8 @@ export function createUpstream(settings: UpstreamSettings): Upstream {
     if (!answer.isSuccess) {
       const failure = explainRefusal(answer, serverKey);
       // Trouble between the game API and the game says nothing about the command: the game may have got it.
-      return { hint, outcome: BREAKER_CODES.has(failure.code) ? "lost" : "refused", failure };
+      const isLost = BREAKER_CODES.has(failure.code) && !failure.isRateLimit;
+      return { hint, outcome: isLost ? "lost" : "refused", failure };
     }
     if (!isJson(answer.text)) {
       return { hint, outcome: "lost", failure: toFailure("The game API's answer makes no sense.") };

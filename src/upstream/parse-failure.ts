@@ -42,12 +42,12 @@ function findSkewMs(date: string | null, now: number): number {
   return Math.abs(skewMs) >= SKEW_MIN_MS ? skewMs : 0;
 }
 
-/** Seconds or an HTTP date. */
+/** Seconds or an HTTP date; null for none, and for one that names no time ahead. */
 function parseRetryAfter(value: string | null, now: number): number | null {
   const seconds = findNumber(value);
-  if (seconds !== null) return Math.ceil(seconds * 1000);
   const date = value !== null && /^[A-Za-z]/.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(date) ? null : Math.max(0, date - now);
+  const ms = seconds === null ? date - now : Math.ceil(seconds * 1000);
+  return ms > 0 ? ms : null;
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {

@@ -227,6 +227,28 @@ test("a spam block holds on every instance while Redis is away", async () => {
   await until("Redis is not back", async () => (await fleet.at(0).admin("GET", "/blocks")).status === 200);
 }, 20_000);
 
+test("a spam block that began while Redis was away goes on when it is back, on every instance", async () => {
+  const home = await fleet.addServer();
+  const key = await fleet.addKey(home);
+  spoilLines({ kind: "closed" });
+  // The share of the limit, and 400 beyond the limit.
+  const reads = Array.from({ length: SHARE + 400 }, () => fleet.at(0).read(key));
+  await Promise.all(reads);
+  const { body: blocked } = await fleet.at(0).read(key);
+  expect(blocked.code).toBe(5100);
+  spoilLines({ kind: "pass" });
+  for (const instance of fleet.instances)
+    await until("Redis is not back", async () => (await instance.admin("GET", "/blocks")).status === 200);
+  for (const instance of fleet.instances) {
+    const { body } = await instance.read(key);
+    expect([body.code, body.blocked_until]).toEqual([5100, blocked.blocked_until]);
+  }
+  await until("the block is not listed", async () => {
+    const { body } = await fleet.at(1).admin("GET", "/blocks");
+    return JSON.stringify(body).includes(key.keyId);
+  });
+}, 20_000);
+
 test("a Redis that comes and goes gives nobody a new share each time", async () => {
   const home = await fleet.addServer();
   const key = await fleet.addKey(home);

@@ -290,12 +290,13 @@ describe("a bad server key", () => {
     },
   );
 
-  test("that a read has met fails commands without a call", async () => {
+  test("that a read has met fails all commands that wait, at once and without a call", async () => {
     gateway.game.read = refuses(2002, 403);
     expect(await (await bot.read()).json()).toMatchObject({ upstream_code: 2002 });
-    const [id = ""] = await bot.acceptAll([":h"]);
+    const ids = await bot.acceptAll([":h 1", ":h 2", ":h 3"]);
     await gateway.settle();
-    expect(await bot.show(id)).toMatchObject({ status: "failed", upstream_code: 2002 });
+    expect(await bot.statuses(ids)).toEqual(["failed", "failed", "failed"]);
+    expect(await bot.show(ids[2] ?? "")).toMatchObject({ upstream_code: 2002 });
     expect(bot.got()).toEqual([]);
   });
 

@@ -153,7 +153,7 @@ export async function makeDataFolder(): Promise<{ folder: string; keyId: string;
   // The address is never asked: nobody reads from this instance.
   const env = { GATEHOUSE_UPSTREAM_URL: "http://127.0.0.1:9" };
   const gatehouse = await startGatehouse({ folder, env });
-  const key = await gatehouse.addKey(await gatehouse.addServer());
+  const key = await gatehouse.addKey(await gatehouse.addServer(), { commands: ["*"] });
   await gatehouse.stop();
   return { folder, ...key };
 }

@@ -7,6 +7,7 @@ import {
   makeDataFolder,
   makeFolder,
   readServer,
+  run,
   serve,
   stop,
   undoLater,
@@ -30,7 +31,7 @@ async function serveHeld(env: Record<string, string> = {}) {
   });
   const request = readServer(gatehouse.url, token);
   await until("the game API is not called", () => api.calls.length === 1);
-  return { gatehouse, request, token, release: () => held.resolve() };
+  return { gatehouse, request, token, api, release: () => held.resolve() };
 }
 
 async function isRefused(port: number): Promise<boolean> {
@@ -72,8 +73,15 @@ test("a signal that comes twice changes nothing", async () => {
   expect(await gatehouse.exited).toBe(0);
 });
 
-test("requests that outlast the patience of ten seconds are cut, and the exit code is still 0", async () => {
-  const { gatehouse, request } = await serveHeld({ GATEHOUSE_UPSTREAM_TIMEOUT_MS: "60000" });
+test("requests and a command that outlast the patience of ten seconds are cut, and the exit code is still 0", async () => {
+  const { gatehouse, request, token, api } = await serveHeld({ GATEHOUSE_UPSTREAM_TIMEOUT_MS: "60000" });
+  const accepted = await fetch(`${gatehouse.url}/v2/game/server/command`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ command: ":h hello" }),
+  });
+  expect(accepted.status).toBe(202);
+  await until("the command is not sent", () => api.calls.length === 2);
   const halfSent = await openSocket(gatehouse);
   undoLater(() => halfSent.destroy());
   halfSent.write("GET /healthz HTTP/1.1\r\nHost:");
@@ -86,6 +94,20 @@ test("requests that outlast the patience of ten seconds are cut, and the exit co
   expect(Date.now() - startedAt).toBeGreaterThan(8_000);
   expect(Date.now() - startedAt).toBeLessThan(12_000);
   expect(await outcome).toBe("cut");
+}, 20_000);
+
+test("a signal during the start, while Redis is waited for, ends it with 0", async () => {
+  const starting = run(["serve"], {
+    cwd: makeFolder(),
+    env: {
+      GATEHOUSE_PORT: "0",
+      GATEHOUSE_STORE: "redis://127.0.0.1:9",
+      GATEHOUSE_MASTER_KEY: "m".repeat(32),
+    },
+  });
+  await starting.waitForLine("Redis", "stderr");
+  starting.kill("SIGTERM");
+  expect(await starting.exited).toBe(0);
 }, 20_000);
 
 test("idle connections do not keep it from ending", async () => {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readdirSync, renameSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
+import { ALL_SECTIONS_INFO, BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
 import { openSocket, type RawSocket, sendRaw, writeRequest } from "../faults/raw-socket.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
 import { makeByHand, makeCertificate, type TestCertificate } from "./make-certificate.ts";
@@ -209,6 +209,39 @@ test("after a reload, SIGTERM still lets a request of an old connection finish",
   expect(await gatehouse.exited).toBe(0);
 });
 
+test("clients that never read, or never close, are cut in the end", async () => {
+  // More than the kernel's buffers take, so that a reader that stalls leaves some of it in our hands.
+  const Vehicles = Array.from({ length: 40_000 }, () => ALL_SECTIONS_INFO.Vehicles[0]);
+  const api = startFakeGameApi(() => Response.json({ ...BASE_INFO, Vehicles }));
+  undoLater(() => api.stop());
+  const { env } = writeFiles(makeFolder(), await makeCertificate());
+  const { folder, token } = await makeDataFolder();
+  const gatehouse = await serve({
+    cwd: folder,
+    env: { ...env, GATEHOUSE_DATA_DIR: folder, GATEHOUSE_UPSTREAM_URL: api.url },
+  });
+  const authorization = `Authorization: Bearer ${token}`;
+  const warm = await open(gatehouse);
+  warm.write(writeRequest("/v2/game/server", [authorization, "Connection: close"]));
+  expect((await warm.readAnswer())?.status).toBe(200);
+  const descriptors = () => readdirSync(`/proc/${gatehouse.pid}/fd`).length;
+  await warm.closed;
+  const before = descriptors();
+  const rude = { ...INSECURE, port: gatehouse.port, host: "127.0.0.1", allowHalfOpen: true };
+  const silent = connect(rude);
+  const stalled = connect(rude);
+  for (const socket of [silent, stalled]) {
+    undoLater(() => void socket.destroy());
+    socket.on("error", () => {});
+    await once(socket, "secureConnect");
+  }
+  stalled.pause();
+  stalled.write(writeRequest("/v2/game/server?Vehicles=true", [authorization]));
+  await until("nothing is open", () => descriptors() >= before + 4);
+  await until("somebody was not cut", () => descriptors() <= before, 30_000);
+  expect(await stop(gatehouse)).toBe(0);
+}, 60_000);
+
 test("a certificate and a key that do not belong together: exit code 2, and nothing is created", async () => {
   const cwd = makeFolder();
   const { cert } = await makeCertificate();
@@ -222,6 +255,7 @@ test("a certificate and a key that do not belong together: exit code 2, and noth
 
 test.each([
   ["an absent file", undefined],
+  ["an empty file", ""],
   ["rubbish", "-----BEGIN CERTIFICATE-----\nrubbish\n-----END CERTIFICATE-----\n"],
 ])("%s as the certificate: exit code 2, and the setting is named", async (_, cert) => {
   const folder = makeFolder();

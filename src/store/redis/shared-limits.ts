@@ -58,6 +58,8 @@ export class SharedLimits {
   readonly #own = new Map<string, LimitState>();
   /** Blocks that we know of, so that they hold while Redis is away. */
   readonly #blocks = new Map<string, number>();
+  /** Keys that were blocked, or blocked for longer, while Redis was away. */
+  readonly #untold = new Set<string>();
 
   #questions: Question[] = [];
 
@@ -91,6 +93,7 @@ export class SharedLimits {
   async forget(keyId: string, serverId: string | undefined): Promise<void> {
     this.#own.delete(keyId);
     this.#blocks.delete(keyId);
+    this.#untold.delete(keyId);
     const name = NAMES.limit(serverId ?? keyId, keyId);
     await this.#parts.link.send(name, "DEL", name);
     await this.#parts.link.send(NAMES.blocks, "HDEL", NAMES.blocks, keyId);
@@ -117,6 +120,7 @@ export class SharedLimits {
       if (Number(until) <= now) await this.#parts.link.send(NAMES.blocks, "HDEL", NAMES.blocks, keyId);
     }
     for (const [keyId, until] of this.#blocks) if (until <= now) this.#blocks.delete(keyId);
+    for (const keyId of this.#untold) if (!this.#blocks.has(keyId)) this.#untold.delete(keyId);
     for (const [keyId, { resetAt }] of this.#own) if (resetAt <= now) this.#own.delete(keyId);
   }
 
@@ -140,6 +144,7 @@ export class SharedLimits {
     const names = group.map(({ key }) => NAMES.limit(key.serverId, key.keyId));
     const flags = group.map(({ isCounted }) => (isCounted ? 1 : 0));
     try {
+      if (this.#untold.size > 0) for (const { key, now } of group) await this.#tellBlock(key, now);
       const reply = (await link.run(LIMIT, names, [...times(group[0]?.now), ...flags])) as number[];
       if (reply.length !== 1 + group.length * NUMBERS_A_VERDICT) throw new Error("verdicts are missing");
       for (const [index, { key, resolve }] of group.entries()) {
@@ -149,6 +154,16 @@ export class SharedLimits {
       for (const { key, now, isCounted, resolve } of group)
         resolve(this.#judgeAlone(key.keyId, now, isCounted));
     }
+  }
+
+  /** A block that began without Redis goes on with it, unless Redis has a longer one. */
+  async #tellBlock({ keyId, serverId }: KeyIdentity, now: number): Promise<void> {
+    if (!this.#untold.has(keyId)) return;
+    const blockedUntil = this.#blocks.get(keyId) ?? 0;
+    const name = NAMES.limit(serverId, keyId);
+    const kept = Number(await this.#parts.link.send(name, "HGET", name, "blocked_until"));
+    if (blockedUntil > Math.max(now, kept)) await this.adopt({ keyId, blockedUntil }, serverId);
+    this.#untold.delete(keyId);
   }
 
   #takeVerdict(keyId: string, reply: readonly number[], index: number): Verdict {
@@ -183,7 +198,10 @@ export class SharedLimits {
       blockedUntil > now ? { ...(kept ?? FRESH_LIMIT), blockedUntil } : isWindowOver ? fresh : kept;
     const verdict = judgeRequest(state, now, isCounted);
     this.#own.set(keyId, verdict.state);
-    if (verdict.blockChanged) this.#blocks.set(keyId, verdict.state.blockedUntil);
+    if (verdict.blockChanged) {
+      this.#blocks.set(keyId, verdict.state.blockedUntil);
+      this.#untold.add(keyId);
+    }
     return verdict;
   }
 }

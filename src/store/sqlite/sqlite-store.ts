@@ -339,6 +339,8 @@ class SqliteStore implements PortableStore {
 
   async addUsage(cells: readonly UsageCell[]): Promise<void> {
     this.#write(() => this.#usage.add(cells));
+    // There is room again, if there was none.
+    this.#limits.saveMissed();
   }
 
   async readUsage(keyId: string, since: number): Promise<readonly UsageCount[]> {

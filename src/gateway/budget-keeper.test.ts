@@ -1,0 +1,70 @@
+// What one instance learns of the game API's limit: noted for its next start when it is alone, and shared when it is not.
+import { describe, expect, test } from "bun:test";
+import { type Budget, isPaused, pauseBudget, UNKNOWN_BUDGET } from "../core/budget.ts";
+import type { LimitHint, RelayShare } from "../core/ports.ts";
+import { BudgetKeeper } from "./budget-keeper.ts";
+
+const START = 1_800_000_000_000;
+const DAY_MS = 24 * 60 * 60_000;
+const SILENT: LimitHint = { limit: null, remaining: null, resetAt: null, retryAfterMs: null };
+
+/** Only the part of the share that is about the budget. */
+function startShare() {
+  let shared: Budget = UNKNOWN_BUDGET;
+  const changeBudget: RelayShare["changeBudget"] = async (change) => {
+    shared = change(shared) ?? shared;
+    return shared;
+  };
+  return { changeBudget } as RelayShare;
+}
+
+describe("instances that share a budget", () => {
+  test.each([1, 2])(
+    "refusals without a named time double the pause from 5 s to 60 s, met by %d in turn",
+    async (count) => {
+      const share = startShare();
+      let now = START;
+      const keepers = Array.from({ length: count }, () => new BudgetKeeper(share, () => now));
+      const pauses: number[] = [];
+      for (let refusal = 0; refusal < 6; refusal++) {
+        const keeper = keepers[refusal % count];
+        keeper?.learn((budget) => pauseBudget(budget, SILENT, now));
+        await keeper?.catchUp();
+        pauses.push((keeper?.budget.pausedUntil ?? 0) - now);
+        now = keeper?.budget.pausedUntil ?? now;
+      }
+      expect(pauses).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
+    },
+  );
+
+  test("refusals that two have met in the same moment are one", async () => {
+    const share = startShare();
+    const keepers = [new BudgetKeeper(share, () => START), new BudgetKeeper(share, () => START)];
+    for (const keeper of keepers) keeper.learn((budget) => pauseBudget(budget, SILENT, START));
+    for (const keeper of keepers) {
+      await keeper.catchUp();
+      expect(keeper.budget).toMatchObject({ pausedUntil: START + 5_000, ownPauseMs: 10_000 });
+    }
+  });
+});
+
+describe("an instance alone", () => {
+  test("notes every pause, and nothing else", () => {
+    const noted: number[] = [];
+    const keeper = new BudgetKeeper(undefined, () => START, { until: 0, save: (until) => noted.push(until) });
+    keeper.learn((budget) => ({ ...budget, isTold: true }));
+    keeper.learn((budget) => pauseBudget(budget, { ...SILENT, retryAfterMs: 30_000 }, START));
+    expect(noted).toEqual([START + 30_000]);
+  });
+
+  test.each([
+    ["under way", START + 30_000, true],
+    ["over", START, false],
+    ["never noted", 0, false],
+    ["longer than any can be, by a clock that was set back", START + DAY_MS + 1, false],
+    ["unreadable", Number.NaN, false],
+  ])("starts with the pause that was noted, if it is under way: %s", (_, until, isSo) => {
+    const keeper = new BudgetKeeper(undefined, () => START, { until, save() {} });
+    expect(isPaused(keeper.budget, START)).toBe(isSo);
+  });
+});
