@@ -17,10 +17,10 @@ import {
 } from "./gateway/authenticate-operator.ts";
 import { CommandDispatcher, type Pause } from "./gateway/command-dispatcher.ts";
 import { CommandMeter } from "./gateway/command-meter.ts";
-import { openPauseNote } from "./gateway/pause-note.ts";
 import { Relay } from "./gateway/relay.ts";
 import { RelayMeter } from "./gateway/relay-meter.ts";
 import { createSubmitCommand } from "./gateway/submit-command.ts";
+import { openUpstreamNotes } from "./gateway/upstream-notes.ts";
 import { HOUR_MS, UsageMeter, WAITING_CELLS_MAX } from "./gateway/usage-meter.ts";
 import { createAdmin } from "./http/admin.ts";
 import { createCallerSteps } from "./http/caller-only.ts";
@@ -151,7 +151,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       meter: relayMeter,
       log,
       share: shared?.relayShare,
-      pauseNote: shared ? undefined : await openPauseNote(store, upstreamUrl, log),
+      notes: shared ? undefined : await openUpstreamNotes(store, upstreamUrl, log),
       watchReading(serverId, parts, now) {
         const commandLog = parts.sections[COMMAND_LOGS] ?? "[]";
         dispatcher.confirm(serverId, commandLog, now).catch((error) => {

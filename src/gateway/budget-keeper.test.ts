@@ -51,7 +51,10 @@ describe("instances that share a budget", () => {
 describe("an instance alone", () => {
   test("notes every pause, and nothing else", () => {
     const noted: number[] = [];
-    const keeper = new BudgetKeeper(undefined, () => START, { until: 0, save: (until) => noted.push(until) });
+    const keeper = new BudgetKeeper(undefined, () => START, {
+      pausedUntil: 0,
+      savePause: (until) => noted.push(until),
+    });
     keeper.learn((budget) => ({ ...budget, isTold: true }));
     keeper.learn((budget) => pauseBudget(budget, { ...SILENT, retryAfterMs: 30_000 }, START));
     expect(noted).toEqual([START + 30_000]);
@@ -64,7 +67,7 @@ describe("an instance alone", () => {
     ["longer than any can be, by a clock that was set back", START + DAY_MS + 1, false],
     ["unreadable", Number.NaN, false],
   ])("starts with the pause that was noted, if it is under way: %s", (_, until, isSo) => {
-    const keeper = new BudgetKeeper(undefined, () => START, { until, save() {} });
+    const keeper = new BudgetKeeper(undefined, () => START, { pausedUntil: until, savePause() {} });
     expect(isPaused(keeper.budget, START)).toBe(isSo);
   });
 });

@@ -2,19 +2,21 @@
 import { type Budget, startBudget, withPauseOf } from "../core/budget.ts";
 import { StoreUnavailable } from "../core/errors.ts";
 import type { Clock, MaybePromise, RelayShare } from "../core/ports.ts";
-import type { PauseNote } from "./pause-note.ts";
+import type { UpstreamNotes } from "./upstream-notes.ts";
+
+type PauseNotes = Pick<UpstreamNotes, "pausedUntil" | "savePause">;
 
 export class BudgetKeeper {
   readonly #share: RelayShare | undefined;
   readonly #clock: Clock;
-  readonly #pauseNote: PauseNote | undefined;
+  readonly #notes: PauseNotes | undefined;
   #budget: Budget;
 
-  constructor(share: RelayShare | undefined, clock: Clock, pauseNote?: PauseNote) {
+  constructor(share: RelayShare | undefined, clock: Clock, notes?: PauseNotes) {
     this.#share = share;
     this.#clock = clock;
-    this.#pauseNote = pauseNote;
-    this.#budget = startBudget(pauseNote?.until ?? 0, clock());
+    this.#notes = notes;
+    this.#budget = startBudget(notes?.pausedUntil ?? 0, clock());
   }
 
   get budget(): Budget {
@@ -31,7 +33,7 @@ export class BudgetKeeper {
   learn(lesson: (budget: Budget) => Budget): void {
     const before = this.#budget;
     this.#budget = lesson(before);
-    if (this.#budget.pausedUntil !== before.pausedUntil) this.#pauseNote?.save(this.#budget.pausedUntil);
+    if (this.#budget.pausedUntil !== before.pausedUntil) this.#notes?.savePause(this.#budget.pausedUntil);
     // The others learn it from where we were: a pause that is there already would make this refusal look like an old one.
     if (this.#share) void this.#changeShared(this.#share, lesson, before);
   }

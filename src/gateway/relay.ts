@@ -36,15 +36,16 @@ import {
 import { INVALID_TOKEN } from "./authenticate.ts";
 import { BudgetKeeper } from "./budget-keeper.ts";
 import type { CommandOutlook } from "./command-dispatcher.ts";
-import type { PauseNote } from "./pause-note.ts";
 import type { RelayMeter } from "./relay-meter.ts";
 import { Snapshot } from "./snapshot.ts";
+import type { UpstreamNotes } from "./upstream-notes.ts";
 import {
   ACTIVE_MS,
   adopt,
   createWatch,
   FOREVER,
   isActive,
+  isKeyRefused,
   isYounger,
   type Reading,
   standingOf,
@@ -86,8 +87,8 @@ export type RelayParts = {
   readonly log: Log;
   /** Undefined when this is the only instance. */
   readonly share?: RelayShare | undefined;
-  /** Undefined when the other instances know of every pause. */
-  readonly pauseNote?: PauseNote | undefined;
+  /** Undefined when the other instances know what the game API has forbidden. */
+  readonly notes?: UpstreamNotes | undefined;
   /** Shown every reading, as it comes. */
   readonly watchReading?: (serverId: string, parts: ServerParts, now: number) => void;
 };
@@ -102,7 +103,13 @@ export class Relay implements CommandOutlook {
 
   constructor(parts: RelayParts) {
     this.#parts = parts;
-    this.#keeper = new BudgetKeeper(parts.share, parts.clock, parts.pauseNote);
+    this.#keeper = new BudgetKeeper(parts.share, parts.clock, parts.notes);
+    const now = parts.clock();
+    for (const { serverId, keyRevision, failure } of parts.notes?.refusedKeys ?? []) {
+      const watch = createWatch({ serverId, keyRevision }, now);
+      watch.remembered = { failure, at: now, forMs: FOREVER };
+      this.#watches.set(serverId, watch);
+    }
   }
 
   /** Nobody waits longer than this for an answer: a turn in the budget, one call, and some slack. */
@@ -179,7 +186,9 @@ export class Relay implements CommandOutlook {
 
   /** A server that was deleted leaves nothing behind, not even a refused key. */
   forget(serverId: string): void {
+    const watch = this.#watches.get(serverId);
     this.#watches.delete(serverId);
+    if (watch && isKeyRefused(watch)) this.#noteRefusedKeys();
   }
 
   /** The same for those that another instance has deleted. */
@@ -197,7 +206,7 @@ export class Relay implements CommandOutlook {
       isGlobalKeyRefused: this.#globalKeyFailure !== undefined,
       activeServers: watches.filter((watch) => isActive(watch, now)).length,
       openBreakers: watches.filter((watch) => isOpen(watch.breaker)).length,
-      refusedKeys: watches.filter((watch) => watch.remembered?.forMs === FOREVER).length,
+      refusedKeys: watches.filter(isKeyRefused).length,
       oldestSnapshotMs: watches.reduce((oldest, { hit }) => {
         return hit ? Math.max(oldest, now - hit.snapshot.fetchedAt) : oldest;
       }, 0),
@@ -229,6 +238,7 @@ export class Relay implements CommandOutlook {
     this.#forgetSilent(now);
     const watch = createWatch(server, now);
     this.#watches.set(server.serverId, watch);
+    if (known && isKeyRefused(known)) this.#noteRefusedKeys();
     return watch;
   }
 
@@ -349,9 +359,11 @@ export class Relay implements CommandOutlook {
   #takeParts(watch: Watch, parts: ServerParts, hint: LimitHint | null, now: number): Reading {
     this.#parts.meter.misfits += parts.misfits;
     if (hint) this.#keeper.learn((budget) => learnBudget(budget, hint, now, this.#callsUnderWay));
+    const wasRefused = isKeyRefused(watch);
     watch.breaker = CLOSED_BREAKER;
     watch.lastFailure = undefined;
     watch.remembered = undefined;
+    if (wasRefused) this.#noteRefusedKeys();
     watch.loggedCode = undefined;
     const snapshot = new Snapshot(parts, now);
     watch.hit = { snapshot, isHit: true };
@@ -374,7 +386,8 @@ export class Relay implements CommandOutlook {
       return this.#answerRateLimit(watch, this.#keeper.budget.pausedUntil - now, now, failure);
     }
     this.#learnFailure(watch, failure, now);
-    if (failure.code === OFFLINE) watch.remembered = { failure, at: now, forMs: settings.freshMs };
+    if (failure.code === OFFLINE && !isKeyRefused(watch))
+      watch.remembered = { failure, at: now, forMs: settings.freshMs };
     return this.#answerFailure(watch, failure, now);
   }
 
@@ -385,7 +398,17 @@ export class Relay implements CommandOutlook {
     watch.breakerFailure = isBreakerFailure ? failure : undefined;
     const isGlobal = failure.code === GLOBAL_KEY_REFUSED && this.#parts.settings.hasGlobalKey;
     if (isGlobal) this.#globalKeyFailure = failure;
-    else if (BAD_KEY_CODES.has(failure.code)) watch.remembered = { failure, at: now, forMs: FOREVER };
+    else if (BAD_KEY_CODES.has(failure.code)) {
+      watch.remembered = { failure, at: now, forMs: FOREVER };
+      this.#noteRefusedKeys();
+    }
+  }
+
+  #noteRefusedKeys(): void {
+    const refused = [...this.#watches.values()].flatMap(({ serverId, keyRevision, remembered }) => {
+      return remembered?.forMs === FOREVER ? [{ serverId, keyRevision, failure: remembered.failure }] : [];
+    });
+    this.#parts.notes?.saveRefusedKeys(refused);
   }
 
   /** Once for each kind of failure: a server that goes on failing must not fill the log. */
@@ -453,7 +476,7 @@ export class Relay implements CommandOutlook {
     this.#forgotAt = now;
     for (const watch of this.#watches.values()) {
       if (watch.pending || now - watch.lastUsedAt < FORGET_AFTER_MS) continue;
-      if (watch.remembered?.forMs === FOREVER) watch.hit = undefined;
+      if (isKeyRefused(watch)) watch.hit = undefined;
       else this.#watches.delete(watch.serverId);
     }
   }

@@ -36,7 +36,10 @@ export type Watch = {
   lastUsedAt: number;
 };
 
-export function createWatch({ serverId, keyRevision }: GameServer, now: number): Watch {
+export function createWatch(
+  { serverId, keyRevision }: Pick<GameServer, "serverId" | "keyRevision">,
+  now: number,
+): Watch {
   return {
     serverId,
     keyRevision,
@@ -68,6 +71,10 @@ export function standingOf(watch: Watch): SharedStanding {
     lastFailure: lastFailure ?? null,
     lastCallAt,
   };
+}
+
+export function isKeyRefused({ remembered }: Watch): boolean {
+  return remembered?.forMs === FOREVER;
 }
 
 export function isActive(watch: Watch, now: number): boolean {

@@ -34,3 +34,39 @@ test("a pause that the game API has ordered holds over a restart, and is not ano
   await fourth.stop();
   await Promise.all([api.stop(), other.stop()]);
 });
+
+test("a server key that the game API has refused is not tried again after a restart, until it is set anew or the server is gone", async () => {
+  const clock = new FakeClock();
+  const api = startFakeGameApi(() => Response.json({ code: 2002, message: "invalid key" }, { status: 403 }));
+  const env = { GATEHOUSE_UPSTREAM_URL: api.url };
+  const first = await startGatehouse({ clock, env });
+  const { folder } = first;
+  const homes = [
+    await first.addServer(),
+    await first.addServer({ name: "Other", serverKey: "other-Server" }),
+  ];
+  const tokens: string[] = [];
+  for (const home of homes) tokens.push((await first.addKey(home)).token);
+  for (const token of tokens) expect((await first.get("/v2/game/server", token)).status).toBe(400);
+  await first.app.stop();
+
+  const second = await startGatehouse({ clock, env, folder });
+  for (const token of tokens) {
+    const answer = await second.get("/v2/game/server", token);
+    expect(await answer.json()).toMatchObject({ code: 5019, upstream_code: 2002 });
+  }
+  expect(api.calls).toHaveLength(2);
+  const readiness = await (await second.get("/readyz")).text();
+  expect(readiness).toContain("refused 2 server key(s)");
+  const [set = "", deleted = ""] = homes.map(({ serverId }) => `/admin/servers/${serverId}`);
+  expect((await second.admin("PATCH", set, { server_key: "test-Server" })).status).toBe(200);
+  expect((await second.admin("DELETE", deleted)).status).toBe(200);
+  await second.app.stop();
+
+  const third = await startGatehouse({ clock, env, folder });
+  expect(await (await third.get("/readyz")).text()).not.toContain("refused");
+  expect((await third.get("/v2/game/server", tokens[0] ?? "")).status).toBe(400);
+  expect(api.calls).toHaveLength(3);
+  await third.stop();
+  await api.stop();
+});
