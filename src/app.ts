@@ -151,7 +151,9 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       meter: relayMeter,
       log,
       share: shared?.relayShare,
-      notes: shared ? undefined : await openUpstreamNotes(store, upstreamUrl, log),
+      notes: shared
+        ? undefined
+        : await openUpstreamNotes(store, `${upstreamUrl} ${config.upstreamGlobalKey ?? ""}`, log),
       watchReading(serverId, parts, now) {
         const commandLog = parts.sections[COMMAND_LOGS] ?? "[]";
         dispatcher.confirm(serverId, commandLog, now).catch((error) => {
@@ -263,6 +265,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
         relay,
         commandMeter,
         reportQueue: () => store.commands.report(),
+        countInstances: () => shared?.instances ?? 1,
         countBlocks: async (now) => (await store.listBlocks(now)).length,
         gauged: [
           { name: "known_authorization_headers", size: authenticate.size, max: authenticate.max },

@@ -7,7 +7,8 @@ import { createLog } from "./log.ts";
 const PATIENCE_MS = 10_000;
 const TRY_AGAIN_MS = 300;
 
-export async function startPatiently(config: Config): Promise<App> {
+/** Undefined when it was given up while Redis was waited for. */
+export async function startPatiently(config: Config, isGivenUp: () => boolean): Promise<App | undefined> {
   const giveUpAt = performance.now() + PATIENCE_MS;
   let complaint = "";
   let tried = config;
@@ -15,7 +16,9 @@ export async function startPatiently(config: Config): Promise<App> {
     try {
       return await startApp(tried);
     } catch (error) {
-      if (!(error instanceof NotReadyToStart) || performance.now() > giveUpAt) throw error;
+      if (!(error instanceof NotReadyToStart)) throw error;
+      if (isGivenUp()) return undefined;
+      if (performance.now() > giveUpAt) throw error;
       if (error.message !== complaint) {
         complaint = error.message;
         const log = createLog({ level: config.logLevel, format: config.logFormat, secrets: [] });

@@ -51,7 +51,7 @@ export const commands = [
       const text = interaction.options.getString("text", true).replace(/\s+/g, " ");
       const { command_id } = await gatehouse.sendCommand(`:h ${text}`);
       const { status, position } = await gatehouse.followCommand(command_id);
-      return STATES[status] ?? `It waits in place ${position ?? 1}.`;
+      return STATES[status] ?? (position ? `It waits in place ${position}.` : "It is on its way.");
     },
   },
 ];

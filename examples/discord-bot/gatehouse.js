@@ -62,6 +62,7 @@ export function createGatehouse({ url, key }) {
         } catch (error) {
           // Each look counts toward the limit. The command goes its way meanwhile.
           if (!(error instanceof Refused && error.code === RATE_LIMITED)) throw error;
+          await sleep(error.retryAfter * 1_000);
         }
         if (FINAL.has(command.status) || Date.now() > deadline) return command;
         await sleep(LOOK_EVERY_MS);

@@ -33,27 +33,19 @@ async function serve(options: ServeOptions): Promise<void> {
   process.umask(0o077);
   // Loaded here: the other commands start faster without it.
   const { startPatiently } = await import("../start-patiently.ts");
-  let started: App | undefined;
+  let app: App | undefined;
   let isStopping = false;
   const stop = () => {
-    if (isStopping) return;
+    if (!isStopping && app) void end(app);
+    // A start that is under way is brought to its end first.
     isStopping = true;
-    // Nothing was served yet, and a start can be cut anywhere.
-    if (!started) process.exit(0);
-    const { log } = started;
-    started.stop().then(
-      () => process.exit(0),
-      (error) => {
-        log.error({ err: error }, "stopping failed");
-        process.exit(1);
-      },
-    );
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  process.on("SIGHUP", () => started?.reloadTls());
-  const app = await startPatiently(config);
-  started = app;
+  process.on("SIGHUP", () => app?.reloadTls());
+  app = await startPatiently(config, () => isStopping);
+  if (!app) process.exit(0);
+  if (isStopping) return await end(app);
 
   // Whoever read these lines may be gone by the time they are written.
   process.stdout.on("error", () => {});
@@ -66,6 +58,16 @@ async function serve(options: ServeOptions): Promise<void> {
   };
   process.stdout.write(options.json ? `${JSON.stringify(facts)}\n` : describeStart(facts));
   process.stdout.write(`gatehouse listening on ${app.url}\n`);
+}
+
+async function end(app: App): Promise<never> {
+  try {
+    await app.stop();
+    process.exit(0);
+  } catch (error) {
+    app.log.error({ err: error }, "stopping failed");
+    process.exit(1);
+  }
 }
 
 function describeStart(facts: {

@@ -36,7 +36,7 @@ describe("wrong tries of one address", () => {
     expect(tryAt([...new Array(10).fill(NOW), NOW - 1]).at(-1)).toBe(0);
   });
 
-  test("whatever the clock does, nobody waits longer than a minute, and no minute has more than ten", () => {
+  test("whatever the clock does, nobody waits longer than a minute, and no more than ten are remembered", () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: -5_000, max: 20_000 }), { minLength: 1, maxLength: 60, size: "max" }),

@@ -120,11 +120,9 @@ export function pauseBudget(budget: Budget, hint: LimitHint, now: number): Budge
   return { ...budget, isTold: true, pausedUntil: now + pauseMs, pauseMs, ownPauseMs };
 }
 
-/** What is known at a start: a pause that was ordered before, unless a clock that jumped made it longer than any. */
-export function startBudget(pausedUntil: number, now: number): Budget {
-  const pauseMs = pausedUntil - now;
-  const isUnderWay = pauseMs > 0 && pauseMs <= NAMED_PAUSE_MAX_MS;
-  return isUnderWay ? { ...UNKNOWN_BUDGET, pausedUntil, pauseMs } : UNKNOWN_BUDGET;
+/** What is known at a start: a pause that was ordered before. */
+export function startBudget(pause: Pick<Budget, "pausedUntil" | "pauseMs"> | undefined): Budget {
+  return { ...UNKNOWN_BUDGET, ...pause };
 }
 
 /** The budget with the other's pause, if that is the longer one. */

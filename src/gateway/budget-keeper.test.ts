@@ -5,7 +5,6 @@ import type { LimitHint, RelayShare } from "../core/ports.ts";
 import { BudgetKeeper } from "./budget-keeper.ts";
 
 const START = 1_800_000_000_000;
-const DAY_MS = 24 * 60 * 60_000;
 const SILENT: LimitHint = { limit: null, remaining: null, resetAt: null, retryAfterMs: null };
 
 /** Only the part of the share that is about the budget. */
@@ -50,24 +49,23 @@ describe("instances that share a budget", () => {
 
 describe("an instance alone", () => {
   test("notes every pause, and nothing else", () => {
-    const noted: number[] = [];
+    const noted: unknown[] = [];
     const keeper = new BudgetKeeper(undefined, () => START, {
-      pausedUntil: 0,
-      savePause: (until) => noted.push(until),
+      pause: undefined,
+      savePause: (pause) => noted.push(pause),
     });
     keeper.learn((budget) => ({ ...budget, isTold: true }));
     keeper.learn((budget) => pauseBudget(budget, { ...SILENT, retryAfterMs: 30_000 }, START));
-    expect(noted).toEqual([START + 30_000]);
+    expect(noted).toEqual([{ pausedUntil: START + 30_000, pauseMs: 30_000 }]);
   });
 
   test.each([
-    ["under way", START + 30_000, true],
-    ["over", START, false],
-    ["never noted", 0, false],
-    ["longer than any can be, by a clock that was set back", START + DAY_MS + 1, false],
-    ["unreadable", Number.NaN, false],
-  ])("starts with the pause that was noted, if it is under way: %s", (_, until, isSo) => {
-    const keeper = new BudgetKeeper(undefined, () => START, { pausedUntil: until, savePause() {} });
+    ["under way", { pausedUntil: START + 30_000, pauseMs: 600_000 }, true],
+    ["over", { pausedUntil: START, pauseMs: 600_000 }, false],
+    ["never noted", undefined, false],
+    ["of a clock that was set back since", { pausedUntil: START + 36_000_000, pauseMs: 5_000 }, false],
+  ])("starts with the pause that was noted, if it is under way: %s", (_, pause, isSo) => {
+    const keeper = new BudgetKeeper(undefined, () => START, { pause, savePause() {} });
     expect(isPaused(keeper.budget, START)).toBe(isSo);
   });
 });

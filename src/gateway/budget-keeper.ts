@@ -4,7 +4,7 @@ import { StoreUnavailable } from "../core/errors.ts";
 import type { Clock, MaybePromise, RelayShare } from "../core/ports.ts";
 import type { UpstreamNotes } from "./upstream-notes.ts";
 
-type PauseNotes = Pick<UpstreamNotes, "pausedUntil" | "savePause">;
+type PauseNotes = Pick<UpstreamNotes, "pause" | "savePause">;
 
 export class BudgetKeeper {
   readonly #share: RelayShare | undefined;
@@ -16,7 +16,7 @@ export class BudgetKeeper {
     this.#share = share;
     this.#clock = clock;
     this.#notes = notes;
-    this.#budget = startBudget(notes?.pausedUntil ?? 0, clock());
+    this.#budget = startBudget(notes?.pause);
   }
 
   get budget(): Budget {
@@ -33,7 +33,8 @@ export class BudgetKeeper {
   learn(lesson: (budget: Budget) => Budget): void {
     const before = this.#budget;
     this.#budget = lesson(before);
-    if (this.#budget.pausedUntil !== before.pausedUntil) this.#notes?.savePause(this.#budget.pausedUntil);
+    const { pausedUntil, pauseMs } = this.#budget;
+    if (pausedUntil !== before.pausedUntil) this.#notes?.savePause({ pausedUntil, pauseMs });
     // The others learn it from where we were: a pause that is there already would make this refusal look like an old one.
     if (this.#share) void this.#changeShared(this.#share, lesson, before);
   }
@@ -46,12 +47,12 @@ export class BudgetKeeper {
   async #changeShared(
     share: RelayShare,
     change: (budget: Budget) => Budget | undefined,
-    known = this.#budget,
+    known?: Budget,
   ): Promise<void> {
     try {
       this.#budget = await share.changeBudget((shared) => {
         // A pause that was ordered while the others could not be told is theirs too.
-        const paused = withPauseOf(shared, known, this.#clock());
+        const paused = withPauseOf(shared, known ?? this.#budget, this.#clock());
         return change(paused) ?? (paused === shared ? undefined : paused);
       });
     } catch (error) {

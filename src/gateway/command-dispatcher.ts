@@ -206,9 +206,9 @@ export class CommandDispatcher {
     outlook.noteDelivery(server, delivery, now);
     if (delivery.outcome === "done") {
       worker.refusals = 0;
-      const holdMs = paceAfterSending(intervalMs, delivery.hint, now);
-      const end = { status: "sent", upstreamCode: null, upstreamMessage: null } as const;
-      return await this.#settle(worker, command, end, () => store.commands.hold(serverId, now, holdMs));
+      // In this order: a full Redis takes note of an end, but not of a hold.
+      await this.#settle(worker, command, { status: "sent", upstreamCode: null, upstreamMessage: null });
+      return await store.commands.hold(serverId, now, paceAfterSending(intervalMs, delivery.hint, now));
     }
     const { outcome, failure, hint } = delivery;
     const fields = { server_id: serverId, command_id: command.commandId, upstream_code: failure.code };
@@ -242,17 +242,9 @@ export class CommandDispatcher {
     });
   }
 
-  async #settle(
-    worker: Worker,
-    { commandId }: Command,
-    end: CommandEnd,
-    first?: () => Promise<void>,
-  ): Promise<void> {
+  async #settle(worker: Worker, { commandId }: Command, end: CommandEnd): Promise<void> {
     this.#parts.meter.count(end.status);
-    await this.#record(worker, async () => {
-      await first?.();
-      await this.#parts.store.commands.settle(commandId, end, this.#parts.clock());
-    });
+    await this.#record(worker, () => this.#parts.store.commands.settle(commandId, end, this.#parts.clock()));
   }
 
   /**

@@ -112,7 +112,7 @@ export class Relay implements CommandOutlook {
     }
   }
 
-  /** Nobody waits longer than this for an answer: a turn in the budget, one call, and some slack. */
+  /** Nobody waits longer than this for our own call: a turn in the budget, one call, and some slack. */
   get longestWaitMs(): number {
     return BUDGET_PATIENCE_MS + this.#parts.settings.timeoutMs + 1_000;
   }
@@ -163,7 +163,9 @@ export class Relay implements CommandOutlook {
   }
 
   noteSending(server: GameServer, now: number): void {
-    this.#watchOf(server, now).isSendingCommand = true;
+    const watch = this.#watchOf(server, now);
+    // With an old key: what becomes of it will say nothing about the new one.
+    if (watch.keyRevision === server.keyRevision) watch.isSendingCommand = true;
   }
 
   noteDelivery(server: GameServer, delivery: Delivery, now: number): void {
@@ -475,7 +477,7 @@ export class Relay implements CommandOutlook {
     if (Math.abs(now - this.#forgotAt) < ACTIVE_MS) return;
     this.#forgotAt = now;
     for (const watch of this.#watches.values()) {
-      if (watch.pending || now - watch.lastUsedAt < FORGET_AFTER_MS) continue;
+      if (watch.pending || watch.isSendingCommand || now - watch.lastUsedAt < FORGET_AFTER_MS) continue;
       if (isKeyRefused(watch)) watch.hit = undefined;
       else this.#watches.delete(watch.serverId);
     }

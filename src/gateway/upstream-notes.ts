@@ -1,5 +1,6 @@
 // What the game API has forbidden outlives the process: to ask during a pause, or with a key that was refused, is what it bans
 // for. Instances on one Redis share what they know; one alone notes it in its store.
+import type { Budget } from "../core/budget.ts";
 import type { Log, Store, UpstreamFailure } from "../core/ports.ts";
 import { hashToken } from "../core/token.ts";
 
@@ -12,21 +13,23 @@ export type RefusedKey = {
   readonly failure: UpstreamFailure;
 };
 
+export type Pause = Pick<Budget, "pausedUntil" | "pauseMs">;
+
 export type UpstreamNotes = {
-  /** As they were noted last; 0 for no pause. */
-  readonly pausedUntil: number;
+  /** As they were noted last. */
+  readonly pause: Pause | undefined;
   readonly refusedKeys: readonly RefusedKey[];
-  savePause(until: number): void;
+  savePause(pause: Pause): void;
   saveRefusedKeys(keys: readonly RefusedKey[]): void;
 };
 
-/** `url` tells which game API has said it: another one has said nothing yet. */
+/** `identity` is how we are known to which game API: another one, or with another global key, has said nothing yet. */
 export async function openUpstreamNotes(
   store: Pick<Store, "findServer" | "findSetting" | "saveSetting">,
-  url: string,
+  identity: string,
   log: Log,
 ): Promise<UpstreamNotes> {
-  const mark = hashToken(url);
+  const mark = hashToken(identity);
 
   async function find<T>(name: string): Promise<T | undefined> {
     const noted = await store.findSetting(name);
@@ -40,12 +43,12 @@ export async function openUpstreamNotes(
   }
   const refused = (await find<RefusedKey[]>(REFUSED_KEYS)) ?? [];
   return {
-    pausedUntil: (await find<number>(PAUSE)) ?? 0,
+    pause: await find<Pause>(PAUSE),
     // A key that was set anew since is not the one that was refused.
     refusedKeys: refused.filter(({ serverId, keyRevision }) => {
       return store.findServer(serverId)?.keyRevision === keyRevision;
     }),
-    savePause: (until) => save(PAUSE, until),
+    savePause: (pause) => save(PAUSE, pause),
     saveRefusedKeys: (keys) => save(REFUSED_KEYS, keys),
   };
 }

@@ -31,6 +31,7 @@ export type MetricsParts = {
   readonly commandMeter: CommandMeter;
   readonly reportQueue: () => Promise<QueueReport>;
   readonly countBlocks: (now: number) => Promise<number>;
+  readonly countInstances: () => number;
   readonly gauged: readonly Gauged[];
   readonly version: string;
 };
@@ -50,6 +51,11 @@ export function createMetrics(parts: MetricsParts): Handler {
       ...listCommands(parts.commandMeter, await findKnown(parts.reportQueue()), now),
       ...listBlocked(await findKnown(parts.countBlocks(now))),
       ...listSizes(parts.gauged),
+      gauge(
+        "gatehouse_instances",
+        "Instances on this store, as last seen; this one too.",
+        parts.countInstances(),
+      ),
       gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
       gauge("process_uptime_seconds", "Time since the start.", process.uptime()),
       family("gatehouse_info", "Always 1; the version is a label.", "gauge", [

@@ -6,6 +6,8 @@ import type { TlsFiles } from "./listen.ts";
 
 /** A handshake that takes longer is nobody's who wants to talk to us. */
 const HANDSHAKE_MAX_MS = 3_000;
+/** A record of TLS. */
+const PIECE_BYTES = 16_384;
 const LOOK_EVERY_MS = 2_500;
 /** A client that has taken nothing of what we owe it at so many looks in a row is gone, or might as well be. */
 const STUCK_LOOKS_MAX = 4;
@@ -30,8 +32,10 @@ type Visit = {
   readonly handshake: ReturnType<typeof setTimeout>;
   /** We have nothing more to say. */
   isLeaving: boolean;
-  /** Bytes that it had not taken at the last look, and at how many looks in a row nothing had changed. */
-  owed: number;
+  /** Bytes for it that have come from behind. */
+  given: number;
+  /** How many of them it had taken at the last look, and at how many looks in a row it had taken no more. */
+  taken: number;
   stuckLooks: number;
 };
 
@@ -54,9 +58,10 @@ export async function openTlsFront(options: {
   function cutStuck(): void {
     for (const [socket, visit] of open) {
       const owed = socket.writableLength;
-      const isStuck = (owed > 0 || visit.isLeaving) && owed === visit.owed;
+      const taken = visit.given - owed;
+      const isStuck = (owed > 0 || visit.isLeaving) && taken === visit.taken;
       visit.stuckLooks = isStuck ? visit.stuckLooks + 1 : 0;
-      visit.owed = owed;
+      visit.taken = taken;
       if (visit.stuckLooks >= (owed > 0 ? STUCK_LOOKS_MAX : PARTING_LOOKS_MAX)) socket.destroy();
     }
   }
@@ -70,8 +75,17 @@ export async function openTlsFront(options: {
       if (localPort !== undefined) peers.set(localPort, outer.remoteAddress ?? "");
       inner.once("close", () => peers.delete(localPort ?? 0));
       outer.pipe(inner);
-      inner.pipe(outer);
     });
+    inner.on("data", (bytes: Buffer) => {
+      const visit = open.get(outer);
+      if (visit) visit.given += bytes.length;
+      // In small pieces: what is on its way as one is taken as one, and a slow client would seem to take nothing.
+      let hasRoom = true;
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES)
+        hasRoom = outer.write(bytes.subarray(at, at + PIECE_BYTES));
+      if (!hasRoom) inner.pause();
+    });
+    outer.on("drain", () => inner.resume());
     // At its end already: a client that never closes its side would keep both open for good.
     inner.once("end", () => leave(outer));
     inner.once("close", () => leave(outer));
@@ -82,7 +96,7 @@ export async function openTlsFront(options: {
   const server = createServer({ ...options.tls, allowHalfOpen: true }, passOn);
   server.on("connection", (socket: TLSSocket) => {
     const handshake = setTimeout(() => socket.destroy(), HANDSHAKE_MAX_MS);
-    open.set(socket, { handshake, isLeaving: false, owed: 0, stuckLooks: 0 });
+    open.set(socket, { handshake, isLeaving: false, given: 0, taken: 0, stuckLooks: 0 });
     socket.once("close", () => {
       clearTimeout(handshake);
       open.delete(socket);

@@ -83,7 +83,7 @@ describe("when to come back", () => {
   test("Retry-After as an HTTP date", () => {
     expect(hint({ "Retry-After": new Date(NOW + 90_000).toUTCString() }).retryAfterMs).toBe(90_000);
   });
-  test("an HTTP date that is past means no waiting, never a negative time", () => {
+  test("an HTTP date that is past is as none, never a negative time", () => {
     expect(hint({ "Retry-After": new Date(NOW - 90_000).toUTCString() }).retryAfterMs).toBe(null);
   });
   test("Retry-After comes before the body's retry_after", () => {
@@ -99,9 +99,12 @@ describe("when to come back", () => {
       expect(hint({ "Retry-After": value }, '{"retry_after":3}').retryAfterMs).toBe(3_000);
     },
   );
-  test.each(["-1", "null", '"soon"', "{}", "true"])("a retry_after of %s in the body is as none", (value) => {
-    expect(hint({}, `{"retry_after":${value}}`).retryAfterMs).toBeNull();
-  });
+  test.each(["-1", "0", "null", '"soon"', "{}", "true"])(
+    "a retry_after of %s in the body is as none",
+    (value) => {
+      expect(hint({}, `{"retry_after":${value}}`).retryAfterMs).toBeNull();
+    },
+  );
   test("nothing said is null", () => {
     expect(hint({}, "<html>")).toEqual({ limit: null, remaining: null, resetAt: null, retryAfterMs: null });
   });

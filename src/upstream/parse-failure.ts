@@ -32,7 +32,7 @@ export function parseLimitHint(headers: Headers, text: string, now: number): Lim
     limit: findNumber(headers.get("x-ratelimit-limit")),
     remaining: findNumber(headers.get("x-ratelimit-remaining")),
     resetAt: resetSeconds === null ? null : resetSeconds * 1000 - skewMs,
-    retryAfterMs: retryHeaderMs ?? (retryBody === null ? null : Math.ceil(retryBody * 1000)),
+    retryAfterMs: retryHeaderMs ?? (retryBody ? Math.ceil(retryBody * 1000) : null),
   };
 }
 

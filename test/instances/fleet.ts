@@ -104,6 +104,13 @@ export class Instance {
   admin(method: string, path: string, body?: unknown): Promise<Answer> {
     return this.ask(method, `/admin${path}`, MASTER_KEY, body);
   }
+
+  /** How many it sees, itself too. */
+  async countInstances(): Promise<number> {
+    const headers = { Authorization: `Bearer ${MASTER_KEY}` };
+    const metrics = await (await fetch(`${this.#url}/metrics`, { headers })).text();
+    return Number(/^gatehouse_instances (\d+)$/m.exec(metrics)?.[1]);
+  }
 }
 
 export type Fleet = {

@@ -1,5 +1,6 @@
 // What a restart must not forget.
 import { expect, test } from "bun:test";
+import { rmSync } from "node:fs";
 import { BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
 import { FakeClock, startGatehouse } from "../start-gatehouse.ts";
 
@@ -32,6 +33,7 @@ test("a pause that the game API has ordered holds over a restart, and is not ano
   expect((await fourth.get("/v2/game/server", token)).status).toBe(200);
   expect(api.calls).toHaveLength(2);
   await fourth.stop();
+  rmSync(folder, { recursive: true });
   await Promise.all([api.stop(), other.stop()]);
 });
 
@@ -68,5 +70,6 @@ test("a server key that the game API has refused is not tried again after a rest
   expect((await third.get("/v2/game/server", tokens[0] ?? "")).status).toBe(400);
   expect(api.calls).toHaveLength(3);
   await third.stop();
+  rmSync(folder, { recursive: true });
   await api.stop();
 });

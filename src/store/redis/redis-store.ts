@@ -499,6 +499,7 @@ export class RedisStore implements PortableStore {
     this.#instances = instances;
     if (changed === null) await this.#directory.load();
     else await this.#directory.catchUp(changed, version, newest);
+    await this.#limits.tellBlocks(now);
   }
 
   async *#readAll<T>(order: string, read: (ids: readonly string[]) => Promise<T[]>): AsyncGenerator<T> {

@@ -59,7 +59,7 @@ export class SharedLimits {
   /** Blocks that we know of, so that they hold while Redis is away. */
   readonly #blocks = new Map<string, number>();
   /** Keys that were blocked, or blocked for longer, while Redis was away. */
-  readonly #untold = new Set<string>();
+  readonly #untold = new Map<string, KeyIdentity>();
 
   #questions: Question[] = [];
 
@@ -69,7 +69,7 @@ export class SharedLimits {
 
   /** What is asked within one turn of the event loop is asked of Redis in one go. */
   judge(key: KeyIdentity, now: number, isCounted: boolean): Verdict | Promise<Verdict> {
-    if (!this.#parts.link.isUp) return this.#judgeAlone(key.keyId, now, isCounted);
+    if (!this.#parts.link.isUp) return this.#judgeAlone(key, now, isCounted);
     const { promise, resolve } = Promise.withResolvers<Verdict>();
     if (this.#questions.length === 0) setImmediate(() => this.#ask());
     this.#questions.push({ key, now, isCounted, resolve });
@@ -120,7 +120,7 @@ export class SharedLimits {
       if (Number(until) <= now) await this.#parts.link.send(NAMES.blocks, "HDEL", NAMES.blocks, keyId);
     }
     for (const [keyId, until] of this.#blocks) if (until <= now) this.#blocks.delete(keyId);
-    for (const keyId of this.#untold) if (!this.#blocks.has(keyId)) this.#untold.delete(keyId);
+    for (const keyId of this.#untold.keys()) if (!this.#blocks.has(keyId)) this.#untold.delete(keyId);
     for (const [keyId, { resetAt }] of this.#own) if (resetAt <= now) this.#own.delete(keyId);
   }
 
@@ -151,12 +151,15 @@ export class SharedLimits {
         resolve(this.#takeVerdict(key.keyId, reply, index));
       }
     } catch {
-      for (const { key, now, isCounted, resolve } of group)
-        resolve(this.#judgeAlone(key.keyId, now, isCounted));
+      for (const { key, now, isCounted, resolve } of group) resolve(this.#judgeAlone(key, now, isCounted));
     }
   }
 
-  /** A block that began without Redis goes on with it, unless Redis has a longer one. */
+  /** Blocks that began without Redis go on with it, unless Redis has longer ones. */
+  async tellBlocks(now: number): Promise<void> {
+    for (const key of this.#untold.values()) await this.#tellBlock(key, now);
+  }
+
   async #tellBlock({ keyId, serverId }: KeyIdentity, now: number): Promise<void> {
     if (!this.#untold.has(keyId)) return;
     const blockedUntil = this.#blocks.get(keyId) ?? 0;
@@ -187,7 +190,8 @@ export class SharedLimits {
     });
   }
 
-  #judgeAlone(keyId: string, now: number, isCounted: boolean): Verdict {
+  #judgeAlone(key: KeyIdentity, now: number, isCounted: boolean): Verdict {
+    const { keyId } = key;
     const kept = this.#own.get(keyId);
     const blockedUntil = Math.max(kept?.blockedUntil ?? 0, this.#blocks.get(keyId) ?? 0);
     const isWindowOver = !kept || now >= kept.resetAt || kept.resetAt - now > WINDOW_MS;
@@ -200,7 +204,7 @@ export class SharedLimits {
     this.#own.set(keyId, verdict.state);
     if (verdict.blockChanged) {
       this.#blocks.set(keyId, verdict.state.blockedUntil);
-      this.#untold.add(keyId);
+      this.#untold.set(keyId, key);
     }
     return verdict;
   }
