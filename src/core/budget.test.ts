@@ -20,6 +20,11 @@ describe("before the game API has answered", () => {
     expect(msUntilCall(probing, NOW + 1, oneUnderWay)).toBeGreaterThan(0);
     expect(msUntilCall(probing, NOW + 500, oneUnderWay)).toBe(0);
   });
+  test("while no answer comes, one more follows every half second, however many are under way", () => {
+    const fifth = spendCall(UNKNOWN_BUDGET, NOW);
+    expect(msUntilCall(fifth, NOW + 499, { ...oneUnderWay, callsUnderWay: 5 })).toBeGreaterThan(0);
+    expect(msUntilCall(fifth, NOW + 500, { ...oneUnderWay, callsUnderWay: 5 })).toBe(0);
+  });
   test("an answer without headers means that nothing is held back", () => {
     const budget = learnBudget(spendCall(UNKNOWN_BUDGET, NOW), SILENT, NOW, 0);
     expect(msUntilCall(budget, NOW, { isFirstCall: false, serversAhead: 500, callsUnderWay: 90 })).toBe(0);

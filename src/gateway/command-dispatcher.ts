@@ -194,13 +194,14 @@ export class CommandDispatcher {
     const { store, upstream, outlook, clock, intervalMs, ttlMs, log } = this.#parts;
     const { serverId } = server;
     // An instance that was frozen meanwhile may have lost its claim to another one.
-    const isOld = clock() - (command.sentAt ?? 0) > CLAIM_FRESH_MS;
-    const isExpired = clock() - command.queuedAt > ttlMs;
+    const beganAt = clock();
+    const isOld = beganAt - (command.sentAt ?? 0) > CLAIM_FRESH_MS;
+    const isExpired = beganAt - command.queuedAt > ttlMs;
     // A read may have met a limit or a refusal while the claim was written.
     const isStopped =
-      outlook.findRefusedKey(server, clock()) !== undefined || outlook.msUntilCommand(server, clock()) > 0;
+      outlook.findRefusedKey(server, beganAt) !== undefined || outlook.msUntilCommand(server, beganAt) > 0;
     if (isOld || isExpired || isStopped) return await this.#giveBack(worker, command);
-    outlook.noteSending(server, clock());
+    outlook.noteSending(server, beganAt);
     const delivery = await upstream.sendCommand(serverKey, command.text);
     const now = clock();
     outlook.noteDelivery(server, delivery, now);

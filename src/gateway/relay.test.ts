@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { isRefusal, type Refusal, StoreUnavailable } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
-import type { LimitHint, Log, UpstreamReading } from "../core/ports.ts";
+import type { Delivery, LimitHint, Log, UpstreamReading } from "../core/ports.ts";
 import { Relay, type RelaySettings } from "./relay.ts";
 import { RelayMeter } from "./relay-meter.ts";
 import type { Reading } from "./watch.ts";
@@ -57,6 +57,14 @@ function bad(code: number, hint: Partial<LimitHint> = {}): UpstreamReading {
   return {
     hint: { ...SILENT, ...hint },
     failure: { code, message: `said ${code}`, isRateLimit: code === 4001 },
+  };
+}
+
+function refused(code: number): Delivery {
+  return {
+    hint: SILENT,
+    outcome: "refused",
+    failure: { code, message: `said ${code}`, isRateLimit: false },
   };
 }
 
@@ -221,6 +229,27 @@ describe("a bad key", () => {
     expect(calls).toHaveLength(2);
     answerCall = () => good();
     expect(nameOf(await read(server("a", 3)))).toBe("Town");
+  });
+
+  test("that a command meets for a server that was deleted meanwhile leaves nothing behind", () => {
+    relay.noteSending(server(), now);
+    relay.forget("a");
+    relay.noteDelivery(server(), refused(2002), now);
+    expect(relay.describe(now).refusedKeys).toBe(0);
+  });
+
+  test("that a command meets with an old key says nothing about the new one, which is still probed", async () => {
+    await read(server("a", 2));
+    relay.noteSending(server("a", 1), now);
+    relay.noteDelivery(server("a", 1), refused(2002), now);
+    answerCall = () => bad(0);
+    for (let i = 0; i < 5; i++) {
+      now += FRESH_MS;
+      expect(codeOf(await read(server("a", 2)))).toBe(0);
+    }
+    now += 5_000;
+    answerCall = () => good();
+    expect(nameOf(await read(server("a", 2)))).toBe("Town");
   });
 
   test("of one server does not stop the others", async () => {

@@ -116,6 +116,13 @@ describe("faults of the connection", () => {
     expect((await meet()).head).toStartWith("HTTP/1.1 200");
   });
 
+  test("refused that is cleared before it begins never does", async () => {
+    expect((await arm({ kind: "refused", seconds: 60 })).status).toBe(201);
+    expect((await fetch(`${simulator.url}/_faults`, { method: "DELETE" })).status).toBe(200);
+    const until = performance.now() + 100;
+    while (performance.now() < until) expect((await fetch(`${simulator.url}/_faults`)).status).toBe(200);
+  });
+
   test("refused closes open connections too, and can be ended early from within", async () => {
     await (await read()).text();
     simulator.arm({ kind: "refused", seconds: 60 });

@@ -72,7 +72,7 @@ test.skipIf(!canMount)(
 );
 
 test.skipIf(!canMount)(
-  "a spam block holds although the full disk cannot keep it, and is kept once there is room",
+  "a spam block holds although the full disk cannot keep it, and is kept with the next usage once there is room",
   async () => {
     const cwd = await makeSmallDisk("2m");
     const gatehouse = await serve({ cwd });
@@ -89,13 +89,13 @@ test.skipIf(!canMount)(
     expect(await blocked.json()).toMatchObject({ code: 5100 });
 
     rmSync(ballast);
-    await until(
-      "/readyz does not notice the room",
-      async () => (await readiness(gatehouse)) === 200,
-      NOTICED_WITHIN_MS,
-    );
     expect(await (await readServer(gatehouse.url, token)).json()).toMatchObject({ code: 5100 });
-    await stop(gatehouse);
+    // Whoever looks at the keys has their usage saved first; nobody asks whether it is ready, and nothing is closed in order.
+    const masterKey = readFileSync(join(cwd, "data", "master.key"), "utf8").trim();
+    const headers = { Authorization: `Bearer ${masterKey}` };
+    expect((await fetch(`${gatehouse.url}/admin/keys`, { headers })).status).toBe(200);
+    gatehouse.kill("SIGKILL");
+    await gatehouse.exited;
     const restarted = await serve({ cwd });
     expect(await (await readServer(restarted.url, token)).json()).toMatchObject({ code: 5100 });
   },
