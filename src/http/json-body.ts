@@ -5,6 +5,12 @@ import type { Call } from "./call.ts";
 export const BODY_BYTES_MAX = 8_192;
 /** A sender that drips is never silent; this is for the whole body. */
 export const BODY_DEADLINE_MS = 10_000;
+/**
+ * Who is refused while still sending may see a broken connection instead of the answer, and a proxy makes a 502 of it:
+ * so much of what is too large is read away first, for so long.
+ */
+const READ_AWAY_BYTES_MAX = 1_048_576;
+const READ_AWAY_MS = 500;
 
 /** A body that was not read to its end would be taken for the next request. */
 const CLOSE = { Connection: "close" };
@@ -17,12 +23,12 @@ const NO_JSON = refuse(ERRORS.invalidJson);
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
 export type JsonBody = { readonly json: unknown };
+type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
 
 /** Undefined for a request without a body. */
 export async function readJsonBody(call: Call): Promise<JsonBody | Refusal | undefined> {
   const { headers } = call.request;
-  if (Number(headers.get("content-length") ?? 0) > BODY_BYTES_MAX) return TOO_LARGE;
-  const bytes = await readBytes(call.request);
+  const bytes = await readBytes(call.request, Number(headers.get("content-length") ?? 0));
   if ("refused" in bytes) return bytes;
   const type = headers.get("content-type");
   const encoding = headers.get("content-encoding") ?? "identity";
@@ -36,9 +42,11 @@ export async function readJsonBody(call: Call): Promise<JsonBody | Refusal | und
   }
 }
 
-async function readBytes(request: Request): Promise<Uint8Array | Refusal> {
+async function readBytes(request: Request, announced: number): Promise<Uint8Array | Refusal> {
+  if (announced > READ_AWAY_BYTES_MAX) return TOO_LARGE;
   if (!request.body) return new Uint8Array();
   const reader = request.body.getReader();
+  if (announced > BODY_BYTES_MAX) return refuseTooLarge(reader);
   const { promise: late, resolve } = Promise.withResolvers<"late">();
   const timer = setTimeout(() => resolve("late"), BODY_DEADLINE_MS);
   const chunks: Uint8Array[] = [];
@@ -50,11 +58,24 @@ async function readBytes(request: Request): Promise<Uint8Array | Refusal> {
       if (read === "gone") return CUT_OFF;
       if (read.done) return Buffer.concat(chunks);
       size += read.value.length;
-      if (size > BODY_BYTES_MAX) return TOO_LARGE;
+      if (size > BODY_BYTES_MAX) return await refuseTooLarge(reader);
       chunks.push(read.value);
     }
   } finally {
     clearTimeout(timer);
     reader.releaseLock();
+  }
+}
+
+async function refuseTooLarge(reader: Reader): Promise<Refusal> {
+  await Promise.race([readAway(reader).catch(() => "gone"), Bun.sleep(READ_AWAY_MS)]);
+  return TOO_LARGE;
+}
+
+async function readAway(reader: Reader): Promise<void> {
+  for (let left = READ_AWAY_BYTES_MAX; left > 0; ) {
+    const read = await reader.read();
+    if (read.done) return;
+    left -= read.value.length;
   }
 }
