@@ -9,7 +9,7 @@ export const BODY_DEADLINE_MS = 10_000;
  * Who is refused while still sending may see a broken connection instead of the answer, and a proxy makes a 502 of it:
  * so much of what is too large is read away first, for so long.
  */
-const READ_AWAY_BYTES_MAX = 1_048_576;
+const READ_AWAY_BYTES_MAX = 16_777_216;
 const READ_AWAY_MS = 500;
 
 /** A body that was not read to its end would be taken for the next request. */
