@@ -47,6 +47,18 @@ describe("instances that share a budget", () => {
   });
 });
 
+test("a pause that is ordered while another change is on its way to the others is not forgotten for a moment", async () => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<Budget>();
+  const replies = [answered, Promise.withResolvers<Budget>().promise];
+  const share = { changeBudget: () => replies.shift() } as unknown as RelayShare;
+  const keeper = new BudgetKeeper(share, () => START);
+  const turn = keeper.change((budget) => ({ ...budget, isTold: true }));
+  keeper.learn((budget) => pauseBudget(budget, { ...SILENT, retryAfterMs: 30_000 }, START));
+  answer({ ...UNKNOWN_BUDGET, isTold: true });
+  await turn;
+  expect(keeper.budget).toMatchObject({ pausedUntil: START + 30_000, isTold: true });
+});
+
 describe("an instance alone", () => {
   test("notes every pause, and nothing else", () => {
     const noted: unknown[] = [];

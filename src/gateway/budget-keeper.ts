@@ -1,5 +1,5 @@
 // The budget of the game API as it is known here; with other instances, theirs too.
-import { type Budget, startBudget, withPauseOf } from "../core/budget.ts";
+import { type Budget, isPaused, startBudget, withPauseOf } from "../core/budget.ts";
 import { StoreUnavailable } from "../core/errors.ts";
 import type { Clock, MaybePromise, RelayShare } from "../core/ports.ts";
 import type { UpstreamNotes } from "./upstream-notes.ts";
@@ -21,6 +21,11 @@ export class BudgetKeeper {
 
   get budget(): Budget {
     return this.#budget;
+  }
+
+  /** How long nothing may be asked from now on; 0 when there is no pause. */
+  msPaused(now: number): number {
+    return isPaused(this.#budget, now) ? this.#budget.pausedUntil - now : 0;
   }
 
   /** Judged together with the others, if there are others: undefined leaves the budget as it is. */
@@ -50,11 +55,13 @@ export class BudgetKeeper {
     known?: Budget,
   ): Promise<void> {
     try {
-      this.#budget = await share.changeBudget((shared) => {
+      const agreed = await share.changeBudget((shared) => {
         // A pause that was ordered while the others could not be told is theirs too.
         const paused = withPauseOf(shared, known ?? this.#budget, this.#clock());
         return change(paused) ?? (paused === shared ? undefined : paused);
       });
+      // One that was ordered while this was on its way is told next.
+      this.#budget = withPauseOf(agreed, this.#budget, this.#clock());
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       this.#budget = change(this.#budget) ?? this.#budget;

@@ -1,14 +1,7 @@
 // Asks the game API once, however many ask us. Keeps what was read while it is fresh, remembers failures as long as
 // asking again would be pointless or rude, and holds every call to the shared budget.
 import { afterFailure, CLOSED_BREAKER, isCallDue, isOpen } from "../core/breaker.ts";
-import {
-  countCallsLeft,
-  isPaused,
-  learnBudget,
-  msUntilCall,
-  pauseBudget,
-  spendCall,
-} from "../core/budget.ts";
+import { countCallsLeft, learnBudget, msUntilCall, pauseBudget, spendCall } from "../core/budget.ts";
 import { ERRORS, type Refusal, refuse, StoreUnavailable } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type {
@@ -146,7 +139,8 @@ export class Relay implements CommandOutlook {
   }
 
   msUntilCommand(server: GameServer, now: number): number {
-    if (isPaused(this.#keeper.budget, now)) return this.#keeper.budget.pausedUntil - now;
+    const pauseMs = this.#keeper.msPaused(now);
+    if (pauseMs > 0) return pauseMs;
     const { breaker, pending } = this.#watchOf(server, now);
     if (!isOpen(breaker)) return 0;
     // The one probe may be a command, unless a read is that already.
@@ -204,7 +198,7 @@ export class Relay implements CommandOutlook {
     return {
       budgetLimit: this.#keeper.budget.limit,
       callsLeft: countCallsLeft(this.#keeper.budget, now),
-      pauseMs: isPaused(this.#keeper.budget, now) ? this.#keeper.budget.pausedUntil - now : 0,
+      pauseMs: this.#keeper.msPaused(now),
       isGlobalKeyRefused: this.#globalKeyFailure !== undefined,
       activeServers: watches.filter((watch) => isActive(watch, now)).length,
       openBreakers: watches.filter((watch) => isOpen(watch.breaker)).length,
@@ -325,7 +319,9 @@ export class Relay implements CommandOutlook {
       waitMs = this.#msUntilCall(watch, now, budget);
       return waitMs > 0 ? undefined : spendCall(budget, now);
     });
-    return turn instanceof Promise ? turn.then(() => waitMs) : waitMs;
+    if (!(turn instanceof Promise)) return waitMs;
+    // Another call may have been refused while the other instances were asked.
+    return turn.then(() => Math.max(waitMs, this.#keeper.msPaused(now)));
   }
 
   async #ask(watch: Watch): Promise<Reading | Refusal> {
@@ -432,7 +428,7 @@ export class Relay implements CommandOutlook {
   #answerRateLimit(watch: Watch, waitMs: number, now: number, failure?: UpstreamFailure): Reading | Refusal {
     const stale = this.#findStale(watch, now);
     if (stale) return stale;
-    const reason = failure?.message ?? (isPaused(this.#keeper.budget, now) ? PAUSE_MESSAGE : BUDGET_MESSAGE);
+    const reason = failure?.message ?? (this.#keeper.msPaused(now) > 0 ? PAUSE_MESSAGE : BUDGET_MESSAGE);
     const headers = { "Retry-After": String(secondsUntil(now + waitMs, now)) };
     return refuseUpstream(failure?.code ?? RATE_LIMITED, reason, headers);
   }
@@ -447,7 +443,7 @@ export class Relay implements CommandOutlook {
 
   /** A pause was ordered by the game API, so nobody waits for its end here; a turn in the budget may be waited for. */
   #patienceMs(now: number): number {
-    return isPaused(this.#keeper.budget, now) ? 0 : BUDGET_PATIENCE_MS;
+    return this.#keeper.msPaused(now) > 0 ? 0 : BUDGET_PATIENCE_MS;
   }
 
   #msUntilCall(watch: Watch, now: number, budget = this.#keeper.budget): number {

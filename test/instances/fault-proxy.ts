@@ -18,7 +18,8 @@ type Mode =
 
 export class FaultProxy {
   readonly #lines = new Set<Line>();
-  readonly #redisPort: number;
+  /** Where new connections lead; those that are open stay. */
+  redisPort: number;
   #port = 0;
   mode: Mode = { kind: "pass" };
   /** Shown every piece of a reply before the instance gets it. */
@@ -38,7 +39,7 @@ export class FaultProxy {
   }
 
   private constructor(redisPort: number) {
-    this.#redisPort = redisPort;
+    this.redisPort = redisPort;
   }
 
   get url(): string {
@@ -56,7 +57,7 @@ export class FaultProxy {
       socket.destroy();
       return;
     }
-    const line = new Line(this, socket, connect(this.#redisPort, "127.0.0.1"));
+    const line = new Line(this, socket, connect(this.redisPort, "127.0.0.1"));
     this.#lines.add(line);
     socket.on("close", () => this.#lines.delete(line));
   }

@@ -214,6 +214,25 @@ test("however long the line was dead, two seconds after its return all is well",
   expect(Math.max(...times)).toBeLessThan(BACK_WITHIN_MS);
 }, 30_000);
 
+test("after a failover behind one address, the server that is no longer the one to write to is left", async () => {
+  const [older, newer] = [await startRedis(), await startRedis()];
+  await newer.ask("REPLICAOF", "127.0.0.1", older.port);
+  const line = await FaultProxy.start(older.port);
+  const alone = await startFleet({ stores: [line.url], count: 1 });
+  const home = await alone.addServer();
+  const isCopied = async () => (await newer.ask("DBSIZE")) === (await older.ask("DBSIZE"));
+  await until("the replica has not caught up", isCopied);
+  await newer.ask("REPLICAOF", "NO", "ONE");
+  line.redisPort = newer.port;
+  // It lives on and keeps its connections, but takes no writes.
+  await older.ask("REPLICAOF", "127.0.0.1", newer.port);
+  const isBack = async () => {
+    const draft = { server_id: home.serverId, label: "after" };
+    return (await alone.at(0).admin("POST", "/keys", draft)).status === 201;
+  };
+  await timeUntil("nothing can be written", BACK_WITHIN_MS, isBack);
+}, 30_000);
+
 test("a spam block holds on every instance while Redis is away", async () => {
   const home = await fleet.addServer();
   const key = await fleet.addKey(home);

@@ -15,6 +15,12 @@ const PROBE_PATIENCE_MS = 300;
 /** How long a part of a cluster that gave no answer is not asked again. */
 const SILENT_MS = 1_000;
 
+/**
+ * What a server says that is not, or not yet, the one to write to. After a failover the name leads to another, but only for
+ * a new connection; a cluster's client finds the right one by itself.
+ */
+const NOT_THE_MASTER = /^(?:READONLY|LOADING|MASTERDOWN)\b/;
+
 export type Reply = string | number | null | Reply[];
 
 export type RedisAddress = {
@@ -125,9 +131,9 @@ export class RedisLink {
       },
       (error) => {
         this.#questions.delete(entry);
-        reject(
-          new StoreUnavailable(error instanceof Error ? error.message : String(error), { cause: error }),
-        );
+        const reason = error instanceof Error ? error.message : String(error);
+        if (this.#isUp && !this.isCluster && NOT_THE_MASTER.test(reason)) this.#setUp(false);
+        reject(new StoreUnavailable(reason, { cause: error }));
       },
     );
     return promise;
