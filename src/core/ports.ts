@@ -231,8 +231,11 @@ export interface Store {
   /** The key starts over with a fresh window. Without a block nothing changes. */
   liftBlock(keyId: string, now: number, note?: AuditNote): Promise<void>;
 
-  /** Adds to what is known of keys' use. Cells of keys that are gone are left out. */
-  addUsage(cells: readonly UsageCell[]): Promise<void>;
+  /**
+   * Adds to what is known of keys' use; cells of keys that are gone are left out. Resolves with those that could not be
+   * added now, while others were: a cluster may have lost a part.
+   */
+  addUsage(cells: readonly UsageCell[]): Promise<readonly UsageCell[]>;
   /** From the hour that begins at `since` on, oldest first. */
   readUsage(keyId: string, since: number): Promise<readonly UsageCount[]>;
 

@@ -20,28 +20,32 @@ function sum(counts: ReadonlyMap<string, number>): number {
   return [...counts.values()].reduce((total, count) => total + count, 0);
 }
 
-/** A store that keeps what it takes, all of a batch or nothing, and can be told to refuse. */
+/** A store that keeps what it takes, and can be told to refuse all of a batch, or certain keys. */
 class FakeStore {
   readonly calls: (readonly UsageCell[])[] = [];
   readonly kept = new Map<string, number>();
   readonly lastUsed = new Map<string, number>();
   refusesAfter = Number.POSITIVE_INFINITY;
+  /** Keys in a part of the store that cannot be reached. */
+  readonly away = new Set<string>();
   /** Run while the store is busy with a batch. */
   meanwhile: () => void = () => {};
 
-  async addUsage(cells: readonly UsageCell[]): Promise<void> {
+  async addUsage(cells: readonly UsageCell[]): Promise<readonly UsageCell[]> {
     this.calls.push(cells);
     await Promise.resolve();
     this.meanwhile();
     if (this.refusesAfter <= 0) throw new Error("the disk is full");
     this.refusesAfter--;
     for (const { keyId, hour, lastUsedAt, counts } of cells) {
+      if (this.away.has(keyId)) continue;
       this.lastUsed.set(keyId, Math.max(this.lastUsed.get(keyId) ?? 0, lastUsedAt));
       for (const [code, count] of counts) {
         const name = `${keyId} ${hour} ${code}`;
         this.kept.set(name, (this.kept.get(name) ?? 0) + count);
       }
     }
+    return cells.filter(({ keyId }) => this.away.has(keyId));
   }
 
   get total(): number {
@@ -226,6 +230,26 @@ describe("a store that refuses", () => {
     await meter.handOver();
     expect(store.total).toBe(1_201);
     expect([...store.kept.values()].every((count) => count === 1)).toBe(true);
+  });
+
+  test("in part gets that part again, and the rest once", async () => {
+    const { store, warnings, meter, count } = setUp(1);
+    store.away.add("key_b");
+    for (let turn = 0; turn < 3; turn++) {
+      for (const keyId of ["key_a", "key_b", "key_c"]) {
+        count(keyId, 0, NOW);
+        count(keyId, 5016, NOW);
+      }
+      await meter.handOver();
+    }
+    expect(store.kept.get(`key_a ${HOUR} 0`)).toBe(3);
+    expect(store.total).toBe(12);
+    expect(warnings.length).toBeGreaterThan(0);
+    store.away.clear();
+    await meter.handOver();
+    expect(store.kept.get(`key_b ${HOUR} 0`)).toBe(3);
+    expect(store.kept.get(`key_b ${HOUR} 5016`)).toBe(3);
+    expect(store.total).toBe(18);
   });
 
   test("is warned about again after it has taken something in between", async () => {

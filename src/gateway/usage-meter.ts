@@ -108,19 +108,26 @@ export class UsageMeter {
       this.#leaving = cells.length - done;
       const beganAt = performance.now();
       try {
-        await this.#store.addUsage(cells.slice(done, done + this.#batchMax).map(toUsageCell));
-        this.#isFailing = false;
+        const batch = cells.slice(done, done + this.#batchMax);
+        const refused = await this.#store.addUsage(batch.map(toUsageCell));
+        for (const cell of refused) this.#keep(toCell(cell));
+        this.#noteHealth(refused.length === 0);
       } catch (error) {
         for (const cell of cells.slice(done)) this.#keep(cell);
         this.#leaving = 0;
-        if (!this.#isFailing)
-          this.#log.warn({ err: error }, "the use of keys cannot be saved now; it is kept in memory");
-        this.#isFailing = true;
+        this.#noteHealth(false, error);
         return;
       }
       if (done + this.#batchMax < cells.length) await this.#rest((performance.now() - beganAt) * REST_FACTOR);
     }
     this.#leaving = 0;
+  }
+
+  /** One line in the log for each time that it becomes bad. */
+  #noteHealth(isWell: boolean, error?: unknown): void {
+    if (!isWell && !this.#isFailing)
+      this.#log.warn({ err: error }, "the use of keys cannot be saved now; it is kept in memory");
+    this.#isFailing = !isWell;
   }
 
   async #rest(ms: number): Promise<void> {
@@ -175,6 +182,12 @@ function addCounts(counts: Counts, { lastUsedAt, fine, refusals }: Counts): void
 function addRefusals(counts: Counts, code: number, times: number): void {
   counts.refusals ??= new Map();
   counts.refusals.set(code, (counts.refusals.get(code) ?? 0) + times);
+}
+
+function toCell({ keyId, hour, lastUsedAt, counts }: UsageCell): Cell {
+  const refusals = new Map(counts);
+  refusals.delete(0);
+  return { keyId, hour, lastUsedAt, fine: counts.get(0) ?? 0, refusals };
 }
 
 function toUsageCell({ keyId, hour, lastUsedAt, fine, refusals = new Map() }: Cell): UsageCell {

@@ -3,8 +3,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
+import { CLOSED_BREAKER } from "../../src/core/breaker.ts";
 import { StartRefused } from "../../src/core/errors.ts";
-import type { Log } from "../../src/core/ports.ts";
+import type { Log, SharedStanding } from "../../src/core/ports.ts";
 import { FRESH_LIMIT, judgeRequest } from "../../src/core/rate-limit.ts";
 import type { RedisAddress } from "../../src/store/redis/redis-link.ts";
 import { openRedisStore, type RedisStore } from "../../src/store/redis/redis-store.ts";
@@ -151,6 +152,59 @@ describe("instances on one Redis", () => {
     await two.close();
     await until("one still sees two", () => one.instances === 1, 2_000);
     await one.close();
+  });
+
+  describe("what is known of a server", () => {
+    const failure = { code: 2002, message: "invalid", isRateLimit: false };
+    const standingOf = (keyRevision: number, isRefused: boolean): SharedStanding => ({
+      keyRevision,
+      remembered: isRefused ? { failure, at: NOW, forMs: null } : null,
+      breaker: CLOSED_BREAKER,
+      breakerFailure: null,
+      lastFailure: null,
+      lastCallAt: 0,
+    });
+
+    async function setUpShare() {
+      await single.ask("FLUSHALL");
+      const store = await open(single.address);
+      const draft = { name: "One", community: null, serverKey: "a-b" };
+      const { serverId } = await store.createServer(draft, store.clock());
+      const share = store.relayShare;
+      const publish = async (standing: SharedStanding) => {
+        const { lease } = await share.consult(serverId, (await share.peek(serverId, 0))?.version ?? 0);
+        if (!lease) throw new Error("somebody else is asking");
+        await share.publish(lease, standing, null);
+      };
+      const readStanding = async () => (await share.peek(serverId, 0))?.standing;
+      return { store, share, serverId, publish, readStanding };
+    }
+
+    test("is kept for a day, that its key is refused for as long as it has that key", async () => {
+      const { store, share, serverId, publish } = await setUpShare();
+      const keptMs = () => single.ask("PTTL", `gatehouse:{${serverId}}:shared`);
+      await publish(standingOf(1, true));
+      expect(await keptMs()).toBe(-1);
+      await share.amend(serverId, standingOf(1, false));
+      expect(await keptMs()).toBe(-1);
+      await publish(standingOf(2, false));
+      expect(await keptMs()).toBeGreaterThan(80_000_000);
+      await store.deleteServer(serverId, store.clock());
+      expect(await keptMs()).toBe(-2);
+      await store.close();
+    });
+
+    test("is not overwritten by what an older key has met, whoever tells it", async () => {
+      const { store, share, serverId, publish, readStanding } = await setUpShare();
+      await publish(standingOf(2, true));
+      await share.amend(serverId, standingOf(1, false));
+      expect(await readStanding()).toEqual(standingOf(2, true));
+      await publish(standingOf(1, true));
+      expect(await readStanding()).toEqual(standingOf(2, true));
+      await publish(standingOf(3, false));
+      expect(await readStanding()).toEqual(standingOf(3, false));
+      await store.close();
+    });
   });
 
   test("an instance with another secret is refused", async () => {

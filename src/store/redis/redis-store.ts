@@ -34,7 +34,7 @@ import { RedisCommandQueue } from "./command-queue.ts";
 import { type Change, Directory, VERSIONS_KEPT } from "./directory.ts";
 import { NAMES } from "./names.ts";
 import { type KeyRecord, type ServerRecord, toGameServer, toKeyDetails } from "./records.ts";
-import { type RedisAddress, RedisLink } from "./redis-link.ts";
+import { type RedisAddress, RedisLink, type Reply } from "./redis-link.ts";
 import { RedisRelayShare } from "./relay-share.ts";
 import { createScript } from "./script.ts";
 import heartbeatText from "./scripts/heartbeat.lua" with { type: "text" };
@@ -257,6 +257,7 @@ export class RedisStore implements PortableStore {
     // Also when it was deleted before: the one who did it may not have come this far.
     const failedCommands = await this.commands.failWaiting(serverId, now);
     for (const keyId of keyIds) await this.#limits.forget(keyId, serverId);
+    await this.#link.send(NAMES.shared(serverId), "DEL", NAMES.shared(serverId));
     return { revokedKeys: keyIds.length, failedCommands };
   }
 
@@ -369,7 +370,7 @@ export class RedisStore implements PortableStore {
     await this.#limits.forget(keyId, serverId);
   }
 
-  addUsage(cells: readonly UsageCell[]): Promise<void> {
+  addUsage(cells: readonly UsageCell[]): Promise<readonly UsageCell[]> {
     return this.#usage.add(cells, (keyId) => this.#directory.serverOf(keyId));
   }
 
@@ -405,8 +406,11 @@ export class RedisStore implements PortableStore {
       "-inf",
       `(${audit}`,
     );
-    const args = [...this.#timesOf(now), audit, AUDIT_TIDIED_AT_ONCE];
-    while ((await this.#link.run(TIDY_AUDIT, [NAMES.audit], args)) === AUDIT_TIDIED_AT_ONCE);
+    let tidied: Reply;
+    do {
+      const args = [...this.#timesOf(now), audit, AUDIT_TIDIED_AT_ONCE];
+      tidied = await this.#link.run(TIDY_AUDIT, [NAMES.audit], args);
+    } while (tidied === AUDIT_TIDIED_AT_ONCE);
   }
 
   async findSetting(name: string): Promise<string | undefined> {

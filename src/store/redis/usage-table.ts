@@ -21,28 +21,37 @@ export class UsageTable {
     this.#times = times;
   }
 
-  async add(all: readonly UsageCell[], serverOf: (keyId: string) => string | undefined): Promise<void> {
+  /** Resolves with the cells that were not added, though others were. */
+  async add(
+    all: readonly UsageCell[],
+    serverOf: (keyId: string) => string | undefined,
+  ): Promise<readonly UsageCell[]> {
     const cells = all.flatMap((cell) => {
       const serverId = serverOf(cell.keyId);
       return serverId === undefined ? [] : [{ ...cell, serverId }];
     });
-    if (cells.length === 0) return;
-    // A cluster keeps each game server's keys together, and apart from the others'.
-    const groups = Map.groupBy(cells, ({ serverId }) => (this.#link.isCluster ? serverId : ""));
-    const counting = groups.values().map((group) => {
-      const names: string[] = [];
-      const additions: (string | number)[] = [];
-      for (const { serverId, keyId, hour, counts } of group) {
-        for (const [code, times] of counts) {
-          names.push(NAMES.usage(serverId, keyId));
-          additions.push(`${hour}:${code}`, times);
-        }
-      }
-      return this.#link.run(COUNTS, names, [...this.#times(), ...additions]);
-    });
+    if (cells.length === 0) return [];
+    // First, because this may be told twice: whoever hears that nothing was added will try all of it again.
     const noted = cells.flatMap(({ keyId, lastUsedAt, hour }) => [keyId, lastUsedAt, hour]);
-    const names = [NAMES.lastUsed, NAMES.oldestHours];
-    await Promise.all([...counting, this.#link.run(USAGE, names, [...this.#times(), ...noted])]);
+    await this.#link.run(USAGE, [NAMES.lastUsed, NAMES.oldestHours], [...this.#times(), ...noted]);
+    // A cluster keeps each game server's keys together, and apart from the others'.
+    const groups = [...Map.groupBy(cells, ({ serverId }) => (this.#link.isCluster ? serverId : "")).values()];
+    const outcomes = await Promise.allSettled(groups.map((group) => this.#addCounts(group)));
+    const failures = outcomes.filter((outcome) => outcome.status === "rejected");
+    if (failures.length === groups.length) throw failures[0]?.reason;
+    return groups.filter((_, index) => outcomes[index]?.status === "rejected").flat();
+  }
+
+  #addCounts(cells: readonly (UsageCell & { readonly serverId: string })[]): Promise<unknown> {
+    const names: string[] = [];
+    const additions: (string | number)[] = [];
+    for (const { serverId, keyId, hour, counts } of cells) {
+      for (const [code, times] of counts) {
+        names.push(NAMES.usage(serverId, keyId));
+        additions.push(`${hour}:${code}`, times);
+      }
+    }
+    return this.#link.run(COUNTS, names, [...this.#times(), ...additions]);
   }
 
   async read(serverId: string, keyId: string, since: number): Promise<UsageCount[]> {

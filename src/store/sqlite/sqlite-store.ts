@@ -337,10 +337,11 @@ class SqliteStore implements PortableStore {
     this.#limits.forget(keyId);
   }
 
-  async addUsage(cells: readonly UsageCell[]): Promise<void> {
+  async addUsage(cells: readonly UsageCell[]): Promise<readonly UsageCell[]> {
     this.#write(() => this.#usage.add(cells));
     // There is room again, if there was none.
     this.#limits.saveMissed();
+    return [];
   }
 
   async readUsage(keyId: string, since: number): Promise<readonly UsageCount[]> {
