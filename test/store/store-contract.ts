@@ -717,6 +717,18 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect((await store.findKeyDetails(keyId))?.lastUsedAt).toBe(HOUR + HOUR_MS + 1);
       });
 
+      test("forgets however much there is, and lets others have their turn meanwhile", async () => {
+        const { keyId } = await addKey((await addServer()).serverId, "hash-1");
+        const codes = Array.from({ length: 1_201 }, (_, code) => [code, 1]);
+        await store.addUsage([cellOf(keyId, HOUR, Object.fromEntries(codes))]);
+        let turns = 0;
+        const timer = setInterval(() => turns++, 0);
+        await store.tidy({ now: NOW, usage: HOUR + 1, audit: NOW, commands: 0 });
+        clearInterval(timer);
+        expect(await store.readUsage(keyId, 0)).toEqual([]);
+        expect(turns).toBeGreaterThan(0);
+      });
+
       test("takes no token before its time: those in grace and the current one go on working", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "over");
         await store.rotateKey(keyId, "in-grace", NOW + 10, NOW);

@@ -33,8 +33,11 @@ export class AuditLog {
     return toPage(rows, limit, toEntry);
   }
 
-  forgetBefore(time: number): void {
-    this.#db.query("DELETE FROM audit WHERE at < ?").run(time);
+  /** At most so many; how many it were. */
+  forgetBefore(time: number, max: number): number {
+    return this.#db
+      .query("DELETE FROM audit WHERE seq IN (SELECT seq FROM audit WHERE at < ? LIMIT ?)")
+      .run(time, max).changes;
   }
 }
 

@@ -238,8 +238,14 @@ export class SqliteCommandQueue implements CommandQueue {
   }
 
   /** For a transaction of the caller's. */
-  forgetBefore(time: number, now: number): void {
-    this.#db.query("DELETE FROM commands WHERE finished_at < ?").run(time);
+  /** At most so many; how many it were. */
+  forgetBefore(time: number, max: number): number {
+    return this.#db
+      .query("DELETE FROM commands WHERE seq IN (SELECT seq FROM commands WHERE finished_at < ? LIMIT ?)")
+      .run(time, max).changes;
+  }
+
+  forgetPaces(now: number): void {
     this.#db.query("DELETE FROM command_pace WHERE until < ?").run(now);
   }
 

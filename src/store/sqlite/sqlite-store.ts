@@ -42,6 +42,7 @@ import { TokenMarks } from "./token-marks.ts";
 import { UsageLog } from "./usage-log.ts";
 
 const ID_LENGTH = 20;
+const TIDIED_AT_ONCE = 500;
 
 export type SqliteStoreSettings = {
   readonly path: string;
@@ -81,6 +82,7 @@ class SqliteStore implements PortableStore {
   readonly #limits: LimitBook;
   readonly #usage: UsageLog;
   readonly #audit: AuditLog;
+  #isClosed = false;
 
   constructor(db: Database, lock: Database, settings: SqliteStoreSettings) {
     this.#db = db;
@@ -251,15 +253,22 @@ class SqliteStore implements PortableStore {
     return row && toKeyDetails(row);
   }
 
-  async listKeys(page: PageRequest & { serverId?: string }): Promise<Page<KeyDetails>> {
+  async listKeys({
+    limit,
+    cursor,
+    serverId,
+  }: PageRequest & { serverId?: string }): Promise<Page<KeyDetails>> {
+    // Two queries: a condition that may be empty would keep the index from being used.
+    const ofServer = serverId === undefined ? [] : [serverId];
+    const condition = serverId === undefined ? "" : "server_id = ? AND";
     const rows = this.#guard(() =>
       this.#db
-        .query<KeyRow, [number, string | null, number]>(
-          "SELECT * FROM key_details WHERE seq > ?1 AND (?2 IS NULL OR server_id = ?2) ORDER BY seq LIMIT ?3",
+        .query<KeyRow, (string | number)[]>(
+          `SELECT * FROM key_details WHERE ${condition} seq > ? ORDER BY seq LIMIT ?`,
         )
-        .all(toSeq(page.cursor), page.serverId ?? null, page.limit + 1),
+        .all(...ofServer, toSeq(cursor), limit + 1),
     );
-    return toPage(rows, page.limit, toKeyDetails);
+    return toPage(rows, limit, toKeyDetails);
   }
 
   async updateKey(keyId: string, change: KeyChange, note?: AuditNote): Promise<KeyDetails | undefined> {
@@ -358,13 +367,21 @@ class SqliteStore implements PortableStore {
 
   async tidy({ now, usage, audit, commands }: TidyTimes): Promise<void> {
     this.#write(() => {
-      this.commands.forgetBefore(commands, now);
-      this.#usage.forgetBefore(usage);
-      this.#audit.forgetBefore(audit);
+      this.commands.forgetPaces(now);
       this.#db.query("DELETE FROM deleted_servers WHERE deleted_at < ?").run(audit);
       this.#db.query("DELETE FROM blocks WHERE blocked_until <= ?").run(now);
       this.#db.query("DELETE FROM tokens WHERE valid_until <= ?").run(now);
     });
+    await this.#forget(() => this.commands.forgetBefore(commands, TIDIED_AT_ONCE));
+    await this.#forget(() => this.#usage.forgetBefore(usage, TIDIED_AT_ONCE));
+    await this.#forget(() => this.#audit.forgetBefore(audit, TIDIED_AT_ONCE));
+  }
+
+  /** Part by part, with room for requests between: there may be hundreds of thousands. */
+  async #forget(forgetSome: () => number): Promise<void> {
+    while (!this.#isClosed && this.#write(forgetSome) === TIDIED_AT_ONCE) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   async findSetting(name: string): Promise<string | undefined> {
@@ -411,6 +428,7 @@ class SqliteStore implements PortableStore {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#group.flush();
     this.#limits.saveMissed();
     this.#db.close();

@@ -33,7 +33,13 @@ export class UsageLog {
       .all(keyId, since);
   }
 
-  forgetBefore(hour: number): void {
-    this.#db.query("DELETE FROM usage WHERE hour < ?").run(hour);
+  /** At most so many; how many it were. */
+  forgetBefore(hour: number, max: number): number {
+    return this.#db
+      .query(
+        `DELETE FROM usage WHERE (key_id, hour, code) IN
+         (SELECT key_id, hour, code FROM usage WHERE hour < ? LIMIT ?)`,
+      )
+      .run(hour, max).changes;
   }
 }
