@@ -231,6 +231,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
         usage,
         usageMs: USAGE_KEPT_MS,
         forgetServer: (serverId) => relay.forget(serverId),
+        commandMeter,
       }),
       caller: caller.only,
       readServer: createReadServer({ relay, clock }),

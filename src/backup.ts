@@ -33,7 +33,6 @@ export function makeBackup(config: Config, file: string): MadeBackup {
   return { ...copyDatabase(source, target), file: target, wasRunning };
 }
 
-/** The name of a backup that was not given one: in the order of their names, backups are in the order of their times. */
 function refuseRedis({ redis }: Config): void {
   if (!redis) return;
   throw new StartRefused(
@@ -41,6 +40,7 @@ function refuseRedis({ redis }: Config): void {
   );
 }
 
+/** The name of a backup that was not given one: in the order of their names, backups are in the order of their times. */
 export function nameBackup(now: number): string {
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
   return `gatehouse-backup-${time}.db`;

@@ -6,6 +6,7 @@ import { CONFIRM_WITHIN_MS, confirmCommands, type LogEntry } from "../core/confi
 import { StoreUnavailable } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type { Clock, Delivery, Log, Store, Upstream, UpstreamFailure } from "../core/ports.ts";
+import { createSampler } from "../core/sampler.ts";
 import { NO_CODE } from "../core/upstream-codes.ts";
 import type { CommandMeter } from "./command-meter.ts";
 
@@ -13,6 +14,7 @@ import type { CommandMeter } from "./command-meter.ts";
 const SENDS_MAX = 64;
 /** How long to leave a store alone that takes nothing. */
 const STORE_RETRY_MS = 1_000;
+const STORE_FAULT_LOG_MS = 60_000;
 /** Between claiming a command and sending it nothing is waited for; what took longer was held up from outside. */
 const CLAIM_FRESH_MS = 2_000;
 /** A burst that does not end is waited for no longer than so many times the quiet. */
@@ -58,6 +60,7 @@ type Worker = {
 export class CommandDispatcher {
   readonly #parts: DispatcherParts;
   readonly #workers = new Map<string, Worker>();
+  readonly #noteStoreFault = createSampler(STORE_FAULT_LOG_MS);
   #sends = 0;
   #isStopping = false;
   #stopped: Promise<void> | undefined;
@@ -124,9 +127,9 @@ export class CommandDispatcher {
       try {
         waitMs = await this.#step(serverId, worker);
       } catch (error) {
-        if (!(error instanceof StoreUnavailable)) {
+        if (error instanceof StoreUnavailable) this.#tellStoreFault(error);
+        else
           this.#parts.log.error({ err: error, server_id: serverId }, "sending a command failed unexpectedly");
-        }
         waitMs = STORE_RETRY_MS;
       }
       if (waitMs !== undefined) await this.#pause(worker, waitMs);
@@ -154,7 +157,7 @@ export class CommandDispatcher {
     const serverKey = await store.readServerKey(serverId);
     if (serverKey === undefined) {
       // Accepted while the server was being deleted.
-      await store.commands.failWaiting(serverId, now);
+      meter.count("failed", await store.commands.failWaiting(serverId, now));
       return undefined;
     }
     // Another instance has just added it; we shall know it in a moment.
@@ -213,7 +216,7 @@ export class CommandDispatcher {
     }
     const { outcome, failure, hint } = delivery;
     const fields = { server_id: serverId, command_id: command.commandId, upstream_code: failure.code };
-    log.warn(fields, `a command could not be sent in order (${outcome}): ${failure.message}`);
+    log.warn(fields, `a command did not go through (${outcome}): ${failure.message}`);
     if (outcome === "refused" && failure.isRateLimit) {
       const pauseMs = pauseAfterRefusal(intervalMs, hint, worker.refusals++, now);
       return await this.#giveBack(worker, command, () => store.commands.hold(serverId, now, pauseMs));
@@ -258,10 +261,17 @@ export class CommandDispatcher {
         return await write();
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
+        this.#tellStoreFault(error);
         if (this.#isStopping) return;
         await this.#pause(worker, STORE_RETRY_MS);
       }
     }
+  }
+
+  #tellStoreFault(error: StoreUnavailable): void {
+    this.#noteStoreFault(this.#parts.clock(), (unlogged) => {
+      this.#parts.log.warn({ err: error, unlogged }, "commands wait: the store cannot answer");
+    });
   }
 
   async #pause(worker: Worker, ms: number): Promise<void> {

@@ -5,6 +5,7 @@ import type { Command } from "../core/command.ts";
 import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type { Page, PageRequest, UsageCount } from "../core/ports.ts";
+import type { CommandMeter } from "../gateway/command-meter.ts";
 import { cancelCommand } from "../gateway/manage-commands.ts";
 import {
   changeKey,
@@ -34,6 +35,7 @@ export type AdminParts = KeyParts & {
   readonly usageMs: number;
   /** Told after a server is gone. */
   readonly forgetServer: (serverId: string) => void;
+  readonly commandMeter: CommandMeter;
 };
 
 export type Admin = Readonly<
@@ -60,7 +62,7 @@ export type Admin = Readonly<
 >;
 
 export function createAdmin(parts: AdminParts): Admin {
-  const { store, usage, usageMs, forgetServer } = parts;
+  const { store, usage, usageMs, forgetServer, commandMeter } = parts;
   const inTurn = createTurns();
 
   return {
@@ -82,7 +84,10 @@ export function createAdmin(parts: AdminParts): Admin {
     },
     deleteServer: async (call, actor) => {
       const removed = await inTurn(() => removeServer(store, idOf(call), actor, call.now));
-      if (!isRefusal(removed)) forgetServer(idOf(call));
+      if (!isRefusal(removed)) {
+        forgetServer(idOf(call));
+        commandMeter.count("failed", removed.failedCommands);
+      }
       return answer(call, removed, ({ revokedKeys, failedCommands }) => {
         return { revoked_keys: revokedKeys, failed_commands: failedCommands };
       });
@@ -144,7 +149,7 @@ export function createAdmin(parts: AdminParts): Admin {
       return list(call, (page) => store.commands.list({ ...page, serverId, status }), describeOwned);
     },
     cancelCommand: async (call, actor) => {
-      const cancelled = await inTurn(() => cancelCommand(store, idOf(call), actor, call.now));
+      const cancelled = await inTurn(() => cancelCommand(store, commandMeter, idOf(call), actor, call.now));
       return answer(call, cancelled, describeOwned);
     },
     showCommand: async (call) => {

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { openSocket, writeRequest } from "../faults/raw-socket.ts";
-import { until } from "../process/run-gatehouse.ts";
 import {
   addBot,
   type Bot,
@@ -16,7 +15,7 @@ import {
   takes,
   WorkerClock,
 } from "./commander.ts";
-import { expectRefusal, type PageBody, readAs, type ServerBody } from "./operator.ts";
+import { expectRefusal, type PageBody, readAs } from "./operator.ts";
 
 let gateway: CommandGateway;
 let bot: Bot;
@@ -522,37 +521,46 @@ describe("a server that is deleted", () => {
     await gateway.pass(86_000_000);
     expect(bot.got()).toEqual([":h held"]);
   });
+});
 
-  test("ends a command whose body arrives after it has gone: none may wait for ever", async () => {
-    const { gatehouse } = gateway;
-    const socket = await openSocket({ port: gatehouse.app.port });
-    const body = '{"command":":h late"}';
-    const headers = [
-      `Authorization: Bearer ${bot.token}`,
-      "Content-Type: application/json",
-      `Content-Length: ${body.length}`,
-    ];
-    socket.write(writeRequest(COMMANDS, headers, "POST") + body.slice(0, 5));
-    // Long enough for the half of a request to have been judged: its key is good, its body is waited for.
-    await Bun.sleep(50);
-    await readAs<ServerBody>(await gatehouse.admin("DELETE", `/admin/servers/${bot.home.serverId}`));
-    socket.write(body.slice(5));
-    const answer = await socket.readAnswer();
-    socket.destroy();
-    const { commands } = gatehouse.app.store;
-    const list = async () => (await commands.list({ serverId: bot.home.serverId, limit: 10 })).items;
-    if (answer?.status === 202) {
-      await until(
-        "the command waits for ever",
-        async () => (await list()).every(({ finishedAt }) => finishedAt !== null),
-        2_000,
-      );
-      expect((await list()).map(({ status }) => status)).toEqual(["failed"]);
-    } else {
-      expect(await list()).toEqual([]);
-    }
-    expect(bot.got()).toEqual([]);
-  });
+describe("a key that is judged again when the body of its command has arrived", () => {
+  type Case = [what: string, method: string, pathOf: () => string, body: object | undefined, due: number[]];
+  const cases: Case[] = [
+    ["its server is deleted", "DELETE", () => `/admin/servers/${bot.home.serverId}`, undefined, [401, 5008]],
+    ["it is revoked", "DELETE", () => `/admin/keys/${bot.keyId}`, undefined, [401, 5008]],
+    ["it is suspended", "PATCH", () => `/admin/keys/${bot.keyId}`, { suspended: true }, [403, 5009]],
+  ];
+
+  test.each(cases)(
+    "is refused when %s meanwhile, and nothing waits",
+    async (_, method, pathOf, change, due) => {
+      const { gatehouse } = gateway;
+      const { store } = gatehouse.app;
+      const { judge } = store;
+      const { promise: isJudged, resolve } = Promise.withResolvers<void>();
+      store.judge = (...asked) => {
+        resolve();
+        return judge.apply(store, asked);
+      };
+      const socket = await openSocket({ port: gatehouse.app.port });
+      const body = '{"command":":h late"}';
+      const headers = [
+        `Authorization: Bearer ${bot.token}`,
+        "Content-Type: application/json",
+        `Content-Length: ${body.length}`,
+      ];
+      socket.write(writeRequest(COMMANDS, headers, "POST") + body.slice(0, 5));
+      await isJudged;
+      store.judge = judge;
+      expect((await gatehouse.admin(method, pathOf(), change)).ok).toBe(true);
+      socket.write(body.slice(5));
+      const answer = await socket.readAnswer();
+      socket.destroy();
+      expect([answer?.status, JSON.parse(answer?.body ?? "{}").code]).toEqual(due);
+      expect((await store.commands.list({ serverId: bot.home.serverId, limit: 10 })).items).toEqual([]);
+      expect(bot.got()).toEqual([]);
+    },
+  );
 });
 
 describe("over a restart", () => {
@@ -587,6 +595,28 @@ describe("over a restart", () => {
     expect((await later.ask("GET", `${COMMANDS}/${sent.command_id}`)).status).toBe(404);
     expect((await later.ask("GET", `${COMMANDS}/${waiting.command_id}`)).status).toBe(200);
     await third.gatehouse.app.stop();
+    await game.stop();
+    await Bun.$`rm -rf ${folder}`.quiet();
+  });
+
+  test("what was accepted in the very moment in which its server was deleted does not wait for ever", async () => {
+    const first = await startCommandGateway();
+    const { game, gatehouse } = first;
+    const { folder } = gatehouse;
+    const { keyId, home } = await addBot(first);
+    const { serverId } = home;
+    expect((await gatehouse.admin("DELETE", `/admin/servers/${serverId}`)).ok).toBe(true);
+    const draft = { serverId, keyId, text: ":h late", idempotencyKey: undefined };
+    await gatehouse.app.store.commands.accept(draft, first.clock.now);
+    await gatehouse.app.stop();
+
+    const env = { GATEHOUSE_UPSTREAM_URL: game.url };
+    const second = await startCommandGateway({ clock: first.clock, game, folder, env });
+    await second.settle();
+    const { items } = await second.gatehouse.app.store.commands.list({ serverId, limit: 10 });
+    expect(items.map(({ status }) => status)).toEqual(["failed"]);
+    expect(game.got).toEqual([]);
+    await second.gatehouse.app.stop();
     await game.stop();
     await Bun.$`rm -rf ${folder}`.quiet();
   });

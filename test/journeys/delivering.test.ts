@@ -386,7 +386,7 @@ describe("an answer that is lost", () => {
 
   beforeAll(async () => {
     simulator = await startSimulator({ readLimit: 0, commandIntervalMs: 0 });
-    const env = { GATEHOUSE_UPSTREAM_TIMEOUT_MS: "250" };
+    const env = { GATEHOUSE_UPSTREAM_TIMEOUT_MS: "800" };
     simulated = await startCommandGateway({ upstreamUrl: simulator.url, env });
   });
   afterAll(async () => {
@@ -738,6 +738,12 @@ describe("what people see", () => {
     for (const name of ["sent", "failed", "unknown", "returned", "expired"])
       expect(await outcome(name)).toBe(1);
     expect(await outcome("cancelled")).toBe(1);
+    // An operator's cancel counts as well, and so do those that fail with their server.
+    const [taken = ""] = await tester.acceptAll([":h taken back"]);
+    await own.gatehouse.admin("DELETE", `/admin/commands/${taken}`);
+    expect(await outcome("cancelled")).toBe(2);
+    await own.gatehouse.admin("DELETE", `/admin/servers/${tester.home.serverId}`);
+    expect(await outcome("failed")).toBe(2);
     await own.stop();
   });
 

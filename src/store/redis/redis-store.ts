@@ -2,7 +2,7 @@
 // are counted by Redis, and the clock is Redis's, so that all instances agree on the time.
 import { randomBytes } from "node:crypto";
 import type { ApiKey, KeyIdentity } from "../../core/api-key.ts";
-import { NotReadyToStart, StartRefused, StoreUnavailable } from "../../core/errors.ts";
+import { NotReadyToStart, StartRefused } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import {
   type AuditEntry,
@@ -26,6 +26,7 @@ import {
   type UsageCount,
 } from "../../core/ports.ts";
 import type { Verdict } from "../../core/rate-limit.ts";
+import { createSampler } from "../../core/sampler.ts";
 import { randomBase62 } from "../../core/token.ts";
 import type { Sealer } from "../sealer.ts";
 import { isRightSecret, SECRET_CHECK, sealSecretCheck } from "../secret-check.ts";
@@ -50,6 +51,7 @@ const INSTANCE_LIVES_MS = 5_000;
 /** A script that arrives later than this acts no more: its sender has given up by then. */
 const WRITE_WITHIN_MS = 450;
 const AUDIT_TIDIED_AT_ONCE = 500;
+const FAULT_LOG_MS = 60_000;
 const ID_LENGTH = 20;
 const READ_AT_ONCE = 500;
 /** A wrong password, user or database, or a certificate that is not trusted. */
@@ -77,8 +79,8 @@ export async function openRedisStore(settings: RedisStoreSettings): Promise<Redi
     link?.close();
     if (error instanceof StartRefused) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    const Refusal = WAITING_IS_VAIN.test(reason) ? StartRefused : NotReadyToStart;
-    throw new Refusal(`GATEHOUSE_STORE cannot be used: ${reason} — check that Redis runs, and its address`);
+    const Failure = WAITING_IS_VAIN.test(reason) ? StartRefused : NotReadyToStart;
+    throw new Failure(`GATEHOUSE_STORE cannot be used: ${reason} — check that Redis runs, and its address`);
   }
 }
 
@@ -101,6 +103,7 @@ export class RedisStore implements PortableStore {
   #aheadMs = 0;
   /** The same, if the answer had taken no time at all. */
   #aheadLeastMs = 0;
+  readonly #noteFault = createSampler(FAULT_LOG_MS);
 
   constructor(link: RedisLink, settings: RedisStoreSettings) {
     this.#link = link;
@@ -479,7 +482,11 @@ export class RedisStore implements PortableStore {
     if (this.#beat) return;
     this.#beat = this.#sendHeartbeat()
       .catch((error) => {
-        if (!(error instanceof StoreUnavailable)) this.#log.error({ err: error }, "the heartbeat failed");
+        // That Redis does not answer at all is told once, by the link.
+        if (!this.#link.isUp) return;
+        this.#noteFault(performance.now(), (unlogged) => {
+          this.#log.error({ err: error, unlogged }, "the heartbeat failed");
+        });
       })
       .finally(() => {
         this.#beat = undefined;

@@ -1,5 +1,5 @@
 // The limit of every key, counted by Redis for all instances. While Redis is away each instance counts for itself, with its
-// share of the limit: more requests are refused then than need be, and never more are let in than they all may.
+// share of the limit: together they let no more in than one window allows, beside what Redis had counted before it went.
 import type { KeyIdentity } from "../../core/api-key.ts";
 import type { Block, Log } from "../../core/ports.ts";
 import {
@@ -14,6 +14,7 @@ import {
   type Verdict,
   WINDOW_MS,
 } from "../../core/rate-limit.ts";
+import { createSampler } from "../../core/sampler.ts";
 import type { ScriptTimes } from "./directory.ts";
 import { NAMES } from "./names.ts";
 import type { RedisLink } from "./redis-link.ts";
@@ -35,6 +36,8 @@ const OUTCOMES = ["uncounted", "admitted", "limited", "blocked"] as const satisf
 const NUMBERS_A_VERDICT = 5;
 /** A script that judges more at a time would keep Redis from others. */
 const JUDGED_AT_ONCE = 100;
+const FAULT_LOG_MS = 60_000;
+const COUNTING_ALONE = "Redis cannot judge requests; this instance counts for itself";
 
 /** A request that waits for its verdict. */
 type Question = {
@@ -61,6 +64,7 @@ export class SharedLimits {
   /** Keys that were blocked, or blocked for longer, while Redis was away. */
   readonly #untold = new Map<string, KeyIdentity>();
 
+  readonly #noteFault = createSampler(FAULT_LOG_MS);
   #questions: Question[] = [];
 
   constructor(parts: SharedLimitsParts) {
@@ -140,7 +144,7 @@ export class SharedLimits {
   }
 
   async #askFor(group: readonly Question[]): Promise<void> {
-    const { link, times } = this.#parts;
+    const { link, times, log } = this.#parts;
     const names = group.map(({ key }) => NAMES.limit(key.serverId, key.keyId));
     const flags = group.map(({ isCounted }) => (isCounted ? 1 : 0));
     try {
@@ -150,8 +154,11 @@ export class SharedLimits {
       for (const [index, { key, resolve }] of group.entries()) {
         resolve(this.#takeVerdict(key.keyId, reply, index));
       }
-    } catch {
+    } catch (error) {
       for (const { key, now, isCounted, resolve } of group) resolve(this.#judgeAlone(key, now, isCounted));
+      // That it does not answer at all is told once, by the link.
+      if (link.isUp)
+        this.#noteFault(performance.now(), (unlogged) => log.warn({ err: error, unlogged }, COUNTING_ALONE));
     }
   }
 
