@@ -362,8 +362,8 @@ export interface RelayShare {
   consult(serverId: string, knownVersion: number): Promise<Consultation>;
   /** The same, without asking for the right. */
   peek(serverId: string, knownVersion: number): Promise<Consultation["news"]>;
-  /** Tells the others, and gives the right back. Tells nothing when the right was lost meanwhile. */
-  publish(lease: ShareLease, standing: SharedStanding, reading: SharedReading | null): Promise<void>;
+  /** Tells the others, and gives the right back. The new version; 0 when the right was lost: then nothing was told. */
+  publish(lease: ShareLease, standing: SharedStanding, reading: SharedReading | null): Promise<number>;
   /** Tells the others what a command has taught. */
   amend(serverId: string, standing: SharedStanding): Promise<void>;
   /** Changes the budget that all share as one indivisible step. `change` returns undefined to leave it as it is. */

@@ -171,7 +171,7 @@ export class Relay implements CommandOutlook {
     const { breaker, remembered } = watch;
     if (delivery.outcome === "done") watch.breaker = CLOSED_BREAKER;
     else if (!delivery.failure.isRateLimit) this.#learnFailure(watch, delivery.failure, now);
-    const isNews = watch.breaker !== breaker || watch.remembered !== remembered;
+    const isNews = !Bun.deepEquals(watch.breaker, breaker) || watch.remembered !== remembered;
     if (isNews) this.#parts.share?.amend(server.serverId, standingOf(watch)).catch(() => {});
   }
 
@@ -306,9 +306,12 @@ export class Relay implements CommandOutlook {
       const reading = snapshot
         ? { parts: snapshot.parts, fetchedAt: snapshot.fetchedAt, keyRevision: watch.keyRevision }
         : null;
-      await share.publish(lease, standingOf(watch), reading).catch((error) => {
-        if (!(error instanceof StoreUnavailable)) throw error;
+      const version = await share.publish(lease, standingOf(watch), reading).catch((error) => {
+        if (error instanceof StoreUnavailable) return 0;
+        throw error;
       });
+      // What we have told ourselves is no news.
+      if (version > 0) watch.sharedVersion = version;
     }
   }
 

@@ -174,7 +174,7 @@ describe("instances on one Redis", () => {
       const publish = async (standing: SharedStanding) => {
         const { lease } = await share.consult(serverId, (await share.peek(serverId, 0))?.version ?? 0);
         if (!lease) throw new Error("somebody else is asking");
-        await share.publish(lease, standing, null);
+        return share.publish(lease, standing, null);
       };
       const readStanding = async () => (await share.peek(serverId, 0))?.standing;
       return { store, share, serverId, publish, readStanding };
@@ -191,6 +191,16 @@ describe("instances on one Redis", () => {
       expect(await keptMs()).toBeGreaterThan(80_000_000);
       await store.deleteServer(serverId, store.clock());
       expect(await keptMs()).toBe(-2);
+      await store.close();
+    });
+
+    test("is no news for whoever has told it, and is for the others", async () => {
+      const { store, share, serverId, publish } = await setUpShare();
+      const version = await publish(standingOf(1, false));
+      expect(await share.peek(serverId, version)).toBeNull();
+      expect((await share.peek(serverId, version - 1))?.version).toBe(version);
+      await share.amend(serverId, standingOf(1, true));
+      expect((await share.peek(serverId, version))?.standing).toEqual(standingOf(1, true));
       await store.close();
     });
 

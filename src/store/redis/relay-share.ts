@@ -76,9 +76,9 @@ export class RedisRelayShare implements RelayShare {
     { serverId, token }: ShareLease,
     standing: SharedStanding,
     reading: SharedReading | null,
-  ): Promise<void> {
+  ): Promise<number> {
     this.#stopRenewing(token);
-    await this.#tell(serverId, token, standing, reading);
+    return this.#tell(serverId, token, standing, reading);
   }
 
   async amend(serverId: string, standing: SharedStanding): Promise<void> {
@@ -134,11 +134,11 @@ export class RedisRelayShare implements RelayShare {
     token: string,
     standing: SharedStanding,
     reading: SharedReading | null,
-  ): Promise<void> {
+  ): Promise<number> {
     const names = [NAMES.lease(serverId), NAMES.shared(serverId)];
     const text = reading ? JSON.stringify(reading) : "";
     const args = [token, JSON.stringify(standing), text, KEPT_MS];
-    await this.#link.run(PUBLISH, names, [...this.#times(), ...args]);
+    return (await this.#link.run(PUBLISH, names, [...this.#times(), ...args])) as number;
   }
 
   #renew(serverId: string, token: string): void {

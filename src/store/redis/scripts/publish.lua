@@ -3,12 +3,13 @@
 -- ARGV[3]  the token of the lease, which is given back; empty to tell without one
 -- ARGV[4]  standing, JSON   ARGV[5]  reading, JSON, or empty to leave it
 -- ARGV[6]  how long it is kept, ms; that a key is refused is kept until the server has another or is gone
--- Returns  1, or 0 when the lease was lost or the key is another by now: then nothing was told
+-- Returns  the new version, or 0 when the lease was lost or the key is another by now: then nothing was told
 if ARGV[3] ~= '' then
   if redis.call('GET', KEYS[1]) ~= ARGV[3] then return 0 end
   redis.call('DEL', KEYS[1])
 end
-local standing = cjson.decode(ARGV[4])
+local text = ARGV[4]
+local standing = cjson.decode(text)
 local old = redis.call('HGET', KEYS[2], 'standing')
 old = old and cjson.decode(old)
 -- What an older key has met says nothing of the one that is in use now.
@@ -17,10 +18,11 @@ if old and old.keyRevision > standing.keyRevision then return 0 end
 local is_same_key = old and old.keyRevision == standing.keyRevision
 if ARGV[3] == '' and is_same_key and standing.remembered == cjson.null then
   standing.remembered = old.remembered
+  text = cjson.encode(standing)
 end
-redis.call('HINCRBY', KEYS[2], 'version', 1)
-redis.call('HSET', KEYS[2], 'standing', cjson.encode(standing))
+local version = redis.call('HINCRBY', KEYS[2], 'version', 1)
+redis.call('HSET', KEYS[2], 'standing', text)
 if ARGV[5] ~= '' then redis.call('HSET', KEYS[2], 'reading', ARGV[5]) end
 local is_refused = standing.remembered ~= cjson.null and standing.remembered.forMs == cjson.null
 if is_refused then redis.call('PERSIST', KEYS[2]) else redis.call('PEXPIRE', KEYS[2], ARGV[6]) end
-return 1
+return version
