@@ -62,7 +62,7 @@ function judgeInsideBlock(state: LimitState, now: number): Verdict {
 }
 
 /** A window further ahead than its length means that the clock was set back; it is over too. */
-function isWindowOver(state: LimitState, now: number): boolean {
+export function isWindowOver(state: LimitState, now: number): boolean {
   return now >= state.resetAt || state.resetAt - now > WINDOW_MS;
 }
 

@@ -30,6 +30,7 @@ import {
   parseText,
 } from "./command-replies.ts";
 import type { ScriptTimes } from "./directory.ts";
+import { NAMES } from "./names.ts";
 import type { RedisLink, Reply } from "./redis-link.ts";
 import { createScript, type Script } from "./script.ts";
 import acceptText from "./scripts/command-accept.lua" with { type: "text" };
@@ -68,8 +69,6 @@ const SETTLE = ofOneServer(settleText);
 const MARK = createScript(markText);
 const UNMARK = createScript(unmarkText);
 
-/** The servers for which there may be something to do. Never too few: marked before, unmarked long after. */
-const WAITING = "gatehouse:{directory}:waiting";
 /**
  * A mark that is younger than the first is not renewed, one that is younger than the second not taken back. What lies
  * between must be longer than any script is under way, and any difference between the clocks of a cluster.
@@ -123,22 +122,26 @@ export class RedisCommandQueue implements CommandQueue {
     const { serverId } = draft;
     // One deadline for both: what is accepted is accepted soon after the mark.
     const times = this.#time(now);
-    await this.#link.run(MARK, [WAITING], [...times, serverId, MARK_AGAIN_AFTER_MS]);
+    await this.#link.run(MARK, [NAMES.waitingServers], [...times, serverId, MARK_AGAIN_AFTER_MS]);
     return this.#accept(newCommandId(serverId), draft, times);
   }
 
   /** Lets a command of another store wait here, under its own id and since its own time. */
   async adopt({ commandId, queuedAt, ...draft }: WaitingCommand): Promise<void> {
-    await this.#link.run(MARK, [WAITING], [...this.#time(), draft.serverId, MARK_AGAIN_AFTER_MS]);
+    await this.#link.run(
+      MARK,
+      [NAMES.waitingServers],
+      [...this.#time(), draft.serverId, MARK_AGAIN_AFTER_MS],
+    );
     await this.#accept(commandId, draft, [String(queuedAt), ""]);
   }
 
   /** What waits for the server, the next one first. */
   async listWaiting(serverId: string): Promise<WaitingCommand[]> {
-    const prefix = prefixOf(serverId);
-    const ids = (await this.#link.send(`${prefix}queue`, "LRANGE", `${prefix}queue`, 0, -1)) as string[];
+    const queue = NAMES.queue(serverId);
+    const ids = (await this.#link.send(queue, "LRANGE", queue, 0, -1)) as string[];
     const waiting = ids.map(async (commandId) => {
-      const name = `${prefix}command:${commandId}`;
+      const name = NAMES.command(serverId, commandId);
       const fields = ["key_id", "text", "queued_at", "idempotency_key"];
       const reply = await this.#link.send(name, "HMGET", name, ...fields);
       const [keyId, text, queuedAt, idempotencyKey] = reply as (string | null)[];
@@ -273,16 +276,18 @@ export class RedisCommandQueue implements CommandQueue {
     times: Times,
     args: readonly (string | number)[] = [],
   ): Promise<Reply> {
-    return this.#link.run(script, keysOf(serverId), [...times, `${prefixOf(serverId)}command:`, ...args]);
+    const names = NAMES.queueAndMore(serverId);
+    return this.#link.run(script, names, [...times, NAMES.command(serverId, ""), ...args]);
   }
 
   async #accept(commandId: string, draft: CommandDraft, times: Times): Promise<Acceptance> {
     const { serverId, keyId, text, idempotencyKey } = draft;
-    const prefix = prefixOf(serverId);
-    const keys = keysOf(serverId);
-    if (idempotencyKey !== undefined) keys.push(`${prefix}idempotency:${keyId}:${idempotencyKey}`);
+    const names = NAMES.queueAndMore(serverId);
+    if (idempotencyKey !== undefined) names.push(NAMES.idempotency(serverId, keyId, idempotencyKey));
     const own = [commandId, keyId, text, QUEUE_MAX, IDEMPOTENCY_KEPT_MS, idempotencyKey ?? ""];
-    return parseAcceptance(await this.#link.run(ACCEPT, keys, [...times, `${prefix}command:`, ...own]));
+    return parseAcceptance(
+      await this.#link.run(ACCEPT, names, [...times, NAMES.command(serverId, ""), ...own]),
+    );
   }
 
   /** Does nothing for a command that this instance is not sending, or not any more. */
@@ -341,7 +346,9 @@ export class RedisCommandQueue implements CommandQueue {
   }
 
   async #listMarked(): Promise<string[]> {
-    return parseList(await this.#link.send(WAITING, "ZRANGE", WAITING, 0, -1)).map(parseText);
+    return parseList(await this.#link.send(NAMES.waitingServers, "ZRANGE", NAMES.waitingServers, 0, -1)).map(
+      parseText,
+    );
   }
 
   /** Looks at every server that is marked; this is also what ends the stale sends of servers that nobody claims for. */
@@ -351,22 +358,17 @@ export class RedisCommandQueue implements CommandQueue {
       const times = this.#time();
       const look = parseLook(await this.#run(LOOK, serverId, times));
       if (look.waiting === 0 && !look.isSending) {
-        const unmarking = this.#link.run(UNMARK, [WAITING], [...times, UNMARK_AFTER_MS, serverId]);
+        const unmarking = this.#link.run(
+          UNMARK,
+          [NAMES.waitingServers],
+          [...times, UNMARK_AFTER_MS, serverId],
+        );
         // A mark too many does no harm, and the next look tries again.
         await unmarking.catch(() => {});
       }
       return { serverId, look };
     });
   }
-}
-
-function prefixOf(serverId: string): string {
-  return `gatehouse:{${serverId}}:`;
-}
-
-function keysOf(serverId: string): string[] {
-  const prefix = prefixOf(serverId);
-  return ["queue", "sending", "history", "sent", "pace"].map((name) => prefix + name);
 }
 
 /** Asks some servers at a time. */

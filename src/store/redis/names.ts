@@ -1,7 +1,10 @@
 // The names of everything in Redis, on one page. What belongs to one game server has its id as hash tag, so that a cluster
 // keeps it together; the directory of servers and keys has one tag of its own, so that a change of it is one step.
 
-const directory = (name: string) => `gatehouse:{directory}:${name}`;
+export const DIRECTORY_TAG = "directory";
+
+const directory = (name: string) => `gatehouse:{${DIRECTORY_TAG}}:${name}`;
+const ofServer = (serverId: string, name: string) => `gatehouse:{${serverId}}:${name}`;
 
 export const NAMES = {
   servers: directory("servers"),
@@ -19,12 +22,26 @@ export const NAMES = {
   blocks: directory("blocks"),
   lastUsed: directory("last-used"),
   oldestHours: directory("oldest-hours"),
+  /** The servers for which there may be something to do. Never too few: marked before, unmarked long after. */
+  waitingServers: directory("waiting"),
+  probe: directory("probe"),
 
   /** The budget of the game API; it belongs to no server. */
   budget: "gatehouse:{budget}:budget",
 
-  lease: (serverId: string) => `gatehouse:{${serverId}}:lease`,
-  shared: (serverId: string) => `gatehouse:{${serverId}}:shared`,
-  limit: (serverId: string, keyId: string) => `gatehouse:{${serverId}}:limit:${keyId}`,
-  usage: (serverId: string, keyId: string) => `gatehouse:{${serverId}}:usage:${keyId}`,
+  lease: (serverId: string) => ofServer(serverId, "lease"),
+  shared: (serverId: string) => ofServer(serverId, "shared"),
+  limit: (serverId: string, keyId: string) => ofServer(serverId, `limit:${keyId}`),
+  usage: (serverId: string, keyId: string) => ofServer(serverId, `usage:${keyId}`),
+
+  queue: (serverId: string) => ofServer(serverId, "queue"),
+  /** What every script on the commands of a server is given, in the order of command-queue.lua. */
+  queueAndMore: (serverId: string) => {
+    return ["queue", "sending", "history", "sent", "pace"].map((name) => ofServer(serverId, name));
+  },
+  /** With an empty id, how the names of all commands of the server begin. */
+  command: (serverId: string, commandId: string) => ofServer(serverId, `command:${commandId}`),
+  idempotency: (serverId: string, keyId: string, idempotencyKey: string) => {
+    return ofServer(serverId, `idempotency:${keyId}:${idempotencyKey}`);
+  },
 } as const;

@@ -3,6 +3,7 @@
 import { createClient, createCluster } from "@redis/client";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { Log } from "../../core/ports.ts";
+import { DIRECTORY_TAG, NAMES } from "./names.ts";
 import type { Script } from "./script.ts";
 
 /** Nobody waits longer for Redis than this; a request may have to wait twice. */
@@ -150,7 +151,7 @@ export class RedisLink {
       this.#questions.delete(question);
       question.reject(new StoreUnavailable("Redis did not answer in time"));
       // One part of a cluster that is silent must not stop the others.
-      if (this.isCluster && question.tag !== DIRECTORY) {
+      if (this.isCluster && question.tag !== DIRECTORY_TAG) {
         this.#silentUntil.set(question.tag, now + SILENT_MS);
       } else if (this.#isUp) this.#setUp(false);
     }
@@ -184,8 +185,8 @@ export class RedisLink {
     if (!client.isReady()) return false;
     try {
       // A write: it fails while a server is loading, or is no longer the one to write to.
-      const write = ["SET", PROBE_KEY, "1", "PX", "1000"];
-      await this.#askNow(client, DIRECTORY, () => client.send(PROBE_KEY, write));
+      const write = ["SET", NAMES.probe, "1", "PX", "1000"];
+      await this.#askNow(client, DIRECTORY_TAG, () => client.send(NAMES.probe, write));
       this.#setUp(true);
       return true;
     } catch {
@@ -208,8 +209,6 @@ function tagOf(key: string): string {
 
 /** The older protocol: maps come as flat lists, from a single server and from a cluster alike. */
 const RESP = 2;
-const DIRECTORY = "directory";
-const PROBE_KEY = `gatehouse:{${DIRECTORY}}:probe`;
 
 /** Without a queue of its own: what cannot be sent now fails now. */
 function optionsOf(address: RedisAddress) {

@@ -8,6 +8,7 @@ import {
   BLOCK_EXTENSION_MS,
   BLOCK_MS,
   FRESH_LIMIT,
+  isWindowOver,
   judgeRequest,
   LIMIT_PER_WINDOW,
   type LimitState,
@@ -201,12 +202,11 @@ export class SharedLimits {
     const { keyId } = key;
     const kept = this.#own.get(keyId);
     const blockedUntil = Math.max(kept?.blockedUntil ?? 0, this.#blocks.get(keyId) ?? 0);
-    const isWindowOver = !kept || now >= kept.resetAt || kept.resetAt - now > WINDOW_MS;
+    const isOver = !kept || isWindowOver(kept, now);
     const share = Math.floor(LIMIT_PER_WINDOW / Math.max(1, this.#parts.countInstances()));
     // A window of our own begins with the shares of the others used up already.
     const fresh = { resetAt: now + WINDOW_MS, count: LIMIT_PER_WINDOW - share, blockedUntil: 0 };
-    const state =
-      blockedUntil > now ? { ...(kept ?? FRESH_LIMIT), blockedUntil } : isWindowOver ? fresh : kept;
+    const state = blockedUntil > now ? { ...(kept ?? FRESH_LIMIT), blockedUntil } : isOver ? fresh : kept;
     const verdict = judgeRequest(state, now, isCounted);
     this.#own.set(keyId, verdict.state);
     if (verdict.blockChanged) {
