@@ -2,13 +2,15 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { StartRefused } from "../core/errors.ts";
 
+const PLAYERS_MAX = 1_000;
+
 export function createSimulateCommand(): Command {
   return new Command("simulate")
     .description("run the pretend game server: the game API's protocol over a small, moving town")
-    .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option("--port <number>", "port to listen on, 0 for a free one", parseCount, 8090)
+    .option("--host <address>", "address to listen on", parseHost, "127.0.0.1")
+    .option("--port <number>", "port to listen on, 0 for a free one", parsePort, 8090)
     .option("--seed <number>", "the same seed makes the same towns", parseCount, 1)
-    .option("--players <number>", "players in a town, about; 0 makes every server offline", parseCount, 24)
+    .option("--players <number>", "players in a town, about; 0 makes every server offline", parsePlayers, 24)
     .option("--speed <factor>", "events happen so many times as often", parseFactor, 1)
     .option("--read-limit <number>", "reads a minute, 0 for no limit", parseCount, 35)
     .option(
@@ -62,6 +64,23 @@ function quirksOption(): Option {
 function parseCount(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("It must be a whole number, 0 or more.");
   return Number(text);
+}
+
+function parsePort(text: string): number {
+  const port = parseCount(text);
+  if (port > 65_535) throw new InvalidArgumentError("It must be a port, 0 to 65535.");
+  return port;
+}
+
+function parsePlayers(text: string): number {
+  const players = parseCount(text);
+  if (players > PLAYERS_MAX) throw new InvalidArgumentError(`It must be ${PLAYERS_MAX} at most.`);
+  return players;
+}
+
+function parseHost(text: string): string {
+  if (text.trim() === "") throw new InvalidArgumentError("It must be an address, such as 127.0.0.1.");
+  return text;
 }
 
 function parseFactor(text: string): number {

@@ -51,6 +51,11 @@ describe("a wrong token, 5008", () => {
     ["an empty header, then a Bearer", ", Bearer a"],
     ["a Bearer, then an empty header", "Bearer a, "],
     ["a list of tokens", "Bearer a,b"],
+    ["a blank beyond ASCII after the token", "Bearer gth_x\u00a0"],
+    ["one before the token", "Bearer \u00a0gth_x"],
+    ["one instead of the blank", "Bearer\u00a0gth_x"],
+    ["one before the scheme", "\u00a0Bearer gth_x"],
+    ["nothing but one", "Bearer \u00a0"],
   ])("%s", (_, header) => {
     expect(kindOf(header)).toBe("malformed");
   });

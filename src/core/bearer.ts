@@ -15,11 +15,14 @@ const SECOND_VALUE = /^\s*,|,\s*[A-Za-z][A-Za-z0-9-]*\s+[^\s=]|,\s*bearer\s*(?:,
 
 /** No valid header is longer; what is longer gets no closer look, so that nobody can make us work by sending one. */
 const LENGTH_MAX = 512;
+/** Beyond it are characters that look like a blank, to a person or to trim(). */
+const VISIBLE_ASCII = /^[\t\x20-\x7e]*$/;
 const QUOTED = /"(?:[^"\\]|\\.)*"/g;
 
 export function parseBearer(header: string | null): Bearer {
   if (header === null) return MISSING;
   if (header.length > LENGTH_MAX) return /^bearer[\s,]/i.test(header) ? MALFORMED : MISSING;
+  if (!VISIBLE_ASCII.test(header)) return /^\s*bearer/i.test(header) ? MALFORMED : MISSING;
   const value = header.trim();
   if (SECOND_VALUE.test(value.replace(QUOTED, '""'))) return MALFORMED;
   if (!/^bearer(?:[\s,]|$)/i.test(value)) return MISSING;

@@ -30,6 +30,7 @@ export async function readJsonBody(call: Call): Promise<JsonBody | Refusal | und
   const { headers } = call.request;
   const bytes = await readBytes(call.request, Number(headers.get("content-length") ?? 0));
   if ("refused" in bytes) return bytes;
+  if (await isCutOff(call.request)) return CUT_OFF;
   const type = headers.get("content-type");
   const encoding = headers.get("content-encoding") ?? "identity";
   if (bytes.length === 0 && type === null) return undefined;
@@ -40,6 +41,15 @@ export async function readJsonBody(call: Call): Promise<JsonBody | Refusal | und
   } catch {
     return NO_JSON;
   }
+}
+
+/**
+ * Bytes behind the body that are no HTTP, or trailers, make the runtime answer 400 and hang up, and it tells us only in its
+ * next turn. Whoever got that answer must be able to rely on it.
+ */
+async function isCutOff({ signal }: Request): Promise<boolean> {
+  await new Promise((resolve) => setImmediate(resolve));
+  return signal.aborted;
 }
 
 async function readBytes(request: Request, announced: number): Promise<Uint8Array | Refusal> {

@@ -88,7 +88,12 @@ function serve(host: string, port: number, edge: Edge): Server<undefined> {
   });
 }
 
+/** So many turns of the event loop until what has arrived is read: a connection is taken in one, its request in another. */
+const TURNS_TO_READ = 4;
+
 async function drain(server: Server<undefined>, graceMs: number): Promise<void> {
+  // The runtime closes connections without a request at once, also those whose request is there and unread.
+  for (let turn = 0; turn < TURNS_TO_READ; turn++) await new Promise((resolve) => setImmediate(resolve));
   const closed = server.stop(false).then(() => true);
   const isInTime = await Promise.race([closed, Bun.sleep(graceMs).then(() => false)]);
   if (!isInTime) await server.stop(true);

@@ -80,6 +80,11 @@ describe("when to come back", () => {
     expect(hint({ "Retry-After": "7" }).retryAfterMs).toBe(7_000);
     expect(hint({ "retry-after": "0.25" }).retryAfterMs).toBe(250);
   });
+  test("of two Retry-After headers the longer one", () => {
+    expect(hint({ "Retry-After": "7, 9" }).retryAfterMs).toBe(9_000);
+    expect(hint({ "Retry-After": "3600, 3600" }).retryAfterMs).toBe(3_600_000);
+    expect(hint({ "Retry-After": "7, soon" }).retryAfterMs).toBeNull();
+  });
   test("Retry-After as an HTTP date", () => {
     expect(hint({ "Retry-After": new Date(NOW + 90_000).toUTCString() }).retryAfterMs).toBe(90_000);
   });

@@ -42,9 +42,12 @@ function findSkewMs(date: string | null, now: number): number {
   return Math.abs(skewMs) >= SKEW_MIN_MS ? skewMs : 0;
 }
 
-/** Seconds or an HTTP date; null for none, and for one that names no time ahead. */
+/** Seconds or an HTTP date; null for none, and for one that names no time ahead. Of several, joined by a comma, the longest. */
 function parseRetryAfter(value: string | null, now: number): number | null {
-  const seconds = findNumber(value);
+  const numbers = value?.split(",").map(findNumber) ?? [];
+  const seconds = numbers.reduce((longest, one) => {
+    return longest === null || one === null ? null : Math.max(longest, one);
+  }, numbers[0] ?? null);
   const date = value !== null && /^[A-Za-z]/.test(value) ? Date.parse(value) : Number.NaN;
   const ms = seconds === null ? date - now : Math.ceil(seconds * 1000);
   return ms > 0 ? ms : null;

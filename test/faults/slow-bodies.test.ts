@@ -220,6 +220,27 @@ describe("a body that is far too large", () => {
   });
 });
 
+test.each([
+  ["a blank line", (body: string) => [`Content-Length: ${body.length}`, `${body}\r\n`]],
+  ["rubbish", (body: string) => [`Content-Length: ${body.length}`, `${body}\x01\x02`]],
+  [
+    "trailers",
+    (body: string) => [
+      "Transfer-Encoding: chunked",
+      `${body.length.toString(16)}\r\n${body}\r\n0\r\nX-T: 1\r\n\r\n`,
+    ],
+  ],
+])(
+  "a write that the runtime answers with 400 because of %s behind its body does not happen",
+  async (what, write) => {
+    const [framing = "", bytes = ""] = write(JSON.stringify({ name: `Behind: ${what}`, server_key: "a-b" }));
+    const answer = await sendRaw(at(), post([framing], bytes));
+    expect(answer?.status).toBe(400);
+    await gatehouse.admin("GET", "/admin/servers");
+    expect(await wasMade(`Behind: ${what}`)).toBe(false);
+  },
+);
+
 describe("bytes after a refused body are not taken for a request", () => {
   const smuggled = (token: string) => writeRequest("/v2/game/server", [`Authorization: Bearer ${token}`]);
 
