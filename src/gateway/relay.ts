@@ -125,12 +125,28 @@ export class Relay implements CommandOutlook {
       this.#parts.meter.coalesced++;
       return watch.pending;
     }
+    const { share } = this.#parts;
     const waitMs = this.#msUntilCall(watch, now);
-    if (waitMs > this.#patienceMs(now)) return this.#answerRateLimit(watch, waitMs, now);
-    watch.pending = this.#refresh(watch).finally(() => {
+    const isTooLong = waitMs > this.#patienceMs(now);
+    if (isTooLong && !share) return this.#answerRateLimit(watch, waitMs, now);
+    const reading = isTooLong && share ? this.#readOthers(watch, share, waitMs) : this.#refresh(watch);
+    watch.pending = reading.finally(() => {
       watch.pending = undefined;
     });
     return watch.pending;
+  }
+
+  /** While we may not ask: another instance may have read the server a moment ago. */
+  async #readOthers(watch: Watch, share: RelayShare, waitMs: number): Promise<Reading | Refusal> {
+    const news = await share.peek(watch.serverId, watch.sharedVersion).catch((error) => {
+      if (error instanceof StoreUnavailable) return null;
+      throw error;
+    });
+    const now = this.#parts.clock();
+    if (news) adopt(watch, news);
+    if (this.#isFresh(watch, now) && watch.hit) return watch.hit;
+    const known = this.#findKnownFailure(watch, now, true);
+    return known ? this.#answerFailure(watch, known, now) : this.#answerRateLimit(watch, waitMs, now);
   }
 
   findRefusedKey(server: GameServer, now: number): UpstreamFailure | undefined {
@@ -152,7 +168,7 @@ export class Relay implements CommandOutlook {
     const { share } = this.#parts;
     if (!share) return;
     const watch = this.#watchOf(server, now);
-    const news = await share.peek(server.serverId, watch.sharedVersion);
+    const [news] = await Promise.all([share.peek(server.serverId, watch.sharedVersion), this.catchUp()]);
     if (news) adopt(watch, news);
   }
 

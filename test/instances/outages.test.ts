@@ -1,6 +1,8 @@
 // When Redis is away: every answer in time, reads from memory with a share of the limit, no commands and no changes; all is
 // well again soon after its return, and nothing that was refused happens later.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { mintToken } from "../../src/core/token.ts";
 import { until } from "../process/run-gatehouse.ts";
 import { type RedisServer, startRedis } from "../redis-server.ts";
 import { FaultProxy } from "./fault-proxy.ts";
@@ -232,6 +234,22 @@ test("after a failover behind one address, the server that is no longer the one 
   };
   await timeUntil("nothing can be written", BACK_WITHIN_MS, isBack);
 }, 30_000);
+
+test("without Redis, a token that is not known here is 5106, for it may be a new one; a broken one is 5008", async () => {
+  const [instance, proxy] = [fleet.at(0), proxies[0]];
+  proxy?.set({ kind: "closed" });
+  const readUnknown = () => instance.read({ token: mintToken(randomBytes) });
+  await until(
+    "a new token is taken for a wrong one",
+    async () => (await readUnknown()).status === 503,
+    2_000,
+  );
+  expectUnavailable(await readUnknown());
+  expect((await instance.read({ token: "gth_broken" })).body.code).toBe(5008);
+  proxy?.set({ kind: "pass" });
+  await until("Redis is not back", async () => (await instance.admin("GET", "/blocks")).status === 200);
+  expect((await readUnknown()).body.code).toBe(5008);
+}, 20_000);
 
 test("a spam block holds on every instance while Redis is away", async () => {
   const home = await fleet.addServer();

@@ -131,6 +131,44 @@ describe("four instances on one Redis", () => {
     expect(calls.filter(({ at }) => at > refusedAt + 100 && at < refusedAt + PAUSE_MS - 50)).toEqual([]);
   }, 20_000);
 
+  test("while paused, one that may not ask hands out what another has just read", async () => {
+    const PAUSE_MS = 2_000;
+    const [home, other] = [await fleet.addServer(), await fleet.addServer()];
+    const [key, otherKey] = [await fleet.addKey(home), await fleet.addKey(other)];
+    await until("the new key is not known everywhere", async () => {
+      return (
+        (await fleet.at(1).read(key)).status !== 401 && (await fleet.at(1).read(otherKey)).status !== 401
+      );
+    });
+    await Bun.sleep(FRESH_MS);
+    fleet.simulator.arm({
+      kind: "rate-limit",
+      retry_after: PAUSE_MS / 1000,
+      times: 1,
+      target: "reads",
+      server: other.town,
+    });
+    expectStatus(await fleet.at(0).read(key), 200);
+    expect((await fleet.at(1).read(otherKey)).body).toMatchObject({ code: 5019, upstream_code: 4001 });
+    expectStatus(await fleet.at(1).read(key), 200);
+  }, 15_000);
+
+  test("a pause that a read has met on one holds the commands of all, at once", async () => {
+    const PAUSE_MS = 2_000;
+    const home = await fleet.addServer();
+    const key = await fleet.addKey(home);
+    await until("the key is not known everywhere", async () => (await fleet.at(1).read(key)).status === 200);
+    await Bun.sleep(FRESH_MS);
+    fleet.simulator.arm({ kind: "rate-limit", retry_after: PAUSE_MS / 1000, times: 1, target: "reads" });
+    await until("nobody was refused", async () => (await fleet.at(0).read(key)).body.upstream_code === 4001);
+    const refusedAt = fleet.simulator.calls().calls.findLast(({ status }) => status === 429)?.at ?? 0;
+    expectStatus(await fleet.at(1).submit(key, ":h after the pause"), 202);
+    const sentAt = () =>
+      fleet.simulator.calls().calls.find(({ command }) => command === ":h after the pause")?.at;
+    await until("the command is not sent", () => sentAt() !== undefined, 10_000);
+    expect(sentAt()).toBeGreaterThanOrEqual(refusedAt + PAUSE_MS - 50);
+  }, 20_000);
+
   describe("when the one that asks", () => {
     /** The instance that has a slow call under way, and what it will answer. */
     async function askSlowly(home: Home, key: Key, holder: Instance, ms: number) {

@@ -71,6 +71,10 @@ export class Directory {
     return key && !isExpired(key, now) ? key : undefined;
   }
 
+  hasToken(tokenHash: string): boolean {
+    return this.#keys.has(tokenHash);
+  }
+
   get keysVersion(): number {
     return this.#keysVersion;
   }
@@ -204,7 +208,7 @@ export class Directory {
       steps: steps.map(([command, key, ...rest]) => [command, indexOf(key), ...rest.map(String)]),
       // A change that nobody needs to read again is one of the history all the same.
       changed: changed.length > 0 ? changed : [NOTHING],
-      entry: audit ? JSON.stringify({ ...audit.note, target: audit.target }) : false,
+      entry: audit ? JSON.stringify(toEntry(audit)) : false,
       kept: VERSIONS_KEPT,
     };
     return (await this.#link.run(CHANGE, keys, [...this.#times(), JSON.stringify(program)])) !== 0;
@@ -237,4 +241,10 @@ export class Directory {
 
 function parseRecord<T>(reply: Reply): Found<T> | undefined {
   return typeof reply === "string" ? { record: JSON.parse(reply) as T, text: reply } : undefined;
+}
+
+/** In the order in which an entry is told. */
+function toEntry({ target, note }: NonNullable<Change["audit"]>) {
+  const { at, action, actor, details } = note;
+  return { at, action, actor, target, details };
 }

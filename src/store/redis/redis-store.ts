@@ -2,7 +2,7 @@
 // are counted by Redis, and the clock is Redis's, so that all instances agree on the time.
 import { randomBytes } from "node:crypto";
 import type { ApiKey, KeyIdentity } from "../../core/api-key.ts";
-import { NotReadyToStart, StartRefused } from "../../core/errors.ts";
+import { NotReadyToStart, StartRefused, StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import {
   type AuditEntry,
@@ -155,6 +155,9 @@ export class RedisStore implements PortableStore {
   }
 
   findKey(tokenHash: string, now: number): ApiKey | undefined {
+    // It may be one that another instance has made since Redis went.
+    if (!this.#link.isUp && !this.#directory.hasToken(tokenHash))
+      throw new StoreUnavailable("Redis does not answer, and the key is not known here");
     return this.#directory.findKey(tokenHash, now);
   }
 

@@ -66,9 +66,12 @@ export class RedisRelayShare implements RelayShare {
 
   async peek(serverId: string, knownVersion: number): Promise<Consultation["news"]> {
     const name = NAMES.shared(serverId);
+    // Most often there is nothing new, and a reading is large.
+    const newest = (await this.#link.send(name, "HGET", name, "version")) as string | null;
+    if (newest === null || Number(newest) === knownVersion) return null;
     const reply = await this.#link.send(name, "HMGET", name, "version", "standing", "reading");
     const [version, standing, reading] = reply as (string | null)[];
-    if (!version || Number(version) === knownVersion) return null;
+    if (!version) return null;
     return { version: Number(version), ...parseNews(standing ?? null, reading ?? null) };
   }
 
