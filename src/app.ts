@@ -48,7 +48,7 @@ import type { RedisAddress } from "./store/redis/redis-link.ts";
 import { createSealer, type Sealer } from "./store/sealer.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
 import { readTlsFiles, watchTlsFiles } from "./tls-files.ts";
-import { createUpstream } from "./upstream/client.ts";
+import { createUpstream, wakeHttpClient } from "./upstream/client.ts";
 import { VERSION } from "./version.ts";
 
 const DRAIN_MS = 10_000;
@@ -130,6 +130,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
 
     const relayMeter = new RelayMeter();
     const upstreamUrl = config.upstreamUrl ?? demo?.url ?? "";
+    wakeHttpClient();
     const upstream = createUpstream({
       baseUrl: upstreamUrl,
       globalKey: config.upstreamGlobalKey,

@@ -28,6 +28,15 @@ export type UpstreamSettings = {
   readonly clock: Clock;
 };
 
+/**
+ * The runtime makes its HTTP client with the first call, and ends the process when it has no descriptors for it. This makes
+ * it at the start, with a call that goes nowhere: nobody listens on this port.
+ */
+export function wakeHttpClient(): void {
+  const signal = AbortSignal.timeout(1_000);
+  fetch("http://127.0.0.1:1/", { signal, proxy: false } as BunFetchRequestInit).catch(() => {});
+}
+
 export function createUpstream(settings: UpstreamSettings): Upstream {
   const { globalKey, timeoutMs, clock } = settings;
   const baseUrl = settings.baseUrl.replace(/\/+$/, "");

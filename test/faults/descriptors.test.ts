@@ -14,9 +14,11 @@ test("with its descriptors exhausted Gatehouse does not crash, and serves again 
   const cwd = makeFolder();
   const gatehouse = await serve({ cwd, before: `ulimit -n ${DESCRIPTORS}` });
   const token = readFileSync(join(cwd, "data", "demo.key"), "utf8").trim();
-  expect((await readServer(gatehouse.url, token)).status).toBe(200);
+  const kept = await openSocket(gatehouse);
+  kept.write(writeRequest("/healthz"));
+  expect((await kept.readAnswer())?.status).toBe(200);
 
-  const sockets: RawSocket[] = [];
+  const sockets: RawSocket[] = [kept];
   undoLater(() => {
     for (const socket of sockets) socket.destroy();
   });
@@ -28,9 +30,11 @@ test("with its descriptors exhausted Gatehouse does not crash, and serves again 
     socket.write("GET /healthz HTTP/1.1\r\n");
   }
   await until("the descriptors do not run out", hasRunOut);
-  // Those that got in are still served.
-  sockets[0]?.write("Host: x\r\n\r\n");
-  expect((await sockets[0]?.readAnswer())?.status).toBe(200);
+  // Those that got in are still served, also with what asks the game API for the first time.
+  sockets[1]?.write("Host: x\r\n\r\n");
+  expect((await sockets[1]?.readAnswer())?.status).toBe(200);
+  kept.write(writeRequest("/v2/game/server", [`Authorization: Bearer ${token}`]));
+  expect([200, 400]).toContain((await kept.readAnswer())?.status ?? 0);
 
   for (const socket of sockets) socket.destroy();
   await until("it does not serve again", () => isServing(gatehouse.port));

@@ -1,13 +1,23 @@
 // The embedded store keeps the common promise, and its own: full durability, and refusing files it must not touch.
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
-import { StartRefused } from "../../src/core/errors.ts";
+import { StartRefused, StoreUnavailable } from "../../src/core/errors.ts";
 import type { Log, Store } from "../../src/core/ports.ts";
 import { createSealer } from "../../src/store/sealer.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { until } from "../process/run-gatehouse.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
 import { describeStore, type RefusableStoreHarness } from "./store-contract.ts";
 
@@ -164,4 +174,47 @@ describe("the embedded store", () => {
     expect(() => openIn(folder)).toThrow(/is damaged/);
     expect(readFileSync(path)).toEqual(damaged);
   });
+});
+
+describe("a database file that is no longer there takes nothing more:", () => {
+  test.each<[string, (path: string) => void]>([
+    ["deleted", (path) => rmSync(path)],
+    [
+      "replaced by a copy",
+      (path) => {
+        copyFileSync(path, `${path}.copy`);
+        renameSync(`${path}.copy`, path);
+      },
+    ],
+    ["emptied", (path) => truncateSync(path)],
+    ["gone with its folder", (path) => renameSync(dirname(path), `${dirname(path)}-moved`)],
+  ])("%s", async (_, spoil) => {
+    const folder = newFolder();
+    const store = openIn(folder);
+    const now = 1_800_000_000_000;
+    const { serverId } = await store.createServer({ name: "One", community: null, serverKey: "a-b" }, now);
+    spoil(join(folder, "gatehouse.db"));
+    const draft = { serverId, keyId: "key_1", text: ":h hello", idempotencyKey: undefined };
+    await expect(store.commands.accept(draft, now)).rejects.toBeInstanceOf(StoreUnavailable);
+    const second = store.createServer({ name: "Two", community: null, serverKey: "a-b" }, now);
+    await expect(second).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(store.checkHealth()).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(store.findServer(serverId)?.name).toBe("One");
+    await store.close();
+  });
+});
+
+test("a block that the disk has refused is saved soon after it takes writes again, without being asked for", async () => {
+  const folder = newFolder();
+  const store = openIn(folder);
+  const other = new Database(join(folder, "gatehouse.db"));
+  other.exec("CREATE TRIGGER full BEFORE INSERT ON blocks BEGIN SELECT RAISE(ABORT, 'full'); END");
+  const key = { keyId: "key_1", serverId: "srv_1" };
+  for (let i = 0; i < 520; i++) await store.judge(key, 1_800_000_000_000, true);
+  const countBlocks = () => other.query<{ n: number }, []>("SELECT count(*) AS n FROM blocks").get()?.n;
+  expect(countBlocks()).toBe(0);
+  other.exec("DROP TRIGGER full");
+  await until("the block is not saved", () => countBlocks() === 1, 5_000);
+  other.close();
+  await store.close();
 });

@@ -10,11 +10,13 @@ type Waiting = { readonly apply: () => void; readonly settle: (error?: StoreUnav
 
 export class GroupCommit {
   readonly #db: Database;
+  readonly #checkFile: () => void;
   #waiting: Waiting[] = [];
   #isScheduled = false;
 
-  constructor(db: Database) {
+  constructor(db: Database, checkFile: () => void) {
     this.#db = db;
+    this.#checkFile = checkFile;
   }
 
   /** Rejects with StoreUnavailable when the group could not be committed; then nothing of it was. */
@@ -49,6 +51,7 @@ export class GroupCommit {
   #commit(group: readonly Waiting[]): void {
     let failure: StoreUnavailable | undefined;
     try {
+      this.#checkFile();
       this.#db
         .transaction(() => {
           for (const { apply } of group) apply();

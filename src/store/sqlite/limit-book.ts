@@ -3,6 +3,8 @@ import type { Database } from "bun:sqlite";
 import type { Block, Log } from "../../core/ports.ts";
 import { FRESH_LIMIT, judgeRequest, type LimitState, type Verdict } from "../../core/rate-limit.ts";
 
+const SAVE_AGAIN_MS = 1_000;
+
 type Changing<T> = { -readonly [K in keyof T]: T[K] };
 
 export class LimitBook {
@@ -10,8 +12,9 @@ export class LimitBook {
   readonly #log: Log;
   /** One entry a key that was used at least once, so never more than there are keys. */
   readonly #states = new Map<string, Changing<LimitState>>();
-  /** Keys whose blocks the disk has refused; saved with the next sign of health, and before closing. */
+  /** Keys whose blocks the disk has refused; tried again each second, and before closing. */
   readonly #unsaved = new Set<string>();
+  #retry: ReturnType<typeof setTimeout> | undefined;
 
   constructor(db: Database, log: Log) {
     this.#db = db;
@@ -66,6 +69,11 @@ export class LimitBook {
     this.#unsaved.delete(keyId);
   }
 
+  close(): void {
+    this.saveMissed();
+    clearTimeout(this.#retry);
+  }
+
   saveMissed(): void {
     for (const keyId of this.#unsaved) this.#save(keyId, this.#states.get(keyId)?.blockedUntil ?? 0);
   }
@@ -78,8 +86,12 @@ export class LimitBook {
         .run(keyId, blockedUntil);
       this.#unsaved.delete(keyId);
     } catch (error) {
+      if (!this.#unsaved.has(keyId))
+        this.#log.error({ err: error, key_id: keyId }, "a spam block could not be saved");
       this.#unsaved.add(keyId);
-      this.#log.error({ err: error, key_id: keyId }, "a spam block could not be saved");
+      clearTimeout(this.#retry);
+      this.#retry = setTimeout(() => this.saveMissed(), SAVE_AGAIN_MS);
+      this.#retry.unref();
     }
   }
 }

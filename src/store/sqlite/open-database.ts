@@ -2,7 +2,7 @@
 // one that another Gatehouse is using.
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
-import { StartRefused } from "../../core/errors.ts";
+import { StartRefused, StoreUnavailable } from "../../core/errors.ts";
 import { migrate, SCHEMA_VERSION } from "./migrations.ts";
 
 /** "GTHS": marks the file as ours in SQLite's own header. */
@@ -25,6 +25,18 @@ export function openDatabase(path: string): Database {
     db.close();
     throw error;
   }
+}
+
+/**
+ * Throws once the file is no longer the one that is open: a file that was deleted, replaced or emptied under us takes writes
+ * without complaint, and loses them.
+ */
+export function createFileCheck(path: string): () => void {
+  const { ino } = statSync(path);
+  return () => {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found || found.ino !== ino || found.size === 0) throw new StoreUnavailable(`${path} is gone`);
+  };
 }
 
 /**

@@ -2,7 +2,6 @@
 // the way of a request finds them; counts are in memory alone.
 import type { Database } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
-import { existsSync, statSync } from "node:fs";
 import { type ApiKey, endingWith, isExpired, type KeyIdentity } from "../../core/api-key.ts";
 import { StartRefused, StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
@@ -34,7 +33,7 @@ import { AuditLog } from "./audit-log.ts";
 import { SqliteCommandQueue } from "./command-queue.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { LimitBook } from "./limit-book.ts";
-import { lockDataFolder, openDatabase } from "./open-database.ts";
+import { createFileCheck, lockDataFolder, openDatabase } from "./open-database.ts";
 import { toPage, toSeq } from "./pages.ts";
 import { readItems, writeItem } from "./portable.ts";
 import { type ApiKeyRow, type KeyRow, type ServerRow, toApiKey, toGameServer, toKeyDetails } from "./rows.ts";
@@ -71,7 +70,7 @@ class SqliteStore implements PortableStore {
   readonly commands: SqliteCommandQueue;
   readonly #db: Database;
   readonly #lock: Database;
-  readonly #path: string;
+  readonly #checkFile: () => void;
   readonly #sealer: Sealer;
   readonly #clock: Clock;
   readonly #servers = new Map<string, GameServer>();
@@ -87,13 +86,13 @@ class SqliteStore implements PortableStore {
   constructor(db: Database, lock: Database, settings: SqliteStoreSettings) {
     this.#db = db;
     this.#lock = lock;
-    this.#path = settings.path;
+    this.#checkFile = createFileCheck(settings.path);
     this.#sealer = settings.sealer;
     this.#clock = settings.clock;
     this.#limits = new LimitBook(db, settings.log);
     this.#usage = new UsageLog(db);
     this.#audit = new AuditLog(db);
-    this.#group = new GroupCommit(db);
+    this.#group = new GroupCommit(db, this.#checkFile);
     this.commands = new SqliteCommandQueue(db, this.#group);
     this.#checkSecret();
     this.commands.recover(settings.clock());
@@ -399,9 +398,6 @@ class SqliteStore implements PortableStore {
   }
 
   async checkHealth(): Promise<void> {
-    // An open file that was deleted or emptied takes writes without complaint, and loses them.
-    const isThere = existsSync(this.#path) && statSync(this.#path).size > 0;
-    if (!isThere) throw new StoreUnavailable(`${this.#path} is gone`);
     // Another value each time: SQLite writes nothing when nothing changes.
     this.#saveSetting("last-health-check", newId(""));
     this.#limits.saveMissed();
@@ -430,7 +426,7 @@ class SqliteStore implements PortableStore {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#group.flush();
-    this.#limits.saveMissed();
+    this.#limits.close();
     this.#db.close();
     this.#lock.close();
   }
@@ -502,7 +498,10 @@ class SqliteStore implements PortableStore {
 
   /** One transaction: all of it is on disk when this returns, or none. Memory is changed only afterwards. */
   #write<T>(change: () => T): T {
-    return this.#guard(() => this.#db.transaction(change).immediate());
+    return this.#guard(() => {
+      this.#checkFile();
+      return this.#db.transaction(change).immediate();
+    });
   }
 
   #writeNoted<T>(target: string, note: AuditNote | undefined, change: () => T): T {
