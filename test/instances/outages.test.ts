@@ -307,6 +307,63 @@ test("a Redis that comes and goes gives nobody a new share each time", async () 
   expect(admitted).toBeLessThanOrEqual(SHARE);
 }, 30_000);
 
+describe("a submission that Redis has accepted, but whose answer was lost on the way", () => {
+  type Lost = {
+    readonly text: string;
+    readonly idempotencyKey?: string;
+    readonly meanwhile?: () => Promise<void>;
+  };
+
+  /** Submits on a line that breaks with the answer, and mends it. */
+  async function loseAnswer(key: Key, { text, idempotencyKey, meanwhile }: Lost): Promise<void> {
+    const [proxy] = proxies;
+    if (!proxy) throw new Error("there is no line");
+    let isLost = false;
+    proxy.watchReply = (piece) => {
+      if (!piece.includes("accepted")) return;
+      isLost = true;
+      proxy.set({ kind: "closed" });
+    };
+    try {
+      expectUnavailable(await fleet.at(0).submit(key, text, idempotencyKey));
+      expect(isLost).toBe(true);
+      await meanwhile?.();
+    } finally {
+      proxy.watchReply = () => {};
+      proxy.set({ kind: "pass" });
+    }
+    await until("Redis is not back", async () => (await fleet.at(0).admin("GET", "/blocks")).status === 200);
+  }
+
+  async function listTexts(home: Home): Promise<string[]> {
+    return (await listCommands(fleet.at(1), home)).map(({ command }) => command);
+  }
+
+  test("is refused, and does not happen later", async () => {
+    const home = await fleet.addServer();
+    const key = await fleet.addKey(home);
+    await loseAnswer(key, { text: ":h lost" });
+    await loseAnswer(key, { text: ":h lost too", idempotencyKey: "a-key" });
+    await until("what was refused waits", async () => (await listTexts(home)).length === 0);
+    // The key is as good as new.
+    expectStatus(await fleet.at(1).submit(key, ":h another", "a-key"), 202);
+    expect(await listTexts(home)).toEqual([":h another"]);
+  }, 20_000);
+
+  test("is accepted, once, for whoever asks again with its Idempotency-Key before it is taken back", async () => {
+    const home = await fleet.addServer();
+    const key = await fleet.addKey(home);
+    const meanwhile = async () => {
+      expectStatus(await fleet.at(1).submit(key, ":h once", "a-key"), 202);
+    };
+    await loseAnswer(key, { text: ":h once", idempotencyKey: "a-key", meanwhile });
+    // The instance that would take it back has its line again, and uses it for the next one.
+    await loseAnswer(key, { text: ":h lost" });
+    await until("what was refused waits", async () => !(await listTexts(home)).includes(":h lost"));
+    expect(await listTexts(home)).toEqual([":h once"]);
+  }, 20_000);
+});
+
 describe("a submission whose fate is decided at the last moment", () => {
   /** Whatever was answered must be so: accepted and there, or refused and not there. */
   async function expectTruthful(home: Home, key: Key, pending: Promise<Answer>[], texts: string[]) {

@@ -50,6 +50,7 @@ import markText from "./scripts/command-mark.lua" with { type: "text" };
 import queueText from "./scripts/command-queue.lua" with { type: "text" };
 import settleText from "./scripts/command-settle.lua" with { type: "text" };
 import unmarkText from "./scripts/command-unmark.lua" with { type: "text" };
+import withdrawText from "./scripts/command-withdraw.lua" with { type: "text" };
 
 const ofOneServer = (text: string) => createScript(`${queueText}\n${text}`);
 const ACCEPT = ofOneServer(acceptText);
@@ -66,6 +67,7 @@ const LIST = ofOneServer(listText);
 const LIST_SENT = ofOneServer(listSentText);
 const LOOK = ofOneServer(lookText);
 const SETTLE = ofOneServer(settleText);
+const WITHDRAW = ofOneServer(withdrawText);
 const MARK = createScript(markText);
 const UNMARK = createScript(unmarkText);
 
@@ -86,6 +88,8 @@ const PAGES_AT_ONCE = 10;
 const FENCE_LENGTH = 16;
 /** More claims of a server without an answer are not remembered. */
 const UNHEARD_MAX = 4;
+/** More submissions without an answer are not taken back. */
+const UNDECIDED_MAX = 10_000;
 const SERVER_DELETED = "The game server was deleted while this waited.";
 
 export type RedisCommandQueueParts = {
@@ -110,6 +114,8 @@ export class RedisCommandQueue implements CommandQueue {
   readonly #held = new Map<string, Held>();
   /** The fences of claims that no answer came to, by server: what they may have got was not sent. */
   readonly #unheard = new Map<string, readonly string[]>();
+  /** Submissions that no answer came to, by command: they were refused, so they must not happen. */
+  readonly #undecided = new Map<string, CommandDraft>();
 
   constructor({ link, leaseMs, listServerIds, time }: RedisCommandQueueParts) {
     this.#link = link;
@@ -123,7 +129,22 @@ export class RedisCommandQueue implements CommandQueue {
     // One deadline for both: what is accepted is accepted soon after the mark.
     const times = this.#time(now);
     await this.#link.run(MARK, [NAMES.waitingServers], [...times, serverId, MARK_AGAIN_AFTER_MS]);
-    return this.#accept(newCommandId(serverId), draft, times);
+    const commandId = newCommandId(serverId);
+    try {
+      return await this.#accept(commandId, draft, times);
+    } catch (error) {
+      if (this.#undecided.size < UNDECIDED_MAX) this.#undecided.set(commandId, draft);
+      throw error;
+    }
+  }
+
+  /** Takes back what Redis may have accepted though its answer was lost: the caller was told that it had not. */
+  async withdrawUndecided(): Promise<void> {
+    for (const [commandId, draft] of this.#undecided) {
+      const args = [...this.#time(), NAMES.command(draft.serverId, ""), commandId];
+      await this.#link.run(WITHDRAW, namesFor(draft), args);
+      this.#undecided.delete(commandId);
+    }
   }
 
   /** Lets a command of another store wait here, under its own id and since its own time. */
@@ -282,11 +303,9 @@ export class RedisCommandQueue implements CommandQueue {
 
   async #accept(commandId: string, draft: CommandDraft, times: Times): Promise<Acceptance> {
     const { serverId, keyId, text, idempotencyKey } = draft;
-    const names = NAMES.queueAndMore(serverId);
-    if (idempotencyKey !== undefined) names.push(NAMES.idempotency(serverId, keyId, idempotencyKey));
     const own = [commandId, keyId, text, QUEUE_MAX, IDEMPOTENCY_KEPT_MS, idempotencyKey ?? ""];
     return parseAcceptance(
-      await this.#link.run(ACCEPT, names, [...times, NAMES.command(serverId, ""), ...own]),
+      await this.#link.run(ACCEPT, namesFor(draft), [...times, NAMES.command(serverId, ""), ...own]),
     );
   }
 
@@ -369,6 +388,13 @@ export class RedisCommandQueue implements CommandQueue {
       return { serverId, look };
     });
   }
+}
+
+function namesFor({ serverId, keyId, idempotencyKey }: CommandDraft): string[] {
+  const names = NAMES.queueAndMore(serverId);
+  return idempotencyKey === undefined
+    ? names
+    : [...names, NAMES.idempotency(serverId, keyId, idempotencyKey)];
 }
 
 /** Asks some servers at a time. */

@@ -514,6 +514,7 @@ export class RedisStore implements PortableStore {
     if (changed === null) await this.#directory.load();
     else await this.#directory.catchUp(changed, version, newest);
     await this.#limits.tellBlocks(now);
+    await this.commands.withdrawUndecided();
   }
 
   async *#readAll<T>(order: string, read: (ids: readonly string[]) => Promise<T[]>): AsyncGenerator<T> {

@@ -20,6 +20,8 @@ if earlier then
   local fields = redis.call('HMGET', name_of(earlier), 'text', 'queued_at')
   if fields[1] and now - tonumber(fields[2]) < tonumber(ARGV[8]) then
     if fields[1] ~= text then return { 'mismatch' } end
+    -- Whoever had no answer the first time has one now: it is not taken back any more.
+    redis.call('HSET', name_of(earlier), 'is_told', 1)
     return receipt_of(earlier)
   end
 end
