@@ -18,6 +18,8 @@ export type RedisFacts =
   | {
       readonly kind: "reached";
       readonly version: string;
+      /** What it says when something is to be kept: that it is full, say, or a replica. */
+      readonly writeProblem: string | undefined;
       readonly problems: readonly string[];
       /** Undefined when nothing was ever sealed, or there is no secret to try. */
       readonly isSecretRight: boolean | undefined;
@@ -31,14 +33,18 @@ export async function lookAtRedis(address: RedisAddress, sealer: Sealer | undefi
     link = await RedisLink.open(address, SILENT);
     const info = String(await link.send(NAMES.version, "INFO", "server"));
     const kept = await link.send(NAMES.settings, "HGET", NAMES.settings, SECRET_CHECK);
-    return {
+    const facts = {
       kind: "reached",
       version: /redis_version:(\S+)/.exec(info)?.[1] ?? "unknown",
       problems: await listDurabilityProblems(link),
       isSecretRight: typeof kept === "string" && sealer ? isRightSecret(kept, sealer) : undefined,
       servers: Number(await link.send(NAMES.servers, "HLEN", NAMES.servers)),
       keys: Number(await link.send(NAMES.keys, "HLEN", NAMES.keys)),
-    };
+    } as const;
+    // Last: a server that takes no writes is not asked anything more.
+    const writing = link.send(NAMES.probe, "SET", NAMES.probe, "1", "PX", 1_000);
+    const writeProblem = await writing.then(() => undefined).catch((error: Error) => error.message);
+    return { ...facts, writeProblem };
   } catch (error) {
     const isAway = error instanceof StoreUnavailable || error instanceof Error;
     return { kind: "unreachable", reason: isAway ? error.message : String(error) };
@@ -59,6 +65,10 @@ export function judgeRedis(facts: RedisFacts): Finding[] {
     findings.push(
       fail(NAME, `Redis ${facts.version} is too old.`, "Update to Redis 7.0 or Valkey 8, or newer."),
     );
+  }
+  if (facts.writeProblem !== undefined) {
+    const remedy = "Give it more memory or disk, or the address of the server that takes writes.";
+    findings.push(fail(NAME, `Redis takes no writes: ${facts.writeProblem}`, remedy));
   }
   if (facts.isSecretRight === false) {
     const remedy = "Set GATEHOUSE_SECRET to the same on all instances.";

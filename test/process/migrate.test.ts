@@ -125,6 +125,27 @@ test("a store that is in use, or not empty, is refused, and nothing is changed",
   expect(wrong.stderr).not.toContain("canary");
 }, 30_000);
 
+test.each([
+  ["full", ["CONFIG", "SET", "maxmemory", "1"], ["CONFIG", "SET", "maxmemory", "0"], "OOM"],
+  ["a replica", ["REPLICAOF", "127.0.0.1", "1"], ["REPLICAOF", "NO", "ONE"], "READONLY"],
+])(
+  "doctor says that a Redis takes no writes that is %s",
+  async (_, spoil, mend, reason) => {
+    await redis.ask(...spoil);
+    try {
+      const found = await runToEnd(["doctor"], {
+        cwd: makeFolder(),
+        env: { ...env, GATEHOUSE_STORE: redis.url },
+      });
+      expect(found.exitCode).toBe(1);
+      expect(found.stdout).toContain(`Redis takes no writes: ${reason}`);
+    } finally {
+      await redis.ask(...mend);
+    }
+  },
+  30_000,
+);
+
 test("doctor looks at Redis, and backup says that it is not for it", async () => {
   const cwd = makeFolder();
   const withRedis = { ...env, GATEHOUSE_STORE: redis.url };

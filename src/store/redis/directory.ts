@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { type ApiKey, endingWith, isExpired } from "../../core/api-key.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
-import type { AuditNote, KeptToken } from "../../core/ports.ts";
+import type { AuditNote, KeptToken, Log } from "../../core/ports.ts";
 import { randomBase62 } from "../../core/token.ts";
 import { NAMES } from "./names.ts";
 import { type KeyRecord, type ServerRecord, toApiKey, toGameServer } from "./records.ts";
@@ -44,6 +44,7 @@ export class Directory {
   /** By the hash of each token that leads to them. */
   readonly #keys = new Map<string, ApiKey>();
   readonly #servers = new Map<string, GameServer>();
+  readonly #log: Log;
   readonly #sealedKeys = new Map<string, string>();
   readonly #deleted = new Set<string>();
   /** What of each key is in `#keys`, so that it can be taken out again. */
@@ -52,9 +53,10 @@ export class Directory {
   #version = 0;
   #changeId = "";
 
-  constructor(link: RedisLink, times: ScriptTimes) {
+  constructor(link: RedisLink, times: ScriptTimes, log: Log) {
     this.#link = link;
     this.#times = times;
+    this.#log = log;
   }
 
   /** The change that made the version which is known here. */
@@ -120,9 +122,10 @@ export class Directory {
         cursor = next;
       } while (cursor !== "0");
     }
-    for (const id of [...this.#servers.keys(), ...this.#known.keys()]) {
-      if (!seen.has(id)) this.#learn(id, null);
-    }
+    const gone = [...this.#servers.keys(), ...this.#known.keys()].filter((id) => !seen.has(id));
+    if (gone.length > 0 && seen.size === 0)
+      this.#log.error({ gone: gone.length }, "Redis is empty: the servers and keys that were known are gone");
+    for (const id of gone) this.#learn(id, null);
     this.#version = Number(version);
     this.#changeId = newest.split(" ")[1] ?? "";
   }

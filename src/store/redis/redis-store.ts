@@ -111,7 +111,7 @@ export class RedisStore implements PortableStore {
     this.#sealer = settings.sealer;
     this.#ownClock = settings.clock;
     const times = (now = this.clock()) => this.#timesOf(now);
-    this.#directory = new Directory(link, times);
+    this.#directory = new Directory(link, times, settings.log);
     this.#limits = new SharedLimits({
       link,
       times,

@@ -134,6 +134,10 @@ function refuseDamagedFile(path: string): void {
     verdict = row?.quick_check ?? "no answer";
   } catch (error) {
     verdict = error instanceof Error ? error.message : String(error);
+    // Without the right to write beside it, a whole file cannot be opened either.
+    const isUnopened = error instanceof Error && "code" in error && error.code === "SQLITE_CANTOPEN";
+    if (isUnopened)
+      throw new StartRefused(`${path} cannot be opened: ${verdict} — check the folder and its permissions`);
   } finally {
     db?.close();
   }
