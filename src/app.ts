@@ -47,6 +47,7 @@ import { agreeOnMasterKey, noteMasterKey, obtainMasterKey, obtainStoreSecret } f
 import type { RedisAddress } from "./store/redis/redis-link.ts";
 import { createSealer, type Sealer } from "./store/sealer.ts";
 import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
+import { refuseUnfinished } from "./store/unfinished-migration.ts";
 import { readTlsFiles, watchTlsFiles } from "./tls-files.ts";
 import { createUpstream, wakeHttpClient } from "./upstream/client.ts";
 import { VERSION } from "./version.ts";
@@ -123,6 +124,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     const clock = options.clock ?? shared?.clock ?? Date.now;
     const store = shared ?? openSqliteStore({ path: folder.databasePath, sealer, log, clock });
     closers.push(() => store.close());
+    await refuseUnfinished(store);
     if (shared && config.masterKey === undefined) await agreeOnMasterKey(store, masterKey);
     const demo = config.upstreamUrl === undefined ? await startDemoUpstream() : undefined;
     if (demo) closers.push(() => demo.stop());

@@ -7,6 +7,7 @@ import type { Log, PortableItem, PortableStore } from "./core/ports.ts";
 import { openDataFolder } from "./data-folder.ts";
 import { parseRedisAddress } from "./store/redis/parse-address.ts";
 import { createSealer } from "./store/sealer.ts";
+import { markMigration } from "./store/unfinished-migration.ts";
 
 const BATCH = 200;
 const COMMAND_LEASE_MS = 10_000;
@@ -41,6 +42,7 @@ export async function migrate(settings: MigrationSettings): Promise<Migration> {
     try {
       await refuseUsed(target, to);
       const items = await collect(source);
+      await markMigration(target, false);
       const moved: Counts = { server: 0, key: 0, block: 0, command: 0 };
       for (let done = 0; done < items.length; done += BATCH) {
         const batch = items.slice(done, done + BATCH);
@@ -49,6 +51,7 @@ export async function migrate(settings: MigrationSettings): Promise<Migration> {
         onProgress(Math.min(done + BATCH, items.length), items.length);
       }
       compare(items, await collect(target), to);
+      await markMigration(target, true);
       return { moved };
     } finally {
       await target.close();

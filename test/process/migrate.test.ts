@@ -98,6 +98,31 @@ test("everything arrives as it was, there and back, and the keys work on", async
   expect(await stop(gatehouse)).toBe(0);
 }, 30_000);
 
+test("a store into which a migration was killed half-way is not served", async () => {
+  await redis.ask("FLUSHALL");
+  const cwd = makeFolder();
+  await fill(cwd);
+  // The target takes no commands, which come last.
+  await redis.ask(
+    "ACL",
+    "SETUSER",
+    "default",
+    "resetkeys",
+    "~gatehouse:{directory}:*",
+    "~gatehouse:{budget}:*",
+  );
+  const args = ["migrate", "--from", "sqlite", "--to", redis.url, "--data-dir", cwd];
+  const half = await runToEnd(args, { cwd, env });
+  await redis.ask("ACL", "SETUSER", "default", "allkeys");
+  expect(half.exitCode).not.toBe(0);
+  expect(await redis.ask("HLEN", "gatehouse:{directory}:servers")).toBe(2);
+  const served = await runToEnd(["serve", "--port", "0"], {
+    cwd,
+    env: { ...env, GATEHOUSE_STORE: redis.url },
+  });
+  expect(served).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("was not finished") });
+}, 30_000);
+
 test("a store that is in use, or not empty, is refused, and nothing is changed", async () => {
   await redis.ask("FLUSHALL");
   const cwd = makeFolder();
