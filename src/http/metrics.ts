@@ -36,8 +36,20 @@ export type MetricsParts = {
   readonly version: string;
 };
 
+const CLIENT = "@prometheus-io/client";
+
+/** The runtime never finds a package again that it has looked for in vain, as it does while there are no descriptors. */
+function findClient(): void {
+  try {
+    import.meta.resolve(CLIENT);
+  } catch {
+    // Inside the binary, where it needs no finding.
+  }
+}
+
 export function createMetrics(parts: MetricsParts): Handler {
   const { check, clock } = parts;
+  findClient();
   return async (call) => {
     const refusal = check(call.request.headers.get("authorization"));
     if (refusal) return answerRefusal(call, refusal);

@@ -7,6 +7,7 @@ import { openSocket, type RawSocket, writeRequest } from "./raw-socket.ts";
 
 const DESCRIPTORS = 64;
 const SOCKETS = 150;
+const LOADED_LATE = ["/openapi.json", "/metrics"];
 
 afterEach(cleanUp);
 
@@ -35,11 +36,21 @@ test("with its descriptors exhausted Gatehouse does not crash, and serves again 
   expect((await sockets[1]?.readAnswer())?.status).toBe(200);
   kept.write(writeRequest("/v2/game/server", [`Authorization: Bearer ${token}`]));
   expect([200, 400]).toContain((await kept.readAnswer())?.status ?? 0);
+  // What is loaded when it is first asked for cannot be, now.
+  const masterKey = readFileSync(join(cwd, "data", "master.key"), "utf8").trim();
+  for (const path of LOADED_LATE) {
+    kept.write(writeRequest(path, [`Authorization: Bearer ${masterKey}`]));
+    expect((await kept.readAnswer())?.status).toBe(500);
+  }
 
   for (const socket of sockets) socket.destroy();
   await until("it does not serve again", () => isServing(gatehouse.port));
   await until("reads do not work again", async () => (await readServer(gatehouse.url, token)).status === 200);
   expect((await fetch(`${gatehouse.url}/readyz`)).status).toBe(200);
+  for (const path of LOADED_LATE) {
+    const headers = { Authorization: `Bearer ${masterKey}` };
+    expect([path, (await fetch(gatehouse.url + path, { headers })).status]).toEqual([path, 200]);
+  }
   expect(await stop(gatehouse)).toBe(0);
 }, 20_000);
 

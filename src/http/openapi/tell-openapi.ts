@@ -27,7 +27,11 @@ export function createTellOpenApi(parts: {
 
   return async (call) => {
     printed ??= print();
-    const { bytes, gzipped, etag } = await printed;
+    const { bytes, gzipped, etag } = await printed.catch((error) => {
+      // The next reader may have more luck: without descriptors, nothing can be loaded.
+      printed = undefined;
+      throw error;
+    });
     const { headers: asked } = call.request;
     const headers = {
       "Content-Type": "application/json",
