@@ -8,6 +8,7 @@ import { LoadingState } from "./parts/states.tsx";
 import { SignIn } from "./sign-in.tsx";
 import {
   describeProblem,
+  endsSession,
   findCredential,
   forgetCredential,
   isSession,
@@ -32,15 +33,16 @@ function Door() {
   const [ended, setEnded] = useState<SignInProblem>();
   const [isTrying, setTrying] = useState(() => findCredential() !== undefined);
 
-  useEffect(() => {
+  const tryKept = useCallback(async () => {
     const kept = findCredential();
     if (kept === undefined) return;
-    void signIn(kept).then((outcome) => {
-      if (isSession(outcome)) setSession(outcome);
-      else setEnded(outcome);
-      setTrying(false);
-    });
+    const outcome = await signIn(kept);
+    if (isSession(outcome)) setSession(outcome);
+    else if (endsSession(outcome)) forgetCredential();
+    setEnded(isSession(outcome) ? undefined : outcome);
+    setTrying(false);
   }, []);
+  useEffect(() => void tryKept(), [tryKept]);
 
   const signOut = useCallback((because?: ApiError) => {
     forgetCredential();
@@ -58,7 +60,10 @@ function Door() {
   const client = useMemo(() => new QueryClient(), [session]);
 
   if (isTrying) return <LoadingState />;
-  if (!desk) return <SignIn ended={ended} onSession={enter} />;
+  if (!desk) {
+    const isKept = ended !== undefined && findCredential() !== undefined;
+    return <SignIn ended={ended} onSession={enter} onRetry={isKept ? tryKept : undefined} />;
+  }
   return (
     <SessionContext value={desk}>
       <QueryClientProvider client={client}>

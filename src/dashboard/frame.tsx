@@ -4,6 +4,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { Suspense, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { FaultFence } from "./parts/fault-fence.tsx";
+import { cutText, MarkedText, writeUnseen } from "./parts/game-text.tsx";
 import { Icon } from "./parts/icon.tsx";
 import { PageSwitches } from "./parts/page-switches.tsx";
 import { LoadingState, Notice } from "./parts/states.tsx";
@@ -14,6 +15,7 @@ import { ServerStateProvider, useServerState } from "./state/use-server-state.ts
 import { listViews, type View } from "./view-list.ts";
 
 const MAIN_ID = "content";
+const NAME_MAX = 200;
 
 export function Frame() {
   const { session } = useSession();
@@ -38,12 +40,13 @@ function FrameBody({ name }: { readonly name: string | undefined }) {
   const route = useRoute();
   const current = route === "" ? views[0] : views.find((view) => view.name === route);
   const main = useRef<HTMLDivElement>(null);
-  const heading = session.kind === "operator" ? t("operator") : (name ?? t("product"));
+  const heading = session.kind === "operator" ? t("operator") : cutText(name ?? t("product"), NAME_MAX).text;
+  const plainHeading = writeUnseen(heading);
   const viewTitle = current ? t("title", { ns: current.texts }) : t("notFound");
 
   useEffect(() => {
-    document.title = `${viewTitle} · ${heading}`;
-  }, [viewTitle, heading]);
+    document.title = `${viewTitle} · ${plainHeading}`;
+  }, [viewTitle, plainHeading]);
 
   const isFirst = useRef(true);
   // biome-ignore lint/correctness/useExhaustiveDependencies: moves on when the route does, and only then
@@ -84,11 +87,11 @@ function FrameBody({ name }: { readonly name: string | undefined }) {
               aria-expanded={isOpen}
             />
             <Icon name="gate" size={26} />
-            <Text fw={650} truncate className="untrusted" title={heading}>
-              {heading}
+            <Text fw={650} truncate className="untrusted" title={plainHeading}>
+              <MarkedText text={heading} />
             </Text>
           </Group>
-          <Group gap="xs" wrap="nowrap" visibleFrom="sm">
+          <Group gap="xs" wrap="nowrap" visibleFrom="sm" flex="none">
             <PageSwitches />
             <SignOutButton onClick={() => signOut()} />
           </Group>

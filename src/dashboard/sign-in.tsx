@@ -11,7 +11,7 @@ import {
   Text,
   Title,
 } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Icon } from "./parts/icon.tsx";
 import { PageSwitches } from "./parts/page-switches.tsx";
@@ -23,18 +23,28 @@ import {
   type SignInProblem,
   signIn,
 } from "./state/session.ts";
+import { useNow } from "./state/use-now.ts";
 
 export function SignIn(props: {
   /** Why the last session ended, when it was not the reader's wish. */
   readonly ended: SignInProblem | undefined;
   readonly onSession: (session: Session) => void;
+  /** Tries the key that the tab has kept once more; undefined when there is none. */
+  readonly onRetry: (() => Promise<void>) | undefined;
 }) {
-  const { t } = useTranslation("signIn");
+  const { t } = useTranslation(["signIn", "shell"]);
+  const { onRetry } = props;
   const [credential, setCredential] = useState("");
   const [isKept, setKept] = useState(false);
   const [isChecking, setChecking] = useState(false);
+  const [isRetrying, setRetrying] = useState(false);
   const [problem, setProblem] = useState<SignInProblem>();
   const shown = problem ?? props.ended;
+
+  // The name of the server belongs to who is signed in.
+  useEffect(() => {
+    document.title = t("title");
+  }, [t]);
 
   async function submit(event: FormEvent) {
     event.preventDefault();
@@ -46,6 +56,12 @@ export function SignIn(props: {
     if (isKept) keepCredential(credential.trim());
     else forgetCredential();
     props.onSession(outcome);
+  }
+
+  async function retry() {
+    setRetrying(true);
+    await onRetry?.();
+    setRetrying(false);
   }
 
   return (
@@ -64,14 +80,16 @@ export function SignIn(props: {
             </Group>
             <Text c="dimmed">{t("lead")}</Text>
             {shown && (
-              <Alert
-                role="alert"
-                color="red"
-                title={t(problem ? "failed" : "ended")}
-                icon={<Icon name="warning" />}
-              >
-                {t(shown.text, { seconds: shown.seconds, code: shown.code })}
-              </Alert>
+              <ProblemAlert
+                key={shown.retryAt}
+                title={t(problem || onRetry ? "failed" : "ended")}
+                problem={shown}
+              />
+            )}
+            {onRetry && !problem && (
+              <Button variant="light" loading={isRetrying} onClick={() => void retry()}>
+                {t("shell:tryAgain")}
+              </Button>
             )}
             <PasswordInput
               label={t("field")}
@@ -98,5 +116,19 @@ export function SignIn(props: {
         </form>
       </Paper>
     </Container>
+  );
+}
+
+function ProblemAlert({ title, problem }: { readonly title: string; readonly problem: SignInProblem }) {
+  const { t } = useTranslation("signIn");
+  const now = useNow();
+  const seconds = Math.max(0, Math.ceil((problem.retryAt - now) / 1000));
+  return (
+    <Alert role="alert" color="red" title={title} icon={<Icon name="warning" />}>
+      {/* Said aloud once, not every second. */}
+      <span aria-live="off" className="numbers">
+        {t(problem.text, { seconds, code: problem.code })}
+      </span>
+    </Alert>
   );
 }

@@ -1,7 +1,8 @@
 // Every view of the page: its name in the address, its icon, its text, and where its code is. Code is loaded when needed.
-import { type ComponentType, lazy } from "react";
+import type { ComponentType } from "react";
 import type { en } from "./locales/en.ts";
 import type { IconName } from "./parts/icon.tsx";
+import { lateView } from "./parts/late-view.tsx";
 import type { Session } from "./state/session.ts";
 
 export type View = {
@@ -16,41 +17,41 @@ const COMMANDS: View = {
   name: "commands",
   icon: "commands",
   texts: "commands",
-  Component: lazy(async () => ({ default: (await import("./views/commands.tsx")).CommandsView })),
+  Component: lateView(async () => (await import("./views/commands.tsx")).CommandsView),
 };
 
 const CALLER_VIEWS: readonly View[] = [
   view(
     "live",
-    lazy(async () => ({ default: (await import("./views/live.tsx")).LiveView })),
+    lateView(async () => (await import("./views/live.tsx")).LiveView),
   ),
   view(
     "map",
-    lazy(async () => ({ default: (await import("./views/map.tsx")).MapView })),
+    lateView(async () => (await import("./views/map.tsx")).MapView),
   ),
   view(
     "players",
-    lazy(async () => ({ default: (await import("./views/players.tsx")).PlayersView })),
+    lateView(async () => (await import("./views/players.tsx")).PlayersView),
   ),
   view(
     "staff",
-    lazy(async () => ({ default: (await import("./views/staff.tsx")).StaffView })),
+    lateView(async () => (await import("./views/staff.tsx")).StaffView),
   ),
   view(
     "vehicles",
-    lazy(async () => ({ default: (await import("./views/vehicles.tsx")).VehiclesView })),
+    lateView(async () => (await import("./views/vehicles.tsx")).VehiclesView),
   ),
   view(
     "calls",
-    lazy(async () => ({ default: (await import("./views/calls.tsx")).CallsView })),
+    lateView(async () => (await import("./views/calls.tsx")).CallsView),
   ),
   view(
     "logs",
-    lazy(async () => ({ default: (await import("./views/logs.tsx")).LogsView })),
+    lateView(async () => (await import("./views/logs.tsx")).LogsView),
   ),
   view(
     "plots",
-    lazy(async () => ({ default: (await import("./views/plots.tsx")).PlotsView })),
+    lateView(async () => (await import("./views/plots.tsx")).PlotsView),
   ),
 ];
 
@@ -59,37 +60,37 @@ const OPERATOR_VIEWS: readonly View[] = [
     name: "servers",
     icon: "servers",
     texts: "operatorServers",
-    Component: lazy(async () => ({ default: (await import("./views/operator/servers.tsx")).ServersView })),
+    Component: lateView(async () => (await import("./views/operator/servers.tsx")).ServersView),
   },
   {
     name: "keys",
     icon: "keys",
     texts: "operatorKeys",
-    Component: lazy(async () => ({ default: (await import("./views/operator/keys.tsx")).KeysView })),
+    Component: lateView(async () => (await import("./views/operator/keys.tsx")).KeysView),
   },
   {
     name: "blocks",
     icon: "blocks",
     texts: "operatorBlocks",
-    Component: lazy(async () => ({ default: (await import("./views/operator/blocks.tsx")).BlocksView })),
+    Component: lateView(async () => (await import("./views/operator/blocks.tsx")).BlocksView),
   },
   {
     name: "commands",
     icon: "commands",
     texts: "operatorCommands",
-    Component: lazy(async () => ({ default: (await import("./views/operator/commands.tsx")).CommandsView })),
+    Component: lateView(async () => (await import("./views/operator/commands.tsx")).CommandsView),
   },
   {
     name: "audit",
     icon: "audit",
     texts: "operatorAudit",
-    Component: lazy(async () => ({ default: (await import("./views/operator/audit.tsx")).AuditView })),
+    Component: lateView(async () => (await import("./views/operator/audit.tsx")).AuditView),
   },
   {
     name: "health",
     icon: "health",
     texts: "operatorHealth",
-    Component: lazy(async () => ({ default: (await import("./views/operator/health.tsx")).HealthView })),
+    Component: lateView(async () => (await import("./views/operator/health.tsx")).HealthView),
   },
 ];
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import { buildDashboard, DASHBOARD_FOLDER } from "../../scripts/build-dashboard.ts";
-import type { KeyRights } from "../../src/core/api-key.ts";
+import type { KeyIdentity, KeyRights } from "../../src/core/api-key.ts";
 import type { GameServer } from "../../src/core/game-server.ts";
 import { atEnd } from "../at-end.ts";
 import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
@@ -38,6 +38,8 @@ export function isLookedAt(language: Language, size: Size, scheme?: "light" | "d
 
 export type PageOptions = {
   readonly language?: Language;
+  /** As the browser has it, if not that of the language. */
+  readonly locale?: string;
   readonly size?: Size;
   readonly scheme?: Scheme;
   /** The view to begin with. */
@@ -187,7 +189,7 @@ export async function openPage(options: PageOptions = {}): Promise<Page> {
     viewport: isPhone ? { width: 390, height: 844 } : { width: 1280, height: 800 },
     isMobile: isPhone,
     hasTouch: isPhone,
-    locale: language === "ru" ? "ru-RU" : "en-US",
+    locale: options.locale ?? (language === "ru" ? "ru-RU" : "en-US"),
     timezoneId: "America/New_York",
     colorScheme: scheme,
     reducedMotion: "reduce",
@@ -303,6 +305,11 @@ export async function expectCount(locator: Locator, count: number): Promise<void
   const giveUpAt = Date.now() + STEP_MS;
   while ((await locator.count()) !== count && Date.now() < giveUpAt) await Bun.sleep(20);
   expect(await locator.count()).toBe(count);
+}
+
+/** Blocks a key for spam, as if somebody had sent far too much with it. */
+export async function blockKey(site: Site, key: KeyIdentity): Promise<void> {
+  for (let asked = 0; asked < 520; asked++) await site.gatehouse.app.store.judge(key, Date.now(), true);
 }
 
 /** What has gone wrong in the page so far, for a test that wants to know before its end. */

@@ -19,7 +19,7 @@ browserTest(
     expect(await rows.count()).toBe(6);
     const newest = (await rows.first().innerText()).replaceAll(/\s/g, " ");
     for (const part of [
-      "№ 400",
+      "No. 400",
       "Police",
       "Car crash",
       "Near Park Street",

@@ -213,3 +213,23 @@ browserTest("the page stops asking about commands when all are finished", async 
   await page.waitForTimeout(6_000);
   expect(asked).toBe(0);
 });
+
+browserTest("a double tap on the confirmation sends the command once", async () => {
+  const page = await openConsole("hasty town");
+  let sent = 0;
+  page.on("request", (request) => {
+    if (request.method() === "POST") sent += 1;
+  });
+  await sendLine(page, ":kick all");
+  // As quick as two taps can be: nothing is drawn between them.
+  await page
+    .getByRole("dialog", { name: "Send this command?" })
+    .getByRole("button", { name: "Send it" })
+    .evaluate((button: { click(): void }) => {
+      button.click();
+      button.click();
+    });
+  await page.locator("[data-status=sent]", { hasText: ":kick all" }).waitFor();
+  expect(sent).toBe(1);
+  expect(await listStates("hasty town")).toEqual([":kick all: sent"]);
+});

@@ -64,12 +64,65 @@ describe("the pace of the page", () => {
     expect(pace.mayAsk(NOW + 300_000)).toBe(true);
   });
 
-  test("backs off from a server that cannot be reached, up to a minute", () => {
+  test("lets a reader ask inside a block every few seconds, within the share of the page", () => {
+    const pace = new Pace();
+    pace.note(bad(NOW, { code: 5100, status: 429, retryAfter: 300 }));
+    expect(pace.mayInsist(NOW + 2_999)).toBe(false);
+    expect(pace.mayInsist(NOW + 3_000)).toBe(true);
+    pace.note(bad(NOW + 3_000, { code: 5100, status: 429, retryAfter: 297 }));
+    expect(pace.mayInsist(NOW + 4_000)).toBe(false);
+    expect(pace.mayAsk(NOW + 60_000)).toBe(false);
+  });
+
+  test("does not let a reader ask before a used up limit is back", () => {
+    const pace = new Pace();
+    pace.note(bad(NOW, { code: 5016, status: 429, retryAfter: 30 }));
+    expect(pace.mayInsist(NOW + 29_999)).toBe(false);
+    expect(pace.mayInsist(NOW + 30_000)).toBe(true);
+  });
+
+  test.each([
+    ["a good answer", good(NOW + 10_000)],
+    ["another refusal", bad(NOW + 10_000, { code: 5019, status: 400 })],
+  ])("forgets the time of a block as soon as %s shows that it was lifted", (_, outcome) => {
+    const pace = new Pace();
+    pace.note(bad(NOW, { code: 5100, status: 429, retryAfter: 300 }));
+    pace.note(bad(NOW + 5_000, {}));
+    expect(pace.mayAsk(NOW + 6_000)).toBe(false);
+    pace.note(outcome);
+    expect(pace.mayAsk(NOW + 10_000)).toBe(true);
+    expect(pace.delayMs(INTERVAL_MS, NOW + 10_000)).toBeLessThanOrEqual(INTERVAL_MS * 1.1);
+  });
+
+  test("tells once when Gatehouse is reached again, and when a block is over", () => {
+    const pace = new Pace();
+    let told = 0;
+    const end = pace.onRecovery(() => told++);
+    pace.note(good(NOW));
+    pace.note(bad(NOW, {}));
+    pace.note(bad(NOW, {}));
+    expect(told).toBe(0);
+    pace.note(good(NOW));
+    pace.note(good(NOW));
+    expect(told).toBe(1);
+    pace.note(bad(NOW, { code: 5100, status: 429, retryAfter: 300 }));
+    pace.note(bad(NOW, { code: 5100, status: 429, retryAfter: 300 }));
+    expect(told).toBe(1);
+    pace.note(good(NOW));
+    expect(told).toBe(2);
+    end();
+    pace.note(bad(NOW, {}));
+    pace.note(good(NOW));
+    expect(told).toBe(2);
+  });
+
+  test("backs off from a server that cannot be reached, up to ten seconds", () => {
     const pace = new Pace();
     for (let tries = 0; tries < 10; tries++) pace.note(bad(NOW + tries, {}));
     const delay = pace.delayMs(INTERVAL_MS, NOW + 10);
-    expect(delay).toBeGreaterThanOrEqual(60_000);
-    expect(delay).toBeLessThanOrEqual(61_000);
+    expect(delay).toBeGreaterThanOrEqual(10_000);
+    expect(delay).toBeLessThanOrEqual(11_000);
+    expect(pace.delayMs(30_000, NOW + 10)).toBeGreaterThanOrEqual(30_000);
     pace.note(good(NOW + 20));
     expect(pace.delayMs(INTERVAL_MS, NOW + 20)).toBeLessThanOrEqual(INTERVAL_MS * 1.1);
   });

@@ -32,6 +32,13 @@ export function splitUnseen(text: string): readonly TextPiece[] {
   return pieces;
 }
 
+/** For titles, which hold nothing but text. */
+export function writeUnseen(text: string): string {
+  return splitUnseen(text)
+    .map(({ text: piece, isUnseen }) => (isUnseen ? `[${piece}]` : piece))
+    .join("");
+}
+
 /** The first characters, none of them torn in two, and whether that is not all. */
 export function cutText(text: string, max: number): { readonly text: string; readonly isCut: boolean } {
   // Two units a character at most.
@@ -52,14 +59,14 @@ export function GameText(props: { readonly text: string; readonly max?: number; 
   if (!shown.isCut) {
     return (
       <bdi className={className}>
-        <Pieces text={text} />
+        <MarkedText text={text} />
       </bdi>
     );
   }
   return (
     <span className="game-text-cut">
       <bdi className={className}>
-        <Pieces text={shown.text} />
+        <MarkedText text={shown.text} />
       </bdi>
       <Popover width={360} withArrow shadow="md" withinPortal trapFocus>
         <Popover.Target>
@@ -71,7 +78,7 @@ export function GameText(props: { readonly text: string; readonly max?: number; 
           <Group wrap="nowrap" align="flex-start" gap="xs">
             <Box className="game-text-whole" tabIndex={0} role="group" aria-label={t("wholeText")}>
               <bdi className={className}>
-                <Pieces text={cutText(text, WHOLE_MAX).text} />
+                <MarkedText text={cutText(text, WHOLE_MAX).text} />
               </bdi>
             </Box>
             <CopyButton value={text} />
@@ -82,7 +89,8 @@ export function GameText(props: { readonly text: string; readonly max?: number; 
   );
 }
 
-function Pieces({ text }: { readonly text: string }) {
+/** The same marks, for a place with room for one line only. */
+export function MarkedText({ text }: { readonly text: string }) {
   return splitUnseen(text).map(({ text: piece, isUnseen }, index) =>
     isUnseen ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no name but their place

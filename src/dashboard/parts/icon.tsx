@@ -55,6 +55,7 @@ export function Icon({ name, size = 20 }: { readonly name: IconName; readonly si
       strokeLinejoin="round"
       aria-hidden="true"
       focusable="false"
+      style={{ flex: "none" }}
     >
       <path d={PATHS[name]} />
     </svg>

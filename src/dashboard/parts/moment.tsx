@@ -2,6 +2,7 @@
 import { Text } from "@mantine/core";
 import { createContext, type ReactNode, useContext, useMemo } from "react";
 import { useTranslation } from "react-i18next";
+import { findRegion } from "../state/region.ts";
 import { useFormat } from "../state/use-format.ts";
 import { useNow } from "../state/use-now.ts";
 
@@ -35,7 +36,7 @@ export function toMs(seconds: unknown): number | undefined {
 export function useRelativeTime(): (ms: number, now: number) => string {
   const { language } = useTranslation().i18n;
   return useMemo(() => {
-    const format = new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "short" });
+    const format = new Intl.RelativeTimeFormat(findRegion(language), { numeric: "auto", style: "short" });
     return (ms, now) => {
       // The game's clock may be ahead of ours: nothing is said to be in the future for a few seconds.
       const seconds = Math.min(0, Math.round((ms - now) / 1000));

@@ -9,6 +9,7 @@ import type { Condition } from "../state/server-poll.ts";
 import { useFormat } from "../state/use-format.ts";
 import { useNow } from "../state/use-now.ts";
 import type { ServerView } from "../state/use-server-state.tsx";
+import { useGameTrouble } from "./game-words.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
 type Trouble = Exclude<Condition, "loading" | "ok" | "stale">;
@@ -95,14 +96,11 @@ export function FailedState({ error, onRetry }: { readonly error: ApiError; read
 function useTroubleText(view: ServerView, now: number): string {
   const { t } = useTranslation("status");
   const format = useFormat();
+  const describeGame = useGameTrouble();
   const { condition, error, retryAt } = view;
   const age = format.duration((retryAt ?? now) - now);
   const code = error?.code ?? 0;
-  if (condition === "game-error") {
-    const given = error?.upstreamMessage;
-    const message = given ? given : t("text.noMessage", { code: error?.upstreamCode ?? 0 });
-    return t("text.game-error", { message });
-  }
+  if (condition === "game-error") return describeGame(error?.upstreamCode, error?.upstreamMessage);
   if (condition === "limited") return t("text.limited", { age });
   if (condition === "blocked") return t("text.blocked", { age });
   if (condition === "refused") return t("text.refused", { message: error?.message ?? "", code });

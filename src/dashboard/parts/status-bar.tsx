@@ -5,6 +5,7 @@ import { type Condition, judgeAge } from "../state/server-poll.ts";
 import { useFormat } from "../state/use-format.ts";
 import { useNow } from "../state/use-now.ts";
 import { useServerState } from "../state/use-server-state.tsx";
+import { useGameTrouble } from "./game-words.ts";
 import { Icon } from "./icon.tsx";
 
 const DOTS: Readonly<Record<Condition, string>> = {
@@ -22,6 +23,7 @@ const DOTS: Readonly<Record<Condition, string>> = {
 export function StatusBar() {
   const { t } = useTranslation("status");
   const format = useFormat();
+  const describeGame = useGameTrouble();
   const now = useNow();
   const view = useServerState();
   const { dataAt, error, limit, isSlowed, retryAt, refresh, isAsking } = view;
@@ -30,6 +32,8 @@ export function StatusBar() {
       ? judgeAge({ ...view, condition: "ok" }, now)
       : view.condition;
   const isWaiting = retryAt !== undefined && retryAt > now;
+  // A block may be lifted and Gatehouse be back at any moment; a limit comes back when it was said to.
+  const isInVain = isWaiting && condition !== "blocked" && condition !== "unreachable";
   return (
     <Group component="section" aria-label={t("label")} gap="xs" wrap="wrap" className="numbers">
       <span
@@ -40,9 +44,9 @@ export function StatusBar() {
       <Text size="sm" fw={600} role="status">
         {t(`condition.${condition}`)}
       </Text>
-      {condition === "game-error" && error?.upstreamMessage && (
+      {condition === "game-error" && (
         <Text size="sm" className="untrusted" lineClamp={2}>
-          {t("text.game-error", { message: error.upstreamMessage })}
+          {describeGame(error?.upstreamCode, error?.upstreamMessage)}
         </Text>
       )}
       {dataAt !== undefined && (
@@ -55,7 +59,7 @@ export function StatusBar() {
           {t("next", { age: format.duration(retryAt - now) })}
         </Text>
       )}
-      {limit && limit.resetAt > now && (
+      {limit && limit.resetAt > now && condition !== "blocked" && (
         <Text size="sm" c="dimmed">
           {t("limitLeft", { remaining: limit.remaining, limit: limit.limit })}
           {isSlowed && ` (${t("slowed")})`}
@@ -66,8 +70,8 @@ export function StatusBar() {
           aria-label={t("refresh")}
           onClick={refresh}
           size="md"
-          data-disabled={isWaiting}
-          aria-disabled={isWaiting}
+          data-disabled={isInVain}
+          aria-disabled={isInVain}
           aria-busy={isAsking}
         >
           <Icon name="refresh" size={16} />

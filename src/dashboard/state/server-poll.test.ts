@@ -134,6 +134,13 @@ describe("the poll of the page", () => {
     expect(await poll.read()).toMatchObject({ condition, state: state ?? {}, error: { code } });
   });
 
+  test("says when it tries again to reach Gatehouse", async () => {
+    const { poll } = startPoll(() => refusal(0));
+    const { retryAt, delayMs } = await poll.read();
+    expect(retryAt).toBe(NOW + delayMs);
+    expect((await startPoll(stateWith).poll.read()).retryAt).toBeUndefined();
+  });
+
   test("a good reading is stale once it is older than three polls", async () => {
     const { poll } = startPoll(stateWith);
     const reading = await poll.read();

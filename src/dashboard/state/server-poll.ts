@@ -29,7 +29,7 @@ export type Reading = {
   readonly dataAt: number | undefined;
   /** Why there is no newer one. */
   readonly error: ApiError | undefined;
-  /** When Gatehouse has told us to come back. */
+  /** When the page asks again: when Gatehouse has told us to, or the next try to reach it. */
   readonly retryAt: number | undefined;
   readonly limit: LimitLeft | undefined;
   readonly isSlowed: boolean;
@@ -77,6 +77,10 @@ export class ServerPoll {
     return this.#pace.mayAsk(now);
   }
 
+  mayInsist(now: number): boolean {
+    return this.#pace.mayInsist(now);
+  }
+
   /** Throws only when the signal says so; what went wrong is in the reading. */
   async read(signal?: AbortSignal): Promise<Reading> {
     let outcome = await this.#ask(this.#listWanted(), signal);
@@ -119,16 +123,20 @@ export class ServerPoll {
   }
 
   #describe(outcome: Outcome<ServerState>): Reading {
+    const { receivedAt } = outcome;
     const { waitUntil } = this.#pace;
+    const condition = outcome.ok ? "ok" : judgeError(outcome.error);
+    const delayMs = this.#pace.delayMs(POLL_INTERVAL_MS, receivedAt);
+    const nextTryAt = condition === "unreachable" ? receivedAt + delayMs : undefined;
     return {
-      condition: outcome.ok ? "ok" : judgeError(outcome.error),
+      condition,
       state: this.#good?.state,
       dataAt: this.#good?.dataAt,
       error: outcome.ok ? undefined : outcome.error,
-      retryAt: waitUntil > outcome.receivedAt ? waitUntil : undefined,
+      retryAt: waitUntil > receivedAt ? waitUntil : nextTryAt,
       limit: this.#pace.limit,
-      isSlowed: this.#pace.isSlowed(outcome.receivedAt),
-      delayMs: this.#pace.delayMs(POLL_INTERVAL_MS, outcome.receivedAt),
+      isSlowed: this.#pace.isSlowed(receivedAt),
+      delayMs,
       forbidden: SECTIONS.filter((name) => !this.#allowed.includes(name)),
     };
   }

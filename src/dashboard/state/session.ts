@@ -35,7 +35,8 @@ export type SignInProblem = {
     | "version"
     | "unreachable"
     | "unexpected";
-  readonly seconds: number;
+  /** When it may be worth trying again. */
+  readonly retryAt: number;
   readonly code: number;
 };
 
@@ -45,9 +46,9 @@ const TOKEN_PREFIX = "gth_";
 
 export async function signIn(credential: string): Promise<Session | SignInProblem> {
   const key = credential.trim();
-  if (key === "") return { text: "empty", seconds: 0, code: 0 };
+  if (key === "") return { text: "empty", retryAt: 0, code: 0 };
   // A header holds visible ASCII only; with anything else in it, this is no key of ours.
-  if (!/^[\x21-\x7e]+$/.test(key)) return { text: "wrongMaster", seconds: 0, code: 0 };
+  if (!/^[\x21-\x7e]+$/.test(key)) return { text: "wrongMaster", retryAt: 0, code: 0 };
   return key.startsWith(TOKEN_PREFIX) ? signInCaller(key) : signInOperator(key);
 }
 
@@ -84,11 +85,11 @@ const PROBLEMS: Readonly<Record<number, SignInProblem["text"]>> = {
 };
 
 export function describeProblem({ code, retryAfter }: ApiError): SignInProblem {
-  return { text: PROBLEMS[code] ?? "unexpected", seconds: retryAfter ?? 60, code };
+  return { text: PROBLEMS[code] ?? "unexpected", retryAt: Date.now() + (retryAfter ?? 60) * 1000, code };
 }
 
 /** Whether the key has stopped working: revoked, expired, or another master key since. */
-export function endsSession({ code }: ApiError): boolean {
+export function endsSession({ code }: Pick<ApiError, "code">): boolean {
   return (
     code === ERRORS.missingToken.code ||
     code === ERRORS.invalidToken.code ||

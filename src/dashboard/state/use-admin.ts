@@ -1,6 +1,6 @@
 // Hooks for the operator's views: lists page by page, single resources, and changes that refresh what they touch.
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect } from "react";
+import { useCallback, useEffect, useRef } from "react";
 import type { AdminApi } from "../api/admin.ts";
 import type { Page, PageQuery } from "../api/caller.ts";
 import type { ApiError, Outcome } from "../api/request.ts";
@@ -94,10 +94,14 @@ export function useAdminQuery<T>(
   };
 }
 
-/** A change. `touches` are the first words of the names of lists to read again after it. */
+/**
+ * A change that is made once: while it runs and after it has worked, running it again does nothing. With `isRepeatable` it
+ * can be made again afterwards. `touches` are the first words of the names of lists to read again after it.
+ */
 export function useAdminChange<A, T>(
   change: (argument: A) => Promise<Outcome<T>>,
   touches: readonly string[],
+  isRepeatable = false,
 ) {
   const client = useQueryClient();
   const mutation = useMutation({
@@ -107,10 +111,23 @@ export function useAdminChange<A, T>(
     networkMode: "always",
   });
   const { mutateAsync, reset } = mutation;
+  // No state: the second of two quick taps comes before React has drawn what the first has changed.
+  const isTaken = useRef(false);
   /** What came of it, or undefined when it failed; then `error` says why. */
   const run = useCallback(
-    (argument: A): Promise<T | undefined> => mutateAsync(argument).catch(() => undefined),
-    [mutateAsync],
+    async (argument: A): Promise<T | undefined> => {
+      if (isTaken.current) return;
+      isTaken.current = true;
+      try {
+        const made = await mutateAsync(argument);
+        isTaken.current = !isRepeatable;
+        return made;
+      } catch {
+        isTaken.current = false;
+        return;
+      }
+    },
+    [mutateAsync, isRepeatable],
   );
   return { run, isRunning: mutation.isPending, error: useFault(mutation.error), reset };
 }

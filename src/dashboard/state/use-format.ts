@@ -1,6 +1,7 @@
 // How times, numbers and ages are written in the reader's language and time zone.
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
+import { findRegion } from "./region.ts";
 
 const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3_600;
@@ -12,9 +13,10 @@ export function useFormat() {
   const { t, i18n } = useTranslation("status");
   const { language } = i18n;
   return useMemo(() => {
-    const time = new Intl.DateTimeFormat(language, { timeStyle: "medium" });
-    const dateTime = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "medium" });
-    const number = new Intl.NumberFormat(language);
+    const region = findRegion(language);
+    const time = new Intl.DateTimeFormat(region, { timeStyle: "medium" });
+    const dateTime = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "medium" });
+    const number = new Intl.NumberFormat(region);
     return {
       /** Epoch milliseconds. What the game sends is in seconds: multiply it. */
       time: (ms: number) => (isDate(ms) ? time.format(ms) : NO_DATE),

@@ -1,6 +1,6 @@
 // The state of the server for views: one poll for the whole page, paused in a hidden tab, paced by the key's limit.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef } from "react";
+import { createContext, type ReactNode, useContext, useEffect, useMemo } from "react";
 import type { Section } from "../../core/sections.ts";
 import type { HistoryPoint } from "./server-history.ts";
 import {
@@ -17,6 +17,7 @@ type Shared = {
   readonly poll: ServerPoll;
   readonly reading: Reading;
   readonly isAsking: boolean;
+  readonly ask: () => void;
   readonly refresh: () => void;
 };
 
@@ -47,12 +48,21 @@ export function ServerStateProvider({ children }: { readonly children: ReactNode
     if (error && endsSession(error)) signOut(error);
   }, [error, signOut]);
 
-  const shared = useMemo(() => {
-    const refresh = () => {
-      if (poll.mayAsk(Date.now())) void client.refetchQueries({ queryKey: QUERY_KEY });
+  const { ask, refresh } = useMemo(() => {
+    const filter = { queryKey: QUERY_KEY };
+    return {
+      // Other sections than those that are being asked for: the answer under way would not do.
+      ask: () => void (poll.mayAsk(Date.now()) && client.refetchQueries(filter)),
+      refresh: () =>
+        void (poll.mayInsist(Date.now()) && client.refetchQueries(filter, { cancelRefetch: false })),
     };
-    return { poll, reading, isAsking: isFetching, refresh };
-  }, [poll, reading, isFetching, client]);
+  }, [poll, client]);
+  useEffect(() => pace.onRecovery(refresh), [pace, refresh]);
+
+  const shared = useMemo(
+    () => ({ poll, reading, isAsking: isFetching, ask, refresh }),
+    [poll, reading, isFetching, ask, refresh],
+  );
   return <SharedPoll value={shared}>{children}</SharedPoll>;
 }
 
@@ -69,22 +79,20 @@ export type ServerView = Omit<Reading, "condition"> & {
   /** Whether every wanted section that the key may read is in `state`. */
   readonly isComplete: boolean;
   readonly isAsking: boolean;
-  /** Asks at once, unless that would cost too much of the limit. */
+  /** For the reader: asks at once, unless that would cost too much of the limit. */
   readonly refresh: () => void;
 };
 
 /** Keeps the sections in the page's poll for as long as the component is there. */
 export function useServerState(sections: readonly Section[] = []): ServerView {
-  const { poll, reading, isAsking, refresh } = useShared();
+  const { poll, reading, isAsking, ask, refresh } = useShared();
   const names = sections.join();
-  const ask = useRef(refresh);
-  ask.current = refresh;
   useEffect(() => {
     const wish = Symbol(names);
     const wanted = names === "" ? [] : (names.split(",") as Section[]);
-    if (poll.want(wish, wanted)) ask.current();
+    if (poll.want(wish, wanted)) ask();
     return () => poll.wantNoMore(wish);
-  }, [poll, names]);
+  }, [poll, names, ask]);
 
   const missing = sections.filter((name) => reading.forbidden.includes(name));
   const { state } = reading;

@@ -93,7 +93,11 @@ export function CommandLine(props: {
           <TextInput
             ref={input}
             label={t("field")}
-            description={props.note === undefined ? t("hint") : `${t("hint")} ${props.note}`}
+            description={
+              <>
+                <span className="for-keyboards">{t("hint")}</span> {props.note}
+              </>
+            }
             placeholder={t("placeholder")}
             value={value}
             error={fault}

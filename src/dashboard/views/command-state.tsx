@@ -3,6 +3,8 @@ import { Badge, Group, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { CommandStatus } from "../../core/command.ts";
 import type { CommandReport } from "../api/caller.ts";
+import { isSaidByGame, useCodeMeaning } from "../parts/game-words.ts";
+import { NamedSentence } from "../parts/name-text.tsx";
 import { useFormat } from "../state/use-format.ts";
 
 const COLOURS: Readonly<Record<CommandStatus, string>> = {
@@ -15,9 +17,8 @@ const COLOURS: Readonly<Record<CommandStatus, string>> = {
   cancelled: "gray",
 };
 
-const CODES = [
-  1001, 1002, 2000, 2001, 2002, 2003, 2004, 3001, 3002, 4000, 4001, 4002, 4003, 9998, 9999,
-] as const;
+/** Of the game's words at once; the rest is behind a button. */
+const MESSAGE_MAX = 500;
 
 export function isUnfinished({ status }: Pick<CommandReport, "status">): boolean {
   return status === "queued" || status === "sending";
@@ -64,7 +65,11 @@ export function StateDetails({ command }: { readonly command: CommandReport }) {
       </Text>
       {message !== null && message !== "" && status !== "sent" && (
         <Text size="sm" c="dimmed" className="untrusted">
-          {t("gameSays", { message })}
+          <NamedSentence
+            names={[message]}
+            max={MESSAGE_MAX}
+            write={(place) => (isSaidByGame(message) ? t("gameSays", { message: place }) : place)}
+          />
         </Text>
       )}
     </>
@@ -73,8 +78,10 @@ export function StateDetails({ command }: { readonly command: CommandReport }) {
 
 function useReason({ status, upstream_code: code }: CommandReport): string | undefined {
   const { t } = useTranslation("commands");
+  const meaningOf = useCodeMeaning();
   if (status !== "failed" && (status !== "unknown" || code === null)) return undefined;
   if (code === null) return t("code.none");
-  const known = CODES.find((other) => other === code);
-  return known === undefined ? t("code.other", { code }) : `${t(`code.${known}`)}, ${code}`;
+  const meaning = meaningOf(code);
+  if (meaning === undefined) return t("code.other", { code });
+  return code === 0 ? meaning : `${meaning}, ${code}`;
 }

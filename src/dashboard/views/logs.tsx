@@ -13,6 +13,7 @@ import { EmptyState, ServerStateGate } from "../parts/states.tsx";
 import { createSearch, nameRows } from "../parts/table-rows.ts";
 import { ViewPage } from "../parts/view-page.tsx";
 import { parsePlayerRef } from "../player-ref.ts";
+import { findRegion } from "../state/region.ts";
 import { useServerState } from "../state/use-server-state.tsx";
 import { groupByDay, KINDS, type Kind, type LogEntry, listEntries } from "./logs/time-line.ts";
 
@@ -122,7 +123,7 @@ function useDayName(at: number | undefined): string {
   const now = useSharedNow();
   const { t, i18n } = useTranslation("logs");
   if (at === undefined) return t("unknownDay");
-  const name = new Intl.DateTimeFormat(i18n.language, { dateStyle: "full" }).format(at);
+  const name = new Intl.DateTimeFormat(findRegion(i18n.language), { dateStyle: "full" }).format(at);
   const dayOf = (ms: number) => new Date(ms).toDateString();
   if (dayOf(at) === dayOf(now)) return t("today", { day: name });
   const yesterday = new Date(now);

@@ -7,6 +7,7 @@ import type { Section } from "../../core/sections.ts";
 import { EmptyState, ServerStateGate } from "../parts/states.tsx";
 import { TableFrame } from "../parts/table-frame.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
+import { findRegion } from "../state/region.ts";
 import type { HistoryPoint } from "../state/server-history.ts";
 import { useFormat } from "../state/use-format.ts";
 import { useServerHistory, useServerState } from "../state/use-server-state.tsx";
@@ -97,7 +98,7 @@ function NumbersTable({ points }: { readonly points: readonly HistoryPoint[] }) 
   const { t, i18n } = useTranslation("plots");
   const format = useFormat();
   const minute = useMemo(
-    () => new Intl.DateTimeFormat(i18n.language, { timeStyle: "short" }),
+    () => new Intl.DateTimeFormat(findRegion(i18n.language), { timeStyle: "short" }),
     [i18n.language],
   );
   const rows = useMemo(() => listMinutes(points), [points]);

@@ -23,7 +23,7 @@ export const calls = {
     moderator: "Moderator",
     time: "Time",
   },
-  number: "№ {{n}}",
+  number: "No. {{n}}",
   notHere: "Not on the server",
   andMore: "and {{n}} more",
 };

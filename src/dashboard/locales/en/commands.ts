@@ -83,6 +83,7 @@ export const commands = {
     cancelled: "It was taken back in time and did not run.",
   },
   code: {
+    "0": "the game API has given no usable answer",
     "1001": "the game API could not talk to the game",
     "1002": "an error inside the game API",
     "2000": "the game API got no server key",

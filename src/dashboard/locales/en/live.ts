@@ -57,6 +57,7 @@ export const live = {
     limitOf: "{{remaining}} of {{limit}}, full again in {{age}}",
     limitFull: "{{limit}} of {{limit}}",
     limitUnknown: "not known yet",
+    limitBlocked: "none until the block ends",
     slowed: "The page asks less often, because others use this key too.",
   },
   teams: {

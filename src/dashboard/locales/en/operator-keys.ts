@@ -75,6 +75,8 @@ export const operatorKeys = {
     ipAllowHint: "One a line, single or ranges such as 10.0.0.0/8. Empty: from anywhere.",
     expires: "Expires",
     expiresHint: "In your time zone. Empty: never.",
+    expiresHalf: "The date or the time is missing. Fill in both, or empty the field.",
+    needsName: "Name at least one command, or choose that none may be sent.",
     nothingChanged: "Nothing was changed.",
   },
   token: {
@@ -83,6 +85,7 @@ export const operatorKeys = {
     label: "Token",
     copy: "Copy the token",
     copied: "Copied",
+    notCopied: "The browser did not let it be copied. It is selected: press Ctrl+C, or copy it by hand.",
     done: "I have copied it",
     for: "For {{label}}.",
     oldUntil: "The old token works until {{time}}.",

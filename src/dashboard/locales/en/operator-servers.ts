@@ -33,6 +33,7 @@ export const operatorServers = {
   commandsFail_one: "{{count}} command that waits will fail.",
   commandsFail_other: "{{count}} commands that wait will fail.",
   typeName: "Type the name of the server to go on",
+  typeId: "Type the id of the server to go on; its name has characters that cannot be typed",
   deleted: "{{name}} is deleted. Keys revoked: {{keys}}; commands failed: {{commands}}.",
   created: "{{name}} is added.",
   saved: "{{name}} is saved.",

@@ -40,7 +40,7 @@ export const status = {
     "game-error": "The game API says: {{message}}",
     limited: "Others use this key too. The page goes on by itself in {{age}}.",
     blocked:
-      "It sent far too many requests. The block ends in {{age}}; an operator can lift it earlier. The page waits.",
+      "It sent far too many requests. The block ends in {{age}}; an operator can lift it earlier. The page waits; “Refresh now” asks whether it is lifted.",
     refused: "Gatehouse says: {{message}} ({{code}}). Ask the operator what this key may do.",
     unreachable: "The page keeps trying. What you see is the last that arrived.",
     forbidden: "Left out, because the operator has not given this key the right: {{sections}}.",

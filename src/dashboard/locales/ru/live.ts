@@ -65,6 +65,7 @@ export const live: Translation<typeof english> = {
     limitOf: "{{remaining}} из {{limit}}, снова все через {{age}}",
     limitFull: "{{limit}} из {{limit}}",
     limitUnknown: "пока неизвестно",
+    limitBlocked: "ни одного, пока ключ заблокирован",
     slowed: "Страница спрашивает реже, потому что этим ключом пользуются и другие.",
   },
   teams: {

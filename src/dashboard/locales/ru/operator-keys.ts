@@ -83,6 +83,8 @@ export const operatorKeys: Translation<typeof english> = {
     ipAllowHint: "По одному в строке, адреса или диапазоны вроде 10.0.0.0/8. Пусто: откуда угодно.",
     expires: "Истекает",
     expiresHint: "В вашем часовом поясе. Пусто: никогда.",
+    expiresHalf: "Не хватает даты или времени. Заполните всё или очистите поле.",
+    needsName: "Назовите хотя бы одну команду или выберите «Никакие».",
     nothingChanged: "Ничего не изменилось.",
   },
   token: {
@@ -92,6 +94,7 @@ export const operatorKeys: Translation<typeof english> = {
     label: "Токен",
     copy: "Скопировать токен",
     copied: "Скопировано",
+    notCopied: "Браузер не дал скопировать. Токен выделен: нажмите Ctrl+C или скопируйте вручную.",
     done: "Скопировано, закрыть",
     for: "Для {{label}}.",
     oldUntil: "Старый токен работает до {{time}}.",

@@ -39,6 +39,7 @@ export const operatorServers: Translation<typeof english> = {
   commandsFail_many: "{{count}} ожидающих команд не выполнятся.",
   commandsFail_other: "{{count}} ожидающей команды не выполнятся.",
   typeName: "Чтобы продолжить, введите название сервера",
+  typeId: "Чтобы продолжить, введите id сервера: в его названии есть символы, которые не набрать",
   deleted: "{{name}} удалён. Отозвано ключей: {{keys}}; не выполнено команд: {{commands}}.",
   created: "{{name}} добавлен.",
   saved: "{{name}} сохранён.",

@@ -1,6 +1,7 @@
 // How far what is shown can be trusted: what the game API says, how old it is, and how often the page may still ask.
 import { Progress, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
+import { useCodeMeaning } from "../../parts/game-words.ts";
 import { judgeAge } from "../../state/server-poll.ts";
 import { useFormat } from "../../state/use-format.ts";
 import { useNow } from "../../state/use-now.ts";
@@ -14,8 +15,11 @@ export function FreshnessCard({ view }: { readonly view: ServerView }) {
   const { dataAt, limit, error } = view;
   const isGood = view.condition === "ok" || view.condition === "stale";
   const condition = isGood ? judgeAge({ ...view, condition: "ok" }, now) : view.condition;
-  const message = error?.upstreamMessage || t("fresh.noWords", { code: error?.upstreamCode ?? 0 });
+  const meaningOf = useCodeMeaning();
+  const code = error?.upstreamCode ?? 0;
+  const message = meaningOf(code) ?? (error?.upstreamMessage || t("fresh.noWords", { code }));
   const isFull = !limit || limit.resetAt <= now;
+  const isBlocked = condition === "blocked";
   return (
     <Panel title={t("fresh.title")}>
       <dl className="live-facts numbers">
@@ -32,18 +36,20 @@ export function FreshnessCard({ view }: { readonly view: ServerView }) {
         </dd>
         <dt>{t("fresh.limit")}</dt>
         <dd>
-          {!limit
-            ? t("fresh.limitUnknown")
-            : isFull
-              ? t("fresh.limitFull", { limit: limit.limit })
-              : t("fresh.limitOf", {
-                  remaining: limit.remaining,
-                  limit: limit.limit,
-                  age: format.duration(limit.resetAt - now),
-                })}
+          {isBlocked
+            ? t("fresh.limitBlocked")
+            : !limit
+              ? t("fresh.limitUnknown")
+              : isFull
+                ? t("fresh.limitFull", { limit: limit.limit })
+                : t("fresh.limitOf", {
+                    remaining: limit.remaining,
+                    limit: limit.limit,
+                    age: format.duration(limit.resetAt - now),
+                  })}
         </dd>
       </dl>
-      {limit && (
+      {limit && !isBlocked && (
         <Progress
           value={isFull ? 100 : (limit.remaining / Math.max(limit.limit, 1)) * 100}
           color={isFull || limit.remaining * 4 > limit.limit ? "teal" : "orange"}

@@ -133,7 +133,7 @@ function JoinKey({ value }: { readonly value: string }) {
         </Text>
       )}
       <Tooltip label={label}>
-        <ActionIcon size="sm" aria-label={label} onClick={() => setShown(!isShown)}>
+        <ActionIcon size={24} aria-label={label} onClick={() => setShown(!isShown)}>
           <Icon name={isShown ? "eyeOff" : "eye"} size={16} />
         </ActionIcon>
       </Tooltip>

@@ -6,6 +6,7 @@ import { SECTIONS } from "../../../core/sections.ts";
 import type { AuditEntry } from "../../api/admin.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { NameText } from "../../parts/name-text.tsx";
 import { TableFrame } from "../../parts/table-frame.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, usePagedList } from "../../state/use-admin.ts";
@@ -42,6 +43,9 @@ const FIELDS = [
   "blocked_until",
   "status",
 ] as const;
+
+/** Of one value at once; the rest is behind a button. */
+const VALUE_MAX = 1_000;
 
 const TIMES: ReadonlySet<string> = new Set([
   "expires_at",
@@ -103,8 +107,8 @@ function EntryRow(props: {
               {action ? t(`action.${action}`) : entry.action}
             </Badge>
             {props.name !== undefined && (
-              <Text fw={650} className="untrusted">
-                {props.name}
+              <Text fw={650} miw={0}>
+                <NameText text={props.name} />
               </Text>
             )}
           </Group>
@@ -159,7 +163,7 @@ function Changes(props: {
   }
   return (
     <TableFrame label={t("list")}>
-      <Table layout="fixed">
+      <Table>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{t("field")}</Table.Th>
@@ -173,10 +177,10 @@ function Changes(props: {
               <Table.Th scope="row">
                 <FieldName field={field} />
               </Table.Th>
-              <Table.Td className="untrusted">
+              <Table.Td>
                 <Value field={field} value={before[field]} nameOf={nameOf} />
               </Table.Td>
-              <Table.Td className="untrusted">
+              <Table.Td>
                 <Value field={field} value={after[field]} nameOf={nameOf} />
               </Table.Td>
             </Table.Tr>
@@ -208,12 +212,11 @@ function Value(props: {
     if (value.length === 0) return t("nothing");
     if (field === "sections" && value.length === SECTIONS.length) return t("everything");
     if (field === "commands" && value.includes("*")) return t("everything");
-    return value
-      .map((entry) => nameSection(String(entry), (name) => t(`status:sections.${name}`)))
-      .join(", ");
+    const entries = value.map((entry) => nameSection(String(entry), (name) => t(`status:sections.${name}`)));
+    return <NameText text={entries.join(", ")} max={VALUE_MAX} />;
   }
-  if (field === "server_id" && typeof value === "string") return props.nameOf(value) ?? value;
-  return typeof value === "string" ? value : JSON.stringify(value);
+  if (typeof value !== "string") return <NameText text={JSON.stringify(value)} max={VALUE_MAX} />;
+  return <NameText text={(field === "server_id" && props.nameOf(value)) || value} max={VALUE_MAX} />;
 }
 
 function nameSection(entry: string, translate: (name: (typeof SECTIONS)[number]) => string): string {

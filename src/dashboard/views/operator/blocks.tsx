@@ -1,8 +1,10 @@
 // The operator's view "blocks": who is blocked for spam, for how long, and a way out.
 import { Button, Group, Paper, Stack, Text } from "@mantine/core";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { BlockResource } from "../../api/admin.ts";
+import { writeUnseen } from "../../parts/game-text.tsx";
+import { NamedSentence, NameText } from "../../parts/name-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, useAdminChange, usePagedList } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
@@ -19,7 +21,7 @@ export function BlocksView() {
   const admin = useAdmin();
   const { nameOf } = useServerNames();
   const list = usePagedList(["blocks"], admin.listBlocks, BLOCKS_EVERY_MS);
-  const [done, setDone] = useState<string>();
+  const [done, setDone] = useState<ReactNode>();
   return (
     <ViewPage title={t("title")} summary={t("summary")}>
       <DoneNote text={done} onClose={() => setDone(undefined)} />
@@ -29,7 +31,9 @@ export function BlocksView() {
             key={block.key_id}
             block={block}
             serverName={nameOf(block.server_id)}
-            onLifted={(label) => setDone(t("lifted", { label }))}
+            onLifted={(name) =>
+              setDone(<NamedSentence names={[name]} write={(label) => t("lifted", { label })} />)
+            }
           />
         )}
       </ListFrame>
@@ -55,6 +59,7 @@ function BlockRow(props: {
       return outcome.ok ? { ...outcome, value: true } : outcome;
     },
     ["blocks"],
+    true,
   );
   async function lift() {
     if (await run(block.key_id)) props.onLifted(label);
@@ -63,11 +68,17 @@ function BlockRow(props: {
     <Paper component="li" withBorder p="sm">
       <Group justify="space-between" gap="xs">
         <Stack gap={2} flex="1 1 16rem" miw={0}>
-          <Text fw={650} className="untrusted">
-            {label}
+          <Text fw={650}>
+            <NameText text={label} />
           </Text>
           <Text size="sm" c="dimmed" className="untrusted">
-            {serverName === undefined ? block.key_id : `${serverName} · ${block.key_id}`}
+            {serverName !== undefined && (
+              <>
+                <NameText text={serverName} />
+                {" · "}
+              </>
+            )}
+            {block.key_id}
           </Text>
           <Text size="sm" className="numbers">
             {leftMs > 0 ? t("left", { age: format.duration(leftMs) }) : t("over")}
@@ -80,7 +91,7 @@ function BlockRow(props: {
           variant="light"
           loading={isRunning}
           onClick={() => void lift()}
-          aria-label={t("liftName", { label })}
+          aria-label={t("liftName", { label: writeUnseen(label) })}
         >
           {t("lift")}
         </Button>

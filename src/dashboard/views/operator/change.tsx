@@ -1,6 +1,6 @@
 // What the operator's forms and questions share: the API's reasons at their field, and a question before a change.
 import { Alert, Stack, Text } from "@mantine/core";
-import type { ReactNode } from "react";
+import { type ReactNode, type RefObject, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import type { ApiError, Outcome } from "../../api/request.ts";
 import { Dialog, DialogButtons, type DialogState } from "../../parts/dialog.tsx";
@@ -10,6 +10,18 @@ import { useAdminChange } from "../../state/use-admin.ts";
 /** The API's reason for one field, as an input takes it. */
 export function reasonFor(error: ApiError | undefined, field: string): string | undefined {
   return error?.details?.[field];
+}
+
+/** For the form: after a refusal the reader goes on at the first field that has a reason, however far up it is. */
+export function useFirstWrong(refusal: unknown): RefObject<HTMLFormElement | null> {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (!refusal) return;
+    const field = form.current?.querySelector<HTMLElement>("[aria-invalid=true], [data-wrong] input");
+    field?.focus({ preventScroll: true });
+    field?.scrollIntoView({ block: "center" });
+  }, [refusal]);
+  return form;
 }
 
 /** Everything that an error says and no field of the form has said already. */

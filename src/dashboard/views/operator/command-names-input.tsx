@@ -1,26 +1,26 @@
 // Names of commands as chips: typed, pasted or chosen, each with a button that takes it away.
 import { Badge, Button, CloseButton, Group, Stack, TextInput } from "@mantine/core";
-import { type KeyboardEvent, type ReactNode, useId, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useId } from "react";
 import { useTranslation } from "react-i18next";
+import { writeUnseen } from "../../parts/game-text.tsx";
+import { NameText } from "../../parts/name-text.tsx";
 import { COMMAND_WORDS } from "../command-words.ts";
 
 export function CommandNamesInput(props: {
   readonly names: readonly string[];
   readonly onChange: (names: readonly string[]) => void;
+  /** What is in the input and no chip yet. It counts as well: a form that is sent takes it along with `joinNames`. */
+  readonly typed: string;
+  readonly onType: (typed: string) => void;
   readonly error: ReactNode;
 }) {
   const { t } = useTranslation("operatorKeys");
-  const { names, onChange } = props;
+  const { names, onChange, typed, onType } = props;
   const listId = useId();
-  const [typed, setTyped] = useState("");
 
   function add() {
-    const added = typed.split(/[\s,]+/).filter((name) => name !== "");
-    if (added.length === 0) return;
-    const known = new Set(names.map((name) => name.toLowerCase()));
-    const fresh = added.map(withColon).filter((name) => !known.has(name.toLowerCase()));
-    onChange([...names, ...new Set(fresh)]);
-    setTyped("");
+    onChange(joinNames(names, typed));
+    onType("");
   }
   function press(event: KeyboardEvent) {
     if (event.nativeEvent.isComposing || (event.key !== "Enter" && event.key !== ",")) return;
@@ -36,9 +36,8 @@ export function CommandNamesInput(props: {
           description={t("form.commandNamesHint")}
           placeholder=":h"
           value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
+          onChange={(event) => onType(event.currentTarget.value)}
           onKeyDown={press}
-          onBlur={add}
           error={props.error}
           list={listId}
           autoComplete="off"
@@ -72,12 +71,12 @@ export function CommandNamesInput(props: {
                 rightSection={
                   <CloseButton
                     size="xs"
-                    aria-label={t("form.removeName", { name })}
+                    aria-label={t("form.removeName", { name: writeUnseen(name) })}
                     onClick={() => onChange(names.filter((other) => other !== name))}
                   />
                 }
               >
-                {name}
+                <NameText text={name} />
               </Badge>
             </li>
           ))}
@@ -85,6 +84,14 @@ export function CommandNamesInput(props: {
       )}
     </Stack>
   );
+}
+
+/** The names and those in the text, each once. */
+export function joinNames(names: readonly string[], typed: string): readonly string[] {
+  const added = typed.split(/[\s,]+/).filter((name) => name !== "");
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  const fresh = added.map(withColon).filter((name) => !known.has(name.toLowerCase()));
+  return [...names, ...new Set(fresh)];
 }
 
 function withColon(name: string): string {

@@ -5,6 +5,8 @@ import { useTranslation } from "react-i18next";
 import { COMMAND_STATUSES, type CommandStatus } from "../../../core/command.ts";
 import type { OwnedCommand } from "../../api/admin.ts";
 import { useDialog } from "../../parts/dialog.tsx";
+import { GameText, writeUnseen } from "../../parts/game-text.tsx";
+import { NamedSentence } from "../../parts/name-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, usePagedList } from "../../state/use-admin.ts";
 import { StateDetails, StatusBadge } from "../command-state.tsx";
@@ -14,6 +16,8 @@ import { useKeyLabels, useServerNames } from "./names.ts";
 import { ServerFilter } from "./server-filter.tsx";
 
 const COMMANDS_EVERY_MS = 5_000;
+/** Of a command at once; the rest is behind a button. */
+const COMMAND_MAX = 500;
 
 export function CommandsView() {
   const { t } = useTranslation(["operatorCommands", "commands"]);
@@ -61,9 +65,14 @@ export function CommandsView() {
           <Paper key={command.command_id} component="li" withBorder p="sm" data-status={command.status}>
             <Group justify="space-between" align="flex-start" gap="xs">
               <Stack gap={4} flex="1 1 16rem" miw={0}>
-                <Code className="untrusted command-text">{command.command}</Code>
-                <Text size="sm" className="untrusted">
-                  {t("by", { server: serverOf(command), key: labelOf(command.key_id) ?? command.key_id })}
+                <Code className="untrusted command-text">
+                  <GameText text={command.command} max={COMMAND_MAX} />
+                </Code>
+                <Text size="sm">
+                  <NamedSentence
+                    names={[serverOf(command), labelOf(command.key_id) ?? command.key_id]}
+                    write={(server = "", key = "") => t("by", { server, key })}
+                  />
                 </Text>
                 <StateDetails command={command} />
               </Stack>
@@ -75,7 +84,7 @@ export function CommandsView() {
                     variant="light"
                     color="red"
                     onClick={() => cancelling.open(command)}
-                    aria-label={t("commands:cancelName", { command: command.command })}
+                    aria-label={t("commands:cancelName", { command: writeUnseen(command.command) })}
                   >
                     {t("commands:cancel")}
                   </Button>
@@ -95,9 +104,11 @@ export function CommandsView() {
         {(command) => (
           <>
             <Code block className="untrusted command-text">
-              {command.command}
+              <GameText text={command.command} max={COMMAND_MAX} />
             </Code>
-            <Text className="untrusted">{t("cancelText", { server: serverOf(command) })}</Text>
+            <Text>
+              <NamedSentence names={[serverOf(command)]} write={(server) => t("cancelText", { server })} />
+            </Text>
           </>
         )}
       </ChangeDialog>

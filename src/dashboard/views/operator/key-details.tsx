@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import { SECTIONS } from "../../../core/sections.ts";
 import type { KeyResource, KeyUsage } from "../../api/admin.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
+import { NameText } from "../../parts/name-text.tsx";
 import { FailedState, LoadingState } from "../../parts/states.tsx";
 import { TableFrame } from "../../parts/table-frame.tsx";
 import { useAdmin, useAdminQuery } from "../../state/use-admin.ts";
@@ -14,6 +15,8 @@ import { useRefusalNames } from "./refusal-names.ts";
 import { UsageChart } from "./usage-chart.tsx";
 
 const USAGE_EVERY_MS = 15_000;
+/** Of all commands in one text; the rest is behind a button. */
+const NAMES_MAX = 1_000;
 
 export function KeyDetails({ keyId, serverName }: { readonly keyId: string; readonly serverName: string }) {
   const admin = useAdmin();
@@ -101,13 +104,19 @@ function Rights({ apiKey, serverName }: { readonly apiKey: KeyResource; readonly
             <CopyButton value={apiKey.key_id} label={t("right.id")} />
           </Group>
         </Fact>
-        <Fact label={t("server")}>{serverName}</Fact>
+        <Fact label={t("server")}>
+          <NameText text={serverName} />
+        </Fact>
         <Fact label={t("form.versions")}>{apiKey.versions.join(", ") || none}</Fact>
         <Fact label={t("form.sections")}>
           {apiKey.sections.length === SECTIONS.length ? t("right.all") : sections || none}
         </Fact>
         <Fact label={t("form.commands")}>
-          {isEveryCommand ? t("right.all") : apiKey.commands.join(", ") || none}
+          {isEveryCommand ? (
+            t("right.all")
+          ) : (
+            <NameText text={apiKey.commands.join(", ") || none} max={NAMES_MAX} />
+          )}
         </Fact>
         <Fact label={t("form.ipAllow")}>{apiKey.ip_allow.join(", ") || t("right.anywhere")}</Fact>
         <Fact label={t("form.expires")}>

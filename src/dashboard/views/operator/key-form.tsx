@@ -12,16 +12,17 @@ import {
   Textarea,
   TextInput,
 } from "@mantine/core";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, type ReactNode, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Version } from "../../../core/api-key.ts";
 import { SECTIONS, type Section } from "../../../core/sections.ts";
 import type { KeyChange, KeyDraft, KeyResource, ServerResource } from "../../api/admin.ts";
 import type { ApiError } from "../../api/request.ts";
 import { DialogButtons } from "../../parts/dialog.tsx";
+import { writeUnseen } from "../../parts/game-text.tsx";
 import { useAdmin, useAdminChange } from "../../state/use-admin.ts";
-import { FormError, reasonFor } from "./change.tsx";
-import { CommandNamesInput } from "./command-names-input.tsx";
+import { FormError, reasonFor, useFirstWrong } from "./change.tsx";
+import { CommandNamesInput, joinNames } from "./command-names-input.tsx";
 
 const VERSIONS: readonly Version[] = ["v2", "v1"];
 const EVERY_COMMAND = "*";
@@ -36,6 +37,7 @@ type Draft = {
   readonly sections: readonly string[];
   readonly commanding: Commanding;
   readonly names: readonly string[];
+  readonly typedName: string;
   readonly addresses: string;
   /** As the input has it: local time to the minute. */
   readonly expires: string;
@@ -65,6 +67,7 @@ export function CreateKeyForm(props: {
         sections: SECTIONS,
         commanding: "none",
         names: [],
+        typedName: "",
         addresses: "",
         expires: "",
       }}
@@ -124,24 +127,41 @@ function KeyForm(props: {
   readonly onSubmit: (draft: Draft) => void;
 }) {
   const { t } = useTranslation(["operatorKeys", "status"]);
-  const { error, servers } = props;
+  const { servers } = props;
   const [draft, setDraft] = useState(props.start);
+  const [faults, setFaults] = useState<Readonly<Record<string, string>>>();
+  const expires = useRef<HTMLInputElement>(null);
+  const error = faults ? undefined : props.error;
+  const reasonOf = (field: string) => faults?.[field] ?? reasonFor(error, field);
+  const form = useFirstWrong(faults ?? error);
   const set = (change: Partial<Draft>) => setDraft((old) => ({ ...old, ...change }));
+
+  /** What the API cannot see: it would take both for what the reader did not mean. */
+  function findFaults() {
+    return {
+      ...(draft.commanding === "some" &&
+        rightsOf(draft).commands.length === 0 && { commands: t("form.needsName") }),
+      // Half a date has no value, as if there was none.
+      ...(expires.current?.validity.badInput && { expires_at: t("form.expiresHalf") }),
+    };
+  }
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    const found = findFaults();
+    const isWrong = Object.keys(found).length > 0;
+    setFaults(isWrong ? found : undefined);
+    if (!isWrong) props.onSubmit(draft);
+  }
+
   return (
-    <form
-      noValidate
-      onSubmit={(event: FormEvent) => {
-        event.preventDefault();
-        props.onSubmit(draft);
-      }}
-    >
+    <form ref={form} noValidate onSubmit={submit}>
       <Stack gap="md">
         <TextInput
           label={t("form.label")}
           description={t("form.labelHint")}
           value={draft.label}
           onChange={(event) => set({ label: event.currentTarget.value })}
-          error={reasonFor(error, "label")}
+          error={reasonOf("label")}
           required
           data-autofocus
         />
@@ -150,12 +170,12 @@ function KeyForm(props: {
             label={t("server")}
             value={draft.serverId}
             onChange={(event) => set({ serverId: event.currentTarget.value })}
-            data={servers.map(({ server_id: value, name: label }) => ({ value, label }))}
-            error={reasonFor(error, "server_id")}
+            data={servers.map(({ server_id: value, name }) => ({ value, label: writeUnseen(name) }))}
+            error={reasonOf("server_id")}
             required
           />
         )}
-        <Fieldset legend={t("form.sections")}>
+        <Fieldset legend={t("form.sections")} data-wrong={reasonOf("sections") && true}>
           <Stack gap="xs">
             <Group justify="space-between" gap="xs">
               <Text size="sm" c="dimmed" flex="1 1 12rem">
@@ -181,10 +201,13 @@ function KeyForm(props: {
                 ))}
               </SimpleGrid>
             </Checkbox.Group>
-            <Reason>{reasonFor(error, "sections")}</Reason>
+            <Reason>{reasonOf("sections")}</Reason>
           </Stack>
         </Fieldset>
-        <Fieldset legend={t("form.commands")}>
+        <Fieldset
+          legend={t("form.commands")}
+          data-wrong={draft.commanding !== "some" && reasonOf("commands") ? true : undefined}
+        >
           <Stack gap="sm">
             <Radio.Group
               aria-label={t("form.commands")}
@@ -201,10 +224,12 @@ function KeyForm(props: {
               <CommandNamesInput
                 names={draft.names}
                 onChange={(names) => set({ names })}
-                error={reasonFor(error, "commands")}
+                typed={draft.typedName}
+                onType={(typedName) => set({ typedName })}
+                error={reasonOf("commands")}
               />
             )}
-            {draft.commanding !== "some" && <Reason>{reasonFor(error, "commands")}</Reason>}
+            {draft.commanding !== "some" && <Reason>{reasonOf("commands")}</Reason>}
           </Stack>
         </Fieldset>
         <SimpleGrid cols={{ base: 1, sm: 2 }}>
@@ -213,22 +238,23 @@ function KeyForm(props: {
             description={t("form.ipAllowHint")}
             value={draft.addresses}
             onChange={(event) => set({ addresses: event.currentTarget.value })}
-            error={reasonFor(error, "ip_allow")}
+            error={reasonOf("ip_allow")}
             rows={3}
             autoCapitalize="off"
             spellCheck={false}
             styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
           />
           <TextInput
+            ref={expires}
             type="datetime-local"
             label={t("form.expires")}
             description={t("form.expiresHint")}
             value={draft.expires}
             onChange={(event) => set({ expires: event.currentTarget.value })}
-            error={reasonFor(error, "expires_at")}
+            error={reasonOf("expires_at")}
           />
         </SimpleGrid>
-        <Fieldset legend={t("form.versions")}>
+        <Fieldset legend={t("form.versions")} data-wrong={reasonOf("versions") && true}>
           <Checkbox.Group
             aria-label={t("form.versions")}
             value={[...draft.versions]}
@@ -245,7 +271,7 @@ function KeyForm(props: {
               ))}
             </Stack>
           </Checkbox.Group>
-          <Reason>{reasonFor(error, "versions")}</Reason>
+          <Reason>{reasonOf("versions")}</Reason>
         </Fieldset>
         <FormError error={error} fields={FIELDS} />
         <Text size="sm" role="status" ta="right">
@@ -275,6 +301,7 @@ function draftOf(key: KeyResource): Draft {
     sections: key.sections,
     commanding: isAll ? "all" : key.commands.length > 0 ? "some" : "none",
     names: key.commands.filter((name) => name !== EVERY_COMMAND),
+    typedName: "",
     addresses: key.ip_allow.join("\n"),
     expires: key.expires_at === null ? "" : toLocalInput(key.expires_at),
   };
@@ -285,7 +312,11 @@ function rightsOf(draft: Draft) {
     versions: draft.versions as Version[],
     sections: SECTIONS.filter((name) => draft.sections.includes(name)) as Section[],
     commands:
-      draft.commanding === "all" ? [EVERY_COMMAND] : draft.commanding === "some" ? [...draft.names] : [],
+      draft.commanding === "all"
+        ? [EVERY_COMMAND]
+        : draft.commanding === "some"
+          ? joinNames(draft.names, draft.typedName)
+          : [],
     ip_allow: draft.addresses.split(/[\s,]+/).filter((entry) => entry !== ""),
     expires_at: draft.expires === "" ? null : new Date(draft.expires).getTime(),
   };

@@ -19,12 +19,14 @@ import { SECTIONS } from "../../../core/sections.ts";
 import type { KeyResource } from "../../api/admin.ts";
 import type { ApiError } from "../../api/request.ts";
 import { Dialog, DialogButtons, useDialog } from "../../parts/dialog.tsx";
+import { writeUnseen } from "../../parts/game-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { NamedSentence, NameText } from "../../parts/name-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, useAdminChange, usePagedList } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
 import { useNow } from "../../state/use-now.ts";
-import { ChangeDialog, FormError, reasonFor } from "./change.tsx";
+import { ChangeDialog, FormError, reasonFor, useFirstWrong } from "./change.tsx";
 import { KeyDetails } from "./key-details.tsx";
 import { CreateKeyForm, EditKeyForm } from "./key-form.tsx";
 import { ListFrame } from "./list-frame.tsx";
@@ -77,7 +79,7 @@ export function KeysView() {
   const rotating = useDialog<KeyResource>();
   const revoking = useDialog<KeyResource>();
   const token = useDialog<ShownToken>();
-  const resume = useAdminChange((id: string) => admin.changeKey(id, { suspended: false }), ["keys"]);
+  const resume = useAdminChange((id: string) => admin.changeKey(id, { suspended: false }), ["keys"], true);
 
   return (
     <ViewPage
@@ -164,7 +166,7 @@ export function KeysView() {
       <Dialog state={editing} title={t("editTitle")} isLarge>
         {(key) => <EditKeyForm apiKey={key} onCancel={editing.close} onDone={editing.close} />}
       </Dialog>
-      <Dialog state={looking} title={looking.item?.label ?? ""} isLarge>
+      <Dialog state={looking} title={<NameText text={looking.item?.label ?? ""} />} isLarge>
         {(key) => <KeyDetails keyId={key.key_id} serverName={nameOf(key.server_id) ?? key.server_id} />}
       </Dialog>
       <ChangeDialog
@@ -174,7 +176,11 @@ export function KeysView() {
         change={(key) => admin.changeKey(key.key_id, { suspended: true })}
         touches={["keys"]}
       >
-        {({ label }) => <Text className="untrusted">{t("suspension.text", { label })}</Text>}
+        {(key) => (
+          <Text>
+            <NamedSentence names={[key.label]} write={(label) => t("suspension.text", { label })} />
+          </Text>
+        )}
       </ChangeDialog>
       <ChangeDialog
         state={revoking}
@@ -183,7 +189,11 @@ export function KeysView() {
         change={(key) => admin.revokeKey(key.key_id)}
         touches={["keys", "blocks"]}
       >
-        {({ label }) => <Text className="untrusted">{t("revocation.text", { label })}</Text>}
+        {(key) => (
+          <Text>
+            <NamedSentence names={[key.label]} write={(label) => t("revocation.text", { label })} />
+          </Text>
+        )}
       </ChangeDialog>
       <Dialog state={rotating} title={t("rotation.title")}>
         {(key) => (
@@ -230,7 +240,7 @@ function KeyRow(props: {
   const { t } = useTranslation("operatorKeys");
   const now = useNow(10_000);
   const { apiKey } = props;
-  const { label } = apiKey;
+  const label = writeUnseen(apiKey.label);
   const state = judgeState(apiKey, now);
   const times = useTimes(apiKey, state);
   const rights = useRightsText(apiKey);
@@ -239,15 +249,15 @@ function KeyRow(props: {
       <Group justify="space-between" gap="xs">
         <Stack gap={2} flex="1 1 16rem" miw={0}>
           <Group gap="xs">
-            <Text fw={650} className="untrusted">
-              {label}
+            <Text fw={650} miw={0}>
+              <NameText text={apiKey.label} />
             </Text>
             <Badge color={STATE_COLOURS[state]} variant="light" tt="none">
               {t(`state.${state}`)}
             </Badge>
           </Group>
           <Text size="sm" className="untrusted">
-            {props.serverName} · {rights}
+            <NameText text={props.serverName} /> · {rights}
           </Text>
           <Text size="sm" c="dimmed" className="numbers">
             {times}
@@ -340,15 +350,18 @@ function RotationForm(props: {
     (seconds: number) => admin.rotateKey(keyId, { grace_seconds: seconds }),
     ["keys"],
   );
+  const form = useFirstWrong(error);
   async function submit(event: FormEvent) {
     event.preventDefault();
     const made = await run(grace);
     if (made) props.onDone({ label, token: made.token, oldUntil: made.old_token_valid_until });
   }
   return (
-    <form onSubmit={(event) => void submit(event)} noValidate>
+    <form ref={form} onSubmit={(event) => void submit(event)} noValidate>
       <Stack gap="sm">
-        <Text className="untrusted">{t("rotation.text", { label })}</Text>
+        <Text>
+          <NamedSentence names={[label]} write={(place) => t("rotation.text", { label: place })} />
+        </Text>
         <NativeSelect
           label={t("rotation.grace")}
           value={String(grace)}

@@ -1,15 +1,17 @@
 // The operator's view "servers": add, change, delete. A server key goes in and never comes out.
 import { Button, Group, Paper, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { ServerDraft, ServerResource } from "../../api/admin.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Dialog, DialogButtons, useDialog } from "../../parts/dialog.tsx";
+import { writeUnseen } from "../../parts/game-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { isTypeable, NamedSentence, NameText } from "../../parts/name-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, useAdminChange, useAdminQuery, usePagedList } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
-import { FormError, reasonFor } from "./change.tsx";
+import { FormError, reasonFor, useFirstWrong } from "./change.tsx";
 import { DoneNote } from "./done-note.tsx";
 import { ListFrame } from "./list-frame.tsx";
 
@@ -23,7 +25,7 @@ export function ServersView() {
   const adding = useDialog<true>();
   const editing = useDialog<ServerResource>();
   const deleting = useDialog<ServerResource>();
-  const [done, setDone] = useState<string>();
+  const [done, setDone] = useState<ReactNode>();
   return (
     <ViewPage
       title={t("title")}
@@ -52,7 +54,7 @@ export function ServersView() {
             onCancel={adding.close}
             onDone={({ name }) => {
               adding.close();
-              setDone(t("created", { name }));
+              setDone(<NamedSentence names={[name]} write={(place) => t("created", { name: place })} />);
             }}
           />
         )}
@@ -64,7 +66,7 @@ export function ServersView() {
             onCancel={editing.close}
             onDone={({ name }) => {
               editing.close();
-              setDone(t("saved", { name }));
+              setDone(<NamedSentence names={[name]} write={(place) => t("saved", { name: place })} />);
             }}
           />
         )}
@@ -76,7 +78,12 @@ export function ServersView() {
             onCancel={deleting.close}
             onDone={(keys, commands) => {
               deleting.close();
-              setDone(t("deleted", { name: server.name, keys, commands }));
+              setDone(
+                <NamedSentence
+                  names={[server.name]}
+                  write={(name) => t("deleted", { name, keys, commands })}
+                />,
+              );
             }}
           />
         )}
@@ -93,13 +100,13 @@ function ServerRow(props: {
   const { t } = useTranslation("operatorServers");
   const format = useFormat();
   const { server } = props;
-  const { name } = server;
+  const name = writeUnseen(server.name);
   return (
     <Paper component="li" withBorder p="sm">
       <Group justify="space-between" gap="xs">
         <Stack gap={2} flex="1 1 16rem" miw={0}>
-          <Text fw={650} className="untrusted">
-            {name}
+          <Text fw={650}>
+            <NameText text={server.name} />
           </Text>
           <Text size="sm" c="dimmed" className="untrusted">
             {server.community === null ? t("noCommunity") : `${t("community")}: ${server.community}`}
@@ -152,6 +159,7 @@ function ServerForm(props: {
     },
     ["servers"],
   );
+  const form = useFirstWrong(error);
 
   async function submit(event: FormEvent) {
     event.preventDefault();
@@ -165,7 +173,7 @@ function ServerForm(props: {
   }
 
   return (
-    <form onSubmit={(event) => void submit(event)} noValidate>
+    <form ref={form} onSubmit={(event) => void submit(event)} noValidate>
       <Stack gap="sm">
         <TextInput
           label={t("name")}
@@ -221,6 +229,7 @@ function DeleteQuestion(props: {
     admin.listCommands({ ...query, status: "queued" }),
   );
   const [typed, setTyped] = useState("");
+  const wanted = isTypeable(server.name) ? server.name : server.server_id;
   const { run, isRunning, error } = useAdminChange(admin.deleteServer, [
     "servers",
     "keys",
@@ -239,7 +248,9 @@ function DeleteQuestion(props: {
   return (
     <form onSubmit={(event) => void submit(event)} noValidate>
       <Stack gap="sm">
-        <Text className="untrusted">{t("deleteText", { name: server.name })}</Text>
+        <Text>
+          <NamedSentence names={[server.name]} write={(name) => t("deleteText", { name })} />
+        </Text>
         <Text fw={600} role="status">
           {keys.isLoading
             ? t("counting")
@@ -250,8 +261,8 @@ function DeleteQuestion(props: {
         </Text>
         <FormError error={keys.error} />
         <TextInput
-          label={t("typeName")}
-          description={server.name}
+          label={t(wanted === server.server_id ? "typeId" : "typeName")}
+          description={wanted}
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}
           autoComplete="off"
@@ -264,7 +275,7 @@ function DeleteQuestion(props: {
             label={t("delete")}
             isDangerous
             isRunning={isRunning}
-            isDisabled={typed.trim() !== server.name.trim()}
+            isDisabled={typed.trim() !== wanted.trim()}
             onCancel={props.onCancel}
           />
         </Group>

@@ -1,9 +1,11 @@
 // Shows a token the one time that there is to see it.
 import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
-import { useClipboard } from "@mantine/hooks";
+import { useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Dialog, type DialogState } from "../../parts/dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { NamedSentence } from "../../parts/name-text.tsx";
+import { copyText } from "../../state/copy-text.ts";
 import { useFormat } from "../../state/use-format.ts";
 
 export type ShownToken = {
@@ -25,30 +27,41 @@ export function TokenDialog({ state }: { readonly state: DialogState<ShownToken>
 function TokenBody({ shown, onClose }: { readonly shown: ShownToken; readonly onClose: () => void }) {
   const { t } = useTranslation("operatorKeys");
   const format = useFormat();
-  const { copied, copy } = useClipboard({ timeout: 3_000 });
+  const [isCopied, setCopied] = useState<boolean>();
+  const code = useRef<HTMLPreElement>(null);
   const { oldUntil } = shown;
   const isOldOver = oldUntil === null || (oldUntil !== undefined && oldUntil <= Date.now());
+  async function copy() {
+    const isDone = await copyText(shown.token);
+    setCopied(isDone);
+    if (!isDone && code.current) getSelection()?.selectAllChildren(code.current);
+  }
   return (
     <Stack gap="sm">
-      <Text className="untrusted">
-        {t("token.for", { label: shown.label })}
+      <Text>
+        <NamedSentence names={[shown.label]} write={(label) => t("token.for", { label })} />
         {oldUntil !== undefined &&
           ` ${isOldOver ? t("token.oldGone") : t("token.oldUntil", { time: format.dateTime(oldUntil ?? 0) })}`}
       </Text>
       <Alert color="yellow" icon={<Icon name="warning" />}>
         {t("token.warning")}
       </Alert>
-      <Code block className="untrusted command-text" data-token aria-label={t("token.label")}>
+      <Code ref={code} block className="untrusted command-text" data-token aria-label={t("token.label")}>
         {shown.token}
       </Code>
+      {isCopied === false && (
+        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+          {t("token.notCopied")}
+        </Text>
+      )}
       <Group justify="flex-end">
         <Button
           variant="light"
-          leftSection={<Icon name={copied ? "check" : "copy"} size={16} />}
-          onClick={() => copy(shown.token)}
+          leftSection={<Icon name={isCopied ? "check" : "copy"} size={16} />}
+          onClick={() => void copy()}
           data-autofocus
         >
-          {t(copied ? "token.copied" : "token.copy")}
+          {t(isCopied ? "token.copied" : "token.copy")}
         </Button>
         <Button onClick={onClose}>{t("token.done")}</Button>
       </Group>

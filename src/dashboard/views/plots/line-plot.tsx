@@ -4,6 +4,7 @@ import { Group, Paper, Text, Title, UnstyledButton, useComputedColorScheme } fro
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import uPlot from "uplot";
+import { findRegion } from "../../state/region.ts";
 import { useFormat } from "../../state/use-format.ts";
 import type { Scheme } from "../../team-colours.ts";
 import { describeLine, type Line } from "./series.ts";
@@ -151,9 +152,10 @@ function optionsOf(
   onCursor: (index: number | null) => void,
 ): uPlot.Options {
   const ink = INK[scheme];
-  const minutes = new Intl.DateTimeFormat(language, { timeStyle: "short" });
-  const seconds = new Intl.DateTimeFormat(language, { timeStyle: "medium" });
-  const number = new Intl.NumberFormat(language);
+  const region = findRegion(language);
+  const minutes = new Intl.DateTimeFormat(region, { timeStyle: "short" });
+  const seconds = new Intl.DateTimeFormat(region, { timeStyle: "medium" });
+  const number = new Intl.NumberFormat(region);
   const axis: uPlot.Axis = {
     stroke: ink.text,
     font: FONT,

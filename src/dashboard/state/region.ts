@@ -1,0 +1,12 @@
+// Whose habits of writing times and numbers the page follows: the reader's region's, in the language of the page.
+
+/** The browser's own locale of that language; failing that, the language as it is written where the reader lives. */
+export function findRegion(
+  language: string,
+  preferred: readonly string[] = globalThis.navigator?.languages ?? [],
+): string {
+  const own = preferred.find((name) => name.toLowerCase().split("-")[0] === language);
+  if (own !== undefined) return own;
+  const region = preferred[0] === undefined ? undefined : new Intl.Locale(preferred[0]).region;
+  return region === undefined ? language : `${language}-${region}`;
+}

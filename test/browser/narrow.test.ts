@@ -1,0 +1,109 @@
+// The narrowest phones that people have: long names break, and nothing that can be pressed is out of reach.
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import {
+  browserTest,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  getSite,
+  openPage,
+  walkViews,
+} from "./browser.ts";
+import { idOf, SMALL_TOWN, writeTown } from "./town-fixture.ts";
+
+const NARROW = { width: 360, height: 740 };
+/** As long as the game allows, of its widest letters; and longer than it allows. */
+const NAMES = ["WWWWWWWWWWWWWWWWWWWW", "MMMMMMMM_MMMMMMMMMMM", "W".repeat(47), "M".repeat(300)];
+
+const pickName = (index: number) => NAMES[index % NAMES.length] ?? "";
+const pickRef = (index: number) => `${pickName(index)}:${idOf(index)}`;
+
+function makeWideTown() {
+  const town = SMALL_TOWN;
+  return {
+    ...town,
+    Name: pickName(3),
+    JoinKey: pickName(1),
+    Players: town.Players.map((player, index) => ({ ...player, Player: pickRef(index) })),
+    Staff: { Admins: { "1": pickName(0), "2": pickName(1), "3": pickName(2), "4": pickName(3) } },
+    JoinLogs: NAMES.map((_, index) => ({ Join: true, Timestamp: index, Player: pickRef(index) })),
+    KillLogs: NAMES.map((_, index) => ({
+      Killed: pickRef(index),
+      Killer: pickRef(index + 1),
+      Timestamp: index,
+    })),
+    CommandLogs: NAMES.map((_, index) => ({
+      Player: pickRef(index),
+      Command: `:${pickName(index)}`,
+      Timestamp: index,
+    })),
+    ModCalls: NAMES.map((_, index) => ({ Caller: pickRef(index), Moderator: null, Timestamp: index })),
+    EmergencyCalls: NAMES.map((name, index) => ({
+      Team: "Police",
+      Caller: Number(idOf(0)),
+      Players: [Number(idOf(2))],
+      Position: [0, 0],
+      StartedAt: index,
+      CallNumber: index,
+      Description: name,
+      PositionDescriptor: name,
+    })),
+    Vehicles: town.Vehicles.map((vehicle, index) => ({
+      ...vehicle,
+      Name: pickName(index),
+      Owner: pickName(index + 1),
+      Plate: pickName(index),
+      Texture: pickName(index),
+      ColorName: pickName(index),
+    })),
+  };
+}
+
+async function openWide(size: "desktop" | "phone"): Promise<Page> {
+  const site = await getSite();
+  const town = `wide-${size}`;
+  const text = writeTown(makeWideTown());
+  await site.addTown(town, () => new Response(text, { headers: { "Content-Type": "application/json" } }));
+  const page = await openPage({ size, view: "players", key: await site.mintKey(town) });
+  if (size === "phone") await page.setViewportSize(NARROW);
+  return page;
+}
+
+/** Names that are cut off without a sign of it, leave their place, or run over the time beside them. */
+const FIND_SPILT = `Array.from(document.querySelectorAll("#content .game-text"), (name) => {
+  const box = name.getBoundingClientRect();
+  const place = name.closest("li, dd")?.getBoundingClientRect();
+  const time = name.closest("li")?.querySelector("time")?.getBoundingClientRect();
+  const isOver = time && box.right > time.left && box.left < time.right && box.bottom > time.top && box.top < time.bottom;
+  const isOut = place && (box.right > place.right + 1 || box.left < place.left - 1);
+  return isOver || isOut || name.scrollWidth > name.clientWidth + 1 ? name.textContent.slice(0, 50) : undefined;
+}).filter((spilt) => spilt !== undefined)`;
+
+/** Buttons that a finger cannot get at by scrolling down. */
+const FIND_UNREACHABLE = `Array.from(document.querySelectorAll("#content button"), (button) => {
+  button.scrollIntoView({ block: "center" });
+  for (let around = button.parentElement; around; around = around.parentElement) around.scrollLeft = 0;
+  const box = button.getBoundingClientRect();
+  const there = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+  const isSmall = box.width < 24 || box.height < 24;
+  return isSmall || !button.contains(there) ? button.outerHTML.slice(0, 200) : undefined;
+}).filter((lost) => lost !== undefined)`;
+
+browserTest("at 360 pixels no view scrolls sideways, and every button can be reached", async () => {
+  const page = await openWide("phone");
+  await walkViews(page, async (view) => {
+    await expectNoSidewaysScroll(page);
+    expect([view, await page.evaluate<string[]>(FIND_SPILT)]).toEqual([view, []]);
+    expect([view, await page.evaluate<string[]>(FIND_UNREACHABLE)]).toEqual([view, []]);
+  });
+  await expectAccessible(page);
+});
+
+browserTest("on a desktop a long name does not run over the time beside it", async () => {
+  const page = await openWide("desktop");
+  await page.setViewportSize({ width: 1366, height: 768 });
+  await walkViews(page, async (view) => {
+    await expectNoSidewaysScroll(page);
+    expect([view, await page.evaluate<string[]>(FIND_SPILT)]).toEqual([view, []]);
+  });
+});
