@@ -1,13 +1,13 @@
 // The frame around every view: header, navigation (a menu behind a burger on a phone), status bar, and the view itself.
 import { AppShell, Burger, Button, Group, NavLink, ScrollArea, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { Suspense, useEffect, useRef } from "react";
+import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { FaultFence } from "./parts/fault-fence.tsx";
 import { cutText, MarkedText, writeUnseen } from "./parts/game-text.tsx";
 import { Icon } from "./parts/icon.tsx";
 import { PageSwitches } from "./parts/page-switches.tsx";
-import { LoadingState, Notice } from "./parts/states.tsx";
+import { Notice } from "./parts/states.tsx";
 import { StatusBar } from "./parts/status-bar.tsx";
 import { hrefOf, useRoute } from "./state/route.ts";
 import { useSession } from "./state/session.ts";
@@ -117,9 +117,7 @@ function FrameBody({ name }: { readonly name: string | undefined }) {
           </Group>
         )}
         <FaultFence key={route}>
-          <Suspense fallback={<LoadingState />}>
-            {current ? <current.Component /> : <Notice icon="search" title={t("notFound")} />}
-          </Suspense>
+          {current ? <current.Component /> : <Notice icon="search" title={t("notFound")} />}
         </FaultFence>
       </AppShell.Main>
     </AppShell>

@@ -9,6 +9,8 @@ describe("the region that times and numbers are written for", () => {
     ["en", ["de-DE", "de"], "en-DE"],
     ["en", ["est"], "en"],
     ["en", [], "en"],
+    ["en", ["en-US@posix"], "en"],
+    ["ru", ["C", "en-GB"], "ru-GB"],
   ] as const)("of %p for %p is %p", (language, preferred, region) => {
     expect(findRegion(language, preferred)).toBe(region);
   });

@@ -5,8 +5,18 @@ export function findRegion(
   language: string,
   preferred: readonly string[] = globalThis.navigator?.languages ?? [],
 ): string {
-  const own = preferred.find((name) => name.toLowerCase().split("-")[0] === language);
+  const known = preferred.filter(isLocale);
+  const own = known.find((name) => name.toLowerCase().split("-")[0] === language);
   if (own !== undefined) return own;
-  const region = preferred[0] === undefined ? undefined : new Intl.Locale(preferred[0]).region;
+  const region = known[0] === undefined ? undefined : new Intl.Locale(known[0]).region;
   return region === undefined ? language : `${language}-${region}`;
+}
+
+/** Some systems name theirs in a way that nothing else understands: "en-US@posix". */
+function isLocale(name: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(name).length === 1;
+  } catch {
+    return false;
+  }
 }

@@ -4,6 +4,7 @@ import { type PointerEvent, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { KeyUsage } from "../../api/admin.ts";
 import { TableFrame } from "../../parts/table-frame.tsx";
+import { findRegion } from "../../state/region.ts";
 import { useFormat } from "../../state/use-format.ts";
 
 const HOUR_MS = 3_600_000;
@@ -24,7 +25,7 @@ export function UsageChart({ usage, now }: { readonly usage: KeyUsage; readonly 
   const requests = sum(bars, "requests");
   const refused = sum(bars, "refused");
   const days = useMemo(
-    () => new Intl.DateTimeFormat(i18n.language, { day: "numeric", month: "short" }),
+    () => new Intl.DateTimeFormat(findRegion(i18n.language), { day: "numeric", month: "short" }),
     [i18n.language],
   );
   const bar = pointed === undefined ? undefined : bars[pointed];
@@ -108,7 +109,7 @@ function UsageTable({ bars, isByHour }: { readonly bars: readonly Bar[]; readonl
     () => (isByHour ? bars : sumDays(bars)).filter((row) => row.requests > 0),
     [bars, isByHour],
   );
-  const day = new Intl.DateTimeFormat(i18n.language, { dateStyle: "medium" });
+  const day = new Intl.DateTimeFormat(findRegion(i18n.language), { dateStyle: "medium" });
   return (
     <details>
       <summary>{t("usage.table")}</summary>
