@@ -7,7 +7,7 @@ import type { Log, PortableItem, PortableStore } from "./core/ports.ts";
 import { openDataFolder } from "./data-folder.ts";
 import { parseRedisAddress } from "./store/redis/parse-address.ts";
 import { createSealer } from "./store/sealer.ts";
-import { markMigration } from "./store/unfinished-migration.ts";
+import { markMigration, refuseUnfinished } from "./store/unfinished-migration.ts";
 
 const BATCH = 200;
 const COMMAND_LEASE_MS = 10_000;
@@ -35,6 +35,7 @@ export async function migrate(settings: MigrationSettings): Promise<Migration> {
   }
   const source = await open(from, settings);
   try {
+    await refuseUnfinished(source);
     const others = await source.countOtherInstances();
     if (others > 0)
       throw new StartRefused(`${others} instance(s) of Gatehouse still use ${hide(from)} — stop them first`);

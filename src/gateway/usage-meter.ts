@@ -104,6 +104,7 @@ export class UsageMeter {
     const cells = [...inOrder(this.#waiting), ...inOrder(this.#busy).map(takeCounts)];
     this.#waiting = new Map();
     this.#busy = new Map();
+    let isWell = true;
     for (let done = 0; done < cells.length; done += this.#batchMax) {
       this.#leaving = cells.length - done;
       const beganAt = performance.now();
@@ -111,7 +112,7 @@ export class UsageMeter {
         const batch = cells.slice(done, done + this.#batchMax);
         const refused = await this.#store.addUsage(batch.map(toUsageCell));
         for (const cell of refused) this.#keep(toCell(cell));
-        this.#noteHealth(refused.length === 0);
+        isWell &&= refused.length === 0;
       } catch (error) {
         for (const cell of cells.slice(done)) this.#keep(cell);
         this.#leaving = 0;
@@ -121,6 +122,7 @@ export class UsageMeter {
       if (done + this.#batchMax < cells.length) await this.#rest((performance.now() - beganAt) * REST_FACTOR);
     }
     this.#leaving = 0;
+    this.#noteHealth(isWell);
   }
 
   /** One line in the log for each time that it becomes bad. */

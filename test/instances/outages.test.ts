@@ -335,24 +335,34 @@ describe("a submission that Redis has accepted, but whose answer was lost on the
     await until("Redis is not back", async () => (await fleet.at(0).admin("GET", "/blocks")).status === 200);
   }
 
+  /** With the pace of these instances, what comes after it waits for minutes. */
+  async function sendFirst(home: Home): Promise<Key> {
+    const key = await fleet.addKey(home);
+    expectStatus(await fleet.at(0).submit(key, ":h first"), 202);
+    await until("the first is not sent", async () => {
+      return (await listCommands(fleet.at(1), home)).every(({ status }) => status === "sent");
+    });
+    return key;
+  }
+
   async function listTexts(home: Home): Promise<string[]> {
     return (await listCommands(fleet.at(1), home)).map(({ command }) => command);
   }
 
   test("is refused, and does not happen later", async () => {
     const home = await fleet.addServer();
-    const key = await fleet.addKey(home);
+    const key = await sendFirst(home);
     await loseAnswer(key, { text: ":h lost" });
     await loseAnswer(key, { text: ":h lost too", idempotencyKey: "a-key" });
-    await until("what was refused waits", async () => (await listTexts(home)).length === 0);
+    await until("what was refused waits", async () => (await listTexts(home)).length === 1);
     // The key is as good as new.
     expectStatus(await fleet.at(1).submit(key, ":h another", "a-key"), 202);
-    expect(await listTexts(home)).toEqual([":h another"]);
+    expect(await listTexts(home)).toEqual([":h first", ":h another"]);
   }, 20_000);
 
   test("is accepted, once, for whoever asks again with its Idempotency-Key before it is taken back", async () => {
     const home = await fleet.addServer();
-    const key = await fleet.addKey(home);
+    const key = await sendFirst(home);
     const meanwhile = async () => {
       expectStatus(await fleet.at(1).submit(key, ":h once", "a-key"), 202);
     };
@@ -360,7 +370,7 @@ describe("a submission that Redis has accepted, but whose answer was lost on the
     // The instance that would take it back has its line again, and uses it for the next one.
     await loseAnswer(key, { text: ":h lost" });
     await until("what was refused waits", async () => !(await listTexts(home)).includes(":h lost"));
-    expect(await listTexts(home)).toEqual([":h once"]);
+    expect(await listTexts(home)).toEqual([":h first", ":h once"]);
   }, 20_000);
 });
 

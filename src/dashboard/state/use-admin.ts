@@ -96,7 +96,7 @@ export function useAdminQuery<T>(
 
 /**
  * A change that is made once: while it runs and after it has worked, running it again does nothing. With `isRepeatable` it
- * can be made again afterwards. `touches` are the first words of the names of lists to read again after it.
+ * can be made again afterwards, and for something else at the same time. `touches` are the first words of the names of lists to read again after it.
  */
 export function useAdminChange<A, T>(
   change: (argument: A) => Promise<Outcome<T>>,
@@ -112,18 +112,19 @@ export function useAdminChange<A, T>(
   });
   const { mutateAsync, reset } = mutation;
   // No state: the second of two quick taps comes before React has drawn what the first has changed.
-  const isTaken = useRef(false);
+  const taken = useRef(new Set<string>());
   /** What came of it, or undefined when it failed; then `error` says why. */
   const run = useCallback(
     async (argument: A): Promise<T | undefined> => {
-      if (isTaken.current) return;
-      isTaken.current = true;
+      const what = isRepeatable ? JSON.stringify(argument) : "";
+      if (taken.current.has(what)) return;
+      taken.current.add(what);
       try {
         const made = await mutateAsync(argument);
-        isTaken.current = !isRepeatable;
+        if (isRepeatable) taken.current.delete(what);
         return made;
       } catch {
-        isTaken.current = false;
+        taken.current.delete(what);
         return;
       }
     },

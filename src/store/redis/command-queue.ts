@@ -2,6 +2,7 @@
 // the length of a lease; after that the command is unknown, and what its claimer has to say about it changes nothing.
 import { randomBytes } from "node:crypto";
 import { type Command, type CommandEnd, IDEMPOTENCY_KEPT_MS, QUEUE_MAX } from "../../core/command.ts";
+import { StoreUnavailable } from "../../core/errors.ts";
 import type {
   Acceptance,
   Claim,
@@ -31,7 +32,7 @@ import {
 } from "./command-replies.ts";
 import type { ScriptTimes } from "./directory.ts";
 import { NAMES } from "./names.ts";
-import type { RedisLink, Reply } from "./redis-link.ts";
+import { NOT_ASKED, type RedisLink, type Reply } from "./redis-link.ts";
 import { createScript, type Script } from "./script.ts";
 import acceptText from "./scripts/command-accept.lua" with { type: "text" };
 import cancelText from "./scripts/command-cancel.lua" with { type: "text" };
@@ -89,7 +90,7 @@ const FENCE_LENGTH = 16;
 /** More claims of a server without an answer are not remembered. */
 const UNHEARD_MAX = 4;
 /** More submissions without an answer are not taken back. */
-const UNDECIDED_MAX = 10_000;
+const UNDECIDED_MAX = 1_000;
 const SERVER_DELETED = "The game server was deleted while this waited.";
 
 export type RedisCommandQueueParts = {
@@ -133,18 +134,27 @@ export class RedisCommandQueue implements CommandQueue {
     try {
       return await this.#accept(commandId, draft, times);
     } catch (error) {
-      if (this.#undecided.size < UNDECIDED_MAX) this.#undecided.set(commandId, draft);
+      const isAsked = !(error instanceof StoreUnavailable) || error.cause !== NOT_ASKED;
+      if (isAsked && this.#undecided.size < UNDECIDED_MAX) this.#undecided.set(commandId, draft);
       throw error;
     }
   }
 
-  /** Takes back what Redis may have accepted though its answer was lost: the caller was told that it had not. */
+  /**
+   * Takes back what Redis may have accepted though its answer was lost: the caller was told that it had not. What cannot be
+   * reached now is left for the next time. Never throws.
+   */
   async withdrawUndecided(): Promise<void> {
-    for (const [commandId, draft] of this.#undecided) {
-      const args = [...this.#time(), NAMES.command(draft.serverId, ""), commandId];
-      await this.#link.run(WITHDRAW, namesFor(draft), args);
-      this.#undecided.delete(commandId);
-    }
+    const entries = [...this.#undecided];
+    // Nobody else takes them up meanwhile.
+    this.#undecided.clear();
+    await Promise.all(
+      entries.map(async ([commandId, draft]) => {
+        const args = [...this.#time(), NAMES.command(draft.serverId, ""), commandId];
+        const withdrawing = this.#link.run(WITHDRAW, namesFor(draft), args);
+        await withdrawing.catch(() => this.#undecided.set(commandId, draft));
+      }),
+    );
   }
 
   /** Lets a command of another store wait here, under its own id and since its own time. */
@@ -179,6 +189,7 @@ export class RedisCommandQueue implements CommandQueue {
   }
 
   async claim(serverId: string, now: number, holdMs: number): Promise<Claim> {
+    if (this.#undecided.size > 0) await this.withdrawUndecided();
     const fence = randomBase62(FENCE_LENGTH, randomBytes);
     const unheard = this.#unheard.get(serverId) ?? [];
     let claim: Claim;

@@ -22,6 +22,9 @@ const SILENT_MS = 1_000;
  */
 const NOT_THE_MASTER = /^(?:READONLY|LOADING|MASTERDOWN)\b/;
 
+/** The cause of a question that failed without having been asked: it surely changed nothing. */
+export const NOT_ASKED = "not asked";
+
 export type Reply = string | number | null | Reply[];
 
 export type RedisAddress = {
@@ -117,7 +120,8 @@ export class RedisLink {
   #ask(key: string, question: (client: Client) => Promise<Reply>): Promise<Reply> {
     const tag = tagOf(key);
     const isSilent = this.#silentUntil.size > 0 && (this.#silentUntil.get(tag) ?? 0) > performance.now();
-    if (!this.#isUp || isSilent) return Promise.reject(new StoreUnavailable("Redis does not answer"));
+    if (!this.#isUp || isSilent)
+      return Promise.reject(new StoreUnavailable("Redis does not answer", { cause: NOT_ASKED }));
     return this.#askNow(this.#client, tag, question);
   }
 

@@ -405,6 +405,9 @@ export class RedisStore implements PortableStore {
       return (await this.#directory.readKey(keyId))?.record.serverId;
     });
     await this.commands.forgetBefore(commands, now);
+    // What was still under way when the server was deleted may have told of it once more.
+    for (const serverId of this.#directory.deletedServerIds())
+      await this.#link.send(NAMES.shared(serverId), "DEL", NAMES.shared(serverId));
     await this.#link.send(
       NAMES.deletedServers,
       "ZREMRANGEBYSCORE",
@@ -476,6 +479,7 @@ export class RedisStore implements PortableStore {
     clearInterval(this.#heart);
     this.relayShare.close();
     await this.#beat;
+    await this.commands.withdrawUndecided();
     const sign = this.#link.send(NAMES.instances, "ZREM", NAMES.instances, this.#instance);
     await sign.catch(() => {});
     this.#link.close();
@@ -514,7 +518,7 @@ export class RedisStore implements PortableStore {
     if (changed === null) await this.#directory.load();
     else await this.#directory.catchUp(changed, version, newest);
     await this.#limits.tellBlocks(now);
-    await this.commands.withdrawUndecided();
+    void this.commands.withdrawUndecided();
   }
 
   async *#readAll<T>(order: string, read: (ids: readonly string[]) => Promise<T[]>): AsyncGenerator<T> {

@@ -237,14 +237,14 @@ export class SqliteCommandQueue implements CommandQueue {
       .run(now, SERVER_DELETED, serverId).changes;
   }
 
-  /** For a transaction of the caller's. */
-  /** At most so many; how many it were. */
+  /** For a transaction of the caller's. At most so many; how many it were. */
   forgetBefore(time: number, max: number): number {
     return this.#db
       .query("DELETE FROM commands WHERE seq IN (SELECT seq FROM commands WHERE finished_at < ? LIMIT ?)")
       .run(time, max).changes;
   }
 
+  /** For a transaction of the caller's. */
   forgetPaces(now: number): void {
     this.#db.query("DELETE FROM command_pace WHERE until < ?").run(now);
   }

@@ -21,7 +21,7 @@ if earlier then
   if fields[1] and now - tonumber(fields[2]) < tonumber(ARGV[8]) then
     if fields[1] ~= text then return { 'mismatch' } end
     -- Whoever had no answer the first time has one now: it is not taken back any more.
-    redis.call('HSET', name_of(earlier), 'is_told', 1)
+    redis.call('HDEL', name_of(earlier), 'is_untold')
     return receipt_of(earlier)
   end
 end
@@ -36,7 +36,7 @@ local newest = redis.call('ZREVRANGE', history, 0, 0, 'WITHSCORES')
 if newest[2] then seq = math.max(seq, tonumber(newest[2]) + 1) end
 
 redis.call('HSET', name_of(id), 'key_id', ARGV[5], 'text', text, 'status', 'queued', 'seq', seq,
-  'accepted_position', position, 'queued_at', now)
+  'accepted_position', position, 'queued_at', now, 'is_untold', 1)
 redis.call('RPUSH', queue, id)
 redis.call('ZADD', history, seq, id)
 if KEYS[6] then

@@ -7,7 +7,8 @@
 -- ARGV[3]  how the name of a command's hash begins; the id follows. Which ids, only the script finds out, so these names
 --          cannot stand in KEYS; they have the hash tag of the others, so that a cluster keeps them on the same node.
 -- A command's hash has key_id, text, status, seq, accepted_position, queued_at and, once there is something to tell, sent_at,
--- finished_at, confirmed_at, logged_at, upstream_code, upstream_message.
+-- finished_at, confirmed_at, logged_at, upstream_code, upstream_message; idempotency_key, if it came with one; and is_untold,
+-- unless its receipt was given a second time.
 local queue, sending, history, sent, pace = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 -- What ends later than it can was noted before the clock was set back.
 local CLOCK_SLACK_MS = 1000

@@ -1,10 +1,12 @@
--- Takes back a command whose sender was told that it was not accepted, as if it had never come; unless it is under way.
+-- Takes back a command whose sender was told that it was not accepted, as if it had never come; unless it is under way, or
+-- somebody has got its receipt since.
 -- KEYS[1..5]  see command-queue.lua
 -- KEYS[6]     optional, the idempotency key
 -- ARGV[4]  id
+-- Returns  nothing
 local id = ARGV[4]
-local fields = redis.call('HMGET', name_of(id), 'status', 'is_told')
-if fields[1] ~= 'queued' or fields[2] then return end
+local fields = redis.call('HMGET', name_of(id), 'status', 'is_untold')
+if fields[1] ~= 'queued' or not fields[2] then return end
 redis.call('LREM', queue, 1, id)
 redis.call('ZREM', history, id)
 redis.call('DEL', name_of(id))

@@ -24,5 +24,11 @@ local version = redis.call('HINCRBY', KEYS[2], 'version', 1)
 redis.call('HSET', KEYS[2], 'standing', text)
 if ARGV[5] ~= '' then redis.call('HSET', KEYS[2], 'reading', ARGV[5]) end
 local is_refused = standing.remembered ~= cjson.null and standing.remembered.forMs == cjson.null
-if is_refused then redis.call('PERSIST', KEYS[2]) else redis.call('PEXPIRE', KEYS[2], ARGV[6]) end
+if is_refused then
+  -- What was read with it before is shown to nobody.
+  redis.call('HDEL', KEYS[2], 'reading')
+  redis.call('PERSIST', KEYS[2])
+else
+  redis.call('PEXPIRE', KEYS[2], ARGV[6])
+end
 return version
