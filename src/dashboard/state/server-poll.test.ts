@@ -66,6 +66,15 @@ describe("the poll of the page", () => {
     expect(asked).toEqual(["JoinLogs,Queue,Vehicles"]);
   });
 
+  test("asks once more, at once, for a view that has come while it was asking", async () => {
+    const { poll, asked } = startPoll((sections) => {
+      if (!sections.includes("Players")) poll.want(Symbol(), ["Players"]);
+      return stateWith(sections);
+    });
+    expect((await poll.read()).state).toHaveProperty("Players");
+    expect(asked).toEqual(["JoinLogs,Queue", "Players,JoinLogs,Queue"]);
+  });
+
   const ALL_BUT_PLAYERS = SECTIONS.filter((name) => name !== "Players");
   const refusePlayers = (sections: string[]) =>
     sections.includes("Players") ? refusal(5011) : stateWith(sections);

@@ -88,6 +88,11 @@ export class ServerPoll {
     if (isForbidden && (await this.#learnRights(signal))) {
       outcome = await this.#ask(this.#listWanted(), signal);
     }
+    // A view that has come meanwhile would wait for the next poll.
+    const isMoreWanted = this.#listWanted().some((name) => !this.#asked.includes(name));
+    if (outcome.ok && isMoreWanted && this.#pace.mayAsk(outcome.receivedAt)) {
+      outcome = await this.#ask(this.#listWanted(), signal);
+    }
     if (outcome.ok) {
       const dataAt = outcome.receivedAt - outcome.ageMs;
       this.#good = { state: outcome.value, dataAt };
