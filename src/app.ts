@@ -290,7 +290,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       isDraining: () => isDraining,
       watch: createWatcher({ meter: edgeMeter, usage, log, findAddress }),
     });
-    const listener = await listen({ host: config.host, port: config.port, tls: getTls(config), edge });
+    const listener = await listen({ host: config.host, port: config.port, tls: findTls(config), edge });
     closers.push(() => listener.close(DRAIN_MS));
     const tlsWatch = config.tls && watchTlsFiles(config.tls, log, listener.replaceTls);
     if (tlsWatch) closers.push(async () => tlsWatch.stop());
@@ -342,7 +342,7 @@ async function openSharedStore(
   return store;
 }
 
-function getTls(config: Config) {
+function findTls(config: Config) {
   const read = config.tls && readTlsFiles(config.tls);
   if (read && "problems" in read) throw new StartRefused(read.problems.join("; "), 2);
   return read?.tls;

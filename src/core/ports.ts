@@ -165,7 +165,7 @@ export interface CommandQueue {
 
 /**
  * Keeps servers, keys, blocks, their use and the audit log. Every method throws StoreUnavailable when it cannot keep its promise; nothing has
- * changed then. A change that has returned survives a crash, and the next lookup sees it. A note handed to a change is
+ * changed then, unless the answer of a remote store was lost on the way. A change that has returned survives a crash, and the next lookup sees it. A note handed to a change is
  * kept in the audit log with it, both or neither; a change that finds nothing to change keeps no note.
  */
 export interface Store {

@@ -127,26 +127,13 @@ export class Relay implements CommandOutlook {
     }
     const { share } = this.#parts;
     const waitMs = this.#msUntilCall(watch, now);
-    const isTooLong = waitMs > this.#patienceMs(now);
-    if (isTooLong && !share) return this.#answerRateLimit(watch, waitMs, now);
-    const reading = isTooLong && share ? this.#readOthers(watch, share, waitMs) : this.#refresh(watch);
+    const mayAsk = waitMs <= this.#patienceMs(now);
+    if (!mayAsk && !share) return this.#answerRateLimit(watch, waitMs, now);
+    const reading = mayAsk || !share ? this.#refresh(watch) : this.#readOthers(watch, share, waitMs);
     watch.pending = reading.finally(() => {
       watch.pending = undefined;
     });
     return watch.pending;
-  }
-
-  /** While we may not ask: another instance may have read the server a moment ago. */
-  async #readOthers(watch: Watch, share: RelayShare, waitMs: number): Promise<Reading | Refusal> {
-    const news = await share.peek(watch.serverId, watch.sharedVersion).catch((error) => {
-      if (error instanceof StoreUnavailable) return null;
-      throw error;
-    });
-    const now = this.#parts.clock();
-    if (news) adopt(watch, news);
-    if (this.#isFresh(watch, now) && watch.hit) return watch.hit;
-    const known = this.#findKnownFailure(watch, now, true);
-    return known ? this.#answerFailure(watch, known, now) : this.#answerRateLimit(watch, waitMs, now);
   }
 
   findRefusedKey(server: GameServer, now: number): UpstreamFailure | undefined {
@@ -281,6 +268,19 @@ export class Relay implements CommandOutlook {
       log.debug({ err: error, server_id: watch.serverId }, "the other instances cannot be reached");
       return this.#ask(watch);
     }
+  }
+
+  /** While we may not ask: another instance may have read the server a moment ago. */
+  async #readOthers(watch: Watch, share: RelayShare, waitMs: number): Promise<Reading | Refusal> {
+    const news = await share.peek(watch.serverId, watch.sharedVersion).catch((error) => {
+      if (error instanceof StoreUnavailable) return null;
+      throw error;
+    });
+    const now = this.#parts.clock();
+    if (news) adopt(watch, news);
+    if (this.#isFresh(watch, now) && watch.hit) return watch.hit;
+    const known = this.#findKnownFailure(watch, now, true);
+    return known ? this.#answerFailure(watch, known, now) : this.#answerRateLimit(watch, waitMs, now);
   }
 
   /** One instance asks, the others wait for what it finds. */

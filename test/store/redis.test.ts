@@ -217,6 +217,24 @@ describe("instances on one Redis", () => {
     });
   });
 
+  test("a Redis that was emptied under an instance is told of in its log", async () => {
+    await single.ask("FLUSHALL");
+    const said: string[] = [];
+    const log: Log = { ...SILENT, error: (_, message) => said.push(message) };
+    const store = await openRedisStore({
+      address: single.address,
+      log,
+      sealer: createSealer("a secret"),
+      commandLeaseMs: 10_000,
+    });
+    const draft = { name: "One", community: null, serverKey: "a-b" };
+    const { serverId } = await store.createServer(draft, store.clock());
+    await single.ask("FLUSHALL");
+    await until("the server is not forgotten", () => store.findServer(serverId) === undefined, 2_000);
+    expect(said).toEqual([expect.stringContaining("Redis is empty")]);
+    await store.close();
+  });
+
   test("an instance with another secret is refused", async () => {
     const [one, two] = await openTwo();
     expect(open(single.address, "another secret")).rejects.toThrow(StartRefused);

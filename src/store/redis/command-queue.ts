@@ -30,47 +30,29 @@ import {
   parseSent,
   parseText,
 } from "./command-replies.ts";
+import {
+  ACCEPT,
+  CANCEL,
+  CLAIM,
+  CONFIRM,
+  EXPIRE,
+  FAIL_WAITING,
+  FIND,
+  FORGET,
+  GIVE_BACK,
+  HOLD,
+  LIST,
+  LIST_SENT,
+  LOOK,
+  MARK,
+  SETTLE,
+  UNMARK,
+  WITHDRAW,
+} from "./command-scripts.ts";
 import type { ScriptTimes } from "./directory.ts";
 import { NAMES } from "./names.ts";
 import { NOT_ASKED, type RedisLink, type Reply } from "./redis-link.ts";
-import { createScript, type Script } from "./script.ts";
-import acceptText from "./scripts/command-accept.lua" with { type: "text" };
-import cancelText from "./scripts/command-cancel.lua" with { type: "text" };
-import claimText from "./scripts/command-claim.lua" with { type: "text" };
-import confirmText from "./scripts/command-confirm.lua" with { type: "text" };
-import expireText from "./scripts/command-expire.lua" with { type: "text" };
-import failWaitingText from "./scripts/command-fail-waiting.lua" with { type: "text" };
-import findText from "./scripts/command-find.lua" with { type: "text" };
-import forgetText from "./scripts/command-forget.lua" with { type: "text" };
-import giveBackText from "./scripts/command-give-back.lua" with { type: "text" };
-import holdText from "./scripts/command-hold.lua" with { type: "text" };
-import listText from "./scripts/command-list.lua" with { type: "text" };
-import listSentText from "./scripts/command-list-sent.lua" with { type: "text" };
-import lookText from "./scripts/command-look.lua" with { type: "text" };
-import markText from "./scripts/command-mark.lua" with { type: "text" };
-import queueText from "./scripts/command-queue.lua" with { type: "text" };
-import settleText from "./scripts/command-settle.lua" with { type: "text" };
-import unmarkText from "./scripts/command-unmark.lua" with { type: "text" };
-import withdrawText from "./scripts/command-withdraw.lua" with { type: "text" };
-
-const ofOneServer = (text: string) => createScript(`${queueText}\n${text}`);
-const ACCEPT = ofOneServer(acceptText);
-const CANCEL = ofOneServer(cancelText);
-const CLAIM = ofOneServer(claimText);
-const CONFIRM = ofOneServer(confirmText);
-const EXPIRE = ofOneServer(expireText);
-const FAIL_WAITING = ofOneServer(failWaitingText);
-const FIND = ofOneServer(findText);
-const FORGET = ofOneServer(forgetText);
-const GIVE_BACK = ofOneServer(giveBackText);
-const HOLD = ofOneServer(holdText);
-const LIST = ofOneServer(listText);
-const LIST_SENT = ofOneServer(listSentText);
-const LOOK = ofOneServer(lookText);
-const SETTLE = ofOneServer(settleText);
-const WITHDRAW = ofOneServer(withdrawText);
-const MARK = createScript(markText);
-const UNMARK = createScript(unmarkText);
+import type { Script } from "./script.ts";
 
 /**
  * A mark that is younger than the first is not renewed, one that is younger than the second not taken back. What lies

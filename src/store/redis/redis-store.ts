@@ -30,27 +30,25 @@ import { createSampler } from "../../core/sampler.ts";
 import { randomBase62 } from "../../core/token.ts";
 import type { Sealer } from "../sealer.ts";
 import { isRightSecret, SECRET_CHECK, sealSecretCheck } from "../secret-check.ts";
+import { AuditLog } from "./audit-log.ts";
 import { listDurabilityProblems } from "./check-durability.ts";
 import { RedisCommandQueue } from "./command-queue.ts";
 import { type Change, Directory, VERSIONS_KEPT } from "./directory.ts";
 import { NAMES } from "./names.ts";
 import { type KeyRecord, type ServerRecord, toGameServer, toKeyDetails } from "./records.ts";
-import { type RedisAddress, RedisLink, type Reply } from "./redis-link.ts";
+import { type RedisAddress, RedisLink } from "./redis-link.ts";
 import { RedisRelayShare } from "./relay-share.ts";
 import { createScript } from "./script.ts";
 import heartbeatText from "./scripts/heartbeat.lua" with { type: "text" };
-import tidyAuditText from "./scripts/tidy-audit.lua" with { type: "text" };
 import { SharedLimits } from "./shared-limits.ts";
 import { UsageTable } from "./usage-table.ts";
 
 const HEARTBEAT = createScript(heartbeatText);
-const TIDY_AUDIT = createScript(tidyAuditText);
 const HEARTBEAT_EVERY_MS = 250;
 /** An instance that gave no sign for so long does not count any more. */
 const INSTANCE_LIVES_MS = 5_000;
 /** A script that arrives later than this acts no more: its sender has given up by then. */
 const WRITE_WITHIN_MS = 450;
-const AUDIT_TIDIED_AT_ONCE = 500;
 const FAULT_LOG_MS = 60_000;
 const ID_LENGTH = 20;
 const READ_AT_ONCE = 500;
@@ -95,6 +93,7 @@ export class RedisStore implements PortableStore {
   readonly #directory: Directory;
   readonly #limits: SharedLimits;
   readonly #usage: UsageTable;
+  readonly #audit: AuditLog;
   readonly #instance = randomBase62(ID_LENGTH, randomBytes);
   #heart: ReturnType<typeof setInterval> | undefined;
   #beat: Promise<void> | undefined;
@@ -119,6 +118,7 @@ export class RedisStore implements PortableStore {
       log: settings.log,
     });
     this.#usage = new UsageTable(link, times);
+    this.#audit = new AuditLog(link, times);
     this.relayShare = new RedisRelayShare(link, times, () => randomBase62(ID_LENGTH, randomBytes));
     this.commands = new RedisCommandQueue({
       link,
@@ -390,13 +390,8 @@ export class RedisStore implements PortableStore {
     await this.#directory.change(async () => ({ change, result: true }));
   }
 
-  async listAudit({ limit, cursor }: PageRequest): Promise<Page<AuditEntry>> {
-    const before = cursor === undefined ? "+inf" : `(${Number.parseInt(cursor, 36) || 0}`;
-    const range = ["ZRANGE", NAMES.audit, before, "-inf", "BYSCORE", "REV", "LIMIT", 0, limit + 1];
-    const members = (await this.#link.send(NAMES.audit, ...range)) as string[];
-    const items = members.slice(0, limit).map(parseAuditEntry);
-    const last = items.at(-1);
-    return { items, next: members.length > limit && last ? last.id.slice("aud_".length) : null };
+  listAudit(page: PageRequest): Promise<Page<AuditEntry>> {
+    return this.#audit.list(page);
   }
 
   async tidy({ now, usage, audit, commands }: TidyTimes): Promise<void> {
@@ -415,11 +410,7 @@ export class RedisStore implements PortableStore {
       "-inf",
       `(${audit}`,
     );
-    let tidied: Reply;
-    do {
-      const args = [...this.#timesOf(now), audit, AUDIT_TIDIED_AT_ONCE];
-      tidied = await this.#link.run(TIDY_AUDIT, [NAMES.audit], args);
-    } while (tidied === AUDIT_TIDIED_AT_ONCE);
+    await this.#audit.forgetBefore(audit, now);
   }
 
   async findSetting(name: string): Promise<string | undefined> {
@@ -629,12 +620,6 @@ export class RedisStore implements PortableStore {
 function stepToRevoke(record: KeyRecord, now: number): ["HSET", string, string, string] {
   const revoked: KeyRecord = { ...record, tokens: [], revokedAt: now };
   return ["HSET", NAMES.keys, record.keyId, JSON.stringify(revoked)];
-}
-
-function parseAuditEntry(member: string): AuditEntry {
-  const space = member.indexOf(" ");
-  const entry = JSON.parse(member.slice(space + 1)) as AuditNote & { target: string };
-  return { id: `aud_${Number(member.slice(0, space)).toString(36)}`, ...entry };
 }
 
 function newId(prefix: string): string {

@@ -1,0 +1,43 @@
+// Who changed what: a sorted set. Entries are added by the change they tell of, in its own script, and never altered.
+import type { AuditEntry, AuditNote, Page, PageRequest } from "../../core/ports.ts";
+import type { ScriptTimes } from "./directory.ts";
+import { NAMES } from "./names.ts";
+import type { RedisLink, Reply } from "./redis-link.ts";
+import { createScript } from "./script.ts";
+import tidyAuditText from "./scripts/tidy-audit.lua" with { type: "text" };
+
+const TIDY = createScript(tidyAuditText);
+const TIDIED_AT_ONCE = 500;
+
+export class AuditLog {
+  readonly #link: RedisLink;
+  readonly #times: ScriptTimes;
+
+  constructor(link: RedisLink, times: ScriptTimes) {
+    this.#link = link;
+    this.#times = times;
+  }
+
+  async list({ limit, cursor }: PageRequest): Promise<Page<AuditEntry>> {
+    const before = cursor === undefined ? "+inf" : `(${Number.parseInt(cursor, 36) || 0}`;
+    const range = ["ZRANGE", NAMES.audit, before, "-inf", "BYSCORE", "REV", "LIMIT", 0, limit + 1];
+    const members = (await this.#link.send(NAMES.audit, ...range)) as string[];
+    const items = members.slice(0, limit).map(parseEntry);
+    const last = items.at(-1);
+    return { items, next: members.length > limit && last ? last.id.slice("aud_".length) : null };
+  }
+
+  /** Part by part, each with a deadline of its own. */
+  async forgetBefore(time: number, now: number): Promise<void> {
+    let tidied: Reply;
+    do {
+      tidied = await this.#link.run(TIDY, [NAMES.audit], [...this.#times(now), time, TIDIED_AT_ONCE]);
+    } while (tidied === TIDIED_AT_ONCE);
+  }
+}
+
+function parseEntry(member: string): AuditEntry {
+  const space = member.indexOf(" ");
+  const entry = JSON.parse(member.slice(space + 1)) as AuditNote & { target: string };
+  return { id: `aud_${Number(member.slice(0, space)).toString(36)}`, ...entry };
+}
