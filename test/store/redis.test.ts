@@ -229,6 +229,10 @@ describe("instances on one Redis", () => {
     });
     const draft = { name: "One", community: null, serverKey: "a-b" };
     const { serverId } = await store.createServer(draft, store.clock());
+    // Whoever has seen another instance has seen its own change, too.
+    const other = await open(single.address);
+    await until("the other is not seen", () => store.instances === 2);
+    await other.close();
     await single.ask("FLUSHALL");
     await until("the server is not forgotten", () => store.findServer(serverId) === undefined, 2_000);
     expect(said).toEqual([expect.stringContaining("Redis is empty")]);
