@@ -78,7 +78,8 @@ async function open(name: string, { dataDir, secret }: MigrationSettings): Promi
   const address = parseRedisAddress(name);
   if (!address) throw new StartRefused("one of the stores is neither sqlite nor the address of a Redis", 2);
   const { openRedisStore } = await import("./store/redis/redis-store.ts");
-  return openRedisStore({ address, sealer, log: SILENT, commandLeaseMs: COMMAND_LEASE_MS });
+  const { PATIENT_ANSWER_WITHIN_MS: answerWithinMs } = await import("./store/redis/redis-link.ts");
+  return openRedisStore({ address, sealer, log: SILENT, commandLeaseMs: COMMAND_LEASE_MS, answerWithinMs });
 }
 
 async function collect(store: PortableStore): Promise<PortableItem[]> {

@@ -74,6 +74,8 @@ test("everything arrives as it was, there and back, and the keys work on", async
   await redis.ask("FLUSHALL");
   const [cwd, back] = [makeFolder(), makeFolder()];
   const token = await fill(cwd);
+  // Longer than a request would wait for it.
+  await redis.ask("CLIENT", "PAUSE", "2500", "ALL");
   const there = await runToEnd(
     ["migrate", "--from", "sqlite", "--to", redis.url, "--data-dir", cwd, "--json"],
     { cwd, env },

@@ -6,8 +6,10 @@ import type { Log } from "../../core/ports.ts";
 import { DIRECTORY_TAG, NAMES } from "./names.ts";
 import type { Script } from "./script.ts";
 
-/** Nobody waits longer for Redis than this; a request may have to wait twice. */
+/** No request waits longer for Redis than this, though it may have to wait twice. */
 const ANSWER_WITHIN_MS = 550;
+/** For the tools of operators, who would rather wait than begin again. */
+export const PATIENT_ANSWER_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 const RECONNECT_EVERY_MS = 200;
 const CONNECT_WITHIN_MS = 1_000;
@@ -56,6 +58,7 @@ export class RedisLink {
   readonly #open: () => Promise<Client>;
   readonly isCluster: boolean;
   readonly #log: Log;
+  readonly #answerWithinMs: number;
   /** In the order in which they were asked. */
   readonly #questions = new Set<Question>();
   /** Tags whose part of a cluster does not answer, and when it is asked again. */
@@ -67,17 +70,26 @@ export class RedisLink {
   #isClosed = false;
 
   /** Throws when there is no answer. */
-  static async open(address: RedisAddress, log: Log): Promise<RedisLink> {
+  static async open(address: RedisAddress, log: Log, answerWithinMs = ANSWER_WITHIN_MS): Promise<RedisLink> {
     const onError = (error: Error) => log.debug({ err: error }, "the line to Redis is troubled");
-    const open = () => (address.isCluster ? openCluster(address, onError) : openSingle(address, onError));
-    return new RedisLink(await open(), open, address.isCluster, log);
+    const connectWithinMs = Math.max(CONNECT_WITHIN_MS, answerWithinMs);
+    const openClient = address.isCluster ? openCluster : openSingle;
+    const open = () => openClient(address, connectWithinMs, onError);
+    return new RedisLink(await open(), open, address.isCluster, log, answerWithinMs);
   }
 
-  private constructor(client: Client, open: () => Promise<Client>, isCluster: boolean, log: Log) {
+  private constructor(
+    client: Client,
+    open: () => Promise<Client>,
+    isCluster: boolean,
+    log: Log,
+    answerWithinMs: number,
+  ) {
     this.#client = client;
     this.#open = open;
     this.isCluster = isCluster;
     this.#log = log;
+    this.#answerWithinMs = answerWithinMs;
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
     this.#timer.unref();
   }
@@ -151,7 +163,7 @@ export class RedisLink {
   #look(): void {
     const now = performance.now();
     for (const question of this.#questions) {
-      if (now - question.askedAt <= ANSWER_WITHIN_MS) break;
+      if (now - question.askedAt <= this.#answerWithinMs) break;
       this.#questions.delete(question);
       question.reject(new StoreUnavailable("Redis did not answer in time"));
       // One part of a cluster that is silent must not stop the others.
@@ -215,22 +227,26 @@ function tagOf(key: string): string {
 const RESP = 2;
 
 /** Without a queue of its own: what cannot be sent now fails now. */
-function optionsOf(address: RedisAddress) {
+function optionsOf(address: RedisAddress, connectWithinMs: number) {
   const { username, password, isTls } = address;
   return {
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     disableOfflineQueue: true,
     socket: {
-      connectTimeout: CONNECT_WITHIN_MS,
+      connectTimeout: connectWithinMs,
       reconnectStrategy: () => RECONNECT_EVERY_MS,
       ...(isTls && { tls: true as const }),
     },
   };
 }
 
-async function openSingle(address: RedisAddress, onError: (error: Error) => void): Promise<Client> {
-  const { socket, ...options } = optionsOf(address);
+async function openSingle(
+  address: RedisAddress,
+  connectWithinMs: number,
+  onError: (error: Error) => void,
+): Promise<Client> {
+  const { socket, ...options } = optionsOf(address, connectWithinMs);
   const [node] = address.nodes;
   let isConnected = false;
   const client = createClient({
@@ -246,7 +262,7 @@ async function openSingle(address: RedisAddress, onError: (error: Error) => void
     },
   });
   client.on("error", onError);
-  await connectInTime(client);
+  await connectInTime(client, connectWithinMs);
   isConnected = true;
   return {
     send: (_, args) => client.sendCommand<Reply>(args),
@@ -256,16 +272,20 @@ async function openSingle(address: RedisAddress, onError: (error: Error) => void
   };
 }
 
-async function openCluster(address: RedisAddress, onError: (error: Error) => void): Promise<Client> {
+async function openCluster(
+  address: RedisAddress,
+  connectWithinMs: number,
+  onError: (error: Error) => void,
+): Promise<Client> {
   const cluster = createCluster({
     RESP,
     rootNodes: address.nodes.map((node) => ({
       socket: { ...node, ...(address.isTls && { tls: true as const }) },
     })),
-    defaults: optionsOf(address),
+    defaults: optionsOf(address, connectWithinMs),
   });
   cluster.on("error", onError);
-  await connectInTime(cluster);
+  await connectInTime(cluster, connectWithinMs);
   return {
     send: (key, args) => cluster.sendCommand<Reply>(key, false, args),
     async sendToAll(args) {
@@ -279,9 +299,12 @@ async function openCluster(address: RedisAddress, onError: (error: Error) => voi
 }
 
 /** A server that takes connections and says nothing would be waited for without end. */
-async function connectInTime(client: { connect(): Promise<unknown>; destroy(): void }): Promise<void> {
+async function connectInTime(
+  client: { connect(): Promise<unknown>; destroy(): void },
+  withinMs: number,
+): Promise<void> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error("Redis does not answer")), CONNECT_WITHIN_MS);
+  const timer = setTimeout(() => reject(new Error("Redis does not answer")), withinMs);
   try {
     await Promise.race([client.connect(), promise]);
   } catch (error) {

@@ -61,6 +61,8 @@ export type RedisStoreSettings = {
   readonly log: Log;
   /** How long a command that an instance is sending belongs to it. */
   readonly commandLeaseMs: number;
+  /** How long each answer of Redis is waited for, when it is not for a request. */
+  readonly answerWithinMs?: number;
   /** In tests, instead of Redis's own clock. */
   readonly clock?: Clock;
 };
@@ -69,7 +71,7 @@ export type RedisStoreSettings = {
 export async function openRedisStore(settings: RedisStoreSettings): Promise<RedisStore> {
   let link: RedisLink | undefined;
   try {
-    link = await RedisLink.open(settings.address, settings.log);
+    link = await RedisLink.open(settings.address, settings.log, settings.answerWithinMs);
     const store = new RedisStore(link, settings);
     await store.start();
     return store;
