@@ -20,13 +20,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   "transfer-encoding",
 ]);
 /** Headers that must be there, with a value of each one's own. */
-const VARYING: ReadonlySet<string> = new Set([
-  "age",
-  "etag",
-  "retry-after",
-  "x-ratelimit-reset",
-  "x-request-id",
-]);
+const VARYING: ReadonlySet<string> = new Set(["age", "etag", "retry-after", "x-ratelimit-reset"]);
 
 /** The answer to every case. Uses up the token that is given for refusals. */
 export async function collectAnswers(

@@ -22,9 +22,6 @@ export const OBSOLETE = JSON.stringify({
   message: "Endpoint устарел. Используйте более новую версию API.",
 });
 
-let requests = 0;
-export const makeRequestId = () => `req_bench0${(++requests).toString(36)}`;
-
 /** The known tokens, and the body for a query: put together once for each set of sections, as anybody would. */
 export function readStage(folder) {
   const read = (name) => readFileSync(join(folder, "parts", name), "utf8");
@@ -67,7 +64,6 @@ export function refusalHeaders(more) {
   return {
     "Content-Type": "application/json",
     "Cache-Control": "no-store",
-    "X-Request-Id": makeRequestId(),
     ...more,
   };
 }

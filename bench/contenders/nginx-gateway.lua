@@ -11,7 +11,7 @@ local LIMITED = '{"code":5016,"message":"rate_limit_exceeded","retry_after":%d,'
   .. '"details":{"limit":%d,"count":%d,"excess":%d,"reset_at":%.0f}}'
 
 local tokens, parts, bodies = {}, {}, {}
-local loaded_at, requests = 0, 0
+local loaded_at = 0
 local counts = ngx.shared.counts
 
 local function read_file(path)
@@ -53,11 +53,9 @@ local function send(status, text)
 end
 
 local function refuse(status, text)
-  requests = requests + 1
   local header = ngx.header
   header['Content-Type'] = 'application/json'
   header['Cache-Control'] = 'no-store'
-  header['X-Request-Id'] = 'req_bench0' .. requests
   send(status, text)
 end
 

@@ -1,19 +1,11 @@
 // How answers look on the wire: bodies, headers, and the one way from a refusal to a response.
-import { ERRORS, type ErrorRow, type Refusal } from "../core/errors.ts";
+import type { ErrorRow, Refusal } from "../core/errors.ts";
 import { LIMIT_PER_WINDOW } from "../core/rate-limit.ts";
 import type { LimitReport } from "../gateway/admit.ts";
 import type { Call } from "./call.ts";
 
 const encoder = new TextEncoder();
 export const LIMIT_TEXT = String(LIMIT_PER_WINDOW);
-
-/** Errors without fields are the ones that floods get, so their bytes are made once. */
-const PLAIN_BODIES: ReadonlyMap<ErrorRow, Uint8Array<ArrayBuffer>> = new Map(
-  Object.values(ERRORS).map((row) => [
-    row,
-    encoder.encode(JSON.stringify({ code: row.code, message: row.message })),
-  ]),
-);
 
 export const LIMIT_BUCKET = "server";
 
@@ -29,7 +21,6 @@ export function answerRefusal(call: Call, refusal: Refusal, report: LimitReport 
   const { refused, fields, headers } = refusal;
   call.code = refused.code;
   const response = respond(errorBody(refused, fields), refused.status, report);
-  response.headers.set("X-Request-Id", call.id);
   for (const name in headers) response.headers.set(name, headers[name] ?? "");
   return response;
 }
@@ -56,7 +47,19 @@ export function toResetSeconds(resetAt: number): string {
   return String(Math.ceil(resetAt / 1000));
 }
 
+type ErrorText = { readonly whole: Uint8Array<ArrayBuffer>; readonly beginning: string };
+
+/** Floods get errors, so what all errors of a row say is written once: alone, and as the beginning of one that says more. */
+const errorTexts = new WeakMap<ErrorRow, ErrorText>();
+
 function errorBody(row: ErrorRow, fields: Refusal["fields"]): Uint8Array<ArrayBuffer> | string {
-  const plain = fields === undefined ? PLAIN_BODIES.get(row) : undefined;
-  return plain ?? JSON.stringify({ code: row.code, message: row.message, ...fields });
+  const { whole, beginning } = errorTexts.get(row) ?? writeErrorText(row);
+  return fields ? beginning + JSON.stringify(fields).slice(1) : whole;
+}
+
+function writeErrorText(row: ErrorRow): ErrorText {
+  const plain = JSON.stringify({ code: row.code, message: row.message });
+  const text = { whole: encoder.encode(plain), beginning: `${plain.slice(0, -1)},` };
+  errorTexts.set(row, text);
+  return text;
 }

@@ -40,10 +40,14 @@ export class Call {
     readonly now: number,
   ) {}
 
-  /** Made up on demand: most requests need none. */
+  /** By which the log speaks of this request. Made up on demand: of most it says nothing. */
   get id(): string {
     this.#id ??= `req_${PROCESS_MARK}${(++callsSeen).toString(36)}`;
     return this.#id;
+  }
+
+  get hasId(): boolean {
+    return this.#id !== undefined;
   }
 
   /** The address at the other end of the socket; empty when it is gone already. */

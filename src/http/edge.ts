@@ -64,6 +64,7 @@ export function createEdge({ findTarget, cors, clock, log, isDraining, watch }: 
     cors.mark(call.request, answer);
     if (isDraining()) answer.headers.set("Connection", "close");
     watch(call, answer);
+    if (call.hasId) answer.headers.set("X-Request-Id", call.id);
     return answer;
   }
 

@@ -343,6 +343,19 @@ describe("7 errors", () => {
     expect(logged).toContain("secret detail");
   });
 
+  test("an answer has an X-Request-Id exactly when the log speaks of it", async () => {
+    const quiet = await gatehouse.get("/nothing-here", key.token);
+    expect(quiet.status).toBe(404);
+    expect(quiet.headers.get("x-request-id")).toBeNull();
+    const talkative = await startGatehouse({ env: { GATEHOUSE_LOG_LEVEL: "debug" } });
+    for (const path of ["/nothing-here", "/healthz"]) {
+      const id = (await talkative.get(path)).headers.get("x-request-id");
+      expect(id).toMatch(/^req_/);
+      expect(talkative.logLines.filter((line) => line.includes(`"${id}"`))).toHaveLength(1);
+    }
+    await talkative.stop();
+  });
+
   test("7.3 an upstream message is cleaned, capped and free of the server key", async () => {
     const mine = await gatehouse.addServer({ serverKey: "precious-Secret" });
     const { token } = await gatehouse.addKey(mine);

@@ -50,7 +50,7 @@ export function describeErrors(
     name: nameOf(sorted, limit.length > 0),
     description: sorted.map((name) => `**${ERRORS[name].code}**: ${ERROR_GUIDE[name].when}`).join("\n\n"),
     headers: [
-      "RequestId",
+      "RequestIdSometimes",
       "CacheControl",
       ...(status === 401 ? (["Authenticate"] as const) : []),
       ...retryHeaders(sorted),

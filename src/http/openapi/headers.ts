@@ -48,7 +48,7 @@ const PLAIN_HEADERS = {
   RequestId: {
     header: "X-Request-Id",
     description:
-      "On errors: what the operator needs to find the request in the log, where every request is at the level debug.",
+      "Only when the operator's log speaks of this request, under this name: after mistakes of our own, and at the level debug after every request.",
     schema: Type.String({ pattern: "^req_[0-9a-z]+$" }),
     example: "req_k3v9qa1f",
   },
@@ -95,7 +95,11 @@ const PLAIN_HEADERS = {
 const ALWAYS = { ...LIMIT_HEADERS, ...PLAIN_HEADERS };
 
 export type LimitHeaderName = keyof typeof LIMIT_HEADERS;
-export type HeaderName = keyof typeof ALWAYS | `${LimitHeaderName}Sometimes` | "RetryAfterSometimes";
+export type HeaderName =
+  | keyof typeof ALWAYS
+  | `${LimitHeaderName}Sometimes`
+  | "RetryAfterSometimes"
+  | "RequestIdSometimes";
 
 export const LIMIT_HEADER_NAMES = Object.keys(LIMIT_HEADERS) as LimitHeaderName[];
 
