@@ -2,17 +2,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createAddressList } from "./address.ts";
-import { type Access, type ApiKey, DEFAULT_RIGHTS, findForbidden, isExpired } from "./api-key.ts";
+import { type Access, DEFAULT_RIGHTS, findForbidden, type Grant, isExpired } from "./api-key.ts";
 import { toSectionNames, toSectionSet } from "./sections.ts";
 
-const KEY: ApiKey = {
-  keyId: "key_1",
-  serverId: "srv_1",
+const GRANT: Grant = {
   versions: ["v2"],
   sections: toSectionSet(["Players", "Queue"]),
   commands: [],
   allowedFrom: createAddressList(["10.0.0.0/8"]),
-  expiresAt: null,
   isSuspended: false,
 };
 const ACCESS: Access = {
@@ -23,32 +20,32 @@ const ACCESS: Access = {
   findAddress: () => "10.1.2.3",
 };
 
-const codeOf = (key: Partial<ApiKey>, access: Partial<Access>) =>
-  findForbidden({ ...KEY, ...key }, { ...ACCESS, ...access })?.refused.code;
+const codeOf = (grant: Partial<Grant>, access: Partial<Access>) =>
+  findForbidden({ ...GRANT, ...grant }, { ...ACCESS, ...access })?.refused.code;
 
 /** Every rule, with what breaks it, in the order in which they are judged. */
 const RULES = [
-  { code: 5010, key: { versions: ["v1"] }, access: {} },
-  { code: 5009, key: { isSuspended: true }, access: {} },
-  { code: 5009, key: {}, access: { findAddress: () => "11.0.0.1" } },
-  { code: 5009, key: {}, access: { community: "south" } },
-  { code: 5011, key: {}, access: { sections: toSectionSet(["Staff"]) } },
-] satisfies { code: number; key: Partial<ApiKey>; access: Partial<Access> }[];
+  { code: 5010, grant: { versions: ["v1"] }, access: {} },
+  { code: 5009, grant: { isSuspended: true }, access: {} },
+  { code: 5009, grant: {}, access: { findAddress: () => "11.0.0.1" } },
+  { code: 5009, grant: {}, access: { community: "south" } },
+  { code: 5011, grant: {}, access: { sections: toSectionSet(["Staff"]) } },
+] satisfies { code: number; grant: Partial<Grant>; access: Partial<Access> }[];
 
 test("a key within its rights is not refused", () => {
   expect(codeOf({}, {})).toBeUndefined();
 });
 
-test.each(RULES)("one broken rule gives its code, $code", ({ code, key, access }) => {
-  expect(codeOf(key, access)).toBe(code);
+test.each(RULES)("one broken rule gives its code, $code", ({ code, grant, access }) => {
+  expect(codeOf(grant, access)).toBe(code);
 });
 
 test("for any set of broken rules the first one is the answer", () => {
   fc.assert(
     fc.property(fc.subarray(RULES), (broken) => {
-      const key: Partial<ApiKey> = Object.assign({}, ...broken.map((rule) => rule.key));
+      const grant: Partial<Grant> = Object.assign({}, ...broken.map((rule) => rule.grant));
       const access: Partial<Access> = Object.assign({}, ...broken.map((rule) => rule.access));
-      expect(codeOf(key, access)).toBe(broken[0]?.code);
+      expect(codeOf(grant, access)).toBe(broken[0]?.code);
     }),
     { numRuns: 300 },
   );
@@ -104,7 +101,7 @@ test("by default a key has version 2, all nine sections, no commands and no addr
 });
 
 test("a key expires at the very millisecond of expires_at, and never without one", () => {
-  const key = { ...KEY, expiresAt: 1_000 };
+  const key = { keyId: "key_1", serverId: "srv_1", grant: GRANT, expiresAt: 1_000 };
   expect([isExpired(key, 999), isExpired(key, 1_000), isExpired(key, 1_001)]).toEqual([false, true, true]);
-  expect(isExpired({ ...KEY, expiresAt: null }, Number.MAX_SAFE_INTEGER)).toBe(false);
+  expect(isExpired({ ...key, expiresAt: null }, Number.MAX_SAFE_INTEGER)).toBe(false);
 });

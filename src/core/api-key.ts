@@ -1,6 +1,7 @@
 // An API key and what it may do. The rules of the 403 answers, in the order in which they are judged.
 import type { AddressList } from "./address.ts";
 import { ERRORS, type Refusal, refuse } from "./errors.ts";
+import type { LimitState } from "./rate-limit.ts";
 import { ALL_SECTIONS, type SectionSet } from "./sections.ts";
 
 export const VERSIONS = ["v1", "v2"] as const;
@@ -21,21 +22,28 @@ export const DEFAULT_RIGHTS: KeyRights = {
   ipAllow: [],
 };
 
-/** What a request is judged by. Held in memory for every key in use, so it has nothing that judging does not need. */
-export type ApiKey = {
-  readonly keyId: string;
-  readonly serverId: string;
+/** What a key may do, as requests are judged by it. Most keys may do the same, and share it. */
+export type Grant = {
   readonly versions: readonly Version[];
   readonly sections: SectionSet;
   readonly commands: readonly string[];
   /** Null when the key may be used from anywhere. */
   readonly allowedFrom: AddressList | null;
-  readonly expiresAt: number | null;
   readonly isSuspended: boolean;
 };
 
+/** What a request is judged by. Held in memory for every key in use, so it has nothing that judging does not need. */
+export type ApiKey = {
+  readonly keyId: string;
+  readonly serverId: string;
+  readonly grant: Grant;
+  readonly expiresAt: number | null;
+  /** Where a store keeps the key's limit, if it need not be looked for. Nobody else's business. */
+  readonly limit?: LimitState | undefined;
+};
+
 /** Which key, and whose. */
-export type KeyIdentity = Pick<ApiKey, "keyId" | "serverId">;
+export type KeyIdentity = Pick<ApiKey, "keyId" | "serverId" | "limit">;
 
 export type Access = {
   readonly version: Version;
@@ -60,15 +68,15 @@ export function endingWith(key: ApiKey, validUntil: number | null): ApiKey {
 }
 
 /** The first rule that says no, or undefined when the key may do this. */
-export function findForbidden(key: ApiKey, access: Access): Refusal | undefined {
-  if (!key.versions.includes(access.version)) return refuse(ERRORS.versionForbidden);
-  if (key.isSuspended) return refuse(ERRORS.forbidden);
-  if (key.allowedFrom && !key.allowedFrom.has(access.findAddress())) return refuse(ERRORS.forbidden);
+export function findForbidden(grant: Grant, access: Access): Refusal | undefined {
+  if (!grant.versions.includes(access.version)) return refuse(ERRORS.versionForbidden);
+  if (grant.isSuspended) return refuse(ERRORS.forbidden);
+  if (grant.allowedFrom && !grant.allowedFrom.has(access.findAddress())) return refuse(ERRORS.forbidden);
   const { community, serverCommunity } = access;
   if (community !== undefined && serverCommunity !== null && community !== serverCommunity) {
     return refuse(ERRORS.forbidden);
   }
-  if (access.isCommand && key.commands.length === 0) return refuse(ERRORS.forbidden);
-  if (access.sections & ~key.sections) return refuse(ERRORS.sectionForbidden);
+  if (access.isCommand && grant.commands.length === 0) return refuse(ERRORS.forbidden);
+  if (access.sections & ~grant.sections) return refuse(ERRORS.sectionForbidden);
   return undefined;
 }

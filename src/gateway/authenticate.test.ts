@@ -9,7 +9,8 @@ const NOW = 1_800_000_000_000;
 
 function makeKey(expiresAt: number | null = null): ApiKey {
   const { ipAllow: _, ...rights } = DEFAULT_RIGHTS;
-  return { ...rights, keyId: "key_1", serverId: "srv_1", allowedFrom: null, expiresAt, isSuspended: false };
+  const grant = { ...rights, allowedFrom: null, isSuspended: false };
+  return { keyId: "key_1", serverId: "srv_1", grant, expiresAt };
 }
 
 function setUp(keys = new Map<string, ApiKey>()) {
@@ -35,7 +36,7 @@ describe("authenticate", () => {
     const { authenticate, keys, lookups } = setUp();
     const token = addToken(keys);
     for (let i = 0; i < 3; i++)
-      expect(authenticate(`Bearer ${token}`, NOW)).toMatchObject({ key: { keyId: "key_1" } });
+      expect(authenticate(`Bearer ${token}`, NOW)).toMatchObject({ keyId: "key_1" });
     expect(lookups).toEqual([hashToken(token)]);
   });
 
@@ -43,7 +44,7 @@ describe("authenticate", () => {
     const { authenticate, keys, store } = setUp();
     const [revoked, mortal] = [addToken(keys), addToken(keys, makeKey(NOW + 1))];
     for (const token of [revoked, mortal])
-      expect(authenticate(`Bearer ${token}`, NOW)).toHaveProperty("key.keyId");
+      expect(authenticate(`Bearer ${token}`, NOW)).toHaveProperty("keyId");
     expect(authenticate(`Bearer ${mortal}`, NOW + 1)).toBe(INVALID_TOKEN);
     keys.delete(hashToken(revoked));
     store.keysVersion++;
@@ -83,7 +84,7 @@ describe("authenticate", () => {
     const authenticate = createAuthenticator(store, max);
     const meet = (times: number, now: number) => {
       for (let i = 0; i < times; i++)
-        expect(authenticate(`Bearer ${addToken(keys)}`, now)).toHaveProperty("key.keyId");
+        expect(authenticate(`Bearer ${addToken(keys)}`, now)).toHaveProperty("keyId");
       return authenticate.size();
     };
     expect(meet(max, NOW)).toBe(max);

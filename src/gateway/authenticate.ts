@@ -43,7 +43,7 @@ export function createAuthenticator(
       known.clear();
     }
     const account = known.get(header);
-    if (account) return isExpired(account.key, now) ? INVALID_TOKEN : account;
+    if (account) return isExpired(account, now) ? INVALID_TOKEN : account;
     return identify(header, now);
   }
 

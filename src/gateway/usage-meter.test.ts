@@ -14,7 +14,11 @@ import {
 const NOW = 1_800_000_000_000;
 const HOUR = NOW - (NOW % HOUR_MS);
 const { ipAllow: _, ...RIGHTS } = DEFAULT_RIGHTS;
-const KEY = { ...RIGHTS, serverId: "srv_1", allowedFrom: null, expiresAt: null, isSuspended: false };
+const KEY = {
+  serverId: "srv_1",
+  grant: { ...RIGHTS, allowedFrom: null, isSuspended: false },
+  expiresAt: null,
+};
 
 function sum(counts: ReadonlyMap<string, number>): number {
   return [...counts.values()].reduce((total, count) => total + count, 0);

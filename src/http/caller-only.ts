@@ -45,7 +45,7 @@ export function createCallerSteps(parts: {
   return { only, recheck };
 
   function judgeRights(call: Call, key: ApiKey, server: GameServer, purpose: Purpose): Refusal | undefined {
-    return findForbidden(key, {
+    return findForbidden(key.grant, {
       version: "v2",
       community: call.target.params.community,
       serverCommunity: server.community,
@@ -56,9 +56,8 @@ export function createCallerSteps(parts: {
   }
 
   function recheck(call: Call, now: number): ApiKey | Refusal {
-    const account = authenticate(call.request.headers.get("authorization"), now);
-    if (isRefusal(account)) return account;
-    const { key } = account;
+    const key = authenticate(call.request.headers.get("authorization"), now);
+    if (isRefusal(key)) return key;
     const server = store.findServer(key.serverId);
     return server ? (judgeRights(call, key, server, COMMANDING) ?? key) : INVALID_TOKEN;
   }
@@ -70,11 +69,10 @@ export function createCallerSteps(parts: {
       const account = authenticate(call.request.headers.get("authorization"), call.now);
       if (isRefusal(account)) return answerRefusal(call, account);
       call.account = account;
-      const { key } = account;
       // Not waited for unless it must be: a promise for every request would cost more than the rest of these steps.
-      const admission = admit(store, key, call.now, purpose.isCounted);
-      if (admission instanceof Promise) return admission.then((late) => allow(call, key, late));
-      return allow(call, key, admission);
+      const admission = admit(store, account, call.now, purpose.isCounted);
+      if (admission instanceof Promise) return admission.then((late) => allow(call, account, late));
+      return allow(call, account, admission);
     }
 
     function allow(call: Call, key: ApiKey, { refusal, report }: Admission): MaybePromise<Response> {

@@ -42,7 +42,7 @@ export function createCommands(parts: {
       if (isRefusal(command)) return answerRefusal(call, command);
       const idempotencyKey = parseIdempotencyKey(call.request.headers.get("idempotency-key"));
       if (typeof idempotencyKey === "object") return answerRefusal(call, idempotencyKey);
-      if (!mayRun(key.commands, command.text)) return answerRefusal(call, NOT_ALLOWED);
+      if (!mayRun(key.grant.commands, command.text)) return answerRefusal(call, NOT_ALLOWED);
       const draft = { serverId: server.serverId, keyId: key.keyId, text: command.text, idempotencyKey };
       const receipt = await submit(draft, clock());
       if (isRefusal(receipt)) return answerRefusal(call, receipt);

@@ -1,5 +1,6 @@
 // GET /v2/game/server, with and without the community segment: relay what the caller may read, and answer.
 import { isRefusal } from "../core/errors.ts";
+import { memoize } from "../core/memo.ts";
 import type { Clock } from "../core/ports.ts";
 import type { LimitReport } from "../gateway/admit.ts";
 import type { Relay } from "../gateway/relay.ts";
@@ -9,7 +10,6 @@ import { answerRefusal, LIMIT_BUCKET, LIMIT_TEXT, toResetSeconds } from "./answe
 import type { Call } from "./call.ts";
 import type { CallerHandler } from "./caller-only.ts";
 import { acceptsGzip, isMatchingEtag } from "./conditional.ts";
-import { memoize } from "./memo.ts";
 
 /** Up to here the runtime sends a late answer in one piece by itself. */
 const WHOLE_MAX = 15_000;

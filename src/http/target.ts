@@ -1,6 +1,7 @@
 // What a URL asks for: its route, the segments that vary, the query. A URL that was seen before needs no second look.
+
+import { type Memo, memoize } from "../core/memo.ts";
 import { parseSections, type SectionSet } from "../core/sections.ts";
-import { type Memo, memoize } from "./memo.ts";
 import { createRouter, isLegacyPath, type Match, type Route } from "./router.ts";
 
 const NO_PARAMS = Object.freeze({});

@@ -5,13 +5,14 @@ import { answerJson } from "./answers.ts";
 import type { CallerHandler } from "./caller-only.ts";
 
 export const tellKey: CallerHandler = (_call, { key, server, report }) => {
+  const { keyId, grant, expiresAt } = key;
   const body = {
-    key_id: key.keyId,
+    key_id: keyId,
     community: server.community,
-    versions: key.versions,
-    sections: toSectionNames(key.sections),
-    commands: key.commands,
-    expires_at: key.expiresAt,
+    versions: grant.versions,
+    sections: toSectionNames(grant.sections),
+    commands: grant.commands,
+    expires_at: expiresAt,
   };
   return answerJson(body, 200, report);
 };

@@ -106,7 +106,7 @@ describe("instances on one Redis", () => {
     await until("the key is not known", () => two.findKey("hash-1", two.clock()) !== undefined, 1_000);
     expect(two.findServer(server.serverId)).toEqual(server);
     await one.updateKey(keyId, { isSuspended: true });
-    await until("not suspended", () => two.findKey("hash-1", two.clock())?.isSuspended === true, 1_000);
+    await until("not suspended", () => two.findKey("hash-1", two.clock())?.grant.isSuspended === true, 1_000);
     await one.revokeKey(keyId, one.clock());
     await until("not revoked", () => two.findKey("hash-1", two.clock()) === undefined, 1_000);
     await closeAll([one, two]);

@@ -224,14 +224,14 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(details).toMatchObject({ lastUsedAt: null, revokedAt: null });
         await reopen();
         const key = await store.findKey("hash-1", NOW);
-        expect(key).toMatchObject({ keyId: details.keyId, serverId: server.serverId, commands: [":h"] });
         expect(key).toMatchObject({
-          versions: ["v1", "v2"],
-          sections: rights.sections,
+          keyId: details.keyId,
+          serverId: server.serverId,
+          grant: { versions: ["v1", "v2"], sections: rights.sections, commands: [":h"] },
           expiresAt: NOW + 1000,
         });
-        expect(key?.allowedFrom?.has("10.1.2.3")).toBe(true);
-        expect(key?.allowedFrom?.has("11.1.2.3")).toBe(false);
+        expect(key?.grant.allowedFrom?.has("10.1.2.3")).toBe(true);
+        expect(key?.grant.allowedFrom?.has("11.1.2.3")).toBe(false);
         expect(await store.findKeyDetails(details.keyId)).toEqual(details);
       });
 
@@ -239,8 +239,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         const server = await addServer();
         await addKey(server.serverId, "hash-1");
         expect(await store.findKey("hash-1", NOW)).toMatchObject({
-          allowedFrom: null,
-          sections: ALL_SECTIONS,
+          grant: { allowedFrom: null, sections: ALL_SECTIONS },
         });
       });
 
@@ -256,8 +255,8 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         await store.updateKey(keyId, { isSuspended: true, sections: 0, label: "new", ipAllow: ["::1"] });
         const check = async () => {
           const key = await store.findKey("hash-1", NOW);
-          expect(key).toMatchObject({ keyId, isSuspended: true, sections: 0 });
-          expect(key?.allowedFrom?.has("::1")).toBe(true);
+          expect(key).toMatchObject({ keyId, grant: { isSuspended: true, sections: 0 } });
+          expect(key?.grant.allowedFrom?.has("::1")).toBe(true);
           expect((await store.findKeyDetails(keyId))?.label).toBe("new");
         };
         await check();
@@ -367,7 +366,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         const { keyId } = await addKey(server.serverId, "old");
         await store.rotateKey(keyId, "new", NOW + 1000, NOW);
         await store.updateKey(keyId, { isSuspended: true });
-        expect((await store.findKey("old", NOW))?.isSuspended).toBe(true);
+        expect((await store.findKey("old", NOW))?.grant.isSuspended).toBe(true);
       });
 
       test("a revoked key is gone at once with all its tokens, stays readable, and cannot be changed", async () => {
@@ -457,6 +456,21 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         });
       });
 
+      test("a key counts the same however it is named, and whenever it was found", async () => {
+        const server = await addServer();
+        const { keyId, serverId } = await addKey(server.serverId, "hash-1");
+        const before = await store.findKey("hash-1", NOW);
+        await ask({ keyId, serverId }, 519);
+        const after = await store.findKey("hash-1", NOW);
+        if (!before || !after) throw new Error("the key is not found");
+        expect((await store.judge(before, NOW, true)).outcome).toBe("blocked");
+        expect((await store.judge(after, NOW, true)).outcome).toBe("blocked");
+        await store.liftBlock(keyId, NOW);
+        expect((await store.judge(before, NOW, true)).state.count).toBe(1);
+        expect((await store.judge(after, NOW, true)).state.count).toBe(2);
+        expect((await store.judge({ keyId, serverId }, NOW, true)).state.count).toBe(3);
+      });
+
       test("lifting a block that is not there changes nothing else", async () => {
         await ask(KEY_A, 3);
         await store.liftBlock("key_b", NOW);
@@ -539,7 +553,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
           expect((await store.listServers({ limit: 10 })).items).toEqual([server]);
           expect(await store.readServerKey(serverId)).toBe("abc-def");
           expect((await store.listKeys({ limit: 10 })).items).toEqual([details]);
-          expect(await store.findKey("hash-1", NOW)).toMatchObject({ keyId, isSuspended: false });
+          expect(await store.findKey("hash-1", NOW)).toMatchObject({ keyId, grant: { isSuspended: false } });
           for (const hash of ["hash-2", "hash-3"]) expect(await store.findKey(hash, NOW)).toBeUndefined();
           expect(await store.findServerByName("New")).toBeUndefined();
           expect(await store.listBlocks(NOW)).toHaveLength(1);
@@ -558,7 +572,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await readAudit()).toEqual([]);
         await reopen();
         expect(await readAudit()).toEqual([]);
-        expect(await store.findKey("hash-1", NOW)).toMatchObject({ keyId, isSuspended: false });
+        expect(await store.findKey("hash-1", NOW)).toMatchObject({ keyId, grant: { isSuspended: false } });
       });
 
       /** Tries every change with a note; each must say that the store is not available. */

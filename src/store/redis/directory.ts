@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { type ApiKey, endingWith, isExpired } from "../../core/api-key.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
-import type { AuditNote, KeptToken, Log } from "../../core/ports.ts";
+import type { AuditNote, Log } from "../../core/ports.ts";
 import { randomBase62 } from "../../core/token.ts";
 import { NAMES } from "./names.ts";
 import { type KeyRecord, type ServerRecord, toApiKey, toGameServer } from "./records.ts";
@@ -47,8 +47,8 @@ export class Directory {
   readonly #log: Log;
   readonly #sealedKeys = new Map<string, string>();
   readonly #deleted = new Set<string>();
-  /** What of each key is in `#keys`, so that it can be taken out again. */
-  readonly #known = new Map<string, { readonly serverId: string; readonly tokens: readonly KeptToken[] }>();
+  /** What of each key is in `#keys`, so that it can be taken out again: the hashes of its tokens in one text, mostly of one. */
+  readonly #known = new Map<string, { readonly key: ApiKey; readonly tokenHashes: string }>();
   #keysVersion = 0;
   #version = 0;
   #changeId = "";
@@ -100,7 +100,7 @@ export class Directory {
 
   /** The server that a key belongs to; undefined for keys that cannot be used. */
   serverOf(keyId: string): string | undefined {
-    return this.#known.get(keyId)?.serverId;
+    return this.#known.get(keyId)?.key.serverId;
   }
 
   /** Reads everything. What was known and is no longer there is forgotten. */
@@ -229,14 +229,16 @@ export class Directory {
     }
     const known = this.#known.get(id);
     if (known) {
-      for (const { tokenHash } of known.tokens) this.#keys.delete(tokenHash);
+      for (const tokenHash of known.tokenHashes.split(" ")) this.#keys.delete(tokenHash);
       this.#known.delete(id);
       this.#keysVersion++;
     }
     const record = text === null ? undefined : (JSON.parse(text) as KeyRecord);
     if (!record || record.revokedAt !== null) return;
-    this.#known.set(id, { serverId: record.serverId, tokens: record.tokens });
-    const key = toApiKey(record);
+    // With the server's own spelling of its id: a hundred thousand keys need not each keep a copy.
+    const key = toApiKey(record, this.#servers.get(record.serverId)?.serverId ?? record.serverId);
+    const tokenHashes = record.tokens.map(({ tokenHash }) => tokenHash).join(" ");
+    this.#known.set(key.keyId, { key, tokenHashes });
     for (const { tokenHash, validUntil } of record.tokens)
       this.#keys.set(tokenHash, endingWith(key, validUntil));
   }

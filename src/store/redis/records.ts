@@ -1,8 +1,8 @@
 // How servers and keys are written in Redis, as JSON, and how they become the things the rules know.
-import { createAddressList } from "../../core/address.ts";
 import type { ApiKey } from "../../core/api-key.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { KeptToken, KeyDetails } from "../../core/ports.ts";
+import { readGrant } from "../read-grant.ts";
 
 export type ServerRecord = GameServer & {
   /** Its place in lists. */
@@ -28,15 +28,8 @@ export function toKeyDetails(
   return { ...key, lastUsedAt };
 }
 
-export function toApiKey(record: KeyRecord): ApiKey {
-  return {
-    keyId: record.keyId,
-    serverId: record.serverId,
-    versions: record.versions,
-    sections: record.sections,
-    commands: record.commands,
-    allowedFrom: record.ipAllow.length === 0 ? null : createAddressList(record.ipAllow),
-    expiresAt: record.expiresAt,
-    isSuspended: record.isSuspended,
-  };
+export function toApiKey(record: KeyRecord, serverId: string): ApiKey {
+  const { keyId, versions, sections, commands, ipAllow, isSuspended, expiresAt } = record;
+  const grant = readGrant(JSON.stringify([versions, sections, commands, ipAllow, isSuspended]));
+  return { keyId, serverId, grant, expiresAt };
 }

@@ -1,17 +1,16 @@
 // The state of every key's limit, in memory, and the blocks among them, on disk too.
 import type { Database } from "bun:sqlite";
+import type { KeyIdentity } from "../../core/api-key.ts";
 import type { Block, Log } from "../../core/ports.ts";
 import { FRESH_LIMIT, judgeRequest, type LimitState, type Verdict } from "../../core/rate-limit.ts";
 
 const SAVE_AGAIN_MS = 1_000;
 
-type Changing<T> = { -readonly [K in keyof T]: T[K] };
-
 export class LimitBook {
   readonly #db: Database;
   readonly #log: Log;
   /** One entry a key that was used at least once, so never more than there are keys. */
-  readonly #states = new Map<string, Changing<LimitState>>();
+  readonly #states = new Map<string, LimitState>();
   /** Keys whose blocks the disk has refused; tried again each second, and before closing. */
   readonly #unsaved = new Set<string>();
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -23,24 +22,24 @@ export class LimitBook {
     for (const block of blocks.all()) this.learn(block);
   }
 
-  learn({ keyId, blockedUntil }: Block): void {
-    this.#states.set(keyId, { ...FRESH_LIMIT, blockedUntil });
+  /** The state of this key's limit, as it will be at any time: it is changed in place. */
+  of(keyId: string): LimitState {
+    const kept = this.#states.get(keyId);
+    if (kept) return kept;
+    const fresh = { ...FRESH_LIMIT };
+    this.#states.set(keyId, fresh);
+    return fresh;
   }
 
-  judge(keyId: string, now: number, isCounted: boolean): Verdict {
-    const kept = this.#states.get(keyId);
-    const verdict = judgeRequest(kept ?? FRESH_LIMIT, now, isCounted);
-    const { state } = verdict;
-    if (kept) {
-      // Changed in place: to keep every new state would be a hundred thousand objects a window that outlive their request.
-      kept.resetAt = state.resetAt;
-      kept.count = state.count;
-      kept.blockedUntil = state.blockedUntil;
-    } else {
-      this.#states.set(keyId, { ...state });
-    }
+  learn({ keyId, blockedUntil }: Block): void {
+    change(this.of(keyId), { ...FRESH_LIMIT, blockedUntil });
+  }
+
+  judge({ keyId, limit = this.of(keyId) }: KeyIdentity, now: number, isCounted: boolean): Verdict {
+    const verdict = judgeRequest(limit, now, isCounted);
+    change(limit, verdict.state);
     if (verdict.blockChanged) {
-      const { blockedUntil } = state;
+      const { blockedUntil } = verdict.state;
       this.#log.warn({ key_id: keyId, blocked_until: blockedUntil }, "a key is blocked for spam");
       this.#save(keyId, blockedUntil);
     }
@@ -64,6 +63,12 @@ export class LimitBook {
     this.#db.query("DELETE FROM blocks WHERE key_id = ?").run(keyId);
   }
 
+  startOver(keyId: string): void {
+    change(this.of(keyId), FRESH_LIMIT);
+    this.#unsaved.delete(keyId);
+  }
+
+  /** For a key that is no more. */
   forget(keyId: string): void {
     this.#states.delete(keyId);
     this.#unsaved.delete(keyId);
@@ -94,4 +99,14 @@ export class LimitBook {
       this.#retry.unref();
     }
   }
+}
+
+/** In place: to keep every new state would be a hundred thousand objects a window that outlive their request. */
+function change(
+  kept: { -readonly [K in keyof LimitState]: LimitState[K] },
+  { resetAt, count, blockedUntil }: LimitState,
+): void {
+  kept.resetAt = resetAt;
+  kept.count = count;
+  kept.blockedUntil = blockedUntil;
 }

@@ -1,8 +1,9 @@
 // How servers and keys look in the tables, and how they become the things the rules know.
-import { createAddressList } from "../../core/address.ts";
 import type { ApiKey, Version } from "../../core/api-key.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { KeyDetails } from "../../core/ports.ts";
+import type { LimitState } from "../../core/rate-limit.ts";
+import { readGrant } from "../read-grant.ts";
 
 export type ServerRow = {
   seq: number;
@@ -62,27 +63,8 @@ export function toKeyDetails(row: KeyRow): KeyDetails {
   };
 }
 
-export function toApiKey(row: ApiKeyRow, serverId: string): ApiKey {
-  return {
-    keyId: row.key_id,
-    serverId,
-    versions: readList(row.versions) as readonly Version[],
-    sections: row.sections,
-    commands: readList(row.commands),
-    allowedFrom: row.ip_allow === "[]" ? null : createAddressList(JSON.parse(row.ip_allow) as string[]),
-    expiresAt: row.expires_at,
-    isSuspended: row.suspended !== 0,
-  };
-}
-
-/** Most of a hundred thousand keys have the same lists; each distinct list is kept once. */
-const LISTS_MAX = 1_000;
-const lists = new Map<string, readonly string[]>();
-
-function readList(json: string): readonly string[] {
-  const kept = lists.get(json);
-  if (kept) return kept;
-  const list = JSON.parse(json) as string[];
-  if (lists.size < LISTS_MAX) lists.set(json, list);
-  return list;
+export function toApiKey(row: ApiKeyRow, serverId: string, limit: LimitState): ApiKey {
+  const { versions, sections, commands, ip_allow, suspended } = row;
+  const grant = readGrant(`[${versions},${sections},${commands},${ip_allow},${suspended !== 0}]`);
+  return { keyId: row.key_id, serverId, grant, expiresAt: row.expires_at, limit };
 }

@@ -121,8 +121,8 @@ class SqliteStore implements PortableStore {
     return this.#servers.get(serverId);
   }
 
-  judge({ keyId }: KeyIdentity, now: number, isCounted: boolean): Verdict {
-    return this.#limits.judge(keyId, now, isCounted);
+  judge(key: KeyIdentity, now: number, isCounted: boolean): Verdict {
+    return this.#limits.judge(key, now, isCounted);
   }
 
   async createServer(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer> {
@@ -342,7 +342,7 @@ class SqliteStore implements PortableStore {
   async liftBlock(keyId: string, now: number, note?: AuditNote): Promise<void> {
     if (!this.#limits.isBlocked(keyId, now)) return;
     this.#writeNoted(keyId, note, () => this.#limits.deleteSaved(keyId));
-    this.#limits.forget(keyId);
+    this.#limits.startOver(keyId);
   }
 
   async addUsage(cells: readonly UsageCell[]): Promise<readonly UsageCell[]> {
@@ -441,7 +441,8 @@ class SqliteStore implements PortableStore {
 
   /** With the server's own spelling of its id: a hundred thousand keys need not each keep a copy. */
   #toApiKey(row: ApiKeyRow): ApiKey {
-    return toApiKey(row, this.#servers.get(row.server_id)?.serverId ?? row.server_id);
+    const serverId = this.#servers.get(row.server_id)?.serverId ?? row.server_id;
+    return toApiKey(row, serverId, this.#limits.of(row.key_id));
   }
 
   /** Fails early, not at the first read of a server, when the database was made with another secret. */

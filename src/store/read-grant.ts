@@ -1,0 +1,21 @@
+// What a key may do, from the text that a store keeps of it. A hundred thousand keys that may do the same share it.
+import { createAddressList } from "../core/address.ts";
+import type { Grant, Version } from "../core/api-key.ts";
+import { memoize } from "../core/memo.ts";
+import type { SectionSet } from "../core/sections.ts";
+
+const GRANTS_MAX = 1_000;
+const TEXT_LENGTH_MAX = 2_000;
+
+type Parts = [Version[], SectionSet, commands: string[], ipAllow: string[], isSuspended: boolean];
+
+/** The text is a JSON list: versions, sections, commands, addresses, whether the key is suspended. */
+export const readGrant = memoize<Grant>(
+  (text) => {
+    const [versions, sections, commands, ipAllow, isSuspended] = JSON.parse(text) as Parts;
+    const allowedFrom = ipAllow.length === 0 ? null : createAddressList(ipAllow);
+    return { versions, sections, commands, allowedFrom, isSuspended };
+  },
+  GRANTS_MAX,
+  TEXT_LENGTH_MAX,
+);
