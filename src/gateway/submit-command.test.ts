@@ -38,7 +38,7 @@ describe("a submission", () => {
     const answer = submit().finally(() => {
       isAnswered = true;
     });
-    await Bun.sleep(1);
+    await new Promise((resolve) => setImmediate(resolve));
     expect([isAnswered, notified]).toEqual([false, []]);
     waiting[0]?.resolve({ receipt: RECEIPT });
     expect(await answer).toEqual(RECEIPT);

@@ -646,10 +646,25 @@ describe("confirmation", () => {
     }));
     return () => Response.json({ ...BASE_INFO, CommandLogs });
   };
-  const confirmedAt = async (ids: readonly string[]) => {
-    // The log is looked through behind the answer to the read.
-    await Bun.sleep(20);
-    return await Promise.all(ids.map(async (id) => (await bot.show(id)).confirmed_at));
+  /** Reads, and waits until the log was looked through, which is done behind the answer. */
+  const readLog = async () => {
+    const { commands } = gateway.gatehouse.app.store;
+    const { listSent } = commands;
+    const looked = Promise.withResolvers<void>();
+    commands.listSent = async (...asked) => {
+      const sent = await listSent.apply(commands, asked);
+      looked.resolve();
+      return sent;
+    };
+    await (await bot.read()).text();
+    await looked.promise;
+    commands.listSent = listSent;
+  };
+  const expectConfirmed = async (ids: readonly string[], times: readonly (number | null)[]) => {
+    await until(`not confirmed at ${times}`, async () => {
+      const found = await Promise.all(ids.map(async (id) => (await bot.show(id)).confirmed_at));
+      return Bun.deepEquals(found, times);
+    });
   };
 
   test("a command that the game's log shows is confirmed when the log is read, and its state stays", async () => {
@@ -658,8 +673,8 @@ describe("confirmation", () => {
     const sentAt = gateway.clock.now;
     gateway.clock.advance(3_000);
     gateway.game.read = logOf([":h hi", sentAt]);
-    await (await bot.read()).text();
-    expect(await confirmedAt([id])).toEqual([gateway.clock.now]);
+    await readLog();
+    await expectConfirmed([id], [gateway.clock.now]);
     expect(await bot.show(id)).toMatchObject({ status: "sent", finished_at: sentAt });
   });
 
@@ -669,8 +684,8 @@ describe("confirmation", () => {
     await gateway.pass(5_000);
     gateway.game.reply = takes;
     gateway.game.read = logOf([":h ran", gateway.clock.now - 5_000]);
-    await (await bot.read()).text();
-    expect(await confirmedAt(ids)).toEqual([gateway.clock.now, null]);
+    await readLog();
+    await expectConfirmed(ids, [gateway.clock.now, null]);
     await gateway.pass(10 * MINUTE);
     expect(await bot.statuses(ids)).toEqual(["unknown", "unknown"]);
     expect(bot.got()).toEqual([":h ran", ":h vanished"]);
@@ -683,13 +698,13 @@ describe("confirmation", () => {
     gateway.game.read = logOf(entry);
     const first = gateway.clock.now;
     for (let i = 0; i < 3; i++) {
-      await (await bot.read()).text();
-      expect(await confirmedAt(ids)).toEqual([first, null]);
+      await readLog();
+      await expectConfirmed(ids, [first, null]);
       gateway.clock.advance(3_000);
     }
     gateway.game.read = logOf([":h twin", first], entry);
-    await (await bot.read()).text();
-    expect(await confirmedAt(ids)).toEqual([first, gateway.clock.now]);
+    await readLog();
+    await expectConfirmed(ids, [first, gateway.clock.now]);
   });
 
   test("the simulator's own log confirms what it ran", async () => {
