@@ -132,6 +132,19 @@ for (const [language, message] of [
   });
 }
 
+browserTest("the API's reasons are given in the reader's language", async () => {
+  const page = await openKeys({ language: "ru", refusals: [400] });
+  await page.getByRole("button", { name: "Создать ключ" }).click();
+  const form = page.getByRole("dialog");
+  await form.getByLabel("Сервер").selectOption("busy");
+  await form.getByLabel("Адреса").fill("10.0.0.1, nowhere");
+  await form.locator("button[type=submit]").click();
+  await form.getByText("нужно от 1 до 100 символов без управляющих").waitFor();
+  await form.getByLabel("Метка").fill("Reasons");
+  await form.locator("button[type=submit]").click();
+  await form.getByText("на месте 2 не адрес и не диапазон вида 10.0.0.0/8").waitFor();
+});
+
 browserTest("the first click creates, with the name that was just typed", async () => {
   const page = await openKeys();
   const form = await openCreateForm(page, "First click");

@@ -9,6 +9,7 @@ import { operatorBlocks } from "./en/operator-blocks.ts";
 import { operatorCommands } from "./en/operator-commands.ts";
 import { operatorHealth } from "./en/operator-health.ts";
 import { operatorKeys } from "./en/operator-keys.ts";
+import { operatorReasons } from "./en/operator-reasons.ts";
 import { operatorServers } from "./en/operator-servers.ts";
 import { players } from "./en/players.ts";
 import { plots } from "./en/plots.ts";
@@ -30,6 +31,7 @@ export const en = {
   operatorCommands,
   operatorHealth,
   operatorKeys,
+  operatorReasons,
   operatorServers,
   players,
   plots,

@@ -10,6 +10,7 @@ import { operatorBlocks } from "./ru/operator-blocks.ts";
 import { operatorCommands } from "./ru/operator-commands.ts";
 import { operatorHealth } from "./ru/operator-health.ts";
 import { operatorKeys } from "./ru/operator-keys.ts";
+import { operatorReasons } from "./ru/operator-reasons.ts";
 import { operatorServers } from "./ru/operator-servers.ts";
 import { players } from "./ru/players.ts";
 import { plots } from "./ru/plots.ts";
@@ -32,6 +33,7 @@ export const ru: Translation<typeof en> = {
   operatorCommands,
   operatorHealth,
   operatorKeys,
+  operatorReasons,
   operatorServers,
   players,
   plots,

@@ -6,10 +6,16 @@ import type { ApiError, Outcome } from "../../api/request.ts";
 import { Dialog, DialogButtons, type DialogState } from "../../parts/dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { useAdminChange } from "../../state/use-admin.ts";
+import { recogniseReason } from "./reasons.ts";
 
-/** The API's reason for one field, as an input takes it. */
-export function reasonFor(error: ApiError | undefined, field: string): string | undefined {
-  return error?.details?.[field];
+/** The API's reason for one field, in the reader's language, as an input takes it. */
+export function useReasons(error: ApiError | undefined): (field: string) => string | undefined {
+  const { t } = useTranslation("operatorReasons");
+  return (field) => {
+    const reason = error?.details?.[field];
+    const known = reason === undefined ? undefined : recogniseReason(reason);
+    return known ? t(known.name, { place: known.place }) : reason;
+  };
 }
 
 /** For the form: after a refusal the reader goes on at the first field that has a reason, however far up it is. */
@@ -31,9 +37,10 @@ export function FormError(props: {
 }) {
   const { t } = useTranslation("status");
   const { error, fields = [] } = props;
+  const reasonFor = useReasons(error);
   if (!error) return null;
-  const details = Object.entries(error.details ?? {});
-  const rest = details.filter(([field]) => !fields.includes(field));
+  const details = Object.keys(error.details ?? {});
+  const rest = details.filter((field) => !fields.includes(field));
   if (details.length > 0 && rest.length === 0) return null;
   const isUnreachable = error.code === 0;
   return (
@@ -46,9 +53,9 @@ export function FormError(props: {
       {!isUnreachable && (
         <Text size="sm">{t("text.failed", { message: error.message, code: error.code })}</Text>
       )}
-      {rest.map(([field, reason]) => (
+      {rest.map((field) => (
         <Text size="sm" key={field} className="untrusted">
-          {field}: {reason}
+          {field}: {reasonFor(field)}
         </Text>
       ))}
     </Alert>

@@ -21,7 +21,7 @@ import type { ApiError } from "../../api/request.ts";
 import { DialogButtons } from "../../parts/dialog.tsx";
 import { writeUnseen } from "../../parts/game-text.tsx";
 import { useAdmin, useAdminChange } from "../../state/use-admin.ts";
-import { FormError, reasonFor, useFirstWrong } from "./change.tsx";
+import { FormError, useFirstWrong, useReasons } from "./change.tsx";
 import { CommandNamesInput, joinNames } from "./command-names-input.tsx";
 
 const VERSIONS: readonly Version[] = ["v2", "v1"];
@@ -132,7 +132,8 @@ function KeyForm(props: {
   const [faults, setFaults] = useState<Readonly<Record<string, string>>>();
   const expires = useRef<HTMLInputElement>(null);
   const error = faults ? undefined : props.error;
-  const reasonOf = (field: string) => faults?.[field] ?? reasonFor(error, field);
+  const reasonFor = useReasons(error);
+  const reasonOf = (field: string) => faults?.[field] ?? reasonFor(field);
   const form = useFirstWrong(faults ?? error);
   const set = (change: Partial<Draft>) => setDraft((old) => ({ ...old, ...change }));
 

@@ -26,7 +26,7 @@ import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, useAdminChange, usePagedList } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
 import { useNow } from "../../state/use-now.ts";
-import { ChangeDialog, FormError, reasonFor, useFirstWrong } from "./change.tsx";
+import { ChangeDialog, FormError, useFirstWrong, useReasons } from "./change.tsx";
 import { KeyDetails } from "./key-details.tsx";
 import { CreateKeyForm, EditKeyForm } from "./key-form.tsx";
 import { ListFrame } from "./list-frame.tsx";
@@ -351,6 +351,7 @@ function RotationForm(props: {
     ["keys"],
   );
   const form = useFirstWrong(error);
+  const reasonFor = useReasons(error);
   async function submit(event: FormEvent) {
     event.preventDefault();
     const made = await run(grace);
@@ -367,7 +368,7 @@ function RotationForm(props: {
           value={String(grace)}
           onChange={(event) => setGrace(Number(event.currentTarget.value))}
           data={GRACES.map((seconds) => ({ value: String(seconds), label: t(`rotation.at${seconds}`) }))}
-          error={reasonFor(error, "grace_seconds")}
+          error={reasonFor("grace_seconds")}
           data-autofocus
         />
         <FormError error={error} fields={["grace_seconds"]} />

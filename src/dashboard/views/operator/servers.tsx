@@ -11,7 +11,7 @@ import { isTypeable, NamedSentence, NameText } from "../../parts/name-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, useAdminChange, useAdminQuery, usePagedList } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
-import { FormError, reasonFor, useFirstWrong } from "./change.tsx";
+import { FormError, useFirstWrong, useReasons } from "./change.tsx";
 import { DoneNote } from "./done-note.tsx";
 import { ListFrame } from "./list-frame.tsx";
 
@@ -160,6 +160,7 @@ function ServerForm(props: {
     ["servers"],
   );
   const form = useFirstWrong(error);
+  const reasonFor = useReasons(error);
 
   async function submit(event: FormEvent) {
     event.preventDefault();
@@ -180,7 +181,7 @@ function ServerForm(props: {
           description={t("nameHint")}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
-          error={reasonFor(error, "name")}
+          error={reasonFor("name")}
           required
           data-autofocus
         />
@@ -189,7 +190,7 @@ function ServerForm(props: {
           description={t("communityHint")}
           value={community}
           onChange={(event) => setCommunity(event.currentTarget.value)}
-          error={reasonFor(error, "community")}
+          error={reasonFor("community")}
           autoCapitalize="off"
           spellCheck={false}
         />
@@ -198,7 +199,7 @@ function ServerForm(props: {
           description={t(server ? "newServerKeyHint" : "serverKeyHint")}
           value={serverKey}
           onChange={(event) => setServerKey(event.currentTarget.value)}
-          error={reasonFor(error, "server_key")}
+          error={reasonFor("server_key")}
           required={!server}
           autoComplete="off"
           visible={false}

@@ -1,0 +1,38 @@
+// The reasons of the admin API reach the reader in his own language: none that a form can meet is unknown to the page.
+import { describe, expect, test } from "bun:test";
+import type Type from "typebox";
+import { KeyUpdate, NewKey, NewServer, Rotation } from "../../../core/admin-requests.ts";
+import { en } from "../../locales/en.ts";
+import { ru } from "../../locales/ru.ts";
+import { recogniseReason } from "./reasons.ts";
+
+/** What a form offers as a choice cannot be wrong. */
+const CHOSEN = ["server_id", "versions", "sections", "suspended"];
+
+function descriptionsOf({ properties }: Type.TObject): [string, string][] {
+  return Object.entries(properties as Record<string, { description?: string }>)
+    .filter(([field]) => !CHOSEN.includes(field))
+    .map(([field, schema]) => [field, schema.description ?? ""]);
+}
+
+describe("a reason of the admin API", () => {
+  test.each([NewServer, NewKey, KeyUpdate, Rotation].flatMap(descriptionsOf))(
+    "for %s is known: %s",
+    (_, reason) => {
+      expect(recogniseReason(reason)).toBeDefined();
+    },
+  );
+
+  test("names the place in a list", () => {
+    const reason = "has neither an address nor a range like 10.0.0.0/8 in place 17";
+    expect(recogniseReason(reason)).toEqual({ name: "address", place: "17" });
+    expect([en, ru].map(({ operatorReasons }) => operatorReasons.address.includes("{{place}}"))).toEqual([
+      true,
+      true,
+    ]);
+  });
+
+  test("that the page has never heard of is not taken for another", () => {
+    expect(recogniseReason("must be prettier")).toBeUndefined();
+  });
+});

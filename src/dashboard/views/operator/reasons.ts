@@ -1,0 +1,30 @@
+// The admin API gives its reasons in English; the page gives them in the reader's language. One that is not known here is
+// shown as it came.
+import type { en } from "../../locales/en.ts";
+
+export type ReasonName = keyof typeof en.operatorReasons;
+
+const KNOWN: readonly (readonly [RegExp, ReasonName])[] = [
+  [/^must be a (?:name|label) of 1 to 100 characters, without control characters$/, "text"],
+  [/^must be a server key of the game API: /, "serverKey"],
+  [/^must be 1 to 64 letters, digits, _ or -, or null$/, "community"],
+  [/^belongs to another server already$/, "nameTaken"],
+  [/^must be a list of at most 100 command names /, "commands"],
+  [/^has a name twice; case makes no difference$/, "commandTwice"],
+  [/^must be a list of at most 100 addresses or ranges /, "addresses"],
+  [/^has neither an address nor a range like 10\.0\.0\.0\/8 in place (?<place>\d+)$/, "address"],
+  [/^must be a time to come in epoch milliseconds, or null$/, "expiry"],
+  [/^there is no such server$/, "noServer"],
+  [/^must be a whole number of seconds from 0 to 2592000 \(30 days\)$/, "grace"],
+  [/^is required$/, "required"],
+];
+
+export type KnownReason = { readonly name: ReasonName; readonly place: string };
+
+export function recogniseReason(reason: string): KnownReason | undefined {
+  for (const [shape, name] of KNOWN) {
+    const match = shape.exec(reason);
+    if (match) return { name, place: match.groups?.place ?? "" };
+  }
+  return undefined;
+}
