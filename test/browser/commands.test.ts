@@ -233,3 +233,61 @@ browserTest("a double tap on the confirmation sends the command once", async () 
   expect(sent).toBe(1);
   expect(await listStates("hasty town")).toEqual([":kick all: sent"]);
 });
+
+/** Turns the text around and hides a character in a word; the rest is for whoever fills in sentences. */
+const MASKED = ":h \u202egnp\u202c ad\u200bmin $& {{n}} $t(shell:signOut)";
+const MASKED_SEEN = ":h 202Egnp202C ad200Bmin $& {{n}} $t(shell:signOut)";
+const MASKED_SAID = ":h [202E]gnp[202C] ad[200B]min $& {{n}} $t(shell:signOut)";
+
+browserTest("characters that cannot be seen are marked wherever a command is shown or said", async () => {
+  const page = await openConsole("masked town", { refusals: [403] });
+  const expectMarked = async () => {
+    const text = await page.locator("body").innerText();
+    expect(text.match(/\p{Cf}/gu)).toBeNull();
+    // The names of buttons, too.
+    expect((await page.locator("body").ariaSnapshot()).match(/button .*\p{Cf}/gu)).toBeNull();
+  };
+  await sendLine(page, ":h before it");
+  await rowOf(page, ":h before it").waitFor();
+  await sendLine(page, MASKED);
+  await page.locator("[data-status=queued]", { hasText: MASKED_SEEN }).waitFor();
+  await page.getByRole("button", { name: `Take back: ${MASKED_SAID}`, exact: true }).waitFor();
+  await expectMarked();
+  await page.locator("[data-status=sent]", { hasText: MASKED_SEEN }).waitFor();
+  await page.getByRole("status").getByText(`${MASKED_SAID}: Sent`).waitFor({ state: "attached" });
+  await expectMarked();
+  // What is used again is the text itself.
+  await page.getByRole("button", { name: `Use again: ${MASKED_SAID}`, exact: true }).click();
+  expect(await lineOf(page).inputValue()).toBe(MASKED);
+  expect(await listStates("masked town")).toEqual([`${MASKED}: sent`, ":h before it: sent"]);
+
+  await sendLine(page, ":ban \u202eydobemoS");
+  const dialog = page.getByRole("dialog", { name: "Send this command?" });
+  await dialog.getByText(":ban 202EydobemoS").waitFor();
+  await expectMarked();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await dialog.waitFor({ state: "detached" });
+
+  await page.route("**/v2/game/server/command", (route) => {
+    if (route.request().method() !== "POST") return route.continue();
+    return route.fulfill({ status: 403, json: { code: 5009, message: "forbidden" } });
+  });
+  await sendLine(page, MASKED);
+  await page.locator("[data-phase=refused]", { hasText: MASKED_SEEN }).waitFor();
+  await expectMarked();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: `Dismiss: ${MASKED_SAID}`, exact: true }).click();
+});
+
+browserTest("a command as long as may be is shown whole, and is copied as it was sent", async () => {
+  const page = await openConsole("wordy town", { size: "phone" });
+  const long = `:h ${"two  spaces, then ".repeat(60)}`.slice(0, 999).concat("!");
+  await sendLine(page, long);
+  await page.locator("#content [data-status=sent] code").waitFor();
+  const copied = await page.evaluate<string>(`
+    getSelection().selectAllChildren(document.querySelector("#content [data-status=sent] code"));
+    getSelection().toString();
+  `);
+  expect(copied).toBe(long);
+  await expectNoSidewaysScroll(page);
+});

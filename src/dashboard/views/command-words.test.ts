@@ -33,6 +33,24 @@ describe("completion", () => {
   test("a name of two words is replaced by its id", () => {
     expect(linesOf(":pm two")).toEqual([":pm 3 "]);
   });
+
+  test("a player who is called like everybody is meant alone, or not offered", () => {
+    const players = [
+      { name: "ALL", id: "4" },
+      { name: "others", id: undefined },
+    ];
+    const lines = (line: string) => suggest(line, players).map((found) => found.line);
+    expect(lines(":kick al")).toEqual([":kick 4 ", ":kick all "]);
+    expect(lines(":kick oth")).toEqual([":kick others "]);
+  });
+
+  test("players without an id are told apart", () => {
+    const found = suggest(
+      ":kick an",
+      ["Anna", "Joan"].map((name) => ({ name, id: undefined })),
+    );
+    expect(found.map(({ label }) => label)).toEqual(["Anna", "Joan"]);
+  });
 });
 
 describe("danger", () => {

@@ -97,12 +97,15 @@ function suggestPlayers(before: string, typed: string, players: readonly PlayerR
   const begun = typed.slice(comma).toLowerCase();
   const kept = before + typed.slice(0, comma);
   const starts = players.filter(({ name }) => name.toLowerCase().startsWith(begun));
-  const holds = players.filter(({ name, id }) => {
-    return !starts.some((found) => found.id === id) && begun !== "" && name.toLowerCase().includes(begun);
+  const holds = players.filter((player) => {
+    return !starts.includes(player) && begun !== "" && player.name.toLowerCase().includes(begun);
   });
-  const found = [...starts, ...holds].slice(0, SUGGESTIONS_MAX).map((player) => {
-    return { line: `${kept}${targetOf(player)} `, label: player.name, word: undefined, note: player.id };
-  });
+  const found = [...starts, ...holds]
+    .filter(({ name, id }) => id !== undefined || !isEverybody(name))
+    .slice(0, SUGGESTIONS_MAX)
+    .map((player) => {
+      return { line: `${kept}${targetOf(player)} `, label: player.name, word: undefined, note: player.id };
+    });
   const groups = begun === "" ? [] : [...EVERYBODY].filter((word) => word.startsWith(begun));
   return [
     ...found,
@@ -110,16 +113,20 @@ function suggestPlayers(before: string, typed: string, players: readonly PlayerR
   ];
 }
 
-/** A name that could not stand as one word in a command is replaced by the id. */
+/** A name that could not stand as one word in a command, or would mean everybody, is replaced by the id. */
 function targetOf({ name, id }: PlayerRef): string {
-  return /^\w+$/.test(name) || id === undefined ? name : id;
+  return (/^\w+$/.test(name) && !isEverybody(name)) || id === undefined ? name : id;
+}
+
+function isEverybody(target: string): boolean {
+  return EVERYBODY.has(target.toLowerCase());
 }
 
 /** Why to ask before this is sent; undefined when there is no reason to. */
 export function findDanger(line: string): "grave" | "everybody" | undefined {
   const [first = "", targets = ""] = line.trim().toLowerCase().split(/\s+/);
   const name = first.replace(/^:/, "");
-  const isForAll = targets.split(",").some((target) => EVERYBODY.has(target));
+  const isForAll = targets.split(",").some(isEverybody);
   if (isForAll && (GRAVE.has(name) || GRAVE_FOR_ALL.has(name))) return "everybody";
   return GRAVE.has(name) ? "grave" : undefined;
 }

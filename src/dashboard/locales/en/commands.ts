@@ -14,6 +14,7 @@ export const commands = {
   unsendable: "A command is one line without control characters.",
   noNames: "This key may not read players, so their names are not completed.",
   list: "Commands of this server",
+  handedIn: "Handed in from here, and not in the list yet",
   refresh: "Read the list again",
   empty: "No commands yet",
   emptyText: "What is sent with this server's keys appears here, and stays for some days.",

@@ -1,9 +1,9 @@
 // The commands that this tab has handed in and has no certain answer for yet, and the lines typed before. In memory, for
 // each key of its own: nothing of one session is seen by the next.
 
-import { ERRORS } from "../../core/errors.ts";
-import type { CallerApi, CommandReceipt } from "../api/caller.ts";
-import { type ApiError, UNREACHABLE } from "../api/request.ts";
+import { ERRORS } from "../../../core/errors.ts";
+import type { CallerApi, CommandReceipt } from "../../api/caller.ts";
+import { type ApiError, UNREACHABLE } from "../../api/request.ts";
 
 /**
  * `sending`: on its way to Gatehouse. `lost`: nobody knows whether it arrived; asking again with the same idempotency
@@ -20,6 +20,7 @@ export type Submission = {
 };
 
 const LINES_MAX = 100;
+const SUBMISSIONS_MAX = 100;
 const DESKS = new WeakMap<CallerApi, SubmissionDesk>();
 
 /** Not only a fault of the moment, but one in which the command may have been taken. */
@@ -65,7 +66,7 @@ export class SubmissionDesk {
       retryAt: undefined,
       receipt: undefined,
     };
-    this.#submissions = [submission, ...this.#submissions];
+    this.#submissions = [submission, ...this.#submissions].slice(0, SUBMISSIONS_MAX);
     return this.#send(submission);
   }
 

@@ -2,11 +2,12 @@
 import { Box, Button, Group, Paper, Text, TextInput } from "@mantine/core";
 import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { COMMAND_CHARACTERS_MAX, parseCommand } from "../../core/command.ts";
-import { isRefusal } from "../../core/errors.ts";
-import { Icon } from "../parts/icon.tsx";
-import type { PlayerRef } from "../player-ref.ts";
-import { type Suggestion, suggest } from "./command-words.ts";
+import { COMMAND_CHARACTERS_MAX, parseCommand } from "../../../core/command.ts";
+import { isRefusal } from "../../../core/errors.ts";
+import { MarkedText } from "../../parts/game-text.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import type { PlayerRef } from "../../player-ref.ts";
+import { type Suggestion, suggest } from "../command-words.ts";
 
 /** From here on, the reader is told how many characters are left. */
 const SCARCE_CHARACTERS = 200;
@@ -188,7 +189,9 @@ function SuggestionRow(props: {
         if (isActive) row?.scrollIntoView({ block: "nearest" });
       }}
     >
-      <span className="untrusted">{suggestion.label}</span>
+      <bdi className="untrusted">
+        <MarkedText text={suggestion.label} />
+      </bdi>
       {note !== undefined && (
         <Text span size="sm" c="dimmed">
           {note}

@@ -1,0 +1,29 @@
+// What a screen reader is told when commands have gone on: each with its new state, and nothing for the first list.
+import { VisuallyHidden } from "@mantine/core";
+import { useEffect, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import type { CommandReport } from "../../api/caller.ts";
+import { writeUnseen } from "../../parts/game-text.tsx";
+
+/** Says aloud what has changed since the list was read before. */
+export function Announcement({ commands }: { readonly commands: readonly CommandReport[] }) {
+  const { t } = useTranslation("commands");
+  const known = useRef<ReadonlyMap<string, string> | undefined>(undefined);
+  const [text, setText] = useState("");
+  useEffect(() => {
+    const before = known.current;
+    known.current = new Map(commands.map(({ command_id: id, status }) => [id, status]));
+    const changed = commands.filter(
+      ({ command_id: id, status }) => before?.has(id) && before.get(id) !== status,
+    );
+    if (changed.length === 0) return;
+    setText(
+      changed
+        .map(({ command, status }) =>
+          t("change", { command: writeUnseen(command), status: t(`status.${status}`) }),
+        )
+        .join("; "),
+    );
+  }, [commands, t]);
+  return <VisuallyHidden role="status">{text}</VisuallyHidden>;
+}

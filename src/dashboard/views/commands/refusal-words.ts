@@ -1,0 +1,37 @@
+// What it means to the sender that Gatehouse has not taken a command: in words, and whether it is worth another try.
+import { useTranslation } from "react-i18next";
+import { ERRORS } from "../../../core/errors.ts";
+import type { ApiError } from "../../api/request.ts";
+
+const EXPLAINED = [
+  ERRORS.missingCommand.code,
+  ERRORS.forbidden.code,
+  ERRORS.versionForbidden.code,
+  ERRORS.queueFull.code,
+  ERRORS.rateLimited.code,
+  ERRORS.spamBlocked.code,
+  ERRORS.invalidRequest.code,
+  ERRORS.idempotencyMismatch.code,
+  ERRORS.unavailable.code,
+] as const;
+
+export function useRefusalWords(error: ApiError | undefined): string {
+  const { t } = useTranslation("commands");
+  if (!error) return "";
+  const { code, message, details } = error;
+  const known = EXPLAINED.find((other) => other === code);
+  if (known === undefined) return t("refusal.other", { message, code });
+  const reason = Object.values(details ?? {}).join("; ") || message;
+  return `${t(`refusal.${known}`, { reason })} (${code})`;
+}
+
+/** The same text may be taken a little later. */
+export function isForTheMoment(error: ApiError | undefined): boolean {
+  const code = error?.code;
+  return (
+    code === ERRORS.queueFull.code ||
+    code === ERRORS.rateLimited.code ||
+    code === ERRORS.spamBlocked.code ||
+    code === ERRORS.unavailable.code
+  );
+}
