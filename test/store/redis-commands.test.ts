@@ -478,6 +478,41 @@ describe("the shared queue and its Redis", () => {
     link.close();
   });
 
+  test("who claims or closes waits for what another has begun to take back", async () => {
+    const answers: PromiseWithResolvers<null>[] = [];
+    let isLost = false;
+    const link = {
+      run() {
+        if (isLost) return Promise.reject(new StoreUnavailable("the answer was lost"));
+        const answer = Promise.withResolvers<null>();
+        answers.push(answer);
+        return answer.promise;
+      },
+    } as unknown as RedisLink;
+    const time = (now = NOW): [string, string] => [String(now), ""];
+    const queue = new RedisCommandQueue({ link, leaseMs: LEASE_MS, listServerIds: () => [], time });
+    const accepting = queue.accept(
+      { serverId: "srv_1", keyId: "key_1", text: ":h", idempotencyKey: undefined },
+      NOW,
+    );
+    isLost = true;
+    answers.shift()?.resolve(null);
+    await expect(accepting).rejects.toThrow("lost");
+    isLost = false;
+    const first = queue.withdrawUndecided();
+    let isOver = false;
+    const second = queue.withdrawUndecided().then(() => {
+      isOver = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isOver).toBe(false);
+    for (const answer of answers) answer.resolve(null);
+    await Promise.all([first, second]);
+    const asked = answers.length;
+    await queue.withdrawUndecided();
+    expect(answers).toHaveLength(asked);
+  });
+
   test("a frozen Redis refuses in time what it is asked, and does not do it when it thaws", async () => {
     await single.ask("FLUSHALL");
     const serverId = newServerId();

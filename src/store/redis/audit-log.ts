@@ -1,7 +1,7 @@
 // Who changed what: a sorted set. Entries are added by the change they tell of, in its own script, and never altered.
 import type { AuditEntry, AuditNote, Page, PageRequest } from "../../core/ports.ts";
-import type { ScriptTimes } from "./directory.ts";
 import { NAMES } from "./names.ts";
+import type { ScriptTimes } from "./redis-clock.ts";
 import type { RedisLink, Reply } from "./redis-link.ts";
 import { createScript } from "./script.ts";
 import tidyAuditText from "./scripts/tidy-audit.lua" with { type: "text" };

@@ -17,8 +17,9 @@ import type {
 } from "../../core/ports.ts";
 import { randomBase62 } from "../../core/token.ts";
 import { findServerOf, newCommandId } from "../command-id.ts";
+import { askInTurns } from "./ask-in-turns.ts";
+import { listCommands } from "./command-list.ts";
 import {
-  type Listed,
   type Look,
   parseAcceptance,
   parseClaim,
@@ -26,7 +27,6 @@ import {
   parseList,
   parseLook,
   parseNumber,
-  parsePart,
   parseSent,
   parseText,
 } from "./command-replies.ts";
@@ -44,13 +44,14 @@ import {
   LIST,
   LIST_SENT,
   LOOK,
+  LOOKS_MAX,
   MARK,
   SETTLE,
   UNMARK,
   WITHDRAW,
 } from "./command-scripts.ts";
-import type { ScriptTimes } from "./directory.ts";
 import { NAMES } from "./names.ts";
+import type { ScriptTimes } from "./redis-clock.ts";
 import { NOT_ASKED, type RedisLink, type Reply } from "./redis-link.ts";
 import type { Script } from "./script.ts";
 
@@ -61,13 +62,7 @@ import type { Script } from "./script.ts";
 const MARK_AGAIN_AFTER_MS = 30_000;
 const UNMARK_AFTER_MS = 60_000;
 
-/** No script looks at more commands than this: Redis does nothing else meanwhile. */
-const LOOKS_MAX = 500;
 const SENT_LISTED_MAX = 1_000;
-/** How many servers are asked at the same time. */
-const SERVERS_AT_ONCE = 100;
-/** How many servers are asked for a whole page at the same time: the first few often have all of it. */
-const PAGES_AT_ONCE = 10;
 const FENCE_LENGTH = 16;
 /** More claims of a server without an answer are not remembered. */
 const UNHEARD_MAX = 4;
@@ -86,7 +81,7 @@ export type RedisCommandQueueParts = {
 
 type Held = { readonly commandId: string; readonly fence: string };
 type Times = ReturnType<ScriptTimes>;
-type Position = { readonly seq: number; readonly commandId: string };
+type Args = readonly (string | number)[];
 
 export class RedisCommandQueue implements CommandQueue {
   readonly #link: RedisLink;
@@ -127,14 +122,12 @@ export class RedisCommandQueue implements CommandQueue {
    * reached now is left for the next time. Never throws.
    */
   async withdrawUndecided(): Promise<void> {
-    const entries = [...this.#undecided];
-    // Nobody else takes them up meanwhile.
-    this.#undecided.clear();
     await Promise.all(
-      entries.map(async ([commandId, draft]) => {
+      [...this.#undecided].map(async ([commandId, draft]) => {
         const args = [...this.#time(), NAMES.command(draft.serverId, ""), commandId];
         const withdrawing = this.#link.run(WITHDRAW, namesFor(draft), args);
-        await withdrawing.catch(() => this.#undecided.set(commandId, draft));
+        // Not forgotten before: whoever claims or closes meanwhile must wait for it too. Twice does no harm.
+        await withdrawing.then(() => this.#undecided.delete(commandId)).catch(() => {});
       }),
     );
   }
@@ -226,19 +219,13 @@ export class RedisCommandQueue implements CommandQueue {
     return parseCommand(await this.#run(FIND, serverId, this.#time(), [commandId]));
   }
 
-  async list({ limit, cursor, serverId, status }: PageRequest & CommandFilter): Promise<Page<Command>> {
-    const after = parseCursor(cursor);
-    const part = (id: string) => this.#listPart(id, after, status ?? "", limit + 1);
-    const found =
-      serverId === undefined
-        ? await this.#listOverServers(after, status, limit + 1, part)
-        : await part(serverId);
-    const shown = found.slice(0, limit);
-    const last = shown.at(-1);
-    return {
-      items: shown.map(({ command }) => command),
-      next: found.length > limit && last ? toCursor(last) : null,
+  list(page: PageRequest & CommandFilter): Promise<Page<Command>> {
+    const histories = {
+      runList: (serverId: string, args: Args) => this.#run(LIST, serverId, this.#time(), args),
+      listServerIds: this.#listServerIds,
+      listMarked: () => this.#listMarked(),
     };
+    return listCommands(histories, page);
   }
 
   async listWaitingServers(): Promise<readonly string[]> {
@@ -284,12 +271,7 @@ export class RedisCommandQueue implements CommandQueue {
     });
   }
 
-  #run(
-    script: Script,
-    serverId: string,
-    times: Times,
-    args: readonly (string | number)[] = [],
-  ): Promise<Reply> {
+  #run(script: Script, serverId: string, times: Times, args: Args = []): Promise<Reply> {
     const names = NAMES.queueAndMore(serverId);
     return this.#link.run(script, names, [...times, NAMES.command(serverId, ""), ...args]);
   }
@@ -303,58 +285,12 @@ export class RedisCommandQueue implements CommandQueue {
   }
 
   /** Does nothing for a command that this instance is not sending, or not any more. */
-  async #endClaim(
-    script: Script,
-    commandId: string,
-    times: Times,
-    args: readonly (string | number)[],
-  ): Promise<void> {
+  async #endClaim(script: Script, commandId: string, times: Times, args: Args): Promise<void> {
     const serverId = findServerOf(commandId);
     const held = serverId === undefined ? undefined : this.#held.get(serverId);
     if (serverId === undefined || held?.commandId !== commandId) return;
     await this.#run(script, serverId, times, [commandId, held.fence, ...args]);
     if (this.#held.get(serverId) === held) this.#held.delete(serverId);
-  }
-
-  /** The newest of one server that come after that position in the list. */
-  async #listPart(serverId: string, after: Position, status: string, limit: number): Promise<Listed[]> {
-    const listed: Listed[] = [];
-    // With the one at the position itself: another server may have one with the same seq.
-    let before: number | undefined = after.seq + 1;
-    while (before !== undefined && listed.length < limit) {
-      const args = [before, status, limit - listed.length + 1, LOOKS_MAX];
-      const part = parsePart(await this.#run(LIST, serverId, this.#time(), args));
-      listed.push(...part.found.filter((one) => compareNewestFirst(after, toPosition(one)) < 0));
-      before = part.before;
-    }
-    return listed;
-  }
-
-  /** Asks those servers first whose newest command is the newest, and no more of them than can matter. */
-  async #listOverServers(
-    after: Position,
-    status: string | undefined,
-    limit: number,
-    listPart: (serverId: string) => Promise<Listed[]>,
-  ): Promise<Listed[]> {
-    const isOpen = status === "queued" || status === "sending";
-    const serverIds = isOpen ? await this.#listMarked() : this.#listServerIds();
-    const heads = await askInTurns(serverIds, async (serverId) => {
-      const [newest] = await this.#listPart(serverId, after, "", 1);
-      return newest ? [{ serverId, seq: newest.seq }] : [];
-    });
-    const sorted = heads.flat().sort((a, b) => b.seq - a.seq);
-    let listed: Listed[] = [];
-    for (let i = 0; i < sorted.length; i += PAGES_AT_ONCE) {
-      const batch = sorted.slice(i, i + PAGES_AT_ONCE);
-      const last = listed[limit - 1];
-      if (last && batch[0] && last.seq > batch[0].seq) break;
-      const parts = await Promise.all(batch.map(({ serverId }) => listPart(serverId)));
-      listed = [...listed, ...parts.flat()]
-        .sort((a, b) => compareNewestFirst(toPosition(a), toPosition(b)))
-        .slice(0, limit);
-    }
-    return listed;
   }
 
   async #listMarked(): Promise<string[]> {
@@ -388,37 +324,4 @@ function namesFor({ serverId, keyId, idempotencyKey }: CommandDraft): string[] {
   return idempotencyKey === undefined
     ? names
     : [...names, NAMES.idempotency(serverId, keyId, idempotencyKey)];
-}
-
-/** Asks some servers at a time. */
-async function askInTurns<T>(
-  serverIds: readonly string[],
-  ask: (serverId: string) => Promise<T>,
-): Promise<T[]> {
-  const answers: T[] = [];
-  for (let i = 0; i < serverIds.length; i += SERVERS_AT_ONCE) {
-    answers.push(...(await Promise.all(serverIds.slice(i, i + SERVERS_AT_ONCE).map(ask))));
-  }
-  return answers;
-}
-
-function toPosition({ seq, command }: Listed): Position {
-  return { seq, commandId: command.commandId };
-}
-
-function compareNewestFirst(a: Position, b: Position): number {
-  if (a.seq !== b.seq) return b.seq - a.seq;
-  if (a.commandId === b.commandId) return 0;
-  return a.commandId > b.commandId ? -1 : 1;
-}
-
-function toCursor(last: Listed): string {
-  return `${last.seq.toString(36)}.${last.command.commandId}`;
-}
-
-/** What is no cursor stands for the end. */
-function parseCursor(cursor: string | undefined): Position {
-  if (cursor === undefined) return { seq: Number.MAX_SAFE_INTEGER - 1, commandId: "" };
-  const [seq = "", commandId = ""] = cursor.split(".");
-  return { seq: Number.parseInt(seq, 36) || 0, commandId };
 }

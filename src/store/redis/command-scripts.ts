@@ -19,6 +19,9 @@ import settleText from "./scripts/command-settle.lua" with { type: "text" };
 import unmarkText from "./scripts/command-unmark.lua" with { type: "text" };
 import withdrawText from "./scripts/command-withdraw.lua" with { type: "text" };
 
+/** No script looks at more commands than this: Redis does nothing else meanwhile. */
+export const LOOKS_MAX = 500;
+
 const ofOneServer = (text: string) => createScript(`${queueText}\n${text}`);
 export const ACCEPT = ofOneServer(acceptText);
 export const CANCEL = ofOneServer(cancelText);

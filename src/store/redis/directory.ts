@@ -8,6 +8,7 @@ import type { AuditNote, Log } from "../../core/ports.ts";
 import { randomBase62 } from "../../core/token.ts";
 import { NAMES } from "./names.ts";
 import { type KeyRecord, type ServerRecord, toApiKey, toGameServer } from "./records.ts";
+import type { ScriptTimes } from "./redis-clock.ts";
 import type { RedisLink, Reply } from "./redis-link.ts";
 import { createScript } from "./script.ts";
 import changeText from "./scripts/change.lua" with { type: "text" };
@@ -20,9 +21,6 @@ const CHANGE_ID_LENGTH = 12;
 const NOTHING = "-";
 /** Two operators who change the same thing at once: one of them is tried again with what the other has left. */
 const TRIES_MAX = 5;
-
-/** The times that a script is given: now, and until when it may act. */
-export type ScriptTimes = (now?: number) => readonly [string, string];
 
 /** A value of a hash as it was read; a change is only made while it is still so. */
 type Check = readonly [key: string, field: string, expected: string | false];
@@ -96,6 +94,10 @@ export class Directory {
   /** Those that were deleted as long ago as that is remembered: their commands are still told of. */
   deletedServerIds(): string[] {
     return [...this.#deleted].filter((id) => !this.#servers.has(id));
+  }
+
+  forgetDeleted(serverIds: readonly string[]): void {
+    for (const id of serverIds) this.#deleted.delete(id);
   }
 
   /** The server that a key belongs to; undefined for keys that cannot be used. */
@@ -186,6 +188,11 @@ export class Directory {
       }
     }
     throw new StoreUnavailable("others change the same thing all the time");
+  }
+
+  /** Makes a change that does not depend on what is there. */
+  async make(change: Omit<Change, "checks">): Promise<void> {
+    await this.change(async () => ({ change: { ...change, checks: [] }, result: true }));
   }
 
   async #readMany<T>(name: string, ids: readonly string[]): Promise<Found<T>[]> {

@@ -4,54 +4,44 @@ import { randomBytes } from "node:crypto";
 import type { ApiKey, KeyIdentity } from "../../core/api-key.ts";
 import { NotReadyToStart, StartRefused, StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
-import {
-  type AuditEntry,
-  type AuditNote,
-  type Block,
-  type Clock,
-  type DeletedServer,
-  type KeptToken,
-  type KeyChange,
-  type KeyDetails,
-  type KeyDraft,
-  type Log,
-  type Page,
-  type PageRequest,
-  type PortableItem,
-  type PortableStore,
-  type ServerDraft,
-  type TidyTimes,
-  TOKENS_IN_GRACE_MAX,
-  type UsageCell,
-  type UsageCount,
+import type {
+  AuditEntry,
+  AuditNote,
+  Block,
+  Clock,
+  DeletedServer,
+  KeyChange,
+  KeyDetails,
+  KeyDraft,
+  Log,
+  Page,
+  PageRequest,
+  PortableItem,
+  PortableStore,
+  ServerDraft,
+  TidyTimes,
+  UsageCell,
+  UsageCount,
 } from "../../core/ports.ts";
 import type { Verdict } from "../../core/rate-limit.ts";
-import { createSampler } from "../../core/sampler.ts";
 import { randomBase62 } from "../../core/token.ts";
 import type { Sealer } from "../sealer.ts";
 import { isRightSecret, SECRET_CHECK, sealSecretCheck } from "../secret-check.ts";
 import { AuditLog } from "./audit-log.ts";
 import { listDurabilityProblems } from "./check-durability.ts";
 import { RedisCommandQueue } from "./command-queue.ts";
-import { type Change, Directory, VERSIONS_KEPT } from "./directory.ts";
+import { Directory } from "./directory.ts";
+import { Heart } from "./heart.ts";
+import { KeyTable } from "./key-table.ts";
 import { NAMES } from "./names.ts";
-import { type KeyRecord, type ServerRecord, toGameServer, toKeyDetails } from "./records.ts";
+import { RedisClock } from "./redis-clock.ts";
 import { type RedisAddress, RedisLink } from "./redis-link.ts";
 import { RedisRelayShare } from "./relay-share.ts";
-import { createScript } from "./script.ts";
-import heartbeatText from "./scripts/heartbeat.lua" with { type: "text" };
+import { ServerTable } from "./server-table.ts";
 import { SharedLimits } from "./shared-limits.ts";
 import { UsageTable } from "./usage-table.ts";
 
-const HEARTBEAT = createScript(heartbeatText);
-const HEARTBEAT_EVERY_MS = 250;
-/** An instance that gave no sign for so long does not count any more. */
-const INSTANCE_LIVES_MS = 5_000;
-/** A script that arrives later than this acts no more: its sender has given up by then. */
-const WRITE_WITHIN_MS = 450;
-const FAULT_LOG_MS = 60_000;
-const ID_LENGTH = 20;
-const READ_AT_ONCE = 500;
+const LEASE_TOKEN_LENGTH = 20;
 /** A wrong password, user or database, or a certificate that is not trusted. */
 const WAITING_IS_VAIN = /^(WRONGPASS|NOAUTH|NOPERM|ERR) |certificate/;
 
@@ -88,50 +78,44 @@ export class RedisStore implements PortableStore {
   readonly commands: RedisCommandQueue;
   /** For the relay: what the instances tell each other. */
   readonly relayShare: RedisRelayShare;
+  /** Redis's clock, as well as it is known here. */
+  readonly clock: Clock;
   readonly #link: RedisLink;
-  readonly #log: Log;
   readonly #sealer: Sealer;
-  readonly #ownClock: Clock | undefined;
   readonly #directory: Directory;
   readonly #limits: SharedLimits;
   readonly #usage: UsageTable;
   readonly #audit: AuditLog;
-  readonly #instance = randomBase62(ID_LENGTH, randomBytes);
-  #heart: ReturnType<typeof setInterval> | undefined;
-  #beat: Promise<void> | undefined;
-  #instances = 1;
-  /** How far Redis's clock is ahead of this machine's. */
-  #aheadMs = 0;
-  /** The same, if the answer had taken no time at all. */
-  #aheadLeastMs = 0;
-  readonly #noteFault = createSampler(FAULT_LOG_MS);
+  readonly #keys: KeyTable;
+  readonly #servers: ServerTable;
+  readonly #heart: Heart;
 
-  constructor(link: RedisLink, settings: RedisStoreSettings) {
-    this.#link = link;
-    this.#log = settings.log;
-    this.#sealer = settings.sealer;
-    this.#ownClock = settings.clock;
-    const times = (now = this.clock()) => this.#timesOf(now);
-    this.#directory = new Directory(link, times, settings.log);
-    this.#limits = new SharedLimits({
+  constructor(link: RedisLink, { sealer, log, commandLeaseMs, clock: ownClock }: RedisStoreSettings) {
+    const clock = new RedisClock(ownClock);
+    const { times } = clock;
+    const directory = new Directory(link, times, log);
+    const limits = new SharedLimits({ link, times, countInstances: () => this.instances, log });
+    const usage = new UsageTable(link, times);
+    const commands = new RedisCommandQueue({
       link,
-      times,
-      countInstances: () => this.#instances,
-      log: settings.log,
-    });
-    this.#usage = new UsageTable(link, times);
-    this.#audit = new AuditLog(link, times);
-    this.relayShare = new RedisRelayShare(link, times, () => randomBase62(ID_LENGTH, randomBytes));
-    this.commands = new RedisCommandQueue({
-      link,
-      leaseMs: settings.commandLeaseMs,
-      listServerIds: () => [...this.#directory.serverIds(), ...this.#directory.deletedServerIds()],
+      leaseMs: commandLeaseMs,
+      listServerIds: () => [...directory.serverIds(), ...directory.deletedServerIds()],
       time: times,
     });
+    const keys = new KeyTable({ link, directory, limits, usage });
+    this.commands = commands;
+    this.relayShare = new RedisRelayShare(link, times, () => randomBase62(LEASE_TOKEN_LENGTH, randomBytes));
+    this.clock = clock.now;
+    this.#link = link;
+    this.#sealer = sealer;
+    this.#directory = directory;
+    this.#limits = limits;
+    this.#usage = usage;
+    this.#audit = new AuditLog(link, times);
+    this.#keys = keys;
+    this.#servers = new ServerTable({ link, directory, sealer, keys, limits, commands });
+    this.#heart = new Heart({ link, clock, directory, limits, commands, log });
   }
-
-  /** Redis's clock, as well as it is known here. */
-  readonly clock: Clock = () => this.#ownClock?.() ?? Math.round(Date.now() + this.#aheadMs);
 
   /** What endangers the store's promise, in sentences. */
   listDurabilityProblems(): Promise<string[]> {
@@ -144,16 +128,14 @@ export class RedisStore implements PortableStore {
 
   /** How many share this store, as far as is known. */
   get instances(): number {
-    return this.#instances;
+    return this.#heart.instances;
   }
 
   async start(): Promise<void> {
     await this.#checkSecret();
     await this.#directory.load();
     await this.#limits.load(this.clock());
-    await this.#sendHeartbeat();
-    this.#heart = setInterval(() => this.#keepBeating(), HEARTBEAT_EVERY_MS);
-    this.#heart.unref();
+    await this.#heart.start();
   }
 
   findKey(tokenHash: string, now: number): ApiKey | undefined {
@@ -175,189 +157,62 @@ export class RedisStore implements PortableStore {
     return this.#limits.judge(key, now, isCounted);
   }
 
-  async createServer(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer> {
-    const serverId = newId("srv_");
-    const seq = await this.#nextSeq();
-    const record: ServerRecord = {
-      serverId,
-      name: draft.name,
-      community: draft.community,
-      createdAt: now,
-      keyRevision: 1,
-      seq,
-      sealedKey: this.#seal(draft.serverKey, serverId),
-    };
-    await this.#directory.change(async () => ({
-      result: true,
-      change: {
-        checks: [],
-        steps: [
-          ["HSET", NAMES.servers, serverId, JSON.stringify(record)],
-          ["ZADD", NAMES.serverOrder, seq, serverId],
-        ],
-        changed: [serverId],
-        audit: note && { target: serverId, note },
-      },
-    }));
-    return toGameServer(record);
+  createServer(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer> {
+    return this.#servers.create(draft, now, note);
   }
 
   async findServerByName(name: string): Promise<GameServer | undefined> {
     return this.#directory.findServerByName(name);
   }
 
-  async updateServer(
+  updateServer(
     serverId: string,
     change: Partial<ServerDraft>,
     note?: AuditNote,
   ): Promise<GameServer | undefined> {
-    return this.#directory.change(async () => {
-      const found = await this.#directory.readServer(serverId);
-      if (!found) return undefined;
-      const { record: old, text } = found;
-      const record: ServerRecord = {
-        ...old,
-        name: change.name ?? old.name,
-        community: change.community === undefined ? old.community : change.community,
-        keyRevision: old.keyRevision + (change.serverKey === undefined ? 0 : 1),
-        sealedKey: change.serverKey === undefined ? old.sealedKey : this.#seal(change.serverKey, serverId),
-      };
-      return {
-        result: toGameServer(record),
-        change: {
-          checks: [[NAMES.servers, serverId, text]],
-          steps: [["HSET", NAMES.servers, serverId, JSON.stringify(record)]],
-          changed: [serverId],
-          audit: note && { target: serverId, note },
-        },
-      };
-    });
+    return this.#servers.update(serverId, change, note);
   }
 
-  async deleteServer(serverId: string, now: number, note?: AuditNote): Promise<DeletedServer | undefined> {
-    let keyIds: string[] = [];
-    const isDeleted = await this.#directory.change(async () => {
-      const found = await this.#directory.readServer(serverId);
-      if (!found) return undefined;
-      const keys = await this.#directory.readKeys(await this.#listUsableKeys(serverId));
-      keyIds = keys.map(({ record }) => record.keyId);
-      return {
-        result: true,
-        change: {
-          checks: [[NAMES.servers, serverId, found.text]],
-          steps: [
-            ["HDEL", NAMES.servers, serverId],
-            ["ZREM", NAMES.serverOrder, serverId],
-            ["ZADD", NAMES.deletedServers, now, serverId],
-            ...keys.map(({ record }) => stepToRevoke(record, now)),
-          ],
-          changed: [serverId, ...keyIds],
-          audit: note && { target: serverId, note },
-        },
-      };
-    });
-    const wasThere = isDeleted ?? (await this.#wasDeleted(serverId));
-    if (!wasThere) return undefined;
-    // Another instance may have made a key in the very moment.
-    for (const keyId of isDeleted ? await this.#listUsableKeys(serverId) : []) {
-      if (await this.revokeKey(keyId, now)) keyIds.push(keyId);
-    }
-    // Also when it was deleted before: the one who did it may not have come this far.
-    const failedCommands = await this.commands.failWaiting(serverId, now);
-    for (const keyId of keyIds) await this.#limits.forget(keyId, serverId);
-    await this.#link.send(NAMES.shared(serverId), "DEL", NAMES.shared(serverId));
-    return { revokedKeys: keyIds.length, failedCommands };
+  deleteServer(serverId: string, now: number, note?: AuditNote): Promise<DeletedServer | undefined> {
+    return this.#servers.delete(serverId, now, note);
   }
 
-  async listServers({ limit, cursor }: PageRequest): Promise<Page<GameServer>> {
-    const { ids, next } = await this.#listIds(NAMES.serverOrder, limit, cursor);
-    const found = await this.#directory.readServers(ids);
-    return { items: found.map(({ record }) => toGameServer(record)), next };
+  listServers(page: PageRequest): Promise<Page<GameServer>> {
+    return this.#servers.list(page);
   }
 
-  async readServerKey(serverId: string): Promise<string | undefined> {
-    const sealed = await this.#directory.readSealedKey(serverId);
-    return sealed === undefined ? undefined : this.#sealer.open(Buffer.from(sealed, "base64"), serverId);
+  readServerKey(serverId: string): Promise<string | undefined> {
+    return this.#servers.readServerKey(serverId);
   }
 
-  async createKey(draft: KeyDraft, now: number, note?: AuditNote): Promise<KeyDetails | undefined> {
-    const keyId = newId("key_");
-    const seq = await this.#nextSeq();
-    const { tokenHash, ...rest } = draft;
-    const record: KeyRecord = {
-      ...rest,
-      keyId,
-      isSuspended: false,
-      createdAt: now,
-      revokedAt: null,
-      seq,
-      tokens: [{ tokenHash, validUntil: null }],
-    };
-    return this.#directory.change(async () => {
-      const server = await this.#directory.readServer(draft.serverId);
-      if (!server) return undefined;
-      return {
-        result: toKeyDetails(record, null),
-        change: {
-          checks: [[NAMES.servers, draft.serverId, server.text]],
-          steps: [
-            ["HSET", NAMES.keys, keyId, JSON.stringify(record)],
-            ["ZADD", NAMES.keyOrder, seq, keyId],
-            ["ZADD", NAMES.keysOf(draft.serverId), seq, keyId],
-          ],
-          changed: [keyId],
-          audit: note && { target: keyId, note },
-        },
-      };
-    });
+  createKey(draft: KeyDraft, now: number, note?: AuditNote): Promise<KeyDetails | undefined> {
+    return this.#keys.create(draft, now, note);
   }
 
-  async findKeyDetails(keyId: string): Promise<KeyDetails | undefined> {
-    const found = await this.#directory.readKey(keyId);
-    return found && toKeyDetails(found.record, await this.#usage.findLastUsed(keyId));
+  findKeyDetails(keyId: string): Promise<KeyDetails | undefined> {
+    return this.#keys.findDetails(keyId);
   }
 
-  async listKeys({
-    limit,
-    cursor,
-    serverId,
-  }: PageRequest & { serverId?: string }): Promise<Page<KeyDetails>> {
-    const order = serverId === undefined ? NAMES.keyOrder : NAMES.keysOf(serverId);
-    const { ids, next } = await this.#listIds(order, limit, cursor);
-    const found = await this.#directory.readKeys(ids);
-    const times = await this.#usage.listLastUsed(found.map(({ record }) => record.keyId));
-    return { items: found.map(({ record }, index) => toKeyDetails(record, times[index] ?? null)), next };
+  listKeys(page: PageRequest & { serverId?: string }): Promise<Page<KeyDetails>> {
+    return this.#keys.list(page);
   }
 
-  async updateKey(keyId: string, change: KeyChange, note?: AuditNote): Promise<KeyDetails | undefined> {
-    const record = await this.#changeKey(keyId, note, (old) => ({ ...old, ...change }));
-    return record && toKeyDetails(record, await this.#usage.findLastUsed(keyId));
+  updateKey(keyId: string, change: KeyChange, note?: AuditNote): Promise<KeyDetails | undefined> {
+    return this.#keys.update(keyId, change, note);
   }
 
-  async rotateKey(
+  rotateKey(
     keyId: string,
     tokenHash: string,
     oldValidUntil: number,
     now: number,
     note?: AuditNote,
   ): Promise<boolean> {
-    const record = await this.#changeKey(keyId, note, (old) => {
-      const replaced = old.tokens.filter(({ validUntil }) => validUntil === null);
-      const earlier = old.tokens
-        .filter(({ validUntil }) => validUntil !== null && validUntil > now)
-        .sort((a, b) => (b.validUntil ?? 0) - (a.validUntil ?? 0));
-      const inGrace = [...replaced.map((token) => ({ ...token, validUntil: oldValidUntil })), ...earlier];
-      const kept: KeptToken[] = oldValidUntil > now ? inGrace.slice(0, TOKENS_IN_GRACE_MAX) : earlier;
-      return { ...old, tokens: [...kept, { tokenHash, validUntil: null }] };
-    });
-    return record !== undefined;
+    return this.#keys.rotate(keyId, tokenHash, oldValidUntil, now, note);
   }
 
-  async revokeKey(keyId: string, now: number, note?: AuditNote): Promise<boolean> {
-    const revoked = await this.#changeKey(keyId, note, (old) => ({ ...old, tokens: [], revokedAt: now }));
-    if (!revoked) return (await this.#directory.readKey(keyId)) !== undefined;
-    await this.#limits.forget(keyId, revoked.serverId);
-    return true;
+  revokeKey(keyId: string, now: number, note?: AuditNote): Promise<boolean> {
+    return this.#keys.revoke(keyId, now, note);
   }
 
   listBlocks(now: number): Promise<readonly Block[]> {
@@ -368,13 +223,11 @@ export class RedisStore implements PortableStore {
     const serverId = this.#directory.serverOf(keyId);
     if (!(await this.#limits.isBlocked(keyId, serverId, now))) return;
     // The list and the note in one step; then the block itself, which holds until it is gone too.
-    const change: Change = {
-      checks: [],
+    await this.#directory.make({
       steps: [["HDEL", NAMES.blocks, keyId]],
       changed: [],
       audit: note && { target: keyId, note },
-    };
-    await this.#directory.change(async () => ({ change, result: true }));
+    });
     await this.#limits.forget(keyId, serverId);
   }
 
@@ -388,8 +241,7 @@ export class RedisStore implements PortableStore {
   }
 
   async noteChange(target: string, note: AuditNote): Promise<void> {
-    const change: Change = { checks: [], steps: [], changed: [], audit: { target, note } };
-    await this.#directory.change(async () => ({ change, result: true }));
+    await this.#directory.make({ steps: [], changed: [], audit: { target, note } });
   }
 
   listAudit(page: PageRequest): Promise<Page<AuditEntry>> {
@@ -402,16 +254,7 @@ export class RedisStore implements PortableStore {
       return (await this.#directory.readKey(keyId))?.record.serverId;
     });
     await this.commands.forgetBefore(commands, now);
-    // What was still under way when the server was deleted may have told of it once more.
-    for (const serverId of this.#directory.deletedServerIds())
-      await this.#link.send(NAMES.shared(serverId), "DEL", NAMES.shared(serverId));
-    await this.#link.send(
-      NAMES.deletedServers,
-      "ZREMRANGEBYSCORE",
-      NAMES.deletedServers,
-      "-inf",
-      `(${audit}`,
-    );
+    await this.#servers.forgetDeletedBefore(audit);
     await this.#audit.forgetBefore(audit, now);
   }
 
@@ -431,21 +274,12 @@ export class RedisStore implements PortableStore {
   }
 
   async checkHealth(): Promise<void> {
-    await this.saveSetting("last-health-check", this.#instance);
+    await this.saveSetting("last-health-check", this.#heart.instanceId);
   }
 
   async *readItems(): AsyncGenerator<PortableItem> {
-    for await (const { record } of this.#readAll(NAMES.serverOrder, (ids) =>
-      this.#directory.readServers(ids),
-    )) {
-      const serverKey = this.#sealer.open(Buffer.from(record.sealedKey, "base64"), record.serverId);
-      yield { kind: "server", server: toGameServer(record), serverKey };
-    }
-    for await (const { record } of this.#readAll(NAMES.keyOrder, (ids) => this.#directory.readKeys(ids))) {
-      const key = toKeyDetails(record, await this.#usage.findLastUsed(record.keyId));
-      const tokens = record.tokens.toSorted((a, b) => (a.tokenHash < b.tokenHash ? -1 : 1));
-      yield { kind: "key", key, tokens };
-    }
+    for await (const found of this.#servers.readAll()) yield { kind: "server", ...found };
+    for await (const found of this.#keys.readAll()) yield { kind: "key", ...found };
     const blocks = await this.listBlocks(this.clock());
     for (const block of blocks.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1)))
       yield { kind: "block", block };
@@ -456,146 +290,22 @@ export class RedisStore implements PortableStore {
 
   async writeItems(items: readonly PortableItem[]): Promise<void> {
     for (const item of items) {
-      if (item.kind === "server") await this.#writeServer(item);
-      else if (item.kind === "key") await this.#writeKey(item);
+      if (item.kind === "server") await this.#servers.adopt(item.server, item.serverKey);
+      else if (item.kind === "key") await this.#keys.adopt(item.key, item.tokens);
       else if (item.kind === "command") await this.commands.adopt(item.command);
       else await this.#limits.adopt(item.block, this.#directory.serverOf(item.block.keyId));
     }
   }
 
   async countOtherInstances(): Promise<number> {
-    await this.#sendHeartbeat();
-    return this.#instances - 1;
+    await this.#heart.beat();
+    return this.#heart.instances - 1;
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#heart);
     this.relayShare.close();
-    await this.#beat;
-    await this.commands.withdrawUndecided();
-    const sign = this.#link.send(NAMES.instances, "ZREM", NAMES.instances, this.#instance);
-    await sign.catch(() => {});
+    await this.#heart.stop();
     this.#link.close();
-  }
-
-  #keepBeating(): void {
-    if (this.#beat) return;
-    this.#beat = this.#sendHeartbeat()
-      .catch((error) => {
-        // That Redis does not answer at all is told once, by the link.
-        if (!this.#link.isUp) return;
-        this.#noteFault(performance.now(), (unlogged) => {
-          this.#log.error({ err: error, unlogged }, "the heartbeat failed");
-        });
-      })
-      .finally(() => {
-        this.#beat = undefined;
-      });
-  }
-
-  async #sendHeartbeat(): Promise<void> {
-    const sentAt = Date.now();
-    const keys = [NAMES.instances, NAMES.version, NAMES.changes];
-    // Without a deadline: this is how the time is learned.
-    const args = [this.#ownClock?.() ?? "", "", this.#instance, INSTANCE_LIVES_MS];
-    const { version: known, changeId } = this.#directory;
-    const reply = await this.#link.run(HEARTBEAT, keys, [...args, known, VERSIONS_KEPT, changeId]);
-    const [now, instances, version, newest, changed] = reply as [
-      ...[number, number, number, string],
-      string[] | null,
-    ];
-    const receivedAt = Date.now();
-    this.#aheadMs = now - (sentAt + receivedAt) / 2;
-    this.#aheadLeastMs = now - receivedAt;
-    this.#instances = instances;
-    if (changed === null) await this.#directory.load();
-    else await this.#directory.catchUp(changed, version, newest);
-    await this.#limits.tellBlocks(now);
-    void this.commands.withdrawUndecided();
-  }
-
-  async *#readAll<T>(order: string, read: (ids: readonly string[]) => Promise<T[]>): AsyncGenerator<T> {
-    let cursor: string | undefined;
-    do {
-      const { ids, next } = await this.#listIds(order, READ_AT_ONCE, cursor);
-      yield* await read(ids);
-      cursor = next ?? undefined;
-    } while (cursor !== undefined);
-  }
-
-  async #writeServer({ server, serverKey }: PortableItem & { kind: "server" }): Promise<void> {
-    const { serverId } = server;
-    const seq = await this.#nextSeq();
-    const record: ServerRecord = { ...server, seq, sealedKey: this.#seal(serverKey, serverId) };
-    await this.#write(serverId, [
-      ["HSET", NAMES.servers, serverId, JSON.stringify(record)],
-      ["ZADD", NAMES.serverOrder, seq, serverId],
-    ]);
-  }
-
-  async #writeKey({ key, tokens }: PortableItem & { kind: "key" }): Promise<void> {
-    const seq = await this.#nextSeq();
-    const { lastUsedAt, ...rest } = key;
-    const { keyId } = key;
-    const record: KeyRecord = { ...rest, seq, tokens };
-    await this.#write(keyId, [
-      ["HSET", NAMES.keys, keyId, JSON.stringify(record)],
-      ["ZADD", NAMES.keyOrder, seq, keyId],
-      ["ZADD", NAMES.keysOf(key.serverId), seq, keyId],
-      ...(lastUsedAt === null ? [] : [["HSET", NAMES.lastUsed, keyId, lastUsedAt] as const]),
-    ]);
-  }
-
-  async #write(id: string, steps: Change["steps"]): Promise<void> {
-    const change: Change = { checks: [], steps, changed: [id] };
-    await this.#directory.change(async () => ({ change, result: true }));
-  }
-
-  /** A revoked key is not changed any more. */
-  async #changeKey(
-    keyId: string,
-    note: AuditNote | undefined,
-    change: (old: KeyRecord) => KeyRecord,
-  ): Promise<KeyRecord | undefined> {
-    return this.#directory.change(async () => {
-      const found = await this.#directory.readKey(keyId);
-      if (!found || found.record.revokedAt !== null) return undefined;
-      const record = change(found.record);
-      return {
-        result: record,
-        change: {
-          checks: [[NAMES.keys, keyId, found.text]],
-          steps: [["HSET", NAMES.keys, keyId, JSON.stringify(record)]],
-          changed: [keyId],
-          audit: note && { target: keyId, note },
-        },
-      };
-    });
-  }
-
-  async #listIds(order: string, limit: number, cursor: string | undefined) {
-    const after = cursor === undefined ? "-inf" : `(${Number.parseInt(cursor, 36) || 0}`;
-    const range = ["ZRANGE", order, after, "+inf", "BYSCORE", "LIMIT", 0, limit + 1, "WITHSCORES"];
-    const flat = (await this.#link.send(order, ...range)) as string[];
-    const ids = flat.filter((_, index) => index % 2 === 0);
-    const lastSeq = flat[limit * 2 - 1];
-    const next = ids.length > limit && lastSeq !== undefined ? Number(lastSeq).toString(36) : null;
-    return { ids: ids.slice(0, limit), next };
-  }
-
-  async #listUsableKeys(serverId: string): Promise<string[]> {
-    const name = NAMES.keysOf(serverId);
-    const all = (await this.#link.send(name, "ZRANGE", name, 0, -1)) as string[];
-    const keys = await this.#directory.readKeys(all);
-    return keys.filter(({ record }) => record.revokedAt === null).map(({ record }) => record.keyId);
-  }
-
-  async #wasDeleted(serverId: string): Promise<boolean> {
-    return (await this.#link.send(NAMES.deletedServers, "ZSCORE", NAMES.deletedServers, serverId)) !== null;
-  }
-
-  async #nextSeq(): Promise<number> {
-    return Number(await this.#link.send(NAMES.counter, "INCR", NAMES.counter));
   }
 
   /** Fails early, not at the first read of a server, when another instance has another secret. */
@@ -607,23 +317,4 @@ export class RedisStore implements PortableStore {
         "set it on each of them",
     );
   }
-
-  #seal(serverKey: string, serverId: string): string {
-    return Buffer.from(this.#sealer.seal(serverKey, serverId)).toString("base64");
-  }
-
-  #timesOf(now: number): readonly [string, string] {
-    if (this.#ownClock) return [String(now), ""];
-    // By the least that Redis's clock can be ahead: too early does no harm, too late would.
-    return ["", String(Math.floor(Date.now() + this.#aheadLeastMs + WRITE_WITHIN_MS))];
-  }
-}
-
-function stepToRevoke(record: KeyRecord, now: number): ["HSET", string, string, string] {
-  const revoked: KeyRecord = { ...record, tokens: [], revokedAt: now };
-  return ["HSET", NAMES.keys, record.keyId, JSON.stringify(revoked)];
-}
-
-function newId(prefix: string): string {
-  return prefix + randomBase62(ID_LENGTH, randomBytes);
 }

@@ -9,8 +9,8 @@ import type {
   SharedStanding,
   ShareLease,
 } from "../../core/ports.ts";
-import type { ScriptTimes } from "./directory.ts";
 import { NAMES } from "./names.ts";
+import type { ScriptTimes } from "./redis-clock.ts";
 import type { RedisLink } from "./redis-link.ts";
 import { createScript } from "./script.ts";
 import consultText from "./scripts/consult.lua" with { type: "text" };

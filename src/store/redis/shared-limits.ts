@@ -16,8 +16,8 @@ import {
   WINDOW_MS,
 } from "../../core/rate-limit.ts";
 import { createSampler } from "../../core/sampler.ts";
-import type { ScriptTimes } from "./directory.ts";
 import { NAMES } from "./names.ts";
+import type { ScriptTimes } from "./redis-clock.ts";
 import type { RedisLink } from "./redis-link.ts";
 import { createScript } from "./script.ts";
 import limitText from "./scripts/limit.lua" with { type: "text" };

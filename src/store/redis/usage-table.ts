@@ -1,7 +1,7 @@
 // How much keys were used: a hash for each key, with a count for each hour and error code.
 import type { UsageCell, UsageCount } from "../../core/ports.ts";
-import type { ScriptTimes } from "./directory.ts";
 import { NAMES } from "./names.ts";
+import type { ScriptTimes } from "./redis-clock.ts";
 import type { RedisLink } from "./redis-link.ts";
 import { createScript } from "./script.ts";
 import usageText from "./scripts/usage.lua" with { type: "text" };

@@ -1,0 +1,171 @@
+// The keys as operators list and change them. Finding one on the way of a request is the directory's.
+import {
+  type AuditNote,
+  type KeptToken,
+  type KeyChange,
+  type KeyDetails,
+  type KeyDraft,
+  type Page,
+  type PageRequest,
+  TOKENS_IN_GRACE_MAX,
+} from "../../core/ports.ts";
+import type { Change, Directory } from "./directory.ts";
+import { NAMES } from "./names.ts";
+import { listIds, nextSeq, readAll } from "./pages.ts";
+import { type KeyRecord, newId, toKeyDetails, toRevoked } from "./records.ts";
+import type { RedisLink } from "./redis-link.ts";
+import type { SharedLimits } from "./shared-limits.ts";
+import type { UsageTable } from "./usage-table.ts";
+
+export type KeyTableParts = {
+  readonly link: RedisLink;
+  readonly directory: Directory;
+  readonly limits: SharedLimits;
+  readonly usage: UsageTable;
+};
+
+export class KeyTable {
+  readonly #parts: KeyTableParts;
+
+  constructor(parts: KeyTableParts) {
+    this.#parts = parts;
+  }
+
+  /** Undefined when there is no such server. */
+  async create(draft: KeyDraft, now: number, note?: AuditNote): Promise<KeyDetails | undefined> {
+    const { link, directory } = this.#parts;
+    const keyId = newId("key_");
+    const seq = await nextSeq(link);
+    const { tokenHash, ...rest } = draft;
+    const record: KeyRecord = {
+      ...rest,
+      keyId,
+      isSuspended: false,
+      createdAt: now,
+      revokedAt: null,
+      seq,
+      tokens: [{ tokenHash, validUntil: null }],
+    };
+    return directory.change(async () => {
+      const server = await directory.readServer(draft.serverId);
+      if (!server) return undefined;
+      return {
+        result: toKeyDetails(record, null),
+        change: {
+          checks: [[NAMES.servers, draft.serverId, server.text]],
+          steps: listStepsToAdd(record),
+          changed: [keyId],
+          audit: note && { target: keyId, note },
+        },
+      };
+    });
+  }
+
+  /** A key of another store, with its id and its tokens. */
+  async adopt(key: KeyDetails, tokens: readonly KeptToken[]): Promise<void> {
+    const { link, directory } = this.#parts;
+    const { lastUsedAt, ...rest } = key;
+    const { keyId } = key;
+    const record: KeyRecord = { ...rest, seq: await nextSeq(link), tokens };
+    const lastUse = lastUsedAt === null ? [] : [["HSET", NAMES.lastUsed, keyId, lastUsedAt] as const];
+    await directory.make({ steps: [...listStepsToAdd(record), ...lastUse], changed: [keyId] });
+  }
+
+  async findDetails(keyId: string): Promise<KeyDetails | undefined> {
+    const { directory, usage } = this.#parts;
+    const found = await directory.readKey(keyId);
+    return found && toKeyDetails(found.record, await usage.findLastUsed(keyId));
+  }
+
+  async list({ limit, cursor, serverId }: PageRequest & { serverId?: string }): Promise<Page<KeyDetails>> {
+    const { link, directory, usage } = this.#parts;
+    const order = serverId === undefined ? NAMES.keyOrder : NAMES.keysOf(serverId);
+    const { ids, next } = await listIds(link, order, limit, cursor);
+    const found = await directory.readKeys(ids);
+    const times = await usage.listLastUsed(found.map(({ record }) => record.keyId));
+    return { items: found.map(({ record }, index) => toKeyDetails(record, times[index] ?? null)), next };
+  }
+
+  /** The ids of a server's keys that are not revoked. */
+  async listUsable(serverId: string): Promise<string[]> {
+    const { link, directory } = this.#parts;
+    const name = NAMES.keysOf(serverId);
+    const all = (await link.send(name, "ZRANGE", name, 0, -1)) as string[];
+    const keys = await directory.readKeys(all);
+    return keys.filter(({ record }) => record.revokedAt === null).map(({ record }) => record.keyId);
+  }
+
+  /** All there are, each with its tokens in the order of their hashes. */
+  async *readAll(): AsyncGenerator<{ key: KeyDetails; tokens: readonly KeptToken[] }> {
+    const { link, directory, usage } = this.#parts;
+    for await (const { record } of readAll(link, NAMES.keyOrder, (ids) => directory.readKeys(ids))) {
+      const key = toKeyDetails(record, await usage.findLastUsed(record.keyId));
+      yield { key, tokens: record.tokens.toSorted((a, b) => (a.tokenHash < b.tokenHash ? -1 : 1)) };
+    }
+  }
+
+  async update(keyId: string, change: KeyChange, note?: AuditNote): Promise<KeyDetails | undefined> {
+    const record = await this.#change(keyId, note, (old) => ({ ...old, ...change }));
+    return record && toKeyDetails(record, await this.#parts.usage.findLastUsed(keyId));
+  }
+
+  async rotate(
+    keyId: string,
+    tokenHash: string,
+    oldValidUntil: number,
+    now: number,
+    note?: AuditNote,
+  ): Promise<boolean> {
+    const record = await this.#change(keyId, note, (old) => {
+      const replaced = old.tokens.filter(({ validUntil }) => validUntil === null);
+      const earlier = old.tokens
+        .filter(({ validUntil }) => validUntil !== null && validUntil > now)
+        .sort((a, b) => (b.validUntil ?? 0) - (a.validUntil ?? 0));
+      const inGrace = [...replaced.map((token) => ({ ...token, validUntil: oldValidUntil })), ...earlier];
+      const kept: KeptToken[] = oldValidUntil > now ? inGrace.slice(0, TOKENS_IN_GRACE_MAX) : earlier;
+      return { ...old, tokens: [...kept, { tokenHash, validUntil: null }] };
+    });
+    return record !== undefined;
+  }
+
+  /** Whether there is such a key, revoked just now or before. */
+  async revoke(keyId: string, now: number, note?: AuditNote): Promise<boolean> {
+    const { directory, limits } = this.#parts;
+    const revoked = await this.#change(keyId, note, (old) => toRevoked(old, now));
+    if (!revoked) return (await directory.readKey(keyId)) !== undefined;
+    await limits.forget(keyId, revoked.serverId);
+    return true;
+  }
+
+  /** A revoked key is not changed any more. */
+  async #change(
+    keyId: string,
+    note: AuditNote | undefined,
+    change: (old: KeyRecord) => KeyRecord,
+  ): Promise<KeyRecord | undefined> {
+    const { directory } = this.#parts;
+    return directory.change(async () => {
+      const found = await directory.readKey(keyId);
+      if (!found || found.record.revokedAt !== null) return undefined;
+      const record = change(found.record);
+      return {
+        result: record,
+        change: {
+          checks: [[NAMES.keys, keyId, found.text]],
+          steps: [["HSET", NAMES.keys, keyId, JSON.stringify(record)]],
+          changed: [keyId],
+          audit: note && { target: keyId, note },
+        },
+      };
+    });
+  }
+}
+
+function listStepsToAdd(record: KeyRecord): Change["steps"] {
+  const { keyId, serverId, seq } = record;
+  return [
+    ["HSET", NAMES.keys, keyId, JSON.stringify(record)],
+    ["ZADD", NAMES.keyOrder, seq, keyId],
+    ["ZADD", NAMES.keysOf(serverId), seq, keyId],
+  ];
+}

@@ -1,0 +1,171 @@
+// The servers as operators list and change them. Finding one on the way of a request is the directory's.
+import type { GameServer } from "../../core/game-server.ts";
+import type { AuditNote, DeletedServer, Page, PageRequest, ServerDraft } from "../../core/ports.ts";
+import type { Sealer } from "../sealer.ts";
+import type { RedisCommandQueue } from "./command-queue.ts";
+import type { Directory } from "./directory.ts";
+import type { KeyTable } from "./key-table.ts";
+import { NAMES } from "./names.ts";
+import { listIds, nextSeq, readAll } from "./pages.ts";
+import { newId, type ServerRecord, toGameServer, toRevoked } from "./records.ts";
+import type { RedisLink } from "./redis-link.ts";
+import type { SharedLimits } from "./shared-limits.ts";
+
+export type ServerTableParts = {
+  readonly link: RedisLink;
+  readonly directory: Directory;
+  readonly sealer: Sealer;
+  /** What goes with a server that is deleted. */
+  readonly keys: KeyTable;
+  readonly limits: SharedLimits;
+  readonly commands: RedisCommandQueue;
+};
+
+export class ServerTable {
+  readonly #parts: ServerTableParts;
+
+  constructor(parts: ServerTableParts) {
+    this.#parts = parts;
+  }
+
+  async create(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer> {
+    const { name, community, serverKey } = draft;
+    const server: GameServer = { serverId: newId("srv_"), name, community, createdAt: now, keyRevision: 1 };
+    await this.#add(server, serverKey, note);
+    return server;
+  }
+
+  /** A server of another store, with its id. */
+  async adopt(server: GameServer, serverKey: string): Promise<void> {
+    await this.#add(server, serverKey);
+  }
+
+  async update(
+    serverId: string,
+    change: Partial<ServerDraft>,
+    note?: AuditNote,
+  ): Promise<GameServer | undefined> {
+    const { directory } = this.#parts;
+    return directory.change(async () => {
+      const found = await directory.readServer(serverId);
+      if (!found) return undefined;
+      const { record: old, text } = found;
+      const record: ServerRecord = {
+        ...old,
+        name: change.name ?? old.name,
+        community: change.community === undefined ? old.community : change.community,
+        keyRevision: old.keyRevision + (change.serverKey === undefined ? 0 : 1),
+        sealedKey: change.serverKey === undefined ? old.sealedKey : this.#seal(change.serverKey, serverId),
+      };
+      return {
+        result: toGameServer(record),
+        change: {
+          checks: [[NAMES.servers, serverId, text]],
+          steps: [["HSET", NAMES.servers, serverId, JSON.stringify(record)]],
+          changed: [serverId],
+          audit: note && { target: serverId, note },
+        },
+      };
+    });
+  }
+
+  async delete(serverId: string, now: number, note?: AuditNote): Promise<DeletedServer | undefined> {
+    const { link, directory, keys, limits, commands } = this.#parts;
+    let keyIds: string[] = [];
+    const isDeleted = await directory.change(async () => {
+      const found = await directory.readServer(serverId);
+      if (!found) return undefined;
+      const usable = await directory.readKeys(await keys.listUsable(serverId));
+      keyIds = usable.map(({ record }) => record.keyId);
+      return {
+        result: true,
+        change: {
+          checks: [[NAMES.servers, serverId, found.text]],
+          steps: [
+            ["HDEL", NAMES.servers, serverId],
+            ["ZREM", NAMES.serverOrder, serverId],
+            ["ZADD", NAMES.deletedServers, now, serverId],
+            ...usable.map(({ record }) => {
+              return ["HSET", NAMES.keys, record.keyId, JSON.stringify(toRevoked(record, now))] as const;
+            }),
+          ],
+          changed: [serverId, ...keyIds],
+          audit: note && { target: serverId, note },
+        },
+      };
+    });
+    const wasThere = isDeleted ?? (await this.#wasDeleted(serverId));
+    if (!wasThere) return undefined;
+    // Another instance may have made a key in the very moment.
+    for (const keyId of isDeleted ? await keys.listUsable(serverId) : []) {
+      if (await keys.revoke(keyId, now)) keyIds.push(keyId);
+    }
+    // Also when it was deleted before: the one who did it may not have come this far.
+    const failedCommands = await commands.failWaiting(serverId, now);
+    for (const keyId of keyIds) await limits.forget(keyId, serverId);
+    await link.send(NAMES.shared(serverId), "DEL", NAMES.shared(serverId));
+    return { revokedKeys: keyIds.length, failedCommands };
+  }
+
+  async list({ limit, cursor }: PageRequest): Promise<Page<GameServer>> {
+    const { link, directory } = this.#parts;
+    const { ids, next } = await listIds(link, NAMES.serverOrder, limit, cursor);
+    const found = await directory.readServers(ids);
+    return { items: found.map(({ record }) => toGameServer(record)), next };
+  }
+
+  /** All there are, each with its upstream key in the clear. */
+  async *readAll(): AsyncGenerator<{ server: GameServer; serverKey: string }> {
+    const { link, directory } = this.#parts;
+    const found = readAll(link, NAMES.serverOrder, (ids) => directory.readServers(ids));
+    for await (const { record } of found) {
+      yield { server: toGameServer(record), serverKey: this.#open(record.sealedKey, record.serverId) };
+    }
+  }
+
+  async readServerKey(serverId: string): Promise<string | undefined> {
+    const sealed = await this.#parts.directory.readSealedKey(serverId);
+    return sealed === undefined ? undefined : this.#open(sealed, serverId);
+  }
+
+  /** Forgets those that were deleted before that time. */
+  async forgetDeletedBefore(time: number): Promise<void> {
+    const { link, directory } = this.#parts;
+    // What was still under way when the server was deleted may have told of it once more.
+    for (const serverId of directory.deletedServerIds())
+      await link.send(NAMES.shared(serverId), "DEL", NAMES.shared(serverId));
+    const name = NAMES.deletedServers;
+    const range = ["-inf", `(${time}`] as const;
+    const forgotten = (await link.send(name, "ZRANGEBYSCORE", name, ...range)) as string[];
+    await link.send(name, "ZREMRANGEBYSCORE", name, ...range);
+    directory.forgetDeleted(forgotten);
+  }
+
+  async #add(server: GameServer, serverKey: string, note?: AuditNote): Promise<void> {
+    const { link, directory } = this.#parts;
+    const { serverId } = server;
+    const seq = await nextSeq(link);
+    const record: ServerRecord = { ...server, seq, sealedKey: this.#seal(serverKey, serverId) };
+    await directory.make({
+      steps: [
+        ["HSET", NAMES.servers, serverId, JSON.stringify(record)],
+        ["ZADD", NAMES.serverOrder, seq, serverId],
+      ],
+      changed: [serverId],
+      audit: note && { target: serverId, note },
+    });
+  }
+
+  async #wasDeleted(serverId: string): Promise<boolean> {
+    const name = NAMES.deletedServers;
+    return (await this.#parts.link.send(name, "ZSCORE", name, serverId)) !== null;
+  }
+
+  #seal(serverKey: string, serverId: string): string {
+    return Buffer.from(this.#parts.sealer.seal(serverKey, serverId)).toString("base64");
+  }
+
+  #open(sealedKey: string, serverId: string): string {
+    return this.#parts.sealer.open(Buffer.from(sealedKey, "base64"), serverId);
+  }
+}
