@@ -32,7 +32,6 @@ export const ERRORS = {
 /** A no, with what the caller is told beyond code and message. A refusal is an answer, never an exception. */
 export type Refusal = {
   readonly refused: ErrorRow;
-  /** Undefined or something: never an empty object. */
   readonly fields: Readonly<Record<string, unknown>> | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
 };

@@ -221,8 +221,7 @@ export class Relay implements CommandOutlook {
     }
     const lastCallAt = watch.lastCallAt;
     watch.lastCallAt = startedAt;
-    this.#turns.callsUnderWay++;
-    const answer = await upstream.readServer(serverKey).finally(() => this.#turns.callsUnderWay--);
+    const answer = await this.#turns.spend(() => upstream.readServer(serverKey));
     const now = clock();
     meter.countCall("failure" in answer ? answer.failure.code : "ok", now - startedAt);
     if ("parts" in answer) return this.#takeParts(watch, answer.parts, answer.hint, now);

@@ -12,8 +12,8 @@ export const BUDGET_PATIENCE_MS = 3_000;
 type TurnSettings = { readonly hasOthers: boolean; readonly timeoutMs: number };
 
 export class Turns {
-  /** How many of our own calls the game API has not answered yet; whoever makes one counts it. */
-  callsUnderWay = 0;
+  /** How many of our own calls the game API has not answered yet. */
+  #callsUnderWay = 0;
   readonly #keeper: BudgetKeeper;
   readonly #watches: Watches;
   readonly #settings: TurnSettings;
@@ -37,7 +37,7 @@ export class Turns {
     return msUntilCall(budget, now, {
       isFirstCall: watch.lastCallAt === 0,
       serversAhead: budget.limit === null ? 0 : this.#watches.countAhead(watch, now),
-      callsUnderWay: Math.max(this.callsUnderWay, isOthersCall ? 1 : 0),
+      callsUnderWay: Math.max(this.#callsUnderWay, isOthersCall ? 1 : 0),
     });
   }
 
@@ -53,10 +53,20 @@ export class Turns {
     return turn.then(() => Math.max(waitMs, this.#keeper.msPaused(now)));
   }
 
+  /** Makes a call whose turn was taken. */
+  async spend<T>(call: () => Promise<T>): Promise<T> {
+    this.#callsUnderWay++;
+    try {
+      return await call();
+    } finally {
+      this.#callsUnderWay--;
+    }
+  }
+
   /** What the game API says about its limit; when it refuses a call for it, there is a pause. */
   learn(hint: LimitHint, isRefused: boolean, now: number): void {
     this.#keeper.learn((budget) => {
-      return isRefused ? pauseBudget(budget, hint, now) : learnBudget(budget, hint, now, this.callsUnderWay);
+      return isRefused ? pauseBudget(budget, hint, now) : learnBudget(budget, hint, now, this.#callsUnderWay);
     });
   }
 }

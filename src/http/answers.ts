@@ -54,7 +54,8 @@ const errorTexts = new WeakMap<ErrorRow, ErrorText>();
 
 function errorBody(row: ErrorRow, fields: Refusal["fields"]): Uint8Array<ArrayBuffer> | string {
   const { whole, beginning } = errorTexts.get(row) ?? writeErrorText(row);
-  return fields ? beginning + JSON.stringify(fields).slice(1) : whole;
+  const more = fields ? JSON.stringify(fields) : "{}";
+  return more === "{}" ? whole : beginning + more.slice(1);
 }
 
 function writeErrorText(row: ErrorRow): ErrorText {

@@ -69,17 +69,14 @@ export function createEdge({ findTarget, cors, clock, log, isDraining, watch }: 
   }
 
   function answerFault(call: Call, error: unknown): Response {
-    const fields = {
-      err: error,
-      request_id: call.id,
-      method: call.request.method,
-      route: call.target.routeName,
-    };
+    const fields = { err: error, method: call.request.method, route: call.target.routeName };
     if (error instanceof StoreUnavailable) {
-      noteStoreFault(call.now, (unlogged) => log.error({ ...fields, unlogged }, "the store cannot answer"));
+      noteStoreFault(call.now, (unlogged) => {
+        log.error({ ...fields, request_id: call.id, unlogged }, "the store cannot answer");
+      });
       return answerRefusal(call, UNAVAILABLE, call.report);
     }
-    log.error(fields, "unexpected failure while answering");
+    log.error({ ...fields, request_id: call.id }, "unexpected failure while answering");
     return answerRefusal(call, refuse(ERRORS.internal, { request_id: call.id }), call.report);
   }
 }

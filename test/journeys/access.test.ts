@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { StoreUnavailable } from "../../src/core/errors.ts";
 import type { GameServer } from "../../src/core/game-server.ts";
 import { toSectionSet } from "../../src/core/sections.ts";
 import { mintToken } from "../../src/core/token.ts";
@@ -354,6 +355,18 @@ describe("7 errors", () => {
       expect(talkative.logLines.filter((line) => line.includes(`"${id}"`))).toHaveLength(1);
     }
     await talkative.stop();
+    const { store } = gatehouse.app;
+    const { findServer } = store;
+    store.findServer = () => {
+      throw new StoreUnavailable("not now");
+    };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => gatehouse.get(PATH, key.token)));
+    store.findServer = findServer;
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(503));
+    const ids = answers.map(({ headers }) => headers.get("x-request-id")).filter((id) => id !== null);
+    const told = ids.filter((id) => gatehouse.logLines.some((line) => line.includes(`"${id}"`)));
+    expect(ids).toEqual(told);
+    expect(ids.length).toBeLessThan(20);
   });
 
   test("7.3 an upstream message is cleaned, capped and free of the server key", async () => {

@@ -5,6 +5,7 @@ import { StartRefused } from "../../src/core/errors.ts";
 import { TOKENS_IN_GRACE_MAX } from "../../src/core/ports.ts";
 import { SECTIONS } from "../../src/core/sections.ts";
 import { isWellFormedToken } from "../../src/core/token.ts";
+import { recogniseReason } from "../../src/dashboard/views/operator/reasons.ts";
 import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 import {
@@ -346,6 +347,29 @@ describe("servers", () => {
     const second = await operator.addServer(again);
     await gatehouse.admin("DELETE", `/admin/servers/${second.server_id}`);
     expect((await operator.addServer(again)).name).toBe("Only one");
+  });
+
+  test("every reason that a form of the dashboard can meet is one that it can give in the reader's language", async () => {
+    const { key_id } = await operator.addKey(server);
+    const { name } = await operator.addServer({ name: "Taken" });
+    const other = await operator.addKey(server);
+    await gatehouse.admin("DELETE", `/admin/keys/${other.key_id}`);
+    const refusals: [method: string, path: string, body: object][] = [
+      ["POST", "/admin/servers", { name, server_key: "a-b" }],
+      ["POST", "/admin/servers", { name: "x" }],
+      ["POST", "/admin/keys", { server_id: "srv_gone", label: "x" }],
+      ["PATCH", `/admin/keys/${key_id}`, { commands: [":h", ":H"] }],
+      ["PATCH", `/admin/keys/${key_id}`, { ip_allow: ["10.0.0.1", "nowhere"] }],
+      ["PATCH", `/admin/keys/${key_id}`, { expires_at: 1 }],
+      ["PATCH", `/admin/keys/${other.key_id}`, { label: "y" }],
+    ];
+    for (const [method, path, body] of refusals) {
+      const { details } = (await (await gatehouse.admin(method, path, body)).json()) as {
+        details: Record<string, string>;
+      };
+      for (const reason of Object.values(details))
+        expect([reason, recogniseReason(reason)]).not.toContain(undefined);
+    }
   });
 
   test("of many that ask for one name at once, one gets it, however long the store takes to look", async () => {

@@ -685,7 +685,11 @@ describe("confirmation", () => {
     gateway.game.reply = takes;
     gateway.game.read = logOf([":h ran", gateway.clock.now - 5_000]);
     await readLog();
-    await expectConfirmed(ids, [gateway.clock.now, null]);
+    const confirmedAt = gateway.clock.now;
+    await expectConfirmed(ids, [confirmedAt, null]);
+    gateway.clock.advance(3_000);
+    await readLog();
+    await expectConfirmed(ids, [confirmedAt, null]);
     await gateway.pass(10 * MINUTE);
     expect(await bot.statuses(ids)).toEqual(["unknown", "unknown"]);
     expect(bot.got()).toEqual([":h ran", ":h vanished"]);

@@ -217,6 +217,40 @@ describe("instances on one Redis", () => {
     });
   });
 
+  test("a store that may wait writes though Redis hesitates longer than a request would wait", async () => {
+    const settings = { address: single.address, log: SILENT, sealer: createSealer("a secret") };
+    const store = await openRedisStore({ ...settings, commandLeaseMs: 10_000, answerWithinMs: 10_000 });
+    await single.ask("CLIENT", "PAUSE", "1000", "ALL");
+    const note = {
+      at: store.clock(),
+      action: "server.created",
+      actor: { fingerprint: "x", address: "::1" },
+      details: {},
+    } as const;
+    await store.noteChange("srv_1", note);
+    expect((await store.listAudit({ limit: 1 })).items).toMatchObject([{ target: "srv_1" }]);
+    await store.close();
+  });
+
+  test("servers that were deleted long ago are forgotten by every instance, whichever tidies first", async () => {
+    await single.ask("FLUSHALL");
+    const stores = [await open(single.address), await open(single.address)] as const;
+    const [one, two] = stores;
+    const now = one.clock();
+    const { serverId } = await one.createServer({ name: "Gone", community: null, serverKey: "a-b" }, now);
+    await until("the server is not known", () => two.findServer(serverId) !== undefined);
+    await one.deleteServer(serverId, now);
+    await until("the server is known", () => two.findServer(serverId) === undefined);
+    const later = now + 1;
+    for (const store of stores) await store.tidy({ now: later, usage: later, audit: later, commands: later });
+    await single.ask("CONFIG", "RESETSTAT");
+    for (const store of stores) await store.tidy({ now: later, usage: later, audit: later, commands: later });
+    const said = String(await single.ask("INFO", "commandstats"));
+    // The only one that a server which is remembered costs.
+    expect(said).not.toContain("cmdstat_del:");
+    await closeAll([...stores]);
+  });
+
   test("a Redis that was emptied under an instance is told of in its log", async () => {
     await single.ask("FLUSHALL");
     const said: string[] = [];

@@ -48,7 +48,7 @@ const PLAIN_HEADERS = {
   RequestId: {
     header: "X-Request-Id",
     description:
-      "Only when the operator's log speaks of this request, under this name: after mistakes of our own, and at the level debug after every request.",
+      "Only when the operator's log speaks of this request, under this name: after a mistake of our own, for one, and at the level debug after every request.",
     schema: Type.String({ pattern: "^req_[0-9a-z]+$" }),
     example: "req_k3v9qa1f",
   },

@@ -1,8 +1,8 @@
 // Redis's clock, as well as it is known here: all instances go by it. Each heartbeat tells how far it is ahead.
 import type { Clock } from "../../core/ports.ts";
 
-/** A script that arrives later than this acts no more: its sender has given up by then. */
-const WRITE_WITHIN_MS = 450;
+/** A script may act until so long before its sender gives up. */
+const GIVE_UP_LATER_MS = 100;
 
 type Times = readonly [now: string, deadline: string];
 
@@ -10,6 +10,7 @@ type Times = readonly [now: string, deadline: string];
 export type ScriptTimes = (now?: number) => Times;
 
 export class RedisClock {
+  readonly #actWithinMs: number;
   readonly #ownClock: Clock | undefined;
   /** How far Redis's clock is ahead of this machine's. */
   #aheadMs = 0;
@@ -17,7 +18,8 @@ export class RedisClock {
   #aheadLeastMs = 0;
 
   /** `ownClock`: in tests, instead of Redis's. */
-  constructor(ownClock: Clock | undefined) {
+  constructor(answerWithinMs: number, ownClock: Clock | undefined) {
+    this.#actWithinMs = answerWithinMs - GIVE_UP_LATER_MS;
     this.#ownClock = ownClock;
   }
 
@@ -26,7 +28,7 @@ export class RedisClock {
   readonly times: ScriptTimes = (now = this.now()) => {
     if (this.#ownClock) return [String(now), ""];
     // By the least that Redis's clock can be ahead: too early does no harm, too late would.
-    return ["", String(Math.floor(Date.now() + this.#aheadLeastMs + WRITE_WITHIN_MS))];
+    return ["", String(Math.floor(Date.now() + this.#aheadLeastMs + this.#actWithinMs))];
   };
 
   /** Without a deadline: for the script that the time is learned from. */

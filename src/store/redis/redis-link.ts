@@ -7,7 +7,7 @@ import { DIRECTORY_TAG, NAMES } from "./names.ts";
 import type { Script } from "./script.ts";
 
 /** No request waits longer for Redis than this, though it may have to wait twice. */
-const ANSWER_WITHIN_MS = 550;
+export const ANSWER_WITHIN_MS = 550;
 /** For the tools of operators, who would rather wait than begin again. */
 export const PATIENT_ANSWER_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 50;

@@ -35,7 +35,7 @@ import { Heart } from "./heart.ts";
 import { KeyTable } from "./key-table.ts";
 import { NAMES } from "./names.ts";
 import { RedisClock } from "./redis-clock.ts";
-import { type RedisAddress, RedisLink } from "./redis-link.ts";
+import { ANSWER_WITHIN_MS, type RedisAddress, RedisLink } from "./redis-link.ts";
 import { RedisRelayShare } from "./relay-share.ts";
 import { ServerTable } from "./server-table.ts";
 import { SharedLimits } from "./shared-limits.ts";
@@ -90,8 +90,9 @@ export class RedisStore implements PortableStore {
   readonly #servers: ServerTable;
   readonly #heart: Heart;
 
-  constructor(link: RedisLink, { sealer, log, commandLeaseMs, clock: ownClock }: RedisStoreSettings) {
-    const clock = new RedisClock(ownClock);
+  constructor(link: RedisLink, settings: RedisStoreSettings) {
+    const { sealer, log, commandLeaseMs, answerWithinMs = ANSWER_WITHIN_MS, clock: ownClock } = settings;
+    const clock = new RedisClock(answerWithinMs, ownClock);
     const { times } = clock;
     const directory = new Directory(link, times, log);
     const limits = new SharedLimits({ link, times, countInstances: () => this.instances, log });

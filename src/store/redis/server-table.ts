@@ -131,14 +131,14 @@ export class ServerTable {
   /** Forgets those that were deleted before that time. */
   async forgetDeletedBefore(time: number): Promise<void> {
     const { link, directory } = this.#parts;
+    const known = directory.deletedServerIds();
     // What was still under way when the server was deleted may have told of it once more.
-    for (const serverId of directory.deletedServerIds())
-      await link.send(NAMES.shared(serverId), "DEL", NAMES.shared(serverId));
+    for (const serverId of known) await link.send(NAMES.shared(serverId), "DEL", NAMES.shared(serverId));
     const name = NAMES.deletedServers;
-    const range = ["-inf", `(${time}`] as const;
-    const forgotten = (await link.send(name, "ZRANGEBYSCORE", name, ...range)) as string[];
-    await link.send(name, "ZREMRANGEBYSCORE", name, ...range);
-    directory.forgetDeleted(forgotten);
+    await link.send(name, "ZREMRANGEBYSCORE", name, "-inf", `(${time}`);
+    // Another instance may have been first.
+    const kept = new Set((await link.send(name, "ZRANGE", name, 0, -1)) as string[]);
+    directory.forgetDeleted(known.filter((serverId) => !kept.has(serverId)));
   }
 
   async #add(server: GameServer, serverKey: string, note?: AuditNote): Promise<void> {

@@ -9,7 +9,7 @@ const SAVE_AGAIN_MS = 1_000;
 export class LimitBook {
   readonly #db: Database;
   readonly #log: Log;
-  /** One entry a key that was used at least once, so never more than there are keys. */
+  /** One entry a key that was looked for at least once, so never more than there are keys. */
   readonly #states = new Map<string, LimitState>();
   /** Keys whose blocks the disk has refused; tried again each second, and before closing. */
   readonly #unsaved = new Set<string>();

@@ -13,4 +13,6 @@ export const operatorReasons = {
   noServer: "there is no such server",
   grace: "must be a whole number of seconds, at most 30 days",
   required: "is required",
+  revoked: "is revoked, and stays so",
+  waitsNoMore: "no longer waits",
 };

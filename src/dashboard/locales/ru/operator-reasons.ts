@@ -16,4 +16,6 @@ export const operatorReasons: Translation<typeof english> = {
   noServer: "такого сервера нет",
   grace: "нужно целое число секунд, не больше 30 дней",
   required: "нужно заполнить",
+  revoked: "ключ отозван, и это не изменить",
+  waitsNoMore: "команда уже не ждёт",
 };

@@ -14,8 +14,8 @@ const WAITING_MS = 5_000;
 const CONFIRMING_MS = 8_000;
 const CONFIRMING_FOR_MS = 60_000;
 const AFTER_FAILURE_MS = 10_000;
-/** A full queue, and some that have left it: the head is always among them. */
-const LISTED = 150;
+/** As many as one answer has: a full queue, and as many that have left it. */
+const LISTED = 200;
 
 export type CommandListing = {
   /** The last that could be read; undefined before the first. */

@@ -1,4 +1,4 @@
-// The reasons of the admin API reach the reader in his own language: none that a form can meet is unknown to the page.
+// The reasons of the admin API reach the reader in his own language: none of the schemas is unknown to the page.
 import { describe, expect, test } from "bun:test";
 import type Type from "typebox";
 import { KeyUpdate, NewKey, NewServer, Rotation } from "../../../core/admin-requests.ts";

@@ -17,6 +17,8 @@ const KNOWN: readonly (readonly [RegExp, ReasonName])[] = [
   [/^there is no such server$/, "noServer"],
   [/^must be a whole number of seconds from 0 to 2592000 \(30 days\)$/, "grace"],
   [/^is required$/, "required"],
+  [/^is revoked, and stays so$/, "revoked"],
+  [/^no longer waits$/, "waitsNoMore"],
 ];
 
 export type KnownReason = { readonly name: ReasonName; readonly place: string };
