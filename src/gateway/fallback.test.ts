@@ -12,7 +12,7 @@ import {
   refusalOf,
   resetStage,
   stage,
-} from "./relay-stage.ts";
+} from "../../test/relay-stage.ts";
 
 beforeEach(resetStage);
 

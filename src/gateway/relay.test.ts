@@ -1,6 +1,5 @@
 // One call, however many ask: what is shared, what is fresh, and what happens when the key is not to be had.
 import { beforeEach, describe, expect, test } from "bun:test";
-import { StoreUnavailable } from "../core/errors.ts";
 import {
   advance,
   bad,
@@ -15,7 +14,8 @@ import {
   server,
   settle,
   stage,
-} from "./relay-stage.ts";
+} from "../../test/relay-stage.ts";
+import { StoreUnavailable } from "../core/errors.ts";
 
 beforeEach(resetStage);
 

@@ -1,6 +1,5 @@
 // The pause after a 429 and the turns in the budget, seen through the relay: when is the game API asked, and when not.
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { LimitHint } from "../core/ports.ts";
 import {
   advance,
   bad,
@@ -18,7 +17,8 @@ import {
   server,
   settle,
   stage,
-} from "./relay-stage.ts";
+} from "../../test/relay-stage.ts";
+import type { LimitHint } from "../core/ports.ts";
 
 beforeEach(resetStage);
 

@@ -17,7 +17,7 @@ import {
   server,
   settle,
   stage,
-} from "./relay-stage.ts";
+} from "../../test/relay-stage.ts";
 
 beforeEach(resetStage);
 

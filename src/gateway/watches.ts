@@ -104,19 +104,16 @@ export class Watches {
     }
   }
 
-  /** A server that was deleted leaves nothing behind, not even a refused key. */
   forget(serverId: string): void {
     const watch = this.#watches.get(serverId);
     this.#watches.delete(serverId);
     if (watch && isKeyRefused(watch)) this.#noteRefusedKeys();
   }
 
-  /** The same for those that another instance has deleted. */
   forgetGone(isThere: (serverId: string) => boolean): void {
     for (const serverId of this.#watches.keys()) if (!isThere(serverId)) this.forget(serverId);
   }
 
-  /** For people and metrics: nothing here holds a key or a player. */
   describe(now: number) {
     const watches = [...this.#watches.values()];
     return {

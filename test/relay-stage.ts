@@ -1,10 +1,10 @@
-// For tests: the relay with a scripted game API, a clock we move and a sleep that only the clock ends.
-import { isRefusal, type Refusal } from "../core/errors.ts";
-import type { GameServer } from "../core/game-server.ts";
-import type { Delivery, LimitHint, Log, UpstreamReading } from "../core/ports.ts";
-import { Relay, type RelaySettings } from "./relay.ts";
-import { RelayMeter } from "./relay-meter.ts";
-import type { Reading } from "./watch.ts";
+// The relay with a scripted game API, a clock we move and a sleep that only the clock ends.
+import { isRefusal, type Refusal } from "../src/core/errors.ts";
+import type { GameServer } from "../src/core/game-server.ts";
+import type { Delivery, LimitHint, Log, UpstreamReading } from "../src/core/ports.ts";
+import { Relay, type RelaySettings } from "../src/gateway/relay.ts";
+import { RelayMeter } from "../src/gateway/relay-meter.ts";
+import type { Reading } from "../src/gateway/watch.ts";
 
 export const START = 1_800_000_000_000;
 export const FRESH_MS = 2_000;
