@@ -235,14 +235,15 @@ describe("TLS", () => {
 
 describe("the game API", () => {
   test("is asked once and without a key; its clock is compared with ours", async () => {
-    const late = new Date(Date.now() - 60_000).toUTCString();
-    const api = startFakeGameApi(() => new Response("", { status: 404, headers: { Date: late } }));
+    // An hour late when it answers; how long the way takes on a busy machine does not matter beside that.
+    const tellLate = () => new Date(Date.now() - 3_600_000).toUTCString();
+    const api = startFakeGameApi(() => new Response("", { status: 404, headers: { Date: tellLate() } }));
     undoLater(() => api.stop());
     const { exitCode, of } = await diagnose(makeFolder(), { GATEHOUSE_UPSTREAM_URL: api.url });
     expect(exitCode).toBe(0);
     expect(of("game API")).toMatchObject([{ result: "ok", finding: expect.stringContaining("404") }]);
     expect(of("clock")).toMatchObject([
-      { result: "warning", finding: expect.stringMatching(/(59|60|61) s ahead/) },
+      { result: "warning", finding: expect.stringMatching(/\b(3599|36\d\d) s ahead/) },
     ]);
     expect(api.calls.length).toBe(1);
     expect(api.calls[0]?.headers.has("server-key")).toBe(false);
