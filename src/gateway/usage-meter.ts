@@ -6,8 +6,8 @@ import type { Log, Store, UsageCell } from "../core/ports.ts";
 export const HOUR_MS = 3_600_000;
 /** Written in one go, so that a busy moment does not hold up requests. */
 export const BATCH_MAX = 100;
-/** A step that nobody waits for is followed by a rest that is so many times as long. */
-const REST_FACTOR = 40;
+/** A step that nobody waits for is followed by a rest that is so many times as long: it takes a hundredth of the time. */
+const REST_FACTOR = 100;
 /** Should a step have taken very long because the machine stood still. */
 const REST_MAX_MS = 2_000;
 /** Of hours that are over, and of what the store would not take: what is beyond this is dropped. */
@@ -28,7 +28,7 @@ type Counts = {
  */
 export type Account = ApiKey &
   Counts & {
-    /** The hour that is counted, while there is something to hand over. */
+    /** The hour that is counted, while it is listed to be handed over. */
     hour: number;
   };
 
@@ -54,10 +54,10 @@ export class UsageMeter {
   readonly #store: Pick<Store, "addUsage">;
   readonly #log: Log;
   readonly #batchMax: number;
-  /** Those with something to hand over: one for each key. */
-  #busy = new Map<string, Account>();
+  /** Those in use, one for each key. They stay listed from one hand-over to the next, unless they had nothing to tell. */
+  readonly #busy = new Map<string, Account>();
   /** What hours that are over have left, and what the store would not take, by key and hour. */
-  #waiting = new Map<string, Cell>();
+  readonly #waiting = new Map<string, Cell>();
   /** How many are being handed over, and not in the store yet. */
   #leaving = 0;
   #handover: Promise<void> = Promise.resolve();
@@ -96,8 +96,11 @@ export class UsageMeter {
     return this.#queued > 0 ? this.#handover : this.#queueHandOver();
   }
 
+  /** How much is not in the store yet. Looks at every key in use. */
   size(): number {
-    return this.#busy.size + this.#waiting.size + this.#leaving;
+    let busy = 0;
+    for (const account of this.#busy.values()) if (hasCounts(account)) busy++;
+    return busy + this.#waiting.size + this.#leaving;
   }
 
   #queueHandOver(): Promise<void> {
@@ -111,29 +114,54 @@ export class UsageMeter {
   }
 
   async #handOverAll(): Promise<void> {
-    if (this.size() === 0) return;
-    const cells = [...inOrder(this.#waiting), ...inOrder(this.#busy).map(takeCounts)];
-    this.#waiting = new Map();
-    this.#busy = new Map();
-    let isWell = true;
-    for (let done = 0; done < cells.length; done += this.#batchMax) {
-      this.#leaving = cells.length - done;
-      const beganAt = performance.now();
-      try {
-        const batch = cells.slice(done, done + this.#batchMax);
-        const refused = await this.#store.addUsage(batch.map(toUsageCell));
-        for (const cell of refused) this.#keep(toCell(cell));
-        isWell &&= refused.length === 0;
-      } catch (error) {
-        for (const cell of cells.slice(done)) this.#keep(cell);
-        this.#leaving = 0;
-        this.#noteHealth(false, error);
-        return;
-      }
-      if (done + this.#batchMax < cells.length) await this.#rest((performance.now() - beganAt) * REST_FACTOR);
+    const refused: Cell[] = [];
+    try {
+      for (const names of inBatches(this.#busy, this.#batchMax))
+        await this.#tell(this.#takeBusy(names), refused);
+      // Afterwards: an hour that ends meanwhile leaves more here.
+      for (const names of inBatches(this.#waiting, this.#batchMax))
+        await this.#tell(this.#takeWaiting(names), refused);
+      this.#noteHealth(refused.length === 0);
+    } catch (error) {
+      this.#noteHealth(false, error);
     }
     this.#leaving = 0;
-    this.#noteHealth(isWell);
+    for (const cell of refused) this.#keep(cell);
+  }
+
+  #takeBusy(keyIds: readonly string[]): Cell[] {
+    const cells: Cell[] = [];
+    for (const keyId of keyIds) {
+      const account = this.#busy.get(keyId);
+      if (!account) continue;
+      if (hasCounts(account)) cells.push(takeCounts(account));
+      else {
+        this.#busy.delete(keyId);
+        account.hour = NO_HOUR;
+      }
+    }
+    return cells;
+  }
+
+  #takeWaiting(names: readonly string[]): Cell[] {
+    const cells = names.map((name) => this.#waiting.get(name)).filter((cell) => cell !== undefined);
+    for (const name of names) this.#waiting.delete(name);
+    return cells;
+  }
+
+  /** Adds to `refused` what the store would not take now, and throws when it takes nothing at all. */
+  async #tell(cells: readonly Cell[], refused: Cell[]): Promise<void> {
+    if (cells.length === 0) return;
+    this.#leaving = refused.length + cells.length;
+    const beganAt = performance.now();
+    try {
+      for (const cell of await this.#store.addUsage(cells.map(toUsageCell))) refused.push(toCell(cell));
+    } catch (error) {
+      refused.push(...cells);
+      throw error;
+    }
+    this.#leaving = refused.length;
+    await this.#rest((performance.now() - beganAt) * REST_FACTOR);
   }
 
   /** One line in the log for each time that it becomes bad. */
@@ -156,8 +184,9 @@ export class UsageMeter {
   #begin(account: Account, hour: number): void {
     const { keyId } = account;
     const listed = this.#busy.get(keyId);
-    const cell = listed && takeCounts(listed);
+    const cell = listed && hasCounts(listed) ? takeCounts(listed) : undefined;
     if (cell && cell.hour !== hour) this.#keep(cell);
+    if (listed) listed.hour = NO_HOUR;
     this.#busy.set(keyId, account);
     account.hour = hour;
     if (cell?.hour === hour) addCounts(account, cell);
@@ -172,15 +201,18 @@ export class UsageMeter {
 }
 
 /** By key: neighbours share a page of the database. Plain text is sorted ten times faster than anything else. */
-function inOrder<T>(byName: ReadonlyMap<string, T>): T[] {
-  const names = [...byName.keys()].sort();
-  return names.map((name) => byName.get(name)).filter((found) => found !== undefined);
+function* inBatches(named: ReadonlyMap<string, unknown>, size: number): Generator<string[]> {
+  const names = [...named.keys()].sort();
+  for (let done = 0; done < names.length; done += size) yield names.slice(done, done + size);
+}
+
+function hasCounts({ fine, refusals }: Counts): boolean {
+  return fine > 0 || refusals !== undefined;
 }
 
 /** The account starts over. */
 function takeCounts(account: Account): Cell {
   const { keyId, hour, lastUsedAt, fine, refusals } = account;
-  account.hour = NO_HOUR;
   account.fine = 0;
   account.refusals = undefined;
   return { keyId, hour, lastUsedAt, fine, refusals };

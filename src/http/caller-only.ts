@@ -45,13 +45,14 @@ export function createCallerSteps(parts: {
   return { only, recheck };
 
   function judgeRights(call: Call, key: ApiKey, server: GameServer, purpose: Purpose): Refusal | undefined {
-    return findForbidden(key.grant, {
+    const { grant } = key;
+    return findForbidden(grant, {
       version: "v2",
       community: call.target.params.community,
       serverCommunity: server.community,
       sections: purpose.hasSections ? call.target.sections : NO_SECTIONS,
       isCommand: purpose.isCommand,
-      findAddress: () => findAddress(call),
+      address: grant.allowedFrom ? findAddress(call) : "",
     });
   }
 
@@ -71,8 +72,13 @@ export function createCallerSteps(parts: {
       call.account = account;
       // Not waited for unless it must be: a promise for every request would cost more than the rest of these steps.
       const admission = admit(store, account, call.now, purpose.isCounted);
-      if (admission instanceof Promise) return admission.then((late) => allow(call, account, late));
-      return allow(call, account, admission);
+      return admission instanceof Promise
+        ? allowLater(call, account, admission)
+        : allow(call, account, admission);
+    }
+
+    async function allowLater(call: Call, key: ApiKey, admission: Promise<Admission>): Promise<Response> {
+      return allow(call, key, await admission);
     }
 
     function allow(call: Call, key: ApiKey, { refusal, report }: Admission): MaybePromise<Response> {

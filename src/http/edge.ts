@@ -1,6 +1,6 @@
 // The edge: from a raw request to its route and back. The only place where an exception becomes an answer.
 import { ERRORS, refuse, StoreUnavailable } from "../core/errors.ts";
-import type { Clock, Log } from "../core/ports.ts";
+import type { Clock, Log, MaybePromise } from "../core/ports.ts";
 import { createSampler } from "../core/sampler.ts";
 import { answerRefusal } from "./answers.ts";
 import { Call, type Connection, type Handler } from "./call.ts";
@@ -26,7 +26,7 @@ export type EdgeParts = {
   readonly watch: Watcher;
 };
 
-export type Edge = (request: Request, connection: Connection) => Response | Promise<Response>;
+export type Edge = (request: Request, connection: Connection) => MaybePromise<Response>;
 
 export function createEdge({ findTarget, cors, clock, log, isDraining, watch }: EdgeParts): Edge {
   const noteStoreFault = createSampler(STORE_FAULT_LOG_MS);
@@ -40,7 +40,10 @@ export function createEdge({ findTarget, cors, clock, log, isDraining, watch }: 
     const { route, allow } = target.match;
     const method = request.method === "HEAD" ? "GET" : request.method;
     const handler = route[method as Method];
-    if (handler) return finish(call, run(handler, call));
+    if (handler) {
+      const answer = run(handler, call);
+      return answer instanceof Promise ? finishLate(call, answer) : finish(call, answer);
+    }
     const preflight = method === "OPTIONS" ? cors.answerPreflight(request, allow) : undefined;
     return finish(
       call,
@@ -48,19 +51,20 @@ export function createEdge({ findTarget, cors, clock, log, isDraining, watch }: 
     );
   };
 
-  function run(handler: Handler, call: Call): Response | Promise<Response> {
+  function run(handler: Handler, call: Call): MaybePromise<Response> {
     try {
-      const answer = handler(call);
-      if (!(answer instanceof Promise)) return answer;
-      call.isLate = true;
-      return answer.catch((error) => answerFault(call, error));
+      return handler(call);
     } catch (error) {
       return answerFault(call, error);
     }
   }
 
-  function finish(call: Call, answer: Response | Promise<Response>): Response | Promise<Response> {
-    if (answer instanceof Promise) return answer.then((response) => finish(call, response));
+  async function finishLate(call: Call, answer: Promise<Response>): Promise<Response> {
+    call.isLate = true;
+    return finish(call, await answer.catch((error) => answerFault(call, error)));
+  }
+
+  function finish(call: Call, answer: Response): Response {
     cors.mark(call.request, answer);
     if (isDraining()) answer.headers.set("Connection", "close");
     watch(call, answer);

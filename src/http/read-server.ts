@@ -11,6 +11,8 @@ import type { Call } from "./call.ts";
 import type { CallerHandler } from "./caller-only.ts";
 import { acceptsGzip, isMatchingEtag } from "./conditional.ts";
 
+type Outcome = Awaited<ReturnType<Relay["read"]>>;
+
 /** Up to here the runtime sends a late answer in one piece by itself. */
 const WHOLE_MAX = 15_000;
 /** Up to here the socket's own buffer takes a body at once; beyond, the runtime must know how much is still to be sent. */
@@ -22,19 +24,27 @@ export const wantsGzip = memoize(acceptsGzip, 200, 256);
 export function createReadServer({ relay, clock }: { relay: Relay; clock: Clock }): CallerHandler {
   return (call, { server, report }) => {
     const outcome = relay.read(server, call.now);
-    if (!(outcome instanceof Promise)) return answer(call, outcome, report, call.now);
+    return outcome instanceof Promise
+      ? answerLater(call, outcome, report)
+      : answer(call, outcome, report, call.now);
+  };
+
+  async function answerLater(
+    call: Call,
+    outcome: Promise<Outcome>,
+    report: LimitReport | null,
+  ): Promise<Response> {
     // Twice: who has waited in vain for another instance asks for itself.
     call.waitFor(2 * relay.longestWaitMs);
-    return outcome.finally(() => call.waitNoLonger()).then((late) => answer(call, late, report, clock()));
-  };
+    try {
+      return answer(call, await outcome, report, clock());
+    } finally {
+      call.waitNoLonger();
+    }
+  }
 }
 
-function answer(
-  call: Call,
-  outcome: Awaited<ReturnType<Relay["read"]>>,
-  report: LimitReport | null,
-  now: number,
-): Response {
+function answer(call: Call, outcome: Outcome, report: LimitReport | null, now: number): Response {
   if (isRefusal(outcome)) return answerRefusal(call, outcome, report);
   return answerReading(call, outcome, outcome.snapshot.body(call.target.sections), report, now);
 }

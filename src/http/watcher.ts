@@ -32,14 +32,16 @@ export function createWatcher(parts: {
     const ms = performance.now() - startedAt;
     meter.of(target.routeName).count(status, code, ms / 1000);
     if (account) usage.count(account, code, call.now);
-    if (code !== 0) {
-      const wrong = wrongSecrets.get(code);
-      wrong?.note(call.now, (unlogged) => {
-        log.warn({ address: findAddress(call), request_id: call.id, unlogged }, wrong.text);
-      });
-    }
+    if (code !== 0) noteWrongSecret(call);
     if (!log.isDebug) return;
     const { method } = call.request;
     log.debug({ request_id: call.id, method, route: target.routeName, status, code, ms }, "answered");
   };
+
+  function noteWrongSecret(call: Call): void {
+    const wrong = wrongSecrets.get(call.code);
+    wrong?.note(call.now, (unlogged) => {
+      log.warn({ address: findAddress(call), request_id: call.id, unlogged }, wrong.text);
+    });
+  }
 }
