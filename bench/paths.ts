@@ -42,9 +42,14 @@ export type PathResults = {
   readonly bodyBytes: Readonly<Record<string, number>>;
 };
 
-type Entrant = { readonly contender: Contender; readonly running: Running; readonly idleMb: number };
+/** What every round has found, by contender; the rounds of all of them are in the same order. */
 type Rounds = Map<string, Measured[]>;
+type Weights = Map<string, { readonly idleMb: number; readonly loadedMb: number }[]>;
 
+/**
+ * Everybody is started anew for every round, because no two starts of the same program are equally fast, and is alone with
+ * its core: who has answered a hundred thousand requests may have something left to write.
+ */
 export async function measurePaths(
   stage: Stage,
   cores: Cores,
@@ -52,75 +57,96 @@ export async function measurePaths(
   progress: Progress,
 ): Promise<PathResults> {
   const present = ROSTER.filter((contender) => contender.findObstacle() === undefined);
-  progress.part("starting", present.length);
-  const entrants: Entrant[] = [];
-  try {
-    const answersPath = join(stage.folder, "answers.json");
-    const invalidToken = readFileSync(stage.invalidPath, "utf8").split("\n", 1)[0] ?? "";
-    const tokens = tokensForCheck(stage, invalidToken);
-    let ours: Awaited<ReturnType<typeof collectAnswers>> = [];
+  const found = new Map(CASES.map((asked): [Case, Rounds] => [asked, new Map()]));
+  const weights: Weights = new Map();
+  const check = createCheck(stage);
+  progress.part("paths", present.length * (CASES.length + 1) * settings.rounds);
+  for (let round = 0; round < settings.rounds; round++) {
     for (const contender of present) {
-      progress.step(`${contender.name}: start, then the same answers as Gatehouse's`);
-      const running = await contender.start(stage, cores, answersPath);
-      entrants.push({ contender, running, idleMb: readResidentMb(running.pid) });
-      if (contender.judgesNobody) continue;
+      const running = await contender.start(stage, cores, check.answersPath);
+      try {
+        const idleMb = readResidentMb(running.pid);
+        await check.compare(contender, running);
+        progress.step(`${contender.name} started, and answers as Gatehouse does`);
+        await warmUp(running, stage, cores, settings);
+        for (const [asked, rounds] of found) {
+          const result = await measureCase(asked, contender, running, stage, cores, settings);
+          add(rounds, contender.id, result);
+          progress.step(`${asked.title}: ${contender.name}, ${Math.round(result.perSecond)}/s`);
+        }
+        add(weights, contender.id, { idleMb, loadedMb: readResidentMb(running.pid) });
+      } finally {
+        await running.stop();
+      }
+    }
+  }
+  return {
+    rows: [...found].flatMap(([asked, rounds]) => toRows(asked, rounds)),
+    contenders: present.map((contender) => {
+      const weighed = weights.get(contender.id) ?? [];
+      return {
+        contender,
+        idleMb: median(weighed.map(({ idleMb }) => idleMb)),
+        loadedMb: median(weighed.map(({ loadedMb }) => loadedMb)),
+      };
+    }),
+    leftOut: ROSTER.flatMap((contender) => {
+      const reason = contender.findObstacle();
+      return reason === undefined ? [] : [{ name: contender.name, reason }];
+    }),
+    bodyBytes: check.bodyBytes(),
+  };
+}
+
+/** Gatehouse comes first: everybody must answer as it did, and the floor sends its very answers. */
+function createCheck(stage: Stage) {
+  const answersPath = join(stage.folder, "answers.json");
+  const invalidToken = readFileSync(stage.invalidPath, "utf8").split("\n", 1)[0] ?? "";
+  const tokens = tokensForCheck(stage, invalidToken);
+  let ours: Awaited<ReturnType<typeof collectAnswers>> = [];
+  return {
+    answersPath,
+    async compare(contender: Contender, running: Running): Promise<void> {
+      if (contender.judgesNobody) return;
       const theirs = await collectAnswers(running.urlOf, tokens);
       if (contender === OURS) {
         ours = theirs;
         writeFileSync(answersPath, toFloorFile(ours));
       }
       compareAnswers(contender, theirs, ours);
-    }
-    const rows: PathRow[] = [];
-    progress.part("paths", CASES.length * entrants.length * settings.rounds);
-    for (const asked of CASES) {
-      rows.push(...toRows(asked, await measureCase(asked, entrants, stage, cores, settings, progress)));
-    }
-    return {
-      rows,
-      contenders: entrants.map(({ contender, running, idleMb }) => ({
-        contender,
-        idleMb,
-        loadedMb: readResidentMb(running.pid),
-      })),
-      leftOut: ROSTER.flatMap((contender) => {
-        const reason = contender.findObstacle();
-        return reason === undefined ? [] : [{ name: contender.name, reason }];
-      }),
-      bodyBytes: Object.fromEntries(CASES.map(({ id }, i) => [id, ours[i]?.body.length ?? 0])),
-    };
-  } finally {
-    for (const { running } of entrants) await running.stop();
-  }
+    },
+    bodyBytes: () => Object.fromEntries(CASES.map(({ id }, i) => [id, ours[i]?.body.length ?? 0])),
+  };
+}
+
+/** Until a compiler has seen what is asked most, and nobody's first second is measured. */
+async function warmUp(running: Running, stage: Stage, cores: Cores, settings: Settings): Promise<void> {
+  const [reading] = CASES;
+  if (!reading) return;
+  const keys = { tokensPath: stage.tokensPath, first: 0, count: READ_KEYS, connections: CONNECTIONS };
+  await putLoad({ ...keys, url: running.urlOf(reading), seconds: settings.startSeconds }, cores.load);
 }
 
 async function measureCase(
   asked: Case,
-  entrants: readonly Entrant[],
+  contender: Contender,
+  running: Running,
   stage: Stage,
   cores: Cores,
   settings: Settings,
-  progress: Progress,
-): Promise<Rounds> {
-  const rounds: Rounds = new Map(entrants.map(({ contender }) => [contender.id, []]));
-  const refusals = new Map(
-    entrants.map(({ contender, running }) => [
-      contender.id,
-      new RefusalLoad(running.urlOf(asked), running.pid, stage, cores, settings),
-    ]),
-  );
-  for (let round = 0; round < settings.rounds; round++) {
-    for (const { contender, running } of entrants) {
-      const refusal = asked.tokens === "used up" && !contender.judgesNobody && refusals.get(contender.id);
-      const result = refusal
-        ? await refusal.measure()
-        : await measurePlain(asked, running, stage, cores, settings);
-      checkStatuses(asked, contender, result);
-      rounds.get(contender.id)?.push(result);
-      progress.step(`${asked.title}: ${contender.name}, ${Math.round(result.perSecond)}/s`);
-    }
-  }
-  return rounds;
+): Promise<Measured> {
+  const isUsedUp = asked.tokens === "used up" && !contender.judgesNobody;
+  const result = isUsedUp
+    ? await new RefusalLoad(running.urlOf(asked), running.pid, stage, cores, settings).measure()
+    : await measurePlain(asked, running, stage, cores, settings);
+  checkStatuses(asked, contender, result);
+  return result;
+}
+
+function add<T>(lists: Map<string, T[]>, name: string, item: T): void {
+  const list = lists.get(name);
+  if (list) list.push(item);
+  else lists.set(name, [item]);
 }
 
 async function measurePlain(

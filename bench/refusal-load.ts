@@ -12,6 +12,8 @@ const EXCESS_USED = 200;
 const USE_UP_SECONDS_MAX = 30;
 /** A machine that suddenly becomes faster brings keys to the block; then the round is done again with fresh ones. */
 const REPEATS_MAX = 3;
+/** Fresh ones, because the others may still be in their minute. The last key of all was used up when the answers were compared. */
+const KEYS_AT_A_TIME = Math.floor((REFUSAL_KEYS - 1) / (1 + REPEATS_MAX));
 
 export class RefusalLoad {
   readonly #url: string;
@@ -19,9 +21,6 @@ export class RefusalLoad {
   readonly #stage: Stage;
   readonly #cores: Cores;
   readonly #roundSeconds: number;
-  /** Every round has keys of its own: those of the round before may still be in their minute. */
-  readonly #share: number;
-  #sharesUsed = 0;
   #repeats = 0;
   #fastest = 0;
 
@@ -31,8 +30,6 @@ export class RefusalLoad {
     this.#stage = stage;
     this.#cores = cores;
     this.#roundSeconds = settings.roundSeconds;
-    // The last key of all was used up when the answers were compared.
-    this.#share = Math.floor((REFUSAL_KEYS - 1) / (settings.rounds + REPEATS_MAX));
   }
 
   async measure(): Promise<Measured> {
@@ -54,8 +51,8 @@ export class RefusalLoad {
       this.#fastest = (await putLoad(reads, this.#cores.load)).perSecond;
     }
     const wanted = Math.ceil((this.#fastest * (this.#roundSeconds + 2)) / EXCESS_USED);
-    const first = READ_KEYS + this.#share * this.#sharesUsed++;
-    return { ...base, first, count: Math.min(this.#share, wanted) };
+    const first = READ_KEYS + KEYS_AT_A_TIME * this.#repeats;
+    return { ...base, first, count: Math.min(KEYS_AT_A_TIME, wanted) };
   }
 
   /** Second by second, until every key has had its 120; each time the last turn of the keys may be cut short. */

@@ -7,7 +7,7 @@ import { isMet, listGoals } from "./goals.ts";
 import type { GrowthResults, GrowthRow } from "./growth.ts";
 import type { PathResults } from "./paths.ts";
 import { ROSTER } from "./roster.ts";
-import { CONNECTIONS, READ_KEYS, type Settings } from "./settings.ts";
+import { CONNECTIONS, READ_KEYS, REFUSAL_KEYS, type Settings } from "./settings.ts";
 
 export type Results = {
   readonly machine: readonly (readonly [what: string, value: string])[];
@@ -45,7 +45,7 @@ function describeRun({ machine, command, date, settings, minutes }: Results): st
       ? ["**A quick run: too short to prove anything. Run it without `--quick` for numbers.**"]
       : []),
     `Made by \`${command}\` on ${date}, in ${minutes} minutes: ${rounds} rounds of ${roundSeconds} s for each number, turn ` +
-      `about, ${CONNECTIONS} connections, ${READ_KEYS.toLocaleString("en")} keys in turn.`,
+      `about, everybody started anew for each round, ${CONNECTIONS} connections, ${READ_KEYS.toLocaleString("en")} keys in turn.`,
     machine.map(([what, value]) => `- ${what}: ${value}`).join("\n"),
   ].join("\n\n");
 }
@@ -133,7 +133,7 @@ function describePaths(paths: PathResults, charts: Map<string, string>): string 
       (row) =>
         `${whole(row.perSecond)}/s · ${row.p50Ms.toFixed(1)} · ${row.p99Ms.toFixed(1)} · ${row.cpuMicros.toFixed(1)} · ${row.spread.toFixed(2)}`,
     ),
-    "Resident memory in MB, with 50,000 keys: after the start, and after all of the load.",
+    `Resident memory in MB, with ${(READ_KEYS + REFUSAL_KEYS).toLocaleString("en")} keys: after the start, and after all of the load.`,
     table(
       ["", "idle", "after the load"],
       contenders.map(({ contender, idleMb, loadedMb }) => [

@@ -8,6 +8,8 @@ export type Settings = {
   readonly parts: ReadonlySet<Part>;
   readonly rounds: number;
   readonly roundSeconds: number;
+  /** Of load that is not measured: after a start, and before a round. */
+  readonly startSeconds: number;
   readonly warmSeconds: number;
   readonly growthRounds: number;
   readonly keyCounts: readonly number[];
@@ -27,8 +29,8 @@ export type Part = (typeof PARTS)[number];
 export const CONNECTIONS = 64;
 /** Keys that take turns in the measured reads; with 120 a minute each, enough for 40,000 requests a second without end. */
 export const READ_KEYS = 20_000;
-/** Keys that are used up by the measurement of refusals, a part of them in each round. */
-export const REFUSAL_KEYS = 30_000;
+/** Keys that are used up by the measurement of refusals: a fourth of them, unless it must be repeated. */
+export const REFUSAL_KEYS = 15_000;
 export const INVALID_TOKENS = 5_000;
 
 const SIZES = {
@@ -40,6 +42,7 @@ const FULL = {
   ...SIZES,
   rounds: 5,
   roundSeconds: 4,
+  startSeconds: 5,
   warmSeconds: 1,
   growthRounds: 3,
   clientSeconds: 10,
@@ -51,6 +54,7 @@ const QUICK = {
   ...SIZES,
   rounds: 2,
   roundSeconds: 1,
+  startSeconds: 2,
   warmSeconds: 1,
   growthRounds: 1,
   clientSeconds: 4,
