@@ -67,7 +67,7 @@ export async function measurePaths(
       try {
         const idleMb = readResidentMb(running.pid);
         await check.compare(contender, running);
-        progress.step(`${contender.name} started, and answers as Gatehouse does`);
+        progress.step(`${contender.name} started`);
         await warmUp(running, stage, cores, settings);
         for (const [asked, rounds] of found) {
           const result = await measureCase(asked, contender, running, stage, cores, settings);

@@ -1,4 +1,4 @@
-// Before anything is measured: does everybody answer the same, to the byte, with the same headers, and refuse where it is due?
+// Before anybody is measured: does it answer the same, to the byte, with the same headers, and refuse where it is due?
 import { LIMIT_PER_WINDOW } from "../src/core/rate-limit.ts";
 import { CASES, type Case, READ_PATH } from "./cases.ts";
 import type { Contender, Running } from "./contenders/contender.ts";

@@ -8,7 +8,7 @@ export type Settings = {
   readonly parts: ReadonlySet<Part>;
   readonly rounds: number;
   readonly roundSeconds: number;
-  /** Of load that is not measured: after a start, and before a round. */
+  /** Of load that is not measured: after a start, and then before each case. */
   readonly startSeconds: number;
   readonly warmSeconds: number;
   readonly growthRounds: number;

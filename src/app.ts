@@ -275,7 +275,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
           { name: "known_authorization_headers", size: authenticate.size, max: authenticate.max },
           { name: "known_accept_encodings", size: wantsGzip.size, max: wantsGzip.max },
           { name: "guessing_addresses", size: guesses.size, max: GUESSING_ADDRESSES_MAX },
-          { name: "unsaved_usage", size: () => usage.size(), max: WAITING_CELLS_MAX },
+          { name: "unsaved_usage", size: () => usage.size(), max: WAITING_CELLS_MAX + authenticate.max },
           { name: "known_urls", size: () => findTarget.size(), max: TARGETS_MAX },
         ],
         version: VERSION,

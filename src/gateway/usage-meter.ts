@@ -10,8 +10,10 @@ export const BATCH_MAX = 100;
 const REST_FACTOR = 100;
 /** Should a step have taken very long because the machine stood still. */
 const REST_MAX_MS = 2_000;
+/** With very many keys the rests are shorter, so that a crash loses no more than about this. */
+const HAND_OVER_MS = 120_000;
 /** Of hours that are over, and of what the store would not take: what is beyond this is dropped. */
-export const WAITING_CELLS_MAX = 100_000;
+export const WAITING_CELLS_MAX = 500_000;
 
 const NO_HOUR = -1;
 
@@ -66,6 +68,7 @@ export class UsageMeter {
   /** How many wait for a hand-over; while somebody does, there is no rest. */
   #hurried = 0;
   #endRest = () => {};
+  #restMaxMs = REST_MAX_MS;
   #isFailing = false;
 
   constructor(store: Pick<Store, "addUsage">, log: Log, batchMax = BATCH_MAX) {
@@ -114,13 +117,17 @@ export class UsageMeter {
   }
 
   async #handOverAll(): Promise<void> {
+    const batches = (this.#busy.size + this.#waiting.size) / this.#batchMax;
+    this.#restMaxMs = Math.min(REST_MAX_MS, HAND_OVER_MS / Math.max(1, batches));
     const refused: Cell[] = [];
     try {
-      for (const names of inBatches(this.#busy, this.#batchMax))
-        await this.#tell(this.#takeBusy(names), refused);
-      // Afterwards: an hour that ends meanwhile leaves more here.
-      for (const names of inBatches(this.#waiting, this.#batchMax))
-        await this.#tell(this.#takeWaiting(names), refused);
+      let batch: Cell[] = [];
+      for (const cell of this.#takeAll()) {
+        if (batch.push(cell) < this.#batchMax) continue;
+        await this.#tell(batch, refused);
+        batch = [];
+      }
+      if (batch.length > 0) await this.#tell(batch, refused);
       this.#noteHealth(refused.length === 0);
     } catch (error) {
       this.#noteHealth(false, error);
@@ -129,29 +136,24 @@ export class UsageMeter {
     for (const cell of refused) this.#keep(cell);
   }
 
-  #takeBusy(keyIds: readonly string[]): Cell[] {
-    const cells: Cell[] = [];
-    for (const keyId of keyIds) {
-      const account = this.#busy.get(keyId);
-      if (!account) continue;
-      if (hasCounts(account)) cells.push(takeCounts(account));
+  /** Each when it is asked for: until then an account goes on counting. Who has nothing to tell is not listed any more. */
+  *#takeAll(): Generator<Cell> {
+    for (const [keyId, account] of inOrder(this.#busy)) {
+      if (hasCounts(account)) yield takeCounts(account);
       else {
-        this.#busy.delete(keyId);
         account.hour = NO_HOUR;
+        this.#busy.delete(keyId);
       }
     }
-    return cells;
-  }
-
-  #takeWaiting(names: readonly string[]): Cell[] {
-    const cells = names.map((name) => this.#waiting.get(name)).filter((cell) => cell !== undefined);
-    for (const name of names) this.#waiting.delete(name);
-    return cells;
+    // Afterwards: an hour that ends meanwhile leaves more here.
+    for (const [name, cell] of inOrder(this.#waiting)) {
+      this.#waiting.delete(name);
+      yield cell;
+    }
   }
 
   /** Adds to `refused` what the store would not take now, and throws when it takes nothing at all. */
   async #tell(cells: readonly Cell[], refused: Cell[]): Promise<void> {
-    if (cells.length === 0) return;
     this.#leaving = refused.length + cells.length;
     const beganAt = performance.now();
     try {
@@ -175,7 +177,7 @@ export class UsageMeter {
     // Requests that came meanwhile go first, even before those in a hurry.
     if (this.#hurried > 0) return new Promise((resolve) => setImmediate(resolve));
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, Math.min(ms, REST_MAX_MS));
+    const timer = setTimeout(resolve, Math.min(ms, this.#restMaxMs));
     this.#endRest = resolve;
     await promise;
     clearTimeout(timer);
@@ -201,9 +203,11 @@ export class UsageMeter {
 }
 
 /** By key: neighbours share a page of the database. Plain text is sorted ten times faster than anything else. */
-function* inBatches(named: ReadonlyMap<string, unknown>, size: number): Generator<string[]> {
-  const names = [...named.keys()].sort();
-  for (let done = 0; done < names.length; done += size) yield names.slice(done, done + size);
+function* inOrder<T>(named: ReadonlyMap<string, T>): Generator<[name: string, found: T]> {
+  for (const name of [...named.keys()].sort()) {
+    const found = named.get(name);
+    if (found !== undefined) yield [name, found];
+  }
 }
 
 function hasCounts({ fine, refusals }: Counts): boolean {

@@ -9,10 +9,11 @@ import {
   type PageRequest,
   TOKENS_IN_GRACE_MAX,
 } from "../../core/ports.ts";
+import { newId } from "../new-id.ts";
 import type { Change, Directory } from "./directory.ts";
 import { NAMES } from "./names.ts";
 import { listIds, nextSeq, readAll } from "./pages.ts";
-import { type KeyRecord, newId, toKeyDetails, toRevoked } from "./records.ts";
+import { type KeyRecord, toKeyDetails, toRevoked } from "./records.ts";
 import type { RedisLink } from "./redis-link.ts";
 import type { SharedLimits } from "./shared-limits.ts";
 import type { UsageTable } from "./usage-table.ts";

@@ -1,12 +1,8 @@
 // How servers and keys are written in Redis, as JSON, and how they become the things the rules know.
-import { randomBytes } from "node:crypto";
 import type { ApiKey } from "../../core/api-key.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { KeptToken, KeyDetails } from "../../core/ports.ts";
-import { randomBase62 } from "../../core/token.ts";
 import { readGrant } from "../read-grant.ts";
-
-const ID_LENGTH = 20;
 
 export type ServerRecord = GameServer & {
   /** Its place in lists. */
@@ -20,11 +16,6 @@ export type KeyRecord = Omit<KeyDetails, "lastUsedAt"> & {
   readonly seq: number;
   readonly tokens: readonly KeptToken[];
 };
-
-/** By how an id begins the directory knows what it is of. */
-export function newId(prefix: "srv_" | "key_"): string {
-  return prefix + randomBase62(ID_LENGTH, randomBytes);
-}
 
 export function toGameServer({ seq: _, sealedKey: __, ...server }: ServerRecord): GameServer {
   return server;

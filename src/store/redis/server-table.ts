@@ -1,13 +1,14 @@
 // The servers as operators list and change them. Finding one on the way of a request is the directory's.
 import type { GameServer } from "../../core/game-server.ts";
 import type { AuditNote, DeletedServer, Page, PageRequest, ServerDraft } from "../../core/ports.ts";
+import { newId } from "../new-id.ts";
 import type { Sealer } from "../sealer.ts";
 import type { RedisCommandQueue } from "./command-queue.ts";
 import type { Directory } from "./directory.ts";
 import type { KeyTable } from "./key-table.ts";
 import { NAMES } from "./names.ts";
 import { listIds, nextSeq, readAll } from "./pages.ts";
-import { newId, type ServerRecord, toGameServer, toRevoked } from "./records.ts";
+import { type ServerRecord, toGameServer, toRevoked } from "./records.ts";
 import type { RedisLink } from "./redis-link.ts";
 import type { SharedLimits } from "./shared-limits.ts";
 

@@ -1,0 +1,9 @@
+// The ids of servers and keys. By how an id begins the directory knows what it is of; the rest cannot be guessed.
+import { randomBytes } from "node:crypto";
+import { randomBase62 } from "../core/token.ts";
+
+const LENGTH = 20;
+
+export function newId(prefix: "srv_" | "key_"): string {
+  return prefix + randomBase62(LENGTH, randomBytes);
+}

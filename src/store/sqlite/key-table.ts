@@ -1,0 +1,213 @@
+// The keys: found by a token on the way of a request, and listed and changed by operators.
+import type { Database } from "bun:sqlite";
+import { type ApiKey, endingWith, isExpired } from "../../core/api-key.ts";
+import {
+  type AuditNote,
+  type KeyChange,
+  type KeyDetails,
+  type KeyDraft,
+  type Page,
+  type PageRequest,
+  TOKENS_IN_GRACE_MAX,
+} from "../../core/ports.ts";
+import { newId } from "../new-id.ts";
+import type { AuditLog } from "./audit-log.ts";
+import type { GroupCommit } from "./group-commit.ts";
+import type { LimitBook } from "./limit-book.ts";
+import { toPage, toSeq } from "./pages.ts";
+import { type ApiKeyRow, type KeyRow, toApiKey, toKeyDetails } from "./rows.ts";
+import { TokenMarks } from "./token-marks.ts";
+import type { Transactions } from "./transactions.ts";
+
+export type KeyTableParts = {
+  readonly db: Database;
+  readonly transactions: Transactions;
+  readonly group: GroupCommit;
+  readonly audit: AuditLog;
+  readonly limits: LimitBook;
+};
+
+export class KeyTable {
+  readonly #parts: KeyTableParts;
+  readonly #tokens = new TokenMarks();
+  /** Grows before the write that it tells of: nothing comes between them, and a commit may fail after it has happened. */
+  #version = 0;
+
+  constructor(parts: KeyTableParts) {
+    this.#parts = parts;
+    const tokens = parts.db.query<{ token_hash: string }, []>("SELECT token_hash FROM tokens");
+    for (const { token_hash } of tokens.iterate()) this.#tokens.add(token_hash);
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  /** `spell` gives the one copy of a server's id: a hundred thousand keys need not each keep their own. */
+  find(tokenHash: string, now: number, spell: (serverId: string) => string): ApiKey | undefined {
+    if (!this.#tokens.mayHave(tokenHash)) return undefined;
+    const { db, transactions, limits } = this.#parts;
+    const row = transactions.read(() =>
+      db
+        .query<ApiKeyRow & { valid_until: number | null }, [string]>(
+          `SELECT key_id, server_id, versions, sections, commands, ip_allow, expires_at, suspended, valid_until
+           FROM tokens JOIN keys USING (key_id) WHERE token_hash = ?`,
+        )
+        .get(tokenHash),
+    );
+    if (!row) return undefined;
+    const key = endingWith(toApiKey(row, spell(row.server_id), limits.of(row.key_id)), row.valid_until);
+    return isExpired(key, now) ? undefined : key;
+  }
+
+  /** A token that came with a key of another store. */
+  learnToken(tokenHash: string): void {
+    this.#tokens.add(tokenHash);
+  }
+
+  async create(draft: KeyDraft, now: number, note?: AuditNote): Promise<KeyDetails | undefined> {
+    const { db, group, audit } = this.#parts;
+    const keyId = newId("key_");
+    const row = await group.run(() => {
+      if (note) audit.add(keyId, note);
+      db.query(
+        `INSERT INTO keys (key_id, server_id, label, versions, sections, commands, ip_allow, expires_at, suspended, created_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?)`,
+      ).run(
+        keyId,
+        draft.serverId,
+        draft.label,
+        JSON.stringify(draft.versions),
+        draft.sections,
+        JSON.stringify(draft.commands),
+        JSON.stringify(draft.ipAllow),
+        draft.expiresAt,
+        now,
+      );
+      this.#insertToken(draft.tokenHash, keyId);
+      return this.#findRow(keyId);
+    });
+    return row && toKeyDetails(row);
+  }
+
+  findDetails(keyId: string): KeyDetails | undefined {
+    const row = this.#findRow(keyId);
+    return row && toKeyDetails(row);
+  }
+
+  list({ limit, cursor, serverId }: PageRequest & { serverId?: string }): Page<KeyDetails> {
+    const { db, transactions } = this.#parts;
+    // Two queries: a condition that may be empty would keep the index from being used.
+    const ofServer = serverId === undefined ? [] : [serverId];
+    const condition = serverId === undefined ? "" : "server_id = ? AND";
+    const rows = transactions.read(() =>
+      db
+        .query<KeyRow, (string | number)[]>(
+          `SELECT * FROM key_details WHERE ${condition} seq > ? ORDER BY seq LIMIT ?`,
+        )
+        .all(...ofServer, toSeq(cursor), limit + 1),
+    );
+    return toPage(rows, limit, toKeyDetails);
+  }
+
+  /** The ids of a server's keys that are not revoked. */
+  listUsable(serverId: string): string[] {
+    const { db, transactions } = this.#parts;
+    const rows = transactions.read(() =>
+      db
+        .query<{ key_id: string }, [string]>(
+          "SELECT key_id FROM keys WHERE server_id = ? AND revoked_at IS NULL",
+        )
+        .all(serverId),
+    );
+    return rows.map((row) => row.key_id);
+  }
+
+  update(keyId: string, change: KeyChange, note?: AuditNote): KeyDetails | undefined {
+    const old = this.#findRow(keyId);
+    if (!old || old.revoked_at !== null) return undefined;
+    const { db, transactions } = this.#parts;
+    const key = { ...toKeyDetails(old), ...change };
+    this.#version++;
+    const row = transactions.writeNoted(keyId, note, () => {
+      db.query(
+        `UPDATE keys SET label = ?, versions = ?, sections = ?, commands = ?, ip_allow = ?, expires_at = ?, suspended = ?
+         WHERE key_id = ?`,
+      ).run(
+        key.label,
+        JSON.stringify(key.versions),
+        key.sections,
+        JSON.stringify(key.commands),
+        JSON.stringify(key.ipAllow),
+        key.expiresAt,
+        key.isSuspended ? 1 : 0,
+        keyId,
+      );
+      return this.#findRow(keyId);
+    });
+    return row && toKeyDetails(row);
+  }
+
+  rotate(keyId: string, tokenHash: string, oldValidUntil: number, now: number, note?: AuditNote): boolean {
+    const row = this.#findRow(keyId);
+    if (!row || row.revoked_at !== null) return false;
+    const { db, transactions } = this.#parts;
+    this.#version++;
+    transactions.writeNoted(keyId, note, () => {
+      const replaced = db
+        .query<{ token_hash: string }, [number, string]>(
+          "UPDATE tokens SET valid_until = ? WHERE key_id = ? AND valid_until IS NULL RETURNING token_hash",
+        )
+        .get(oldValidUntil, keyId);
+      db.query(
+        `DELETE FROM tokens WHERE key_id = ?1 AND token_hash NOT IN (
+           SELECT token_hash FROM tokens WHERE key_id = ?1 AND valid_until > ?2
+           ORDER BY token_hash = ?3 DESC, valid_until DESC LIMIT ?4)`,
+      ).run(keyId, now, replaced?.token_hash ?? "", TOKENS_IN_GRACE_MAX);
+      this.#insertToken(tokenHash, keyId);
+    });
+    return true;
+  }
+
+  /** Whether there is such a key, revoked just now or before. */
+  revoke(keyId: string, now: number, note?: AuditNote): boolean {
+    const row = this.#findRow(keyId);
+    if (!row) return false;
+    if (row.revoked_at === null) this.revokeAll([keyId], keyId, note, now, () => {});
+    return true;
+  }
+
+  /** In one transaction with `change`, whose result it gives back; `target` is what the note is about. */
+  revokeAll<T>(
+    keyIds: readonly string[],
+    target: string,
+    note: AuditNote | undefined,
+    now: number,
+    change: () => T,
+  ): T {
+    const { db, transactions, limits } = this.#parts;
+    this.#version++;
+    const result = transactions.writeNoted(target, note, () => {
+      for (const keyId of keyIds) {
+        db.query("UPDATE keys SET revoked_at = ? WHERE key_id = ?").run(now, keyId);
+        limits.deleteSaved(keyId);
+        db.query("DELETE FROM tokens WHERE key_id = ?").run(keyId);
+      }
+      return change();
+    });
+    for (const keyId of keyIds) limits.forget(keyId);
+    return result;
+  }
+
+  #insertToken(tokenHash: string, keyId: string): void {
+    this.#parts.db.query("INSERT INTO tokens (token_hash, key_id) VALUES (?, ?)").run(tokenHash, keyId);
+    this.#tokens.add(tokenHash);
+  }
+
+  #findRow(keyId: string): KeyRow | undefined {
+    const { db, transactions } = this.#parts;
+    return transactions.read(
+      () => db.query<KeyRow, [string]>("SELECT * FROM key_details WHERE key_id = ?").get(keyId) ?? undefined,
+    );
+  }
+}

@@ -1,0 +1,128 @@
+// The servers: all of them in memory too, where the way of a request finds them.
+import type { Database } from "bun:sqlite";
+import type { GameServer } from "../../core/game-server.ts";
+import type { AuditNote, DeletedServer, Page, PageRequest, ServerDraft } from "../../core/ports.ts";
+import { newId } from "../new-id.ts";
+import type { Sealer } from "../sealer.ts";
+import type { SqliteCommandQueue } from "./command-queue.ts";
+import type { KeyTable } from "./key-table.ts";
+import { toPage, toSeq } from "./pages.ts";
+import { type ServerRow, toGameServer } from "./rows.ts";
+import type { Transactions } from "./transactions.ts";
+
+export type ServerTableParts = {
+  readonly db: Database;
+  readonly transactions: Transactions;
+  readonly sealer: Sealer;
+  /** What goes with a server that is deleted. */
+  readonly keys: KeyTable;
+  readonly commands: SqliteCommandQueue;
+};
+
+export class ServerTable {
+  readonly #parts: ServerTableParts;
+  readonly #known = new Map<string, GameServer>();
+
+  constructor(parts: ServerTableParts) {
+    this.#parts = parts;
+    for (const row of parts.db.query<ServerRow, []>("SELECT * FROM servers").all())
+      this.learn(toGameServer(row));
+  }
+
+  /** One that is on disk already. */
+  learn(server: GameServer): void {
+    this.#known.set(server.serverId, server);
+  }
+
+  find(serverId: string): GameServer | undefined {
+    return this.#known.get(serverId);
+  }
+
+  create(draft: ServerDraft, now: number, note?: AuditNote): GameServer {
+    const { db, transactions, sealer } = this.#parts;
+    const { name, community, serverKey } = draft;
+    const serverId = newId("srv_");
+    transactions.writeNoted(serverId, note, () => {
+      db.query(
+        "INSERT INTO servers (server_id, name, community, server_key, key_revision, created_at) VALUES (?, ?, ?, ?, 1, ?)",
+      ).run(serverId, name, community, sealer.seal(serverKey, serverId), now);
+    });
+    const server: GameServer = { serverId, name, community, createdAt: now, keyRevision: 1 };
+    this.learn(server);
+    return server;
+  }
+
+  findByName(name: string): GameServer | undefined {
+    const { db, transactions } = this.#parts;
+    const row = transactions.read(() =>
+      db.query<ServerRow, [string]>("SELECT * FROM servers WHERE name = ? LIMIT 1").get(name),
+    );
+    return row ? toGameServer(row) : undefined;
+  }
+
+  update(serverId: string, change: Partial<ServerDraft>, note?: AuditNote): GameServer | undefined {
+    const old = this.#known.get(serverId);
+    if (!old) return undefined;
+    const { db, transactions, sealer } = this.#parts;
+    const server: GameServer = {
+      ...old,
+      name: change.name ?? old.name,
+      community: change.community === undefined ? old.community : change.community,
+      keyRevision: old.keyRevision + (change.serverKey === undefined ? 0 : 1),
+    };
+    transactions.writeNoted(serverId, note, () => {
+      db.query("UPDATE servers SET name = ?, community = ?, key_revision = ? WHERE server_id = ?").run(
+        server.name,
+        server.community,
+        server.keyRevision,
+        serverId,
+      );
+      if (change.serverKey !== undefined) {
+        const sealed = sealer.seal(change.serverKey, serverId);
+        db.query("UPDATE servers SET server_key = ? WHERE server_id = ?").run(sealed, serverId);
+      }
+    });
+    this.learn(server);
+    return server;
+  }
+
+  delete(serverId: string, now: number, note?: AuditNote): DeletedServer | undefined {
+    const { db, keys, commands } = this.#parts;
+    if (!this.#known.has(serverId))
+      return this.#wasDeleted(serverId) ? { revokedKeys: 0, failedCommands: 0 } : undefined;
+    const keyIds = keys.listUsable(serverId);
+    const failedCommands = keys.revokeAll(keyIds, serverId, note, now, () => {
+      db.query("DELETE FROM servers WHERE server_id = ?").run(serverId);
+      db.query("INSERT INTO deleted_servers VALUES (?, ?)").run(serverId, now);
+      return commands.failWaitingNow(serverId, now);
+    });
+    this.#known.delete(serverId);
+    return { revokedKeys: keyIds.length, failedCommands };
+  }
+
+  list(page: PageRequest): Page<GameServer> {
+    const { db, transactions } = this.#parts;
+    const rows = transactions.read(() =>
+      db
+        .query<ServerRow, [number, number]>("SELECT * FROM servers WHERE seq > ? ORDER BY seq LIMIT ?")
+        .all(toSeq(page.cursor), page.limit + 1),
+    );
+    return toPage(rows, page.limit, toGameServer);
+  }
+
+  readServerKey(serverId: string): string | undefined {
+    const { db, transactions, sealer } = this.#parts;
+    const row = transactions.read(() =>
+      db
+        .query<{ server_key: Uint8Array }, [string]>("SELECT server_key FROM servers WHERE server_id = ?")
+        .get(serverId),
+    );
+    return row ? sealer.open(row.server_key, serverId) : undefined;
+  }
+
+  #wasDeleted(serverId: string): boolean {
+    const { db, transactions } = this.#parts;
+    const query = "SELECT 1 FROM deleted_servers WHERE server_id = ?";
+    return transactions.read(() => db.query(query).get(serverId)) !== null;
+  }
+}
