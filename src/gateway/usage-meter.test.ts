@@ -276,7 +276,8 @@ describe("a store that refuses", () => {
 
   test("is warned about again after it has taken something in between", async () => {
     const { store, warnings, meter, count } = setUp();
-    for (const refusesAfter of [0, 1, 0]) {
+    // Twice in between: what came since, and what has waited.
+    for (const refusesAfter of [0, 2, 0]) {
       store.refusesAfter = refusesAfter;
       count("key_a", 0, NOW);
       await meter.handOver();

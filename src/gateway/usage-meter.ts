@@ -6,12 +6,12 @@ import type { Log, Store, UsageCell } from "../core/ports.ts";
 export const HOUR_MS = 3_600_000;
 /** Written in one go, so that a busy moment does not hold up requests. */
 export const BATCH_MAX = 100;
-/** A step that nobody waits for is followed by a rest that is so many times as long: it takes a hundredth of the time. */
+/** A step that nobody waits for is followed by a rest that is so many times as long. */
 const REST_FACTOR = 100;
 /** Should a step have taken very long because the machine stood still. */
 const REST_MAX_MS = 2_000;
-/** With very many keys the rests are shorter, so that a crash loses no more than about this. */
-const HAND_OVER_MS = 120_000;
+/** With very many keys the rests are shorter: a hand-over should take no longer than this, because a crash loses it. */
+const HAND_OVER_MAX_MS = 120_000;
 /** Of hours that are over, and of what the store would not take: what is beyond this is dropped. */
 export const WAITING_CELLS_MAX = 500_000;
 
@@ -118,16 +118,12 @@ export class UsageMeter {
 
   async #handOverAll(): Promise<void> {
     const batches = (this.#busy.size + this.#waiting.size) / this.#batchMax;
-    this.#restMaxMs = Math.min(REST_MAX_MS, HAND_OVER_MS / Math.max(1, batches));
+    this.#restMaxMs = Math.min(REST_MAX_MS, HAND_OVER_MAX_MS / Math.max(1, batches));
     const refused: Cell[] = [];
     try {
-      let batch: Cell[] = [];
-      for (const cell of this.#takeAll()) {
-        if (batch.push(cell) < this.#batchMax) continue;
-        await this.#tell(batch, refused);
-        batch = [];
-      }
-      if (batch.length > 0) await this.#tell(batch, refused);
+      await this.#tellAll(this.#takeBusy(), refused);
+      // Afterwards: an hour that ends meanwhile leaves more here.
+      await this.#tellAll(this.#takeWaiting(), refused);
       this.#noteHealth(refused.length === 0);
     } catch (error) {
       this.#noteHealth(false, error);
@@ -137,7 +133,7 @@ export class UsageMeter {
   }
 
   /** Each when it is asked for: until then an account goes on counting. Who has nothing to tell is not listed any more. */
-  *#takeAll(): Generator<Cell> {
+  *#takeBusy(): Generator<Cell> {
     for (const [keyId, account] of inOrder(this.#busy)) {
       if (hasCounts(account)) yield takeCounts(account);
       else {
@@ -145,11 +141,23 @@ export class UsageMeter {
         this.#busy.delete(keyId);
       }
     }
-    // Afterwards: an hour that ends meanwhile leaves more here.
+  }
+
+  *#takeWaiting(): Generator<Cell> {
     for (const [name, cell] of inOrder(this.#waiting)) {
       this.#waiting.delete(name);
       yield cell;
     }
+  }
+
+  async #tellAll(cells: Iterable<Cell>, refused: Cell[]): Promise<void> {
+    let batch: Cell[] = [];
+    for (const cell of cells) {
+      if (batch.push(cell) < this.#batchMax) continue;
+      await this.#tell(batch, refused);
+      batch = [];
+    }
+    if (batch.length > 0) await this.#tell(batch, refused);
   }
 
   /** Adds to `refused` what the store would not take now, and throws when it takes nothing at all. */

@@ -1,4 +1,4 @@
-// The ids of servers and keys. By how an id begins the directory knows what it is of; the rest cannot be guessed.
+// The ids of servers and keys. How one begins says what it is of, and Redis' directory relies on it; the rest cannot be guessed.
 import { randomBytes } from "node:crypto";
 import { randomBase62 } from "../core/token.ts";
 

@@ -173,16 +173,16 @@ export class KeyTable {
   revoke(keyId: string, now: number, note?: AuditNote): boolean {
     const row = this.#findRow(keyId);
     if (!row) return false;
-    if (row.revoked_at === null) this.revokeAll([keyId], keyId, note, now, () => {});
+    if (row.revoked_at === null) this.revokeAll([keyId], now, keyId, note, () => {});
     return true;
   }
 
   /** In one transaction with `change`, whose result it gives back; `target` is what the note is about. */
   revokeAll<T>(
     keyIds: readonly string[],
+    now: number,
     target: string,
     note: AuditNote | undefined,
-    now: number,
     change: () => T,
   ): T {
     const { db, transactions, limits } = this.#parts;

@@ -91,7 +91,7 @@ export class ServerTable {
     if (!this.#known.has(serverId))
       return this.#wasDeleted(serverId) ? { revokedKeys: 0, failedCommands: 0 } : undefined;
     const keyIds = keys.listUsable(serverId);
-    const failedCommands = keys.revokeAll(keyIds, serverId, note, now, () => {
+    const failedCommands = keys.revokeAll(keyIds, now, serverId, note, () => {
       db.query("DELETE FROM servers WHERE server_id = ?").run(serverId);
       db.query("INSERT INTO deleted_servers VALUES (?, ?)").run(serverId, now);
       return commands.failWaitingNow(serverId, now);

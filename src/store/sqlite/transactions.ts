@@ -16,16 +16,12 @@ export class Transactions {
   }
 
   read<T>(access: () => T): T {
-    try {
-      return access();
-    } catch (error) {
-      throw new StoreUnavailable(error instanceof Error ? error.message : String(error), { cause: error });
-    }
+    return guard(access);
   }
 
   /** One transaction: all of it is on disk when this returns, or none. Memory is changed only afterwards. */
   write<T>(change: () => T): T {
-    return this.read(() => {
+    return guard(() => {
       this.#checkFile();
       return this.#db.transaction(change).immediate();
     });
@@ -37,5 +33,13 @@ export class Transactions {
       if (note) this.#audit.add(target, note);
       return change();
     });
+  }
+}
+
+function guard<T>(access: () => T): T {
+  try {
+    return access();
+  } catch (error) {
+    throw new StoreUnavailable(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
