@@ -8,8 +8,9 @@ export type Settings = {
   readonly parts: ReadonlySet<Part>;
   readonly rounds: number;
   readonly roundSeconds: number;
-  /** Of load that is not measured: after a start, and then before each case. */
+  /** Of load that is not measured, after a start. */
   readonly startSeconds: number;
+  /** The same before each case. */
   readonly warmSeconds: number;
   readonly growthRounds: number;
   readonly keyCounts: readonly number[];

@@ -54,10 +54,8 @@ import { VERSION } from "./version.ts";
 
 const DRAIN_MS = 10_000;
 const FAREWELL_MS = 100;
-/** Alone, whoever asks for a key's use has it handed over first. */
-const USAGE_HAND_OVER_MS = 10_000;
-/** Other instances tell when a key was last used, too, and must be right within five seconds. */
-const USAGE_HAND_OVER_SHARED_MS = 3_000;
+/** When a key was last used must be right within five seconds: on other instances, and after a crash. */
+const USAGE_HAND_OVER_MS = 3_000;
 /** Nobody here waits while Redis writes, so fewer, larger steps cost less. */
 const USAGE_SHARED_BATCH = 500;
 const USAGE_KEPT_MS = 30 * 24 * HOUR_MS;
@@ -197,11 +195,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
 
     const usage = shared ? new UsageMeter(store, log, USAGE_SHARED_BATCH) : new UsageMeter(store, log);
     closers.push(() => usage.handOver());
-    closers.push(
-      shared
-        ? repeat(USAGE_HAND_OVER_SHARED_MS, () => usage.handOver())
-        : repeat(USAGE_HAND_OVER_MS, () => usage.handOverGently()),
-    );
+    closers.push(repeat(USAGE_HAND_OVER_MS, () => (shared ? usage.handOver() : usage.handOverGently())));
     const tidy = async () => {
       const now = clock();
       const before = {

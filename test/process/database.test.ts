@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { mintToken } from "../../src/core/token.ts";
+import { readDatabase } from "../../src/store/sqlite/read-database.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
 import { cleanUp, makeFolder, readServer, run, runToEnd, serve, stop } from "./run-gatehouse.ts";
 
@@ -48,6 +49,20 @@ describe("kill -9", () => {
     expect(after.status).toBe(429);
     expect(await after.json()).toMatchObject({ code: 5100, blocked_until: block.blocked_until });
   });
+
+  test("when a key was used survives it, though nobody has asked for that", async () => {
+    const cwd = makeFolder();
+    const gatehouse = await serve({ cwd });
+    const askedAt = Date.now();
+    expect((await readServer(gatehouse.url, readToken(cwd))).status).toBe(200);
+    const findLastUse = () =>
+      readDatabase(join(cwd, "data", "gatehouse.db"), (db) =>
+        db.query<{ last_used_at: number }, []>("SELECT last_used_at FROM last_uses").get(),
+      )?.last_used_at;
+    while (findLastUse() === undefined) await Bun.sleep(50);
+    expect(await stop(gatehouse, "SIGKILL")).toBe(137);
+    expect(findLastUse()).toBeGreaterThanOrEqual(askedAt);
+  }, 30_000);
 
   test("at any moment of the start leaves a database that opens", async () => {
     const cwd = makeFolder();

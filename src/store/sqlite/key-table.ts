@@ -1,6 +1,6 @@
 // The keys: found by a token on the way of a request, and listed and changed by operators.
 import type { Database } from "bun:sqlite";
-import { type ApiKey, endingWith, isExpired } from "../../core/api-key.ts";
+import { type ApiKey, endingWith, isExpired, type KeyRights } from "../../core/api-key.ts";
 import {
   type AuditNote,
   type KeyChange,
@@ -73,17 +73,7 @@ export class KeyTable {
       db.query(
         `INSERT INTO keys (key_id, server_id, label, versions, sections, commands, ip_allow, expires_at, suspended, created_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?)`,
-      ).run(
-        keyId,
-        draft.serverId,
-        draft.label,
-        JSON.stringify(draft.versions),
-        draft.sections,
-        JSON.stringify(draft.commands),
-        JSON.stringify(draft.ipAllow),
-        draft.expiresAt,
-        now,
-      );
+      ).run(keyId, draft.serverId, ...toColumns(draft), now);
       this.#insertToken(draft.tokenHash, keyId);
       return this.#findRow(keyId);
     });
@@ -133,16 +123,7 @@ export class KeyTable {
       db.query(
         `UPDATE keys SET label = ?, versions = ?, sections = ?, commands = ?, ip_allow = ?, expires_at = ?, suspended = ?
          WHERE key_id = ?`,
-      ).run(
-        key.label,
-        JSON.stringify(key.versions),
-        key.sections,
-        JSON.stringify(key.commands),
-        JSON.stringify(key.ipAllow),
-        key.expiresAt,
-        key.isSuspended ? 1 : 0,
-        keyId,
-      );
+      ).run(...toColumns(key), key.isSuspended ? 1 : 0, keyId);
       return this.#findRow(keyId);
     });
     return row && toKeyDetails(row);
@@ -210,4 +191,16 @@ export class KeyTable {
       () => db.query<KeyRow, [string]>("SELECT * FROM key_details WHERE key_id = ?").get(keyId) ?? undefined,
     );
   }
+}
+
+/** From `label` to `expires_at`, in the order of the table. */
+function toColumns(key: Pick<KeyDetails, "label" | keyof KeyRights | "expiresAt">) {
+  return [
+    key.label,
+    JSON.stringify(key.versions),
+    key.sections,
+    JSON.stringify(key.commands),
+    JSON.stringify(key.ipAllow),
+    key.expiresAt,
+  ];
 }
