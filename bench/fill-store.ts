@@ -1,6 +1,7 @@
 // Puts servers and keys into a store before Gatehouse starts on it.
 import { DEFAULT_RIGHTS } from "../src/core/api-key.ts";
-import type { Log, Store } from "../src/core/ports.ts";
+import type { Log } from "../src/core/ports/log.ts";
+import type { Store } from "../src/core/ports/store.ts";
 import { hashToken } from "../src/core/token.ts";
 import { parseRedisAddress } from "../src/store/redis/parse-address.ts";
 import { openRedisStore } from "../src/store/redis/redis-store.ts";
@@ -28,11 +29,11 @@ export async function openRedis(url: string): Promise<Store> {
 
 /** Brings the store to this many servers, and returns their ids. */
 export async function fillServers(store: Store, count: number): Promise<string[]> {
-  const servers = [...(await store.listServers({ limit: count })).items];
+  const servers = [...(await store.servers.list({ limit: count })).items];
   while (servers.length < count) {
     const index = servers.length;
     const draft = { name: `Town ${index}`, community: null, serverKey: serverKeyOf(index) };
-    servers.push(await store.createServer(draft, Date.now()));
+    servers.push(await store.servers.create(draft, Date.now()));
   }
   return servers.map(({ serverId }) => serverId);
 }
@@ -47,7 +48,7 @@ export async function fillKeys(
     const batch = tokens.slice(done, done + MADE_AT_ONCE);
     await Promise.all(
       batch.map((token, i) =>
-        store.createKey(
+        store.keys.create(
           {
             ...DEFAULT_RIGHTS,
             commands: ["*"],

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ServerParts } from "../src/core/ports.ts";
+import type { ServerParts } from "../src/core/ports/upstream.ts";
 import { SECTIONS } from "../src/core/sections.ts";
 import { mintToken } from "../src/core/token.ts";
 import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";

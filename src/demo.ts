@@ -1,7 +1,7 @@
 // The demonstration: without a configured game API the simulator is the upstream, and there is a server and a key to try.
 import { randomBytes } from "node:crypto";
 import { DEFAULT_RIGHTS } from "./core/api-key.ts";
-import type { Store } from "./core/ports.ts";
+import type { Store } from "./core/ports/store.ts";
 import { hashToken, mintToken } from "./core/token.ts";
 import type { DataFolder } from "./data-folder.ts";
 
@@ -25,21 +25,21 @@ export async function obtainDemoToken(
   now: number,
 ): Promise<string | undefined> {
   const kept = folder.findSecret("demo.key");
-  if ((await store.findSetting("demo")) === "made") {
-    const key = kept === undefined ? undefined : store.findKey(hashToken(kept), now);
+  if ((await store.settings.find("demo")) === "made") {
+    const key = kept === undefined ? undefined : store.keys.find(hashToken(kept), now);
     return key && kept;
   }
-  const { items } = await store.listServers({ limit: 1 });
+  const { items } = await store.servers.list({ limit: 1 });
   // Servers without a demonstration key are an operator's own.
   if (items.length > 0 && kept === undefined) return undefined;
   const token = folder.obtainSecret("demo.key", () => mintToken(randomBytes));
   const half = items.find(({ name }) => name === SERVER_NAME);
   const draft = { name: SERVER_NAME, community: null, serverKey: SERVER_KEY };
-  const { serverId } = half ?? (await store.createServer(draft, now));
+  const { serverId } = half ?? (await store.servers.create(draft, now));
   const tokenHash = hashToken(token);
-  const isThere = store.findKey(tokenHash, now);
+  const isThere = store.keys.find(tokenHash, now);
   if (!isThere)
-    await store.createKey({ ...DEFAULT_RIGHTS, serverId, label: "demo", expiresAt: null, tokenHash }, now);
-  await store.saveSetting("demo", "made");
+    await store.keys.create({ ...DEFAULT_RIGHTS, serverId, label: "demo", expiresAt: null, tokenHash }, now);
+  await store.settings.save("demo", "made");
   return token;
 }

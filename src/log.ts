@@ -1,6 +1,6 @@
 // Structured logs on standard error. Whatever is logged passes one last filter for tokens and the operator's secrets.
 import pino from "pino";
-import type { Log } from "./core/ports.ts";
+import type { Log } from "./core/ports/log.ts";
 
 export type LogSettings = {
   readonly level: string;

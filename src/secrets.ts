@@ -1,7 +1,7 @@
 // The secrets an instance starts with: found in its folder or made up, and the same on every instance of a store.
 import { findMasterKeyProblem } from "./config.ts";
 import { StartRefused } from "./core/errors.ts";
-import type { Store } from "./core/ports.ts";
+import type { SettingStore } from "./core/ports/settings.ts";
 import { hashToken } from "./core/token.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { isSealedDatabase } from "./store/sqlite/open-database.ts";
@@ -26,18 +26,18 @@ export function obtainStoreSecret(folder: DataFolder): string {
 }
 
 /** The key, if the store has not seen it before. Noted last: a made-up key is shown by the first start that succeeds. */
-export async function noteMasterKey(store: Store, masterKey: string): Promise<string | undefined> {
+export async function noteMasterKey(settings: SettingStore, masterKey: string): Promise<string | undefined> {
   const hash = hashToken(masterKey);
-  if ((await store.findSetting("master-key-hash")) === hash) return undefined;
-  await store.saveSetting("master-key-hash", hash);
+  if ((await settings.find("master-key-hash")) === hash) return undefined;
+  await settings.save("master-key-hash", hash);
   return masterKey;
 }
 
 /** Instances that each make up a master key would each have their own; the first one's counts. */
-export async function agreeOnMasterKey(store: Store, masterKey: string): Promise<void> {
+export async function agreeOnMasterKey(settings: SettingStore, masterKey: string): Promise<void> {
   const hash = hashToken(masterKey);
-  const noted = await store.findSetting("master-key-hash");
-  const kept = noted ?? (await store.keepSetting("first-master-key-hash", hash));
+  const noted = await settings.find("master-key-hash");
+  const kept = noted ?? (await settings.saveIfAbsent("first-master-key-hash", hash));
   if (kept === hash) return;
   throw new StartRefused(
     "another instance on this Redis has another master key — set GATEHOUSE_MASTER_KEY to the same on all of them",

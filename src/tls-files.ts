@@ -1,14 +1,14 @@
 // The certificate and its key: read and checked in one go, and handed over again whenever the files change.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
-import type { Log } from "./core/ports.ts";
-import type { TlsFiles } from "./http/listen.ts";
+import type { Log } from "./core/ports/log.ts";
+import type { TlsFiles } from "./http/tls-front.ts";
 
 const LOOK_EVERY_MS = 1_000;
 
 export type TlsPaths = { readonly certPath: string; readonly keyPath: string };
 
-export type TlsWatch = {
+export type TlsReloader = {
   /** Looks now, whether or not the files seem to have changed. */
   reload(): void;
   stop(): void;
@@ -41,7 +41,7 @@ function readText(path: string): string {
 }
 
 /** Files that cannot be used, or do not belong together yet, leave what is served as it is. */
-export function watchTlsFiles(paths: TlsPaths, log: Log, apply: (tls: TlsFiles) => void): TlsWatch {
+export function reloadTlsOnChange(paths: TlsPaths, log: Log, apply: (tls: TlsFiles) => void): TlsReloader {
   let seen = stampOf(paths);
   let reported = "";
 
@@ -69,7 +69,7 @@ export function watchTlsFiles(paths: TlsPaths, log: Log, apply: (tls: TlsFiles) 
     reload();
   }
 
-  // Looking beats watching: certificates are replaced through renames and links that file watchers lose.
+  // Polling, because certificates are replaced through renames and links that file watchers lose.
   const timer = setInterval(look, LOOK_EVERY_MS);
   timer.unref();
   return { reload, stop: () => clearInterval(timer) };

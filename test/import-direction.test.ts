@@ -1,5 +1,5 @@
-// Imports point one way: core <- gateway <- http, core <- store and upstream and simulator, and the files at the root
-// of src (with cli) know every room. A line that points elsewhere fails here.
+// Imports point one way: core <- gateway <- http, core <- store and upstream and simulator; app and the files at the root
+// of src know every room. An import that points elsewhere fails here, and so does a circle of files.
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
@@ -15,9 +15,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   upstream: ["core"],
   simulator: ["core"],
   dashboard: ["core"],
+  app: ["core", "gateway", "http", "store", "upstream", "root"],
+  maintenance: ["core", "store", "root"],
   doctor: ["core", "store", "upstream", "root"],
-  cli: ["core", "simulator", "doctor", "root"],
-  root: ["core", "gateway", "http", "store", "upstream", "simulator", "cli"],
+  cli: ["core", "simulator", "doctor", "maintenance", "root"],
+  root: ["core", "gateway", "http", "store", "upstream", "simulator", "cli", "app"],
 };
 
 /** What core may use of the runtime: pure computation, no files, no network, no clock, no chance. */
@@ -30,6 +32,8 @@ const BROWSER_SAFE: ReadonlySet<string> = new Set(
   ["command", "errors", "rate-limit", "sections", "upstream-codes"].map((name) => `core/${name}.ts`),
 );
 
+const IMPORT = /\b(?:from|import)\s*\(?\s*"([^"\s]+)"/g;
+
 function roomOf(file: string): string {
   const [first = ""] = relative(SRC, file).split("/");
   return first.endsWith(".ts") ? "root" : first;
@@ -40,7 +44,7 @@ function findWrongImports(file: string, text: string): string[] {
   const allowed = MAY_IMPORT[room];
   if (!allowed) return [`${room} is a room that nobody has agreed on`];
   const wrong: string[] = [];
-  for (const [, from = ""] of text.matchAll(/\b(?:from|import)\s*\(?\s*"([^"\s]+)"/g)) {
+  for (const [, from = ""] of text.matchAll(IMPORT)) {
     if (!from.startsWith(".")) {
       if (room === "core" && !CORE_BUILTINS.has(from)) wrong.push(from);
       continue;
@@ -50,6 +54,24 @@ function findWrongImports(file: string, text: string): string[] {
     if (target !== room && !allowed.includes(target) && !isOutside) wrong.push(from);
   }
   return wrong;
+}
+
+/** The files that lead back to themselves, each circle once, types included. */
+function findCircles(imports: ReadonlyMap<string, readonly string[]>): string[][] {
+  const circles: string[][] = [];
+  const done = new Set<string>();
+  const path: string[] = [];
+  function visit(file: string): void {
+    const start = path.indexOf(file);
+    if (start >= 0) circles.push([...path.slice(start), file]);
+    if (start >= 0 || done.has(file)) return;
+    path.push(file);
+    for (const target of imports.get(file) ?? []) visit(target);
+    path.pop();
+    done.add(file);
+  }
+  for (const file of imports.keys()) visit(file);
+  return circles;
 }
 
 const files = readdirSync(SRC, { recursive: true, encoding: "utf8" })
@@ -65,6 +87,28 @@ describe("the rooms of src", () => {
       );
     });
     expect(wrong).toEqual([]);
+  });
+
+  test("no file imports itself by a detour, not even for a type", () => {
+    const imports = new Map(
+      files.map((file) => {
+        const targets = Array.from(readFileSync(file, "utf8").matchAll(IMPORT), ([, from = ""]) =>
+          relative(SRC, join(dirname(file), from)),
+        );
+        return [relative(SRC, file), targets];
+      }),
+    );
+    expect(findCircles(imports)).toEqual([]);
+  });
+
+  test("a circle of three files is found", () => {
+    const imports = new Map([
+      ["a.ts", ["b.ts", "d.ts"]],
+      ["b.ts", ["c.ts"]],
+      ["c.ts", ["a.ts"]],
+      ["d.ts", []],
+    ]);
+    expect(findCircles(imports)).toEqual([["a.ts", "b.ts", "c.ts", "a.ts"]]);
   });
 
   test("core has no clock, no chance and no I/O", () => {
@@ -93,6 +137,6 @@ describe("the rooms of src", () => {
     expect(findWrongImports(store, 'await import("../../upstream/client.ts")')).toEqual([
       "../../upstream/client.ts",
     ]);
-    expect(findWrongImports(store, 'import type { Store } from "../../core/ports.ts";')).toEqual([]);
+    expect(findWrongImports(store, 'import type { Store } from "../../core/ports/store.ts";')).toEqual([]);
   });
 });

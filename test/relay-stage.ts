@@ -1,10 +1,11 @@
 // The relay with a scripted game API, a clock we move and a sleep that only the clock ends.
 import { isRefusal, type Refusal } from "../src/core/errors.ts";
 import type { GameServer } from "../src/core/game-server.ts";
-import type { Delivery, LimitHint, Log, UpstreamReading } from "../src/core/ports.ts";
-import { Relay, type RelaySettings } from "../src/gateway/relay.ts";
-import { RelayMeter } from "../src/gateway/relay-meter.ts";
-import type { Reading } from "../src/gateway/watch.ts";
+import type { Log } from "../src/core/ports/log.ts";
+import type { Delivery, LimitHint, UpstreamReading } from "../src/core/ports/upstream.ts";
+import { Relay, type RelaySettings } from "../src/gateway/readings/relay.ts";
+import { RelayMeter } from "../src/gateway/readings/relay-meter.ts";
+import type { Reading } from "../src/gateway/readings/server-status.ts";
 
 export const START = 1_800_000_000_000;
 export const FRESH_MS = 2_000;
@@ -42,7 +43,7 @@ export function openRelay(settings: Partial<RelaySettings> = {}): Relay {
         return stage.answerCall(serverKey);
       },
     },
-    store: { readServerKey: (serverId) => stage.readServerKey(serverId) },
+    servers: { readServerKey: (serverId) => stage.readServerKey(serverId) },
     clock: () => stage.now,
     sleep: (ms) => new Promise((wake) => stage.sleepers.push({ until: stage.now + ms, wake })),
     settings: { timeoutMs: 5_000, freshMs: FRESH_MS, staleMs: 0, hasGlobalKey: false, ...settings },

@@ -87,12 +87,12 @@ export async function startGatehouse(options: TestOptions = {}): Promise<TestGat
     masterKey,
     addServer(draft = {}) {
       const whole = { name: "Test", community: null, serverKey: "test-Server", ...draft };
-      return app.store.createServer(whole, clock.now);
+      return app.store.servers.create(whole, clock.now);
     },
     async addKey(server, rights = {}) {
       const token = mintToken(randomBytes);
       const draft = { ...DEFAULT_RIGHTS, label: "test", expiresAt: null, ...rights };
-      const key = await app.store.createKey(
+      const key = await app.store.keys.create(
         { ...draft, serverId: server.serverId, tokenHash: hashToken(token) },
         clock.now,
       );

@@ -25,7 +25,7 @@ async function backUp(file: string | undefined, options: BackupOptions): Promise
     }),
   );
   process.umask(0o077);
-  const { makeBackup, nameBackup } = await import("../backup.ts");
+  const { makeBackup, nameBackup } = await import("../maintenance/backup.ts");
   const startedAt = performance.now();
   const made = makeBackup(config, file ?? nameBackup(Date.now()));
   const tookMs = Math.round(performance.now() - startedAt);

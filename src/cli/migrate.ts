@@ -24,7 +24,7 @@ type MigrateOptions = { from: string; to: string; dataDir?: string; json?: boole
 async function move({ from, to, dataDir, json }: MigrateOptions): Promise<void> {
   const environment = readEnvironment(process.cwd());
   process.umask(0o077);
-  const { migrate } = await import("../migrate.ts");
+  const { migrate } = await import("../maintenance/migrate.ts");
   const isWatched = process.stderr.isTTY === true;
   const { moved } = await migrate({
     from,

@@ -25,7 +25,7 @@ async function restore(file: string, options: RestoreOptions): Promise<void> {
     }),
   );
   process.umask(0o077);
-  const { restoreBackup } = await import("../backup.ts");
+  const { restoreBackup } = await import("../maintenance/backup.ts");
   const restored = restoreBackup(config, file);
   if (options.json) {
     const { dataDir, sizeBytes, servers, keys } = restored;

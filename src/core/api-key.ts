@@ -1,7 +1,6 @@
 // An API key and what it may do. The rules of the 403 answers, in the order in which they are judged.
 import type { AddressList } from "./address.ts";
 import { ERRORS, type Refusal, refuse } from "./errors.ts";
-import type { LimitState } from "./rate-limit.ts";
 import { ALL_SECTIONS, type SectionSet } from "./sections.ts";
 
 export const VERSIONS = ["v1", "v2"] as const;
@@ -38,12 +37,10 @@ export type ApiKey = {
   readonly serverId: string;
   readonly grant: Grant;
   readonly expiresAt: number | null;
-  /** Where a store keeps the key's limit, if it need not be looked for. Nobody else's business. */
-  readonly limit?: LimitState | undefined;
 };
 
 /** Which key, and whose. */
-export type KeyIdentity = Pick<ApiKey, "keyId" | "serverId" | "limit">;
+export type KeyIdentity = Pick<ApiKey, "keyId" | "serverId">;
 
 export type Access = {
   readonly version: Version;

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Budget, learnBudget, msUntilCall, pauseBudget, spendCall, UNKNOWN_BUDGET } from "./budget.ts";
-import type { LimitHint } from "./ports.ts";
+import type { LimitHint } from "./ports/upstream.ts";
 
 const NOW = 1_800_000_000_000;
 const SILENT: LimitHint = { limit: null, remaining: null, resetAt: null, retryAfterMs: null };

@@ -1,6 +1,6 @@
 // The read budget that all game servers behind one Gatehouse share: when may the next call be made, and what did the
 // game API's headers teach us. Pure: state and time in, state out.
-import type { LimitHint } from "./ports.ts";
+import type { LimitHint } from "./ports/upstream.ts";
 
 /** How long a window of the game API lasts until it says otherwise, and how long we believe that one can last. */
 export const BUDGET_WINDOW_MS = 60_000;

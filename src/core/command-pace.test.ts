@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { paceAfterSending, pauseAfterRefusal } from "./command-pace.ts";
-import type { LimitHint } from "./ports.ts";
+import type { LimitHint } from "./ports/upstream.ts";
 
 const NOW = 1_800_000_000_000;
 const SILENT: LimitHint = { limit: null, remaining: null, resetAt: null, retryAfterMs: null };

@@ -1,6 +1,6 @@
 // When the next command of a server may be sent, by our own pace and by what the game API said. Pure.
 import { namedPauseMs, PAUSE_FIRST_MS, PAUSE_MAX_MS } from "./budget.ts";
-import type { LimitHint } from "./ports.ts";
+import type { LimitHint } from "./ports/upstream.ts";
 
 /** After a command that the game API took: our own pace, or the end of a window that is used up. */
 export function paceAfterSending(intervalMs: number, hint: LimitHint | null, now: number): number {

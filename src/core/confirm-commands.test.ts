@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Confirmation, confirmCommands, type LogEntry } from "./confirm-commands.ts";
-import type { SentCommand } from "./ports.ts";
+import type { SentCommand } from "./ports/commands.ts";
 
 const NOW = 1_800_000_000_000;
 const AT = NOW / 1000;

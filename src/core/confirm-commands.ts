@@ -1,6 +1,6 @@
 // Finds commands in the game's own log. Pure. An entry confirms one command at most, and a command is never sent again
 // because no entry was found: the log is short and may have holes.
-import type { SentCommand } from "./ports.ts";
+import type { SentCommand } from "./ports/commands.ts";
 
 /** How the game names whoever runs commands through its API. */
 const REMOTE = /^remote server(?::|$)/i;

@@ -1,6 +1,6 @@
 // The store of several instances: there, new enough, keeping what it is given, and sealed with the secret that is here.
 import { StoreUnavailable } from "../core/errors.ts";
-import type { Log } from "../core/ports.ts";
+import type { Log } from "../core/ports/log.ts";
 import { listDurabilityProblems } from "../store/redis/check-durability.ts";
 import { NAMES } from "../store/redis/names.ts";
 import { type RedisAddress, RedisLink } from "../store/redis/redis-link.ts";

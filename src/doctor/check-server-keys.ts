@@ -1,6 +1,6 @@
 // Whether the game API still accepts the stored server keys. Asked only on request and politely: every question is taken
 // from the budget that the running instance lives on.
-import type { Upstream, UpstreamReading } from "../core/ports.ts";
+import type { Upstream, UpstreamReading } from "../core/ports/upstream.ts";
 import { BAD_KEY_CODES, GLOBAL_KEY_REFUSED, OFFLINE } from "../core/upstream-codes.ts";
 import type { ServerWithKey } from "../store/sqlite/read-server-keys.ts";
 import { type Finding, fail, ok, skip, warn } from "./finding.ts";

@@ -1,6 +1,6 @@
 // What the checks make of what they find: the limits, the words, and a remedy for everything that is not well.
 import { describe, expect, test } from "bun:test";
-import type { UpstreamReading } from "../core/ports.ts";
+import type { UpstreamReading } from "../core/ports/upstream.ts";
 import { findInstanceUrl } from "./ask-instance.ts";
 import { findSkewMs, judgeClock } from "./check-clock.ts";
 import { type FolderFacts, judgeDataFolder } from "./check-data-folder.ts";

@@ -4,9 +4,11 @@ import { KeyUpdate, NewKey, NewServer, Rotation, ServerChange } from "../core/ad
 import type { Command } from "../core/command.ts";
 import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
-import type { Page, PageRequest, UsageCount } from "../core/ports.ts";
-import type { CommandMeter } from "../gateway/command-meter.ts";
-import { cancelCommand } from "../gateway/manage-commands.ts";
+import type { Page, PageRequest } from "../core/ports/pages.ts";
+import type { UsageCount } from "../core/ports/usage.ts";
+import { NOT_FOUND } from "../core/refuse-field.ts";
+import type { CommandMeter } from "../gateway/commands/command-meter.ts";
+import { cancelCommand } from "../gateway/commands/manage-commands.ts";
 import {
   changeKey,
   createKey,
@@ -16,10 +18,9 @@ import {
   listBlocks,
   revokeKey,
   rotateKey,
-} from "../gateway/manage-keys.ts";
-import { addServer, changeServer, removeServer } from "../gateway/manage-servers.ts";
-import { NOT_FOUND } from "../gateway/refuse-field.ts";
-import { HOUR_MS, type UsageMeter } from "../gateway/usage-meter.ts";
+} from "../gateway/keys/manage-keys.ts";
+import { HOUR_MS, type UsageMeter } from "../gateway/keys/usage-meter.ts";
+import { addServer, changeServer, removeServer } from "../gateway/servers/manage-servers.ts";
 import { answerJson, answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
 import { describeCommand, parseStatus } from "./commands.ts";
@@ -66,7 +67,7 @@ export function createAdmin(parts: AdminParts): Admin {
   const inTurn = createTurns();
 
   return {
-    listServers: (call) => list(call, (page) => store.listServers(page), describeServer),
+    listServers: (call) => list(call, (page) => store.servers.list(page), describeServer),
     createServer: async (call, actor) => {
       const request = await parse(call, NewServer);
       if (isRefusal(request)) return answerRefusal(call, request);
@@ -74,7 +75,7 @@ export function createAdmin(parts: AdminParts): Admin {
       return answer(call, made, describeServer, 201);
     },
     showServer: async (call) => {
-      return answer(call, store.findServer(idOf(call)) ?? NOT_FOUND, describeServer);
+      return answer(call, store.servers.find(idOf(call)) ?? NOT_FOUND, describeServer);
     },
     changeServer: async (call, actor) => {
       const request = await parse(call, ServerChange);
@@ -97,7 +98,7 @@ export function createAdmin(parts: AdminParts): Admin {
       const serverId = parseId(queryOf(call), "server_id", "srv_");
       if (typeof serverId === "object") return answerRefusal(call, serverId);
       await usage.handOver();
-      return list(call, (page) => store.listKeys({ ...page, ...(serverId && { serverId }) }), describeKey);
+      return list(call, (page) => store.keys.list({ ...page, ...(serverId && { serverId }) }), describeKey);
     },
     createKey: async (call, actor) => {
       const request = await parse(call, NewKey);
@@ -107,10 +108,10 @@ export function createAdmin(parts: AdminParts): Admin {
     },
     showKey: async (call) => {
       await usage.handOver();
-      const key = (await store.findKeyDetails(idOf(call))) ?? NOT_FOUND;
+      const key = (await store.keys.findDetails(idOf(call))) ?? NOT_FOUND;
       if (isRefusal(key)) return answerRefusal(call, key);
       const since = call.now - (call.now % HOUR_MS) - usageMs + HOUR_MS;
-      const counts = await store.readUsage(key.keyId, since);
+      const counts = await store.usage.read(key.keyId, since);
       return answerJson({ ...describeKey(key), usage: describeUsage(counts) });
     },
     changeKey: async (call, actor) => {
@@ -149,7 +150,9 @@ export function createAdmin(parts: AdminParts): Admin {
       return list(call, (page) => store.commands.list({ ...page, serverId, status }), describeOwned);
     },
     cancelCommand: async (call, actor) => {
-      const cancelled = await inTurn(() => cancelCommand(store, commandMeter, idOf(call), actor, call.now));
+      const cancelled = await inTurn(() =>
+        cancelCommand(store.commands, commandMeter, idOf(call), actor, call.now),
+      );
       return answer(call, cancelled, describeOwned);
     },
     showCommand: async (call) => {
@@ -158,7 +161,7 @@ export function createAdmin(parts: AdminParts): Admin {
     listAudit: (call) =>
       list(
         call,
-        (page) => store.listAudit(page),
+        (page) => store.audit.list(page),
         (entry) => entry,
       ),
   };

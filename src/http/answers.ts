@@ -1,7 +1,7 @@
 // How answers look on the wire: bodies, headers, and the one way from a refusal to a response.
 import type { ErrorRow, Refusal } from "../core/errors.ts";
 import { LIMIT_PER_WINDOW } from "../core/rate-limit.ts";
-import type { LimitReport } from "../gateway/admit.ts";
+import type { LimitReport } from "../gateway/keys/admit.ts";
 import type { Call } from "./call.ts";
 
 const encoder = new TextEncoder();

@@ -1,10 +1,23 @@
-// One request on its way through the house, with what the edge found out about it.
-import type { MaybePromise } from "../core/ports.ts";
-import type { LimitReport } from "../gateway/admit.ts";
-import type { Account } from "../gateway/usage-meter.ts";
-import type { Target } from "./target.ts";
+// One request, with what the edge found out about it.
+import type { MaybePromise } from "../core/maybe-promise.ts";
+import type { SectionSet } from "../core/sections.ts";
+import type { LimitReport } from "../gateway/keys/admit.ts";
+import type { Account } from "../gateway/keys/usage-meter.ts";
 
-/** What the runtime knows of the socket that a request came on. */
+/** What a URL asks for. */
+export type RequestTarget = {
+  readonly path: string;
+  /** Without its question mark. */
+  readonly query: string;
+  /** The variable segments of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The route's pattern, for logs and metrics: never the path itself, which callers can make up. */
+  readonly routeName: string;
+  /** The sections that the query asks for. */
+  readonly sections: SectionSet;
+};
+
+/** What the runtime knows about the socket of a request. */
 export type Connection = {
   requestIP(request: Request): { readonly address: string; readonly port: number } | null;
   /** How long the socket may be silent from now on. */
@@ -35,7 +48,7 @@ export class Call {
 
   constructor(
     readonly request: Request,
-    readonly target: Target,
+    readonly target: RequestTarget,
     readonly connection: Connection,
     readonly now: number,
   ) {}

@@ -1,15 +1,19 @@
 // Liveness and readiness. Alive: the process answers. Ready: the store can be read and written.
 import { ERRORS, refuse } from "../core/errors.ts";
-import type { Clock, Log, Store } from "../core/ports.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import type { Log } from "../core/ports/log.ts";
+import type { Store } from "../core/ports/store.ts";
 import { answerJson, answerRefusal } from "./answers.ts";
 import type { Handler } from "./call.ts";
 
 /** The check writes to the disk and the route is open to all, so it runs once in this time at most. */
 const CHECK_EVERY_MS = 1_000;
 
-export const tellAlive: Handler = () => answerJson({ status: "ok" });
+export function answerHealthz(): Response {
+  return answerJson({ status: "ok" });
+}
 
-export function createTellReady(parts: {
+export function createReadyz(parts: {
   store: Pick<Store, "checkHealth">;
   clock: Clock;
   log: Log;

@@ -1,14 +1,14 @@
-// The listening socket: plain, or with TLS in front. Closed without haste: what was asked is answered first.
+// The listening socket, plain or with TLS in front. Closing it answers open requests first.
 import type { Server } from "bun";
 import { StartRefused } from "../core/errors.ts";
-import { IDLE_SECONDS } from "./call.ts";
-import type { Edge } from "./edge.ts";
-import { openTlsFront } from "./tls-front.ts";
+import type { MaybePromise } from "../core/maybe-promise.ts";
+import { type Connection, IDLE_SECONDS } from "./call.ts";
+import { openTlsFront, type TlsFiles } from "./tls-front.ts";
 
-/** When everything is answered, the last bytes need no longer than this to get through the TLS front. */
+/** How long the last bytes may take to get through the TLS front. */
 const FLUSH_MS = 1_000;
 
-export type TlsFiles = { readonly cert: string; readonly key: string };
+export type RequestHandler = (request: Request, connection: Connection) => MaybePromise<Response>;
 
 export type Listener = {
   readonly port: number;
@@ -23,19 +23,19 @@ export type ListenOptions = {
   readonly host: string;
   readonly port: number;
   readonly tls: TlsFiles | undefined;
-  readonly edge: Edge;
+  readonly handle: RequestHandler;
 };
 
-export async function listen({ host, port, tls, edge }: ListenOptions): Promise<Listener> {
+export async function listen({ host, port, tls, handle }: ListenOptions): Promise<Listener> {
   try {
-    return tls ? await listenTls(host, port, tls, edge) : listenPlain(host, port, edge);
+    return tls ? await listenTls(host, port, tls, handle) : listenPlain(host, port, handle);
   } catch (error) {
     throw explainBindFault(error, host, port);
   }
 }
 
-function listenPlain(host: string, port: number, edge: Edge): Listener {
-  const server = serve(host, port, edge);
+function listenPlain(host: string, port: number, handle: RequestHandler): Listener {
+  const server = serve(host, port, handle);
   const boundPort = server.port ?? port;
   return {
     port: boundPort,
@@ -45,20 +45,27 @@ function listenPlain(host: string, port: number, edge: Edge): Listener {
   };
 }
 
-/** The plain listener behind the front is open to this machine only, and asks for keys like any other. */
-async function listenTls(host: string, port: number, tls: TlsFiles, edge: Edge): Promise<Listener> {
+/** The plain listener behind the TLS front is reachable from this machine only, and asks for keys like any other. */
+async function listenTls(
+  host: string,
+  port: number,
+  tls: TlsFiles,
+  handle: RequestHandler,
+): Promise<Listener> {
+  /** The client behind each connection from the TLS front, by the port of that connection. */
+  const peers = new Map<number, string>();
   const server = serve("127.0.0.1", 0, (request, connection) => {
-    return edge(request, {
+    return handle(request, {
       requestIP(asked) {
         const inner = connection.requestIP(asked);
-        const address = inner ? front.findPeer(inner.port) : undefined;
+        const address = inner ? peers.get(inner.port) : undefined;
         return inner && address !== undefined ? { address, port: inner.port } : inner;
       },
       timeout: (asked, seconds) => connection.timeout(asked, seconds),
     });
   });
   const innerPort = server.port ?? 0;
-  const front = await openTlsFront({ host, port, tls, innerPort }).catch(async (error) => {
+  const front = await openTlsFront({ host, port, tls, innerPort, peers }).catch(async (error) => {
     await server.stop(true);
     throw error;
   });
@@ -74,11 +81,11 @@ async function listenTls(host: string, port: number, tls: TlsFiles, edge: Edge):
   };
 }
 
-function serve(host: string, port: number, edge: Edge): Server<undefined> {
+function serve(host: string, port: number, handle: RequestHandler): Server<undefined> {
   return Bun.serve({
     hostname: host,
     port,
-    fetch: edge,
+    fetch: handle,
     idleTimeout: IDLE_SECONDS,
     // Bodies are held to 8 KiB where they are read, which can say so in JSON; the runtime would only hang up.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,

@@ -1,11 +1,12 @@
 // GET /metrics: everything that is counted, in Prometheus's text format. No label holds a key, a player or a server.
 
 import type { Histogram } from "../core/histogram.ts";
-import type { Clock, QueueReport } from "../core/ports.ts";
-import type { CheckOperator } from "../gateway/authenticate-operator.ts";
-import type { CommandMeter } from "../gateway/command-meter.ts";
-import type { Relay } from "../gateway/relay.ts";
-import type { RelayMeter } from "../gateway/relay-meter.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import type { QueueReport } from "../core/ports/commands.ts";
+import type { CommandMeter } from "../gateway/commands/command-meter.ts";
+import type { CheckOperator } from "../gateway/keys/authenticate-operator.ts";
+import type { Relay } from "../gateway/readings/relay.ts";
+import type { RelayMeter } from "../gateway/readings/relay-meter.ts";
 import { answerRefusal } from "./answers.ts";
 import type { Handler } from "./call.ts";
 import type { EdgeMeter } from "./edge-meter.ts";
@@ -20,7 +21,7 @@ type Family = {
 };
 
 /** The size of something that has a ceiling, and the ceiling. */
-export type Gauged = { readonly name: string; readonly size: () => number; readonly max: number };
+export type SizeGauge = { readonly name: string; readonly size: () => number; readonly max: number };
 
 export type MetricsParts = {
   readonly check: CheckOperator;
@@ -32,7 +33,8 @@ export type MetricsParts = {
   readonly reportQueue: () => Promise<QueueReport>;
   readonly countBlocks: (now: number) => Promise<number>;
   readonly countInstances: () => number;
-  readonly gauged: readonly Gauged[];
+  /** Read at every scrape; more may be added after the handler was made. */
+  readonly sizes: readonly SizeGauge[];
   readonly version: string;
 };
 
@@ -62,7 +64,7 @@ export function createMetrics(parts: MetricsParts): Handler {
       ...listRelay(parts.relayMeter, parts.relay, now),
       ...listCommands(parts.commandMeter, await findKnown(parts.reportQueue()), now),
       ...listBlocked(await findKnown(parts.countBlocks(now))),
-      ...listSizes(parts.gauged),
+      ...listSizes(parts.sizes),
       gauge(
         "gatehouse_instances",
         "Instances on this store, as last seen; this one too.",
@@ -168,19 +170,19 @@ function listCommands(meter: CommandMeter, report: QueueReport | undefined, now:
   ];
 }
 
-function listSizes(gauged: readonly Gauged[]): Family[] {
+function listSizes(sizes: readonly SizeGauge[]): Family[] {
   return [
     family(
       "gatehouse_size",
       "Entries in each collection that has a ceiling.",
       "gauge",
-      gauged.map(({ name, size }) => ({ labels: { of: name }, value: size() })),
+      sizes.map(({ name, size }) => ({ labels: { of: name }, value: size() })),
     ),
     family(
       "gatehouse_size_max",
       "The ceiling of each collection.",
       "gauge",
-      gauged.map(({ name, max }) => ({ labels: { of: name }, value: max })),
+      sizes.map(({ name, max }) => ({ labels: { of: name }, value: max })),
     ),
   ];
 }

@@ -1,6 +1,6 @@
 // The step before every admin route: the master key. Behind it a handler knows who acts.
-import type { Actor } from "../core/ports.ts";
-import type { CheckOperator, GuessLimit } from "../gateway/authenticate-operator.ts";
+import type { Actor } from "../core/ports/audit.ts";
+import type { CheckOperator, GuessLimit } from "../gateway/keys/authenticate-operator.ts";
 import { answerRefusal } from "./answers.ts";
 import type { Call, Handler } from "./call.ts";
 

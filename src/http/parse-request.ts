@@ -2,8 +2,8 @@
 // wrong is named at once.
 import type Type from "typebox";
 import type { Refusal } from "../core/errors.ts";
-import type { Page, PageRequest } from "../core/ports.ts";
-import { refuseField, refuseFields } from "../gateway/refuse-field.ts";
+import type { Page, PageRequest } from "../core/ports/pages.ts";
+import { refuseField, refuseFields } from "../core/refuse-field.ts";
 import { openCursor, sealCursor } from "./cursor.ts";
 
 export const PAGE_DEFAULT = 50;

@@ -1,14 +1,14 @@
 // GET /v2/game/server, with and without the community segment: relay what the caller may read, and answer.
 import { isRefusal } from "../core/errors.ts";
 import { memoize } from "../core/memo.ts";
-import type { Clock } from "../core/ports.ts";
-import type { LimitReport } from "../gateway/admit.ts";
-import type { Relay } from "../gateway/relay.ts";
-import type { Body } from "../gateway/snapshot.ts";
-import type { Reading } from "../gateway/watch.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import type { LimitReport } from "../gateway/keys/admit.ts";
+import type { Relay } from "../gateway/readings/relay.ts";
+import type { Reading } from "../gateway/readings/server-status.ts";
+import type { Body } from "../gateway/readings/snapshot.ts";
 import { answerRefusal, LIMIT_BUCKET, LIMIT_TEXT, toResetSeconds } from "./answers.ts";
 import type { Call } from "./call.ts";
-import type { CallerHandler } from "./caller-only.ts";
+import type { CallerHandler } from "./caller-steps.ts";
 import { acceptsGzip, isMatchingEtag } from "./conditional.ts";
 
 type Outcome = Awaited<ReturnType<Relay["read"]>>;

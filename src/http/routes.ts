@@ -3,55 +3,61 @@ import type { Admin } from "./admin.ts";
 import type { Handler } from "./call.ts";
 import {
   type CallerHandler,
-  type CallerOnly,
+  type CallerSteps,
   COMMANDING,
   FOLLOWING_UP,
   INQUIRING,
+  type Purpose,
   READING,
-} from "./caller-only.ts";
-import type { Commands } from "./commands.ts";
+} from "./caller-steps.ts";
+import type { CommandHandlers } from "./commands.ts";
 import type { Dashboard } from "./dashboard.ts";
+import { answerHealthz } from "./health.ts";
+import type { OpenApiHandler } from "./openapi/answer-openapi.ts";
 import type { OperatorOnly } from "./operator-only.ts";
+import { answerOwnKey } from "./own-key.ts";
 import type { Reference } from "./reference/reference.ts";
 import type { Route } from "./router.ts";
 
 export type Handlers = {
   /** The steps that ask for an API key, count, and judge its rights. */
-  readonly caller: CallerOnly;
+  readonly callerSteps: CallerSteps;
   readonly readServer: CallerHandler;
-  readonly tellKey: CallerHandler;
-  readonly commands: Commands;
-  readonly tellAlive: Handler;
-  readonly tellReady: Handler;
-  readonly tellMetrics: Handler;
+  readonly commands: CommandHandlers;
+  readonly readyz: Handler;
+  readonly metrics: Handler;
   /** The step that asks for the master key. */
   readonly operator: OperatorOnly;
   readonly admin: Admin;
   /** Files for anybody: the page has no secrets and asks for a key itself. */
   readonly dashboard: Dashboard;
-  readonly tellOpenApi: Handler;
+  readonly openApi: OpenApiHandler;
   readonly reference: Reference;
 };
 
 export function listRoutes({
-  caller,
+  callerSteps,
+  readServer,
   commands,
   operator,
   admin,
   dashboard,
+  openApi,
   reference,
-  ...handlers
+  readyz,
+  metrics,
 }: Handlers): Route[] {
-  return [
-    ...bothForms("/game/server", { GET: caller(READING, handlers.readServer) }),
-    ...bothForms("/game/key", { GET: caller(INQUIRING, handlers.tellKey) }),
+  const caller = (purpose: Purpose, handler: CallerHandler) => callerSteps.before(purpose, handler);
+  const routes: Route[] = [
+    ...bothForms("/game/server", { GET: caller(READING, readServer) }),
+    ...bothForms("/game/key", { GET: caller(INQUIRING, answerOwnKey) }),
     ...bothForms("/game/server/command", {
-      GET: caller(FOLLOWING_UP, commands.list),
-      POST: caller(COMMANDING, commands.submit),
+      GET: caller(FOLLOWING_UP, (call, caller) => commands.list(call, caller)),
+      POST: caller(COMMANDING, (call, caller) => commands.submit(call, caller)),
     }),
     ...bothForms("/game/server/command/:id", {
-      GET: caller(FOLLOWING_UP, commands.show),
-      DELETE: caller(FOLLOWING_UP, commands.cancel),
+      GET: caller(FOLLOWING_UP, (call, caller) => commands.show(call, caller)),
+      DELETE: caller(FOLLOWING_UP, (call, caller) => commands.cancel(call, caller)),
     }),
 
     { path: "/admin/servers", GET: operator(admin.listServers), POST: operator(admin.createServer) },
@@ -82,14 +88,15 @@ export function listRoutes({
     { path: "/", GET: dashboard.page },
     { path: "/assets/:file", GET: dashboard.asset },
 
-    { path: "/openapi.json", GET: handlers.tellOpenApi },
+    { path: "/openapi.json", GET: (call) => openApi.answer(call, routes) },
     { path: "/docs", GET: reference.page },
     { path: "/docs/:file", GET: reference.file },
 
-    { path: "/healthz", GET: handlers.tellAlive },
-    { path: "/readyz", GET: handlers.tellReady },
-    { path: "/metrics", GET: handlers.tellMetrics },
+    { path: "/healthz", GET: answerHealthz },
+    { path: "/readyz", GET: readyz },
+    { path: "/metrics", GET: metrics },
   ];
+  return routes;
 }
 
 /** With and without the community segment: the same endpoint. */

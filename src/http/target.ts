@@ -1,7 +1,7 @@
-// What a URL asks for: its route, the segments that vary, the query. A URL that was seen before needs no second look.
-
+// What a URL asks for: its route, the variable segments, the query. URLs that were seen before are cached.
 import { type Memo, memoize } from "../core/memo.ts";
 import { parseSections, type SectionSet } from "../core/sections.ts";
+import type { RequestTarget } from "./call.ts";
 import { createRouter, isLegacyPath, type Match, type Route } from "./router.ts";
 
 const NO_PARAMS = Object.freeze({});
@@ -9,16 +9,14 @@ const NO_PARAMS = Object.freeze({});
 export const TARGETS_MAX = 1_000;
 const URL_LENGTH_MAX = 512;
 
-export class Target {
+export class Target implements RequestTarget {
   readonly params: Readonly<Record<string, string>>;
-  /** The route's pattern, for logs and metrics: never the path itself, which anybody can make up. */
   readonly routeName: string;
   #sections: SectionSet | undefined;
 
   constructor(
     readonly match: Match | undefined,
     readonly path: string,
-    /** Without its question mark. */
     readonly query: string,
   ) {
     this.params = match?.params ?? NO_PARAMS;

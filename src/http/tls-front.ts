@@ -2,7 +2,6 @@
 // new certificate can be served, and new connections refused, while every open connection goes on.
 import { connect, type Socket } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
-import type { TlsFiles } from "./listen.ts";
 
 /** A handshake that takes longer is nobody's who wants to talk to us. */
 const HANDSHAKE_MAX_MS = 3_000;
@@ -15,10 +14,10 @@ const STUCK_LOOKS_MAX = 4;
 const PARTING_LOOKS_MAX = 2;
 const LOOPBACK = "127.0.0.1";
 
+export type TlsFiles = { readonly cert: string; readonly key: string };
+
 export type TlsFront = {
   readonly port: number;
-  /** The client behind a connection to the plain listener, by that connection's port. */
-  findPeer(innerPort: number): string | undefined;
   replaceTls(tls: TlsFiles): void;
   /** No new connections; the open ones go on. */
   stopListening(): void;
@@ -44,8 +43,10 @@ export async function openTlsFront(options: {
   port: number;
   tls: TlsFiles;
   innerPort: number;
+  /** Filled with the client's address for each connection to the plain listener, by the port of that connection. */
+  peers: Map<number, string>;
 }): Promise<TlsFront> {
-  const peers = new Map<number, string>();
+  const { peers } = options;
   const open = new Map<TLSSocket, Visit>();
 
   /** What was written still goes out; a client that does not take it is cut in the end. */
@@ -116,7 +117,6 @@ export async function openTlsFront(options: {
 
   return {
     port: typeof address === "object" && address !== null ? address.port : options.port,
-    findPeer: (innerPort) => peers.get(innerPort),
     replaceTls: (tls) => server.setSecureContext(tls),
     stopListening: () => void server.close(),
     async close(graceMs) {

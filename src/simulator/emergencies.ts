@@ -1,14 +1,7 @@
 // Emergency calls: placed by residents, accepted by responders of one team, and over after some minutes.
 import { choosePlace, type Place } from "./street-map.ts";
-import {
-  bustleOf,
-  type EmergencyCall,
-  listResidents,
-  SERVICE_TEAMS,
-  type ServiceTeam,
-  type Town,
-  timestampOf,
-} from "./town.ts";
+import { SERVICE_TEAMS, type ServiceTeam } from "./teams.ts";
+import { bustleOf, type EmergencyCall, listResidents, type Town, timestampOf } from "./town.ts";
 
 const OPEN_CALLS_MAX = 12;
 const FIRST_CALL_NUMBER = 100;

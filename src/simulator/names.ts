@@ -1,6 +1,6 @@
 // Invented names for players, servers and callsigns. Any likeness to a real player is chance.
 import type { Random } from "./random.ts";
-import type { Team } from "./town.ts";
+import type { Team } from "./teams.ts";
 
 const FIRST_PARTS = [
   "Amber",

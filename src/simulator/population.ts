@@ -3,6 +3,7 @@
 import { inventCallsign, inventPlayerName } from "./names.ts";
 import type { Random } from "./random.ts";
 import { choosePlace } from "./street-map.ts";
+import type { Team } from "./teams.ts";
 import {
   isStaff,
   listResidents,
@@ -10,7 +11,6 @@ import {
   type Rank,
   type Resident,
   refOf,
-  type Team,
   type Town,
   timestampOf,
 } from "./town.ts";

@@ -2,11 +2,8 @@
 import type { BoundedLog } from "./bounded-log.ts";
 import type { Random } from "./random.ts";
 import type { Place } from "./street-map.ts";
+import type { ServiceTeam, Team } from "./teams.ts";
 import type { Vehicle } from "./vehicles.ts";
-
-export const SERVICE_TEAMS = ["Sheriff", "Police", "Fire", "DOT"] as const;
-export type ServiceTeam = (typeof SERVICE_TEAMS)[number];
-export type Team = "Civilian" | "Jail" | ServiceTeam;
 
 export const RANKS = ["none", "helper", "moderator", "administrator", "co-owner", "owner"] as const;
 export type Rank = (typeof RANKS)[number];

@@ -1,6 +1,6 @@
 // What can be driven: models and liveries for each team, paint, and number plates.
 import type { Random } from "./random.ts";
-import type { Team } from "./town.ts";
+import type { Team } from "./teams.ts";
 
 export type Vehicle = {
   model: string;

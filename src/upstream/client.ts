@@ -1,13 +1,13 @@
 // The client of the game API. Trusts nothing it is told: one deadline for the whole call, a cap on the body, no
 // redirects, and no message passed on before it is cleaned.
+import type { Clock } from "../core/ports/clock.ts";
 import type {
-  Clock,
   Delivery,
   LimitHint,
   Upstream,
   UpstreamFailure,
   UpstreamReading,
-} from "../core/ports.ts";
+} from "../core/ports/upstream.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { BREAKER_CODES, NO_CODE } from "../core/upstream-codes.ts";
 import { cleanMessage } from "./clean-message.ts";

@@ -1,5 +1,5 @@
 // Reads an answer of the game API that is no success: its code, its message, and what it says about its limit.
-import type { LimitHint, UpstreamFailure } from "../core/ports.ts";
+import type { LimitHint, UpstreamFailure } from "../core/ports/upstream.ts";
 import { RATE_LIMITED } from "../core/upstream-codes.ts";
 import { isJsonObject } from "./fit-shape.ts";
 

@@ -1,6 +1,6 @@
 // Turns the body of a good answer into a checked ServerInfo, as text that can be sent on.
 import Type from "typebox";
-import type { ServerParts } from "../core/ports.ts";
+import type { ServerParts } from "../core/ports/upstream.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { SectionSchemas, ServerBase } from "../core/server-info.ts";
 import { parseExactJson } from "./exact-json.ts";

@@ -309,7 +309,8 @@ export async function expectCount(locator: Locator, count: number): Promise<void
 
 /** Blocks a key for spam, as if somebody had sent far too much with it. */
 export async function blockKey(site: Site, key: KeyIdentity): Promise<void> {
-  for (let asked = 0; asked < 520; asked++) await site.gatehouse.app.store.judge(key, Date.now(), true);
+  for (let asked = 0; asked < 520; asked++)
+    await site.gatehouse.app.store.limits.judge(key, Date.now(), true);
 }
 
 /** What has gone wrong in the page so far, for a test that wants to know before its end. */

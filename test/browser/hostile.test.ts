@@ -121,7 +121,7 @@ async function startHostileSite(): Promise<Site> {
   const commands = [...new Map(short.map((name) => [name.toLowerCase(), name])).values()];
   for (const [index, key] of keys.entries()) {
     await change("PATCH", `/admin/keys/${key.keyId}`, { label: pickLabel(index), commands });
-    for (let asked = 0; asked < 520; asked++) await gatehouse.app.store.judge(key, Date.now(), true);
+    for (let asked = 0; asked < 520; asked++) await gatehouse.app.store.limits.judge(key, Date.now(), true);
   }
   return site;
 }

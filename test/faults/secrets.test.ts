@@ -258,18 +258,18 @@ async function sendOddPlaces(token: string): Promise<void> {
 /** Broken machinery is logged with all there is to know about it. */
 async function failInside(token: string, server: string): Promise<void> {
   const { store } = gatehouse.app;
-  const { findServer, createServer, updateServer } = store;
+  const { find, create, update } = store.servers;
   gatehouse.clock.advance(3_600_000);
-  store.findServer = () => {
+  store.servers.find = () => {
     throw new Error("broken while reading");
   };
   await read(token, `${PATH}?key=${SERVER_KEY}`);
-  store.findServer = findServer;
-  store.createServer = () => Promise.reject(new Error("broken while writing"));
-  store.updateServer = () => Promise.reject(new Error("broken while writing"));
+  store.servers.find = find;
+  store.servers.create = () => Promise.reject(new Error("broken while writing"));
+  store.servers.update = () => Promise.reject(new Error("broken while writing"));
   await admin("POST", "/admin/servers", { name: "Three", server_key: SERVER_KEY });
   await admin("PATCH", `/admin/servers/${server}`, { server_key: SERVER_KEY });
-  Object.assign(store, { createServer, updateServer });
+  Object.assign(store.servers, { create, update });
   const operators = `${Object.values(SECRETS).join(" ")} ${tokens.join(" ")}`;
   gatehouse.app.log.error({ err: new Error(operators), secret: { deep: [operators] } }, operators);
 }
@@ -396,14 +396,14 @@ describe("no secret comes back when it is put where something else belongs", () 
 
   test("in the path of a request that meets broken machinery, which is logged", async () => {
     const { store } = fresh.app;
-    const { findServer } = store;
-    store.findServer = () => {
+    const { find } = store.servers;
+    store.servers.find = () => {
       throw new Error("broken");
     };
     for (const secret of [SERVER_KEY, ...Object.values(SECRETS), token]) {
       expect((await fresh.get(`/v2/${secret}/game/server`, token)).status).toBe(500);
     }
-    store.findServer = findServer;
+    store.servers.find = find;
     expect(fresh.logLines.join("")).toContain("broken");
     for (const line of fresh.logLines) {
       expect(leaksIn(line, [SERVER_KEY, ...Object.values(SECRETS), token])).toEqual([]);

@@ -36,7 +36,7 @@ function post(headers: readonly string[], body = "", path = "/admin/servers"): s
 }
 
 async function wasMade(name: string): Promise<boolean> {
-  return (await gatehouse.app.store.findServerByName(name)) !== undefined;
+  return (await gatehouse.app.store.servers.findByName(name)) !== undefined;
 }
 
 test.concurrent("a body that drips, stops half-way or never comes is cut or refused within 15 s, makes nothing, and holds up nobody", async () => {

@@ -66,7 +66,7 @@ describe("codes of the game API", () => {
       gatehouse.clock.advance(86_400_000);
       for (let i = 0; i < 5; i++) expect((await readFailure()).upstream_code).toBe(code);
       expect(callsMade()).toBe(1);
-      await gatehouse.app.store.updateServer(server.serverId, { serverKey: `fault-Town${serverCount}` });
+      await gatehouse.app.store.servers.update(server.serverId, { serverKey: `fault-Town${serverCount}` });
       expect((await read()).status).toBe(200);
       expect(callsMade()).toBe(2);
     });

@@ -9,7 +9,7 @@ import { LIMIT_PER_WINDOW, WINDOW_MS } from "../../src/core/rate-limit.ts";
 import { SECTIONS } from "../../src/core/sections.ts";
 import { mintToken } from "../../src/core/token.ts";
 import type { Connection } from "../../src/http/call.ts";
-import type { Edge } from "../../src/http/edge.ts";
+import type { RequestHandler } from "../../src/http/listen.ts";
 import { ALL_SECTIONS_INFO, BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 
@@ -22,7 +22,7 @@ const CONNECTION: Connection = { requestIP: () => ({ address: "127.0.0.1", port:
 
 let api: FakeGameApi;
 let gatehouse: TestGatehouse;
-let edge: Edge;
+let edge: RequestHandler;
 let tokens: string[];
 let statementsRun = 0;
 const openQuery = Database.prototype.query;
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const serve = spyOn(Bun, "serve");
   const env = { GATEHOUSE_UPSTREAM_URL: api.url, GATEHOUSE_FRESH_MS: String(1_000 * WINDOW_MS) };
   gatehouse = await startGatehouse({ env });
-  const served = serve.mock.calls[0]?.[0] as { fetch?: Edge } | undefined;
+  const served = serve.mock.calls[0]?.[0] as { fetch?: RequestHandler } | undefined;
   serve.mockRestore();
   if (!served?.fetch) throw new Error("Gatehouse was not served by Bun.serve with one handler");
   edge = served.fetch;

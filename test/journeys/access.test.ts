@@ -82,7 +82,7 @@ describe("5 authentication", () => {
     const unknown = mintToken((size) => crypto.getRandomValues(new Uint8Array(size)));
     const mistyped = key.token.slice(0, -1) + (key.token.endsWith("0") ? "1" : "0");
     const revoked = await gatehouse.addKey(server);
-    await gatehouse.app.store.revokeKey(revoked.keyId, gatehouse.clock.now);
+    await gatehouse.app.store.keys.revoke(revoked.keyId, gatehouse.clock.now);
     const expired = await gatehouse.addKey(server, { expiresAt: gatehouse.clock.now });
     const tokens = [
       unknown,
@@ -106,7 +106,7 @@ describe("5 authentication", () => {
     gatehouse.clock.advance(1000);
     expect((await gatehouse.get(PATH, mortal.token)).status).toBe(401);
     expect((await gatehouse.get(PATH, key.token)).status).toBe(200);
-    await gatehouse.app.store.revokeKey(key.keyId, gatehouse.clock.now);
+    await gatehouse.app.store.keys.revoke(key.keyId, gatehouse.clock.now);
     expect((await gatehouse.get(PATH, key.token)).status).toBe(401);
   });
 
@@ -129,7 +129,7 @@ describe("5 authentication", () => {
   test("5.5 a suspended key, a foreign address or another community is 403/5009", async () => {
     const forbidden = { code: 5009, message: "forbidden" };
     const suspended = await gatehouse.addKey(server, { sections: 0 });
-    await gatehouse.app.store.updateKey(suspended.keyId, { isSuspended: true });
+    await gatehouse.app.store.keys.update(suspended.keyId, { isSuspended: true });
     await expectError(await gatehouse.get(`${PATH}?Players=true`, suspended.token), 403, forbidden);
     const elsewhere = await gatehouse.addKey(server, { ipAllow: ["10.0.0.0/8"] });
     await expectError(await gatehouse.get(PATH, elsewhere.token), 403, forbidden);
@@ -330,10 +330,10 @@ describe("7 errors", () => {
   });
 
   test("an unexpected exception is 500/5017 with a request id and no stack; the log has the rest", async () => {
-    const broken = gatehouse.app.store.readServerKey;
-    gatehouse.app.store.readServerKey = () => Promise.reject(new Error("secret detail"));
+    const broken = gatehouse.app.store.servers.readServerKey;
+    gatehouse.app.store.servers.readServerKey = () => Promise.reject(new Error("secret detail"));
     const response = await gatehouse.get(PATH, key.token);
-    gatehouse.app.store.readServerKey = broken;
+    gatehouse.app.store.servers.readServerKey = broken;
     expect(response.status).toBe(500);
     const body = await bodyOf(response);
     expect(Object.keys(body)).toEqual(["code", "message", "request_id"]);
@@ -356,12 +356,12 @@ describe("7 errors", () => {
     }
     await talkative.stop();
     const { store } = gatehouse.app;
-    const { findServer } = store;
-    store.findServer = () => {
+    const { find } = store.servers;
+    store.servers.find = () => {
       throw new StoreUnavailable("not now");
     };
     const answers = await Promise.all(Array.from({ length: 20 }, () => gatehouse.get(PATH, key.token)));
-    store.findServer = findServer;
+    store.servers.find = find;
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(503));
     const ids = answers.map(({ headers }) => headers.get("x-request-id")).filter((id) => id !== null);
     const told = ids.filter((id) => gatehouse.logLines.some((line) => line.includes(`"${id}"`)));

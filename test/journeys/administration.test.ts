@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { StartRefused } from "../../src/core/errors.ts";
-import { TOKENS_IN_GRACE_MAX } from "../../src/core/ports.ts";
+import { TOKENS_IN_GRACE_MAX } from "../../src/core/ports/keys.ts";
 import { SECTIONS } from "../../src/core/sections.ts";
 import { isWellFormedToken } from "../../src/core/token.ts";
 import { recogniseReason } from "../../src/dashboard/views/operator/reasons.ts";
@@ -374,9 +374,9 @@ describe("servers", () => {
 
   test("of many that ask for one name at once, one gets it, however long the store takes to look", async () => {
     const { store } = gatehouse.app;
-    const { findServerByName } = store;
-    store.findServerByName = async (name) => {
-      const found = await findServerByName.call(store, name);
+    const { findByName } = store.servers;
+    store.servers.findByName = async (name) => {
+      const found = await findByName.call(store.servers, name);
       await new Promise((resolve) => setTimeout(resolve, 1));
       return found;
     };
@@ -384,7 +384,7 @@ describe("servers", () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => gatehouse.admin("POST", "/admin/servers", body)),
     );
-    store.findServerByName = findServerByName;
+    store.servers.findByName = findByName;
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 400)).toHaveLength(19);
   });

@@ -247,10 +247,10 @@ describe("no entry is left by", () => {
 test("of many changes at once, the entries tell the order in which they were made, each from what the one before left", async () => {
   const server = await operator.addServer({ name: "Busy" });
   const { store } = gatehouse.app;
-  const { updateServer } = store;
-  store.updateServer = async (...change) => {
+  const { update } = store.servers;
+  store.servers.update = async (...change) => {
     await new Promise((resolve) => setTimeout(resolve, 1));
-    return updateServer.apply(store, change);
+    return update.apply(store.servers, change);
   };
   const entries = await entriesOf(() =>
     Promise.all(
@@ -259,7 +259,7 @@ test("of many changes at once, the entries tell the order in which they were mad
       ),
     ),
   );
-  store.updateServer = updateServer;
+  store.servers.update = update;
   expect(entries).toHaveLength(20);
   let community: unknown = null;
   for (const { details } of entries.toReversed()) {

@@ -45,7 +45,7 @@ async function fillQueue(target = bot): Promise<string[]> {
 
 async function block(): Promise<void> {
   const { store } = gateway.gatehouse.app;
-  for (let i = 0; i < 520; i++) await store.judge(bot, gateway.clock.now, true);
+  for (let i = 0; i < 520; i++) await store.limits.judge(bot, gateway.clock.now, true);
 }
 
 const tooMuch = JSON.stringify({ command: "x".repeat(9_000) });
@@ -157,8 +157,8 @@ describe("submitting", () => {
   test("each check comes before the next: everything that could be refused later is wrong, too", async () => {
     const wrongKey = { "Idempotency-Key": "a b" };
     const text = { "Content-Type": "text/plain" };
-    const { updateKey } = gateway.gatehouse.app.store;
-    const change = updateKey.bind(gateway.gatehouse.app.store, bot.keyId);
+    const { keys } = gateway.gatehouse.app.store;
+    const change = keys.update.bind(keys, bot.keyId);
     const codeOf = async (response: Promise<Response>) => {
       const { status } = await response;
       return [status, ((await (await response).json()) as { code: number }).code];
@@ -177,7 +177,7 @@ describe("submitting", () => {
     const stranger = { Authorization: "Bearer nobody", ...text, ...wrongKey };
     expect(await codeOf(bot.post(tooMuch, stranger))).toEqual([401, 5008]);
     expect(await codeOf(bot.post(tooMuch, { ...text, ...wrongKey }))).toEqual([429, 5100]);
-    await gateway.gatehouse.app.store.liftBlock(bot.keyId, gateway.gatehouse.clock.now);
+    await gateway.gatehouse.app.store.limits.liftBlock(bot.keyId, gateway.gatehouse.clock.now);
     expect(await codeOf(bot.post(tooMuch, { ...text, ...wrongKey }))).toEqual([403, 5010]);
     await change({ versions: ["v2"] });
     expect(await codeOf(bot.post(tooMuch, { ...text, ...wrongKey }))).toEqual([403, 5009]);
@@ -269,7 +269,7 @@ describe("limits", () => {
 
   test("sending is possible when the limit is used up, and then not looking", async () => {
     const { store } = gateway.gatehouse.app;
-    for (let i = 0; i < 120; i++) await store.judge(bot, gateway.clock.now, true);
+    for (let i = 0; i < 120; i++) await store.limits.judge(bot, gateway.clock.now, true);
     expect((await bot.submit(":h")).status).toBe(202);
     const refused = await bot.ask("GET", COMMANDS);
     expect(refused.status).toBe(429);
@@ -536,11 +536,11 @@ describe("a key that is judged again when the body of its command has arrived", 
     async (_, method, pathOf, change, due) => {
       const { gatehouse } = gateway;
       const { store } = gatehouse.app;
-      const { judge } = store;
+      const { judge } = store.limits;
       const { promise: isJudged, resolve } = Promise.withResolvers<void>();
-      store.judge = (...asked) => {
+      store.limits.judge = (...asked) => {
         resolve();
-        return judge.apply(store, asked);
+        return judge.apply(store.limits, asked);
       };
       const socket = await openSocket({ port: gatehouse.app.port });
       const body = '{"command":":h late"}';
@@ -551,7 +551,7 @@ describe("a key that is judged again when the body of its command has arrived", 
       ];
       socket.write(writeRequest(COMMANDS, headers, "POST") + body.slice(0, 5));
       await isJudged;
-      store.judge = judge;
+      store.limits.judge = judge;
       expect((await gatehouse.admin(method, pathOf(), change)).ok).toBe(true);
       socket.write(body.slice(5));
       const answer = await socket.readAnswer();

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createDashboard } from "../../src/http/dashboard.ts";
-import { createEdge } from "../../src/http/edge.ts";
+import { Edge } from "../../src/http/edge.ts";
 import { createTargetFinder } from "../../src/http/target.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 
@@ -82,15 +82,18 @@ describe("the dashboard", () => {
 
   test("that was not built is a plain page that says so, under the same policy", async () => {
     const { page } = createDashboard((name) => Bun.file(join("/nowhere", name)));
-    const edge = createEdge({
+    const edge = new Edge({
       findTarget: createTargetFinder([{ path: "/", GET: page }]),
       cors: { answerPreflight: () => undefined, mark: () => {} },
       clock: () => 0,
       log: gatehouse.app.log,
       isDraining: () => false,
-      watch: () => {},
+      observe: () => {},
     });
-    const response = await edge(new Request("http://x/"), { requestIP: () => null, timeout: () => {} });
+    const response = await edge.handle(new Request("http://x/"), {
+      requestIP: () => null,
+      timeout: () => {},
+    });
     expect(response.status).toBe(503);
     expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
     expect(await response.text()).toContain("npm run dashboard");

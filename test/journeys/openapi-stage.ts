@@ -2,7 +2,7 @@
 // what must be done so that it is refused in just that way.
 
 import { StoreUnavailable } from "../../src/core/errors.ts";
-import type { KeyChange } from "../../src/core/ports.ts";
+import type { KeyChange } from "../../src/core/ports/keys.ts";
 import { ALL_SECTIONS_INFO, BASE_INFO } from "../fake-game-api.ts";
 import { refuses, startCommandGateway } from "./commander.ts";
 import type { DocumentedError, DocumentedOperation } from "./openapi-witness.ts";
@@ -98,7 +98,7 @@ export async function openStage() {
   function withKey(change: KeyChange, query = ""): Provoke {
     return async (operation) => {
       const good = await plan(operation);
-      await store.updateKey(good.home.keyId, change);
+      await store.keys.update(good.home.keyId, change);
       return send(operation, { ...good, query });
     };
   }
@@ -113,14 +113,16 @@ export async function openStage() {
 
   const afterRequests = (count: number) =>
     after(async ({ keyId, server: { serverId } }) => {
-      for (let sent = 0; sent < count; sent++) await store.judge({ keyId, serverId }, clock.now, true);
+      for (let sent = 0; sent < count; sent++) await store.limits.judge({ keyId, serverId }, clock.now, true);
     });
 
   const withBrokenStore = (fault: Error): Provoke => {
     return async (operation) => {
       const good = await plan(operation);
       clock.advance(MINUTE_MS);
-      const mend = [breakAll(store, fault), breakAll(store.commands, fault)];
+      const { servers, keys, limits, usage, audit, settings, commands } = store;
+      const all = [store, servers, keys, limits, usage, audit, settings, commands];
+      const mend = all.map((part) => breakAll(part, fault));
       try {
         return await send(operation, good);
       } finally {
@@ -160,7 +162,7 @@ export async function openStage() {
       return { body: "command" in (body as object) ? { command: "two\nlines" } : { nothing: 1 } };
     }),
     "409 5104": after(({ keyId }, good, operation) => {
-      return operation.tag === "Keys" ? store.revokeKey(keyId, clock.now) : send(operation, good);
+      return operation.tag === "Keys" ? store.keys.revoke(keyId, clock.now) : send(operation, good);
     }),
     "409 5105": async (operation) => {
       const good = { ...(await plan(operation)), headers: { "Idempotency-Key": "same" } };

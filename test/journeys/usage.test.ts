@@ -164,7 +164,7 @@ test("usage and last_used_at survive a restart, and go on from there; the start 
 
   clock.now = hourOf(usedAt) + DAYS_30_MS + HOUR_MS;
   const third = await startGatehouse({ folder, env, clock });
-  expect(await third.app.store.readUsage(mine.key_id, 0)).toEqual([
+  expect(await third.app.store.usage.read(mine.key_id, 0)).toEqual([
     { hour: hourOf(usedAt) + HOUR_MS, code: 0, count: 1 },
   ]);
   await third.app.stop();
@@ -173,12 +173,12 @@ test("usage and last_used_at survive a restart, and go on from there; the start 
 
 test("a store that takes no usage holds up neither callers nor operators, and gets it all once later", async () => {
   const { store } = gatehouse.app;
-  const addUsage = store.addUsage;
-  store.addUsage = () => Promise.reject(new Error("the disk is full"));
+  const addUsage = store.usage.add;
+  store.usage.add = () => Promise.reject(new Error("the disk is full"));
   await ask();
   await ask();
   expect((await operator.showKey(key)).usage.requests).toBe(0);
-  store.addUsage = addUsage;
+  store.usage.add = addUsage;
   await ask();
   expect((await operator.showKey(key)).usage.requests).toBe(3);
   expect((await operator.showKey(key)).usage.requests).toBe(3);

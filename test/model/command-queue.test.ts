@@ -9,9 +9,12 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { type Command, QUEUE_MAX } from "../../src/core/command.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
-import type { CommandQueue, Delivery, Log, Receipt, Store } from "../../src/core/ports.ts";
-import { CommandDispatcher } from "../../src/gateway/command-dispatcher.ts";
-import { CommandMeter } from "../../src/gateway/command-meter.ts";
+import type { CommandQueue, Receipt } from "../../src/core/ports/commands.ts";
+import type { Log } from "../../src/core/ports/log.ts";
+import type { Store } from "../../src/core/ports/store.ts";
+import type { Delivery } from "../../src/core/ports/upstream.ts";
+import { CommandDispatcher } from "../../src/gateway/commands/command-dispatcher.ts";
+import { CommandMeter } from "../../src/gateway/commands/command-meter.ts";
 import { createSealer } from "../../src/store/sealer.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { FakeClock } from "../start-gatehouse.ts";
@@ -128,8 +131,10 @@ class Life {
       burstQuietMs: 0,
       store: {
         commands: this.commands,
-        findServer: (serverId) => ({ serverId, name: "", community: null, createdAt: 0, keyRevision: 1 }),
-        readServerKey: async (serverId) => serverId,
+        servers: {
+          find: (serverId) => ({ serverId, name: "", community: null, createdAt: 0, keyRevision: 1 }),
+          readServerKey: async (serverId) => serverId,
+        },
       },
       upstream: { sendCommand: (serverKey, text) => this.#send(serverKey, text) },
       outlook: {

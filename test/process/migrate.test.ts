@@ -4,7 +4,8 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
-import type { Log, PortableItem, PortableStore } from "../../src/core/ports.ts";
+import type { Log } from "../../src/core/ports/log.ts";
+import type { PortableItem, PortableStore } from "../../src/core/ports/portable-store.ts";
 import { hashToken, mintToken } from "../../src/core/token.ts";
 import { openRedisStore } from "../../src/store/redis/redis-store.ts";
 import { createSealer } from "../../src/store/sealer.ts";
@@ -40,28 +41,28 @@ async function readAll(store: PortableStore): Promise<PortableItem[]> {
 async function fill(folder: string): Promise<string> {
   const store = openEmbedded(folder);
   const now = Date.now();
-  const one = await store.createServer({ name: "One", community: "one", serverKey: "one-Key" }, now);
-  const two = await store.createServer({ name: "Two", community: null, serverKey: "two-Key" }, now);
-  await store.updateServer(two.serverId, { serverKey: "two-Other" });
+  const one = await store.servers.create({ name: "One", community: "one", serverKey: "one-Key" }, now);
+  const two = await store.servers.create({ name: "Two", community: null, serverKey: "two-Key" }, now);
+  await store.servers.update(two.serverId, { serverKey: "two-Other" });
   const token = mintToken(randomBytes);
   const draft = (serverId: string, tokenHash: string) => {
     return { ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null, tokenHash };
   };
-  const key = await store.createKey(
+  const key = await store.keys.create(
     { ...draft(one.serverId, hashToken(token)), ipAllow: ["127.0.0.0/8"] },
     now,
   );
-  const spammer = await store.createKey(draft(two.serverId, "spam"), now);
-  const revoked = await store.createKey(draft(two.serverId, "gone"), now);
-  const rotated = await store.createKey({ ...draft(two.serverId, "old"), expiresAt: now + 9e9 }, now);
+  const spammer = await store.keys.create(draft(two.serverId, "spam"), now);
+  const revoked = await store.keys.create(draft(two.serverId, "gone"), now);
+  const rotated = await store.keys.create({ ...draft(two.serverId, "old"), expiresAt: now + 9e9 }, now);
   if (!key || !spammer || !revoked || !rotated) throw new Error("no keys were made");
-  await store.revokeKey(revoked.keyId, now);
-  await store.rotateKey(rotated.keyId, "new", now + 3_600_000, now);
-  await store.updateKey(rotated.keyId, { isSuspended: true, commands: [":h"], sections: 3 });
-  await store.addUsage([
+  await store.keys.revoke(revoked.keyId, now);
+  await store.keys.rotate(rotated.keyId, "new", now + 3_600_000, now);
+  await store.keys.update(rotated.keyId, { isSuspended: true, commands: [":h"], sections: 3 });
+  await store.usage.add([
     { keyId: key.keyId, hour: now - (now % 3_600_000), lastUsedAt: now, counts: new Map([[0, 1]]) },
   ]);
-  for (let i = 0; i < 520; i++) await store.judge(spammer, now, true);
+  for (let i = 0; i < 520; i++) await store.limits.judge(spammer, now, true);
   for (const text of [":h first", ":h second"]) {
     const { serverId } = two;
     await store.commands.accept({ serverId, keyId: rotated.keyId, text, idempotencyKey: text.slice(3) }, now);

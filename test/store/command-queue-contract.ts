@@ -1,8 +1,9 @@
-// The promise of CommandQueue in core/ports.ts as tests. Every store passes this suite unchanged.
+// The promise of CommandQueue in core/ports/commands.ts as tests. Every store passes this suite unchanged.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
 import { type Command, IDEMPOTENCY_KEPT_MS, QUEUE_MAX } from "../../src/core/command.ts";
-import type { CommandDraft, CommandQueue, Receipt, Store } from "../../src/core/ports.ts";
+import type { CommandDraft, CommandQueue, Receipt } from "../../src/core/ports/commands.ts";
+import type { Store } from "../../src/core/ports/store.ts";
 import type { StoreHarness } from "./store-contract.ts";
 
 const NOW = 1_800_000_000_000;
@@ -40,12 +41,12 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
 
     async function addServer(): Promise<string> {
       const draft = { name: "One", community: null, serverKey: "abc-def" };
-      return (await store.createServer(draft, NOW)).serverId;
+      return (await store.servers.create(draft, NOW)).serverId;
     }
 
     async function addKey(ofServer: string, tokenHash: string): Promise<string> {
       const draft = { ...DEFAULT_RIGHTS, serverId: ofServer, label: "bot", expiresAt: null, tokenHash };
-      const key = await store.createKey(draft, NOW);
+      const key = await store.keys.create(draft, NOW);
       if (!key) throw new Error("no key was made");
       return key.keyId;
     }
@@ -407,7 +408,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         const [sending, waiting] = [await accept(":h 1"), await accept(":h 2")];
         const other = await accept(":h", NOW, { serverId: otherServerId });
         await claim();
-        expect(await store.deleteServer(serverId, NOW + 5)).toEqual({ revokedKeys: 1, failedCommands: 1 });
+        expect(await store.servers.delete(serverId, NOW + 5)).toEqual({ revokedKeys: 1, failedCommands: 1 });
         expect(await stateOf(waiting)).toMatchObject({
           status: "failed",
           finishedAt: NOW + 5,

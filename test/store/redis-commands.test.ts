@@ -13,7 +13,9 @@ import {
 import type { Command, CommandEnd } from "../../src/core/command.ts";
 import { QUEUE_MAX } from "../../src/core/command.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
-import type { CommandDraft, Log, Receipt, Store, TidyTimes } from "../../src/core/ports.ts";
+import type { CommandDraft, Receipt } from "../../src/core/ports/commands.ts";
+import type { Log } from "../../src/core/ports/log.ts";
+import type { Store, TidyTimes } from "../../src/core/ports/store.ts";
 import { findServerOf, newCommandId } from "../../src/store/command-id.ts";
 import { RedisCommandQueue } from "../../src/store/redis/command-queue.ts";
 import { type RedisAddress, RedisLink } from "../../src/store/redis/redis-link.ts";
@@ -89,19 +91,22 @@ async function createHarness(medium: Medium): Promise<StoreHarness> {
         link,
         leaseMs: 2 * DAY_MS,
         listServerIds: () => serverIds,
+        addNote: async () => {},
         time,
       });
       const store = {
         commands,
-        async createServer() {
-          const serverId = newServerId();
-          serverIds.push(serverId);
-          return { serverId };
+        servers: {
+          async create() {
+            const serverId = newServerId();
+            serverIds.push(serverId);
+            return { serverId };
+          },
+          async delete(serverId: string, now: number) {
+            return { revokedKeys: 1, failedCommands: await commands.failWaiting(serverId, now) };
+          },
         },
-        createKey: async () => ({ keyId: `key_${++keys}` }),
-        async deleteServer(serverId: string, now: number) {
-          return { revokedKeys: 1, failedCommands: await commands.failWaiting(serverId, now) };
-        },
+        keys: { create: async () => ({ keyId: `key_${++keys}` }) },
         tidy: (before: TidyTimes) => commands.forgetBefore(before.commands, before.now),
       };
       return store as unknown as Store;
@@ -159,7 +164,13 @@ describe.each([
   ): Promise<RedisCommandQueue> {
     const link = await RedisLink.open(getMedium().address, SILENT);
     links.push(link);
-    return new RedisCommandQueue({ link, leaseMs: LEASE_MS, listServerIds: () => serverIds, time });
+    return new RedisCommandQueue({
+      link,
+      leaseMs: LEASE_MS,
+      listServerIds: () => serverIds,
+      addNote: async () => {},
+      time,
+    });
   }
 
   function draft(text: string, change: Partial<CommandDraft> = {}): CommandDraft {
@@ -434,7 +445,13 @@ describe("the shared queue and its Redis", () => {
     const link = await RedisLink.open(single.address, SILENT);
     const serverId = newServerId();
     const time = (now = NOW): [string, string] => [String(now), ""];
-    const queue = new RedisCommandQueue({ link, leaseMs: LEASE_MS, listServerIds: () => [serverId], time });
+    const queue = new RedisCommandQueue({
+      link,
+      leaseMs: LEASE_MS,
+      listServerIds: () => [serverId],
+      addNote: async () => {},
+      time,
+    });
     const draft = { serverId, keyId: "key_1", text: ":h", idempotencyKey: "once" };
     const accepted = await queue.accept({ ...draft, idempotencyKey: undefined }, NOW);
     if (!("receipt" in accepted)) throw new Error("not accepted");
@@ -457,7 +474,13 @@ describe("the shared queue and its Redis", () => {
     const accepted: string[] = [];
     for (let round = 0; round < 5; round++) {
       const link = await RedisLink.open(single.address, SILENT);
-      const queue = new RedisCommandQueue({ link, leaseMs: LEASE_MS, listServerIds: () => [serverId], time });
+      const queue = new RedisCommandQueue({
+        link,
+        leaseMs: LEASE_MS,
+        listServerIds: () => [serverId],
+        addNote: async () => {},
+        time,
+      });
       let count = 0;
       const lanes = Array.from({ length: 3 }, async (_, lane) => {
         for (let i = 0; i < 5; i++) {
@@ -472,7 +495,13 @@ describe("the shared queue and its Redis", () => {
       await single.start();
     }
     const link = await RedisLink.open(single.address, SILENT);
-    const queue = new RedisCommandQueue({ link, leaseMs: LEASE_MS, listServerIds: () => [serverId], time });
+    const queue = new RedisCommandQueue({
+      link,
+      leaseMs: LEASE_MS,
+      listServerIds: () => [serverId],
+      addNote: async () => {},
+      time,
+    });
     expect(accepted.length).toBeGreaterThanOrEqual(25);
     for (const commandId of accepted) expect(await queue.find(commandId)).toMatchObject({ status: "queued" });
     link.close();
@@ -490,7 +519,13 @@ describe("the shared queue and its Redis", () => {
       },
     } as unknown as RedisLink;
     const time = (now = NOW): [string, string] => [String(now), ""];
-    const queue = new RedisCommandQueue({ link, leaseMs: LEASE_MS, listServerIds: () => [], time });
+    const queue = new RedisCommandQueue({
+      link,
+      leaseMs: LEASE_MS,
+      listServerIds: () => [],
+      addNote: async () => {},
+      time,
+    });
     const accepting = queue.accept(
       { serverId: "srv_1", keyId: "key_1", text: ":h", idempotencyKey: undefined },
       NOW,
@@ -518,7 +553,13 @@ describe("the shared queue and its Redis", () => {
     const serverId = newServerId();
     const link = await RedisLink.open(single.address, SILENT);
     const time = (): [string, string] => ["", String(Date.now() + 500)];
-    const queue = new RedisCommandQueue({ link, leaseMs: LEASE_MS, listServerIds: () => [serverId], time });
+    const queue = new RedisCommandQueue({
+      link,
+      leaseMs: LEASE_MS,
+      listServerIds: () => [serverId],
+      addNote: async () => {},
+      time,
+    });
     const draft = { serverId, keyId: "key_1", text: ":h", idempotencyKey: undefined };
     expect(await queue.accept(draft, NOW)).toHaveProperty("receipt");
     single.freeze();

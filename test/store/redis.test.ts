@@ -5,7 +5,8 @@ import fc from "fast-check";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
 import { CLOSED_BREAKER } from "../../src/core/breaker.ts";
 import { StartRefused } from "../../src/core/errors.ts";
-import type { Log, SharedStanding } from "../../src/core/ports.ts";
+import type { Log } from "../../src/core/ports/log.ts";
+import type { SharedStatus } from "../../src/core/ports/relay-share.ts";
 import { FRESH_LIMIT, judgeRequest } from "../../src/core/rate-limit.ts";
 import type { RedisAddress } from "../../src/store/redis/redis-link.ts";
 import { openRedisStore, type RedisStore } from "../../src/store/redis/redis-store.ts";
@@ -100,42 +101,48 @@ describe("instances on one Redis", () => {
 
   test("what one adds, changes or revokes, the other knows within a second", async () => {
     const [one, two] = await openTwo();
-    const server = await one.createServer({ name: "One", community: null, serverKey: "a-b" }, one.clock());
-    const key = await one.createKey(draftOf(server.serverId, "hash-1"), one.clock());
+    const server = await one.servers.create({ name: "One", community: null, serverKey: "a-b" }, one.clock());
+    const key = await one.keys.create(draftOf(server.serverId, "hash-1"), one.clock());
     const keyId = key?.keyId ?? "";
-    await until("the key is not known", () => two.findKey("hash-1", two.clock()) !== undefined, 1_000);
-    expect(two.findServer(server.serverId)).toEqual(server);
-    await one.updateKey(keyId, { isSuspended: true });
-    await until("not suspended", () => two.findKey("hash-1", two.clock())?.grant.isSuspended === true, 1_000);
-    await one.revokeKey(keyId, one.clock());
-    await until("not revoked", () => two.findKey("hash-1", two.clock()) === undefined, 1_000);
+    await until("the key is not known", () => two.keys.find("hash-1", two.clock()) !== undefined, 1_000);
+    expect(two.servers.find(server.serverId)).toEqual(server);
+    await one.keys.update(keyId, { isSuspended: true });
+    await until(
+      "not suspended",
+      () => two.keys.find("hash-1", two.clock())?.grant.isSuspended === true,
+      1_000,
+    );
+    await one.keys.revoke(keyId, one.clock());
+    await until("not revoked", () => two.keys.find("hash-1", two.clock()) === undefined, 1_000);
     await closeAll([one, two]);
   });
 
   test("a revocation is not missed by an instance that was away while it happened", async () => {
     const [one, two] = await openTwo();
-    const server = await one.createServer({ name: "One", community: null, serverKey: "a-b" }, one.clock());
-    const key = await one.createKey(draftOf(server.serverId, "hash-1"), one.clock());
-    await until("the key is not known", () => two.findKey("hash-1", two.clock()) !== undefined, 1_000);
+    const server = await one.servers.create({ name: "One", community: null, serverKey: "a-b" }, one.clock());
+    const key = await one.keys.create(draftOf(server.serverId, "hash-1"), one.clock());
+    await until("the key is not known", () => two.keys.find("hash-1", two.clock()) !== undefined, 1_000);
     // All connections of everybody are cut, again and again, while the key is revoked.
     const cut = () => single.ask("CLIENT", "KILL", "TYPE", "normal").catch(() => {});
     await cut();
     const canWrite = () =>
-      one.saveSetting("a", "1").then(
+      one.settings.save("a", "1").then(
         () => true,
         () => false,
       );
     await until("the line is not back", canWrite, 5_000);
-    await one.revokeKey(key?.keyId ?? "", one.clock());
+    await one.keys.revoke(key?.keyId ?? "", one.clock());
     await cut();
-    await until("not revoked", () => two.findKey("hash-1", two.clock()) === undefined, 3_000);
+    await until("not revoked", () => two.keys.find("hash-1", two.clock()) === undefined, 3_000);
     await closeAll([one, two]);
   });
 
   test("parallel requests over instances get every count once, with one end of the window", async () => {
     const stores = [...(await openTwo()), await open(single.address), await open(single.address)];
     const key = { keyId: "key_a", serverId: "srv_a" };
-    const asked = Array.from({ length: 2_000 }, (_, i) => stores[i % stores.length]?.judge(key, 0, true));
+    const asked = Array.from({ length: 2_000 }, (_, i) =>
+      stores[i % stores.length]?.limits.judge(key, 0, true),
+    );
     const verdicts = (await Promise.all(asked)).filter((verdict) => verdict !== undefined);
     expect(verdicts.filter(({ outcome }) => outcome === "admitted")).toHaveLength(120);
     expect(verdicts.filter(({ outcome }) => outcome === "limited")).toHaveLength(399);
@@ -156,7 +163,7 @@ describe("instances on one Redis", () => {
 
   describe("what is known of a server", () => {
     const failure = { code: 2002, message: "invalid", isRateLimit: false };
-    const standingOf = (keyRevision: number, isRefused: boolean): SharedStanding => ({
+    const sharedStatusOf = (keyRevision: number, isRefused: boolean): SharedStatus => ({
       keyRevision,
       remembered: isRefused ? { failure, at: NOW, forMs: null } : null,
       breaker: CLOSED_BREAKER,
@@ -169,50 +176,50 @@ describe("instances on one Redis", () => {
       await single.ask("FLUSHALL");
       const store = await open(single.address);
       const draft = { name: "One", community: null, serverKey: "a-b" };
-      const { serverId } = await store.createServer(draft, store.clock());
+      const { serverId } = await store.servers.create(draft, store.clock());
       const share = store.relayShare;
-      const publish = async (standing: SharedStanding) => {
+      const publish = async (status: SharedStatus) => {
         const { lease } = await share.consult(serverId, (await share.peek(serverId, 0))?.version ?? 0);
         if (!lease) throw new Error("somebody else is asking");
-        return share.publish(lease, standing, null);
+        return share.publish(lease, status, null);
       };
-      const readStanding = async () => (await share.peek(serverId, 0))?.standing;
-      return { store, share, serverId, publish, readStanding };
+      const readStatus = async () => (await share.peek(serverId, 0))?.status;
+      return { store, share, serverId, publish, readStatus };
     }
 
     test("is kept for a day, that its key is refused for as long as it has that key", async () => {
       const { store, share, serverId, publish } = await setUpShare();
       const keptMs = () => single.ask("PTTL", `gatehouse:{${serverId}}:shared`);
-      await publish(standingOf(1, true));
+      await publish(sharedStatusOf(1, true));
       expect(await keptMs()).toBe(-1);
-      await share.amend(serverId, standingOf(1, false));
+      await share.amend(serverId, sharedStatusOf(1, false));
       expect(await keptMs()).toBe(-1);
-      await publish(standingOf(2, false));
+      await publish(sharedStatusOf(2, false));
       expect(await keptMs()).toBeGreaterThan(80_000_000);
-      await store.deleteServer(serverId, store.clock());
+      await store.servers.delete(serverId, store.clock());
       expect(await keptMs()).toBe(-2);
       await store.close();
     });
 
     test("is no news for whoever has told it, and is for the others", async () => {
       const { store, share, serverId, publish } = await setUpShare();
-      const version = await publish(standingOf(1, false));
+      const version = await publish(sharedStatusOf(1, false));
       expect(await share.peek(serverId, version)).toBeNull();
       expect((await share.peek(serverId, version - 1))?.version).toBe(version);
-      await share.amend(serverId, standingOf(1, true));
-      expect((await share.peek(serverId, version))?.standing).toEqual(standingOf(1, true));
+      await share.amend(serverId, sharedStatusOf(1, true));
+      expect((await share.peek(serverId, version))?.status).toEqual(sharedStatusOf(1, true));
       await store.close();
     });
 
     test("is not overwritten by what an older key has met, whoever tells it", async () => {
-      const { store, share, serverId, publish, readStanding } = await setUpShare();
-      await publish(standingOf(2, true));
-      await share.amend(serverId, standingOf(1, false));
-      expect(await readStanding()).toEqual(standingOf(2, true));
-      await publish(standingOf(1, true));
-      expect(await readStanding()).toEqual(standingOf(2, true));
-      await publish(standingOf(3, false));
-      expect(await readStanding()).toEqual(standingOf(3, false));
+      const { store, share, serverId, publish, readStatus } = await setUpShare();
+      await publish(sharedStatusOf(2, true));
+      await share.amend(serverId, sharedStatusOf(1, false));
+      expect(await readStatus()).toEqual(sharedStatusOf(2, true));
+      await publish(sharedStatusOf(1, true));
+      expect(await readStatus()).toEqual(sharedStatusOf(2, true));
+      await publish(sharedStatusOf(3, false));
+      expect(await readStatus()).toEqual(sharedStatusOf(3, false));
       await store.close();
     });
   });
@@ -227,8 +234,8 @@ describe("instances on one Redis", () => {
       actor: { fingerprint: "x", address: "::1" },
       details: {},
     } as const;
-    await store.noteChange("srv_1", note);
-    expect((await store.listAudit({ limit: 1 })).items).toMatchObject([{ target: "srv_1" }]);
+    await store.servers.create({ name: "Slow", community: null, serverKey: "a-b" }, store.clock(), note);
+    expect((await store.audit.list({ limit: 1 })).items).toMatchObject([{ action: "server.created" }]);
     await store.close();
   });
 
@@ -237,10 +244,10 @@ describe("instances on one Redis", () => {
     const stores = [await open(single.address), await open(single.address)] as const;
     const [one, two] = stores;
     const now = one.clock();
-    const { serverId } = await one.createServer({ name: "Gone", community: null, serverKey: "a-b" }, now);
-    await until("the server is not known", () => two.findServer(serverId) !== undefined);
-    await one.deleteServer(serverId, now);
-    await until("the server is known", () => two.findServer(serverId) === undefined);
+    const { serverId } = await one.servers.create({ name: "Gone", community: null, serverKey: "a-b" }, now);
+    await until("the server is not known", () => two.servers.find(serverId) !== undefined);
+    await one.servers.delete(serverId, now);
+    await until("the server is known", () => two.servers.find(serverId) === undefined);
     const later = now + 1;
     for (const store of stores) await store.tidy({ now: later, usage: later, audit: later, commands: later });
     await single.ask("CONFIG", "RESETSTAT");
@@ -262,13 +269,13 @@ describe("instances on one Redis", () => {
       commandLeaseMs: 10_000,
     });
     const draft = { name: "One", community: null, serverKey: "a-b" };
-    const { serverId } = await store.createServer(draft, store.clock());
+    const { serverId } = await store.servers.create(draft, store.clock());
     // Whoever has seen another instance has seen its own change, too.
     const other = await open(single.address);
     await until("the other is not seen", () => store.instances === 2);
     await other.close();
     await single.ask("FLUSHALL");
-    await until("the server is not forgotten", () => store.findServer(serverId) === undefined, 2_000);
+    await until("the server is not forgotten", () => store.servers.find(serverId) === undefined, 2_000);
     expect(said).toEqual([expect.stringContaining("Redis is empty")]);
     await store.close();
   });
@@ -281,12 +288,12 @@ describe("instances on one Redis", () => {
 
   test("has neither an upstream key nor a token in what it keeps", async () => {
     const [one, two] = await openTwo();
-    const server = await one.createServer(
+    const server = await one.servers.create(
       { name: "One", community: null, serverKey: "canary-ServerKey" },
       one.clock(),
     );
-    await one.createKey(draftOf(server.serverId, "hash-1"), one.clock());
-    expect(await two.readServerKey(server.serverId)).toBe("canary-ServerKey");
+    await one.keys.create(draftOf(server.serverId, "hash-1"), one.clock());
+    expect(await two.servers.readServerKey(server.serverId)).toBe("canary-ServerKey");
     for (const name of (await single.ask("KEYS", "*")) as string[]) {
       const dump = (await single.ask("DUMP", name)) as string | null;
       expect(dump ?? "").not.toContain("canary");
@@ -312,7 +319,7 @@ test("the limit's script and the rule in core agree, request by request", async 
       now = NOW;
       for (const { ms, times, isCounted } of steps) {
         now += ms;
-        const asked = Array.from({ length: times }, () => store.judge(key, now, isCounted));
+        const asked = Array.from({ length: times }, () => store.limits.judge(key, now, isCounted));
         for (const verdict of await Promise.all(asked)) {
           const expected = judgeRequest(state, now, isCounted);
           expect(verdict).toEqual(expected);

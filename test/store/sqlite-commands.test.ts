@@ -4,7 +4,8 @@ import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { StoreUnavailable } from "../../src/core/errors.ts";
-import type { Log, Store } from "../../src/core/ports.ts";
+import type { Log } from "../../src/core/ports/log.ts";
+import type { Store } from "../../src/core/ports/store.ts";
 import { createSealer } from "../../src/store/sealer.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
@@ -56,7 +57,7 @@ describe("the group commit of the embedded store", () => {
     const path = join(newFolder(), "gatehouse.db");
     const begun = spyOn(Database.prototype, "transaction");
     const store = openStore(path);
-    const { serverId } = await store.createServer({ name: "One", community: null, serverKey: "a-b" }, NOW);
+    const { serverId } = await store.servers.create({ name: "One", community: null, serverKey: "a-b" }, NOW);
     const db = begun.mock.contexts.at(-1) as unknown as Database;
     const witness = new Database(path, { readonly: true });
     const rows = witness.query<{ count: number }, []>("SELECT count(*) AS count FROM commands");

@@ -14,7 +14,8 @@ import {
 import { basename, dirname, join } from "node:path";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
 import { StartRefused, StoreUnavailable } from "../../src/core/errors.ts";
-import type { Log, Store } from "../../src/core/ports.ts";
+import type { Log } from "../../src/core/ports/log.ts";
+import type { Store } from "../../src/core/ports/store.ts";
 import { createSealer } from "../../src/store/sealer.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { until } from "../process/run-gatehouse.ts";
@@ -86,7 +87,7 @@ describe("the embedded store", () => {
   test("has neither an upstream key nor the secret in any of its files", async () => {
     const folder = newFolder();
     const store = openIn(folder, "the-operators-secret");
-    await store.createServer({ name: "One", community: null, serverKey: "canary-UpstreamKey" }, 1);
+    await store.servers.create({ name: "One", community: null, serverKey: "canary-UpstreamKey" }, 1);
     const bytes = readdirSync(folder).map((name) => readFileSync(join(folder, name), "latin1"));
     await store.close();
     expect(bytes.join()).toContain("One");
@@ -131,17 +132,17 @@ describe("the embedded store", () => {
   test("keeps when keys were used last, coming from the schema that had it beside the key", async () => {
     const folder = newFolder();
     const store = openIn(folder);
-    const { serverId } = await store.createServer({ name: "One", community: null, serverKey: "a-b" }, 1);
+    const { serverId } = await store.servers.create({ name: "One", community: null, serverKey: "a-b" }, 1);
     const draft = { ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null };
-    const used = (await store.createKey({ ...draft, tokenHash: "hash-1" }, 1))?.keyId ?? "";
-    const unused = (await store.createKey({ ...draft, tokenHash: "hash-2" }, 1))?.keyId ?? "";
+    const used = (await store.keys.create({ ...draft, tokenHash: "hash-1" }, 1))?.keyId ?? "";
+    const unused = (await store.keys.create({ ...draft, tokenHash: "hash-2" }, 1))?.keyId ?? "";
     await store.close();
     const db = new Database(join(folder, "gatehouse.db"));
     db.exec(`DROP VIEW key_details; DROP TABLE last_uses; ALTER TABLE keys ADD COLUMN last_used_at INTEGER;
              UPDATE keys SET last_used_at = 77 WHERE key_id = '${used}'; PRAGMA user_version = 3`);
     db.close();
     const again = openIn(folder);
-    const lastUses = (await again.listKeys({ limit: 9 })).items.map(({ keyId, lastUsedAt }) => [
+    const lastUses = (await again.keys.list({ limit: 9 })).items.map(({ keyId, lastUsedAt }) => [
       keyId,
       lastUsedAt,
     ]);
@@ -165,7 +166,7 @@ describe("the embedded store", () => {
     const folder = newFolder();
     const store = openIn(folder);
     for (let i = 0; i < 50; i++)
-      await store.createServer({ name: "x".repeat(200), community: null, serverKey: "a-b" }, i);
+      await store.servers.create({ name: "x".repeat(200), community: null, serverKey: "a-b" }, i);
     await store.close();
     const path = join(folder, "gatehouse.db");
     const damaged = readFileSync(path);
@@ -192,14 +193,14 @@ describe("a database file that is no longer there takes nothing more:", () => {
     const folder = newFolder();
     const store = openIn(folder);
     const now = 1_800_000_000_000;
-    const { serverId } = await store.createServer({ name: "One", community: null, serverKey: "a-b" }, now);
+    const { serverId } = await store.servers.create({ name: "One", community: null, serverKey: "a-b" }, now);
     spoil(join(folder, "gatehouse.db"));
     const draft = { serverId, keyId: "key_1", text: ":h hello", idempotencyKey: undefined };
     await expect(store.commands.accept(draft, now)).rejects.toBeInstanceOf(StoreUnavailable);
-    const second = store.createServer({ name: "Two", community: null, serverKey: "a-b" }, now);
+    const second = store.servers.create({ name: "Two", community: null, serverKey: "a-b" }, now);
     await expect(second).rejects.toBeInstanceOf(StoreUnavailable);
     await expect(store.checkHealth()).rejects.toBeInstanceOf(StoreUnavailable);
-    expect(store.findServer(serverId)?.name).toBe("One");
+    expect(store.servers.find(serverId)?.name).toBe("One");
     await store.close();
   });
 });
@@ -210,7 +211,7 @@ test("a block that the disk has refused is saved soon after it takes writes agai
   const other = new Database(join(folder, "gatehouse.db"));
   other.exec("CREATE TRIGGER full BEFORE INSERT ON blocks BEGIN SELECT RAISE(ABORT, 'full'); END");
   const key = { keyId: "key_1", serverId: "srv_1" };
-  for (let i = 0; i < 520; i++) await store.judge(key, 1_800_000_000_000, true);
+  for (let i = 0; i < 520; i++) await store.limits.judge(key, 1_800_000_000_000, true);
   const countBlocks = () => other.query<{ n: number }, []>("SELECT count(*) AS n FROM blocks").get()?.n;
   expect(countBlocks()).toBe(0);
   other.exec("DROP TRIGGER full");

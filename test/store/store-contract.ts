@@ -1,15 +1,11 @@
-// The promise of core/ports.ts as tests. Every store passes this suite unchanged.
+// The promise of core/ports/store.ts as tests. Every store passes this suite unchanged.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { DEFAULT_RIGHTS, type KeyIdentity } from "../../src/core/api-key.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
-import {
-  type AuditEntry,
-  type AuditNote,
-  type KeyDraft,
-  type Store,
-  TOKENS_IN_GRACE_MAX,
-  type UsageCell,
-} from "../../src/core/ports.ts";
+import type { AuditEntry, AuditNote } from "../../src/core/ports/audit.ts";
+import { type KeyDraft, TOKENS_IN_GRACE_MAX } from "../../src/core/ports/keys.ts";
+import type { Store } from "../../src/core/ports/store.ts";
+import type { UsageCell } from "../../src/core/ports/usage.ts";
 import { BLOCK_MS, FRESH_LIMIT, judgeRequest, WINDOW_MS } from "../../src/core/rate-limit.ts";
 import { ALL_SECTIONS, toSectionSet } from "../../src/core/sections.ts";
 
@@ -59,12 +55,12 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
     }
 
     function addServer(serverKey = "abc-def") {
-      return store.createServer({ name: "One", community: "town", serverKey }, NOW);
+      return store.servers.create({ name: "One", community: "town", serverKey }, NOW);
     }
 
     async function addKey(serverId: string, tokenHash: string, change: Partial<KeyDraft> = {}) {
       const draft = { ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null, tokenHash, ...change };
-      const key = await store.createKey(draft, NOW);
+      const key = await store.keys.create(draft, NOW);
       if (!key) throw new Error("no key was made");
       return key;
     }
@@ -74,7 +70,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
       const entries: AuditEntry[] = [];
       let cursor: string | undefined;
       do {
-        const page = await store.listAudit({ limit: 2, cursor });
+        const page = await store.audit.list({ limit: 2, cursor });
         entries.push(...page.items);
         cursor = page.next ?? undefined;
       } while (cursor !== undefined);
@@ -86,8 +82,8 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
     }
 
     async function ask(key: KeyIdentity, times: number, now = NOW) {
-      let verdict = await store.judge(key, now, true);
-      for (let i = 1; i < times; i++) verdict = await store.judge(key, now, true);
+      let verdict = await store.limits.judge(key, now, true);
+      for (let i = 1; i < times; i++) verdict = await store.limits.judge(key, now, true);
       return verdict;
     }
 
@@ -97,27 +93,27 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(server.serverId).toMatch(/^srv_[0-9A-Za-z]+$/);
         expect(server).toMatchObject({ name: "One", community: "town", createdAt: NOW });
         await reopen();
-        expect(await store.findServer(server.serverId)).toEqual(server);
+        expect(await store.servers.find(server.serverId)).toEqual(server);
       });
 
       test("the upstream key comes back in the clear for the relay, also after a crash", async () => {
         const server = await addServer("secret-key");
         await reopen();
-        expect(await store.readServerKey(server.serverId)).toBe("secret-key");
-        expect(await store.readServerKey("srv_unknown")).toBeUndefined();
+        expect(await store.servers.readServerKey(server.serverId)).toBe("secret-key");
+        expect(await store.servers.readServerKey("srv_unknown")).toBeUndefined();
       });
 
       test("setting an upstream key raises the revision, the same key again too; other changes do not", async () => {
         const server = await addServer("old-key");
-        const renamed = await store.updateServer(server.serverId, { name: "Two", community: null });
+        const renamed = await store.servers.update(server.serverId, { name: "Two", community: null });
         expect(renamed).toEqual({ ...server, name: "Two", community: null });
-        const rekeyed = await store.updateServer(server.serverId, { serverKey: "old-key" });
+        const rekeyed = await store.servers.update(server.serverId, { serverKey: "old-key" });
         expect(rekeyed?.keyRevision).toBe(server.keyRevision + 1);
-        await store.updateServer(server.serverId, { serverKey: "new-key" });
+        await store.servers.update(server.serverId, { serverKey: "new-key" });
         await reopen();
-        expect(await store.readServerKey(server.serverId)).toBe("new-key");
-        expect((await store.findServer(server.serverId))?.keyRevision).toBe(server.keyRevision + 2);
-        expect(await store.updateServer("srv_unknown", { name: "x" })).toBeUndefined();
+        expect(await store.servers.readServerKey(server.serverId)).toBe("new-key");
+        expect((await store.servers.find(server.serverId))?.keyRevision).toBe(server.keyRevision + 2);
+        expect(await store.servers.update("srv_unknown", { name: "x" })).toBeUndefined();
       });
 
       test("servers are listed oldest first, page by page, each once", async () => {
@@ -126,7 +122,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         const seen: string[] = [];
         let cursor: string | undefined;
         do {
-          const page = await store.listServers({ limit: 2, cursor });
+          const page = await store.servers.list({ limit: 2, cursor });
           seen.push(...page.items.map((server) => server.serverId));
           cursor = page.next ?? undefined;
         } while (cursor !== undefined);
@@ -138,54 +134,54 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         const first = await addKey(doomed.serverId, "hash-1");
         await addKey(doomed.serverId, "hash-2");
         await addKey(other.serverId, "hash-3");
-        expect(await store.deleteServer(doomed.serverId, NOW + 5)).toEqual({
+        expect(await store.servers.delete(doomed.serverId, NOW + 5)).toEqual({
           revokedKeys: 2,
           failedCommands: 0,
         });
-        expect(await store.deleteServer(doomed.serverId, NOW + 5)).toEqual({
+        expect(await store.servers.delete(doomed.serverId, NOW + 5)).toEqual({
           revokedKeys: 0,
           failedCommands: 0,
         });
-        expect(await store.deleteServer("srv_unknown", NOW + 5)).toBeUndefined();
+        expect(await store.servers.delete("srv_unknown", NOW + 5)).toBeUndefined();
         await reopen();
-        expect(await store.findServer(doomed.serverId)).toBeUndefined();
-        expect(await store.findKey("hash-1", NOW)).toBeUndefined();
-        expect(await store.findKey("hash-2", NOW)).toBeUndefined();
-        expect((await store.findKey("hash-3", NOW))?.serverId).toBe(other.serverId);
-        expect((await store.findKeyDetails(first.keyId))?.revokedAt).toBe(NOW + 5);
+        expect(await store.servers.find(doomed.serverId)).toBeUndefined();
+        expect(await store.keys.find("hash-1", NOW)).toBeUndefined();
+        expect(await store.keys.find("hash-2", NOW)).toBeUndefined();
+        expect((await store.keys.find("hash-3", NOW))?.serverId).toBe(other.serverId);
+        expect((await store.keys.findDetails(first.keyId))?.revokedAt).toBe(NOW + 5);
       });
 
       test("a deleted server is remembered as one that was, over a crash too, but takes no change and no key", async () => {
         const { serverId } = await addServer();
-        await store.deleteServer(serverId, NOW);
+        await store.servers.delete(serverId, NOW);
         await reopen();
-        expect(await store.deleteServer(serverId, NOW + 1)).toMatchObject({ revokedKeys: 0 });
-        expect(await store.updateServer(serverId, { name: "Back" })).toBeUndefined();
-        expect(await store.readServerKey(serverId)).toBeUndefined();
+        expect(await store.servers.delete(serverId, NOW + 1)).toMatchObject({ revokedKeys: 0 });
+        expect(await store.servers.update(serverId, { name: "Back" })).toBeUndefined();
+        expect(await store.servers.readServerKey(serverId)).toBeUndefined();
         const draft = { ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null, tokenHash: "hash-1" };
-        expect(await store.createKey(draft, NOW)).toBeUndefined();
-        expect((await store.listServers({ limit: 10 })).items).toEqual([]);
+        expect(await store.keys.create(draft, NOW)).toBeUndefined();
+        expect((await store.servers.list({ limit: 10 })).items).toEqual([]);
       });
 
       test("deleting a server revokes only the keys that were not revoked before", async () => {
         const { serverId } = await addServer();
         const early = await addKey(serverId, "hash-1");
         await addKey(serverId, "hash-2");
-        await store.revokeKey(early.keyId, NOW + 1);
-        expect(await store.deleteServer(serverId, NOW + 2)).toMatchObject({ revokedKeys: 1 });
-        expect((await store.findKeyDetails(early.keyId))?.revokedAt).toBe(NOW + 1);
+        await store.keys.revoke(early.keyId, NOW + 1);
+        expect(await store.servers.delete(serverId, NOW + 2)).toMatchObject({ revokedKeys: 1 });
+        expect((await store.keys.findDetails(early.keyId))?.revokedAt).toBe(NOW + 1);
       });
 
       test("deleting a server ends old tokens in their grace and the blocks of its keys", async () => {
         const { serverId } = await addServer();
         const { keyId } = await addKey(serverId, "old");
-        await store.rotateKey(keyId, "new", NOW + 1000, NOW);
+        await store.keys.rotate(keyId, "new", NOW + 1000, NOW);
         await ask({ keyId, serverId }, 520);
-        await store.deleteServer(serverId, NOW);
+        await store.servers.delete(serverId, NOW);
         const check = async () => {
-          expect(await store.findKey("old", NOW)).toBeUndefined();
-          expect(await store.findKey("new", NOW)).toBeUndefined();
-          expect(await store.listBlocks(NOW)).toEqual([]);
+          expect(await store.keys.find("old", NOW)).toBeUndefined();
+          expect(await store.keys.find("new", NOW)).toBeUndefined();
+          expect(await store.limits.listBlocks(NOW)).toEqual([]);
         };
         await check();
         await reopen();
@@ -194,17 +190,20 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
 
       test("a server is found by its exact name, from the moment it has it to the moment it loses it", async () => {
         const first = await addServer();
-        await store.updateServer(first.serverId, { name: "Älpha 🚓" });
-        expect(await store.findServerByName("One")).toBeUndefined();
+        await store.servers.update(first.serverId, { name: "Älpha 🚓" });
+        expect(await store.servers.findByName("One")).toBeUndefined();
         await reopen();
-        expect((await store.findServerByName("Älpha 🚓"))?.serverId).toBe(first.serverId);
+        expect((await store.servers.findByName("Älpha 🚓"))?.serverId).toBe(first.serverId);
         for (const other of ["älpha 🚓", "Älpha", "Älpha 🚓 ", "", "%", "*", "__proto__"]) {
-          expect(await store.findServerByName(other)).toBeUndefined();
+          expect(await store.servers.findByName(other)).toBeUndefined();
         }
-        await store.deleteServer(first.serverId, NOW);
-        expect(await store.findServerByName("Älpha 🚓")).toBeUndefined();
-        const second = await store.createServer({ name: "Älpha 🚓", community: null, serverKey: "a-b" }, NOW);
-        expect(await store.findServerByName("Älpha 🚓")).toEqual(second);
+        await store.servers.delete(first.serverId, NOW);
+        expect(await store.servers.findByName("Älpha 🚓")).toBeUndefined();
+        const second = await store.servers.create(
+          { name: "Älpha 🚓", community: null, serverKey: "a-b" },
+          NOW,
+        );
+        expect(await store.servers.findByName("Älpha 🚓")).toEqual(second);
       });
     });
 
@@ -223,7 +222,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(details).toMatchObject({ ...rights, label: "bot", createdAt: NOW, isSuspended: false });
         expect(details).toMatchObject({ lastUsedAt: null, revokedAt: null });
         await reopen();
-        const key = await store.findKey("hash-1", NOW);
+        const key = await store.keys.find("hash-1", NOW);
         expect(key).toMatchObject({
           keyId: details.keyId,
           serverId: server.serverId,
@@ -232,65 +231,65 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         });
         expect(key?.grant.allowedFrom?.has("10.1.2.3")).toBe(true);
         expect(key?.grant.allowedFrom?.has("11.1.2.3")).toBe(false);
-        expect(await store.findKeyDetails(details.keyId)).toEqual(details);
+        expect(await store.keys.findDetails(details.keyId)).toEqual(details);
       });
 
       test("a key without an address list may be used from anywhere", async () => {
         const server = await addServer();
         await addKey(server.serverId, "hash-1");
-        expect(await store.findKey("hash-1", NOW)).toMatchObject({
+        expect(await store.keys.find("hash-1", NOW)).toMatchObject({
           grant: { allowedFrom: null, sections: ALL_SECTIONS },
         });
       });
 
       test("no key is made for a server that is not there", async () => {
         const draft = { ...DEFAULT_RIGHTS, label: "bot", expiresAt: null, tokenHash: "hash-1" };
-        expect(await store.createKey({ ...draft, serverId: "srv_unknown" }, NOW)).toBeUndefined();
-        expect(await store.findKey("hash-1", NOW)).toBeUndefined();
+        expect(await store.keys.create({ ...draft, serverId: "srv_unknown" }, NOW)).toBeUndefined();
+        expect(await store.keys.find("hash-1", NOW)).toBeUndefined();
       });
 
       test("a change takes effect on the very next lookup and survives a crash", async () => {
         const server = await addServer();
         const { keyId } = await addKey(server.serverId, "hash-1");
-        await store.updateKey(keyId, { isSuspended: true, sections: 0, label: "new", ipAllow: ["::1"] });
+        await store.keys.update(keyId, { isSuspended: true, sections: 0, label: "new", ipAllow: ["::1"] });
         const check = async () => {
-          const key = await store.findKey("hash-1", NOW);
+          const key = await store.keys.find("hash-1", NOW);
           expect(key).toMatchObject({ keyId, grant: { isSuspended: true, sections: 0 } });
           expect(key?.grant.allowedFrom?.has("::1")).toBe(true);
-          expect((await store.findKeyDetails(keyId))?.label).toBe("new");
+          expect((await store.keys.findDetails(keyId))?.label).toBe("new");
         };
         await check();
         await reopen();
         await check();
-        expect(await store.updateKey("key_unknown", { label: "x" })).toBeUndefined();
+        expect(await store.keys.update("key_unknown", { label: "x" })).toBeUndefined();
       });
 
       test("after a rotation the old token works until its grace is over, over a restart too", async () => {
         const server = await addServer();
         const { keyId } = await addKey(server.serverId, "old");
-        expect(await store.rotateKey(keyId, "new", NOW + 1000, NOW)).toBe(true);
+        expect(await store.keys.rotate(keyId, "new", NOW + 1000, NOW)).toBe(true);
         const check = async () => {
-          expect((await store.findKey("new", NOW))?.keyId).toBe(keyId);
-          expect((await store.findKey("old", NOW + 999))?.keyId).toBe(keyId);
-          expect(await store.findKey("old", NOW + 1000)).toBeUndefined();
+          expect((await store.keys.find("new", NOW))?.keyId).toBe(keyId);
+          expect((await store.keys.find("old", NOW + 999))?.keyId).toBe(keyId);
+          expect(await store.keys.find("old", NOW + 1000)).toBeUndefined();
         };
         await check();
         await reopen();
         await check();
-        expect(await store.rotateKey("key_unknown", "x", NOW, NOW)).toBe(false);
+        expect(await store.keys.rotate("key_unknown", "x", NOW, NOW)).toBe(false);
       });
 
       test("an old token leads to a key that ends with its grace, or with the key itself when that is sooner", async () => {
         const server = await addServer();
         const mortal = await addKey(server.serverId, "mortal-0", { expiresAt: NOW + 500 });
         const { keyId } = await addKey(server.serverId, "old");
-        await store.rotateKey(keyId, "new", NOW + 1000, NOW);
-        await store.rotateKey(mortal.keyId, "mortal-1", NOW + 1000, NOW);
-        expect(store.findKey("old", NOW)?.expiresAt).toBe(NOW + 1000);
-        expect(store.findKey("new", NOW)?.expiresAt).toBeNull();
+        await store.keys.rotate(keyId, "new", NOW + 1000, NOW);
+        await store.keys.rotate(mortal.keyId, "mortal-1", NOW + 1000, NOW);
+        expect(store.keys.find("old", NOW)?.expiresAt).toBe(NOW + 1000);
+        expect(store.keys.find("new", NOW)?.expiresAt).toBeNull();
         for (const token of ["mortal-0", "mortal-1"]) {
-          expect(store.findKey(token, NOW)?.expiresAt).toBe(NOW + 500);
-          expect(store.findKey(token, NOW + 500)).toBeUndefined();
+          expect(store.keys.find(token, NOW)?.expiresAt).toBe(NOW + 500);
+          expect(store.keys.find(token, NOW + 500)).toBeUndefined();
         }
       });
 
@@ -299,16 +298,16 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         const { keyId } = await addKey(server.serverId, "hash-1");
         await addKey(doomed.serverId, "hash-2");
         const changes = [
-          () => store.updateKey(keyId, { isSuspended: true }),
-          () => store.rotateKey(keyId, "hash-3", NOW + 1000, NOW),
-          () => store.revokeKey(keyId, NOW),
-          () => store.deleteServer(doomed.serverId, NOW),
+          () => store.keys.update(keyId, { isSuspended: true }),
+          () => store.keys.rotate(keyId, "hash-3", NOW + 1000, NOW),
+          () => store.keys.revoke(keyId, NOW),
+          () => store.servers.delete(doomed.serverId, NOW),
         ];
         for (const change of changes) {
-          const before = store.keysVersion;
-          expect(store.keysVersion).toBe(before);
+          const before = store.keys.version;
+          expect(store.keys.version).toBe(before);
           await change();
-          expect(store.keysVersion).not.toBe(before);
+          expect(store.keys.version).not.toBe(before);
         }
       });
 
@@ -316,24 +315,24 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         const server = await addServer();
         const { keyId } = await addKey(server.serverId, "token-0");
         const other = await addKey(server.serverId, "other-0");
-        await store.rotateKey(other.keyId, "other-1", NOW + 1, NOW);
+        await store.keys.rotate(other.keyId, "other-1", NOW + 1, NOW);
         // token-2 has the shortest time, then token-0, token-1 and so on.
         const untilOf = (index: number) => NOW + (index === 2 ? 1_000 : 10_000 + index);
         for (let i = 0; i < TOKENS_IN_GRACE_MAX; i++) {
-          await store.rotateKey(keyId, `token-${i + 1}`, untilOf(i), NOW);
+          await store.keys.rotate(keyId, `token-${i + 1}`, untilOf(i), NOW);
         }
         const working = async () => {
           const found: number[] = [];
           for (let i = 0; i <= TOKENS_IN_GRACE_MAX + 2; i++) {
-            if (await store.findKey(`token-${i}`, NOW)) found.push(i);
+            if (await store.keys.find(`token-${i}`, NOW)) found.push(i);
           }
           return found;
         };
         const all = Array.from({ length: TOKENS_IN_GRACE_MAX + 3 }, (_, i) => i);
         expect(await working()).toEqual(all.slice(0, -2));
-        await store.rotateKey(keyId, `token-${TOKENS_IN_GRACE_MAX + 1}`, untilOf(TOKENS_IN_GRACE_MAX), NOW);
+        await store.keys.rotate(keyId, `token-${TOKENS_IN_GRACE_MAX + 1}`, untilOf(TOKENS_IN_GRACE_MAX), NOW);
         expect(await working()).toEqual(all.slice(0, -1).filter((i) => i !== 2));
-        await store.rotateKey(
+        await store.keys.rotate(
           keyId,
           `token-${TOKENS_IN_GRACE_MAX + 2}`,
           untilOf(TOKENS_IN_GRACE_MAX + 1),
@@ -343,45 +342,45 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await working()).toEqual(left);
         await reopen();
         expect(await working()).toEqual(left);
-        expect((await store.findKey("other-0", NOW))?.keyId).toBe(other.keyId);
+        expect((await store.keys.find("other-0", NOW))?.keyId).toBe(other.keyId);
       });
 
       test("old tokens whose time is up take no place from others", async () => {
         const server = await addServer();
         const { keyId } = await addKey(server.serverId, "token-0");
         for (let i = 0; i < TOKENS_IN_GRACE_MAX - 1; i++) {
-          await store.rotateKey(keyId, `token-${i + 1}`, NOW + 10, NOW);
+          await store.keys.rotate(keyId, `token-${i + 1}`, NOW + 10, NOW);
         }
         const last = TOKENS_IN_GRACE_MAX - 1;
         for (let i = last; i < last + TOKENS_IN_GRACE_MAX; i++) {
-          await store.rotateKey(keyId, `token-${i + 1}`, NOW + 1000, NOW + 10);
+          await store.keys.rotate(keyId, `token-${i + 1}`, NOW + 1000, NOW + 10);
         }
         for (let i = last; i <= last + TOKENS_IN_GRACE_MAX; i++) {
-          expect((await store.findKey(`token-${i}`, NOW + 10))?.keyId).toBe(keyId);
+          expect((await store.keys.find(`token-${i}`, NOW + 10))?.keyId).toBe(keyId);
         }
       });
 
       test("a change is seen through an old token in its grace", async () => {
         const server = await addServer();
         const { keyId } = await addKey(server.serverId, "old");
-        await store.rotateKey(keyId, "new", NOW + 1000, NOW);
-        await store.updateKey(keyId, { isSuspended: true });
-        expect((await store.findKey("old", NOW))?.grant.isSuspended).toBe(true);
+        await store.keys.rotate(keyId, "new", NOW + 1000, NOW);
+        await store.keys.update(keyId, { isSuspended: true });
+        expect((await store.keys.find("old", NOW))?.grant.isSuspended).toBe(true);
       });
 
       test("a revoked key is gone at once with all its tokens, stays readable, and cannot be changed", async () => {
         const server = await addServer();
         const { keyId } = await addKey(server.serverId, "old");
-        await store.rotateKey(keyId, "new", NOW + 1000, NOW);
-        expect(await store.revokeKey(keyId, NOW + 1)).toBe(true);
-        expect(await store.revokeKey(keyId, NOW + 2)).toBe(true);
-        expect(await store.revokeKey("key_unknown", NOW)).toBe(false);
+        await store.keys.rotate(keyId, "new", NOW + 1000, NOW);
+        expect(await store.keys.revoke(keyId, NOW + 1)).toBe(true);
+        expect(await store.keys.revoke(keyId, NOW + 2)).toBe(true);
+        expect(await store.keys.revoke("key_unknown", NOW)).toBe(false);
         await reopen();
-        expect(await store.findKey("old", NOW)).toBeUndefined();
-        expect(await store.findKey("new", NOW)).toBeUndefined();
-        expect((await store.findKeyDetails(keyId))?.revokedAt).toBe(NOW + 1);
-        expect(await store.updateKey(keyId, { label: "x" })).toBeUndefined();
-        expect(await store.rotateKey(keyId, "x", NOW, NOW)).toBe(false);
+        expect(await store.keys.find("old", NOW)).toBeUndefined();
+        expect(await store.keys.find("new", NOW)).toBeUndefined();
+        expect((await store.keys.findDetails(keyId))?.revokedAt).toBe(NOW + 1);
+        expect(await store.keys.update(keyId, { label: "x" })).toBeUndefined();
+        expect(await store.keys.rotate(keyId, "x", NOW, NOW)).toBe(false);
       });
 
       test("keys are listed oldest first, for one server or for all, revoked ones included", async () => {
@@ -389,16 +388,16 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         const first = await addKey(one.serverId, "hash-1");
         const second = await addKey(two.serverId, "hash-2");
         const third = await addKey(one.serverId, "hash-3");
-        await store.revokeKey(first.keyId, NOW);
+        await store.keys.revoke(first.keyId, NOW);
         const idsOf = async (serverId?: string) => {
-          const page = await store.listKeys({ limit: 10, ...(serverId && { serverId }) });
+          const page = await store.keys.list({ limit: 10, ...(serverId && { serverId }) });
           expect(page.next).toBeNull();
           return page.items.map((key) => key.keyId);
         };
         expect(await idsOf()).toEqual([first.keyId, second.keyId, third.keyId]);
         expect(await idsOf(one.serverId)).toEqual([first.keyId, third.keyId]);
-        const page = await store.listKeys({ limit: 2 });
-        expect((await store.listKeys({ limit: 2, cursor: page.next ?? "" })).items).toHaveLength(1);
+        const page = await store.keys.list({ limit: 2 });
+        expect((await store.keys.list({ limit: 2, cursor: page.next ?? "" })).items).toHaveLength(1);
       });
     });
 
@@ -409,13 +408,15 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
           const now = NOW + i * 7;
           const isCounted = i % 5 !== 0;
           const expected = judgeRequest(state, now, isCounted);
-          expect(await store.judge(KEY_A, now, isCounted)).toEqual(expected);
+          expect(await store.limits.judge(KEY_A, now, isCounted)).toEqual(expected);
           state = expected.state;
         }
       });
 
       test("parallel requests get every count once", async () => {
-        const verdicts = await Promise.all(Array.from({ length: 300 }, () => store.judge(KEY_A, NOW, true)));
+        const verdicts = await Promise.all(
+          Array.from({ length: 300 }, () => store.limits.judge(KEY_A, NOW, true)),
+        );
         const counts = verdicts.map((verdict) => verdict.state.count).sort((a, b) => a - b);
         expect(counts).toEqual(Array.from({ length: 300 }, (_, i) => i + 1));
         expect(new Set(verdicts.map((verdict) => verdict.state.resetAt))).toEqual(new Set([NOW + WINDOW_MS]));
@@ -423,7 +424,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
 
       test("one key's requests do not count for another", async () => {
         await ask(KEY_A, 200);
-        expect((await store.judge(KEY_B, NOW, true)).state.count).toBe(1);
+        expect((await store.limits.judge(KEY_B, NOW, true)).state.count).toBe(1);
       });
 
       test("a block and its extension survive a crash", async () => {
@@ -431,13 +432,13 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         const key = await addKey(server.serverId, "hash-1");
         await ask(key, 520);
         await reopen();
-        const still = await store.judge(key, NOW + 1, true);
+        const still = await store.limits.judge(key, NOW + 1, true);
         expect(still).toMatchObject({ outcome: "blocked", state: { blockedUntil: NOW + BLOCK_MS } });
         await ask(key, 120, NOW + 1);
         await reopen();
-        const extended = await store.judge(key, NOW + 2, true);
+        const extended = await store.limits.judge(key, NOW + 2, true);
         expect(extended.state.blockedUntil).toBe(NOW + BLOCK_MS + 60_000);
-        const over = await store.judge(key, NOW + BLOCK_MS + 60_000, true);
+        const over = await store.limits.judge(key, NOW + BLOCK_MS + 60_000, true);
         expect(over).toMatchObject({ outcome: "admitted", state: { count: 1 } });
       });
 
@@ -445,12 +446,14 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         const server = await addServer();
         const key = await addKey(server.serverId, "hash-1");
         await ask(key, 520);
-        expect(await store.listBlocks(NOW)).toEqual([{ keyId: key.keyId, blockedUntil: NOW + BLOCK_MS }]);
-        expect(await store.listBlocks(NOW + BLOCK_MS)).toEqual([]);
-        await store.liftBlock(key.keyId, NOW);
-        expect(await store.listBlocks(NOW)).toEqual([]);
+        expect(await store.limits.listBlocks(NOW)).toEqual([
+          { keyId: key.keyId, blockedUntil: NOW + BLOCK_MS },
+        ]);
+        expect(await store.limits.listBlocks(NOW + BLOCK_MS)).toEqual([]);
+        await store.limits.liftBlock(key.keyId, NOW);
+        expect(await store.limits.listBlocks(NOW)).toEqual([]);
         await reopen();
-        expect(await store.judge(key, NOW, true)).toMatchObject({
+        expect(await store.limits.judge(key, NOW, true)).toMatchObject({
           outcome: "admitted",
           state: { count: 1 },
         });
@@ -459,46 +462,46 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
       test("a key counts the same however it is named, and whenever it was found", async () => {
         const server = await addServer();
         const { keyId, serverId } = await addKey(server.serverId, "hash-1");
-        const before = await store.findKey("hash-1", NOW);
+        const before = await store.keys.find("hash-1", NOW);
         await ask({ keyId, serverId }, 519);
-        const after = await store.findKey("hash-1", NOW);
+        const after = await store.keys.find("hash-1", NOW);
         if (!before || !after) throw new Error("the key is not found");
-        expect((await store.judge(before, NOW, true)).outcome).toBe("blocked");
-        expect((await store.judge(after, NOW, true)).outcome).toBe("blocked");
-        await store.liftBlock(keyId, NOW);
-        expect((await store.judge(before, NOW, true)).state.count).toBe(1);
-        expect((await store.judge(after, NOW, true)).state.count).toBe(2);
-        expect((await store.judge({ keyId, serverId }, NOW, true)).state.count).toBe(3);
+        expect((await store.limits.judge(before, NOW, true)).outcome).toBe("blocked");
+        expect((await store.limits.judge(after, NOW, true)).outcome).toBe("blocked");
+        await store.limits.liftBlock(keyId, NOW);
+        expect((await store.limits.judge(before, NOW, true)).state.count).toBe(1);
+        expect((await store.limits.judge(after, NOW, true)).state.count).toBe(2);
+        expect((await store.limits.judge({ keyId, serverId }, NOW, true)).state.count).toBe(3);
       });
 
       test("lifting a block that is not there changes nothing else", async () => {
         await ask(KEY_A, 3);
-        await store.liftBlock("key_b", NOW);
-        expect((await store.judge(KEY_A, NOW, true)).state.count).toBe(4);
+        await store.limits.liftBlock("key_b", NOW);
+        expect((await store.limits.judge(KEY_A, NOW, true)).state.count).toBe(4);
       });
     });
 
     describe("the audit log", () => {
       test("a note handed to a change is kept with it, target and all, newest first, over a crash too", async () => {
-        const server = await store.createServer(
+        const server = await store.servers.create(
           { name: "One", community: null, serverKey: "a-b" },
           NOW,
           noteOf("server.created", NOW),
         );
         const draft = { ...DEFAULT_RIGHTS, serverId: server.serverId, label: "bot", expiresAt: null };
-        const key = await store.createKey(
+        const key = await store.keys.create(
           { ...draft, tokenHash: "old" },
           NOW,
           noteOf("key.created", NOW + 1),
         );
         const keyId = key?.keyId ?? "";
-        await store.updateServer(server.serverId, { name: "Two" }, noteOf("server.changed", NOW + 2));
-        await store.updateKey(keyId, { label: "new" }, noteOf("key.changed", NOW + 3));
-        await store.rotateKey(keyId, "new", NOW + 1000, NOW, noteOf("key.rotated", NOW + 4));
+        await store.servers.update(server.serverId, { name: "Two" }, noteOf("server.changed", NOW + 2));
+        await store.keys.update(keyId, { label: "new" }, noteOf("key.changed", NOW + 3));
+        await store.keys.rotate(keyId, "new", NOW + 1000, NOW, noteOf("key.rotated", NOW + 4));
         await ask({ keyId, serverId: server.serverId }, 520);
-        await store.liftBlock(keyId, NOW + 5, noteOf("block.lifted", NOW + 5));
-        await store.revokeKey(keyId, NOW + 6, noteOf("key.revoked", NOW + 6));
-        await store.deleteServer(server.serverId, NOW + 7, noteOf("server.deleted", NOW + 7));
+        await store.limits.liftBlock(keyId, NOW + 5, noteOf("block.lifted", NOW + 5));
+        await store.keys.revoke(keyId, NOW + 6, noteOf("key.revoked", NOW + 6));
+        await store.servers.delete(server.serverId, NOW + 7, noteOf("server.deleted", NOW + 7));
         const expected = [
           ["server.deleted", server.serverId],
           ["key.revoked", keyId],
@@ -521,23 +524,23 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
       test("a change without a note, or one that finds nothing to change, keeps none", async () => {
         const { serverId } = await addServer();
         const { keyId } = await addKey(serverId, "hash-1");
-        await store.updateKey(keyId, { label: "new" });
+        await store.keys.update(keyId, { label: "new" });
         const note = noteOf("nothing");
-        await store.updateServer("srv_unknown", { name: "x" }, note);
-        await store.deleteServer("srv_unknown", NOW, note);
+        await store.servers.update("srv_unknown", { name: "x" }, note);
+        await store.servers.delete("srv_unknown", NOW, note);
         const draft = { ...DEFAULT_RIGHTS, label: "bot", expiresAt: null, tokenHash: "hash-2" };
-        await store.createKey({ ...draft, serverId: "srv_unknown" }, NOW, note);
-        await store.updateKey("key_unknown", { label: "x" }, note);
-        await store.rotateKey("key_unknown", "x", NOW, NOW, note);
-        await store.revokeKey("key_unknown", NOW, note);
-        await store.liftBlock("key_unknown", NOW, note);
-        await store.liftBlock(keyId, NOW, note);
-        await store.revokeKey(keyId, NOW);
-        await store.revokeKey(keyId, NOW, note);
-        await store.updateKey(keyId, { label: "x" }, note);
-        await store.rotateKey(keyId, "x", NOW, NOW, note);
-        await store.deleteServer(serverId, NOW);
-        await store.deleteServer(serverId, NOW, note);
+        await store.keys.create({ ...draft, serverId: "srv_unknown" }, NOW, note);
+        await store.keys.update("key_unknown", { label: "x" }, note);
+        await store.keys.rotate("key_unknown", "x", NOW, NOW, note);
+        await store.keys.revoke("key_unknown", NOW, note);
+        await store.limits.liftBlock("key_unknown", NOW, note);
+        await store.limits.liftBlock(keyId, NOW, note);
+        await store.keys.revoke(keyId, NOW);
+        await store.keys.revoke(keyId, NOW, note);
+        await store.keys.update(keyId, { label: "x" }, note);
+        await store.keys.rotate(keyId, "x", NOW, NOW, note);
+        await store.servers.delete(serverId, NOW);
+        await store.servers.delete(serverId, NOW, note);
         expect(await readAudit()).toEqual([]);
       });
 
@@ -550,13 +553,16 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         await harness.refuse("notes");
         await expectNoChange(serverId, keyId);
         const check = async () => {
-          expect((await store.listServers({ limit: 10 })).items).toEqual([server]);
-          expect(await store.readServerKey(serverId)).toBe("abc-def");
-          expect((await store.listKeys({ limit: 10 })).items).toEqual([details]);
-          expect(await store.findKey("hash-1", NOW)).toMatchObject({ keyId, grant: { isSuspended: false } });
-          for (const hash of ["hash-2", "hash-3"]) expect(await store.findKey(hash, NOW)).toBeUndefined();
-          expect(await store.findServerByName("New")).toBeUndefined();
-          expect(await store.listBlocks(NOW)).toHaveLength(1);
+          expect((await store.servers.list({ limit: 10 })).items).toEqual([server]);
+          expect(await store.servers.readServerKey(serverId)).toBe("abc-def");
+          expect((await store.keys.list({ limit: 10 })).items).toEqual([details]);
+          expect(await store.keys.find("hash-1", NOW)).toMatchObject({
+            keyId,
+            grant: { isSuspended: false },
+          });
+          for (const hash of ["hash-2", "hash-3"]) expect(await store.keys.find(hash, NOW)).toBeUndefined();
+          expect(await store.servers.findByName("New")).toBeUndefined();
+          expect(await store.limits.listBlocks(NOW)).toHaveLength(1);
         };
         await check();
         await reopen();
@@ -572,7 +578,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await readAudit()).toEqual([]);
         await reopen();
         expect(await readAudit()).toEqual([]);
-        expect(await store.findKey("hash-1", NOW)).toMatchObject({ keyId, grant: { isSuspended: false } });
+        expect(await store.keys.find("hash-1", NOW)).toMatchObject({ keyId, grant: { isSuspended: false } });
       });
 
       /** Tries every change with a note; each must say that the store is not available. */
@@ -581,14 +587,14 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         const draft = { ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null, tokenHash: "hash-2" };
         const changes = {
           createServer: () =>
-            store.createServer({ name: "New", community: null, serverKey: "x-y" }, NOW, note),
-          updateServer: () => store.updateServer(serverId, { name: "New", serverKey: "x-y" }, note),
-          deleteServer: () => store.deleteServer(serverId, NOW, note),
-          createKey: () => store.createKey(draft, NOW, note),
-          updateKey: () => store.updateKey(keyId, { isSuspended: true }, note),
-          rotateKey: () => store.rotateKey(keyId, "hash-3", NOW + 1000, NOW, note),
-          revokeKey: () => store.revokeKey(keyId, NOW, note),
-          liftBlock: () => store.liftBlock(keyId, NOW, note),
+            store.servers.create({ name: "New", community: null, serverKey: "x-y" }, NOW, note),
+          updateServer: () => store.servers.update(serverId, { name: "New", serverKey: "x-y" }, note),
+          deleteServer: () => store.servers.delete(serverId, NOW, note),
+          createKey: () => store.keys.create(draft, NOW, note),
+          updateKey: () => store.keys.update(keyId, { isSuspended: true }, note),
+          rotateKey: () => store.keys.rotate(keyId, "hash-3", NOW + 1000, NOW, note),
+          revokeKey: () => store.keys.revoke(keyId, NOW, note),
+          liftBlock: () => store.limits.liftBlock(keyId, NOW, note),
         };
         for (const [name, change] of Object.entries(changes)) {
           const outcome = await change().then(
@@ -604,7 +610,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
           before: { name: "\u0000'; DROP TABLE audit; -- 🚓", list: [1, [null], {}] },
           after: { name: "", time: NOW, flag: false, __proto__: 1 },
         };
-        await store.createServer({ name: "One", community: null, serverKey: "a-b" }, NOW, {
+        await store.servers.create({ name: "One", community: null, serverKey: "a-b" }, NOW, {
           ...noteOf("server.created"),
           details,
         });
@@ -614,20 +620,21 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
 
       test("pages have no gap and no repeat while entries are added; equal times keep the order of the changes", async () => {
         const { serverId } = await addServer();
-        for (let i = 0; i < 5; i++) await store.updateServer(serverId, { name: `n${i}` }, noteOf(`a${i}`));
-        const first = await store.listAudit({ limit: 2 });
+        for (let i = 0; i < 5; i++) await store.servers.update(serverId, { name: `n${i}` }, noteOf(`a${i}`));
+        const first = await store.audit.list({ limit: 2 });
         expect(first.items.map((entry) => entry.action)).toEqual(["a4", "a3"]);
-        await store.updateServer(serverId, { name: "later" }, noteOf("later"));
-        const second = await store.listAudit({ limit: 2, cursor: first.next ?? "" });
+        await store.servers.update(serverId, { name: "later" }, noteOf("later"));
+        const second = await store.audit.list({ limit: 2, cursor: first.next ?? "" });
         expect(second.items.map((entry) => entry.action)).toEqual(["a2", "a1"]);
-        const third = await store.listAudit({ limit: 2, cursor: second.next ?? "" });
+        const third = await store.audit.list({ limit: 2, cursor: second.next ?? "" });
         expect(third).toMatchObject({ items: [{ action: "a0" }], next: null });
         expect(await actionsOf()).toEqual(["later", "a4", "a3", "a2", "a1", "a0"]);
       });
 
       test("no entry's id is ever used again, also after older entries are forgotten", async () => {
         const { serverId } = await addServer();
-        const rename = (name: string, at: number) => store.updateServer(serverId, { name }, noteOf(name, at));
+        const rename = (name: string, at: number) =>
+          store.servers.update(serverId, { name }, noteOf(name, at));
         await rename("a", NOW);
         await rename("b", NOW);
         const forgotten = (await readAudit()).map((entry) => entry.id);
@@ -644,12 +651,12 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
       test("what is added is summed by hour and code, oldest first, over a crash too", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
         const next = HOUR + HOUR_MS;
-        await store.addUsage([cellOf(keyId, next, { 0: 1 }), cellOf(keyId, HOUR, { 0: 2, 5016: 3 })]);
-        await store.addUsage([cellOf(keyId, HOUR, { 5016: 4, 5009: 1 })]);
-        await store.addUsage([]);
+        await store.usage.add([cellOf(keyId, next, { 0: 1 }), cellOf(keyId, HOUR, { 0: 2, 5016: 3 })]);
+        await store.usage.add([cellOf(keyId, HOUR, { 5016: 4, 5009: 1 })]);
+        await store.usage.add([]);
         await reopen();
-        await store.addUsage([cellOf(keyId, next, { 0: 5 })]);
-        const counts = await store.readUsage(keyId, 0);
+        await store.usage.add([cellOf(keyId, next, { 0: 5 })]);
+        const counts = await store.usage.read(keyId, 0);
         expect(counts.map(({ hour }) => hour)).toEqual([HOUR, HOUR, HOUR, next]);
         expect(counts.toSorted((a, b) => a.hour - b.hour || a.code - b.code)).toEqual([
           { hour: HOUR, code: 0, count: 2 },
@@ -661,56 +668,56 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
 
       test("two cells of one key and hour in one go are both counted", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
-        await store.addUsage([cellOf(keyId, HOUR, { 0: 2 }), cellOf(keyId, HOUR, { 0: 3 })]);
-        expect(await store.readUsage(keyId, 0)).toEqual([{ hour: HOUR, code: 0, count: 5 }]);
+        await store.usage.add([cellOf(keyId, HOUR, { 0: 2 }), cellOf(keyId, HOUR, { 0: 3 })]);
+        expect(await store.usage.read(keyId, 0)).toEqual([{ hour: HOUR, code: 0, count: 5 }]);
       });
 
       test("only what is since the hour asked for is read, and only the key's own", async () => {
         const { serverId } = await addServer();
         const [mine, other] = [await addKey(serverId, "hash-1"), await addKey(serverId, "hash-2")];
-        await store.addUsage([
+        await store.usage.add([
           cellOf(mine.keyId, HOUR - HOUR_MS, { 0: 1 }),
           cellOf(mine.keyId, HOUR, { 0: 2 }),
           cellOf(other.keyId, HOUR, { 0: 9 }),
         ]);
-        expect(await store.readUsage(mine.keyId, HOUR)).toEqual([{ hour: HOUR, code: 0, count: 2 }]);
-        expect(await store.readUsage(mine.keyId, HOUR + 1)).toEqual([]);
-        expect(await store.readUsage("key_unknown", 0)).toEqual([]);
+        expect(await store.usage.read(mine.keyId, HOUR)).toEqual([{ hour: HOUR, code: 0, count: 2 }]);
+        expect(await store.usage.read(mine.keyId, HOUR + 1)).toEqual([]);
+        expect(await store.usage.read("key_unknown", 0)).toEqual([]);
       });
 
       test("the last time of use is kept with the key and never goes back", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
         const useAt = (lastUsedAt: number) =>
-          store.addUsage([{ ...cellOf(keyId, HOUR, { 0: 1 }), lastUsedAt }]);
+          store.usage.add([{ ...cellOf(keyId, HOUR, { 0: 1 }), lastUsedAt }]);
         await useAt(NOW);
         await useAt(NOW - 5);
         await reopen();
-        expect((await store.findKeyDetails(keyId))?.lastUsedAt).toBe(NOW);
-        expect((await store.listKeys({ limit: 1 })).items[0]?.lastUsedAt).toBe(NOW);
+        expect((await store.keys.findDetails(keyId))?.lastUsedAt).toBe(NOW);
+        expect((await store.keys.list({ limit: 1 })).items[0]?.lastUsedAt).toBe(NOW);
         await useAt(NOW + 1);
-        expect((await store.findKeyDetails(keyId))?.lastUsedAt).toBe(NOW + 1);
+        expect((await store.keys.findDetails(keyId))?.lastUsedAt).toBe(NOW + 1);
       });
 
       test("a change to a key leaves the time of its last use alone", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
-        await store.addUsage([cellOf(keyId, HOUR, { 0: 1 })]);
-        expect((await store.updateKey(keyId, { label: "new" }))?.lastUsedAt).toBe(HOUR + 1);
+        await store.usage.add([cellOf(keyId, HOUR, { 0: 1 })]);
+        expect((await store.keys.update(keyId, { label: "new" }))?.lastUsedAt).toBe(HOUR + 1);
       });
 
       test("a revoked key's use can still be read", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
-        await store.addUsage([cellOf(keyId, HOUR, { 0: 1 })]);
-        await store.revokeKey(keyId, NOW);
-        expect(await store.readUsage(keyId, 0)).toEqual([{ hour: HOUR, code: 0, count: 1 }]);
-        expect((await store.findKeyDetails(keyId))?.lastUsedAt).toBe(HOUR + 1);
+        await store.usage.add([cellOf(keyId, HOUR, { 0: 1 })]);
+        await store.keys.revoke(keyId, NOW);
+        expect(await store.usage.read(keyId, 0)).toEqual([{ hour: HOUR, code: 0, count: 1 }]);
+        expect((await store.keys.findDetails(keyId))?.lastUsedAt).toBe(HOUR + 1);
       });
 
       test("cells of keys that are not there are left out, and keep no others from being counted", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
-        await store.addUsage([cellOf("key_unknown", HOUR, { 0: 1 }), cellOf(keyId, HOUR, { 0: 1 })]);
-        expect(await store.readUsage(keyId, 0)).toEqual([{ hour: HOUR, code: 0, count: 1 }]);
-        expect(await store.readUsage("key_unknown", 0)).toEqual([]);
-        expect(await store.findKeyDetails("key_unknown")).toBeUndefined();
+        await store.usage.add([cellOf("key_unknown", HOUR, { 0: 1 }), cellOf(keyId, HOUR, { 0: 1 })]);
+        expect(await store.usage.read(keyId, 0)).toEqual([{ hour: HOUR, code: 0, count: 1 }]);
+        expect(await store.usage.read("key_unknown", 0)).toEqual([]);
+        expect(await store.keys.findDetails("key_unknown")).toBeUndefined();
       });
     });
 
@@ -719,39 +726,39 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         const { serverId } = await addServer();
         const { keyId } = await addKey(serverId, "hash-1");
         for (const at of [NOW - 1, NOW, NOW + 1]) {
-          await store.updateServer(serverId, { name: `at ${at}` }, noteOf(`at ${at}`, at));
+          await store.servers.update(serverId, { name: `at ${at}` }, noteOf(`at ${at}`, at));
         }
         const hours = [HOUR - HOUR_MS, HOUR, HOUR + HOUR_MS];
-        await store.addUsage(hours.map((hour) => cellOf(keyId, hour, { 0: 1, 5009: 1 })));
+        await store.usage.add(hours.map((hour) => cellOf(keyId, hour, { 0: 1, 5009: 1 })));
         await store.tidy({ now: NOW, usage: HOUR, audit: NOW, commands: 0 });
         await reopen();
         expect(await actionsOf()).toEqual([`at ${NOW + 1}`, `at ${NOW}`]);
-        const left = await store.readUsage(keyId, 0);
+        const left = await store.usage.read(keyId, 0);
         expect(left.map(({ hour }) => hour)).toEqual([HOUR, HOUR, HOUR + HOUR_MS, HOUR + HOUR_MS]);
-        expect((await store.findKeyDetails(keyId))?.lastUsedAt).toBe(HOUR + HOUR_MS + 1);
+        expect((await store.keys.findDetails(keyId))?.lastUsedAt).toBe(HOUR + HOUR_MS + 1);
       });
 
       test("forgets however much there is, and lets others have their turn meanwhile", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
         const codes = Array.from({ length: 1_201 }, (_, code) => [code, 1]);
-        await store.addUsage([cellOf(keyId, HOUR, Object.fromEntries(codes))]);
+        await store.usage.add([cellOf(keyId, HOUR, Object.fromEntries(codes))]);
         let turns = 0;
         const timer = setInterval(() => turns++, 0);
         await store.tidy({ now: NOW, usage: HOUR + 1, audit: NOW, commands: 0 });
         clearInterval(timer);
-        expect(await store.readUsage(keyId, 0)).toEqual([]);
+        expect(await store.usage.read(keyId, 0)).toEqual([]);
         expect(turns).toBeGreaterThan(0);
       });
 
       test("takes no token before its time: those in grace and the current one go on working", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "over");
-        await store.rotateKey(keyId, "in-grace", NOW + 10, NOW);
-        await store.rotateKey(keyId, "current", NOW + 1000, NOW);
+        await store.keys.rotate(keyId, "in-grace", NOW + 10, NOW);
+        await store.keys.rotate(keyId, "current", NOW + 1000, NOW);
         await store.tidy({ now: NOW + 10, usage: NOW, audit: NOW, commands: 0 });
         const check = async () => {
-          expect(await store.findKey("over", NOW + 10)).toBeUndefined();
-          expect((await store.findKey("in-grace", NOW + 999))?.keyId).toBe(keyId);
-          expect((await store.findKey("current", NOW + 5000))?.keyId).toBe(keyId);
+          expect(await store.keys.find("over", NOW + 10)).toBeUndefined();
+          expect((await store.keys.find("in-grace", NOW + 999))?.keyId).toBe(keyId);
+          expect((await store.keys.find("current", NOW + 5000))?.keyId).toBe(keyId);
         };
         await check();
         await reopen();
@@ -762,33 +769,33 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         const server = await addServer();
         const details = await addKey(server.serverId, "hash-1");
         const gone = await addKey(server.serverId, "hash-2");
-        await store.revokeKey(gone.keyId, NOW);
-        await store.saveSetting("a", "1");
+        await store.keys.revoke(gone.keyId, NOW);
+        await store.settings.save("a", "1");
         await ask(details, 520);
         await store.tidy({ now: NOW + 1, usage: NOW + 1, audit: NOW + 1, commands: 0 });
         await reopen();
-        expect((await store.listServers({ limit: 10 })).items).toEqual([server]);
-        expect((await store.listKeys({ limit: 10 })).items).toEqual([details, { ...gone, revokedAt: NOW }]);
-        expect(await store.findSetting("a")).toBe("1");
-        expect(await store.listBlocks(NOW + 1)).toEqual([
+        expect((await store.servers.list({ limit: 10 })).items).toEqual([server]);
+        expect((await store.keys.list({ limit: 10 })).items).toEqual([details, { ...gone, revokedAt: NOW }]);
+        expect(await store.settings.find("a")).toBe("1");
+        expect(await store.limits.listBlocks(NOW + 1)).toEqual([
           { keyId: details.keyId, blockedUntil: NOW + BLOCK_MS },
         ]);
       });
 
       test("a server deleted within the times given is still remembered as one that was", async () => {
         const { serverId } = await addServer();
-        await store.deleteServer(serverId, NOW);
+        await store.servers.delete(serverId, NOW);
         await store.tidy({ now: NOW + 1, usage: NOW, audit: NOW, commands: 0 });
-        expect(await store.deleteServer(serverId, NOW + 1)).toMatchObject({ revokedKeys: 0 });
+        expect(await store.servers.delete(serverId, NOW + 1)).toMatchObject({ revokedKeys: 0 });
       });
     });
 
     test("settings are kept over a crash, and the last value counts", async () => {
-      expect(await store.findSetting("a")).toBeUndefined();
-      await store.saveSetting("a", "1");
-      await store.saveSetting("a", "2");
+      expect(await store.settings.find("a")).toBeUndefined();
+      await store.settings.save("a", "1");
+      await store.settings.save("a", "2");
       await reopen();
-      expect(await store.findSetting("a")).toBe("2");
+      expect(await store.settings.find("a")).toBe("2");
     });
 
     test("a healthy store says so", async () => {

@@ -1,5 +1,6 @@
-// Who changed what: a sorted set. Entries are added by the change they tell of, in its own script, and never altered.
-import type { AuditEntry, AuditNote, Page, PageRequest } from "../../core/ports.ts";
+// The audit log: a sorted set. Each entry is added by the script of the change it describes, and never altered.
+import type { AuditEntry, AuditNote, AuditStore } from "../../core/ports/audit.ts";
+import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import { NAMES } from "./names.ts";
 import type { ScriptTimes } from "./redis-clock.ts";
 import type { RedisLink, Reply } from "./redis-link.ts";
@@ -9,7 +10,7 @@ import tidyAuditText from "./scripts/tidy-audit.lua" with { type: "text" };
 const TIDY = createScript(tidyAuditText);
 const TIDIED_AT_ONCE = 500;
 
-export class AuditLog {
+export class AuditLog implements AuditStore {
   readonly #link: RedisLink;
   readonly #times: ScriptTimes;
 

@@ -1,7 +1,8 @@
 // Lists commands, the newest first, over one server or all of them. Each server has a history of its own, so that what is
 // listed over all is put together here, page by page.
 import type { Command } from "../../core/command.ts";
-import type { CommandFilter, Page, PageRequest } from "../../core/ports.ts";
+import type { CommandFilter } from "../../core/ports/commands.ts";
+import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import { askInTurns } from "./ask-in-turns.ts";
 import { type Listed, parsePart } from "./command-replies.ts";
 import { LOOKS_MAX } from "./command-scripts.ts";

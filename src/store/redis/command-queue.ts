@@ -3,18 +3,19 @@
 import { randomBytes } from "node:crypto";
 import { type Command, type CommandEnd, IDEMPOTENCY_KEPT_MS, QUEUE_MAX } from "../../core/command.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
+import type { AuditNote } from "../../core/ports/audit.ts";
 import type {
   Acceptance,
+  Cancellation,
   Claim,
   CommandDraft,
   CommandFilter,
   CommandQueue,
-  Page,
-  PageRequest,
   QueueReport,
   SentCommand,
-  WaitingCommand,
-} from "../../core/ports.ts";
+} from "../../core/ports/commands.ts";
+import type { Page, PageRequest } from "../../core/ports/pages.ts";
+import type { WaitingCommand } from "../../core/ports/portable-store.ts";
 import { randomBase62 } from "../../core/token.ts";
 import { findServerOf, newCommandId } from "../command-id.ts";
 import { askInTurns } from "./ask-in-turns.ts";
@@ -76,6 +77,7 @@ export type RedisCommandQueueParts = {
   readonly leaseMs: number;
   /** All servers, those that were deleted not long ago too. */
   readonly listServerIds: () => readonly string[];
+  readonly addNote: (target: string, note: AuditNote) => Promise<void>;
   readonly time: ScriptTimes;
 };
 
@@ -87,6 +89,7 @@ export class RedisCommandQueue implements CommandQueue {
   readonly #link: RedisLink;
   readonly #leaseMs: number;
   readonly #listServerIds: () => readonly string[];
+  readonly #addNote: RedisCommandQueueParts["addNote"];
   readonly #time: ScriptTimes;
   /** What this instance is sending, by server. */
   readonly #held = new Map<string, Held>();
@@ -95,10 +98,11 @@ export class RedisCommandQueue implements CommandQueue {
   /** Submissions that no answer came to, by command: they were refused, so they must not happen. */
   readonly #undecided = new Map<string, CommandDraft>();
 
-  constructor({ link, leaseMs, listServerIds, time }: RedisCommandQueueParts) {
+  constructor({ link, leaseMs, listServerIds, addNote, time }: RedisCommandQueueParts) {
     this.#link = link;
     this.#leaseMs = leaseMs;
     this.#listServerIds = listServerIds;
+    this.#addNote = addNote;
     this.#time = time;
   }
 
@@ -206,11 +210,14 @@ export class RedisCommandQueue implements CommandQueue {
     serverId: string,
     commandId: string,
     now: number,
-  ): Promise<{ command: Command; isCancelled: boolean } | undefined> {
+    note?: AuditNote,
+  ): Promise<Cancellation | undefined> {
     if (findServerOf(commandId) !== serverId) return undefined;
     const reply = parseList(await this.#run(CANCEL, serverId, this.#time(now), [commandId]));
     const command = parseCommand(reply[1]);
-    return command && { command, isCancelled: reply[0] === 1 };
+    const isCancelled = reply[0] === 1;
+    if (isCancelled && note) await this.#addNote(commandId, note);
+    return command && { command, isCancelled };
   }
 
   async find(commandId: string): Promise<Command | undefined> {

@@ -1,7 +1,7 @@
 // Turns what the scripts of the command queue return into what the rules know.
 import { COMMAND_STATUSES, type Command, type CommandStatus } from "../../core/command.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
-import type { Acceptance, Claim, SentCommand } from "../../core/ports.ts";
+import type { Acceptance, Claim, SentCommand } from "../../core/ports/commands.ts";
 import { findServerOf } from "../command-id.ts";
 import type { Reply } from "./redis-link.ts";
 

@@ -1,14 +1,17 @@
-// The keys as operators list and change them. Finding one on the way of a request is the directory's.
+// The API keys. Lookups are answered from the directory in memory; changes go to Redis.
+import type { ApiKey } from "../../core/api-key.ts";
+import { StoreUnavailable } from "../../core/errors.ts";
+import type { AuditNote } from "../../core/ports/audit.ts";
 import {
-  type AuditNote,
-  type KeptToken,
   type KeyChange,
   type KeyDetails,
   type KeyDraft,
-  type Page,
-  type PageRequest,
+  type KeyFilter,
+  type KeyStore,
   TOKENS_IN_GRACE_MAX,
-} from "../../core/ports.ts";
+} from "../../core/ports/keys.ts";
+import type { Page, PageRequest } from "../../core/ports/pages.ts";
+import type { KeptToken } from "../../core/ports/portable-store.ts";
 import { newId } from "../new-id.ts";
 import type { Change, Directory } from "./directory.ts";
 import { NAMES } from "./names.ts";
@@ -25,14 +28,29 @@ export type KeyTableParts = {
   readonly usage: UsageTable;
 };
 
-export class KeyTable {
+export class KeyTable implements KeyStore {
   readonly #parts: KeyTableParts;
 
   constructor(parts: KeyTableParts) {
     this.#parts = parts;
   }
 
-  /** Undefined when there is no such server. */
+  find(tokenHash: string, now: number): ApiKey | undefined {
+    const { link, directory } = this.#parts;
+    // Another instance may have created the key while Redis was away.
+    if (!link.isUp && !directory.hasToken(tokenHash))
+      throw new StoreUnavailable("Redis does not answer, and the key is not known here");
+    return directory.findKey(tokenHash, now);
+  }
+
+  findNew(_tokenHash: string, _now: number): ApiKey | undefined {
+    return undefined;
+  }
+
+  get version(): number {
+    return this.#parts.directory.keysVersion;
+  }
+
   async create(draft: KeyDraft, now: number, note?: AuditNote): Promise<KeyDetails | undefined> {
     const { link, directory } = this.#parts;
     const keyId = newId("key_");
@@ -78,7 +96,7 @@ export class KeyTable {
     return found && toKeyDetails(found.record, await usage.findLastUsed(keyId));
   }
 
-  async list({ limit, cursor, serverId }: PageRequest & { serverId?: string }): Promise<Page<KeyDetails>> {
+  async list({ limit, cursor, serverId }: PageRequest & KeyFilter): Promise<Page<KeyDetails>> {
     const { link, directory, usage } = this.#parts;
     const order = serverId === undefined ? NAMES.keyOrder : NAMES.keysOf(serverId);
     const { ids, next } = await listIds(link, order, limit, cursor);
@@ -88,7 +106,7 @@ export class KeyTable {
   }
 
   /** The ids of a server's keys that are not revoked. */
-  async listUsable(serverId: string): Promise<string[]> {
+  async listUnrevoked(serverId: string): Promise<string[]> {
     const { link, directory } = this.#parts;
     const name = NAMES.keysOf(serverId);
     const all = (await link.send(name, "ZRANGE", name, 0, -1)) as string[];
@@ -129,7 +147,6 @@ export class KeyTable {
     return record !== undefined;
   }
 
-  /** Whether there is such a key, revoked just now or before. */
   async revoke(keyId: string, now: number, note?: AuditNote): Promise<boolean> {
     const { directory, limits } = this.#parts;
     const revoked = await this.#change(keyId, note, (old) => toRevoked(old, now));

@@ -1,7 +1,8 @@
 // How servers and keys are written in Redis, as JSON, and how they become the things the rules know.
 import type { ApiKey } from "../../core/api-key.ts";
 import type { GameServer } from "../../core/game-server.ts";
-import type { KeptToken, KeyDetails } from "../../core/ports.ts";
+import type { KeyDetails } from "../../core/ports/keys.ts";
+import type { KeptToken } from "../../core/ports/portable-store.ts";
 import { readGrant } from "../read-grant.ts";
 
 export type ServerRecord = GameServer & {

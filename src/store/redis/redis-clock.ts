@@ -1,5 +1,5 @@
 // Redis's clock, as well as it is known here: all instances go by it. Each heartbeat tells how far it is ahead.
-import type { Clock } from "../../core/ports.ts";
+import type { Clock } from "../../core/ports/clock.ts";
 
 /** A script may act until so long before its sender gives up. */
 const GIVE_UP_LATER_MS = 100;

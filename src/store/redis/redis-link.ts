@@ -2,7 +2,7 @@
 // fails at once, and the line is tried until it works again.
 import { createClient, createCluster } from "@redis/client";
 import { StoreUnavailable } from "../../core/errors.ts";
-import type { Log } from "../../core/ports.ts";
+import type { Log } from "../../core/ports/log.ts";
 import { DIRECTORY_TAG, NAMES } from "./names.ts";
 import type { Script } from "./script.ts";
 

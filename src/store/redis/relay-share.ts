@@ -6,9 +6,9 @@ import type {
   Consultation,
   RelayShare,
   SharedReading,
-  SharedStanding,
+  SharedStatus,
   ShareLease,
-} from "../../core/ports.ts";
+} from "../../core/ports/relay-share.ts";
 import { NAMES } from "./names.ts";
 import type { ScriptTimes } from "./redis-clock.ts";
 import type { RedisLink } from "./redis-link.ts";
@@ -54,8 +54,8 @@ export class RedisRelayShare implements RelayShare {
     const token = this.#makeToken();
     const names = [NAMES.lease(serverId), NAMES.shared(serverId)];
     const reply = await this.#link.run(CONSULT, names, [...this.#times(), knownVersion, token, LEASE_MS]);
-    const [version, standing, reading] = reply as [number, string | null, string | null];
-    if (version > 0) return { lease: null, news: { version, ...parseNews(standing, reading) } };
+    const [version, status, reading] = reply as [number, string | null, string | null];
+    if (version > 0) return { lease: null, news: { version, ...parseNews(status, reading) } };
     if (version < 0) return { lease: null, news: null };
     this.#renewals.set(
       token,
@@ -69,23 +69,23 @@ export class RedisRelayShare implements RelayShare {
     // Most often there is nothing new, and a reading is large.
     const newest = (await this.#link.send(name, "HGET", name, "version")) as string | null;
     if (newest === null || Number(newest) === knownVersion) return null;
-    const reply = await this.#link.send(name, "HMGET", name, "version", "standing", "reading");
-    const [version, standing, reading] = reply as (string | null)[];
+    const reply = await this.#link.send(name, "HMGET", name, "version", "status", "reading");
+    const [version, status, reading] = reply as (string | null)[];
     if (!version) return null;
-    return { version: Number(version), ...parseNews(standing ?? null, reading ?? null) };
+    return { version: Number(version), ...parseNews(status ?? null, reading ?? null) };
   }
 
   async publish(
     { serverId, token }: ShareLease,
-    standing: SharedStanding,
+    status: SharedStatus,
     reading: SharedReading | null,
   ): Promise<number> {
     this.#stopRenewing(token);
-    return this.#tell(serverId, token, standing, reading);
+    return this.#tell(serverId, token, status, reading);
   }
 
-  async amend(serverId: string, standing: SharedStanding): Promise<void> {
-    await this.#tell(serverId, "", standing, null);
+  async amend(serverId: string, status: SharedStatus): Promise<void> {
+    await this.#tell(serverId, "", status, null);
   }
 
   changeBudget(change: (budget: Budget) => Budget | undefined): Promise<Budget> {
@@ -135,12 +135,12 @@ export class RedisRelayShare implements RelayShare {
   async #tell(
     serverId: string,
     token: string,
-    standing: SharedStanding,
+    status: SharedStatus,
     reading: SharedReading | null,
   ): Promise<number> {
     const names = [NAMES.lease(serverId), NAMES.shared(serverId)];
     const text = reading ? JSON.stringify(reading) : "";
-    const args = [token, JSON.stringify(standing), text, KEPT_MS];
+    const args = [token, JSON.stringify(status), text, KEPT_MS];
     return (await this.#link.run(PUBLISH, names, [...this.#times(), ...args])) as number;
   }
 
@@ -156,9 +156,9 @@ export class RedisRelayShare implements RelayShare {
   }
 }
 
-function parseNews(standing: string | null, reading: string | null) {
+function parseNews(status: string | null, reading: string | null) {
   return {
-    standing: standing === null ? null : (JSON.parse(standing) as SharedStanding),
+    status: status === null ? null : (JSON.parse(status) as SharedStatus),
     reading: reading === null ? null : (JSON.parse(reading) as SharedReading),
   };
 }

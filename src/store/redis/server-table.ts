@@ -1,6 +1,8 @@
-// The servers as operators list and change them. Finding one on the way of a request is the directory's.
+// The game servers. Lookups are answered from the directory in memory; changes go to Redis.
 import type { GameServer } from "../../core/game-server.ts";
-import type { AuditNote, DeletedServer, Page, PageRequest, ServerDraft } from "../../core/ports.ts";
+import type { AuditNote } from "../../core/ports/audit.ts";
+import type { Page, PageRequest } from "../../core/ports/pages.ts";
+import type { DeletedServer, ServerDraft, ServerStore } from "../../core/ports/servers.ts";
 import { newId } from "../new-id.ts";
 import type { Sealer } from "../sealer.ts";
 import type { RedisCommandQueue } from "./command-queue.ts";
@@ -16,17 +18,25 @@ export type ServerTableParts = {
   readonly link: RedisLink;
   readonly directory: Directory;
   readonly sealer: Sealer;
-  /** What goes with a server that is deleted. */
+  /** Deleting a server revokes its keys and fails its commands. */
   readonly keys: KeyTable;
   readonly limits: SharedLimits;
   readonly commands: RedisCommandQueue;
 };
 
-export class ServerTable {
+export class ServerTable implements ServerStore {
   readonly #parts: ServerTableParts;
 
   constructor(parts: ServerTableParts) {
     this.#parts = parts;
+  }
+
+  find(serverId: string): GameServer | undefined {
+    return this.#parts.directory.findServer(serverId);
+  }
+
+  async findByName(name: string): Promise<GameServer | undefined> {
+    return this.#parts.directory.findServerByName(name);
   }
 
   async create(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer> {
@@ -76,7 +86,7 @@ export class ServerTable {
     const isDeleted = await directory.change(async () => {
       const found = await directory.readServer(serverId);
       if (!found) return undefined;
-      const usable = await directory.readKeys(await keys.listUsable(serverId));
+      const usable = await directory.readKeys(await keys.listUnrevoked(serverId));
       keyIds = usable.map(({ record }) => record.keyId);
       return {
         result: true,
@@ -98,7 +108,7 @@ export class ServerTable {
     const wasThere = isDeleted ?? (await this.#wasDeleted(serverId));
     if (!wasThere) return undefined;
     // Another instance may have made a key in the very moment.
-    for (const keyId of isDeleted ? await keys.listUsable(serverId) : []) {
+    for (const keyId of isDeleted ? await keys.listUnrevoked(serverId) : []) {
       if (await keys.revoke(keyId, now)) keyIds.push(keyId);
     }
     // Also when it was deleted before: the one who did it may not have come this far.

@@ -1,7 +1,9 @@
 // The limit of every key, counted by Redis for all instances. While Redis is away each instance counts for itself, with its
 // share of the limit: together they let no more in than one window allows, beside what Redis had counted before it went.
 import type { KeyIdentity } from "../../core/api-key.ts";
-import type { Block, Log } from "../../core/ports.ts";
+import type { AuditNote } from "../../core/ports/audit.ts";
+import type { Block, LimitStore } from "../../core/ports/limits.ts";
+import type { Log } from "../../core/ports/log.ts";
 import {
   BLOCK_AHEAD_MAX_MS,
   BLOCK_AT_EXCESS,
@@ -16,6 +18,7 @@ import {
   WINDOW_MS,
 } from "../../core/rate-limit.ts";
 import { createSampler } from "../../core/sampler.ts";
+import type { Directory } from "./directory.ts";
 import { NAMES } from "./names.ts";
 import type { ScriptTimes } from "./redis-clock.ts";
 import type { RedisLink } from "./redis-link.ts";
@@ -51,12 +54,13 @@ type Question = {
 export type SharedLimitsParts = {
   readonly link: RedisLink;
   readonly times: ScriptTimes;
+  readonly directory: Directory;
   /** How many instances there were when that was last known. */
   readonly countInstances: () => number;
   readonly log: Log;
 };
 
-export class SharedLimits {
+export class SharedLimits implements LimitStore {
   readonly #parts: SharedLimitsParts;
   /** Windows of our own, for the time without Redis; kept to their end, so that one that comes and goes gives no new share. */
   readonly #own = new Map<string, LimitState>();
@@ -90,6 +94,19 @@ export class SharedLimits {
     return blocks;
   }
 
+  async liftBlock(keyId: string, now: number, note?: AuditNote): Promise<void> {
+    const { directory } = this.#parts;
+    const serverId = directory.serverOf(keyId);
+    if (!(await this.#isBlocked(keyId, serverId, now))) return;
+    // The note and the list first, in one step; the block itself stays in force until it is deleted too.
+    await directory.make({
+      steps: [["HDEL", NAMES.blocks, keyId]],
+      changed: [],
+      audit: note && { target: keyId, note },
+    });
+    await this.forget(keyId, serverId);
+  }
+
   /** Learns the blocks in force, for the time without Redis. */
   async load(now: number): Promise<void> {
     for (const { keyId, blockedUntil } of await this.listBlocks(now)) this.#blocks.set(keyId, blockedUntil);
@@ -113,7 +130,7 @@ export class SharedLimits {
     this.#blocks.set(keyId, blockedUntil);
   }
 
-  async isBlocked(keyId: string, serverId: string | undefined, now: number): Promise<boolean> {
+  async #isBlocked(keyId: string, serverId: string | undefined, now: number): Promise<boolean> {
     const name = NAMES.limit(serverId ?? keyId, keyId);
     return Number(await this.#parts.link.send(name, "HGET", name, "blocked_until")) > now;
   }

@@ -1,5 +1,6 @@
-// How much keys were used: a hash for each key, with a count for each hour and error code.
-import type { UsageCell, UsageCount } from "../../core/ports.ts";
+// The use of keys: a hash for each key, with a count for each hour and error code.
+import type { UsageCell, UsageCount, UsageStore } from "../../core/ports/usage.ts";
+import type { Directory } from "./directory.ts";
 import { NAMES } from "./names.ts";
 import type { ScriptTimes } from "./redis-clock.ts";
 import type { RedisLink } from "./redis-link.ts";
@@ -12,22 +13,20 @@ const USAGE = createScript(usageText);
 const COUNTS = createScript(countsText);
 const TIDIED_AT_ONCE = 100;
 
-export class UsageTable {
+export class UsageTable implements UsageStore {
   readonly #link: RedisLink;
+  readonly #directory: Directory;
   readonly #times: ScriptTimes;
 
-  constructor(link: RedisLink, times: ScriptTimes) {
+  constructor(link: RedisLink, directory: Directory, times: ScriptTimes) {
     this.#link = link;
+    this.#directory = directory;
     this.#times = times;
   }
 
-  /** Resolves with the cells that were not added, though others were. */
-  async add(
-    all: readonly UsageCell[],
-    serverOf: (keyId: string) => string | undefined,
-  ): Promise<readonly UsageCell[]> {
+  async add(all: readonly UsageCell[]): Promise<readonly UsageCell[]> {
     const cells = all.flatMap((cell) => {
-      const serverId = serverOf(cell.keyId);
+      const serverId = this.#directory.serverOf(cell.keyId);
       return serverId === undefined ? [] : [{ ...cell, serverId }];
     });
     if (cells.length === 0) return [];
@@ -54,8 +53,10 @@ export class UsageTable {
     return this.#link.run(COUNTS, names, [...this.#times(), ...additions]);
   }
 
-  async read(serverId: string, keyId: string, since: number): Promise<UsageCount[]> {
-    const counts = await this.#readAll(NAMES.usage(serverId, keyId));
+  async read(keyId: string, since: number): Promise<readonly UsageCount[]> {
+    const key = await this.#directory.readKey(keyId);
+    if (!key) return [];
+    const counts = await this.#readAll(NAMES.usage(key.record.serverId, keyId));
     return counts.filter(({ hour }) => hour >= since).sort((a, b) => a.hour - b.hour || a.code - b.code);
   }
 
@@ -71,15 +72,12 @@ export class UsageTable {
     return (replies as (string | null)[]).map((reply) => (reply === null ? null : Number(reply)));
   }
 
-  async forgetBefore(
-    time: number,
-    findServerOf: (keyId: string) => Promise<string | undefined>,
-  ): Promise<void> {
+  async forgetBefore(time: number): Promise<void> {
     for (;;) {
       const range = ["ZRANGE", NAMES.oldestHours, "-inf", `(${time}`, "BYSCORE", "LIMIT", 0, TIDIED_AT_ONCE];
       const keyIds = (await this.#link.send(NAMES.oldestHours, ...range)) as string[];
       for (const keyId of keyIds) {
-        const name = NAMES.usage((await findServerOf(keyId)) ?? keyId, keyId);
+        const name = NAMES.usage((await this.#directory.readKey(keyId))?.record.serverId ?? keyId, keyId);
         const counts = await this.#readAll(name);
         const old = counts.filter(({ hour }) => hour < time).map(({ hour, code }) => `${hour}:${code}`);
         if (old.length > 0) await this.#link.send(name, "HDEL", name, ...old);

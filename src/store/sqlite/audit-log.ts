@@ -1,7 +1,9 @@
-// Who changed what. Entries are added inside the transaction of the change they tell of, and never altered.
+// The audit log. Entries are added inside the transaction of the change they describe, and never altered.
 import type { Database } from "bun:sqlite";
-import type { Actor, AuditEntry, AuditNote, Page, PageRequest } from "../../core/ports.ts";
+import type { Actor, AuditEntry, AuditNote, AuditStore } from "../../core/ports/audit.ts";
+import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import { toPage, toSeq } from "./pages.ts";
+import { translateSqliteErrors } from "./sqlite-errors.ts";
 
 type AuditRow = {
   seq: number;
@@ -12,28 +14,31 @@ type AuditRow = {
   details: string;
 };
 
-export class AuditLog {
+export class AuditLog implements AuditStore {
   readonly #db: Database;
 
   constructor(db: Database) {
     this.#db = db;
   }
 
+  /** For a transaction of the caller's. */
   add(target: string, { at, action, actor, details }: AuditNote): void {
     this.#db
       .query("INSERT INTO audit (at, action, actor, target, details) VALUES (?, ?, ?, ?, ?)")
       .run(at, action, JSON.stringify(actor), target, JSON.stringify(details));
   }
 
-  list({ limit, cursor }: PageRequest): Page<AuditEntry> {
+  async list({ limit, cursor }: PageRequest): Promise<Page<AuditEntry>> {
     const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : toSeq(cursor);
-    const rows = this.#db
-      .query<AuditRow, [number, number]>("SELECT * FROM audit WHERE seq < ? ORDER BY seq DESC LIMIT ?")
-      .all(before, limit + 1);
+    const rows = translateSqliteErrors(() =>
+      this.#db
+        .query<AuditRow, [number, number]>("SELECT * FROM audit WHERE seq < ? ORDER BY seq DESC LIMIT ?")
+        .all(before, limit + 1),
+    );
     return toPage(rows, limit, toEntry);
   }
 
-  /** At most so many; how many it were. */
+  /** Deletes at most `max` entries and returns how many. */
   forgetBefore(time: number, max: number): number {
     return this.#db
       .query("DELETE FROM audit WHERE seq IN (SELECT seq FROM audit WHERE at < ? LIMIT ?)")

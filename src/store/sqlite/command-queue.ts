@@ -8,22 +8,24 @@ import {
   IDEMPOTENCY_KEPT_MS,
   QUEUE_MAX,
 } from "../../core/command.ts";
-import { StoreUnavailable } from "../../core/errors.ts";
+import type { AuditNote } from "../../core/ports/audit.ts";
 import type {
   Acceptance,
+  Cancellation,
   Claim,
   CommandDraft,
   CommandFilter,
   CommandQueue,
-  Page,
-  PageRequest,
   QueueReport,
   Receipt,
   SentCommand,
-} from "../../core/ports.ts";
+} from "../../core/ports/commands.ts";
+import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import { newCommandId } from "../command-id.ts";
+import type { AuditLog } from "./audit-log.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { toPage, toSeq } from "./pages.ts";
+import { translateSqliteErrors } from "./sqlite-errors.ts";
 
 /** A hold that ends later than it can was noted before the clock was set back. */
 const CLOCK_SLACK_MS = 1_000;
@@ -33,7 +35,7 @@ const SERVER_DELETED = "The game server was deleted while this waited.";
 const WAS_RESTORED = "This waited when the backup was made; whether it was sent since is not known.";
 
 /** What waits in a backup may have been sent after it was made, and is never sent again. */
-export function doubtWaitingCommands(db: Database, now: number): void {
+export function markWaitingAsUnknown(db: Database, now: number): void {
   const hasCommands = db.query("SELECT 1 FROM sqlite_schema WHERE name = 'commands'").get() !== null;
   if (!hasCommands) return;
   db.query(
@@ -68,10 +70,12 @@ const SELECT = `
 export class SqliteCommandQueue implements CommandQueue {
   readonly #db: Database;
   readonly #group: GroupCommit;
+  readonly #audit: AuditLog;
 
-  constructor(db: Database, group: GroupCommit) {
+  constructor(db: Database, group: GroupCommit, audit: AuditLog) {
     this.#db = db;
     this.#group = group;
+    this.#audit = audit;
   }
 
   /** Whoever was sending is gone: nobody can tell any more how it went. */
@@ -143,7 +147,8 @@ export class SqliteCommandQueue implements CommandQueue {
     serverId: string,
     commandId: string,
     now: number,
-  ): Promise<{ command: Command; isCancelled: boolean } | undefined> {
+    note?: AuditNote,
+  ): Promise<Cancellation | undefined> {
     return this.#group.run(() => {
       const { changes } = this.#db
         .query(
@@ -153,12 +158,14 @@ export class SqliteCommandQueue implements CommandQueue {
         .run(now, commandId, serverId);
       const row = this.#findRow(commandId);
       if (!row || row.server_id !== serverId) return undefined;
-      return { command: toCommand(row), isCancelled: changes > 0 };
+      const isCancelled = changes > 0;
+      if (isCancelled && note) this.#audit.add(commandId, note);
+      return { command: toCommand(row), isCancelled };
     });
   }
 
   async find(commandId: string): Promise<Command | undefined> {
-    const row = this.#guard(() => this.#findRow(commandId));
+    const row = translateSqliteErrors(() => this.#findRow(commandId));
     return row && toCommand(row);
   }
 
@@ -171,7 +178,7 @@ export class SqliteCommandQueue implements CommandQueue {
       { condition: "seq < ?", value: before },
     ];
     const conditions = asked.map(({ condition }) => condition).join(" AND ");
-    const rows = this.#guard(() =>
+    const rows = translateSqliteErrors(() =>
       this.#db
         .query<CommandRow, (string | number)[]>(`${SELECT} WHERE ${conditions} ORDER BY seq DESC LIMIT ?`)
         .all(...asked.map(({ value }) => value), limit + 1),
@@ -180,7 +187,7 @@ export class SqliteCommandQueue implements CommandQueue {
   }
 
   async listWaitingServers(): Promise<readonly string[]> {
-    const rows = this.#guard(() =>
+    const rows = translateSqliteErrors(() =>
       this.#db
         .query<{ server_id: string }, []>("SELECT DISTINCT server_id FROM commands WHERE status = 'queued'")
         .all(),
@@ -189,7 +196,7 @@ export class SqliteCommandQueue implements CommandQueue {
   }
 
   async listSent(serverId: string, since: number): Promise<readonly SentCommand[]> {
-    return this.#guard(() =>
+    return translateSqliteErrors(() =>
       this.#db
         .query<SentCommand, [string, number]>(
           `SELECT command_id AS commandId, command AS text, sent_at AS sentAt, logged_at AS loggedAt FROM commands
@@ -212,7 +219,7 @@ export class SqliteCommandQueue implements CommandQueue {
   }
 
   async report(): Promise<QueueReport> {
-    const row = this.#guard(() =>
+    const row = translateSqliteErrors(() =>
       this.#db
         .query<QueueReport, []>(
           "SELECT count(*) AS waiting, min(queued_at) AS oldestQueuedAt FROM commands WHERE status = 'queued'",
@@ -309,14 +316,6 @@ export class SqliteCommandQueue implements CommandQueue {
         "INSERT INTO command_pace VALUES (?1, ?2, ?3) ON CONFLICT (server_id) DO UPDATE SET until = ?2, hold_ms = ?3",
       )
       .run(serverId, now + holdMs, holdMs);
-  }
-
-  #guard<T>(access: () => T): T {
-    try {
-      return access();
-    } catch (error) {
-      throw new StoreUnavailable(error instanceof Error ? error.message : String(error), { cause: error });
-    }
   }
 }
 

@@ -22,18 +22,29 @@ test("what is asked within one turn is one transaction, in the order in which it
   expect(db.query("SELECT text FROM notes").values().flat()).toEqual(["a", "b", "c"]);
 });
 
-test("a change that throws takes its group with it, and the next group is well", async () => {
-  const { group, note, count } = openGroup();
+test("an error of SQLite refuses the whole group as unavailable, and the next group is well", async () => {
+  const { db, group, note, count } = openGroup();
   const beside = note("beside");
-  const wrong = group.run(() => {
-    throw new Error("broken");
-  });
-  const [first, second] = await Promise.allSettled([beside, wrong]);
-  expect(first.status === "rejected" && first.reason).toBeInstanceOf(StoreUnavailable);
-  expect(second.status === "rejected" && second.reason).toBeInstanceOf(StoreUnavailable);
+  const wrong = group.run(() => db.query("INSERT INTO nowhere VALUES (1)").run());
+  for (const outcome of await Promise.allSettled([beside, wrong]))
+    expect(outcome.status === "rejected" && outcome.reason).toBeInstanceOf(StoreUnavailable);
   expect(count()).toBe(0);
   expect(await note("after")).toBe(1);
   expect(count()).toBe(1);
+});
+
+test("a bug in one change is reported as it is, changes nothing, and its group is committed without it", async () => {
+  const { db, group, note, count } = openGroup();
+  const bug = new TypeError("a bug");
+  const before = note("before");
+  const wrong = group.run(() => {
+    db.query("INSERT INTO notes VALUES ('half')").run();
+    throw bug;
+  });
+  const [first, second, third] = await Promise.allSettled([before, wrong, note("behind")]);
+  expect([first, third]).toEqual(Array(2).fill({ status: "fulfilled", value: 1 }));
+  expect(second).toEqual({ status: "rejected", reason: bug });
+  expect(count()).toBe(2);
 });
 
 test("a change that is asked for by another's answer comes in a later group", async () => {

@@ -1,12 +1,17 @@
-// Many changes, one transaction, one wait for the disk: whatever is asked within one turn of the event loop is committed
-// together, and nobody is answered before it is on disk.
+// Many changes, one transaction, one fsync: changes of one turn of the event loop are committed together. Nobody is
+// answered before the commit is on disk.
 import type { Database } from "bun:sqlite";
 import { StoreUnavailable } from "../../core/errors.ts";
+import { translateSqliteErrors } from "./sqlite-errors.ts";
 
-/** A longer line would hold up everything else for too long. */
+/** A larger group would block the event loop for too long. */
 const CHANGES_MAX = 256;
 
-type Waiting = { readonly apply: () => void; readonly settle: (error?: StoreUnavailable) => void };
+type Waiting = {
+  readonly apply: () => void;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+};
 
 export class GroupCommit {
   readonly #db: Database;
@@ -19,7 +24,10 @@ export class GroupCommit {
     this.#checkFile = checkFile;
   }
 
-  /** Rejects with StoreUnavailable when the group could not be committed; then nothing of it was. */
+  /**
+   * Rejects with StoreUnavailable when the group could not be committed; then nothing of it was. A change that throws
+   * anything else is rejected with that error, and the rest of its group is committed without it.
+   */
   run<T>(change: () => T): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     let result: T;
@@ -27,13 +35,14 @@ export class GroupCommit {
       apply: () => {
         result = change();
       },
-      settle: (error) => (error ? reject(error) : resolve(result)),
+      resolve: () => resolve(result),
+      reject,
     });
     this.#schedule();
     return promise;
   }
 
-  /** Commits what waits, now. */
+  /** Commits everything that waits, now. */
   flush(): void {
     while (this.#waiting.length > 0) this.#commit(this.#waiting.splice(0, CHANGES_MAX));
   }
@@ -49,19 +58,32 @@ export class GroupCommit {
   }
 
   #commit(group: readonly Waiting[]): void {
-    let failure: StoreUnavailable | undefined;
+    let current: Waiting | undefined;
     try {
-      this.#checkFile();
-      this.#db
-        .transaction(() => {
-          for (const { apply } of group) apply();
-        })
-        .immediate();
-    } catch (error) {
-      failure = new StoreUnavailable(error instanceof Error ? error.message : String(error), {
-        cause: error,
+      translateSqliteErrors(() => {
+        this.#checkFile();
+        this.#db
+          .transaction(() => {
+            for (current of group) current.apply();
+            current = undefined;
+          })
+          .immediate();
       });
+    } catch (error) {
+      this.#rejectFailed(group, current, error);
+      return;
     }
-    for (const { settle } of group) settle(failure);
+    for (const { resolve } of group) resolve();
+  }
+
+  #rejectFailed(group: readonly Waiting[], culprit: Waiting | undefined, error: unknown): void {
+    const isBug = culprit !== undefined && !(error instanceof StoreUnavailable);
+    if (!isBug) {
+      for (const { reject } of group) reject(error);
+      return;
+    }
+    culprit.reject(error);
+    const rest = group.filter((waiting) => waiting !== culprit);
+    if (rest.length > 0) this.#commit(rest);
   }
 }

@@ -1,19 +1,21 @@
-// The keys: found by a token on the way of a request, and listed and changed by operators.
+// The API keys: found by a token for every request, listed and changed by operators.
 import type { Database } from "bun:sqlite";
 import { type ApiKey, endingWith, isExpired, type KeyRights } from "../../core/api-key.ts";
+import type { GameServer } from "../../core/game-server.ts";
+import type { AuditNote } from "../../core/ports/audit.ts";
 import {
-  type AuditNote,
   type KeyChange,
   type KeyDetails,
   type KeyDraft,
-  type Page,
-  type PageRequest,
+  type KeyFilter,
+  type KeyStore,
   TOKENS_IN_GRACE_MAX,
-} from "../../core/ports.ts";
+} from "../../core/ports/keys.ts";
+import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import { newId } from "../new-id.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { GroupCommit } from "./group-commit.ts";
-import type { LimitBook } from "./limit-book.ts";
+import type { LimitTable } from "./limit-table.ts";
 import { toPage, toSeq } from "./pages.ts";
 import { type ApiKeyRow, type KeyRow, toApiKey, toKeyDetails } from "./rows.ts";
 import { TokenMarks } from "./token-marks.ts";
@@ -24,13 +26,14 @@ export type KeyTableParts = {
   readonly transactions: Transactions;
   readonly group: GroupCommit;
   readonly audit: AuditLog;
-  readonly limits: LimitBook;
+  readonly limits: LimitTable;
+  readonly servers: ReadonlyMap<string, GameServer>;
 };
 
-export class KeyTable {
+export class KeyTable implements KeyStore {
   readonly #parts: KeyTableParts;
   readonly #tokens = new TokenMarks();
-  /** Grows before the write that it tells of: nothing comes between them, and a commit may fail after it has happened. */
+  /** Grows before the write it announces: a commit that reports a failure may have happened all the same. */
   #version = 0;
 
   constructor(parts: KeyTableParts) {
@@ -43,10 +46,9 @@ export class KeyTable {
     return this.#version;
   }
 
-  /** `spell` gives the one copy of a server's id: a hundred thousand keys need not each keep their own. */
-  find(tokenHash: string, now: number, spell: (serverId: string) => string): ApiKey | undefined {
+  find(tokenHash: string, now: number): ApiKey | undefined {
     if (!this.#tokens.mayHave(tokenHash)) return undefined;
-    const { db, transactions, limits } = this.#parts;
+    const { db, transactions, servers } = this.#parts;
     const row = transactions.read(() =>
       db
         .query<ApiKeyRow & { valid_until: number | null }, [string]>(
@@ -56,17 +58,25 @@ export class KeyTable {
         .get(tokenHash),
     );
     if (!row) return undefined;
-    const key = endingWith(toApiKey(row, spell(row.server_id), limits.of(row.key_id)), row.valid_until);
+    // All keys of a server share one copy of its id: there may be a hundred thousand keys.
+    const serverId = servers.get(row.server_id)?.serverId ?? row.server_id;
+    const key = endingWith(toApiKey(row, serverId), row.valid_until);
     return isExpired(key, now) ? undefined : key;
   }
 
-  /** A token that came with a key of another store. */
+  /** The data folder is locked, so nobody else creates keys. */
+  findNew(): undefined {
+    return undefined;
+  }
+
+  /** Takes over the token of a key that was moved here from another store. */
   learnToken(tokenHash: string): void {
     this.#tokens.add(tokenHash);
   }
 
   async create(draft: KeyDraft, now: number, note?: AuditNote): Promise<KeyDetails | undefined> {
-    const { db, group, audit } = this.#parts;
+    const { db, group, audit, servers } = this.#parts;
+    if (!servers.has(draft.serverId)) return undefined;
     const keyId = newId("key_");
     const row = await group.run(() => {
       if (note) audit.add(keyId, note);
@@ -80,14 +90,14 @@ export class KeyTable {
     return row && toKeyDetails(row);
   }
 
-  findDetails(keyId: string): KeyDetails | undefined {
+  async findDetails(keyId: string): Promise<KeyDetails | undefined> {
     const row = this.#findRow(keyId);
     return row && toKeyDetails(row);
   }
 
-  list({ limit, cursor, serverId }: PageRequest & { serverId?: string }): Page<KeyDetails> {
+  async list({ limit, cursor, serverId }: PageRequest & KeyFilter): Promise<Page<KeyDetails>> {
     const { db, transactions } = this.#parts;
-    // Two queries: a condition that may be empty would keep the index from being used.
+    // Two queries: with an optional condition SQLite would not use the index.
     const ofServer = serverId === undefined ? [] : [serverId];
     const condition = serverId === undefined ? "" : "server_id = ? AND";
     const rows = transactions.read(() =>
@@ -101,7 +111,7 @@ export class KeyTable {
   }
 
   /** The ids of a server's keys that are not revoked. */
-  listUsable(serverId: string): string[] {
+  listUnrevoked(serverId: string): string[] {
     const { db, transactions } = this.#parts;
     const rows = transactions.read(() =>
       db
@@ -113,7 +123,7 @@ export class KeyTable {
     return rows.map((row) => row.key_id);
   }
 
-  update(keyId: string, change: KeyChange, note?: AuditNote): KeyDetails | undefined {
+  async update(keyId: string, change: KeyChange, note?: AuditNote): Promise<KeyDetails | undefined> {
     const old = this.#findRow(keyId);
     if (!old || old.revoked_at !== null) return undefined;
     const { db, transactions } = this.#parts;
@@ -129,7 +139,13 @@ export class KeyTable {
     return row && toKeyDetails(row);
   }
 
-  rotate(keyId: string, tokenHash: string, oldValidUntil: number, now: number, note?: AuditNote): boolean {
+  async rotate(
+    keyId: string,
+    tokenHash: string,
+    oldValidUntil: number,
+    now: number,
+    note?: AuditNote,
+  ): Promise<boolean> {
     const row = this.#findRow(keyId);
     if (!row || row.revoked_at !== null) return false;
     const { db, transactions } = this.#parts;
@@ -150,15 +166,14 @@ export class KeyTable {
     return true;
   }
 
-  /** Whether there is such a key, revoked just now or before. */
-  revoke(keyId: string, now: number, note?: AuditNote): boolean {
+  async revoke(keyId: string, now: number, note?: AuditNote): Promise<boolean> {
     const row = this.#findRow(keyId);
     if (!row) return false;
     if (row.revoked_at === null) this.revokeAll([keyId], now, keyId, note, () => {});
     return true;
   }
 
-  /** In one transaction with `change`, whose result it gives back; `target` is what the note is about. */
+  /** Runs `change` in the same transaction and returns its result. `target` is what the note is about. */
   revokeAll<T>(
     keyIds: readonly string[],
     now: number,

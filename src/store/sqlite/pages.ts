@@ -1,5 +1,5 @@
 // Pages of a table that is read in the order of its `seq`. A cursor is the last one shown.
-import type { Page } from "../../core/ports.ts";
+import type { Page } from "../../core/ports/pages.ts";
 
 export function toSeq(cursor: string | undefined): number {
   return cursor === undefined ? 0 : Number.parseInt(cursor, 36) || 0;

@@ -1,6 +1,7 @@
 // Takes everything that must not be lost out of the database, and puts it into an empty one, ids and all.
 import type { Database, SQLQueryBindings } from "bun:sqlite";
-import type { Block, KeptToken, PortableItem, WaitingCommand } from "../../core/ports.ts";
+import type { Block } from "../../core/ports/limits.ts";
+import type { KeptToken, PortableItem, WaitingCommand } from "../../core/ports/portable-store.ts";
 import type { Sealer } from "../sealer.ts";
 import { type KeyRow, type ServerRow, toGameServer, toKeyDetails } from "./rows.ts";
 

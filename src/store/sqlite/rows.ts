@@ -1,8 +1,7 @@
 // How servers and keys look in the tables, and how they become the things the rules know.
 import type { ApiKey, Version } from "../../core/api-key.ts";
 import type { GameServer } from "../../core/game-server.ts";
-import type { KeyDetails } from "../../core/ports.ts";
-import type { LimitState } from "../../core/rate-limit.ts";
+import type { KeyDetails } from "../../core/ports/keys.ts";
 import { readGrant } from "../read-grant.ts";
 
 export type ServerRow = {
@@ -63,8 +62,8 @@ export function toKeyDetails(row: KeyRow): KeyDetails {
   };
 }
 
-export function toApiKey(row: ApiKeyRow, serverId: string, limit: LimitState): ApiKey {
+export function toApiKey(row: ApiKeyRow, serverId: string): ApiKey {
   const { versions, sections, commands, ip_allow, suspended } = row;
   const grant = readGrant(`[${versions},${sections},${commands},${ip_allow},${suspended !== 0}]`);
-  return { keyId: row.key_id, serverId, grant, expiresAt: row.expires_at, limit };
+  return { keyId: row.key_id, serverId, grant, expiresAt: row.expires_at };
 }

@@ -1,7 +1,9 @@
-// The servers: all of them in memory too, where the way of a request finds them.
+// The game servers. All of them are in memory too, because every request needs one.
 import type { Database } from "bun:sqlite";
 import type { GameServer } from "../../core/game-server.ts";
-import type { AuditNote, DeletedServer, Page, PageRequest, ServerDraft } from "../../core/ports.ts";
+import type { AuditNote } from "../../core/ports/audit.ts";
+import type { Page, PageRequest } from "../../core/ports/pages.ts";
+import type { DeletedServer, ServerDraft, ServerStore } from "../../core/ports/servers.ts";
 import { newId } from "../new-id.ts";
 import type { Sealer } from "../sealer.ts";
 import type { SqliteCommandQueue } from "./command-queue.ts";
@@ -14,14 +16,15 @@ export type ServerTableParts = {
   readonly db: Database;
   readonly transactions: Transactions;
   readonly sealer: Sealer;
-  /** What goes with a server that is deleted. */
+  /** Filled and kept up to date by this table; read by the keys. */
+  readonly known: Map<string, GameServer>;
+  /** Deleting a server revokes its keys and fails its commands. */
   readonly keys: KeyTable;
   readonly commands: SqliteCommandQueue;
 };
 
-export class ServerTable {
+export class ServerTable implements ServerStore {
   readonly #parts: ServerTableParts;
-  readonly #known = new Map<string, GameServer>();
 
   constructor(parts: ServerTableParts) {
     this.#parts = parts;
@@ -29,16 +32,16 @@ export class ServerTable {
       this.learn(toGameServer(row));
   }
 
-  /** One that is on disk already. */
+  /** Takes over a server that is on disk already. */
   learn(server: GameServer): void {
-    this.#known.set(server.serverId, server);
+    this.#parts.known.set(server.serverId, server);
   }
 
   find(serverId: string): GameServer | undefined {
-    return this.#known.get(serverId);
+    return this.#parts.known.get(serverId);
   }
 
-  create(draft: ServerDraft, now: number, note?: AuditNote): GameServer {
+  async create(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer> {
     const { db, transactions, sealer } = this.#parts;
     const { name, community, serverKey } = draft;
     const serverId = newId("srv_");
@@ -52,7 +55,7 @@ export class ServerTable {
     return server;
   }
 
-  findByName(name: string): GameServer | undefined {
+  async findByName(name: string): Promise<GameServer | undefined> {
     const { db, transactions } = this.#parts;
     const row = transactions.read(() =>
       db.query<ServerRow, [string]>("SELECT * FROM servers WHERE name = ? LIMIT 1").get(name),
@@ -60,8 +63,12 @@ export class ServerTable {
     return row ? toGameServer(row) : undefined;
   }
 
-  update(serverId: string, change: Partial<ServerDraft>, note?: AuditNote): GameServer | undefined {
-    const old = this.#known.get(serverId);
+  async update(
+    serverId: string,
+    change: Partial<ServerDraft>,
+    note?: AuditNote,
+  ): Promise<GameServer | undefined> {
+    const old = this.find(serverId);
     if (!old) return undefined;
     const { db, transactions, sealer } = this.#parts;
     const server: GameServer = {
@@ -86,21 +93,21 @@ export class ServerTable {
     return server;
   }
 
-  delete(serverId: string, now: number, note?: AuditNote): DeletedServer | undefined {
-    const { db, keys, commands } = this.#parts;
-    if (!this.#known.has(serverId))
+  async delete(serverId: string, now: number, note?: AuditNote): Promise<DeletedServer | undefined> {
+    const { db, keys, commands, known } = this.#parts;
+    if (!known.has(serverId))
       return this.#wasDeleted(serverId) ? { revokedKeys: 0, failedCommands: 0 } : undefined;
-    const keyIds = keys.listUsable(serverId);
+    const keyIds = keys.listUnrevoked(serverId);
     const failedCommands = keys.revokeAll(keyIds, now, serverId, note, () => {
       db.query("DELETE FROM servers WHERE server_id = ?").run(serverId);
       db.query("INSERT INTO deleted_servers VALUES (?, ?)").run(serverId, now);
       return commands.failWaitingNow(serverId, now);
     });
-    this.#known.delete(serverId);
+    known.delete(serverId);
     return { revokedKeys: keyIds.length, failedCommands };
   }
 
-  list(page: PageRequest): Page<GameServer> {
+  async list(page: PageRequest): Promise<Page<GameServer>> {
     const { db, transactions } = this.#parts;
     const rows = transactions.read(() =>
       db
@@ -110,7 +117,7 @@ export class ServerTable {
     return toPage(rows, page.limit, toGameServer);
   }
 
-  readServerKey(serverId: string): string | undefined {
+  async readServerKey(serverId: string): Promise<string | undefined> {
     const { db, transactions, sealer } = this.#parts;
     const row = transactions.read(() =>
       db

@@ -1,11 +1,12 @@
-// What Gatehouse keeps for itself: a value for a name. And whether the database was made with the secret at hand.
+// Named values, and the check that the database was made with the current secret.
 import type { Database } from "bun:sqlite";
 import { StartRefused } from "../../core/errors.ts";
+import type { SettingStore } from "../../core/ports/settings.ts";
 import type { Sealer } from "../sealer.ts";
 import { isRightSecret, SECRET_CHECK, sealSecretCheck } from "../secret-check.ts";
 import type { Transactions } from "./transactions.ts";
 
-export class SettingsTable {
+export class SettingsTable implements SettingStore {
   readonly #db: Database;
   readonly #transactions: Transactions;
 
@@ -14,31 +15,45 @@ export class SettingsTable {
     this.#transactions = transactions;
   }
 
-  find(name: string): string | undefined {
+  async find(name: string): Promise<string | undefined> {
+    return this.#read(name);
+  }
+
+  async save(name: string, value: string): Promise<void> {
+    this.#write(name, value);
+  }
+
+  async saveIfAbsent(name: string, value: string): Promise<string> {
+    const stored = this.#read(name);
+    if (stored === undefined) this.#write(name, value);
+    return stored ?? value;
+  }
+
+  /** Fails at the start, not at the first read of a server, when the database was made with another secret. */
+  checkSecret(sealer: Sealer): void {
+    const stored = this.#read(SECRET_CHECK);
+    if (stored === undefined) {
+      this.#write(SECRET_CHECK, sealSecretCheck(sealer));
+      return;
+    }
+    if (isRightSecret(stored, sealer)) return;
+    throw new StartRefused(
+      "GATEHOUSE_SECRET (or secret.key in the data folder) is not the one this database was made with; " +
+        "the stored server keys cannot be read — put the old secret back",
+    );
+  }
+
+  #read(name: string): string | undefined {
     return this.#transactions.read(() =>
       this.#db.query<{ value: string }, [string]>("SELECT value FROM settings WHERE name = ?").get(name),
     )?.value;
   }
 
-  save(name: string, value: string): void {
+  #write(name: string, value: string): void {
     this.#transactions.write(() => {
       this.#db
         .query("INSERT INTO settings VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2")
         .run(name, value);
     });
-  }
-
-  /** Fails early, not at the first read of a server, when the database was made with another secret. */
-  checkSecret(sealer: Sealer): void {
-    const kept = this.find(SECRET_CHECK);
-    if (kept === undefined) {
-      this.save(SECRET_CHECK, sealSecretCheck(sealer));
-      return;
-    }
-    if (isRightSecret(kept, sealer)) return;
-    throw new StartRefused(
-      "GATEHOUSE_SECRET (or secret.key in the data folder) is not the one this database was made with; " +
-        "the stored server keys cannot be read — put the old secret back",
-    );
   }
 }

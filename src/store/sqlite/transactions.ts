@@ -1,8 +1,8 @@
-// How the embedded store reads and writes: a write is on disk as a whole, or not at all; whatever SQLite throws is said in our words.
+// Reads and writes of the embedded store. A write is on disk as a whole, or not at all.
 import type { Database } from "bun:sqlite";
-import { StoreUnavailable } from "../../core/errors.ts";
-import type { AuditNote } from "../../core/ports.ts";
+import type { AuditNote } from "../../core/ports/audit.ts";
 import type { AuditLog } from "./audit-log.ts";
+import { translateSqliteErrors } from "./sqlite-errors.ts";
 
 export class Transactions {
   readonly #db: Database;
@@ -16,30 +16,22 @@ export class Transactions {
   }
 
   read<T>(access: () => T): T {
-    return guard(access);
+    return translateSqliteErrors(access);
   }
 
-  /** One transaction: all of it is on disk when this returns, or none. Memory is changed only afterwards. */
+  /** One transaction: when this returns, all of it is on disk. Change memory only afterwards. */
   write<T>(change: () => T): T {
-    return guard(() => {
+    return translateSqliteErrors(() => {
       this.#checkFile();
       return this.#db.transaction(change).immediate();
     });
   }
 
-  /** Together with the note of who did it. */
+  /** Writes the audit note in the same transaction. */
   writeNoted<T>(target: string, note: AuditNote | undefined, change: () => T): T {
     return this.write(() => {
       if (note) this.#audit.add(target, note);
       return change();
     });
-  }
-}
-
-function guard<T>(access: () => T): T {
-  try {
-    return access();
-  } catch (error) {
-    throw new StoreUnavailable(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }

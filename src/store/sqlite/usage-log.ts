@@ -1,15 +1,43 @@
-// How much keys were used: one row for each key, hour and error code; and when each was used last.
+// The use of keys: one row for each key, hour and error code, and the time of the last use.
 import type { Database } from "bun:sqlite";
-import type { UsageCell, UsageCount } from "../../core/ports.ts";
+import type { UsageCell, UsageCount, UsageStore } from "../../core/ports/usage.ts";
+import type { Transactions } from "./transactions.ts";
 
-export class UsageLog {
+export class UsageLog implements UsageStore {
   readonly #db: Database;
+  readonly #transactions: Transactions;
 
-  constructor(db: Database) {
+  constructor(db: Database, transactions: Transactions) {
     this.#db = db;
+    this.#transactions = transactions;
   }
 
-  add(cells: readonly UsageCell[]): void {
+  async add(cells: readonly UsageCell[]): Promise<readonly UsageCell[]> {
+    this.#transactions.write(() => this.#addAll(cells));
+    return [];
+  }
+
+  async read(keyId: string, since: number): Promise<UsageCount[]> {
+    return this.#transactions.read(() =>
+      this.#db
+        .query<UsageCount, [string, number]>(
+          "SELECT hour, code, count FROM usage WHERE key_id = ? AND hour >= ? ORDER BY hour, code",
+        )
+        .all(keyId, since),
+    );
+  }
+
+  /** Deletes at most `max` rows and returns how many. */
+  forgetBefore(hour: number, max: number): number {
+    return this.#db
+      .query(
+        `DELETE FROM usage WHERE (key_id, hour, code) IN
+         (SELECT key_id, hour, code FROM usage WHERE hour < ? LIMIT ?)`,
+      )
+      .run(hour, max).changes;
+  }
+
+  #addAll(cells: readonly UsageCell[]): void {
     const count = this.#db.query(
       `INSERT INTO usage VALUES (?1, ?2, ?3, ?4)
        ON CONFLICT (key_id, hour, code) DO UPDATE SET count = count + ?4`,
@@ -23,23 +51,5 @@ export class UsageLog {
       if (!isThere) continue;
       for (const [code, times] of counts) count.run(keyId, hour, code, times);
     }
-  }
-
-  read(keyId: string, since: number): UsageCount[] {
-    return this.#db
-      .query<UsageCount, [string, number]>(
-        "SELECT hour, code, count FROM usage WHERE key_id = ? AND hour >= ? ORDER BY hour, code",
-      )
-      .all(keyId, since);
-  }
-
-  /** At most so many; how many it were. */
-  forgetBefore(hour: number, max: number): number {
-    return this.#db
-      .query(
-        `DELETE FROM usage WHERE (key_id, hour, code) IN
-         (SELECT key_id, hour, code FROM usage WHERE hour < ? LIMIT ?)`,
-      )
-      .run(hour, max).changes;
   }
 }

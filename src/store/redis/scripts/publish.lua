@@ -1,7 +1,7 @@
 -- Tells the instances what is known of a server.
 -- KEYS[1]  lease   KEYS[2]  shared   (see consult.lua)
 -- ARGV[3]  the token of the lease, which is given back; empty to tell without one
--- ARGV[4]  standing, JSON   ARGV[5]  reading, JSON, or empty to leave it
+-- ARGV[4]  status, JSON   ARGV[5]  reading, JSON, or empty to leave it
 -- ARGV[6]  how long it is kept, ms; that a key is refused is kept until the server has another or is gone
 -- Returns  the new version, or 0 when the lease was lost or the key is another by now: then nothing was told
 if ARGV[3] ~= '' then
@@ -9,21 +9,21 @@ if ARGV[3] ~= '' then
   redis.call('DEL', KEYS[1])
 end
 local text = ARGV[4]
-local standing = cjson.decode(text)
-local old = redis.call('HGET', KEYS[2], 'standing')
+local status = cjson.decode(text)
+local old = redis.call('HGET', KEYS[2], 'status')
 old = old and cjson.decode(old)
 -- What an older key has met says nothing of the one that is in use now.
-if old and old.keyRevision > standing.keyRevision then return 0 end
+if old and old.keyRevision > status.keyRevision then return 0 end
 -- Who tells without a lease may know less than the others: a refused key stays refused.
-local is_same_key = old and old.keyRevision == standing.keyRevision
-if ARGV[3] == '' and is_same_key and standing.remembered == cjson.null then
-  standing.remembered = old.remembered
-  text = cjson.encode(standing)
+local is_same_key = old and old.keyRevision == status.keyRevision
+if ARGV[3] == '' and is_same_key and status.remembered == cjson.null then
+  status.remembered = old.remembered
+  text = cjson.encode(status)
 end
 local version = redis.call('HINCRBY', KEYS[2], 'version', 1)
-redis.call('HSET', KEYS[2], 'standing', text)
+redis.call('HSET', KEYS[2], 'status', text)
 if ARGV[5] ~= '' then redis.call('HSET', KEYS[2], 'reading', ARGV[5]) end
-local is_refused = standing.remembered ~= cjson.null and standing.remembered.forMs == cjson.null
+local is_refused = status.remembered ~= cjson.null and status.remembered.forMs == cjson.null
 if is_refused then
   -- What was read with it before is shown to nobody.
   redis.call('HDEL', KEYS[2], 'reading')

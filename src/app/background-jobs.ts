@@ -1,0 +1,49 @@
+// The jobs that run beside requests: writing usage, deleting old entries, following the other instances.
+import type { Config } from "../config.ts";
+import type { Log } from "../core/ports/log.ts";
+import { HOUR_MS } from "../gateway/keys/usage-meter.ts";
+import type { Closers } from "./closers.ts";
+import type { Resources } from "./open-resources.ts";
+import { repeatJob } from "./repeat-job.ts";
+import type { Gateway } from "./wire-gateway.ts";
+
+/** `last_used_at` must be right within five seconds: on other instances, and after a crash. */
+const WRITE_USAGE_MS = 3_000;
+const FOLLOW_OTHERS_MS = 500;
+const TIDY_MS = HOUR_MS;
+const DAY_MS = 24 * HOUR_MS;
+export const USAGE_KEPT_MS = 30 * DAY_MS;
+
+export async function startBackgroundJobs(
+  config: Config,
+  { store, shared, clock }: Resources,
+  { relay, dispatcher, usage }: Gateway,
+  log: Log,
+  closers: Closers,
+): Promise<void> {
+  if (shared) {
+    // Another instance may have died with commands waiting, learned of a pause, or deleted a server.
+    const run = async () => {
+      relay.forgetGone((serverId) => shared.servers.find(serverId) !== undefined);
+      await Promise.all([dispatcher.start(), relay.catchUp()]);
+    };
+    closers.add(repeatJob({ purpose: "following the other instances", everyMs: FOLLOW_OTHERS_MS, run }, log));
+  }
+
+  closers.add(() => usage.handOver());
+  const writeUsage = () => (shared ? usage.handOver() : usage.handOverGently());
+  closers.add(repeatJob({ purpose: "writing usage", everyMs: WRITE_USAGE_MS, run: writeUsage }, log));
+
+  const tidy = async () => {
+    const now = clock();
+    const before = {
+      now,
+      usage: now - USAGE_KEPT_MS,
+      audit: now - config.auditDays * DAY_MS,
+      commands: now - config.commandHistoryDays * DAY_MS,
+    };
+    await store.tidy(before).catch((error) => log.warn({ err: error }, "old entries could not be deleted"));
+  };
+  await tidy();
+  closers.add(repeatJob({ purpose: "deleting old entries", everyMs: TIDY_MS, run: tidy }, log));
+}

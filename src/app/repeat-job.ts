@@ -1,0 +1,45 @@
+// Runs a background job again and again.
+import { StoreUnavailable } from "../core/errors.ts";
+import type { Log } from "../core/ports/log.ts";
+import { createSampler } from "../core/sampler.ts";
+
+const FAULT_LOG_MS = 60_000;
+
+export type Job = {
+  /** Names the job in the log, as in "deleting old entries". */
+  readonly purpose: string;
+  readonly everyMs: number;
+  readonly run: () => Promise<void>;
+};
+
+/**
+ * Waits `everyMs` after each run, so that slow runs never overlap. A failed run is logged, and the job goes on. Returns
+ * what stops the job; a run that has begun is not waited for.
+ */
+export function repeatJob({ purpose, everyMs, run }: Job, log: Log): () => Promise<void> {
+  const sampleFault = createSampler(FAULT_LOG_MS);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isStopped = false;
+
+  function schedule(): void {
+    if (isStopped) return;
+    timer = setTimeout(() => void runOnce().then(schedule), everyMs);
+    timer.unref();
+  }
+
+  async function runOnce(): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      // A store that does not answer is logged where callers notice it.
+      if (error instanceof StoreUnavailable) return;
+      sampleFault(performance.now(), (unlogged) => log.error({ err: error, unlogged }, `${purpose} failed`));
+    }
+  }
+
+  schedule();
+  return async () => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
+}

@@ -1,0 +1,86 @@
+// Wires the steps: reading, sending commands, counting the use of keys.
+import type { Config } from "../config.ts";
+import type { Log } from "../core/ports/log.ts";
+import { SECTIONS } from "../core/sections.ts";
+import { CommandDispatcher, type Pause } from "../gateway/commands/command-dispatcher.ts";
+import { CommandMeter } from "../gateway/commands/command-meter.ts";
+import { UsageMeter } from "../gateway/keys/usage-meter.ts";
+import { Relay } from "../gateway/readings/relay.ts";
+import { RelayMeter } from "../gateway/readings/relay-meter.ts";
+import { type Resources, TIMER_MAX_MS } from "./open-resources.ts";
+
+const BURST_QUIET_MS = 100;
+/** Redis does not block our event loop while it writes, so larger batches cost less. */
+const USAGE_SHARED_BATCH = 500;
+const COMMAND_LOGS = SECTIONS.indexOf("CommandLogs");
+
+export type GatewayOptions = {
+  readonly sleep?: (ms: number) => Promise<void>;
+  /** How the workers that send commands wait. */
+  readonly pause?: Pause;
+  readonly burstQuietMs?: number;
+};
+
+export type Gateway = {
+  readonly relay: Relay;
+  readonly relayMeter: RelayMeter;
+  readonly dispatcher: CommandDispatcher;
+  readonly commandMeter: CommandMeter;
+  readonly usage: UsageMeter;
+};
+
+export function wireGateway(
+  config: Config,
+  { store, shared, clock, upstream, upstreamTimeoutMs, notes }: Resources,
+  log: Log,
+  options: GatewayOptions,
+): Gateway {
+  const relayMeter = new RelayMeter();
+  const commandMeter = new CommandMeter();
+  const relay = new Relay({
+    upstream,
+    servers: store.servers,
+    clock,
+    sleep: options.sleep ?? Bun.sleep,
+    settings: {
+      timeoutMs: upstreamTimeoutMs,
+      freshMs: config.freshMs,
+      staleMs: config.staleMs,
+      hasGlobalKey: config.upstreamGlobalKey !== undefined,
+    },
+    meter: relayMeter,
+    log,
+    share: shared?.relayShare,
+    notes,
+  });
+  const dispatcher = new CommandDispatcher({
+    store,
+    upstream,
+    outlook: relay.outlook,
+    clock,
+    pause: options.pause ?? pauseUntilWoken,
+    intervalMs: config.commandIntervalMs,
+    ttlMs: config.commandTtlMs,
+    burstQuietMs: options.burstQuietMs ?? BURST_QUIET_MS,
+    meter: commandMeter,
+    log,
+  });
+  relay.listeners.add("confirming commands", ({ serverId, parts, fetchedAt }) => {
+    return dispatcher.confirm(serverId, parts.sections[COMMAND_LOGS] ?? "[]", fetchedAt);
+  });
+  const usage = shared
+    ? new UsageMeter(store.usage, log, USAGE_SHARED_BATCH)
+    : new UsageMeter(store.usage, log);
+  return { relay, relayMeter, dispatcher, commandMeter, usage };
+}
+
+function pauseUntilWoken(ms: number, wake: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, Math.min(ms, TIMER_MAX_MS));
+  const wakeUp = () => resolve();
+  wake.addEventListener("abort", wakeUp);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    wake.removeEventListener("abort", wakeUp);
+  });
+}

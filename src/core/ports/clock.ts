@@ -1,0 +1,3 @@
+// Time, handed in: epoch milliseconds.
+
+export type Clock = () => number;

@@ -1,0 +1,90 @@
+// The queues of commands.
+import type { Command, CommandEnd, CommandStatus } from "../command.ts";
+import type { AuditNote } from "./audit.ts";
+import type { Page, PageRequest } from "./pages.ts";
+
+export type CommandDraft = {
+  readonly serverId: string;
+  readonly keyId: string;
+  readonly text: string;
+  readonly idempotencyKey: string | undefined;
+};
+
+/** What a caller is told about an accepted command. Repeated requests with the same idempotency key get the same. */
+export type Receipt = {
+  readonly commandId: string;
+  readonly position: number;
+  readonly queuedAt: number;
+};
+
+/** `mismatch`: the idempotency key was used for another text. */
+export type Acceptance = { readonly receipt: Receipt } | { readonly declined: "full" | "mismatch" };
+
+/** `wait`: not before that time. `empty`: nothing waits. `busy`: one is being sent already. */
+export type Claim =
+  | { readonly kind: "claimed"; readonly command: Command }
+  | { readonly kind: "wait"; readonly until: number; readonly headQueuedAt: number }
+  | { readonly kind: "empty" }
+  | { readonly kind: "busy" };
+
+export type Cancellation = { readonly command: Command; readonly isCancelled: boolean };
+
+export type CommandFilter = {
+  readonly serverId?: string | undefined;
+  readonly status?: CommandStatus | undefined;
+};
+
+/** A command that the game may have run. `loggedAt` is when its log says so, null while it does not. */
+export type SentCommand = {
+  readonly commandId: string;
+  readonly text: string;
+  readonly sentAt: number;
+  readonly loggedAt: number | null;
+};
+
+export type QueueReport = { readonly waiting: number; readonly oldestQueuedAt: number | null };
+
+/**
+ * One queue for each game server: first in, first out, at most QUEUE_MAX waiting. When a method returns, its effect is
+ * on disk. After a crash, a command that was being sent is `unknown` and is never handed out again.
+ */
+export interface CommandQueue {
+  /**
+   * One atomic step. An idempotency key that this API key used within IDEMPOTENCY_KEPT_MS gets the same receipt, or
+   * `mismatch` for another text. A full queue declines. Otherwise the command waits at the end of its queue.
+   */
+  accept(draft: CommandDraft, now: number): Promise<Acceptance>;
+  /**
+   * Takes the next command of the server for sending, unless the pace forbids it. The pace survives restarts: the next
+   * command is not handed out before `holdMs` have passed, or later if `hold` says so.
+   */
+  claim(serverId: string, now: number, holdMs: number): Promise<Claim>;
+  hold(serverId: string, now: number, holdMs: number): Promise<void>;
+  /** Puts a command that was certainly not delivered back to the head of its queue. */
+  giveBack(commandId: string): Promise<void>;
+  settle(commandId: string, end: CommandEnd, now: number): Promise<void>;
+  /** Expires the server's commands that were queued before `cutoff`. Returns how many. */
+  expire(serverId: string, cutoff: number, now: number): Promise<number>;
+  /** Fails the waiting commands of a deleted server. Returns how many. */
+  failWaiting(serverId: string, now: number): Promise<number>;
+  /**
+   * Cancels the command if it waits. Undefined when the server has no such command. The note is written with the
+   * cancellation, both or neither.
+   */
+  cancel(
+    serverId: string,
+    commandId: string,
+    now: number,
+    note?: AuditNote,
+  ): Promise<Cancellation | undefined>;
+  find(commandId: string): Promise<Command | undefined>;
+  /** Newest first. */
+  list(page: PageRequest & CommandFilter): Promise<Page<Command>>;
+  /** The servers with at least one waiting command. */
+  listWaitingServers(): Promise<readonly string[]>;
+  /** Commands that are `sent` or `unknown` and were handed to the game since then, oldest first. */
+  listSent(serverId: string, since: number): Promise<readonly SentCommand[]>;
+  /** Records that the game's log shows the command, with the time that the log gives. */
+  confirm(commandId: string, loggedAt: number, now: number): Promise<void>;
+  report(): Promise<QueueReport>;
+}

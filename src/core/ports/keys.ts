@@ -1,0 +1,69 @@
+// The API keys and their tokens.
+import type { ApiKey, KeyRights } from "../api-key.ts";
+import type { MaybePromise } from "../maybe-promise.ts";
+import type { AuditNote } from "./audit.ts";
+import type { Page, PageRequest } from "./pages.ts";
+
+export const TOKENS_IN_GRACE_MAX = 5;
+
+export type KeyDraft = KeyRights & {
+  readonly serverId: string;
+  readonly label: string;
+  readonly tokenHash: string;
+  readonly expiresAt: number | null;
+};
+
+export type KeyChange = Partial<KeyRights> & {
+  readonly label?: string;
+  readonly expiresAt?: number | null;
+  readonly isSuspended?: boolean;
+};
+
+/** A key as an operator sees it. */
+export type KeyDetails = KeyRights & {
+  readonly keyId: string;
+  readonly serverId: string;
+  readonly label: string;
+  readonly expiresAt: number | null;
+  readonly isSuspended: boolean;
+  readonly createdAt: number;
+  readonly lastUsedAt: number | null;
+  readonly revokedAt: number | null;
+};
+
+export type KeyFilter = { readonly serverId?: string | undefined };
+
+export interface KeyStore {
+  /**
+   * The key of a valid token; undefined for a token that is unknown, revoked, rotated away or expired. With a token in
+   * its grace period, the key expires when the grace period does. Answers at once: every request needs it.
+   */
+  find(tokenHash: string, now: number): ApiKey | undefined;
+  /**
+   * For a token that `find` does not know: another instance may have created its key a moment ago. A shared store looks
+   * for changes before it answers, once for all who wait; the embedded store answers undefined at once.
+   */
+  findNew(tokenHash: string, now: number): MaybePromise<ApiKey | undefined>;
+  /** Changes after every change to a key that `find` has returned: until then the result may be cached. */
+  readonly version: number;
+  findDetails(keyId: string): Promise<KeyDetails | undefined>;
+  /** Oldest first, revoked keys included. */
+  list(page: PageRequest & KeyFilter): Promise<Page<KeyDetails>>;
+  /** Undefined when there is no such server. */
+  create(draft: KeyDraft, now: number, note?: AuditNote): Promise<KeyDetails | undefined>;
+  /** Undefined when there is no such key or it is revoked. */
+  update(keyId: string, change: KeyChange, note?: AuditNote): Promise<KeyDetails | undefined>;
+  /**
+   * The old token works until `oldValidUntil`. At most TOKENS_IN_GRACE_MAX old tokens of a key work at a time: the ones
+   * that would expire first are ended early. False when there is no such key or it is revoked.
+   */
+  rotate(
+    keyId: string,
+    tokenHash: string,
+    oldValidUntil: number,
+    now: number,
+    note?: AuditNote,
+  ): Promise<boolean>;
+  /** Revoking again changes nothing. False when there never was such a key. */
+  revoke(keyId: string, now: number, note?: AuditNote): Promise<boolean>;
+}

@@ -1,0 +1,9 @@
+// Structured logging.
+
+/** `fields` never hold a secret; the adapter redacts them all the same. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}

@@ -1,0 +1,6 @@
+// Lists that are read page by page.
+
+/** `next` is the cursor of the next page, null on the last one. */
+export type Page<T> = { readonly items: readonly T[]; readonly next: string | null };
+
+export type PageRequest = { readonly limit: number; readonly cursor?: string | undefined };

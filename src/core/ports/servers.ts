@@ -1,0 +1,30 @@
+// The game servers.
+import type { GameServer } from "../game-server.ts";
+import type { AuditNote } from "./audit.ts";
+import type { Page, PageRequest } from "./pages.ts";
+
+export type ServerDraft = {
+  readonly name: string;
+  readonly community: string | null;
+  readonly serverKey: string;
+};
+
+export type DeletedServer = { readonly revokedKeys: number; readonly failedCommands: number };
+
+export interface ServerStore {
+  /** Answers from memory: every request needs it. */
+  find(serverId: string): GameServer | undefined;
+  findByName(name: string): Promise<GameServer | undefined>;
+  /** Oldest first. */
+  list(page: PageRequest): Promise<Page<GameServer>>;
+  create(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer>;
+  /** Setting the same upstream key again counts as a new one. Undefined when there is no such server. */
+  update(serverId: string, change: Partial<ServerDraft>, note?: AuditNote): Promise<GameServer | undefined>;
+  /**
+   * Revokes the server's keys, fails its waiting commands and deletes all but the fact that it existed. Undefined when
+   * there never was such a server.
+   */
+  delete(serverId: string, now: number, note?: AuditNote): Promise<DeletedServer | undefined>;
+  /** The decrypted upstream key, for calls to the game API only. Undefined when there is no such server. */
+  readServerKey(serverId: string): Promise<string | undefined>;
+}

@@ -1,0 +1,8 @@
+// Named values that Gatehouse keeps for itself.
+
+export interface SettingStore {
+  find(name: string): Promise<string | undefined>;
+  save(name: string, value: string): Promise<void>;
+  /** Saves the value unless the setting exists already. Returns the value that is stored afterwards. */
+  saveIfAbsent(name: string, value: string): Promise<string>;
+}

@@ -1,0 +1,12 @@
+// The refusals that name a field of a request, or that it asks for something that is not there.
+import { ERRORS, type Refusal, refuse } from "./errors.ts";
+
+export const NOT_FOUND: Refusal = refuse(ERRORS.notFound);
+
+export function refuseField(field: string, reason: string): Refusal {
+  return refuseFields({ [field]: reason });
+}
+
+export function refuseFields(details: Readonly<Record<string, string>>): Refusal {
+  return refuse(ERRORS.invalidRequest, { details });
+}

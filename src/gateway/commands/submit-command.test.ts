@@ -1,0 +1,107 @@
+// What a submission is answered with while and after the disk works on it.
+import { describe, expect, test } from "bun:test";
+import { isRefusal, StoreUnavailable } from "../../core/errors.ts";
+import type { Acceptance, CommandDraft } from "../../core/ports/commands.ts";
+import { createSubmitCommand } from "./submit-command.ts";
+
+const RECEIPT = { commandId: "cmd_1", position: 1, queuedAt: 5 };
+const draft = (change: Partial<CommandDraft> = {}): CommandDraft => ({
+  serverId: "srv_1",
+  keyId: "key_1",
+  text: ":h",
+  idempotencyKey: "k",
+  ...change,
+});
+
+/** A store whose answers the test gives. */
+function createSubmission(intervalMs = 5_000) {
+  const waiting: PromiseWithResolvers<Acceptance>[] = [];
+  const notified: string[] = [];
+  const submit = createSubmitCommand({
+    commands: {
+      accept: () => {
+        const one = Promise.withResolvers<Acceptance>();
+        waiting.push(one);
+        return one.promise;
+      },
+    },
+    intervalMs,
+    notify: (serverId) => notified.push(serverId),
+  });
+  return { submit: (change?: Partial<CommandDraft>) => submit(draft(change), 5), waiting, notified };
+}
+
+describe("a submission", () => {
+  test("is answered after the store has accepted it, and the dispatcher is told then, not before", async () => {
+    const { submit, waiting, notified } = createSubmission();
+    let isAnswered = false;
+    const answer = submit().finally(() => {
+      isAnswered = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([isAnswered, notified]).toEqual([false, []]);
+    waiting[0]?.resolve({ receipt: RECEIPT });
+    expect(await answer).toEqual(RECEIPT);
+    expect(notified).toEqual(["srv_1"]);
+  });
+
+  test("with an Idempotency-Key that is under way is 409/5105 and never reaches the store", async () => {
+    const { submit, waiting } = createSubmission();
+    const first = submit();
+    const second = await submit({ text: ":other" });
+    expect(isRefusal(second) && second.refused).toMatchObject({ code: 5105, status: 409 });
+    expect(waiting).toHaveLength(1);
+    waiting[0]?.resolve({ receipt: RECEIPT });
+    await first;
+    void submit();
+    expect(waiting).toHaveLength(2);
+  });
+
+  test.each([
+    ["another API key", { keyId: "key_2" }],
+    ["another Idempotency-Key", { idempotencyKey: "l" }],
+    ["no Idempotency-Key", { idempotencyKey: undefined }],
+  ])("of %s waits for nobody", (_, change) => {
+    const { submit, waiting } = createSubmission();
+    void submit();
+    void submit(change);
+    expect(waiting).toHaveLength(2);
+  });
+
+  test("that the store cannot keep throws, tells no dispatcher, and may be tried again", async () => {
+    const { submit, waiting, notified } = createSubmission();
+    const first = submit();
+    waiting[0]?.reject(new StoreUnavailable("full"));
+    expect(await first.catch((error) => error)).toBeInstanceOf(StoreUnavailable);
+    expect(notified).toEqual([]);
+    const second = submit();
+    waiting[1]?.resolve({ receipt: RECEIPT });
+    expect(await second).toEqual(RECEIPT);
+  });
+
+  test.each([
+    [5_000, 5],
+    [1, 1],
+    [1_001, 2],
+  ])(
+    "to a full queue with a pace of %d ms is 5015 and may come back after %d s",
+    async (intervalMs, seconds) => {
+      const { submit, waiting, notified } = createSubmission(intervalMs);
+      const answer = submit();
+      waiting[0]?.resolve({ declined: "full" });
+      expect(await answer).toMatchObject({
+        refused: { code: 5015, status: 429 },
+        fields: { retry_after: seconds },
+        headers: { "Retry-After": String(seconds) },
+      });
+      expect(notified).toEqual([]);
+    },
+  );
+
+  test("with a used Idempotency-Key and another text is 422/5105", async () => {
+    const { submit, waiting } = createSubmission();
+    const answer = submit();
+    waiting[0]?.resolve({ declined: "mismatch" });
+    expect(await answer).toMatchObject({ refused: { code: 5105, status: 422 } });
+  });
+});

@@ -1,0 +1,51 @@
+// May this key ask again now? Turns the verdict of the limit into what the caller is told.
+import type { KeyIdentity } from "../../core/api-key.ts";
+import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
+import type { MaybePromise } from "../../core/maybe-promise.ts";
+import type { LimitStore } from "../../core/ports/limits.ts";
+import { LIMIT_PER_WINDOW, secondsUntil, type Verdict } from "../../core/rate-limit.ts";
+
+/** What a counted answer tells about the limit, whatever else it says. */
+export type LimitReport = { readonly remaining: number; readonly resetAt: number };
+
+/** `report` is null for requests that do not count. */
+export type Admission = { readonly report: LimitReport | null; readonly refusal: Refusal | null };
+
+const NOT_COUNTED: Admission = { report: null, refusal: null };
+
+export function admit(
+  limits: Pick<LimitStore, "judge">,
+  key: KeyIdentity,
+  now: number,
+  isCounted: boolean,
+): MaybePromise<Admission> {
+  const verdict = limits.judge(key, now, isCounted);
+  return verdict instanceof Promise ? verdict.then(toAdmission) : toAdmission(verdict);
+}
+
+function toAdmission(verdict: Verdict): Admission {
+  const { count, resetAt, blockedUntil } = verdict.state;
+  switch (verdict.outcome) {
+    case "uncounted":
+      return NOT_COUNTED;
+    case "admitted":
+      return { report: { remaining: LIMIT_PER_WINDOW - count, resetAt }, refusal: null };
+    case "limited":
+      return { report: { remaining: 0, resetAt }, refusal: refuseLimited(count, resetAt, verdict.now) };
+    case "blocked":
+      return { report: null, refusal: refuseBlocked(blockedUntil, verdict.now) };
+  }
+}
+
+function refuseLimited(count: number, resetAt: number, now: number): Refusal {
+  const seconds = secondsUntil(resetAt, now);
+  const excess = count - LIMIT_PER_WINDOW;
+  const details = { limit: LIMIT_PER_WINDOW, count, excess, reset_at: resetAt };
+  return refuse(ERRORS.rateLimited, { retry_after: seconds, details }, { "Retry-After": String(seconds) });
+}
+
+function refuseBlocked(blockedUntil: number, now: number): Refusal {
+  const seconds = secondsUntil(blockedUntil, now);
+  const fields = { blocked_until: blockedUntil, retry_after: seconds };
+  return refuse(ERRORS.spamBlocked, fields, { "Retry-After": String(seconds) });
+}

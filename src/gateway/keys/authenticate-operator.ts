@@ -1,0 +1,63 @@
+// Is this the operator? Compares a bearer token with the master key, or another operator's secret, in constant time, and
+// sends away addresses that go on guessing.
+import { createHash, timingSafeEqual } from "node:crypto";
+import { type Attempts, judgeAttempt } from "../../core/attempts.ts";
+import { parseBearer } from "../../core/bearer.ts";
+import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
+import { secondsUntil } from "../../core/rate-limit.ts";
+import { MISSING_TOKEN } from "./authenticate.ts";
+
+const WRONG_KEY: Refusal = refuse(ERRORS.invalidMasterKey, undefined, { "WWW-Authenticate": "Bearer" });
+export const GUESSING_ADDRESSES_MAX = 10_000;
+const FINGERPRINT_LENGTH = 8;
+
+export type CheckOperator = (header: string | null) => Refusal | undefined;
+
+/** Only hashes are kept and compared, so neither content nor length shows in the time it takes. */
+export function createOperatorCheck(secrets: readonly (string | undefined)[]): CheckOperator {
+  const hashes = secrets.filter((secret) => secret !== undefined).map(sha256);
+  return (header) => {
+    const bearer = parseBearer(header);
+    if (bearer.kind === "missing") return MISSING_TOKEN;
+    if (bearer.kind === "malformed") return WRONG_KEY;
+    const given = sha256(bearer.token);
+    let isRight = false;
+    for (const hash of hashes) isRight = timingSafeEqual(hash, given) || isRight;
+    return isRight ? undefined : WRONG_KEY;
+  };
+}
+
+export type GuessLimit = {
+  /** What a wrong key is answered: the plain refusal, or that there were too many. */
+  judge(refusal: Refusal, address: string, now: number): Refusal;
+  readonly size: () => number;
+};
+
+/** Remembers wrong tries by address; when too many addresses guess, the one that began first is forgotten. */
+export function createGuessLimit(): GuessLimit {
+  const guesses = new Map<string, Attempts>();
+  return {
+    size: () => guesses.size,
+    judge(refusal, address, now) {
+      // A missing key is no try.
+      if (refusal.refused !== ERRORS.invalidMasterKey) return refusal;
+      const { attempts, answeredFrom } = judgeAttempt(guesses.get(address) ?? [], now);
+      const [oldest] = guesses.keys();
+      if (guesses.size >= GUESSING_ADDRESSES_MAX && oldest !== undefined) guesses.delete(oldest);
+      if (attempts.length === 1) guesses.delete(address);
+      guesses.set(address, attempts);
+      if (answeredFrom <= now) return refusal;
+      const seconds = secondsUntil(answeredFrom, now);
+      return refuse(ERRORS.tooManyAttempts, { retry_after: seconds }, { "Retry-After": String(seconds) });
+    },
+  };
+}
+
+/** Tells master keys apart in the audit log. Too short to guess a key by, and of no use for anything else. */
+export function fingerprintOf(masterKey: string): string {
+  return sha256(`fingerprint:${masterKey}`).toString("hex").slice(0, FINGERPRINT_LENGTH);
+}
+
+function sha256(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

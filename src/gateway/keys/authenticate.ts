@@ -1,0 +1,81 @@
+// Finds the key behind an Authorization header, or says why there is none.
+import { type ApiKey, isExpired } from "../../core/api-key.ts";
+import { parseBearer } from "../../core/bearer.ts";
+import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
+import type { MaybePromise } from "../../core/maybe-promise.ts";
+import type { KeyStore } from "../../core/ports/keys.ts";
+import { hashToken, isWellFormedToken, TOKEN_LENGTH } from "../../core/token.ts";
+import { type Account, openAccount } from "./usage-meter.ts";
+
+const CHALLENGE = { "WWW-Authenticate": "Bearer" };
+export const MISSING_TOKEN: Refusal = refuse(ERRORS.missingToken, undefined, CHALLENGE);
+export const INVALID_TOKEN: Refusal = refuse(ERRORS.invalidToken, undefined, CHALLENGE);
+
+const CACHED_MAX = 500_000;
+const CLEAR_EVERY_MS = 60_000;
+/** "Bearer", a space, a token. Other spellings are accepted but not cached. */
+const CACHED_LENGTH = "Bearer ".length + TOKEN_LENGTH;
+
+type KeyLookup = Pick<KeyStore, "find" | "findNew" | "version">;
+
+/**
+ * Caches the account behind each header, so that a caller's next request needs no parsing, hashing or lookup. Any change
+ * to a key clears the cache. Invalid tokens are never cached. A full cache is cleared, but at most once a minute: with
+ * more callers than it holds, clearing more often would only cost time.
+ */
+export class Authenticator {
+  readonly max: number;
+  readonly #keys: KeyLookup;
+  readonly #cache = new Map<string, Account>();
+  #cachedVersion: number;
+  #clearedAt = 0;
+
+  constructor(keys: KeyLookup, max = CACHED_MAX) {
+    this.#keys = keys;
+    this.max = max;
+    this.#cachedVersion = keys.version;
+  }
+
+  get size(): number {
+    return this.#cache.size;
+  }
+
+  /** Answers at once, unless the token is new to a store that other instances write to. */
+  authenticate(header: string | null, now: number): MaybePromise<Account | Refusal> {
+    if (header === null) return MISSING_TOKEN;
+    if (this.#cachedVersion !== this.#keys.version) {
+      this.#cachedVersion = this.#keys.version;
+      this.#cache.clear();
+    }
+    const account = this.#cache.get(header);
+    if (account) return isExpired(account, now) ? INVALID_TOKEN : account;
+    return this.#lookUp(header, now);
+  }
+
+  #lookUp(header: string, now: number): MaybePromise<Account | Refusal> {
+    const bearer = parseBearer(header);
+    if (bearer.kind === "missing") return MISSING_TOKEN;
+    if (bearer.kind === "malformed" || !isWellFormedToken(bearer.token)) return INVALID_TOKEN;
+    const tokenHash = hashToken(bearer.token);
+    const key = this.#keys.find(tokenHash, now) ?? this.#keys.findNew(tokenHash, now);
+    return key instanceof Promise
+      ? key.then((found) => this.#open(header, found, now))
+      : this.#open(header, key, now);
+  }
+
+  #open(header: string, key: ApiKey | undefined, now: number): Account | Refusal {
+    if (!key) return INVALID_TOKEN;
+    const account = openAccount(key);
+    if (header.length === CACHED_LENGTH) this.#remember(header, account, now);
+    return account;
+  }
+
+  #remember(header: string, account: Account, now: number): void {
+    if (this.#cache.size >= this.max) {
+      if (Math.abs(now - this.#clearedAt) < CLEAR_EVERY_MS) return;
+      this.#clearedAt = now;
+      this.#cache.clear();
+    }
+    this.#cache.set(header, account);
+  }
+}

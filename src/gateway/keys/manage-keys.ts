@@ -1,0 +1,188 @@
+// What an operator does with API keys. Every change is checked first and noted with who made it; tokens are shown to the
+// operator once and kept nowhere.
+import { isDeepStrictEqual } from "node:util";
+import { parseAddressRange } from "../../core/address.ts";
+import type { KeyUpdate, NewKey, Rotation } from "../../core/admin-requests.ts";
+import { DEFAULT_RIGHTS, type KeyRights } from "../../core/api-key.ts";
+import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
+import type { Actor } from "../../core/ports/audit.ts";
+import type { KeyChange, KeyDetails } from "../../core/ports/keys.ts";
+import type { PageRequest } from "../../core/ports/pages.ts";
+import type { Store } from "../../core/ports/store.ts";
+import { NOT_FOUND, refuseField, refuseFields } from "../../core/refuse-field.ts";
+import { toSectionNames, toSectionSet } from "../../core/sections.ts";
+import { hashToken, mintToken, type RandomBytes } from "../../core/token.ts";
+
+const REVOKED: Refusal = refuse(ERRORS.conflict, { details: { key_id: "is revoked, and stays so" } });
+
+export type KeyParts = { readonly store: Store; readonly randomBytes: RandomBytes };
+
+/** A key as the admin API shows it, with null for what is not. */
+export function describeKey(key: KeyDetails) {
+  return {
+    key_id: key.keyId,
+    server_id: key.serverId,
+    label: key.label,
+    versions: key.versions,
+    sections: toSectionNames(key.sections),
+    commands: key.commands,
+    ip_allow: key.ipAllow,
+    expires_at: key.expiresAt,
+    suspended: key.isSuspended,
+    created_at: key.createdAt,
+    last_used_at: key.lastUsedAt,
+    revoked_at: key.revokedAt,
+  };
+}
+
+export async function createKey(
+  { store, randomBytes }: KeyParts,
+  request: NewKey,
+  actor: Actor,
+  now: number,
+): Promise<{ key: KeyDetails; token: string } | Refusal> {
+  const refusal = findBadRight(request, now);
+  if (refusal) return refusal;
+  const { server_id: serverId, label, expires_at: expiresAt = null } = request;
+  const token = mintToken(randomBytes);
+  const rights = { ...DEFAULT_RIGHTS, ...toRights(request) };
+  const after = { server_id: serverId, label, ...showRights(rights), expires_at: expiresAt };
+  const note = { at: now, action: "key.created", actor, details: { after } };
+  const key = await store.keys.create(
+    { ...rights, serverId, label, expiresAt, tokenHash: hashToken(token) },
+    now,
+    note,
+  );
+  return key ? { key, token } : refuseField("server_id", "there is no such server");
+}
+
+export async function changeKey(
+  { store }: KeyParts,
+  keyId: string,
+  request: KeyUpdate,
+  actor: Actor,
+  now: number,
+): Promise<KeyDetails | Refusal> {
+  const old = await store.keys.findDetails(keyId);
+  if (!old) return NOT_FOUND;
+  if (old.revokedAt !== null) return REVOKED;
+  const refusal = findBadRight(request, now);
+  if (refusal) return refusal;
+  const { label, expires_at: expiresAt, suspended: isSuspended } = request;
+  const change: KeyChange = {
+    ...toRights(request),
+    ...(label !== undefined && { label }),
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(isSuspended !== undefined && { isSuspended }),
+  };
+  const details = compare(describeKey(old), describeKey({ ...old, ...change }));
+  if (!details) return old;
+  const note = { at: now, action: "key.changed", actor, details };
+  return (await store.keys.update(keyId, change, note)) ?? REVOKED;
+}
+
+export async function rotateKey(
+  { store, randomBytes }: KeyParts,
+  keyId: string,
+  request: Rotation,
+  actor: Actor,
+  now: number,
+): Promise<{ token: string; oldValidUntil: number } | Refusal> {
+  if (!(await store.keys.findDetails(keyId))) return NOT_FOUND;
+  const { grace_seconds: graceSeconds = 0 } = request;
+  const token = mintToken(randomBytes);
+  const oldValidUntil = now + graceSeconds * 1000;
+  const details = { after: { old_token_valid_until: oldValidUntil } };
+  const note = { at: now, action: "key.rotated", actor, details };
+  const isDone = await store.keys.rotate(keyId, hashToken(token), oldValidUntil, now, note);
+  return isDone ? { token, oldValidUntil } : REVOKED;
+}
+
+/** Undefined when the key is revoked, however often this is asked. */
+export async function revokeKey(
+  { store }: KeyParts,
+  keyId: string,
+  actor: Actor,
+  now: number,
+): Promise<Refusal | undefined> {
+  const note = { at: now, action: "key.revoked", actor, details: { after: { revoked_at: now } } };
+  return (await store.keys.revoke(keyId, now, note)) ? undefined : NOT_FOUND;
+}
+
+/** The blocks in force, with what tells an operator whose they are. */
+export async function listBlocks(store: Store, { limit, cursor = "" }: PageRequest, now: number) {
+  const blocks = (await store.limits.listBlocks(now)).toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
+  const rest = blocks.filter(({ keyId }) => keyId > cursor);
+  const shown = rest.slice(0, limit);
+  const items = shown.map(async ({ keyId, blockedUntil }) => {
+    const key = await store.keys.findDetails(keyId);
+    return {
+      key_id: keyId,
+      server_id: key?.serverId ?? null,
+      label: key?.label ?? null,
+      blocked_until: blockedUntil,
+    };
+  });
+  const next = rest.length > limit ? (shown.at(-1)?.keyId ?? null) : null;
+  return { items: await Promise.all(items), next };
+}
+
+export async function liftBlock(
+  { store }: KeyParts,
+  keyId: string,
+  actor: Actor,
+  now: number,
+): Promise<Refusal | undefined> {
+  if (!(await store.keys.findDetails(keyId))) return NOT_FOUND;
+  const block = (await store.limits.listBlocks(now)).find((found) => found.keyId === keyId);
+  const details = { before: { blocked_until: block?.blockedUntil ?? null } };
+  await store.limits.liftBlock(keyId, now, { at: now, action: "block.lifted", actor, details });
+  return undefined;
+}
+
+/** What a schema cannot say. What was sent is not repeated: it may be a secret that somebody put into the wrong field. */
+function findBadRight(request: NewKey | KeyUpdate, now: number): Refusal | undefined {
+  const details: Record<string, string> = {};
+  const badRange = request.ip_allow?.findIndex((entry) => !parseAddressRange(entry)) ?? -1;
+  if (badRange !== -1) {
+    details.ip_allow = `has neither an address nor a range like 10.0.0.0/8 in place ${badRange + 1}`;
+  }
+  const names = request.commands?.map((name) => name.toLowerCase()) ?? [];
+  if (new Set(names).size < names.length) {
+    details.commands = "has a name twice; case makes no difference";
+  }
+  if (typeof request.expires_at === "number" && request.expires_at <= now) {
+    details.expires_at = "must be a time to come in epoch milliseconds, or null";
+  }
+  return Object.keys(details).length === 0 ? undefined : refuseFields(details);
+}
+
+function toRights({
+  versions,
+  sections,
+  commands,
+  ip_allow: ipAllow,
+}: NewKey | KeyUpdate): Partial<KeyRights> {
+  return {
+    ...(versions && { versions }),
+    ...(sections && { sections: toSectionSet(sections) }),
+    ...(commands && { commands }),
+    ...(ipAllow && { ipAllow }),
+  };
+}
+
+function showRights({ versions, sections, commands, ipAllow }: KeyRights) {
+  return { versions, sections: toSectionNames(sections), commands, ip_allow: ipAllow };
+}
+
+/** The fields that differ, as they were and as they are. Undefined when none does. */
+function compare(old: Record<string, unknown>, now: Record<string, unknown>) {
+  const before: Record<string, unknown> = {};
+  const after: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(now)) {
+    if (isDeepStrictEqual(old[name], value)) continue;
+    before[name] = old[name];
+    after[name] = value;
+  }
+  return Object.keys(after).length === 0 ? undefined : { before, after };
+}

@@ -1,0 +1,80 @@
+// What callers are told when the game API fails, seen through the relay: a refusal, or with GATEHOUSE_STALE_MS what is old.
+import { beforeEach, describe, expect, test } from "bun:test";
+import {
+  advance,
+  bad,
+  codeOf,
+  FRESH_MS,
+  good,
+  nameOf,
+  openRelay,
+  read,
+  refusalOf,
+  resetStage,
+  stage,
+} from "../../../test/relay-stage.ts";
+
+beforeEach(resetStage);
+
+describe("a refusal", () => {
+  test("is 400/5019 game_api_error with the game API's code and message, and nothing else", async () => {
+    stage.answerCall = () => bad(9999);
+    expect(await read()).toEqual({
+      refused: { code: 5019, status: 400, message: "game_api_error" },
+      fields: { upstream_code: 9999, upstream_message: "said 9999" },
+      headers: undefined,
+    });
+  });
+
+  test("has code 0 when the game API gave none", async () => {
+    stage.answerCall = () => bad(0);
+    expect(refusalOf(await read()).fields).toEqual({ upstream_code: 0, upstream_message: "said 0" });
+  });
+});
+
+describe("with GATEHOUSE_STALE_MS", () => {
+  const STALE_MS = 10_000;
+  beforeEach(async () => {
+    stage.relay = openRelay({ staleMs: STALE_MS });
+    await read();
+  });
+
+  test.each([0, 1001, 1002, 9999, 4001])(
+    "code %p: what is old is served until fresh and stale time are over",
+    async (code) => {
+      stage.answerCall = () => bad(code);
+      await advance(FRESH_MS + STALE_MS - 1);
+      expect(await read()).toMatchObject({ isHit: true });
+      expect(stage.calls).toHaveLength(2);
+      await advance(1);
+      expect(codeOf(await read())).toBe(code);
+    },
+  );
+
+  test("what is old is served while the breaker is open too", async () => {
+    await advance(FRESH_MS);
+    stage.answerCall = () => bad(0);
+    for (let i = 0; i < 8; i++) expect(nameOf(await read())).toBe("Town");
+    expect(stage.calls).toHaveLength(6);
+  });
+
+  test.each([2000, 2001, 2002, 2003, 2004, 3002])("code %p is news: nothing old is served", async (code) => {
+    await advance(FRESH_MS);
+    stage.answerCall = () => bad(code);
+    expect(codeOf(await read())).toBe(code);
+    expect(codeOf(await read())).toBe(code);
+  });
+
+  test("what is old is never served instead of asking", async () => {
+    await advance(FRESH_MS);
+    stage.answerCall = () => good({}, "New");
+    expect(nameOf(await read())).toBe("New");
+  });
+});
+
+test("without GATEHOUSE_STALE_MS a failure is reported, however young the last reading", async () => {
+  await read();
+  await advance(FRESH_MS);
+  stage.answerCall = () => bad(0);
+  expect(codeOf(await read())).toBe(0);
+});

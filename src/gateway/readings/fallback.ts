@@ -1,0 +1,55 @@
+// What callers get when the game API gives nothing new: a reading that is old but not too old, or a refusal that says why.
+import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
+import type { UpstreamFailure } from "../../core/ports/upstream.ts";
+import { secondsUntil } from "../../core/rate-limit.ts";
+import { BAD_KEY_CODES, OFFLINE, RATE_LIMITED } from "../../core/upstream-codes.ts";
+import type { BudgetKeeper } from "./budget-keeper.ts";
+import type { RelayMeter } from "./relay-meter.ts";
+import { isYounger, type Reading, type ServerStatus } from "./server-status.ts";
+
+const BUDGET_MESSAGE = "The game API's request budget is used up for the moment.";
+const PAUSE_MESSAGE = "The game API has limited our requests for the moment.";
+
+export type Fallback = {
+  /** What is old but within GATEHOUSE_STALE_MS beats a failure, unless the failure is news about the server itself. */
+  answerFailure(status: ServerStatus, failure: UpstreamFailure, now: number): Reading | Refusal;
+  /** The message of `failure` is for the server that was refused; it may name that server. */
+  answerRateLimit(
+    status: ServerStatus,
+    waitMs: number,
+    now: number,
+    failure?: UpstreamFailure,
+  ): Reading | Refusal;
+};
+
+export function createFallback(
+  { freshMs, staleMs }: { readonly freshMs: number; readonly staleMs: number },
+  keeper: Pick<BudgetKeeper, "msPaused">,
+  meter: Pick<RelayMeter, "staleHits">,
+): Fallback {
+  function findStale({ hit }: ServerStatus, now: number): Reading | undefined {
+    if (!hit || staleMs === 0) return undefined;
+    if (!isYounger(hit.snapshot.fetchedAt, freshMs + staleMs, now)) return undefined;
+    meter.staleHits++;
+    return hit;
+  }
+
+  return {
+    answerFailure(status, failure, now) {
+      const isNews = BAD_KEY_CODES.has(failure.code) || failure.code === OFFLINE;
+      const stale = isNews ? undefined : findStale(status, now);
+      return stale ?? refuseUpstream(failure.code, failure.message);
+    },
+    answerRateLimit(status, waitMs, now, failure) {
+      const stale = findStale(status, now);
+      if (stale) return stale;
+      const reason = failure?.message ?? (keeper.msPaused(now) > 0 ? PAUSE_MESSAGE : BUDGET_MESSAGE);
+      const headers = { "Retry-After": String(secondsUntil(now + waitMs, now)) };
+      return refuseUpstream(failure?.code ?? RATE_LIMITED, reason, headers);
+    },
+  };
+}
+
+function refuseUpstream(code: number, message: string, headers?: Record<string, string>): Refusal {
+  return refuse(ERRORS.gameApi, { upstream_code: code, upstream_message: message }, headers);
+}

@@ -1,0 +1,53 @@
+// Who else learns of a new reading. Listeners run after the callers have their answer and can neither delay nor break it.
+import { StoreUnavailable } from "../../core/errors.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { ServerParts } from "../../core/ports/upstream.ts";
+import { createSampler } from "../../core/sampler.ts";
+
+const FAULT_LOG_MS = 60_000;
+
+/** One successful call to the game API. */
+export type NewReading = {
+  readonly serverId: string;
+  readonly parts: ServerParts;
+  readonly fetchedAt: number;
+};
+
+export type ReadingListener = (reading: NewReading) => Promise<void>;
+
+type Entry = {
+  readonly purpose: string;
+  readonly listen: ReadingListener;
+  readonly sampleFault: ReturnType<typeof createSampler>;
+};
+
+export class ReadingListeners {
+  readonly #log: Log;
+  readonly #entries: Entry[] = [];
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** `purpose` names the listener in the log, as in "confirming commands". */
+  add(purpose: string, listen: ReadingListener): void {
+    this.#entries.push({ purpose, listen, sampleFault: createSampler(FAULT_LOG_MS) });
+  }
+
+  notify(reading: NewReading): void {
+    for (const entry of this.#entries) setImmediate(() => void this.#run(entry, reading));
+  }
+
+  async #run({ purpose, listen, sampleFault }: Entry, reading: NewReading): Promise<void> {
+    try {
+      await listen(reading);
+    } catch (error) {
+      // A store that does not answer is logged where callers notice it.
+      if (error instanceof StoreUnavailable) return;
+      sampleFault(reading.fetchedAt, (unlogged) => {
+        const fields = { err: error, server_id: reading.serverId, unlogged };
+        this.#log.warn(fields, `a reading could not be used for ${purpose}`);
+      });
+    }
+  }
+}

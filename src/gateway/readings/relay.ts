@@ -1,0 +1,154 @@
+// The read path: asks the game API once, however many callers ask Gatehouse. Answers from the last reading while it is
+// fresh, and from a remembered failure while asking again would be pointless.
+import { countCallsLeft } from "../../core/budget.ts";
+import type { Refusal } from "../../core/errors.ts";
+import type { GameServer } from "../../core/game-server.ts";
+import type { MaybePromise } from "../../core/maybe-promise.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { RelayShare } from "../../core/ports/relay-share.ts";
+import type { ServerStore } from "../../core/ports/servers.ts";
+import type { Upstream } from "../../core/ports/upstream.ts";
+import { BudgetKeeper } from "./budget-keeper.ts";
+import { createFallback, type Fallback } from "./fallback.ts";
+import { OtherInstances } from "./other-instances.ts";
+import { ReadingListeners } from "./reading-listeners.ts";
+import type { RelayMeter } from "./relay-meter.ts";
+import type { Reading, ServerStatus } from "./server-status.ts";
+import { ServerStatuses } from "./server-statuses.ts";
+import { BUDGET_PATIENCE_MS, Turns } from "./turns.ts";
+import type { UpstreamNotes } from "./upstream-notes.ts";
+import { UpstreamOutlook } from "./upstream-outlook.ts";
+import { UpstreamReader } from "./upstream-reader.ts";
+
+export type RelaySettings = {
+  /** How long one call to the game API may take, from beginning to end. */
+  readonly timeoutMs: number;
+  readonly freshMs: number;
+  readonly staleMs: number;
+  readonly hasGlobalKey: boolean;
+};
+
+export type RelayParts = {
+  readonly upstream: Pick<Upstream, "readServer">;
+  readonly servers: Pick<ServerStore, "readServerKey">;
+  readonly clock: Clock;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly settings: RelaySettings;
+  readonly meter: RelayMeter;
+  readonly log: Log;
+  /** Undefined when this is the only instance. */
+  readonly share?: RelayShare | undefined;
+  /** Undefined when the other instances know what the game API has forbidden. */
+  readonly notes?: UpstreamNotes | undefined;
+};
+
+export class Relay {
+  /** Called with every reading that this instance makes. */
+  readonly listeners: ReadingListeners;
+  /** For sending commands. */
+  readonly outlook: UpstreamOutlook;
+  /** The longest wait for our own call: a turn in the budget, one call, and some slack. */
+  readonly longestWaitMs: number;
+  readonly #meter: RelayMeter;
+  readonly #statuses: ServerStatuses;
+  readonly #keeper: BudgetKeeper;
+  readonly #turns: Turns;
+  readonly #fallback: Fallback;
+  readonly #reader: UpstreamReader;
+  readonly #others: OtherInstances | undefined;
+
+  constructor(parts: RelayParts) {
+    const { share, clock, sleep, notes, settings, meter, log, upstream, servers } = parts;
+    const { timeoutMs, freshMs } = settings;
+    const keeper = new BudgetKeeper(share, clock, notes);
+    const statuses = new ServerStatuses(settings, notes, clock());
+    const turns = new Turns(keeper, statuses, { hasOthers: share !== undefined, timeoutMs });
+    const fallback = createFallback(settings, keeper, meter);
+    const listeners = new ReadingListeners(log);
+    const state = { clock, sleep, log, keeper, statuses, fallback };
+    const reader = new UpstreamReader({ ...state, upstream, servers, freshMs, meter, turns, listeners });
+    this.longestWaitMs = BUDGET_PATIENCE_MS + timeoutMs + 1_000;
+    const others =
+      share && new OtherInstances({ ...state, share, reader, longestWaitMs: this.longestWaitMs });
+    this.listeners = listeners;
+    this.outlook = new UpstreamOutlook(statuses, keeper, others);
+    this.#meter = meter;
+    this.#statuses = statuses;
+    this.#keeper = keeper;
+    this.#turns = turns;
+    this.#fallback = fallback;
+    this.#reader = reader;
+    this.#others = others;
+  }
+
+  /** The state of the server, or 5019. Callers that come during a call share its answer. */
+  read(server: GameServer, now: number): MaybePromise<Reading | Refusal> {
+    const status = this.#statuses.of(server, now);
+    status.lastAskedAt = now;
+    status.lastUsedAt = now;
+    if (this.#statuses.isFresh(status, now) && status.hit) {
+      this.#meter.hits++;
+      return status.hit;
+    }
+    const known = this.#statuses.findKnownFailure(status, now);
+    if (known) return this.#fallback.answerFailure(status, known, now);
+    if (status.pending) {
+      this.#meter.coalesced++;
+      return status.pending;
+    }
+    const waitMs = this.#turns.msUntil(status, now);
+    const mayAsk = waitMs <= this.#turns.patienceMs(now);
+    const reading = mayAsk ? this.#refresh(status) : this.#others?.readKnown(status, waitMs);
+    if (!reading) return this.#fallback.answerRateLimit(status, waitMs, now);
+    status.pending = reading.finally(() => {
+      status.pending = undefined;
+    });
+    return status.pending;
+  }
+
+  /** Learns what other instances have done to the budget, a pause above all. */
+  async catchUp(): Promise<void> {
+    await this.#keeper.catchUp();
+  }
+
+  /** Forgets a deleted server, a refused key included. */
+  forget(serverId: string): void {
+    this.#statuses.forget(serverId);
+  }
+
+  /** Forgets the servers that another instance has deleted. */
+  forgetGone(isThere: (serverId: string) => boolean): void {
+    this.#statuses.forgetGone(isThere);
+  }
+
+  /** For people and metrics: nothing here holds a key or a player. */
+  describe(now: number) {
+    return {
+      budgetLimit: this.#keeper.budget.limit,
+      callsLeft: countCallsLeft(this.#keeper.budget, now),
+      pauseMs: this.#keeper.msPaused(now),
+      ...this.#statuses.describe(now),
+    };
+  }
+
+  /** What is wrong with the game API, in sentences that name no server and no key. */
+  listNotices(now: number): string[] {
+    const { pauseMs, openBreakers, refusedKeys, isGlobalKeyRefused } = this.describe(now);
+    const notices: string[] = [];
+    if (pauseMs > 0)
+      notices.push(`The game API has limited us; it is asked again in ${Math.ceil(pauseMs / 1000)} s.`);
+    if (openBreakers > 0) {
+      notices.push(`The game API fails for ${openBreakers} server(s); they are probed from time to time.`);
+    }
+    if (refusedKeys > 0)
+      notices.push(`The game API has refused ${refusedKeys} server key(s); they must be set anew.`);
+    if (isGlobalKeyRefused)
+      notices.push("The game API has refused GATEHOUSE_UPSTREAM_GLOBAL_KEY; nothing is asked.");
+    return notices;
+  }
+
+  #refresh(status: ServerStatus): Promise<Reading | Refusal> {
+    return this.#others ? this.#others.readTogether(status) : this.#reader.read(status);
+  }
+}

@@ -1,0 +1,60 @@
+// What reads know about the game API, as far as sending commands needs it, and what commands teach in turn.
+import { CLOSED_BREAKER, isCallDue, isOpen } from "../../core/breaker.ts";
+import type { GameServer } from "../../core/game-server.ts";
+import type { Delivery, UpstreamFailure } from "../../core/ports/upstream.ts";
+import type { CommandOutlook } from "../commands/command-dispatcher.ts";
+import type { BudgetKeeper } from "./budget-keeper.ts";
+import type { OtherInstances } from "./other-instances.ts";
+import type { ServerStatuses } from "./server-statuses.ts";
+
+/** While a read probes the game API, commands check again after this time. */
+const PROBE_RECHECK_MS = 250;
+
+export class UpstreamOutlook implements CommandOutlook {
+  readonly #statuses: ServerStatuses;
+  readonly #keeper: BudgetKeeper;
+  readonly #others: OtherInstances | undefined;
+
+  constructor(statuses: ServerStatuses, keeper: BudgetKeeper, others: OtherInstances | undefined) {
+    this.#statuses = statuses;
+    this.#keeper = keeper;
+    this.#others = others;
+  }
+
+  findRefusedKey(server: GameServer, now: number): UpstreamFailure | undefined {
+    return this.#statuses.findRefusedKey(server, now);
+  }
+
+  msUntilCommand(server: GameServer, now: number): number {
+    const pauseMs = this.#keeper.msPaused(now);
+    if (pauseMs > 0) return pauseMs;
+    const { breaker, pending } = this.#statuses.of(server, now);
+    if (!isOpen(breaker)) return 0;
+    // The one probe may be a command, unless a read is probing already.
+    if (isCallDue(breaker, now)) return pending ? PROBE_RECHECK_MS : 0;
+    return breaker.openUntil - now;
+  }
+
+  async catchUpOn(server: GameServer, now: number): Promise<void> {
+    if (this.#others) await this.#others.catchUpOn(this.#statuses.of(server, now));
+  }
+
+  noteSending(server: GameServer, now: number): void {
+    const status = this.#statuses.of(server, now);
+    // A command sent with an old key says nothing about the new one.
+    if (status.keyRevision === server.keyRevision) status.isSendingCommand = true;
+  }
+
+  noteDelivery(server: GameServer, delivery: Delivery, now: number): void {
+    const status = this.#statuses.find(server.serverId);
+    // The server was deleted meanwhile, or has a new key.
+    if (!status || status.keyRevision > server.keyRevision) return;
+    status.isSendingCommand = false;
+    status.lastUsedAt = now;
+    const { breaker, remembered } = status;
+    if (delivery.outcome === "done") status.breaker = CLOSED_BREAKER;
+    else if (!delivery.failure.isRateLimit) this.#statuses.learnFailure(status, delivery.failure, now);
+    const isNews = !Bun.deepEquals(status.breaker, breaker) || status.remembered !== remembered;
+    if (isNews) this.#others?.tell(status);
+  }
+}

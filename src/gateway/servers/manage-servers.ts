@@ -1,0 +1,67 @@
+// What an operator does with game servers. Every change is checked first and noted with who made it.
+import type { NewServer, ServerChange } from "../../core/admin-requests.ts";
+import type { Refusal } from "../../core/errors.ts";
+import type { GameServer } from "../../core/game-server.ts";
+import type { Actor } from "../../core/ports/audit.ts";
+import type { DeletedServer, ServerDraft } from "../../core/ports/servers.ts";
+import type { Store } from "../../core/ports/store.ts";
+import { NOT_FOUND, refuseField } from "../../core/refuse-field.ts";
+
+const NAME_TAKEN = "belongs to another server already";
+
+export async function addServer(
+  store: Store,
+  request: NewServer,
+  actor: Actor,
+  now: number,
+): Promise<GameServer | Refusal> {
+  const { name, server_key: serverKey, community = null } = request;
+  if (await store.servers.findByName(name)) return refuseField("name", NAME_TAKEN);
+  const note = { at: now, action: "server.created", actor, details: { after: { name, community } } };
+  return store.servers.create({ name, community, serverKey }, now, note);
+}
+
+export async function changeServer(
+  store: Store,
+  serverId: string,
+  request: ServerChange,
+  actor: Actor,
+  now: number,
+): Promise<GameServer | Refusal> {
+  const old = store.servers.find(serverId);
+  if (!old) return NOT_FOUND;
+  const { name, community, server_key: serverKey } = request;
+  if (name !== undefined && name !== old.name && (await store.servers.findByName(name))) {
+    return refuseField("name", NAME_TAKEN);
+  }
+  const before: Record<string, unknown> = {};
+  const after: Record<string, unknown> = {};
+  const change: { -readonly [K in keyof ServerDraft]?: ServerDraft[K] } = {};
+  if (name !== undefined && name !== old.name) {
+    change.name = name;
+    [before.name, after.name] = [old.name, name];
+  }
+  if (community !== undefined && community !== old.community) {
+    change.community = community;
+    [before.community, after.community] = [old.community, community];
+  }
+  if (serverKey !== undefined) {
+    change.serverKey = serverKey;
+    after.server_key = "set anew";
+  }
+  if (Object.keys(change).length === 0) return old;
+  const note = { at: now, action: "server.changed", actor, details: { before, after } };
+  return (await store.servers.update(serverId, change, note)) ?? NOT_FOUND;
+}
+
+export async function removeServer(
+  store: Store,
+  serverId: string,
+  actor: Actor,
+  now: number,
+): Promise<DeletedServer | Refusal> {
+  const old = store.servers.find(serverId);
+  const before = old && { name: old.name, community: old.community };
+  const note = { at: now, action: "server.deleted", actor, details: { before } };
+  return (await store.servers.delete(serverId, now, note)) ?? NOT_FOUND;
+}

@@ -1,0 +1,114 @@
+// The steps before every route of the public API: authenticate, admit, check rights. Behind them a handler knows its
+// caller.
+import { type ApiKey, findForbidden } from "../core/api-key.ts";
+import { isRefusal, type Refusal } from "../core/errors.ts";
+import type { GameServer } from "../core/game-server.ts";
+import type { MaybePromise } from "../core/maybe-promise.ts";
+import type { LimitStore } from "../core/ports/limits.ts";
+import type { ServerStore } from "../core/ports/servers.ts";
+import { NO_SECTIONS } from "../core/sections.ts";
+import { type Admission, admit, type LimitReport } from "../gateway/keys/admit.ts";
+import { type Authenticator, INVALID_TOKEN } from "../gateway/keys/authenticate.ts";
+import type { Account } from "../gateway/keys/usage-meter.ts";
+import { answerRefusal } from "./answers.ts";
+import type { Call, Handler } from "./call.ts";
+
+/** `report` is null when the request did not count. */
+export type Caller = {
+  readonly key: ApiKey;
+  readonly server: GameServer;
+  readonly report: LimitReport | null;
+};
+
+export type CallerHandler = (call: Call, caller: Caller) => MaybePromise<Response>;
+
+/** What a route is for decides whether its requests count, and which rights they need. */
+export type Purpose = {
+  readonly isCounted: boolean;
+  readonly isCommand: boolean;
+  /** Whether section names in the query ask for sections; on other routes they mean nothing. */
+  readonly hasSections: boolean;
+};
+export const READING: Purpose = { isCounted: true, isCommand: false, hasSections: true };
+export const INQUIRING: Purpose = { isCounted: true, isCommand: false, hasSections: false };
+export const COMMANDING: Purpose = { isCounted: false, isCommand: true, hasSections: false };
+export const FOLLOWING_UP: Purpose = { isCounted: true, isCommand: true, hasSections: false };
+
+export type CallerStepsParts = {
+  readonly authenticator: Authenticator;
+  readonly limits: Pick<LimitStore, "judge">;
+  readonly servers: Pick<ServerStore, "find">;
+  readonly findAddress: (call: Call) => string;
+};
+
+/** Nothing here waits unless it must: a promise for every request would cost more than all the steps. */
+export class CallerSteps {
+  readonly #parts: CallerStepsParts;
+
+  constructor(parts: CallerStepsParts) {
+    this.#parts = parts;
+  }
+
+  /** The handler behind the steps. */
+  before(purpose: Purpose, handler: CallerHandler): Handler {
+    return (call) => this.authenticate(call, purpose, handler);
+  }
+
+  authenticate(call: Call, purpose: Purpose, handler: CallerHandler): MaybePromise<Response> {
+    const header = call.request.headers.get("authorization");
+    const account = this.#parts.authenticator.authenticate(header, call.now);
+    return account instanceof Promise
+      ? account.then((found) => this.admit(call, found, purpose, handler))
+      : this.admit(call, account, purpose, handler);
+  }
+
+  admit(
+    call: Call,
+    account: Account | Refusal,
+    purpose: Purpose,
+    handler: CallerHandler,
+  ): MaybePromise<Response> {
+    if (isRefusal(account)) return answerRefusal(call, account);
+    call.account = account;
+    const admission = admit(this.#parts.limits, account, call.now, purpose.isCounted);
+    return admission instanceof Promise
+      ? admission.then((judged) => this.checkRights(call, account, judged, purpose, handler))
+      : this.checkRights(call, account, admission, purpose, handler);
+  }
+
+  checkRights(
+    call: Call,
+    key: ApiKey,
+    { refusal, report }: Admission,
+    purpose: Purpose,
+    handler: CallerHandler,
+  ): MaybePromise<Response> {
+    call.report = report;
+    if (refusal) return answerRefusal(call, refusal, report);
+    const server = this.#parts.servers.find(key.serverId);
+    if (!server) return answerRefusal(call, INVALID_TOKEN, report);
+    const forbidden = this.#findForbidden(call, key, server, purpose);
+    return forbidden ? answerRefusal(call, forbidden, report) : handler(call, { key, server, report });
+  }
+
+  /** The caller's key, if it may still send commands. Reading the body took time, and the key may have changed. */
+  async recheckCommander(call: Call, now: number): Promise<ApiKey | Refusal> {
+    const { authenticator, servers } = this.#parts;
+    const key = await authenticator.authenticate(call.request.headers.get("authorization"), now);
+    if (isRefusal(key)) return key;
+    const server = servers.find(key.serverId);
+    return server ? (this.#findForbidden(call, key, server, COMMANDING) ?? key) : INVALID_TOKEN;
+  }
+
+  #findForbidden(call: Call, key: ApiKey, server: GameServer, purpose: Purpose): Refusal | undefined {
+    const { grant } = key;
+    return findForbidden(grant, {
+      version: "v2",
+      community: call.target.params.community,
+      serverCommunity: server.community,
+      sections: purpose.hasSections ? call.target.sections : NO_SECTIONS,
+      isCommand: purpose.isCommand,
+      address: grant.allowedFrom ? this.#parts.findAddress(call) : "",
+    });
+  }
+}

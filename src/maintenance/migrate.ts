@@ -1,0 +1,131 @@
+// gatehouse migrate: moves everything that must not be lost from one store to another, and looks whether it arrived.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { StartRefused } from "../core/errors.ts";
+import type { Log } from "../core/ports/log.ts";
+import type { PortableItem, PortableStore } from "../core/ports/portable-store.ts";
+import { openDataFolder } from "../data-folder.ts";
+import { parseRedisAddress } from "../store/redis/parse-address.ts";
+import { createSealer } from "../store/sealer.ts";
+import { markMigration, refuseUnfinished } from "../store/unfinished-migration.ts";
+
+const BATCH = 200;
+const COMMAND_LEASE_MS = 10_000;
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+export type Counts = Record<PortableItem["kind"], number>;
+export type Migration = { readonly moved: Counts };
+
+export type MigrationSettings = {
+  readonly from: string;
+  readonly to: string;
+  readonly dataDir: string;
+  /** Undefined: the data folder's own. */
+  readonly secret: string | undefined;
+  readonly onProgress: (done: number, total: number) => void;
+};
+
+/** Throws StartRefused when something is in the way; the source keeps all that it has. */
+export async function migrate(settings: MigrationSettings): Promise<Migration> {
+  const { from, to, onProgress } = settings;
+  if (from === to) throw new StartRefused("--from and --to are the same store", 2);
+  const database = join(settings.dataDir, "gatehouse.db");
+  if (from === "sqlite" && !existsSync(database)) {
+    throw new StartRefused(`there is no ${database} — set GATEHOUSE_DATA_DIR or --data-dir`);
+  }
+  const source = await open(from, settings);
+  try {
+    await refuseUnfinished(source.settings);
+    const others = await source.countOtherInstances();
+    if (others > 0)
+      throw new StartRefused(`${others} instance(s) of Gatehouse still use ${hide(from)} — stop them first`);
+    const target = await open(to, settings);
+    try {
+      await refuseUsed(target, to);
+      const items = await collect(source);
+      await markMigration(target.settings, false);
+      const moved: Counts = { server: 0, key: 0, block: 0, command: 0 };
+      for (let done = 0; done < items.length; done += BATCH) {
+        const batch = items.slice(done, done + BATCH);
+        await target.writeItems(batch);
+        for (const { kind } of batch) moved[kind]++;
+        onProgress(Math.min(done + BATCH, items.length), items.length);
+      }
+      compare(items, await collect(target), to);
+      await markMigration(target.settings, true);
+      return { moved };
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+async function open(name: string, { dataDir, secret }: MigrationSettings): Promise<PortableStore> {
+  const folder = openDataFolder(dataDir);
+  const known = secret ?? folder.findSecret("secret.key");
+  if (known === undefined) {
+    throw new StartRefused(
+      `there is no secret.key in ${folder.path} — put it there, or set GATEHOUSE_SECRET`,
+    );
+  }
+  const sealer = createSealer(known);
+  if (name === "sqlite") {
+    const { openSqliteStore } = await import("../store/sqlite/sqlite-store.ts");
+    return openSqliteStore({ path: folder.databasePath, sealer, log: SILENT, clock: Date.now });
+  }
+  const address = parseRedisAddress(name);
+  if (!address) throw new StartRefused("one of the stores is neither sqlite nor the address of a Redis", 2);
+  const { openRedisStore } = await import("../store/redis/redis-store.ts");
+  const { PATIENT_ANSWER_WITHIN_MS: answerWithinMs } = await import("../store/redis/redis-link.ts");
+  return openRedisStore({ address, sealer, log: SILENT, commandLeaseMs: COMMAND_LEASE_MS, answerWithinMs });
+}
+
+async function collect(store: PortableStore): Promise<PortableItem[]> {
+  const items: PortableItem[] = [];
+  for await (const item of store.readItems()) items.push(item);
+  return items;
+}
+
+async function refuseUsed(target: PortableStore, name: string): Promise<void> {
+  const others = await target.countOtherInstances();
+  if (others > 0)
+    throw new StartRefused(`${others} instance(s) of Gatehouse use ${hide(name)} already — stop them first`);
+  for await (const _ of target.readItems()) {
+    throw new StartRefused(`${hide(name)} is not empty; nothing was moved — choose an empty store`);
+  }
+}
+
+/** Field by field: an operator who has moved must not find out later. */
+function compare(allSent: readonly PortableItem[], allArrived: readonly PortableItem[], name: string): void {
+  // A block may have ended on the way.
+  const sent = allSent.filter(({ kind }) => kind !== "block");
+  const arrived = allArrived.filter(({ kind }) => kind !== "block");
+  const found = new Map(arrived.map((item) => [nameOf(item), item]));
+  const missing = sent.filter((item) => !isDeepStrictEqual(found.get(nameOf(item)), item));
+  if (missing.length === 0 && arrived.length === sent.length) return;
+  const [first] = missing;
+  throw new StartRefused(
+    `${missing.length} of ${sent.length} did not arrive as they were${first ? `, ${nameOf(first)} for one` : ""} — ` +
+      `empty ${hide(name)} and try again; the source is as it was`,
+  );
+}
+
+function nameOf(item: PortableItem): string {
+  switch (item.kind) {
+    case "server":
+      return item.server.serverId;
+    case "key":
+      return item.key.keyId;
+    case "block":
+      return `block of ${item.block.keyId}`;
+    case "command":
+      return item.command.commandId;
+  }
+}
+
+function hide(name: string): string {
+  return name.replace(/\/\/.*@/s, "//[redacted]@");
+}
