@@ -9,6 +9,9 @@ const ROOT = join(import.meta.dir, "..");
 const SOURCE = join(ROOT, "src/dashboard");
 export const DASHBOARD_FOLDER = join(ROOT, "dist/dashboard");
 const FILES_OF_PAGE = "<!-- files -->";
+const ASSETS = "/assets/";
+/** Smaller chunks are joined where possible: each is a request of its own. */
+const CHUNK_BYTES_MIN = 16_384;
 /** A little more than an editor takes to save several files. */
 const SETTLE_MS = 100;
 
@@ -35,7 +38,11 @@ export async function buildDashboard(folder = DASHBOARD_FOLDER): Promise<Dashboa
     sourcemap: "none",
     define: { "process.env.NODE_ENV": '"production"' },
     naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
-    publicPath: "/assets/",
+    publicPath: ASSETS,
+    minChunkSize: CHUNK_BYTES_MIN,
+    // Late files import only files that the page has already loaded.
+    modulePreload: false,
+    metafile: true,
   });
   const files: Record<string, { type: string; etag: string }> = {};
   const draft = `${folder}.draft-${process.pid}`;
@@ -55,17 +62,19 @@ export async function buildDashboard(folder = DASHBOARD_FOLDER): Promise<Dashboa
   try {
     const entry = built.outputs.find(({ kind }) => kind === "entry-point");
     if (!entry) throw new TypeError("the bundler made no entry");
-    const main = await entry.text();
-    const firstNames = new Set([basename(entry.path)]);
-    for (const output of built.outputs) {
-      if (output.path.endsWith(".css")) firstNames.add(basename(output.path));
-    }
-    await followImports(main, built.outputs, firstNames);
+    const entryName = basename(entry.path);
+    const firstNames = listFirstNames(built);
     for (const output of built.outputs) {
       const name = basename(output.path);
-      add(name, new Uint8Array(await output.arrayBuffer()), firstNames.has(name));
+      const isFirst = firstNames.has(name);
+      if (!name.endsWith(".js")) {
+        add(name, new Uint8Array(await output.arrayBuffer()), isFirst);
+        continue;
+      }
+      const text = callImportLate(await output.text(), listImports(built, output.path, "dynamic-import"));
+      add(name, output === entry ? text + importAll(firstNames, entryName) : text, isFirst);
     }
-    const tags = Array.from(firstNames, (name) => tagOf(name, basename(entry.path))).sort();
+    const tags = Array.from(firstNames, (name) => tagOf(name, entryName)).sort();
     const page = readFileSync(join(SOURCE, "index.html"), "utf8");
     add(INDEX_NAME, page.replace(FILES_OF_PAGE, tags.join("\n    ")), true);
     const manifest: DashboardManifest = { files };
@@ -90,25 +99,50 @@ function putInPlace(draft: string, folder: string): void {
   }
 }
 
-/** Adds the chunks that `text` imports at once, and those that they import: the browser can ask for all of them together. */
-async function followImports(
-  text: string,
-  outputs: readonly Bun.BuildArtifact[],
-  names: Set<string>,
-): Promise<void> {
-  for (const output of outputs) {
-    const name = basename(output.path);
-    if (names.has(name) || !new RegExp(`(?:from|import)\\s*"[^"]*${RegExp.escape(name)}"`).test(text))
-      continue;
-    names.add(name);
-    await followImports(await output.text(), outputs, names);
+/**
+ * The files that are loaded before the first view: the entry, the styles, and every chunk that another file imports
+ * statically, even a late file. The static imports of a late file then never fail. They must not: importLate can give
+ * another URL to the late file, but not to the chunks that it imports.
+ */
+function listFirstNames(built: Bun.BuildOutput): Set<string> {
+  const names = new Set<string>();
+  for (const { kind, path } of built.outputs) {
+    if (kind === "entry-point" || path.endsWith(".css")) names.add(basename(path));
+    if (!path.endsWith(".js")) continue;
+    for (const name of listImports(built, path, "import-statement")) names.add(name);
   }
+  return names;
+}
+
+function listImports(
+  { metafile }: Bun.BuildOutput,
+  path: string,
+  kind: "import-statement" | "dynamic-import",
+): string[] {
+  const output = metafile?.outputs[path];
+  if (!output) throw new TypeError(`the bundler does not say what ${path} imports`);
+  return output.imports.filter((each) => each.kind === kind).map((each) => basename(each.path));
+}
+
+/** Replaces `import("/assets/…")` of these files by importLate, which can load a file again after a failure. */
+function callImportLate(text: string, names: readonly string[]): string {
+  return names.reduce((before, name) => {
+    const after = before.replaceAll(`import("${ASSETS}${name}")`, `importLate("${ASSETS}${name}")`);
+    if (after === before) throw new TypeError(`the import() of ${name} was not found`);
+    return after;
+  }, text);
+}
+
+/** The browser evaluates these files before the entry: the page starts with all of them or not at all. */
+function importAll(names: ReadonlySet<string>, entryName: string): string {
+  const scripts = [...names].filter((name) => name.endsWith(".js") && name !== entryName);
+  return scripts.map((name) => `\nimport "${ASSETS}${name}";`).join("");
 }
 
 function tagOf(name: string, entryName: string): string {
-  if (name.endsWith(".css")) return `<link rel="stylesheet" href="/assets/${name}">`;
-  if (name !== entryName) return `<link rel="modulepreload" href="/assets/${name}">`;
-  return `<script type="module" src="/assets/${name}"></script>`;
+  if (name.endsWith(".css")) return `<link rel="stylesheet" href="${ASSETS}${name}">`;
+  if (name !== entryName) return `<link rel="modulepreload" href="${ASSETS}${name}">`;
+  return `<script type="module" src="${ASSETS}${name}"></script>`;
 }
 
 function describeSizes({ first, all }: DashboardSizes): string {

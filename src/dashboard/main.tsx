@@ -1,4 +1,5 @@
 // Where the page starts.
+import "./late-import.ts";
 import "./page.css";
 import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";

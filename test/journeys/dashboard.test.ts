@@ -20,6 +20,11 @@ async function listAssets(): Promise<string[]> {
   return Array.from(page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g), ([, path = ""]) => path);
 }
 
+/** The static imports of a script. */
+function listImports(text: string): string[] {
+  return Array.from(text.matchAll(/(?:\bfrom|\bimport)\s*"([^"]+)"/g), ([, path = ""]) => path);
+}
+
 describe("the dashboard", () => {
   test("is at / for anybody, under a policy that allows no inline script and nobody but us", async () => {
     const response = await ask("/");
@@ -78,6 +83,21 @@ describe("the dashboard", () => {
     }
     expect(bytes).toBeGreaterThan(50_000);
     expect(bytes).toBeLessThan(350_000);
+  });
+
+  test("starts with every file that a view imports, so that only the view's own file can fail later", async () => {
+    const assets = await listAssets();
+    const [, entry = ""] = /<script type="module" src="([^"]+)"/.exec(await (await ask("/")).text()) ?? [];
+    const main = await (await ask(entry)).text();
+    const scripts = assets.filter((path) => path.endsWith(".js") && path !== entry);
+    expect(new Set(listImports(main))).toEqual(new Set(scripts));
+    const views = Array.from(main.matchAll(/\bimportLate\("([^"]+)"\)/g), ([, path = ""]) => path);
+    expect(views.length).toBeGreaterThanOrEqual(2);
+    for (const path of views) {
+      const imports = listImports(await (await ask(path)).text());
+      expect(imports.length).toBeGreaterThan(0);
+      expect(imports.filter((each) => !assets.includes(each))).toEqual([]);
+    }
   });
 
   test("that was not built is a plain page that says so, under the same policy", async () => {

@@ -1,5 +1,5 @@
-// A view whose code is loaded when it is first shown. Unlike React's `lazy` it does not keep a failure: whoever tries
-// again, or comes back, has it loaded anew. Browsers before 2026 keep one themselves; there, the second try reloads the page.
+// A view whose code is loaded when it is first shown. Unlike React's `lazy` it does not keep a failure: it loads the
+// code again when the reader tries again or comes back.
 import { Button } from "@mantine/core";
 import { type ComponentType, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -7,7 +7,6 @@ import { LoadingState, Notice } from "./states.tsx";
 
 export function lateView(load: () => Promise<ComponentType>): ComponentType {
   let Loaded: ComponentType | undefined;
-  let failures = 0;
   return function LateView() {
     const { t } = useTranslation("shell");
     const [state, setState] = useState<"loading" | "loaded" | "missing">(Loaded ? "loaded" : "loading");
@@ -18,10 +17,7 @@ export function lateView(load: () => Promise<ComponentType>): ComponentType {
           Loaded = View;
           setState("loaded");
         },
-        () => {
-          failures++;
-          setState("missing");
-        },
+        () => setState("missing"),
       );
     }, [state]);
     if (Loaded) return <Loaded />;
@@ -31,7 +27,7 @@ export function lateView(load: () => Promise<ComponentType>): ComponentType {
         icon="warning"
         title={t("missing")}
         action={
-          <Button variant="light" onClick={() => (failures < 2 ? setState("loading") : location.reload())}>
+          <Button variant="light" onClick={() => setState("loading")}>
             {t("tryAgain")}
           </Button>
         }

@@ -1,0 +1,18 @@
+// Imports the files that are loaded after the page has started. Some browsers remember a failed import() for as long as
+// the page is open and never ask for that URL again, so after a failure the file is imported under another URL.
+
+const failures = new Map<string, number>();
+
+/** The build replaces every `import("./file.ts")` of the dashboard by a call of this. */
+export async function importLate(url: string): Promise<unknown> {
+  const failed = failures.get(url) ?? 0;
+  try {
+    // The URL changes only after a failure, so no file is evaluated twice.
+    return await import(failed === 0 ? url : `${url}?retry=${failed}`);
+  } catch (error) {
+    failures.set(url, failed + 1);
+    throw error;
+  }
+}
+
+Object.assign(globalThis, { importLate });
