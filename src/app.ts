@@ -1,11 +1,11 @@
 // The composition root: the only file that knows every room. Builds Gatehouse from a configuration and starts it.
 import { randomBytes } from "node:crypto";
+import { findBuiltFile } from "./built-files.ts";
 import type { Config } from "./config.ts";
 import { createAddressList } from "./core/address.ts";
 import { NotReadyToStart, StartRefused, StoreUnavailable } from "./core/errors.ts";
 import type { Clock, Log, Store } from "./core/ports.ts";
 import { SECTIONS } from "./core/sections.ts";
-import { findDashboardFile } from "./dashboard-files.ts";
 import { openDataFolder } from "./data-folder.ts";
 import { obtainDemoToken, startDemoUpstream } from "./demo.ts";
 import { createAuthenticator } from "./gateway/authenticate.ts";
@@ -36,7 +36,7 @@ import { createMetrics } from "./http/metrics.ts";
 import { createTellOpenApi } from "./http/openapi/tell-openapi.ts";
 import { createOperatorOnly } from "./http/operator-only.ts";
 import { createReadServer, wantsGzip } from "./http/read-server.ts";
-import { reference } from "./http/reference/reference.ts";
+import { createReference } from "./http/reference/reference.ts";
 import type { Route } from "./http/router.ts";
 import { listRoutes } from "./http/routes.ts";
 import { createTargetFinder, TARGETS_MAX } from "./http/target.ts";
@@ -244,9 +244,9 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
           notify: (serverId) => dispatcher.notify(serverId),
         }),
       }),
-      dashboard: createDashboard(findDashboardFile),
+      dashboard: createDashboard((name) => findBuiltFile(`dashboard/${name}`)),
       tellOpenApi: createTellOpenApi({ listRoutes: () => routes, version: VERSION }),
-      reference,
+      reference: createReference((name) => findBuiltFile(`reference/${name}`)),
       tellAlive,
       tellReady: createTellReady({
         store,
