@@ -5,9 +5,11 @@ import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, wri
 import { basename, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { buildDashboard, DASHBOARD_FOLDER } from "./build-dashboard.ts";
+import { fetchReference, SCALAR_PATH } from "./fetch-reference.ts";
 import { obtainRuntime } from "./runtimes.ts";
 
 const ROOT = join(import.meta.dir, "..");
+const DIST = join(ROOT, "dist");
 const MIB = 1024 * 1024;
 const NAME_WIDTH = 14;
 
@@ -54,17 +56,22 @@ function parseTargets(names: readonly string[]): readonly Target[] {
   });
 }
 
-/** Puts the built dashboard into the binary: src/embedded-dashboard.ts becomes a list of its files. */
-const embedDashboard: Bun.BunPlugin = {
-  name: "embed-dashboard",
+/** Puts the pages' files into the binary: src/embedded-files.ts becomes a list of them. */
+const embedFiles: Bun.BunPlugin = {
+  name: "embed-files",
   setup(build) {
-    build.onLoad({ filter: /[\\/]src[\\/]embedded-dashboard\.ts$/ }, () => {
-      const names = readdirSync(DASHBOARD_FOLDER);
-      const imports = names.map((name, index) => {
-        return `import file${index} from ${JSON.stringify(join(DASHBOARD_FOLDER, name))} with { type: "file" };`;
+    build.onLoad({ filter: /[\\/]src[\\/]embedded-files\.ts$/ }, () => {
+      const files = [
+        ...readdirSync(DASHBOARD_FOLDER).map((name) => join(DASHBOARD_FOLDER, name)),
+        SCALAR_PATH,
+      ];
+      const imports = files.map((file, index) => {
+        return `import file${index} from ${JSON.stringify(file)} with { type: "file" };`;
       });
-      const entries = names.map((name, index) => `[${JSON.stringify(name)}, file${index}]`);
-      const list = `export const EMBEDDED_DASHBOARD = new Map([${entries.join(", ")}]);`;
+      const entries = files.map((file, index) => {
+        return `[${JSON.stringify(relative(DIST, file).replaceAll("\\", "/"))}, file${index}]`;
+      });
+      const list = `export const EMBEDDED_FILES = new Map([${entries.join(", ")}]);`;
       return { contents: `${imports.join("\n")}\n${list}\n`, loader: "ts" };
     });
   },
@@ -81,7 +88,7 @@ async function build(each: Target, outdir: string): Promise<string> {
     await Bun.build({
       entrypoints: [join(ROOT, "src/main.ts")],
       minify: true,
-      plugins: [embedDashboard],
+      plugins: [embedFiles],
       define: { "process.env.NODE_ENV": '"production"' },
       compile: {
         target: each.bunTarget,
@@ -124,7 +131,7 @@ async function main(): Promise<number> {
     });
     isForAll = values.target === undefined;
     targets = parseTargets(values.target ?? []);
-    outdir = values.outdir === undefined ? join(ROOT, "dist") : resolve(values.outdir);
+    outdir = values.outdir === undefined ? DIST : resolve(values.outdir);
   } catch (error) {
     process.stderr.write(`build: ${error instanceof Error ? error.message : error}\n${USAGE}\n`);
     return 2;
@@ -135,6 +142,14 @@ async function main(): Promise<number> {
     await buildDashboard();
   } catch (error) {
     process.stderr.write(`build: the dashboard could not be built: ${Bun.inspect(error)}\n`);
+    return 1;
+  }
+  try {
+    await fetchReference();
+  } catch (error) {
+    process.stderr.write(
+      `build: the API reference is missing: ${error instanceof Error ? error.message : error}\n`,
+    );
     return 1;
   }
   const sums: string[] = [];

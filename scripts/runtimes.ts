@@ -1,9 +1,9 @@
 // The Bun runtimes of the platforms that binaries are made for. Those of other platforms come as npm packages, and are
 // used only if they are exactly what package-lock.json names.
-import { createHash, timingSafeEqual } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import lock from "../package-lock.json" with { type: "json" };
+import { openPackage } from "./npm-package.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const CACHE = join(ROOT, "node_modules/.cache/gatehouse-runtimes");
@@ -13,56 +13,23 @@ type LockedPackage = { readonly version: string; readonly integrity?: string };
 /** The path of the runtime in the npm package `name`. Throws with a sentence when it cannot be had. */
 export async function obtainRuntime(name: string, executable: string): Promise<string> {
   const packages: Readonly<Record<string, LockedPackage>> = lock.packages;
-  const locked = packages[`node_modules/${name}`];
-  if (!locked?.integrity) throw new Error(`package-lock.json does not name ${name}`);
-  const kept = join(CACHE, `${name.replace("/", "-")}-${locked.version}`, executable);
+  const { version = "", integrity } = packages[`node_modules/${name}`] ?? {};
+  if (integrity === undefined) throw new Error(`package-lock.json does not name ${name}`);
+  const kept = join(CACHE, `${name.replace("/", "-")}-${version}`, executable);
   if (existsSync(kept)) return kept;
 
+  const opened = await openPackage({ name, version, integrity });
+  const content = await opened.read(`bin/${executable}`);
   mkdirSync(CACHE, { recursive: true });
   const draft = mkdtempSync(join(CACHE, "draft-"));
   try {
-    const archive = await download(`${name}@${locked.version}`, draft);
-    checkIntegrity(archive, locked.integrity, name);
-    const content = (await new Bun.Archive(archive).files()).get(`package/bin/${executable}`);
-    if (!content) throw new Error(`${name} has no ${executable} in it`);
     const file = join(draft, executable);
-    await Bun.write(file, content);
+    writeFileSync(file, content);
     chmodSync(file, 0o755);
     mkdirSync(dirname(kept), { recursive: true });
     renameSync(file, kept);
     return kept;
   } finally {
     rmSync(draft, { recursive: true, force: true });
-  }
-}
-
-async function download(specifier: string, folder: string): Promise<Uint8Array<ArrayBuffer>> {
-  const npm = Bun.which("npm");
-  if (!npm) throw new Error("npm is not installed");
-  const child = Bun.spawn([npm, "pack", specifier, "--pack-destination", folder, "--loglevel=error"], {
-    cwd: ROOT,
-    stdin: "ignore",
-    stdout: "ignore",
-    stderr: "pipe",
-  });
-  const complaint = await child.stderr.text();
-  if ((await child.exited) !== 0) {
-    throw new Error(`${specifier} could not be downloaded (${findCode(complaint)})`);
-  }
-  const archive = readdirSync(folder).find((file) => file.endsWith(".tgz"));
-  if (archive === undefined) throw new Error(`${specifier} could not be downloaded`);
-  return Bun.file(join(folder, archive)).bytes();
-}
-
-function findCode(complaint: string): string {
-  return /\bcode (\w+)/.exec(complaint)?.[1] ?? "npm gave no reason";
-}
-
-function checkIntegrity(archive: Uint8Array, integrity: string, name: string): void {
-  const [algorithm = "", expected = ""] = integrity.split("-", 2);
-  const actual = createHash(algorithm).update(archive).digest();
-  const wanted = Buffer.from(expected, "base64");
-  if (actual.length !== wanted.length || !timingSafeEqual(actual, wanted)) {
-    throw new Error(`${name} is not the package that package-lock.json names`);
   }
 }

@@ -41,6 +41,7 @@ if ! command -v chromium > /dev/null && ! command -v chromium-browser > /dev/nul
 fi
 
 node_modules/.bin/bun --no-env-file scripts/build-dashboard.ts --quiet
+node_modules/.bin/bun --no-env-file scripts/fetch-reference.ts --quiet
 
 bun='node_modules/.bin/bun --no-env-file'
 # For tests that name no time of their own: a busy machine must not fail them.

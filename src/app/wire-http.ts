@@ -1,8 +1,8 @@
 // Wires the HTTP side: the handlers, the routes and the edge in front of them.
 import { randomBytes } from "node:crypto";
+import { findBuiltFile } from "../built-files.ts";
 import type { Config } from "../config.ts";
 import { createAddressList } from "../core/address.ts";
-import { findDashboardFile } from "../dashboard-files.ts";
 import { createSubmitCommand } from "../gateway/commands/submit-command.ts";
 import { Authenticator } from "../gateway/keys/authenticate.ts";
 import {
@@ -26,7 +26,7 @@ import { createAnswerObserver } from "../http/observe-answers.ts";
 import { OpenApiHandler } from "../http/openapi/answer-openapi.ts";
 import { createOperatorOnly } from "../http/operator-only.ts";
 import { createReadServer, wantsGzip } from "../http/read-server.ts";
-import { reference } from "../http/reference/reference.ts";
+import { createReference } from "../http/reference/reference.ts";
 import { listRoutes } from "../http/routes.ts";
 import { createTargetFinder, TARGETS_MAX } from "../http/target.ts";
 import { VERSION } from "../version.ts";
@@ -88,9 +88,9 @@ export function wireHttp(
       forgetServer: (serverId) => relay.forget(serverId),
       commandMeter,
     }),
-    dashboard: createDashboard(findDashboardFile),
+    dashboard: createDashboard((name) => findBuiltFile(`dashboard/${name}`)),
     openApi: new OpenApiHandler(VERSION),
-    reference,
+    reference: createReference((name) => findBuiltFile(`reference/${name}`)),
     readyz: createReadyz({
       store,
       clock,

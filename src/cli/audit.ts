@@ -27,9 +27,9 @@ export function createAuditCommand(): Command {
 async function showAudit(options: SessionOptions & { readonly limit?: number }): Promise<void> {
   const session = await openSession(options);
   const limit = options.limit ?? (session.wantsJson ? undefined : ROWS_UNLESS_ASKED);
-  await listAndShow<AuditEntry>(session, { path: ["audit"] }, limit, async ({ items }) => {
+  await listAndShow<AuditEntry>(session, { path: ["audit"] }, limit, ({ items }) => {
     if (items.length === 0) return session.page.printLine("nothing was changed yet");
-    await session.page.printTable(
+    session.page.printTable(
       [
         { title: "TIME", isWhole: true },
         { title: "ACTION", isWhole: true },

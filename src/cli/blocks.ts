@@ -30,9 +30,9 @@ export function createBlocksCommand(): Command {
 
 async function listBlocks(options: SessionOptions & { readonly limit?: number }): Promise<void> {
   const session = await openSession(options);
-  await listAndShow<BlockResource>(session, { path: ["blocks"] }, options.limit, async ({ items }) => {
+  await listAndShow<BlockResource>(session, { path: ["blocks"] }, options.limit, ({ items }) => {
     if (items.length === 0) return session.page.printLine("no key is blocked");
-    await session.page.printTable(
+    session.page.printTable(
       [
         { title: "KEY", isWhole: true },
         { title: "LABEL" },

@@ -54,9 +54,9 @@ async function listCommands(options: ListOptions): Promise<void> {
   const serverId = options.server === undefined ? undefined : await getServerId(session, options.server);
   const question = { path: ["commands"], query: { server_id: serverId, status: options.status } };
   const limit = options.limit ?? (session.wantsJson ? undefined : ROWS_UNLESS_ASKED);
-  await listAndShow<CommandResource>(session, question, limit, async ({ items }) => {
+  await listAndShow<CommandResource>(session, question, limit, ({ items }) => {
     if (items.length === 0) return session.page.printLine("no commands");
-    await session.page.printTable(
+    session.page.printTable(
       [
         { title: "COMMAND ID", isWhole: true },
         { title: "STATUS" },

@@ -91,9 +91,9 @@ async function listKeys(options: SessionOptions & { server?: string; limit?: num
   const session = await openSession(options);
   const serverId = options.server === undefined ? undefined : await getServerId(session, options.server);
   const question = { path: ["keys"], query: { server_id: serverId } };
-  await listAndShow<KeyResource>(session, question, options.limit, async ({ items }) => {
+  await listAndShow<KeyResource>(session, question, options.limit, ({ items }) => {
     if (items.length === 0) return session.page.printLine("no keys: gatehouse keys create makes one");
-    await session.page.printTable(
+    session.page.printTable(
       KEY_COLUMNS,
       items.map((key) => toKeyRow(key, session.now())),
     );

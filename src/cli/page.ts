@@ -11,7 +11,7 @@ export type Cell = string | { readonly text: string; readonly colour: Colour };
 export type Field = readonly [name: string, value: Cell];
 
 export type Page = {
-  printTable(columns: readonly Column[], rows: readonly (readonly Cell[])[]): Promise<void>;
+  printTable(columns: readonly Column[], rows: readonly (readonly Cell[])[]): void;
   printFields(fields: readonly Field[]): void;
   printLine(text: string, colour?: Colour): void;
 };
@@ -49,10 +49,20 @@ export function createPage({ write, width, hasColours }: Paper): Page {
     }
   }
 
+  function printRow(row: readonly Cell[], widths: readonly number[]): void {
+    const cells = widths.map((cellWidth, column) => {
+      const cell = row[column] ?? "";
+      const text = shorten(textOf(cell), cellWidth);
+      // Colours take no room on the screen, so the padding is measured without them.
+      return paint(text, colourOf(cell)) + " ".repeat(cellWidth - Bun.stringWidth(text) + COLUMN_GAP);
+    });
+    write(`${cells.join("").replace(/ +$/, "")}\n`);
+  }
+
   return {
     printFields,
     printLine: (text, colour) => write(`${paint(escapeUnsafe(text), colour)}\n`),
-    async printTable(columns, rows) {
+    printTable(columns, rows) {
       const texts = rows.map((row) => row.map(textOf));
       const widths = fitColumns(columns, texts, width ?? Number.POSITIVE_INFINITY);
       if (widths === undefined) {
@@ -63,24 +73,10 @@ export function createPage({ write, width, hasColours }: Paper): Page {
         }
         return;
       }
-      const body = rows.map((row) =>
-        row.map((cell, column) => paint(shorten(textOf(cell), widths[column] ?? 0), colourOf(cell))),
-      );
-      const head = columns.map(({ title }) => paint(title, "bold"));
-      write(await drawTable([head, ...body]));
+      const head = columns.map(({ title }): Cell => ({ text: title, colour: "bold" }));
+      for (const row of [head, ...rows]) printRow(row, widths);
     },
   };
-}
-
-/** Slow to load, so only for a command that has a table to print. */
-async function drawTable(rows: readonly (readonly string[])[]): Promise<string> {
-  const { getBorderCharacters, table } = await import("table");
-  const drawn = table(rows, {
-    border: getBorderCharacters("void"),
-    columnDefault: { paddingLeft: 0, paddingRight: COLUMN_GAP },
-    drawHorizontalLine: () => false,
-  });
-  return drawn.replace(/ +$/gm, "");
 }
 
 function textOf(cell: Cell): string {

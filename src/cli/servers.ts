@@ -78,9 +78,9 @@ async function addServer(argument: string | undefined, options: AddOptions): Pro
 
 async function listServers(options: SessionOptions & { readonly limit?: number }): Promise<void> {
   const session = await openSession(options);
-  await listAndShow<ServerResource>(session, { path: ["servers"] }, options.limit, async ({ items }) => {
+  await listAndShow<ServerResource>(session, { path: ["servers"] }, options.limit, ({ items }) => {
     if (items.length === 0) return session.page.printLine("no servers yet: gatehouse servers add makes one");
-    await session.page.printTable(
+    session.page.printTable(
       [{ title: "SERVER", isWhole: true }, { title: "NAME" }, { title: "COMMUNITY" }, { title: "CREATED" }],
       items.map((server) => [
         server.server_id,

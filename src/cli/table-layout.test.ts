@@ -31,6 +31,11 @@ describe("text for a column", () => {
     expect(shorten("👩‍🚒👩‍🚒👩‍🚒👩‍🚒", 5)).toBe("👩‍🚒👩‍🚒…");
   });
 
+  test("is never wider than its column, even when characters are wider together than one by one", () => {
+    const text = "\u2668\u11e0\u2676\u200d\u{1f469}\u{1f3fd}\u{1f1eb}\u200c\u200d\u{1f3fe}\ufe4c\u{1f467}";
+    expect(Bun.stringWidth(shorten(text, 11))).toBeLessThanOrEqual(11);
+  });
+
   test("is wrapped between words; a word that is too long stays whole", () => {
     expect(wrap("one two three", 7)).toEqual(["one two", "three"]);
     expect(wrap("a verylongword b", 5)).toEqual(["a", "verylongword", "b"]);

@@ -37,10 +37,9 @@ export function fitColumns(
 export function shorten(text: string, widthMax: number): string {
   if (Bun.stringWidth(text) <= widthMax) return text;
   let kept = "";
-  let width = 0;
   for (const { segment } of new Intl.Segmenter().segment(text)) {
-    width += Bun.stringWidth(segment);
-    if (width > widthMax - 1) break;
+    // Measured as a whole: characters can be wider together than one by one.
+    if (Bun.stringWidth(`${kept}${segment}…`) > widthMax) break;
     kept += segment;
   }
   return `${kept}…`;

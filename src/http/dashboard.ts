@@ -5,6 +5,7 @@ import { ERRORS, refuse } from "../core/errors.ts";
 import { answerRefusal } from "./answers.ts";
 import type { Call, Handler } from "./call.ts";
 import { isMatchingEtag } from "./conditional.ts";
+import { answerNotice } from "./notice-page.ts";
 import { ASK_AGAIN, KEEP_FOR_EVER, PAGE_HEADERS } from "./page-headers.ts";
 import { wantsGzip } from "./read-server.ts";
 
@@ -17,24 +18,11 @@ export type DashboardManifest = {
 };
 
 /** Finds a file of the build, be it in a folder or in the binary; undefined when there is none of that name. */
-export type FindBuiltFile = (name: string) => Blob | undefined;
+export type FindBuiltFile = (name: string) => Bun.BunFile | undefined;
 
 export type Dashboard = { readonly page: Handler; readonly asset: Handler };
 
 const NOT_FOUND = refuse(ERRORS.notFound);
-
-const NOT_BUILT = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>Gatehouse</title>
-<body style="font: 16px/1.5 system-ui, sans-serif; max-width: 40rem; margin: 15vh auto; padding: 0 1rem">
-<h1>Gatehouse is running</h1>
-<p>Its dashboard was not built. In the folder of Gatehouse, run <code>npm run dashboard</code>, which also says why it
-could not be built, then reload this page.</p>
-<p>The API is not affected.</p>
-`;
 
 export function createDashboard(findFile: FindBuiltFile): Dashboard {
   let manifest: DashboardManifest | undefined;
@@ -74,12 +62,11 @@ export function createDashboard(findFile: FindBuiltFile): Dashboard {
       // Read anew for each page: in a checkout the dashboard may have been built again.
       manifest = await readManifest();
       if (manifest) return send(call, INDEX_NAME, ASK_AGAIN);
-      const headers = {
-        ...PAGE_HEADERS,
-        "Content-Type": "text/html; charset=utf-8",
-        "Cache-Control": "no-store",
-      };
-      return new Response(NOT_BUILT, { status: 503, headers });
+      return answerNotice("Gatehouse is running", [
+        "Its dashboard was not built. In the folder of Gatehouse, run <code>npm run dashboard</code>, which also says why " +
+          "it could not be built, then reload this page.",
+        "The API is not affected.",
+      ]);
     },
     asset: async (call) => {
       manifest ??= await readManifest();

@@ -1,7 +1,7 @@
 // The single-file binary has the reference in it, whatever folder it is started from.
 import { afterEach, expect, test } from "bun:test";
 import { join, resolve } from "node:path";
-import { findScalarPath } from "../../src/http/reference/scalar-file.ts";
+import { SCALAR_PATH } from "../../scripts/fetch-reference.ts";
 import { cleanUp, makeFolder, serve } from "../process/run-gatehouse.ts";
 
 const BUILD = resolve(import.meta.dir, "../../scripts/build.ts");
@@ -24,5 +24,5 @@ test("the binary serves the document, the page and the program that shows it", a
   const page = await (await fetch(`${url}/docs`)).text();
   const script = /src="(\/docs\/scalar-[^"]+)"/.exec(page)?.[1];
   const program = await (await fetch(url + script)).bytes();
-  expect(Buffer.from(program).equals(await Bun.file(await findScalarPath()).bytes())).toBe(true);
+  expect(Buffer.from(program).equals(await Bun.file(SCALAR_PATH).bytes())).toBe(true);
 }, 60_000);

@@ -1,13 +1,13 @@
 // The reference at /docs: what is sent, and what a reader sees in a real browser.
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import { SCALAR_VERSION } from "../../src/http/reference/scalar-file.ts";
+import { SCALAR_FILE } from "../../src/http/reference/scalar-package.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
 import { openBrowser, openPage } from "./open-browser.ts";
 
 const gatehouse = await startGatehouse();
 const token = gatehouse.app.demoToken ?? "";
-const SCRIPT = `/docs/scalar-${SCALAR_VERSION}.js`;
+const SCRIPT = `/docs/${SCALAR_FILE}`;
 let opened: Promise<Browser> | undefined;
 const browse = () => {
   opened ??= openBrowser();

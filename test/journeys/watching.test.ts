@@ -51,13 +51,15 @@ describe("/metrics", () => {
     expect((await gatehouse.get("/metrics", `${METRICS_TOKEN}x`)).status).toBe(401);
   });
 
-  test("is Prometheus text: every family has help and type, every sample a number", async () => {
+  test("is Prometheus text: every family has help and type and comes once, every sample is a number", async () => {
     const response = await gatehouse.get("/metrics", METRICS_TOKEN);
     expect(response.headers.get("content-type")).toStartWith("text/plain; version=0.0.4");
     const lines = (await response.text()).split("\n");
-    const named = new Set(
-      lines.filter((line) => line.startsWith("# TYPE ")).map((line) => line.split(" ")[2]),
-    );
+    const listNames = (start: string) =>
+      lines.filter((line) => line.startsWith(start)).map((line) => line.split(" ")[2]);
+    const named = new Set(listNames("# TYPE "));
+    expect(listNames("# TYPE ")).toEqual([...named]);
+    expect(listNames("# HELP ")).toEqual([...named]);
     for (const line of lines.filter((line) => line !== "" && !line.startsWith("#"))) {
       const [, name = "", value = ""] = /^([a-z_]+)(?:\{[^}]*\})? (\S+)$/.exec(line) ?? [];
       expect(named.has(name) || named.has(name.replace(/_(?:bucket|sum|count)$/, ""))).toBe(true);

@@ -1,9 +1,7 @@
 // The page at /docs and the script that starts it. Scripts are files of their own, so that the policy needs no exception
 // for them.
-import { SCALAR_VERSION } from "./scalar-file.ts";
+import { SCALAR_FILE } from "./scalar-package.ts";
 
-/** The version is part of the name, so that a copy can be kept for ever. */
-export const SCALAR_FILE = `scalar-${SCALAR_VERSION}.js`;
 export const START_FILE = "start.js";
 
 export const PAGE = `<!doctype html>
