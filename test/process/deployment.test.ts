@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { judgingUnits, program, testWith } from "../needs.ts";
 import { makeCertificate } from "./make-certificate.ts";
 import { cleanUp, makeFolder, runToEnd, serve, undoLater, until } from "./run-gatehouse.ts";
 
@@ -14,13 +15,6 @@ afterEach(cleanUp);
 
 function readDeployed(name: string): string {
   return readFileSync(join(ROOT, "deploy", name), "utf8");
-}
-
-/** The test, or a line that says why it is not run here. */
-function testWith(program: string): typeof test | typeof test.skip {
-  if (Bun.which(program)) return test;
-  console.log(`skipped: ${program} is not installed, so what it would read is not checked here`);
-  return test.skip;
 }
 
 async function runProgram(command: string[]): Promise<{ exitCode: number; output: string }> {
@@ -40,15 +34,13 @@ describe("gatehouse.service", () => {
     return unit;
   }
 
-  testWith("systemd-analyze")("is a unit that systemd understands without complaint", async () => {
+  testWith(program("systemd-analyze"))("is a unit that systemd understands without complaint", async () => {
     const { exitCode, output } = await runProgram(["systemd-analyze", "verify", writeUnit()]);
     expect({ exitCode, output }).toEqual({ exitCode: 0, output: "" });
   });
 
-  testWith("systemd-analyze")("leaves the service little to do harm with", async () => {
+  testWith(judgingUnits)("leaves the service little to do harm with", async () => {
     const { output } = await runProgram(["systemd-analyze", "security", "--offline=yes", writeUnit()]);
-    // Older versions cannot judge a file.
-    if (/unrecognized option/.test(output)) return;
     expect(Number(/exposure level for \S+: ([\d.]+)/.exec(output)?.[1])).toBeLessThan(EXPOSURE_MAX);
   });
 
@@ -161,35 +153,38 @@ describe("a proxy in front", () => {
     expect((await ask(front, "/v2//game/server", { headers })).status).toBe(404);
   }
 
-  testWith("nginx")("nginx: the sample passes nginx -t, and lets no caller forge an address", async () => {
-    const front = await startBehind(async (port, upstream) => {
-      const folder = makeFolder();
-      const { cert, key } = await makeCertificate();
-      writeFileSync(join(folder, "cert.pem"), cert);
-      writeFileSync(join(folder, "key.pem"), key, { mode: 0o600 });
-      const sample = readDeployed("nginx.conf")
-        .replace("127.0.0.1:8080", upstream)
-        .replace("listen 80;", `listen 127.0.0.1:${findFreePort()};`)
-        .replace("listen 443 ", `listen 127.0.0.1:${port} `)
-        .replaceAll(/^ *listen \[::\].*$/gm, "")
-        .replace(/\/etc\/letsencrypt\S+fullchain\.pem/, join(folder, "cert.pem"))
-        .replace(/\/etc\/letsencrypt\S+privkey\.pem/, join(folder, "key.pem"));
-      writeFileSync(join(folder, "sample.conf"), sample);
-      const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-        (kind) => `${kind}_temp_path ${folder}/${kind};`,
-      );
-      const whole = `pid ${folder}/pid; error_log ${folder}/errors; daemon off; events {}
+  testWith(program("nginx"))(
+    "nginx: the sample passes nginx -t, and lets no caller forge an address",
+    async () => {
+      const front = await startBehind(async (port, upstream) => {
+        const folder = makeFolder();
+        const { cert, key } = await makeCertificate();
+        writeFileSync(join(folder, "cert.pem"), cert);
+        writeFileSync(join(folder, "key.pem"), key, { mode: 0o600 });
+        const sample = readDeployed("nginx.conf")
+          .replace("127.0.0.1:8080", upstream)
+          .replace("listen 80;", `listen 127.0.0.1:${findFreePort()};`)
+          .replace("listen 443 ", `listen 127.0.0.1:${port} `)
+          .replaceAll(/^ *listen \[::\].*$/gm, "")
+          .replace(/\/etc\/letsencrypt\S+fullchain\.pem/, join(folder, "cert.pem"))
+          .replace(/\/etc\/letsencrypt\S+privkey\.pem/, join(folder, "key.pem"));
+        writeFileSync(join(folder, "sample.conf"), sample);
+        const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+          (kind) => `${kind}_temp_path ${folder}/${kind};`,
+        );
+        const whole = `pid ${folder}/pid; error_log ${folder}/errors; daemon off; events {}
         http { access_log off; ${paths.join(" ")} include ${folder}/sample.conf; }`;
-      writeFileSync(join(folder, "nginx.conf"), whole);
-      const nginx = ["nginx", "-p", folder, "-e", join(folder, "errors"), "-c", join(folder, "nginx.conf")];
-      const { exitCode, output } = await runProgram([...nginx, "-t"]);
-      expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
-      return nginx;
-    });
-    await expectRightBehaviour(front);
-  });
+        writeFileSync(join(folder, "nginx.conf"), whole);
+        const nginx = ["nginx", "-p", folder, "-e", join(folder, "errors"), "-c", join(folder, "nginx.conf")];
+        const { exitCode, output } = await runProgram([...nginx, "-t"]);
+        expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
+        return nginx;
+      });
+      await expectRightBehaviour(front);
+    },
+  );
 
-  testWith("caddy")(
+  testWith(program("caddy"))(
     "Caddy: the sample is valid, and lets no caller forge an address",
     async () => {
       const front = await startBehind(async (port, upstream) => {
