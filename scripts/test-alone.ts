@@ -53,8 +53,9 @@ async function run(paths: readonly string[]) {
 }
 
 async function listFiles(wanted: readonly string[], unwanted: readonly string[]): Promise<string[]> {
-  const all = await Array.fromAsync(new Bun.Glob("{src,bench,test}/**/*.test.ts").scan(ROOT));
+  const all = await Array.fromAsync(new Bun.Glob("**/*.test.ts").scan(ROOT));
   return all.filter((file) => {
+    if (file.includes("node_modules/")) return false;
     const isWanted = wanted.length === 0 || wanted.some((part) => file.includes(part));
     return isWanted && !unwanted.some((part) => file.includes(part));
   });

@@ -26,7 +26,9 @@ const QUICK_CONTRACTS = [
 ];
 
 type Part = {
-  readonly paths: readonly string[];
+  readonly name: string;
+  /** For the test runner: paths and options. */
+  readonly args: readonly string[];
   /** Shown as it comes; the output of another part is shown when all have ended. */
   readonly isLive: boolean;
 };
@@ -51,7 +53,8 @@ process.exitCode = await main(process.argv.slice(2));
 async function main(args: readonly string[]): Promise<number> {
   const isQuick = args.includes("--quick");
   const others = args.filter((arg) => arg !== "--quick" && arg !== "--long");
-  const parts = others.length > 0 ? [{ paths: others, isLive: true }] : chooseParts(isQuick);
+  const parts =
+    others.length > 0 ? [{ name: others.join(" "), args: others, isLive: true }] : chooseParts(isQuick);
   // Each part would build it where it is old, at the same time.
   if (parts.length > 1) await buildDashboard();
   const env = { ...process.env, ...(args.includes("--long") && { GATEHOUSE_TEST_LONG: "1" }) };
@@ -61,18 +64,17 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function chooseParts(isQuick: boolean): readonly Part[] {
-  const contracts = listContracts();
   if (isQuick) {
-    const left = contracts.filter((path) => !QUICK_CONTRACTS.includes(path));
+    const left = listContracts().filter((path) => !QUICK_CONTRACTS.includes(path));
     console.log(
-      `Left out, except ${QUICK_CONTRACTS.join(", ")}:\n${left.join(", ")}. npm test runs everything.`,
+      `Left out but for ${QUICK_CONTRACTS.join(", ")}: ${left.join(", ")}.\nnpm test runs everything.`,
     );
-    return [{ paths: [...UNITS, ...QUICK_CONTRACTS], isLive: true }];
+    return [{ name: "the quick tests", args: [...UNITS, ...QUICK_CONTRACTS], isLive: true }];
   }
   // The browser's tests run beside the others, because both wait more than they work.
   return [
-    { paths: [...UNITS, ...contracts.filter((path) => path !== BROWSER)], isLive: true },
-    { paths: [BROWSER], isLive: false },
+    { name: "all tests but the browser's", args: ["--path-ignore-patterns", `${BROWSER}/**`], isLive: true },
+    { name: "the browser's tests", args: [BROWSER], isLive: false },
   ];
 }
 
@@ -88,7 +90,7 @@ async function run(part: Part, env: NodeJS.ProcessEnv, junitPath: string): Promi
     ...["--timeout", String(PATIENCE_MS)],
     ...["--reporter", "junit", "--reporter-outfile", junitPath],
   ];
-  const command = [process.execPath, "--no-env-file", "test", ...options, ...part.paths];
+  const command = [process.execPath, "--no-env-file", "test", ...options, ...part.args];
   // Standard output and errors in one stream, in the order in which they were written.
   const child = Bun.spawn(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
     cwd: ROOT,
@@ -134,8 +136,7 @@ function findReasons({ part, exitCode, output }: Ended): string[] {
   const failures = findFailures(output);
   // Killed, out of memory, or no test was found: then the last words have to do.
   const lastWords = output.split("\n").slice(-LAST_LINES).join("\n");
-  if (failures.length === 0)
-    failures.push(`${lastWords}${part.paths.join(" ")}: ended with code ${exitCode}`);
+  if (failures.length === 0) failures.push(`${lastWords}${part.name}: ended with code ${exitCode}`);
   return failures;
 }
 

@@ -1,6 +1,6 @@
 // A test is left out by test/needs.ts alone, which says why: no file skips, postpones or singles out tests by itself.
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "..");
@@ -10,10 +10,8 @@ const BARE_SKIP =
   /(?<!["'`])\b(?:test|describe|it)\.(?:\w+\.)*(?:skip|skipIf|todo|todoIf|if|failing|failingIf|only)\b/;
 
 function listFiles(): string[] {
-  return ["src", "bench", "test"].flatMap((folder) => {
-    const names = readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" });
-    return names.filter((name) => /\.tsx?$/.test(name)).map((name) => `${folder}/${name}`);
-  });
+  const names = Array.from(new Bun.Glob("**/*.{ts,tsx}").scanSync(ROOT));
+  return names.filter((name) => !/(?:^|\/)(?:node_modules|dist)\//.test(name));
 }
 
 test("tests are left out by test/needs.ts alone", () => {
