@@ -9,7 +9,7 @@ import { NotReadyToStart, StoreUnavailable } from "./core/errors.ts";
 import type { Clock } from "./core/ports/clock.ts";
 import type { Log } from "./core/ports/log.ts";
 import type { Store } from "./core/ports/store.ts";
-import { listen } from "./http/listen.ts";
+import { listen, type RequestHandler } from "./http/listen.ts";
 import { noteMasterKey } from "./secrets.ts";
 import { reloadTlsOnChange } from "./tls-files.ts";
 
@@ -27,6 +27,8 @@ export type App = {
   /** Set at the first start with a generated master key. */
   readonly newMasterKey: string | undefined;
   readonly dataDir: string;
+  /** Answers a request like the listener, without a socket. Synchronous where nothing has to be waited for. */
+  readonly answer: RequestHandler;
   reloadTls(): void;
   /** Lets open requests finish, then closes everything. */
   stop(): Promise<void>;
@@ -51,11 +53,12 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     await dispatcher.start();
     await startBackgroundJobs(config, resources, gateway, log, closers);
     const edge = wireHttp(config, basics, resources, gateway, drain);
+    const answer: RequestHandler = (request, connection) => edge.handle(request, connection);
     const listener = await listen({
       host: config.host,
       port: config.port,
       tls: readTls(config),
-      handle: (request, connection) => edge.handle(request, connection),
+      handle: answer,
     });
     closers.add(() => listener.close(DRAIN_MS));
     const tlsReloader = config.tls && reloadTlsOnChange(config.tls, log, listener.replaceTls);
@@ -73,6 +76,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       demoToken: resources.demoToken,
       newMasterKey: config.masterKey === undefined ? newMasterKey : undefined,
       dataDir: folder.path,
+      answer,
       reloadTls: () => tlsReloader?.reload(),
       async stop() {
         drain.isDraining = true;

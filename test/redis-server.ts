@@ -79,14 +79,18 @@ export async function startRedis(settings: readonly string[] = []): Promise<Redi
   }
 }
 
-/** Three masters on the loopback address, each with a third of the slots. */
-export async function startRedisCluster(settings: readonly string[] = []): Promise<RedisCluster> {
+/**
+ * Three masters on the loopback address, each with a third of the slots. Clients are sent to the announced ports instead of
+ * the real ones, if there are any.
+ */
+export async function startRedisCluster(announcedPorts: readonly number[] = []): Promise<RedisCluster> {
   const busPorts = await Promise.all([0, 1, 2].map(findFreePort));
   const nodes = await Promise.all(
-    busPorts.map((busPort) =>
+    busPorts.map((busPort, index) =>
       startRedis([
         ...["--cluster-enabled", "yes", "--cluster-port", String(busPort)],
-        ...["--cluster-node-timeout", "2000", ...settings],
+        ...["--cluster-node-timeout", "2000"],
+        ...["--cluster-announce-port", String(announcedPorts[index] ?? 0)],
       ]),
     ),
   );

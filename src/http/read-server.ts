@@ -21,7 +21,11 @@ const STREAMED_MAX = 32_768;
 /** Clients send the same few values again and again. */
 export const wantsGzip = memoize(acceptsGzip, 200, 256);
 
-export function createReadServer({ relay, clock }: { relay: Relay; clock: Clock }): CallerHandler {
+export function createReadServer(parts: {
+  readonly relay: Pick<Relay, "read" | "longestWaitMs">;
+  readonly clock: Clock;
+}): CallerHandler {
+  const { relay, clock } = parts;
   return (call, { server, report }) => {
     const outcome = relay.read(server, call.now);
     return outcome instanceof Promise

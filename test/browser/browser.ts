@@ -1,15 +1,16 @@
 // The stage of the browser tests: one Chromium and one Gatehouse for the whole run, with game servers that never
 // change. A page that logs an error, breaks the content policy or asks anybody else fails its test.
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
-import { buildDashboard, DASHBOARD_FOLDER } from "../../scripts/build-dashboard.ts";
 import type { KeyIdentity, KeyRights } from "../../src/core/api-key.ts";
 import type { GameServer } from "../../src/core/game-server.ts";
 import { atEnd } from "../at-end.ts";
+import { buildDashboardWhereOld } from "../built-dashboard.ts";
 import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
+import { IS_LONG } from "../long.ts";
 import { FakeClock, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 import { EMPTY_TOWN, SMALL_TOWN, TOWN, writeTown } from "./town-fixture.ts";
 
@@ -27,11 +28,11 @@ export const LANGUAGES: readonly Language[] = ["en", "ru"];
 export const SIZES: readonly Size[] = ["desktop", "phone"];
 
 /**
- * Each language, size and scheme is looked at once: English on a light desktop, Russian on a dark phone. With
- * GATEHOUSE_TEST_LOOKS=all every one with every other, which takes some minutes more.
+ * Each language, size and scheme is looked at once: English on a light desktop, Russian on a dark phone. A long run
+ * looks at every one with every other.
  */
 export function isLookedAt(language: Language, size: Size, scheme?: "light" | "dark"): boolean {
-  if (process.env.GATEHOUSE_TEST_LOOKS === "all") return true;
+  if (IS_LONG) return true;
   const isFirst = language === "en" && size === "desktop" && scheme !== "dark";
   return isFirst || (language === "ru" && size === "phone" && scheme !== "light");
 }
@@ -90,7 +91,7 @@ export function getSite(): Promise<Site> {
 
 /** A stage of its own, for a test that fills the operator's lists. */
 export async function startSite(): Promise<Site> {
-  await buildWhereOld();
+  await buildDashboardWhereOld();
   const towns = new Map<string, () => Response | Promise<Response>>();
   const servers = new Map<string, GameServer>();
   const game = startFakeGameApi((request) => {
@@ -140,16 +141,6 @@ export async function startSite(): Promise<Site> {
     Response.json({ code: 3002, message: "server is offline" }, { status: 422 }),
   );
   return made;
-}
-
-async function buildWhereOld(): Promise<void> {
-  const manifest = join(DASHBOARD_FOLDER, "manifest.json");
-  const builtAt = existsSync(manifest) ? statSync(manifest).mtimeMs : 0;
-  const source = join(ROOT, "src/dashboard");
-  const changedAt = readdirSync(source, { recursive: true, encoding: "utf8" }).map(
-    (name) => statSync(join(source, name)).mtimeMs,
-  );
-  if (Math.max(...changedAt) > builtAt) await buildDashboard();
 }
 
 function getBrowser(): Promise<Browser> {

@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { chmodSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { program, testWith } from "../needs.ts";
 import { cleanUp, makeFolder, serve } from "../process/run-gatehouse.ts";
 import { type Ran, readSnippets, runProgram, runShell } from "./snippets.ts";
 import { openTown } from "./town-for-bots.ts";
@@ -17,18 +18,22 @@ function expectSuccess({ exitCode, out, complaints }: Ran): void {
   });
 }
 
-test("the curl lines for bot developers work as they are written", async () => {
-  const { cwd, env } = await openTown();
-  const snippets = readSnippets("bots.md", "sh");
-  expect(snippets).toHaveLength(4);
-  const ran = await runShell(snippets, cwd, env);
-  expectSuccess(ran);
-  expect(ran.out).toContain('"sections":["Players",');
-  expect(ran.out).toContain('"Players":[');
-  expect(ran.out).toMatch(/X-RateLimit-Remaining: \d+/i);
-  expect(ran.out).toMatch(/"command":":h The event starts in ten minutes","status":"\w+"/);
-  expect(JSON.parse(readFileSync(join(cwd, "answer.json"), "utf8"))).toHaveProperty("MaxPlayers");
-}, 60_000);
+testWith(program("bash"), program("curl"))(
+  "the curl lines for bot developers work as they are written",
+  async () => {
+    const { cwd, env } = await openTown();
+    const snippets = readSnippets("bots.md", "sh");
+    expect(snippets).toHaveLength(4);
+    const ran = await runShell(snippets, cwd, env);
+    expectSuccess(ran);
+    expect(ran.out).toContain('"sections":["Players",');
+    expect(ran.out).toContain('"Players":[');
+    expect(ran.out).toMatch(/X-RateLimit-Remaining: \d+/i);
+    expect(ran.out).toMatch(/"command":":h The event starts in ten minutes","status":"\w+"/);
+    expect(JSON.parse(readFileSync(join(cwd, "answer.json"), "utf8"))).toHaveProperty("MaxPlayers");
+  },
+  60_000,
+);
 
 test("the TypeScript for bot developers works as it is written, and type-checks", async () => {
   const { cwd, env } = await openTown();
@@ -58,7 +63,7 @@ test("the TypeScript for bot developers works as it is written, and type-checks"
   expectSuccess(await runProgram([join(ROOT, "node_modules/.bin/tsc"), "-p", cwd], cwd, {}));
 }, 60_000);
 
-test.skipIf(Bun.which("python3") === null)(
+testWith(program("python3"))(
   "the Python for bot developers works as it is written",
   async () => {
     const { cwd, env } = await openTown();
@@ -74,20 +79,24 @@ test.skipIf(Bun.which("python3") === null)(
   60_000,
 );
 
-test("the way from nothing to the first answer works as it is written", async () => {
-  const [start, ...snippets] = readSnippets("getting-started.md", "sh");
-  expect(start).toBe("npm start\n");
-  expect(snippets).toHaveLength(3);
-  // A folder that stands for the checkout, so that nothing is left in the real one.
-  const cwd = makeFolder();
-  const program = join(cwd, "gatehouse");
-  await Bun.write(program, `#!/bin/sh\nexec '${ROOT}/gatehouse' "$@"\n`);
-  chmodSync(program, 0o755);
-  const town = await serve({ cwd });
-  const moved = snippets.map((text) => text.replaceAll("127.0.0.1:8080", `127.0.0.1:${town.port}`));
-  const ran = await runShell(moved, cwd, { GATEHOUSE_PORT: String(town.port) });
-  expectSuccess(ran);
-  expect(ran.out).toContain('"Players":[');
-  expect(ran.out).toContain('"command_id":"cmd_');
-  expect(ran.out).toContain('"Command":":h Hello"');
-}, 60_000);
+testWith(program("bash"), program("curl"))(
+  "the way from nothing to the first answer works as it is written",
+  async () => {
+    const [start, ...snippets] = readSnippets("getting-started.md", "sh");
+    expect(start).toBe("npm start\n");
+    expect(snippets).toHaveLength(3);
+    // A folder that stands for the checkout, so that nothing is left in the real one.
+    const cwd = makeFolder();
+    const program = join(cwd, "gatehouse");
+    await Bun.write(program, `#!/bin/sh\nexec '${ROOT}/gatehouse' "$@"\n`);
+    chmodSync(program, 0o755);
+    const town = await serve({ cwd });
+    const moved = snippets.map((text) => text.replaceAll("127.0.0.1:8080", `127.0.0.1:${town.port}`));
+    const ran = await runShell(moved, cwd, { GATEHOUSE_PORT: String(town.port) });
+    expectSuccess(ran);
+    expect(ran.out).toContain('"Players":[');
+    expect(ran.out).toContain('"command_id":"cmd_');
+    expect(ran.out).toContain('"Command":":h Hello"');
+  },
+  60_000,
+);

@@ -5,6 +5,7 @@ import { afterEach, expect, test } from "bun:test";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { startSimulator } from "../../src/simulator/simulator.ts";
+import { mounting, program, testWith } from "../needs.ts";
 import {
   cleanUp,
   type Listening,
@@ -16,7 +17,7 @@ import {
 } from "../process/run-gatehouse.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
 import { openSocket, type RawAnswer, writeRequest } from "./raw-socket.ts";
-import { canLimit, canMount, fill, makeSmallDisk } from "./small-disk.ts";
+import { fill, makeSmallDisk } from "./small-disk.ts";
 
 const COMMANDS = "/v2/game/server/command";
 const NOTICED_WITHIN_MS = 5_000;
@@ -85,7 +86,7 @@ async function submitUntilRefused(client: ReturnType<typeof createClient>): Prom
 const WAYS = [
   {
     name: "a full disk",
-    isPossible: canMount,
+    need: mounting,
     makeFolder: () => makeSmallDisk("2m"),
     async take(_: Listening, folder: string) {
       fill(join(folder, "ballast"));
@@ -96,7 +97,7 @@ const WAYS = [
   },
   {
     name: "files that may not grow",
-    isPossible: canLimit,
+    need: program("prlimit"),
     makeFolder: async () => {
       const cwd = makeFolder();
       mkdirSync(join(cwd, "data"), { mode: 0o700 });
@@ -112,7 +113,7 @@ const WAYS = [
 ];
 
 for (const way of WAYS) {
-  test.skipIf(!way.isPossible)(
+  testWith(way.need)(
     `${way.name}: submissions are 503/5106, nothing accepted is lost, and all is well again without a restart`,
     async () => {
       const cwd = await way.makeFolder();

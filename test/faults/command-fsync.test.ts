@@ -1,20 +1,16 @@
 // What the kernel is asked, seen through strace: no acceptance leaves before its bytes are forced to the disk, many share one
 // force, and a disk that fails to keep them means no acceptance.
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { testWith, tracing } from "../needs.ts";
 import { cleanUp, type Listening, makeFolder, serve, stop, until } from "../process/run-gatehouse.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
 
 const COMMANDS = "/v2/game/server/command";
 const NOTICED_WITHIN_MS = 5_000;
-const canTrace = Bun.which("strace") !== null && (await isTraceable());
 
 afterEach(cleanUp);
-
-async function isTraceable(): Promise<boolean> {
-  return (await Bun.$`strace -o /dev/null true`.nothrow().quiet()).exitCode === 0;
-}
 
 async function start(): Promise<{ gatehouse: Listening; token: string; folder: string }> {
   const folder = makeFolder();
@@ -52,7 +48,7 @@ async function submit({ url }: Listening, token: string, command: string) {
   return { status: response.status, body: (await response.json()) as { code?: number; command_id?: string } };
 }
 
-test.skipIf(!canTrace)(
+testWith(tracing)(
   "no 202 leaves before its bytes are forced to the disk, and many at once share one force",
   async () => {
     const { gatehouse, token, folder } = await start();
@@ -88,7 +84,7 @@ test.skipIf(!canTrace)(
   20_000,
 );
 
-test.skipIf(!canTrace)(
+testWith(tracing)(
   "a disk that fails to keep what is written (EIO): 503/5106, nothing accepted is lost, well again without a restart",
   async () => {
     const { gatehouse, token, folder } = await start();

@@ -1,8 +1,9 @@
 // A disk that is full or cannot be written: reads go on, readiness says so, and it mends itself when there is room.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { mounting, program, testWith } from "../needs.ts";
 import {
   cleanUp,
   type Listening,
@@ -13,7 +14,7 @@ import {
   stop,
   until,
 } from "../process/run-gatehouse.ts";
-import { canLimit, canMount, fill, makeSmallDisk } from "./small-disk.ts";
+import { fill, makeSmallDisk } from "./small-disk.ts";
 
 const BLOCK_COUNT = 520;
 const NOTICED_WITHIN_MS = 5_000;
@@ -40,7 +41,7 @@ async function expectWhole(path: string): Promise<void> {
   db.close();
 }
 
-test.skipIf(!canMount)(
+testWith(mounting)(
   "a full disk: reads go on, /readyz is 503, and all is well again without a restart",
   async () => {
     const cwd = await makeSmallDisk("2m");
@@ -71,7 +72,7 @@ test.skipIf(!canMount)(
   20_000,
 );
 
-test.skipIf(!canMount)(
+testWith(mounting)(
   "a spam block holds although the full disk cannot keep it, and is kept with the next usage once there is room",
   async () => {
     const cwd = await makeSmallDisk("2m");
@@ -102,7 +103,7 @@ test.skipIf(!canMount)(
   20_000,
 );
 
-test.skipIf(!canMount)(
+testWith(mounting)(
   "a first start on a full disk is refused with a clear sentence, and works once there is room",
   async () => {
     const cwd = await makeSmallDisk("64k");
@@ -121,7 +122,7 @@ test.skipIf(!canMount)(
   20_000,
 );
 
-test.skipIf(!canMount)(
+testWith(mounting)(
   "a read-only data folder: exit code 1, a clear sentence, and nothing is changed",
   async () => {
     const cwd = await makeSmallDisk("2m");
@@ -140,7 +141,7 @@ test.skipIf(!canMount)(
   20_000,
 );
 
-test.skipIf(!canLimit)(
+testWith(program("prlimit"))(
   "files that may not grow: reads go on, /readyz is 503, and all is well again without a restart",
   async () => {
     const cwd = makeFolder();

@@ -1,20 +1,7 @@
-// A disk that has so much room and no more: a tmpfs, where this machine lets us mount one.
+// A disk that has so much room and no more: a tmpfs. Tests of it need `mounting`.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { cleanUp, makeFolder, undoLater } from "../process/run-gatehouse.ts";
-
-export const canMount = process.getuid?.() === 0 && (await isMountable());
-export const canLimit = Bun.which("prlimit") !== null;
-
-async function isMountable(): Promise<boolean> {
-  const folder = makeFolder();
-  try {
-    const mounting = Bun.$`mount -t tmpfs -o size=64k tmpfs ${folder} && umount ${folder}`;
-    return (await mounting.nothrow().quiet()).exitCode === 0;
-  } finally {
-    await cleanUp();
-  }
-}
+import { makeFolder, undoLater } from "../process/run-gatehouse.ts";
 
 /** A folder with a data folder in it that is such a disk. */
 export async function makeSmallDisk(size: string): Promise<string> {

@@ -2,6 +2,7 @@
 // becomes of instances and of Redis.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { RawAnswer } from "../faults/raw-socket.ts";
+import { repeat } from "../long.ts";
 import { until } from "../process/run-gatehouse.ts";
 import { type RedisServer, startRedis } from "../redis-server.ts";
 import { askAllAtOnce, writeSubmission } from "./crowd.ts";
@@ -30,8 +31,7 @@ const ROUND: readonly Disturbance[] = [
   ...Array<Disturbance>(2).fill("redis-freeze"),
   "freeze-past-lease",
 ];
-/** For a long night: GATEHOUSE_TEST_ROUNDS=50. */
-const ROUNDS = Number(process.env.GATEHOUSE_TEST_ROUNDS ?? 1);
+const ROUNDS = repeat({ usual: 1, long: 10 });
 
 function deliveriesOf(fleet: Fleet, { town }: Home) {
   return fleet.simulator.calls().calls.filter(({ kind, server }) => kind === "command" && server === town);

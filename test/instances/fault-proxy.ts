@@ -11,6 +11,8 @@ type Mode =
   | { readonly kind: "swallow" }
   /** Nobody is connected, and nobody gets through. */
   | { readonly kind: "closed" }
+  /** Requests arrive; the line is cut before the reply gets through. */
+  | { readonly kind: "lose-replies" }
   /** Requests arrive late, replies at once. */
   | { readonly kind: "slow"; readonly ms: number }
   /** Every command gets this error, and Redis sees none of them. Whoever is connected is cut off first. */
@@ -40,6 +42,10 @@ export class FaultProxy {
 
   private constructor(redisPort: number) {
     this.redisPort = redisPort;
+  }
+
+  get port(): number {
+    return this.#port;
   }
 
   get url(): string {
@@ -97,6 +103,7 @@ class Line {
     if (this.#isDeaf) return;
     if (mode.kind === "swallow") this.#isDeaf = true;
     else if (mode.kind === "hold") this.#held.push({ direction, piece });
+    else if (mode.kind === "lose-replies" && direction === "reply") this.cut();
     else if (mode.kind === "refuse" && direction === "request") this.#refuse(piece, mode.error);
     else if (mode.kind === "slow" && direction === "request") {
       setTimeout(() => {

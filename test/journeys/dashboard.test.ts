@@ -4,11 +4,13 @@ import { join } from "node:path";
 import { createDashboard } from "../../src/http/dashboard.ts";
 import { Edge } from "../../src/http/edge.ts";
 import { createTargetFinder } from "../../src/http/target.ts";
+import { buildDashboardWhereOld } from "../built-dashboard.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 
 let gatehouse: TestGatehouse;
 
 beforeAll(async () => {
+  await buildDashboardWhereOld();
   gatehouse = await startGatehouse();
 });
 afterAll(() => gatehouse.stop());

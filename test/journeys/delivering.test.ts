@@ -1,6 +1,6 @@
 // What becomes of an accepted command: order, pace, every answer of the game API and every way of losing one. Accepted
 // means safe, sent means once.
-import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type AddressInfo, createServer } from "node:net";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
 import { BASE_INFO } from "../fake-game-api.ts";
@@ -261,26 +261,6 @@ describe("a refusal with a code", () => {
     await gateway.pass(MINUTE);
     expect(await bot.statuses(ids)).toEqual(["sent"]);
     expect(bot.got()).toEqual([":h", ":h"]);
-  });
-
-  test("one that a read meets while the command is being claimed holds it back", async () => {
-    const limited = { status: 429, headers: { "Retry-After": "30" } };
-    gateway.game.read = () => Response.json({ code: 4001 }, limited);
-    const { commands } = gateway.gatehouse.app.store;
-    const claim = spyOn(commands, "claim");
-    claim.mockImplementationOnce(async (...args) => {
-      const claimed = await commands.claim(...args);
-      await (await bot.read()).text();
-      return claimed;
-    });
-    const ids = await bot.acceptAll([":h"]);
-    await gateway.settle();
-    claim.mockRestore();
-    expect([bot.got(), await bot.statuses(ids)]).toEqual([[], ["queued"]]);
-    await gateway.pass(29_999);
-    expect(bot.got()).toEqual([]);
-    await gateway.pass(5_001);
-    expect(bot.got()).toEqual([":h"]);
   });
 
   test.each([1001, 1002])("%d ends it too, and it is never sent again", async (code) => {

@@ -1,8 +1,6 @@
 // The document says what the server does: every route is in it, and every answer in it is given by the real server, word for
 // word and header for header.
 import { afterAll, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { SECTIONS } from "../../src/core/sections.ts";
 import { KNOWN_CODES } from "../../src/core/upstream-codes.ts";
 import { buildDocument, listMethods, OPERATIONS, toTemplate } from "../../src/http/openapi/document.ts";
@@ -187,18 +185,6 @@ describe("the document's shapes", () => {
 });
 
 describe("GET /openapi.json", () => {
-  test("costs nothing before it is asked for: no file loads the document at its start", () => {
-    const src = join(import.meta.dir, "../../src");
-    const early = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((name) => {
-      const isOwn = name.startsWith(join("http", "openapi"));
-      const text = name.endsWith(".ts") && !isOwn ? readFileSync(join(src, name), "utf8") : "";
-      return /^import (?!type )[^;]*? from "[^"]*openapi\/(?!answer-openapi)[^"]*";$/m.test(text);
-    });
-    const own = readFileSync(join(src, "http/openapi/answer-openapi.ts"), "utf8");
-    expect(early).toEqual([]);
-    expect(own).not.toMatch(/^import (?!type )[^;]*? from "\.\/(?!\.)/m);
-  });
-
   test("needs no key, is OpenAPI 3.1, and may be kept as long as its ETag holds", async () => {
     expect(response.status).toBe(200);
     expect(document.openapi).toMatch(/^3\.1\./);

@@ -17,9 +17,10 @@ import { CommandDispatcher } from "../../src/gateway/commands/command-dispatcher
 import { CommandMeter } from "../../src/gateway/commands/command-meter.ts";
 import { createSealer } from "../../src/store/sealer.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { repeat } from "../long.ts";
 import { FakeClock } from "../start-gatehouse.ts";
 
-const RUNS = Number(process.env.MODEL_RUNS ?? 10_000);
+const RUNS = repeat({ usual: 1_000, long: 10_000 });
 const INTERVAL_MS = 5_000;
 const TTL_MS = 600_000;
 const SERVERS = 2;

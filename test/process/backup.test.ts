@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { root, testWith } from "../needs.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
 import {
   cleanUp,
@@ -281,18 +282,15 @@ describe("restore", () => {
     expect((await readServer(gatehouse.url, token)).status).toBe(400);
   });
 
-  test.skipIf(process.getuid?.() !== 0)(
-    "for a folder of another user leaves files that this user can open",
-    async () => {
-      const { file, folder } = await makeBackup();
-      const target = makeNewFolder(folder);
-      await Bun.$`chown -R 65534:65534 ${target}`.quiet();
-      const { exitCode } = await runToEnd(["restore", file, "--data-dir", target], { cwd: makeFolder() });
-      expect(exitCode).toBe(0);
-      for (const name of readdirSync(target))
-        expect([name, statSync(join(target, name)).uid]).toEqual([name, 65_534]);
-    },
-  );
+  testWith(root)("for a folder of another user leaves files that this user can open", async () => {
+    const { file, folder } = await makeBackup();
+    const target = makeNewFolder(folder);
+    await Bun.$`chown -R 65534:65534 ${target}`.quiet();
+    const { exitCode } = await runToEnd(["restore", file, "--data-dir", target], { cwd: makeFolder() });
+    expect(exitCode).toBe(0);
+    for (const name of readdirSync(target))
+      expect([name, statSync(join(target, name)).uid]).toEqual([name, 65_534]);
+  });
 
   test("without a file is wrong usage", async () => {
     const { exitCode } = await runToEnd(["restore"], { cwd: makeFolder() });

@@ -17,6 +17,8 @@ export type RunOptions = {
   readonly program?: string;
   /** What the program reads from standard input; nothing at all by default. */
   readonly input?: string;
+  /** How long `runToEnd` waits for the end. */
+  readonly deadlineMs?: number;
 };
 
 export type GatehouseProcess = {
@@ -129,7 +131,8 @@ export async function runToEnd(
   options: RunOptions,
 ): Promise<{ exitCode: number; stdout: string; stderr: string }> {
   const child = run(args, options);
-  const exitCode = await within(START_DEADLINE_MS, child.exited, `gatehouse ${args.join(" ")} does not end`);
+  const deadlineMs = options.deadlineMs ?? START_DEADLINE_MS;
+  const exitCode = await within(deadlineMs, child.exited, `gatehouse ${args.join(" ")} does not end`);
   return { exitCode, stdout: child.stdout, stderr: child.stderr };
 }
 

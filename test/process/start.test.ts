@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startFakeGameApi } from "../fake-game-api.ts";
+import { program, testWith } from "../needs.ts";
 import {
   cleanUp,
   makeDataFolder,
@@ -33,21 +34,22 @@ function findLine(stdout: string, start: string): string | undefined {
 }
 
 describe("with nothing configured", () => {
-  test("the first start prints key, master key and a curl line that works exactly as printed", async () => {
-    const cwd = makeFolder();
-    const gatehouse = await serve({ cwd });
-    const token = readSecret(cwd, "demo.key");
-    expect(gatehouse.stdout.match(TOKEN)?.[0]).toBe(token);
-    expect(gatehouse.stdout).toContain(readSecret(cwd, "master.key"));
+  testWith(program("curl"))(
+    "the first start prints key, master key and a curl line that works exactly as printed",
+    async () => {
+      const cwd = makeFolder();
+      const gatehouse = await serve({ cwd });
+      const token = readSecret(cwd, "demo.key");
+      expect(gatehouse.stdout.match(TOKEN)?.[0]).toBe(token);
+      expect(gatehouse.stdout).toContain(readSecret(cwd, "master.key"));
 
-    const line = findLine(gatehouse.stdout, "curl ") ?? "";
-    expect(line).toContain(gatehouse.url);
-    const info = Bun.which("curl")
-      ? await Bun.$`sh -c ${line}`.cwd(cwd).quiet().json()
-      : await (await readServer(gatehouse.url, token, "?Players=true")).json();
-    expect(info).toMatchObject({ Name: expect.any(String), Players: expect.any(Array) });
-    expect(await stop(gatehouse)).toBe(0);
-  });
+      const line = findLine(gatehouse.stdout, "curl ") ?? "";
+      expect(line).toContain(gatehouse.url);
+      const info = await Bun.$`sh -c ${line}`.cwd(cwd).quiet().json();
+      expect(info).toMatchObject({ Name: expect.any(String), Players: expect.any(Array) });
+      expect(await stop(gatehouse)).toBe(0);
+    },
+  );
 
   test("the second start prints the same key, which still works, and no master key", async () => {
     const cwd = makeFolder();

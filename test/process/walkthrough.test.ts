@@ -1,7 +1,8 @@
 // docs/operating.md, from nothing to two servers behind TLS: every command in it is run, in its order, as it is written.
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { program, testWith } from "../needs.ts";
 import { cleanUp, makeFolder, undoLater } from "./run-gatehouse.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
@@ -33,48 +34,52 @@ function toScript(blocks: readonly string[]): string {
   return ["set -eu", program, curl, ...blocks].join("\n");
 }
 
-test("every command of the walkthrough works as it is written", async () => {
-  const blocks = listBlocks();
-  expect(blocks.length).toBeGreaterThan(8);
-  const isLasting = (block: string) => /^gatehouse (?:serve|simulate)/.test(block);
-  const firstServe = blocks.findIndex(isLasting);
-  const cwd = makeFolder();
-  const env = { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: cwd };
+testWith(program("bash"), program("curl"), program("openssl"))(
+  "every command of the walkthrough works as it is written",
+  async () => {
+    const blocks = listBlocks();
+    expect(blocks.length).toBeGreaterThan(8);
+    const isLasting = (block: string) => /^gatehouse (?:serve|simulate)/.test(block);
+    const firstServe = blocks.findIndex(isLasting);
+    const cwd = makeFolder();
+    const env = { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: cwd };
 
-  async function runShell(some: readonly string[]): Promise<string> {
-    const shell = Bun.spawn(["bash", "-c", toScript(some)], { cwd, env, stdout: "pipe", stderr: "pipe" });
-    const [code, out, complaints] = await Promise.all([
-      shell.exited,
-      shell.stdout.text(),
-      shell.stderr.text(),
-    ]);
-    expect({ code, complaints: code === 0 ? "" : complaints + out }).toEqual({ code: 0, complaints: "" });
-    return out;
-  }
-
-  await runShell(blocks.slice(0, firstServe));
-  for (const block of blocks.filter(isLasting)) {
-    const args = block.trim().split(" ").slice(1);
-    const child = Bun.spawn([join(ROOT, "gatehouse"), ...args], {
-      cwd,
-      env,
-      stdout: "pipe",
-      stderr: "ignore",
-    });
-    undoLater(async () => {
-      child.kill("SIGTERM");
-      await child.exited;
-    });
-    let said = "";
-    const decoder = new TextDecoder();
-    for await (const chunk of child.stdout) {
-      said += decoder.decode(chunk);
-      if (said.includes("listening on")) break;
+    async function runShell(some: readonly string[]): Promise<string> {
+      const shell = Bun.spawn(["bash", "-c", toScript(some)], { cwd, env, stdout: "pipe", stderr: "pipe" });
+      const [code, out, complaints] = await Promise.all([
+        shell.exited,
+        shell.stdout.text(),
+        shell.stderr.text(),
+      ]);
+      expect({ code, complaints: code === 0 ? "" : complaints + out }).toEqual({ code: 0, complaints: "" });
+      return out;
     }
-    expect(said).toContain("listening on");
-  }
-  const out = await runShell(blocks.slice(firstServe).filter((block) => !isLasting(block)));
-  expect(out).toContain("North Town");
-  expect(out).toContain('"status":"queued"');
-  expect(out).toContain("key.revoked");
-}, 60_000);
+
+    await runShell(blocks.slice(0, firstServe));
+    for (const block of blocks.filter(isLasting)) {
+      const args = block.trim().split(" ").slice(1);
+      const child = Bun.spawn([join(ROOT, "gatehouse"), ...args], {
+        cwd,
+        env,
+        stdout: "pipe",
+        stderr: "ignore",
+      });
+      undoLater(async () => {
+        child.kill("SIGTERM");
+        await child.exited;
+      });
+      let said = "";
+      const decoder = new TextDecoder();
+      for await (const chunk of child.stdout) {
+        said += decoder.decode(chunk);
+        if (said.includes("listening on")) break;
+      }
+      expect(said).toContain("listening on");
+    }
+    const out = await runShell(blocks.slice(firstServe).filter((block) => !isLasting(block)));
+    expect(out).toContain("North Town");
+    expect(out).toContain('"status":"queued"');
+    expect(out).toContain("key.revoked");
+  },
+  60_000,
+);

@@ -19,6 +19,8 @@ import type { Store, TidyTimes } from "../../src/core/ports/store.ts";
 import { findServerOf, newCommandId } from "../../src/store/command-id.ts";
 import { RedisCommandQueue } from "../../src/store/redis/command-queue.ts";
 import { type RedisAddress, RedisLink } from "../../src/store/redis/redis-link.ts";
+import { FaultProxy } from "../instances/fault-proxy.ts";
+import { cleanUp, until } from "../process/run-gatehouse.ts";
 import {
   type RedisCluster,
   type RedisServer,
@@ -42,22 +44,38 @@ setDefaultTimeout(30_000);
 
 let single: RedisServer;
 let cluster: RedisCluster;
+let singleLine: FaultProxy;
+let clusterLines: readonly FaultProxy[];
 beforeAll(async () => {
-  [single, cluster] = await Promise.all([startRedis(), startRedisCluster()]);
+  single = await startRedis();
+  singleLine = await FaultProxy.start(single.port);
+  // Where they lead is known when the nodes have started.
+  clusterLines = await Promise.all([0, 0, 0].map(FaultProxy.start));
+  cluster = await startRedisCluster(clusterLines.map(({ port }) => port));
+  for (const [index, { port }] of cluster.nodes.entries()) {
+    const line = clusterLines[index];
+    if (line) line.redisPort = port;
+  }
 });
-afterAll(stopRedisServers);
+afterAll(async () => {
+  await cleanUp();
+  await stopRedisServers();
+});
 
 let ids = 0;
 const newServerId = () => `srv_${String(++ids).padStart(20, "0")}`;
 
 type Medium = {
   readonly address: RedisAddress;
+  /** What all instances reach it through. */
+  readonly lines: readonly FaultProxy[];
   flush(): Promise<unknown>;
   crash(): Promise<void>;
 };
 
 const onSingle = (): Medium => ({
-  address: single.address,
+  address: { ...single.address, nodes: [{ host: "127.0.0.1", port: singleLine.port }] },
+  lines: [singleLine],
   flush: () => single.ask("FLUSHALL"),
   // Redis goes down with the instance: what it has answered is on disk.
   async crash() {
@@ -68,6 +86,7 @@ const onSingle = (): Medium => ({
 
 const onCluster = (): Medium => ({
   address: cluster.address,
+  lines: clusterLines,
   flush: () => cluster.flush(),
   async crash() {},
 });
@@ -189,16 +208,17 @@ describe.each([
     return claimed.command;
   }
 
-  /** Scripts of this instance are run, and it does not hear of it. */
-  function loseAnswers(instance: number, isLosing: boolean): void {
-    const link = links[instance];
-    if (!link) throw new Error("there is no such instance");
-    const run = RedisLink.prototype.run.bind(link);
-    link.run = async (...question) => {
-      const reply = await run(...question);
-      if (isLosing) throw new StoreUnavailable("the answer was lost");
-      return reply;
-    };
+  /** What `one` asks is done, and it does not hear of it: its line is cut when the reply comes. Nobody else asks meanwhile. */
+  async function loseAnswer(ask: () => Promise<unknown>): Promise<void> {
+    const { lines } = getMedium();
+    for (const line of lines) line.set({ kind: "lose-replies" });
+    await expect(ask()).rejects.toBeInstanceOf(StoreUnavailable);
+    for (const line of lines) line.set({ kind: "pass" });
+  }
+
+  async function untilOneIsBack({ commandId }: { commandId: string }): Promise<void> {
+    const canAsk = () => one.find(commandId).then(Boolean, () => false);
+    await until("the line is not mended", canAsk);
   }
 
   const statusOf = async ({ commandId }: { commandId: string }) => (await two.find(commandId))?.status;
@@ -286,15 +306,18 @@ describe.each([
     async (way) => {
       const { commandId } = await accept(":h 1");
       await claim(one, NOW);
+      // Once before: Redis must know the script, or the answer that is lost is that it does not.
+      await one.giveBack(commandId);
+      const [again, later] = [NOW + HOLD_MS, NOW + 2 * HOLD_MS];
+      await claim(one, again);
       // The answer to the first try is lost; until it is tried again, the other has claimed the command.
-      loseAnswers(0, true);
-      await expect(one.giveBack(commandId)).rejects.toBeInstanceOf(StoreUnavailable);
-      expect((await claim(two, NOW + HOLD_MS)).commandId).toBe(commandId);
-      loseAnswers(0, false);
-      if (way === "settle") await one.settle(commandId, SENT, NOW + HOLD_MS);
+      await loseAnswer(() => one.giveBack(commandId));
+      expect((await claim(two, later)).commandId).toBe(commandId);
+      await untilOneIsBack({ commandId });
+      if (way === "settle") await one.settle(commandId, SENT, later);
       else await one.giveBack(commandId);
       expect(await statusOf({ commandId })).toBe("sending");
-      await two.settle(commandId, SENT, NOW + HOLD_MS);
+      await two.settle(commandId, SENT, later);
       expect(await statusOf({ commandId })).toBe("sent");
     },
   );
@@ -335,11 +358,12 @@ describe.each([
   });
 
   test("a claim whose answer was lost is made again by the same instance, and by no other", async () => {
+    // Once before: Redis must know the script, or the answer that is lost is that it does not.
+    expect(await two.claim(serverId, NOW, HOLD_MS)).toEqual({ kind: "empty" });
     const { commandId } = await accept(":h 1");
-    loseAnswers(0, true);
-    await expect(one.claim(serverId, NOW, HOLD_MS)).rejects.toBeInstanceOf(StoreUnavailable);
+    await loseAnswer(() => one.claim(serverId, NOW, HOLD_MS));
     expect(await statusOf({ commandId })).toBe("sending");
-    loseAnswers(0, false);
+    await untilOneIsBack({ commandId });
     expect(await two.claim(serverId, NOW + HOLD_MS, HOLD_MS)).toEqual({ kind: "busy" });
     expect(await one.claim(serverId, NOW + 1, HOLD_MS)).toMatchObject({
       kind: "wait",

@@ -1,0 +1,48 @@
+# For scripts/test.sh, which reads it: installs the programs that the tests start, with apt where that is possible.
+as_root=
+if [ "$(id -u)" != 0 ]; then as_root='sudo -n'; fi
+
+# must_have 'PROGRAM...' PACKAGE [SERVICE]: one of the programs, or the run ends here with a sentence.
+must_have() {
+  if has_one_of $1 || install_package "$2" "${3-}"; then return; fi
+  echo "The tests need $(echo "$1" | sed 's/ / or /g'), which is not installed and cannot be installed from here: install it, then run them again." >&2
+  exit 1
+}
+
+# want PROGRAM PACKAGE [SERVICE]: without it, the tests that need it are skipped and say so (test/needs.ts).
+want() {
+  has_one_of "$1" || install_package "$2" "${3-}" || true
+}
+
+has_one_of() {
+  for program in "$@"; do
+    if command -v "$program" > /dev/null; then return 0; fi
+  done
+  return 1
+}
+
+install_package() {
+  if ! command -v apt-get > /dev/null || ! $as_root true 2> /dev/null; then return 1; fi
+  echo "Installing $1, which tests need" >&2
+  if ! run_apt install "$1" 2> /dev/null; then
+    # The list of packages may be missing, or name versions that are gone.
+    if [ -z "${is_list_new-}" ]; then run_apt update || true; fi
+    is_list_new=yes
+    run_apt install "$1" || return 1
+  fi
+  if [ -n "$2" ]; then stop_service "$2"; fi
+}
+
+run_apt() {
+  $as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 "$@" > /dev/null
+}
+
+# Tests start processes of their own: a service that came with the package was not asked for.
+stop_service() {
+  if [ -d /run/systemd/system ]; then
+    $as_root systemctl disable --quiet --now "$1" || true
+  else
+    $as_root service "$1" stop > /dev/null 2>&1 || true
+  fi
+}

@@ -1,0 +1,146 @@
+// The second half of npm test, once scripts/test.sh has installed what the tests need: runs them, then says which were skipped
+// and why the run failed. --quick runs what answers within a minute, --long repeats random histories many more times;
+// anything else goes to the test runner: paths, or options such as -t.
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildDashboard } from "./build-dashboard.ts";
+import { fetchReference } from "./fetch-reference.ts";
+import { findFailures, findUnexplainedSkips, parsePrintedSkips, parseReportedSkips } from "./test-report.ts";
+
+const ROOT = join(import.meta.dir, "..");
+/** For tests that name no time of their own: a busy machine must not fail them. */
+const PATIENCE_MS = 20_000;
+const INTERRUPTED = 130;
+const LAST_LINES = 20;
+const UNITS = ["src", "bench"];
+const BROWSER = "test/browser";
+/** Those of the contract tests that take a moment. */
+const QUICK_CONTRACTS = [
+  "test/guard",
+  "test/import-direction.test.ts",
+  "test/journeys/reading.test.ts",
+  "test/no-bare-skips.test.ts",
+  "test/scripts",
+  "test/store/sqlite-commands.test.ts",
+  "test/store/sqlite.test.ts",
+];
+
+type Part = {
+  readonly name: string;
+  /** For the test runner: paths and options. */
+  readonly args: readonly string[];
+  /** Shown as it comes; the output of another part is shown when all have ended. */
+  readonly isLive: boolean;
+};
+type Ended = {
+  readonly part: Part;
+  readonly exitCode: number;
+  readonly output: string;
+  /** Empty when the test runner did not come to its end. */
+  readonly junit: string;
+};
+
+const folder = mkdtempSync(join(tmpdir(), "gatehouse-tests-"));
+const running = new Set<Bun.Subprocess>();
+process.on("exit", () => {
+  for (const child of running) child.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(INTERRUPTED));
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  const isQuick = args.includes("--quick");
+  const others = args.filter((arg) => arg !== "--quick" && arg !== "--long");
+  const parts =
+    others.length > 0 ? [{ name: others.join(" "), args: others, isLive: true }] : chooseParts(isQuick);
+  // Each part would build it where it is old, at the same time.
+  if (parts.length > 1) await Promise.all([buildDashboard(), fetchReference()]);
+  const env = { ...process.env, ...(args.includes("--long") && { GATEHOUSE_TEST_LONG: "1" }) };
+  const ended = await Promise.all(parts.map((part, index) => run(part, env, join(folder, `${index}.xml`))));
+  for (const { part, output } of ended) if (!part.isLive) process.stdout.write(output);
+  return report(ended);
+}
+
+function chooseParts(isQuick: boolean): readonly Part[] {
+  if (isQuick) {
+    const left = listContracts().filter((path) => !QUICK_CONTRACTS.includes(path));
+    console.log(
+      `Left out but for ${QUICK_CONTRACTS.join(", ")}: ${left.join(", ")}.\nnpm test runs everything.`,
+    );
+    return [{ name: "the quick tests", args: [...UNITS, ...QUICK_CONTRACTS], isLive: true }];
+  }
+  // The browser's tests run beside the others, because both wait more than they work.
+  return [
+    { name: "all tests but the browser's", args: ["--path-ignore-patterns", `${BROWSER}/**`], isLive: true },
+    { name: "the browser's tests", args: [BROWSER], isLive: false },
+  ];
+}
+
+/** The folders and test files directly below test/. */
+function listContracts(): string[] {
+  const entries = readdirSync(join(ROOT, "test"), { withFileTypes: true });
+  const found = entries.filter((entry) => entry.isDirectory() || entry.name.endsWith(".test.ts"));
+  return found.map(({ name }) => `test/${name}`).toSorted();
+}
+
+async function run(part: Part, env: NodeJS.ProcessEnv, junitPath: string): Promise<Ended> {
+  const options = [
+    ...["--timeout", String(PATIENCE_MS)],
+    ...["--reporter", "junit", "--reporter-outfile", junitPath],
+  ];
+  const command = [process.execPath, "--no-env-file", "test", ...options, ...part.args];
+  // Standard output and errors in one stream, in the order in which they were written.
+  const child = Bun.spawn(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
+    cwd: ROOT,
+    env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  running.add(child);
+  const decoder = new TextDecoder();
+  let output = "";
+  for await (const chunk of child.stdout) {
+    const text = decoder.decode(chunk, { stream: true });
+    output += text;
+    if (part.isLive) process.stdout.write(text);
+  }
+  const exitCode = await child.exited;
+  running.delete(child);
+  const file = Bun.file(junitPath);
+  return { part, exitCode, output, junit: (await file.exists()) ? await file.text() : "" };
+}
+
+/** Ends the output with what a reader looks for, which is far above between thousands of lines. The exit code. */
+function report(ended: readonly Ended[]): number {
+  const printed = ended.flatMap(({ output }) => parsePrintedSkips(output));
+  const unexplained = findUnexplainedSkips(
+    ended.flatMap(({ junit }) => parseReportedSkips(junit)),
+    printed,
+  );
+  const failures = ended.filter(({ exitCode }) => exitCode !== 0).flatMap(findReasons);
+
+  const skips = printed.map(({ title, reason }) => `${reason}: ${title}`);
+  if (skips.length > 0)
+    tell(`Skipped, because this machine has not what they need (${skips.length}):`, skips);
+  if (failures.length > 0) tell("What failed:", failures);
+  if (unexplained.length > 0) {
+    tell("Skipped without a known reason, which fails the run (see test/needs.ts):", unexplained);
+  }
+  return failures.length === 0 && unexplained.length === 0 ? 0 : 1;
+}
+
+function findReasons({ part, exitCode, output }: Ended): string[] {
+  const failures = findFailures(output);
+  // Killed, out of memory, or no test was found: then the last words have to do.
+  const lastWords = output.split("\n").slice(-LAST_LINES).join("\n");
+  if (failures.length === 0) failures.push(`${lastWords}${part.name}: ended with code ${exitCode}`);
+  return failures;
+}
+
+function tell(head: string, items: readonly string[]): void {
+  process.stdout.write(`\n${head}\n${items.map((item) => `${item}\n`).join("")}`);
+}

@@ -1,0 +1,96 @@
+// The moment between taking a command and sending it: what is learned meanwhile still counts. The rest of the dispatcher is
+// tested with everything around it, in test/journeys/delivering.test.ts and test/model.
+import { expect, test } from "bun:test";
+import type { Command } from "../../core/command.ts";
+import type { CommandQueue } from "../../core/ports/commands.ts";
+import { CommandDispatcher } from "./command-dispatcher.ts";
+import { CommandMeter } from "./command-meter.ts";
+
+const NOW = 1_800_000_000_000;
+const LIMIT_MS = 30_000;
+const SERVER = { serverId: "srv_1", name: "Town", community: null, createdAt: 0, keyRevision: 1 };
+const COMMAND: Command = {
+  commandId: "cmd_1",
+  serverId: SERVER.serverId,
+  keyId: "key_1",
+  text: ":h",
+  status: "sending",
+  position: null,
+  queuedAt: NOW,
+  sentAt: NOW,
+  finishedAt: null,
+  confirmedAt: null,
+  upstreamCode: null,
+  upstreamMessage: null,
+};
+
+/** A queue of one command. `learn` is called while it is being taken. */
+function setUp(learn: (outlook: { heldMs: number }) => void) {
+  const told: string[] = [];
+  const outlook = { heldMs: 0 };
+  const rested = Promise.withResolvers<number>();
+  const commands: Partial<CommandQueue> = {
+    expire: async () => 0,
+    async claim() {
+      told.push("taken");
+      learn(outlook);
+      return { kind: "claimed", command: COMMAND };
+    },
+    async giveBack(commandId) {
+      told.push(`given back: ${commandId}`);
+    },
+    async settle(_, { status }) {
+      told.push(`settled: ${status}`);
+    },
+    async hold() {},
+    list: async () => ({ items: [COMMAND], next: null }),
+  };
+  const dispatcher = new CommandDispatcher({
+    store: {
+      commands: commands as CommandQueue,
+      servers: { find: () => SERVER, readServerKey: async () => "a-b" },
+    },
+    upstream: {
+      async sendCommand() {
+        told.push("sent");
+        const hint = { limit: null, remaining: null, resetAt: null, retryAfterMs: null };
+        // Nothing else is to be sent in this test.
+        outlook.heldMs = LIMIT_MS;
+        return { outcome: "done", hint };
+      },
+    },
+    outlook: {
+      findRefusedKey: () => undefined,
+      msUntilCommand: () => outlook.heldMs,
+      catchUpOn: async () => {},
+      noteSending() {},
+      noteDelivery() {},
+    },
+    clock: () => NOW,
+    pause(ms) {
+      rested.resolve(ms);
+      return new Promise(() => {});
+    },
+    intervalMs: 5_000,
+    ttlMs: 600_000,
+    burstQuietMs: 0,
+    meter: new CommandMeter(),
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+  });
+  dispatcher.notify(SERVER.serverId);
+  return { told, rested: rested.promise };
+}
+
+test("a command is sent when nothing was learned while it was being taken", async () => {
+  const { told, rested } = setUp(() => {});
+  await rested;
+  expect(told).toEqual(["taken", "sent", "settled: sent"]);
+});
+
+test("a limit that a read meets while a command is being taken holds it back for as long as the limit says", async () => {
+  const { told, rested } = setUp((outlook) => {
+    outlook.heldMs = LIMIT_MS;
+  });
+  expect(await rested).toBe(LIMIT_MS);
+  expect(told).toEqual(["taken", "given back: cmd_1"]);
+});

@@ -1,0 +1,71 @@
+// A cached reading is sent as it is kept. The kept bytes are scribbled over here, which nobody would do: an answer that
+// carries the scribble under the old tag was not written, hashed or packed anew.
+import { describe, expect, test } from "bun:test";
+import { type ApiKey, DEFAULT_RIGHTS } from "../core/api-key.ts";
+import { SECTIONS, toSectionSet } from "../core/sections.ts";
+import { Snapshot } from "../gateway/readings/snapshot.ts";
+import { Call, type Connection } from "./call.ts";
+import { createReadServer } from "./read-server.ts";
+import { Target } from "./target.ts";
+
+const NOW = 1_800_000_000_000;
+const PLAYERS = toSectionSet(["Players"]);
+const CONNECTION: Connection = { requestIP: () => null, timeout() {} };
+const SERVER = { serverId: "srv_1", name: "Town", community: null, createdAt: 0, keyRevision: 1 };
+const { ipAllow: _, ...rights } = DEFAULT_RIGHTS;
+const KEY: ApiKey = {
+  keyId: "key_1",
+  serverId: "srv_1",
+  grant: { ...rights, allowedFrom: null, isSuspended: false },
+  expiresAt: null,
+};
+/** No JSON, so whoever parses it fails; long enough to be worth packing. */
+const PARTS = {
+  base: `{not JSON ${"at all ".repeat(300)}`,
+  sections: SECTIONS.map((name) => `<${name}>`),
+  misfits: 0,
+};
+
+function setUp() {
+  const snapshot = new Snapshot(PARTS, NOW);
+  const relay = { read: () => ({ snapshot, isHit: true }), longestWaitMs: 0 };
+  const readServer = createReadServer({ relay, clock: () => NOW });
+  return {
+    snapshot,
+    read(headers: Record<string, string> = {}): Response {
+      const request = new Request("http://127.0.0.1/v2/game/server?Players=true", { headers });
+      const target = new Target(undefined, "/v2/game/server", "Players=true");
+      const call = new Call(request, target, CONNECTION, NOW);
+      const answer = readServer(call, { key: KEY, server: SERVER, report: null });
+      if (answer instanceof Promise) throw new Error("a cached reading had to be waited for");
+      return answer;
+    },
+  };
+}
+
+describe("a cached reading", () => {
+  test("is sent as the text that it is, which nobody parses", async () => {
+    const { read } = setUp();
+    expect(await read().text()).toBe(`${PARTS.base},"Players":<Players>}`);
+  });
+
+  test("is neither written nor hashed again", async () => {
+    const { read, snapshot } = setUp();
+    const etag = read().headers.get("etag") ?? "";
+    snapshot.body(PLAYERS).bytes.fill(0x78);
+    const second = read();
+    expect(second.headers.get("etag")).toBe(etag);
+    expect(await second.text()).toMatch(/^x+$/);
+    expect(read({ "If-None-Match": etag }).status).toBe(304);
+  });
+
+  test("is packed once, however often it is asked for", async () => {
+    const { read, snapshot } = setUp();
+    const first = await read({ "Accept-Encoding": "gzip" }).arrayBuffer();
+    snapshot.body(PLAYERS).bytes.fill(0x78);
+    const second = read({ "Accept-Encoding": "gzip" });
+    expect(second.headers.get("content-encoding")).toBe("gzip");
+    expect(Buffer.from(await second.bytes()).equals(Buffer.from(first))).toBe(true);
+    expect(new TextDecoder().decode(Bun.gunzipSync(first))).toBe(`${PARTS.base},"Players":<Players>}`);
+  });
+});

@@ -1,0 +1,8 @@
+// How much the tests with random histories do: little in every run, much when asked (npm test -- --long).
+
+/** Set by scripts/test.ts; can be set by hand for a single file. */
+export const IS_LONG = process.env.GATEHOUSE_TEST_LONG === "1";
+
+export function repeat(counts: { readonly usual: number; readonly long: number }): number {
+  return IS_LONG ? counts.long : counts.usual;
+}

@@ -1,0 +1,87 @@
+// The one place where a test may be left out: what a test needs of the machine beyond the project itself. A test whose need
+// is missing is reported with its reason, and the run fails on a skipped test that was not reported here.
+import { test } from "bun:test";
+import { mkdtempSync, rmdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { formatSkip } from "../scripts/test-report.ts";
+
+/** Why the need is missing, as a clause; undefined where it is met. */
+export type Need = () => string | undefined;
+
+/** Declares a test that is left out, with its reason, where one of these needs is missing. */
+export function testWith(...needs: readonly Need[]) {
+  return (title: string, run: () => Promise<unknown>, timeoutMs?: number): void => {
+    const reason = findReason(needs);
+    if (reason === undefined) {
+      test(title, run, timeoutMs);
+      return;
+    }
+    console.log(formatSkip({ title, reason }));
+    test.skip(title, run);
+  };
+}
+
+export function program(name: string): Need {
+  return () => (Bun.which(name) ? undefined : `${name} is not installed`);
+}
+
+export const root: Need = () =>
+  process.getuid?.() === 0 ? undefined : "the tests are not run by the superuser";
+
+/** A file system of the test's own can be mounted. */
+export const mounting: Need = once(() => root() ?? program("mount")() ?? tryMounting());
+
+/** The system calls of a process can be traced, and made to fail. */
+export const tracing: Need = once(() => {
+  return (
+    program("strace")() ?? tryRunning(["strace", "-o", "/dev/null", "true"], "strace may not trace here")
+  );
+});
+
+/** systemd can judge a unit that is not installed; versions before 250 cannot. */
+export const judgingUnits: Need = once(() => {
+  const command = ["systemd-analyze", "security", "--offline=yes", "--help"];
+  return program("systemd-analyze")() ?? tryRunning(command, "this systemd-analyze judges no files");
+});
+
+function findReason(needs: readonly Need[]): string | undefined {
+  for (const need of needs) {
+    const reason = need();
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+function once(find: Need): Need {
+  let found: { readonly reason: string | undefined } | undefined;
+  return () => {
+    found ??= { reason: find() };
+    return found.reason;
+  };
+}
+
+function tryMounting(): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), "gatehouse-mount-"));
+  try {
+    const mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder];
+    return (
+      tryRunning(mount, "the kernel lets nobody mount here") ??
+      tryRunning(["umount", folder], "umount failed")
+    );
+  } finally {
+    rmdirSync(folder);
+  }
+}
+
+/** `complaint` with the program's own last words, if it fails. */
+function tryRunning(command: readonly string[], complaint: string): string | undefined {
+  const { exitCode, stderr } = Bun.spawnSync([...command], {
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  if (exitCode === 0) return undefined;
+  const [said = ""] = stderr.toString().trim().split("\n");
+  return said === "" ? complaint : `${complaint} (${said})`;
+}

@@ -1,0 +1,73 @@
+// What a process does not need it does not load: asked of real processes, which list their modules when they end.
+import { afterEach, describe, expect, test } from "bun:test";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { cleanUp, makeFolder, run, serve, stop } from "./run-gatehouse.ts";
+
+const ROOT = resolve(import.meta.dir, "../..");
+const REFERENCE = "/src/http/openapi/";
+const SHARED_STORE = "/node_modules/@redis/client/";
+const TABLES = "/node_modules/table/";
+const PROMPTS = "/node_modules/@clack/prompts/";
+
+afterEach(cleanUp);
+
+/** A program like ./gatehouse that lists its modules at its end. */
+function makeProgram(cwd: string) {
+  const [program, list] = [join(cwd, "watched-gatehouse"), join(cwd, "modules")];
+  const witness = join(import.meta.dir, "list-modules.ts");
+  const command = [process.execPath, "--no-env-file", "--preload", witness, join(ROOT, "src/main.ts")];
+  writeFileSync(program, `#!/bin/sh\nexec ${command.map((word) => `'${word}'`).join(" ")} "$@"\n`);
+  chmodSync(program, 0o755);
+  return {
+    program,
+    env: { TEST_MODULES_FILE: list },
+    /** The modules with this in their path. */
+    listLoaded: (part: string) =>
+      readFileSync(list, "utf8")
+        .split("\n")
+        .filter((path) => path.includes(part)),
+  };
+}
+
+describe("a service", () => {
+  test("that nobody asks for its reference loads neither that, nor what commands and other stores need", async () => {
+    const cwd = makeFolder();
+    const { program, env, listLoaded } = makeProgram(cwd);
+    await stop(await serve({ cwd, program, env }));
+    expect(listLoaded(REFERENCE)).toEqual([join(ROOT, REFERENCE, "tell-openapi.ts")]);
+    for (const part of [SHARED_STORE, TABLES, PROMPTS]) expect(listLoaded(part)).toEqual([]);
+  });
+
+  test("loads its reference for the first who asks", async () => {
+    const cwd = makeFolder();
+    const { program, env, listLoaded } = makeProgram(cwd);
+    const gatehouse = await serve({ cwd, program, env });
+    expect((await fetch(`${gatehouse.url}/openapi.json`)).status).toBe(200);
+    await stop(gatehouse);
+    expect(listLoaded(REFERENCE).length).toBeGreaterThan(1);
+  });
+});
+
+describe("a command", () => {
+  async function list(options: readonly string[]) {
+    const cwd = makeFolder();
+    const gatehouse = await serve({ cwd });
+    const { program, env, listLoaded } = makeProgram(cwd);
+    const child = run(["keys", "list", "--url", gatehouse.url, ...options], { cwd, program, env });
+    expect(await child.exited).toBe(0);
+    return { listLoaded, stdout: child.stdout };
+  }
+
+  test("that prints JSON loads neither tables nor prompts", async () => {
+    const { listLoaded, stdout } = await list(["--json"]);
+    expect(JSON.parse(stdout)).toBeTruthy();
+    expect([...listLoaded(TABLES), ...listLoaded(PROMPTS)]).toEqual([]);
+  });
+
+  test("that prints a table loads what tables need, and no prompts", async () => {
+    const { listLoaded } = await list([]);
+    expect(listLoaded(TABLES)).not.toEqual([]);
+    expect(listLoaded(PROMPTS)).toEqual([]);
+  });
+});

@@ -1,0 +1,118 @@
+// The programs that the tests need, on machines with and without a package manager: apt, id and service are the test's own.
+import { afterEach, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dir, "../..");
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+type Machine = { readonly folder: string; readonly env: Record<string, string> };
+
+/** A machine that has these programs and no others. */
+function makeMachine(programs: Readonly<Record<string, string>>): Machine {
+  const folder = mkdtempSync(join(tmpdir(), "gatehouse-machine-"));
+  folders.push(folder);
+  for (const name of ["sh", "env", "sed", "touch", "chmod", "true"])
+    symlinkSync(Bun.which(name) ?? "", join(folder, name));
+  const all = { id: "echo 0", service: `echo "service $*" >> ${folder}/done`, ...programs };
+  for (const [name, text] of Object.entries(all)) {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${text.replaceAll("FOLDER", folder)}\n`);
+    chmodSync(join(folder, name), 0o755);
+  }
+  return { folder, env: { PATH: folder } };
+}
+
+/** Notes what it was asked for; a package brings a program of its own name. */
+const APT = `for last in "$@"; do :; done
+  case "$*" in *' install '*) action=install ;; *) action=update ;; esac
+  echo "$action $last" >> FOLDER/done
+  if [ $action = install ]; then touch FOLDER/$last && chmod 755 FOLDER/$last; fi`;
+/** As on a new machine: nothing can be had before the list of packages is there. */
+const APT_WITHOUT_LIST = `case "$*" in *update) touch FOLDER/list ;; esac
+  if [ ! -f FOLDER/list ]; then echo "update first" >> FOLDER/done; exit 100; fi
+  ${APT}`;
+
+async function installOn({ folder, env }: Machine, lines: string) {
+  const child = Bun.spawn(["sh", "-c", `set -eu; . scripts/install-programs.sh; ${lines}`], {
+    cwd: ROOT,
+    env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const stderr = await child.stderr.text();
+  const exitCode = await child.exited;
+  const done = existsSync(join(folder, "done")) ? readFileSync(join(folder, "done"), "utf8").trim() : "";
+  return { exitCode, stderr, done: done === "" ? [] : done.split("\n") };
+}
+
+describe("what the tests cannot do without", () => {
+  const line = "must_have 'redis-server valkey-server' redis-server redis-server";
+
+  test("is left alone where one of its programs is there", async () => {
+    const machine = makeMachine({ "apt-get": APT, "valkey-server": "" });
+    expect(await installOn(machine, line)).toEqual({ exitCode: 0, stderr: "", done: [] });
+  });
+
+  test("is installed where it is missing, and its service is stopped", async () => {
+    const { exitCode, done } = await installOn(makeMachine({ "apt-get": APT }), line);
+    expect(exitCode).toBe(0);
+    expect(done[0]).toBe("install redis-server");
+    // Where systemd runs, its own program is asked, which this machine has not.
+    if (!existsSync("/run/systemd/system")) expect(done.slice(1)).toEqual(["service redis-server stop"]);
+  });
+
+  test.each([
+    ["without apt", {}],
+    ["without the right to install", { "apt-get": APT, id: "echo 1000", sudo: "exit 1" }],
+    ["without the package", { "apt-get": "exit 100" }],
+  ])("stops the run with a clear sentence %s", async (_, programs) => {
+    const { exitCode, stderr } = await installOn(makeMachine(programs as Record<string, string>), line);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("The tests need redis-server or valkey-server, which is not installed");
+  });
+});
+
+describe("what tests can do without", () => {
+  test("is installed where it is missing, after a new list of packages if need be", async () => {
+    const { exitCode, done } = await installOn(
+      makeMachine({ "apt-get": APT_WITHOUT_LIST }),
+      "want fish fish; want zsh zsh",
+    );
+    expect(exitCode).toBe(0);
+    expect(done).toEqual(["update first", "update update", "install fish", "install zsh"]);
+  });
+
+  test.each([
+    ["without apt", {}],
+    ["without the right to install", { "apt-get": APT, id: "echo 1000", sudo: "exit 1" }],
+    ["without the package", { "apt-get": "exit 100" }],
+  ])("is done without %s", async (_, programs) => {
+    const { exitCode } = await installOn(
+      makeMachine(programs as Record<string, string>),
+      "want caddy caddy caddy",
+    );
+    expect(exitCode).toBe(0);
+  });
+
+  test("is asked for with sudo by whoever is not the superuser", async () => {
+    const sudo = 'shift; echo "sudo $1" >> FOLDER/done; exec "$@"';
+    const { done } = await installOn(
+      makeMachine({ "apt-get": APT, id: "echo 1000", sudo }),
+      "want fish fish",
+    );
+    expect(done).toEqual(["sudo true", "sudo env", "install fish"]);
+  });
+});

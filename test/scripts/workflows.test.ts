@@ -1,0 +1,72 @@
+// What GitHub is told to do can be done: the files are YAML, and what they call is there.
+import { describe, expect, test } from "bun:test";
+import { accessSync, constants, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
+
+const ROOT = join(import.meta.dir, "../..");
+const FOLDER = join(ROOT, ".github/workflows");
+
+type Step = { readonly uses?: string; readonly run?: string };
+type Workflow = {
+  readonly on: object;
+  readonly jobs: Readonly<Record<string, { readonly steps: readonly Step[] }>>;
+};
+
+function readYaml(path: string): unknown {
+  return Bun.YAML.parse(readFileSync(join(ROOT, path), "utf8"));
+}
+
+function listSteps(name: string): Step[] {
+  const { jobs } = readYaml(`.github/workflows/${name}`) as Workflow;
+  return Object.values(jobs).flatMap(({ steps }) => [...steps]);
+}
+
+function listCommands(name: string): string[] {
+  return listSteps(name).flatMap(({ run }) => run?.trim().split("\n") ?? []);
+}
+
+describe.each(readdirSync(FOLDER))("%s", (name) => {
+  test("uses nothing but GitHub's own actions, by major version", () => {
+    const used = listSteps(name).flatMap(({ uses }) => uses ?? []);
+    expect(used.length).toBeGreaterThan(0);
+    for (const each of used) expect(each).toMatch(/^actions\/[\w-]+@v\d+$/);
+  });
+
+  test("runs the same check as everybody, and calls only what is there", () => {
+    const commands = listCommands(name);
+    expect(commands).toContain(".ci/run");
+    accessSync(join(ROOT, ".ci/run"), constants.X_OK);
+    for (const [, script = ""] of commands.join("\n").matchAll(/npm run (?:--silent )?([\w:-]+)/g)) {
+      expect(Object.keys(manifest.scripts)).toContain(script);
+    }
+  });
+});
+
+test("a release has a binary for every platform that can be built for", async () => {
+  const wrong = [join(ROOT, "scripts/build.ts"), "--target", "none-such"];
+  const child = Bun.spawn([process.execPath, ...wrong], {
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const known = /targets: (.*), and host/.exec(await child.stderr.text())?.[1]?.split(", ") ?? [];
+  const build = listCommands("release.yml").find((command) => command.startsWith("npm run build")) ?? "";
+  const built = Array.from(build.matchAll(/--target (\S+)/g), ([, target = ""]) => target);
+  expect(known.length).toBeGreaterThan(3);
+  expect(built.toSorted()).toEqual(known.toSorted());
+});
+
+test("the forms for issues have a name, a description and something to fill in", () => {
+  const names = readdirSync(join(ROOT, ".github/ISSUE_TEMPLATE")).filter((name) => name !== "config.yml");
+  expect(names).toEqual(expect.arrayContaining(["bug.yml", "idea.yml"]));
+  for (const name of names) {
+    const form = readYaml(`.github/ISSUE_TEMPLATE/${name}`) as {
+      body: { type: string; attributes: object }[];
+    };
+    expect(form).toMatchObject({ name: expect.any(String), description: expect.any(String) });
+    expect(form.body.map(({ type }) => type)).toContain("textarea");
+    for (const { attributes } of form.body) expect(attributes).toBeObject();
+  }
+  expect(readYaml(".github/ISSUE_TEMPLATE/config.yml")).toBeObject();
+});
