@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
-import { buildDashboard, DASHBOARD_FOLDER } from "../../scripts/build-dashboard.ts";
+import { buildDashboard, DASHBOARD_FOLDER, DASHBOARD_INPUTS } from "../../scripts/build-dashboard.ts";
 import type { KeyIdentity, KeyRights } from "../../src/core/api-key.ts";
 import type { GameServer } from "../../src/core/game-server.ts";
 import { atEnd } from "../at-end.ts";
@@ -90,7 +90,7 @@ export function getSite(): Promise<Site> {
 
 /** A stage of its own, for a test that fills the operator's lists. */
 export async function startSite(): Promise<Site> {
-  await buildWhereOld();
+  await buildIfOutdated();
   const towns = new Map<string, () => Response | Promise<Response>>();
   const servers = new Map<string, GameServer>();
   const game = startFakeGameApi((request) => {
@@ -142,14 +142,18 @@ export async function startSite(): Promise<Site> {
   return made;
 }
 
-async function buildWhereOld(): Promise<void> {
+/** Builds the dashboard when one of its inputs is newer than the built files. */
+async function buildIfOutdated(): Promise<void> {
   const manifest = join(DASHBOARD_FOLDER, "manifest.json");
   const builtAt = existsSync(manifest) ? statSync(manifest).mtimeMs : 0;
-  const source = join(ROOT, "src/dashboard");
-  const changedAt = readdirSync(source, { recursive: true, encoding: "utf8" }).map(
-    (name) => statSync(join(source, name)).mtimeMs,
-  );
-  if (Math.max(...changedAt) > builtAt) await buildDashboard();
+  if (DASHBOARD_INPUTS.some((path) => readLastChange(path) > builtAt)) await buildDashboard();
+}
+
+/** When a file, or anything inside a folder, was changed last. */
+function readLastChange(path: string): number {
+  const isFolder = statSync(path).isDirectory();
+  const names = isFolder ? readdirSync(path, { recursive: true, encoding: "utf8" }) : [];
+  return Math.max(...["", ...names].map((name) => statSync(join(path, name)).mtimeMs));
 }
 
 function getBrowser(): Promise<Browser> {
