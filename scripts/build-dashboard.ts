@@ -55,7 +55,7 @@ export async function buildDashboard(folder = DASHBOARD_FOLDER): Promise<Dashboa
     naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
     publicPath: ASSETS,
     minChunkSize: CHUNK_BYTES_MIN,
-    // A late file imports only files that the page has already loaded.
+    // A lazy file imports only files that the page has already loaded.
     modulePreload: false,
     metafile: true,
   });
@@ -67,7 +67,7 @@ export async function buildDashboard(folder = DASHBOARD_FOLDER): Promise<Dashboa
   for (const output of built.outputs) {
     const name = basename(output.path);
     let text = await output.text();
-    if (name.endsWith(".js")) text = callImportLate(text, listImports(built, output.path, "dynamic-import"));
+    if (name.endsWith(".js")) text = callImportLazy(text, listImports(built, output.path, "dynamic-import"));
     if (output === entry) text += importAll(firstNames, entryName);
     texts.set(name, text);
   }
@@ -152,8 +152,8 @@ function putInPlace(draft: string, folder: string): void {
 
 /**
  * The files that are loaded before the first view: the entry, the styles, and every chunk that another file imports
- * statically, even a late file. The static imports of a late file then never fail. They must not: importLate can give
- * another URL to the late file, but not to the chunks that it imports.
+ * statically, even a lazy file. The static imports of a lazy file then never fail. They must not: importLazy can give
+ * another URL to the lazy file, but not to the chunks that it imports.
  */
 function listFirstNames(built: Bun.BuildOutput): Set<string> {
   const names = new Set<string>();
@@ -175,10 +175,10 @@ function listImports(
   return output.imports.filter((each) => each.kind === kind).map((each) => basename(each.path));
 }
 
-/** Replaces `import("/assets/…")` of these files by importLate, which can load a file again after a failure. */
-function callImportLate(text: string, names: readonly string[]): string {
+/** Replaces `import("/assets/…")` of these files by importLazy, which can load a file again after a failure. */
+function callImportLazy(text: string, names: readonly string[]): string {
   return names.reduce((before, name) => {
-    const after = before.replaceAll(`import("${ASSETS}${name}")`, `importLate("${ASSETS}${name}")`);
+    const after = before.replaceAll(`import("${ASSETS}${name}")`, `importLazy("${ASSETS}${name}")`);
     if (after === before) throw new TypeError(`the import() of ${name} was not found`);
     return after;
   }, text);

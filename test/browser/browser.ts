@@ -18,7 +18,7 @@ const SCREENSHOTS = join(tmpdir(), "gatehouse-browser");
 const TEST_MS = 60_000;
 /** Of one step: generous, because the machine may be busy with other things. */
 const STEP_MS = 15_000;
-const KEPT_AS = "gatehouse.key";
+const STORAGE_KEY = "gatehouse.key";
 
 export type Language = "en" | "ru";
 export type Size = "desktop" | "phone";
@@ -209,7 +209,7 @@ export async function openPage(options: PageOptions = {}): Promise<Page> {
   await context.addInitScript(`addEventListener("securitypolicyviolation", (event) =>
     console.error("content policy broken: " + event.violatedDirective + " " + event.blockedURI));`);
   if (key !== undefined) {
-    const kept = `sessionStorage.setItem(${JSON.stringify(KEPT_AS)}, ${JSON.stringify(key)})`;
+    const kept = `sessionStorage.setItem(${JSON.stringify(STORAGE_KEY)}, ${JSON.stringify(key)})`;
     // Once: who signs out stays out.
     await context.addInitScript(`if (!sessionStorage.getItem("placed")) {
       try { ${kept}; sessionStorage.setItem("placed", "1"); } catch {}

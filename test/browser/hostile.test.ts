@@ -72,11 +72,12 @@ browserTest("a hostile name is shown as it is: cut when long, apart from the tex
 });
 
 /** Characters that cannot be seen are shown as their number, unless they join what is seen. */
-const UNSEEN = /[\u200b\u200c\u202a-\u202e\u2060\u2066-\u2069\ufeff]|(?<!\p{Extended_Pictographic})\u200d/gu;
+const INVISIBLE =
+  /[\u200b\u200c\u202a-\u202e\u2060\u2066-\u2069\ufeff]|(?<!\p{Extended_Pictographic})\u200d/gu;
 const numberOf = (character: string) => character.charCodeAt(0).toString(16).toUpperCase();
-const showUnseen = (label: string) => label.replaceAll(UNSEEN, numberOf);
+const showInvisible = (label: string) => label.replaceAll(INVISIBLE, numberOf);
 /** The same where only plain text can stand. */
-const writeUnseen = (label: string) => label.replaceAll(UNSEEN, (found) => `[${numberOf(found)}]`);
+const markInvisible = (label: string) => label.replaceAll(INVISIBLE, (found) => `[${numberOf(found)}]`);
 
 const pickLabel = (index: number) => HOSTILE_LABELS[index % HOSTILE_LABELS.length] ?? "";
 
@@ -146,9 +147,9 @@ for (const size of ["desktop", "phone"] as const) {
     const withoutNames = ["health"];
     const views = await walkViews(page, async (view) => {
       const text = await readList(page);
-      const missing = HOSTILE_LABELS.filter((label) => !text.includes(showUnseen(label).trim()));
+      const missing = HOSTILE_LABELS.filter((label) => !text.includes(showInvisible(label).trim()));
       expect([view, withoutNames.includes(view) ? [] : missing]).toEqual([view, []]);
-      expect([view, text.match(UNSEEN)]).toEqual([view, null]);
+      expect([view, text.match(INVISIBLE)]).toEqual([view, null]);
       await expectHarmless(page);
       await expectNoSidewaysScroll(page);
     });
@@ -166,13 +167,14 @@ browserTest("the operator's dialogs show hostile names as they are", async () =>
     await page.locator(".mantine-Loader-root").waitFor({ state: "detached" });
     const values = await dialog.locator("input").evaluateAll((all) => all.map((input) => input.value));
     const text = await dialog.innerText();
-    expect([text, ...values.map(showUnseen)].join("\n")).toContain(showUnseen(label));
-    expect(text.match(UNSEEN)).toBeNull();
+    expect([text, ...values.map(showInvisible)].join("\n")).toContain(showInvisible(label));
+    expect(text.match(INVISIBLE)).toBeNull();
     await expectHarmless(page);
     await dialog.getByRole("button", { name: "Close" }).click();
     await dialog.waitFor({ state: "detached" });
   };
-  const press = (name: string) => page.getByRole("button", { name: writeUnseen(name), exact: true }).click();
+  const press = (name: string) =>
+    page.getByRole("button", { name: markInvisible(name), exact: true }).click();
   const labels = [0, 38, 42, 44].map(pickLabel);
   for (const label of labels) {
     await press(`Edit ${label}`);
@@ -195,7 +197,7 @@ browserTest("the operator's dialogs show hostile names as they are", async () =>
   await page.evaluate(`location.hash = "#/blocks"`);
   for (const label of labels) {
     await press(`Lift the block of ${label}`);
-    await page.getByText(`The block of ${showUnseen(label)} is lifted`).waitFor();
+    await page.getByText(`The block of ${showInvisible(label)} is lifted`).waitFor();
   }
   await expectHarmless(page);
 });

@@ -101,7 +101,7 @@ browserTest("the name of the server shows what cannot be seen, in the header and
   const name = page.locator("header [title]", { hasText: "River" });
   expect(await name.getAttribute("title")).toBe("River[202E]edis[200B] RP");
   expect(await name.innerText()).not.toMatch(/[\u202e\u200b]/);
-  expect(await name.locator(".unseen").allInnerTexts()).toEqual(["202E", "200B"]);
+  expect(await name.locator(".invisible-character").allInnerTexts()).toEqual(["202E", "200B"]);
   expect(await page.title()).toBe("Players · River[202E]edis[200B] RP");
 });
 

@@ -28,7 +28,7 @@ function listImports(text: string): string[] {
 
 describe("the name of a built file", () => {
   const TEXTS = new Map([
-    ["main-1.js", 'import "/assets/chunk-2.js"; importLate("/assets/view-3.js")'],
+    ["main-1.js", 'import "/assets/chunk-2.js"; importLazy("/assets/view-3.js")'],
     ["chunk-2.js", "export {}"],
     ["view-3.js", 'import "/assets/chunk-2.js"'],
     ["style-4.css", "body {}"],
@@ -44,7 +44,7 @@ describe("the name of a built file", () => {
   test("is the one that other files refer to it by", () => {
     const named = nameByContent(TEXTS);
     const [chunk, view] = ["chunk-2.js", "view-3.js"].map((key) => named.get(key)?.name);
-    expect(named.get("main-1.js")?.text).toBe(`import "/assets/${chunk}"; importLate("/assets/${view}")`);
+    expect(named.get("main-1.js")?.text).toBe(`import "/assets/${chunk}"; importLazy("/assets/${view}")`);
   });
 
   test("does not exist for files that refer to each other in a circle, nor for two with the same content", () => {
@@ -140,7 +140,7 @@ describe("the dashboard", () => {
     const main = await (await ask(entry)).text();
     const scripts = assets.filter((path) => path.endsWith(".js") && path !== entry);
     expect(new Set(listImports(main))).toEqual(new Set(scripts));
-    const views = Array.from(main.matchAll(/\bimportLate\("([^"]+)"\)/g), ([, path = ""]) => path);
+    const views = Array.from(main.matchAll(/\bimportLazy\("([^"]+)"\)/g), ([, path = ""]) => path);
     expect(views.length).toBeGreaterThanOrEqual(2);
     for (const path of views) {
       const imports = listImports(await (await ask(path)).text());

@@ -5,12 +5,13 @@ import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
 import type { EmergencyCall, ModCall, Player } from "../api/caller.ts";
 import type { Id } from "../api/exact-json.ts";
-import { DataTable, type ShownChoice, type ShownColumn } from "../parts/data-table.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { GameText } from "../parts/game-text.tsx";
 import { Moment, NowProvider } from "../parts/moment.tsx";
 import { PlayerName } from "../parts/player-name.tsx";
 import { ServerStateGate } from "../parts/states.tsx";
-import { TeamName, useTeamName, useTeamWords } from "../parts/team.tsx";
+import type { ShownColumn, ShownFilter } from "../parts/table-columns.ts";
+import { TeamName, useTeamName, useTeamSearchText } from "../parts/team.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
 import { parsePlayerRef } from "../player-ref.ts";
 import { useServerState } from "../state/use-server-state.tsx";
@@ -71,7 +72,7 @@ const EmergencyTable = memo(function EmergencyTable(props: {
   const { t } = useTranslation("calls");
   const { calls, names } = props;
   const nameTeam = useTeamName();
-  const wordsOf = useTeamWords();
+  const searchTextOf = useTeamSearchText();
   const columns = useMemo(
     (): readonly ShownColumn<EmergencyCall>[] => [
       {
@@ -88,7 +89,7 @@ const EmergencyTable = memo(function EmergencyTable(props: {
       {
         id: "team",
         title: t("column.team"),
-        readValue: ({ Team }) => wordsOf(Team),
+        readValue: ({ Team }) => searchTextOf(Team),
         cell: ({ Team }) => (Team ? <TeamName team={Team} /> : undefined),
       },
       {
@@ -124,10 +125,10 @@ const EmergencyTable = memo(function EmergencyTable(props: {
         cell: ({ StartedAt }) => (StartedAt === undefined ? undefined : <Moment seconds={StartedAt} />),
       },
     ],
-    [t, names, wordsOf],
+    [t, names, searchTextOf],
   );
-  const choices = useMemo(
-    (): readonly ShownChoice<EmergencyCall>[] => [
+  const filters = useMemo(
+    (): readonly ShownFilter<EmergencyCall>[] => [
       { id: "team", label: t("column.team"), readValue: ({ Team }) => Team, nameOf: nameTeam },
     ],
     [t, nameTeam],
@@ -137,7 +138,7 @@ const EmergencyTable = memo(function EmergencyTable(props: {
       label={t("emergency.title")}
       rows={calls}
       columns={columns}
-      choices={choices}
+      filters={filters}
       sorting={NEWEST_FIRST}
       keyOf={keyOfEmergency}
       emptyTitle={t("emergency.empty")}
@@ -229,8 +230,8 @@ const ModCallTable = memo(function ModCallTable({ calls }: { readonly calls: rea
     ],
     [t],
   );
-  const choices = useMemo(
-    (): readonly ShownChoice<ModCall>[] => [
+  const filters = useMemo(
+    (): readonly ShownFilter<ModCall>[] => [
       {
         id: "state",
         label: t("moderator.state"),
@@ -245,7 +246,7 @@ const ModCallTable = memo(function ModCallTable({ calls }: { readonly calls: rea
       label={t("moderator.title")}
       rows={calls}
       columns={columns}
-      choices={choices}
+      filters={filters}
       sorting={NEWEST_FIRST}
       keyOf={keyOfModCall}
       emptyTitle={t("moderator.empty")}

@@ -3,7 +3,7 @@ import { Badge, Group, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { CommandStatus } from "../../core/command.ts";
 import type { CommandReport } from "../api/caller.ts";
-import { isSaidByGame, useCodeMeaning } from "../parts/game-words.ts";
+import { isGameMessage, useCodeMeaning } from "../parts/game-error-text.ts";
 import { NamedSentence } from "../parts/name-text.tsx";
 import { useFormat } from "../state/use-format.ts";
 
@@ -68,7 +68,7 @@ export function StateDetails({ command }: { readonly command: CommandReport }) {
           <NamedSentence
             names={[message]}
             max={MESSAGE_MAX}
-            write={(place) => (isSaidByGame(message) ? t("gameSays", { message: place }) : place)}
+            write={(place) => (isGameMessage(message) ? t("gameSays", { message: place }) : place)}
           />
         </Text>
       )}

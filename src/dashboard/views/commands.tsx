@@ -32,7 +32,7 @@ export function CommandsView() {
     () => (view.state?.Players ?? []).map(({ Player }) => parsePlayerRef(Player)),
     [view.state?.Players],
   );
-  const { commands, error, isAsking, refresh } = useCommandList();
+  const { commands, error, isFetching, refresh } = useCommandList();
   const [line, setLine] = useState("");
   const asking = useDialog<string>();
   const danger = findDanger(asking.item ?? "");
@@ -88,7 +88,7 @@ export function CommandsView() {
           {t("list")}
         </Title>
         <Tooltip label={t("refresh")}>
-          <ActionIcon aria-label={t("refresh")} aria-busy={isAsking} onClick={refresh}>
+          <ActionIcon aria-label={t("refresh")} aria-busy={isFetching} onClick={refresh}>
             <Icon name="refresh" size={18} />
           </ActionIcon>
         </Tooltip>

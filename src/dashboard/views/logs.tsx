@@ -4,13 +4,13 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { memo, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
-import { CountLine, MoreButton, SearchField, Toolbar } from "../parts/data-table.tsx";
 import { GameText } from "../parts/game-text.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Moment, NowProvider, useSharedNow } from "../parts/moment.tsx";
 import { PlayerName } from "../parts/player-name.tsx";
 import { EmptyState, ServerStateGate } from "../parts/states.tsx";
-import { createSearch, nameRows } from "../parts/table-rows.ts";
+import { createSearch, keyRows } from "../parts/table-rows.ts";
+import { CountLine, MoreButton, SearchField, Toolbar } from "../parts/table-toolbar.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
 import { parsePlayerRef } from "../player-ref.ts";
 import { findRegion } from "../state/region.ts";
@@ -60,7 +60,7 @@ const TimeLine = memo(function TimeLine({ entries }: { readonly entries: readonl
   }, [entries, kinds, search]);
   const days = useMemo(() => groupByDay(found.slice(0, shownMax)), [found, shownMax]);
   const counts = useMemo(() => Map.groupBy(entries, ({ kind }) => kind), [entries]);
-  const isNarrowed = found.length < entries.length;
+  const isFiltered = found.length < entries.length;
 
   if (entries.length === 0) return <EmptyState title={t("empty")} />;
   return (
@@ -82,11 +82,11 @@ const TimeLine = memo(function TimeLine({ entries }: { readonly entries: readonl
       </Toolbar>
       <CountLine
         text={
-          isNarrowed
+          isFiltered
             ? t("table:found", { n: found.length, count: entries.length })
             : t("table:rows", { count: entries.length })
         }
-        saidAfter={`${search}\n${kinds.join()}`}
+        announceOn={`${search}\n${kinds.join()}`}
       />
       {found.length === 0 && <EmptyState title={t("table:noMatch")}>{t("table:noMatchHint")}</EmptyState>}
       {days.map(({ day, entries: ofDay }) => (
@@ -103,7 +103,7 @@ function Day(props: { readonly at: number | undefined; readonly entries: readonl
     <section>
       <DayTitle at={props.at} />
       <ol className="time-line">
-        {nameRows(entries, ({ key }) => key).map(({ key, row }) => (
+        {keyRows(entries, ({ key }) => key).map(({ key, row }) => (
           <Entry key={key} entry={row} />
         ))}
       </ol>

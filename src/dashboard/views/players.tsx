@@ -4,11 +4,12 @@ import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
 import type { Location, Player } from "../api/caller.ts";
-import { DataTable, type ShownChoice, type ShownColumn } from "../parts/data-table.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { GameText } from "../parts/game-text.tsx";
 import { CopyableText } from "../parts/player-name.tsx";
 import { ServerStateGate } from "../parts/states.tsx";
-import { TeamName, useTeamName, useTeamWords } from "../parts/team.tsx";
+import type { ShownColumn, ShownFilter } from "../parts/table-columns.ts";
+import { TeamName, useTeamName, useTeamSearchText } from "../parts/team.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
 import { type PlayerRef, parsePlayerRef } from "../player-ref.ts";
 import { useServerState } from "../state/use-server-state.tsx";
@@ -41,7 +42,7 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
   );
   const namePermission = usePermissionName();
   const nameTeam = useTeamName();
-  const wordsOf = useTeamWords();
+  const searchTextOf = useTeamSearchText();
 
   const columns = useMemo(
     (): readonly ShownColumn<Row>[] => [
@@ -60,7 +61,7 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
       {
         id: "team",
         title: t("column.team"),
-        readValue: ({ Team }) => wordsOf(Team),
+        readValue: ({ Team }) => searchTextOf(Team),
         cell: ({ Team }) => (Team ? <TeamName team={Team} /> : undefined),
       },
       {
@@ -96,10 +97,10 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
         },
       },
     ],
-    [t, namePermission, wordsOf],
+    [t, namePermission, searchTextOf],
   );
-  const choices = useMemo(
-    (): readonly ShownChoice<Row>[] => [
+  const filters = useMemo(
+    (): readonly ShownFilter<Row>[] => [
       { id: "team", label: t("column.team"), readValue: ({ Team }) => Team, nameOf: nameTeam },
       {
         id: "permission",
@@ -116,7 +117,7 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
       label={t("title")}
       rows={rows}
       columns={columns}
-      choices={choices}
+      filters={filters}
       sorting={SORTING}
       keyOf={keyOfRow}
       emptyTitle={t("empty")}

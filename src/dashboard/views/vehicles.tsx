@@ -3,10 +3,11 @@ import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
 import type { Vehicle as RelayedVehicle } from "../api/caller.ts";
-import { DataTable, type ShownChoice, type ShownColumn } from "../parts/data-table.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { GameText } from "../parts/game-text.tsx";
 import { CopyableText } from "../parts/player-name.tsx";
 import { ServerStateGate } from "../parts/states.tsx";
+import type { ShownColumn, ShownFilter } from "../parts/table-columns.ts";
 import { ViewPage } from "../parts/view-page.tsx";
 import { useServerState } from "../state/use-server-state.tsx";
 
@@ -71,8 +72,8 @@ const VehicleTable = memo(function VehicleTable({ vehicles }: { readonly vehicle
       },
     ];
   }, [t, hasPlates]);
-  const choices = useMemo(
-    (): readonly ShownChoice<Vehicle>[] => [
+  const filters = useMemo(
+    (): readonly ShownFilter<Vehicle>[] => [
       { id: "name", label: t("column.name"), readValue: ({ Name }) => Name },
       { id: "colour", label: t("column.colour"), readValue: ({ ColorName }) => ColorName },
     ],
@@ -83,7 +84,7 @@ const VehicleTable = memo(function VehicleTable({ vehicles }: { readonly vehicle
       label={t("title")}
       rows={vehicles}
       columns={columns}
-      choices={choices}
+      filters={filters}
       sorting={SORTING}
       keyOf={keyOfVehicle}
       emptyTitle={t("empty")}

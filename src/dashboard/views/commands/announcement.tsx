@@ -3,7 +3,7 @@ import { VisuallyHidden } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { CommandReport } from "../../api/caller.ts";
-import { writeUnseen } from "../../parts/game-text.tsx";
+import { markInvisible } from "../../parts/game-text.tsx";
 
 /** Says aloud what has changed since the list was read before. */
 export function Announcement({ commands }: { readonly commands: readonly CommandReport[] }) {
@@ -20,7 +20,7 @@ export function Announcement({ commands }: { readonly commands: readonly Command
     setText(
       changed
         .map(({ command, status }) =>
-          t("change", { command: writeUnseen(command), status: t(`status.${status}`) }),
+          t("change", { command: markInvisible(command), status: t(`status.${status}`) }),
         )
         .join("; "),
     );

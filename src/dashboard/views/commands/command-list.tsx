@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 import { ERRORS } from "../../../core/errors.ts";
 import type { CommandReport } from "../../api/caller.ts";
 import type { ApiError } from "../../api/request.ts";
-import { writeUnseen } from "../../parts/game-text.tsx";
+import { markInvisible } from "../../parts/game-text.tsx";
 import { EmptyState } from "../../parts/states.tsx";
 import { useCallerSession } from "../../state/session.ts";
 import { isUnfinished, StateDetails, StatusBadge } from "../command-state.tsx";
@@ -85,7 +85,7 @@ function CommandRow(props: {
               color="red"
               loading={isCancelling}
               onClick={() => void cancel()}
-              aria-label={t("cancelName", { command: writeUnseen(command.command) })}
+              aria-label={t("cancelName", { command: markInvisible(command.command) })}
             >
               {t("cancel")}
             </Button>
@@ -95,7 +95,7 @@ function CommandRow(props: {
                 size="xs"
                 variant="subtle"
                 onClick={props.onReuse}
-                aria-label={t("againName", { command: writeUnseen(command.command) })}
+                aria-label={t("againName", { command: markInvisible(command.command) })}
               >
                 {t("again")}
               </Button>

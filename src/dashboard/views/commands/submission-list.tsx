@@ -1,7 +1,7 @@
 // What this tab has handed in and the list of commands does not show yet: on its way, lost, refused or just accepted.
 import { Badge, Button, Group, Paper, Stack, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
-import { writeUnseen } from "../../parts/game-text.tsx";
+import { markInvisible } from "../../parts/game-text.tsx";
 import { useFormat } from "../../state/use-format.ts";
 import { useNow } from "../../state/use-now.ts";
 import { CommandText } from "./command-text.tsx";
@@ -45,7 +45,7 @@ function SubmissionRow(props: {
   const { phase, text, error, retryAt, receipt } = submission;
   const waitMs = Math.max(0, (retryAt ?? 0) - now);
   const words = useRefusalWords(error);
-  const isTroubled = phase === "lost" || phase === "refused";
+  const hasProblem = phase === "lost" || phase === "refused";
   const mayRetry = phase === "lost" || (phase === "refused" && isForTheMoment(error));
   return (
     <Paper
@@ -53,10 +53,10 @@ function SubmissionRow(props: {
       withBorder
       p="sm"
       data-phase={phase}
-      className={isTroubled ? "troubled" : undefined}
+      className={hasProblem ? "has-problem" : undefined}
     >
       <Group justify="space-between" align="flex-start" gap="xs">
-        <Stack gap={4} flex="1 1 16rem" miw={0} role={isTroubled ? "alert" : undefined}>
+        <Stack gap={4} flex="1 1 16rem" miw={0} role={hasProblem ? "alert" : undefined}>
           <CommandText text={text} />
           {phase === "lost" && <Text size="sm">{t("lost")}</Text>}
           {phase === "refused" && (
@@ -91,17 +91,17 @@ function SubmissionRow(props: {
               size="xs"
               variant="light"
               onClick={props.onReuse}
-              aria-label={t("againName", { command: writeUnseen(text) })}
+              aria-label={t("againName", { command: markInvisible(text) })}
             >
               {t("again")}
             </Button>
           )}
-          {isTroubled && (
+          {hasProblem && (
             <Button
               size="xs"
               variant="subtle"
               onClick={props.onForget}
-              aria-label={t("dismissName", { command: writeUnseen(text) })}
+              aria-label={t("dismissName", { command: markInvisible(text) })}
             >
               {t("dismiss")}
             </Button>

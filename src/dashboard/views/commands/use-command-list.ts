@@ -22,19 +22,19 @@ export type CommandListing = {
   readonly commands: readonly CommandReport[] | undefined;
   /** Why the last reading failed. */
   readonly error: ApiError | undefined;
-  readonly isAsking: boolean;
+  readonly isFetching: boolean;
   readonly refresh: () => void;
 };
 
 export function useCommandList(): CommandListing {
   const { api } = useCallerSession();
-  const { outcome, refresh, isAsking } = usePacedQuery(
+  const { outcome, refresh, isFetching } = usePacedQuery(
     ["commands"],
     (signal) => api.listCommands({ limit: LISTED }, signal),
     judgeInterval,
   );
   const commands = useLastGood(outcome)?.items;
-  return { commands, error: outcome?.ok === false ? outcome.error : undefined, isAsking, refresh };
+  return { commands, error: outcome?.ok === false ? outcome.error : undefined, isFetching, refresh };
 }
 
 /** A list that cannot be read for a moment does not take the last one away. */

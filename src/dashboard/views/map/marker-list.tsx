@@ -3,7 +3,7 @@ import { Text, TextInput, UnstyledButton, useComputedColorScheme } from "@mantin
 import { memo, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Icon } from "../../parts/icon.tsx";
-import { TeamDot, useTeamName, useTeamWords } from "../../parts/team.tsx";
+import { TeamDot, useTeamName, useTeamSearchText } from "../../parts/team.tsx";
 import { teamColour } from "../../team-colours.ts";
 import { Stars, useMarkerName } from "./marker-facts.tsx";
 import type { Marker } from "./markers.ts";
@@ -19,16 +19,16 @@ type ListProps = {
 export const MarkerList = memo(function MarkerList({ markers, followed, onFollow, onLook }: ListProps) {
   const { t } = useTranslation("map");
   const nameOf = useMarkerName();
-  const wordsOf = useTeamWords();
+  const searchTextOf = useTeamSearchText();
   const [sought, setSought] = useState("");
   const found = useMemo(() => {
     const wanted = sought.trim().toLocaleLowerCase();
     const list = markers.map((marker) => ({ marker, name: nameOf(marker) }));
     const matching = list.filter(({ marker, name }) => {
-      return textOf(marker, name, wordsOf(marker.team)).includes(wanted);
+      return textOf(marker, name, searchTextOf(marker.team)).includes(wanted);
     });
     return matching.sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
-  }, [markers, sought, nameOf, wordsOf]);
+  }, [markers, sought, nameOf, searchTextOf]);
   const groups = [
     { title: t("calls"), rows: found.filter(({ marker }) => marker.kind === "call") },
     { title: t("players"), rows: found.filter(({ marker }) => marker.kind === "player") },

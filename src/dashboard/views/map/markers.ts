@@ -114,14 +114,16 @@ const UNITS_PER_LETTER_MAX = 12;
 /** Would turn the text around it, or break its line. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-const UNSEEN = "\ufffd";
+const REPLACEMENT = "\ufffd";
 
 /** At most so many letters as people count them, in one line, with nothing in it that acts on its surroundings. */
 export function shortenText(text: string, lengthMax: number): string {
   // Joiners hold emoji together; whatever else cannot be seen is shown to be there.
   const flat = text
     .slice(0, lengthMax * UNITS_PER_LETTER_MAX * 2)
-    .replace(INVISIBLE, (mark) => (mark === "\u200d" ? mark : mark === "\n" || mark === "\t" ? " " : UNSEEN));
+    .replace(INVISIBLE, (mark) =>
+      mark === "\u200d" ? mark : mark === "\n" || mark === "\t" ? " " : REPLACEMENT,
+    );
   // Nearly every text ends here: counting letters takes much longer than counting units.
   if (flat.length <= lengthMax) return flat.trim();
   let cut = "";

@@ -3,7 +3,7 @@ import { Button, Group, Paper, Stack, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { BlockResource } from "../../api/admin.ts";
-import { writeUnseen } from "../../parts/game-text.tsx";
+import { markInvisible } from "../../parts/game-text.tsx";
 import { NamedSentence, NameText } from "../../parts/name-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, useAdminChange, usePagedList } from "../../state/use-admin.ts";
@@ -91,7 +91,7 @@ function BlockRow(props: {
           variant="light"
           loading={isRunning}
           onClick={() => void lift()}
-          aria-label={t("liftName", { label: writeUnseen(label) })}
+          aria-label={t("liftName", { label: markInvisible(label) })}
         >
           {t("lift")}
         </Button>

@@ -68,7 +68,7 @@ export function ChangeDialog<I, T>(props: {
   readonly title: string;
   readonly label: string;
   readonly change: (item: I) => Promise<Outcome<T>>;
-  readonly touches: readonly string[];
+  readonly invalidates: readonly string[];
   readonly onDone?: (made: T | undefined, item: I) => void;
   readonly children: (item: I) => ReactNode;
 }) {
@@ -85,7 +85,7 @@ function ChangeQuestion<I, T>(props: Parameters<typeof ChangeDialog<I, T>>[0] & 
   const { run, isRunning, error } = useAdminChange(async (given: I) => {
     const outcome = await props.change(given);
     return outcome.ok ? { ...outcome, value: { made: outcome.value } } : outcome;
-  }, props.touches);
+  }, props.invalidates);
   async function confirm() {
     const done = await run(item);
     if (!done) return;

@@ -2,7 +2,7 @@
 import { Badge, Button, CloseButton, Group, Stack, TextInput } from "@mantine/core";
 import { type KeyboardEvent, type ReactNode, useId } from "react";
 import { useTranslation } from "react-i18next";
-import { writeUnseen } from "../../parts/game-text.tsx";
+import { markInvisible } from "../../parts/game-text.tsx";
 import { NameText } from "../../parts/name-text.tsx";
 import { COMMAND_WORDS } from "../command-words.ts";
 
@@ -71,7 +71,7 @@ export function CommandNamesInput(props: {
                 rightSection={
                   <CloseButton
                     size="xs"
-                    aria-label={t("form.removeName", { name: writeUnseen(name) })}
+                    aria-label={t("form.removeName", { name: markInvisible(name) })}
                     onClick={() => onChange(names.filter((other) => other !== name))}
                   />
                 }

@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 import { COMMAND_STATUSES, type CommandStatus } from "../../../core/command.ts";
 import type { OwnedCommand } from "../../api/admin.ts";
 import { useDialog } from "../../parts/dialog.tsx";
-import { GameText, writeUnseen } from "../../parts/game-text.tsx";
+import { GameText, markInvisible } from "../../parts/game-text.tsx";
 import { NamedSentence } from "../../parts/name-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, usePagedList } from "../../state/use-admin.ts";
@@ -19,7 +19,7 @@ const COMMANDS_EVERY_MS = 5_000;
 /** Of a command at once; the rest is behind a button. */
 const COMMAND_MAX = 500;
 
-export function CommandsView() {
+export function OperatorCommandsView() {
   const { t } = useTranslation(["operatorCommands", "commands"]);
   const admin = useAdmin();
   const { servers, nameOf } = useServerNames();
@@ -84,7 +84,7 @@ export function CommandsView() {
                     variant="light"
                     color="red"
                     onClick={() => cancelling.open(command)}
-                    aria-label={t("commands:cancelName", { command: writeUnseen(command.command) })}
+                    aria-label={t("commands:cancelName", { command: markInvisible(command.command) })}
                   >
                     {t("commands:cancel")}
                   </Button>
@@ -99,7 +99,7 @@ export function CommandsView() {
         title={t("cancelTitle")}
         label={t("cancelAction")}
         change={(command) => admin.cancelCommand(command.command_id)}
-        touches={["commands"]}
+        invalidates={["commands"]}
       >
         {(command) => (
           <>

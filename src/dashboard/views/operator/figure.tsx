@@ -10,7 +10,7 @@ export function Figure(props: {
   readonly children: ReactNode;
 }) {
   return (
-    <Paper withBorder p="sm" className={props.isBad ? "troubled" : undefined}>
+    <Paper withBorder p="sm" className={props.isBad ? "has-problem" : undefined}>
       <Text size="sm" c="dimmed">
         {props.label}
       </Text>

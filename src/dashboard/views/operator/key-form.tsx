@@ -19,7 +19,7 @@ import { SECTIONS, type Section } from "../../../core/sections.ts";
 import type { KeyChange, KeyDraft, KeyResource, ServerResource } from "../../api/admin.ts";
 import type { ApiError } from "../../api/request.ts";
 import { DialogButtons } from "../../parts/dialog.tsx";
-import { writeUnseen } from "../../parts/game-text.tsx";
+import { markInvisible } from "../../parts/game-text.tsx";
 import { useAdmin, useAdminChange } from "../../state/use-admin.ts";
 import { FormError, useFirstWrong, useReasons } from "./change.tsx";
 import { CommandNamesInput, joinNames } from "./command-names-input.tsx";
@@ -171,7 +171,7 @@ function KeyForm(props: {
             label={t("server")}
             value={draft.serverId}
             onChange={(event) => set({ serverId: event.currentTarget.value })}
-            data={servers.map(({ server_id: value, name }) => ({ value, label: writeUnseen(name) }))}
+            data={servers.map(({ server_id: value, name }) => ({ value, label: markInvisible(name) }))}
             error={reasonOf("server_id")}
             required
           />

@@ -19,7 +19,7 @@ import { SECTIONS } from "../../../core/sections.ts";
 import type { KeyResource } from "../../api/admin.ts";
 import type { ApiError } from "../../api/request.ts";
 import { Dialog, DialogButtons, useDialog } from "../../parts/dialog.tsx";
-import { writeUnseen } from "../../parts/game-text.tsx";
+import { markInvisible } from "../../parts/game-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { NamedSentence, NameText } from "../../parts/name-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
@@ -174,7 +174,7 @@ export function KeysView() {
         title={t("suspension.title")}
         label={t("suspension.action")}
         change={(key) => admin.changeKey(key.key_id, { suspended: true })}
-        touches={["keys"]}
+        invalidates={["keys"]}
       >
         {(key) => (
           <Text>
@@ -187,7 +187,7 @@ export function KeysView() {
         title={t("revocation.title")}
         label={t("revocation.action")}
         change={(key) => admin.revokeKey(key.key_id)}
-        touches={["keys", "blocks"]}
+        invalidates={["keys", "blocks"]}
       >
         {(key) => (
           <Text>
@@ -240,7 +240,7 @@ function KeyRow(props: {
   const { t } = useTranslation("operatorKeys");
   const now = useNow(10_000);
   const { apiKey } = props;
-  const label = writeUnseen(apiKey.label);
+  const label = markInvisible(apiKey.label);
   const state = judgeState(apiKey, now);
   const times = useTimes(apiKey, state);
   const rights = useRightsText(apiKey);

@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 import type { ServerDraft, ServerResource } from "../../api/admin.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Dialog, DialogButtons, useDialog } from "../../parts/dialog.tsx";
-import { writeUnseen } from "../../parts/game-text.tsx";
+import { markInvisible } from "../../parts/game-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { isTypeable, NamedSentence, NameText } from "../../parts/name-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
@@ -100,7 +100,7 @@ function ServerRow(props: {
   const { t } = useTranslation("operatorServers");
   const format = useFormat();
   const { server } = props;
-  const name = writeUnseen(server.name);
+  const name = markInvisible(server.name);
   return (
     <Paper component="li" withBorder p="sm">
       <Group justify="space-between" gap="xs">
