@@ -107,7 +107,7 @@ browserTest("the pointer over a mark shows who it is and where", async () => {
   const [lone] = TOWN.Players;
   await site.addTown("map-lone", () => Response.json({ ...TOWN, Players: [lone], EmergencyCalls: [] }));
   const page = await openView("map", { town: "map-lone" });
-  const tip = page.locator(".map-tip");
+  const tip = page.locator(".map-tooltip");
   expect(await tip.isVisible()).toBe(false);
   const { midX, midY } = await placeOfCanvas(page);
   await page.mouse.move(midX, midY);
@@ -127,7 +127,7 @@ browserTest("a player is found, followed and let go with the keyboard alone", as
   await page.keyboard.type(nameOf(21));
   await expectCount(page.locator(".map-row"), 1);
   await page.keyboard.press("Tab");
-  await page.locator(".map-tip").getByText(nameOf(21)).waitFor();
+  await page.locator(".map-tooltip").getByText(nameOf(21)).waitFor();
   await expectChange(page, () => page.keyboard.press("Enter"));
   await page.getByText(`Following ${nameOf(21)}`).waitFor();
   expect(await page.locator(".map-row").getAttribute("aria-pressed")).toBe("true");
@@ -157,7 +157,7 @@ browserTest("who is followed stays in the middle while they move", async () => {
   await expectChange(page, () => page.waitForTimeout(6_000));
   const { midX, midY } = await placeOfCanvas(page);
   await page.mouse.move(midX, midY);
-  await page.locator(".map-tip").getByText("Mover").waitFor();
+  await page.locator(".map-tooltip").getByText("Mover").waitFor();
 });
 
 browserTest("a tap on a phone chooses, one finger moves, two zoom", async () => {

@@ -82,7 +82,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   );
 }
 
-function usePhone(): boolean {
+export function usePhone(): boolean {
   return useMediaQuery(PHONE, false, { getInitialValueInEffect: false });
 }
 

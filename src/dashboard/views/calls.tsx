@@ -1,4 +1,4 @@
-// Emergency calls and calls for a moderator, newest first.
+// The view "calls": emergency calls and calls for a moderator, newest first.
 import { Stack, Text, Title } from "@mantine/core";
 import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
@@ -20,14 +20,14 @@ const WANTED: readonly Section[] = ["EmergencyCalls", "ModCalls", "Players"];
 const NEWEST_FIRST = { column: "time", isDescending: true };
 const PARTICIPANTS_MAX = 5;
 
-/** The names of those who are here, by id. */
-type Names = ReadonlyMap<string, string>;
+/** The names of the players on the server, by id. */
+type PlayerNames = ReadonlyMap<string, string>;
 
 export function CallsView() {
   const { t } = useTranslation("calls");
   const view = useServerState(WANTED);
   const players = view.state?.Players;
-  const names = useMemo(() => listNames(players), [players]);
+  const names = useMemo(() => mapNames(players), [players]);
   return (
     <ViewPage title={t("title")} summary={t("summary")}>
       <ServerStateGate view={view}>
@@ -56,7 +56,7 @@ export function CallsView() {
   );
 }
 
-function listNames(players: readonly Player[] | undefined): Names {
+function mapNames(players: readonly Player[] | undefined): PlayerNames {
   const names = new Map<string, string>();
   for (const { Player: text } of players ?? []) {
     const { name, id } = parsePlayerRef(text);
@@ -67,7 +67,7 @@ function listNames(players: readonly Player[] | undefined): Names {
 
 const EmergencyTable = memo(function EmergencyTable(props: {
   readonly calls: readonly EmergencyCall[];
-  readonly names: Names;
+  readonly names: PlayerNames;
 }) {
   const { t } = useTranslation("calls");
   const { calls, names } = props;
@@ -146,28 +146,28 @@ const EmergencyTable = memo(function EmergencyTable(props: {
   );
 });
 
-/** Numbers repeat across teams. */
+/** Two teams can have the same call number. */
 function keyOfEmergency({ Team, CallNumber, StartedAt }: EmergencyCall): string {
   return `${Team} ${CallNumber} ${StartedAt}`;
 }
 
-function nameOf(id: Id | null | undefined, names: Names): string | undefined {
+function nameOf(id: Id | null | undefined, names: PlayerNames): string | undefined {
   if (id === undefined || id === null) return undefined;
   return [names.get(String(id)), id].filter((part) => part !== undefined).join(" ");
 }
 
-function PlayerById({ id, names }: { readonly id: Id; readonly names: Names }) {
+function PlayerById({ id, names }: { readonly id: Id; readonly names: PlayerNames }) {
   const { t } = useTranslation("calls");
   return <PlayerName name={names.get(String(id)) ?? ""} id={String(id)} unknown={t("notHere")} />;
 }
 
-function Participants({ ids, names }: { readonly ids: readonly Id[]; readonly names: Names }) {
+function Participants({ ids, names }: { readonly ids: readonly Id[]; readonly names: PlayerNames }) {
   const { t } = useTranslation("calls");
   const left = ids.length - PARTICIPANTS_MAX;
   return (
     <ul className="plain-list">
       {ids.slice(0, PARTICIPANTS_MAX).map((id, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the game may name somebody twice
+        // biome-ignore lint/suspicious/noArrayIndexKey: the game may list a player twice
         <li key={index}>
           <PlayerById id={id} names={names} />
         </li>

@@ -1,4 +1,4 @@
-// Joins and leaves, kills, commands and calls for a moderator in one time line, newest first.
+// The view "logs": joins and leaves, kills, commands and calls for a moderator in one time line, newest first.
 import { Chip, Group, Stack, Text, ThemeIcon, Title, VisuallyHidden } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { memo, useMemo, useState } from "react";
@@ -90,14 +90,14 @@ const TimeLine = memo(function TimeLine({ entries }: { readonly entries: readonl
       />
       {found.length === 0 && <EmptyState title={t("table:noMatch")}>{t("table:noMatchHint")}</EmptyState>}
       {days.map(({ day, entries: ofDay }) => (
-        <Day key={day ?? "unknown"} at={ofDay[0]?.at} entries={ofDay} />
+        <DayGroup key={day ?? "unknown"} at={ofDay[0]?.at} entries={ofDay} />
       ))}
       <MoreButton left={found.length - shownMax} onClick={() => setShownMax(shownMax + ENTRIES_AT_ONCE)} />
     </Stack>
   );
 });
 
-function Day(props: { readonly at: number | undefined; readonly entries: readonly LogEntry[] }) {
+function DayGroup(props: { readonly at: number | undefined; readonly entries: readonly LogEntry[] }) {
   const { entries } = props;
   return (
     <section>
@@ -146,20 +146,20 @@ function Entry({ entry }: { readonly entry: LogEntry }) {
         <Text component="span" size="sm" c="dimmed" className="time-line-label">
           {t(`label.${entry.kind}`)}
         </Text>
-        <Story entry={entry} />
+        <EntryDetails entry={entry} />
       </div>
     </li>
   );
 }
 
-/** What happened, as parts in a row: no sentence, because names have no grammar. */
-function Story({ entry }: { readonly entry: LogEntry }) {
+/** What happened, as parts in a row. A sentence would need the grammatical form of a name. */
+function EntryDetails({ entry }: { readonly entry: LogEntry }) {
   const { t } = useTranslation("logs");
-  const who = <PlayerName {...parsePlayerRef(entry.player)} />;
+  const player = <PlayerName {...parsePlayerRef(entry.player)} />;
   if (entry.kind === "command") {
     return (
       <>
-        {who}
+        {player}
         <GameText text={entry.command ?? ""} max={160} isCode />
       </>
     );
@@ -168,7 +168,7 @@ function Story({ entry }: { readonly entry: LogEntry }) {
     return (
       <>
         {entry.player ? (
-          who
+          player
         ) : (
           <Text component="span" size="sm">
             {t("noKiller")}
@@ -183,7 +183,7 @@ function Story({ entry }: { readonly entry: LogEntry }) {
   if (entry.kind === "modCall") {
     return (
       <>
-        {who}
+        {player}
         <Text component="span" size="sm" c="dimmed">
           {t(entry.other ? "answeredBy" : "nobody")}
         </Text>
@@ -191,5 +191,5 @@ function Story({ entry }: { readonly entry: LogEntry }) {
       </>
     );
   }
-  return who;
+  return player;
 }

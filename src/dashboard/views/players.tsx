@@ -1,4 +1,4 @@
-// Everybody on the server, with name and id apart.
+// The view "players": everybody on the server.
 import { Text, VisuallyHidden } from "@mantine/core";
 import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
@@ -16,7 +16,7 @@ import { useServerState } from "../state/use-server-state.tsx";
 
 const WANTED: readonly Section[] = ["Players"];
 const SORTING = { column: "name", isDescending: false };
-/** As many as the game draws; more are written as a number. */
+/** The maximum in the game; more stars are written as a number. */
 const STARS_DRAWN_MAX = 5;
 const NORMAL = "Normal";
 
@@ -85,7 +85,7 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
         id: "wanted",
         title: t("column.wanted"),
         readValue: ({ WantedStars }) => (WantedStars ? WantedStars : undefined),
-        cell: ({ WantedStars }) => (WantedStars ? <Stars count={WantedStars} /> : undefined),
+        cell: ({ WantedStars }) => (WantedStars ? <StarsCell count={WantedStars} /> : undefined),
       },
       {
         id: "place",
@@ -129,7 +129,7 @@ function keyOfRow({ ref, Player: text }: Row): string {
   return ref.id ?? text ?? "";
 }
 
-/** Postal code first: it is what is said on the radio. */
+/** The postal code comes first, because players use it on the radio. */
 function describePlace(place: Location | undefined): string | undefined {
   const street = [place?.BuildingNumber, place?.StreetName].filter(Boolean).join(" ");
   const text = [place?.PostalCode, street].filter(Boolean).join(" · ");
@@ -145,7 +145,7 @@ const PERMISSIONS = [
   "Server Owner",
 ] as const;
 
-/** The reader's word for a permission; those that are newer than this page name themselves. */
+/** Translates a permission; an unknown one keeps the name of the game. */
 export function usePermissionName(): (permission: string) => string {
   const { t } = useTranslation("players");
   return useMemo(
@@ -157,7 +157,7 @@ export function usePermissionName(): (permission: string) => string {
   );
 }
 
-function Stars({ count }: { readonly count: number }) {
+function StarsCell({ count }: { readonly count: number }) {
   const { t } = useTranslation("players");
   const isDrawn = typeof count === "number" && count > 0 && count <= STARS_DRAWN_MAX;
   return (

@@ -1,4 +1,4 @@
-// Administrators, moderators and helpers, and which of them are here.
+// The view "staff": administrators, moderators and helpers, and which of them are on the server.
 import { Text } from "@mantine/core";
 import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
@@ -22,7 +22,7 @@ type Row = {
   readonly role: Role;
   readonly id: string;
   readonly name: string;
-  /** Undefined when nobody can tell: the key may not read the players. */
+  /** Undefined when the key may not read the players. */
   readonly isHere: boolean | undefined;
   readonly team: string | undefined;
 };
@@ -66,7 +66,7 @@ const StaffTable = memo(function StaffTable(props: {
       {
         id: "role",
         title: t("column.role"),
-        // By rank, not by letter; the word is there for the search.
+        // Sorted by rank; the name is added for the search.
         readValue: ({ role }) => `${ROLES.indexOf(role)} ${t(`role.${role}`)}`,
         cell: ({ role }) => (
           <Text size="sm" component="span">

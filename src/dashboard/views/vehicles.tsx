@@ -1,4 +1,4 @@
-// Every vehicle on the server, with its colour as a swatch.
+// The view "vehicles": every vehicle on the server, with its colour as a swatch.
 import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
@@ -15,7 +15,7 @@ const WANTED: readonly Section[] = ["Vehicles"];
 const SORTING = { column: "name", isDescending: false };
 const COLOUR_SHAPE = /^#[0-9a-f]{6}$/i;
 
-/** The plate is not in the specification; Gatehouse passes it on where the operator wants unknown fields. */
+/** The specification has no plate; Gatehouse passes it on when the operator allows unknown fields. */
 type Vehicle = RelayedVehicle & { readonly Plate?: unknown };
 
 export function VehiclesView() {
@@ -100,7 +100,7 @@ function plateOf({ Plate }: Vehicle): string | undefined {
   return typeof Plate === "string" && Plate !== "" ? Plate : undefined;
 }
 
-/** Only what is a colour becomes a style. */
+/** Only a valid colour is used as a style. */
 function Colour({ name, hex }: { readonly name: string; readonly hex: string }) {
   return (
     <span className="team-name">

@@ -1,17 +1,17 @@
-// What this tab has handed in and the list of commands does not show yet: on its way, lost, refused or just accepted.
+// The commands that this tab has sent and that the command list does not show yet: sending, lost, refused or accepted.
 import { Badge, Button, Group, Paper, Stack, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { markInvisible } from "../../parts/game-text.tsx";
 import { useFormat } from "../../state/use-format.ts";
 import { useNow } from "../../state/use-now.ts";
 import { CommandText } from "./command-text.tsx";
-import { isForTheMoment, useRefusalWords } from "./refusal-words.ts";
+import { isTemporary, useRefusalText } from "./refusal-text.ts";
 import type { Submission } from "./submissions.ts";
 
 export function SubmissionList(props: {
   readonly submissions: readonly Submission[];
   readonly onRetry: (submission: Submission) => void;
-  readonly onForget: (submission: Submission) => void;
+  readonly onDismiss: (submission: Submission) => void;
   readonly onReuse: (submission: Submission) => void;
 }) {
   const { t } = useTranslation("commands");
@@ -24,7 +24,7 @@ export function SubmissionList(props: {
           key={submission.idempotencyKey}
           submission={submission}
           onRetry={() => props.onRetry(submission)}
-          onForget={() => props.onForget(submission)}
+          onDismiss={() => props.onDismiss(submission)}
           onReuse={() => props.onReuse(submission)}
         />
       ))}
@@ -35,7 +35,7 @@ export function SubmissionList(props: {
 function SubmissionRow(props: {
   readonly submission: Submission;
   readonly onRetry: () => void;
-  readonly onForget: () => void;
+  readonly onDismiss: () => void;
   readonly onReuse: () => void;
 }) {
   const { t } = useTranslation("commands");
@@ -44,9 +44,9 @@ function SubmissionRow(props: {
   const { submission } = props;
   const { phase, text, error, retryAt, receipt } = submission;
   const waitMs = Math.max(0, (retryAt ?? 0) - now);
-  const words = useRefusalWords(error);
+  const refusalText = useRefusalText(error);
   const hasProblem = phase === "lost" || phase === "refused";
-  const mayRetry = phase === "lost" || (phase === "refused" && isForTheMoment(error));
+  const mayRetry = phase === "lost" || (phase === "refused" && isTemporary(error));
   return (
     <Paper
       component="li"
@@ -61,7 +61,7 @@ function SubmissionRow(props: {
           {phase === "lost" && <Text size="sm">{t("lost")}</Text>}
           {phase === "refused" && (
             <Text size="sm" className="untrusted">
-              {words}
+              {refusalText}
             </Text>
           )}
         </Stack>
@@ -100,7 +100,7 @@ function SubmissionRow(props: {
             <Button
               size="xs"
               variant="subtle"
-              onClick={props.onForget}
+              onClick={props.onDismiss}
               aria-label={t("dismissName", { command: markInvisible(text) })}
             >
               {t("dismiss")}

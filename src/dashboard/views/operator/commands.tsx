@@ -9,7 +9,7 @@ import { GameText, markInvisible } from "../../parts/game-text.tsx";
 import { NamedSentence } from "../../parts/name-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, usePagedList } from "../../state/use-admin.ts";
-import { StateDetails, StatusBadge } from "../command-state.tsx";
+import { StatusBadge, StatusDetails } from "../command-status.tsx";
 import { ChangeDialog } from "./change.tsx";
 import { ListFrame } from "./list-frame.tsx";
 import { useKeyLabels, useServerNames } from "./names.ts";
@@ -74,7 +74,7 @@ export function OperatorCommandsView() {
                     write={(server = "", key = "") => t("by", { server, key })}
                   />
                 </Text>
-                <StateDetails command={command} />
+                <StatusDetails command={command} />
               </Stack>
               <Group gap="xs">
                 <StatusBadge command={command} />
