@@ -1,4 +1,4 @@
-// The operator's view "commands": every server's queue and recent past, and taking one back.
+// The operator's view "commands": the waiting and recent commands of all servers, and a button to cancel a waiting one.
 import { Button, Code, Group, NativeSelect, Paper, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -15,8 +15,8 @@ import { ListFrame } from "./list-frame.tsx";
 import { useKeyLabels, useServerNames } from "./names.ts";
 import { ServerFilter } from "./server-filter.tsx";
 
-const COMMANDS_EVERY_MS = 5_000;
-/** Of a command at once; the rest is behind a button. */
+const POLL_INTERVAL_MS = 5_000;
+/** The characters of a command that are shown at once; a button shows the rest. */
 const COMMAND_MAX = 500;
 
 export function OperatorCommandsView() {
@@ -34,7 +34,7 @@ export function OperatorCommandsView() {
         ...(serverId !== "" && { server_id: serverId }),
         ...(status !== "" && { status }),
       }),
-    COMMANDS_EVERY_MS,
+    POLL_INTERVAL_MS,
   );
   const cancelling = useDialog<OwnedCommand>();
   const serverOf = (command: OwnedCommand) => nameOf(command.server_id) ?? command.server_id;

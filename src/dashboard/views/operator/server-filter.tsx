@@ -1,4 +1,4 @@
-// Chooses one server, or all of them, above a list. Empty stands for all.
+// Selects one server or all servers above a list. The value "" means all.
 import { NativeSelect } from "@mantine/core";
 import type { ServerResource } from "../../api/admin.ts";
 import { markInvisible } from "../../parts/game-text.tsx";
