@@ -1,5 +1,5 @@
-// Bundles src/dashboard into dist/dashboard: every file packed with gzip under a name with its hash, and a manifest that
-// says which files there are. --quiet prints nothing when all is well; --watch builds again after each change.
+// Bundles src/dashboard into dist/dashboard: every file compressed with gzip under a name with the hash of its content, and
+// a manifest that lists the files. --quiet prints errors only; --watch builds again after each change.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, watch, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { constants, gzipSync } from "node:zlib";
@@ -8,12 +8,25 @@ import { type DashboardManifest, INDEX_NAME, MANIFEST_NAME } from "../src/http/d
 const ROOT = join(import.meta.dir, "..");
 const SOURCE = join(ROOT, "src/dashboard");
 export const DASHBOARD_FOLDER = join(ROOT, "dist/dashboard");
-const FILES_OF_PAGE = "<!-- files -->";
+/** Everything that the built files depend on: sources, libraries, this script and what it imports. */
+export const DASHBOARD_INPUTS: readonly string[] = [
+  SOURCE,
+  join(ROOT, "src/core"),
+  join(ROOT, "src/http/dashboard.ts"),
+  join(ROOT, "package-lock.json"),
+  import.meta.path,
+];
+const TAGS_PLACE = "<!-- files -->";
 const ASSETS = "/assets/";
-/** Smaller chunks are joined where possible: each is a request of its own. */
+/** The bundler joins smaller chunks where it can, because each chunk is a request of its own. */
 const CHUNK_BYTES_MIN = 16_384;
+/** In hexadecimal digits: 64 bits are enough to never meet the same hash twice. */
+const HASH_LENGTH = 16;
 /** A little more than an editor takes to save several files. */
-const SETTLE_MS = 100;
+const WATCH_DELAY_MS = 100;
+
+const REFERENCE = new RegExp(`${ASSETS}([\\w.-]+)`, "g");
+const BUNDLER_NAME = /^(.+)-[^-]+\.(\w+)$/;
 
 const TYPES: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
@@ -22,12 +35,13 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 export type DashboardSizes = {
-  /** What the browser loads before the first view, and everything, in bytes as they go over the wire. */
+  /** Compressed bytes that the browser loads before the first view. */
   readonly first: number;
+  /** Compressed bytes of all files. */
   readonly all: number;
 };
 
-/** Makes the folder whole or leaves the one that is there. Throws when the sources cannot be bundled. */
+/** Replaces the folder only when the build succeeds. Throws when the sources cannot be bundled. */
 export async function buildDashboard(folder = DASHBOARD_FOLDER): Promise<DashboardSizes> {
   const built = await Bun.build({
     entrypoints: [join(SOURCE, "main.tsx")],
@@ -37,46 +51,50 @@ export async function buildDashboard(folder = DASHBOARD_FOLDER): Promise<Dashboa
     minify: true,
     sourcemap: "none",
     define: { "process.env.NODE_ENV": '"production"' },
+    // These names tell the files apart until nameByContent gives the final ones.
     naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
     publicPath: ASSETS,
     minChunkSize: CHUNK_BYTES_MIN,
-    // Late files import only files that the page has already loaded.
+    // A lazy file imports only files that the page has already loaded.
     modulePreload: false,
     metafile: true,
   });
+  const entry = built.outputs.find(({ kind }) => kind === "entry-point");
+  if (!entry) throw new TypeError("the bundler made no entry");
+  const entryName = basename(entry.path);
+  const firstNames = listFirstNames(built);
+  const texts = new Map<string, string>();
+  for (const output of built.outputs) {
+    const name = basename(output.path);
+    let text = await output.text();
+    if (name.endsWith(".js")) text = callImportLazy(text, listImports(built, output.path, "dynamic-import"));
+    if (output === entry) text += importAll(firstNames, entryName);
+    texts.set(name, text);
+  }
+
   const files: Record<string, { type: string; etag: string }> = {};
   const draft = `${folder}.draft-${process.pid}`;
   const sizes = { first: 0, all: 0 };
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { recursive: true });
-  const add = (name: string, text: Uint8Array<ArrayBuffer> | string, isFirst: boolean) => {
+  const write = (name: string, text: string, isFirst: boolean) => {
     const packed = gzipSync(text, { level: constants.Z_BEST_COMPRESSION });
     const type = TYPES[name.slice(name.lastIndexOf(".") + 1)];
-    if (type === undefined) throw new TypeError(`nobody has said how to serve ${name}`);
-    const etag = `"${new Bun.CryptoHasher("sha256").update(packed).digest("hex").slice(0, 24)}"`;
-    files[name] = { type, etag };
+    if (type === undefined) throw new TypeError(`there is no content type for ${name}`);
+    files[name] = { type, etag: `"${hash(packed).slice(0, 24)}"` };
     writeFileSync(join(draft, `${name}.gz`), packed);
     sizes.all += packed.length;
     if (isFirst) sizes.first += packed.length;
   };
   try {
-    const entry = built.outputs.find(({ kind }) => kind === "entry-point");
-    if (!entry) throw new TypeError("the bundler made no entry");
-    const entryName = basename(entry.path);
-    const firstNames = listFirstNames(built);
-    for (const output of built.outputs) {
-      const name = basename(output.path);
-      const isFirst = firstNames.has(name);
-      if (!name.endsWith(".js")) {
-        add(name, new Uint8Array(await output.arrayBuffer()), isFirst);
-        continue;
-      }
-      const text = callImportLate(await output.text(), listImports(built, output.path, "dynamic-import"));
-      add(name, output === entry ? text + importAll(firstNames, entryName) : text, isFirst);
+    const tags: string[] = [];
+    for (const [bundlerName, { name, text }] of nameByContent(texts)) {
+      const isFirst = firstNames.has(bundlerName);
+      write(name, text, isFirst);
+      if (isFirst) tags.push(tagOf(name, bundlerName === entryName));
     }
-    const tags = Array.from(firstNames, (name) => tagOf(name, entryName)).sort();
     const page = readFileSync(join(SOURCE, "index.html"), "utf8");
-    add(INDEX_NAME, page.replace(FILES_OF_PAGE, tags.join("\n    ")), true);
+    write(INDEX_NAME, page.replace(TAGS_PLACE, tags.sort().join("\n    ")), true);
     const manifest: DashboardManifest = { files };
     writeFileSync(join(draft, MANIFEST_NAME), JSON.stringify(manifest, null, 1));
     putInPlace(draft, folder);
@@ -86,7 +104,40 @@ export async function buildDashboard(folder = DASHBOARD_FOLDER): Promise<Dashboa
   return sizes;
 }
 
-/** Several may be building at once, of the same sources: then one of them is enough. */
+export type NamedFile = { readonly name: string; readonly text: string };
+
+/**
+ * Names each file by the hash of its final content. Browsers keep these files for a year, so a name must never stand for
+ * two contents; the bundler's own hash does not see what this script changes afterwards. The keys are the bundler's names.
+ * A file is named after the files that it refers to, because their names are part of its content. Throws when files
+ * refer to each other in a circle, or when two files would get the same name.
+ */
+export function nameByContent(texts: ReadonlyMap<string, string>): ReadonlyMap<string, NamedFile> {
+  const named = new Map<string, NamedFile>();
+  const taken = new Set<string>();
+  const open = new Set<string>();
+  function nameFile(bundlerName: string, text: string): NamedFile {
+    const known = named.get(bundlerName);
+    if (known) return known;
+    if (open.has(bundlerName)) throw new TypeError(`${bundlerName} refers to itself in a circle`);
+    open.add(bundlerName);
+    const finalText = text.replaceAll(REFERENCE, (reference, target: string) => {
+      const targetText = texts.get(target);
+      return targetText === undefined ? reference : ASSETS + nameFile(target, targetText).name;
+    });
+    const [, stem, extension] = BUNDLER_NAME.exec(bundlerName) ?? [];
+    if (stem === undefined) throw new TypeError(`${bundlerName} is not a name of the bundler`);
+    const name = `${stem}-${hash(finalText).slice(0, HASH_LENGTH)}.${extension}`;
+    if (taken.has(name)) throw new TypeError(`two files have the content of ${name}`);
+    taken.add(name);
+    named.set(bundlerName, { name, text: finalText });
+    return { name, text: finalText };
+  }
+  for (const [bundlerName, text] of texts) nameFile(bundlerName, text);
+  return named;
+}
+
+/** When another process puts its build of the same sources in place at the same time, that one is kept. */
 function putInPlace(draft: string, folder: string): void {
   const old = `${folder}.old-${process.pid}`;
   try {
@@ -101,8 +152,8 @@ function putInPlace(draft: string, folder: string): void {
 
 /**
  * The files that are loaded before the first view: the entry, the styles, and every chunk that another file imports
- * statically, even a late file. The static imports of a late file then never fail. They must not: importLate can give
- * another URL to the late file, but not to the chunks that it imports.
+ * statically, even a lazy file. The static imports of a lazy file then never fail. They must not: importLazy can give
+ * another URL to the lazy file, but not to the chunks that it imports.
  */
 function listFirstNames(built: Bun.BuildOutput): Set<string> {
   const names = new Set<string>();
@@ -120,14 +171,14 @@ function listImports(
   kind: "import-statement" | "dynamic-import",
 ): string[] {
   const output = metafile?.outputs[path];
-  if (!output) throw new TypeError(`the bundler does not say what ${path} imports`);
+  if (!output) throw new TypeError(`the metafile has no imports of ${path}`);
   return output.imports.filter((each) => each.kind === kind).map((each) => basename(each.path));
 }
 
-/** Replaces `import("/assets/…")` of these files by importLate, which can load a file again after a failure. */
-function callImportLate(text: string, names: readonly string[]): string {
+/** Replaces `import("/assets/…")` of these files by importLazy, which can load a file again after a failure. */
+function callImportLazy(text: string, names: readonly string[]): string {
   return names.reduce((before, name) => {
-    const after = before.replaceAll(`import("${ASSETS}${name}")`, `importLate("${ASSETS}${name}")`);
+    const after = before.replaceAll(`import("${ASSETS}${name}")`, `importLazy("${ASSETS}${name}")`);
     if (after === before) throw new TypeError(`the import() of ${name} was not found`);
     return after;
   }, text);
@@ -139,10 +190,14 @@ function importAll(names: ReadonlySet<string>, entryName: string): string {
   return scripts.map((name) => `\nimport "${ASSETS}${name}";`).join("");
 }
 
-function tagOf(name: string, entryName: string): string {
+function tagOf(name: string, isEntry: boolean): string {
   if (name.endsWith(".css")) return `<link rel="stylesheet" href="${ASSETS}${name}">`;
-  if (name !== entryName) return `<link rel="modulepreload" href="${ASSETS}${name}">`;
+  if (!isEntry) return `<link rel="modulepreload" href="${ASSETS}${name}">`;
   return `<script type="module" src="${ASSETS}${name}"></script>`;
+}
+
+function hash(content: string | Uint8Array): string {
+  return new Bun.CryptoHasher("sha256").update(content).digest("hex");
 }
 
 function describeSizes({ first, all }: DashboardSizes): string {
@@ -167,6 +222,6 @@ if (import.meta.main) {
   let timer: Timer | undefined;
   watch(SOURCE, { recursive: true }, () => {
     clearTimeout(timer);
-    timer = setTimeout(() => void run(), SETTLE_MS);
+    timer = setTimeout(() => void run(), WATCH_DELAY_MS);
   });
 }

@@ -1,4 +1,4 @@
-// The page: signed in or not, and what every part of it needs around itself.
+// The root of the page: the sign-in form or the signed-in frame, inside the providers that every component needs.
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
@@ -7,10 +7,10 @@ import { Frame } from "./frame.tsx";
 import { LoadingState } from "./parts/states.tsx";
 import { SignIn } from "./sign-in.tsx";
 import {
+  deleteSavedCredential,
   describeProblem,
   endsSession,
-  findCredential,
-  forgetCredential,
+  findSavedCredential,
   isSession,
   type Session,
   SessionContext,
@@ -22,50 +22,52 @@ import { resolveVariables, theme } from "./theme.ts";
 export function App() {
   return (
     <MantineProvider theme={theme} cssVariablesResolver={resolveVariables} defaultColorScheme="auto">
-      <Door />
+      <SessionGate />
     </MantineProvider>
   );
 }
 
-/** Lets in who has a key; one that the tab has kept is tried first. */
-function Door() {
+/** Shows the sign-in form until there is a session. A credential that was saved for the tab is tried first. */
+function SessionGate() {
   const [session, setSession] = useState<Session>();
-  const [ended, setEnded] = useState<SignInProblem>();
-  const [isTrying, setTrying] = useState(() => findCredential() !== undefined);
+  const [problem, setProblem] = useState<SignInProblem>();
+  const [isTrying, setTrying] = useState(() => findSavedCredential() !== undefined);
 
-  const tryKept = useCallback(async () => {
-    const kept = findCredential();
-    if (kept === undefined) return;
-    const outcome = await signIn(kept);
+  const trySavedCredential = useCallback(async () => {
+    const saved = findSavedCredential();
+    if (saved === undefined) return;
+    const outcome = await signIn(saved);
     if (isSession(outcome)) setSession(outcome);
-    else if (endsSession(outcome)) forgetCredential();
-    setEnded(isSession(outcome) ? undefined : outcome);
+    else if (endsSession(outcome)) deleteSavedCredential();
+    setProblem(isSession(outcome) ? undefined : outcome);
     setTrying(false);
   }, []);
-  useEffect(() => void tryKept(), [tryKept]);
+  useEffect(() => void trySavedCredential(), [trySavedCredential]);
 
   const signOut = useCallback((because?: ApiError) => {
-    forgetCredential();
+    deleteSavedCredential();
     setSession(undefined);
-    setEnded(because && describeProblem(because));
+    setProblem(because && describeProblem(because));
     if (!because) history.replaceState(null, "", location.pathname);
   }, []);
   const enter = useCallback((entered: Session) => {
-    setEnded(undefined);
+    setProblem(undefined);
     setSession(entered);
   }, []);
-  const desk = useMemo(() => session && { session, signOut }, [session, signOut]);
-  // A cache for each session: nothing of one key is ever shown to the next.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: made anew with the session
+  const context = useMemo(() => session && { session, signOut }, [session, signOut]);
+  // Each session has its own cache, so that nothing read with one key is shown to the next one.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each session needs a new client
   const client = useMemo(() => new QueryClient(), [session]);
 
   if (isTrying) return <LoadingState />;
-  if (!desk) {
-    const isKept = ended !== undefined && findCredential() !== undefined;
-    return <SignIn ended={ended} onSession={enter} onRetry={isKept ? tryKept : undefined} />;
+  if (!context) {
+    const mayRetry = problem !== undefined && findSavedCredential() !== undefined;
+    return (
+      <SignIn lastProblem={problem} onSession={enter} onRetry={mayRetry ? trySavedCredential : undefined} />
+    );
   }
   return (
-    <SessionContext value={desk}>
+    <SessionContext value={context}>
       <QueryClientProvider client={client}>
         <Frame />
       </QueryClientProvider>

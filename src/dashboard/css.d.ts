@@ -1,2 +1,2 @@
-// The bundler takes style sheets; they export nothing.
+// Style sheets are imported for the bundler; they export nothing.
 declare module "*.css";

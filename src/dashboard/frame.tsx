@@ -3,9 +3,10 @@ import { AppShell, Burger, Button, Group, NavLink, ScrollArea, Text } from "@man
 import { useDisclosure } from "@mantine/hooks";
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
-import { FaultFence } from "./parts/fault-fence.tsx";
-import { cutText, MarkedText, writeUnseen } from "./parts/game-text.tsx";
+import { ErrorBoundary } from "./parts/error-boundary.tsx";
+import { cutText, MarkedText, markInvisible } from "./parts/game-text.tsx";
 import { Icon } from "./parts/icon.tsx";
+import { LazyView } from "./parts/lazy-view.tsx";
 import { PageSwitches } from "./parts/page-switches.tsx";
 import { Notice } from "./parts/states.tsx";
 import { StatusBar } from "./parts/status-bar.tsx";
@@ -22,16 +23,16 @@ export function Frame() {
   if (session.kind === "operator") return <FrameBody name={undefined} />;
   return (
     <ServerStateProvider>
-      <NamedFrame />
+      <CallerFrame />
     </ServerStateProvider>
   );
 }
 
-function NamedFrame() {
+function CallerFrame() {
   return <FrameBody name={useServerState().state?.Name} />;
 }
 
-/** `name` is that of the server, once it is known. */
+/** `name` is the name of the server; undefined for operators, and until the first answer. */
 function FrameBody({ name }: { readonly name: string | undefined }) {
   const { session, signOut } = useSession();
   const { t } = useTranslation();
@@ -41,7 +42,7 @@ function FrameBody({ name }: { readonly name: string | undefined }) {
   const current = route === "" ? views[0] : views.find((view) => view.name === route);
   const main = useRef<HTMLDivElement>(null);
   const heading = session.kind === "operator" ? t("operator") : cutText(name ?? t("product"), NAME_MAX).text;
-  const plainHeading = writeUnseen(heading);
+  const plainHeading = markInvisible(heading);
   const viewTitle = current ? t("title", { ns: current.texts }) : t("notFound");
 
   useEffect(() => {
@@ -49,10 +50,10 @@ function FrameBody({ name }: { readonly name: string | undefined }) {
   }, [viewTitle, plainHeading]);
 
   const isFirst = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: moves on when the route does, and only then
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs only when the route changes
   useEffect(() => {
     close();
-    // Who follows a link by keyboard or ear goes on reading in the new view.
+    // Keyboard and screen reader users continue in the new view.
     if (!isFirst.current) main.current?.focus({ preventScroll: true });
     isFirst.current = false;
     scrollTo(0, 0);
@@ -68,7 +69,7 @@ function FrameBody({ name }: { readonly name: string | undefined }) {
         className="skip-link"
         href={`#${MAIN_ID}`}
         onClick={(event) => {
-          // The address after # names views; the link only moves the focus.
+          // The part of the URL after # names a view, so the link must not change it.
           event.preventDefault();
           main.current?.focus();
         }}
@@ -116,9 +117,9 @@ function FrameBody({ name }: { readonly name: string | undefined }) {
             <StatusBar />
           </Group>
         )}
-        <FaultFence key={route}>
-          {current ? <current.Component /> : <Notice icon="search" title={t("notFound")} />}
-        </FaultFence>
+        <ErrorBoundary key={route}>
+          {current ? <LazyView load={current.load} /> : <Notice icon="search" title={t("notFound")} />}
+        </ErrorBoundary>
       </AppShell.Main>
     </AppShell>
   );

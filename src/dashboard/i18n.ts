@@ -1,4 +1,4 @@
-// The languages of the page: which there are, which one the reader gets, and the typed `t` of every namespace.
+// The languages of the page: which there are, which one the user gets, and the types of the texts.
 import i18next from "i18next";
 import { initReactI18next } from "react-i18next";
 import { en } from "./locales/en.ts";
@@ -14,8 +14,8 @@ declare module "i18next" {
   }
 }
 
-/** A matter of taste, no secret: it may outlive the tab. */
-const KEPT_AS = "gatehouse.language";
+/** The language is no secret, so it is stored for longer than the tab. */
+const STORAGE_KEY = "gatehouse.language";
 
 export async function startTranslation(): Promise<void> {
   await i18next.use(initReactI18next).init({
@@ -23,7 +23,7 @@ export async function startTranslation(): Promise<void> {
     lng: findLanguage(),
     fallbackLng: "en",
     defaultNS: "shell",
-    // React shows every value as text.
+    // React escapes every value itself.
     interpolation: { escapeValue: false },
     react: { useSuspense: false },
   });
@@ -38,18 +38,20 @@ export async function changeLanguage(language: Language): Promise<void> {
   await i18next.changeLanguage(language);
   document.documentElement.lang = language;
   try {
-    localStorage.setItem(KEPT_AS, language);
+    localStorage.setItem(STORAGE_KEY, language);
   } catch {
-    // Storage can be forbidden; then the choice lasts as long as the page.
+    // The browser can forbid storage; the choice then lasts until the page is closed.
   }
 }
 
 function findLanguage(): Language {
-  let kept: string | null = null;
+  let stored: string | null = null;
   try {
-    kept = localStorage.getItem(KEPT_AS);
+    stored = localStorage.getItem(STORAGE_KEY);
   } catch {
-    // As above.
+    // The browser forbids storage.
   }
-  return toLanguage(kept) ?? navigator.languages.map(toLanguage).find((found) => found !== undefined) ?? "en";
+  return (
+    toLanguage(stored) ?? navigator.languages.map(toLanguage).find((found) => found !== undefined) ?? "en"
+  );
 }

@@ -1,5 +1,5 @@
-// Where the page starts.
-import "./late-import.ts";
+// Starts the page.
+import "./lazy-import.ts";
 import "./page.css";
 import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
@@ -7,5 +7,5 @@ import { startTranslation } from "./i18n.ts";
 
 await startTranslation();
 const root = document.getElementById("root");
-if (!root) throw new Error("the page has no place for the dashboard");
+if (!root) throw new Error("index.html has no element #root");
 createRoot(root).render(<App />);

@@ -1,4 +1,4 @@
-// Players come as "<name>:<id>". A name may hold colons of its own; the id does not.
+// The game writes players as "<name>:<id>". A name may contain colons; the id does not.
 
 export type PlayerRef = { readonly name: string; readonly id: string | undefined };
 

@@ -1,4 +1,4 @@
-// The sign-in form: one field for either key. What is typed goes nowhere but into a header.
+// The sign-in form: one field for an API key or the master key. The key is sent in a header and nowhere else.
 import {
   Alert,
   Button,
@@ -16,32 +16,32 @@ import { useTranslation } from "react-i18next";
 import { Icon } from "./parts/icon.tsx";
 import { PageSwitches } from "./parts/page-switches.tsx";
 import {
-  forgetCredential,
+  deleteSavedCredential,
   isSession,
-  keepCredential,
   type Session,
   type SignInProblem,
+  saveCredential,
   signIn,
 } from "./state/session.ts";
 import { useNow } from "./state/use-now.ts";
 
 export function SignIn(props: {
-  /** Why the last session ended, when it was not the reader's wish. */
-  readonly ended: SignInProblem | undefined;
+  /** Why the last session ended or could not start; undefined after the user has signed out. */
+  readonly lastProblem: SignInProblem | undefined;
   readonly onSession: (session: Session) => void;
-  /** Tries the key that the tab has kept once more; undefined when there is none. */
+  /** Tries the saved key again; undefined when no key is saved. */
   readonly onRetry: (() => Promise<void>) | undefined;
 }) {
   const { t } = useTranslation(["signIn", "shell"]);
   const { onRetry } = props;
   const [credential, setCredential] = useState("");
-  const [isKept, setKept] = useState(false);
+  const [shouldSave, setShouldSave] = useState(false);
   const [isChecking, setChecking] = useState(false);
   const [isRetrying, setRetrying] = useState(false);
   const [problem, setProblem] = useState<SignInProblem>();
-  const shown = problem ?? props.ended;
+  const shown = problem ?? props.lastProblem;
 
-  // The name of the server belongs to who is signed in.
+  // The title must not show the name of the server after signing out.
   useEffect(() => {
     document.title = t("title");
   }, [t]);
@@ -53,8 +53,8 @@ export function SignIn(props: {
     const outcome = await signIn(credential);
     setChecking(false);
     if (!isSession(outcome)) return setProblem(outcome);
-    if (isKept) keepCredential(credential.trim());
-    else forgetCredential();
+    if (shouldSave) saveCredential(credential.trim());
+    else deleteSavedCredential();
     props.onSession(outcome);
   }
 
@@ -106,8 +106,8 @@ export function SignIn(props: {
             <Checkbox
               label={t("keep")}
               description={t("keepHint")}
-              checked={isKept}
-              onChange={(event) => setKept(event.currentTarget.checked)}
+              checked={shouldSave}
+              onChange={(event) => setShouldSave(event.currentTarget.checked)}
             />
             <Button type="submit" loading={isChecking} fullWidth>
               {t("submit")}
@@ -125,7 +125,7 @@ function ProblemAlert({ title, problem }: { readonly title: string; readonly pro
   const seconds = Math.max(0, Math.ceil((problem.retryAt - now) / 1000));
   return (
     <Alert role="alert" color="red" title={title} icon={<Icon name="warning" />}>
-      {/* Said aloud once, not every second. */}
+      {/* A screen reader reads this once, not every second. */}
       <span aria-live="off" className="numbers">
         {t(problem.text, { seconds, code: problem.code })}
       </span>

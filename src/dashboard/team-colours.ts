@@ -1,4 +1,4 @@
-// A colour for each team, at least 3 to 1 against the page in both schemes. Teams that are newer than this list share one.
+// A colour for each team, with a contrast of at least 3 to 1 in both colour schemes. Unknown teams share one colour.
 
 export type Scheme = "light" | "dark";
 

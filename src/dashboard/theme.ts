@@ -1,4 +1,4 @@
-// The look: Mantine's theme, with the contrast that its defaults lack. Every text reaches 4.5 to 1, in both schemes.
+// Mantine's theme with more contrast than its defaults: every text reaches 4.5 to 1 in both colour schemes.
 import {
   ActionIcon,
   type CSSVariablesResolver,
@@ -11,7 +11,7 @@ import {
   Tooltip,
 } from "@mantine/core";
 
-/** At this luminance black and white text have the same contrast, above 4.5. */
+/** On a background of this luminance, black and white text have the same contrast, above 4.5. */
 const EQUAL_CONTRAST_LUMINANCE = 0.179;
 
 export const theme = createTheme({
@@ -34,7 +34,7 @@ export const theme = createTheme({
   },
 });
 
-/** Text in a colour: the light and subtle variants, outlines, links, hints, errors. */
+/** The colours of coloured text: light and subtle variants, outlines, links, hints, errors. */
 export const resolveVariables: CSSVariablesResolver = () => {
   const light: Record<string, string> = {
     "--mantine-color-dimmed": "#495057",
@@ -60,7 +60,7 @@ export const resolveVariables: CSSVariablesResolver = () => {
   return { variables: {}, light, dark };
 };
 
-/** Even the darkest yellow and lime are too bright for text on white. */
+/** Mantine's darkest yellow and lime are too bright for text on white. */
 function darken(colour: string): string {
   return `color-mix(in srgb, ${colour} 72%, black)`;
 }

@@ -1,5 +1,5 @@
-// The stage of the browser tests: one Chromium and one Gatehouse for the whole run, with game servers that never
-// change. A page that logs an error, breaks the content policy or asks anybody else fails its test.
+// What the browser tests share: one Chromium and one Gatehouse for the whole run, with game servers that never change. A test
+// fails when its page logs an error, violates the content security policy or sends a request to another host.
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,14 +12,14 @@ import { buildDashboardWhereOld } from "../built-dashboard.ts";
 import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
 import { IS_LONG } from "../long.ts";
 import { FakeClock, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
-import { EMPTY_TOWN, SMALL_TOWN, TOWN, writeTown } from "./town-fixture.ts";
+import { BUSY_SERVER, EMPTY_SERVER, SMALL_SERVER, writeGameJson } from "./game-server-fixture.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const SCREENSHOTS = join(tmpdir(), "gatehouse-browser");
 const TEST_MS = 60_000;
-/** Of one step: generous, because the machine may be busy with other things. */
+/** The deadline of one step, long enough for a busy machine. */
 const STEP_MS = 15_000;
-const KEPT_AS = "gatehouse.key";
+const STORAGE_KEY = "gatehouse.key";
 
 export type Language = "en" | "ru";
 export type Size = "desktop" | "phone";
@@ -28,10 +28,10 @@ export const LANGUAGES: readonly Language[] = ["en", "ru"];
 export const SIZES: readonly Size[] = ["desktop", "phone"];
 
 /**
- * Each language, size and scheme is looked at once: English on a light desktop, Russian on a dark phone. A long run
- * looks at every one with every other.
+ * Whether a combination of language, size and scheme is tested: English on a light desktop and Russian on a dark phone. A
+ * long run tests every combination.
  */
-export function isLookedAt(language: Language, size: Size, scheme?: "light" | "dark"): boolean {
+export function isTestedVariant(language: Language, size: Size, scheme?: "light" | "dark"): boolean {
   if (IS_LONG) return true;
   const isFirst = language === "en" && size === "desktop" && scheme !== "dark";
   return isFirst || (language === "ru" && size === "phone" && scheme !== "light");
@@ -39,35 +39,68 @@ export function isLookedAt(language: Language, size: Size, scheme?: "light" | "d
 
 export type PageOptions = {
   readonly language?: Language;
-  /** As the browser has it, if not that of the language. */
+  /** The browser's locale; that of the language by default. */
   readonly locale?: string;
   readonly size?: Size;
   readonly scheme?: Scheme;
-  /** The view to begin with. */
+  /** The first view. */
   readonly view?: string;
-  /** Kept in the tab, as if the reader had signed in and ticked the box: skips the form. */
+  /** Saved in the tab, as if the user had signed in and ticked the box, so that no form is shown. */
   readonly key?: string;
-  /** Where, if not on the stage that all tests share. */
+  /** The site that all tests share by default. */
   readonly site?: Site;
-  /** Answers that Chromium may complain about on its console, because the test asks for them. */
-  readonly refusals?: readonly number[];
+  /** Error statuses that the test expects, so that Chromium may log them on its console. */
+  readonly expectedStatuses?: readonly number[];
 };
 
-/** The game servers of the stage; a test that needs another adds it. */
-export type TownName = "busy" | "small" | "empty" | "offline" | (string & {});
+/** The game servers of every site; a test that needs another one adds it. */
+export type ServerName = "busy" | "small" | "empty" | "offline" | (string & {});
 
-export type Site = {
-  readonly url: string;
-  readonly masterKey: string;
+type GameAnswer = () => Response | Promise<Response>;
+
+/** A Gatehouse with the dashboard, and the fake game API behind it. */
+export class Site {
   readonly gatehouse: TestGatehouse;
   readonly game: FakeGameApi;
-  /** Every key has a limit of its own, so each page should have one. All rights, unless told otherwise. */
-  mintKey(town?: TownName, rights?: Partial<KeyRights>): Promise<string>;
-  addTown(name: string, answer: () => Response | Promise<Response>): Promise<GameServer>;
-  getServer(town: TownName): GameServer;
-};
+  readonly #answers: Map<string, GameAnswer>;
+  readonly #servers = new Map<string, GameServer>();
 
-/** The machine's own time: a page in a real browser waits for it. */
+  /** `answers` has the answer of the game API for each server key. */
+  constructor(gatehouse: TestGatehouse, game: FakeGameApi, answers: Map<string, GameAnswer>) {
+    this.gatehouse = gatehouse;
+    this.game = game;
+    this.#answers = answers;
+  }
+
+  get url(): string {
+    return this.gatehouse.url;
+  }
+
+  get masterKey(): string {
+    return this.gatehouse.masterKey;
+  }
+
+  getServer(name: ServerName): GameServer {
+    const server = this.#servers.get(name);
+    if (!server) throw new Error(`there is no server ${name}`);
+    return server;
+  }
+
+  async addServer(name: string, answer: GameAnswer): Promise<GameServer> {
+    const serverKey = `browser-${name.replaceAll(/[^A-Za-z0-9]/g, "")}`;
+    this.#answers.set(serverKey, answer);
+    const server = await this.gatehouse.addServer({ name, serverKey });
+    this.#servers.set(name, server);
+    return server;
+  }
+
+  /** Creates a key with all rights, or those given. Each page should have its own key, because each key has its own limit. */
+  async mintKey(server: ServerName = "busy", rights: Partial<KeyRights> = {}): Promise<string> {
+    return (await this.gatehouse.addKey(this.getServer(server), { commands: ["*"], ...rights })).token;
+  }
+}
+
+/** The real time, because a page in a real browser cannot use a fake clock. */
 class WallClock extends FakeClock {
   override now = Date.now();
   override readonly read = () => Date.now();
@@ -89,14 +122,13 @@ export function getSite(): Promise<Site> {
   return site;
 }
 
-/** A stage of its own, for a test that fills the operator's lists. */
+/** Starts a separate site, for a test that fills the operator's lists. */
 export async function startSite(): Promise<Site> {
   await buildDashboardWhereOld();
-  const towns = new Map<string, () => Response | Promise<Response>>();
-  const servers = new Map<string, GameServer>();
+  const answers = new Map<string, GameAnswer>();
   const game = startFakeGameApi((request) => {
     if (request.method === "POST") return Response.json({ message: "Success" });
-    const answer = towns.get(request.headers.get("server-key") ?? "");
+    const answer = answers.get(request.headers.get("server-key") ?? "");
     return answer?.() ?? Response.json({ code: 2002, message: "invalid key" }, { status: 403 });
   });
   atEnd(() => game.stop());
@@ -110,37 +142,15 @@ export async function startSite(): Promise<Site> {
     },
   });
   atEnd(() => gatehouse.stop());
-
-  const getServer = (town: TownName): GameServer => {
-    const server = servers.get(town);
-    if (!server) throw new Error(`nobody has added the town ${town}`);
-    return server;
-  };
-  const made: Site = {
-    url: gatehouse.url,
-    masterKey: gatehouse.masterKey,
-    gatehouse,
-    game,
-    getServer,
-    async mintKey(town = "busy", rights = {}) {
-      return (await gatehouse.addKey(getServer(town), { commands: ["*"], ...rights })).token;
-    },
-    async addTown(name, answer) {
-      const serverKey = `browser-${name.replaceAll(/[^A-Za-z0-9]/g, "")}`;
-      towns.set(serverKey, answer);
-      const server = await gatehouse.addServer({ name, serverKey });
-      servers.set(name, server);
-      return server;
-    },
-  };
+  const started = new Site(gatehouse, game, answers);
   const json = { headers: { "Content-Type": "application/json" } };
-  await made.addTown("busy", () => new Response(writeTown(TOWN), json));
-  await made.addTown("small", () => new Response(writeTown(SMALL_TOWN), json));
-  await made.addTown("empty", () => new Response(writeTown(EMPTY_TOWN), json));
-  await made.addTown("offline", () =>
+  await started.addServer("busy", () => new Response(writeGameJson(BUSY_SERVER), json));
+  await started.addServer("small", () => new Response(writeGameJson(SMALL_SERVER), json));
+  await started.addServer("empty", () => new Response(writeGameJson(EMPTY_SERVER), json));
+  await started.addServer("offline", () =>
     Response.json({ code: 3002, message: "server is offline" }, { status: 422 }),
   );
-  return made;
+  return started;
 }
 
 function getBrowser(): Promise<Browser> {
@@ -160,7 +170,7 @@ async function launch(): Promise<Browser> {
       "--disable-component-update",
       "--disable-sync",
       "--no-first-run",
-      // Whatever the page or the browser itself wants to ask, there is nobody but this machine.
+      // Neither the page nor the browser itself can reach another host.
       "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     ],
   });
@@ -168,12 +178,13 @@ async function launch(): Promise<Browser> {
   return launched;
 }
 
-type Visit = { readonly page: Page; readonly troubles: string[] };
-let visits: Visit[] = [];
+type OpenedPage = { readonly page: Page; readonly problems: string[] };
+/** The pages of the running test. */
+let openedPages: OpenedPage[] = [];
 
-/** A page in a context of its own, at the sign-in form or, with a key, in a view. */
+/** Opens a page in its own browser context: at the sign-in form or, with a key, at a view. */
 export async function openPage(options: PageOptions = {}): Promise<Page> {
-  const { language = "en", size = "desktop", scheme = "light", view, key, refusals = [] } = options;
+  const { language = "en", size = "desktop", scheme = "light", view, key, expectedStatuses = [] } = options;
   const [{ url }, chrome] = await Promise.all([options.site ?? getSite(), getBrowser()]);
   const isPhone = size === "phone";
   const context = await chrome.newContext({
@@ -187,54 +198,56 @@ export async function openPage(options: PageOptions = {}): Promise<Page> {
     permissions: ["clipboard-read", "clipboard-write"],
   });
   context.setDefaultTimeout(STEP_MS);
-  const troubles: string[] = [];
+  const problems: string[] = [];
   context.on("request", (request) => {
-    const asked = request.url();
-    if (!asked.startsWith(`${url}/`) && !/^(?:data|blob):/.test(asked))
-      troubles.push(`asked somebody else: ${asked}`);
+    const requested = request.url();
+    if (!requested.startsWith(`${url}/`) && !/^(?:data|blob):/.test(requested))
+      problems.push(`request to another host: ${requested}`);
   });
   await context.addInitScript(`addEventListener("securitypolicyviolation", (event) =>
-    console.error("content policy broken: " + event.violatedDirective + " " + event.blockedURI));`);
+    console.error("content security policy violated: " + event.violatedDirective + " " + event.blockedURI));`);
   if (key !== undefined) {
-    const kept = `sessionStorage.setItem(${JSON.stringify(KEPT_AS)}, ${JSON.stringify(key)})`;
-    // Once: who signs out stays out.
+    const save = `sessionStorage.setItem(${JSON.stringify(STORAGE_KEY)}, ${JSON.stringify(key)})`;
+    // Only once, so that the user stays signed out after signing out.
     await context.addInitScript(`if (!sessionStorage.getItem("placed")) {
-      try { ${kept}; sessionStorage.setItem("placed", "1"); } catch {}
+      try { ${save}; sessionStorage.setItem("placed", "1"); } catch {}
     }`);
   }
   const page = await context.newPage();
   page.on("console", (message) => {
     const text = message.text();
-    const isAskedFor = refusals.some((status) => text.includes(`responded with a status of ${status}`));
-    if (message.type() === "error" && !isAskedFor) troubles.push(`console: ${text}`);
+    const isExpected = expectedStatuses.some((status) =>
+      text.includes(`responded with a status of ${status}`),
+    );
+    if (message.type() === "error" && !isExpected) problems.push(`console: ${text}`);
   });
-  page.on("pageerror", (error) => troubles.push(`error in the page: ${error.message}`));
+  page.on("pageerror", (error) => problems.push(`error in the page: ${error.message}`));
   page.on("dialog", (dialog) => {
-    troubles.push(`dialogue: ${dialog.message()}`);
+    problems.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  visits.push({ page, troubles });
+  openedPages.push({ page, problems });
   await page.goto(view === undefined ? `${url}/` : `${url}/#/${view}`);
   if (key !== undefined) await page.locator("#content").waitFor();
   return page;
 }
 
-/** A view, signed in with a new key of the town, as soon as it shows its heading and the loading is over. */
+/** Opens a view with a new key of the server. Returns when the view shows its heading and has loaded its data. */
 export async function openView(
   view: string,
-  options: PageOptions & { readonly town?: TownName } = {},
+  options: PageOptions & { readonly server?: ServerName } = {},
 ): Promise<Page> {
-  const key = options.key ?? (await (await getSite()).mintKey(options.town));
+  const key = options.key ?? (await (await getSite()).mintKey(options.server));
   const page = await openPage({ ...options, view, key });
   await page.locator("#content h1").waitFor();
   await page.locator("#content .mantine-Loader-root").waitFor({ state: "detached" });
   return page;
 }
 
-/** Goes through every view that the navigation offers, in its order, and looks at each once its loading is over. */
-export async function walkViews(
+/** Opens every view of the navigation in its order, and calls `check` when the view has loaded. */
+export async function visitViews(
   page: Page,
-  look: (view: string) => Promise<void>,
+  check: (view: string) => Promise<void>,
 ): Promise<readonly string[]> {
   const links = page.locator("nav a");
   const views = await links.evaluateAll((all) =>
@@ -245,12 +258,12 @@ export async function walkViews(
     await page.locator(`nav a[href="#/${view}"][aria-current=page]`).waitFor({ state: "attached" });
     await page.locator("#content h1").waitFor();
     await page.locator("#content .mantine-Loader-root").waitFor({ state: "detached" });
-    await look(view);
+    await check(view);
   }
   return views;
 }
 
-/** Fills the form as a reader does. Returns when the page says something: the frame, or why not. */
+/** Fills in the sign-in form. Returns when the page shows the frame or an error. */
 export async function signIn(page: Page, key: string, options: { readonly keep?: boolean } = {}) {
   await page.locator("form input:not([type=checkbox])").first().fill(key);
   if (options.keep) await page.locator("form input[type=checkbox]").check();
@@ -267,15 +280,15 @@ type AxeRule = {
 
 const axeSource = readFileSync(join(ROOT, "node_modules/axe-core/axe.min.js"), "utf8");
 
-/** Nothing that axe calls serious or critical. */
+/** Expects no serious and no critical violation from axe. */
 export async function expectAccessible(page: Page): Promise<void> {
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axeSource);
   const { violations } = await page.evaluate<{ violations: readonly AxeRule[] }>(
     `axe.run(document, { resultTypes: ["violations"], preload: false })`,
   );
-  const grave = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
   expect(
-    grave.map(({ id, help, nodes }) => `${id}: ${help}\n${nodes.slice(0, 3).map(describeNode).join("\n")}`),
+    serious.map(({ id, help, nodes }) => `${id}: ${help}\n${nodes.slice(0, 3).map(describeNode).join("\n")}`),
   ).toEqual([]);
 }
 
@@ -283,7 +296,7 @@ function describeNode({ html, failureSummary }: AxeRule["nodes"][number]): strin
   return `${html.slice(0, 300)}\n${failureSummary.slice(0, 400)}`;
 }
 
-/** The page itself never scrolls sideways: what is wider does so inside a frame of its own. */
+/** The page itself must not scroll sideways; wide content scrolls inside its own frame. */
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   const [width, shown] = await page.evaluate<[number, number]>(
     "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
@@ -291,22 +304,17 @@ export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   expect(width).toBeLessThanOrEqual(shown ?? 0);
 }
 
-/** Waits until there are so many. (`waitForFunction` needs `eval`, which the page forbids.) */
+/** Waits for this number of elements. (`waitForFunction` needs `eval`, which the page's policy forbids.) */
 export async function expectCount(locator: Locator, count: number): Promise<void> {
-  const giveUpAt = Date.now() + STEP_MS;
-  while ((await locator.count()) !== count && Date.now() < giveUpAt) await Bun.sleep(20);
+  const deadline = Date.now() + STEP_MS;
+  while ((await locator.count()) !== count && Date.now() < deadline) await Bun.sleep(20);
   expect(await locator.count()).toBe(count);
 }
 
-/** Blocks a key for spam, as if somebody had sent far too much with it. */
+/** Blocks a key for spam by counting far too many requests for it. */
 export async function blockKey(site: Site, key: KeyIdentity): Promise<void> {
-  for (let asked = 0; asked < 520; asked++)
+  for (let count = 0; count < 520; count++)
     await site.gatehouse.app.store.limits.judge(key, Date.now(), true);
-}
-
-/** What has gone wrong in the page so far, for a test that wants to know before its end. */
-export function listTroubles(page: Page): readonly string[] {
-  return visits.find((visit) => visit.page === page)?.troubles ?? [];
 }
 
 export async function takeScreenshot(page: Page, name: string): Promise<string> {
@@ -316,24 +324,24 @@ export async function takeScreenshot(page: Page, name: string): Promise<string> 
   return path;
 }
 
-/** A test with pages: each must stay without trouble, is photographed when the test fails, and closed after it. */
-export function browserTest(title: string, walk: () => Promise<void>): void {
+/** A test whose pages must have no problems. Takes a screenshot of each page when it fails, and closes them all. */
+export function browserTest(title: string, run: () => Promise<void>): void {
   test(
     title,
     async () => {
-      visits = [];
+      openedPages = [];
       try {
-        await walk();
-        expect(visits.flatMap(({ troubles }) => troubles)).toEqual([]);
+        await run();
+        expect(openedPages.flatMap(({ problems }) => problems)).toEqual([]);
       } catch (error) {
-        for (const [index, { page, troubles }] of visits.entries()) {
-          const path = await takeScreenshot(page, `${title} ${index}`).catch((fault) => String(fault));
-          console.error([`screenshot of "${title}": ${path}`, ...troubles].join("\n  "));
+        for (const [index, { page, problems }] of openedPages.entries()) {
+          const path = await takeScreenshot(page, `${title} ${index}`).catch((failure) => String(failure));
+          console.error([`screenshot of "${title}": ${path}`, ...problems].join("\n  "));
         }
         throw error;
       } finally {
-        await Promise.all(visits.map(({ page }) => page.context().close()));
-        visits = [];
+        await Promise.all(openedPages.map(({ page }) => page.context().close()));
+        openedPages = [];
       }
     },
     TEST_MS,

@@ -1,17 +1,17 @@
-// Emergency calls and calls for a moderator.
+// The view "calls": emergency calls and calls for a moderator.
 import { expect } from "bun:test";
 import { browserTest, openView } from "./browser.ts";
-import { idOf, nameOf, START_SECONDS } from "./town-fixture.ts";
+import { idOf, nameOf, START_SECONDS } from "./game-server-fixture.ts";
 
-/** What the reader's clock says in New York, where the browser thinks it is. */
-function readerTime(seconds: number, language: string): string {
+/** A time as the page shows it in New York, the time zone of the browser. */
+function formatLocalTime(seconds: number, language: string): string {
   return new Intl.DateTimeFormat(language, { timeStyle: "medium", timeZone: "America/New_York" })
     .format(seconds * 1000)
     .replaceAll(/\s/g, " ");
 }
 
 browserTest(
-  "emergency calls name their caller and those who take part, even with ids no double can hold",
+  "emergency calls show their caller and participants, even with ids that a double cannot hold",
   async () => {
     const page = await openView("calls");
     const rows = page.getByRole("table", { name: "Emergency calls" }).locator("tbody tr");
@@ -29,7 +29,7 @@ browserTest(
     ]) {
       expect(newest).toContain(part);
     }
-    expect(newest).toContain(readerTime(START_SECONDS - 60, "en"));
+    expect(newest).toContain(formatLocalTime(START_SECONDS - 60, "en"));
     expect(newest).toContain("ago");
     const second = await rows.nth(1).innerText();
     expect(second).toContain(nameOf(1));
@@ -42,7 +42,7 @@ browserTest(
   },
 );
 
-browserTest("calls for a moderator say who came, or that nobody has yet", async () => {
+browserTest("calls for a moderator show who answered, or that nobody has yet", async () => {
   const page = await openView("calls");
   const table = page.getByRole("table", { name: "Calls for a moderator" });
   const rows = table.locator("tbody tr");
@@ -54,11 +54,11 @@ browserTest("calls for a moderator say who came, or that nobody has yet", async 
   await page.getByText("4 of 8 entries").first().waitFor();
 });
 
-browserTest("calls in Russian, on a phone, in the reader's time", async () => {
+browserTest("calls are shown in Russian, on a phone, in the user's time zone", async () => {
   const page = await openView("calls", { language: "ru", size: "phone" });
   const card = page.getByRole("list", { name: "Экстренные вызовы" }).locator("> li").first();
   const text = (await card.innerText()).replaceAll(/\s/g, " ");
-  expect(text).toContain(readerTime(START_SECONDS - 60, "ru"));
+  expect(text).toContain(formatLocalTime(START_SECONDS - 60, "ru"));
   expect(text).toContain("Кто вызвал");
   expect(text).toContain("назад");
   await page.locator("dd", { hasText: "Пока никто" }).first().waitFor();

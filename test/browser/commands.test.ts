@@ -1,4 +1,4 @@
-// The console: a command's way as the sender sees it, and every refusal with what to do about it.
+// The view "commands": the status of a command as its sender sees it, and an explanation for every refusal.
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import {
@@ -6,12 +6,12 @@ import {
   expectAccessible,
   expectNoSidewaysScroll,
   getSite,
-  isLookedAt,
+  isTestedVariant,
   LANGUAGES,
   openView,
   SIZES,
 } from "./browser.ts";
-import { TOWN, writeTown } from "./town-fixture.ts";
+import { BUSY_SERVER, writeGameJson } from "./game-server-fixture.ts";
 
 const rowOf = (page: Page, text: string) => page.locator("#content li", { hasText: text });
 const lineOf = (page: Page) => page.getByRole("combobox", { name: "Command", exact: true });
@@ -22,26 +22,27 @@ async function sendLine(page: Page, text: string): Promise<void> {
   await lineOf(page).press("Enter");
 }
 
-/** A game server of its own, so that nobody else's commands wait before these. */
-async function openConsole(town: string, options: Parameters<typeof openView>[1] = {}): Promise<Page> {
+/** Opens the view with a new game server, so that no commands of other tests are in its queue. */
+async function openConsole(server: string, options: Parameters<typeof openView>[1] = {}): Promise<Page> {
   const site = await getSite();
-  await site.addTown(town, () => {
-    return new Response(writeTown(TOWN), { headers: { "Content-Type": "application/json" } });
+  await site.addServer(server, () => {
+    return new Response(writeGameJson(BUSY_SERVER), { headers: { "Content-Type": "application/json" } });
   });
-  return openView("commands", { town, ...options });
+  return openView("commands", { server, ...options });
 }
 
-/** What Gatehouse itself says of a town's commands, newest first. */
-async function listStates(town: string): Promise<string[]> {
-  const { gatehouse, getServer } = await getSite();
-  const response = await gatehouse.admin("GET", `/admin/commands?server_id=${getServer(town).serverId}`);
+/** The commands of a server and their status in Gatehouse, newest first. */
+async function listStatuses(server: string): Promise<string[]> {
+  const site = await getSite();
+  const { serverId } = site.getServer(server);
+  const response = await site.gatehouse.admin("GET", `/admin/commands?server_id=${serverId}`);
   const { items } = (await response.json()) as { items: { command: string; status: string }[] };
   return items.map(({ command, status }) => `${command}: ${status}`);
 }
 
 for (const language of LANGUAGES) {
   for (const size of SIZES) {
-    if (!isLookedAt(language, size)) continue;
+    if (!isTestedVariant(language, size)) continue;
     browserTest(`the console in ${language} on a ${size} is accessible, empty and full`, async () => {
       const scheme = size === "phone" ? "dark" : "light";
       const page = await openConsole(`console ${language} ${size}`, { language, size, scheme });
@@ -61,8 +62,8 @@ for (const language of LANGUAGES) {
   }
 }
 
-browserTest("a command is seen waiting, is taken back in time, and the one before it is sent", async () => {
-  const page = await openConsole("queue town");
+browserTest("a waiting command can be cancelled, and the commands before it are sent", async () => {
+  const page = await openConsole("queue server");
   await sendLine(page, ":h first");
   await rowOf(page, ":h first").waitFor();
   await sendLine(page, ":h second");
@@ -73,15 +74,15 @@ browserTest("a command is seen waiting, is taken back in time, and the one befor
   await page.locator("[data-status=sent]", { hasText: ":h first" }).waitFor();
   await page.locator("[data-status=sent]", { hasText: ":h second" }).waitFor();
   await page.getByText("Everything is finished").waitFor();
-  expect(await listStates("queue town")).toEqual([
+  expect(await listStatuses("queue server")).toEqual([
     ":h third: cancelled",
     ":h second: sent",
     ":h first: sent",
   ]);
 });
 
-browserTest("a lost answer is said, and trying again queues the command once", async () => {
-  const page = await openConsole("lossy town", { refusals: [502] });
+browserTest("a lost answer is shown, and a retry does not queue the command twice", async () => {
+  const page = await openConsole("lossy server", { expectedStatuses: [502] });
   const keys: (string | undefined)[] = [];
   let isLossy = true;
   await page.route("**/v2/game/server/command", async (route) => {
@@ -89,7 +90,7 @@ browserTest("a lost answer is said, and trying again queues the command once", a
     if (request.method() !== "POST") return route.continue();
     keys.push(request.headers()["idempotency-key"]);
     if (!isLossy) return route.continue();
-    // It arrives, and the answer does not.
+    // The request arrives, but the answer is lost.
     isLossy = false;
     await route.fetch();
     return route.fulfill({ status: 502, contentType: "text/html", body: "<p>bad gateway</p>" });
@@ -104,10 +105,10 @@ browserTest("a lost answer is said, and trying again queues the command once", a
   expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
 });
 
-browserTest("refusals are explained, and a full queue counts down", async () => {
+browserTest("refusals are explained, and a full queue shows when to retry", async () => {
   const site = await getSite();
   const key = await site.mintKey("busy", { commands: [":h"] });
-  const page = await openView("commands", { key, refusals: [403, 429, 503, 400] });
+  const page = await openView("commands", { key, expectedStatuses: [403, 429, 503, 400] });
   await sendLine(page, ":m hello");
   await page.getByText("This key may not send this command").waitFor();
   await page.getByRole("button", { name: "Dismiss: :m hello" }).click();
@@ -132,12 +133,12 @@ browserTest("refusals are explained, and a full queue counts down", async () => 
   await expectAccessible(page);
 });
 
-browserTest("what failed says why, and what is unknown says what that means", async () => {
-  const page = await openConsole("odd town");
+browserTest("a failed command shows the reason, and an unknown one what that means", async () => {
+  const page = await openConsole("odd server");
   const { game } = await getSite();
   const answer = game.answer;
   game.answer = async (request) => {
-    if (request.method !== "POST" || request.headers.get("server-key") !== "browser-oddtown") {
+    if (request.method !== "POST" || request.headers.get("server-key") !== "browser-oddserver") {
       return answer(request);
     }
     const isWrong = (await request.text()).includes(":wrong");
@@ -161,13 +162,13 @@ browserTest("what failed says why, and what is unknown says what that means", as
   }
 });
 
-browserTest("what is hard to undo is asked about first", async () => {
-  const page = await openConsole("calm town");
+browserTest("a command that is hard to undo needs a confirmation", async () => {
+  const page = await openConsole("calm server");
   await sendLine(page, ":ban Somebody");
   const dialog = page.getByRole("dialog", { name: "Send this command?" });
   await dialog.getByText(":ban Somebody").waitFor();
   await expectAccessible(page);
-  // The safe button has the focus.
+  // The cancel button has the focus.
   await page.keyboard.press("Enter");
   await dialog.waitFor({ state: "detached" });
   expect(await rowOf(page, ":ban Somebody").count()).toBe(0);
@@ -175,11 +176,11 @@ browserTest("what is hard to undo is asked about first", async () => {
   await dialog.getByText("This is for everybody on the server").waitFor();
   await dialog.getByRole("button", { name: "Send it" }).click();
   await page.locator("[data-status=sent]", { hasText: ":kick all" }).waitFor();
-  expect(await listStates("calm town")).toEqual([":kick all: sent"]);
+  expect(await listStatuses("calm server")).toEqual([":kick all: sent"]);
 });
 
-browserTest("the keyboard completes names and brings back earlier lines", async () => {
-  const page = await openConsole("typing town");
+browserTest("the keyboard completes names and recalls earlier lines", async () => {
+  const page = await openConsole("typing server");
   const line = lineOf(page);
   await line.pressSequentially(":kic");
   await page.getByRole("option", { name: /:kick/ }).waitFor();
@@ -203,25 +204,25 @@ browserTest("the keyboard completes names and brings back earlier lines", async 
   expect(await line.inputValue()).toBe("");
 });
 
-browserTest("the page stops asking about commands when all are finished", async () => {
-  const page = await openConsole("quiet town");
-  let asked = 0;
+browserTest("the page stops polling commands when all are finished", async () => {
+  const page = await openConsole("quiet server");
+  let requests = 0;
   page.on("request", (request) => {
-    if (request.method() === "GET" && request.url().includes("/command")) asked += 1;
+    if (request.method() === "GET" && request.url().includes("/command")) requests += 1;
   });
-  // Longer than the longest pause between two questions while something waits.
+  // Longer than the longest interval between two polls while a command waits.
   await page.waitForTimeout(6_000);
-  expect(asked).toBe(0);
+  expect(requests).toBe(0);
 });
 
 browserTest("a double tap on the confirmation sends the command once", async () => {
-  const page = await openConsole("hasty town");
+  const page = await openConsole("hasty server");
   let sent = 0;
   page.on("request", (request) => {
     if (request.method() === "POST") sent += 1;
   });
   await sendLine(page, ":kick all");
-  // As quick as two taps can be: nothing is drawn between them.
+  // Both clicks come before the page renders again.
   await page
     .getByRole("dialog", { name: "Send this command?" })
     .getByRole("button", { name: "Send it" })
@@ -231,20 +232,20 @@ browserTest("a double tap on the confirmation sends the command once", async () 
     });
   await page.locator("[data-status=sent]", { hasText: ":kick all" }).waitFor();
   expect(sent).toBe(1);
-  expect(await listStates("hasty town")).toEqual([":kick all: sent"]);
+  expect(await listStatuses("hasty server")).toEqual([":kick all: sent"]);
 });
 
-/** Turns the text around and hides a character in a word; the rest is for whoever fills in sentences. */
+/** Reverses a part of the text, hides a character in a word, and has placeholders of the translation library. */
 const MASKED = ":h \u202egnp\u202c ad\u200bmin $& {{n}} $t(shell:signOut)";
 const MASKED_SEEN = ":h 202Egnp202C ad200Bmin $& {{n}} $t(shell:signOut)";
 const MASKED_SAID = ":h [202E]gnp[202C] ad[200B]min $& {{n}} $t(shell:signOut)";
 
-browserTest("characters that cannot be seen are marked wherever a command is shown or said", async () => {
-  const page = await openConsole("masked town", { refusals: [403] });
+browserTest("invisible characters are marked wherever a command is shown or announced", async () => {
+  const page = await openConsole("masked server", { expectedStatuses: [403] });
   const expectMarked = async () => {
     const text = await page.locator("body").innerText();
     expect(text.match(/\p{Cf}/gu)).toBeNull();
-    // The names of buttons, too.
+    // The accessible names of buttons, too.
     expect((await page.locator("body").ariaSnapshot()).match(/button .*\p{Cf}/gu)).toBeNull();
   };
   await sendLine(page, ":h before it");
@@ -256,10 +257,10 @@ browserTest("characters that cannot be seen are marked wherever a command is sho
   await page.locator("[data-status=sent]", { hasText: MASKED_SEEN }).waitFor();
   await page.getByRole("status").getByText(`${MASKED_SAID}: Sent`).waitFor({ state: "attached" });
   await expectMarked();
-  // What is used again is the text itself.
+  // "Use again" puts the original text into the command line.
   await page.getByRole("button", { name: `Use again: ${MASKED_SAID}`, exact: true }).click();
   expect(await lineOf(page).inputValue()).toBe(MASKED);
-  expect(await listStates("masked town")).toEqual([`${MASKED}: sent`, ":h before it: sent"]);
+  expect(await listStatuses("masked server")).toEqual([`${MASKED}: sent`, ":h before it: sent"]);
 
   await sendLine(page, ":ban \u202eydobemoS");
   const dialog = page.getByRole("dialog", { name: "Send this command?" });
@@ -279,8 +280,8 @@ browserTest("characters that cannot be seen are marked wherever a command is sho
   await page.getByRole("button", { name: `Dismiss: ${MASKED_SAID}`, exact: true }).click();
 });
 
-browserTest("a command as long as may be is shown whole, and is copied as it was sent", async () => {
-  const page = await openConsole("wordy town", { size: "phone" });
+browserTest("a command of the maximum length is shown whole, and is copied as it was sent", async () => {
+  const page = await openConsole("wordy server", { size: "phone" });
   const long = `:h ${"two  spaces, then ".repeat(60)}`.slice(0, 999).concat("!");
   await sendLine(page, long);
   await page.locator("#content [data-status=sent] code").waitFor();

@@ -1,4 +1,4 @@
-// The frame around every view, and what the views have in common.
+// The frame around every view, and what all views have in common.
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { toSectionSet } from "../../src/core/sections.ts";
@@ -8,7 +8,7 @@ import {
   expectCount,
   expectNoSidewaysScroll,
   getSite,
-  isLookedAt,
+  isTestedVariant,
   LANGUAGES,
   openPage,
   openView,
@@ -24,7 +24,7 @@ async function goTo(page: Page, view: string): Promise<void> {
   await page.locator("#content .mantine-Loader-root").waitFor({ state: "detached" });
 }
 
-browserTest("the language can be changed, and stays", async () => {
+browserTest("the language can be changed, and is kept after a reload", async () => {
   const page = await openView("players");
   expect(await page.locator("h1").innerText()).toBe("Players");
   await page.getByLabel("Language").first().selectOption("ru");
@@ -35,7 +35,7 @@ browserTest("the language can be changed, and stays", async () => {
   await page.getByRole("heading", { name: "Игроки" }).waitFor();
 });
 
-browserTest("the colours follow the reader's system until the reader wants others", async () => {
+browserTest("the colours follow the system until the user changes them", async () => {
   const page = await openView("staff", { scheme: "dark" });
   const scheme = () => page.locator("html").getAttribute("data-mantine-color-scheme");
   expect(await scheme()).toBe("dark");
@@ -46,7 +46,7 @@ browserTest("the colours follow the reader's system until the reader wants other
   expect(await scheme()).toBe("light");
 });
 
-browserTest("on a phone the views are behind a burger", async () => {
+browserTest("on a phone the navigation is behind a burger button", async () => {
   const page = await openView("players", { size: "phone" });
   const link = page.getByRole("link", { name: "Vehicles" });
   expect(await link.isVisible()).toBe(false);
@@ -61,7 +61,7 @@ browserTest("on a phone the views are behind a burger", async () => {
   );
 });
 
-browserTest("the keyboard is enough: skip link, views, sorting", async () => {
+browserTest("the keyboard alone can use the skip link, open views and sort", async () => {
   const page = await openView("players");
   await page.locator("table").waitFor();
   const focused = () => page.evaluate<string>("document.activeElement.textContent");
@@ -83,18 +83,18 @@ browserTest("the keyboard is enough: skip link, views, sorting", async () => {
   expect(await header.getAttribute("aria-sort")).toBe("descending");
 });
 
-browserTest("an address that names no view says so", async () => {
+browserTest("an unknown view in the URL shows a notice", async () => {
   const page = await openPage({ view: "nowhere", key: await (await getSite()).mintKey() });
   await page.getByText("There is no such view.").waitFor();
 });
 
 for (const language of LANGUAGES) {
   for (const size of SIZES) {
-    if (!isLookedAt(language, size)) continue;
+    if (!isTestedVariant(language, size)) continue;
     browserTest(`tables and logs are accessible and fit, ${language} ${size}`, async () => {
       const isDark = (language === "ru") === (size === "desktop");
       const scheme = isDark ? "dark" : "light";
-      const page = await openView("players", { language, size, scheme, town: "small" });
+      const page = await openView("players", { language, size, scheme, server: "small" });
       for (const view of TABLES) {
         await goTo(page, view);
         await page.locator("[data-testid=count]").first().waitFor();
@@ -105,9 +105,9 @@ for (const language of LANGUAGES) {
   }
 }
 
-browserTest("a server with nothing on it is no fault: each view says what there is none of", async () => {
-  const page = await openView("players", { town: "empty" });
-  const says = {
+browserTest("on an empty server each view says what there is none of", async () => {
+  const page = await openView("players", { server: "empty" });
+  const texts = {
     players: "Nobody is on the server",
     staff: "The server has no staff",
     vehicles: "There are no vehicles on the server",
@@ -116,17 +116,17 @@ browserTest("a server with nothing on it is no fault: each view says what there 
   };
   for (const view of TABLES) {
     await goTo(page, view);
-    await page.getByText(says[view]).waitFor();
+    await page.getByText(texts[view]).waitFor();
   }
 });
 
-browserTest("a server that is offline is said to be, in the game API's own words", async () => {
-  const page = await openView("players", { town: "offline", refusals: [400] });
+browserTest("the page says that the game server is offline", async () => {
+  const page = await openView("players", { server: "offline", expectedStatuses: [400] });
   await page.getByRole("heading", { name: "The game server is offline" }).waitFor();
   await expectAccessible(page);
 });
 
-browserTest("what a key may not read is named, and the rest is shown", async () => {
+browserTest("the view names the sections that a key may not read, and shows the others", async () => {
   const site = await getSite();
   const key = await site.mintKey("busy", { sections: toSectionSet(["EmergencyCalls"]) });
   const page = await openView("calls", { key });

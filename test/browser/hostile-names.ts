@@ -1,7 +1,7 @@
-// Fifty names that want to be more than text. Whatever runs because of one of them sets `window.hostile`.
+// Fifty names that try to be more than text. Code in a name sets `window.hostile` when it runs.
 
 const RUN = "window.hostile=1";
-/** Nobody answers there; asking is already the fault. */
+/** A request to this host fails the test. */
 const EVIL = "https://evil.example/x";
 
 export const HOSTILE_NAMES: readonly string[] = [
@@ -57,7 +57,7 @@ export const HOSTILE_NAMES: readonly string[] = [
   "W".repeat(10_240),
 ];
 
-/** The same as an operator may call a server or a key: up to a hundred characters, none of them for control. */
+/** The same names as labels of servers and keys: at most a hundred characters, no control characters. */
 export const HOSTILE_LABELS: readonly string[] = HOSTILE_NAMES.map((name) =>
   name.replaceAll(/\p{Cc}/gu, "").slice(0, 100),
 );
@@ -70,12 +70,13 @@ function refOf(index: number): string {
   return `${pick(index)}:${70_000 + index}`;
 }
 
-/** Every name in every field that holds text. */
-export function makeHostileTown() {
+/** A server state with every name in every text field. */
+export function makeHostileServer() {
   const now = Math.floor(Date.now() / 1000);
   const each = <T>(make: (index: number) => T): T[] => HOSTILE_NAMES.map((_, index) => make(index));
-  const odd = [now, 0, -1, 9_007_199_254_740_991, 253_402_300_800_000];
-  const moment = (index: number) => (index % 7 === 0 ? odd[(index / 7) % odd.length] : now - index * 1_000);
+  const oddTimes = [now, 0, -1, 9_007_199_254_740_991, 253_402_300_800_000];
+  const timeOf = (index: number) =>
+    index % 7 === 0 ? oddTimes[(index / 7) % oddTimes.length] : now - index * 1_000;
   return {
     Name: pick(0),
     OwnerId: 1,
@@ -105,28 +106,28 @@ export function makeHostileTown() {
       Helpers: { "90000": pick(1), "90001": pick(11) },
     },
     Queue: [1, 2, 3],
-    JoinLogs: each((index) => ({ Join: index % 2 === 0, Timestamp: moment(index), Player: refOf(index) })),
+    JoinLogs: each((index) => ({ Join: index % 2 === 0, Timestamp: timeOf(index), Player: refOf(index) })),
     KillLogs: each((index) => ({
       Killed: refOf(index),
-      Timestamp: moment(index),
+      Timestamp: timeOf(index),
       Killer: refOf(index + 1),
     })),
     CommandLogs: each((index) => ({
       Player: pick(index),
-      Timestamp: moment(index),
+      Timestamp: timeOf(index),
       Command: pick(index + 1),
     })),
     ModCalls: each((index) => ({
       Caller: refOf(index),
       Moderator: index % 2 === 0 ? null : pick(index),
-      Timestamp: moment(index),
+      Timestamp: timeOf(index),
     })),
     EmergencyCalls: each((index) => ({
       Team: pick(index),
       Caller: 70_000 + index,
       Players: [70_000 + index, 70_001 + index, 3, 4, 5, 6, 7],
       Position: [index * 10 - 250, index * 5],
-      StartedAt: moment(index),
+      StartedAt: timeOf(index),
       CallNumber: index,
       Description: pick(index + 1),
       PositionDescriptor: pick(index + 2),

@@ -1,9 +1,9 @@
-// Names that want to be more than text stay text, in every view that there is, for callers and for operators.
-
+// Hostile names stay text in every view, for callers and for operators.
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import type { KeyIdentity } from "../../src/core/api-key.ts";
 import {
+  blockKey,
   browserTest,
   expectAccessible,
   expectNoSidewaysScroll,
@@ -12,9 +12,9 @@ import {
   type Site,
   type Size,
   startSite,
-  walkViews,
+  visitViews,
 } from "./browser.ts";
-import { HOSTILE_LABELS, HOSTILE_NAMES, makeHostileTown } from "./hostile-names.ts";
+import { HOSTILE_LABELS, HOSTILE_NAMES, makeHostileServer } from "./hostile-names.ts";
 
 const MARKUP =
   "script, iframe, object, embed, img, video, form[action], base, meta, link, math, a[href^='javascript']";
@@ -22,14 +22,14 @@ const TABLES = ["players", "staff", "vehicles", "calls", "logs"];
 
 async function openHostile(size: Size): Promise<Page> {
   const site = await getSite();
-  const town = `hostile-${size}`;
-  const text = JSON.stringify(makeHostileTown());
-  await site.addTown(town, () => new Response(text, { headers: { "Content-Type": "application/json" } }));
-  return openPage({ size, view: "players", key: await site.mintKey(town) });
+  const server = `hostile-${size}`;
+  const text = JSON.stringify(makeHostileServer());
+  await site.addServer(server, () => new Response(text, { headers: { "Content-Type": "application/json" } }));
+  return openPage({ size, view: "players", key: await site.mintKey(server) });
 }
 
 async function expectHarmless(page: Page): Promise<void> {
-  // What the names ask for would have happened by then.
+  // Time for code in a name to run.
   await page.waitForTimeout(150);
   expect(await page.evaluate<unknown>("window.hostile")).toBeUndefined();
   expect(await page.evaluate<unknown>("({}).hostile")).toBeUndefined();
@@ -39,10 +39,10 @@ async function expectHarmless(page: Page): Promise<void> {
 }
 
 for (const size of ["desktop", "phone"] as const) {
-  browserTest(`fifty hostile names in every field execute nothing in any view, ${size}`, async () => {
+  browserTest(`fifty hostile names in every field run no code in any view, ${size}`, async () => {
     expect(new Set(HOSTILE_NAMES).size).toBe(50);
     const page = await openHostile(size);
-    const views = await walkViews(page, async (view) => {
+    const views = await visitViews(page, async (view) => {
       await expectHarmless(page);
       if (TABLES.includes(view)) await expectNoSidewaysScroll(page);
     });
@@ -50,37 +50,41 @@ for (const size of ["desktop", "phone"] as const) {
   });
 }
 
-browserTest("a hostile name is shown as it is: cut when long, apart from the text around it", async () => {
-  const page = await openHostile("desktop");
-  const text = await page.locator("#content table").innerText();
-  expect(text).toContain("<script>window.hostile=1</script>");
-  expect(text).toContain("{{n}} $t(shell:signOut) {{count}}");
-  expect(text).not.toContain("W".repeat(200));
-  // Nobody can turn the text around, or look like somebody else with characters that cannot be seen.
-  expect(text).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff]/);
-  expect(text).toContain("202E");
+browserTest(
+  "a hostile name is shown as text, cut when it is long, with invisible characters marked",
+  async () => {
+    const page = await openHostile("desktop");
+    const text = await page.locator("#content table").innerText();
+    expect(text).toContain("<script>window.hostile=1</script>");
+    expect(text).toContain("{{n}} $t(shell:signOut) {{count}}");
+    expect(text).not.toContain("W".repeat(200));
+    // A name cannot reverse the text, and cannot look like another name by invisible characters.
+    expect(text).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff]/);
+    expect(text).toContain("202E");
 
-  const cell = page.locator("tbody th", { hasText: "WWWWWWWW" });
-  await cell.getByRole("button", { name: "Show the whole text" }).click();
-  const whole = page.getByRole("dialog");
-  await whole.waitFor();
-  expect(await whole.innerText()).toContain("W".repeat(10_240));
-  await expectAccessible(page);
-  await page.keyboard.press("Escape");
-  await whole.waitFor({ state: "hidden" });
-  await expectHarmless(page);
-});
+    const cell = page.locator("tbody th", { hasText: "WWWWWWWW" });
+    await cell.getByRole("button", { name: "Show the whole text" }).click();
+    const whole = page.getByRole("dialog");
+    await whole.waitFor();
+    expect(await whole.innerText()).toContain("W".repeat(10_240));
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await whole.waitFor({ state: "hidden" });
+    await expectHarmless(page);
+  },
+);
 
-/** Characters that cannot be seen are shown as their number, unless they join what is seen. */
-const UNSEEN = /[\u200b\u200c\u202a-\u202e\u2060\u2066-\u2069\ufeff]|(?<!\p{Extended_Pictographic})\u200d/gu;
-const numberOf = (character: string) => character.charCodeAt(0).toString(16).toUpperCase();
-const showUnseen = (label: string) => label.replaceAll(UNSEEN, numberOf);
-/** The same where only plain text can stand. */
-const writeUnseen = (label: string) => label.replaceAll(UNSEEN, (found) => `[${numberOf(found)}]`);
+/** Invisible characters, except joiners inside emoji. The page shows them as their code point. */
+const INVISIBLE =
+  /[\u200b\u200c\u202a-\u202e\u2060\u2066-\u2069\ufeff]|(?<!\p{Extended_Pictographic})\u200d/gu;
+const codePointOf = (character: string) => character.charCodeAt(0).toString(16).toUpperCase();
+const showInvisible = (label: string) => label.replaceAll(INVISIBLE, codePointOf);
+/** The form in attributes, where only plain text is possible. */
+const markInvisible = (label: string) => label.replaceAll(INVISIBLE, (found) => `[${codePointOf(found)}]`);
 
 const pickLabel = (index: number) => HOSTILE_LABELS[index % HOSTILE_LABELS.length] ?? "";
 
-/** Each label in every text that an operator, or the holder of a key, can put before an operator's eyes. */
+/** Puts each label into every text that an operator's view can show. */
 async function startHostileSite(): Promise<Site> {
   const site = await startSite();
   const { gatehouse, game } = site;
@@ -89,7 +93,7 @@ async function startHostileSite(): Promise<Site> {
     expect([method, path, response.status]).toEqual([method, path, method === "POST" ? 201 : 200]);
     return (await response.json()) as Record<string, string>;
   };
-  // The game refuses every other command, in words of the same kind.
+  // The game API refuses every other command with a hostile message.
   const { answer } = game;
   let sent = 0;
   game.answer = (request) => {
@@ -116,19 +120,19 @@ async function startHostileSite(): Promise<Site> {
     );
     expect(accepted.status).toBe(202);
   }
-  // Names of commands have no spaces, and case does not tell them apart.
+  // Names of commands have no spaces, and their case does not matter.
   const short = HOSTILE_LABELS.filter((name) => /^\S{1,50}$/.test(name));
   const commands = [...new Map(short.map((name) => [name.toLowerCase(), name])).values()];
   for (const [index, key] of keys.entries()) {
     await change("PATCH", `/admin/keys/${key.keyId}`, { label: pickLabel(index), commands });
-    for (let asked = 0; asked < 520; asked++) await gatehouse.app.store.limits.judge(key, Date.now(), true);
+    await blockKey(site, key);
   }
   return site;
 }
 
 let hostileSite: Promise<Site> | undefined;
 
-/** All pages of the view's list. */
+/** Loads all pages of the list and returns its text. */
 async function readList(page: Page): Promise<string> {
   const more = page.getByRole("button", { name: "Load more" });
   while ((await more.count()) > 0) {
@@ -139,16 +143,16 @@ async function readList(page: Page): Promise<string> {
 }
 
 for (const size of ["desktop", "phone"] as const) {
-  browserTest(`fifty hostile names execute nothing in the operator's views, ${size}`, async () => {
+  browserTest(`fifty hostile names run no code in the operator's views, ${size}`, async () => {
     hostileSite ??= startHostileSite();
     const site = await hostileSite;
     const page = await openPage({ site, size, view: "servers", key: site.masterKey });
     const withoutNames = ["health"];
-    const views = await walkViews(page, async (view) => {
+    const views = await visitViews(page, async (view) => {
       const text = await readList(page);
-      const missing = HOSTILE_LABELS.filter((label) => !text.includes(showUnseen(label).trim()));
+      const missing = HOSTILE_LABELS.filter((label) => !text.includes(showInvisible(label).trim()));
       expect([view, withoutNames.includes(view) ? [] : missing]).toEqual([view, []]);
-      expect([view, text.match(UNSEEN)]).toEqual([view, null]);
+      expect([view, text.match(INVISIBLE)]).toEqual([view, null]);
       await expectHarmless(page);
       await expectNoSidewaysScroll(page);
     });
@@ -156,7 +160,7 @@ for (const size of ["desktop", "phone"] as const) {
   });
 }
 
-browserTest("the operator's dialogs show hostile names as they are", async () => {
+browserTest("the operator's dialogs show hostile names as text", async () => {
   hostileSite ??= startHostileSite();
   const site = await hostileSite;
   const page = await openPage({ site, view: "servers", key: site.masterKey });
@@ -166,36 +170,37 @@ browserTest("the operator's dialogs show hostile names as they are", async () =>
     await page.locator(".mantine-Loader-root").waitFor({ state: "detached" });
     const values = await dialog.locator("input").evaluateAll((all) => all.map((input) => input.value));
     const text = await dialog.innerText();
-    expect([text, ...values.map(showUnseen)].join("\n")).toContain(showUnseen(label));
-    expect(text.match(UNSEEN)).toBeNull();
+    expect([text, ...values.map(showInvisible)].join("\n")).toContain(showInvisible(label));
+    expect(text.match(INVISIBLE)).toBeNull();
     await expectHarmless(page);
     await dialog.getByRole("button", { name: "Close" }).click();
     await dialog.waitFor({ state: "detached" });
   };
-  const press = (name: string) => page.getByRole("button", { name: writeUnseen(name), exact: true }).click();
+  const clickButton = (name: string) =>
+    page.getByRole("button", { name: markInvisible(name), exact: true }).click();
   const labels = [0, 38, 42, 44].map(pickLabel);
   for (const label of labels) {
-    await press(`Edit ${label}`);
+    await clickButton(`Edit ${label}`);
     await expectShown(label);
-    await press(`Delete ${label}`);
+    await clickButton(`Delete ${label}`);
     await expectShown(label);
   }
   await page.evaluate(`location.hash = "#/keys"`);
   for (const label of labels) {
-    await press(`Details of ${label}`);
+    await clickButton(`Details of ${label}`);
     await expectShown(label);
-    await press(`Edit ${label}`);
+    await clickButton(`Edit ${label}`);
     await expectShown(label);
     for (const item of ["Suspend", "New token", "Revoke"]) {
-      await press(`More for ${label}`);
+      await clickButton(`More for ${label}`);
       await page.getByRole("menuitem", { name: item }).click();
       await expectShown(label);
     }
   }
   await page.evaluate(`location.hash = "#/blocks"`);
   for (const label of labels) {
-    await press(`Lift the block of ${label}`);
-    await page.getByText(`The block of ${showUnseen(label)} is lifted`).waitFor();
+    await clickButton(`Lift the block of ${label}`);
+    await page.getByText(`The block of ${showInvisible(label)} is lifted`).waitFor();
   }
   await expectHarmless(page);
 });

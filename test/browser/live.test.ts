@@ -1,4 +1,4 @@
-// The live view: the server at a glance.
+// The view "live".
 import { expect } from "bun:test";
 import { toSectionSet } from "../../src/core/sections.ts";
 import {
@@ -6,21 +6,21 @@ import {
   expectAccessible,
   expectNoSidewaysScroll,
   getSite,
-  isLookedAt,
+  isTestedVariant,
   LANGUAGES,
   openPage,
   openView,
   SIZES,
 } from "./browser.ts";
-import { nameOf, TOWN } from "./town-fixture.ts";
+import { BUSY_SERVER, nameOf } from "./game-server-fixture.ts";
 
 const TITLES = { en: "Live", ru: "Сейчас" } as const;
 
 for (const language of LANGUAGES) {
   for (const size of SIZES) {
     for (const scheme of ["light", "dark"] as const) {
-      if (!isLookedAt(language, size, scheme)) continue;
-      browserTest(`the live view is whole and accessible: ${language}, ${size}, ${scheme}`, async () => {
+      if (!isTestedVariant(language, size, scheme)) continue;
+      browserTest(`the live view is complete and accessible: ${language}, ${size}, ${scheme}`, async () => {
         const page = await openView("live", { language, size, scheme });
         expect(await page.locator("h1").innerText()).toBe(TITLES[language]);
         expect(await page.locator("#content section h2").count()).toBe(6);
@@ -31,7 +31,7 @@ for (const language of LANGUAGES) {
   }
 }
 
-browserTest("the server's card has its players, queue, owner and settings", async () => {
+browserTest("the card of the server shows its players, queue, owner and settings", async () => {
   const page = await openView("live");
   const card = page.getByRole("region", { name: "Server", exact: true });
   const text = await card.innerText();
@@ -51,44 +51,44 @@ browserTest("the server's card has its players, queue, owner and settings", asyn
   );
 });
 
-browserTest("the join key is not in the page until somebody asks for it", async () => {
+browserTest("the join key is not in the page until the user shows it", async () => {
   const page = await openView("live");
   const card = page.getByRole("region", { name: "Server", exact: true });
-  expect(await page.content()).not.toContain(TOWN.JoinKey);
+  expect(await page.content()).not.toContain(BUSY_SERVER.JoinKey);
   await card.getByRole("button", { name: "Show the join key" }).click();
-  await card.getByText(TOWN.JoinKey, { exact: true }).waitFor();
+  await card.getByText(BUSY_SERVER.JoinKey, { exact: true }).waitFor();
   await card.getByRole("button", { name: "Hide the join key" }).click();
-  expect(await page.content()).not.toContain(TOWN.JoinKey);
+  expect(await page.content()).not.toContain(BUSY_SERVER.JoinKey);
 
   await card.getByRole("button", { name: "Copy: Join key" }).click();
   await card.getByRole("button", { name: "Copied: Join key" }).waitFor();
-  expect(await page.evaluate<string>("navigator.clipboard.readText()")).toBe(TOWN.JoinKey);
+  expect(await page.evaluate<string>("navigator.clipboard.readText()")).toBe(BUSY_SERVER.JoinKey);
 });
 
-browserTest("teams are counted, and only calls that nobody has answered are open", async () => {
+browserTest("players are counted by team, and only unanswered calls are shown as open", async () => {
   const page = await openView("live");
   const teams = page.getByRole("region", { name: "Teams" });
-  const police = TOWN.Players.filter(({ Team }) => Team === "Police").length;
+  const police = BUSY_SERVER.Players.filter(({ Team }) => Team === "Police").length;
   expect(await teams.getByRole("progressbar", { name: "Police" }).getAttribute("aria-valuetext")).toBe(
     `${police} players`,
   );
   const calls = page.getByRole("region", { name: "Open calls for a moderator" });
-  const open = TOWN.ModCalls.filter(({ Moderator }) => Moderator === null).length;
+  const open = BUSY_SERVER.ModCalls.filter(({ Moderator }) => Moderator === null).length;
   expect(await calls.getByRole("listitem").count()).toBe(open);
   expect(await calls.innerText()).not.toContain(nameOf(7));
   const moves = page.getByRole("region", { name: "Last joins and leaves" });
   expect(await moves.getByRole("listitem").first().innerText()).toContain(nameOf(0));
 });
 
-browserTest("what is shown says how old it is, and grows old when nothing new comes", async () => {
+browserTest("the view shows the age of the data, and keeps the last data through failures", async () => {
   const site = await getSite();
   let isDown = false;
-  await site.addTown("live-fails", () =>
+  await site.addServer("live-fails", () =>
     isDown
       ? Response.json({ code: 1001, message: "could not talk to the game" }, { status: 500 })
-      : Response.json(TOWN),
+      : Response.json(BUSY_SERVER),
   );
-  const page = await openView("live", { town: "live-fails", refusals: [400] });
+  const page = await openView("live", { server: "live-fails", expectedStatuses: [400] });
   const fresh = page.getByRole("region", { name: "How fresh this is" });
   expect(await fresh.innerText()).toContain("online");
   expect(await fresh.innerText()).toMatch(/\d+ of 120/);
@@ -99,14 +99,14 @@ browserTest("what is shown says how old it is, and grows old when nothing new co
   await expectAccessible(page);
 });
 
-browserTest("a server that is offline from the start is said to be", async () => {
-  const page = await openView("live", { town: "offline", refusals: [400] });
+browserTest("the view says that a server is offline, without any data before", async () => {
+  const page = await openView("live", { server: "offline", expectedStatuses: [400] });
   await page.getByRole("heading", { name: "The game server is offline" }).waitFor();
   await expectAccessible(page);
 });
 
-browserTest("an empty server has cards that say so", async () => {
-  const page = await openView("live", { town: "empty" });
+browserTest("the cards of an empty server say that it is empty", async () => {
+  const page = await openView("live", { server: "empty" });
   for (const text of [
     "Nobody is playing.",
     "Nobody is waiting for a moderator.",
@@ -118,7 +118,7 @@ browserTest("an empty server has cards that say so", async () => {
   await expectAccessible(page);
 });
 
-browserTest("a key that may read little sees the rest left out, by name", async () => {
+browserTest("a key with few rights sees which cards are left out", async () => {
   const site = await getSite();
   const key = await site.mintKey("busy", { sections: toSectionSet(["Players"]) });
   const page = await openPage({ view: "live", key });

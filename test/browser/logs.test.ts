@@ -1,21 +1,21 @@
-// The one time line of all logs.
+// The view "logs".
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { browserTest, expectCount, openView } from "./browser.ts";
-import { nameOf } from "./town-fixture.ts";
+import { nameOf } from "./game-server-fixture.ts";
 
 const expectEntries = (page: Page, count: number) => expectCount(page.locator(".time-line-entry"), count);
 
-const listMoments = (page: Page) =>
+const listTimes = (page: Page) =>
   page
     .locator(".time-line-entry time")
     .evaluateAll((times) => times.map((time) => time.getAttribute("datetime")));
 
-browserTest("all logs are one time line, newest first, a heading for each day", async () => {
+browserTest("all logs are one time line, newest first, with a heading for each day", async () => {
   const page = await openView("logs");
   await expectEntries(page, 78);
-  const moments = (await listMoments(page)).map((moment) => Date.parse(moment ?? ""));
-  expect(moments).toEqual(moments.toSorted((a, b) => b - a));
+  const times = (await listTimes(page)).map((time) => Date.parse(time ?? ""));
+  expect(times).toEqual(times.toSorted((a, b) => b - a));
   const days = await page.locator("#content h2").allInnerTexts();
   expect(days[0]).toMatch(/^Today, /);
   expect(days[1]).toMatch(/^Yesterday, /);
@@ -23,12 +23,12 @@ browserTest("all logs are one time line, newest first, a heading for each day", 
   const first = await page.locator(".time-line-entry").first().innerText();
   expect(first).toMatch(/\d+:\d\d:\d\d/);
   expect(first).toMatch(/sec\. ago|min\. ago/);
-  // Commands that came through the API have no player behind them; a fall has no killer.
+  // A command from the API has no player, and a fall has no killer.
   await page.getByText("Remote Server").first().waitFor();
   await page.getByText("Nobody in particular").waitFor();
 });
 
-browserTest("the time line shows the kinds that the reader wants, and what is searched for", async () => {
+browserTest("the time line can be filtered by kind and searched", async () => {
   const page = await openView("logs");
   await expectEntries(page, 78);
   await page.getByText("Joins (20)").click();
@@ -44,7 +44,7 @@ browserTest("the time line shows the kinds that the reader wants, and what is se
   await page.getByText("Nothing fits").waitFor();
 });
 
-browserTest("the time line in Russian, on a phone", async () => {
+browserTest("the time line is shown in Russian, on a phone", async () => {
   const page = await openView("logs", { language: "ru", size: "phone" });
   await expectEntries(page, 78);
   expect(await page.locator("#content h2").first().innerText()).toMatch(/^Сегодня, /);

@@ -1,4 +1,4 @@
-// The map: a canvas for the eye, a list for the keyboard and the ear.
+// The view "map": the canvas, and the list for keyboard and screen reader users.
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { toSectionSet } from "../../src/core/sections.ts";
@@ -8,23 +8,23 @@ import {
   expectCount,
   expectNoSidewaysScroll,
   getSite,
-  isLookedAt,
+  isTestedVariant,
   LANGUAGES,
   openPage,
   openView,
   SIZES,
 } from "./browser.ts";
-import { makeHostileTown } from "./hostile-names.ts";
-import { nameOf, TOWN } from "./town-fixture.ts";
+import { BUSY_SERVER, nameOf } from "./game-server-fixture.ts";
+import { makeHostileServer } from "./hostile-names.ts";
 
 const TITLES = { en: "Map", ru: "Карта" } as const;
-const PLACED = TOWN.Players.filter((player) => "Location" in player).length;
+const PLACED = BUSY_SERVER.Players.filter((player) => "Location" in player).length;
 
 const canvas = (page: Page) => page.locator("canvas.map-canvas");
 const list = (page: Page) => page.getByRole("navigation", { name: "Who and what is on the map" });
 
-/** The canvas as a number, to tell one picture from another. */
-async function pictureOf(page: Page): Promise<number> {
+/** A hash of the canvas, to see whether it changes. */
+async function hashCanvas(page: Page): Promise<number> {
   return page.evaluate<number>(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => {
     const canvas = document.querySelector("canvas.map-canvas");
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -34,14 +34,14 @@ async function pictureOf(page: Page): Promise<number> {
   })))`);
 }
 
-/** Whether `act` leads to another picture, and which. */
+/** Expects that `act` changes the canvas. */
 async function expectChange(page: Page, act: () => Promise<unknown>): Promise<void> {
-  const before = await pictureOf(page);
+  const before = await hashCanvas(page);
   await act();
-  expect(await pictureOf(page)).not.toBe(before);
+  expect(await hashCanvas(page)).not.toBe(before);
 }
 
-async function placeOfCanvas(page: Page) {
+async function measureCanvas(page: Page) {
   const box = await canvas(page).boundingBox();
   if (!box) throw new Error("there is no canvas");
   return { ...box, midX: box.x + box.width / 2, midY: box.y + box.height / 2 };
@@ -50,12 +50,12 @@ async function placeOfCanvas(page: Page) {
 for (const language of LANGUAGES) {
   for (const size of SIZES) {
     for (const scheme of ["light", "dark"] as const) {
-      if (!isLookedAt(language, size, scheme)) continue;
-      browserTest(`the map is whole and accessible: ${language}, ${size}, ${scheme}`, async () => {
+      if (!isTestedVariant(language, size, scheme)) continue;
+      browserTest(`the map is complete and accessible: ${language}, ${size}, ${scheme}`, async () => {
         const page = await openView("map", { language, size, scheme });
         expect(await page.locator("h1").innerText()).toBe(TITLES[language]);
         await canvas(page).waitFor();
-        expect(await page.locator(".map-row").count()).toBe(PLACED + TOWN.EmergencyCalls.length);
+        expect(await page.locator(".map-row").count()).toBe(PLACED + BUSY_SERVER.EmergencyCalls.length);
         await expectAccessible(page);
         await expectNoSidewaysScroll(page);
         await page.locator(".map-row").last().click();
@@ -67,61 +67,60 @@ for (const language of LANGUAGES) {
   }
 }
 
-browserTest(
-  "the map moves and zooms by keys, by wheel, by buttons and by dragging, and finds back",
-  async () => {
-    const page = await openView("map");
-    await canvas(page).focus();
-    const first = await pictureOf(page);
-    for (const key of ["ArrowLeft", "ArrowDown", "+", "-", "ArrowRight"]) {
-      await expectChange(page, () => page.keyboard.press(key));
-    }
-    const { midX, midY } = await placeOfCanvas(page);
-    await page.mouse.move(midX, midY);
-    await expectChange(page, () => page.mouse.wheel(0, -300));
-    await expectChange(page, async () => {
-      await page.mouse.down();
-      await page.mouse.move(midX + 80, midY + 30, { steps: 4 });
-      await page.mouse.up();
-    });
-    await expectChange(page, () => page.getByRole("button", { name: "Zoom in" }).click());
-    await expectChange(page, () => page.getByRole("button", { name: "Zoom out" }).click());
-    await page.getByRole("button", { name: "Show everybody" }).click();
-    await page.mouse.move(5, 5);
-    expect(await pictureOf(page)).toBe(first);
-  },
-);
+browserTest("the map moves and zooms by keys, wheel, buttons and dragging, and can be reset", async () => {
+  const page = await openView("map");
+  await canvas(page).focus();
+  const first = await hashCanvas(page);
+  for (const key of ["ArrowLeft", "ArrowDown", "+", "-", "ArrowRight"]) {
+    await expectChange(page, () => page.keyboard.press(key));
+  }
+  const { midX, midY } = await measureCanvas(page);
+  await page.mouse.move(midX, midY);
+  await expectChange(page, () => page.mouse.wheel(0, -300));
+  await expectChange(page, async () => {
+    await page.mouse.down();
+    await page.mouse.move(midX + 80, midY + 30, { steps: 4 });
+    await page.mouse.up();
+  });
+  await expectChange(page, () => page.getByRole("button", { name: "Zoom in" }).click());
+  await expectChange(page, () => page.getByRole("button", { name: "Zoom out" }).click());
+  await page.getByRole("button", { name: "Show everybody" }).click();
+  await page.mouse.move(5, 5);
+  expect(await hashCanvas(page)).toBe(first);
+});
 
-browserTest("nothing is drawn while nothing changes", async () => {
+browserTest("the map draws nothing while nothing changes", async () => {
   const page = await openPage({ view: "map", key: await (await getSite()).mintKey("busy") });
   await list(page).waitFor();
   const nextFrame = () =>
     page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
   await nextFrame();
-  // A stain on the canvas goes away when the map is drawn again.
+  // A pixel of our own disappears when the map is drawn again.
   const context = 'document.querySelector("canvas").getContext("2d")';
   await page.evaluate(
     `${context}.putImageData(new ImageData(new Uint8ClampedArray([1, 2, 3, 255]), 1, 1), 0, 0)`,
   );
-  const stain = () => page.evaluate<number[]>(`[...${context}.getImageData(0, 0, 1, 1).data]`);
-  // A reading, with everybody where they were.
+  const mark = () => page.evaluate<number[]>(`[...${context}.getImageData(0, 0, 1, 1).data]`);
+  // A reading in which nobody has moved.
   await page.waitForResponse((response) => response.url().includes("/v2/game/server"));
   await nextFrame();
-  expect(await stain()).toEqual([1, 2, 3, 255]);
+  expect(await mark()).toEqual([1, 2, 3, 255]);
   await page.locator("canvas").focus();
   await page.keyboard.press("ArrowLeft");
   await nextFrame();
-  expect(await stain()).not.toEqual([1, 2, 3, 255]);
+  expect(await mark()).not.toEqual([1, 2, 3, 255]);
 });
 
-browserTest("the pointer over a mark shows who it is and where", async () => {
+browserTest("hovering a marker shows who it is and where", async () => {
   const site = await getSite();
-  const [lone] = TOWN.Players;
-  await site.addTown("map-lone", () => Response.json({ ...TOWN, Players: [lone], EmergencyCalls: [] }));
-  const page = await openView("map", { town: "map-lone" });
-  const tip = page.locator(".map-tip");
+  const [lone] = BUSY_SERVER.Players;
+  await site.addServer("map-lone", () =>
+    Response.json({ ...BUSY_SERVER, Players: [lone], EmergencyCalls: [] }),
+  );
+  const page = await openView("map", { server: "map-lone" });
+  const tip = page.locator(".map-tooltip");
   expect(await tip.isVisible()).toBe(false);
-  const { midX, midY } = await placeOfCanvas(page);
+  const { midX, midY } = await measureCanvas(page);
   await page.mouse.move(midX, midY);
   await tip.getByText(nameOf(0)).waitFor();
   const text = await tip.innerText();
@@ -133,13 +132,13 @@ browserTest("the pointer over a mark shows who it is and where", async () => {
   await page.getByText(`Following ${nameOf(0)}`).waitFor();
 });
 
-browserTest("a player is found, followed and let go with the keyboard alone", async () => {
+browserTest("the keyboard alone can find a player, follow and stop following", async () => {
   const page = await openView("map");
   await page.getByLabel("Find a player or a call").focus();
   await page.keyboard.type(nameOf(21));
   await expectCount(page.locator(".map-row"), 1);
   await page.keyboard.press("Tab");
-  await page.locator(".map-tip").getByText(nameOf(21)).waitFor();
+  await page.locator(".map-tooltip").getByText(nameOf(21)).waitFor();
   await expectChange(page, () => page.keyboard.press("Enter"));
   await page.getByText(`Following ${nameOf(21)}`).waitFor();
   expect(await page.locator(".map-row").getAttribute("aria-pressed")).toBe("true");
@@ -149,11 +148,11 @@ browserTest("a player is found, followed and let go with the keyboard alone", as
   await page.getByRole("region", { name: "Chosen on the map" }).waitFor({ state: "detached" });
 });
 
-browserTest("who is followed stays in the middle while they move", async () => {
+browserTest("a followed player stays in the middle of the map", async () => {
   const site = await getSite();
   let x = 0;
-  const others = TOWN.Players.slice(0, 6);
-  await site.addTown("map-moving", () => {
+  const others = BUSY_SERVER.Players.slice(0, 6);
+  await site.addServer("map-moving", () => {
     x += 150;
     const mover = {
       Team: "Fire",
@@ -161,21 +160,21 @@ browserTest("who is followed stays in the middle while they move", async () => {
       Location: { LocationX: x, LocationZ: x },
       WantedStars: 0,
     };
-    return Response.json({ ...TOWN, EmergencyCalls: [], Players: [...others, mover] });
+    return Response.json({ ...BUSY_SERVER, EmergencyCalls: [], Players: [...others, mover] });
   });
-  const page = await openView("map", { town: "map-moving" });
+  const page = await openView("map", { server: "map-moving" });
   await page.locator(".map-row", { hasText: "Mover" }).click();
   await page.mouse.move(5, 5);
   await expectChange(page, () => page.waitForTimeout(6_000));
-  const { midX, midY } = await placeOfCanvas(page);
+  const { midX, midY } = await measureCanvas(page);
   await page.mouse.move(midX, midY);
-  await page.locator(".map-tip").getByText("Mover").waitFor();
+  await page.locator(".map-tooltip").getByText("Mover").waitFor();
 });
 
-browserTest("a tap on a phone chooses, one finger moves, two zoom", async () => {
+browserTest("on a phone a tap selects a marker, one finger moves the map and two fingers zoom", async () => {
   const page = await openView("map", { size: "phone" });
   await canvas(page).waitFor();
-  const { x, y, midX, midY } = await placeOfCanvas(page);
+  const { x, y, midX, midY } = await measureCanvas(page);
   const session = await page.context().newCDPSession(page);
   const touch = (type: string, ...points: [number, number][]) =>
     session.send("Input.dispatchTouchEvent", {
@@ -207,31 +206,28 @@ browserTest("a tap on a phone chooses, one finger moves, two zoom", async () => 
   expect([x, y].every(Number.isFinite)).toBe(true);
 });
 
-browserTest("an empty map says so, and so does one with players who are nowhere", async () => {
-  const page = await openView("map", { town: "empty" });
+browserTest("the map says when it is empty, and how many players have no position", async () => {
+  const page = await openView("map", { server: "empty" });
   await page.getByRole("heading", { name: "Nobody is on the map" }).waitFor();
   await expectAccessible(page);
   const busy = await openView("map");
   await busy.getByText("1 player has no position and is not on the map.").waitFor();
 });
 
-browserTest(
-  "a server that is offline, and a key that may not see players, are told on the map too",
-  async () => {
-    const offline = await openView("map", { town: "offline", refusals: [400] });
-    await offline.getByRole("heading", { name: "The game server is offline" }).waitFor();
-    const key = await (await getSite()).mintKey("busy", { sections: toSectionSet(["EmergencyCalls"]) });
-    const page = await openPage({ view: "map", key });
-    await page.getByText("This key may not read this").waitFor();
-    await expectCount(page.locator(".map-row"), TOWN.EmergencyCalls.length);
-  },
-);
+browserTest("the map says when the server is offline or the key may not read players", async () => {
+  const offline = await openView("map", { server: "offline", expectedStatuses: [400] });
+  await offline.getByRole("heading", { name: "The game server is offline" }).waitFor();
+  const key = await (await getSite()).mintKey("busy", { sections: toSectionSet(["EmergencyCalls"]) });
+  const page = await openPage({ view: "map", key });
+  await page.getByText("This key may not read this").waitFor();
+  await expectCount(page.locator(".map-row"), BUSY_SERVER.EmergencyCalls.length);
+});
 
 for (const size of SIZES) {
-  browserTest(`hostile names on the map are drawn, listed and searched as text, ${size}`, async () => {
+  browserTest(`the map draws, lists and searches hostile names as text, ${size}`, async () => {
     const site = await getSite();
-    await site.addTown(`map-hostile-${size}`, () => Response.json(makeHostileTown()));
-    const page = await openView("map", { town: `map-hostile-${size}`, size });
+    await site.addServer(`map-hostile-${size}`, () => Response.json(makeHostileServer()));
+    const page = await openView("map", { server: `map-hostile-${size}`, size });
     await page.getByLabel("Find a player or a call").fill("script");
     await page.locator(".map-row").first().focus();
     await page.locator(".map-row").first().click();

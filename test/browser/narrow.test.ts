@@ -1,4 +1,4 @@
-// The narrowest phones that people have: long names break, and nothing that can be pressed is out of reach.
+// Narrow phones: long names wrap, and every button can be reached.
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import {
@@ -7,24 +7,23 @@ import {
   expectNoSidewaysScroll,
   getSite,
   openPage,
-  walkViews,
+  visitViews,
 } from "./browser.ts";
-import { idOf, SMALL_TOWN, writeTown } from "./town-fixture.ts";
+import { idOf, SMALL_SERVER, writeGameJson } from "./game-server-fixture.ts";
 
 const NARROW = { width: 360, height: 740 };
-/** As long as the game allows, of its widest letters; and longer than it allows. */
+/** Names of the widest letters, as long as the game allows and longer. */
 const NAMES = ["WWWWWWWWWWWWWWWWWWWW", "MMMMMMMM_MMMMMMMMMMM", "W".repeat(47), "M".repeat(300)];
 
 const pickName = (index: number) => NAMES[index % NAMES.length] ?? "";
 const pickRef = (index: number) => `${pickName(index)}:${idOf(index)}`;
 
-function makeWideTown() {
-  const town = SMALL_TOWN;
+function makeWideServer() {
   return {
-    ...town,
+    ...SMALL_SERVER,
     Name: pickName(3),
     JoinKey: pickName(1),
-    Players: town.Players.map((player, index) => ({ ...player, Player: pickRef(index) })),
+    Players: SMALL_SERVER.Players.map((player, index) => ({ ...player, Player: pickRef(index) })),
     Staff: { Admins: { "1": pickName(0), "2": pickName(1), "3": pickName(2), "4": pickName(3) } },
     JoinLogs: NAMES.map((_, index) => ({ Join: true, Timestamp: index, Player: pickRef(index) })),
     KillLogs: NAMES.map((_, index) => ({
@@ -48,7 +47,7 @@ function makeWideTown() {
       Description: name,
       PositionDescriptor: name,
     })),
-    Vehicles: town.Vehicles.map((vehicle, index) => ({
+    Vehicles: SMALL_SERVER.Vehicles.map((vehicle, index) => ({
       ...vehicle,
       Name: pickName(index),
       Owner: pickName(index + 1),
@@ -61,25 +60,25 @@ function makeWideTown() {
 
 async function openWide(size: "desktop" | "phone"): Promise<Page> {
   const site = await getSite();
-  const town = `wide-${size}`;
-  const text = writeTown(makeWideTown());
-  await site.addTown(town, () => new Response(text, { headers: { "Content-Type": "application/json" } }));
-  const page = await openPage({ size, view: "players", key: await site.mintKey(town) });
+  const server = `wide-${size}`;
+  const text = writeGameJson(makeWideServer());
+  await site.addServer(server, () => new Response(text, { headers: { "Content-Type": "application/json" } }));
+  const page = await openPage({ size, view: "players", key: await site.mintKey(server) });
   if (size === "phone") await page.setViewportSize(NARROW);
   return page;
 }
 
-/** Names that are cut off without a sign of it, leave their place, or run over the time beside them. */
-const FIND_SPILT = `Array.from(document.querySelectorAll("#content .game-text"), (name) => {
+/** Finds names that are clipped, leave their box, or overlap the time beside them. */
+const FIND_OVERFLOWING = `Array.from(document.querySelectorAll("#content .game-text"), (name) => {
   const box = name.getBoundingClientRect();
   const place = name.closest("li, dd")?.getBoundingClientRect();
   const time = name.closest("li")?.querySelector("time")?.getBoundingClientRect();
   const isOver = time && box.right > time.left && box.left < time.right && box.bottom > time.top && box.top < time.bottom;
   const isOut = place && (box.right > place.right + 1 || box.left < place.left - 1);
   return isOver || isOut || name.scrollWidth > name.clientWidth + 1 ? name.textContent.slice(0, 50) : undefined;
-}).filter((spilt) => spilt !== undefined)`;
+}).filter((name) => name !== undefined)`;
 
-/** Buttons that a finger cannot get at by scrolling down. */
+/** Finds buttons that are too small, or not visible after scrolling down to them. */
 const FIND_UNREACHABLE = `Array.from(document.querySelectorAll("#content button"), (button) => {
   button.scrollIntoView({ block: "center" });
   for (let around = button.parentElement; around; around = around.parentElement) around.scrollLeft = 0;
@@ -87,23 +86,23 @@ const FIND_UNREACHABLE = `Array.from(document.querySelectorAll("#content button"
   const there = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
   const isSmall = box.width < 24 || box.height < 24;
   return isSmall || !button.contains(there) ? button.outerHTML.slice(0, 200) : undefined;
-}).filter((lost) => lost !== undefined)`;
+}).filter((button) => button !== undefined)`;
 
 browserTest("at 360 pixels no view scrolls sideways, and every button can be reached", async () => {
   const page = await openWide("phone");
-  await walkViews(page, async (view) => {
+  await visitViews(page, async (view) => {
     await expectNoSidewaysScroll(page);
-    expect([view, await page.evaluate<string[]>(FIND_SPILT)]).toEqual([view, []]);
+    expect([view, await page.evaluate<string[]>(FIND_OVERFLOWING)]).toEqual([view, []]);
     expect([view, await page.evaluate<string[]>(FIND_UNREACHABLE)]).toEqual([view, []]);
   });
   await expectAccessible(page);
 });
 
-browserTest("on a desktop a long name does not run over the time beside it", async () => {
+browserTest("on a desktop a long name does not overlap the time beside it", async () => {
   const page = await openWide("desktop");
   await page.setViewportSize({ width: 1366, height: 768 });
-  await walkViews(page, async (view) => {
+  await visitViews(page, async (view) => {
     await expectNoSidewaysScroll(page);
-    expect([view, await page.evaluate<string[]>(FIND_SPILT)]).toEqual([view, []]);
+    expect([view, await page.evaluate<string[]>(FIND_OVERFLOWING)]).toEqual([view, []]);
   });
 });

@@ -1,4 +1,4 @@
-// The operator's forms under hasty hands: nothing is done twice, lost, or sent half-filled.
+// The operator's forms: nothing is done twice, lost, or sent half-filled.
 import { expect } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { browserTest, expectAccessible, expectCount, getSite, openView } from "./browser.ts";
@@ -21,27 +21,27 @@ async function openCreateForm(page: Page, label: string): Promise<Locator> {
   return form;
 }
 
-async function mintNamed(label: string): Promise<string> {
+async function mintKeyWithLabel(label: string): Promise<string> {
   const site = await getSite();
   const { keyId, token } = await site.gatehouse.addKey(site.getServer("busy"));
   await site.gatehouse.admin("PATCH", `/admin/keys/${keyId}`, { label });
   return token;
 }
 
-/** What Gatehouse itself has under this label. */
+/** The keys in Gatehouse with this label. */
 async function listKeys(wanted: string): Promise<ListedKey[]> {
-  const { gatehouse, getServer } = await getSite();
-  const { serverId } = getServer("busy");
-  const response = await gatehouse.admin("GET", `/admin/keys?limit=200&server_id=${serverId}`);
+  const site = await getSite();
+  const { serverId } = site.getServer("busy");
+  const response = await site.gatehouse.admin("GET", `/admin/keys?limit=200&server_id=${serverId}`);
   const { items } = (await response.json()) as { items: (ListedKey & { label: string })[] };
   return items.filter(({ label }) => label === wanted);
 }
 
-const createIn = (form: Locator) => form.getByRole("button", { name: "Create", exact: true });
-const tokenIn = (page: Page) => page.getByRole("dialog", { name: "The token" });
-const focusedIn = (page: Page) => page.locator(":focus");
+const createButtonOf = (form: Locator) => form.getByRole("button", { name: "Create", exact: true });
+const tokenDialogOf = (page: Page) => page.getByRole("dialog", { name: "The token" });
+const focusedElementOf = (page: Page) => page.locator(":focus");
 
-/** As quick as two taps can be: nothing is drawn between them. */
+/** Both clicks come before the page renders again. */
 function tapTwice(button: Locator): Promise<void> {
   return button.evaluate((element: { click(): void }) => {
     element.click();
@@ -57,13 +57,13 @@ function countChanges(page: Page): { changes: number } {
   return counted;
 }
 
-browserTest("a double tap makes one key, one new token, one revocation", async () => {
+browserTest("a double tap creates one key, one new token, one revocation", async () => {
   const page = await openKeys();
   const counted = countChanges(page);
   const form = await openCreateForm(page, "Tapped twice");
   await form.getByLabel("Server").selectOption("busy");
-  await tapTwice(createIn(form));
-  await tokenIn(page).getByRole("button", { name: "I have copied it" }).click();
+  await tapTwice(createButtonOf(form));
+  await tokenDialogOf(page).getByRole("button", { name: "I have copied it" }).click();
   expect(await listKeys("Tapped twice")).toHaveLength(1);
   expect(counted.changes).toBe(1);
 
@@ -73,10 +73,10 @@ browserTest("a double tap makes one key, one new token, one revocation", async (
   const rotation = page.getByRole("dialog", { name: "Give it a new token?" });
   await rotation.getByLabel("The old token works on for").selectOption("0");
   await tapTwice(rotation.getByRole("button", { name: "Make a new token" }));
-  const token = await tokenIn(page).locator("[data-token]").innerText();
+  const token = await tokenDialogOf(page).locator("[data-token]").innerText();
   const { gatehouse } = await getSite();
   expect((await gatehouse.get("/v2/game/server", token)).status).toBe(200);
-  await tokenIn(page).getByRole("button", { name: "I have copied it" }).click();
+  await tokenDialogOf(page).getByRole("button", { name: "I have copied it" }).click();
   expect(counted.changes).toBe(2);
 
   await page.getByRole("button", { name: "More for Tapped twice" }).click();
@@ -86,18 +86,18 @@ browserTest("a double tap makes one key, one new token, one revocation", async (
   expect(counted.changes).toBe(3);
 });
 
-browserTest("a form that was refused, or is opened again, can be sent again", async () => {
-  const page = await openKeys({ refusals: [400] });
+browserTest("a form can be sent again after a refusal, and after it is opened again", async () => {
+  const page = await openKeys({ expectedStatuses: [400] });
   for (const label of ["Sent again one", "Sent again two"]) {
     const form = await openCreateForm(page, label);
     await form.getByLabel("Server").selectOption("busy");
     await form.getByLabel("Addresses").fill("nowhere");
-    await createIn(form).click();
+    await createButtonOf(form).click();
     await form.getByText("has neither an address nor a range").waitFor();
     await form.getByLabel("Addresses").fill("");
-    await createIn(form).click();
-    await tokenIn(page).getByRole("button", { name: "I have copied it" }).click();
-    await tokenIn(page).waitFor({ state: "detached" });
+    await createButtonOf(form).click();
+    await tokenDialogOf(page).getByRole("button", { name: "I have copied it" }).click();
+    await tokenDialogOf(page).waitFor({ state: "detached" });
     expect(await listKeys(label)).toHaveLength(1);
   }
 });
@@ -106,34 +106,37 @@ for (const [language, message] of [
   ["en", "The date or the time is missing"],
   ["ru", "Не хватает даты или времени"],
 ] as const) {
-  browserTest(`a half-typed expiry is refused and no key without end, ${language}`, async () => {
-    const page = await openKeys({ language });
-    const counted = countChanges(page);
-    const isRussian = language === "ru";
-    await page.getByRole("button", { name: isRussian ? "Создать ключ" : "Create a key" }).click();
-    const form = page.getByRole("dialog");
-    const expires = form.getByLabel(isRussian ? "Истекает" : "Expires");
-    await form.getByLabel(isRussian ? "Метка" : "Label").fill(`Half an end ${language}`);
-    await form.getByLabel(isRussian ? "Сервер" : "Server").selectOption("busy");
-    await expires.pressSequentially("12312030");
-    expect(await expires.inputValue()).toBe("");
-    await form.locator("button[type=submit]").click();
-    await form.getByText(message).waitFor();
-    expect(await focusedIn(page).getAttribute("type")).toBe("datetime-local");
-    await expectAccessible(page);
-    expect(counted.changes).toBe(0);
+  browserTest(
+    `a half-typed expiry is refused and does not create a key without expiry, ${language}`,
+    async () => {
+      const page = await openKeys({ language });
+      const counted = countChanges(page);
+      const isRussian = language === "ru";
+      await page.getByRole("button", { name: isRussian ? "Создать ключ" : "Create a key" }).click();
+      const form = page.getByRole("dialog");
+      const expires = form.getByLabel(isRussian ? "Истекает" : "Expires");
+      await form.getByLabel(isRussian ? "Метка" : "Label").fill(`Half an end ${language}`);
+      await form.getByLabel(isRussian ? "Сервер" : "Server").selectOption("busy");
+      await expires.pressSequentially("12312030");
+      expect(await expires.inputValue()).toBe("");
+      await form.locator("button[type=submit]").click();
+      await form.getByText(message).waitFor();
+      expect(await focusedElementOf(page).getAttribute("type")).toBe("datetime-local");
+      await expectAccessible(page);
+      expect(counted.changes).toBe(0);
 
-    await expires.fill("2030-12-31T10:30");
-    await form.locator("button[type=submit]").click();
-    await page.locator("[data-token]").waitFor();
-    const [made] = await listKeys(`Half an end ${language}`);
-    // In the time zone of the browser.
-    expect(made?.expires_at).toBe(Date.parse("2030-12-31T10:30-05:00"));
-  });
+      await expires.fill("2030-12-31T10:30");
+      await form.locator("button[type=submit]").click();
+      await page.locator("[data-token]").waitFor();
+      const [created] = await listKeys(`Half an end ${language}`);
+      // In the time zone of the browser.
+      expect(created?.expires_at).toBe(Date.parse("2030-12-31T10:30-05:00"));
+    },
+  );
 }
 
-browserTest("the API's reasons are given in the reader's language", async () => {
-  const page = await openKeys({ language: "ru", refusals: [400] });
+browserTest("the API's reasons are shown in the user's language", async () => {
+  const page = await openKeys({ language: "ru", expectedStatuses: [400] });
   await page.getByRole("button", { name: "Создать ключ" }).click();
   const form = page.getByRole("dialog");
   await form.getByLabel("Сервер").selectOption("busy");
@@ -145,54 +148,54 @@ browserTest("the API's reasons are given in the reader's language", async () => 
   await form.getByText("на месте 2 не адрес и не диапазон вида 10.0.0.0/8").waitFor();
 });
 
-browserTest("the first click creates, with the name that was just typed", async () => {
+browserTest("one click creates the key, with the command name that was just typed", async () => {
   const page = await openKeys();
   const form = await openCreateForm(page, "First click");
   await form.getByLabel("Server").selectOption("busy");
   await form.getByLabel("Only these").check();
-  await createIn(form).scrollIntoViewIfNeeded();
+  await createButtonOf(form).scrollIntoViewIfNeeded();
   await form.getByLabel("Names of commands").first().fill("h, :m");
-  // A real mouse, which presses where the button was before anything moved.
-  const box = await createIn(form).boundingBox();
-  if (!box) throw new Error("the button is not to be seen");
+  // The mouse clicks where the button was, in case losing the focus moves the button.
+  const box = await createButtonOf(form).boundingBox();
+  if (!box) throw new Error("the button is not visible");
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
-  await tokenIn(page).waitFor();
+  await tokenDialogOf(page).waitFor();
   expect((await listKeys("First click"))[0]?.commands).toEqual([":h", ":m"]);
 });
 
-browserTest("only these commands, and none named: that is asked about, not sent", async () => {
+browserTest('a form with "Only these" and no command name is not sent', async () => {
   const page = await openKeys();
   const counted = countChanges(page);
   const form = await openCreateForm(page, "Nameless");
   await form.getByLabel("Only these").check();
-  await createIn(form).click();
+  await createButtonOf(form).click();
   await form.getByText("Name at least one command").waitFor();
   expect(counted.changes).toBe(0);
-  expect(await focusedIn(page).getAttribute("placeholder")).toBe(":h");
+  expect(await focusedElementOf(page).getAttribute("placeholder")).toBe(":h");
   await form.getByLabel("Names of commands").first().fill("pm");
-  await createIn(form).click();
-  await tokenIn(page).waitFor();
+  await createButtonOf(form).click();
+  await tokenDialogOf(page).waitFor();
 });
 
-browserTest("after a refusal the focus is at the first wrong field, and never lost before", async () => {
-  const page = await openKeys({ size: "phone", refusals: [400] });
+browserTest("the focus stays in the form, and after a refusal it is in the first invalid field", async () => {
+  const page = await openKeys({ size: "phone", expectedStatuses: [400] });
   await page.getByRole("button", { name: "Create a key" }).click();
   const form = page.getByRole("dialog", { name: "Create a key" });
   await form.getByLabel("Addresses").fill("nowhere");
-  const isHeld = Promise.withResolvers<void>();
-  const isAsked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const requested = Promise.withResolvers<void>();
   await page.route("**/admin/keys", async (route) => {
     if (route.request().method() !== "POST") return route.continue();
-    isAsked.resolve();
-    await isHeld.promise;
+    requested.resolve();
+    await released.promise;
     return route.continue();
   });
-  await createIn(form).focus();
+  await createButtonOf(form).focus();
   await page.keyboard.press("Enter");
-  await isAsked.promise;
+  await requested.promise;
   await form.locator("button[type=submit][data-loading]").waitFor();
-  expect(await focusedIn(page).getAttribute("type")).toBe("submit");
-  isHeld.resolve();
+  expect(await focusedElementOf(page).getAttribute("type")).toBe("submit");
+  released.resolve();
   const label = form.getByLabel("Label");
   await label.and(form.locator("[aria-invalid=true]:focus")).waitFor();
   expect(await label.evaluate((input) => input.getBoundingClientRect().top)).toBeGreaterThan(0);
@@ -203,10 +206,10 @@ browserTest("after a refusal the focus is at the first wrong field, and never lo
   expect(await addresses.evaluate((input) => input.getBoundingClientRect().bottom)).toBeLessThan(844);
 });
 
-browserTest("what was entered in a form is not thrown away by Esc or a click beside it", async () => {
+browserTest("Esc and a click outside do not close a form with input", async () => {
   const page = await openKeys();
   const dialog = page.getByRole("dialog", { name: "Create a key" });
-  // Empty, it closes as every dialog does.
+  // An empty form closes like every dialog.
   await page.getByRole("button", { name: "Create a key" }).click();
   await dialog.waitFor();
   await page.keyboard.press("Escape");
@@ -235,22 +238,22 @@ async function openToken(page: Page, label: string): Promise<{ shown: Locator; t
   await page.getByRole("button", { name: `More for ${label}` }).click();
   await page.getByRole("menuitem", { name: "New token" }).click();
   await page.getByRole("button", { name: "Make a new token" }).click();
-  const shown = tokenIn(page);
+  const shown = tokenDialogOf(page);
   return { shown, token: await shown.locator("[data-token]").innerText() };
 }
 
-/** As on plain http that is not this machine. */
+/** As over plain HTTP, except on localhost. */
 const withoutClipboard = (page: Page) =>
   page.evaluate(`Object.defineProperty(Navigator.prototype, "clipboard", { value: undefined })`);
 
-browserTest("the token is copied where the browser has no clipboard for the page", async () => {
-  await mintNamed("Insecure");
+browserTest("the token is copied also where the page has no clipboard API", async () => {
+  await mintKeyWithLabel("Insecure");
   const page = await openKeys();
   await withoutClipboard(page);
   const { shown, token } = await openToken(page, "Insecure");
   await shown.getByRole("button", { name: "Copy the token" }).click();
   await shown.getByRole("button", { name: "Copied", exact: true }).waitFor();
-  expect(await focusedIn(page).innerText()).toBe("Copied");
+  expect(await focusedElementOf(page).innerText()).toBe("Copied");
   await shown.getByRole("button", { name: "I have copied it" }).click();
   await shown.waitFor({ state: "detached" });
   await page.getByLabel("Search").fill("");
@@ -258,8 +261,8 @@ browserTest("the token is copied where the browser has no clipboard for the page
   expect(await page.getByLabel("Search").inputValue()).toBe(token);
 });
 
-browserTest("a token that cannot be copied is said to be, and is selected", async () => {
-  await mintNamed("Uncopied");
+browserTest("a token that cannot be copied is selected, and a message says so", async () => {
+  await mintKeyWithLabel("Uncopied");
   const page = await openKeys();
   await withoutClipboard(page);
   await page.evaluate("document.execCommand = () => false");
@@ -273,17 +276,17 @@ browserTest("a token that cannot be copied is said to be, and is selected", asyn
 browserTest("a server whose name cannot be typed is deleted by its id", async () => {
   const { gatehouse, masterKey } = await getSite();
   const name = "Riverside\u200b";
-  const made = await gatehouse.admin("POST", "/admin/servers", { name, server_key: "untypeable-Town" });
-  const { server_id: serverId } = (await made.json()) as { server_id: string };
+  const created = await gatehouse.admin("POST", "/admin/servers", { name, server_key: "untypeable-Town" });
+  const { server_id: serverId } = (await created.json()) as { server_id: string };
   const page = await openView("servers", { key: masterKey });
   await page.getByRole("button", { name: "Delete Riverside[200B]" }).click();
-  const question = page.getByRole("dialog", { name: "Delete this server?" });
-  await question.getByText("Riverside200B is gone for good").waitFor();
+  const dialog = page.getByRole("dialog", { name: "Delete this server?" });
+  await dialog.getByText("Riverside200B is gone for good").waitFor();
   await expectAccessible(page);
-  const typed = question.getByLabel("Type the id of the server");
+  const typed = dialog.getByLabel("Type the id of the server");
   await typed.fill(name);
-  expect(await question.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
+  expect(await dialog.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
   await typed.fill(serverId);
-  await question.getByRole("button", { name: "Delete" }).click();
+  await dialog.getByRole("button", { name: "Delete" }).click();
   await page.getByText("Riverside200B is deleted.").waitFor();
 });

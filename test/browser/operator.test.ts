@@ -1,4 +1,4 @@
-// The operator's part: every view in both languages and sizes, and the whole life of a key.
+// The operator's views in both languages and sizes, and the whole life of a key.
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import {
@@ -6,7 +6,7 @@ import {
   expectAccessible,
   expectNoSidewaysScroll,
   getSite,
-  isLookedAt,
+  isTestedVariant,
   LANGUAGES,
   openPage,
   openView,
@@ -20,8 +20,8 @@ async function openOperator(view: string, options: Parameters<typeof openView>[1
   return openView(view, { ...options, key: masterKey });
 }
 
-/** What a bot gets that asks for players with this token. */
-async function askAs(
+/** The answer to a request with this token. */
+async function readWith(
   token: string,
   query = "?Players=true",
 ): Promise<{ status: number; code: number | undefined }> {
@@ -40,10 +40,10 @@ async function chooseFromMenu(page: Page, label: string, item: string): Promise<
 
 for (const language of LANGUAGES) {
   for (const size of SIZES) {
-    if (!isLookedAt(language, size)) continue;
+    if (!isTestedVariant(language, size)) continue;
     browserTest(`the operator's views in ${language} on a ${size} are accessible`, async () => {
       const site = await getSite();
-      // Something to see in every list.
+      // Every list needs an entry.
       const { keyId, token } = await site.gatehouse.addKey(site.getServer("busy"), { commands: [":h"] });
       await site.gatehouse.admin("PATCH", `/admin/keys/${keyId}`, { label: `for ${language} ${size}` });
       await fetch(`${site.url}/v2/game/server/command`, {
@@ -66,7 +66,7 @@ for (const language of LANGUAGES) {
     browserTest(`the dialogs of the operator in ${language} on a ${size} are accessible`, async () => {
       const page = await openOperator("servers", { language, size });
       const isRussian = language === "ru";
-      const lookAt = async (button: string) => {
+      const checkDialog = async (button: string) => {
         await page.getByRole("button", { name: button }).first().click();
         await page.getByRole("dialog").waitFor();
         await page.locator(".mantine-Loader-root").waitFor({ state: "detached" });
@@ -77,13 +77,13 @@ for (const language of LANGUAGES) {
           .click();
         await page.getByRole("dialog").waitFor({ state: "detached" });
       };
-      await lookAt(isRussian ? "Добавить сервер" : "Add a server");
-      await lookAt(isRussian ? "Изменить: busy" : "Edit busy");
-      await lookAt(isRussian ? "Удалить: busy" : "Delete busy");
+      await checkDialog(isRussian ? "Добавить сервер" : "Add a server");
+      await checkDialog(isRussian ? "Изменить: busy" : "Edit busy");
+      await checkDialog(isRussian ? "Удалить: busy" : "Delete busy");
       await page.evaluate(`location.hash = "#/keys"`);
-      await lookAt(isRussian ? "Создать ключ" : "Create a key");
-      await lookAt(isRussian ? "Подробно:" : "Details of");
-      await lookAt(isRussian ? "Изменить:" : "Edit ");
+      await checkDialog(isRussian ? "Создать ключ" : "Create a key");
+      await checkDialog(isRussian ? "Подробно:" : "Details of");
+      await checkDialog(isRussian ? "Изменить:" : "Edit ");
       await page
         .getByRole("button", { name: isRussian ? "Ещё для" : "More for" })
         .first()
@@ -95,7 +95,7 @@ for (const language of LANGUAGES) {
 }
 
 browserTest("a key's whole life: few rights, shown once, changed, suspended, rotated, revoked", async () => {
-  const page = await openOperator("keys", { refusals: [400] });
+  const page = await openOperator("keys", { expectedStatuses: [400] });
   await page.getByRole("button", { name: "Create a key" }).click();
   const form = page.getByRole("dialog", { name: "Create a key" });
   await form.getByLabel("Label").fill("Life bot");
@@ -108,7 +108,7 @@ browserTest("a key's whole life: few rights, shown once, changed, suspended, rot
   await names.press("Enter");
   await form.getByLabel("Addresses").fill("not an address");
   await form.getByRole("button", { name: "Create", exact: true }).click();
-  // The API's own reason, at the field.
+  // The reason of the API is shown at the field.
   await form.getByText("has neither an address nor a range").waitFor();
   await expectAccessible(page);
   await form.getByLabel("Addresses").fill("");
@@ -124,9 +124,9 @@ browserTest("a key's whole life: few rights, shown once, changed, suspended, rot
   await shown.waitFor({ state: "detached" });
   expect(await page.content()).not.toContain(token);
 
-  expect(await askAs(token, "?Queue=true")).toEqual({ status: 200, code: undefined });
-  expect(await askAs(token)).toEqual({ status: 403, code: 5011 });
-  // Others have made keys too: the search finds it on whichever page it is.
+  expect(await readWith(token, "?Queue=true")).toEqual({ status: 200, code: undefined });
+  expect(await readWith(token)).toEqual({ status: 403, code: 5011 });
+  // Other tests create keys too; the search finds the key on any page of the list.
   await page.getByLabel("Search").fill("life BOT");
   await rowOf(page, "Life bot").getByText("reads 1 of 9 sections · 2 commands").waitFor();
   expect(await page.locator("#content li").count()).toBe(1);
@@ -138,15 +138,15 @@ browserTest("a key's whole life: few rights, shown once, changed, suspended, rot
   await edit.getByRole("button", { name: "Save" }).click();
   await edit.waitFor({ state: "detached" });
   await rowOf(page, "Life bot").getByText("reads 2 of 9 sections · 1 command").waitFor();
-  expect(await askAs(token)).toEqual({ status: 200, code: undefined });
+  expect(await readWith(token)).toEqual({ status: 200, code: undefined });
 
   await chooseFromMenu(page, "Life bot", "Suspend");
   await page.getByRole("dialog").getByRole("button", { name: "Suspend" }).click();
   await rowOf(page, "Life bot").getByText("Suspended").waitFor();
-  expect(await askAs(token)).toEqual({ status: 403, code: 5009 });
+  expect(await readWith(token)).toEqual({ status: 403, code: 5009 });
   await chooseFromMenu(page, "Life bot", "Resume");
   await rowOf(page, "Life bot").getByText("Active").waitFor();
-  expect((await askAs(token)).status).toBe(200);
+  expect((await readWith(token)).status).toBe(200);
 
   await chooseFromMenu(page, "Life bot", "New token");
   const rotation = page.getByRole("dialog", { name: "Give it a new token?" });
@@ -155,8 +155,8 @@ browserTest("a key's whole life: few rights, shown once, changed, suspended, rot
   const newToken = await shown.locator("[data-token]").innerText();
   await shown.getByText("The old token no longer works").waitFor();
   await shown.getByRole("button", { name: "I have copied it" }).click();
-  expect(await askAs(token)).toEqual({ status: 401, code: 5008 });
-  expect((await askAs(newToken)).status).toBe(200);
+  expect(await readWith(token)).toEqual({ status: 401, code: 5008 });
+  expect((await readWith(newToken)).status).toBe(200);
 
   await page.getByRole("button", { name: "Details of Life bot" }).click();
   const details = page.getByRole("dialog", { name: "Life bot" });
@@ -168,7 +168,7 @@ browserTest("a key's whole life: few rights, shown once, changed, suspended, rot
   await chooseFromMenu(page, "Life bot", "Revoke");
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
   await rowOf(page, "Life bot").waitFor({ state: "detached" });
-  expect(await askAs(newToken)).toEqual({ status: 401, code: 5008 });
+  expect(await readWith(newToken)).toEqual({ status: 401, code: 5008 });
   await page.getByLabel("Show revoked keys").check();
   await rowOf(page, "Life bot").getByText("Revoked", { exact: true }).waitFor();
 
@@ -177,65 +177,68 @@ browserTest("a key's whole life: few rights, shown once, changed, suspended, rot
   expect(await page.content()).not.toContain(newToken);
 });
 
-browserTest("a server is added, renamed and deleted, with the number of keys that go", async () => {
-  const page = await openOperator("servers", { refusals: [400] });
-  await page.getByRole("button", { name: "Add a server" }).click();
-  const add = page.getByRole("dialog", { name: "Add a server" });
-  await add.getByLabel("Name").fill("Short-lived");
-  await add.getByLabel("Server key").fill("not a key");
-  await add.getByRole("button", { name: "Add" }).click();
-  await add.getByText("must be a server key of the game API").waitFor();
-  await add.getByLabel("Server key").fill("secret-Short");
-  expect(await add.getByLabel("Server key").getAttribute("type")).toBe("password");
-  await add.getByRole("button", { name: "Add" }).click();
-  await page.getByText("Short-lived is added.").waitFor();
-  await page.getByRole("button", { name: "Edit Short-lived" }).click();
-  const edit = page.getByRole("dialog", { name: "Edit a server" });
-  expect(await edit.getByLabel("New server key").inputValue()).toBe("");
-  await edit.getByLabel("Name").fill("Shorter-lived");
-  await edit.getByLabel("Community").fill("liberty");
-  await edit.getByRole("button", { name: "Save" }).click();
-  await rowOf(page, "Shorter-lived").getByText("Community: liberty").waitFor();
-  expect(await page.content()).not.toContain("secret-Short");
+browserTest(
+  "a server is added, renamed and deleted, after a warning with the number of its keys",
+  async () => {
+    const page = await openOperator("servers", { expectedStatuses: [400] });
+    await page.getByRole("button", { name: "Add a server" }).click();
+    const add = page.getByRole("dialog", { name: "Add a server" });
+    await add.getByLabel("Name").fill("Short-lived");
+    await add.getByLabel("Server key").fill("not a key");
+    await add.getByRole("button", { name: "Add" }).click();
+    await add.getByText("must be a server key of the game API").waitFor();
+    await add.getByLabel("Server key").fill("secret-Short");
+    expect(await add.getByLabel("Server key").getAttribute("type")).toBe("password");
+    await add.getByRole("button", { name: "Add" }).click();
+    await page.getByText("Short-lived is added.").waitFor();
+    await page.getByRole("button", { name: "Edit Short-lived" }).click();
+    const edit = page.getByRole("dialog", { name: "Edit a server" });
+    expect(await edit.getByLabel("New server key").inputValue()).toBe("");
+    await edit.getByLabel("Name").fill("Shorter-lived");
+    await edit.getByLabel("Community").fill("liberty");
+    await edit.getByRole("button", { name: "Save" }).click();
+    await rowOf(page, "Shorter-lived").getByText("Community: liberty").waitFor();
+    expect(await page.content()).not.toContain("secret-Short");
 
-  const { gatehouse } = await getSite();
-  const { items } = (await (await gatehouse.admin("GET", "/admin/servers?limit=200")).json()) as {
-    items: { server_id: string; name: string }[];
-  };
-  const serverId = items.find(({ name }) => name === "Shorter-lived")?.server_id;
-  for (const label of ["one", "two"]) {
-    await gatehouse.admin("POST", "/admin/keys", { server_id: serverId, label });
-  }
-  await page.getByRole("button", { name: "Delete Shorter-lived" }).click();
-  const question = page.getByRole("dialog", { name: "Delete this server?" });
-  await question.getByText("2 API keys are revoked with it").waitFor();
-  expect(await question.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
-  await question.getByLabel("Type the name of the server").fill("Shorter-lived");
-  await question.getByRole("button", { name: "Delete" }).click();
-  await page.getByText("Keys revoked: 2; commands failed: 0.").waitFor();
-  await rowOf(page, "Shorter-lived").waitFor({ state: "detached" });
-});
+    const { gatehouse } = await getSite();
+    const { items } = (await (await gatehouse.admin("GET", "/admin/servers?limit=200")).json()) as {
+      items: { server_id: string; name: string }[];
+    };
+    const serverId = items.find(({ name }) => name === "Shorter-lived")?.server_id;
+    for (const label of ["one", "two"]) {
+      await gatehouse.admin("POST", "/admin/keys", { server_id: serverId, label });
+    }
+    await page.getByRole("button", { name: "Delete Shorter-lived" }).click();
+    const dialog = page.getByRole("dialog", { name: "Delete this server?" });
+    await dialog.getByText("2 API keys are revoked with it").waitFor();
+    expect(await dialog.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
+    await dialog.getByLabel("Type the name of the server").fill("Shorter-lived");
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await page.getByText("Keys revoked: 2; commands failed: 0.").waitFor();
+    await rowOf(page, "Shorter-lived").waitFor({ state: "detached" });
+  },
+);
 
-browserTest("a block is seen with the time left, and lifted", async () => {
+browserTest("a block is shown with the time left, and can be lifted", async () => {
   const site = await getSite();
   const { keyId, token } = await site.gatehouse.addKey(site.getServer("busy"));
   await site.gatehouse.admin("PATCH", `/admin/keys/${keyId}`, { label: "Noisy" });
   for (let sent = 0; sent < 525; sent += 75) {
-    await Promise.all(Array.from({ length: 75 }, () => askAs(token, "")));
+    await Promise.all(Array.from({ length: 75 }, () => readWith(token, "")));
   }
-  expect((await askAs(token)).code).toBe(5100);
+  expect((await readWith(token)).code).toBe(5100);
   const page = await openOperator("blocks");
   await rowOf(page, "Noisy")
     .getByText(/\d+ (?:s|min) left/)
     .waitFor();
   await page.getByRole("button", { name: "Lift the block of Noisy" }).click();
   await page.getByText("The block of Noisy is lifted").waitFor();
-  expect((await askAs(token)).status).toBe(200);
+  expect((await readWith(token)).status).toBe(200);
 });
 
-browserTest("a waiting command of somebody else is taken back by the operator", async () => {
+browserTest("the operator can cancel a waiting command of any key", async () => {
   const site = await getSite();
-  const server = await site.addTown("slow town", () => Response.json({ code: 3002 }, { status: 422 }));
+  const server = await site.addServer("slow server", () => Response.json({ code: 3002 }, { status: 422 }));
   const { token } = await site.gatehouse.addKey(server, { commands: ["*"] });
   for (const text of [":h a", ":h b", ":h c", ":h d"]) {
     await fetch(`${site.url}/v2/game/server/command`, {
@@ -245,7 +248,7 @@ browserTest("a waiting command of somebody else is taken back by the operator", 
     });
   }
   const page = await openOperator("commands");
-  await page.getByLabel("Server").selectOption("slow town");
+  await page.getByLabel("Server").selectOption("slow server");
   await page.getByRole("button", { name: "Take back: :h d" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Take it back" }).click();
   await page.locator("[data-status=cancelled]", { hasText: ":h d" }).waitFor();

@@ -1,14 +1,14 @@
-// A page whose Gatehouse goes away for a while, and comes back.
+// Files that cannot be loaded while Gatehouse is unreachable, and what happens when it is back.
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
-import { browserTest, getSite, openPage, openView, signIn, walkViews } from "./browser.ts";
+import { browserTest, getSite, openPage, openView, signIn, visitViews } from "./browser.ts";
 
 const MARK_PAGE = "window.isSamePage = true";
 const IS_SAME_PAGE = "window.isSamePage === true";
 
 /**
- * Fails every file of the dashboard until `end`. A URL that failed once fails for good, as in a browser that remembers
- * failed imports: the test is then the same in every browser. `loaded` has the paths of the files that were sent.
+ * Fails every file of the dashboard until `end`. A URL that has failed once keeps failing, as in a browser that remembers
+ * failed imports, so that the test is the same in every browser. `loaded` has the paths of the files that were sent.
  */
 async function startOutage(page: Page) {
   const failed = new Set<string>();
@@ -30,9 +30,9 @@ async function startOutage(page: Page) {
 }
 
 browserTest(
-  "a view opened during an outage says so, and is loaded by the first click or on return after it",
+  'a view that could not be loaded is loaded by the first "Try again", or when the user comes back to it',
   async () => {
-    const page = await openView("players", { refusals: [503] });
+    const page = await openView("players", { expectedStatuses: [503] });
     await page.evaluate(MARK_PAGE);
     const outage = await startOutage(page);
     const missing = page.getByRole("heading", { name: "This view could not be loaded" });
@@ -40,9 +40,9 @@ browserTest(
     await page.getByRole("link", { name: "Vehicles" }).click();
     await missing.waitFor();
     for (let click = 0; click < 3; click++) {
-      const asked = page.waitForRequest("**/assets/vehicles-*");
+      const request = page.waitForRequest("**/assets/vehicles-*");
       await tryAgain.click();
-      await asked;
+      await request;
       await missing.waitFor();
     }
     await page.getByRole("link", { name: "Staff" }).click();
@@ -62,9 +62,9 @@ browserTest(
   },
 );
 
-browserTest("the first view, too, is loaded by the first click, without signing in again", async () => {
+browserTest('the first view is loaded by the first "Try again", without signing in again', async () => {
   const site = await getSite();
-  const page = await openPage({ language: "ru", refusals: [503] });
+  const page = await openPage({ language: "ru", expectedStatuses: [503] });
   const outage = await startOutage(page);
   await signIn(page, await site.mintKey());
   await page.getByRole("heading", { name: "Не удалось загрузить раздел" }).waitFor();
@@ -76,19 +76,19 @@ browserTest("the first view, too, is loaded by the first click, without signing 
 
 for (const who of ["caller", "operator"] as const) {
   browserTest(
-    `a view of the ${who} needs no file but its own: those it shares came with the page`,
+    `a view of the ${who} loads one file, because the page has loaded the shared ones`,
     async () => {
       const site = await getSite();
-      const page = await openPage({ refusals: [503] });
+      const page = await openPage({ expectedStatuses: [503] });
       await page.route("**/assets/main-*", (route) => route.fulfill({ status: 503, body: "" }));
-      const asked: string[] = [];
+      const requested: string[] = [];
       page.on("request", (request) => {
         const { pathname } = new URL(request.url());
-        if (pathname.startsWith("/assets/")) asked.push(pathname);
+        if (pathname.startsWith("/assets/")) requested.push(pathname);
       });
       await signIn(page, who === "caller" ? await site.mintKey() : site.masterKey);
-      await walkViews(page, async (view) => {
-        expect(asked.splice(0)).toEqual([expect.stringMatching(new RegExp(`^/assets/${view}-`))]);
+      await visitViews(page, async (view) => {
+        expect(requested.splice(0)).toEqual([expect.stringMatching(new RegExp(`^/assets/${view}-`))]);
       });
     },
   );

@@ -1,15 +1,15 @@
-// The table of players, and with it what every table can do.
+// The view "players", and with it what every table can do.
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { browserTest, expectCount, getSite, openView } from "./browser.ts";
-import { idOf, nameOf, TOWN } from "./town-fixture.ts";
+import { BUSY_SERVER, idOf, nameOf } from "./game-server-fixture.ts";
 
 const rows = (page: Page) => page.locator("tbody tr");
 const firstName = (page: Page) => rows(page).first().locator("th bdi").first().innerText();
 
 const expectRows = (page: Page, count: number) => expectCount(rows(page), count);
 
-browserTest("players can be sorted by every column, both ways, and blanks come last", async () => {
+browserTest("players can be sorted by every column in both orders, and blanks come last", async () => {
   const page = await openView("players");
   await expectRows(page, 40);
   expect(await firstName(page)).toBe("AveryStone");
@@ -21,7 +21,7 @@ browserTest("players can be sorted by every column, both ways, and blanks come l
   await sort("Wanted");
   expect(await rows(page).first().innerText()).toContain("★★★★★");
   expect(await rows(page).last().innerText()).not.toContain("★");
-  // Ids are compared to the last digit, where a double would have given up.
+  // Ids are compared to the last digit, which a double would lose.
   await sort("Id");
   await sort("Id");
   expect(await rows(page).first().innerText()).toContain(idOf(39));
@@ -33,7 +33,7 @@ browserTest("players can be sorted by every column, both ways, and blanks come l
 
 browserTest("players can be searched and filtered, and the count is announced", async () => {
   const page = await openView("players");
-  const police = TOWN.Players.filter(({ Team }) => Team === "Police").length;
+  const police = BUSY_SERVER.Players.filter(({ Team }) => Team === "Police").length;
   await page.getByLabel("Team").selectOption("Police");
   await expectRows(page, police);
   const status = page.getByRole("status").filter({ hasText: `${police} of 40 entries` });
@@ -53,44 +53,49 @@ browserTest("players can be searched and filtered, and the count is announced", 
   await expectRows(page, 1);
 });
 
-browserTest("teams are shown, sorted, chosen and found by their name in the reader's language", async () => {
-  const page = await openView("players", { language: "ru" });
-  await expectRows(page, 40);
-  const teams = () => page.locator("tbody .team-name").allInnerTexts();
-  const names = ["Гражданские", "Дорожная служба", "Пожарные", "Полиция", "Тюрьма", "Шериф"];
-  const header = page.getByRole("columnheader", { name: "Команда" });
-  await header.getByRole("button").click();
-  expect([...new Set(await teams())]).toEqual(names);
-  await header.getByRole("button").click();
-  expect([...new Set(await teams())]).toEqual(names.toReversed());
+browserTest(
+  "teams are shown, sorted, filtered and searched by their name in the user's language",
+  async () => {
+    const page = await openView("players", { language: "ru" });
+    await expectRows(page, 40);
+    const teams = () => page.locator("tbody .team-name").allInnerTexts();
+    const names = ["Гражданские", "Дорожная служба", "Пожарные", "Полиция", "Тюрьма", "Шериф"];
+    const header = page.getByRole("columnheader", { name: "Команда" });
+    await header.getByRole("button").click();
+    expect([...new Set(await teams())]).toEqual(names);
+    await header.getByRole("button").click();
+    expect([...new Set(await teams())]).toEqual(names.toReversed());
 
-  const choice = page.getByLabel("Команда");
-  expect(await choice.locator("option").allInnerTexts()).toEqual(["Все", ...names]);
-  const police = TOWN.Players.filter(({ Team }) => Team === "Police").length;
-  await choice.selectOption({ label: "Полиция" });
-  await expectRows(page, police);
-  await choice.selectOption("");
-  // By what is shown, and by what the game calls it.
-  for (const word of ["полиц", "police"]) {
-    await page.getByLabel("Поиск").fill(word);
+    const filter = page.getByLabel("Команда");
+    expect(await filter.locator("option").allInnerTexts()).toEqual(["Все", ...names]);
+    const police = BUSY_SERVER.Players.filter(({ Team }) => Team === "Police").length;
+    await filter.selectOption({ label: "Полиция" });
     await expectRows(page, police);
-    expect(new Set(await teams())).toEqual(new Set(["Полиция"]));
-  }
+    await filter.selectOption("");
+    // By the shown name, and by the name of the game.
+    for (const word of ["полиц", "police"]) {
+      await page.getByLabel("Поиск").fill(word);
+      await expectRows(page, police);
+      expect(new Set(await teams())).toEqual(new Set(["Полиция"]));
+    }
 
-  for (const view of ["staff", "calls"]) {
-    await page.evaluate(`location.hash = "#/${view}"`);
-    await page.locator(".team-name", { hasText: "Шериф" }).first().waitFor();
-    expect(await page.locator("#content").innerText()).not.toMatch(/Sheriff|Police|Civilian/);
-  }
-  await page.evaluate(`location.hash = "#/map"`);
-  await page.locator("#content nav").getByRole("button").first().waitFor();
-  await page.getByRole("searchbox").fill("шериф");
-  const sheriffs = TOWN.Players.filter(({ Team, Location }) => Team === "Sheriff" && Location).length;
-  const calls = TOWN.EmergencyCalls.filter(({ Team }) => Team === "Sheriff").length;
-  await expectCount(page.locator(".map-row"), sheriffs + calls);
-});
+    for (const view of ["staff", "calls"]) {
+      await page.evaluate(`location.hash = "#/${view}"`);
+      await page.locator(".team-name", { hasText: "Шериф" }).first().waitFor();
+      expect(await page.locator("#content").innerText()).not.toMatch(/Sheriff|Police|Civilian/);
+    }
+    await page.evaluate(`location.hash = "#/map"`);
+    await page.locator("#content nav").getByRole("button").first().waitFor();
+    await page.getByRole("searchbox").fill("шериф");
+    const sheriffs = BUSY_SERVER.Players.filter(
+      ({ Team, Location }) => Team === "Sheriff" && Location,
+    ).length;
+    const calls = BUSY_SERVER.EmergencyCalls.filter(({ Team }) => Team === "Sheriff").length;
+    await expectCount(page.locator(".map-row"), sheriffs + calls);
+  },
+);
 
-browserTest("name and id are apart, and each is copied as it is", async () => {
+browserTest("name and id are copied separately", async () => {
   const page = await openView("players");
   const row = page.getByRole("row", { name: nameOf(1) }).first();
   const readClipboard = () => page.evaluate<string>("navigator.clipboard.readText()");
@@ -101,7 +106,7 @@ browserTest("name and id are apart, and each is copied as it is", async () => {
   await row.getByRole("button", { name: `Copied: ${idOf(1)}` }).waitFor();
 });
 
-browserTest("on a phone every player is a card, sorted by a list", async () => {
+browserTest("on a phone every player is a card, and a list selects the order", async () => {
   const page = await openView("players", { size: "phone", language: "ru" });
   const cards = page.getByRole("list", { name: "Игроки" }).locator("> li");
   expect(await cards.count()).toBe(40);
@@ -110,27 +115,33 @@ browserTest("on a phone every player is a card, sorted by a list", async () => {
   const first = await cards.first().innerText();
   expect(first).toContain("★★★★★");
   expect(first).toContain("Команда");
-  // What a player does not have is left out of the card.
+  // A card leaves out what a player does not have.
   expect(first).not.toContain("Позывной");
   await page.getByText("40 записей").waitFor();
 });
 
-browserTest("thousands of players are shown a hundred at a time, and all of them are searched", async () => {
-  const players = Array.from({ length: 3_000 }, (_, index) => ({
-    Player: `Crowd${index}:${index + 1}`,
-    Team: "Civilian",
-    Callsign: null,
-    Permission: "Normal",
-    WantedStars: 0,
-  }));
-  const text = JSON.stringify({ ...TOWN, EmergencyCalls: [], Players: players });
-  const site = await getSite();
-  await site.addTown("crowd", () => new Response(text, { headers: { "Content-Type": "application/json" } }));
-  const page = await openView("players", { town: "crowd" });
-  await expectRows(page, 100);
-  await page.getByText("3000 entries").waitFor();
-  await page.getByRole("button", { name: "Show 100 more of 2900" }).click();
-  await expectRows(page, 200);
-  await page.getByLabel("Search").fill("crowd2999");
-  await expectRows(page, 1);
-});
+browserTest(
+  "thousands of players are shown a hundred at a time, and the search finds all of them",
+  async () => {
+    const players = Array.from({ length: 3_000 }, (_, index) => ({
+      Player: `Crowd${index}:${index + 1}`,
+      Team: "Civilian",
+      Callsign: null,
+      Permission: "Normal",
+      WantedStars: 0,
+    }));
+    const text = JSON.stringify({ ...BUSY_SERVER, EmergencyCalls: [], Players: players });
+    const site = await getSite();
+    await site.addServer(
+      "crowd",
+      () => new Response(text, { headers: { "Content-Type": "application/json" } }),
+    );
+    const page = await openView("players", { server: "crowd" });
+    await expectRows(page, 100);
+    await page.getByText("3000 entries").waitFor();
+    await page.getByRole("button", { name: "Show 100 more of 2900" }).click();
+    await expectRows(page, 200);
+    await page.getByLabel("Search").fill("crowd2999");
+    await expectRows(page, 1);
+  },
+);

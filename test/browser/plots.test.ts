@@ -1,4 +1,4 @@
-// The plots: what the page has seen since it was opened.
+// The view "plots".
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { toSectionSet } from "../../src/core/sections.ts";
@@ -8,13 +8,13 @@ import {
   expectAccessible,
   expectNoSidewaysScroll,
   getSite,
-  isLookedAt,
+  isTestedVariant,
   LANGUAGES,
   openPage,
   openView,
   SIZES,
 } from "./browser.ts";
-import { TOWN } from "./town-fixture.ts";
+import { BUSY_SERVER } from "./game-server-fixture.ts";
 
 const TEXTS = {
   en: {
@@ -38,9 +38,9 @@ async function expectLines(page: Page, plots: number): Promise<void> {
 
 for (const language of LANGUAGES) {
   for (const size of SIZES) {
-    if (!isLookedAt(language, size)) continue;
+    if (!isTestedVariant(language, size)) continue;
     const scheme = size === "phone" ? "dark" : "light";
-    browserTest(`the plots begin with two readings, and are accessible: ${language}, ${size}`, async () => {
+    browserTest(`the plots start after two readings, and are accessible: ${language}, ${size}`, async () => {
       const texts = TEXTS[language];
       const page = await openView("plots", { language, size, scheme });
       expect(await page.locator("h1").innerText()).toBe(texts.title);
@@ -56,23 +56,24 @@ for (const language of LANGUAGES) {
   }
 }
 
-browserTest("lines, words and table say the same", async () => {
+browserTest("the description of a plot and the table show the same numbers", async () => {
   const site = await getSite();
   let players = 10;
-  const joins = [...TOWN.JoinLogs];
-  await site.addTown("plots-growing", () => {
+  const joins = [...BUSY_SERVER.JoinLogs];
+  await site.addServer("plots-growing", () => {
     players += 1;
     joins.unshift({
       Join: true,
       Timestamp: Math.floor(Date.now() / 1000),
       Player: `New${players}:${players}`,
     });
-    return Response.json({ ...TOWN, CurrentPlayers: players, JoinLogs: joins });
+    return Response.json({ ...BUSY_SERVER, CurrentPlayers: players, JoinLogs: joins });
   });
-  const page = await openView("plots", { town: "plots-growing" });
+  const page = await openView("plots", { server: "plots-growing" });
   await expectLines(page, 2);
-  const words = (await page.getByRole("img", { name: "Players and queue" }).getAttribute("aria-label")) ?? "";
-  const [, now, low, high] = /Players: now (\d+), lowest (\d+), highest (\d+)/.exec(words) ?? [];
+  const description =
+    (await page.getByRole("img", { name: "Players and queue" }).getAttribute("aria-label")) ?? "";
+  const [, now, low, high] = /Players: now (\d+), lowest (\d+), highest (\d+)/.exec(description) ?? [];
   expect(Number(high)).toBeGreaterThan(Number(low));
   expect(now).toBe(high ?? "");
   await page.getByRole("button", { name: "The numbers as a table" }).click();
@@ -81,7 +82,7 @@ browserTest("lines, words and table say the same", async () => {
   expect(Number(cells[2])).toBeGreaterThanOrEqual(1);
 });
 
-browserTest("a line can be hidden by keyboard, and the plot follows the width of the page", async () => {
+browserTest("a line can be hidden by keyboard, and the plot resizes with the page", async () => {
   const page = await openView("plots");
   await expectLines(page, 2);
   await page.getByRole("button", { name: "Queue", pressed: true }).press("Enter");
@@ -96,14 +97,14 @@ browserTest("a line can be hidden by keyboard, and the plot follows the width of
   await until("the plot is narrow still", async () => (await widthOf()) === wide);
 });
 
-browserTest("a key that may not read the log of joins sees the other plot", async () => {
+browserTest("a key that may not read the join log sees the other plot", async () => {
   const key = await (await getSite()).mintKey("busy", { sections: toSectionSet(["Players", "Queue"]) });
   const page = await openPage({ view: "plots", key });
   await expectLines(page, 1);
   await page.getByText("Left out, because the operator has not given this key the right").waitFor();
 });
 
-browserTest("while the server is offline there is nothing to plot, and that is said", async () => {
-  const page = await openView("plots", { town: "offline", refusals: [400] });
+browserTest("the view says that the server is offline", async () => {
+  const page = await openView("plots", { server: "offline", expectedStatuses: [400] });
   await page.getByRole("heading", { name: "The game server is offline" }).waitFor();
 });

@@ -1,4 +1,4 @@
-// Signing in: what goes wrong is said plainly, and the key goes nowhere but into a header.
+// Signing in: every failure is explained, and the key is sent in a header and nowhere else.
 import { expect } from "bun:test";
 import {
   blockKey,
@@ -6,14 +6,14 @@ import {
   expectAccessible,
   expectNoSidewaysScroll,
   getSite,
-  isLookedAt,
+  isTestedVariant,
   LANGUAGES,
   openPage,
   SIZES,
   signIn,
 } from "./browser.ts";
 
-/** What Gatehouse answers, and the number that the reader can ask the operator about. */
+/** Answers of Gatehouse, and what the form shows; the code lets the user ask the operator. */
 const REFUSALS = [
   { key: "gth_x", status: 401, code: 5007, says: "No key reached Gatehouse" },
   { key: "gth_x", status: 401, code: 5008, says: "does not know this API key" },
@@ -26,8 +26,8 @@ const REFUSALS = [
   { key: "gth_x", status: 500, code: 5000, says: "an error of its own (5000)" },
 ] as const;
 
-browserTest("each way of being refused is said plainly", async () => {
-  const page = await openPage({ refusals: [401, 403, 429, 500] });
+browserTest("each refusal is explained", async () => {
+  const page = await openPage({ expectedStatuses: [401, 403, 429, 500] });
   let refusal: (typeof REFUSALS)[number] = REFUSALS[0];
   await page.route(/\/v2\/|\/admin\//, (route) => {
     const { status, code } = refusal;
@@ -43,8 +43,8 @@ browserTest("each way of being refused is said plainly", async () => {
   await expectAccessible(page);
 });
 
-browserTest("no key, a wrong one and one that is no key at all are told apart", async () => {
-  const page = await openPage({ refusals: [401] });
+browserTest("no key, an unknown key and a text that is no key have different messages", async () => {
+  const page = await openPage({ expectedStatuses: [401] });
   for (const [key, says] of [
     ["  ", "Enter a key first."],
     ["gth_0000000000000000000000000000000000000000000", "(5008)"],
@@ -56,7 +56,7 @@ browserTest("no key, a wrong one and one that is no key at all are told apart", 
   }
 });
 
-browserTest("a Gatehouse that cannot be reached is not mistaken for a wrong key", async () => {
+browserTest("an unreachable Gatehouse is not reported as a wrong key", async () => {
   const page = await openPage();
   await page.route(/\/v2\//, (route) =>
     route.fulfill({ status: 200, body: "<html>a captive portal</html>" }),
@@ -65,7 +65,7 @@ browserTest("a Gatehouse that cannot be reached is not mistaken for a wrong key"
   expect(await page.getByRole("alert").innerText()).toContain("cannot be reached");
 });
 
-browserTest("who has signed out leaves no name of the server on the tab", async () => {
+browserTest("the title has no name of the server after signing out", async () => {
   const page = await openPage({ key: await (await getSite()).mintKey(), view: "players" });
   await page.locator("table").waitFor();
   expect(await page.title()).toBe("Players · Riverside Roleplay");
@@ -75,14 +75,14 @@ browserTest("who has signed out leaves no name of the server on the tab", async 
 });
 
 browserTest(
-  "the key is kept in the tab when the reader wants it, and never in an address or for longer",
+  "the key is stored in the tab only when the user wants it, and never in a URL or for longer",
   async () => {
     const site = await getSite();
     const key = await site.mintKey();
     const page = await openPage();
-    const addresses: string[] = [];
-    page.context().on("request", (request) => addresses.push(request.url()));
-    const readKept = () =>
+    const urls: string[] = [];
+    page.context().on("request", (request) => urls.push(request.url()));
+    const readStores = () =>
       page.evaluate<string>("JSON.stringify([Object.values(localStorage), document.cookie, history.state])");
 
     await signIn(page, key);
@@ -94,10 +94,10 @@ browserTest(
     await signIn(page, key, { keep: true });
     await page.getByRole("navigation").waitFor();
     expect(await page.evaluate<string>("Object.values(sessionStorage).join()")).toContain(key);
-    expect(await readKept()).not.toContain(key);
+    expect(await readStores()).not.toContain(key);
     await page.reload();
     await page.getByRole("navigation").waitFor();
-    expect([page.url(), ...addresses].filter((address) => address.includes(key))).toEqual([]);
+    expect([page.url(), ...urls].filter((url) => url.includes(key))).toEqual([]);
 
     const other = await page.context().newPage();
     await other.goto(site.url);
@@ -109,10 +109,10 @@ browserTest(
   },
 );
 
-browserTest("a key that is revoked while the page is open ends the session, and says so", async () => {
+browserTest("the session ends with a message when its key is revoked", async () => {
   const site = await getSite();
   const { token, keyId } = await site.gatehouse.addKey(site.getServer("busy"));
-  const page = await openPage({ refusals: [401], key: token, view: "players" });
+  const page = await openPage({ expectedStatuses: [401], key: token, view: "players" });
   await page.locator("table").waitFor();
   expect(await page.getByRole("link", { name: "Commands" }).count()).toBe(0);
   const answer = await site.gatehouse.admin("DELETE", `/admin/keys/${keyId}`);
@@ -123,11 +123,11 @@ browserTest("a key that is revoked while the page is open ends the session, and 
   expect(await alert.innerText()).toContain("(5008)");
 });
 
-browserTest("a key that is kept while it is blocked can be tried again, without typing it", async () => {
+browserTest("a stored key that is blocked can be tried again without typing it", async () => {
   const site = await getSite();
   const { serverId } = site.getServer("busy");
   const { token, keyId } = await site.gatehouse.addKey(site.getServer("busy"));
-  const page = await openPage({ refusals: [429], key: token, view: "players" });
+  const page = await openPage({ expectedStatuses: [429], key: token, view: "players" });
   await blockKey(site, { keyId, serverId });
   await page.reload();
   const alert = page.getByRole("alert");
@@ -147,7 +147,7 @@ browserTest("a key that is kept while it is blocked can be tried again, without 
   await page.locator("#content table").waitFor();
 });
 
-browserTest("the master key opens the operator's part", async () => {
+browserTest("the master key opens the operator's views", async () => {
   const site = await getSite();
   const page = await openPage();
   await signIn(page, site.masterKey);
@@ -155,10 +155,10 @@ browserTest("the master key opens the operator's part", async () => {
   expect(await page.getByRole("link", { name: "Players" }).count()).toBe(0);
 });
 
-browserTest("the form can be used in both languages and sizes", async () => {
+browserTest("the form is accessible in both languages and sizes", async () => {
   for (const language of LANGUAGES) {
     for (const size of SIZES) {
-      if (!isLookedAt(language, size)) continue;
+      if (!isTestedVariant(language, size)) continue;
       const page = await openPage({ language, size, scheme: size === "phone" ? "dark" : "light" });
       await page.locator("form").waitFor();
       const title = language === "ru" ? "Gatehouse" : "Sign in to Gatehouse";

@@ -1,9 +1,9 @@
-// The table of staff.
+// The view "staff".
 import { expect } from "bun:test";
 import { browserTest, openView } from "./browser.ts";
-import { idOf, nameOf } from "./town-fixture.ts";
+import { idOf, nameOf } from "./game-server-fixture.ts";
 
-browserTest("staff are listed by rank, with who is on the server", async () => {
+browserTest("staff are listed by rank, and the table shows who is on the server", async () => {
   const page = await openView("staff");
   const rows = page.locator("tbody tr");
   await rows.first().waitFor();
@@ -21,7 +21,7 @@ browserTest("staff are listed by rank, with who is on the server", async () => {
   expect(await rows.first().innerText()).toContain("AwayMod");
 });
 
-browserTest("staff in Russian, on a phone", async () => {
+browserTest("staff are shown in Russian, on a phone", async () => {
   const page = await openView("staff", { language: "ru", size: "phone" });
   const card = page.getByRole("list", { name: "Персонал" }).locator("> li").first();
   expect(await card.innerText()).toContain("Администратор");

@@ -1,9 +1,9 @@
-// The table of vehicles.
+// The view "vehicles".
 import { expect } from "bun:test";
 import { browserTest, openView } from "./browser.ts";
-import { nameOf } from "./town-fixture.ts";
+import { nameOf } from "./game-server-fixture.ts";
 
-browserTest("vehicles show owner, plate, livery and their colour as a swatch", async () => {
+browserTest("vehicles are shown with owner, plate, livery, and their colour as a swatch", async () => {
   const page = await openView("vehicles");
   const row = page.locator("tbody tr").filter({ hasText: "ABC-101" });
   await row.waitFor();
@@ -27,11 +27,14 @@ browserTest("vehicles show owner, plate, livery and their colour as a swatch", a
   await page.getByText("1 of 24 entries").first().waitFor();
 });
 
-browserTest("vehicles in Russian, on a phone: what a vehicle has not is left out", async () => {
-  const page = await openView("vehicles", { language: "ru", size: "phone" });
-  const cards = page.getByRole("list", { name: "Транспорт" }).locator("> li");
-  expect(await cards.count()).toBe(24);
-  const plain = await cards.filter({ hasText: "ABC-100" }).innerText();
-  expect(plain).toContain("Номер");
-  expect(plain).not.toContain("Окраска");
-});
+browserTest(
+  "vehicles are shown in Russian, on a phone, without the fields that a vehicle does not have",
+  async () => {
+    const page = await openView("vehicles", { language: "ru", size: "phone" });
+    const cards = page.getByRole("list", { name: "Транспорт" }).locator("> li");
+    expect(await cards.count()).toBe(24);
+    const plain = await cards.filter({ hasText: "ABC-100" }).innerText();
+    expect(plain).toContain("Номер");
+    expect(plain).not.toContain("Окраска");
+  },
+);

@@ -1,6 +1,7 @@
 // The dashboard's files through HTTP: who gets which, with which headers, and what is said when there are none.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { nameByContent } from "../../scripts/build-dashboard.ts";
 import { createDashboard } from "../../src/http/dashboard.ts";
 import { Edge } from "../../src/http/edge.ts";
 import { createTargetFinder } from "../../src/http/target.ts";
@@ -26,6 +27,41 @@ async function listAssets(): Promise<string[]> {
 function listImports(text: string): string[] {
   return Array.from(text.matchAll(/(?:\bfrom|\bimport)\s*"([^"]+)"/g), ([, path = ""]) => path);
 }
+
+describe("the name of a built file", () => {
+  const TEXTS = new Map([
+    ["main-1.js", 'import "/assets/chunk-2.js"; importLazy("/assets/view-3.js")'],
+    ["chunk-2.js", "export {}"],
+    ["view-3.js", 'import "/assets/chunk-2.js"'],
+    ["style-4.css", "body {}"],
+  ]);
+
+  test("changes when the build rewrites the file, or one that it refers to, and not otherwise", () => {
+    const before = nameByContent(TEXTS);
+    const after = nameByContent(new Map([...TEXTS, ["view-3.js", "rewritten"]]));
+    const changed = [...TEXTS.keys()].filter((key) => before.get(key)?.name !== after.get(key)?.name);
+    expect(changed).toEqual(["main-1.js", "view-3.js"]);
+  });
+
+  test("is the one that other files refer to it by", () => {
+    const named = nameByContent(TEXTS);
+    const [chunk, view] = ["chunk-2.js", "view-3.js"].map((key) => named.get(key)?.name);
+    expect(named.get("main-1.js")?.text).toBe(`import "/assets/${chunk}"; importLazy("/assets/${view}")`);
+  });
+
+  test("does not exist for files that refer to each other in a circle, nor for two with the same content", () => {
+    const circle = new Map([
+      ["a-1.js", 'import "/assets/b-2.js"'],
+      ["b-2.js", 'import "/assets/a-1.js"'],
+    ]);
+    expect(() => nameByContent(circle)).toThrow("circle");
+    const twins = new Map([
+      ["a-1.js", "export {}"],
+      ["a-2.js", "export {}"],
+    ]);
+    expect(() => nameByContent(twins)).toThrow("two files");
+  });
+});
 
 describe("the dashboard", () => {
   test("is at / for anybody, under a policy that allows no inline script and nobody but us", async () => {
@@ -67,6 +103,19 @@ describe("the dashboard", () => {
     }
   });
 
+  test("names every file by the hash of its content, because a file that is kept for ever must never change", async () => {
+    const assets = await listAssets();
+    const scripts = assets.filter((path) => path.endsWith(".js"));
+    const texts = await Promise.all(scripts.map(async (path) => (await ask(path)).text()));
+    const mentioned = texts.join("").matchAll(/"(\/assets\/[^"]+)"/g);
+    const all = new Set([...assets, ...Array.from(mentioned, ([, path = ""]) => path)]);
+    expect(all.size).toBeGreaterThan(assets.length);
+    for (const path of all) {
+      const hash = new Bun.CryptoHasher("sha256").update(await (await ask(path)).bytes()).digest("hex");
+      expect(path).toContain(`-${hash.slice(0, 16)}.`);
+    }
+  });
+
   test("answers HEAD, refuses other methods, and serves no file that the build has not listed", async () => {
     expect((await ask("/", { method: "HEAD" })).status).toBe(200);
     expect((await ask("/", { method: "POST" })).status).toBe(405);
@@ -93,7 +142,7 @@ describe("the dashboard", () => {
     const main = await (await ask(entry)).text();
     const scripts = assets.filter((path) => path.endsWith(".js") && path !== entry);
     expect(new Set(listImports(main))).toEqual(new Set(scripts));
-    const views = Array.from(main.matchAll(/\bimportLate\("([^"]+)"\)/g), ([, path = ""]) => path);
+    const views = Array.from(main.matchAll(/\bimportLazy\("([^"]+)"\)/g), ([, path = ""]) => path);
     expect(views.length).toBeGreaterThanOrEqual(2);
     for (const path of views) {
       const imports = listImports(await (await ask(path)).text());

@@ -1,4 +1,4 @@
-// The type of a translation: every key of the English text, and for plurals the forms that Russian has beside.
+// The type of a translation: every key of the English texts, and the additional plural forms of Russian.
 
 type PluralForms<K> = K extends `${infer Base}_other` ? `${Base}_few` | `${Base}_many` : never;
 

@@ -1,25 +1,25 @@
-// Copies a text, and says so.
+// A button that copies a text and shows whether that worked.
 import { ActionIcon, Text } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { copyText } from "../state/copy-text.ts";
 import { Icon } from "./icon.tsx";
 
-const SAID_FOR_MS = 1_500;
-/** Bad news is read more slowly. */
-const FAILURE_SAID_FOR_MS = 6_000;
+const FEEDBACK_MS = 1_500;
+/** A failure is shown for longer, because it has to be read. */
+const FAILURE_FEEDBACK_MS = 6_000;
 
-/** `label` names what is copied, for those who do not see the place of the button. */
+/** `label` tells screen reader users what is copied. */
 export function CopyButton({ value, label }: { readonly value: string; readonly label?: string }) {
   const { t } = useTranslation("shell");
   const [isCopied, setCopied] = useState<boolean>();
   const text = t(isCopied === undefined ? "copy" : isCopied ? "copied" : "notCopied");
   useEffect(() => {
     if (isCopied === undefined) return;
-    const timer = setTimeout(() => setCopied(undefined), isCopied ? SAID_FOR_MS : FAILURE_SAID_FOR_MS);
+    const timer = setTimeout(() => setCopied(undefined), isCopied ? FEEDBACK_MS : FAILURE_FEEDBACK_MS);
     return () => clearTimeout(timer);
   }, [isCopied]);
-  // A title, no Tooltip: tables have hundreds of these, and a Tooltip costs more than the rest of a row.
+  // A title and not a Tooltip: tables have hundreds of these buttons, and a Tooltip is slower than the rest of a row.
   return (
     <>
       <ActionIcon

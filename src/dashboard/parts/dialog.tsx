@@ -1,4 +1,4 @@
-// Dialogs: one that holds anything, and one that asks before something is done that cannot be undone.
+// Dialogs: a general one, and one that asks for confirmation before something that cannot be undone.
 import { Box, Button, Group, Modal, Stack, useMatches } from "@mantine/core";
 import {
   type ComponentProps,
@@ -20,7 +20,7 @@ export type DialogState<T> = {
   readonly close: () => void;
 };
 
-/** What a dialog is about stays while it fades away, so that nothing jumps. */
+/** The item stays set while a closed dialog fades out, so that its content does not jump. */
 export function useDialog<T>(): DialogState<T> {
   const [state, setState] = useState<{ item: T | undefined; isOpen: boolean; opening: number }>({
     item: undefined,
@@ -36,14 +36,14 @@ export function useDialog<T>(): DialogState<T> {
 }
 
 /**
- * Its children are made anew each time it opens, and once something was entered in a form of theirs, it closes by its
- * buttons only. On a phone a large one fills the screen.
+ * The children are mounted again each time the dialog opens. Once the user has entered something in a form, only the
+ * buttons close the dialog. On a phone a large dialog fills the screen.
  */
 export function Dialog<T>(props: {
   readonly state: DialogState<T>;
   readonly title: ReactNode;
   readonly isLarge?: boolean;
-  /** It closes by its buttons only, because what it shows is gone with it. */
+  /** Only the buttons close it, because its content cannot be shown again. */
   readonly isSticky?: boolean;
   readonly children: (item: T) => ReactNode;
 }) {
@@ -51,7 +51,7 @@ export function Dialog<T>(props: {
   const { state, isLarge = false } = props;
   const [filledAt, setFilledAt] = useState<number>();
   const isSticky = props.isSticky || filledAt === state.opening;
-  const note = ({ type, target }: SyntheticEvent) => {
+  const markAsFilled = ({ type, target }: SyntheticEvent) => {
     const isEntry = target instanceof Element && target.closest(type === "click" ? "form button" : "form");
     if (isEntry) setFilledAt(state.opening);
   };
@@ -68,21 +68,21 @@ export function Dialog<T>(props: {
       closeButtonProps={{ "aria-label": t("close") }}
       styles={{ title: { fontWeight: 650, fontSize: "1.15rem", overflowWrap: "anywhere" } }}
     >
-      <Box onChange={note} onClick={note} inert={!state.isOpen}>
+      <Box onChange={markAsFilled} onClick={markAsFilled} inert={!state.isOpen}>
         <Fragment key={state.opening}>{state.item !== undefined && props.children(state.item)}</Fragment>
       </Box>
     </Modal>
   );
 }
 
-/** What stands at the end of every dialog that does something. */
+/** The buttons at the end of every dialog that changes something. */
 export function DialogButtons(props: {
   readonly label: string;
   readonly onCancel: () => void;
   readonly isRunning?: boolean;
   readonly isDangerous?: boolean;
   readonly isDisabled?: boolean;
-  /** Without it, the button submits the form around it. */
+  /** Without it, the button submits the surrounding form. */
   readonly onConfirm?: () => void;
 }) {
   const { t } = useTranslation("shell");
@@ -98,7 +98,7 @@ export function DialogButtons(props: {
         loading={isRunning}
         disabled={isDisabled}
         {...(onConfirm && { onClick: onConfirm })}
-        // Mantine switches a button off while it loads, and the focus would fall out of the dialog.
+        // Mantine disables a loading button; the focus would then leave the dialog.
         renderRoot={(given: ComponentProps<"button">) => (
           <button {...given} disabled={isDisabled} aria-disabled={isRunning || undefined} />
         )}
@@ -128,7 +128,7 @@ export function ConfirmDialog<T>(props: {
             isDangerous
             onCancel={state.close}
             onConfirm={() => {
-              // The second of two quick taps comes before the first has closed anything.
+              // The second tap of a double tap comes before the dialog has closed.
               if (confirmedAt.current === state.opening) return;
               confirmedAt.current = state.opening;
               state.close();

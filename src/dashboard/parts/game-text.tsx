@@ -1,53 +1,53 @@
-// Text that somebody in the game has chosen: shown as it is, kept apart from the text around it, and cut when it is long.
-// Characters that cannot be seen are shown as their number, so that no two different names look the same.
+// Untrusted text from the game: shown unchanged, isolated from the text around it, and cut when it is long. Invisible
+// characters are shown as their code point, so that two different names never look the same.
 import { Box, Group, Popover, UnstyledButton } from "@mantine/core";
 import { Fragment } from "react";
 import { useTranslation } from "react-i18next";
 import { CopyButton } from "./copy-button.tsx";
 
 const SHOWN_MAX = 48;
-/** Nobody reads more; the copy button gives all of it. */
+/** The copy button copies all of a longer text. */
 const WHOLE_MAX = 20_000;
-/** Control and format characters, and letters without a shape. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]/u;
+/** Control and format characters, and letters without a glyph. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]/u;
 const JOINERS = new Set(["\u200c", "\u200d"]);
-/** After these a joiner has a meaning: emoji that belong together, and scripts whose letters join. */
+/** A joiner has a meaning after these: emoji sequences, and scripts whose letters join. */
 const JOINS =
   /\ufe0f|[\p{Extended_Pictographic}\p{Emoji_Modifier}]|(?![\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}])[\p{L}\p{M}]/u;
 
-export type TextPiece = { readonly text: string; readonly isUnseen: boolean };
+export type TextPiece = { readonly text: string; readonly isInvisible: boolean };
 
-/** Splits a text into what can be seen and the numbers of what cannot. */
-export function splitUnseen(text: string): readonly TextPiece[] {
-  const pieces: { text: string; isUnseen: boolean }[] = [];
+/** Splits a text into visible pieces and the code points of invisible characters. */
+export function splitInvisible(text: string): readonly TextPiece[] {
+  const pieces: { text: string; isInvisible: boolean }[] = [];
   let before = "";
   for (const character of text) {
-    const isUnseen = UNSEEN.test(character) && !(JOINERS.has(character) && JOINS.test(before));
+    const isInvisible = INVISIBLE.test(character) && !(JOINERS.has(character) && JOINS.test(before));
     const last = pieces.at(-1);
-    if (isUnseen) pieces.push({ text: hexOf(character), isUnseen });
-    else if (last && !last.isUnseen) last.text += character;
-    else pieces.push({ text: character, isUnseen });
+    if (isInvisible) pieces.push({ text: writeCodePoint(character), isInvisible });
+    else if (last && !last.isInvisible) last.text += character;
+    else pieces.push({ text: character, isInvisible });
     before = character;
   }
   return pieces;
 }
 
-/** For titles, which hold nothing but text. */
-export function writeUnseen(text: string): string {
-  return splitUnseen(text)
-    .map(({ text: piece, isUnseen }) => (isUnseen ? `[${piece}]` : piece))
+/** Writes invisible characters as `[200B]`, for attributes and titles, which can only hold text. */
+export function markInvisible(text: string): string {
+  return splitInvisible(text)
+    .map(({ text: piece, isInvisible }) => (isInvisible ? `[${piece}]` : piece))
     .join("");
 }
 
-/** The first characters, none of them torn in two, and whether that is not all. */
+/** The first `max` characters, without splitting a surrogate pair, and whether the text was longer. */
 export function cutText(text: string, max: number): { readonly text: string; readonly isCut: boolean } {
-  // Two units a character at most.
+  // A character has at most two UTF-16 units.
   const characters = Array.from(text.slice(0, 2 * max + 2));
   const isCut = characters.length > max;
   return { text: isCut ? characters.slice(0, max).join("") : text, isCut };
 }
 
-function hexOf(character: string): string {
+function writeCodePoint(character: string): string {
   return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
 }
 
@@ -89,12 +89,12 @@ export function GameText(props: { readonly text: string; readonly max?: number; 
   );
 }
 
-/** The same marks, for a place with room for one line only. */
+/** Text with invisible characters marked, neither cut nor isolated. */
 export function MarkedText({ text }: { readonly text: string }) {
-  return splitUnseen(text).map(({ text: piece, isUnseen }, index) =>
-    isUnseen ? (
-      // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no name but their place
-      <span key={index} className="unseen" title={`U+${piece}`}>
+  return splitInvisible(text).map(({ text: piece, isInvisible }, index) =>
+    isInvisible ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: pieces are identified by their position
+      <span key={index} className="invisible-character" title={`U+${piece}`}>
         {piece}
       </span>
     ) : (

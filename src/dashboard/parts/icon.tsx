@@ -1,4 +1,4 @@
-// The page's icons: strokes on a grid of 24, for decoration beside a text or inside a button with a name.
+// The icons of the page, as strokes on a 24 by 24 grid. They are decoration: a text or an aria-label is always beside them.
 
 const PATHS = {
   gate: "M4 21V10l8-6 8 6v11h-5v-6a3 3 0 0 0-6 0v6z",

@@ -1,4 +1,4 @@
-// A moment of the game: in the reader's zone to the second, and how long ago that was.
+// Shows a time of the game in the user's time zone, and how long ago it was.
 import { Text } from "@mantine/core";
 import { createContext, type ReactNode, useContext, useMemo } from "react";
 import { useTranslation } from "react-i18next";
@@ -6,7 +6,7 @@ import { findRegion } from "../state/region.ts";
 import { useFormat } from "../state/use-format.ts";
 import { useNow } from "../state/use-now.ts";
 
-/** The last moment that a Date can be. */
+/** The largest time that a Date can hold. */
 const DATE_MAX_MS = 8.64e15;
 const MINUTE = 60;
 const HOUR = 3_600;
@@ -14,20 +14,20 @@ const DAY = 86_400;
 /** Often enough for "3 min. ago". */
 const TICK_MS = 10_000;
 
-const Now = createContext<number | undefined>(undefined);
+const NowContext = createContext<number | undefined>(undefined);
 
-/** Around a view with moments: they grow older together, and nothing else is drawn again for it. */
+/** Updates all moments of a view together, without rendering anything else again. */
 export function NowProvider({ children }: { readonly children: ReactNode }) {
-  return <Now value={useNow(TICK_MS)}>{children}</Now>;
+  return <NowContext value={useNow(TICK_MS)}>{children}</NowContext>;
 }
 
 export function useSharedNow(): number {
-  const now = useContext(Now);
+  const now = useContext(NowContext);
   if (now === undefined) throw new Error("there is no NowProvider around this component");
   return now;
 }
 
-/** Epoch milliseconds of the game's seconds; undefined when that is no moment. */
+/** Converts the game's epoch seconds to milliseconds; undefined when that is not a valid time. */
 export function toMs(seconds: unknown): number | undefined {
   const ms = typeof seconds === "number" ? seconds * 1000 : Number.NaN;
   return Math.abs(ms) <= DATE_MAX_MS ? ms : undefined;
@@ -38,7 +38,7 @@ export function useRelativeTime(): (ms: number, now: number) => string {
   return useMemo(() => {
     const format = new Intl.RelativeTimeFormat(findRegion(language), { numeric: "auto", style: "short" });
     return (ms, now) => {
-      // The game's clock may be ahead of ours: nothing is said to be in the future for a few seconds.
+      // The game's clock may be a few seconds ahead: a time in the future is shown as now.
       const seconds = Math.min(0, Math.round((ms - now) / 1000));
       if (seconds > -MINUTE) return format.format(seconds, "second");
       if (seconds > -HOUR) return format.format(Math.round(seconds / MINUTE), "minute");
@@ -50,7 +50,7 @@ export function useRelativeTime(): (ms: number, now: number) => string {
 
 export function Moment(props: {
   readonly seconds: unknown;
-  /** Leaves the date out, where it stands above. */
+  /** Leaves out the date, because a heading shows it. */
   readonly isTimeOnly?: boolean;
 }) {
   const { t } = useTranslation("table");

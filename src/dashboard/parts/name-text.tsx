@@ -1,33 +1,33 @@
-// Names that somebody has given to servers and keys, shown as `GameText` shows those from the game: alone, and inside a
-// sentence.
+// Shows names of servers and keys like `GameText` shows names from the game: alone, or inside a sentence.
 import { Fragment } from "react";
-import { GameText, writeUnseen } from "./game-text.tsx";
+import { GameText, markInvisible } from "./game-text.tsx";
 
-/** As long as a name or a label may be. */
+/** The maximum length of a name or a label. */
 const NAME_MAX = 100;
-const PLACE = "\ue000";
+/** Marks the placeholders; a character for private use, which no translation contains. */
+const MARK = "\ue000";
 
 export function NameText({ text, max = NAME_MAX }: { readonly text: string; readonly max?: number }) {
   return <GameText text={text} max={max} />;
 }
 
-/** `write` gets a placeholder for each name, and returns the sentence. */
+/** `write` gets a placeholder for each name and returns the sentence. */
 export function NamedSentence(props: {
   readonly names: readonly string[];
   readonly write: (...places: string[]) => string;
   readonly max?: number;
 }) {
   const { names, write, max = NAME_MAX } = props;
-  const sentence = write(...names.map((_, index) => `${PLACE}${index}${PLACE}`));
-  return sentence.split(PLACE).map((piece, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no name but their place
+  const sentence = write(...names.map((_, index) => `${MARK}${index}${MARK}`));
+  return sentence.split(MARK).map((piece, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: pieces are identified by their position
     <Fragment key={index}>
       {index % 2 === 0 ? piece : <NameText text={names[Number(piece)] ?? ""} max={max} />}
     </Fragment>
   ));
 }
 
-/** Whether somebody who sees the name can type it: each character is seen, and no space is a special one or doubled. */
+/** Whether a user can type the name they see: no invisible characters, no special or repeated spaces. */
 export function isTypeable(name: string): boolean {
-  return writeUnseen(name) === name && name.trim().split(/\s+/).join(" ") === name.trim();
+  return markInvisible(name) === name && name.trim().split(/\s+/).join(" ") === name.trim();
 }

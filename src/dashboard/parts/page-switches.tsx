@@ -1,4 +1,4 @@
-// The switches that every page has: language, and light or dark.
+// The switches for the language and for light or dark colours.
 import {
   ActionIcon,
   Group,

@@ -1,10 +1,10 @@
-// A player as the game names them: the name and the id apart, each to be copied.
+// Shows the name and the id of a player, each with a copy button.
 import { Group, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { CopyButton } from "./copy-button.tsx";
 import { cutText, GameText } from "./game-text.tsx";
 
-/** How much of a name is read out with a button. */
+/** How much of a name is in the label of its copy button. */
 const SPOKEN_MAX = 30;
 
 export function CopyableText(props: {
@@ -28,11 +28,11 @@ export function CopyableText(props: {
   );
 }
 
-/** On one line, as in a sentence. */
+/** Name and id on one line. */
 export function PlayerName(props: {
   readonly name: string;
   readonly id: string | undefined;
-  /** What is said of somebody without a name. */
+  /** Shown when there is no name. */
   readonly unknown?: string;
 }) {
   const { t } = useTranslation("table");

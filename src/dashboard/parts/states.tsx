@@ -1,4 +1,4 @@
-// What a view shows when it has nothing, or nothing new, to show: empty, loading, failed, limited, blocked, offline.
+// What a view shows when it has no data, or no new data: empty, loading, failed, limited, blocked, offline.
 import { Alert, Button, Center, Loader, Stack, Text, ThemeIcon, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
@@ -9,12 +9,12 @@ import type { Condition } from "../state/server-poll.ts";
 import { useFormat } from "../state/use-format.ts";
 import { useNow } from "../state/use-now.ts";
 import type { ServerView } from "../state/use-server-state.tsx";
-import { useGameTrouble } from "./game-words.ts";
+import { useGameErrorText } from "./game-error-text.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
-type Trouble = Exclude<Condition, "loading" | "ok" | "stale">;
+type Problem = Exclude<Condition, "loading" | "ok" | "stale">;
 
-const ICONS: Readonly<Record<Trouble, IconName>> = {
+const ICONS: Readonly<Record<Problem, IconName>> = {
   offline: "servers",
   "game-error": "warning",
   limited: "live",
@@ -61,7 +61,7 @@ export function LoadingState() {
   );
 }
 
-/** There is nothing, and that is no fault. `title` says what there is none of. */
+/** There is no data, and that is not an error. `title` says what there is none of. */
 export function EmptyState({ title, children }: { readonly title?: string; readonly children?: ReactNode }) {
   const { t } = useTranslation("status");
   return (
@@ -71,7 +71,7 @@ export function EmptyState({ title, children }: { readonly title?: string; reado
   );
 }
 
-/** A request of the operator's part, or a command, that did not work. */
+/** A failed request of an operator's view or of the command list. */
 export function FailedState({ error, onRetry }: { readonly error: ApiError; readonly onRetry?: () => void }) {
   const { t } = useTranslation(["status", "shell"]);
   const isUnreachable = error.code === 0;
@@ -92,11 +92,11 @@ export function FailedState({ error, onRetry }: { readonly error: ApiError; read
   );
 }
 
-/** The sentence that belongs to a condition; the game's own words are shown as text. */
-function useTroubleText(view: ServerView, now: number): string {
+/** The sentence for a condition. */
+function useProblemText(view: ServerView, now: number): string {
   const { t } = useTranslation("status");
   const format = useFormat();
-  const describeGame = useGameTrouble();
+  const describeGame = useGameErrorText();
   const { condition, error, retryAt } = view;
   const age = format.duration((retryAt ?? now) - now);
   const code = error?.code ?? 0;
@@ -107,9 +107,9 @@ function useTroubleText(view: ServerView, now: number): string {
   return condition === "offline" ? t("text.offline") : t("text.unreachable");
 }
 
-function TroubleState({ view, condition }: { readonly view: ServerView; readonly condition: Trouble }) {
+function ProblemState({ view, condition }: { readonly view: ServerView; readonly condition: Problem }) {
   const { t } = useTranslation("status");
-  const text = useTroubleText(view, useNow());
+  const text = useProblemText(view, useNow());
   return (
     <Notice icon={ICONS[condition]} title={t(`title.${condition}`)}>
       {text}
@@ -117,9 +117,9 @@ function TroubleState({ view, condition }: { readonly view: ServerView; readonly
   );
 }
 
-function TroubleBanner({ view, condition }: { readonly view: ServerView; readonly condition: Trouble }) {
+function ProblemBanner({ view, condition }: { readonly view: ServerView; readonly condition: Problem }) {
   const { t } = useTranslation("status");
-  const text = useTroubleText(view, useNow());
+  const text = useProblemText(view, useNow());
   return (
     <Alert color="orange" title={t(`title.${condition}`)} icon={<Icon name={ICONS[condition]} />}>
       <Text size="sm" className="untrusted">
@@ -130,7 +130,7 @@ function TroubleBanner({ view, condition }: { readonly view: ServerView; readonl
   );
 }
 
-export function ForbiddenNote({ sections }: { readonly sections: readonly Section[] }) {
+export function ForbiddenNotice({ sections }: { readonly sections: readonly Section[] }) {
   const { t } = useTranslation("status");
   if (sections.length === 0) return null;
   const names = sections.map((name) => t(`sections.${name}`)).join(", ");
@@ -142,8 +142,8 @@ export function ForbiddenNote({ sections }: { readonly sections: readonly Sectio
 }
 
 /**
- * Shows its children with the last good state, under a banner when there is no newer one; without any state, what is
- * the matter. Views start with this and think of the good case only.
+ * Shows its children with the last good state, under a banner when the last poll failed. Without any state it shows the
+ * problem instead. Views are wrapped in this, so that they only handle the good case.
  */
 export function ServerStateGate(props: {
   readonly view: ServerView;
@@ -151,14 +151,14 @@ export function ServerStateGate(props: {
 }) {
   const { view, children } = props;
   const { condition, state } = view;
-  const trouble =
+  const problem =
     condition === "loading" || condition === "ok" || condition === "stale" ? undefined : condition;
-  if (!state) return trouble ? <TroubleState view={view} condition={trouble} /> : <LoadingState />;
+  if (!state) return problem ? <ProblemState view={view} condition={problem} /> : <LoadingState />;
   return (
     <Stack gap="md">
-      {trouble && <TroubleBanner view={view} condition={trouble} />}
-      <ForbiddenNote sections={view.missing} />
-      {view.isComplete ? children(state) : !trouble && <LoadingState />}
+      {problem && <ProblemBanner view={view} condition={problem} />}
+      <ForbiddenNotice sections={view.missing} />
+      {view.isComplete ? children(state) : !problem && <LoadingState />}
     </Stack>
   );
 }

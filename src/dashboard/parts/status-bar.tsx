@@ -1,14 +1,14 @@
-// How fresh the data is, honestly: its age, what the game API says, what is left of the limit.
+// Shows how fresh the data is: its age, the error of the game API, and what is left of the limit.
 import { ActionIcon, Group, Text, Tooltip } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { type Condition, judgeAge } from "../state/server-poll.ts";
 import { useFormat } from "../state/use-format.ts";
 import { useNow } from "../state/use-now.ts";
 import { useServerState } from "../state/use-server-state.tsx";
-import { useGameTrouble } from "./game-words.ts";
+import { useGameErrorText } from "./game-error-text.ts";
 import { Icon } from "./icon.tsx";
 
-const DOTS: Readonly<Record<Condition, string>> = {
+const DOT_COLOURS: Readonly<Record<Condition, string>> = {
   loading: "gray-5",
   ok: "teal-6",
   stale: "yellow-6",
@@ -23,22 +23,22 @@ const DOTS: Readonly<Record<Condition, string>> = {
 export function StatusBar() {
   const { t } = useTranslation("status");
   const format = useFormat();
-  const describeGame = useGameTrouble();
+  const describeGame = useGameErrorText();
   const now = useNow();
   const view = useServerState();
-  const { dataAt, error, limit, isSlowed, retryAt, refresh, isAsking } = view;
+  const { dataAt, error, limit, isSlowed, retryAt, refresh, isFetching } = view;
   const condition =
     view.condition === "ok" || view.condition === "stale"
       ? judgeAge({ ...view, condition: "ok" }, now)
       : view.condition;
   const isWaiting = retryAt !== undefined && retryAt > now;
-  // A block may be lifted and Gatehouse be back at any moment; a limit comes back when it was said to.
-  const isInVain = isWaiting && condition !== "blocked" && condition !== "unreachable";
+  // A block can be lifted early and Gatehouse can be back any time, but a used up limit only comes back at its reset.
+  const isPointless = isWaiting && condition !== "blocked" && condition !== "unreachable";
   return (
     <Group component="section" aria-label={t("label")} gap="xs" wrap="wrap" className="numbers">
       <span
         className="status-dot"
-        style={{ background: `var(--mantine-color-${DOTS[condition]})` }}
+        style={{ background: `var(--mantine-color-${DOT_COLOURS[condition]})` }}
         aria-hidden
       />
       <Text size="sm" fw={600} role="status">
@@ -70,9 +70,9 @@ export function StatusBar() {
           aria-label={t("refresh")}
           onClick={refresh}
           size="md"
-          data-disabled={isInVain}
-          aria-disabled={isInVain}
-          aria-busy={isAsking}
+          data-disabled={isPointless}
+          aria-disabled={isPointless}
+          aria-busy={isFetching}
         >
           <Icon name="refresh" size={16} />
         </ActionIcon>

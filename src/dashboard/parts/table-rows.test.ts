@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { cutText, splitUnseen } from "./game-text.tsx";
-import { chooseRows, createSearch, listOptions, nameRows, sortRows } from "./table-rows.ts";
+import { cutText, splitInvisible } from "./game-text.tsx";
+import { createSearch, filterRows, keyRows, listOptions, sortRows } from "./table-rows.ts";
 
 type Row = { readonly name?: string; readonly count?: number };
 const COLUMNS = [
@@ -18,7 +18,7 @@ describe("sorting", () => {
       "en",
     ).map(({ name }) => name);
 
-  test("blanks come last in either order", () => {
+  test("blanks come last in both orders", () => {
     expect(sortNames(["b", undefined, "a", ""])).toEqual(["a", "b", undefined, ""]);
     expect(sortNames(["b", undefined, "a", ""], true)).toEqual(["b", "a", undefined, ""]);
   });
@@ -32,7 +32,7 @@ describe("sorting", () => {
     ]);
   });
 
-  test("numbers are compared as numbers, and what is given is not changed", () => {
+  test("numbers are compared as numbers, and the given rows are not changed", () => {
     const rows = [{ count: 10 }, { count: 9 }, { count: Number.NaN }];
     const sorted = sortRows(rows, COLUMNS, { column: "count", isDescending: false }, "en");
     expect(sorted.map(({ count }) => count)).toEqual([9, 10, Number.NaN]);
@@ -41,23 +41,23 @@ describe("sorting", () => {
 });
 
 describe("searching", () => {
-  test("every word must be there, in any column and order, whatever its case and accents", () => {
+  test("every word must match, in any column and order, with any case and accents", () => {
     const matches = createSearch("  ÉLAN 7 ");
     expect(matches(() => ["elan", 17])).toBe(true);
     expect(matches(() => ["elan", undefined])).toBe(false);
     expect(createSearch("  ")(() => [])).toBe(true);
   });
 
-  test("a choice and a search narrow together", () => {
+  test("a filter and a search are combined", () => {
     const rows = [
       { name: "a", count: 1 },
       { name: "b", count: 1 },
       { name: "a", count: 2 },
     ];
-    expect(chooseRows(rows, COLUMNS, [TEAM], { team: "a" }, "2")).toEqual([{ name: "a", count: 2 }]);
+    expect(filterRows(rows, COLUMNS, [TEAM], { team: "a" }, "2")).toEqual([{ name: "a", count: 2 }]);
   });
 
-  test("an option that nobody has any more can still be seen and left", () => {
+  test("the current option stays in the list when no row has it any more", () => {
     expect(listOptions([{ name: "b" }, { name: "a" }, {}, { name: "b" }], TEAM, "gone")).toEqual([
       "a",
       "b",
@@ -65,14 +65,14 @@ describe("searching", () => {
     ]);
   });
 
-  test("there is a ceiling on options", () => {
+  test("there are at most fifty options", () => {
     const rows = Array.from({ length: 200 }, (_, index) => ({ name: `team ${index}` }));
     expect(listOptions(rows, TEAM, "")).toHaveLength(50);
   });
 });
 
-test("rows that call themselves the same get different keys", () => {
-  const keys = nameRows(["x", "x", "y"], (row) => row).map(({ key }) => key);
+test("rows with the same name get different keys", () => {
+  const keys = keyRows(["x", "x", "y"], (row) => row).map(({ key }) => key);
   expect(new Set(keys).size).toBe(3);
 });
 
@@ -83,19 +83,19 @@ describe("text from the game", () => {
     expect(cutText("a".repeat(100_000), 3)).toEqual({ text: "aaa", isCut: true });
   });
 
-  test("shows the number of what cannot be seen", () => {
-    expect(splitUnseen("a\u202eb\u200b")).toEqual([
-      { text: "a", isUnseen: false },
-      { text: "202E", isUnseen: true },
-      { text: "b", isUnseen: false },
-      { text: "200B", isUnseen: true },
+  test("shows the code points of invisible characters", () => {
+    expect(splitInvisible("a\u202eb\u200b")).toEqual([
+      { text: "a", isInvisible: false },
+      { text: "202E", isInvisible: true },
+      { text: "b", isInvisible: false },
+      { text: "200B", isInvisible: true },
     ]);
-    expect(splitUnseen("Ad\u200dmin").map(({ isUnseen }) => isUnseen)).toEqual([false, true, false]);
+    expect(splitInvisible("Ad\u200dmin").map(({ isInvisible }) => isInvisible)).toEqual([false, true, false]);
   });
 
-  test("leaves joiners where they have a meaning", () => {
+  test("keeps joiners where they have a meaning", () => {
     for (const text of ["👨\u200d👩\u200d👧", "می\u200cخواهم", "क्\u200dष"]) {
-      expect(splitUnseen(text)).toEqual([{ text, isUnseen: false }]);
+      expect(splitInvisible(text)).toEqual([{ text, isInvisible: false }]);
     }
   });
 });

@@ -1,12 +1,12 @@
-// How the rows of a table are found and ordered: pure, so that it can be tested without a page.
+// Filters, searches and sorts the rows of a table. Pure.
 
 export type Column<Row> = {
   readonly id: string;
-  /** What the column is sorted and searched by; undefined and "" come last in either order. */
+  /** The value to sort and search by; undefined and "" come last in both orders. */
   readonly readValue: (row: Row) => string | number | undefined;
 };
 
-export type Choice<Row> = {
+export type Filter<Row> = {
   readonly id: string;
   readonly readValue: (row: Row) => string | undefined;
 };
@@ -14,27 +14,27 @@ export type Choice<Row> = {
 export type Sorting = { readonly column: string; readonly isDescending: boolean };
 
 const OPTIONS_MAX = 50;
-/** A name of ten thousand characters is found by its beginning. */
+/** Only the beginning of a longer text is searched. */
 const SEARCHED_MAX = 1_000;
 
-/** Those that have every chosen option and every word of the search, in any column. */
-export function chooseRows<Row>(
+/** The rows that have every selected option and, in any column, every word of the search. */
+export function filterRows<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  choices: readonly Choice<Row>[],
-  chosen: Readonly<Record<string, string>>,
+  filters: readonly Filter<Row>[],
+  selected: Readonly<Record<string, string>>,
   search: string,
 ): readonly Row[] {
-  const wanted = choices.filter(({ id }) => (chosen[id] ?? "") !== "");
+  const active = filters.filter(({ id }) => (selected[id] ?? "") !== "");
   const matches = createSearch(search);
   return rows.filter(
     (row) =>
-      wanted.every(({ id, readValue }) => readValue(row) === chosen[id]) &&
+      active.every(({ id, readValue }) => readValue(row) === selected[id]) &&
       matches(() => columns.map(({ readValue }) => readValue(row))),
   );
 }
 
-/** Case, width and accents of letters do not matter. */
+/** Ignores the case, width and accents of letters. */
 export function createSearch(
   search: string,
 ): (listTexts: () => readonly (string | number | undefined)[]) => boolean {
@@ -77,10 +77,10 @@ function blankToUndefined(value: string | number | undefined): string | number |
   return value === "" || Number.isNaN(value) ? undefined : value;
 }
 
-/** What there is to choose from. `current` stays, even when no row has it any more. */
+/** The options of a filter. `current` stays an option even when no row has it any more. */
 export function listOptions<Row>(
   rows: readonly Row[],
-  { readValue }: Choice<Row>,
+  { readValue }: Filter<Row>,
   current: string,
 ): readonly string[] {
   const options = new Set<string>();
@@ -92,8 +92,8 @@ export function listOptions<Row>(
   return current === "" || listed.includes(current) ? listed : [...listed, current];
 }
 
-/** A key for each row: two rows that call themselves the same get different ones. */
-export function nameRows<Row>(
+/** Gives each row a unique React key, also when `keyOf` returns the same text for two rows. */
+export function keyRows<Row>(
   rows: readonly Row[],
   keyOf: (row: Row) => string,
 ): readonly { readonly key: string; readonly row: Row }[] {

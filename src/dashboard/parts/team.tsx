@@ -1,18 +1,18 @@
-// A team: its name in the reader's language, and its colour as a dot that only repeats the name.
+// Shows a team: its name in the user's language, and its colour as a dot.
 import { Group, Text, useComputedColorScheme } from "@mantine/core";
 import { useCallback } from "react";
 import { useTranslation } from "react-i18next";
 import { isTeam, teamColour } from "../team-colours.ts";
 import { GameText } from "./game-text.tsx";
 
-/** Teams that the page does not know keep the name that the game gives them. */
+/** An unknown team keeps the name that the game gives it. */
 export function useTeamName(): (team: string | undefined) => string {
   const { t } = useTranslation("map");
   return useCallback((team) => (!team ? t("facts.noTeam") : isTeam(team) ? t(`teams.${team}`) : team), [t]);
 }
 
-/** What a team is sorted and searched by: the name that is shown, then the game's own, which players know better. */
-export function useTeamWords(): (team: string | undefined) => string | undefined {
+/** The text to sort and search a team by: the name that is shown, then the name of the game, which players know too. */
+export function useTeamSearchText(): (team: string | undefined) => string | undefined {
   const nameOf = useTeamName();
   return useCallback(
     (team) => {
@@ -40,7 +40,7 @@ export function TeamLabel({ team }: { readonly team: string | undefined }) {
   );
 }
 
-/** In a table: cut when it is long, with what cannot be seen made visible. */
+/** For tables: long names are cut and invisible characters are marked. */
 export function TeamName({ team }: { readonly team: string }) {
   const nameOf = useTeamName();
   const scheme = useComputedColorScheme("light");

@@ -1,4 +1,4 @@
-// The top of every view: its heading, one sentence, and what may be done here.
+// The layout of every view: heading, summary, action buttons, content.
 import { Box, Group, Stack, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 

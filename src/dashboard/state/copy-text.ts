@@ -1,28 +1,28 @@
-// Copies a text, also where the page is not a secure context and the browser gives it no clipboard.
+// Copies a text to the clipboard, also on a page without TLS, where the browser offers no clipboard API.
 
-/** Whether it worked. */
+/** Returns whether the text was copied. */
 export async function copyText(text: string): Promise<boolean> {
   try {
-    // Absent on plain http that is not localhost, whatever its type says.
+    // Undefined over plain HTTP, except on localhost, although its type says otherwise.
     const clipboard: Clipboard | undefined = navigator.clipboard;
     if (clipboard) {
       await clipboard.writeText(text);
       return true;
     }
   } catch {
-    // Not allowed to: the old way may still be.
+    // Forbidden; document.execCommand may still be allowed.
   }
-  return copySelected(text);
+  return copyWithSelection(text);
 }
 
-function copySelected(text: string): boolean {
+function copyWithSelection(text: string): boolean {
   const focused = document.activeElement;
   const area = document.createElement("textarea");
   area.value = text;
   area.readOnly = true;
   area.style.position = "fixed";
   area.style.opacity = "0";
-  // Beside what has the focus, not at the end of the page: a dialog takes a focus outside of it back at once.
+  // The text area must be next to the focused element: a dialog does not let the focus leave it.
   (focused?.parentElement ?? document.body).append(area);
   try {
     area.select();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { findRegion } from "./region.ts";
 
-describe("the region that times and numbers are written for", () => {
+describe("the locale of times and numbers", () => {
   test.each([
     ["en", ["en-GB", "en"], "en-GB"],
     ["en", ["ru-RU", "en-AU", "en-US"], "en-AU"],
@@ -11,11 +11,11 @@ describe("the region that times and numbers are written for", () => {
     ["en", [], "en"],
     ["en", ["en-US@posix"], "en"],
     ["ru", ["C", "en-GB"], "ru-GB"],
-  ] as const)("of %p for %p is %p", (language, preferred, region) => {
+  ] as const)("for the language %p and the browser's %p is %p", (language, preferred, region) => {
     expect(findRegion(language, preferred)).toBe(region);
   });
 
-  test("has its own hours and days", () => {
+  test("decides how hours and days are written", () => {
     const write = (...preferred: string[]) =>
       new Intl.DateTimeFormat(findRegion("en", preferred), {
         dateStyle: "medium",

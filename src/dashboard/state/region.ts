@@ -1,6 +1,6 @@
-// Whose habits of writing times and numbers the page follows: the reader's region's, in the language of the page.
+// Finds the locale for times and numbers: the language of the page with the region of the user.
 
-/** The browser's own locale of that language; failing that, the language as it is written where the reader lives. */
+/** The browser's first locale in that language, or else the language with the region of the browser's first locale. */
 export function findRegion(
   language: string,
   preferred: readonly string[] = globalThis.navigator?.languages ?? [],
@@ -12,7 +12,7 @@ export function findRegion(
   return region === undefined ? language : `${language}-${region}`;
 }
 
-/** Some systems name theirs in a way that nothing else understands: "en-US@posix". */
+/** Some systems report a locale that Intl does not accept, such as "en-US@posix". */
 function isLocale(name: string): boolean {
   try {
     return Intl.getCanonicalLocales(name).length === 1;

@@ -1,4 +1,4 @@
-// Where in the page the reader is: the part of the address after #. It names a view, never a key.
+// The open view: the part of the URL after #. It names a view and never holds a key.
 import { useSyncExternalStore } from "react";
 
 export function useRoute(): string {
@@ -17,7 +17,7 @@ function readRoute(): string {
   return location.hash.replace(/^#\/?/, "");
 }
 
-function subscribe(tell: () => void): () => void {
-  addEventListener("hashchange", tell);
-  return () => removeEventListener("hashchange", tell);
+function subscribe(onChange: () => void): () => void {
+  addEventListener("hashchange", onChange);
+  return () => removeEventListener("hashchange", onChange);
 }

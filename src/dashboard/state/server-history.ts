@@ -1,18 +1,18 @@
-// What the page has seen of a server since it was opened: one point for each reading, as many as there is room for.
+// The readings of a server since the page was opened, one point each, up to a maximum.
 import type { JoinLog, ServerState } from "../api/caller.ts";
 
 export type HistoryPoint = {
-  /** When the data was true, in epoch milliseconds. */
+  /** The time of the data, in epoch milliseconds. */
   readonly at: number;
   readonly players: number;
   /** Undefined when the key may not read the queue. */
   readonly queue: number | undefined;
-  /** Since the point before; undefined when the key may not read the log of joins. */
+  /** Since the previous point; undefined when the key may not read the join log. */
   readonly joins: number | undefined;
   readonly leaves: number | undefined;
 };
 
-/** Six hours at one reading every five seconds. When it is full, the oldest go. */
+/** Six hours at one reading every five seconds. Beyond that, the oldest points are dropped. */
 export const HISTORY_POINTS_MAX = 4_320;
 
 export class ServerHistory {
@@ -23,7 +23,7 @@ export class ServerHistory {
     return this.#points;
   }
 
-  note(state: ServerState, at: number): void {
+  record(state: ServerState, at: number): void {
     const last = this.#points.at(-1);
     if (last && at <= last.at) return;
     const { joins, leaves } = this.#countMoves(state.JoinLogs);
@@ -34,14 +34,14 @@ export class ServerHistory {
   #countMoves(log: readonly JoinLog[] | undefined): Pick<HistoryPoint, "joins" | "leaves"> {
     if (!log) return { joins: undefined, leaves: undefined };
     const before = this.#seen;
-    this.#seen = new Set(log.map(nameOf));
-    // What was in the log when the page was opened happened earlier.
-    const fresh = before ? log.filter((entry) => !before.has(nameOf(entry))) : [];
+    this.#seen = new Set(log.map(keyOf));
+    // The entries of the first reading happened before the page was opened.
+    const fresh = before ? log.filter((entry) => !before.has(keyOf(entry))) : [];
     const joins = fresh.filter(({ Join }) => Join === true).length;
     return { joins, leaves: fresh.length - joins };
   }
 }
 
-function nameOf({ Join, Timestamp, Player }: JoinLog): string {
+function keyOf({ Join, Timestamp, Player }: JoinLog): string {
   return `${Timestamp} ${Join} ${Player}`;
 }

@@ -23,19 +23,19 @@ function refusal(code: number, more: object = {}): Outcome<never> {
   return { ok: false, error, receivedAt: NOW, limit: undefined };
 }
 
-/** `rights` is what the key may read now; the poll begins with all sections, or with `allowed`. */
+/** The poll starts with `rights.allowed`, or all sections; `rights.now` answers when it reads the key again. */
 function startPoll(
   answer: (sections: string[], options: AskOptions) => Outcome<unknown>,
   rights: { allowed?: readonly Section[]; now?: () => Outcome<unknown> } = {},
 ) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const api = createCallerApi(async <T>(path: string, options: AskOptions = {}) => {
     const sections = Object.keys(options.query ?? {});
-    const isAboutKey = path.endsWith("/key");
-    asked.push(isAboutKey ? "the key" : sections.join());
-    return (isAboutKey ? rights.now?.() : answer(sections, options)) as Outcome<T>;
+    const isForKey = path.endsWith("/key");
+    requests.push(isForKey ? "the key" : sections.join());
+    return (isForKey ? rights.now?.() : answer(sections, options)) as Outcome<T>;
   });
-  return { poll: new ServerPoll(api, new Pace(), rights.allowed ?? SECTIONS), asked };
+  return { poll: new ServerPoll(api, new Pace(), rights.allowed ?? SECTIONS), requests };
 }
 
 function keyWith(sections: readonly Section[]): Outcome<unknown> {
@@ -56,52 +56,52 @@ function stateWith(sections: readonly string[]): Outcome<unknown> {
 }
 
 describe("the poll of the page", () => {
-  test("asks for what the open views want and what the plots need, and for nothing else", async () => {
-    const { poll, asked } = startPoll(stateWith);
-    const wish = Symbol();
-    expect(poll.want(wish, ["Vehicles"])).toBe(true);
+  test("reads the sections that the open views and the plots need, and no others", async () => {
+    const { poll, requests } = startPoll(stateWith);
+    const subscriber = Symbol();
+    expect(poll.subscribe(subscriber, ["Vehicles"])).toBe(true);
     await poll.read();
-    expect(poll.want(Symbol(), ["Vehicles"])).toBe(false);
-    poll.wantNoMore(wish);
-    expect(asked).toEqual(["JoinLogs,Queue,Vehicles"]);
+    expect(poll.subscribe(Symbol(), ["Vehicles"])).toBe(false);
+    poll.unsubscribe(subscriber);
+    expect(requests).toEqual(["JoinLogs,Queue,Vehicles"]);
   });
 
-  test("asks once more, at once, for a view that has come while it was asking", async () => {
-    const { poll, asked } = startPoll((sections) => {
-      if (!sections.includes("Players")) poll.want(Symbol(), ["Players"]);
+  test("polls again at once for a view that was opened during the request", async () => {
+    const { poll, requests } = startPoll((sections) => {
+      if (!sections.includes("Players")) poll.subscribe(Symbol(), ["Players"]);
       return stateWith(sections);
     });
     expect((await poll.read()).state).toHaveProperty("Players");
-    expect(asked).toEqual(["JoinLogs,Queue", "Players,JoinLogs,Queue"]);
+    expect(requests).toEqual(["JoinLogs,Queue", "Players,JoinLogs,Queue"]);
   });
 
   const ALL_BUT_PLAYERS = SECTIONS.filter((name) => name !== "Players");
   const refusePlayers = (sections: string[]) =>
     sections.includes("Players") ? refusal(5011) : stateWith(sections);
 
-  test("never asks for a section that the key may not read, and says which", async () => {
-    const { poll, asked } = startPoll(refusePlayers, { allowed: ALL_BUT_PLAYERS });
-    expect(poll.want(Symbol(), ["Players"])).toBe(false);
-    poll.want(Symbol(), ["Players", "Staff"]);
+  test("never reads a section that the key may not read, and names those sections", async () => {
+    const { poll, requests } = startPoll(refusePlayers, { allowed: ALL_BUT_PLAYERS });
+    expect(poll.subscribe(Symbol(), ["Players"])).toBe(false);
+    poll.subscribe(Symbol(), ["Players", "Staff"]);
     const reading = await poll.read();
     expect(reading).toMatchObject({ condition: "ok", forbidden: ["Players"], state: { Staff: [] } });
-    expect(asked).toEqual(["Staff,JoinLogs,Queue"]);
+    expect(requests).toEqual(["Staff,JoinLogs,Queue"]);
   });
 
-  test("with a key for no section at all, asks for the server itself", async () => {
-    const { poll, asked } = startPoll(stateWith, { allowed: [] });
-    poll.want(Symbol(), ["Players"]);
+  test("reads the server without sections when the key may read none", async () => {
+    const { poll, requests } = startPoll(stateWith, { allowed: [] });
+    poll.subscribe(Symbol(), ["Players"]);
     expect(await poll.read()).toMatchObject({ condition: "ok", forbidden: [...SECTIONS] });
-    expect(asked).toEqual([""]);
+    expect(requests).toEqual([""]);
   });
 
-  test("a right that is taken away meanwhile costs one refusal, and is done without", async () => {
-    const { poll, asked } = startPoll(refusePlayers, { now: () => keyWith(ALL_BUT_PLAYERS) });
-    poll.want(Symbol(), ["Players", "Staff"]);
+  test("goes on without a section that the operator removes from the key, after one refusal", async () => {
+    const { poll, requests } = startPoll(refusePlayers, { now: () => keyWith(ALL_BUT_PLAYERS) });
+    poll.subscribe(Symbol(), ["Players", "Staff"]);
     const reading = await poll.read();
     expect(reading).toMatchObject({ condition: "ok", forbidden: ["Players"], state: { Staff: [] } });
     await poll.read();
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       "Players,Staff,JoinLogs,Queue",
       "the key",
       "Staff,JoinLogs,Queue",
@@ -109,14 +109,14 @@ describe("the poll of the page", () => {
     ]);
   });
 
-  test("while it cannot learn the new rights it says that it was refused, and does not insist", async () => {
-    const { poll, asked } = startPoll(refusePlayers, { now: () => refusal(5016) });
-    poll.want(Symbol(), ["Players"]);
+  test("reports the refusal and does not retry while it cannot read the new rights", async () => {
+    const { poll, requests } = startPoll(refusePlayers, { now: () => refusal(5016) });
+    poll.subscribe(Symbol(), ["Players"]);
     expect(await poll.read()).toMatchObject({ condition: "refused", error: { code: 5011 } });
-    expect(asked).toEqual(["Players,JoinLogs,Queue", "the key"]);
+    expect(requests).toEqual(["Players,JoinLogs,Queue", "the key"]);
   });
 
-  test("sends the ETag of the same sections and takes a 304 as the same state, with its new age", async () => {
+  test("sends the ETag of the same sections, and after a 304 keeps the state with the new age", async () => {
     const { poll } = startPoll((sections, { headers }) => {
       if (headers?.["If-None-Match"] !== '"e"') return stateWith(sections);
       return { ...stateWith([]), status: 304, value: undefined, ageMs: 0 } as Outcome<unknown>;
@@ -135,7 +135,7 @@ describe("the poll of the page", () => {
     [5009, {}, "refused"],
     [0, {}, "unreachable"],
     [5106, {}, "unreachable"],
-  ] as const)("keeps the last state through %p %p, which is %p", async (code, more, condition) => {
+  ] as const)("keeps the last state through %p %p, as the condition %p", async (code, more, condition) => {
     let isGood = true;
     const { poll } = startPoll((sections) => (isGood ? stateWith(sections) : refusal(code, more)));
     const { state } = await poll.read();
@@ -143,14 +143,14 @@ describe("the poll of the page", () => {
     expect(await poll.read()).toMatchObject({ condition, state: state ?? {}, error: { code } });
   });
 
-  test("says when it tries again to reach Gatehouse", async () => {
+  test("reports when it tries to reach Gatehouse again", async () => {
     const { poll } = startPoll(() => refusal(0));
     const { retryAt, delayMs } = await poll.read();
     expect(retryAt).toBe(NOW + delayMs);
     expect((await startPoll(stateWith).poll.read()).retryAt).toBeUndefined();
   });
 
-  test("a good reading is stale once it is older than three polls", async () => {
+  test("calls a good reading stale once it is older than three polls", async () => {
     const { poll } = startPoll(stateWith);
     const reading = await poll.read();
     expect(judgeAge(reading, NOW - 2_000 + STALE_AFTER_MS)).toBe("ok");
@@ -159,14 +159,14 @@ describe("the poll of the page", () => {
 });
 
 describe("the history of the page", () => {
-  const base = { CurrentPlayers: 1, Queue: [1, 2] } as unknown as Parameters<ServerHistory["note"]>[0];
+  const base = { CurrentPlayers: 1, Queue: [1, 2] } as unknown as Parameters<ServerHistory["record"]>[0];
 
-  test("counts joins and leaves that are new since the reading before", () => {
+  test("counts joins and leaves since the previous reading", () => {
     const history = new ServerHistory();
     const old = { Join: true, Timestamp: 1, Player: "a:1" };
-    history.note({ ...base, JoinLogs: [old] }, 1);
+    history.record({ ...base, JoinLogs: [old] }, 1);
     const left = { Join: false, Timestamp: 2, Player: "a:1" };
-    history.note({ ...base, JoinLogs: [left, old, { Join: true, Timestamp: 2, Player: "b:2" }] }, 2);
+    history.record({ ...base, JoinLogs: [left, old, { Join: true, Timestamp: 2, Player: "b:2" }] }, 2);
     expect(history.points).toEqual([
       { at: 1, players: 1, queue: 2, joins: 0, leaves: 0 },
       { at: 2, players: 1, queue: 2, joins: 1, leaves: 1 },
@@ -175,13 +175,13 @@ describe("the history of the page", () => {
 
   test("holds a bounded number of points and drops the oldest", () => {
     const history = new ServerHistory();
-    for (let at = 1; at <= HISTORY_POINTS_MAX + 5; at++) history.note(base, at);
+    for (let at = 1; at <= HISTORY_POINTS_MAX + 5; at++) history.record(base, at);
     expect(history.points.length).toBe(HISTORY_POINTS_MAX);
     expect(history.points[0]?.at).toBe(6);
   });
 });
 
-test("ids beyond the precision of numbers keep their digits", () => {
+test("ids that are too large for a number keep their digits", () => {
   expect(parseExactJson('{"a": 12345678901234567890, "b": 42, "c": 1.5}')).toEqual({
     a: "12345678901234567890",
     b: 42,

@@ -1,5 +1,5 @@
-// The one poll of the page: asks for the sections that somebody on the page wants and the key may read, remembers the
-// last good answer and what came instead of the next. Knows nothing of React.
+// The one poll of the page: reads the sections that open components have subscribed to and the key may read, and keeps the
+// last good answer through failures. Knows nothing of React.
 import { ERRORS } from "../../core/errors.ts";
 import { SECTIONS, type Section } from "../../core/sections.ts";
 import { OFFLINE } from "../../core/upstream-codes.ts";
@@ -19,17 +19,17 @@ export type Condition =
   | "refused"
   | "unreachable";
 
-/** What is known of the server after a poll. */
+/** What the page knows about the server after a poll. */
 export type Reading = {
-  /** `stale` is not among them: it comes with time, see `judgeAge`. */
+  /** Never `stale`: a reading becomes stale with time, see `judgeAge`. */
   readonly condition: Exclude<Condition, "stale">;
   /** The last good answer, kept through failures. */
   readonly state: ServerState | undefined;
-  /** When that was true, by this machine's clock. */
+  /** The time of `state`, by this machine's clock. */
   readonly dataAt: number | undefined;
-  /** Why there is no newer one. */
+  /** Why the last poll failed. */
   readonly error: ApiError | undefined;
-  /** When the page asks again: when Gatehouse has told us to, or the next try to reach it. */
+  /** When the page polls again, if Gatehouse has sent Retry-After or cannot be reached. */
   readonly retryAt: number | undefined;
   readonly limit: LimitLeft | undefined;
   readonly isSlowed: boolean;
@@ -41,36 +41,36 @@ export type Reading = {
 
 export const POLL_INTERVAL_MS = 5_000;
 export const STALE_AFTER_MS = 3 * POLL_INTERVAL_MS;
-/** Asked for with every poll, so that the plots have no holes. */
+/** Part of every poll, so that the plots have no gaps. */
 const HISTORY_SECTIONS: readonly Section[] = ["Queue", "JoinLogs"];
-/** One for each view that somebody is likely to go back to. */
+/** One for each view that the user is likely to come back to. */
 const ANSWERS_KEPT_MAX = 8;
 
 export class ServerPoll {
   readonly history = new ServerHistory();
   readonly #api: CallerApi;
   readonly #pace: Pace;
-  readonly #wishes = new Map<symbol, readonly Section[]>();
+  readonly #subscriptions = new Map<symbol, readonly Section[]>();
   readonly #answers = new Map<string, Answer<ServerState>>();
   #allowed: readonly Section[];
-  #asked: readonly Section[] = [];
-  #good: { readonly state: ServerState; readonly dataAt: number } | undefined;
+  #requested: readonly Section[] = [];
+  #lastGood: { readonly state: ServerState; readonly dataAt: number } | undefined;
 
-  /** `allowed` is what the key may read; it is asked about again when Gatehouse refuses one of them. */
+  /** `allowed` has the sections that the key may read; it is read again when Gatehouse refuses a section. */
   constructor(api: CallerApi, pace: Pace, allowed: readonly Section[]) {
     this.#api = api;
     this.#pace = pace;
     this.#allowed = allowed;
   }
 
-  /** Returns whether the sections were not in the last answer, so that it is worth asking at once. */
-  want(wish: symbol, sections: readonly Section[]): boolean {
-    this.#wishes.set(wish, sections);
-    return sections.some((name) => !this.#asked.includes(name) && this.#allowed.includes(name));
+  /** Adds sections to every poll. Returns whether one of them was not in the last poll and should be read at once. */
+  subscribe(subscriber: symbol, sections: readonly Section[]): boolean {
+    this.#subscriptions.set(subscriber, sections);
+    return sections.some((name) => !this.#requested.includes(name) && this.#allowed.includes(name));
   }
 
-  wantNoMore(wish: symbol): void {
-    this.#wishes.delete(wish);
+  unsubscribe(subscriber: symbol): void {
+    this.#subscriptions.delete(subscriber);
   }
 
   mayAsk(now: number): boolean {
@@ -81,33 +81,33 @@ export class ServerPoll {
     return this.#pace.mayInsist(now);
   }
 
-  /** Throws only when the signal says so; what went wrong is in the reading. */
+  /** Polls once. Throws only when the signal aborts; other failures are in the reading. */
   async read(signal?: AbortSignal): Promise<Reading> {
-    let outcome = await this.#ask(this.#listWanted(), signal);
+    let outcome = await this.#request(this.#listSections(), signal);
     const isForbidden = !outcome.ok && outcome.error.code === ERRORS.sectionForbidden.code;
-    if (isForbidden && (await this.#learnRights(signal))) {
-      outcome = await this.#ask(this.#listWanted(), signal);
+    if (isForbidden && (await this.#refreshRights(signal))) {
+      outcome = await this.#request(this.#listSections(), signal);
     }
-    // A view that has come meanwhile would wait for the next poll.
-    const isMoreWanted = this.#listWanted().some((name) => !this.#asked.includes(name));
-    if (outcome.ok && isMoreWanted && this.#pace.mayAsk(outcome.receivedAt)) {
-      outcome = await this.#ask(this.#listWanted(), signal);
+    // A view that was opened during the request does not have to wait for the next poll.
+    const isIncomplete = this.#listSections().some((name) => !this.#requested.includes(name));
+    if (outcome.ok && isIncomplete && this.#pace.mayAsk(outcome.receivedAt)) {
+      outcome = await this.#request(this.#listSections(), signal);
     }
     if (outcome.ok) {
       const dataAt = outcome.receivedAt - outcome.ageMs;
-      this.#good = { state: outcome.value, dataAt };
-      this.history.note(outcome.value, dataAt);
+      this.#lastGood = { state: outcome.value, dataAt };
+      this.history.record(outcome.value, dataAt);
     }
     return this.#describe(outcome);
   }
 
-  #listWanted(): readonly Section[] {
-    const wanted = new Set([...HISTORY_SECTIONS, ...Array.from(this.#wishes.values()).flat()]);
+  #listSections(): readonly Section[] {
+    const wanted = new Set([...HISTORY_SECTIONS, ...Array.from(this.#subscriptions.values()).flat()]);
     return SECTIONS.filter((name) => wanted.has(name) && this.#allowed.includes(name));
   }
 
-  async #ask(sections: readonly Section[], signal?: AbortSignal): Promise<Outcome<ServerState>> {
-    this.#asked = sections;
+  async #request(sections: readonly Section[], signal?: AbortSignal): Promise<Outcome<ServerState>> {
+    this.#requested = sections;
     const name = sections.join();
     const kept = this.#answers.get(name);
     const outcome = await this.#api.readServer(sections, kept?.etag ?? undefined, signal);
@@ -120,8 +120,8 @@ export class ServerPoll {
     return answer;
   }
 
-  /** The operator has taken a section from the key while the page was open. Returns whether the rights are known again. */
-  async #learnRights(signal?: AbortSignal): Promise<boolean> {
+  /** Reads the rights again after the operator has removed a section from the key. Returns whether that succeeded. */
+  async #refreshRights(signal?: AbortSignal): Promise<boolean> {
     const outcome = await this.#api.readKey(signal);
     if (outcome.ok) this.#allowed = outcome.value.sections;
     return outcome.ok;
@@ -135,8 +135,8 @@ export class ServerPoll {
     const nextTryAt = condition === "unreachable" ? receivedAt + delayMs : undefined;
     return {
       condition,
-      state: this.#good?.state,
-      dataAt: this.#good?.dataAt,
+      state: this.#lastGood?.state,
+      dataAt: this.#lastGood?.dataAt,
       error: outcome.ok ? undefined : outcome.error,
       retryAt: waitUntil > receivedAt ? waitUntil : nextTryAt,
       limit: this.#pace.limit,
@@ -147,7 +147,7 @@ export class ServerPoll {
   }
 }
 
-export const FIRST_READING: Reading = {
+export const INITIAL_READING: Reading = {
   condition: "loading",
   state: undefined,
   dataAt: undefined,
@@ -169,7 +169,7 @@ export function judgeError({ code, upstreamCode }: ApiError): Exclude<Condition,
   return "refused";
 }
 
-/** A good reading grows old. */
+/** A good reading becomes stale with time. */
 export function judgeAge({ condition, dataAt }: Reading, now: number): Condition {
   return condition === "ok" && dataAt !== undefined && now - dataAt > STALE_AFTER_MS ? "stale" : condition;
 }

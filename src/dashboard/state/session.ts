@@ -1,4 +1,5 @@
-// Who is signed in: the key, in memory or for the life of the tab, and the API behind it. Signing in asks Gatehouse.
+// The session: who is signed in, and the API client with their key. The key is in memory only, or saved until the tab is
+// closed.
 import { createContext, useContext } from "react";
 import { ERRORS } from "../../core/errors.ts";
 import type { Section } from "../../core/sections.ts";
@@ -11,9 +12,9 @@ export type CallerSession = {
   readonly kind: "caller";
   readonly api: CallerApi;
   readonly pace: Pace;
-  /** Whether the key may send commands at all; each one is judged by Gatehouse. */
+  /** Whether the key may send any command; Gatehouse checks each one. */
   readonly mayCommand: boolean;
-  /** What the key may read, as of signing in. */
+  /** The sections that the key could read when the user signed in. */
   readonly sections: readonly Section[];
 };
 
@@ -21,7 +22,7 @@ export type OperatorSession = { readonly kind: "operator"; readonly api: AdminAp
 
 export type Session = CallerSession | OperatorSession;
 
-/** Why signing in failed: a key of the `signIn` texts, with what the text mentions. */
+/** Why signing in failed: the name of a `signIn` text and the values in it. */
 export type SignInProblem = {
   readonly text:
     | "empty"
@@ -35,19 +36,19 @@ export type SignInProblem = {
     | "version"
     | "unreachable"
     | "unexpected";
-  /** When it may be worth trying again. */
+  /** When to try again. */
   readonly retryAt: number;
   readonly code: number;
 };
 
-/** For this tab only, and gone with it. */
-const KEPT_AS = "gatehouse.key";
+/** The key of sessionStorage, which is deleted with the tab. */
+const STORAGE_KEY = "gatehouse.key";
 const TOKEN_PREFIX = "gth_";
 
 export async function signIn(credential: string): Promise<Session | SignInProblem> {
   const key = credential.trim();
   if (key === "") return { text: "empty", retryAt: 0, code: 0 };
-  // A header holds visible ASCII only; with anything else in it, this is no key of ours.
+  // A header can only hold visible ASCII, and so does every key.
   if (!/^[\x21-\x7e]+$/.test(key)) return { text: "wrongMaster", retryAt: 0, code: 0 };
   return key.startsWith(TOKEN_PREFIX) ? signInCaller(key) : signInOperator(key);
 }
@@ -59,7 +60,7 @@ export function isSession(outcome: Session | SignInProblem): outcome is Session 
 async function signInCaller(key: string): Promise<Session | SignInProblem> {
   const pace = new Pace();
   const api = createCallerApi(createAsk(key, (outcome) => pace.note(outcome)));
-  // The key is asked about, not the server: a game API that cannot answer is no fault of the key.
+  // Reads the key and not the server, so that a failing game API does not fail the sign-in.
   const answer = await api.readKey();
   if (!answer.ok) return describeProblem(answer.error);
   const { sections, commands } = answer.value;
@@ -88,7 +89,7 @@ export function describeProblem({ code, retryAfter }: ApiError): SignInProblem {
   return { text: PROBLEMS[code] ?? "unexpected", retryAt: Date.now() + (retryAfter ?? 60) * 1000, code };
 }
 
-/** Whether the key has stopped working: revoked, expired, or another master key since. */
+/** Whether the key no longer works: it was revoked, has expired, or the master key was changed. */
 export function endsSession({ code }: Pick<ApiError, "code">): boolean {
   return (
     code === ERRORS.missingToken.code ||
@@ -97,39 +98,39 @@ export function endsSession({ code }: Pick<ApiError, "code">): boolean {
   );
 }
 
-export function keepCredential(credential: string): void {
-  withTabStorage((storage) => storage.setItem(KEPT_AS, credential));
+export function saveCredential(credential: string): void {
+  withTabStorage((storage) => storage.setItem(STORAGE_KEY, credential));
 }
 
-export function findCredential(): string | undefined {
-  return withTabStorage((storage) => storage.getItem(KEPT_AS)) ?? undefined;
+export function findSavedCredential(): string | undefined {
+  return withTabStorage((storage) => storage.getItem(STORAGE_KEY)) ?? undefined;
 }
 
-export function forgetCredential(): void {
-  withTabStorage((storage) => storage.removeItem(KEPT_AS));
+export function deleteSavedCredential(): void {
+  withTabStorage((storage) => storage.removeItem(STORAGE_KEY));
 }
 
 function withTabStorage<T>(use: (storage: Storage) => T): T | undefined {
   try {
     return use(sessionStorage);
   } catch {
-    // Forbidden by the browser: the key stays in memory.
+    // The browser forbids storage; the key stays in memory.
     return undefined;
   }
 }
 
-export type SessionDesk = {
+export type SessionContextValue = {
   readonly session: Session;
-  /** With an error when it was not the reader's wish. */
+  /** Takes the error that ended the session; none when the user signs out. */
   readonly signOut: (because?: ApiError) => void;
 };
 
-export const SessionContext = createContext<SessionDesk | undefined>(undefined);
+export const SessionContext = createContext<SessionContextValue | undefined>(undefined);
 
-export function useSession(): SessionDesk {
-  const desk = useContext(SessionContext);
-  if (!desk) throw new Error("there is no session around this component");
-  return desk;
+export function useSession(): SessionContextValue {
+  const context = useContext(SessionContext);
+  if (!context) throw new Error("there is no SessionContext around this component");
+  return context;
 }
 
 export function useCallerSession(): CallerSession {

@@ -1,4 +1,4 @@
-// Hooks for the operator's views: lists page by page, single resources, and changes that refresh what they touch.
+// Hooks for the operator's views: paged lists, single resources, and changes that refresh the lists they affect.
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef } from "react";
 import type { AdminApi } from "../api/admin.ts";
@@ -6,8 +6,8 @@ import type { Page, PageQuery } from "../api/caller.ts";
 import type { ApiError, Outcome } from "../api/request.ts";
 import { endsSession, useOperatorSession, useSession } from "./session.ts";
 
-/** How an error of the API travels through TanStack Query. Views get the `ApiError` itself. */
-class ApiFault extends Error {
+/** Carries an `ApiError` through TanStack Query, which needs an exception. Views get the `ApiError`. */
+class ThrownApiError extends Error {
   constructor(readonly error: ApiError) {
     super(error.message);
   }
@@ -19,15 +19,16 @@ export function useAdmin(): AdminApi {
   return useOperatorSession().api;
 }
 
-async function unwrap<T>(asked: Promise<Outcome<T>>): Promise<T> {
-  const outcome = await asked;
-  if (!outcome.ok) throw new ApiFault(outcome.error);
+async function unwrap<T>(pending: Promise<Outcome<T>>): Promise<T> {
+  const outcome = await pending;
+  if (!outcome.ok) throw new ThrownApiError(outcome.error);
   return outcome.value;
 }
 
-function useFault(fault: unknown): ApiError | undefined {
+/** Takes the `ApiError` out of a thrown error, and signs out when the key no longer works. */
+function useApiError(thrown: unknown): ApiError | undefined {
   const { signOut } = useSession();
-  const error = fault instanceof ApiFault ? fault.error : undefined;
+  const error = thrown instanceof ThrownApiError ? thrown.error : undefined;
   useEffect(() => {
     if (error && endsSession(error)) signOut(error);
   }, [error, signOut]);
@@ -44,7 +45,10 @@ export type PagedList<T> = {
   readonly refresh: () => void;
 };
 
-/** `name` tells lists apart, parameters included: `["keys", serverId]`. `everyMs` repeats it while the tab is visible. */
+/**
+ * Reads a list page by page. `name` is the cache key and holds the parameters: `["keys", serverId]`. With `everyMs` the list
+ * is polled while the tab is visible.
+ */
 export function usePagedList<T>(
   name: readonly unknown[],
   readPage: (query: PageQuery) => Promise<Outcome<Page<T>>>,
@@ -64,7 +68,7 @@ export function usePagedList<T>(
   return {
     items: query.data?.pages.flatMap(({ items }) => items) ?? [],
     isLoading: query.isPending,
-    error: useFault(query.error),
+    error: useApiError(query.error),
     hasMore: query.hasNextPage,
     isLoadingMore: query.isFetchingNextPage,
     loadMore: () => void query.fetchNextPage(),
@@ -72,7 +76,7 @@ export function usePagedList<T>(
   };
 }
 
-/** One thing: a key with its usage, readiness, metrics. */
+/** Reads one resource: a key with its usage, readiness, metrics. */
 export function useAdminQuery<T>(
   name: readonly unknown[],
   read: () => Promise<Outcome<T>>,
@@ -88,47 +92,48 @@ export function useAdminQuery<T>(
   return {
     value: query.data,
     isLoading: query.isPending,
-    error: useFault(query.error),
+    error: useApiError(query.error),
     readAt: query.dataUpdatedAt,
     refresh: () => void query.refetch(),
   };
 }
 
 /**
- * A change that is made once: while it runs and after it has worked, running it again does nothing. With `isRepeatable` it
- * can be made again afterwards, and for something else at the same time. `touches` are the first words of the names of lists to read again after it.
+ * Makes a change once: while it runs and after it has succeeded, running it again does nothing. With `isRepeatable` it can
+ * run again afterwards, and run for several arguments at the same time. `invalidates` has the first words of the names of
+ * the lists to read again after the change.
  */
 export function useAdminChange<A, T>(
   change: (argument: A) => Promise<Outcome<T>>,
-  touches: readonly string[],
+  invalidates: readonly string[],
   isRepeatable = false,
 ) {
   const client = useQueryClient();
   const mutation = useMutation({
     mutationFn: (argument: A) => unwrap(change(argument)),
     onSettled: () =>
-      Promise.all(touches.map((name) => client.invalidateQueries({ queryKey: ["admin", name] }))),
+      Promise.all(invalidates.map((name) => client.invalidateQueries({ queryKey: ["admin", name] }))),
     networkMode: "always",
   });
   const { mutateAsync, reset } = mutation;
-  // No state: the second of two quick taps comes before React has drawn what the first has changed.
-  const taken = useRef(new Set<string>());
-  /** What came of it, or undefined when it failed; then `error` says why. */
+  // A ref and not state, because the second tap of a double tap comes before React renders again.
+  const started = useRef(new Set<string>());
+  /** Returns the result; undefined when the change failed, and `error` then says why, or when it was already started. */
   const run = useCallback(
     async (argument: A): Promise<T | undefined> => {
-      const what = isRepeatable ? JSON.stringify(argument) : "";
-      if (taken.current.has(what)) return;
-      taken.current.add(what);
+      const name = isRepeatable ? JSON.stringify(argument) : "";
+      if (started.current.has(name)) return;
+      started.current.add(name);
       try {
-        const made = await mutateAsync(argument);
-        if (isRepeatable) taken.current.delete(what);
-        return made;
+        const result = await mutateAsync(argument);
+        if (isRepeatable) started.current.delete(name);
+        return result;
       } catch {
-        taken.current.delete(what);
+        started.current.delete(name);
         return;
       }
     },
     [mutateAsync, isRepeatable],
   );
-  return { run, isRunning: mutation.isPending, error: useFault(mutation.error), reset };
+  return { run, isRunning: mutation.isPending, error: useApiError(mutation.error), reset };
 }

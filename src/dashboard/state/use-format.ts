@@ -1,11 +1,11 @@
-// How times, numbers and ages are written in the reader's language and time zone.
+// Formats times, numbers and durations in the user's language and time zone.
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { findRegion } from "./region.ts";
 
 const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3_600;
-/** Beyond it there are no dates; the game may send what it likes. */
+/** The largest time that a Date can hold; the game may send larger numbers. */
 const DATE_MAX_MS = 8.64e15;
 const NO_DATE = "—";
 
@@ -18,7 +18,7 @@ export function useFormat() {
     const dateTime = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "medium" });
     const number = new Intl.NumberFormat(region);
     return {
-      /** Epoch milliseconds. What the game sends is in seconds: multiply it. */
+      /** Takes epoch milliseconds; the game sends seconds. */
       time: (ms: number) => (isDate(ms) ? time.format(ms) : NO_DATE),
       dateTime: (ms: number) => (isDate(ms) ? dateTime.format(ms) : NO_DATE),
       number: (value: number) => number.format(value),

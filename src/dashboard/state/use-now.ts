@@ -1,4 +1,4 @@
-// The time, for what is shown to grow older. Stands still in a hidden tab.
+// The current time, updated at an interval. It stops while the tab is hidden.
 import { useEffect, useState } from "react";
 
 export function useNow(everyMs = 1_000): number {

@@ -1,16 +1,16 @@
-// Something else than the state that a caller's view asks again and again, within the same limit as the page's poll.
+// Polls something else than the server state, within the same limit as the page's poll.
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { Outcome } from "../api/request.ts";
 import { endsSession, useCallerSession, useSession } from "./session.ts";
 
 /**
- * `everyMs` is a wish: it takes longer when the limit runs low, and pauses in a hidden tab. As a function it is asked
- * after each answer; false ends the repeating until somebody refreshes.
+ * Reads again after `everyMs`, later when the limit runs low, and not while the tab is hidden. As a function, `everyMs` is
+ * called after each answer; false stops the polling until `refresh` is called.
  */
 export function usePacedQuery<T>(
   name: readonly unknown[],
-  ask: (signal: AbortSignal) => Promise<Outcome<T>>,
+  read: (signal: AbortSignal) => Promise<Outcome<T>>,
   everyMs: number | ((outcome: Outcome<T>) => number | false),
 ) {
   const { pace } = useCallerSession();
@@ -18,12 +18,12 @@ export function usePacedQuery<T>(
   const { data, isFetching, refetch } = useQuery({
     queryKey: name,
     queryFn: async ({ signal }) => {
-      const outcome = await ask(signal);
-      const wish = typeof everyMs === "number" ? everyMs : everyMs(outcome);
-      const delayMs: number | false = wish === false ? false : pace.delayMs(wish, Date.now());
+      const outcome = await read(signal);
+      const intervalMs = typeof everyMs === "number" ? everyMs : everyMs(outcome);
+      const delayMs: number | false = intervalMs === false ? false : pace.delayMs(intervalMs, Date.now());
       return { outcome, delayMs };
     },
-    // Decided once an answer: a number that changes with each rendering would start the wait anew.
+    // The delay is computed once per answer: a number that changes with each render would restart the wait.
     refetchInterval: (query) => query.state.data?.delayMs ?? false,
     refetchOnWindowFocus: () => pace.mayAsk(Date.now()),
     networkMode: "always",
@@ -34,5 +34,5 @@ export function usePacedQuery<T>(
   useEffect(() => {
     if (error && endsSession(error)) signOut(error);
   }, [error, signOut]);
-  return { outcome: data?.outcome, isAsking: isFetching, refresh: () => void refetch() };
+  return { outcome: data?.outcome, isFetching: isFetching, refresh: () => void refetch() };
 }

@@ -1,11 +1,11 @@
-// The state of the server for views: one poll for the whole page, paused in a hidden tab, paced by the key's limit.
+// The server state for views: one poll for the whole page, paused while the tab is hidden, paced by the key's limit.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useMemo } from "react";
 import type { Section } from "../../core/sections.ts";
 import type { HistoryPoint } from "./server-history.ts";
 import {
   type Condition,
-  FIRST_READING,
+  INITIAL_READING,
   judgeAge,
   POLL_INTERVAL_MS,
   type Reading,
@@ -13,15 +13,16 @@ import {
 } from "./server-poll.ts";
 import { endsSession, useCallerSession, useSession } from "./session.ts";
 
-type Shared = {
+type SharedPoll = {
   readonly poll: ServerPoll;
   readonly reading: Reading;
-  readonly isAsking: boolean;
-  readonly ask: () => void;
+  readonly isFetching: boolean;
+  /** Polls now, if the limit allows it. */
+  readonly pollNow: () => void;
   readonly refresh: () => void;
 };
 
-const SharedPoll = createContext<Shared | undefined>(undefined);
+const SharedPollContext = createContext<SharedPoll | undefined>(undefined);
 const QUERY_KEY = ["server-state"];
 
 export function ServerStateProvider({ children }: { readonly children: ReactNode }) {
@@ -29,13 +30,13 @@ export function ServerStateProvider({ children }: { readonly children: ReactNode
   const { signOut } = useSession();
   const client = useQueryClient();
   const poll = useMemo(() => new ServerPoll(api, pace, sections), [api, pace, sections]);
-  const { data: reading = FIRST_READING, isFetching } = useQuery({
+  const { data: reading = INITIAL_READING, isFetching } = useQuery({
     queryKey: QUERY_KEY,
     queryFn: ({ signal }) => poll.read(signal),
-    // Decided once a reading: a number that changes with each rendering would start the wait anew.
+    // The delay is computed once per reading: a number that changes with each render would restart the wait.
     refetchInterval: (query) => query.state.data?.delayMs ?? POLL_INTERVAL_MS,
     refetchIntervalInBackground: false,
-    // Back in sight: at once, if the limit allows.
+    // When the tab becomes visible again, poll at once if the limit allows it.
     refetchOnWindowFocus: () => poll.mayAsk(Date.now()),
     refetchOnReconnect: () => poll.mayAsk(Date.now()),
     networkMode: "always",
@@ -48,11 +49,11 @@ export function ServerStateProvider({ children }: { readonly children: ReactNode
     if (error && endsSession(error)) signOut(error);
   }, [error, signOut]);
 
-  const { ask, refresh } = useMemo(() => {
+  const { pollNow, refresh } = useMemo(() => {
     const filter = { queryKey: QUERY_KEY };
     return {
-      // Other sections than those that are being asked for: the answer under way would not do.
-      ask: () => void (poll.mayAsk(Date.now()) && client.refetchQueries(filter)),
+      // This cancels a request under way, because its answer lacks the new sections.
+      pollNow: () => void (poll.mayAsk(Date.now()) && client.refetchQueries(filter)),
       refresh: () =>
         void (poll.mayInsist(Date.now()) && client.refetchQueries(filter, { cancelRefetch: false })),
     };
@@ -60,39 +61,39 @@ export function ServerStateProvider({ children }: { readonly children: ReactNode
   useEffect(() => pace.onRecovery(refresh), [pace, refresh]);
 
   const shared = useMemo(
-    () => ({ poll, reading, isAsking: isFetching, ask, refresh }),
-    [poll, reading, isFetching, ask, refresh],
+    () => ({ poll, reading, isFetching, pollNow, refresh }),
+    [poll, reading, isFetching, pollNow, refresh],
   );
-  return <SharedPoll value={shared}>{children}</SharedPoll>;
+  return <SharedPollContext value={shared}>{children}</SharedPollContext>;
 }
 
-function useShared(): Shared {
-  const shared = useContext(SharedPoll);
+function useSharedPoll(): SharedPoll {
+  const shared = useContext(SharedPollContext);
   if (!shared) throw new Error("there is no ServerStateProvider around this component");
   return shared;
 }
 
 export type ServerView = Omit<Reading, "condition"> & {
   readonly condition: Condition;
-  /** The wanted sections that this key may not read: say so, and do without. */
+  /** The requested sections that this key may not read. */
   readonly missing: readonly Section[];
-  /** Whether every wanted section that the key may read is in `state`. */
+  /** Whether `state` has every requested section that the key may read. */
   readonly isComplete: boolean;
-  readonly isAsking: boolean;
-  /** For the reader: asks at once, unless that would cost too much of the limit. */
+  readonly isFetching: boolean;
+  /** For the user: polls now, unless that would use too much of the limit. */
   readonly refresh: () => void;
 };
 
-/** Keeps the sections in the page's poll for as long as the component is there. */
+/** Adds the sections to the page's poll while the component is mounted. */
 export function useServerState(sections: readonly Section[] = []): ServerView {
-  const { poll, reading, isAsking, ask, refresh } = useShared();
+  const { poll, reading, isFetching, pollNow, refresh } = useSharedPoll();
   const names = sections.join();
   useEffect(() => {
-    const wish = Symbol(names);
+    const subscriber = Symbol(names);
     const wanted = names === "" ? [] : (names.split(",") as Section[]);
-    if (poll.want(wish, wanted)) ask();
-    return () => poll.wantNoMore(wish);
-  }, [poll, names, ask]);
+    if (poll.subscribe(subscriber, wanted)) pollNow();
+    return () => poll.unsubscribe(subscriber);
+  }, [poll, names, pollNow]);
 
   const missing = sections.filter((name) => reading.forbidden.includes(name));
   const { state } = reading;
@@ -102,12 +103,12 @@ export function useServerState(sections: readonly Section[] = []): ServerView {
     missing,
     isComplete:
       state !== undefined && sections.every((name) => state[name] !== undefined || missing.includes(name)),
-    isAsking,
+    isFetching,
     refresh,
   };
 }
 
-/** What was seen since the page was opened, oldest first; a new array after each reading. */
+/** The readings since the page was opened, oldest first; a new array after each reading. */
 export function useServerHistory(): readonly HistoryPoint[] {
-  return useShared().poll.history.points;
+  return useSharedPoll().poll.history.points;
 }

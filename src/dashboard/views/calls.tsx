@@ -1,16 +1,17 @@
-// Emergency calls and calls for a moderator, newest first.
+// The view "calls": emergency calls and calls for a moderator, newest first.
 import { Stack, Text, Title } from "@mantine/core";
 import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
 import type { EmergencyCall, ModCall, Player } from "../api/caller.ts";
 import type { Id } from "../api/exact-json.ts";
-import { DataTable, type ShownChoice, type ShownColumn } from "../parts/data-table.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { GameText } from "../parts/game-text.tsx";
 import { Moment, NowProvider } from "../parts/moment.tsx";
 import { PlayerName } from "../parts/player-name.tsx";
 import { ServerStateGate } from "../parts/states.tsx";
-import { TeamName, useTeamName, useTeamWords } from "../parts/team.tsx";
+import type { ShownColumn, ShownFilter } from "../parts/table-columns.ts";
+import { TeamName, useTeamName, useTeamSearchText } from "../parts/team.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
 import { parsePlayerRef } from "../player-ref.ts";
 import { useServerState } from "../state/use-server-state.tsx";
@@ -19,14 +20,14 @@ const WANTED: readonly Section[] = ["EmergencyCalls", "ModCalls", "Players"];
 const NEWEST_FIRST = { column: "time", isDescending: true };
 const PARTICIPANTS_MAX = 5;
 
-/** The names of those who are here, by id. */
-type Names = ReadonlyMap<string, string>;
+/** The names of the players on the server, by id. */
+type PlayerNames = ReadonlyMap<string, string>;
 
 export function CallsView() {
   const { t } = useTranslation("calls");
   const view = useServerState(WANTED);
   const players = view.state?.Players;
-  const names = useMemo(() => listNames(players), [players]);
+  const names = useMemo(() => mapNames(players), [players]);
   return (
     <ViewPage title={t("title")} summary={t("summary")}>
       <ServerStateGate view={view}>
@@ -55,7 +56,7 @@ export function CallsView() {
   );
 }
 
-function listNames(players: readonly Player[] | undefined): Names {
+function mapNames(players: readonly Player[] | undefined): PlayerNames {
   const names = new Map<string, string>();
   for (const { Player: text } of players ?? []) {
     const { name, id } = parsePlayerRef(text);
@@ -66,12 +67,12 @@ function listNames(players: readonly Player[] | undefined): Names {
 
 const EmergencyTable = memo(function EmergencyTable(props: {
   readonly calls: readonly EmergencyCall[];
-  readonly names: Names;
+  readonly names: PlayerNames;
 }) {
   const { t } = useTranslation("calls");
   const { calls, names } = props;
   const nameTeam = useTeamName();
-  const wordsOf = useTeamWords();
+  const searchTextOf = useTeamSearchText();
   const columns = useMemo(
     (): readonly ShownColumn<EmergencyCall>[] => [
       {
@@ -88,7 +89,7 @@ const EmergencyTable = memo(function EmergencyTable(props: {
       {
         id: "team",
         title: t("column.team"),
-        readValue: ({ Team }) => wordsOf(Team),
+        readValue: ({ Team }) => searchTextOf(Team),
         cell: ({ Team }) => (Team ? <TeamName team={Team} /> : undefined),
       },
       {
@@ -124,10 +125,10 @@ const EmergencyTable = memo(function EmergencyTable(props: {
         cell: ({ StartedAt }) => (StartedAt === undefined ? undefined : <Moment seconds={StartedAt} />),
       },
     ],
-    [t, names, wordsOf],
+    [t, names, searchTextOf],
   );
-  const choices = useMemo(
-    (): readonly ShownChoice<EmergencyCall>[] => [
+  const filters = useMemo(
+    (): readonly ShownFilter<EmergencyCall>[] => [
       { id: "team", label: t("column.team"), readValue: ({ Team }) => Team, nameOf: nameTeam },
     ],
     [t, nameTeam],
@@ -137,7 +138,7 @@ const EmergencyTable = memo(function EmergencyTable(props: {
       label={t("emergency.title")}
       rows={calls}
       columns={columns}
-      choices={choices}
+      filters={filters}
       sorting={NEWEST_FIRST}
       keyOf={keyOfEmergency}
       emptyTitle={t("emergency.empty")}
@@ -145,28 +146,28 @@ const EmergencyTable = memo(function EmergencyTable(props: {
   );
 });
 
-/** Numbers repeat across teams. */
+/** Two teams can have the same call number. */
 function keyOfEmergency({ Team, CallNumber, StartedAt }: EmergencyCall): string {
   return `${Team} ${CallNumber} ${StartedAt}`;
 }
 
-function nameOf(id: Id | null | undefined, names: Names): string | undefined {
+function nameOf(id: Id | null | undefined, names: PlayerNames): string | undefined {
   if (id === undefined || id === null) return undefined;
   return [names.get(String(id)), id].filter((part) => part !== undefined).join(" ");
 }
 
-function PlayerById({ id, names }: { readonly id: Id; readonly names: Names }) {
+function PlayerById({ id, names }: { readonly id: Id; readonly names: PlayerNames }) {
   const { t } = useTranslation("calls");
   return <PlayerName name={names.get(String(id)) ?? ""} id={String(id)} unknown={t("notHere")} />;
 }
 
-function Participants({ ids, names }: { readonly ids: readonly Id[]; readonly names: Names }) {
+function Participants({ ids, names }: { readonly ids: readonly Id[]; readonly names: PlayerNames }) {
   const { t } = useTranslation("calls");
   const left = ids.length - PARTICIPANTS_MAX;
   return (
     <ul className="plain-list">
       {ids.slice(0, PARTICIPANTS_MAX).map((id, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the game may name somebody twice
+        // biome-ignore lint/suspicious/noArrayIndexKey: the game may list a player twice
         <li key={index}>
           <PlayerById id={id} names={names} />
         </li>
@@ -229,8 +230,8 @@ const ModCallTable = memo(function ModCallTable({ calls }: { readonly calls: rea
     ],
     [t],
   );
-  const choices = useMemo(
-    (): readonly ShownChoice<ModCall>[] => [
+  const filters = useMemo(
+    (): readonly ShownFilter<ModCall>[] => [
       {
         id: "state",
         label: t("moderator.state"),
@@ -245,7 +246,7 @@ const ModCallTable = memo(function ModCallTable({ calls }: { readonly calls: rea
       label={t("moderator.title")}
       rows={calls}
       columns={columns}
-      choices={choices}
+      filters={filters}
       sorting={NEWEST_FIRST}
       keyOf={keyOfModCall}
       emptyTitle={t("moderator.empty")}

@@ -1,4 +1,4 @@
-// The view "commands": a line to type in, and what became of everything that was sent to this server.
+// The view "commands": a command line, and the commands of this server with their status.
 import { ActionIcon, Alert, Group, Paper, Text, Title, Tooltip } from "@mantine/core";
 import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
@@ -10,14 +10,14 @@ import { ViewPage } from "../parts/view-page.tsx";
 import { parsePlayerRef } from "../player-ref.ts";
 import { endsSession, useCallerSession, useSession } from "../state/session.ts";
 import { useServerState } from "../state/use-server-state.tsx";
-import { findDanger } from "./command-words.ts";
 import { Announcement } from "./commands/announcement.tsx";
 import { CommandLine } from "./commands/command-line.tsx";
 import { CommandList } from "./commands/command-list.tsx";
 import { CommandText } from "./commands/command-text.tsx";
 import { SubmissionList } from "./commands/submission-list.tsx";
-import { findDesk, type Submission } from "./commands/submissions.ts";
+import { getSubmissionStore, type Submission } from "./commands/submissions.ts";
 import { useCommandList } from "./commands/use-command-list.ts";
+import { findDanger } from "./known-commands.ts";
 
 const WANTED: readonly Section[] = ["Players"];
 
@@ -25,36 +25,36 @@ export function CommandsView() {
   const { t } = useTranslation("commands");
   const { api } = useCallerSession();
   const { signOut } = useSession();
-  const desk = findDesk(api);
-  const submissions = useSyncExternalStore(desk.subscribe, desk.read);
+  const store = getSubmissionStore(api);
+  const submissions = useSyncExternalStore(store.subscribe, store.read);
   const view = useServerState(WANTED);
   const players = useMemo(
     () => (view.state?.Players ?? []).map(({ Player }) => parsePlayerRef(Player)),
     [view.state?.Players],
   );
-  const { commands, error, isAsking, refresh } = useCommandList();
+  const { commands, error, isFetching, refresh } = useCommandList();
   const [line, setLine] = useState("");
-  const asking = useDialog<string>();
-  const danger = findDanger(asking.item ?? "");
+  const confirming = useDialog<string>();
+  const danger = findDanger(confirming.item ?? "");
 
   useEffect(() => {
-    if (commands) desk.forgetListed(new Set(commands.map(({ command_id: id }) => id)));
-  }, [desk, commands]);
+    if (commands) store.removeListed(new Set(commands.map(({ command_id: id }) => id)));
+  }, [store, commands]);
 
   async function send(text: string) {
     setLine("");
-    follow(await desk.submit(text));
+    handleResult(await store.submit(text));
   }
   async function retry(submission: Submission) {
-    follow(await desk.retry(submission));
+    handleResult(await store.retry(submission));
   }
-  function follow({ phase, error: refusal }: Submission) {
+  function handleResult({ phase, error: refusal }: Submission) {
     if (phase === "accepted") refresh();
     else if (refusal && endsSession(refusal)) signOut(refusal);
   }
   function reuse(submission: Submission) {
     setLine(submission.text);
-    desk.forget(submission);
+    store.remove(submission);
   }
 
   return (
@@ -63,14 +63,14 @@ export function CommandsView() {
         <CommandLine
           value={line}
           onChange={setLine}
-          onSend={(text) => (findDanger(text) ? asking.open(text) : void send(text))}
-          history={desk.lines}
+          onSend={(text) => (findDanger(text) ? confirming.open(text) : void send(text))}
+          history={store.lines}
           players={players}
           note={view.missing.length > 0 ? t("noNames") : undefined}
         />
       </Paper>
       <ConfirmDialog
-        state={asking}
+        state={confirming}
         title={t("confirm.title")}
         label={t("confirm.send")}
         onConfirm={(text) => void send(text)}
@@ -88,7 +88,7 @@ export function CommandsView() {
           {t("list")}
         </Title>
         <Tooltip label={t("refresh")}>
-          <ActionIcon aria-label={t("refresh")} aria-busy={isAsking} onClick={refresh}>
+          <ActionIcon aria-label={t("refresh")} aria-busy={isFetching} onClick={refresh}>
             <Icon name="refresh" size={18} />
           </ActionIcon>
         </Tooltip>
@@ -102,7 +102,7 @@ export function CommandsView() {
       <SubmissionList
         submissions={submissions}
         onRetry={(submission) => void retry(submission)}
-        onForget={(submission) => desk.forget(submission)}
+        onDismiss={(submission) => store.remove(submission)}
         onReuse={reuse}
       />
       {commands ? (

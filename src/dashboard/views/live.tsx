@@ -1,4 +1,4 @@
-// The view "live": the server at a glance, and what waits for somebody.
+// The view "live": the server at a glance, and the open calls.
 import { Badge, Box, Group, Progress, SimpleGrid, Stack, Text, useComputedColorScheme } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
@@ -23,8 +23,8 @@ const MOVES_SHOWN_MAX = 8;
 const CALLS_SHOWN_MAX = 5;
 const NAME_SHOWN_MAX = 24;
 const TEXT_SHOWN_MAX = 80;
-/** Ages of minutes need no second hand. */
-const AGE_STEP_MS = 5_000;
+/** Ages in minutes do not need to be updated every second. */
+const AGE_UPDATE_MS = 5_000;
 
 export function LiveView() {
   const { t } = useTranslation("live");
@@ -51,10 +51,10 @@ export function LiveView() {
 
 function Lists({ state }: { readonly state: ServerState }) {
   const { t } = useTranslation("live");
-  const moves = newestFirst(state.JoinLogs, ({ Timestamp }) => Timestamp);
+  const moves = sortNewestFirst(state.JoinLogs, ({ Timestamp }) => Timestamp);
   const open = state.ModCalls?.filter(({ Moderator }) => !Moderator);
-  const modCalls = newestFirst(open, ({ Timestamp }) => Timestamp);
-  const emergencies = newestFirst(state.EmergencyCalls, ({ StartedAt }) => StartedAt);
+  const modCalls = sortNewestFirst(open, ({ Timestamp }) => Timestamp);
+  const emergencies = sortNewestFirst(state.EmergencyCalls, ({ StartedAt }) => StartedAt);
   return (
     <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="md">
       <ListPanel
@@ -151,7 +151,7 @@ function MoveRow({ move }: { readonly move: JoinLog }) {
         >
           {t(move.Join ? "moves.joined" : "moves.left")}
         </Badge>
-        <PlayerName player={move.Player} />
+        <ShortPlayerName player={move.Player} />
       </Group>
       <Age since={move.Timestamp} />
     </li>
@@ -161,7 +161,7 @@ function MoveRow({ move }: { readonly move: JoinLog }) {
 function ModCallRow({ call }: { readonly call: ModCall }) {
   return (
     <li>
-      <PlayerName player={call.Caller} />
+      <ShortPlayerName player={call.Caller} />
       <Age since={call.Timestamp} />
     </li>
   );
@@ -192,7 +192,7 @@ function EmergencyRow({ call }: { readonly call: EmergencyCall }) {
   );
 }
 
-function PlayerName({ player }: { readonly player: string | undefined }) {
+function ShortPlayerName({ player }: { readonly player: string | undefined }) {
   const { t } = useTranslation("live");
   const { name, id } = parsePlayerRef(player);
   return (
@@ -202,11 +202,11 @@ function PlayerName({ player }: { readonly player: string | undefined }) {
   );
 }
 
-/** `since` in seconds, as the game says it. */
+/** `since` is in epoch seconds, like all times of the game. */
 function Age({ since }: { readonly since: number | undefined }) {
   const format = useFormat();
   const relative = useRelativeTime();
-  const now = useNow(AGE_STEP_MS);
+  const now = useNow(AGE_UPDATE_MS);
   const ms = toMs(since);
   if (ms === undefined) return null;
   return (
@@ -223,8 +223,8 @@ function Age({ since }: { readonly since: number | undefined }) {
   );
 }
 
-/** The order of the game's logs is not promised. */
-function newestFirst<T>(
+/** The game does not promise an order of its logs. */
+function sortNewestFirst<T>(
   items: readonly T[] | undefined,
   timeOf: (item: T) => number | undefined,
 ): readonly T[] | undefined {

@@ -1,16 +1,16 @@
-// Joins and leaves, kills, commands and calls for a moderator in one time line, newest first.
+// The view "logs": joins and leaves, kills, commands and calls for a moderator in one time line, newest first.
 import { Chip, Group, Stack, Text, ThemeIcon, Title, VisuallyHidden } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { memo, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
-import { CountLine, MoreButton, SearchField, Toolbar } from "../parts/data-table.tsx";
 import { GameText } from "../parts/game-text.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Moment, NowProvider, useSharedNow } from "../parts/moment.tsx";
 import { PlayerName } from "../parts/player-name.tsx";
 import { EmptyState, ServerStateGate } from "../parts/states.tsx";
-import { createSearch, nameRows } from "../parts/table-rows.ts";
+import { createSearch, keyRows } from "../parts/table-rows.ts";
+import { CountLine, MoreButton, SearchField, Toolbar } from "../parts/table-toolbar.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
 import { parsePlayerRef } from "../player-ref.ts";
 import { findRegion } from "../state/region.ts";
@@ -60,7 +60,7 @@ const TimeLine = memo(function TimeLine({ entries }: { readonly entries: readonl
   }, [entries, kinds, search]);
   const days = useMemo(() => groupByDay(found.slice(0, shownMax)), [found, shownMax]);
   const counts = useMemo(() => Map.groupBy(entries, ({ kind }) => kind), [entries]);
-  const isNarrowed = found.length < entries.length;
+  const isFiltered = found.length < entries.length;
 
   if (entries.length === 0) return <EmptyState title={t("empty")} />;
   return (
@@ -82,28 +82,28 @@ const TimeLine = memo(function TimeLine({ entries }: { readonly entries: readonl
       </Toolbar>
       <CountLine
         text={
-          isNarrowed
+          isFiltered
             ? t("table:found", { n: found.length, count: entries.length })
             : t("table:rows", { count: entries.length })
         }
-        saidAfter={`${search}\n${kinds.join()}`}
+        announceOn={`${search}\n${kinds.join()}`}
       />
       {found.length === 0 && <EmptyState title={t("table:noMatch")}>{t("table:noMatchHint")}</EmptyState>}
       {days.map(({ day, entries: ofDay }) => (
-        <Day key={day ?? "unknown"} at={ofDay[0]?.at} entries={ofDay} />
+        <DayGroup key={day ?? "unknown"} at={ofDay[0]?.at} entries={ofDay} />
       ))}
       <MoreButton left={found.length - shownMax} onClick={() => setShownMax(shownMax + ENTRIES_AT_ONCE)} />
     </Stack>
   );
 });
 
-function Day(props: { readonly at: number | undefined; readonly entries: readonly LogEntry[] }) {
+function DayGroup(props: { readonly at: number | undefined; readonly entries: readonly LogEntry[] }) {
   const { entries } = props;
   return (
     <section>
       <DayTitle at={props.at} />
       <ol className="time-line">
-        {nameRows(entries, ({ key }) => key).map(({ key, row }) => (
+        {keyRows(entries, ({ key }) => key).map(({ key, row }) => (
           <Entry key={key} entry={row} />
         ))}
       </ol>
@@ -146,20 +146,20 @@ function Entry({ entry }: { readonly entry: LogEntry }) {
         <Text component="span" size="sm" c="dimmed" className="time-line-label">
           {t(`label.${entry.kind}`)}
         </Text>
-        <Story entry={entry} />
+        <EntryDetails entry={entry} />
       </div>
     </li>
   );
 }
 
-/** What happened, as parts in a row: no sentence, because names have no grammar. */
-function Story({ entry }: { readonly entry: LogEntry }) {
+/** What happened, as parts in a row. A sentence would need the grammatical form of a name. */
+function EntryDetails({ entry }: { readonly entry: LogEntry }) {
   const { t } = useTranslation("logs");
-  const who = <PlayerName {...parsePlayerRef(entry.player)} />;
+  const player = <PlayerName {...parsePlayerRef(entry.player)} />;
   if (entry.kind === "command") {
     return (
       <>
-        {who}
+        {player}
         <GameText text={entry.command ?? ""} max={160} isCode />
       </>
     );
@@ -168,7 +168,7 @@ function Story({ entry }: { readonly entry: LogEntry }) {
     return (
       <>
         {entry.player ? (
-          who
+          player
         ) : (
           <Text component="span" size="sm">
             {t("noKiller")}
@@ -183,7 +183,7 @@ function Story({ entry }: { readonly entry: LogEntry }) {
   if (entry.kind === "modCall") {
     return (
       <>
-        {who}
+        {player}
         <Text component="span" size="sm" c="dimmed">
           {t(entry.other ? "answeredBy" : "nobody")}
         </Text>
@@ -191,5 +191,5 @@ function Story({ entry }: { readonly entry: LogEntry }) {
       </>
     );
   }
-  return who;
+  return player;
 }

@@ -1,4 +1,4 @@
-// The view "map": players and emergency calls on a canvas, and the same as a list beside it.
+// The view "map": players and emergency calls on a canvas, and the same markers as a list beside it.
 import { ActionIcon, Box, Button, CloseButton, Group, Paper, Stack, Text, Tooltip } from "@mantine/core";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -24,16 +24,16 @@ export function MapView() {
   const view = useServerState(WANTED);
   return (
     <ViewPage title={t("title")} summary={t("summary")}>
-      <ServerStateGate view={view}>{(state) => <MapOrNothing state={state} />}</ServerStateGate>
+      <ServerStateGate view={view}>{(state) => <MapContent state={state} />}</ServerStateGate>
     </ViewPage>
   );
 }
 
-function MapOrNothing({ state }: { readonly state: ServerState }) {
+function MapContent({ state }: { readonly state: ServerState }) {
   const { t } = useTranslation("map");
   const markers = useMemo(() => listMarkers(state), [state]);
   const placed = markers.filter(({ kind }) => kind === "player").length;
-  const nowhere = (state.Players?.length ?? 0) - placed;
+  const unplaced = (state.Players?.length ?? 0) - placed;
   return (
     <Stack gap="sm">
       {markers.length === 0 ? (
@@ -41,9 +41,9 @@ function MapOrNothing({ state }: { readonly state: ServerState }) {
       ) : (
         <MapBoard markers={markers} />
       )}
-      {nowhere > 0 && (
+      {unplaced > 0 && (
         <Text size="sm" c="dimmed">
-          {t("nowhere", { count: nowhere })}
+          {t("nowhere", { count: unplaced })}
         </Text>
       )}
     </Stack>
@@ -54,30 +54,30 @@ function MapBoard({ markers }: { readonly markers: readonly Marker[] }) {
   const { t } = useTranslation("map");
   const nameOf = useMarkerName();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const tip = useRef<HTMLDivElement>(null);
-  const [pointedKey, setPointed] = useState<string>();
-  const [listedKey, setListed] = useState<string>();
-  const [chosenKey, setChosen] = useState<string>();
+  const tooltip = useRef<HTMLDivElement>(null);
+  const [hoveredKey, setHovered] = useState<string>();
+  const [highlightedKey, setHighlighted] = useState<string>();
+  const [selectedKey, setSelected] = useState<string>();
   const [followedKey, setFollowed] = useState<string>();
-  const engine = useMapEngine(canvas, tip, {
-    onPoint: setPointed,
-    onChoose(key) {
-      setChosen(key);
+  const engine = useMapEngine(canvas, tooltip, {
+    onHover: setHovered,
+    onSelect(key) {
+      setSelected(key);
       if (key === undefined) setFollowed(undefined);
       else setFollowed((followed) => (followed === undefined ? undefined : key));
     },
     onFollowEnd: () => setFollowed(undefined),
   });
   useEffect(() => engine?.setMarkers(markers), [engine, markers]);
-  useEffect(() => engine?.setChosen(chosenKey), [engine, chosenKey]);
-  useEffect(() => engine?.setListed(listedKey), [engine, listedKey]);
+  useEffect(() => engine?.setSelected(selectedKey), [engine, selectedKey]);
+  useEffect(() => engine?.setHighlighted(highlightedKey), [engine, highlightedKey]);
   useEffect(() => engine?.follow(followedKey), [engine, followedKey]);
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== "Escape" || event.defaultPrevented) return;
       if (followedKey !== undefined) setFollowed(undefined);
-      else setChosen(undefined);
+      else setSelected(undefined);
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
@@ -85,11 +85,11 @@ function MapBoard({ markers }: { readonly markers: readonly Marker[] }) {
 
   const find = (key: string | undefined) =>
     key === undefined ? undefined : markers.find((marker) => marker.key === key);
-  const tipped = find(pointedKey ?? listedKey);
-  const chosen = find(chosenKey);
+  const described = find(hoveredKey ?? highlightedKey);
+  const selected = find(selectedKey);
   const followed = find(followedKey);
   const followFromList = useCallback((key: string) => {
-    setChosen(key);
+    setSelected(key);
     setFollowed((before) => (before === key ? undefined : key));
   }, []);
 
@@ -97,7 +97,7 @@ function MapBoard({ markers }: { readonly markers: readonly Marker[] }) {
     <>
       <div className="map-board">
         <div className="map-frame">
-          {/* biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: a canvas that is moved with keys */}
+          {/* biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: the canvas handles keys itself */}
           <canvas
             ref={canvas}
             className="map-canvas"
@@ -118,23 +118,34 @@ function MapBoard({ markers }: { readonly markers: readonly Marker[] }) {
             <MapButton icon="minus" label={t("zoomOut")} onClick={() => engine?.zoomOut()} />
             <MapButton icon="fit" label={t("fit")} onClick={() => engine?.fit()} />
           </ActionIcon.Group>
-          <div ref={tip} className="map-tip" style={{ visibility: "hidden" }} hidden={!tipped} aria-hidden>
-            {tipped && <MarkerFacts marker={tipped} />}
+          <div
+            ref={tooltip}
+            className="map-tooltip"
+            style={{ visibility: "hidden" }}
+            hidden={!described}
+            aria-hidden
+          >
+            {described && <MarkerFacts marker={described} />}
           </div>
         </div>
         <div className="map-side">
-          {chosen && (
-            <ChosenCard
-              marker={chosen}
-              isFollowed={chosenKey === followedKey}
-              onFollow={(isWanted) => setFollowed(isWanted ? chosenKey : undefined)}
+          {selected && (
+            <SelectedCard
+              marker={selected}
+              isFollowed={selectedKey === followedKey}
+              onFollow={(isWanted) => setFollowed(isWanted ? selectedKey : undefined)}
               onClose={() => {
-                setChosen(undefined);
+                setSelected(undefined);
                 setFollowed(undefined);
               }}
             />
           )}
-          <MarkerList markers={markers} followed={followedKey} onFollow={followFromList} onLook={setListed} />
+          <MarkerList
+            markers={markers}
+            followed={followedKey}
+            onFollow={followFromList}
+            onHighlight={setHighlighted}
+          />
         </div>
       </div>
       <Legend markers={markers} />
@@ -158,7 +169,7 @@ function MapButton(props: { readonly icon: IconName; readonly label: string; rea
   );
 }
 
-function ChosenCard(props: {
+function SelectedCard(props: {
   readonly marker: Marker;
   readonly isFollowed: boolean;
   readonly onFollow: (isWanted: boolean) => void;

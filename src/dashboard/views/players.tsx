@@ -1,21 +1,22 @@
-// Everybody on the server, with name and id apart.
+// The view "players": everybody on the server.
 import { Text, VisuallyHidden } from "@mantine/core";
 import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
 import type { Location, Player } from "../api/caller.ts";
-import { DataTable, type ShownChoice, type ShownColumn } from "../parts/data-table.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { GameText } from "../parts/game-text.tsx";
 import { CopyableText } from "../parts/player-name.tsx";
 import { ServerStateGate } from "../parts/states.tsx";
-import { TeamName, useTeamName, useTeamWords } from "../parts/team.tsx";
+import type { ShownColumn, ShownFilter } from "../parts/table-columns.ts";
+import { TeamName, useTeamName, useTeamSearchText } from "../parts/team.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
 import { type PlayerRef, parsePlayerRef } from "../player-ref.ts";
 import { useServerState } from "../state/use-server-state.tsx";
 
 const WANTED: readonly Section[] = ["Players"];
 const SORTING = { column: "name", isDescending: false };
-/** As many as the game draws; more are written as a number. */
+/** The maximum in the game; more stars are written as a number. */
 const STARS_DRAWN_MAX = 5;
 const NORMAL = "Normal";
 
@@ -41,7 +42,7 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
   );
   const namePermission = usePermissionName();
   const nameTeam = useTeamName();
-  const wordsOf = useTeamWords();
+  const searchTextOf = useTeamSearchText();
 
   const columns = useMemo(
     (): readonly ShownColumn<Row>[] => [
@@ -60,7 +61,7 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
       {
         id: "team",
         title: t("column.team"),
-        readValue: ({ Team }) => wordsOf(Team),
+        readValue: ({ Team }) => searchTextOf(Team),
         cell: ({ Team }) => (Team ? <TeamName team={Team} /> : undefined),
       },
       {
@@ -84,7 +85,7 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
         id: "wanted",
         title: t("column.wanted"),
         readValue: ({ WantedStars }) => (WantedStars ? WantedStars : undefined),
-        cell: ({ WantedStars }) => (WantedStars ? <Stars count={WantedStars} /> : undefined),
+        cell: ({ WantedStars }) => (WantedStars ? <StarsCell count={WantedStars} /> : undefined),
       },
       {
         id: "place",
@@ -96,10 +97,10 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
         },
       },
     ],
-    [t, namePermission, wordsOf],
+    [t, namePermission, searchTextOf],
   );
-  const choices = useMemo(
-    (): readonly ShownChoice<Row>[] => [
+  const filters = useMemo(
+    (): readonly ShownFilter<Row>[] => [
       { id: "team", label: t("column.team"), readValue: ({ Team }) => Team, nameOf: nameTeam },
       {
         id: "permission",
@@ -116,7 +117,7 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
       label={t("title")}
       rows={rows}
       columns={columns}
-      choices={choices}
+      filters={filters}
       sorting={SORTING}
       keyOf={keyOfRow}
       emptyTitle={t("empty")}
@@ -128,7 +129,7 @@ function keyOfRow({ ref, Player: text }: Row): string {
   return ref.id ?? text ?? "";
 }
 
-/** Postal code first: it is what is said on the radio. */
+/** The postal code comes first, because players use it on the radio. */
 function describePlace(place: Location | undefined): string | undefined {
   const street = [place?.BuildingNumber, place?.StreetName].filter(Boolean).join(" ");
   const text = [place?.PostalCode, street].filter(Boolean).join(" · ");
@@ -144,7 +145,7 @@ const PERMISSIONS = [
   "Server Owner",
 ] as const;
 
-/** The reader's word for a permission; those that are newer than this page name themselves. */
+/** Translates a permission; an unknown one keeps the name of the game. */
 export function usePermissionName(): (permission: string) => string {
   const { t } = useTranslation("players");
   return useMemo(
@@ -156,7 +157,7 @@ export function usePermissionName(): (permission: string) => string {
   );
 }
 
-function Stars({ count }: { readonly count: number }) {
+function StarsCell({ count }: { readonly count: number }) {
   const { t } = useTranslation("players");
   const isDrawn = typeof count === "number" && count > 0 && count <= STARS_DRAWN_MAX;
   return (

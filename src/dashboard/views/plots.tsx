@@ -1,4 +1,4 @@
-// The view "plots": what the page has seen since it was opened, as lines, and as a table for who cannot see lines.
+// The view "plots": the readings since the page was opened, as lines and as a table for screen readers.
 import { Button, Collapse, Stack, Table, Text } from "@mantine/core";
 import { useDisclosure, useId } from "@mantine/hooks";
 import { useMemo } from "react";
@@ -12,7 +12,7 @@ import type { HistoryPoint } from "../state/server-history.ts";
 import { useFormat } from "../state/use-format.ts";
 import { useServerHistory, useServerState } from "../state/use-server-state.tsx";
 import { LinePlot, type PlotSeries } from "./plots/line-plot.tsx";
-import { drawLines, listMinutes } from "./plots/series.ts";
+import { buildLines, listMinutes } from "./plots/series.ts";
 
 const WANTED: readonly Section[] = ["Queue", "JoinLogs"];
 const COLOURS = {
@@ -50,7 +50,7 @@ function Plots({
 }) {
   const { t } = useTranslation("plots");
   const format = useFormat();
-  const lines = useMemo(() => drawLines(points), [points]);
+  const lines = useMemo(() => buildLines(points), [points]);
   const hasQueue = !missing.includes("Queue");
   const presence = useMemo<PlotSeries[]>(
     () => [
@@ -73,12 +73,12 @@ function Plots({
       <Text size="sm" c="dimmed" className="numbers">
         {t("span", { time: format.time(points[0]?.at ?? 0), readings: format.number(points.length) })}
       </Text>
-      <Numbers points={points} />
+      <NumbersToggle points={points} />
     </Stack>
   );
 }
 
-function Numbers({ points }: { readonly points: readonly HistoryPoint[] }) {
+function NumbersToggle({ points }: { readonly points: readonly HistoryPoint[] }) {
   const { t } = useTranslation("plots");
   const [isOpen, { toggle }] = useDisclosure(false);
   const id = useId();

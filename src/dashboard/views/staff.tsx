@@ -1,13 +1,14 @@
-// Administrators, moderators and helpers, and which of them are here.
+// The view "staff": administrators, moderators and helpers, and which of them are on the server.
 import { Text } from "@mantine/core";
 import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
 import type { Player, Staff } from "../api/caller.ts";
-import { DataTable, type ShownChoice, type ShownColumn } from "../parts/data-table.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { CopyableText } from "../parts/player-name.tsx";
 import { ServerStateGate } from "../parts/states.tsx";
-import { TeamName, useTeamWords } from "../parts/team.tsx";
+import type { ShownColumn, ShownFilter } from "../parts/table-columns.ts";
+import { TeamName, useTeamSearchText } from "../parts/team.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
 import { parsePlayerRef } from "../player-ref.ts";
 import { useServerState } from "../state/use-server-state.tsx";
@@ -21,7 +22,7 @@ type Row = {
   readonly role: Role;
   readonly id: string;
   readonly name: string;
-  /** Undefined when nobody can tell: the key may not read the players. */
+  /** Undefined when the key may not read the players. */
   readonly isHere: boolean | undefined;
   readonly team: string | undefined;
 };
@@ -46,7 +47,7 @@ const StaffTable = memo(function StaffTable(props: {
   const { staff, players } = props;
   const rows = useMemo(() => listRows(staff, players), [staff, players]);
   const knowsPlayers = players !== undefined;
-  const wordsOf = useTeamWords();
+  const searchTextOf = useTeamSearchText();
 
   const columns = useMemo((): readonly ShownColumn<Row>[] => {
     const always: readonly ShownColumn<Row>[] = [
@@ -65,7 +66,7 @@ const StaffTable = memo(function StaffTable(props: {
       {
         id: "role",
         title: t("column.role"),
-        // By rank, not by letter; the word is there for the search.
+        // Sorted by rank; the name is added for the search.
         readValue: ({ role }) => `${ROLES.indexOf(role)} ${t(`role.${role}`)}`,
         cell: ({ role }) => (
           <Text size="sm" component="span">
@@ -81,7 +82,7 @@ const StaffTable = memo(function StaffTable(props: {
         id: "here",
         title: t("column.here"),
         readValue: ({ isHere, team }) =>
-          `${isHere ? 0 : 1} ${t(isHere ? "here" : "away")} ${wordsOf(team) ?? ""}`,
+          `${isHere ? 0 : 1} ${t(isHere ? "here" : "away")} ${searchTextOf(team) ?? ""}`,
         cell: ({ isHere, team }) =>
           isHere ? (
             <span className="team-name">
@@ -95,15 +96,15 @@ const StaffTable = memo(function StaffTable(props: {
           ),
       },
     ];
-  }, [t, knowsPlayers, wordsOf]);
-  const choices = useMemo((): readonly ShownChoice<Row>[] => {
-    const role: ShownChoice<Row> = {
+  }, [t, knowsPlayers, searchTextOf]);
+  const filters = useMemo((): readonly ShownFilter<Row>[] => {
+    const role: ShownFilter<Row> = {
       id: "role",
       label: t("column.role"),
       readValue: (row) => row.role,
       nameOf: (option) => t(`role.${option as Role}`),
     };
-    const here: ShownChoice<Row> = {
+    const here: ShownFilter<Row> = {
       id: "here",
       label: t("column.here"),
       readValue: ({ isHere }) => (isHere ? "here" : "away"),
@@ -117,7 +118,7 @@ const StaffTable = memo(function StaffTable(props: {
       label={t("title")}
       rows={rows}
       columns={columns}
-      choices={choices}
+      filters={filters}
       sorting={SORTING}
       keyOf={keyOfRow}
       emptyTitle={t("empty")}

@@ -1,12 +1,13 @@
-// Every vehicle on the server, with its colour as a swatch.
+// The view "vehicles": every vehicle on the server, with its colour as a swatch.
 import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
 import type { Vehicle as RelayedVehicle } from "../api/caller.ts";
-import { DataTable, type ShownChoice, type ShownColumn } from "../parts/data-table.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { GameText } from "../parts/game-text.tsx";
 import { CopyableText } from "../parts/player-name.tsx";
 import { ServerStateGate } from "../parts/states.tsx";
+import type { ShownColumn, ShownFilter } from "../parts/table-columns.ts";
 import { ViewPage } from "../parts/view-page.tsx";
 import { useServerState } from "../state/use-server-state.tsx";
 
@@ -14,7 +15,7 @@ const WANTED: readonly Section[] = ["Vehicles"];
 const SORTING = { column: "name", isDescending: false };
 const COLOUR_SHAPE = /^#[0-9a-f]{6}$/i;
 
-/** The plate is not in the specification; Gatehouse passes it on where the operator wants unknown fields. */
+/** The specification has no plate; Gatehouse passes it on when the operator allows unknown fields. */
 type Vehicle = RelayedVehicle & { readonly Plate?: unknown };
 
 export function VehiclesView() {
@@ -71,8 +72,8 @@ const VehicleTable = memo(function VehicleTable({ vehicles }: { readonly vehicle
       },
     ];
   }, [t, hasPlates]);
-  const choices = useMemo(
-    (): readonly ShownChoice<Vehicle>[] => [
+  const filters = useMemo(
+    (): readonly ShownFilter<Vehicle>[] => [
       { id: "name", label: t("column.name"), readValue: ({ Name }) => Name },
       { id: "colour", label: t("column.colour"), readValue: ({ ColorName }) => ColorName },
     ],
@@ -83,7 +84,7 @@ const VehicleTable = memo(function VehicleTable({ vehicles }: { readonly vehicle
       label={t("title")}
       rows={vehicles}
       columns={columns}
-      choices={choices}
+      filters={filters}
       sorting={SORTING}
       keyOf={keyOfVehicle}
       emptyTitle={t("empty")}
@@ -99,7 +100,7 @@ function plateOf({ Plate }: Vehicle): string | undefined {
   return typeof Plate === "string" && Plate !== "" ? Plate : undefined;
 }
 
-/** Only what is a colour becomes a style. */
+/** Only a valid colour is used as a style. */
 function Colour({ name, hex }: { readonly name: string; readonly hex: string }) {
   return (
     <span className="team-name">

@@ -59,7 +59,7 @@ export const operatorKeys = {
     versions: "Versions",
     v1Hint: "Switched off for everybody; the right changes nothing.",
     sections: "Sections",
-    sectionsHint: "What may be read beside the name and the counts.",
+    sectionsHint: "What may be read besides the name and the counts.",
     all: "All",
     none: "None",
     commands: "Commands",

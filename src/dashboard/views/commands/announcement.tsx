@@ -1,11 +1,11 @@
-// What a screen reader is told when commands have gone on: each with its new state, and nothing for the first list.
+// Announces the new status of commands to screen readers.
 import { VisuallyHidden } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { CommandReport } from "../../api/caller.ts";
-import { writeUnseen } from "../../parts/game-text.tsx";
+import { markInvisible } from "../../parts/game-text.tsx";
 
-/** Says aloud what has changed since the list was read before. */
+/** Announces what has changed since the previous list; the first list is not announced. */
 export function Announcement({ commands }: { readonly commands: readonly CommandReport[] }) {
   const { t } = useTranslation("commands");
   const known = useRef<ReadonlyMap<string, string> | undefined>(undefined);
@@ -20,7 +20,7 @@ export function Announcement({ commands }: { readonly commands: readonly Command
     setText(
       changed
         .map(({ command, status }) =>
-          t("change", { command: writeUnseen(command), status: t(`status.${status}`) }),
+          t("change", { command: markInvisible(command), status: t(`status.${status}`) }),
         )
         .join("; "),
     );

@@ -1,4 +1,4 @@
-// The line in which commands are typed: history on the arrow keys, completion below, and Enter sends.
+// The command line: the arrow keys recall earlier lines, suggestions are shown below, and Enter sends.
 import { Box, Button, Group, Paper, Text, TextInput } from "@mantine/core";
 import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -7,10 +7,10 @@ import { isRefusal } from "../../../core/errors.ts";
 import { MarkedText } from "../../parts/game-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import type { PlayerRef } from "../../player-ref.ts";
-import { type Suggestion, suggest } from "../command-words.ts";
+import { type Suggestion, suggest } from "../known-commands.ts";
 
-/** From here on, the reader is told how many characters are left. */
-const SCARCE_CHARACTERS = 200;
+/** With fewer characters left, their number is shown. */
+const CHARACTERS_LEFT_SHOWN = 200;
 
 export function CommandLine(props: {
   readonly value: string;
@@ -26,23 +26,23 @@ export function CommandLine(props: {
   const listId = useId();
   const input = useRef<HTMLInputElement>(null);
   const [isListing, setListing] = useState(false);
-  const [active, setActive] = useState(-1);
-  /** Counted from the newest line; -1 is what was being typed. */
+  const [activeIndex, setActiveIndex] = useState(-1);
+  /** Counted from the newest line; -1 is the draft. */
   const [recalled, setRecalled] = useState(-1);
   const draft = useRef("");
   const suggestions = isListing ? suggest(value, props.players) : [];
   const isOpen = suggestions.length > 0;
-  const fault = useFault(value);
+  const error = useCommandError(value);
   const left = COMMAND_CHARACTERS_MAX - Array.from(value.trim()).length;
 
-  function change(line: string, listing: boolean) {
+  function changeLine(line: string, shouldList: boolean) {
     props.onChange(line);
-    setListing(listing);
-    setActive(-1);
+    setListing(shouldList);
+    setActiveIndex(-1);
   }
 
-  function take(suggestion: Suggestion) {
-    change(suggestion.line, true);
+  function accept(suggestion: Suggestion) {
+    changeLine(suggestion.line, true);
     input.current?.focus();
   }
 
@@ -51,29 +51,29 @@ export function CommandLine(props: {
     if (next === recalled) return;
     if (recalled === -1) draft.current = value;
     setRecalled(next);
-    change(next === -1 ? draft.current : (history.at(-1 - next) ?? ""), false);
+    changeLine(next === -1 ? draft.current : (history.at(-1 - next) ?? ""), false);
   }
 
-  function press(event: KeyboardEvent<HTMLInputElement>) {
+  function handleKeyDown(event: KeyboardEvent<HTMLInputElement>) {
     if (event.nativeEvent.isComposing) return;
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (step !== 0) {
       event.preventDefault();
       if (!isOpen) return recall(step === 1 ? -1 : 1);
       const count = suggestions.length;
-      return setActive((old) => (old === -1 && step === -1 ? count - 1 : (old + step + count) % count));
+      return setActiveIndex((old) => (old === -1 && step === -1 ? count - 1 : (old + step + count) % count));
     }
     if (event.key === "Escape" && isOpen) return setListing(false);
-    const chosen = suggestions[active];
-    if (event.key === "Enter" && chosen) {
+    const active = suggestions[activeIndex];
+    if (event.key === "Enter" && active) {
       event.preventDefault();
-      return take(chosen);
+      return accept(active);
     }
-    // Tab goes on to the next control unless a word has been begun: nobody is trapped, and no target is guessed.
-    const completed = chosen ?? (/\S$/.test(value) ? suggestions[0] : undefined);
+    // Tab completes only a word that was begun; otherwise it moves the focus, so that the keyboard user is not trapped.
+    const completed = active ?? (/\S$/.test(value) ? suggestions[0] : undefined);
     if (event.key === "Tab" && !event.shiftKey && completed && completed.line.trim() !== value.trim()) {
       event.preventDefault();
-      take(completed);
+      accept(completed);
     }
   }
 
@@ -101,12 +101,12 @@ export function CommandLine(props: {
             }
             placeholder={t("placeholder")}
             value={value}
-            error={fault}
+            error={error}
             onChange={(event) => {
               setRecalled(-1);
-              change(event.currentTarget.value, true);
+              changeLine(event.currentTarget.value, true);
             }}
-            onKeyDown={press}
+            onKeyDown={handleKeyDown}
             onBlur={() => setListing(false)}
             autoComplete="off"
             autoCapitalize="off"
@@ -117,7 +117,7 @@ export function CommandLine(props: {
             aria-autocomplete="list"
             aria-expanded={isOpen}
             aria-controls={isOpen ? listId : undefined}
-            aria-activedescendant={isOpen && active >= 0 ? `${listId}-${active}` : undefined}
+            aria-activedescendant={isOpen && activeIndex >= 0 ? `${listId}-${activeIndex}` : undefined}
             styles={{
               input: { fontFamily: "var(--mantine-font-family-monospace)" },
               wrapper: { margin: "0.25rem 0" },
@@ -148,13 +148,13 @@ export function CommandLine(props: {
                   key={suggestion.line}
                   id={`${listId}-${index}`}
                   suggestion={suggestion}
-                  isActive={index === active}
-                  onTake={() => take(suggestion)}
+                  isActive={index === activeIndex}
+                  onAccept={() => accept(suggestion)}
                 />
               ))}
             </Paper>
           )}
-          {fault === undefined && left < SCARCE_CHARACTERS && (
+          {error === undefined && left < CHARACTERS_LEFT_SHOWN && (
             <Text size="xs" c="dimmed" className="numbers">
               {t("left", { count: left })}
             </Text>
@@ -169,22 +169,22 @@ function SuggestionRow(props: {
   readonly id: string;
   readonly suggestion: Suggestion;
   readonly isActive: boolean;
-  readonly onTake: () => void;
+  readonly onAccept: () => void;
 }) {
   const { t } = useTranslation("commands");
   const { suggestion, isActive } = props;
-  const note = suggestion.word ? t(`word.${suggestion.word}`) : suggestion.note;
+  const note = suggestion.command ? t(`word.${suggestion.command}`) : suggestion.playerId;
   return (
-    // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the line; aria-activedescendant points here
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the line
+    // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the input, and aria-activedescendant points here
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the command line handles the keys
     <div
       id={props.id}
       role="option"
       aria-selected={isActive}
       className="suggestion"
-      // Keeps the focus in the line.
+      // Keeps the focus in the input.
       onMouseDown={(event) => event.preventDefault()}
-      onClick={props.onTake}
+      onClick={props.onAccept}
       ref={(row) => {
         if (isActive) row?.scrollIntoView({ block: "nearest" });
       }}
@@ -201,7 +201,7 @@ function SuggestionRow(props: {
   );
 }
 
-function useFault(line: string): string | undefined {
+function useCommandError(line: string): string | undefined {
   const { t } = useTranslation("commands");
   if (line.trim() === "") return undefined;
   const length = Array.from(line.trim()).length;

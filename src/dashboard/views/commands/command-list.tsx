@@ -1,18 +1,19 @@
-// The commands of this server, newest first: what became of each, and a button to take it back or to use it again.
+// The commands of this server, newest first, each with its status and a button to cancel it or to use it again.
 import { Button, Group, Paper, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ERRORS } from "../../../core/errors.ts";
 import type { CommandReport } from "../../api/caller.ts";
 import type { ApiError } from "../../api/request.ts";
-import { writeUnseen } from "../../parts/game-text.tsx";
+import { markInvisible } from "../../parts/game-text.tsx";
 import { EmptyState } from "../../parts/states.tsx";
 import { useCallerSession } from "../../state/session.ts";
-import { isUnfinished, StateDetails, StatusBadge } from "../command-state.tsx";
+import { isUnfinished, StatusBadge, StatusDetails } from "../command-status.tsx";
 import { CommandText } from "./command-text.tsx";
 
 export function CommandList(props: {
   readonly commands: readonly CommandReport[];
+  /** Whether nothing is shown above the list, so that an empty list needs a notice. */
   readonly isAlone: boolean;
   readonly onReuse: (line: string) => void;
   readonly onChanged: () => void;
@@ -67,7 +68,7 @@ function CommandRow(props: {
       <Group justify="space-between" align="flex-start" gap="xs">
         <Stack gap={4} flex="1 1 16rem" miw={0}>
           <CommandText text={command.command} />
-          <StateDetails command={command} />
+          <StatusDetails command={command} />
           {error && (
             <Text size="sm" c="red" role="alert">
               {error.status === ERRORS.conflict.status
@@ -85,7 +86,7 @@ function CommandRow(props: {
               color="red"
               loading={isCancelling}
               onClick={() => void cancel()}
-              aria-label={t("cancelName", { command: writeUnseen(command.command) })}
+              aria-label={t("cancelName", { command: markInvisible(command.command) })}
             >
               {t("cancel")}
             </Button>
@@ -95,7 +96,7 @@ function CommandRow(props: {
                 size="xs"
                 variant="subtle"
                 onClick={props.onReuse}
-                aria-label={t("againName", { command: writeUnseen(command.command) })}
+                aria-label={t("againName", { command: markInvisible(command.command) })}
               >
                 {t("again")}
               </Button>

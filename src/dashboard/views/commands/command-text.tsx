@@ -1,4 +1,4 @@
-// The text of a command as this view shows it: all of it, with a mark for each character that cannot be seen.
+// Shows the whole text of a command, with invisible characters marked.
 import { Code } from "@mantine/core";
 import { COMMAND_CHARACTERS_MAX } from "../../../core/command.ts";
 import { GameText } from "../../parts/game-text.tsx";
@@ -7,7 +7,7 @@ export function CommandText(props: { readonly text: string; readonly isBlock?: b
   const { text, isBlock = false } = props;
   return (
     <Code block={isBlock} className="untrusted command-text">
-      {/* Never cut: whoever is about to send it, or to use it again, sees what it is. */}
+      {/* Never cut, because the user must see everything that is sent or used again. */}
       <GameText text={text} max={COMMAND_CHARACTERS_MAX} />
     </Code>
   );

@@ -1,17 +1,17 @@
-// What this tab has handed in and the list of commands does not show yet: on its way, lost, refused or just accepted.
+// The commands that this tab has sent and that the command list does not show yet: sending, lost, refused or accepted.
 import { Badge, Button, Group, Paper, Stack, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
-import { writeUnseen } from "../../parts/game-text.tsx";
+import { markInvisible } from "../../parts/game-text.tsx";
 import { useFormat } from "../../state/use-format.ts";
 import { useNow } from "../../state/use-now.ts";
 import { CommandText } from "./command-text.tsx";
-import { isForTheMoment, useRefusalWords } from "./refusal-words.ts";
+import { isTemporary, useRefusalText } from "./refusal-text.ts";
 import type { Submission } from "./submissions.ts";
 
 export function SubmissionList(props: {
   readonly submissions: readonly Submission[];
   readonly onRetry: (submission: Submission) => void;
-  readonly onForget: (submission: Submission) => void;
+  readonly onDismiss: (submission: Submission) => void;
   readonly onReuse: (submission: Submission) => void;
 }) {
   const { t } = useTranslation("commands");
@@ -24,7 +24,7 @@ export function SubmissionList(props: {
           key={submission.idempotencyKey}
           submission={submission}
           onRetry={() => props.onRetry(submission)}
-          onForget={() => props.onForget(submission)}
+          onDismiss={() => props.onDismiss(submission)}
           onReuse={() => props.onReuse(submission)}
         />
       ))}
@@ -35,7 +35,7 @@ export function SubmissionList(props: {
 function SubmissionRow(props: {
   readonly submission: Submission;
   readonly onRetry: () => void;
-  readonly onForget: () => void;
+  readonly onDismiss: () => void;
   readonly onReuse: () => void;
 }) {
   const { t } = useTranslation("commands");
@@ -44,24 +44,24 @@ function SubmissionRow(props: {
   const { submission } = props;
   const { phase, text, error, retryAt, receipt } = submission;
   const waitMs = Math.max(0, (retryAt ?? 0) - now);
-  const words = useRefusalWords(error);
-  const isTroubled = phase === "lost" || phase === "refused";
-  const mayRetry = phase === "lost" || (phase === "refused" && isForTheMoment(error));
+  const refusalText = useRefusalText(error);
+  const hasProblem = phase === "lost" || phase === "refused";
+  const mayRetry = phase === "lost" || (phase === "refused" && isTemporary(error));
   return (
     <Paper
       component="li"
       withBorder
       p="sm"
       data-phase={phase}
-      className={isTroubled ? "troubled" : undefined}
+      className={hasProblem ? "has-problem" : undefined}
     >
       <Group justify="space-between" align="flex-start" gap="xs">
-        <Stack gap={4} flex="1 1 16rem" miw={0} role={isTroubled ? "alert" : undefined}>
+        <Stack gap={4} flex="1 1 16rem" miw={0} role={hasProblem ? "alert" : undefined}>
           <CommandText text={text} />
           {phase === "lost" && <Text size="sm">{t("lost")}</Text>}
           {phase === "refused" && (
             <Text size="sm" className="untrusted">
-              {words}
+              {refusalText}
             </Text>
           )}
         </Stack>
@@ -91,17 +91,17 @@ function SubmissionRow(props: {
               size="xs"
               variant="light"
               onClick={props.onReuse}
-              aria-label={t("againName", { command: writeUnseen(text) })}
+              aria-label={t("againName", { command: markInvisible(text) })}
             >
               {t("again")}
             </Button>
           )}
-          {isTroubled && (
+          {hasProblem && (
             <Button
               size="xs"
               variant="subtle"
-              onClick={props.onForget}
-              aria-label={t("dismissName", { command: writeUnseen(text) })}
+              onClick={props.onDismiss}
+              aria-label={t("dismissName", { command: markInvisible(text) })}
             >
               {t("dismiss")}
             </Button>

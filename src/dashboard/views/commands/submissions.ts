@@ -1,38 +1,38 @@
-// The commands that this tab has handed in and has no certain answer for yet, and the lines typed before. In memory, for
-// each key of its own: nothing of one session is seen by the next.
-
+// The commands that this tab has sent and that are not in the command list yet, and the lines typed before. They are in
+// memory, one store per session, so that no session sees the commands of another.
 import { ERRORS } from "../../../core/errors.ts";
 import type { CallerApi, CommandReceipt } from "../../api/caller.ts";
 import { type ApiError, UNREACHABLE } from "../../api/request.ts";
 
 /**
- * `sending`: on its way to Gatehouse. `lost`: nobody knows whether it arrived; asking again with the same idempotency
- * key is safe. `refused`: it was not taken. `accepted`: taken, and not in the list yet.
+ * `sending`: the request is under way. `lost`: it is unknown whether the command arrived; a retry with the same
+ * idempotency key is safe. `refused`: Gatehouse did not accept it. `accepted`: accepted, and not in the list yet.
  */
 export type Submission = {
   readonly idempotencyKey: string;
   readonly text: string;
   readonly phase: "sending" | "lost" | "refused" | "accepted";
   readonly error: ApiError | undefined;
-  /** When Gatehouse said to come back. */
+  /** From the Retry-After of Gatehouse. */
   readonly retryAt: number | undefined;
   readonly receipt: CommandReceipt | undefined;
 };
 
 const LINES_MAX = 100;
 const SUBMISSIONS_MAX = 100;
-const DESKS = new WeakMap<CallerApi, SubmissionDesk>();
+const STORES = new WeakMap<CallerApi, SubmissionStore>();
 
-/** Not only a fault of the moment, but one in which the command may have been taken. */
-const UNCERTAIN: ReadonlySet<number> = new Set([UNREACHABLE, ERRORS.internal.code]);
+/** Errors after which Gatehouse may have accepted the command. */
+const UNCERTAIN_CODES: ReadonlySet<number> = new Set([UNREACHABLE, ERRORS.internal.code]);
 
-export function findDesk(api: CallerApi): SubmissionDesk {
-  const desk = DESKS.get(api) ?? new SubmissionDesk(api);
-  DESKS.set(api, desk);
-  return desk;
+/** The store of a session; created by the first call. */
+export function getSubmissionStore(api: CallerApi): SubmissionStore {
+  const store = STORES.get(api) ?? new SubmissionStore(api);
+  STORES.set(api, store);
+  return store;
 }
 
-export class SubmissionDesk {
+export class SubmissionStore {
   readonly #api: CallerApi;
   readonly #listeners = new Set<() => void>();
   #submissions: readonly Submission[] = [];
@@ -50,16 +50,16 @@ export class SubmissionDesk {
   /** Newest first. */
   readonly read = (): readonly Submission[] => this.#submissions;
 
-  /** What was typed before, oldest first. */
+  /** The lines typed before, oldest first. */
   get lines(): readonly string[] {
     return this.#lines;
   }
 
-  /** Hands in a new command. The promise is kept when there is an answer, or none. */
+  /** Sends a new command. Resolves when there is an answer, or when it is lost. */
   submit(text: string): Promise<Submission> {
     this.#lines = [...this.#lines.filter((line) => line !== text), text].slice(-LINES_MAX);
     const submission: Submission = {
-      idempotencyKey: mintKey(),
+      idempotencyKey: mintIdempotencyKey(),
       text,
       phase: "sending",
       error: undefined,
@@ -70,22 +70,22 @@ export class SubmissionDesk {
     return this.#send(submission);
   }
 
-  /** Asks again with the same key: Gatehouse takes the command once, however often this is done. */
+  /** Sends it again with the same idempotency key: Gatehouse accepts the command only once. */
   retry(submission: Submission): Promise<Submission> {
     return this.#send(submission);
   }
 
-  forget({ idempotencyKey }: Submission): void {
+  remove({ idempotencyKey }: Submission): void {
     this.#submissions = this.#submissions.filter((other) => other.idempotencyKey !== idempotencyKey);
-    this.#tell();
+    this.#notify();
   }
 
-  /** Those that the list shows by now. */
-  forgetListed(commandIds: ReadonlySet<string>): void {
+  /** Removes the submissions that the command list now shows. */
+  removeListed(commandIds: ReadonlySet<string>): void {
     const rest = this.#submissions.filter(({ receipt }) => !receipt || !commandIds.has(receipt.command_id));
     if (rest.length === this.#submissions.length) return;
     this.#submissions = rest;
-    this.#tell();
+    this.#notify();
   }
 
   async #send(submission: Submission): Promise<Submission> {
@@ -110,20 +110,20 @@ export class SubmissionDesk {
     this.#submissions = this.#submissions.map((other) =>
       other.idempotencyKey === submission.idempotencyKey ? submission : other,
     );
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 }
 
 function isUncertain({ code, status }: ApiError): boolean {
-  return UNCERTAIN.has(code) || (code === ERRORS.idempotencyInFlight.code && status === 409);
+  return UNCERTAIN_CODES.has(code) || (code === ERRORS.idempotencyInFlight.code && status === 409);
 }
 
-/** `crypto.randomUUID` is missing where the page came without TLS. */
-function mintKey(): string {
+/** `crypto.randomUUID` does not exist on a page without TLS. */
+function mintIdempotencyKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");

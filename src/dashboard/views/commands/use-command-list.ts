@@ -1,55 +1,54 @@
-// The server's commands as Gatehouse lists them: read again as often as something of them can change, and kept while a
-// reading fails.
+// Polls the commands of the server while one of them can still change, and keeps the last list when a poll fails.
 import { useRef } from "react";
 import type { CommandReport, Page } from "../../api/caller.ts";
 import type { ApiError, Outcome } from "../../api/request.ts";
 import { useCallerSession } from "../../state/session.ts";
 import { usePacedQuery } from "../../state/use-paced-query.ts";
-import { isUnfinished } from "../command-state.tsx";
+import { isUnfinished } from "../command-status.tsx";
 
-/** While the head of the queue is among them, things change every few seconds. */
-const BUSY_MS = 2_500;
+/** While a command is being sent or is next in line, something changes every few seconds. */
+const SENDING_MS = 2_500;
 const WAITING_MS = 5_000;
-/** Nothing waits, but the game's log may still show what was sent. */
+/** No command waits, but the game's log may still confirm one that was sent. */
 const CONFIRMING_MS = 8_000;
 const CONFIRMING_FOR_MS = 60_000;
 const AFTER_FAILURE_MS = 10_000;
-/** As many as one answer has: a full queue, and as many that have left it. */
-const LISTED = 200;
+/** The maximum of one page: a full queue, and as many finished commands. */
+const PAGE_SIZE = 200;
 
 export type CommandListing = {
-  /** The last that could be read; undefined before the first. */
+  /** The last list that could be read; undefined before the first. */
   readonly commands: readonly CommandReport[] | undefined;
-  /** Why the last reading failed. */
+  /** Why the last poll failed. */
   readonly error: ApiError | undefined;
-  readonly isAsking: boolean;
+  readonly isFetching: boolean;
   readonly refresh: () => void;
 };
 
 export function useCommandList(): CommandListing {
   const { api } = useCallerSession();
-  const { outcome, refresh, isAsking } = usePacedQuery(
+  const { outcome, refresh, isFetching } = usePacedQuery(
     ["commands"],
-    (signal) => api.listCommands({ limit: LISTED }, signal),
+    (signal) => api.listCommands({ limit: PAGE_SIZE }, signal),
     judgeInterval,
   );
   const commands = useLastGood(outcome)?.items;
-  return { commands, error: outcome?.ok === false ? outcome.error : undefined, isAsking, refresh };
+  return { commands, error: outcome?.ok === false ? outcome.error : undefined, isFetching, refresh };
 }
 
-/** A list that cannot be read for a moment does not take the last one away. */
+/** Keeps the last good page through failures. */
 function useLastGood(outcome: Outcome<Page<CommandReport>> | undefined): Page<CommandReport> | undefined {
   const last = useRef<Page<CommandReport>>(undefined);
   if (outcome?.ok) last.current = outcome.value;
   return last.current;
 }
 
-/** How soon the list is worth reading again; never, while nothing of it can change. */
+/** When to poll again; false while nothing in the list can change. */
 function judgeInterval(outcome: Outcome<Page<CommandReport>>): number | false {
   if (!outcome.ok) return AFTER_FAILURE_MS;
   const { items } = outcome.value;
   const now = outcome.receivedAt;
-  if (items.some(({ status, position }) => status === "sending" || position === 1)) return BUSY_MS;
+  if (items.some(({ status, position }) => status === "sending" || position === 1)) return SENDING_MS;
   if (items.some(isUnfinished)) return WAITING_MS;
   const isConfirming = items.some(({ status, confirmed_at: confirmedAt, finished_at: finishedAt }) => {
     const isOpen = (status === "sent" || status === "unknown") && confirmedAt === null;

@@ -1,7 +1,7 @@
-// How far what is shown can be trusted: what the game API says, how old it is, and how often the page may still ask.
+// Shows how fresh the data is: the answer of the game API, the age, and the requests that are left.
 import { Progress, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
-import { useCodeMeaning } from "../../parts/game-words.ts";
+import { useCodeMeaning } from "../../parts/game-error-text.ts";
 import { judgeAge } from "../../state/server-poll.ts";
 import { useFormat } from "../../state/use-format.ts";
 import { useNow } from "../../state/use-now.ts";

@@ -1,4 +1,4 @@
-// A card of the live view: a heading, how many there are, and a list that says so when it is empty or not for this key.
+// A card of the live view: a heading and content, or a list with its number of entries and a text when it is empty.
 import { Anchor, Badge, Card, Group, Stack, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
@@ -24,13 +24,13 @@ export function Panel(props: {
   );
 }
 
-/** The first few of `items`; the rest is in another view. Undefined: the key may not read them. */
+/** Shows the first `items` and links to the view with all of them. Undefined when the key may not read them. */
 export function ListPanel<T>(props: {
   readonly title: string;
   readonly empty: string;
   readonly items: readonly T[] | undefined;
   readonly shownMax: number;
-  /** The view that has all of them. */
+  /** The view with all items. */
   readonly view: string;
   readonly children: (item: T, index: number) => ReactNode;
 }) {

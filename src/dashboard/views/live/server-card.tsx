@@ -1,4 +1,4 @@
-// The server itself: how full it is, who owns it, and how to get in.
+// The server: its number of players, its owners and its join key.
 import { ActionIcon, Badge, Box, Group, Progress, Text, Tooltip } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -118,7 +118,7 @@ function CoOwners({ ids }: { readonly ids: readonly Id[] }) {
   );
 }
 
-/** Whoever looks over the shoulder, or at a stream, does not see it. */
+/** Hidden at first, so that it is not seen on a stream or over the shoulder. */
 function JoinKey({ value }: { readonly value: string }) {
   const { t } = useTranslation("live");
   const [isShown, setShown] = useState(false);

@@ -1,4 +1,4 @@
-// One time line out of four logs, newest first.
+// Merges four logs into one time line, newest first.
 import type { ServerState } from "../../api/caller.ts";
 import { toMs } from "../../parts/moment.tsx";
 
@@ -8,14 +8,14 @@ export type Kind = (typeof KINDS)[number];
 export type LogEntry = {
   readonly kind: Kind;
   readonly seconds: number | undefined;
-  /** In epoch milliseconds; undefined when the game gave no moment, or an impossible one. */
+  /** In epoch milliseconds; undefined when the game sent no valid time. */
   readonly at: number | undefined;
   /** Who did it. */
   readonly player: string | undefined;
-  /** To whom, or who answered. */
+  /** Who was killed, or who answered a call. */
   readonly other: string | undefined;
   readonly command: string | undefined;
-  /** What is searched. */
+  /** The texts that the search looks at. */
   readonly texts: readonly (string | undefined)[];
   readonly key: string;
 };
@@ -40,7 +40,7 @@ export function listEntries(
       makeEntry({ kind: "modCall", seconds: Timestamp, player: Caller, other: Moderator ?? undefined }),
     ),
   ];
-  // Sorting is stable: what has the same second stays as the game sent it. Without a moment comes last.
+  // The sort is stable, so entries of the same second keep the order of the game. Entries without a time come last.
   return entries.sort((a, b) => (b.at ?? Number.NEGATIVE_INFINITY) - (a.at ?? Number.NEGATIVE_INFINITY) || 0);
 }
 
@@ -57,7 +57,7 @@ function makeEntry({ kind, seconds, player, other, command }: Draft): LogEntry {
   };
 }
 
-/** Days of the reader's zone, in the order of the entries. */
+/** Groups by days in the user's time zone and keeps the order of the entries. */
 export function groupByDay(
   entries: readonly LogEntry[],
 ): readonly { readonly day: string | undefined; readonly entries: readonly LogEntry[] }[] {

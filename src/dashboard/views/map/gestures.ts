@@ -1,105 +1,106 @@
-// Turns what hands do on the canvas (mouse, fingers, wheel, keys) into what the map understands.
+// Turns mouse, touch, wheel and keyboard events on the canvas into calls of the map engine.
 import type { MapEngine } from "./map-engine.ts";
 import type { Point } from "./viewport.ts";
 
 const MOUSE_REACH = 14;
 const FINGER_REACH = 24;
-/** Less is a hand that is not quite still. */
+/** A shorter move is a click with an unsteady hand. */
 const DRAG_MIN_PX = 5;
 const KEY_PAN_PX = 60;
 const WHEEL_LINE_PX = 16;
 const WHEEL_ZOOM = 0.0016;
-/** A pinch on a touch pad arrives as a wheel with Ctrl, in much smaller steps. */
+/** A pinch on a touch pad arrives as wheel events with Ctrl, in much smaller steps. */
 const PAD_PINCH_ZOOM = 0.01;
 const FINGERS_MAX = 2;
 
+/** The mouse counts as a finger while its button is down. */
 type Finger = { readonly start: Point; at: Point };
 
-/** Returns how to stop listening. */
-export function listenToGestures(canvas: HTMLElement, engine: MapEngine): () => void {
-  const fingers = new Map<number, Finger>();
-  let hasMoved = false;
-  const ended = new AbortController();
-  const { signal } = ended;
-  const placeOf = ({ clientX, clientY }: MouseEvent): Point => {
-    const { left, top } = canvas.getBoundingClientRect();
-    return { x: clientX - left, y: clientY - top };
-  };
+/** Listens from its construction until `stop`. */
+export class Gestures {
+  readonly #canvas: HTMLElement;
+  readonly #engine: MapEngine;
+  readonly #stopped = new AbortController();
+  readonly #fingers = new Map<number, Finger>();
+  /** Whether the fingers have dragged or pinched, so that lifting them is not a click. */
+  #hasMoved = false;
 
-  canvas.addEventListener(
-    "pointerdown",
-    (event) => {
-      if (event.button !== 0 || fingers.size === FINGERS_MAX) return;
-      if (fingers.size === 0) hasMoved = false;
-      else hasMoved = true;
-      canvas.setPointerCapture(event.pointerId);
-      const at = placeOf(event);
-      fingers.set(event.pointerId, { start: at, at });
-    },
-    { signal },
-  );
+  constructor(canvas: HTMLElement, engine: MapEngine) {
+    this.#canvas = canvas;
+    this.#engine = engine;
+    const { signal } = this.#stopped;
+    canvas.addEventListener("pointerdown", (event) => this.#press(event), { signal });
+    canvas.addEventListener("pointermove", (event) => this.#move(event), { signal });
+    canvas.addEventListener("pointerup", (event) => this.#lift(event), { signal });
+    canvas.addEventListener("pointercancel", (event) => this.#lift(event), { signal });
+    canvas.addEventListener("pointerleave", () => engine.hoverAt(undefined, 0), { signal });
+    canvas.addEventListener("wheel", (event) => this.#zoomByWheel(event), { signal, passive: false });
+    canvas.addEventListener("keydown", (event) => this.#handleKey(event), { signal });
+  }
 
-  canvas.addEventListener(
-    "pointermove",
-    (event) => {
-      const at = placeOf(event);
-      const finger = fingers.get(event.pointerId);
-      if (!finger) {
-        if (event.pointerType !== "touch") engine.pointAt(at, MOUSE_REACH);
-        return;
-      }
-      const moved = Math.hypot(at.x - finger.start.x, at.y - finger.start.y);
-      if (!hasMoved && moved < DRAG_MIN_PX) return;
-      if (!hasMoved) {
-        hasMoved = true;
-        engine.pointAt(undefined, 0);
-      }
-      const before = measureFingers(fingers);
-      finger.at = at;
-      const after = measureFingers(fingers);
-      engine.drag(after.middle.x - before.middle.x, after.middle.y - before.middle.y);
-      if (before.spread > 0 && after.spread > 0) {
-        engine.zoomAround(after.middle, after.spread / before.spread);
-      }
-    },
-    { signal },
-  );
+  stop(): void {
+    this.#stopped.abort();
+  }
 
-  const lift = (event: PointerEvent) => {
-    const finger = fingers.get(event.pointerId);
+  #press(event: PointerEvent): void {
+    if (event.button !== 0 || this.#fingers.size === FINGERS_MAX) return;
+    // A second finger is the start of a pinch.
+    this.#hasMoved = this.#fingers.size > 0;
+    this.#canvas.setPointerCapture(event.pointerId);
+    const at = this.#placeOf(event);
+    this.#fingers.set(event.pointerId, { start: at, at });
+  }
+
+  #move(event: PointerEvent): void {
+    const at = this.#placeOf(event);
+    const finger = this.#fingers.get(event.pointerId);
+    if (!finger) {
+      if (event.pointerType !== "touch") this.#engine.hoverAt(at, MOUSE_REACH);
+      return;
+    }
+    const moved = Math.hypot(at.x - finger.start.x, at.y - finger.start.y);
+    if (!this.#hasMoved && moved < DRAG_MIN_PX) return;
+    if (!this.#hasMoved) {
+      this.#hasMoved = true;
+      this.#engine.hoverAt(undefined, 0);
+    }
+    const before = measureFingers(this.#fingers);
+    finger.at = at;
+    const after = measureFingers(this.#fingers);
+    this.#engine.drag(after.middle.x - before.middle.x, after.middle.y - before.middle.y);
+    if (before.spread > 0 && after.spread > 0) {
+      this.#engine.zoomAround(after.middle, after.spread / before.spread);
+    }
+  }
+
+  #lift(event: PointerEvent): void {
+    const finger = this.#fingers.get(event.pointerId);
     if (!finger) return;
-    fingers.delete(event.pointerId);
-    if (event.type !== "pointerup" || hasMoved) return;
-    engine.chooseAt(finger.at, event.pointerType === "touch" ? FINGER_REACH : MOUSE_REACH);
-  };
-  canvas.addEventListener("pointerup", lift, { signal });
-  canvas.addEventListener("pointercancel", lift, { signal });
-  canvas.addEventListener("pointerleave", () => engine.pointAt(undefined, 0), { signal });
+    this.#fingers.delete(event.pointerId);
+    if (event.type !== "pointerup" || this.#hasMoved) return;
+    this.#engine.selectAt(finger.at, event.pointerType === "touch" ? FINGER_REACH : MOUSE_REACH);
+  }
 
-  canvas.addEventListener(
-    "wheel",
-    (event) => {
-      event.preventDefault();
-      const px = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? event.deltaY : event.deltaY * WHEEL_LINE_PX;
-      engine.zoomAround(placeOf(event), Math.exp(-px * (event.ctrlKey ? PAD_PINCH_ZOOM : WHEEL_ZOOM)));
-    },
-    { signal, passive: false },
-  );
+  #zoomByWheel(event: WheelEvent): void {
+    event.preventDefault();
+    const px = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? event.deltaY : event.deltaY * WHEEL_LINE_PX;
+    const factor = Math.exp(-px * (event.ctrlKey ? PAD_PINCH_ZOOM : WHEEL_ZOOM));
+    this.#engine.zoomAround(this.#placeOf(event), factor);
+  }
 
-  canvas.addEventListener(
-    "keydown",
-    (event) => {
-      // The browser's own shortcuts stay the browser's.
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const act = KEYS[event.key];
-      if (!act) return;
-      event.preventDefault();
-      act(engine);
-    },
-    { signal },
-  );
+  #handleKey(event: KeyboardEvent): void {
+    // Shortcuts of the browser must keep working.
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const act = KEYS[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act(this.#engine);
+  }
 
-  return () => ended.abort();
+  #placeOf({ clientX, clientY }: MouseEvent): Point {
+    const { left, top } = this.#canvas.getBoundingClientRect();
+    return { x: clientX - left, y: clientY - top };
+  }
 }
 
 const KEYS: Readonly<Record<string, (engine: MapEngine) => void>> = {
@@ -114,6 +115,7 @@ const KEYS: Readonly<Record<string, (engine: MapEngine) => void>> = {
   "0": (engine) => engine.fit(),
 };
 
+/** The middle between the fingers, and their distance; 0 for one finger. */
 function measureFingers(fingers: ReadonlyMap<number, Finger>): { middle: Point; spread: number } {
   const [first, second] = Array.from(fingers.values(), ({ at }) => at);
   if (!first) return { middle: { x: 0, y: 0 }, spread: 0 };

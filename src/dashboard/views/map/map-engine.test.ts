@@ -1,9 +1,9 @@
-// The cost of the map, in counts: frames, calls to the canvas, comparisons. Times depend on the machine; these do not.
+// The cost of the map in frames, canvas calls and comparisons, which do not depend on the machine as times do.
 import { describe, expect, test } from "bun:test";
 import { MapEngine } from "./map-engine.ts";
 import type { Marker, PlayerMarker } from "./markers.ts";
 import { GLIDE_MS, Motion } from "./motion.ts";
-import { niceStep, Painter } from "./painter.ts";
+import { findRoundStep, Painter } from "./painter.ts";
 import { ScreenGrid } from "./screen-grid.ts";
 import { fitTo } from "./viewport.ts";
 
@@ -31,7 +31,7 @@ function player(n: number, more: Partial<PlayerMarker> = {}): PlayerMarker {
 
 const CROWD: readonly Marker[] = Array.from({ length: 200 }, (_, n) => player(n));
 
-/** A canvas that counts what is asked of it. */
+/** A canvas that counts its calls. */
 function countCalls() {
   const calls: Record<string, number> = {};
   const texts: string[] = [];
@@ -49,9 +49,9 @@ function countCalls() {
   return { calls, texts, context };
 }
 
-function standStill(markers: readonly Marker[]): Motion {
+function placeMarkers(markers: readonly Marker[]): Motion {
   const motion = new Motion();
-  motion.show(markers, 0, false);
+  motion.update(markers, 0, false);
   return motion;
 }
 
@@ -59,7 +59,7 @@ function startEngine() {
   let now = 0;
   let next: ((now: number) => void) | undefined;
   const counts = { frames: 0, painted: 0 };
-  const heard: string[] = [];
+  const events: string[] = [];
   const { context } = countCalls();
   const painter = new Painter(context);
   const engine = new MapEngine(
@@ -82,10 +82,10 @@ function startEngine() {
       now: () => now,
     },
     {
-      onPoint: (key) => heard.push(`point ${key}`),
-      onChoose: (key) => heard.push(`choose ${key}`),
-      onFollowEnd: () => heard.push("follow end"),
-      onPointedAt: () => {},
+      onHover: (key) => events.push(`hover ${key}`),
+      onSelect: (key) => events.push(`select ${key}`),
+      onFollowEnd: () => events.push("follow end"),
+      onHoveredPlace: () => {},
     },
   );
   const frame = () => {
@@ -95,29 +95,29 @@ function startEngine() {
     draw?.(now);
     return draw !== undefined;
   };
-  /** Returns how many frames it took until the map rested. */
-  const rest = () => {
+  /** Draws until the map requests no more frames. Returns the number of frames. */
+  const settle = () => {
     let frames = 0;
     while (frame()) {
       frames += 1;
-      if (frames > 1_000) throw new Error("the map never rests");
+      if (frames > 1_000) throw new Error("the map requests frames for ever");
     }
     return frames;
   };
-  return { engine, counts, heard, frame, rest };
+  return { engine, counts, events, frame, settle };
 }
 
 describe("drawing", () => {
-  test("200 players cost one shape for each team and a label for some", () => {
+  test("needs one shape per team and a limited number of labels for 200 players", () => {
     const { calls, context } = countCalls();
     const scene = {
       viewport: fitTo(CROWD, SIZE),
       size: SIZE,
       ratio: 2,
-      motion: standStill(CROWD),
+      motion: placeMarkers(CROWD),
       scheme: "light" as const,
-      chosen: undefined,
-      pointed: undefined,
+      selected: undefined,
+      hovered: undefined,
     };
     const painted = new Painter(context).paint(scene, new ScreenGrid());
     expect(painted.markers).toBe(200);
@@ -127,58 +127,58 @@ describe("drawing", () => {
     expect(Object.values(calls).reduce((sum, count) => sum + count)).toBeLessThan(1_200);
   });
 
-  test("a text is measured once, not in every frame", () => {
+  test("measures a text once, not in every frame", () => {
     const { calls, context } = countCalls();
     const painter = new Painter(context);
     const grid = new ScreenGrid();
-    const motion = standStill(CROWD);
-    const scene = { size: SIZE, ratio: 1, motion, scheme: "dark" as const, chosen: 3, pointed: 4 };
+    const motion = placeMarkers(CROWD);
+    const scene = { size: SIZE, ratio: 1, motion, scheme: "dark" as const, selected: 3, hovered: 4 };
     painter.paint({ ...scene, viewport: fitTo(CROWD, SIZE) }, grid);
     const { measureText } = calls;
     painter.paint({ ...scene, viewport: fitTo(CROWD, SIZE) }, grid);
     expect(calls.measureText).toBe(measureText ?? 0);
   });
 
-  test("what is out of sight is not drawn", () => {
+  test("leaves out markers outside of the screen", () => {
     const { calls, texts, context } = countCalls();
     const scene = {
       viewport: { x: 1e6, y: 1e6, scale: 1 },
       size: SIZE,
       ratio: 1,
-      motion: standStill(CROWD),
+      motion: placeMarkers(CROWD),
       scheme: "light" as const,
-      chosen: 0,
-      pointed: undefined,
+      selected: 0,
+      hovered: undefined,
     };
     expect(new Painter(context).paint(scene, new ScreenGrid())).toEqual({ markers: 0, labels: 0 });
     expect(calls.arc).toBeUndefined();
     expect(texts).toEqual([]);
   });
 
-  test("no label is written over another, but for those that were asked for", () => {
+  test("draws no label over another, except those of the selected and the hovered marker", () => {
     const { texts, context } = countCalls();
     const crowd = Array.from({ length: 30 }, (_, n) => player(n, { x: 0, y: 0, stars: 0 }));
     const scene = {
       viewport: { x: 0, y: 0, scale: 1 },
       size: SIZE,
       ratio: 1,
-      motion: standStill(crowd),
+      motion: placeMarkers(crowd),
       scheme: "light" as const,
-      chosen: 7,
-      pointed: undefined,
+      selected: 7,
+      hovered: undefined,
     };
     new Painter(context).paint(scene, new ScreenGrid());
-    // One on each side; the chosen one once more, over the players.
+    // One label on each side, and that of the selected marker once more over the players.
     expect(texts).toEqual(["P-7", "P-0", "P-7"]);
   });
 
-  test("the lines of the ground are at round numbers", () => {
-    expect([0.7, 1, 3, 70, 501].map(niceStep)).toEqual([1, 1, 5, 100, 1000]);
+  test("places the grid lines at round numbers", () => {
+    expect([0.7, 1, 3, 70, 501].map(findRoundStep)).toEqual([1, 1, 5, 100, 1000]);
   });
 });
 
-describe("pointing", () => {
-  test("compares a few of 200 players, not all", () => {
+describe("hovering", () => {
+  test("compares only a few of 200 players", () => {
     const grid = new ScreenGrid();
     grid.clear(SIZE.width, SIZE.height, CROWD.length);
     for (const [index, { x, y }] of CROWD.entries()) grid.add(index, (x / 3000) * 800, (y / 3000) * 600);
@@ -190,7 +190,7 @@ describe("pointing", () => {
     expect(most).toBeLessThan(20);
   });
 
-  test("finds the nearest, as a search through all would", () => {
+  test("finds the same marker as a search through all", () => {
     const grid = new ScreenGrid();
     grid.clear(SIZE.width, SIZE.height, CROWD.length);
     const places = CROWD.map(({ x, y }) => ({ x: (x / 3000) * 800, y: (y / 3000) * 600 }));
@@ -207,106 +207,106 @@ describe("pointing", () => {
 });
 
 describe("the map", () => {
-  test("rests while nothing changes", () => {
-    const { engine, counts, rest } = startEngine();
+  test("draws nothing while nothing changes", () => {
+    const { engine, counts, settle } = startEngine();
     engine.resize(SIZE, 1);
     engine.setMarkers(CROWD);
-    rest();
+    settle();
     const { frames } = counts;
     engine.setMarkers(CROWD);
-    expect(rest()).toBe(1);
+    expect(settle()).toBe(1);
     expect(counts.frames).toBe(frames + 1);
   });
 
-  test("draws once for all that changes between two frames", () => {
-    const { engine, counts, frame, rest } = startEngine();
+  test("draws once for all changes between two frames", () => {
+    const { engine, counts, frame, settle } = startEngine();
     engine.resize(SIZE, 1);
     engine.setMarkers(CROWD);
-    rest();
+    settle();
     const { painted } = counts;
     for (let n = 0; n < 50; n += 1) engine.drag(1, 1);
     engine.zoomAround({ x: 10, y: 10 }, 1.1);
-    engine.setChosen("player 3");
+    engine.setSelected("player 3");
     frame();
     expect(counts.painted).toBe(painted + 1);
   });
 
-  test("who has moved glides there, and then the map rests", () => {
-    const { engine, rest } = startEngine();
+  test("animates a marker that has moved, and then stops drawing", () => {
+    const { engine, settle } = startEngine();
     engine.resize(SIZE, 1);
     engine.setMarkers([player(1, { x: 0, y: 0 }), player(2, { x: 900, y: 900 })]);
-    rest();
+    settle();
     engine.setMarkers([player(1, { x: 300, y: 0 }), player(2, { x: 900, y: 900 })]);
-    const frames = rest();
+    const frames = settle();
     expect(frames).toBeGreaterThan(10);
     expect(frames).toBeLessThanOrEqual(Math.ceil(GLIDE_MS / FRAME_MS) + 2);
   });
 
-  test("nothing glides for those who want no motion", () => {
-    const { engine, rest } = startEngine();
-    engine.setGentle(false);
+  test("animates nothing for users who prefer reduced motion", () => {
+    const { engine, settle } = startEngine();
+    engine.setAnimated(false);
     engine.resize(SIZE, 1);
     engine.setMarkers([player(1, { x: 0, y: 0 })]);
-    rest();
+    settle();
     engine.setMarkers([player(1, { x: 3000, y: 0 })]);
     engine.zoomIn();
     engine.fit();
-    expect(rest()).toBe(1);
+    expect(settle()).toBe(1);
   });
 
-  test("a followed player is in the middle, and stays there", () => {
-    const { engine, rest } = startEngine();
+  test("keeps a followed player in the middle", () => {
+    const { engine, settle } = startEngine();
     engine.resize(SIZE, 1);
     engine.setMarkers([player(1, { x: 0, y: 0 }), player(2, { x: 900, y: 900 })]);
     engine.follow("player 2");
-    rest();
+    settle();
     expect(engine.viewport).toMatchObject({ x: 900, y: 900 });
     engine.setMarkers([player(1, { x: 0, y: 0 }), player(2, { x: 800, y: 950 })]);
-    rest();
+    settle();
     expect(engine.viewport).toMatchObject({ x: 800, y: 950 });
     engine.zoomAround({ x: 1, y: 1 }, 2);
-    rest();
+    settle();
     expect(engine.viewport).toMatchObject({ x: 800, y: 950 });
   });
 
-  test("dragging ends following, and so does leaving the server", () => {
-    const { engine, heard, rest } = startEngine();
+  test("stops following when the user drags the map or the player leaves", () => {
+    const { engine, events, settle } = startEngine();
     engine.resize(SIZE, 1);
     engine.setMarkers(CROWD);
     engine.follow("player 2");
-    rest();
+    settle();
     engine.drag(10, 0);
     engine.follow("player 3");
     engine.setMarkers(CROWD.filter(({ key }) => key !== "player 3"));
-    expect(heard).toEqual(["follow end", "follow end"]);
+    expect(events).toEqual(["follow end", "follow end"]);
   });
 
-  test("what the reader has moved stays, until everybody is asked for", () => {
-    const { engine, rest } = startEngine();
+  test("keeps the viewport that the user has moved, until the user fits it again", () => {
+    const { engine, settle } = startEngine();
     engine.resize(SIZE, 1);
     engine.setMarkers(CROWD);
-    rest();
+    settle();
     engine.drag(100, 0);
-    rest();
+    settle();
     const moved = engine.viewport;
     engine.setMarkers([...CROWD, player(999, { x: 9000, y: 9000 })]);
-    rest();
+    settle();
     expect(engine.viewport).toEqual(moved);
     engine.fit();
-    rest();
+    settle();
     expect(engine.viewport).not.toEqual(moved);
   });
 
-  test("the marker under the pointer is told once", () => {
-    const { engine, heard, rest } = startEngine();
+  test("reports the marker under the pointer once", () => {
+    const { engine, events, settle } = startEngine();
     engine.resize(SIZE, 1);
     engine.setMarkers([player(1, { x: 50, y: 50 })]);
-    rest();
-    engine.pointAt({ x: 401, y: 300 }, 14);
-    engine.pointAt({ x: 402, y: 300 }, 14);
-    engine.pointAt(undefined, 0);
-    engine.chooseAt({ x: 400, y: 301 }, 14);
-    engine.chooseAt({ x: 10, y: 10 }, 14);
-    expect(heard).toEqual(["point player 1", "point undefined", "choose player 1", "choose undefined"]);
+    settle();
+    engine.hoverAt({ x: 401, y: 300 }, 14);
+    engine.hoverAt({ x: 402, y: 300 }, 14);
+    engine.hoverAt(undefined, 0);
+    engine.selectAt({ x: 400, y: 301 }, 14);
+    engine.selectAt({ x: 10, y: 10 }, 14);
+    expect(events).toEqual(["hover player 1", "hover undefined", "select player 1", "select undefined"]);
   });
 });

@@ -1,5 +1,5 @@
-// The map between two frames: what is shown, where, and who is followed. Draws when something has changed, once a frame at
-// most, and rests otherwise. Knows the canvas and the clock only as they are handed in, and nothing of React.
+// The state of the map: markers, viewport, selected and followed marker. It draws only when something has changed, at most
+// once per frame. The canvas and the clock are passed in, and it knows nothing of React.
 import type { Scheme } from "../../team-colours.ts";
 import type { Marker } from "./markers.ts";
 import { Motion } from "./motion.ts";
@@ -18,31 +18,31 @@ import {
 } from "./viewport.ts";
 
 export type FrameHost = {
-  /** As the browser's own: calls once, with a time in milliseconds. */
+  /** Like requestAnimationFrame: calls `draw` once, with a time in milliseconds. */
   readonly requestFrame: (draw: (now: number) => void) => number;
   readonly cancelFrame: (id: number) => void;
-  /** The same clock as that of the frames. */
+  /** The clock of the frames. */
   readonly now: () => number;
 };
 
 export type MapListener = {
-  /** The marker under the pointer is another one now. */
-  readonly onPoint: (key: string | undefined) => void;
-  /** Somebody has picked a marker on the map, or the empty ground. */
-  readonly onChoose: (key: string | undefined) => void;
-  /** The reader has dragged the map away, or who was followed is gone. */
+  /** The marker under the pointer has changed. */
+  readonly onHover: (key: string | undefined) => void;
+  /** The user has clicked a marker, or no marker. */
+  readonly onSelect: (key: string | undefined) => void;
+  /** The user has dragged the map, or the followed marker is gone. */
   readonly onFollowEnd: () => void;
-  /** Where on the screen the pointed marker is, in every frame; undefined when it is out of sight. */
-  readonly onPointedAt: (place: Point | undefined, size: Size) => void;
+  /** Called in every frame with the place of the hovered or highlighted marker; undefined when it is not visible. */
+  readonly onHoveredPlace: (place: Point | undefined, size: Size) => void;
 };
 
-/** The time in which a journey of the view is two thirds done. */
-const JOURNEY_MS = 110;
+/** The time constant of an animated viewport: after it, about two thirds of the way are done. */
+const VIEWPORT_EASE_MS = 110;
 const ZOOM_STEP = 1.5;
-/** Nearer than this a journey is over. */
+/** The animation ends when the viewport is this near to its target. */
 const NEAR_PX = 0.5;
 const NEAR_RATIO = 1.002;
-/** Who follows a player wants to see the streets around. */
+/** Following a marker zooms in to at least this scale, so that the streets around it are visible. */
 const FOLLOW_SCALE_MIN = 0.35;
 
 export class MapEngine {
@@ -54,18 +54,18 @@ export class MapEngine {
   #size: Size = { width: 0, height: 0 };
   #ratio = 1;
   #scheme: Scheme = "light";
-  #isGentle = true;
+  #isAnimated = true;
   #viewport = WHOLE_MAP;
-  /** Where the view is going. */
+  /** Where the viewport moves to; undefined when it does not move. */
   #target: Viewport | undefined;
-  /** Whether the view keeps to what is there, until the reader moves it. */
+  /** Whether the viewport follows all markers, until the user moves it. */
   #isFitting = true;
   #hasFitted = false;
-  #chosen: string | undefined;
+  #selected: string | undefined;
   #followed: string | undefined;
-  #pointed: string | undefined;
-  /** Pointed at by the list, not by the pointer. */
-  #listed: string | undefined;
+  #hovered: string | undefined;
+  /** Set by the list beside the map. */
+  #highlighted: string | undefined;
   #frame: number | undefined;
   #lastFrameAt: number | undefined;
 
@@ -87,44 +87,44 @@ export class MapEngine {
   resize(size: Size, ratio: number): void {
     this.#size = size;
     this.#ratio = ratio;
-    if (this.#isFitting) this.#fitNow(false);
-    // A canvas of a new size is empty: waiting for the next frame would show that.
+    if (this.#isFitting) this.#fitViewport(false);
+    // A resized canvas is empty, so draw now and not in the next frame.
     this.stop();
     this.#draw(this.#host.now());
   }
 
   setScheme(scheme: Scheme): void {
     this.#scheme = scheme;
-    this.#change();
+    this.#requestFrame();
   }
 
-  /** False for those who want nothing to move by itself. */
-  setGentle(isGentle: boolean): void {
-    this.#isGentle = isGentle;
+  /** False for users who prefer reduced motion. */
+  setAnimated(isAnimated: boolean): void {
+    this.#isAnimated = isAnimated;
   }
 
   setMarkers(markers: readonly Marker[]): void {
-    this.#motion.show(markers, this.#host.now(), this.#isGentle);
+    this.#motion.update(markers, this.#host.now(), this.#isAnimated);
     if (this.#isFitting && (!this.#hasFitted || needsNewFit(this.#viewport, this.#size, markers))) {
-      this.#fitNow(this.#hasFitted);
+      this.#fitViewport(this.#hasFitted);
     }
     if (this.#followed !== undefined && this.#motion.find(this.#followed) === undefined) {
       this.#endFollowing();
     }
-    this.#change();
+    this.#requestFrame();
   }
 
-  setChosen(key: string | undefined): void {
-    this.#chosen = key;
-    this.#change();
+  setSelected(key: string | undefined): void {
+    this.#selected = key;
+    this.#requestFrame();
   }
 
-  setListed(key: string | undefined): void {
-    this.#listed = key;
-    this.#change();
+  setHighlighted(key: string | undefined): void {
+    this.#highlighted = key;
+    this.#requestFrame();
   }
 
-  /** Keeps the marker in the middle until it is gone, the reader drags the map, or it is called with nothing. */
+  /** Keeps the marker in the middle until it is gone, the user drags the map, or this is called with undefined. */
   follow(key: string | undefined): void {
     if (key === this.#followed) return;
     this.#followed = key;
@@ -134,14 +134,14 @@ export class MapEngine {
       const scale = Math.max(this.#viewport.scale, FOLLOW_SCALE_MIN);
       this.#target = { ...this.#viewport, scale };
     }
-    this.#change();
+    this.#requestFrame();
   }
 
   fit(): void {
     this.#endFollowing();
     this.#isFitting = true;
-    this.#fitNow(true);
-    this.#change();
+    this.#fitViewport(true);
+    this.#requestFrame();
   }
 
   zoomIn(): void {
@@ -152,13 +152,13 @@ export class MapEngine {
     this.#zoomStep(1 / ZOOM_STEP);
   }
 
-  /** With the finger or the wheel: at once, and around the place where that is. */
+  /** Zooms around a place at once, for fingers and the wheel. */
   zoomAround(place: Point, factor: number): void {
     this.#isFitting = false;
     const around = this.#followed === undefined ? place : this.#middle();
     this.#viewport = zoomAt(this.#viewport, this.#size, around, factor);
     this.#target = undefined;
-    this.#change();
+    this.#requestFrame();
   }
 
   drag(dx: number, dy: number): void {
@@ -166,16 +166,16 @@ export class MapEngine {
     this.#target = undefined;
     this.#endFollowing();
     this.#viewport = panBy(this.#viewport, dx, dy);
-    this.#change();
+    this.#requestFrame();
   }
 
-  /** `reach`: how far off a finger or a pointer may be. */
-  pointAt(place: Point | undefined, reach: number): void {
-    this.#point(place && this.#findKey(place, reach));
+  /** `reach` is the largest distance from the marker in pixels. */
+  hoverAt(place: Point | undefined, reach: number): void {
+    this.#hover(place && this.#findKey(place, reach));
   }
 
-  chooseAt(place: Point, reach: number): void {
-    this.#listener.onChoose(this.#findKey(place, reach));
+  selectAt(place: Point, reach: number): void {
+    this.#listener.onSelect(this.#findKey(place, reach));
   }
 
   #findKey(place: Point, reach: number): string | undefined {
@@ -183,38 +183,38 @@ export class MapEngine {
     return index === undefined ? undefined : this.#motion.markers[index]?.key;
   }
 
-  #point(key: string | undefined): void {
-    if (key === this.#pointed) return;
-    this.#pointed = key;
-    this.#listener.onPoint(key);
-    this.#change();
+  #hover(key: string | undefined): void {
+    if (key === this.#hovered) return;
+    this.#hovered = key;
+    this.#listener.onHover(key);
+    this.#requestFrame();
   }
 
   #zoomStep(factor: number): void {
     this.#isFitting = false;
-    this.#goTo(zoomAt(this.#target ?? this.#viewport, this.#size, this.#middle(), factor));
-    this.#change();
+    this.#moveTo(zoomAt(this.#target ?? this.#viewport, this.#size, this.#middle(), factor));
+    this.#requestFrame();
   }
 
   #middle(): Point {
     return { x: this.#size.width / 2, y: this.#size.height / 2 };
   }
 
-  #fitNow(isJourney: boolean): void {
+  #fitViewport(isAnimated: boolean): void {
     const { markers } = this.#motion;
     if (this.#size.width === 0 || markers.length === 0) return;
     this.#hasFitted = true;
     const best = fitTo(markers, this.#size);
-    if (isJourney) this.#goTo(best);
+    if (isAnimated) this.#moveTo(best);
     else {
       this.#viewport = best;
       this.#target = undefined;
     }
   }
 
-  #goTo(target: Viewport): void {
-    this.#target = this.#isGentle ? target : undefined;
-    if (!this.#isGentle) this.#viewport = target;
+  #moveTo(target: Viewport): void {
+    this.#target = this.#isAnimated ? target : undefined;
+    if (!this.#isAnimated) this.#viewport = target;
   }
 
   #endFollowing(): void {
@@ -223,7 +223,7 @@ export class MapEngine {
     this.#listener.onFollowEnd();
   }
 
-  #change(): void {
+  #requestFrame(): void {
     if (this.#frame !== undefined || this.#size.width === 0) return;
     this.#frame = this.#host.requestFrame((now) => this.#draw(now));
   }
@@ -233,22 +233,22 @@ export class MapEngine {
     if (this.#size.width === 0) return;
     const elapsedMs = Math.min(Math.max(now - (this.#lastFrameAt ?? now - 16), 0), 100);
     this.#motion.step(now);
-    this.#travel(elapsedMs);
-    const pointed = this.#motion.find(this.#pointed ?? this.#listed);
+    this.#stepViewport(elapsedMs);
+    const hovered = this.#motion.find(this.#hovered ?? this.#highlighted);
     const scene = {
       viewport: this.#viewport,
       size: this.#size,
       ratio: this.#ratio,
       motion: this.#motion,
       scheme: this.#scheme,
-      chosen: this.#motion.find(this.#chosen),
-      pointed,
+      selected: this.#motion.find(this.#selected),
+      hovered,
     };
     this.#painter.paint(scene, this.#grid);
-    this.#listener.onPointedAt(this.#placeOf(pointed), this.#size);
-    const isBusy = this.#motion.isMoving || this.#target !== undefined;
-    this.#lastFrameAt = isBusy ? now : undefined;
-    if (isBusy) this.#change();
+    this.#listener.onHoveredPlace(this.#placeOf(hovered), this.#size);
+    const isMoving = this.#motion.isMoving || this.#target !== undefined;
+    this.#lastFrameAt = isMoving ? now : undefined;
+    if (isMoving) this.#requestFrame();
   }
 
   #placeOf(index: number | undefined): Point | undefined {
@@ -257,23 +257,23 @@ export class MapEngine {
     const { width, height } = this.#size;
     const at = { x: positions[index * 2] ?? 0, y: positions[index * 2 + 1] ?? 0 };
     const place = toScreen(this.#viewport, this.#size, at);
-    const isSeen = place.x >= 0 && place.y >= 0 && place.x <= width && place.y <= height;
-    return isSeen ? place : undefined;
+    const isVisible = place.x >= 0 && place.y >= 0 && place.x <= width && place.y <= height;
+    return isVisible ? place : undefined;
   }
 
-  /** One step of the view toward where it is going; with somebody to follow, they are where it is going. */
-  #travel(elapsedMs: number): void {
+  /** Moves the viewport one step toward its target, or toward the followed marker. */
+  #stepViewport(elapsedMs: number): void {
     const index = this.#motion.find(this.#followed);
     if (index !== undefined) {
       const { positions } = this.#motion;
       const [x, y] = [positions[index * 2] ?? 0, positions[index * 2 + 1] ?? 0];
-      // Arrived: from here on the view moves exactly as they do.
+      // Once the viewport has arrived, it moves exactly with the marker.
       if (this.#target) this.#target = { ...this.#target, x, y };
       else this.#viewport = { ...this.#viewport, x, y };
     }
     const target = this.#target;
     if (!target) return;
-    const share = this.#isGentle ? 1 - Math.exp(-elapsedMs / JOURNEY_MS) : 1;
+    const share = this.#isAnimated ? 1 - Math.exp(-elapsedMs / VIEWPORT_EASE_MS) : 1;
     const from = this.#viewport;
     const scale = from.scale * (target.scale / from.scale) ** share;
     const next = { x: from.x + (target.x - from.x) * share, y: from.y + (target.y - from.y) * share, scale };

@@ -1,4 +1,4 @@
-// What is known of a marker, in words: beside the pointer, and in the card of the chosen one.
+// Shows what is known about a marker, in the tooltip and in the card of the selected marker.
 import { Text } from "@mantine/core";
 import { useCallback } from "react";
 import { useTranslation } from "react-i18next";
@@ -17,7 +17,7 @@ export function useMarkerName(): (marker: Marker) => string {
   );
 }
 
-export function Stars({ count }: { readonly count: number }) {
+export function MarkerStars({ count }: { readonly count: number }) {
   const { t } = useTranslation("map");
   if (count === 0) return null;
   return (
@@ -33,7 +33,7 @@ export function MarkerFacts({ marker }: { readonly marker: Marker }) {
   return (
     <>
       <Text fw={650} className="untrusted">
-        {nameOf(marker)} {marker.kind === "player" && <Stars count={marker.stars} />}
+        {nameOf(marker)} {marker.kind === "player" && <MarkerStars count={marker.stars} />}
       </Text>
       <dl className="map-facts">
         <dt>{t("facts.team")}</dt>
@@ -71,7 +71,7 @@ function CallFacts({ marker }: { readonly marker: Extract<Marker, { kind: "call"
   );
 }
 
-/** What the game does not say is left out. */
+/** Renders nothing when the game sends no value. */
 function Fact({ name, value }: { readonly name: string; readonly value: string }) {
   if (value === "") return null;
   return (

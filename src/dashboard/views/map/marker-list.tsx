@@ -1,34 +1,34 @@
-// The map as a list, for the keyboard and the ear: everybody who is on it, to be found, looked at and followed.
+// The markers as a list, for keyboard and screen reader users: to search, highlight and follow them.
 import { Text, TextInput, UnstyledButton, useComputedColorScheme } from "@mantine/core";
 import { memo, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Icon } from "../../parts/icon.tsx";
-import { TeamDot, useTeamName, useTeamWords } from "../../parts/team.tsx";
+import { TeamDot, useTeamName, useTeamSearchText } from "../../parts/team.tsx";
 import { teamColour } from "../../team-colours.ts";
-import { Stars, useMarkerName } from "./marker-facts.tsx";
+import { MarkerStars, useMarkerName } from "./marker-facts.tsx";
 import type { Marker } from "./markers.ts";
 
 type ListProps = {
   readonly markers: readonly Marker[];
   readonly followed: string | undefined;
   readonly onFollow: (key: string) => void;
-  /** Who has the focus or the pointer in the list. */
-  readonly onLook: (key: string | undefined) => void;
+  /** Called with the marker that has the focus or the pointer in the list. */
+  readonly onHighlight: (key: string | undefined) => void;
 };
 
-export const MarkerList = memo(function MarkerList({ markers, followed, onFollow, onLook }: ListProps) {
+export const MarkerList = memo(function MarkerList({ markers, followed, onFollow, onHighlight }: ListProps) {
   const { t } = useTranslation("map");
   const nameOf = useMarkerName();
-  const wordsOf = useTeamWords();
-  const [sought, setSought] = useState("");
+  const searchTextOf = useTeamSearchText();
+  const [search, setSearch] = useState("");
   const found = useMemo(() => {
-    const wanted = sought.trim().toLocaleLowerCase();
+    const wanted = search.trim().toLocaleLowerCase();
     const list = markers.map((marker) => ({ marker, name: nameOf(marker) }));
     const matching = list.filter(({ marker, name }) => {
-      return textOf(marker, name, wordsOf(marker.team)).includes(wanted);
+      return searchTextOfMarker(marker, name, searchTextOf(marker.team)).includes(wanted);
     });
     return matching.sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
-  }, [markers, sought, nameOf, wordsOf]);
+  }, [markers, search, nameOf, searchTextOf]);
   const groups = [
     { title: t("calls"), rows: found.filter(({ marker }) => marker.kind === "call") },
     { title: t("players"), rows: found.filter(({ marker }) => marker.kind === "player") },
@@ -40,8 +40,8 @@ export const MarkerList = memo(function MarkerList({ markers, followed, onFollow
         type="search"
         aria-label={t("find")}
         placeholder={t("find")}
-        value={sought}
-        onChange={(event) => setSought(event.currentTarget.value)}
+        value={search}
+        onChange={(event) => setSearch(event.currentTarget.value)}
         leftSection={<Icon name="search" size={16} />}
       />
       <nav className="map-list" aria-label={t("list")}>
@@ -62,12 +62,12 @@ export const MarkerList = memo(function MarkerList({ markers, followed, onFollow
                     className="map-row"
                     aria-pressed={marker.key === followed}
                     onClick={() => onFollow(marker.key)}
-                    onFocus={() => onLook(marker.key)}
-                    onBlur={() => onLook(undefined)}
-                    onPointerEnter={() => onLook(marker.key)}
-                    onPointerLeave={() => onLook(undefined)}
+                    onFocus={() => onHighlight(marker.key)}
+                    onBlur={() => onHighlight(undefined)}
+                    onPointerEnter={() => onHighlight(marker.key)}
+                    onPointerLeave={() => onHighlight(undefined)}
                   >
-                    <Row marker={marker} name={name} />
+                    <MarkerRow marker={marker} name={name} />
                   </UnstyledButton>
                 </li>
               ))}
@@ -79,7 +79,7 @@ export const MarkerList = memo(function MarkerList({ markers, followed, onFollow
   );
 });
 
-function Row({ marker, name }: { readonly marker: Marker; readonly name: string }) {
+function MarkerRow({ marker, name }: { readonly marker: Marker; readonly name: string }) {
   const teamName = useTeamName();
   const scheme = useComputedColorScheme("light");
   const place =
@@ -95,7 +95,7 @@ function Row({ marker, name }: { readonly marker: Marker; readonly name: string 
       )}
       <span style={{ minWidth: 0, flex: 1 }}>
         <Text span size="sm" fw={600} truncate display="block" className="untrusted">
-          {name} {marker.kind === "player" && <Stars count={marker.stars} />}
+          {name} {marker.kind === "player" && <MarkerStars count={marker.stars} />}
         </Text>
         <Text span size="xs" c="dimmed" truncate display="block" className="untrusted">
           {place.filter((part) => part !== "").join(" · ")}
@@ -105,7 +105,7 @@ function Row({ marker, name }: { readonly marker: Marker; readonly name: string 
   );
 }
 
-function textOf(marker: Marker, name: string, team: string | undefined): string {
+function searchTextOfMarker(marker: Marker, name: string, team: string | undefined): string {
   const parts =
     marker.kind === "call"
       ? [name, team, marker.description, marker.where]

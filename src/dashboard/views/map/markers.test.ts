@@ -22,36 +22,36 @@ function at(x: unknown, z: unknown, more: Partial<Player> = {}): Player {
   };
 }
 
-describe("what stands on the map", () => {
-  test("X grows right and Z grows down", () => {
+describe("the markers of the map", () => {
+  test("have X to the right and Z down", () => {
     expect(listMarkers({ ...BASE, Players: [at(3, -4)] })).toMatchObject([{ x: 3, y: -4 }]);
   });
 
-  test("who has no place that makes sense is left out", () => {
+  test("leave out players and calls without a valid position", () => {
     const places = [at(undefined, 1), at("1", 1), at(Number.NaN, 1), at(1e300, 1), { Player: "Bo:2" }, {}];
     expect(
       listMarkers({ ...BASE, Players: places as Player[], EmergencyCalls: [{}, { Position: [1] }] }),
     ).toEqual([]);
   });
 
-  test("two with the same id are two marks", () => {
+  test("have different keys for players with the same id", () => {
     const keys = listMarkers({ ...BASE, Players: [at(1, 1), at(2, 2), at(3, 3)] }).map(({ key }) => key);
     expect(new Set(keys).size).toBe(3);
   });
 
-  test("a player keeps the same key while it moves and changes its name's case", () => {
+  test("keep the key of a player who moves or changes the case of the name", () => {
     const [before] = listMarkers({ ...BASE, Players: [at(1, 1, { Player: "ann:77" })] });
     const [after] = listMarkers({ ...BASE, Players: [at(9, 9, { Player: "Ann:77" })] });
     expect(after?.key).toBe(before?.key ?? "");
   });
 
-  test("calls with the same number are told apart by team", () => {
+  test("have different keys for calls of two teams with the same number", () => {
     const calls = ["Police", "Fire"].map((Team) => ({ Team, CallNumber: 7, StartedAt: 5, Position: [1, 2] }));
     const keys = listMarkers({ ...BASE, EmergencyCalls: calls }).map(({ key }) => key);
     expect(new Set(keys).size).toBe(2);
   });
 
-  test("the callsign is written beside a mark, without one the name", () => {
+  test("are labelled with the callsign, or with the name when there is none", () => {
     const players = [
       at(1, 1, { Callsign: "5D-1" }),
       at(1, 1, { Callsign: null }),
@@ -64,7 +64,7 @@ describe("what stands on the map", () => {
     ]);
   });
 
-  test("stars that are no small number are none, or nine", () => {
+  test("have between zero and nine stars, whatever the game sends", () => {
     const stars = [undefined, -2, 3, 1e9, "x"].map((WantedStars) =>
       at(1, 1, { WantedStars } as Partial<Player>),
     );
@@ -74,24 +74,24 @@ describe("what stands on the map", () => {
     expect(shown).toEqual([0, 0, 3, 9, 0]);
   });
 
-  test("there are never more marks than there is room for", () => {
+  test("are limited in number", () => {
     const players = Array.from({ length: MARKERS_MAX + 50 }, (_, n) => at(n, n, { Player: `P:${n}` }));
     expect(listMarkers({ ...BASE, Players: players })).toHaveLength(MARKERS_MAX);
   });
 });
 
-describe("a text from the game", () => {
-  test("is cut by letters as people count them", () => {
+describe("a shortened text", () => {
+  test("is cut between graphemes", () => {
     expect(shortenText("абвгд", 3)).toBe("абв…");
     expect(shortenText("👩‍👩‍👧x", 1)).toBe("👩‍👩‍👧…");
     expect(shortenText("abc", 3)).toBe("abc");
   });
 
-  test("keeps nothing that turns or breaks the line around it", () => {
+  test("has no characters that change the direction or break the line", () => {
     expect(shortenText("a\u202eb\u0000c\u2028d\ne", 20)).toBe("a\ufffdb\ufffdc\ufffdd e");
   });
 
-  test("is short even when it is one letter with a thousand marks, or a megabyte", () => {
+  test("is short even for one letter with a thousand combining marks, or for a megabyte", () => {
     expect(shortenText(`a${"\u0301".repeat(1000)}`, 5).length).toBeLessThanOrEqual(61);
     expect(shortenText("W".repeat(1_000_000), 18)).toHaveLength(19);
   });

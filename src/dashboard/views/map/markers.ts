@@ -1,18 +1,18 @@
-// What stands on the map: players with a place, and emergency calls. Names from the game are cut here, once.
+// The markers of the map: players with a position, and emergency calls. Texts from the game are shortened here.
 import type { EmergencyCall, Player, ServerState } from "../../api/caller.ts";
 import { parsePlayerRef } from "../../player-ref.ts";
 
-type Place = {
-  /** The same in the next reading, so that what moves is seen to move. */
+type MarkerBase = {
+  /** The same in every reading, so that the map can animate a move. */
   readonly key: string;
   readonly x: number;
   readonly y: number;
   readonly team: string;
-  /** What the map writes beside it. */
+  /** The text next to the marker. */
   readonly label: string;
 };
 
-export type PlayerMarker = Place & {
+export type PlayerMarker = MarkerBase & {
   readonly kind: "player";
   readonly name: string;
   readonly callsign: string;
@@ -22,7 +22,7 @@ export type PlayerMarker = Place & {
   readonly building: string;
 };
 
-export type CallMarker = Place & {
+export type CallMarker = MarkerBase & {
   readonly kind: "call";
   readonly number: string;
   readonly description: string;
@@ -32,34 +32,34 @@ export type CallMarker = Place & {
 
 export type Marker = PlayerMarker | CallMarker;
 
-/** Beyond it the game's own positions make no sense, and floats lose their steps. */
+/** Larger coordinates are not valid positions of the game. */
 const COORDINATE_MAX = 1e6;
-/** More would be no map any more, and no server has as many. */
+/** More than any server has players. */
 export const MARKERS_MAX = 1_000;
 const LABEL_LENGTH_MAX = 18;
 const NAME_LENGTH_MAX = 60;
 const TEXT_LENGTH_MAX = 280;
 const STARS_MAX = 9;
 
-/** Calls first, then players; within each, in the order of the game. Who has no place is not on the map. */
+/** Calls first, then players, each in the order of the game. Those without a valid position are left out. */
 export function listMarkers(state: ServerState): readonly Marker[] {
   const taken = new Set<string>();
   const markers: Marker[] = [];
   for (const call of state.EmergencyCalls ?? []) {
-    const marker = placeCall(call);
+    const marker = toCallMarker(call);
     if (marker) markers.push({ ...marker, key: makeUnique(marker.key, taken) });
   }
   for (const player of state.Players ?? []) {
     if (markers.length >= MARKERS_MAX) break;
-    const marker = placePlayer(player);
+    const marker = toPlayerMarker(player);
     if (marker) markers.push({ ...marker, key: makeUnique(marker.key, taken) });
   }
   return markers.slice(0, MARKERS_MAX);
 }
 
-function placePlayer(player: Player): PlayerMarker | undefined {
+function toPlayerMarker(player: Player): PlayerMarker | undefined {
   const { LocationX: x, LocationZ: y, PostalCode, StreetName, BuildingNumber } = player.Location ?? {};
-  if (!isPlace(x) || !isPlace(y)) return undefined;
+  if (!isCoordinate(x) || !isCoordinate(y)) return undefined;
   const { name, id } = parsePlayerRef(player.Player);
   const callsign = shortenText(player.Callsign ?? "", LABEL_LENGTH_MAX);
   const shortName = shortenText(name, LABEL_LENGTH_MAX);
@@ -79,9 +79,9 @@ function placePlayer(player: Player): PlayerMarker | undefined {
   };
 }
 
-function placeCall(call: EmergencyCall): CallMarker | undefined {
+function toCallMarker(call: EmergencyCall): CallMarker | undefined {
   const [x, y] = call.Position ?? [];
-  if (!isPlace(x) || !isPlace(y)) return undefined;
+  if (!isCoordinate(x) || !isCoordinate(y)) return undefined;
   const number = String(call.CallNumber ?? "");
   return {
     kind: "call",
@@ -97,7 +97,7 @@ function placeCall(call: EmergencyCall): CallMarker | undefined {
   };
 }
 
-function isPlace(value: unknown): value is number {
+function isCoordinate(value: unknown): value is number {
   return typeof value === "number" && Math.abs(value) <= COORDINATE_MAX;
 }
 
@@ -109,20 +109,21 @@ function makeUnique(key: string, taken: Set<string>): string {
 }
 
 const SEGMENTER = new Intl.Segmenter(undefined, { granularity: "grapheme" });
-/** Marks piled on one letter are one letter to the segmenter, and a tower on the screen. */
+/** The segmenter counts a letter with many combining marks as one, but they would be drawn very high. */
 const UNITS_PER_LETTER_MAX = 12;
-/** Would turn the text around it, or break its line. */
+/** Characters that could change the direction of the text or break its line. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const REPLACEMENT = "\ufffd";
 
-const UNSEEN = "\ufffd";
-
-/** At most so many letters as people count them, in one line, with nothing in it that acts on its surroundings. */
+/** Cuts a text to `lengthMax` graphemes in one line, and replaces invisible characters. */
 export function shortenText(text: string, lengthMax: number): string {
-  // Joiners hold emoji together; whatever else cannot be seen is shown to be there.
+  // Joiners are kept, because emoji sequences need them.
   const flat = text
     .slice(0, lengthMax * UNITS_PER_LETTER_MAX * 2)
-    .replace(INVISIBLE, (mark) => (mark === "\u200d" ? mark : mark === "\n" || mark === "\t" ? " " : UNSEEN));
-  // Nearly every text ends here: counting letters takes much longer than counting units.
+    .replace(INVISIBLE, (mark) =>
+      mark === "\u200d" ? mark : mark === "\n" || mark === "\t" ? " " : REPLACEMENT,
+    );
+  // A fast path for nearly every text: the segmenter is slow.
   if (flat.length <= lengthMax) return flat.trim();
   let cut = "";
   let count = 0;

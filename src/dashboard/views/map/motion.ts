@@ -1,4 +1,4 @@
-// Where each marker is drawn at a moment: on its way from where it was seen to where it is now. Time is handed in.
+// Animates markers from their previous position to the new one. The caller passes the time.
 import type { Marker } from "./markers.ts";
 
 export const GLIDE_MS = 1_200;
@@ -6,7 +6,7 @@ export const GLIDE_MS = 1_200;
 export class Motion {
   #markers: readonly Marker[] = [];
   #from = new Float64Array(0);
-  /** x and y of each marker, in the order of the markers; right after `step`. */
+  /** x and y of each marker, in the order of the markers, as of the last `step`. */
   #at = new Float64Array(0);
   #startedAt = 0;
   #isMoving = false;
@@ -28,14 +28,14 @@ export class Motion {
     return key === undefined ? undefined : this.#indexOf.get(key);
   }
 
-  /** Who was there before starts from where it is drawn; who is new stands where it is. `isGentle` false: at once. */
-  show(markers: readonly Marker[], now: number, isGentle: boolean): void {
+  /** A known marker starts at its drawn position, a new one at its own. Not animated, all are at their own position at once. */
+  update(markers: readonly Marker[], now: number, isAnimated: boolean): void {
     const before = this.#indexOf;
     const drawn = this.#at;
     const from = new Float64Array(markers.length * 2);
     this.#isMoving = false;
     for (const [index, { key, x, y }] of markers.entries()) {
-      const old = isGentle ? before.get(key) : undefined;
+      const old = isAnimated ? before.get(key) : undefined;
       const fromX = (old === undefined ? undefined : drawn[old * 2]) ?? x;
       const fromY = (old === undefined ? undefined : drawn[old * 2 + 1]) ?? y;
       from[index * 2] = fromX;
@@ -49,7 +49,7 @@ export class Motion {
     this.#startedAt = now;
   }
 
-  /** Moves everybody to where they are at `now`. */
+  /** Moves all markers to their position at `now`. */
   step(now: number): void {
     if (!this.#isMoving) return;
     const share = Math.min(Math.max((now - this.#startedAt) / GLIDE_MS, 0), 1);

@@ -1,67 +1,38 @@
-// Draws the map. The cost of a frame is counted in calls to the canvas: one shape for each team, a label for as many as
-// there is room for, nothing for what is out of sight.
+// Draws the map with few calls to the canvas: one shape per team, labels only where there is room, nothing for markers
+// outside of the screen.
 import { type Scheme, teamColour } from "../../team-colours.ts";
+import { LABELS_MAX, LabelLayout } from "./label-layout.ts";
 import type { Marker } from "./markers.ts";
 import type { Motion } from "./motion.ts";
+import { PALETTES, type Palette } from "./palette.ts";
 import type { ScreenGrid } from "./screen-grid.ts";
 import type { Size, Viewport } from "./viewport.ts";
 
 export type Scene = {
   readonly viewport: Viewport;
   readonly size: Size;
-  /** Device pixels for each pixel of the page. */
+  /** Device pixels per CSS pixel. */
   readonly ratio: number;
   readonly motion: Motion;
   readonly scheme: Scheme;
-  readonly chosen: number | undefined;
-  readonly pointed: number | undefined;
+  /** Index of the selected marker. */
+  readonly selected: number | undefined;
+  /** Index of the hovered or highlighted marker. */
+  readonly hovered: number | undefined;
 };
 
+/** How many markers and labels were drawn. */
 export type Painted = { readonly markers: number; readonly labels: number };
-
-type Palette = {
-  readonly ground: string;
-  readonly line: string;
-  readonly axis: string;
-  readonly ring: string;
-  readonly text: string;
-  readonly wanted: string;
-  readonly focus: string;
-};
-
-const PALETTES: Readonly<Record<Scheme, Palette>> = {
-  light: {
-    ground: "#fbfcfd",
-    line: "#e9ecef",
-    axis: "#ced4da",
-    ring: "#ffffff",
-    text: "#212529",
-    wanted: "#b02525",
-    focus: "#3b5bdb",
-  },
-  dark: {
-    ground: "#1f2125",
-    line: "#2c2f34",
-    axis: "#43474e",
-    ring: "#17181b",
-    text: "#e9ecef",
-    wanted: "#ffa8a8",
-    focus: "#91a7ff",
-  },
-};
 
 const PLAYER_RADIUS = 6;
 const CALL_RADIUS = 10;
 const RING_RADIUS = 11;
 const LABEL_FONT = "600 12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
-const LABEL_HEIGHT = 15;
 const LABEL_GAP = 10;
-const LABEL_MARGIN = 2;
-const LABELS_MAX = 120;
-/** With more in sight, only those with something to say beyond a name have a label. */
+/** With more visible markers, those without a callsign and stars have no label. */
 const NAMES_MAX = 60;
 const GRID_STEP_MIN_PX = 70;
-const WIDTHS_KEPT_MAX = 2_000;
+const CACHED_WIDTHS_MAX = 2_000;
 const CIRCLE = Math.PI * 2;
 
 type Groups = {
@@ -69,7 +40,7 @@ type Groups = {
   readonly scheme: Scheme;
   readonly players: ReadonlyMap<string, readonly number[]>;
   readonly calls: ReadonlyMap<string, readonly number[]>;
-  /** The most telling label first. */
+  /** The most important label first. */
   readonly labels: readonly number[];
 };
 
@@ -78,38 +49,36 @@ export class Painter {
   readonly #widths = new Map<string, number>();
   #groups: Groups | undefined;
   #screen = new Float64Array(0);
-  #isSeen = new Uint8Array(0);
-  /** Left, top, right and bottom of each label so far. */
-  readonly #boxes = new Float64Array(LABELS_MAX * 4);
-  #boxCount = 0;
+  #isVisible = new Uint8Array(0);
+  readonly #labels = new LabelLayout();
 
   constructor(context: CanvasRenderingContext2D) {
     this.#context = context;
   }
 
-  /** Leaves in `grid` what can be pointed at. */
+  /** Draws a frame and fills `grid` with the visible markers. */
   paint(scene: Scene, grid: ScreenGrid): Painted {
     const { size, ratio, scheme, motion } = scene;
     const context = this.#context;
     const palette = PALETTES[scheme];
-    const groups = this.#group(motion.markers, scheme);
+    const groups = this.#groupMarkers(motion.markers, scheme);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = palette.ground;
     context.fillRect(0, 0, size.width, size.height);
     this.#drawGrid(scene, palette);
-    const seen = this.#locate(scene, grid);
+    const visible = this.#locateMarkers(scene, grid);
     for (const [colour, indexes] of groups.calls) this.#drawCalls(colour, indexes);
-    // Under the players: a name may be covered in a crowd, a player never.
-    const labels = this.#drawLabels(scene, groups, palette, seen);
+    // Labels are drawn below the players, so that no label covers a player.
+    const labels = this.#drawLabels(scene, groups, palette, visible);
     context.lineWidth = 2;
     for (const [colour, indexes] of groups.players) this.#drawPlayers(colour, indexes);
-    this.#drawRing(scene.pointed, palette.text);
-    this.#drawRing(scene.chosen, palette.focus);
-    this.#drawSpecialLabels(scene, groups, palette);
-    return { markers: seen, labels };
+    this.#drawRing(scene.hovered, palette.text);
+    this.#drawRing(scene.selected, palette.selected);
+    this.#drawForcedLabels(scene, groups, palette);
+    return { markers: visible, labels };
   }
 
-  #group(markers: readonly Marker[], scheme: Scheme): Groups {
+  #groupMarkers(markers: readonly Marker[], scheme: Scheme): Groups {
     const kept = this.#groups;
     if (kept && kept.of === markers && kept.scheme === scheme) return kept;
     const shapes = { player: new Map<string, number[]>(), call: new Map<string, number[]>() };
@@ -129,7 +98,7 @@ export class Painter {
 
   #drawGrid({ viewport, size }: Scene, palette: Palette): void {
     const context = this.#context;
-    const step = niceStep(GRID_STEP_MIN_PX / viewport.scale);
+    const step = findRoundStep(GRID_STEP_MIN_PX / viewport.scale);
     const left = viewport.x - size.width / 2 / viewport.scale;
     const top = viewport.y - size.height / 2 / viewport.scale;
     context.lineWidth = 1;
@@ -146,7 +115,7 @@ export class Painter {
       context.lineTo(size.width, at);
     }
     context.stroke();
-    // The middle of the official map, the only place that everybody knows.
+    // The axes cross in the middle of the official map.
     const middleX = Math.round(-left * viewport.scale) + 0.5;
     const middleY = Math.round(-top * viewport.scale) + 0.5;
     context.strokeStyle = palette.axis;
@@ -158,28 +127,28 @@ export class Painter {
     context.stroke();
   }
 
-  /** Returns how many are in sight. */
-  #locate({ viewport, size, motion }: Scene, grid: ScreenGrid): number {
+  /** Computes the place of each marker on the screen. Returns how many are visible. */
+  #locateMarkers({ viewport, size, motion }: Scene, grid: ScreenGrid): number {
     const { markers, positions } = motion;
-    if (this.#isSeen.length < markers.length) {
-      this.#isSeen = new Uint8Array(markers.length);
+    if (this.#isVisible.length < markers.length) {
+      this.#isVisible = new Uint8Array(markers.length);
       this.#screen = new Float64Array(markers.length * 2);
     }
     grid.clear(size.width, size.height, markers.length);
-    let seen = 0;
+    let visible = 0;
     for (let index = 0; index < markers.length; index += 1) {
       const x = ((positions[index * 2] ?? 0) - viewport.x) * viewport.scale + size.width / 2;
       const y = ((positions[index * 2 + 1] ?? 0) - viewport.y) * viewport.scale + size.height / 2;
-      const isSeen =
+      const isVisible =
         x > -CALL_RADIUS && y > -CALL_RADIUS && x < size.width + CALL_RADIUS && y < size.height + CALL_RADIUS;
       this.#screen[index * 2] = x;
       this.#screen[index * 2 + 1] = y;
-      this.#isSeen[index] = isSeen ? 1 : 0;
-      if (!isSeen) continue;
-      seen += 1;
+      this.#isVisible[index] = isVisible ? 1 : 0;
+      if (!isVisible) continue;
+      visible += 1;
       grid.add(index, x, y);
     }
-    return seen;
+    return visible;
   }
 
   #drawPlayers(colour: string, indexes: readonly number[]): void {
@@ -187,7 +156,7 @@ export class Painter {
     context.fillStyle = colour;
     context.beginPath();
     for (const index of indexes) {
-      if (!this.#isSeen[index]) continue;
+      if (!this.#isVisible[index]) continue;
       const x = this.#screen[index * 2] ?? 0;
       const y = this.#screen[index * 2 + 1] ?? 0;
       context.moveTo(x + PLAYER_RADIUS, y);
@@ -197,13 +166,13 @@ export class Painter {
     context.fill();
   }
 
-  /** A diamond with a hole: another shape, not only another colour. */
+  /** A diamond with a hole, so that calls differ from players by shape and not only by colour. */
   #drawCalls(colour: string, indexes: readonly number[]): void {
     const context = this.#context;
     context.fillStyle = colour;
     context.beginPath();
     for (const index of indexes) {
-      if (!this.#isSeen[index]) continue;
+      if (!this.#isVisible[index]) continue;
       const x = this.#screen[index * 2] ?? 0;
       const y = this.#screen[index * 2 + 1] ?? 0;
       for (const radius of [CALL_RADIUS, CALL_RADIUS * 0.45]) {
@@ -218,7 +187,7 @@ export class Painter {
   }
 
   #drawRing(index: number | undefined, colour: string): void {
-    if (index === undefined || !this.#isSeen[index]) return;
+    if (index === undefined || !this.#isVisible[index]) return;
     const context = this.#context;
     context.strokeStyle = colour;
     context.lineWidth = 2.5;
@@ -227,39 +196,39 @@ export class Painter {
     context.stroke();
   }
 
-  #drawLabels(scene: Scene, groups: Groups, palette: Palette, seen: number): number {
+  #drawLabels(scene: Scene, groups: Groups, palette: Palette, visible: number): number {
     const context = this.#context;
-    const { chosen, pointed } = scene;
+    const { selected, hovered } = scene;
     context.font = LABEL_FONT;
     context.textBaseline = "middle";
     context.textAlign = "left";
     context.lineJoin = "round";
-    this.#boxCount = 0;
-    const isQuiet = seen > NAMES_MAX;
-    this.#drawSpecialLabels(scene, groups, palette);
+    this.#labels.clear();
+    const isCrowded = visible > NAMES_MAX;
+    this.#drawForcedLabels(scene, groups, palette);
     for (const index of groups.labels) {
-      if (this.#boxCount === LABELS_MAX) break;
+      if (this.#labels.count === LABELS_MAX) break;
       const marker = groups.of[index];
-      if (index === chosen || index === pointed || !marker) continue;
-      if (isQuiet && rankOf(marker) === NAME_RANK) break;
+      if (index === selected || index === hovered || !marker) continue;
+      if (isCrowded && rankOf(marker) === NAME_RANK) break;
       this.#drawLabel(groups, index, palette, scene.size.width, false);
     }
-    return this.#boxCount;
+    return this.#labels.count;
   }
 
-  /** Those that were asked for. First to take their place, last to be drawn. */
-  #drawSpecialLabels(scene: Scene, groups: Groups, palette: Palette): void {
+  /** The labels of the selected and the hovered marker. They take their place first and are drawn again at the end. */
+  #drawForcedLabels(scene: Scene, groups: Groups, palette: Palette): void {
     this.#context.lineWidth = 3;
-    this.#context.strokeStyle = palette.ring;
-    for (const index of new Set([scene.chosen, scene.pointed])) {
+    this.#context.strokeStyle = palette.outline;
+    for (const index of new Set([scene.selected, scene.hovered])) {
       if (index !== undefined) this.#drawLabel(groups, index, palette, scene.size.width, true);
     }
   }
 
-  /** On the right of its marker, or on the left where that is taken or beyond the edge. */
-  #drawLabel(groups: Groups, index: number, palette: Palette, edge: number, isSure: boolean): void {
+  /** Draws a label on the right of its marker, or on the left when the right side is taken or too narrow. */
+  #drawLabel(groups: Groups, index: number, palette: Palette, edge: number, isForced: boolean): void {
     const marker = groups.of[index];
-    if (!marker || !this.#isSeen[index]) return;
+    if (!marker || !this.#isVisible[index]) return;
     const stars = marker.kind === "player" && marker.stars > 0 ? ` ★${marker.stars}` : "";
     const text = marker.label;
     const textWidth = this.#measure(text);
@@ -269,7 +238,7 @@ export class Painter {
     const fits = x + LABEL_GAP + width <= edge;
     const sides = [x + LABEL_GAP, x - LABEL_GAP - width];
     if (!fits) sides.reverse();
-    const left = sides.find((side) => this.#takePlace(side, middle, width, isSure));
+    const left = sides.find((side) => this.#labels.reserve(side, middle, width, isForced));
     if (left === undefined) return;
     const context = this.#context;
     context.strokeText(text, left, middle);
@@ -281,29 +250,10 @@ export class Painter {
     context.fillText(stars, left + textWidth, middle);
   }
 
-  /** No label is written over another. */
-  #takePlace(x: number, middle: number, width: number, isSure: boolean): boolean {
-    const boxes = this.#boxes;
-    if (this.#boxCount === LABELS_MAX) return false;
-    const [left, right] = [x - LABEL_MARGIN, x + width + LABEL_MARGIN];
-    const [top, bottom] = [middle - LABEL_HEIGHT / 2, middle + LABEL_HEIGHT / 2];
-    for (let at = 0; at < this.#boxCount * 4 && !isSure; at += 4) {
-      const isApart =
-        left > (boxes[at + 2] ?? 0) ||
-        right < (boxes[at] ?? 0) ||
-        top > (boxes[at + 3] ?? 0) ||
-        bottom < (boxes[at + 1] ?? 0);
-      if (!isApart) return false;
-    }
-    boxes.set([left, top, right, bottom], this.#boxCount * 4);
-    this.#boxCount += 1;
-    return true;
-  }
-
   #measure(text: string): number {
     const known = this.#widths.get(text);
     if (known !== undefined) return known;
-    if (this.#widths.size >= WIDTHS_KEPT_MAX) this.#widths.clear();
+    if (this.#widths.size >= CACHED_WIDTHS_MAX) this.#widths.clear();
     const { width } = this.#context.measureText(text);
     this.#widths.set(text, width);
     return width;
@@ -318,8 +268,8 @@ function rankOf(marker: Marker): number {
   return marker.callsign === "" ? NAME_RANK : 2;
 }
 
-/** 1, 2 or 5 with zeros, at least as large as asked for. */
-export function niceStep(atLeast: number): number {
+/** The smallest 1, 2 or 5 times a power of ten that is at least `atLeast`. */
+export function findRoundStep(atLeast: number): number {
   const power = 10 ** Math.floor(Math.log10(atLeast));
   for (const factor of [1, 2, 5]) {
     if (power * factor >= atLeast) return power * factor;

@@ -1,10 +1,10 @@
-// Finds what is near a point of the screen by looking into the few cells around it, however many there are in all.
-// Filled anew with each frame, without making garbage.
+// A grid of cells over the screen that finds the nearest marker without comparing all of them. It is filled again in each
+// frame and reuses its arrays.
 
 const CELL = 32;
 
 export class ScreenGrid {
-  /** How many were compared in the last search. */
+  /** The number of markers that the last search compared; for tests. */
   compared = 0;
   #columns = 1;
   #rows = 1;
@@ -26,7 +26,7 @@ export class ScreenGrid {
     }
   }
 
-  /** What is outside of the screen cannot be pointed at, and is left out. */
+  /** Ignores markers outside of the screen. */
   add(index: number, x: number, y: number): void {
     const column = Math.floor(x / CELL);
     const row = Math.floor(y / CELL);
@@ -38,7 +38,7 @@ export class ScreenGrid {
     this.#heads[cell] = index;
   }
 
-  /** The index of the nearest within `reach`; of two at the same place, the one that was drawn on top. */
+  /** The index of the nearest marker within `reach`; of two at the same position, the one that was drawn later. */
   findNearest(x: number, y: number, reach: number): number | undefined {
     let best: number | undefined;
     let bestSquare = reach * reach;

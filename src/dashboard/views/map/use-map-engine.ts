@@ -1,34 +1,34 @@
-// Ties a map engine to a canvas in the page: its size, the sharpness of the screen, colours, gestures. React renders when
-// somebody is pointed at or chosen, never for a frame.
+// Connects a map engine to a canvas: size, pixel ratio, colours, gestures. React renders when a marker is hovered or
+// selected, never for a frame.
 import { useComputedColorScheme } from "@mantine/core";
 import { useReducedMotion } from "@mantine/hooks";
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
-import { listenToGestures } from "./gestures.ts";
+import { Gestures } from "./gestures.ts";
 import { MapEngine } from "./map-engine.ts";
 import { Painter } from "./painter.ts";
 import type { Point, Size } from "./viewport.ts";
 
-export type MapWishes = {
-  readonly onPoint: (key: string | undefined) => void;
-  readonly onChoose: (key: string | undefined) => void;
+export type MapCallbacks = {
+  readonly onHover: (key: string | undefined) => void;
+  readonly onSelect: (key: string | undefined) => void;
   readonly onFollowEnd: () => void;
 };
 
-const TIP_GAP = 16;
-/** A screen that is sharper than this costs time and shows no more. */
+const TOOLTIP_GAP = 16;
+/** A higher pixel ratio costs time and is not visibly sharper. */
 const RATIO_MAX = 3;
 
-/** `tip` is moved beside the marker that is pointed at, and hidden when there is none in sight. */
+/** Places the tooltip beside the hovered marker, and hides it when no marker is hovered. */
 export function useMapEngine(
   canvasRef: RefObject<HTMLCanvasElement | null>,
-  tipRef: RefObject<HTMLElement | null>,
-  wishes: MapWishes,
+  tooltipRef: RefObject<HTMLElement | null>,
+  callbacks: MapCallbacks,
 ): MapEngine | undefined {
   const [engine, setEngine] = useState<MapEngine>();
-  const latest = useRef(wishes);
-  latest.current = wishes;
+  const latest = useRef(callbacks);
+  latest.current = callbacks;
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
-  const isStill = useReducedMotion(undefined, { getInitialValueInEffect: false });
+  const prefersReducedMotion = useReducedMotion(undefined, { getInitialValueInEffect: false });
 
   useLayoutEffect(() => {
     const canvas = canvasRef.current;
@@ -42,29 +42,30 @@ export function useMapEngine(
         now: () => performance.now(),
       },
       {
-        onPoint: (key) => latest.current.onPoint(key),
-        onChoose: (key) => latest.current.onChoose(key),
+        onHover: (key) => latest.current.onHover(key),
+        onSelect: (key) => latest.current.onSelect(key),
         onFollowEnd: () => latest.current.onFollowEnd(),
-        onPointedAt: (place, size) => placeTip(tipRef.current, place, size),
+        onHoveredPlace: (place, size) => placeTooltip(tooltipRef.current, place, size),
       },
     );
-    const stopSizing = followSize(canvas, made);
-    const stopGestures = listenToGestures(canvas, made);
+    const stopTracking = trackSize(canvas, made);
+    const gestures = new Gestures(canvas, made);
     setEngine(made);
     return () => {
-      stopGestures();
-      stopSizing();
+      gestures.stop();
+      stopTracking();
       made.stop();
       setEngine(undefined);
     };
-  }, [canvasRef, tipRef]);
+  }, [canvasRef, tooltipRef]);
 
   useEffect(() => engine?.setScheme(scheme), [engine, scheme]);
-  useEffect(() => engine?.setGentle(!isStill), [engine, isStill]);
+  useEffect(() => engine?.setAnimated(!prefersReducedMotion), [engine, prefersReducedMotion]);
   return engine;
 }
 
-function followSize(canvas: HTMLCanvasElement, engine: MapEngine): () => void {
+/** Resizes the engine with the canvas and with the pixel ratio. Returns a function that stops it. */
+function trackSize(canvas: HTMLCanvasElement, engine: MapEngine): () => void {
   const measure = () => {
     const { clientWidth: width, clientHeight: height } = canvas;
     const ratio = Math.min(devicePixelRatio, RATIO_MAX);
@@ -74,30 +75,30 @@ function followSize(canvas: HTMLCanvasElement, engine: MapEngine): () => void {
   };
   const observer = new ResizeObserver(measure);
   observer.observe(canvas);
-  // Moved to another screen, or the page zoomed: the same size, in other pixels.
-  let sharpness: MediaQueryList | undefined;
-  const watchSharpness = () => {
-    sharpness = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
-    sharpness.addEventListener("change", onSharpness, { once: true });
+  // The pixel ratio changes when the window moves to another screen or the page is zoomed.
+  let ratioQuery: MediaQueryList | undefined;
+  const listenForRatio = () => {
+    ratioQuery = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+    ratioQuery.addEventListener("change", onRatioChange, { once: true });
   };
-  const onSharpness = () => {
+  const onRatioChange = () => {
     measure();
-    watchSharpness();
+    listenForRatio();
   };
-  watchSharpness();
+  listenForRatio();
   return () => {
     observer.disconnect();
-    sharpness?.removeEventListener("change", onSharpness);
+    ratioQuery?.removeEventListener("change", onRatioChange);
   };
 }
 
-function placeTip(tip: HTMLElement | null, place: Point | undefined, size: Size): void {
-  if (!tip) return;
-  tip.style.visibility = place ? "visible" : "hidden";
+function placeTooltip(tooltip: HTMLElement | null, place: Point | undefined, size: Size): void {
+  if (!tooltip) return;
+  tooltip.style.visibility = place ? "visible" : "hidden";
   if (!place) return;
-  const { offsetWidth, offsetHeight } = tip;
-  const fits = place.x + TIP_GAP + offsetWidth <= size.width;
-  const x = fits ? place.x + TIP_GAP : Math.max(0, place.x - TIP_GAP - offsetWidth);
-  const y = Math.min(Math.max(0, place.y + TIP_GAP), Math.max(0, size.height - offsetHeight));
-  tip.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
+  const { offsetWidth, offsetHeight } = tooltip;
+  const fits = place.x + TOOLTIP_GAP + offsetWidth <= size.width;
+  const x = fits ? place.x + TOOLTIP_GAP : Math.max(0, place.x - TOOLTIP_GAP - offsetWidth);
+  const y = Math.min(Math.max(0, place.y + TOOLTIP_GAP), Math.max(0, size.height - offsetHeight));
+  tooltip.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
 }

@@ -13,8 +13,8 @@ import {
 
 const SIZE = { width: 800, height: 600 };
 
-describe("the part of the world that is shown", () => {
-  test("everybody is inside after a fit, whatever the shape of the crowd", () => {
+describe("the viewport", () => {
+  test("shows all points after a fit, in any arrangement", () => {
     for (const points of [
       [{ x: 0, y: 0 }],
       [
@@ -32,16 +32,16 @@ describe("the part of the world that is shown", () => {
     }
   });
 
-  test("one who is far outside of the world does not shrink everybody else to a dot", () => {
+  test("ignores an outlier far away when it fits", () => {
     const crowd = Array.from({ length: 20 }, (_, n) => ({ x: n * 100, y: n * 50 }));
     expect(fitTo([...crowd, { x: 900_000, y: 900_000 }], SIZE)).toEqual(fitTo(crowd, SIZE));
   });
 
-  test("with nobody there, the whole map is shown", () => {
+  test("shows the whole map when there are no points", () => {
     expect(fitTo([], SIZE)).toEqual(WHOLE_MAP);
   });
 
-  test("what is under the pointer stays there while zooming", () => {
+  test("keeps the point under the pointer while zooming", () => {
     const at = { x: 130, y: 470 };
     const before = toWorld(WHOLE_MAP, SIZE, at);
     const after = toWorld(zoomAt(WHOLE_MAP, SIZE, at, 3), SIZE, at);
@@ -49,16 +49,16 @@ describe("the part of the world that is shown", () => {
     expect(after.y).toBeCloseTo(before.y, 6);
   });
 
-  test("zooming ends at both ends", () => {
+  test("has a largest and a smallest scale", () => {
     expect(zoomAt(WHOLE_MAP, SIZE, { x: 0, y: 0 }, 1e12).scale).toBe(SCALE_MAX);
     expect(zoomAt(WHOLE_MAP, SIZE, { x: 0, y: 0 }, 1e-12).scale).toBe(SCALE_MIN);
   });
 
-  test("dragging to the right shows what was on the left", () => {
+  test("moves to the left when it is dragged to the right", () => {
     expect(panBy({ x: 0, y: 0, scale: 2 }, 10, 4)).toEqual({ x: -5, y: -2, scale: 2 });
   });
 
-  test("who walks out of the view asks for a new fit", () => {
+  test("needs a new fit when a point leaves it", () => {
     const viewport = fitTo([{ x: 0, y: 0 }], SIZE);
     expect(needsNewFit(viewport, SIZE, [{ x: 5000, y: 0 }])).toBe(true);
   });

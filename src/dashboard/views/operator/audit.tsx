@@ -1,4 +1,4 @@
-// The operator's view "audit": who changed what, with what it was before and after.
+// The operator's view "audit": who changed what, with the values before and after.
 import { ActionIcon, Badge, Group, Paper, Stack, Table, Text, Tooltip } from "@mantine/core";
 import { Fragment } from "react";
 import { useTranslation } from "react-i18next";
@@ -14,7 +14,7 @@ import { useFormat } from "../../state/use-format.ts";
 import { ListFrame } from "./list-frame.tsx";
 import { useKeyLabels, useServerNames } from "./names.ts";
 
-const ACTIONS = {
+const ACTION_COLOURS = {
   "server.created": "teal",
   "server.changed": "blue",
   "server.deleted": "red",
@@ -44,10 +44,10 @@ const FIELDS = [
   "status",
 ] as const;
 
-/** Of one value at once; the rest is behind a button. */
+/** The characters of a value that are shown at once; a button shows the rest. */
 const VALUE_MAX = 1_000;
 
-const TIMES: ReadonlySet<string> = new Set([
+const TIME_FIELDS: ReadonlySet<string> = new Set([
   "expires_at",
   "revoked_at",
   "old_token_valid_until",
@@ -88,14 +88,16 @@ export function AuditView() {
 
 function EntryRow(props: {
   readonly entry: AuditEntry;
-  /** Of what was changed, if it still has one. */
+  /** The name of the changed server or key, if it still exists. */
   readonly name: string | undefined;
   readonly nameOf: (serverId: string) => string | undefined;
 }) {
   const { t } = useTranslation("operatorAudit");
   const format = useFormat();
   const { entry } = props;
-  const action = (Object.keys(ACTIONS) as (keyof typeof ACTIONS)[]).find((known) => known === entry.action);
+  const action = (Object.keys(ACTION_COLOURS) as (keyof typeof ACTION_COLOURS)[]).find(
+    (known) => known === entry.action,
+  );
   const before = toRecord(entry.details.before);
   const after = toRecord(entry.details.after);
   return (
@@ -103,7 +105,7 @@ function EntryRow(props: {
       <Stack gap={6}>
         <Group gap="xs" justify="space-between">
           <Group gap="xs" miw={0}>
-            <Badge color={action ? ACTIONS[action] : "gray"} variant="light" tt="none" size="lg">
+            <Badge color={action ? ACTION_COLOURS[action] : "gray"} variant="light" tt="none" size="lg">
               {action ? t(`action.${action}`) : entry.action}
             </Badge>
             {props.name !== undefined && (
@@ -133,7 +135,7 @@ function EntryRow(props: {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Before beside after; where there is only one of them, a plain list. */
+/** The values before and after in a table; a plain list when there is only one of them. */
 function Changes(props: {
   readonly before: Fields;
   readonly after: Fields;
@@ -207,19 +209,22 @@ function Value(props: {
   const { field, value } = props;
   if (value === undefined || value === null) return t("nothing");
   if (typeof value === "boolean") return t(value ? "yes" : "no");
-  if (typeof value === "number") return TIMES.has(field) ? format.dateTime(value) : format.number(value);
+  if (typeof value === "number")
+    return TIME_FIELDS.has(field) ? format.dateTime(value) : format.number(value);
   if (Array.isArray(value)) {
     if (value.length === 0) return t("nothing");
     if (field === "sections" && value.length === SECTIONS.length) return t("everything");
     if (field === "commands" && value.includes("*")) return t("everything");
-    const entries = value.map((entry) => nameSection(String(entry), (name) => t(`status:sections.${name}`)));
+    const entries = value.map((entry) =>
+      translateSection(String(entry), (name) => t(`status:sections.${name}`)),
+    );
     return <NameText text={entries.join(", ")} max={VALUE_MAX} />;
   }
   if (typeof value !== "string") return <NameText text={JSON.stringify(value)} max={VALUE_MAX} />;
   return <NameText text={(field === "server_id" && props.nameOf(value)) || value} max={VALUE_MAX} />;
 }
 
-function nameSection(entry: string, translate: (name: (typeof SECTIONS)[number]) => string): string {
+function translateSection(entry: string, translate: (name: (typeof SECTIONS)[number]) => string): string {
   const section = SECTIONS.find((name) => name === entry);
   return section ? translate(section) : entry;
 }

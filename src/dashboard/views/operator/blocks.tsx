@@ -1,30 +1,30 @@
-// The operator's view "blocks": who is blocked for spam, for how long, and a way out.
+// The operator's view "blocks": the keys that are blocked for spam, for how long, and a button to lift the block.
 import { Button, Group, Paper, Stack, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { BlockResource } from "../../api/admin.ts";
-import { writeUnseen } from "../../parts/game-text.tsx";
+import { markInvisible } from "../../parts/game-text.tsx";
 import { NamedSentence, NameText } from "../../parts/name-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, useAdminChange, usePagedList } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
 import { useNow } from "../../state/use-now.ts";
 import { FormError } from "./change.tsx";
-import { DoneNote } from "./done-note.tsx";
 import { ListFrame } from "./list-frame.tsx";
 import { useServerNames } from "./names.ts";
+import { SuccessMessage } from "./success-message.tsx";
 
-const BLOCKS_EVERY_MS = 5_000;
+const POLL_INTERVAL_MS = 5_000;
 
 export function BlocksView() {
   const { t } = useTranslation("operatorBlocks");
   const admin = useAdmin();
   const { nameOf } = useServerNames();
-  const list = usePagedList(["blocks"], admin.listBlocks, BLOCKS_EVERY_MS);
+  const list = usePagedList(["blocks"], admin.listBlocks, POLL_INTERVAL_MS);
   const [done, setDone] = useState<ReactNode>();
   return (
     <ViewPage title={t("title")} summary={t("summary")}>
-      <DoneNote text={done} onClose={() => setDone(undefined)} />
+      <SuccessMessage text={done} onClose={() => setDone(undefined)} />
       <ListFrame list={list} label={t("list")} empty={{ title: t("empty"), text: t("emptyText") }}>
         {(block) => (
           <BlockRow
@@ -91,7 +91,7 @@ function BlockRow(props: {
           variant="light"
           loading={isRunning}
           onClick={() => void lift()}
-          aria-label={t("liftName", { label: writeUnseen(label) })}
+          aria-label={t("liftName", { label: markInvisible(label) })}
         >
           {t("lift")}
         </Button>

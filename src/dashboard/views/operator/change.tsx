@@ -1,4 +1,4 @@
-// What the operator's forms and questions share: the API's reasons at their field, and a question before a change.
+// Shared by the operator's forms and dialogs: the API's reasons at their fields, and a confirmation before a change.
 import { Alert, Stack, Text } from "@mantine/core";
 import { type ReactNode, type RefObject, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
@@ -8,8 +8,8 @@ import { Icon } from "../../parts/icon.tsx";
 import { useAdminChange } from "../../state/use-admin.ts";
 import { recogniseReason } from "./reasons.ts";
 
-/** The API's reason for one field, in the reader's language, as an input takes it. */
-export function useReasons(error: ApiError | undefined): (field: string) => string | undefined {
+/** Finds the API's reason for refusing a field, in the user's language. */
+export function useFieldReasons(error: ApiError | undefined): (field: string) => string | undefined {
   const { t } = useTranslation("operatorReasons");
   return (field) => {
     const reason = error?.details?.[field];
@@ -18,8 +18,8 @@ export function useReasons(error: ApiError | undefined): (field: string) => stri
   };
 }
 
-/** For the form: after a refusal the reader goes on at the first field that has a reason, however far up it is. */
-export function useFirstWrong(refusal: unknown): RefObject<HTMLFormElement | null> {
+/** The returned ref belongs on the form. After a refusal the first field with a reason gets the focus. */
+export function useFocusFirstInvalid(refusal: unknown): RefObject<HTMLFormElement | null> {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     if (!refusal) return;
@@ -30,18 +30,18 @@ export function useFirstWrong(refusal: unknown): RefObject<HTMLFormElement | nul
   return form;
 }
 
-/** Everything that an error says and no field of the form has said already. */
+/** Shows an error, and the reasons for fields that the form does not show itself. */
 export function FormError(props: {
   readonly error: ApiError | undefined;
   readonly fields?: readonly string[];
 }) {
   const { t } = useTranslation("status");
   const { error, fields = [] } = props;
-  const reasonFor = useReasons(error);
+  const reasonFor = useFieldReasons(error);
   if (!error) return null;
   const details = Object.keys(error.details ?? {});
-  const rest = details.filter((field) => !fields.includes(field));
-  if (details.length > 0 && rest.length === 0) return null;
+  const otherFields = details.filter((field) => !fields.includes(field));
+  if (details.length > 0 && otherFields.length === 0) return null;
   const isUnreachable = error.code === 0;
   return (
     <Alert
@@ -53,7 +53,7 @@ export function FormError(props: {
       {!isUnreachable && (
         <Text size="sm">{t("text.failed", { message: error.message, code: error.code })}</Text>
       )}
-      {rest.map((field) => (
+      {otherFields.map((field) => (
         <Text size="sm" key={field} className="untrusted">
           {field}: {reasonFor(field)}
         </Text>
@@ -62,35 +62,35 @@ export function FormError(props: {
   );
 }
 
-/** Asks, does it, and says why when it did not work. */
+/** Asks for a confirmation, makes the change, and shows the error when it fails. */
 export function ChangeDialog<I, T>(props: {
   readonly state: DialogState<I>;
   readonly title: string;
   readonly label: string;
   readonly change: (item: I) => Promise<Outcome<T>>;
-  readonly touches: readonly string[];
-  readonly onDone?: (made: T | undefined, item: I) => void;
+  readonly invalidates: readonly string[];
+  readonly onDone?: (value: T | undefined, item: I) => void;
   readonly children: (item: I) => ReactNode;
 }) {
   return (
     <Dialog state={props.state} title={props.title}>
-      {(item) => <ChangeQuestion {...props} item={item} />}
+      {(item) => <ChangeDialogBody {...props} item={item} />}
     </Dialog>
   );
 }
 
-function ChangeQuestion<I, T>(props: Parameters<typeof ChangeDialog<I, T>>[0] & { readonly item: I }) {
+function ChangeDialogBody<I, T>(props: Parameters<typeof ChangeDialog<I, T>>[0] & { readonly item: I }) {
   const { item, state } = props;
-  // What a 204 answers is undefined, as is a failure: `isDone` tells them apart.
+  // The value of a 204 is undefined, as is the result of a failure. Wrapping the value tells them apart.
   const { run, isRunning, error } = useAdminChange(async (given: I) => {
     const outcome = await props.change(given);
-    return outcome.ok ? { ...outcome, value: { made: outcome.value } } : outcome;
-  }, props.touches);
+    return outcome.ok ? { ...outcome, value: { value: outcome.value } } : outcome;
+  }, props.invalidates);
   async function confirm() {
     const done = await run(item);
     if (!done) return;
     state.close();
-    props.onDone?.(done.made, item);
+    props.onDone?.(done.value, item);
   }
   return (
     <Stack gap="sm">

@@ -1,15 +1,15 @@
-// Names of commands as chips: typed, pasted or chosen, each with a button that takes it away.
+// An input for names of commands: each name that was typed, pasted or selected is a badge with a remove button.
 import { Badge, Button, CloseButton, Group, Stack, TextInput } from "@mantine/core";
 import { type KeyboardEvent, type ReactNode, useId } from "react";
 import { useTranslation } from "react-i18next";
-import { writeUnseen } from "../../parts/game-text.tsx";
+import { markInvisible } from "../../parts/game-text.tsx";
 import { NameText } from "../../parts/name-text.tsx";
-import { COMMAND_WORDS } from "../command-words.ts";
+import { KNOWN_COMMANDS } from "../known-commands.ts";
 
 export function CommandNamesInput(props: {
   readonly names: readonly string[];
   readonly onChange: (names: readonly string[]) => void;
-  /** What is in the input and no chip yet. It counts as well: a form that is sent takes it along with `joinNames`. */
+  /** The text in the input that is not a badge yet. A form adds it with `joinNames` when it is submitted. */
   readonly typed: string;
   readonly onType: (typed: string) => void;
   readonly error: ReactNode;
@@ -22,7 +22,7 @@ export function CommandNamesInput(props: {
     onChange(joinNames(names, typed));
     onType("");
   }
-  function press(event: KeyboardEvent) {
+  function handleKeyDown(event: KeyboardEvent) {
     if (event.nativeEvent.isComposing || (event.key !== "Enter" && event.key !== ",")) return;
     event.preventDefault();
     add();
@@ -37,7 +37,7 @@ export function CommandNamesInput(props: {
           placeholder=":h"
           value={typed}
           onChange={(event) => onType(event.currentTarget.value)}
-          onKeyDown={press}
+          onKeyDown={handleKeyDown}
           error={props.error}
           list={listId}
           autoComplete="off"
@@ -55,8 +55,8 @@ export function CommandNamesInput(props: {
           styles={{ wrapper: { flex: 1, margin: "0.25rem 0" } }}
         />
         <datalist id={listId}>
-          {COMMAND_WORDS.map((word) => (
-            <option key={word} value={`:${word}`} />
+          {KNOWN_COMMANDS.map((name) => (
+            <option key={name} value={`:${name}`} />
           ))}
         </datalist>
       </Group>
@@ -71,7 +71,7 @@ export function CommandNamesInput(props: {
                 rightSection={
                   <CloseButton
                     size="xs"
-                    aria-label={t("form.removeName", { name: writeUnseen(name) })}
+                    aria-label={t("form.removeName", { name: markInvisible(name) })}
                     onClick={() => onChange(names.filter((other) => other !== name))}
                   />
                 }
@@ -86,7 +86,7 @@ export function CommandNamesInput(props: {
   );
 }
 
-/** The names and those in the text, each once. */
+/** The names and those in the typed text, each once. */
 export function joinNames(names: readonly string[], typed: string): readonly string[] {
   const added = typed.split(/[\s,]+/).filter((name) => name !== "");
   const known = new Set(names.map((name) => name.toLowerCase()));

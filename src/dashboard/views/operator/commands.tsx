@@ -1,25 +1,25 @@
-// The operator's view "commands": every server's queue and recent past, and taking one back.
+// The operator's view "commands": the waiting and recent commands of all servers, and a button to cancel a waiting one.
 import { Button, Code, Group, NativeSelect, Paper, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { COMMAND_STATUSES, type CommandStatus } from "../../../core/command.ts";
 import type { OwnedCommand } from "../../api/admin.ts";
 import { useDialog } from "../../parts/dialog.tsx";
-import { GameText, writeUnseen } from "../../parts/game-text.tsx";
+import { GameText, markInvisible } from "../../parts/game-text.tsx";
 import { NamedSentence } from "../../parts/name-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, usePagedList } from "../../state/use-admin.ts";
-import { StateDetails, StatusBadge } from "../command-state.tsx";
+import { StatusBadge, StatusDetails } from "../command-status.tsx";
 import { ChangeDialog } from "./change.tsx";
 import { ListFrame } from "./list-frame.tsx";
 import { useKeyLabels, useServerNames } from "./names.ts";
 import { ServerFilter } from "./server-filter.tsx";
 
-const COMMANDS_EVERY_MS = 5_000;
-/** Of a command at once; the rest is behind a button. */
+const POLL_INTERVAL_MS = 5_000;
+/** The characters of a command that are shown at once; a button shows the rest. */
 const COMMAND_MAX = 500;
 
-export function CommandsView() {
+export function OperatorCommandsView() {
   const { t } = useTranslation(["operatorCommands", "commands"]);
   const admin = useAdmin();
   const { servers, nameOf } = useServerNames();
@@ -34,7 +34,7 @@ export function CommandsView() {
         ...(serverId !== "" && { server_id: serverId }),
         ...(status !== "" && { status }),
       }),
-    COMMANDS_EVERY_MS,
+    POLL_INTERVAL_MS,
   );
   const cancelling = useDialog<OwnedCommand>();
   const serverOf = (command: OwnedCommand) => nameOf(command.server_id) ?? command.server_id;
@@ -74,7 +74,7 @@ export function CommandsView() {
                     write={(server = "", key = "") => t("by", { server, key })}
                   />
                 </Text>
-                <StateDetails command={command} />
+                <StatusDetails command={command} />
               </Stack>
               <Group gap="xs">
                 <StatusBadge command={command} />
@@ -84,7 +84,7 @@ export function CommandsView() {
                     variant="light"
                     color="red"
                     onClick={() => cancelling.open(command)}
-                    aria-label={t("commands:cancelName", { command: writeUnseen(command.command) })}
+                    aria-label={t("commands:cancelName", { command: markInvisible(command.command) })}
                   >
                     {t("commands:cancel")}
                   </Button>
@@ -99,7 +99,7 @@ export function CommandsView() {
         title={t("cancelTitle")}
         label={t("cancelAction")}
         change={(command) => admin.cancelCommand(command.command_id)}
-        touches={["commands"]}
+        invalidates={["commands"]}
       >
         {(command) => (
           <>

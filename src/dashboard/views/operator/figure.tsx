@@ -1,16 +1,16 @@
-// One number with its name.
+// A number with its label, for overviews.
 import { Paper, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 
 export function Figure(props: {
   readonly label: string;
   readonly note?: string;
-  /** Worth a look. */
+  /** Marks a number that needs attention. */
   readonly isBad?: boolean;
   readonly children: ReactNode;
 }) {
   return (
-    <Paper withBorder p="sm" className={props.isBad ? "troubled" : undefined}>
+    <Paper withBorder p="sm" className={props.isBad ? "has-problem" : undefined}>
       <Text size="sm" c="dimmed">
         {props.label}
       </Text>

@@ -1,10 +1,10 @@
-// The operator's view "health": readiness, and what the metrics say about relay, queue and process.
+// The operator's view "health": readiness, and the metrics of relay, queue and process.
 import { Alert, List, Progress, SimpleGrid, Stack, Table, Text, Title } from "@mantine/core";
 import { type ReactNode, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { COMMAND_STATUSES } from "../../../core/command.ts";
 import type { Readiness } from "../../api/admin.ts";
-import { parseMetrics, type Sample } from "../../api/metrics-text.ts";
+import { parseMetrics } from "../../api/metrics-text.ts";
 import type { ApiError } from "../../api/request.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { LoadingState } from "../../parts/states.tsx";
@@ -14,81 +14,55 @@ import { useAdmin, useAdminQuery } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
 import { useNow } from "../../state/use-now.ts";
 import { Figure } from "./figure.tsx";
+import { Metrics } from "./metrics.ts";
 import { useRefusalNames } from "./refusal-names.ts";
 
-const EVERY_MS = 5_000;
-const MEGABYTE = 1_048_576;
+const POLL_INTERVAL_MS = 5_000;
+const MEGABYTE_BYTES = 1_048_576;
 
 export function HealthView() {
   const { t } = useTranslation("operatorHealth");
   const format = useFormat();
   const now = useNow();
   const admin = useAdmin();
-  const readiness = useAdminQuery(["readiness"], admin.readReadiness, EVERY_MS);
-  const metrics = useAdminQuery(["metrics"], admin.readMetrics, EVERY_MS);
-  const meter = useMemo(
-    () => metrics.value !== undefined && new Meter(parseMetrics(metrics.value)),
-    [metrics.value],
+  const readiness = useAdminQuery(["readiness"], admin.readReadiness, POLL_INTERVAL_MS);
+  const reading = useAdminQuery(["metrics"], admin.readMetrics, POLL_INTERVAL_MS);
+  const metrics = useMemo(
+    () => reading.value !== undefined && new Metrics(parseMetrics(reading.value)),
+    [reading.value],
   );
   return (
     <ViewPage
       title={t("title")}
       summary={t("summary")}
       actions={
-        metrics.readAt > 0 && (
+        reading.readAt > 0 && (
           <Text size="sm" c="dimmed" className="numbers">
-            {t("readAt", { age: format.duration(now - metrics.readAt) })}
+            {t("readAt", { age: format.duration(now - reading.readAt) })}
           </Text>
         )
       }
     >
-      <ReadinessNote readiness={readiness.error ? undefined : readiness.value} error={readiness.error} />
-      {metrics.error && (
+      <ReadinessAlert readiness={readiness.error ? undefined : readiness.value} error={readiness.error} />
+      {reading.error && (
         <Alert color="orange" icon={<Icon name="warning" />}>
-          {t("noMetrics", { message: metrics.error.message, code: metrics.error.code })}
+          {t("noMetrics", { message: reading.error.message, code: reading.error.code })}
         </Alert>
       )}
-      {meter ? (
+      {metrics ? (
         <Stack gap="lg">
-          <RelayPart meter={meter} />
-          <QueuePart meter={meter} />
-          <ProcessPart meter={meter} />
+          <RelaySection metrics={metrics} />
+          <QueueSection metrics={metrics} />
+          <ProcessSection metrics={metrics} />
         </Stack>
       ) : (
-        metrics.isLoading && <LoadingState />
+        reading.isLoading && <LoadingState />
       )}
     </ViewPage>
   );
 }
 
-/** Finds numbers among the samples; what is not there is 0. */
-class Meter {
-  readonly #byName: ReadonlyMap<string, readonly Sample[]>;
-
-  constructor(samples: readonly Sample[]) {
-    this.#byName = Map.groupBy(samples, ({ name }) => name);
-  }
-
-  list(name: string): readonly Sample[] {
-    return this.#byName.get(`gatehouse_${name}`) ?? this.#byName.get(name) ?? [];
-  }
-
-  value(name: string): number {
-    return this.list(name)[0]?.value ?? 0;
-  }
-
-  /** Sums by a label, the greatest first. */
-  sums(name: string, label: string): [string, number][] {
-    const sums = new Map<string, number>();
-    for (const { labels, value } of this.list(name)) {
-      const of = labels[label] ?? "";
-      sums.set(of, (sums.get(of) ?? 0) + value);
-    }
-    return [...sums].toSorted(([, a], [, b]) => b - a);
-  }
-}
-
-function ReadinessNote(props: {
+function ReadinessAlert(props: {
   readonly readiness: Readiness | undefined;
   readonly error: ApiError | undefined;
 }) {
@@ -131,7 +105,7 @@ function ReadinessNote(props: {
   );
 }
 
-function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+function HealthSection({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <Stack gap="sm" component="section" aria-label={title}>
       <Title order={2} size="h4">
@@ -142,17 +116,17 @@ function Part({ title, children }: { readonly title: string; readonly children: 
   );
 }
 
-function RelayPart({ meter }: { readonly meter: Meter }) {
+function RelaySection({ metrics }: { readonly metrics: Metrics }) {
   const { t } = useTranslation("operatorHealth");
   const format = useFormat();
-  const limit = meter.value("upstream_budget_limit");
-  const left = meter.value("upstream_budget_remaining");
-  const pauseSeconds = meter.value("upstream_pause_seconds");
-  const calls = meter.sums("upstream_calls_total", "outcome");
-  const callCount = meter.value("upstream_call_duration_seconds_count");
-  const meanMs = (meter.value("upstream_call_duration_seconds_sum") / callCount) * 1000;
+  const limit = metrics.value("upstream_budget_limit");
+  const left = metrics.value("upstream_budget_remaining");
+  const pauseSeconds = metrics.value("upstream_pause_seconds");
+  const calls = metrics.sumBy("upstream_calls_total", "outcome");
+  const callCount = metrics.value("upstream_call_duration_seconds_count");
+  const meanMs = (metrics.value("upstream_call_duration_seconds_sum") / callCount) * 1000;
   return (
-    <Part title={t("relay")}>
+    <HealthSection title={t("relay")}>
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 4 }} spacing="xs">
         <Figure label={t("budget")}>
           <Text size="sm">
@@ -172,82 +146,82 @@ function RelayPart({ meter }: { readonly meter: Meter }) {
         <Figure label={t("pause")} isBad={pauseSeconds > 0}>
           {pauseSeconds > 0 ? format.duration(pauseSeconds * 1000) : t("noPause")}
         </Figure>
-        <Figure label={t("breakers")} isBad={meter.value("breakers_open") > 0}>
-          {format.number(meter.value("breakers_open"))}
+        <Figure label={t("breakers")} isBad={metrics.value("breakers_open") > 0}>
+          {format.number(metrics.value("breakers_open"))}
         </Figure>
-        <Figure label={t("refusedKeys")} isBad={meter.value("refused_server_keys") > 0}>
-          {format.number(meter.value("refused_server_keys"))}
+        <Figure label={t("refusedKeys")} isBad={metrics.value("refused_server_keys") > 0}>
+          {format.number(metrics.value("refused_server_keys"))}
         </Figure>
         <Figure label={t("activeServers")} note={t("activeHint")}>
-          {format.number(meter.value("active_servers"))}
+          {format.number(metrics.value("active_servers"))}
         </Figure>
         <Figure label={t("snapshotAge")}>
-          {format.duration(meter.value("snapshot_age_seconds") * 1000)}
+          {format.duration(metrics.value("snapshot_age_seconds") * 1000)}
         </Figure>
         <Figure label={t("callTime")}>
           {callCount > 0 ? t("milliseconds", { n: format.number(Math.round(meanMs)) }) : "–"}
         </Figure>
-        <Figure label={t("misfits")}>{format.number(meter.value("misfits_total"))}</Figure>
+        <Figure label={t("misfits")}>{format.number(metrics.value("misfits_total"))}</Figure>
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs">
         <CountTable
           title={t("cache")}
           rows={[
-            [t("hits"), meter.value("cache_hits_total")],
-            [t("staleHits"), meter.value("cache_stale_hits_total")],
-            [t("coalesced"), meter.value("coalesced_reads_total")],
+            [t("hits"), metrics.value("cache_hits_total")],
+            [t("staleHits"), metrics.value("cache_stale_hits_total")],
+            [t("coalesced"), metrics.value("coalesced_reads_total")],
           ]}
         />
         <CountTable title={t("calls")} rows={calls} empty={t("noCalls")} />
       </SimpleGrid>
-    </Part>
+    </HealthSection>
   );
 }
 
-function QueuePart({ meter }: { readonly meter: Meter }) {
+function QueueSection({ metrics }: { readonly metrics: Metrics }) {
   const { t } = useTranslation(["operatorHealth", "commands"]);
   const format = useFormat();
-  const waiting = meter.value("commands_waiting");
-  const outcomes = meter.sums("commands_total", "outcome").map(([outcome, count]): [string, number] => {
+  const waiting = metrics.value("commands_waiting");
+  const outcomes = metrics.sumBy("commands_total", "outcome").map(([outcome, count]): [string, number] => {
     const status = COMMAND_STATUSES.find((known) => known === outcome);
     if (status) return [t(`commands:status.${status}`), count];
     return [outcome === "confirmed" ? t("commands:confirmed") : outcome, count];
   });
   return (
-    <Part title={t("queue")}>
+    <HealthSection title={t("queue")}>
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 4 }} spacing="xs">
         <Figure label={t("waiting")}>{format.number(waiting)}</Figure>
         <Figure label={t("oldest")}>
-          {waiting > 0 ? format.duration(meter.value("commands_oldest_seconds") * 1000) : "–"}
+          {waiting > 0 ? format.duration(metrics.value("commands_oldest_seconds") * 1000) : "–"}
         </Figure>
       </SimpleGrid>
       <CountTable title={t("outcomes")} rows={outcomes} empty={t("noneYet")} />
-    </Part>
+    </HealthSection>
   );
 }
 
-function ProcessPart({ meter }: { readonly meter: Meter }) {
+function ProcessSection({ metrics }: { readonly metrics: Metrics }) {
   const { t } = useTranslation("operatorHealth");
   const format = useFormat();
   const nameRefusal = useRefusalNames();
-  const answers = meter.list("requests_total").reduce((sum, { value }) => sum + value, 0);
-  const refusals = meter
-    .sums("requests_total", "code")
+  const answerCount = metrics.list("requests_total").reduce((sum, { value }) => sum + value, 0);
+  const refusals = metrics
+    .sumBy("requests_total", "code")
     .filter(([code]) => code !== "0")
     .map(([code, count]): [string, number] => [nameRefusal(Number(code)), count]);
-  const ceilings = new Map(meter.list("size_max").map(({ labels, value }) => [labels.of, value]));
+  const ceilings = new Map(metrics.list("size_max").map(({ labels, value }) => [labels.of, value]));
   return (
-    <Part title={t("process")}>
+    <HealthSection title={t("process")}>
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="xs">
-        <Figure label={t("version")}>{meter.list("info")[0]?.labels.version ?? "–"}</Figure>
+        <Figure label={t("version")}>{metrics.list("info")[0]?.labels.version ?? "–"}</Figure>
         <Figure label={t("memory")}>
           {t("megabytes", {
-            n: format.number(Math.round(meter.value("process_resident_memory_bytes") / MEGABYTE)),
+            n: format.number(Math.round(metrics.value("process_resident_memory_bytes") / MEGABYTE_BYTES)),
           })}
         </Figure>
-        <Figure label={t("uptime")}>{format.duration(meter.value("process_uptime_seconds") * 1000)}</Figure>
-        <Figure label={t("blocked")}>{format.number(meter.value("blocked_keys"))}</Figure>
-        <Figure label={t("requests")}>{format.number(answers)}</Figure>
+        <Figure label={t("uptime")}>{format.duration(metrics.value("process_uptime_seconds") * 1000)}</Figure>
+        <Figure label={t("blocked")}>{format.number(metrics.value("blocked_keys"))}</Figure>
+        <Figure label={t("requests")}>{format.number(answerCount)}</Figure>
       </SimpleGrid>
       <CountTable title={t("refusals")} rows={refusals} empty={t("noRefusals")} />
       <TableFrame label={t("sizes")}>
@@ -260,7 +234,7 @@ function ProcessPart({ meter }: { readonly meter: Meter }) {
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody className="numbers">
-            {meter.list("size").map(({ labels: { of = "" }, value }) => (
+            {metrics.list("size").map(({ labels: { of = "" }, value }) => (
               <Table.Tr key={of}>
                 <Table.Td>{of.replaceAll("_", " ")}</Table.Td>
                 <Table.Td ta="right">{format.number(value)}</Table.Td>
@@ -270,7 +244,7 @@ function ProcessPart({ meter }: { readonly meter: Meter }) {
           </Table.Tbody>
         </Table>
       </TableFrame>
-    </Part>
+    </HealthSection>
   );
 }
 

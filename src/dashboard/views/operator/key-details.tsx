@@ -1,4 +1,4 @@
-// Everything about one key: what it may do, how much it was used, and what it was refused.
+// Details of one key: its usage, its refusals and its rights.
 import { Code, Group, SimpleGrid, Stack, Table, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
@@ -14,8 +14,8 @@ import { Figure } from "./figure.tsx";
 import { useRefusalNames } from "./refusal-names.ts";
 import { UsageChart } from "./usage-chart.tsx";
 
-const USAGE_EVERY_MS = 15_000;
-/** Of all commands in one text; the rest is behind a button. */
+const POLL_INTERVAL_MS = 15_000;
+/** The characters of the command names that are shown at once; a button shows the rest. */
 const NAMES_MAX = 1_000;
 
 export function KeyDetails({ keyId, serverName }: { readonly keyId: string; readonly serverName: string }) {
@@ -23,20 +23,24 @@ export function KeyDetails({ keyId, serverName }: { readonly keyId: string; read
   const { value, isLoading, error, refresh, readAt } = useAdminQuery(
     ["keys", "one", keyId],
     () => admin.showKey(keyId),
-    USAGE_EVERY_MS,
+    POLL_INTERVAL_MS,
   );
   if (value) {
     return (
       <Stack gap="lg">
-        <Usage apiKey={value} usage={value.usage} readAt={readAt} />
-        <Rights apiKey={value} serverName={serverName} />
+        <UsageSection apiKey={value} usage={value.usage} readAt={readAt} />
+        <RightsSection apiKey={value} serverName={serverName} />
       </Stack>
     );
   }
   return isLoading ? <LoadingState /> : error ? <FailedState error={error} onRetry={refresh} /> : null;
 }
 
-function Usage(props: { readonly apiKey: KeyResource; readonly usage: KeyUsage; readonly readAt: number }) {
+function UsageSection(props: {
+  readonly apiKey: KeyResource;
+  readonly usage: KeyUsage;
+  readonly readAt: number;
+}) {
   const { t } = useTranslation("operatorKeys");
   const format = useFormat();
   const nameRefusal = useRefusalNames();
@@ -86,7 +90,13 @@ function Usage(props: { readonly apiKey: KeyResource; readonly usage: KeyUsage; 
   );
 }
 
-function Rights({ apiKey, serverName }: { readonly apiKey: KeyResource; readonly serverName: string }) {
+function RightsSection({
+  apiKey,
+  serverName,
+}: {
+  readonly apiKey: KeyResource;
+  readonly serverName: string;
+}) {
   const { t } = useTranslation(["operatorKeys", "status"]);
   const format = useFormat();
   const none = t("right.none");

@@ -1,4 +1,4 @@
-// The form of a key: whose it is, and what it may do. Only what was changed is sent.
+// The forms that create and edit a key: its server, label and rights. An edit sends only what was changed.
 import {
   Button,
   Checkbox,
@@ -15,48 +15,39 @@ import {
 import { type FormEvent, type ReactNode, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Version } from "../../../core/api-key.ts";
-import { SECTIONS, type Section } from "../../../core/sections.ts";
+import { SECTIONS } from "../../../core/sections.ts";
 import type { KeyChange, KeyDraft, KeyResource, ServerResource } from "../../api/admin.ts";
 import type { ApiError } from "../../api/request.ts";
 import { DialogButtons } from "../../parts/dialog.tsx";
-import { writeUnseen } from "../../parts/game-text.tsx";
+import { markInvisible } from "../../parts/game-text.tsx";
 import { useAdmin, useAdminChange } from "../../state/use-admin.ts";
-import { FormError, useFirstWrong, useReasons } from "./change.tsx";
-import { CommandNamesInput, joinNames } from "./command-names-input.tsx";
+import { FormError, useFieldReasons, useFocusFirstInvalid } from "./change.tsx";
+import { CommandNamesInput } from "./command-names-input.tsx";
+import {
+  type CommandAccess,
+  findChanges,
+  type KeyFormValues,
+  toFormValues,
+  toRights,
+} from "./key-form-values.ts";
 
 const VERSIONS: readonly Version[] = ["v2", "v1"];
-const EVERY_COMMAND = "*";
 const FIELDS = ["server_id", "label", "versions", "sections", "commands", "ip_allow", "expires_at"];
-
-type Commanding = "none" | "some" | "all";
-
-type Draft = {
-  readonly serverId: string;
-  readonly label: string;
-  readonly versions: readonly string[];
-  readonly sections: readonly string[];
-  readonly commanding: Commanding;
-  readonly names: readonly string[];
-  readonly typedName: string;
-  readonly addresses: string;
-  /** As the input has it: local time to the minute. */
-  readonly expires: string;
-};
 
 export function CreateKeyForm(props: {
   readonly servers: readonly ServerResource[];
   readonly serverId: string | undefined;
   readonly onCancel: () => void;
-  readonly onDone: (made: KeyResource & { readonly token: string }) => void;
+  readonly onDone: (created: KeyResource & { readonly token: string }) => void;
 }) {
   const { t } = useTranslation("operatorKeys");
   const admin = useAdmin();
   const { run, isRunning, error } = useAdminChange(admin.createKey, ["keys"]);
   const first = props.serverId ?? props.servers[0]?.server_id ?? "";
-  async function submit(draft: Draft) {
-    const body: KeyDraft = { server_id: draft.serverId, label: draft.label.trim(), ...rightsOf(draft) };
-    const made = await run(body);
-    if (made) props.onDone(made);
+  async function submit(values: KeyFormValues) {
+    const body: KeyDraft = { server_id: values.serverId, label: values.label.trim(), ...toRights(values) };
+    const created = await run(body);
+    if (created) props.onDone(created);
   }
   return (
     <KeyForm
@@ -65,18 +56,18 @@ export function CreateKeyForm(props: {
         label: "",
         versions: ["v2"],
         sections: SECTIONS,
-        commanding: "none",
-        names: [],
+        commandAccess: "none",
+        commandNames: [],
         typedName: "",
         addresses: "",
-        expires: "",
+        expiresAt: "",
       }}
       servers={props.servers}
       error={error}
       isRunning={isRunning}
       submitLabel={t("createAction")}
       onCancel={props.onCancel}
-      onSubmit={(draft) => void submit(draft)}
+      onSubmit={(values) => void submit(values)}
     />
   );
 }
@@ -89,15 +80,15 @@ export function EditKeyForm(props: {
   const { t } = useTranslation("operatorKeys");
   const admin = useAdmin();
   const { apiKey } = props;
-  const [isIdle, setIdle] = useState(false);
+  const [isUnchanged, setUnchanged] = useState(false);
   const { run, isRunning, error } = useAdminChange(
     (change: KeyChange) => admin.changeKey(apiKey.key_id, change),
     ["keys"],
   );
-  const start = draftOf(apiKey);
-  async function submit(draft: Draft) {
-    const change = compare(start, draft);
-    setIdle(Object.keys(change).length === 0);
+  const start = toFormValues(apiKey);
+  async function submit(values: KeyFormValues) {
+    const change = findChanges(start, values);
+    setUnchanged(Object.keys(change).length === 0);
     if (Object.keys(change).length === 0) return;
     const changed = await run(change);
     if (changed) props.onDone(changed);
@@ -108,50 +99,50 @@ export function EditKeyForm(props: {
       error={error}
       isRunning={isRunning}
       submitLabel={t("save")}
-      note={isIdle ? t("form.nothingChanged") : undefined}
+      note={isUnchanged ? t("form.nothingChanged") : undefined}
       onCancel={props.onCancel}
-      onSubmit={(draft) => void submit(draft)}
+      onSubmit={(values) => void submit(values)}
     />
   );
 }
 
 function KeyForm(props: {
-  readonly start: Draft;
-  /** To choose from; a key that exists stays with its server. */
+  readonly start: KeyFormValues;
+  /** The servers to choose from; undefined for an existing key, which cannot change its server. */
   readonly servers?: readonly ServerResource[];
   readonly error: ApiError | undefined;
   readonly isRunning: boolean;
   readonly submitLabel: string;
   readonly note?: string | undefined;
   readonly onCancel: () => void;
-  readonly onSubmit: (draft: Draft) => void;
+  readonly onSubmit: (values: KeyFormValues) => void;
 }) {
   const { t } = useTranslation(["operatorKeys", "status"]);
   const { servers } = props;
-  const [draft, setDraft] = useState(props.start);
-  const [faults, setFaults] = useState<Readonly<Record<string, string>>>();
-  const expires = useRef<HTMLInputElement>(null);
-  const error = faults ? undefined : props.error;
-  const reasonFor = useReasons(error);
-  const reasonOf = (field: string) => faults?.[field] ?? reasonFor(field);
-  const form = useFirstWrong(faults ?? error);
-  const set = (change: Partial<Draft>) => setDraft((old) => ({ ...old, ...change }));
+  const [values, setValues] = useState(props.start);
+  const [inputErrors, setInputErrors] = useState<Readonly<Record<string, string>>>();
+  const expiresInput = useRef<HTMLInputElement>(null);
+  const error = inputErrors ? undefined : props.error;
+  const reasonFor = useFieldReasons(error);
+  const reasonOf = (field: string) => inputErrors?.[field] ?? reasonFor(field);
+  const form = useFocusFirstInvalid(inputErrors ?? error);
+  const set = (change: Partial<KeyFormValues>) => setValues((old) => ({ ...old, ...change }));
 
-  /** What the API cannot see: it would take both for what the reader did not mean. */
-  function findFaults() {
+  /** Finds mistakes that the API cannot see, because it would accept the values with another meaning. */
+  function findInputErrors() {
     return {
-      ...(draft.commanding === "some" &&
-        rightsOf(draft).commands.length === 0 && { commands: t("form.needsName") }),
-      // Half a date has no value, as if there was none.
-      ...(expires.current?.validity.badInput && { expires_at: t("form.expiresHalf") }),
+      ...(values.commandAccess === "some" &&
+        toRights(values).commands.length === 0 && { commands: t("form.needsName") }),
+      // A half-typed date has an empty value, which means: never expires.
+      ...(expiresInput.current?.validity.badInput && { expires_at: t("form.expiresHalf") }),
     };
   }
   function submit(event: FormEvent) {
     event.preventDefault();
-    const found = findFaults();
+    const found = findInputErrors();
     const isWrong = Object.keys(found).length > 0;
-    setFaults(isWrong ? found : undefined);
-    if (!isWrong) props.onSubmit(draft);
+    setInputErrors(isWrong ? found : undefined);
+    if (!isWrong) props.onSubmit(values);
   }
 
   return (
@@ -160,7 +151,7 @@ function KeyForm(props: {
         <TextInput
           label={t("form.label")}
           description={t("form.labelHint")}
-          value={draft.label}
+          value={values.label}
           onChange={(event) => set({ label: event.currentTarget.value })}
           error={reasonOf("label")}
           required
@@ -169,9 +160,9 @@ function KeyForm(props: {
         {servers && (
           <NativeSelect
             label={t("server")}
-            value={draft.serverId}
+            value={values.serverId}
             onChange={(event) => set({ serverId: event.currentTarget.value })}
-            data={servers.map(({ server_id: value, name }) => ({ value, label: writeUnseen(name) }))}
+            data={servers.map(({ server_id: value, name }) => ({ value, label: markInvisible(name) }))}
             error={reasonOf("server_id")}
             required
           />
@@ -193,7 +184,7 @@ function KeyForm(props: {
             </Group>
             <Checkbox.Group
               aria-label={t("form.sections")}
-              value={[...draft.sections]}
+              value={[...values.sections]}
               onChange={(sections) => set({ sections })}
             >
               <SimpleGrid cols={{ base: 1, xs: 2, sm: 3 }} spacing="xs">
@@ -207,13 +198,13 @@ function KeyForm(props: {
         </Fieldset>
         <Fieldset
           legend={t("form.commands")}
-          data-wrong={draft.commanding !== "some" && reasonOf("commands") ? true : undefined}
+          data-wrong={values.commandAccess !== "some" && reasonOf("commands") ? true : undefined}
         >
           <Stack gap="sm">
             <Radio.Group
               aria-label={t("form.commands")}
-              value={draft.commanding}
-              onChange={(value) => set({ commanding: value as Commanding })}
+              value={values.commandAccess}
+              onChange={(value) => set({ commandAccess: value as CommandAccess })}
             >
               <Stack gap="xs">
                 <Radio value="none" label={t("form.commandsNone")} />
@@ -221,23 +212,23 @@ function KeyForm(props: {
                 <Radio value="all" label={t("form.commandsAll")} description={t("form.commandsAllHint")} />
               </Stack>
             </Radio.Group>
-            {draft.commanding === "some" && (
+            {values.commandAccess === "some" && (
               <CommandNamesInput
-                names={draft.names}
-                onChange={(names) => set({ names })}
-                typed={draft.typedName}
+                names={values.commandNames}
+                onChange={(commandNames) => set({ commandNames })}
+                typed={values.typedName}
                 onType={(typedName) => set({ typedName })}
                 error={reasonOf("commands")}
               />
             )}
-            {draft.commanding !== "some" && <Reason>{reasonOf("commands")}</Reason>}
+            {values.commandAccess !== "some" && <Reason>{reasonOf("commands")}</Reason>}
           </Stack>
         </Fieldset>
         <SimpleGrid cols={{ base: 1, sm: 2 }}>
           <Textarea
             label={t("form.ipAllow")}
             description={t("form.ipAllowHint")}
-            value={draft.addresses}
+            value={values.addresses}
             onChange={(event) => set({ addresses: event.currentTarget.value })}
             error={reasonOf("ip_allow")}
             rows={3}
@@ -246,19 +237,19 @@ function KeyForm(props: {
             styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
           />
           <TextInput
-            ref={expires}
+            ref={expiresInput}
             type="datetime-local"
             label={t("form.expires")}
             description={t("form.expiresHint")}
-            value={draft.expires}
-            onChange={(event) => set({ expires: event.currentTarget.value })}
+            value={values.expiresAt}
+            onChange={(event) => set({ expiresAt: event.currentTarget.value })}
             error={reasonOf("expires_at")}
           />
         </SimpleGrid>
         <Fieldset legend={t("form.versions")} data-wrong={reasonOf("versions") && true}>
           <Checkbox.Group
             aria-label={t("form.versions")}
-            value={[...draft.versions]}
+            value={[...values.versions]}
             onChange={(versions) => set({ versions })}
           >
             <Stack gap="xs">
@@ -291,51 +282,4 @@ function Reason({ children }: { readonly children: ReactNode }) {
       {children}
     </Text>
   );
-}
-
-function draftOf(key: KeyResource): Draft {
-  const isAll = key.commands.includes(EVERY_COMMAND);
-  return {
-    serverId: key.server_id,
-    label: key.label,
-    versions: key.versions,
-    sections: key.sections,
-    commanding: isAll ? "all" : key.commands.length > 0 ? "some" : "none",
-    names: key.commands.filter((name) => name !== EVERY_COMMAND),
-    typedName: "",
-    addresses: key.ip_allow.join("\n"),
-    expires: key.expires_at === null ? "" : toLocalInput(key.expires_at),
-  };
-}
-
-function rightsOf(draft: Draft) {
-  return {
-    versions: draft.versions as Version[],
-    sections: SECTIONS.filter((name) => draft.sections.includes(name)) as Section[],
-    commands:
-      draft.commanding === "all"
-        ? [EVERY_COMMAND]
-        : draft.commanding === "some"
-          ? joinNames(draft.names, draft.typedName)
-          : [],
-    ip_allow: draft.addresses.split(/[\s,]+/).filter((entry) => entry !== ""),
-    expires_at: draft.expires === "" ? null : new Date(draft.expires).getTime(),
-  };
-}
-
-/** What differs. A time that was not touched is not sent: the input would cut its seconds off. */
-function compare(start: Draft, draft: Draft): KeyChange {
-  const before = rightsOf(start);
-  const after = rightsOf(draft);
-  const names = Object.keys(after) as (keyof typeof after)[];
-  const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
-  return {
-    ...Object.fromEntries(changed.map((name) => [name, after[name]])),
-    ...(draft.label.trim() !== start.label && { label: draft.label.trim() }),
-  };
-}
-
-function toLocalInput(ms: number): string {
-  const offsetMs = new Date(ms).getTimezoneOffset() * 60_000;
-  return new Date(ms - offsetMs).toISOString().slice(0, 16);
 }

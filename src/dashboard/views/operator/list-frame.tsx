@@ -1,4 +1,4 @@
-// Around every list of the operator: loading, failed, empty, the list itself, and more of it.
+// The frame of every operator list: shows that it is loading, failed or empty, or its items and a "load more" button.
 import { Alert, Button, Group, Stack } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
@@ -10,7 +10,7 @@ export function ListFrame<T>(props: {
   readonly list: PagedList<T>;
   readonly label: string;
   readonly empty: { readonly title: string; readonly text?: string };
-  /** What of the list is shown; all of it, unless told otherwise. */
+  /** The items to show; all items of the list by default. */
   readonly items?: readonly T[];
   readonly children: (item: T) => ReactNode;
 }) {

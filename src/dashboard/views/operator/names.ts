@@ -1,12 +1,12 @@
-// Names instead of ids: of all servers, and of the first keys.
+// Finds the names of servers and the labels of keys by id.
 import { useMemo } from "react";
 import type { ServerResource } from "../../api/admin.ts";
 import type { Page, PageQuery } from "../../api/caller.ts";
 import type { Outcome } from "../../api/request.ts";
 import { useAdmin, useAdminQuery } from "../../state/use-admin.ts";
 
-const PAGE_MAX = 200;
-/** More servers than anybody chooses from in a list. */
+const PAGE_SIZE = 200;
+/** Names beyond these pages are not loaded; their ids are shown instead. */
 const PAGES_MAX = 10;
 
 export type ServerNames = {
@@ -17,7 +17,7 @@ export type ServerNames = {
 
 export function useServerNames(): ServerNames {
   const admin = useAdmin();
-  const { value, isLoading } = useAdminQuery(["servers", "names"], () => readAll(admin.listServers));
+  const { value, isLoading } = useAdminQuery(["servers", "names"], () => readAllPages(admin.listServers));
   return useMemo(() => {
     const servers = value ?? [];
     const names = new Map(servers.map(({ server_id: id, name }) => [id, name]));
@@ -25,24 +25,27 @@ export function useServerNames(): ServerNames {
   }, [value, isLoading]);
 }
 
-/** Labels of keys, as far as they are known. */
+/** Finds the label of a key; undefined when it is not loaded. */
 export function useKeyLabels(): (keyId: string) => string | undefined {
   const admin = useAdmin();
-  const { value } = useAdminQuery(["keys", "labels"], () => readAll(admin.listKeys));
+  const { value } = useAdminQuery(["keys", "labels"], () => readAllPages(admin.listKeys));
   return useMemo(() => {
     const labels = new Map(value?.map(({ key_id: id, label }) => [id, label]));
     return (id) => labels.get(id);
   }, [value]);
 }
 
-/** Every page of a list, as far as it is sensible. */
-export async function readAll<T>(
+/** Reads the pages of a list, up to a maximum. */
+export async function readAllPages<T>(
   readPage: (query: PageQuery) => Promise<Outcome<Page<T>>>,
 ): Promise<Outcome<readonly T[]>> {
   const items: T[] = [];
   let cursor: string | null = null;
   for (let pages = 1; ; pages += 1) {
-    const outcome: Outcome<Page<T>> = await readPage({ limit: PAGE_MAX, ...(cursor !== null && { cursor }) });
+    const outcome: Outcome<Page<T>> = await readPage({
+      limit: PAGE_SIZE,
+      ...(cursor !== null && { cursor }),
+    });
     if (!outcome.ok) return outcome;
     items.push(...outcome.value.items);
     cursor = outcome.value.next;

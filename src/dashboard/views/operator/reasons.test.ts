@@ -1,4 +1,4 @@
-// The reasons of the admin API reach the reader in his own language: none of the schemas is unknown to the page.
+// The page can translate every reason of the admin API's schemas.
 import { describe, expect, test } from "bun:test";
 import type Type from "typebox";
 import { KeyUpdate, NewKey, NewServer, Rotation } from "../../../core/admin-requests.ts";
@@ -6,12 +6,12 @@ import { en } from "../../locales/en.ts";
 import { ru } from "../../locales/ru.ts";
 import { recogniseReason } from "./reasons.ts";
 
-/** What a form offers as a choice cannot be wrong. */
-const CHOSEN = ["server_id", "versions", "sections", "suspended"];
+/** These fields are selected from a list, so they cannot be invalid. */
+const SELECTED = ["server_id", "versions", "sections", "suspended"];
 
 function descriptionsOf({ properties }: Type.TObject): [string, string][] {
   return Object.entries(properties as Record<string, { description?: string }>)
-    .filter(([field]) => !CHOSEN.includes(field))
+    .filter(([field]) => !SELECTED.includes(field))
     .map(([field, schema]) => [field, schema.description ?? ""]);
 }
 
@@ -23,7 +23,7 @@ describe("a reason of the admin API", () => {
     },
   );
 
-  test("names the place in a list", () => {
+  test("keeps the place in a list", () => {
     const reason = "has neither an address nor a range like 10.0.0.0/8 in place 17";
     expect(recogniseReason(reason)).toEqual({ name: "address", place: "17" });
     expect([en, ru].map(({ operatorReasons }) => operatorReasons.address.includes("{{place}}"))).toEqual([
@@ -32,7 +32,7 @@ describe("a reason of the admin API", () => {
     ]);
   });
 
-  test("that the page has never heard of is not taken for another", () => {
+  test("that is unknown is not recognised as another", () => {
     expect(recogniseReason("must be prettier")).toBeUndefined();
   });
 });

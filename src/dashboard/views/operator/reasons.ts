@@ -1,10 +1,10 @@
-// The admin API gives its reasons in English; the page gives them in the reader's language. One that is not known here is
-// shown as it came.
+// Recognises the admin API's English reasons for refusing a field, to show them in the user's language. An unknown reason is
+// shown in English.
 import type { en } from "../../locales/en.ts";
 
 export type ReasonName = keyof typeof en.operatorReasons;
 
-const KNOWN: readonly (readonly [RegExp, ReasonName])[] = [
+const REASONS: readonly (readonly [RegExp, ReasonName])[] = [
   [/^must be a (?:name|label) of 1 to 100 characters, without control characters$/, "text"],
   [/^must be a server key of the game API: /, "serverKey"],
   [/^must be 1 to 64 letters, digits, _ or -, or null$/, "community"],
@@ -24,7 +24,7 @@ const KNOWN: readonly (readonly [RegExp, ReasonName])[] = [
 export type KnownReason = { readonly name: ReasonName; readonly place: string };
 
 export function recogniseReason(reason: string): KnownReason | undefined {
-  for (const [shape, name] of KNOWN) {
+  for (const [shape, name] of REASONS) {
     const match = shape.exec(reason);
     if (match) return { name, place: match.groups?.place ?? "" };
   }

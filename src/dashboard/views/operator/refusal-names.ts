@@ -1,4 +1,4 @@
-// What the codes of refusals mean, in a few words.
+// A short text for each refusal code.
 import { useTranslation } from "react-i18next";
 
 const CODES = [

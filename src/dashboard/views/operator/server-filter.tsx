@@ -1,7 +1,7 @@
-// Chooses one server, or all of them, above a list. Empty stands for all.
+// Selects one server or all servers above a list. The value "" means all.
 import { NativeSelect } from "@mantine/core";
 import type { ServerResource } from "../../api/admin.ts";
-import { writeUnseen } from "../../parts/game-text.tsx";
+import { markInvisible } from "../../parts/game-text.tsx";
 
 export function ServerFilter(props: {
   readonly label: string;
@@ -17,7 +17,7 @@ export function ServerFilter(props: {
       onChange={(event) => props.onChange(event.currentTarget.value)}
       data={[
         { value: "", label: props.everyLabel },
-        ...props.servers.map(({ server_id: value, name }) => ({ value, label: writeUnseen(name) })),
+        ...props.servers.map(({ server_id: value, name }) => ({ value, label: markInvisible(name) })),
       ]}
       flex="1 1 12rem"
       maw={320}

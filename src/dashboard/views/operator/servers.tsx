@@ -1,21 +1,22 @@
-// The operator's view "servers": add, change, delete. A server key goes in and never comes out.
+// The operator's view "servers": adds, edits and deletes servers. A server key can be set but is never shown.
 import { Button, Group, Paper, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { ServerDraft, ServerResource } from "../../api/admin.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Dialog, DialogButtons, useDialog } from "../../parts/dialog.tsx";
-import { writeUnseen } from "../../parts/game-text.tsx";
+import { markInvisible } from "../../parts/game-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { isTypeable, NamedSentence, NameText } from "../../parts/name-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, useAdminChange, useAdminQuery, usePagedList } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
-import { FormError, useFirstWrong, useReasons } from "./change.tsx";
-import { DoneNote } from "./done-note.tsx";
+import { FormError, useFieldReasons, useFocusFirstInvalid } from "./change.tsx";
 import { ListFrame } from "./list-frame.tsx";
+import { SuccessMessage } from "./success-message.tsx";
 
 const FIELDS = ["name", "community", "server_key"];
+/** More keys or commands are not counted before a server is deleted. */
 const COUNT_MAX = 200;
 
 export function ServersView() {
@@ -36,7 +37,7 @@ export function ServersView() {
         </Button>
       }
     >
-      <DoneNote text={done} onClose={() => setDone(undefined)} />
+      <SuccessMessage text={done} onClose={() => setDone(undefined)} />
       <ListFrame list={list} label={t("list")} empty={{ title: t("empty"), text: t("emptyText") }}>
         {(server) => (
           <ServerRow
@@ -73,7 +74,7 @@ export function ServersView() {
       </Dialog>
       <Dialog state={deleting} title={t("deleteTitle")}>
         {(server) => (
-          <DeleteQuestion
+          <DeleteServerForm
             server={server}
             onCancel={deleting.close}
             onDone={(keys, commands) => {
@@ -100,7 +101,7 @@ function ServerRow(props: {
   const { t } = useTranslation("operatorServers");
   const format = useFormat();
   const { server } = props;
-  const name = writeUnseen(server.name);
+  const name = markInvisible(server.name);
   return (
     <Paper component="li" withBorder p="sm">
       <Group justify="space-between" gap="xs">
@@ -140,7 +141,7 @@ function ServerRow(props: {
 }
 
 function ServerForm(props: {
-  /** Undefined for a new one. */
+  /** Undefined for a new server. */
   readonly server: ServerResource | undefined;
   readonly onCancel: () => void;
   readonly onDone: (server: ServerResource) => void;
@@ -159,8 +160,8 @@ function ServerForm(props: {
     },
     ["servers"],
   );
-  const form = useFirstWrong(error);
-  const reasonFor = useReasons(error);
+  const form = useFocusFirstInvalid(error);
+  const reasonFor = useFieldReasons(error);
 
   async function submit(event: FormEvent) {
     event.preventDefault();
@@ -169,8 +170,8 @@ function ServerForm(props: {
       community: community.trim() === "" ? null : community.trim(),
       server_key: serverKey.trim(),
     };
-    const made = await run(draft);
-    if (made) props.onDone(made);
+    const saved = await run(draft);
+    if (saved) props.onDone(saved);
   }
 
   return (
@@ -216,7 +217,7 @@ function ServerForm(props: {
   );
 }
 
-function DeleteQuestion(props: {
+function DeleteServerForm(props: {
   readonly server: ServerResource;
   readonly onCancel: () => void;
   readonly onDone: (revokedKeys: number, failedCommands: number) => void;
@@ -230,7 +231,7 @@ function DeleteQuestion(props: {
     admin.listCommands({ ...query, status: "queued" }),
   );
   const [typed, setTyped] = useState("");
-  const wanted = isTypeable(server.name) ? server.name : server.server_id;
+  const confirmation = isTypeable(server.name) ? server.name : server.server_id;
   const { run, isRunning, error } = useAdminChange(admin.deleteServer, [
     "servers",
     "keys",
@@ -242,8 +243,8 @@ function DeleteQuestion(props: {
 
   async function submit(event: FormEvent) {
     event.preventDefault();
-    const gone = await run(server.server_id);
-    if (gone) props.onDone(gone.revoked_keys, gone.failed_commands);
+    const deleted = await run(server.server_id);
+    if (deleted) props.onDone(deleted.revoked_keys, deleted.failed_commands);
   }
 
   return (
@@ -262,8 +263,8 @@ function DeleteQuestion(props: {
         </Text>
         <FormError error={keys.error} />
         <TextInput
-          label={t(wanted === server.server_id ? "typeId" : "typeName")}
-          description={wanted}
+          label={t(confirmation === server.server_id ? "typeId" : "typeName")}
+          description={confirmation}
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}
           autoComplete="off"
@@ -276,7 +277,7 @@ function DeleteQuestion(props: {
             label={t("delete")}
             isDangerous
             isRunning={isRunning}
-            isDisabled={typed.trim() !== wanted.trim()}
+            isDisabled={typed.trim() !== confirmation.trim()}
             onCancel={props.onCancel}
           />
         </Group>

@@ -1,4 +1,4 @@
-// Shows a token the one time that there is to see it.
+// Shows a new token. It is shown only once, because Gatehouse stores only its hash.
 import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
 import { useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -11,7 +11,7 @@ import { useFormat } from "../../state/use-format.ts";
 export type ShownToken = {
   readonly label: string;
   readonly token: string;
-  /** Of a new token for an old key; undefined for a new key. */
+  /** Until when the old token works; null when it no longer works, undefined for a new key. */
   readonly oldUntil?: number | null;
 };
 
@@ -30,18 +30,18 @@ function TokenBody({ shown, onClose }: { readonly shown: ShownToken; readonly on
   const [isCopied, setCopied] = useState<boolean>();
   const code = useRef<HTMLPreElement>(null);
   const { oldUntil } = shown;
-  const isOldOver = oldUntil === null || (oldUntil !== undefined && oldUntil <= Date.now());
+  const hasOldEnded = oldUntil === null || (oldUntil !== undefined && oldUntil <= Date.now());
   async function copy() {
-    const isDone = await copyText(shown.token);
-    setCopied(isDone);
-    if (!isDone && code.current) getSelection()?.selectAllChildren(code.current);
+    const hasCopied = await copyText(shown.token);
+    setCopied(hasCopied);
+    if (!hasCopied && code.current) getSelection()?.selectAllChildren(code.current);
   }
   return (
     <Stack gap="sm">
       <Text>
         <NamedSentence names={[shown.label]} write={(label) => t("token.for", { label })} />
         {oldUntil !== undefined &&
-          ` ${isOldOver ? t("token.oldGone") : t("token.oldUntil", { time: format.dateTime(oldUntil ?? 0) })}`}
+          ` ${hasOldEnded ? t("token.oldGone") : t("token.oldUntil", { time: format.dateTime(oldUntil ?? 0) })}`}
       </Text>
       <Alert color="yellow" icon={<Icon name="warning" />}>
         {t("token.warning")}

@@ -1,4 +1,4 @@
-// How much a key was used: bars by hour or day, with the same numbers as a table.
+// The usage of a key: bars by hour, and the same numbers as a table by hour or day.
 import { Box, Group, SegmentedControl, Stack, Table, Text } from "@mantine/core";
 import { type PointerEvent, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -19,7 +19,7 @@ export function UsageChart({ usage, now }: { readonly usage: KeyUsage; readonly 
   const { t, i18n } = useTranslation("operatorKeys");
   const format = useFormat();
   const [range, setRange] = useState<Range>("month");
-  const [pointed, setPointed] = useState<number>();
+  const [hovered, setHovered] = useState<number>();
   const bars = useMemo(() => listBars(usage, now, RANGES[range]), [usage, now, range]);
   const max = Math.max(...bars.map(({ requests }) => requests));
   const requests = sum(bars, "requests");
@@ -28,12 +28,12 @@ export function UsageChart({ usage, now }: { readonly usage: KeyUsage; readonly 
     () => new Intl.DateTimeFormat(findRegion(i18n.language), { day: "numeric", month: "short" }),
     [i18n.language],
   );
-  const bar = pointed === undefined ? undefined : bars[pointed];
+  const bar = hovered === undefined ? undefined : bars[hovered];
 
-  function point(event: PointerEvent<SVGSVGElement>) {
+  function hover(event: PointerEvent<SVGSVGElement>) {
     const box = event.currentTarget.getBoundingClientRect();
     const index = Math.floor(((event.clientX - box.left) / box.width) * bars.length);
-    setPointed(Math.min(Math.max(index, 0), bars.length - 1));
+    setHovered(Math.min(Math.max(index, 0), bars.length - 1));
   }
 
   return (
@@ -59,11 +59,11 @@ export function UsageChart({ usage, now }: { readonly usage: KeyUsage; readonly 
             refused: format.number(refused),
             max: format.number(max),
           })}`}
-          onPointerMove={point}
-          onPointerLeave={() => setPointed(undefined)}
+          onPointerMove={hover}
+          onPointerLeave={() => setHovered(undefined)}
         >
-          {pointed !== undefined && (
-            <rect x={pointed} y={0} width={1} height={HEIGHT} className="usage-pointed" />
+          {hovered !== undefined && (
+            <rect x={hovered} y={0} width={1} height={HEIGHT} className="usage-hovered" />
           )}
           <path className="usage-answered" d={drawBars(bars, max, ({ requests: n }) => n)} />
           <path className="usage-refused" d={drawBars(bars, max, ({ refused: n }) => n)} />
@@ -137,7 +137,7 @@ function UsageTable({ bars, isByHour }: { readonly bars: readonly Bar[]; readonl
   );
 }
 
-/** Every hour of the range, oldest first, those without a request too. */
+/** Every hour of the range, oldest first, including hours without requests. */
 function listBars(usage: KeyUsage, now: number, count: number): Bar[] {
   const byHour = new Map(usage.hours.map((hour) => [hour.hour, hour]));
   const last = now - (now % HOUR_MS);
@@ -149,7 +149,7 @@ function listBars(usage: KeyUsage, now: number, count: number): Bar[] {
   });
 }
 
-/** By the days of the reader. */
+/** Sums by days in the user's time zone. */
 function sumDays(bars: readonly Bar[]): Bar[] {
   const days = new Map<number, Bar>();
   for (const { at, requests, refused } of bars) {
@@ -164,14 +164,14 @@ function sumDays(bars: readonly Bar[]): Bar[] {
   return [...days.values()];
 }
 
-/** One path for all bars: hundreds of elements would be slow. */
+/** One path for all bars, because hundreds of elements would be slow. */
 function drawBars(bars: readonly Bar[], max: number, measure: (bar: Bar) => number): string {
   const gap = bars.length > 200 ? 0 : 0.12;
   return bars
     .map((bar, index) => {
       const value = measure(bar);
       if (value === 0) return "";
-      // The least is still to be seen.
+      // Even the smallest bar must be visible.
       const height = Math.max((value / max) * HEIGHT, 2);
       return `M${index + gap} ${HEIGHT}v${-height}h${1 - 2 * gap}v${height}z`;
     })

@@ -1,5 +1,5 @@
-// A plot with uPlot: lines over time that follow the size of their frame, with a legend of our own under it. uPlot draws
-// new numbers into the canvas that is there; React renders the legend.
+// A plot of lines over time that resizes with its frame. uPlot draws new data into the existing canvas; React renders the
+// legend below it.
 import { Group, Paper, Text, Title, UnstyledButton, useComputedColorScheme } from "@mantine/core";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -19,13 +19,13 @@ export type PlotSeries = {
 };
 
 const HEIGHT = 240;
-const INK = {
+const AXIS_COLOURS = {
   light: { text: "#495057", line: "#e9ecef" },
   dark: { text: "#b3b8bd", line: "#34373c" },
 } as const;
 const FONT = "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
-/** A flat line at nothing still needs an axis. */
-const TOP_MIN = 4;
+/** The axis of a line that is always 0 still needs a height. */
+const AXIS_TOP_MIN = 4;
 const AXIS_SPACE_PX = 90;
 
 export function LinePlot(props: {
@@ -47,16 +47,16 @@ export function LinePlot(props: {
   );
   const latest = useRef(data);
   latest.current = data;
-  const looks = JSON.stringify(
+  const styleKey = JSON.stringify(
     series.map(({ name, colour, isFilled, isDashed }) => [name, colour[scheme], isFilled, isDashed]),
   );
 
   useEffect(() => {
     const element = frame.current;
     if (!element) return;
-    const lines = JSON.parse(looks) as [string, string, boolean?, boolean?][];
+    const lines = JSON.parse(styleKey) as [string, string, boolean?, boolean?][];
     const made = new uPlot(
-      optionsOf(lines, scheme, i18n.language, element.clientWidth, setCursor),
+      buildOptions(lines, scheme, i18n.language, element.clientWidth, setCursor),
       latest.current,
       element,
     );
@@ -68,20 +68,20 @@ export function LinePlot(props: {
       made.destroy();
       plot.current = undefined;
     };
-  }, [looks, scheme, i18n.language]);
+  }, [styleKey, scheme, i18n.language]);
   useEffect(() => plot.current?.setData(data), [data]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a plot that was made anew shows all of its lines
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new plot shows all of its lines
   useEffect(() => {
     for (const [index, { name }] of series.entries()) {
       const show = !hidden.has(name);
       if (plot.current && plot.current.series[index + 1]?.show !== show)
         plot.current.setSeries(index + 1, { show });
     }
-  }, [hidden, looks, scheme, i18n.language]);
+  }, [hidden, styleKey, scheme, i18n.language]);
 
   const write = (value: number | null | undefined) =>
     value === null || value === undefined ? t("noValue") : format.number(Math.round(value * 10) / 10);
-  const words = series.flatMap(({ name, line }) => {
+  const descriptions = series.flatMap(({ name, line }) => {
     const range = describeLine(line);
     if (!range) return [];
     const { now, low, high } = range;
@@ -101,7 +101,7 @@ export function LinePlot(props: {
       <div
         ref={frame}
         role="img"
-        aria-label={`${title}. ${words.join(". ")}`}
+        aria-label={`${title}. ${descriptions.join(". ")}`}
         style={{ minHeight: HEIGHT }}
       />
       <Group gap="lg" mt="xs">
@@ -144,30 +144,32 @@ export function LinePlot(props: {
   );
 }
 
-function optionsOf(
+function buildOptions(
   lines: readonly [string, string, boolean?, boolean?][],
   scheme: Scheme,
   language: string,
   width: number,
   onCursor: (index: number | null) => void,
 ): uPlot.Options {
-  const ink = INK[scheme];
+  const colours = AXIS_COLOURS[scheme];
   const region = findRegion(language);
   const minutes = new Intl.DateTimeFormat(region, { timeStyle: "short" });
   const seconds = new Intl.DateTimeFormat(region, { timeStyle: "medium" });
   const number = new Intl.NumberFormat(region);
   const axis: uPlot.Axis = {
-    stroke: ink.text,
+    stroke: colours.text,
     font: FONT,
-    grid: { stroke: ink.line, width: 1 },
-    ticks: { stroke: ink.line, width: 1 },
+    grid: { stroke: colours.line, width: 1 },
+    ticks: { stroke: colours.line, width: 1 },
   };
   return {
     width,
     height: HEIGHT,
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
-    scales: { y: { range: (_plot, _low, high) => [0, Math.max(TOP_MIN, Math.ceil((high ?? 0) * 1.1))] } },
+    scales: {
+      y: { range: (_plot, _low, high) => [0, Math.max(AXIS_TOP_MIN, Math.ceil((high ?? 0) * 1.1))] },
+    },
     axes: [
       {
         ...axis,
@@ -179,7 +181,7 @@ function optionsOf(
       {
         ...axis,
         size: 44,
-        // Half a player is nobody.
+        // Whole numbers only, because there is no half player.
         incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
         values: (_plot, splits) => splits.map((value) => number.format(value)),
       },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { HistoryPoint } from "../../state/server-history.ts";
-import { describeLine, drawLines, listMinutes } from "./series.ts";
+import { buildLines, describeLine, listMinutes } from "./series.ts";
 
 const START = 1_800_000_000_000;
 
@@ -9,37 +9,37 @@ function point(seconds: number, more: Partial<HistoryPoint> = {}): HistoryPoint 
 }
 
 describe("the lines of the plots", () => {
-  test("rates are those of the last minute", () => {
+  test("show the rate of the last minute", () => {
     const points = Array.from({ length: 30 }, (_, n) => point(n * 5, { joins: n === 0 ? 0 : 1 }));
-    const { joins } = drawLines(points);
+    const { joins } = buildLines(points);
     expect(joins[6]).toBe(6);
     expect(joins[29]).toBe(12);
   });
 
-  test("what has piled up while the tab was hidden is spread over that time", () => {
-    const { joins } = drawLines([point(0), point(5), point(605, { joins: 20 })]);
+  test("spread what happened while the tab was hidden over that time", () => {
+    const { joins } = buildLines([point(0), point(5), point(605, { joins: 20 })]);
     expect(joins.at(-1)).toBe(2);
   });
 
-  test("a long time without readings is a gap, not a line", () => {
-    const { times, players } = drawLines([point(0), point(5), point(305)]);
+  test("have a gap after a long time without readings", () => {
+    const { times, players } = buildLines([point(0), point(5), point(305)]);
     expect(players).toEqual([10, 10, null, 10]);
     expect(times).toEqual(times.toSorted((a, b) => a - b));
   });
 
-  test("what the key may not read has no line", () => {
+  test("are empty for what the key may not read", () => {
     const hidden = { queue: undefined, joins: undefined, leaves: undefined };
-    const lines = drawLines([point(0, hidden), point(5, hidden)]);
+    const lines = buildLines([point(0, hidden), point(5, hidden)]);
     expect([lines.queue, lines.joins, lines.leaves]).toEqual(Array(3).fill([null, null]));
     expect(describeLine(lines.queue)).toBeUndefined();
   });
 
-  test("a line in words has its last, lowest and highest value", () => {
+  test("are described by their last, lowest and highest value", () => {
     expect(describeLine([3, null, 9, 1, 4, null])).toEqual({ now: 4, low: 1, high: 9 });
   });
 });
 
-test("the table has a row a minute, the newest first, with all that happened in it", () => {
+test("the table has one row per minute, newest first, with the sums of that minute", () => {
   const points = [
     point(0, { joins: 1 }),
     point(30, { joins: 2, players: 12 }),

@@ -1,8 +1,8 @@
-// From what the page has seen to what a plot draws and a table says. Pure.
+// Turns the history of the page into the lines of a plot and the rows of a table. Pure.
 import type { HistoryPoint } from "../../state/server-history.ts";
 
 const MINUTE_MS = 60_000;
-/** Longer without a reading, and the line has a gap: nobody knows what was there. */
+/** A longer time without a reading is a gap in the line. */
 export const GAP_MS = 45_000;
 
 export type Line = (number | null)[];
@@ -12,24 +12,24 @@ export type PlotLines = {
   readonly times: number[];
   readonly players: Line;
   readonly queue: Line;
-  /** A minute, over the last one, or over the whole time since the reading before when that is longer. */
+  /** Per minute: over the last minute, or over the time since the previous reading when that is longer. */
   readonly joins: Line;
   readonly leaves: Line;
 };
 
-export function drawLines(points: readonly HistoryPoint[]): PlotLines {
+export function buildLines(points: readonly HistoryPoint[]): PlotLines {
   const lines: PlotLines = { times: [], players: [], queue: [], joins: [], leaves: [] };
   let first = 0;
   for (const [index, point] of points.entries()) {
     const before = points[index - 1];
-    if (before && point.at - before.at > GAP_MS) add(lines, before.at + 1000, null, null, null, null);
-    // What a reading has counted happened after the one before it: that one opens the window.
+    if (before && point.at - before.at > GAP_MS) addPoint(lines, before.at + 1000, null, null, null, null);
+    // A reading counts what happened since the previous one, so the window starts at a previous reading.
     while (first < index - 1 && (points[first + 1]?.at ?? 0) <= point.at - MINUTE_MS) first += 1;
     const minutes = Math.max(point.at - (points[first]?.at ?? point.at), MINUTE_MS) / MINUTE_MS;
     const window = points.slice(index === 0 ? 0 : first + 1, index + 1);
     const joins = sumOf(window, ({ joins }) => joins);
     const leaves = sumOf(window, ({ leaves }) => leaves);
-    add(
+    addPoint(
       lines,
       point.at,
       point.players,
@@ -41,7 +41,7 @@ export function drawLines(points: readonly HistoryPoint[]): PlotLines {
   return lines;
 }
 
-function add(
+function addPoint(
   lines: PlotLines,
   at: number,
   players: number | null,
@@ -57,9 +57,9 @@ function add(
 }
 
 export type MinuteRow = {
-  /** The beginning of the minute, in epoch milliseconds. */
+  /** The start of the minute, in epoch milliseconds. */
   readonly at: number;
-  /** As of the last reading in it. */
+  /** From the last reading of the minute. */
   readonly players: number;
   readonly queue: number | undefined;
   readonly joins: number | undefined;
@@ -83,7 +83,7 @@ export function listMinutes(points: readonly HistoryPoint[]): readonly MinuteRow
 
 export type Range = { readonly now: number; readonly low: number; readonly high: number };
 
-/** Undefined for a line without a single number. */
+/** The last, lowest and highest value; undefined for a line without values. */
 export function describeLine(line: Line): Range | undefined {
   let range: Range | undefined;
   for (const now of line) {

@@ -1,14 +1,14 @@
-// What went wrong at the game API, in the reader's language, and in whose words.
+// Describes an error of the game API in the user's language, and quotes the message of the game API.
 import { useCallback } from "react";
 import { useTranslation } from "react-i18next";
 
 const CODES = [
   0, 1001, 1002, 2000, 2001, 2002, 2003, 2004, 3001, 3002, 4000, 4001, 4002, 4003, 9998, 9999,
 ] as const;
-/** Where the game API has no words, Gatehouse has: all of its sentences begin so. */
-const OWN_WORDS = /^(?:The game API\b|The game server was deleted|Gatehouse\b)/;
+/** How every message begins that Gatehouse writes itself when the game API sends none. */
+const GATEHOUSE_MESSAGE = /^(?:The game API\b|The game server was deleted|Gatehouse\b)/;
 
-/** The meaning of a code of the game API; undefined when it is newer than this page. */
+/** The meaning of an error code of the game API; undefined for an unknown code. */
 export function useCodeMeaning(): (code: number | undefined) => string | undefined {
   const { t } = useTranslation("commands");
   return useCallback(
@@ -20,13 +20,13 @@ export function useCodeMeaning(): (code: number | undefined) => string | undefin
   );
 }
 
-/** Whether the game API itself has said this, and not Gatehouse about it. */
-export function isSaidByGame(message: string): boolean {
-  return !OWN_WORDS.test(message);
+/** Whether a message comes from the game API and not from Gatehouse. */
+export function isGameMessage(message: string): boolean {
+  return !GATEHOUSE_MESSAGE.test(message);
 }
 
-/** Two sentences: what the code means, and what was said. */
-export function useGameTrouble(): (code: number | undefined, message: string | undefined) => string {
+/** Two sentences: the meaning of the code, and the message. */
+export function useGameErrorText(): (code: number | undefined, message: string | undefined) => string {
   const { t } = useTranslation("status");
   const meaningOf = useCodeMeaning();
   return useCallback(
@@ -34,9 +34,9 @@ export function useGameTrouble(): (code: number | undefined, message: string | u
       const meaning = meaningOf(code);
       const number = code === 0 ? "" : ` (${code})`;
       const sentence = meaning === undefined ? "" : `${toSentence(meaning)}${number}.`;
-      const said = message || (sentence ? "" : t("text.noMessage", { code }));
-      const credited = said && isSaidByGame(said) ? t("text.game-error", { message: said }) : said;
-      return [sentence, credited].filter((part) => part !== "").join(" ");
+      const shown = message || (sentence ? "" : t("text.noMessage", { code }));
+      const quoted = shown && isGameMessage(shown) ? t("text.game-error", { message: shown }) : shown;
+      return [sentence, quoted].filter((part) => part !== "").join(" ");
     },
     [t, meaningOf],
   );

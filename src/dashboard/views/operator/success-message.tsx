@@ -1,11 +1,17 @@
-// Says that a change was made.
+// Shows, and tells screen readers, that a change has succeeded.
 import { Alert } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Icon } from "../../parts/icon.tsx";
 
-/** What was done, for eyes and ears, until it is closed. */
-export function DoneNote({ text, onClose }: { readonly text: ReactNode; readonly onClose: () => void }) {
+/** Shows the text until the user closes it; nothing when the text is undefined. */
+export function SuccessMessage({
+  text,
+  onClose,
+}: {
+  readonly text: ReactNode;
+  readonly onClose: () => void;
+}) {
   const { t } = useTranslation("shell");
   return (
     <div role="status" className="announcer">

@@ -1,9 +1,9 @@
-// A command's state for people: a badge, and a sentence that says what it means.
+// Shows the status of a command: a badge, and a sentence that explains it.
 import { Badge, Group, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { CommandStatus } from "../../core/command.ts";
 import type { CommandReport } from "../api/caller.ts";
-import { isSaidByGame, useCodeMeaning } from "../parts/game-words.ts";
+import { isGameMessage, useCodeMeaning } from "../parts/game-error-text.ts";
 import { NamedSentence } from "../parts/name-text.tsx";
 import { useFormat } from "../state/use-format.ts";
 
@@ -17,7 +17,7 @@ const COLOURS: Readonly<Record<CommandStatus, string>> = {
   cancelled: "gray",
 };
 
-/** Of the game's words at once; the rest is behind a button. */
+/** The characters of the game's message that are shown at once; a button shows the rest. */
 const MESSAGE_MAX = 500;
 
 export function isUnfinished({ status }: Pick<CommandReport, "status">): boolean {
@@ -42,13 +42,13 @@ export function StatusBadge({ command }: { readonly command: CommandReport }) {
   );
 }
 
-/** When, and what it means; the game's own words are shown as text. */
-export function StateDetails({ command }: { readonly command: CommandReport }) {
+/** The times of a command, what its status means, and the message of the game API. */
+export function StatusDetails({ command }: { readonly command: CommandReport }) {
   const { t } = useTranslation("commands");
   const format = useFormat();
-  const reason = useReason(command);
+  const reason = useFailureReason(command);
   const { status, confirmed_at: confirmedAt, upstream_message: message } = command;
-  const isSeen = status === "unknown" && confirmedAt !== null;
+  const isConfirmedUnknown = status === "unknown" && confirmedAt !== null;
   const times = [
     t("queuedAt", { time: format.dateTime(command.queued_at) }),
     ...(command.finished_at === null ? [] : [t("finishedAt", { time: format.time(command.finished_at) })]),
@@ -59,7 +59,7 @@ export function StateDetails({ command }: { readonly command: CommandReport }) {
         {times.join(" · ")}
       </Text>
       <Text size="sm">
-        {t(isSeen ? "meaning.unknownButSeen" : `meaning.${status}`)}
+        {t(isConfirmedUnknown ? "meaning.unknownButSeen" : `meaning.${status}`)}
         {reason !== undefined && ` (${reason})`}
         {confirmedAt !== null && ` ${t("confirmedAt", { time: format.time(confirmedAt) })}`}
       </Text>
@@ -68,7 +68,7 @@ export function StateDetails({ command }: { readonly command: CommandReport }) {
           <NamedSentence
             names={[message]}
             max={MESSAGE_MAX}
-            write={(place) => (isSaidByGame(message) ? t("gameSays", { message: place }) : place)}
+            write={(place) => (isGameMessage(message) ? t("gameSays", { message: place }) : place)}
           />
         </Text>
       )}
@@ -76,7 +76,7 @@ export function StateDetails({ command }: { readonly command: CommandReport }) {
   );
 }
 
-function useReason({ status, upstream_code: code }: CommandReport): string | undefined {
+function useFailureReason({ status, upstream_code: code }: CommandReport): string | undefined {
   const { t } = useTranslation("commands");
   const meaningOf = useCodeMeaning();
   if (status !== "failed" && (status !== "unknown" || code === null)) return undefined;

@@ -1,13 +1,13 @@
-// What the page does while it gets no data, and how soon it is back.
+// What the page shows while it gets no data, and how soon it recovers.
 import { expect } from "bun:test";
 import { blockKey, browserTest, expectAccessible, getSite, openPage, openView } from "./browser.ts";
-import { TOWN } from "./town-fixture.ts";
+import { BUSY_SERVER } from "./game-server-fixture.ts";
 
-browserTest("a block that is lifted early ends with the reader's next look", async () => {
+browserTest("the page recovers from a block that is lifted early when the user refreshes", async () => {
   const site = await getSite();
   const server = site.getServer("busy");
   const { token, keyId } = await site.gatehouse.addKey(server);
-  const page = await openView("live", { key: token, refusals: [429] });
+  const page = await openView("live", { key: token, expectedStatuses: [429] });
   const bar = page.getByRole("region", { name: "Freshness of the data" });
   await bar.getByText("requests left").waitFor();
   await blockKey(site, { keyId, serverId: server.serverId });
@@ -17,44 +17,47 @@ browserTest("a block that is lifted early ends with the reader's next look", asy
   await expectAccessible(page);
 
   await site.gatehouse.admin("DELETE", `/admin/blocks/${keyId}`);
-  const isBack = bar.getByText("Up to date");
-  // Too soon after the last request a press is not heard: as people do, once more.
-  for (let presses = 0; presses < 10 && !(await isBack.isVisible()); presses++) {
+  const recovered = bar.getByText("Up to date");
+  // The page ignores a click too soon after the last request, so click again.
+  for (let clicks = 0; clicks < 10 && !(await recovered.isVisible()); clicks++) {
     await page.getByRole("button", { name: "Refresh now" }).click();
-    await isBack.waitFor({ timeout: 1_000 }).catch(() => {});
+    await recovered.waitFor({ timeout: 1_000 }).catch(() => {});
   }
   expect(await bar.innerText()).toContain("requests left");
 });
 
-browserTest("who insists inside a block asks once every few seconds, not with every press", async () => {
-  const site = await getSite();
-  const server = site.getServer("busy");
-  const { token, keyId } = await site.gatehouse.addKey(server);
-  const page = await openView("players", { key: token, refusals: [429] });
-  await blockKey(site, { keyId, serverId: server.serverId });
-  await page.getByText("Key blocked").waitFor();
-  const askedAt: number[] = [];
-  page.on("request", (request) => {
-    if (request.url().includes("/v2/")) askedAt.push(Date.now());
-  });
-  const button = page.getByRole("button", { name: "Refresh now" });
-  while (askedAt.length < 2) await button.click();
-  const [first = 0, second = 0] = askedAt;
-  // Three, and the test may hear of the first a little late.
-  expect(second - first).toBeGreaterThanOrEqual(2_000);
-});
+browserTest(
+  'during a block "Refresh now" sends a request every few seconds, not with every click',
+  async () => {
+    const site = await getSite();
+    const server = site.getServer("busy");
+    const { token, keyId } = await site.gatehouse.addKey(server);
+    const page = await openView("players", { key: token, expectedStatuses: [429] });
+    await blockKey(site, { keyId, serverId: server.serverId });
+    await page.getByText("Key blocked").waitFor();
+    const requestTimes: number[] = [];
+    page.on("request", (request) => {
+      if (request.url().includes("/v2/")) requestTimes.push(Date.now());
+    });
+    const button = page.getByRole("button", { name: "Refresh now" });
+    while (requestTimes.length < 2) await button.click();
+    const [first = 0, second = 0] = requestTimes;
+    // The interval is three seconds, but the test may notice the first request late.
+    expect(second - first).toBeGreaterThanOrEqual(2_000);
+  },
+);
 
-browserTest("after an outage the first thing that works brings everything back", async () => {
+browserTest("after an outage the first request that succeeds makes the page poll again", async () => {
   const site = await getSite();
-  await site.addTown("outage town", () => Response.json(TOWN));
-  const page = await openView("commands", { town: "outage town" });
+  await site.addServer("outage server", () => Response.json(BUSY_SERVER));
+  const page = await openView("commands", { server: "outage server" });
   await page.getByText("Up to date").waitFor();
   let isDown = true;
   await page.route(/\/v2\//, (route) =>
     isDown ? route.fulfill({ status: 200, body: "<html>starting</html>" }) : route.continue(),
   );
   await page.getByText("Gatehouse unreachable").waitFor();
-  // The longest that the page ever waits; what follows takes less.
+  // The longest wait between two polls; the recovery below must be faster.
   await page.getByText(/next in (?:9|10|11) s/).waitFor({ timeout: 30_000 });
   isDown = false;
   const line = page.getByRole("combobox", { name: "Command", exact: true });
@@ -68,7 +71,7 @@ const BROKEN_GATEWAY = () => new Response("<html>502</html>", { status: 502 });
 const BROKEN_GAME = () => Response.json({ code: 1001, message: "no words from Liberty" }, { status: 500 });
 
 browserTest(
-  "what is wrong at the game API is said in the reader's language, and in whose words",
+  "an error of the game API is explained in the user's language, and its message is quoted",
   async () => {
     const site = await getSite();
     const cases = [
@@ -86,26 +89,35 @@ browserTest(
       ],
     ] as const;
     for (const [index, [language, answer, says]] of cases.entries()) {
-      await site.addTown(`broken ${index}`, answer);
-      const page = await openView("players", { town: `broken ${index}`, language, refusals: [400] });
+      await site.addServer(`broken ${index}`, answer);
+      const page = await openView("players", {
+        server: `broken ${index}`,
+        language,
+        expectedStatuses: [400],
+      });
       await page.locator("#content").getByText(says, { exact: true }).first().waitFor();
       expect(await page.locator("#content").innerText()).not.toMatch(/(?:says|сообщает): The game API/);
     }
   },
 );
 
-browserTest("the name of the server shows what cannot be seen, in the header and on the tab", async () => {
-  const site = await getSite();
-  await site.addTown("bidi town", () => Response.json({ ...TOWN, Name: "River\u202eedis\u200b RP" }));
-  const page = await openView("players", { town: "bidi town" });
-  const name = page.locator("header [title]", { hasText: "River" });
-  expect(await name.getAttribute("title")).toBe("River[202E]edis[200B] RP");
-  expect(await name.innerText()).not.toMatch(/[\u202e\u200b]/);
-  expect(await name.locator(".unseen").allInnerTexts()).toEqual(["202E", "200B"]);
-  expect(await page.title()).toBe("Players · River[202E]edis[200B] RP");
-});
+browserTest(
+  "invisible characters in the name of the server are marked in the header and in the title",
+  async () => {
+    const site = await getSite();
+    await site.addServer("bidi server", () =>
+      Response.json({ ...BUSY_SERVER, Name: "River\u202eedis\u200b RP" }),
+    );
+    const page = await openView("players", { server: "bidi server" });
+    const name = page.locator("header [title]", { hasText: "River" });
+    expect(await name.getAttribute("title")).toBe("River[202E]edis[200B] RP");
+    expect(await name.innerText()).not.toMatch(/[\u202e\u200b]/);
+    expect(await name.locator(".invisible-character").allInnerTexts()).toEqual(["202E", "200B"]);
+    expect(await page.title()).toBe("Players · River[202E]edis[200B] RP");
+  },
+);
 
-browserTest("a text is copied without a clipboard too, and a failure is said", async () => {
+browserTest("a text is copied also without a clipboard API, and a failure is shown", async () => {
   const site = await getSite();
   const page = await openPage({ key: await site.mintKey("small"), view: "players" });
   await page.addInitScript(`Object.defineProperty(navigator, "clipboard", { value: undefined })`);
@@ -121,7 +133,7 @@ browserTest("a text is copied without a clipboard too, and a failure is said", a
   await row.getByRole("alert").filter({ hasText: "Could not be copied" }).waitFor();
 });
 
-browserTest("times are written as in the reader's region", async () => {
+browserTest("times are formatted for the user's region", async () => {
   for (const locale of ["en-GB", "de-DE"]) {
     const page = await openView("logs", { locale });
     const time = page.locator(".time-line-entry time").first();
@@ -130,10 +142,10 @@ browserTest("times are written as in the reader's region", async () => {
   }
 });
 
-browserTest("keys that a phone does not have are not recommended on it", async () => {
+browserTest("a phone shows no hint about keys that it does not have", async () => {
   const hint = "Arrow keys bring back earlier lines";
-  const desktop = await openView("commands", { town: "small" });
+  const desktop = await openView("commands", { server: "small" });
   await desktop.getByText(hint).waitFor();
-  const phone = await openView("commands", { town: "small", size: "phone" });
+  const phone = await openView("commands", { server: "small", size: "phone" });
   expect(await phone.getByText(hint).isVisible()).toBe(false);
 });

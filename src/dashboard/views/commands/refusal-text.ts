@@ -1,9 +1,9 @@
-// What it means to the sender that Gatehouse has not taken a command: in words, and whether it is worth another try.
+// Explains to the sender why Gatehouse refused a command, and whether a retry can help.
 import { useTranslation } from "react-i18next";
 import { ERRORS } from "../../../core/errors.ts";
 import type { ApiError } from "../../api/request.ts";
 
-const EXPLAINED = [
+const EXPLAINED_CODES = [
   ERRORS.missingCommand.code,
   ERRORS.forbidden.code,
   ERRORS.versionForbidden.code,
@@ -15,18 +15,18 @@ const EXPLAINED = [
   ERRORS.unavailable.code,
 ] as const;
 
-export function useRefusalWords(error: ApiError | undefined): string {
+export function useRefusalText(error: ApiError | undefined): string {
   const { t } = useTranslation("commands");
   if (!error) return "";
   const { code, message, details } = error;
-  const known = EXPLAINED.find((other) => other === code);
+  const known = EXPLAINED_CODES.find((other) => other === code);
   if (known === undefined) return t("refusal.other", { message, code });
   const reason = Object.values(details ?? {}).join("; ") || message;
   return `${t(`refusal.${known}`, { reason })} (${code})`;
 }
 
-/** The same text may be taken a little later. */
-export function isForTheMoment(error: ApiError | undefined): boolean {
+/** Whether Gatehouse may accept the same command later. */
+export function isTemporary(error: ApiError | undefined): boolean {
   const code = error?.code;
   return (
     code === ERRORS.queueFull.code ||

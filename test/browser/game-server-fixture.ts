@@ -1,4 +1,4 @@
-// A busy town that never changes, but for its times: they count from the moment the tests started.
+// The state of the game servers in the browser tests. It never changes; its times are relative to the start of the tests.
 
 export const TEAMS = ["Civilian", "Sheriff", "Police", "Fire", "DOT", "Jail"] as const;
 
@@ -26,7 +26,7 @@ export function nameOf(index: number): string {
   return index < NAMES.length ? name : `${name}_${index}`;
 }
 
-/** Half of the ids are longer than a double can hold. */
+/** Every other id is too large for a double. */
 export function idOf(index: number): string {
   return index % 2 === 0 ? String(10_000 + index) : `90071992547409${String(930 + index)}`;
 }
@@ -47,7 +47,7 @@ function listPlayers() {
       Team,
       Player: refOf(index),
       Callsign: Team === "Civilian" || Team === "Jail" ? null : `${(index % 9) + 1}D-${500 + index}`,
-      // One of them is nowhere, as in the field.
+      // One player has no position; real servers have such players.
       ...(index !== 7 && {
         Location: {
           LocationX: Math.round(Math.cos(angle) * (300 + index * 20)),
@@ -84,7 +84,7 @@ function listVehicles() {
   });
 }
 
-export const TOWN = {
+export const BUSY_SERVER = {
   Name: "Riverside Roleplay",
   OwnerId: 123,
   CoOwnerIds: [124, 125],
@@ -108,7 +108,7 @@ export const TOWN = {
   KillLogs: Array.from({ length: 20 }, (_, index) => ({
     Killed: refOf(index + 1),
     Timestamp: ago(index * 90 + 2),
-    // Nobody killed this one.
+    // This kill has no killer.
     ...(index !== 4 && { Killer: refOf(index) }),
   })),
   CommandLogs: Array.from({ length: 20 }, (_, index) => ({
@@ -125,7 +125,7 @@ export const TOWN = {
   })),
   EmergencyCalls: Array.from({ length: 6 }, (_, index) => ({
     Team: ["Police", "Fire", "Sheriff", "DOT"][index % 4],
-    // The one with the long id is among the players; 999 is not.
+    // The player with the long id is on the server; 999 is not.
     Caller: index === 5 ? 999 : index % 2 === 0 ? Number(idOf(index)) : { rawId: idOf(index) },
     Players: index === 0 ? [] : [Number(idOf(2)), 999].slice(0, (index % 2) + 1),
     Position: [-600 + index * 200, 666.5 - index * 150],
@@ -137,16 +137,16 @@ export const TOWN = {
   Vehicles: listVehicles(),
 };
 
-/** JSON with ids that no double can hold, written as numbers. */
-export function writeTown(town: object): string {
-  return JSON.stringify(town).replaceAll(/\{"rawId":"(\d+)"\}/g, "$1");
+/** Serialises a state, with ids as numbers that a double cannot hold. */
+export function writeGameJson(state: object): string {
+  return JSON.stringify(state).replaceAll(/\{"rawId":"(\d+)"\}/g, "$1");
 }
 
-export const EMPTY_TOWN = {
-  ...TOWN,
+export const EMPTY_SERVER = {
+  ...BUSY_SERVER,
   CurrentPlayers: 0,
   Players: [],
-  // Empty maps have been seen to arrive as lists.
+  // The game API sends an empty map as a list.
   Staff: [],
   Queue: [],
   JoinLogs: [],
@@ -157,15 +157,15 @@ export const EMPTY_TOWN = {
   Vehicles: [],
 };
 
-/** Enough of everything to look at, and little enough to look at closely. */
-export const SMALL_TOWN = {
-  ...TOWN,
+/** A few entries of everything, for slow checks. */
+export const SMALL_SERVER = {
+  ...BUSY_SERVER,
   CurrentPlayers: 8,
-  Players: TOWN.Players.slice(0, 8),
-  JoinLogs: TOWN.JoinLogs.slice(0, 3),
-  KillLogs: TOWN.KillLogs.slice(3, 6),
-  CommandLogs: TOWN.CommandLogs.slice(0, 3),
-  ModCalls: TOWN.ModCalls.slice(0, 2),
-  EmergencyCalls: TOWN.EmergencyCalls.slice(0, 2),
-  Vehicles: TOWN.Vehicles.slice(0, 5),
+  Players: BUSY_SERVER.Players.slice(0, 8),
+  JoinLogs: BUSY_SERVER.JoinLogs.slice(0, 3),
+  KillLogs: BUSY_SERVER.KillLogs.slice(3, 6),
+  CommandLogs: BUSY_SERVER.CommandLogs.slice(0, 3),
+  ModCalls: BUSY_SERVER.ModCalls.slice(0, 2),
+  EmergencyCalls: BUSY_SERVER.EmergencyCalls.slice(0, 2),
+  Vehicles: BUSY_SERVER.Vehicles.slice(0, 5),
 };

@@ -1,11 +1,11 @@
-// The usual commands of the game: completing what is being typed, and which of them one should think about twice.
-// The game knows more; whatever is typed may be sent.
+// The common commands of the game: suggestions for the command line, and which commands need a confirmation. The game has
+// more commands, and the user can send any text.
 import type { PlayerRef } from "../player-ref.ts";
 
 type Argument = "players" | readonly string[];
 
-/** Each with what its first words after the name may be. */
-const WORDS = {
+/** Each command with what its arguments may be. */
+const ARGUMENTS = {
   h: [],
   m: [],
   pm: ["players"],
@@ -38,13 +38,13 @@ const WORDS = {
   shutdown: [],
 } as const satisfies Record<string, readonly Argument[]>;
 
-export type CommandWord = keyof typeof WORDS;
-export const COMMAND_WORDS = Object.keys(WORDS) as CommandWord[];
+export type KnownCommand = keyof typeof ARGUMENTS;
+export const KNOWN_COMMANDS = Object.keys(ARGUMENTS) as KnownCommand[];
 
 const EVERYBODY: ReadonlySet<string> = new Set(["all", "others"]);
 const SUGGESTIONS_MAX = 8;
-/** Of these, one victim is enough to ask. */
-const GRAVE: ReadonlySet<string> = new Set([
+/** These need a confirmation for any target. */
+const HARD_TO_UNDO: ReadonlySet<string> = new Set([
   "ban",
   "shutdown",
   "admin",
@@ -54,44 +54,50 @@ const GRAVE: ReadonlySet<string> = new Set([
   "helper",
   "unhelper",
 ]);
-/** These are asked about when they are for everybody. */
-const GRAVE_FOR_ALL: ReadonlySet<string> = new Set([
+/** These need a confirmation when they are for everybody. */
+const DANGEROUS_FOR_ALL: ReadonlySet<string> = new Set([
   ...["kick", "kill", "jail", "wanted", "respawn", "load", "refresh", "tp", "teleport", "bring"],
 ]);
 
 export type Suggestion = {
-  /** The whole line, were it taken. */
+  /** The whole line after accepting the suggestion. */
   readonly line: string;
   readonly label: string;
-  /** For a command its name, for a player the id. */
-  readonly word: CommandWord | undefined;
-  readonly note: string | undefined;
+  /** The name of the command, when a command is suggested. */
+  readonly command: KnownCommand | undefined;
+  /** The id of the player, when a player is suggested. */
+  readonly playerId: string | undefined;
 };
 
-/** What the line could go on with, best first. */
+/** How the line could continue, best suggestion first. */
 export function suggest(line: string, players: readonly PlayerRef[]): Suggestion[] {
   const words = line.trimStart().split(/\s+/);
   const [first = "", ...rest] = words;
   if (!first.startsWith(":")) return [];
-  if (rest.length === 0) return suggestWords(first.slice(1).toLowerCase());
+  if (rest.length === 0) return suggestCommands(first.slice(1).toLowerCase());
   const name = first.slice(1).toLowerCase();
-  const argument = (WORDS as Record<string, readonly Argument[]>)[name]?.[rest.length - 1];
+  const argument = (ARGUMENTS as Record<string, readonly Argument[]>)[name]?.[rest.length - 1];
   const typed = rest.at(-1) ?? "";
   const before = line.slice(0, line.length - typed.length);
   if (argument === "players") return suggestPlayers(before, typed, players);
   if (argument === undefined) return [];
   return argument
     .filter((choice) => choice.startsWith(typed.toLowerCase()) && choice !== typed.toLowerCase())
-    .map((choice) => ({ line: `${before}${choice}`, label: choice, word: undefined, note: undefined }));
+    .map((choice) => ({
+      line: `${before}${choice}`,
+      label: choice,
+      command: undefined,
+      playerId: undefined,
+    }));
 }
 
-function suggestWords(typed: string): Suggestion[] {
-  return COMMAND_WORDS.filter((word) => word.startsWith(typed))
-    .slice(0, typed === "" ? COMMAND_WORDS.length : SUGGESTIONS_MAX)
-    .map((word) => ({ line: `:${word} `, label: `:${word}`, word, note: undefined }));
+function suggestCommands(typed: string): Suggestion[] {
+  return KNOWN_COMMANDS.filter((command) => command.startsWith(typed))
+    .slice(0, typed === "" ? KNOWN_COMMANDS.length : SUGGESTIONS_MAX)
+    .map((command) => ({ line: `:${command} `, label: `:${command}`, command, playerId: undefined }));
 }
 
-/** Targets may be a list with commas; the last of them is being typed. */
+/** Targets can be a list with commas; the last one is being typed. */
 function suggestPlayers(before: string, typed: string, players: readonly PlayerRef[]): Suggestion[] {
   const comma = typed.lastIndexOf(",") + 1;
   const begun = typed.slice(comma).toLowerCase();
@@ -104,16 +110,26 @@ function suggestPlayers(before: string, typed: string, players: readonly PlayerR
     .filter(({ name, id }) => id !== undefined || !isEverybody(name))
     .slice(0, SUGGESTIONS_MAX)
     .map((player) => {
-      return { line: `${kept}${targetOf(player)} `, label: player.name, word: undefined, note: player.id };
+      return {
+        line: `${kept}${targetOf(player)} `,
+        label: player.name,
+        command: undefined,
+        playerId: player.id,
+      };
     });
   const groups = begun === "" ? [] : [...EVERYBODY].filter((word) => word.startsWith(begun));
   return [
     ...found,
-    ...groups.map((word) => ({ line: `${kept}${word} `, label: word, word: undefined, note: undefined })),
+    ...groups.map((word) => ({
+      line: `${kept}${word} `,
+      label: word,
+      command: undefined,
+      playerId: undefined,
+    })),
   ];
 }
 
-/** A name that could not stand as one word in a command, or would mean everybody, is replaced by the id. */
+/** The id instead of the name when the name is not one word, or is a word for everybody. */
 function targetOf({ name, id }: PlayerRef): string {
   return (/^\w+$/.test(name) && !isEverybody(name)) || id === undefined ? name : id;
 }
@@ -122,11 +138,11 @@ function isEverybody(target: string): boolean {
   return EVERYBODY.has(target.toLowerCase());
 }
 
-/** Why to ask before this is sent; undefined when there is no reason to. */
-export function findDanger(line: string): "grave" | "everybody" | undefined {
+/** Why a command needs a confirmation before it is sent; undefined when it needs none. */
+export function findDanger(line: string): "hardToUndo" | "everybody" | undefined {
   const [first = "", targets = ""] = line.trim().toLowerCase().split(/\s+/);
   const name = first.replace(/^:/, "");
   const isForAll = targets.split(",").some(isEverybody);
-  if (isForAll && (GRAVE.has(name) || GRAVE_FOR_ALL.has(name))) return "everybody";
-  return GRAVE.has(name) ? "grave" : undefined;
+  if (isForAll && (HARD_TO_UNDO.has(name) || DANGEROUS_FOR_ALL.has(name))) return "everybody";
+  return HARD_TO_UNDO.has(name) ? "hardToUndo" : undefined;
 }

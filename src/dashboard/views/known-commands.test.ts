@@ -1,6 +1,5 @@
-// What completion offers, and which commands are asked about first.
 import { describe, expect, test } from "bun:test";
-import { findDanger, suggest } from "./command-words.ts";
+import { findDanger, suggest } from "./known-commands.ts";
 
 const PLAYERS = [
   { name: "Anna", id: "1" },
@@ -10,31 +9,31 @@ const PLAYERS = [
 
 const linesOf = (line: string) => suggest(line, PLAYERS).map((found) => found.line);
 
-describe("completion", () => {
-  test("offers commands by their beginning, whatever the case", () => {
+describe("suggestions", () => {
+  test("are commands that begin with the typed text, in any case", () => {
     expect(linesOf(":KI")).toEqual([":kick ", ":kill "]);
     expect(linesOf("hello")).toEqual([]);
   });
 
-  test("offers players for a target, those that begin so first", () => {
+  test("are players for a target, those that begin with the typed text first", () => {
     expect(linesOf(":kick an")).toEqual([":kick Anna ", ":kick Hannah "]);
     expect(linesOf(":kick ")).toEqual([":kick Anna ", ":kick Hannah ", ":kick 3 "]);
   });
 
-  test("completes the last of a list, and keeps the others", () => {
+  test("complete the last target of a list and keep the others", () => {
     expect(linesOf(":jail Anna,ha")).toEqual([":jail Anna,Hannah "]);
   });
 
-  test("offers nothing where free text stands", () => {
+  test("do not exist for free text", () => {
     expect(linesOf(":h an")).toEqual([]);
     expect(linesOf(":pm Anna an")).toEqual([]);
   });
 
-  test("a name of two words is replaced by its id", () => {
+  test("use the id of a player whose name has two words", () => {
     expect(linesOf(":pm two")).toEqual([":pm 3 "]);
   });
 
-  test("a player who is called like everybody is meant alone, or not offered", () => {
+  test("use the id of a player whose name means everybody, or leave the player out", () => {
     const players = [
       { name: "ALL", id: "4" },
       { name: "others", id: undefined },
@@ -44,7 +43,7 @@ describe("completion", () => {
     expect(lines(":kick oth")).toEqual([":kick others "]);
   });
 
-  test("players without an id are told apart", () => {
+  test("show players without an id by name", () => {
     const found = suggest(
       ":kick an",
       ["Anna", "Joan"].map((name) => ({ name, id: undefined })),
@@ -53,19 +52,19 @@ describe("completion", () => {
   });
 });
 
-describe("danger", () => {
-  test("a ban and a shutdown are always asked about", () => {
-    expect(findDanger(":ban Anna")).toBe("grave");
-    expect(findDanger(":SHUTDOWN")).toBe("grave");
+describe("a confirmation", () => {
+  test("is needed for every ban and shutdown", () => {
+    expect(findDanger(":ban Anna")).toBe("hardToUndo");
+    expect(findDanger(":SHUTDOWN")).toBe("hardToUndo");
   });
 
-  test("what hits everybody is asked about", () => {
+  test("is needed for what affects everybody", () => {
     expect(findDanger(":kick all")).toBe("everybody");
     expect(findDanger(":kick Anna,others bye")).toBe("everybody");
     expect(findDanger(":ban ALL")).toBe("everybody");
   });
 
-  test("the everyday commands are not", () => {
+  test("is not needed for everyday commands", () => {
     expect(findDanger(":kick Anna")).toBeUndefined();
     expect(findDanger(":h all of you")).toBeUndefined();
     expect(findDanger(":m all")).toBeUndefined();

@@ -1,10 +1,13 @@
-// Keeps a view that throws from taking the page with it.
+// Shows a notice instead of a view that has thrown; the rest of the page keeps working.
 import { Button } from "@mantine/core";
 import { Component, type ReactNode } from "react";
 import { Translation } from "react-i18next";
 import { Notice } from "./states.tsx";
 
-export class FaultFence extends Component<{ readonly children: ReactNode }, { readonly hasFailed: boolean }> {
+export class ErrorBoundary extends Component<
+  { readonly children: ReactNode },
+  { readonly hasFailed: boolean }
+> {
   override state = { hasFailed: false };
 
   static getDerivedStateFromError() {

@@ -1,0 +1,35 @@
+// The colours of the map, except those of the teams.
+import type { Scheme } from "../../team-colours.ts";
+
+export type Palette = {
+  readonly ground: string;
+  readonly line: string;
+  readonly axis: string;
+  /** Around players and texts, to set them off from what is below. */
+  readonly outline: string;
+  readonly text: string;
+  readonly wanted: string;
+  /** The ring around the selected marker. */
+  readonly selected: string;
+};
+
+export const PALETTES: Readonly<Record<Scheme, Palette>> = {
+  light: {
+    ground: "#fbfcfd",
+    line: "#e9ecef",
+    axis: "#ced4da",
+    outline: "#ffffff",
+    text: "#212529",
+    wanted: "#b02525",
+    selected: "#3b5bdb",
+  },
+  dark: {
+    ground: "#1f2125",
+    line: "#2c2f34",
+    axis: "#43474e",
+    outline: "#17181b",
+    text: "#e9ecef",
+    wanted: "#ffa8a8",
+    selected: "#91a7ff",
+  },
+};
