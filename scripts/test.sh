@@ -5,6 +5,9 @@ cd "$(dirname "$0")/.."
 
 . scripts/install-packages.sh
 
+# nginx and others are in folders that are only on the superuser's path.
+export PATH="$PATH:/usr/sbin:/sbin"
+
 # Unit tests need no programs.
 if [ "${1-}" != --quick ]; then
   . scripts/install-programs.sh
