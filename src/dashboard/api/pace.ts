@@ -57,7 +57,7 @@ export class Pace {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The delay before the next poll of somebody who polls every `intervalMs`. */
+  /** The delay before the next poll, for a poll that should happen every `intervalMs`. */
   delayMs(intervalMs: number, now: number): number {
     let delay = intervalMs;
     if (this.#failures > 0) {

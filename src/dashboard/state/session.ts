@@ -48,7 +48,7 @@ const TOKEN_PREFIX = "gth_";
 export async function signIn(credential: string): Promise<Session | SignInProblem> {
   const key = credential.trim();
   if (key === "") return { text: "empty", retryAt: 0, code: 0 };
-  // A header can only hold visible ASCII, and so does every key.
+  // A header can only hold visible ASCII, so other text cannot be a key.
   if (!/^[\x21-\x7e]+$/.test(key)) return { text: "wrongMaster", retryAt: 0, code: 0 };
   return key.startsWith(TOKEN_PREFIX) ? signInCaller(key) : signInOperator(key);
 }
