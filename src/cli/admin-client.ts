@@ -1,16 +1,17 @@
 // Asks the admin API over HTTP: one deadline for each call, no redirects with the key, and every refusal as a sentence
 // with its exit code.
 import { ERRORS } from "../core/errors.ts";
+import { PAGE_SIZE_MAX } from "../core/page-size.ts";
+import type { UncheckedErrorBody } from "../core/wire/error.ts";
+import type { PageOf } from "../core/wire/page.ts";
 import type { AdminAddress } from "./admin-address.ts";
 import { CommandFailed, EXIT_CODES, failUsage, toExitCode } from "./exit-codes.ts";
 import type { MasterKey } from "./master-key.ts";
 import { escapeUnsafe } from "./safe-text.ts";
 
 const DEADLINE_MS = 10_000;
-const PAGE_SIZE_MAX = 200;
 
 export type Answer<T> = { readonly text: string; readonly body: T };
-export type Listing<T> = { readonly items: readonly T[]; readonly next: string | null };
 export type Question = {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
   /** Segments below /admin. */
@@ -25,7 +26,7 @@ export type Question = {
 export type AdminClient = {
   ask<T>(question: Question): Promise<Answer<T>>;
   /** Page after page, until the end or until there are so many; `next` is null at the end. */
-  list<T>(question: Question, limit?: number): Promise<Listing<T>>;
+  list<T>(question: Question, limit?: number): Promise<PageOf<T>>;
 };
 
 export function createAdminClient(
@@ -58,7 +59,7 @@ export function createAdminClient(
           limit: String(Math.min(PAGE_SIZE_MAX, limit - items.length)),
           cursor: next ?? undefined,
         };
-        const { body }: Answer<Partial<Listing<T>>> = await ask({ ...question, query });
+        const { body }: Answer<Partial<PageOf<T>>> = await ask({ ...question, query });
         if (!Array.isArray(body.items)) throw describeStranger(200, address);
         items.push(...body.items);
         const follower: string | null = body.next ?? null;
@@ -128,7 +129,7 @@ function toUrl(address: AdminAddress, { path, query = {} }: Question): string {
 }
 
 function describeRefusal(
-  body: Readonly<Record<string, unknown>>,
+  body: UncheckedErrorBody,
   code: number,
   question: Question,
   address: AdminAddress,
@@ -158,7 +159,7 @@ function describeRefusal(
   }
 }
 
-function describeRefused(body: Readonly<Record<string, unknown>>, code: number): string {
+function describeRefused(body: UncheckedErrorBody, code: number): string {
   if (!isObject(body.details)) return `Gatehouse refused: ${escapeUnsafe(String(body.message))} (${code})`;
   const reasons = Object.entries(body.details).map(
     ([field, reason]) => `${escapeUnsafe(field)}: ${escapeUnsafe(String(reason))}`,

@@ -1,6 +1,6 @@
 // gatehouse audit: who changed what, newest first.
 import { Command } from "commander";
-import type { AuditEntry } from "./admin-resources.ts";
+import type { AuditEntryResource } from "../core/wire/audit.ts";
 import {
   addSessionOptions,
   listAndShow,
@@ -27,7 +27,7 @@ export function createAuditCommand(): Command {
 async function showAudit(options: SessionOptions & { readonly limit?: number }): Promise<void> {
   const session = await openSession(options);
   const limit = options.limit ?? (session.wantsJson ? undefined : ROWS_UNLESS_ASKED);
-  await listAndShow<AuditEntry>(session, { path: ["audit"] }, limit, async ({ items }) => {
+  await listAndShow<AuditEntryResource>(session, { path: ["audit"] }, limit, async ({ items }) => {
     if (items.length === 0) return session.page.printLine("nothing was changed yet");
     await session.page.printTable(
       [
@@ -40,7 +40,7 @@ async function showAudit(options: SessionOptions & { readonly limit?: number }):
       items.map((entry) => [
         formatMoment(entry.at),
         entry.action,
-        toWords(entry.target),
+        entry.target,
         describeChange(entry.details),
         `${entry.actor.fingerprint} ${entry.actor.address}`,
       ]),

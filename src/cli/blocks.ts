@@ -1,6 +1,6 @@
 // gatehouse blocks: keys that are blocked for asking far too often, and how to let them in again.
 import { Command } from "commander";
-import type { BlockResource } from "./admin-resources.ts";
+import type { BlockResource } from "../core/wire/block.ts";
 import { askChoice } from "./ask.ts";
 import { failUsage } from "./exit-codes.ts";
 import {
@@ -42,8 +42,8 @@ async function listBlocks(options: SessionOptions & { readonly limit?: number })
       ],
       items.map((block) => [
         block.key_id,
-        block.label,
-        block.server_id,
+        block.label ?? "-",
+        block.server_id ?? "-",
         formatMoment(block.blocked_until),
         formatDistance(block.blocked_until, session.now()),
       ]),
@@ -64,6 +64,6 @@ async function chooseBlockedKey(session: Session): Promise<string> {
   if (!session.canAsk) failUsage("no key: gatehouse blocks lift <key_id>");
   const { items } = await session.admin.list<BlockResource>({ path: ["blocks"] });
   if (items.length === 0) failUsage("no key is blocked");
-  const choices = items.map(({ key_id, label }) => ({ value: key_id, label, hint: key_id }));
+  const choices = items.map(({ key_id, label }) => ({ value: key_id, label: label ?? key_id, hint: key_id }));
   return await askChoice("Which key?", choices);
 }

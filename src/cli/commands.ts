@@ -1,6 +1,7 @@
 // gatehouse commands: what waits to be sent to the game, and what became of what was sent.
 import { Command, Option } from "commander";
-import type { CommandResource } from "./admin-resources.ts";
+import { COMMAND_STATUSES, type CommandStatus } from "../core/command.ts";
+import type { OwnedCommandResource } from "../core/wire/command.ts";
 import { getServerId } from "./find-server.ts";
 import type { Cell, Colour } from "./page.ts";
 import {
@@ -14,9 +15,7 @@ import {
 } from "./session.ts";
 import { formatMoment } from "./times.ts";
 
-const STATUSES = ["queued", "sending", "sent", "failed", "unknown", "expired", "cancelled"];
-
-const COLOUR_OF_STATUS: Readonly<Record<string, Colour>> = {
+const COLOUR_OF_STATUS: Readonly<Partial<Record<CommandStatus, Colour>>> = {
   sent: "green",
   failed: "red",
   unknown: "yellow",
@@ -27,7 +26,7 @@ export function createCommandsCommand(): Command {
   const list = new Command("list")
     .description("list commands, newest first")
     .option("--server <server>", "only those of this server (id or name)")
-    .addOption(new Option("--status <status>", "only those in this state").choices(STATUSES))
+    .addOption(new Option("--status <status>", "only those in this state").choices(COMMAND_STATUSES))
     .option("--limit <number>", `stop after so many (tables: ${ROWS_UNLESS_ASKED}, --json: all)`, parseLimit)
     .action(listCommands);
   const show = new Command("show")
@@ -54,7 +53,7 @@ async function listCommands(options: ListOptions): Promise<void> {
   const serverId = options.server === undefined ? undefined : await getServerId(session, options.server);
   const question = { path: ["commands"], query: { server_id: serverId, status: options.status } };
   const limit = options.limit ?? (session.wantsJson ? undefined : ROWS_UNLESS_ASKED);
-  await listAndShow<CommandResource>(session, question, limit, async ({ items }) => {
+  await listAndShow<OwnedCommandResource>(session, question, limit, async ({ items }) => {
     if (items.length === 0) return session.page.printLine("no commands");
     await session.page.printTable(
       [
@@ -89,7 +88,7 @@ function questionAbout(commandId: string) {
 
 async function showCommand(commandId: string, options: SessionOptions): Promise<void> {
   const session = await openSession(options);
-  await askAndShow<CommandResource>(session, questionAbout(commandId), (command) =>
+  await askAndShow<OwnedCommandResource>(session, questionAbout(commandId), (command) =>
     session.page.printFields([
       ["command id", command.command_id],
       ["command", command.command],
@@ -106,7 +105,7 @@ async function showCommand(commandId: string, options: SessionOptions): Promise<
   );
 }
 
-function describeStatus({ status, position }: CommandResource): Cell {
+function describeStatus({ status, position }: OwnedCommandResource): Cell {
   const text = position === null ? status : `${status} #${position}`;
   const colour = COLOUR_OF_STATUS[status];
   return colour === undefined ? text : { text, colour };

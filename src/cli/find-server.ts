@@ -1,5 +1,5 @@
 // The server that is meant: by its id, by its name if only one has it, or chosen from a list by the person at the terminal.
-import type { ServerResource } from "./admin-resources.ts";
+import type { ServerResource } from "../core/wire/server.ts";
 import { askChoice } from "./ask.ts";
 import { CommandFailed, EXIT_CODES, failUsage } from "./exit-codes.ts";
 import { escapeUnsafe } from "./safe-text.ts";

@@ -7,9 +7,9 @@ const NOW = 500_000 * HOUR_MS + 1_234;
 describe("the last 24 hours of a key", () => {
   test("hours without requests are empty, older ones are left out, the present one is last", () => {
     const hours = [
-      { hour: (500_000 - 24) * HOUR_MS, requests: 99, refusals: 0 },
-      { hour: (500_000 - 23) * HOUR_MS, requests: 5, refusals: 0 },
-      { hour: 500_000 * HOUR_MS, requests: 7, refusals: 1 },
+      { hour: (500_000 - 24) * HOUR_MS, requests: 99 },
+      { hour: (500_000 - 23) * HOUR_MS, requests: 5 },
+      { hour: 500_000 * HOUR_MS, requests: 7 },
     ];
     const recent = listRecentHours(hours, NOW);
     expect(recent).toHaveLength(24);

@@ -1,6 +1,6 @@
 // How a key looks on a page: its state, its rights in few words, and its usage with the last 24 hours as a line of bars.
 import { SECTIONS } from "../core/sections.ts";
-import type { KeyResource, KeyUsage, UsedHour } from "./admin-resources.ts";
+import type { KeyResource, UsageResource, UsedHour } from "../core/wire/key.ts";
 import type { Cell, Field } from "./page.ts";
 import type { Column } from "./table-layout.ts";
 import { formatDistance, formatMoment } from "./times.ts";
@@ -47,7 +47,7 @@ export function toKeyFieldList(key: KeyResource, now: number): readonly Field[] 
   return fields;
 }
 
-export function toUsageFieldList(usage: KeyUsage, now: number): readonly Field[] {
+export function toUsageFieldList(usage: UsageResource, now: number): readonly Field[] {
   const refusals = Object.entries(usage.refusals).map(([code, count]) => `${code} × ${count}`);
   const recent = listRecentHours(usage.hours, now);
   const total = recent.reduce((sum, requests) => sum + requests, 0);
@@ -59,7 +59,10 @@ export function toUsageFieldList(usage: KeyUsage, now: number): readonly Field[]
 }
 
 /** The requests of each of the last 24 hours, the present one last. */
-export function listRecentHours(hours: readonly UsedHour[], now: number): number[] {
+export function listRecentHours(
+  hours: readonly Pick<UsedHour, "hour" | "requests">[],
+  now: number,
+): number[] {
   const present = Math.floor(now / HOUR_MS);
   const recent = new Array<number>(HOURS_SHOWN).fill(0);
   for (const { hour, requests } of hours) {

@@ -1,6 +1,13 @@
 // gatehouse keys: who may ask what of which game server.
 import { Command } from "commander";
-import type { KeyResource, KeyUsage } from "./admin-resources.ts";
+import type {
+  KeyResource,
+  KeyUpdate,
+  KeyWithToken,
+  KeyWithUsage,
+  RotatedKey,
+  Rotation,
+} from "../core/wire/key.ts";
 import { askChoice, askText } from "./ask.ts";
 import { failUsage } from "./exit-codes.ts";
 import { getServerId, obtainServerId } from "./find-server.ts";
@@ -81,7 +88,7 @@ async function createKey(options: CreateOptions): Promise<void> {
     path: ["keys"],
     body: { server_id: serverId, label, ...fields },
   } as const;
-  await askAndShow<KeyResource & { token: string }>(session, question, ({ token, ...key }) => {
+  await askAndShow<KeyWithToken>(session, question, ({ token, ...key }) => {
     session.page.printFields(toKeyFieldList(key, session.now()));
     printToken(session.page, token);
   });
@@ -103,9 +110,9 @@ async function listKeys(options: SessionOptions & { server?: string; limit?: num
 async function showKey(reference: string | undefined, options: SessionOptions): Promise<void> {
   const session = await openSession(options);
   const keyId = await obtainKeyId(session, reference, "show");
-  await askAndShow<KeyResource & { usage?: KeyUsage }>(session, questionAbout(keyId), ({ usage, ...key }) => {
-    const used = usage ? toUsageFieldList(usage, session.now()) : [];
-    session.page.printFields([...toKeyFieldList(key, session.now()), ...used]);
+  await askAndShow<KeyWithUsage>(session, questionAbout(keyId), ({ usage, ...key }) => {
+    const now = session.now();
+    session.page.printFields([...toKeyFieldList(key, now), ...toUsageFieldList(usage, now)]);
   });
 }
 
@@ -127,7 +134,7 @@ async function setSuspended(
 ): Promise<void> {
   const session = await openSession(options);
   const keyId = await obtainKeyId(session, reference, verb);
-  const body = { suspended: verb === "suspend" };
+  const body: KeyUpdate = { suspended: verb === "suspend" };
   await askAndShow<KeyResource>(session, { ...questionAbout(keyId), method: "PATCH", body }, (key) =>
     session.page.printLine(
       `${key.label} (${key.key_id}) is ${key.suspended ? "suspended: its requests are refused" : "accepted again"}`,
@@ -136,11 +143,6 @@ async function setSuspended(
 }
 
 type RotateOptions = SessionOptions & { readonly grace?: string; readonly yes?: boolean };
-type Rotation = {
-  readonly key_id: string;
-  readonly token: string;
-  readonly old_token_valid_until: number | null;
-};
 
 async function rotateKey(reference: string | undefined, options: RotateOptions): Promise<void> {
   const graceSeconds = parseGrace(options.grace);
@@ -149,20 +151,20 @@ async function rotateKey(reference: string | undefined, options: RotateOptions):
   await confirmOrFail(session, options.yes || graceSeconds > 0, async () => {
     return `Give ${await nameKey(session, keyId)} a new token? The old one stops working at once (--grace keeps it for a while).`;
   });
+  const body: Rotation = graceSeconds > 0 ? { grace_seconds: graceSeconds } : {};
   const question = {
     ...questionAbout(keyId),
     method: "POST",
     path: ["keys", keyId, "rotate"],
-    body: graceSeconds > 0 ? { grace_seconds: graceSeconds } : {},
+    body,
   } as const;
-  await askAndShow<Rotation>(session, question, (rotation) => {
-    const until = rotation.old_token_valid_until;
-    const isKept = graceSeconds > 0 && until !== null;
+  await askAndShow<RotatedKey>(session, question, (rotated) => {
+    const until = formatMoment(rotated.old_token_valid_until);
     session.page.printFields([
-      ["key", rotation.key_id],
-      ["old token", isKept ? `works until ${formatMoment(until)}` : "no longer works"],
+      ["key", rotated.key_id],
+      ["old token", graceSeconds > 0 ? `works until ${until}` : "no longer works"],
     ]);
-    printToken(session.page, rotation.token);
+    printToken(session.page, rotated.token);
   });
 }
 

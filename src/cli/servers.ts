@@ -1,6 +1,6 @@
 // gatehouse servers: the game servers behind this Gatehouse.
 import { Command } from "commander";
-import type { ServerResource } from "./admin-resources.ts";
+import type { DeletedServerResource, NewServer, ServerChange, ServerResource } from "../core/wire/server.ts";
 import { askText } from "./ask.ts";
 import { failUsage } from "./exit-codes.ts";
 import { obtainServerId } from "./find-server.ts";
@@ -62,7 +62,7 @@ async function addServer(argument: string | undefined, options: AddOptions): Pro
   if (given === undefined && !session.canAsk) failUsage("no name: give it as the argument or with --name");
   const name = given ?? (await askText("Name of the server"));
   const serverKey = await obtainSecret(session, "Server key");
-  const body = {
+  const body: NewServer = {
     name,
     server_key: serverKey,
     ...(options.community !== undefined && { community: options.community }),
@@ -103,14 +103,13 @@ async function showServer(reference: string | undefined, options: SessionOptions
 async function setServerKey(reference: string | undefined, options: SessionOptions): Promise<void> {
   const session = await openSession(options);
   const serverId = await obtainServerId(session, reference, "gatehouse servers set-key <server>");
-  const body = { server_key: await obtainSecret(session, "Server key") };
+  const body: ServerChange = { server_key: await obtainSecret(session, "Server key") };
   await askAndShow<ServerResource>(session, { ...questionAbout(serverId), method: "PATCH", body }, (server) =>
     session.page.printLine(`the key of ${server.name} (${server.server_id}) is replaced`),
   );
 }
 
 type RemoveOptions = SessionOptions & { readonly yes?: boolean };
-type Removal = { readonly revoked_keys: number; readonly failed_commands: number };
 
 async function removeServer(reference: string | undefined, options: RemoveOptions): Promise<void> {
   const session = await openSession(options);
@@ -119,10 +118,13 @@ async function removeServer(reference: string | undefined, options: RemoveOption
     const { body } = await session.admin.ask<ServerResource>(questionAbout(serverId));
     return `Remove ${body.name} (${serverId})? Its keys stop working at once, and its waiting commands fail.`;
   });
-  await askAndShow<Removal>(session, { ...questionAbout(serverId), method: "DELETE" }, (removal) =>
-    session.page.printLine(
-      `${serverId} is removed: ${removal.revoked_keys} keys revoked, ${removal.failed_commands} waiting commands failed`,
-    ),
+  await askAndShow<DeletedServerResource>(
+    session,
+    { ...questionAbout(serverId), method: "DELETE" },
+    (removal) =>
+      session.page.printLine(
+        `${serverId} is removed: ${removal.revoked_keys} keys revoked, ${removal.failed_commands} waiting commands failed`,
+      ),
   );
 }
 

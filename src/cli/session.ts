@@ -2,8 +2,9 @@
 // there is somebody to ask.
 import { type Command, InvalidArgumentError } from "commander";
 import { readEnvironment } from "../config.ts";
+import type { PageOf } from "../core/wire/page.ts";
 import { findAdminAddress } from "./admin-address.ts";
-import { type AdminClient, createAdminClient, type Listing, type Question } from "./admin-client.ts";
+import { type AdminClient, createAdminClient, type Question } from "./admin-client.ts";
 import { askSecret, askYes } from "./ask.ts";
 import { CommandFailed, EXIT_CODES, EXIT_CODES_HELP, failUsage } from "./exit-codes.ts";
 import { readInputLine } from "./input-lines.ts";
@@ -83,7 +84,7 @@ export async function listAndShow<T>(
   session: Session,
   question: Question,
   limit: number | undefined,
-  show: (listing: Listing<T>) => void | Promise<void>,
+  show: (listing: PageOf<T>) => void | Promise<void>,
 ): Promise<void> {
   const listing = await session.admin.list<T>(question, limit);
   if (session.wantsJson) {

@@ -2,9 +2,14 @@
 import { request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import type { Config } from "../config.ts";
+import type { UncheckedErrorBody } from "../core/wire/error.ts";
+import type { Readiness } from "../core/wire/health.ts";
 
 const WAIT_MS = 5_000;
 const BODY_MAX_CHARACTERS = 1_000_000;
+
+/** Ready or not: both bodies have fields of their own. */
+type UncheckedBody = UncheckedErrorBody & { readonly [Name in keyof Readiness]?: unknown };
 
 export type InstanceAnswer =
   | {
@@ -24,7 +29,7 @@ export function findInstanceUrl({ host, port, tls }: Pick<Config, "host" | "port
 export async function askInstance(url: string): Promise<InstanceAnswer> {
   try {
     const { status, text } = await get(`${url}/readyz`);
-    const body = JSON.parse(text) as { notices?: unknown; details?: unknown } | null;
+    const body = JSON.parse(text) as UncheckedBody | null;
     const notices = Array.isArray(body?.notices) ? body.notices.map(String) : [];
     const details = typeof body?.details === "object" && body.details !== null ? body.details : {};
     return { status, notices, details: details as Record<string, unknown> };

@@ -1,6 +1,7 @@
 // The tables of docs/errors.md as they must be, from the table of errors and the words that go with it.
-import type { ErrorName } from "../../src/core/error-answers.ts";
+
 import { ERRORS } from "../../src/core/errors.ts";
+import type { ErrorName } from "../../src/core/wire/error.ts";
 import { ERROR_GUIDE, UPSTREAM_GUIDE } from "../../src/http/openapi/error-guide.ts";
 
 export function listErrorRows(): string[] {

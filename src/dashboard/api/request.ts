@@ -1,5 +1,6 @@
 // One way to ask Gatehouse: the same origin, the key in a header, and whatever happens comes back as a value.
 import { LIMIT_PER_WINDOW } from "../../core/rate-limit.ts";
+import type { UncheckedErrorBody } from "../../core/wire/error.ts";
 import { parseExactJson } from "./exact-json.ts";
 
 export type LimitLeft = {
@@ -140,7 +141,7 @@ function describeNothing(message: string): ApiError {
 }
 
 function describeError(response: Response, value: unknown): ApiError {
-  const body = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
+  const body = (typeof value === "object" && value !== null ? value : {}) as UncheckedErrorBody;
   const { code, message, upstream_code, upstream_message, retry_after, details } = body;
   return {
     code: typeof code === "number" ? code : UNREACHABLE,

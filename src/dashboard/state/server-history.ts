@@ -1,5 +1,6 @@
 // What the page has seen of a server since it was opened: one point for each reading, as many as there is room for.
-import type { JoinLog, ServerState } from "../api/caller.ts";
+import type { JoinLog } from "../../core/wire/server-info.ts";
+import type { ServerState } from "../api/caller.ts";
 
 export type HistoryPoint = {
   /** When the data was true, in epoch milliseconds. */

@@ -2,7 +2,8 @@
 // each key of its own: nothing of one session is seen by the next.
 
 import { ERRORS } from "../../../core/errors.ts";
-import type { CallerApi, CommandReceipt } from "../../api/caller.ts";
+import type { CommandReceipt } from "../../../core/wire/command.ts";
+import type { CallerApi } from "../../api/caller.ts";
 import { type ApiError, UNREACHABLE } from "../../api/request.ts";
 
 /**

@@ -1,7 +1,8 @@
 // The server's commands as Gatehouse lists them: read again as often as something of them can change, and kept while a
 // reading fails.
 import { useRef } from "react";
-import type { CommandReport, Page } from "../../api/caller.ts";
+import type { CommandResource } from "../../../core/wire/command.ts";
+import type { PageOf } from "../../../core/wire/page.ts";
 import type { ApiError, Outcome } from "../../api/request.ts";
 import { useCallerSession } from "../../state/session.ts";
 import { usePacedQuery } from "../../state/use-paced-query.ts";
@@ -19,7 +20,7 @@ const LISTED = 200;
 
 export type CommandListing = {
   /** The last that could be read; undefined before the first. */
-  readonly commands: readonly CommandReport[] | undefined;
+  readonly commands: readonly CommandResource[] | undefined;
   /** Why the last reading failed. */
   readonly error: ApiError | undefined;
   readonly isAsking: boolean;
@@ -38,14 +39,16 @@ export function useCommandList(): CommandListing {
 }
 
 /** A list that cannot be read for a moment does not take the last one away. */
-function useLastGood(outcome: Outcome<Page<CommandReport>> | undefined): Page<CommandReport> | undefined {
-  const last = useRef<Page<CommandReport>>(undefined);
+function useLastGood(
+  outcome: Outcome<PageOf<CommandResource>> | undefined,
+): PageOf<CommandResource> | undefined {
+  const last = useRef<PageOf<CommandResource>>(undefined);
   if (outcome?.ok) last.current = outcome.value;
   return last.current;
 }
 
 /** How soon the list is worth reading again; never, while nothing of it can change. */
-function judgeInterval(outcome: Outcome<Page<CommandReport>>): number | false {
+function judgeInterval(outcome: Outcome<PageOf<CommandResource>>): number | false {
   if (!outcome.ok) return AFTER_FAILURE_MS;
   const { items } = outcome.value;
   const now = outcome.receivedAt;

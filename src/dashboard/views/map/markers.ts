@@ -1,5 +1,6 @@
 // What stands on the map: players with a place, and emergency calls. Names from the game are cut here, once.
-import type { EmergencyCall, Player, ServerState } from "../../api/caller.ts";
+import type { Player } from "../../../core/wire/server-info.ts";
+import type { EmergencyCall, ServerState } from "../../api/caller.ts";
 import { parsePlayerRef } from "../../player-ref.ts";
 
 type Place = {

@@ -16,7 +16,8 @@ import { type FormEvent, type ReactNode, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Version } from "../../../core/api-key.ts";
 import { SECTIONS, type Section } from "../../../core/sections.ts";
-import type { KeyChange, KeyDraft, KeyResource, ServerResource } from "../../api/admin.ts";
+import type { KeyResource, KeyUpdate, NewKey } from "../../../core/wire/key.ts";
+import type { ServerResource } from "../../../core/wire/server.ts";
 import type { ApiError } from "../../api/request.ts";
 import { DialogButtons } from "../../parts/dialog.tsx";
 import { writeUnseen } from "../../parts/game-text.tsx";
@@ -54,7 +55,7 @@ export function CreateKeyForm(props: {
   const { run, isRunning, error } = useAdminChange(admin.createKey, ["keys"]);
   const first = props.serverId ?? props.servers[0]?.server_id ?? "";
   async function submit(draft: Draft) {
-    const body: KeyDraft = { server_id: draft.serverId, label: draft.label.trim(), ...rightsOf(draft) };
+    const body: NewKey = { server_id: draft.serverId, label: draft.label.trim(), ...rightsOf(draft) };
     const made = await run(body);
     if (made) props.onDone(made);
   }
@@ -91,7 +92,7 @@ export function EditKeyForm(props: {
   const { apiKey } = props;
   const [isIdle, setIdle] = useState(false);
   const { run, isRunning, error } = useAdminChange(
-    (change: KeyChange) => admin.changeKey(apiKey.key_id, change),
+    (change: KeyUpdate) => admin.changeKey(apiKey.key_id, change),
     ["keys"],
   );
   const start = draftOf(apiKey);
@@ -324,7 +325,7 @@ function rightsOf(draft: Draft) {
 }
 
 /** What differs. A time that was not touched is not sent: the input would cut its seconds off. */
-function compare(start: Draft, draft: Draft): KeyChange {
+function compare(start: Draft, draft: Draft): KeyUpdate {
   const before = rightsOf(start);
   const after = rightsOf(draft);
   const names = Object.keys(after) as (keyof typeof after)[];

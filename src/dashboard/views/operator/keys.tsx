@@ -16,7 +16,7 @@ import {
 import { type FormEvent, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { SECTIONS } from "../../../core/sections.ts";
-import type { KeyResource } from "../../api/admin.ts";
+import type { KeyResource } from "../../../core/wire/key.ts";
 import type { ApiError } from "../../api/request.ts";
 import { Dialog, DialogButtons, useDialog } from "../../parts/dialog.tsx";
 import { writeUnseen } from "../../parts/game-text.tsx";

@@ -1,11 +1,11 @@
 // Names instead of ids: of all servers, and of the first keys.
 import { useMemo } from "react";
-import type { ServerResource } from "../../api/admin.ts";
-import type { Page, PageQuery } from "../../api/caller.ts";
+import { PAGE_SIZE_MAX } from "../../../core/page-size.ts";
+import type { PageOf, PageQuery } from "../../../core/wire/page.ts";
+import type { ServerResource } from "../../../core/wire/server.ts";
 import type { Outcome } from "../../api/request.ts";
 import { useAdmin, useAdminQuery } from "../../state/use-admin.ts";
 
-const PAGE_MAX = 200;
 /** More servers than anybody chooses from in a list. */
 const PAGES_MAX = 10;
 
@@ -37,12 +37,15 @@ export function useKeyLabels(): (keyId: string) => string | undefined {
 
 /** Every page of a list, as far as it is sensible. */
 export async function readAll<T>(
-  readPage: (query: PageQuery) => Promise<Outcome<Page<T>>>,
+  readPage: (query: PageQuery) => Promise<Outcome<PageOf<T>>>,
 ): Promise<Outcome<readonly T[]>> {
   const items: T[] = [];
   let cursor: string | null = null;
   for (let pages = 1; ; pages += 1) {
-    const outcome: Outcome<Page<T>> = await readPage({ limit: PAGE_MAX, ...(cursor !== null && { cursor }) });
+    const outcome: Outcome<PageOf<T>> = await readPage({
+      limit: PAGE_SIZE_MAX,
+      ...(cursor !== null && { cursor }),
+    });
     if (!outcome.ok) return outcome;
     items.push(...outcome.value.items);
     cursor = outcome.value.next;

@@ -1,7 +1,8 @@
 // The reasons of the admin API reach the reader in his own language: none of the schemas is unknown to the page.
 import { describe, expect, test } from "bun:test";
 import type Type from "typebox";
-import { KeyUpdate, NewKey, NewServer, Rotation } from "../../../core/admin-requests.ts";
+import { KeyUpdate, NewKey, Rotation } from "../../../core/wire/key.ts";
+import { NewServer } from "../../../core/wire/server.ts";
 import { en } from "../../locales/en.ts";
 import { ru } from "../../locales/ru.ts";
 import { recogniseReason } from "./reasons.ts";

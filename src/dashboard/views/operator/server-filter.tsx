@@ -1,6 +1,6 @@
 // Chooses one server, or all of them, above a list. Empty stands for all.
 import { NativeSelect } from "@mantine/core";
-import type { ServerResource } from "../../api/admin.ts";
+import type { ServerResource } from "../../../core/wire/server.ts";
 import { writeUnseen } from "../../parts/game-text.tsx";
 
 export function ServerFilter(props: {
