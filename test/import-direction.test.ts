@@ -34,6 +34,7 @@ const BROWSER_SAFE: ReadonlySet<string> = new Set(
     "command",
     "errors",
     "game-server",
+    "key-state",
     "page-size",
     "rate-limit",
     "sections",

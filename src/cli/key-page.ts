@@ -1,13 +1,21 @@
 // How a key looks on a page: its state, its rights in few words, and its usage with the last 24 hours as a line of bars.
+import { judgeKeyState, type KeyState } from "../core/key-state.ts";
 import { SECTIONS } from "../core/sections.ts";
 import type { KeyResource, UsageResource, UsedHour } from "../core/wire/key.ts";
-import type { Cell, Field } from "./page.ts";
+import type { Cell, Colour, Field } from "./page.ts";
 import type { Column } from "./table-layout.ts";
 import { formatDistance, formatMoment } from "./times.ts";
 
 const HOUR_MS = 3_600_000;
 const HOURS_SHOWN = 24;
 const BARS = "▁▂▃▄▅▆▇█";
+
+const COLOUR_OF_STATE: Readonly<Record<KeyState, Colour>> = {
+  active: "green",
+  suspended: "yellow",
+  expired: "red",
+  revoked: "red",
+};
 
 export const KEY_COLUMNS: readonly Column[] = [
   { title: "KEY", isWhole: true },
@@ -80,10 +88,8 @@ export function drawBars(numbers: readonly number[]): string {
 }
 
 function describeState(key: KeyResource, now: number): Cell {
-  if (key.revoked_at !== null) return { text: "revoked", colour: "red" };
-  if (key.expires_at !== null && key.expires_at <= now) return { text: "expired", colour: "red" };
-  if (key.suspended) return { text: "suspended", colour: "yellow" };
-  return { text: "active", colour: "green" };
+  const state = judgeKeyState(key, now);
+  return { text: state, colour: COLOUR_OF_STATE[state] };
 }
 
 function describeMoment(moment: number | null, now: number): string {

@@ -15,6 +15,7 @@ import {
 } from "@mantine/core";
 import { type FormEvent, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { judgeKeyState, type KeyState } from "../../../core/key-state.ts";
 import { SECTIONS } from "../../../core/sections.ts";
 import type { KeyResource } from "../../../core/wire/key.ts";
 import type { ApiError } from "../../api/request.ts";
@@ -39,7 +40,6 @@ const KEYS_EVERY_MS = 15_000;
 const SEARCHED_MAX = 2_000;
 const GRACES = [0, 3_600, 86_400, 604_800, 2_592_000] as const;
 
-type KeyState = "active" | "suspended" | "expired" | "revoked";
 const STATE_COLOURS: Readonly<Record<KeyState, string>> = {
   active: "teal",
   suspended: "orange",
@@ -221,12 +221,6 @@ function ChangeFault({ error }: { readonly error: ApiError }) {
   );
 }
 
-function judgeState(key: KeyResource, now: number): KeyState {
-  if (key.revoked_at !== null) return "revoked";
-  if (key.expires_at !== null && key.expires_at <= now) return "expired";
-  return key.suspended ? "suspended" : "active";
-}
-
 function KeyRow(props: {
   readonly apiKey: KeyResource;
   readonly serverName: string;
@@ -241,7 +235,7 @@ function KeyRow(props: {
   const now = useNow(10_000);
   const { apiKey } = props;
   const label = writeUnseen(apiKey.label);
-  const state = judgeState(apiKey, now);
+  const state = judgeKeyState(apiKey, now);
   const times = useTimes(apiKey, state);
   const rights = useRightsText(apiKey);
   return (
