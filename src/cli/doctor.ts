@@ -28,17 +28,17 @@ async function diagnose(options: DoctorOptions): Promise<void> {
     options.dataDir === undefined ? {} : { GATEHOUSE_DATA_DIR: options.dataDir };
   if (options.ready) return tellReadiness(overrides, options.json === true);
   // Loaded only when needed, like the rest of a command: the others start sooner.
-  const { examine } = await import("../doctor/examine.ts");
-  const asksKeys = options.askKeys === true;
-  const checks = await examine({ folder: process.cwd(), overrides, asksKeys });
+  const { runChecks } = await import("../doctor/run-checks.ts");
+  const testsKeys = options.askKeys === true;
+  const checks = await runChecks({ folder: process.cwd(), overrides, testsKeys });
   process.stdout.write(options.json ? `${JSON.stringify({ checks })}\n` : describe(checks, canShowColours()));
   process.exitCode = hasFailure(checks) ? 1 : 0;
 }
 
 async function tellReadiness(overrides: Record<string, string>, isJson: boolean): Promise<void> {
-  const { askInstance, findInstanceUrl } = await import("../doctor/ask-instance.ts");
+  const { callInstance, findInstanceUrl } = await import("../doctor/call-instance.ts");
   const url = findInstanceUrl(parseConfig(readEnvironment(process.cwd(), overrides)));
-  const answer = await askInstance(url);
+  const answer = await callInstance(url);
   const isReady = "status" in answer && answer.status === 200;
   if (isJson) process.stdout.write(`${JSON.stringify({ ready: isReady, url })}\n`);
   if (!isReady) {
