@@ -1,26 +1,26 @@
-// gatehouse blocks: keys that are blocked for asking far too often, and how to let them in again.
+// gatehouse blocks: lists the keys that are blocked for spam, and lifts their blocks.
 import { Command } from "commander";
 import type { BlockResource } from "../core/wire/block.ts";
-import { askChoice } from "./ask.ts";
 import { failUsage } from "./exit-codes.ts";
+import { askChoice } from "./prompts.ts";
 import {
   addSessionOptions,
-  askAndShow,
+  callAndShow,
   listAndShow,
   openSession,
   parseLimit,
   type Session,
   type SessionOptions,
 } from "./session.ts";
-import { formatDistance, formatMoment } from "./times.ts";
+import { formatMoment, formatRelativeTime } from "./times.ts";
 
 export function createBlocksCommand(): Command {
   const list = new Command("list")
     .description("list the keys that are blocked now")
-    .option("--limit <number>", "stop after so many", parseLimit)
+    .option("--limit <number>", "show at most this many", parseLimit)
     .action(listBlocks);
   const lift = new Command("lift")
-    .description("let a blocked key in again")
+    .description("lift the block of a key")
     .argument("[key_id]", "id of the key")
     .action(liftBlock);
   const blocks = new Command("blocks").description("list and lift spam blocks");
@@ -31,8 +31,8 @@ export function createBlocksCommand(): Command {
 async function listBlocks(options: SessionOptions & { readonly limit?: number }): Promise<void> {
   const session = await openSession(options);
   await listAndShow<BlockResource>(session, { path: ["blocks"] }, options.limit, async ({ items }) => {
-    if (items.length === 0) return session.page.printLine("no key is blocked");
-    await session.page.printTable(
+    if (items.length === 0) return session.printer.printLine("no key is blocked");
+    await session.printer.printTable(
       [
         { title: "KEY", isWhole: true },
         { title: "LABEL" },
@@ -45,7 +45,7 @@ async function listBlocks(options: SessionOptions & { readonly limit?: number })
         block.label ?? "-",
         block.server_id ?? "-",
         formatMoment(block.blocked_until),
-        formatDistance(block.blocked_until, session.now()),
+        formatRelativeTime(block.blocked_until, session.now()),
       ]),
     );
   });
@@ -54,9 +54,9 @@ async function listBlocks(options: SessionOptions & { readonly limit?: number })
 async function liftBlock(given: string | undefined, options: SessionOptions): Promise<void> {
   const session = await openSession(options);
   const keyId = given ?? (await chooseBlockedKey(session));
-  const absent = `there is no key ${keyId}: gatehouse blocks list shows the blocked ones`;
-  await askAndShow(session, { method: "DELETE", path: ["blocks", keyId], absent }, () =>
-    session.page.printLine(`${keyId} is not blocked any more`),
+  const notFoundMessage = `there is no key ${keyId}: gatehouse blocks list shows the blocked ones`;
+  await callAndShow(session, { method: "DELETE", path: ["blocks", keyId], notFoundMessage }, () =>
+    session.printer.printLine(`${keyId} is not blocked any more`),
   );
 }
 

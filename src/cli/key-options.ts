@@ -1,4 +1,4 @@
-// What a key may do, from the options of the command line to the fields of the admin API.
+// Turns the options that describe a key into fields of the admin API.
 import type { Command } from "commander";
 import { SECTIONS } from "../core/sections.ts";
 import type { KeyUpdate } from "../core/wire/key.ts";
@@ -24,7 +24,7 @@ export function addKeyOptions(command: Command): Command {
     .option("--expires <when>", "30d, 12h, 90m, a date (2027-01-31, 2027-01-31T18:00Z), epoch ms, or never");
 }
 
-/** The fields of a key as an operator wrote them; the admin API checks their values. */
+/** The fields of a key as the operator typed them; the admin API checks their values. */
 export type UncheckedKeyFields = { -readonly [Name in keyof KeyUpdate]?: unknown };
 
 /** Only the fields that were given. */
@@ -39,7 +39,7 @@ export function toKeyFields(options: KeyOptions, now: number): UncheckedKeyField
   return fields;
 }
 
-/** Whole seconds; nothing and "none" are 0. */
+/** In whole seconds; 0 when it is left out or "none". */
 export function parseGrace(text: string | undefined): number {
   if (text === undefined || text === "none" || text === "0") return 0;
   const durationMs = parseDuration(text);
@@ -70,7 +70,7 @@ function parseList(option: string, text: string): string[] {
     .split(",")
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "");
-  // An empty variable in a script must not take all rights away, or all restrictions.
+  // An empty variable in a script must not remove all rights, or all restrictions.
   if (entries.length === 0) failUsage(`${option} is empty: write none if that is meant`);
   return entries;
 }

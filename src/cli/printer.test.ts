@@ -1,26 +1,26 @@
 import { describe, expect, test } from "bun:test";
-import { createPage, type Paper } from "./page.ts";
+import { Printer, type PrinterOptions } from "./printer.ts";
 import type { Column } from "./table-layout.ts";
 
 const COLUMNS: readonly Column[] = [{ title: "ID", isWhole: true }, { title: "LABEL" }];
 
-function openPage(paper: Partial<Paper> = {}) {
+function openPrinter(options: Partial<PrinterOptions> = {}) {
   let printed = "";
-  const page = createPage({
+  const printer = new Printer({
     write: (text) => {
       printed += text;
     },
     width: undefined,
     hasColours: false,
-    ...paper,
+    ...options,
   });
-  return { page, read: () => printed };
+  return { printer, read: () => printed };
 }
 
-describe("a page", () => {
+describe("the printer", () => {
   test("in a terminal no line of a table is wider than the terminal", async () => {
-    const { page, read } = openPage({ width: 30 });
-    await page.printTable(COLUMNS, [
+    const { printer, read } = openPrinter({ width: 30 });
+    await printer.printTable(COLUMNS, [
       ["key_1234567890", "a label that goes on and on"],
       ["key_2", "我的城市很大我的城市很大"],
     ]);
@@ -30,14 +30,14 @@ describe("a page", () => {
   });
 
   test("in a file nothing is shortened", async () => {
-    const { page, read } = openPage();
-    await page.printTable(COLUMNS, [["key_1", "long ".repeat(60)]]);
+    const { printer, read } = openPrinter();
+    await printer.printTable(COLUMNS, [["key_1", "long ".repeat(60)]]);
     expect(read()).toContain("long ".repeat(60).trim());
   });
 
   test("a terminal too narrow for columns gets one field a line", async () => {
-    const { page, read } = openPage({ width: 16 });
-    await page.printTable(COLUMNS, [
+    const { printer, read } = openPrinter({ width: 16 });
+    await printer.printTable(COLUMNS, [
       ["key_12345678", "two words"],
       ["key_2", "b"],
     ]);
@@ -45,29 +45,29 @@ describe("a page", () => {
   });
 
   test("hostile names change neither colours nor lines", async () => {
-    const { page, read } = openPage();
-    await page.printTable(COLUMNS, [["key_1", "\x1b[2Jx\nkey_9  forged\u202e"]]);
-    page.printFields([["label", "\x1b]0;t\x07"]]);
-    page.printLine("\x9b31m");
+    const { printer, read } = openPrinter();
+    await printer.printTable(COLUMNS, [["key_1", "\x1b[2Jx\nkey_9  forged\u202e"]]);
+    printer.printFields([["label", "\x1b]0;t\x07"]]);
+    printer.printLine("\x9b31m");
     expect(read()).toBe(
       "ID     LABEL\nkey_1  \\x1b[2Jx\\nkey_9  forged\\u{202e}\nlabel  \\x1b]0;t\\x07\n\\x9b31m\n",
     );
   });
 
-  test("colours come only where they are wanted, and count for nothing in the width", async () => {
+  test("colours are used only where they are wanted, and do not change the width", async () => {
     const rows = [["key_1", { text: "revoked", colour: "red" }]] as const;
-    const plain = openPage({ width: 40 });
-    await plain.page.printTable(COLUMNS, rows);
-    const coloured = openPage({ width: 40, hasColours: true });
-    await coloured.page.printTable(COLUMNS, rows);
+    const plain = openPrinter({ width: 40 });
+    await plain.printer.printTable(COLUMNS, rows);
+    const coloured = openPrinter({ width: 40, hasColours: true });
+    await coloured.printer.printTable(COLUMNS, rows);
     expect(plain.read()).not.toContain("\x1b");
     expect(coloured.read()).toContain("\x1b[31mrevoked\x1b[39m");
     expect(Bun.stripANSI(coloured.read())).toBe(plain.read());
   });
 
-  test("a long value goes on under its beginning", () => {
-    const { page, read } = openPage({ width: 20 });
-    page.printFields([["sections", "Players Staff Queue"]]);
+  test("a long value continues below its first line", () => {
+    const { printer, read } = openPrinter({ width: 20 });
+    printer.printFields([["sections", "Players Staff Queue"]]);
     expect(read()).toBe("sections  Players\n          Staff\n          Queue\n");
   });
 });
