@@ -1,5 +1,5 @@
-// Bundles src/dashboard into dist/dashboard: every file packed with gzip under a name with its hash, and a manifest that
-// says which files there are. --quiet prints nothing when all is well; --watch builds again after each change.
+// Bundles src/dashboard into dist/dashboard: every file compressed with gzip under a name with its hash, and a manifest of the
+// files. --quiet prints nothing unless the build fails; --watch builds again after each change.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, watch, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { constants, gzipSync } from "node:zlib";
@@ -10,9 +10,9 @@ const SOURCE = join(ROOT, "src/dashboard");
 export const DASHBOARD_FOLDER = join(ROOT, "dist/dashboard");
 const FILES_OF_PAGE = "<!-- files -->";
 const ASSETS = "/assets/";
-/** Smaller chunks are joined where possible: each is a request of its own. */
+/** Smaller chunks are merged where possible, because each chunk costs a request. */
 const CHUNK_BYTES_MIN = 16_384;
-/** A little more than an editor takes to save several files. */
+/** A little more than an editor needs to save several files. */
 const SETTLE_MS = 100;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -22,12 +22,12 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 export type DashboardSizes = {
-  /** What the browser loads before the first view, and everything, in bytes as they go over the wire. */
+  /** Compressed bytes that the browser loads before the first view, and of all files. */
   readonly first: number;
   readonly all: number;
 };
 
-/** Makes the folder whole or leaves the one that is there. Throws when the sources cannot be bundled. */
+/** Replaces the folder only after a complete build. Throws when the sources cannot be bundled. */
 export async function buildDashboard(folder = DASHBOARD_FOLDER): Promise<DashboardSizes> {
   const built = await Bun.build({
     entrypoints: [join(SOURCE, "main.tsx")],
@@ -52,7 +52,7 @@ export async function buildDashboard(folder = DASHBOARD_FOLDER): Promise<Dashboa
   const add = (name: string, text: Uint8Array<ArrayBuffer> | string, isFirst: boolean) => {
     const packed = gzipSync(text, { level: constants.Z_BEST_COMPRESSION });
     const type = TYPES[name.slice(name.lastIndexOf(".") + 1)];
-    if (type === undefined) throw new TypeError(`nobody has said how to serve ${name}`);
+    if (type === undefined) throw new TypeError(`the media type of ${name} is not known`);
     const etag = `"${new Bun.CryptoHasher("sha256").update(packed).digest("hex").slice(0, 24)}"`;
     files[name] = { type, etag };
     writeFileSync(join(draft, `${name}.gz`), packed);
@@ -61,7 +61,7 @@ export async function buildDashboard(folder = DASHBOARD_FOLDER): Promise<Dashboa
   };
   try {
     const entry = built.outputs.find(({ kind }) => kind === "entry-point");
-    if (!entry) throw new TypeError("the bundler made no entry");
+    if (!entry) throw new TypeError("the bundler made no entry file");
     const entryName = basename(entry.path);
     const firstNames = listFirstNames(built);
     for (const output of built.outputs) {
@@ -86,7 +86,7 @@ export async function buildDashboard(folder = DASHBOARD_FOLDER): Promise<Dashboa
   return sizes;
 }
 
-/** Several may be building at once, of the same sources: then one of them is enough. */
+/** When another process has put its build of the same sources in place at the same time, that one is kept. */
 function putInPlace(draft: string, folder: string): void {
   const old = `${folder}.old-${process.pid}`;
   try {

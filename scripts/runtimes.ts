@@ -1,5 +1,5 @@
-// The Bun runtimes of the platforms that binaries are made for. Those of other platforms come as npm packages, and are
-// used only if they are exactly what package-lock.json names.
+// The Bun runtimes of the platforms that binaries are made for. Runtimes of other platforms are npm packages, and must
+// have the integrity hash in package-lock.json.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,13 +10,13 @@ const CACHE = join(ROOT, "node_modules/.cache/gatehouse-runtimes");
 
 type LockedPackage = { readonly version: string; readonly integrity?: string };
 
-/** The path of the runtime in the npm package `name`. Throws with a sentence when it cannot be had. */
+/** The path of the runtime in the npm package `name`. Throws with a sentence when it cannot be downloaded. */
 export async function obtainRuntime(name: string, executable: string): Promise<string> {
   const packages: Readonly<Record<string, LockedPackage>> = lock.packages;
   const locked = packages[`node_modules/${name}`];
   if (!locked?.integrity) throw new Error(`package-lock.json does not name ${name}`);
-  const kept = join(CACHE, `${name.replace("/", "-")}-${locked.version}`, executable);
-  if (existsSync(kept)) return kept;
+  const cached = join(CACHE, `${name.replace("/", "-")}-${locked.version}`, executable);
+  if (existsSync(cached)) return cached;
 
   mkdirSync(CACHE, { recursive: true });
   const draft = mkdtempSync(join(CACHE, "draft-"));
@@ -28,9 +28,9 @@ export async function obtainRuntime(name: string, executable: string): Promise<s
     const file = join(draft, executable);
     await Bun.write(file, content);
     chmodSync(file, 0o755);
-    mkdirSync(dirname(kept), { recursive: true });
-    renameSync(file, kept);
-    return kept;
+    mkdirSync(dirname(cached), { recursive: true });
+    renameSync(file, cached);
+    return cached;
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
@@ -45,17 +45,17 @@ async function download(specifier: string, folder: string): Promise<Uint8Array<A
     stdout: "ignore",
     stderr: "pipe",
   });
-  const complaint = await child.stderr.text();
+  const errors = await child.stderr.text();
   if ((await child.exited) !== 0) {
-    throw new Error(`${specifier} could not be downloaded (${findCode(complaint)})`);
+    throw new Error(`${specifier} could not be downloaded (${findCode(errors)})`);
   }
   const archive = readdirSync(folder).find((file) => file.endsWith(".tgz"));
   if (archive === undefined) throw new Error(`${specifier} could not be downloaded`);
   return Bun.file(join(folder, archive)).bytes();
 }
 
-function findCode(complaint: string): string {
-  return /\bcode (\w+)/.exec(complaint)?.[1] ?? "npm gave no reason";
+function findCode(errors: string): string {
+  return /\bcode (\w+)/.exec(errors)?.[1] ?? "npm gave no reason";
 }
 
 function checkIntegrity(archive: Uint8Array, integrity: string, name: string): void {

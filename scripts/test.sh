@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-# A start installs less than the tests need.
+# npm start installs fewer packages than the tests need.
 if [ ! -x node_modules/.bin/bun ] || [ ! -d node_modules/fast-check ]; then
   npm ci --no-audit --no-fund --loglevel=error
 fi
@@ -11,7 +11,7 @@ fi
 as_root=
 if [ "$(id -u)" != 0 ]; then as_root='sudo -n'; fi
 
-# Installs one package, or says what is needed and stops.
+# Installs a system package, or says what is missing and stops.
 need() {
   if ! command -v apt-get > /dev/null || ! $as_root true 2> /dev/null; then
     echo "The tests need $2, which is not installed and cannot be installed from here: install it, then run them again." >&2
@@ -27,7 +27,7 @@ need() {
 # The tests start Redis processes of their own; only the program is needed, no service.
 if ! command -v redis-server > /dev/null && ! command -v valkey-server > /dev/null; then
   need redis-server 'redis-server (or valkey-server)'
-  # The package may have started a service, which nobody asked for.
+  # The package may have started a service, which is not wanted.
   if [ -d /run/systemd/system ]; then
     $as_root systemctl disable --quiet --now redis-server || true
   else
@@ -35,7 +35,7 @@ if ! command -v redis-server > /dev/null && ! command -v valkey-server > /dev/nu
   fi
 fi
 
-# The tests of the dashboard walk through it in a real browser.
+# The tests of the dashboard use a real browser.
 if ! command -v chromium > /dev/null && ! command -v chromium-browser > /dev/null && ! command -v google-chrome > /dev/null; then
   need chromium chromium
 fi
@@ -43,32 +43,32 @@ fi
 node_modules/.bin/bun --no-env-file scripts/build-dashboard.ts --quiet
 
 bun='node_modules/.bin/bun --no-env-file'
-# For tests that name no time of their own: a busy machine must not fail them.
-patience_ms=20000
+# The default timeout of a test, long enough for a busy machine.
+timeout_ms=20000
 
 if [ $# -gt 0 ]; then exec $bun test "$@"; fi
 
-# The browser's tests run beside the others, because both wait more than they work; what they say comes last.
-said=$(mktemp)
-said_by_browser=$(mktemp)
+# The browser tests run in parallel with the others, because both wait more than they compute. Their output comes last.
+output=$(mktemp)
+browser_output=$(mktemp)
 failed=$(mktemp)
-$bun test --timeout "$patience_ms" test/browser > "$said_by_browser" 2>&1 &
+$bun test --timeout "$timeout_ms" test/browser > "$browser_output" 2>&1 &
 browser=$!
-# A trap that ends with a failure would become the script's own exit code.
-trap 'kill "$browser" 2> /dev/null || true; rm -f "$said" "$said_by_browser" "$failed"' EXIT
+# A failing command in the trap would change the exit code of the script.
+trap 'kill "$browser" 2> /dev/null || true; rm -f "$output" "$browser_output" "$failed"' EXIT
 trap 'exit 130' INT TERM
 
 {
-  $bun test --timeout "$patience_ms" src bench $(find test -mindepth 1 -maxdepth 1 \( -type d ! -name browser -o -name '*.test.ts' \)) 2>&1 ||
+  $bun test --timeout "$timeout_ms" src bench $(find test -mindepth 1 -maxdepth 1 \( -type d ! -name browser -o -name '*.test.ts' \)) 2>&1 ||
     echo "$?" > "$failed"
-} | tee "$said"
+} | tee "$output"
 code=0
 wait "$browser" || code=$?
-cat "$said_by_browser"
+cat "$browser_output"
 if [ "$code" = 0 ] && [ ! -s "$failed" ]; then exit 0; fi
 
-# Far above, between thousands of others, is why.
+# The reasons are far above, between thousands of lines.
 echo
 echo 'What failed:'
-grep -h -B 25 '^(fail)\|^# Unhandled error' "$said" "$said_by_browser" | grep -v '^(pass)' || true
+grep -h -B 25 '^(fail)\|^# Unhandled error' "$output" "$browser_output" | grep -v '^(pass)' || true
 exit 1
