@@ -1,4 +1,4 @@
-// The load where there is no wrk: the same arguments and the same line as wrk.lua, with autocannon on Node.
+// The load without wrk: autocannon on Node, with the arguments and the result line of wrk.lua.
 // Arguments: url, seconds, connections, file, first token, number of tokens, how many to skip at first, If-None-Match or "-"
 import { readFileSync } from "node:fs";
 import autocannon from "autocannon";
@@ -16,7 +16,7 @@ const result = await autocannon({
   connections: Number(connections),
   duration: Number(seconds),
   setupClient(client) {
-    // Each connection has its own share of the tokens, so that all are used alike.
+    // Each connection has its own share of the tokens, so that all are used equally.
     const share = lines.filter((_, i) => i % Number(connections) === clients);
     clients++;
     client.setRequests(

@@ -1,11 +1,11 @@
-// The requests that everybody is measured with: what is asked, with which tokens, and the status that is due.
+// The cases that every contender is measured with: the request, its tokens, and the expected status.
 import { SECTIONS } from "../src/core/sections.ts";
 
 export type Case = {
   readonly id: string;
   readonly title: string;
   readonly path: string;
-  /** `used up`: keys that are put over their limit right before. */
+  /** `used up`: keys that are over their limit when the case begins. */
   readonly tokens: "valid" | "used up" | "invalid";
   readonly hasEtag: boolean;
   readonly status: number;

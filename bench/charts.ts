@@ -1,4 +1,4 @@
-// Small charts as SVG text, readable on light and on dark pages: horizontal bars in groups, and a line over a logarithmic axis.
+// Draws small charts as SVG for light and dark pages: horizontal bars in groups, and a line over a logarithmic axis.
 
 const WIDTH = 760;
 const LABEL_WIDTH = 240;
@@ -49,7 +49,7 @@ export function drawBars(
 
 export type Point = { readonly x: number; readonly y: number };
 
-/** `x` must be above 0; the line of y begins at 0. */
+/** `x` must be above 0; the y axis begins at 0. */
 export function drawLine(
   title: string,
   points: readonly Point[],

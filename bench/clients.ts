@@ -1,4 +1,4 @@
-// What more clients cost the game API: the calls that reach the simulator while ever more ask Gatehouse.
+// Counts the calls to the game API while more and more clients read from Gatehouse.
 import { ALL_SECTIONS_PATH } from "./cases.ts";
 import { GATEHOUSE, gatehouseEnv } from "./contenders/gatehouse.ts";
 import { fillKeys, fillServers, openSqlite } from "./fill-store.ts";

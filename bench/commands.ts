@@ -1,4 +1,4 @@
-// How many commands are accepted in a second, each on disk before its answer: embedded store and Redis, one caller and many.
+// Measures how many commands are accepted in a second, each on disk before its answer: both stores, one caller and many.
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { startRedis } from "../test/redis-server.ts";
@@ -11,10 +11,10 @@ import type { Progress } from "./progress.ts";
 import type { Settings } from "./settings.ts";
 import type { Stage } from "./stage.ts";
 
-/** Each queue takes 100, so the submissions are spread over many servers. */
+/** Each queue holds 100 commands, so the submissions are spread over many servers. */
 const SERVERS = 200;
 const CALLERS = [1, 64, 256] as const;
-/** Longer than the run: after the first, no command is sent on, and all that is measured is accepting. */
+/** Longer than the run: only the first command is sent to the game, so that only the acceptance is measured. */
 const NEVER_MS = "1000000000";
 const DISK_MS = 500;
 
@@ -75,7 +75,7 @@ export async function measureCommands(
   }
 }
 
-/** Every one must be accepted. Returns how many were in a second. */
+/** Returns how many commands were accepted in a second. Throws when one was not. */
 async function submit(
   url: string,
   tokens: readonly string[],
@@ -101,7 +101,7 @@ async function submit(
   return count / ((performance.now() - startedAt) / 1000);
 }
 
-/** How often the disk can be waited for: the ceiling of whoever waits for each change by itself. */
+/** How many writes in a second the disk can sync one by one: the maximum without group commits. */
 function measureDisk(path: string): number {
   const file = openSync(path, "w");
   const block = Buffer.alloc(4096, 1);

@@ -1,5 +1,5 @@
-// npm run bench:dashboard: how soon the dashboard paints from a cold cache, how many frames its map draws with 200 players
-// while it is dragged, and what its files weigh. In a real Chromium, against the real program, on the loopback address.
+// npm run bench:dashboard: measures the first paint of the dashboard with a cold cache, the frame rate of its map with 200
+// players while it is dragged, and the size of its files. Uses a real Chromium and the real program, on the loopback address.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,12 +16,12 @@ import { median } from "./statistics.ts";
 const VISITS = 7;
 const PLAYERS = 200;
 const DRAG_MS = 5_000;
-const KEPT_AS = "gatehouse.key";
-/** Notes when the heading of the first view is there, by the page's own clock. */
-const NOTE_HEADING = `new MutationObserver(() => {
+const STORAGE_KEY = "gatehouse.key";
+/** Records when the heading of the first view appears, by the page's own clock. */
+const RECORD_HEADING = `new MutationObserver(() => {
   if (!window.headingAt && document.querySelector("#content h1")) window.headingAt = performance.now();
 }).observe(document, { childList: true, subtree: true });`;
-/** Counts frames from the moment it is put into the page. */
+/** Counts frames from the moment it runs in the page. */
 const COUNT_FRAMES = `window.bench = { frames: 0, startedAt: performance.now() };
   (function next() { window.bench.frames += 1; requestAnimationFrame(next); })();`;
 
@@ -53,7 +53,7 @@ try {
     "live view, there (ms)": Math.round(live.thereMs),
     "map while dragged (frames a second)": Math.round(perSecond),
     "players on that map": players,
-    "files, compressed (KB)": Math.round(weighFiles() / 1000),
+    "files, compressed (KB)": Math.round(sumFileSizes() / 1000),
   });
   console.log(
     `Medians of ${VISITS} visits, each with a cold cache. The browser draws without a graphics card.`,
@@ -65,7 +65,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Every visit has a context, and so a cache, of its own. Signed in, it lasts until the first view has its heading. */
+/** Every visit has its own context, and so its own cache. A signed-in visit ends when the first view has its heading. */
 async function measurePaints(isSignedIn: boolean): Promise<{ paintMs: number; thereMs: number }> {
   const paints: number[] = [];
   const theres: number[] = [];
@@ -111,14 +111,14 @@ async function measureMap(): Promise<{ perSecond: number; players: number }> {
 
 async function openPage(chrome: Browser, key: string | undefined): Promise<Page> {
   const context = await chrome.newContext({ viewport: { width: 1280, height: 800 } });
-  await context.addInitScript(NOTE_HEADING);
+  await context.addInitScript(RECORD_HEADING);
   if (key !== undefined) {
-    await context.addInitScript(`sessionStorage.setItem("${KEPT_AS}", ${JSON.stringify(key)})`);
+    await context.addInitScript(`sessionStorage.setItem("${STORAGE_KEY}", ${JSON.stringify(key)})`);
   }
   return context.newPage();
 }
 
-function weighFiles(): number {
+function sumFileSizes(): number {
   const packed = readdirSync(DASHBOARD_FOLDER).filter((name) => name.endsWith(".gz"));
   return packed.reduce((sum, name) => sum + statSync(join(DASHBOARD_FOLDER, name)).size, 0);
 }

@@ -1,4 +1,4 @@
-// The page of benchmarks: what people wrote stays, what was measured is replaced.
+// docs/benchmarks.md: a run replaces the generated part and nothing else.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -6,7 +6,7 @@ import { replaceGenerated } from "./document.ts";
 
 const PAGE = readFileSync(resolve(import.meta.dir, "../docs/benchmarks.md"), "utf8");
 
-test("what people wrote survives a new run, and what was measured before does not", () => {
+test("a run replaces the generated part, and keeps the text around it", () => {
   const first = replaceGenerated(PAGE, "the first run");
   const second = replaceGenerated(`${first}Something below.\n`, "the second run");
   expect(second).toContain("## What is compared");
@@ -15,6 +15,6 @@ test("what people wrote survives a new run, and what was measured before does no
   expect(second).not.toContain("the first run");
 });
 
-test("a page that has lost its marks is not overwritten", () => {
+test("a page without the markers is not overwritten", () => {
   expect(() => replaceGenerated("# Benchmarks\n", "a run")).toThrow("must have the lines");
 });

@@ -1,4 +1,4 @@
-// Puts the generated part into docs/benchmarks.md; what people wrote around it stays as it is.
+// Writes the generated part of docs/benchmarks.md, and keeps the text around it.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Report } from "./report.ts";
@@ -15,7 +15,7 @@ export function saveReport({ markdown, charts }: Report, docs = DOCS): string {
   return path;
 }
 
-/** Throws when the document has lost its marks: nothing is overwritten then. */
+/** Throws when the document lacks the markers, so that nothing is overwritten. */
 export function replaceGenerated(document: string, generated: string): string {
   const [begin, end] = [document.indexOf(BEGIN), document.indexOf(END)];
   if (begin === -1 || end < begin)

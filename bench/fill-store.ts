@@ -1,4 +1,4 @@
-// Puts servers and keys into a store before Gatehouse starts on it.
+// Fills a store with servers and keys before Gatehouse starts with it.
 import { DEFAULT_RIGHTS } from "../src/core/api-key.ts";
 import type { Log } from "../src/core/ports/log.ts";
 import type { Store } from "../src/core/ports/store.ts";
@@ -9,7 +9,7 @@ import { createSealer } from "../src/store/sealer.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { SECRET, serverKeyOf } from "./stage.ts";
 
-const MADE_AT_ONCE = 256;
+const BATCH_SIZE = 256;
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 export function openSqlite(folder: string): Store {
@@ -23,11 +23,11 @@ export function openSqlite(folder: string): Store {
 
 export async function openRedis(url: string): Promise<Store> {
   const address = parseRedisAddress(url);
-  if (!address) throw new Error(`${url} is no address`);
+  if (!address) throw new Error(`${url} is not an address`);
   return openRedisStore({ address, sealer: createSealer(SECRET), log: SILENT, commandLeaseMs: 10_000 });
 }
 
-/** Brings the store to this many servers, and returns their ids. */
+/** Adds servers until there are `count`, and returns their ids. */
 export async function fillServers(store: Store, count: number): Promise<string[]> {
   const servers = [...(await store.servers.list({ limit: count })).items];
   while (servers.length < count) {
@@ -38,14 +38,14 @@ export async function fillServers(store: Store, count: number): Promise<string[]
   return servers.map(({ serverId }) => serverId);
 }
 
-/** Gives the tokens to the servers in turn; the keys may send any command. */
+/** Creates a key for each token, on the servers in turn. The keys may send any command. */
 export async function fillKeys(
   store: Store,
   serverIds: readonly string[],
   tokens: readonly string[],
 ): Promise<void> {
-  for (let done = 0; done < tokens.length; done += MADE_AT_ONCE) {
-    const batch = tokens.slice(done, done + MADE_AT_ONCE);
+  for (let done = 0; done < tokens.length; done += BATCH_SIZE) {
+    const batch = tokens.slice(done, done + BATCH_SIZE);
     await Promise.all(
       batch.map((token, i) =>
         store.keys.create(

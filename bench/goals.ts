@@ -1,4 +1,4 @@
-// What Gatehouse wants to reach on one core, and what a run has found: ratios and weights, nothing that only a fast machine could meet.
+// The goals of Gatehouse on one core, and what a run has measured. Ratios and memory only, so that a slow machine can meet them.
 import { fastify } from "./contenders/frameworks.ts";
 import { gatehouseRedis, gatehouseSqlite } from "./contenders/gatehouse.ts";
 import { nginx } from "./contenders/nginx.ts";
@@ -9,7 +9,7 @@ export type Goal = {
   readonly name: string;
   readonly isAtLeast: boolean;
   readonly wanted: number;
-  /** Not a number when the run did not measure it. */
+  /** NaN when the run did not measure it. */
   readonly found: number;
 };
 
@@ -19,7 +19,7 @@ export function isMet({ isAtLeast, wanted, found }: Goal): boolean {
 
 export function listGoals(paths: PathResults, growth: GrowthResults): Goal[] {
   const find = (contenderId: string, caseId: string) =>
-    paths.rows.find((row) => row.contenderId === contenderId && row.asked.id === caseId);
+    paths.rows.find((row) => row.contenderId === contenderId && row.benchCase.id === caseId);
   const ratio = (contenderId: string, caseId: string) => find(contenderId, caseId)?.ratio ?? Number.NaN;
   const ours = (caseId: string) => ratio(gatehouseSqlite.id, caseId);
   const rate = (caseId: string) => find(gatehouseSqlite.id, caseId)?.perSecond ?? Number.NaN;
@@ -51,7 +51,7 @@ export function listGoals(paths: PathResults, growth: GrowthResults): Goal[] {
     atLeast("requests/s with 100,000 keys beside one", 0.95, largest?.ratio ?? Number.NaN),
     atMost("idle memory, MB", 60, smallest?.idleMb ?? Number.NaN),
     atMost("bytes a key beyond the first thousand, after the start", 400, bytesPerKey("idleMb")),
-    // Keys come into memory when they are used, so the first number alone would flatter.
+    // Keys are loaded when they are first used, so the idle number alone would be too good.
     atMost("bytes a key beyond the first thousand, all in use", 400, bytesPerKey("loadedMb")),
   ];
 }

@@ -1,4 +1,4 @@
-// What more keys and more servers cost: throughput beside the smallest size, turn about, with memory and the time to start.
+// Measures the cost of more keys and more servers: throughput relative to the smallest size, memory, and the time to start.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { mintToken } from "../src/core/token.ts";
@@ -13,15 +13,15 @@ import { CONNECTIONS, READ_KEYS, type Settings } from "./settings.ts";
 import { type Stage, writeTokens } from "./stage.ts";
 import { median } from "./statistics.ts";
 
-/** Below 120, so that nobody is refused: the clock moves a minute on while each key asks so often. */
-const ASKED_A_MINUTE = 100;
+/** Requests of each key while the fast clock moves by a minute; below 120, so that none is refused. */
+const REQUESTS_A_MINUTE = 100;
 const WARM_SECONDS = 2;
 
 export type GrowthRow = {
   readonly label: string;
   readonly size: number;
   readonly perSecond: number;
-  /** Both beside the smallest size. */
+  /** Both relative to the smallest size. */
   readonly ratio: number;
   readonly cpuRatio: number;
   readonly p99Ms: number;
@@ -37,7 +37,7 @@ type Size = {
   readonly size: number;
   readonly folder: string;
   readonly tokensPath: string;
-  /** How many of the tokens are used. */
+  /** How many of the tokens send requests. */
   readonly used: number;
   readonly path: string;
 };
@@ -99,10 +99,10 @@ async function measureSizes(
   const rows: Omit<GrowthRow, "ratio" | "cpuRatio">[] = [];
   const starts: { startMs: number; idleMb: number }[] = [];
   for (const size of sizes) starts.push(await measureStarts(size, stage, cores, settings, progress));
-  // One after the other on its data, not all at once: a folder has room for one Gatehouse only.
+  // One after the other, because only one Gatehouse can use a folder at a time.
   for (let round = 0; round < settings.growthRounds; round++) {
     for (const [index, size] of sizes.entries()) {
-      const program = await startHurried(size, stage, cores);
+      const program = await startWithFastClock(size, stage, cores);
       try {
         const load = {
           url: program.urls[0] + size.path,
@@ -111,7 +111,7 @@ async function measureSizes(
           count: size.used,
           connections: CONNECTIONS,
         };
-        const skip = await askWithEveryKey(load, cores);
+        const skip = await sendWithEveryKey(load, cores);
         const timed = { ...load, skip, seconds: settings.roundSeconds };
         const result = await measureLoad(timed, cores.load, program.pid);
         if (result.refused > 0) throw new Error(`${size.label}: ${result.refused} requests were refused`);
@@ -126,20 +126,20 @@ async function measureSizes(
       }
     }
   }
-  const beside = (what: "perSecond" | "cpuMicros", index: number) => {
+  const ratioToFirst = (what: "perSecond" | "cpuMicros", index: number) => {
     return median(
       (rounds[index] ?? []).map((result, i) => result[what] / (rounds[0]?.[i]?.[what] ?? Number.NaN)),
     );
   };
   return rows.map((row, index) => ({
     ...row,
-    ratio: beside("perSecond", index),
-    cpuRatio: beside("cpuMicros", index),
+    ratio: ratioToFirst("perSecond", index),
+    cpuRatio: ratioToFirst("cpuMicros", index),
   }));
 }
 
-/** Warms up until every key had its turn, so that what a key in use weighs is seen. Returns how many turns there were. */
-async function askWithEveryKey(load: Omit<Load, "seconds">, cores: Cores): Promise<number> {
+/** Warms up until every key was used, so that the memory includes every key in use. Returns the number of requests. */
+async function sendWithEveryKey(load: Omit<Load, "seconds">, cores: Cores): Promise<number> {
   let sent = 0;
   do {
     sent += (await putLoad({ ...load, skip: sent, seconds: WARM_SECONDS }, cores.load)).requests;
@@ -161,7 +161,7 @@ function toRow(
   };
 }
 
-/** The real program: until it listens, and what it holds in memory then. */
+/** The time until the real program listens, and its memory at that moment. */
 async function measureStarts(
   size: Size,
   stage: Stage,
@@ -183,12 +183,12 @@ async function measureStarts(
   };
 }
 
-function startHurried(size: Size, stage: Stage, cores: Cores): Promise<Program> {
+function startWithFastClock(size: Size, stage: Stage, cores: Cores): Promise<Program> {
   const env = {
     ...gatehouseEnv(stage, size.folder),
-    BENCH_STEP_MS: String(60_000 / ASKED_A_MINUTE / size.used),
+    BENCH_STEP_MS: String(60_000 / REQUESTS_A_MINUTE / size.used),
   };
-  const command = [process.execPath, "--no-env-file", join(import.meta.dir, "hurried-gatehouse.ts")];
+  const command = [process.execPath, "--no-env-file", join(import.meta.dir, "fast-clock-gatehouse.ts")];
   return startProgram({ command, core: cores.server, env });
 }
 

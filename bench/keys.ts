@@ -1,5 +1,5 @@
-// npm run bench:keys: what a hundred thousand keys cost. Prints, for growing numbers of keys, the time to make one and to
-// find one, the time that the real program needs to start with them, and its memory. All in a folder that is deleted afterwards.
+// npm run bench:keys: the cost of a hundred thousand keys. For growing numbers of keys it prints the time to create and to
+// find one, the time that the real program needs to start, and its memory. Uses a folder that is deleted afterwards.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { readResidentMb, startProgram } from "./processes.ts";
 
 const SIZES = [1_000, 10_000, 100_000] as const;
 const SERVERS = 200;
-const ONE_BY_ONE = 500;
+const CREATED_SINGLY = 500;
 const LOOKUPS = 200_000;
 
 type Row = { keys: number; makeMicros: number; findMicros: number; startMs: number; residentMb: number };
@@ -51,13 +51,13 @@ async function measure(): Promise<Row[]> {
     const makeMicros = await makeKeys(store, serverIds, tokens, keys);
     const findMicros = findKeys(store, tokens);
     await store.close();
-    rows.push({ keys, makeMicros, findMicros, ...(await weighProgram()) });
+    rows.push({ keys, makeMicros, findMicros, ...(await measureProgram()) });
     if (process.stderr.isTTY) process.stderr.write(`${keys} keys measured\n`);
   }
   return rows;
 }
 
-/** Fills up to `total`, many at a time, and makes the last ones one by one; microseconds for each of those. */
+/** Fills the store to `total` keys, some of them one by one. Returns the microseconds for each of those. */
 async function makeKeys(
   store: Store,
   serverIds: readonly string[],
@@ -66,16 +66,16 @@ async function makeKeys(
 ): Promise<number> {
   const fresh = Array.from({ length: total - tokens.length }, () => mintToken(randomBytes));
   for (const token of fresh) tokens.push(token);
-  await fillKeys(store, serverIds, fresh.slice(ONE_BY_ONE));
+  await fillKeys(store, serverIds, fresh.slice(CREATED_SINGLY));
   const startedAt = performance.now();
-  for (const token of fresh.slice(0, ONE_BY_ONE)) await fillKeys(store, serverIds, [token]);
-  return ((performance.now() - startedAt) * 1000) / ONE_BY_ONE;
+  for (const token of fresh.slice(0, CREATED_SINGLY)) await fillKeys(store, serverIds, [token]);
+  return ((performance.now() - startedAt) * 1000) / CREATED_SINGLY;
 }
 
 function findKeys(store: Store, tokens: readonly string[]): number {
   const hashes = tokens.map(hashToken);
   const now = Date.now();
-  // What the first request with a key costs; the next ones find it by their header.
+  // The cost of the first request with a key; later requests find it in a cache.
   const startedAt = performance.now();
   for (let i = 0; i < LOOKUPS; i++) {
     if (!store.keys.find(hashes[(i * 7919) % hashes.length] ?? "", now))
@@ -84,8 +84,8 @@ function findKeys(store: Store, tokens: readonly string[]): number {
   return ((performance.now() - startedAt) * 1000) / LOOKUPS;
 }
 
-/** The real program on these keys: how long until it listens, and what it holds in memory then. */
-async function weighProgram(): Promise<{ startMs: number; residentMb: number }> {
+/** The time until the real program listens with these keys, and its memory at that moment. */
+async function measureProgram(): Promise<{ startMs: number; residentMb: number }> {
   const program = await startProgram({
     command: GATEHOUSE,
     core: undefined,

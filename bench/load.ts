@@ -1,4 +1,4 @@
-// Asks as fast as answers come, on a fixed number of connections: with wrk, or with autocannon where there is none.
+// Sends requests as fast as they are answered, on a fixed number of connections: with wrk, or with autocannon without it.
 import { join } from "node:path";
 import { readCpuMicros, runProgram } from "./processes.ts";
 
@@ -8,7 +8,7 @@ export type Load = {
   /** The first token of the file that is used, counted from 0. */
   readonly first: number;
   readonly count: number;
-  /** How many of them had their turn before; 0 unless told. */
+  /** How many requests were sent before, so that the next token in turn comes first; 0 by default. */
   readonly skip?: number;
   readonly etag?: string | undefined;
   readonly seconds: number;
@@ -24,17 +24,17 @@ export type LoadResult = {
   readonly refused: number;
 };
 
-/** With the processor time that the server took for a request: on a busy machine the steadier number. */
+/** With the CPU time of the server for each request, which varies less on a busy machine. */
 export type Measured = LoadResult & { readonly cpuMicros: number };
 
-/** BENCH_LOAD=autocannon does without wrk even where it is. */
+/** BENCH_LOAD=autocannon uses autocannon even where wrk is installed. */
 export const HAS_WRK = Bun.which("wrk") !== null && process.env.BENCH_LOAD !== "autocannon";
 
-/** Throws when a connection broke: then something is wrong with the contender, and its numbers mean nothing. */
+/** Throws when a connection broke: the numbers of a contender with broken connections mean nothing. */
 export async function putLoad(load: Load, core: number | undefined): Promise<LoadResult> {
-  const said = await runProgram(HAS_WRK ? wrk(load) : autocannon(load), core);
-  const line = /^RESULT (.*)$/m.exec(said)?.[1];
-  if (line === undefined) throw new Error(`the load said nothing about ${load.url}: ${said}`);
+  const output = await runProgram(HAS_WRK ? wrk(load) : autocannon(load), core);
+  const line = /^RESULT (.*)$/m.exec(output)?.[1];
+  if (line === undefined) throw new Error(`the load printed no result for ${load.url}: ${output}`);
   const { broken, seconds, ...result } = JSON.parse(line);
   if (broken > 0) throw new Error(`${broken} requests to ${load.url} got no answer`);
   return { ...result, perSecond: result.requests / seconds };

@@ -1,4 +1,4 @@
-// The machine that the numbers come from: what it is, and which of its cores does what.
+// Describes the machine, and assigns its cores to the server, the load and Redis.
 import { readFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 import { HAS_WRK } from "./load.ts";
@@ -7,7 +7,7 @@ export type Cores = {
   /** Undefined where processes cannot be pinned, or there is only one core. */
   readonly server: number | undefined;
   readonly load: number | undefined;
-  /** Redis has a core of its own where there are three; else it shares the load's. */
+  /** The third core if there is one, otherwise the core of the load. */
   readonly redis: number | undefined;
 };
 
@@ -19,7 +19,7 @@ export function chooseCores(): Cores {
   return { server, load, redis: third ?? load };
 }
 
-/** The beginning of a command line that keeps a program on this core. */
+/** The start of a command line that pins a program to this core. */
 export function pinTo(core: number | undefined): string[] {
   return core === undefined ? [] : ["taskset", "-c", String(core)];
 }
@@ -47,7 +47,7 @@ export function describeMachine(cores: Cores): [what: string, value: string][] {
   ];
 }
 
-/** Of those that this process may use: containers often have fewer than the machine. */
+/** The cores that this process may use; a container often has fewer than the machine. */
 function listAllowedCores(): number[] {
   try {
     const list = /Cpus_allowed_list:\s+(\S+)/.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";
@@ -60,14 +60,14 @@ function listAllowedCores(): number[] {
   }
 }
 
-/** On ARM the runtime does not know it, and lscpu does. */
+/** On ARM only lscpu knows the model. */
 function findCpuModel(): string {
-  const told = cpus()[0]?.model.trim() ?? "";
-  if (told !== "" && told !== "unknown") return told;
+  const model = cpus()[0]?.model.trim() ?? "";
+  if (model !== "" && model !== "unknown") return model;
   return /Model name:\s+(.+)/.exec(run("lscpu"))?.[1] ?? "unknown processor";
 }
 
-/** What the program says, on either stream; empty when it is not there. */
+/** The output of the program, from both streams; empty when it is not installed. */
 function run(...command: string[]): string {
   if (!Bun.which(command[0] ?? "")) return "";
   const { stdout, stderr } = Bun.spawnSync(command, { stdout: "pipe", stderr: "pipe" });

@@ -1,4 +1,4 @@
-// npm run bench: how Gatehouse compares, on this machine. Measures, prints, and writes docs/benchmarks.md with its charts.
+// npm run bench: compares Gatehouse with the alternatives on this machine. Prints the results, and writes docs/benchmarks.md.
 import { stopRedisServers } from "../test/redis-server.ts";
 import { measureClients } from "./clients.ts";
 import { measureCommands } from "./commands.ts";
@@ -6,19 +6,19 @@ import { saveReport } from "./document.ts";
 import { measureGrowth } from "./growth.ts";
 import { chooseCores, describeMachine, pinProcess } from "./machine.ts";
 import { measurePaths } from "./paths.ts";
-import { createProgress } from "./progress.ts";
+import { Progress } from "./progress.ts";
 import { writeReport } from "./report.ts";
 import { parseSettings, type Settings } from "./settings.ts";
-import { setStage } from "./stage.ts";
+import { openStage } from "./stage.ts";
 
 const startedAt = performance.now();
 const args = process.argv.slice(2);
 const settings = readSettings();
 const cores = chooseCores();
-// The harness stays out of the server's way.
+// The harness must not use the core of the server.
 pinProcess(process.pid, cores.load);
-const progress = createProgress();
-const stage = await setStage();
+const progress = new Progress();
+const stage = await openStage();
 try {
   const { parts } = settings;
   const paths = parts.has("paths") && (await measurePaths(stage, cores, settings, progress));

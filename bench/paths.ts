@@ -1,4 +1,4 @@
-// The comparison: every contender under the same load in every case, turn about, and the medians of the rounds.
+// The comparison: every contender under the same load in every case, in turns, with the medians of the rounds.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CASES, type Case } from "./cases.ts";
@@ -9,19 +9,19 @@ import { readResidentMb } from "./processes.ts";
 import type { Progress } from "./progress.ts";
 import { RefusalLoad } from "./refusal-load.ts";
 import { FLOOR, OURS, ROSTER } from "./roster.ts";
-import { ask, collectAnswers, compareAnswers, toFloorFile, tokensForCheck } from "./same-answers.ts";
+import { call, collectAnswers, compareAnswers, toFloorFile, tokensForCheck } from "./same-answers.ts";
 import { CONNECTIONS, INVALID_TOKENS, READ_KEYS, type Settings } from "./settings.ts";
 import type { Stage } from "./stage.ts";
 import { median, spread } from "./statistics.ts";
 
 export type PathRow = {
-  readonly asked: Case;
+  readonly benchCase: Case;
   readonly contenderId: string;
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly cpuMicros: number;
-  /** Medians of what each round was beside the floor's round. */
+  /** Medians of the ratios to the floor in the same round. */
   readonly ratio: number;
   readonly p99Ratio: number;
   readonly cpuRatio: number;
@@ -42,13 +42,13 @@ export type PathResults = {
   readonly bodyBytes: Readonly<Record<string, number>>;
 };
 
-/** What every round has found, by contender; the rounds of all of them are in the same order. */
+/** The results of each contender, in the order of the rounds. */
 type Rounds = Map<string, Measured[]>;
 type Weights = Map<string, { readonly idleMb: number; readonly loadedMb: number }[]>;
 
 /**
- * Everybody is started anew for every round, because no two starts of the same program are equally fast, and is alone with
- * its core: who has answered a hundred thousand requests may have something left to write.
+ * Every contender is started again for every round, because two starts of the same program are not equally fast. Only one
+ * runs at a time, because a contender may still be writing after its load has ended.
  */
 export async function measurePaths(
   stage: Stage,
@@ -57,9 +57,9 @@ export async function measurePaths(
   progress: Progress,
 ): Promise<PathResults> {
   const present = ROSTER.filter((contender) => contender.findObstacle() === undefined);
-  const found = new Map(CASES.map((asked): [Case, Rounds] => [asked, new Map()]));
+  const found = new Map(CASES.map((benchCase): [Case, Rounds] => [benchCase, new Map()]));
   const weights: Weights = new Map();
-  const check = createCheck(stage);
+  const check = createAnswerCheck(stage);
   progress.part("paths", present.length * (CASES.length + 1) * settings.rounds);
   for (let round = 0; round < settings.rounds; round++) {
     for (const contender of present) {
@@ -69,10 +69,10 @@ export async function measurePaths(
         await check.compare(contender, running);
         progress.step(`${contender.name} started`);
         await warmUp(running, stage, cores, settings);
-        for (const [asked, rounds] of found) {
-          const result = await measureCase(asked, contender, running, stage, cores, settings);
+        for (const [benchCase, rounds] of found) {
+          const result = await measureCase(benchCase, contender, running, stage, cores, settings);
           add(rounds, contender.id, result);
-          progress.step(`${asked.title}: ${contender.name}, ${Math.round(result.perSecond)}/s`);
+          progress.step(`${benchCase.title}: ${contender.name}, ${Math.round(result.perSecond)}/s`);
         }
         add(weights, contender.id, { idleMb, loadedMb: readResidentMb(running.pid) });
       } finally {
@@ -81,7 +81,7 @@ export async function measurePaths(
     }
   }
   return {
-    rows: [...found].flatMap(([asked, rounds]) => toRows(asked, rounds)),
+    rows: [...found].flatMap(([benchCase, rounds]) => toRows(benchCase, rounds)),
     contenders: present.map((contender) => {
       const weighed = weights.get(contender.id) ?? [];
       return {
@@ -98,8 +98,8 @@ export async function measurePaths(
   };
 }
 
-/** Gatehouse comes first: everybody must answer as it did, and the floor sends its very answers. */
-function createCheck(stage: Stage) {
+/** Gatehouse comes first: the others must answer like it, and the floor sends its recorded answers. */
+function createAnswerCheck(stage: Stage) {
   const answersPath = join(stage.folder, "answers.json");
   const invalidToken = readFileSync(stage.invalidPath, "utf8").split("\n", 1)[0] ?? "";
   const tokens = tokensForCheck(stage, invalidToken);
@@ -107,7 +107,7 @@ function createCheck(stage: Stage) {
   return {
     answersPath,
     async compare(contender: Contender, running: Running): Promise<void> {
-      if (contender.judgesNobody) return;
+      if (contender.checksNoKeys) return;
       const theirs = await collectAnswers(running.urlOf, tokens);
       if (contender === OURS) {
         ours = theirs;
@@ -119,7 +119,7 @@ function createCheck(stage: Stage) {
   };
 }
 
-/** Until a compiler has seen what is asked most, and nobody's first second is measured. */
+/** Lets the JIT compiler optimise the hot path before anything is measured. */
 async function warmUp(running: Running, stage: Stage, cores: Cores, settings: Settings): Promise<void> {
   const [reading] = CASES;
   if (!reading) return;
@@ -128,18 +128,18 @@ async function warmUp(running: Running, stage: Stage, cores: Cores, settings: Se
 }
 
 async function measureCase(
-  asked: Case,
+  benchCase: Case,
   contender: Contender,
   running: Running,
   stage: Stage,
   cores: Cores,
   settings: Settings,
 ): Promise<Measured> {
-  const isUsedUp = asked.tokens === "used up" && !contender.judgesNobody;
+  const isUsedUp = benchCase.tokens === "used up" && !contender.checksNoKeys;
   const result = isUsedUp
-    ? await new RefusalLoad(running.urlOf(asked), running.pid, stage, cores, settings).measure()
-    : await measurePlain(asked, running, stage, cores, settings);
-  checkStatuses(asked, contender, result);
+    ? await new RefusalLoad(running.urlOf(benchCase), running.pid, stage, cores, settings).measure()
+    : await measurePlain(benchCase, running, stage, cores, settings);
+  checkStatuses(benchCase, contender, result);
   return result;
 }
 
@@ -150,17 +150,17 @@ function add<T>(lists: Map<string, T[]>, name: string, item: T): void {
 }
 
 async function measurePlain(
-  asked: Case,
+  benchCase: Case,
   running: Running,
   stage: Stage,
   cores: Cores,
   settings: Settings,
 ): Promise<Measured> {
-  const url = running.urlOf(asked);
+  const url = running.urlOf(benchCase);
   const token = stage.tokens[READ_KEYS - 1] ?? "";
-  const etag = asked.hasEtag ? (await ask(url, token)).headers.etag : undefined;
+  const etag = benchCase.hasEtag ? (await call(url, token)).headers.etag : undefined;
   const tokens =
-    asked.tokens === "invalid"
+    benchCase.tokens === "invalid"
       ? { tokensPath: stage.invalidPath, count: INVALID_TOKENS }
       : { tokensPath: stage.tokensPath, count: READ_KEYS };
   const load = { url, etag, ...tokens, first: 0, connections: CONNECTIONS };
@@ -168,30 +168,30 @@ async function measurePlain(
   return measureLoad({ ...load, seconds: settings.roundSeconds }, cores.load, running.pid);
 }
 
-/** Nobody may be refused where an answer is due, nor the other way round. */
-function checkStatuses(asked: Case, contender: Contender, result: Measured): void {
-  const due = asked.status >= 400 ? result.requests : 0;
-  if (Math.abs(result.refused - due) <= result.requests * 0.001) return;
+/** Throws when more than a thousandth of the answers have an unexpected status. */
+function checkStatuses(benchCase: Case, contender: Contender, result: Measured): void {
+  const expected = benchCase.status >= 400 ? result.requests : 0;
+  if (Math.abs(result.refused - expected) <= result.requests * 0.001) return;
   const what = `${result.refused} of ${result.requests} answers were errors`;
-  throw new Error(`${contender.name}, ${asked.title}: ${what}, ${due} were due`);
+  throw new Error(`${contender.name}, ${benchCase.title}: ${what}, ${expected} were expected`);
 }
 
-function toRows(asked: Case, rounds: Rounds): PathRow[] {
+function toRows(benchCase: Case, rounds: Rounds): PathRow[] {
   const floors = rounds.get(FLOOR.id) ?? [];
   return [...rounds].map(([contenderId, results]) => {
-    const beside = (what: "perSecond" | "p99Ms" | "cpuMicros") => {
+    const ratioToFloor = (what: "perSecond" | "p99Ms" | "cpuMicros") => {
       return median(results.map((result, i) => result[what] / (floors[i]?.[what] ?? Number.NaN)));
     };
     return {
-      asked,
+      benchCase,
       contenderId,
       perSecond: median(results.map(({ perSecond }) => perSecond)),
       p50Ms: median(results.map(({ p50Ms }) => p50Ms)),
       p99Ms: median(results.map(({ p99Ms }) => p99Ms)),
       cpuMicros: median(results.map(({ cpuMicros }) => cpuMicros)),
-      ratio: beside("perSecond"),
-      p99Ratio: beside("p99Ms"),
-      cpuRatio: beside("cpuMicros"),
+      ratio: ratioToFloor("perSecond"),
+      p99Ratio: ratioToFloor("p99Ms"),
+      cpuRatio: ratioToFloor("cpuMicros"),
       spread: spread(results.map(({ perSecond }) => perSecond)),
     };
   });

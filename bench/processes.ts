@@ -1,11 +1,11 @@
-// Starts programs, waits until they listen, weighs them, and ends them: nothing that was started here outlives the harness.
+// Starts programs, waits until they listen, reads their memory and CPU time, and stops them. No program outlives the harness.
 import { readFileSync } from "node:fs";
 import { pinTo } from "./machine.ts";
 
 const START_DEADLINE_MS = 30_000;
-const END_DEADLINE_MS = 15_000;
-/** Where it can be had, the kernel ends our children even when we are killed. */
-const WITH_PARENT = Bun.which("setpriv") ? ["setpriv", "--pdeathsig", "KILL"] : [];
+const STOP_DEADLINE_MS = 15_000;
+/** With setpriv, the kernel kills our children even when we are killed. */
+const DIE_WITH_PARENT = Bun.which("setpriv") ? ["setpriv", "--pdeathsig", "KILL"] : [];
 const LISTENING = /(?<=listening on )http:\/\/127\.0\.0\.1:\d+/g;
 
 const running = new Set<Bun.Subprocess>();
@@ -16,9 +16,9 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => pr
 
 export type Program = {
   readonly pid: number;
-  /** The addresses that it said it listens on. */
+  /** The addresses that it has printed. */
   readonly urls: readonly string[];
-  /** From the start to the line that says so. */
+  /** From the start until all addresses were printed. */
   readonly startMs: number;
   stop(): Promise<void>;
 };
@@ -27,16 +27,16 @@ export type ProgramOptions = {
   readonly command: readonly string[];
   readonly core: number | undefined;
   readonly env?: Readonly<Record<string, string>>;
-  /** It is ready when it has said "listening on" so many addresses. */
+  /** It is ready when it has printed "listening on" this many times. */
   readonly addresses?: number;
-  /** Where to knock instead, for a program that says nothing. */
+  /** The address to poll, for a program that prints nothing. */
   readonly silentUrl?: string;
 };
 
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { command, core, env = {}, addresses = 1, silentUrl } = options;
   const startedAt = performance.now();
-  const child = Bun.spawn([...WITH_PARENT, ...pinTo(core), ...command], {
+  const child = Bun.spawn([...DIE_WITH_PARENT, ...pinTo(core), ...command], {
     env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "/", NODE_ENV: "production", ...env },
     stdin: "ignore",
     stdout: "pipe",
@@ -44,34 +44,37 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   });
   running.add(child);
   void child.exited.then(() => running.delete(child));
-  const complaints = new Response(child.stderr).text();
+  const errors = new Response(child.stderr).text();
   const deadline = setTimeout(() => child.kill("SIGKILL"), START_DEADLINE_MS);
-  const urls = silentUrl ? await knock(silentUrl, child) : await readAddresses(child.stdout, addresses);
+  const urls = silentUrl ? await pollUntilUp(silentUrl, child) : await readAddresses(child.stdout, addresses);
   clearTimeout(deadline);
   if (urls.length < addresses) {
     child.kill("SIGKILL");
-    throw new Error(`${command.join(" ")} did not start: ${(await complaints).trim()}`);
+    throw new Error(`${command.join(" ")} did not start: ${(await errors).trim()}`);
   }
   return {
     pid: child.pid,
     urls,
     startMs: performance.now() - startedAt,
-    stop: () => endChild(child),
+    stop: () => stopChild(child),
   };
 }
 
-/** Runs a program to its end and gives back what it printed. */
+/** Runs a program to its end and returns its output. */
 export async function runProgram(command: readonly string[], core: number | undefined): Promise<string> {
-  const child = Bun.spawn([...WITH_PARENT, ...pinTo(core), ...command], { stdout: "pipe", stderr: "pipe" });
+  const child = Bun.spawn([...DIE_WITH_PARENT, ...pinTo(core), ...command], {
+    stdout: "pipe",
+    stderr: "pipe",
+  });
   running.add(child);
-  const [said, complaints, code] = await Promise.all([
+  const [output, errors, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
     child.exited,
   ]);
   running.delete(child);
-  if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}: ${complaints.trim()}`);
-  return said;
+  if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}: ${errors.trim()}`);
+  return output;
 }
 
 /** Resident memory, in megabytes. */
@@ -84,14 +87,14 @@ export function readResidentMb(pid: number): number {
   }
 }
 
-/** Linux counts processor time in hundredths of a second, whatever the kernel's own clock. */
+/** Linux reports CPU time in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 
-/** The processor time that all threads of a process have used so far, in microseconds. */
+/** The CPU time that all threads of a process have used so far, in microseconds. */
 export function readCpuMicros(pid: number): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The second field is a name in brackets, which may hold anything.
+    // The second field is a name in brackets, which may contain spaces and brackets.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND;
   } catch {
@@ -102,20 +105,20 @@ export function readCpuMicros(pid: number): number {
 async function readAddresses(stream: ReadableStream<Uint8Array>, wanted: number): Promise<string[]> {
   const decoder = new TextDecoder();
   const reader = stream.getReader();
-  let said = "";
+  let output = "";
   for (;;) {
     const { done, value } = await reader.read();
-    if (value) said += decoder.decode(value, { stream: true });
-    const urls = said.slice(0, said.lastIndexOf("\n") + 1).match(LISTENING) ?? [];
+    if (value) output += decoder.decode(value, { stream: true });
+    const urls = output.slice(0, output.lastIndexOf("\n") + 1).match(LISTENING) ?? [];
     if (done || urls.length >= wanted) {
-      // What it says later is of no interest, but must not fill the pipe.
+      // Later output is not needed, but must not fill the pipe.
       if (!done) void drain(reader);
       return urls;
     }
   }
 }
 
-async function knock(url: string, child: Bun.Subprocess): Promise<string[]> {
+async function pollUntilUp(url: string, child: Bun.Subprocess): Promise<string[]> {
   while (child.exitCode === null && child.signalCode === null) {
     const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
     if (answer) return [url];
@@ -128,9 +131,9 @@ async function drain(reader: { read(): Promise<{ done: boolean }> }): Promise<vo
   while (!(await reader.read()).done);
 }
 
-async function endChild(child: Bun.Subprocess): Promise<void> {
+async function stopChild(child: Bun.Subprocess): Promise<void> {
   child.kill("SIGTERM");
-  const deadline = setTimeout(() => child.kill("SIGKILL"), END_DEADLINE_MS);
+  const deadline = setTimeout(() => child.kill("SIGKILL"), STOP_DEADLINE_MS);
   await child.exited;
   clearTimeout(deadline);
 }

@@ -1,19 +1,19 @@
-// A fair load of refusals: keys that are over their limit when the round begins, and stay below the spam block until it ends.
+// Load that is only refused: keys that are over their limit when the round begins, and below the spam block until it ends.
 import { ERRORS } from "../src/core/errors.ts";
 import { LIMIT_PER_WINDOW } from "../src/core/rate-limit.ts";
 import { type Load, type Measured, measureLoad, putLoad } from "./load.ts";
 import type { Cores } from "./machine.ts";
-import { ask } from "./same-answers.ts";
+import { call } from "./same-answers.ts";
 import { CONNECTIONS, READ_KEYS, REFUSAL_KEYS, type Settings } from "./settings.ts";
 import type { Stage } from "./stage.ts";
 
-/** Of the 400 that a key may exceed its limit by before Gatehouse blocks it, the part that a round should use. */
-const EXCESS_USED = 200;
+/** Gatehouse blocks a key at an excess of 400; a round should use only this part of it. */
+const EXCESS_WANTED = 200;
 const USE_UP_SECONDS_MAX = 30;
-/** A machine that suddenly becomes faster brings keys to the block; then the round is done again with fresh ones. */
+/** When the machine becomes faster, keys may reach the block; then the round is repeated with other keys. */
 const REPEATS_MAX = 3;
-/** Fresh ones, because the others may still be in their minute. The last key of all was used up when the answers were compared. */
-const KEYS_AT_A_TIME = Math.floor((REFUSAL_KEYS - 1) / (1 + REPEATS_MAX));
+/** Every repeat uses other keys, because the window of the others may not be over. The comparison of answers has used the last key. */
+const KEYS_PER_ROUND = Math.floor((REFUSAL_KEYS - 1) / (1 + REPEATS_MAX));
 
 export class RefusalLoad {
   readonly #url: string;
@@ -43,19 +43,19 @@ export class RefusalLoad {
     return this.measure();
   }
 
-  /** As many keys as keep each between its limit and the block while they are used up and measured. */
+  /** So many keys that each stays between its limit and the block until the round ends. */
   async #chooseKeys(): Promise<Omit<Load, "seconds">> {
     const base = { url: this.#url, connections: CONNECTIONS, tokensPath: this.#stage.tokensPath };
     if (this.#fastest === 0) {
       const reads = { ...base, first: 0, count: READ_KEYS, seconds: 1 };
       this.#fastest = (await putLoad(reads, this.#cores.load)).perSecond;
     }
-    const wanted = Math.ceil((this.#fastest * (this.#roundSeconds + 2)) / EXCESS_USED);
-    const first = READ_KEYS + KEYS_AT_A_TIME * this.#repeats;
-    return { ...base, first, count: Math.min(KEYS_AT_A_TIME, wanted) };
+    const wanted = Math.ceil((this.#fastest * (this.#roundSeconds + 2)) / EXCESS_WANTED);
+    const first = READ_KEYS + KEYS_PER_ROUND * this.#repeats;
+    return { ...base, first, count: Math.min(KEYS_PER_ROUND, wanted) };
   }
 
-  /** Second by second, until every key has had its 120; each time the last turn of the keys may be cut short. */
+  /** Loads for a second at a time until every key has sent 120 requests. Each second may end in the middle of a turn. */
   async #exhaust(load: Omit<Load, "seconds">): Promise<void> {
     let sent = 0;
     for (let second = 1; second <= USE_UP_SECONDS_MAX; second++) {
@@ -66,7 +66,7 @@ export class RefusalLoad {
   }
 
   async #isBlocked({ url, first }: Omit<Load, "seconds">): Promise<boolean> {
-    const { body } = await ask(url, this.#stage.tokens[first] ?? "");
+    const { body } = await call(url, this.#stage.tokens[first] ?? "");
     return JSON.parse(new TextDecoder().decode(body)).code === ERRORS.spamBlocked.code;
   }
 }

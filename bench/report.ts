@@ -1,4 +1,4 @@
-// Turns results into the generated part of docs/benchmarks.md: tables for people, and the charts beside it.
+// Turns results into the generated part of docs/benchmarks.md: tables and charts.
 import { CASES } from "./cases.ts";
 import { type BarGroup, drawBars, drawLine } from "./charts.ts";
 import { type ClientsRow, FRESH_MS } from "./clients.ts";
@@ -70,14 +70,14 @@ function describePaths(paths: PathResults, charts: Map<string, string>): string 
   const { rows, contenders, leftOut, bodyBytes } = paths;
   const present = contenders.map(({ contender }) => contender);
   const cell = (contenderId: string, caseId: string) =>
-    rows.find((row) => row.contenderId === contenderId && row.asked.id === caseId);
+    rows.find((row) => row.contenderId === contenderId && row.benchCase.id === caseId);
   const grid = (format: (row: NonNullable<ReturnType<typeof cell>>) => string) =>
     table(
       ["", ...CASES.map(({ title }) => title)],
       present.map(({ id, name }) => [
         name,
-        ...CASES.map((asked) => {
-          const row = cell(id, asked.id);
+        ...CASES.map((benchCase) => {
+          const row = cell(id, benchCase.id);
           return row ? format(row) : "";
         }),
       ]),
@@ -138,7 +138,7 @@ function describePaths(paths: PathResults, charts: Map<string, string>): string 
       ["", "idle", "after the load"],
       contenders.map(({ contender, idleMb, loadedMb }) => [
         contender.name,
-        contender.judgesNobody ? `${idleMb.toFixed(0)} (no keys)` : idleMb.toFixed(0),
+        contender.checksNoKeys ? `${idleMb.toFixed(0)} (no keys)` : idleMb.toFixed(0),
         loadedMb.toFixed(0),
       ]),
     ),
@@ -179,23 +179,23 @@ function describeGrowth({ keys, servers }: GrowthResults, charts: Map<string, st
   return [
     "## Growth",
     "Gatehouse (SQLite) alone. All keys take turns unless the row says otherwise; the clock is hurried, so that one key can be " +
-      "asked with as fast as many.",
+      "benchCase with as fast as many.",
     rows(keys),
-    ...describeKeyWeight(keys),
+    ...describeKeyMemory(keys),
     `The same with servers, each with a reading of its own, and ${READ_KEYS.toLocaleString("en")} keys:`,
     rows(servers),
     image("growth.svg", "Throughput as keys and servers grow"),
   ].join("\n\n");
 }
 
-function describeKeyWeight(keys: readonly GrowthRow[]): string[] {
+function describeKeyMemory(keys: readonly GrowthRow[]): string[] {
   const [, second, third] = keys;
   if (!second || !third) return [];
-  const weigh = (what: "idleMb" | "loadedMb") =>
+  const bytesPerKey = (what: "idleMb" | "loadedMb") =>
     whole(((third[what] - second[what]) * 1e6) / (third.size - second.size));
   return [
-    `Beyond the first ${second.size.toLocaleString("en")}, a key takes ${weigh("idleMb")} bytes of memory after the start, and ` +
-      `${weigh("loadedMb")} once all are in use.`,
+    `Beyond the first ${second.size.toLocaleString("en")}, a key takes ${bytesPerKey("idleMb")} bytes of memory after the start, and ` +
+      `${bytesPerKey("loadedMb")} once all are in use.`,
   ];
 }
 
@@ -248,7 +248,7 @@ function describeCommands({ rows, diskPerSecond }: CommandResults, charts: Map<s
   ].join("\n\n");
 }
 
-/** Padded, so that it can be read in a terminal too. */
+/** A Markdown table, padded so that it is readable in a terminal too. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((name, i) => Math.max(name.length, 3, ...rows.map((row) => (row[i] ?? "").length)));
   const line = (cells: readonly string[]) =>

@@ -1,4 +1,4 @@
-// Who is compared, in the order of the tables. Gatehouse comes first, because the floor sends what Gatehouse has answered.
+// The contenders, in the order of the tables. Gatehouse comes first, because the floor sends the answers of Gatehouse.
 import type { Contender } from "./contenders/contender.ts";
 import { floor, reader } from "./contenders/floor.ts";
 import { fastify, hono } from "./contenders/frameworks.ts";

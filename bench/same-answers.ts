@@ -1,4 +1,4 @@
-// Before anybody is measured: does it answer the same, to the byte, with the same headers, and refuse where it is due?
+// Checks before the measurement that every contender gives the same answers: status, headers, and every byte of the body.
 import { LIMIT_PER_WINDOW } from "../src/core/rate-limit.ts";
 import { CASES, type Case, READ_PATH } from "./cases.ts";
 import type { Contender, Running } from "./contenders/contender.ts";
@@ -10,7 +10,7 @@ export type Answer = {
   readonly body: Uint8Array;
 };
 
-/** What a web server adds by itself, and nobody can take away everywhere. */
+/** Headers that web servers add by themselves. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   "date",
   "server",
@@ -19,23 +19,23 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   "content-length",
   "transfer-encoding",
 ]);
-/** Headers that must be there, with a value of each one's own. */
+/** Headers that must be present, whatever their value is. */
 const VARYING: ReadonlySet<string> = new Set(["age", "etag", "retry-after", "x-ratelimit-reset"]);
 
-/** The answer to every case. Uses up the token that is given for refusals. */
+/** The answer to every case. Puts the `used up` token over its limit. */
 export async function collectAnswers(
   urlOf: Running["urlOf"],
   tokens: Readonly<Record<Case["tokens"], string>>,
 ): Promise<Answer[]> {
   const answers: Answer[] = [];
-  for (const asked of CASES) {
-    const url = urlOf(asked);
-    const token = tokens[asked.tokens];
-    if (asked.tokens === "used up") await exhaust(url, token);
-    // The first answer is a cache miss; the second is the one that counts.
-    const first = await ask(url, token);
-    const etag = asked.hasEtag ? first.headers.etag : undefined;
-    answers.push(asked.tokens === "used up" ? first : await ask(url, token, etag));
+  for (const benchCase of CASES) {
+    const url = urlOf(benchCase);
+    const token = tokens[benchCase.tokens];
+    if (benchCase.tokens === "used up") await exhaust(url, token);
+    // The first answer is a cache miss; the second one is compared.
+    const first = await call(url, token);
+    const etag = benchCase.hasEtag ? first.headers.etag : undefined;
+    answers.push(benchCase.tokens === "used up" ? first : await call(url, token, etag));
   }
   return answers;
 }
@@ -50,24 +50,24 @@ export function compareAnswers(
   theirs: readonly Answer[],
   ours: readonly Answer[],
 ): void {
-  for (const [index, asked] of CASES.entries()) {
+  for (const [index, benchCase] of CASES.entries()) {
     const [their, our] = [theirs[index], ours[index]];
-    if (!their || !our) throw new Error(`no answer for ${asked.id}`);
-    const difference = findDifference(asked, their, our);
-    if (difference) throw new Error(`${contender.name}, ${asked.title}: ${difference}`);
+    if (!their || !our) throw new Error(`no answer for ${benchCase.id}`);
+    const difference = findDifference(benchCase, their, our);
+    if (difference) throw new Error(`${contender.name}, ${benchCase.title}: ${difference}`);
   }
 }
 
-function findDifference(asked: Case, theirs: Answer, ours: Answer): string | undefined {
-  if (theirs.status !== asked.status || ours.status !== asked.status)
-    return `status ${theirs.status}, Gatehouse ${ours.status}, due ${asked.status}`;
+function findDifference(benchCase: Case, theirs: Answer, ours: Answer): string | undefined {
+  if (theirs.status !== benchCase.status || ours.status !== benchCase.status)
+    return `status ${theirs.status}, Gatehouse ${ours.status}, expected ${benchCase.status}`;
   if (plainBody(theirs) !== plainBody(ours))
     return `body\n  ${plainBody(theirs).slice(0, 300)}\nis not\n  ${plainBody(ours).slice(0, 300)}`;
-  const [their, our] = [plainHeaders(asked, theirs), plainHeaders(asked, ours)];
+  const [their, our] = [plainHeaders(benchCase, theirs), plainHeaders(benchCase, ours)];
   return their === our ? undefined : `headers\n${their}\nare not\n${our}`;
 }
 
-/** Without the times that pass between two answers. */
+/** The body without times, which differ between two answers. */
 function plainBody({ body }: Answer): string {
   return new TextDecoder().decode(body).replace(/"(retry_after|reset_at)":\d+/g, '"$1":0');
 }
@@ -75,7 +75,7 @@ function plainBody({ body }: Answer): string {
 function plainHeaders({ status }: Case, { headers }: Answer): string {
   return (
     Object.entries(headers)
-      // nginx leaves the type out where there is no body.
+      // nginx sends no Content-Type without a body.
       .filter(([name]) => !OWN_HEADERS.has(name) && !(status === 304 && name === "content-type"))
       .map(([name, value]) => `  ${name}: ${VARYING.has(name) ? "…" : value}`)
       .sort()
@@ -83,17 +83,17 @@ function plainHeaders({ status }: Case, { headers }: Answer): string {
   );
 }
 
-/** Every request up to the limit must be let in, and be told how many are left. */
+/** Every request up to the limit must be admitted, and its answer must say how many are left. */
 async function exhaust(url: string, token: string): Promise<void> {
   for (let used = 1; used <= LIMIT_PER_WINDOW; used++) {
-    const { status, headers } = await ask(url, token);
+    const { status, headers } = await call(url, token);
     const left = Number(headers["x-ratelimit-remaining"]);
     if (status !== 200 || left !== LIMIT_PER_WINDOW - used)
       throw new Error(`${url}${READ_PATH}: request ${used} got ${status} with ${left} left`);
   }
 }
 
-export async function ask(url: string, token: string, etag?: string): Promise<Answer> {
+export async function call(url: string, token: string, etag?: string): Promise<Answer> {
   const headers = {
     Authorization: `Bearer ${token}`,
     "Accept-Encoding": "identity",
@@ -107,7 +107,7 @@ export async function ask(url: string, token: string, etag?: string): Promise<An
   };
 }
 
-/** For the floor: without what its runtime adds anyway. */
+/** The answers for the floor, without the headers that its runtime adds. */
 export function toFloorFile(answers: readonly Answer[]): string {
   return JSON.stringify(
     answers.map(({ status, headers, body }) => ({

@@ -1,4 +1,4 @@
-// How long and how often everything is measured: the whole run, or `--quick` for a look that proves little.
+// How long and how often everything is measured: in a full run, or in a `--quick` one, which proves little.
 
 export type Settings = {
   readonly isQuick: boolean;
@@ -8,7 +8,7 @@ export type Settings = {
   readonly parts: ReadonlySet<Part>;
   readonly rounds: number;
   readonly roundSeconds: number;
-  /** Of load that is not measured, after a start. */
+  /** Load after a start that is not measured. */
   readonly startSeconds: number;
   /** The same before each case. */
   readonly warmSeconds: number;
@@ -18,7 +18,7 @@ export type Settings = {
   readonly clientCounts: readonly number[];
   readonly clientSeconds: number;
   readonly starts: number;
-  /** So many by one caller, and so many by each larger number of callers. */
+  /** Commands that one caller sends, and that each larger number of callers sends together. */
   readonly commandsAlone: number;
   readonly commandsTogether: number;
 };
@@ -28,9 +28,9 @@ export type Part = (typeof PARTS)[number];
 
 /** How many connections the load keeps busy at a time. */
 export const CONNECTIONS = 64;
-/** Keys that take turns in the measured reads; with 120 a minute each, enough for 40,000 requests a second without end. */
+/** Keys that take turns in the measured reads: at 120 a minute each, enough for 40,000 requests a second. */
 export const READ_KEYS = 20_000;
-/** Keys that are used up by the measurement of refusals: a fourth of them, unless it must be repeated. */
+/** Keys for the measurement of refusals. It uses a fourth of them, and another fourth for every repeat. */
 export const REFUSAL_KEYS = 15_000;
 export const INVALID_TOKENS = 5_000;
 
@@ -78,7 +78,7 @@ export function parseSettings(args: readonly string[]): Settings {
     else if (arg === "--only") parts = parseParts(rest.shift() ?? "");
     else throw new Error(`unknown argument ${arg}\n${USAGE}`);
   }
-  // A document with some parts only would have lost the others.
+  // Writing a document with some of the parts would delete the others.
   return {
     ...(isQuick ? QUICK : FULL),
     isQuick,

@@ -1,4 +1,5 @@
-// What all contenders share: a frozen town of forty players, its parts as text, and tokens; in a folder that is deleted afterwards.
+// What all contenders share: a simulated server with forty players whose time stands still, its sections as text, and tokens.
+// The folder is deleted afterwards.
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,16 +19,16 @@ const SEARCH_MINUTES = 24 * 60;
 export type Stage = {
   readonly folder: string;
   readonly simulator: Simulator;
-  /** Those that read, then those that are put over their limit. */
+  /** First the tokens for reads, then those that are put over their limit. */
   readonly tokens: readonly string[];
   readonly tokensPath: string;
   readonly invalidPath: string;
-  /** A fresh folder inside the stage's. */
+  /** Creates a new folder inside the stage's folder. */
   makeFolder(name: string): string;
   close(): Promise<void>;
 };
 
-export async function setStage(): Promise<Stage> {
+export async function openStage(): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), "gatehouse-bench-"));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   process.on("exit", remove);
@@ -40,13 +41,13 @@ export async function setStage(): Promise<Stage> {
     commandIntervalMs: 0,
     clock: () => now,
   });
-  // Time stands still from the minute in which the town is full.
+  // Time stands still from the minute in which the server is full.
   let parts = await readParts(simulator.url);
   for (let minute = 0; countPlayers(parts) < PLAYERS && minute < SEARCH_MINUTES; minute++) {
     now += 60_000;
     parts = await readParts(simulator.url);
   }
-  if (countPlayers(parts) !== PLAYERS) throw new Error(`the town never had ${PLAYERS} players`);
+  if (countPlayers(parts) !== PLAYERS) throw new Error(`the simulated server never had ${PLAYERS} players`);
 
   const tokens = Array.from({ length: READ_KEYS + REFUSAL_KEYS }, () => mintToken(randomBytes));
   const invalid = Array.from({ length: INVALID_TOKENS }, () => mintToken(randomBytes));
@@ -92,7 +93,7 @@ function countPlayers(parts: ServerParts): number {
   return JSON.parse(parts.sections[SECTIONS.indexOf("Players")] ?? "[]").length;
 }
 
-/** The upstream key of the bench's n-th server: each is a town of its own. */
+/** The upstream key of the n-th server; each key is a simulated server of its own. */
 export function serverKeyOf(index: number): string {
   return `bench-Town${index}`;
 }

@@ -1,4 +1,4 @@
-// The few numbers that summarise many.
+// Summaries of many numbers.
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -7,7 +7,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** How far apart the rounds lie: largest over smallest. */
+/** The largest value divided by the smallest. */
 export function spread(values: readonly number[]): number {
   return Math.max(...values) / Math.min(...values);
 }

@@ -1,4 +1,4 @@
--- Sends the tokens of a file in turn, one to a request, and prints the result as one line of JSON.
+-- Sends requests with the tokens of a file in turn, and prints the result as one line of JSON.
 -- Arguments: file, first token (from 0), number of tokens, how many of these to skip at first, If-None-Match or "-"
 local requests, sent = {}, 0
 

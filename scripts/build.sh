@@ -1,5 +1,5 @@
 #!/bin/sh
-# npm run build: installs what the build needs, then makes the binaries. Arguments go to build.ts.
+# npm run build: installs what the build needs, then makes the binaries. Passes its arguments to build.ts.
 set -eu
 here=$(pwd)
 cd "$(dirname "$0")/.."

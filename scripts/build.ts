@@ -1,5 +1,5 @@
-// npm run build: makes single-file binaries, which behave exactly like ./gatehouse. Without arguments, one for every
-// platform; with --target only those named, "host" being this machine.
+// npm run build: makes single-file binaries, which behave exactly like ./gatehouse. Without arguments it makes one for every
+// platform; --target selects platforms, and "host" is this machine.
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
@@ -31,7 +31,7 @@ const TARGETS: readonly Target[] = [
 
 const USAGE = `usage: npm run build -- [--target <name>]... [--outdir <folder>]
   targets: ${TARGETS.map(({ name }) => name).join(", ")}, and host for this machine
-  without a target, all of them are made`;
+  without --target it makes all of them`;
 
 function target(
   name: string,
@@ -77,7 +77,7 @@ const embedFiles: Bun.BunPlugin = {
   },
 };
 
-/** The path of the finished binary, which appears whole or not at all. */
+/** Returns the path of the binary, which appears only when it is complete. */
 async function build(each: Target, outdir: string): Promise<string> {
   const suffix = each.platform === "win32" ? ".exe" : "";
   const runtime = isThisMachine(each)
@@ -94,7 +94,7 @@ async function build(each: Target, outdir: string): Promise<string> {
         target: each.bunTarget,
         executablePath: runtime,
         outfile: draft,
-        // As in ./gatehouse: our own reader knows .env, and headers may have 64 KiB.
+        // As in ./gatehouse: our own code reads .env, and headers may have 64 KiB.
         autoloadDotenv: false,
         autoloadBunfig: false,
         execArgv: ["--max-http-header-size=65536"],
@@ -110,7 +110,7 @@ async function build(each: Target, outdir: string): Promise<string> {
 
 function giveShortName(file: string, outdir: string): void {
   const short = join(outdir, process.platform === "win32" ? "gatehouse.exe" : "gatehouse");
-  // A binary that is running can be removed, but not written to.
+  // A running binary can be removed, but not overwritten.
   rmSync(short, { force: true });
   copyFileSync(file, short);
 }
@@ -124,12 +124,12 @@ async function hashFile(file: string): Promise<string> {
 async function main(): Promise<number> {
   let targets: readonly Target[];
   let outdir: string;
-  let isForAll: boolean;
+  let buildsAll: boolean;
   try {
     const { values } = parseArgs({
       options: { target: { type: "string", multiple: true }, outdir: { type: "string" } },
     });
-    isForAll = values.target === undefined;
+    buildsAll = values.target === undefined;
     targets = parseTargets(values.target ?? []);
     outdir = values.outdir === undefined ? DIST : resolve(values.outdir);
   } catch (error) {
@@ -170,8 +170,8 @@ async function main(): Promise<number> {
     }
   }
   writeFileSync(join(outdir, "SHA256SUMS"), sums.map((line) => `${line}\n`).join(""));
-  // Asked for everything, we make what can be had here; asked for something, we make it or fail.
-  return failures === 0 || (isForAll && sums.length > 0) ? 0 : 1;
+  // Without --target it is enough to make what is possible here; a target that was named must not fail.
+  return failures === 0 || (buildsAll && sums.length > 0) ? 0 : 1;
 }
 
 process.exit(await main());

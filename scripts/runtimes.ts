@@ -10,7 +10,7 @@ const CACHE = join(ROOT, "node_modules/.cache/gatehouse-runtimes");
 
 type LockedPackage = { readonly version: string; readonly integrity?: string };
 
-/** The path of the runtime in the npm package `name`. Throws with a sentence when it cannot be had. */
+/** The path of the runtime in the npm package `name`. Throws with a sentence when it cannot be downloaded. */
 export async function obtainRuntime(name: string, executable: string): Promise<string> {
   const packages: Readonly<Record<string, LockedPackage>> = lock.packages;
   const { version = "", integrity } = packages[`node_modules/${name}`] ?? {};

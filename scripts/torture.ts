@@ -1,5 +1,5 @@
-// npm run torture -- --cycles N: kills the service N times while commands are on their way, and says whether any promise
-// was broken. Exit code 1 if one was.
+// npm run torture -- --cycles N: kills the service N times while it delivers commands, and reports every broken guarantee.
+// The exit code is 1 if there is one.
 import { parseArgs } from "node:util";
 import { cleanUp } from "../test/process/run-gatehouse.ts";
 import { runTorture } from "../test/process/torture.ts";
@@ -20,13 +20,13 @@ function parseCount(name: string, text: string): number {
 }
 
 function showProgress({ cycle, accepted }: { cycle: number; accepted: number }): void {
-  const told = `${cycle} of ${cycles} kills, ${accepted} commands accepted`;
+  const text = `${cycle} of ${cycles} kills, ${accepted} commands accepted`;
   if (process.stdout.isTTY) {
     const done = Math.round((cycle / cycles) * BAR_WIDTH);
-    process.stdout.write(`\r[${"#".repeat(done)}${".".repeat(BAR_WIDTH - done)}] ${told}`);
+    process.stdout.write(`\r[${"#".repeat(done)}${".".repeat(BAR_WIDTH - done)}] ${text}`);
     if (cycle === cycles) process.stdout.write("\n");
   } else if (cycle === cycles || cycle % Math.ceil(cycles / 10) === 0) {
-    console.log(told);
+    console.log(text);
   }
 }
 

@@ -10,7 +10,7 @@ import type { Clock } from "./core/ports/clock.ts";
 import type { Log } from "./core/ports/log.ts";
 import type { Store } from "./core/ports/store.ts";
 import { listen, type RequestHandler } from "./http/listen.ts";
-import { noteMasterKey } from "./secrets.ts";
+import { rememberMasterKey } from "./secrets.ts";
 import { reloadTlsOnChange } from "./tls-files.ts";
 
 const DRAIN_MS = 10_000;
@@ -63,7 +63,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     closers.add(() => listener.close(DRAIN_MS));
     const tlsReloader = config.tls && reloadTlsOnChange(config.tls, log, listener.replaceTls);
     if (tlsReloader) closers.add(async () => tlsReloader.stop());
-    const newMasterKey = await noteMasterKey(resources.store.settings, masterKey);
+    const newMasterKey = await rememberMasterKey(resources.store.settings, masterKey);
     // Starting leaves garbage behind, the more the more keys there are.
     Bun.gc(true);
     log.info({ url: listener.url, upstream: config.upstreamUrl ?? "simulator" }, "started");

@@ -1,4 +1,4 @@
-// The data folder and the secrets in it: files that only their owner can read, made on the first start.
+// The data folder and the secrets in it: files that only their owner can read, created on the first start.
 import { randomBytes } from "node:crypto";
 import {
   closeSync,
@@ -19,39 +19,41 @@ import { randomBase62 } from "./core/token.ts";
 const GENERATED_LENGTH = 43;
 const OWNER_ONLY = 0o600;
 
-export type DataFolder = {
-  readonly path: string;
-  readonly databasePath: string;
-  findSecret(name: string): string | undefined;
-  /** The secret of that name; `make` is asked only when there is none, and what it gives is kept for good. */
-  obtainSecret(name: string, make?: () => string): string;
-};
-
+/** Creates the folder if it does not exist. */
 export function openDataFolder(folder: string): DataFolder {
   const path = resolve(folder);
-  guard(path, () => mkdirSync(path, { recursive: true, mode: 0o700 }));
-
-  function findSecret(name: string): string | undefined {
-    const file = join(path, name);
-    return guard(file, () => (existsSync(file) ? readFileSync(file, "utf8").trim() || undefined : undefined));
-  }
-
-  return {
-    path,
-    databasePath: join(path, "gatehouse.db"),
-    findSecret,
-    obtainSecret(name, make = inventSecret) {
-      const kept = findSecret(name);
-      if (kept !== undefined) return kept;
-      const file = join(path, name);
-      guard(file, () => createFile(path, file, `${make()}\n`));
-      // Read back: of two that start at once, one file stays, and both use it.
-      return findSecret(name) ?? "";
-    },
-  };
+  refuseOnFailure(path, () => mkdirSync(path, { recursive: true, mode: 0o700 }));
+  return new DataFolder(path);
 }
 
-/** Whole and on disk, or not at all; a file that is there already is left as it is. */
+export class DataFolder {
+  readonly path: string;
+  readonly databasePath: string;
+
+  constructor(path: string) {
+    this.path = path;
+    this.databasePath = join(path, "gatehouse.db");
+  }
+
+  findSecret(name: string): string | undefined {
+    const file = join(this.path, name);
+    return refuseOnFailure(file, () => {
+      return existsSync(file) ? readFileSync(file, "utf8").trim() || undefined : undefined;
+    });
+  }
+
+  /** The stored secret of that name. If there is none, `generate` makes one, which is then stored. */
+  obtainSecret(name: string, generate = generateSecret): string {
+    const stored = this.findSecret(name);
+    if (stored !== undefined) return stored;
+    const file = join(this.path, name);
+    refuseOnFailure(file, () => createFile(this.path, file, `${generate()}\n`));
+    // Read again: another process may have created the file at the same time, and both must use the same secret.
+    return this.findSecret(name) ?? "";
+  }
+}
+
+/** Atomic and durable. An existing file is not changed. */
 function createFile(folder: string, file: string, content: string): void {
   const draft = `${file}.${process.pid}.new`;
   const descriptor = openSync(draft, "w", OWNER_ONLY);
@@ -65,8 +67,8 @@ function createFile(folder: string, file: string, content: string): void {
   try {
     linkSync(draft, file);
   } catch (error) {
-    const isThere = error instanceof Error && "code" in error && error.code === "EEXIST";
-    if (!isThere) throw error;
+    const exists = error instanceof Error && "code" in error && error.code === "EEXIST";
+    if (!exists) throw error;
   } finally {
     unlinkSync(draft);
   }
@@ -74,7 +76,7 @@ function createFile(folder: string, file: string, content: string): void {
 }
 
 function syncFolder(folder: string): void {
-  // Folders cannot be opened there, and need no such care.
+  // Windows cannot open folders, and does not need this.
   if (process.platform === "win32") return;
   const descriptor = openSync(folder, "r");
   try {
@@ -84,11 +86,11 @@ function syncFolder(folder: string): void {
   }
 }
 
-function inventSecret(): string {
+function generateSecret(): string {
   return randomBase62(GENERATED_LENGTH, randomBytes);
 }
 
-function guard<T>(path: string, act: () => T): T {
+function refuseOnFailure<T>(path: string, act: () => T): T {
   try {
     return act();
   } catch (error) {

@@ -1,4 +1,4 @@
-// The demonstration: without a configured game API the simulator is the upstream, and there is a server and a key to try.
+// Demo mode: without a configured game API the simulator is the upstream, and there is a server and a key to try.
 import { randomBytes } from "node:crypto";
 import { DEFAULT_RIGHTS } from "./core/api-key.ts";
 import type { Store } from "./core/ports/store.ts";
@@ -8,37 +8,36 @@ import type { DataFolder } from "./data-folder.ts";
 const SERVER_NAME = "Demo";
 const SERVER_KEY = "demo-Town";
 
-/** Loaded only when needed: with a real game API the simulator costs nothing. */
+/** The simulator is loaded here, so that it costs nothing with a real game API. */
 export async function startDemoUpstream(): Promise<{ url: string; stop(): Promise<void> }> {
   const { startSimulator } = await import("./simulator/simulator.ts");
-  // Nobody is protected by a limit on ourselves; a demonstration should not stutter.
+  // There is no real game API to protect, and a limit would only delay the answers.
   return startSimulator({ readLimit: 0 });
 }
 
 /**
- * The first start makes a server and a key; later ones find the key in the data folder. A setting tells a start that
- * was killed half-way, which is made up for, from a key that somebody has revoked, which stays revoked.
+ * The first start creates a server and a key; later starts find the key in the data folder. The setting `demo` is saved
+ * last: without it the first start was interrupted and is completed, with it a revoked key stays revoked.
  */
 export async function obtainDemoToken(
   store: Store,
   folder: DataFolder,
   now: number,
 ): Promise<string | undefined> {
-  const kept = folder.findSecret("demo.key");
+  const stored = folder.findSecret("demo.key");
   if ((await store.settings.find("demo")) === "made") {
-    const key = kept === undefined ? undefined : store.keys.find(hashToken(kept), now);
-    return key && kept;
+    const key = stored === undefined ? undefined : store.keys.find(hashToken(stored), now);
+    return key && stored;
   }
   const { items } = await store.servers.list({ limit: 1 });
-  // Servers without a demonstration key are an operator's own.
-  if (items.length > 0 && kept === undefined) return undefined;
+  // Without a demo key, the servers belong to the operator.
+  if (items.length > 0 && stored === undefined) return undefined;
   const token = folder.obtainSecret("demo.key", () => mintToken(randomBytes));
-  const half = items.find(({ name }) => name === SERVER_NAME);
+  const existing = items.find(({ name }) => name === SERVER_NAME);
   const draft = { name: SERVER_NAME, community: null, serverKey: SERVER_KEY };
-  const { serverId } = half ?? (await store.servers.create(draft, now));
+  const { serverId } = existing ?? (await store.servers.create(draft, now));
   const tokenHash = hashToken(token);
-  const isThere = store.keys.find(tokenHash, now);
-  if (!isThere)
+  if (!store.keys.find(tokenHash, now))
     await store.keys.create({ ...DEFAULT_RIGHTS, serverId, label: "demo", expiresAt: null, tokenHash }, now);
   await store.settings.save("demo", "made");
   return token;

@@ -1,4 +1,4 @@
-// The secrets an instance starts with: found in its folder or made up, and the same on every instance of a store.
+// The secrets of an instance: read from its data folder or generated, and the same on every instance of a store.
 import { findMasterKeyProblem } from "./config.ts";
 import { StartRefused } from "./core/errors.ts";
 import type { SettingStore } from "./core/ports/settings.ts";
@@ -11,11 +11,11 @@ export function obtainMasterKey(folder: DataFolder): string {
   const problem = findMasterKeyProblem(masterKey);
   if (problem === undefined) return masterKey;
   throw new StartRefused(
-    `what is in master.key in ${folder.path} ${problem} — correct it, or delete the file and have one made`,
+    `the content of master.key in ${folder.path} ${problem} — correct it, or delete the file to have one generated`,
   );
 }
 
-/** Making up a new secret for a database that has one would only hide that the old one is lost. */
+/** Never generates a secret for a database that is already encrypted: it could not be read with a new one. */
 export function obtainStoreSecret(folder: DataFolder): string {
   const isLost = folder.findSecret("secret.key") === undefined && isSealedDatabase(folder.databasePath);
   if (!isLost) return folder.obtainSecret("secret.key");
@@ -25,20 +25,26 @@ export function obtainStoreSecret(folder: DataFolder): string {
   );
 }
 
-/** The key, if the store has not seen it before. Noted last: a made-up key is shown by the first start that succeeds. */
-export async function noteMasterKey(settings: SettingStore, masterKey: string): Promise<string | undefined> {
+/**
+ * Stores the hash of the key, and returns the key if it is new. Called at the end of a start, so that the first start that
+ * succeeds shows a generated key.
+ */
+export async function rememberMasterKey(
+  settings: SettingStore,
+  masterKey: string,
+): Promise<string | undefined> {
   const hash = hashToken(masterKey);
   if ((await settings.find("master-key-hash")) === hash) return undefined;
   await settings.save("master-key-hash", hash);
   return masterKey;
 }
 
-/** Instances that each make up a master key would each have their own; the first one's counts. */
-export async function agreeOnMasterKey(settings: SettingStore, masterKey: string): Promise<void> {
+/** Refuses to start when another instance has another master key: the key of the first instance is the valid one. */
+export async function checkSharedMasterKey(settings: SettingStore, masterKey: string): Promise<void> {
   const hash = hashToken(masterKey);
-  const noted = await settings.find("master-key-hash");
-  const kept = noted ?? (await settings.saveIfAbsent("first-master-key-hash", hash));
-  if (kept === hash) return;
+  const current = await settings.find("master-key-hash");
+  const expected = current ?? (await settings.saveIfAbsent("first-master-key-hash", hash));
+  if (expected === hash) return;
   throw new StartRefused(
     "another instance on this Redis has another master key — set GATEHOUSE_MASTER_KEY to the same on all of them",
   );

@@ -29,8 +29,21 @@ const OUTSIDE_WORLD =
 
 /** The files of core whose values run in a browser; of the others, the dashboard may import types. */
 const BROWSER_SAFE: ReadonlySet<string> = new Set(
-  ["command", "errors", "rate-limit", "sections", "upstream-codes"].map((name) => `core/${name}.ts`),
+  [
+    "api-key",
+    "command",
+    "errors",
+    "game-server",
+    "key-state",
+    "page-size",
+    "rate-limit",
+    "sections",
+    "upstream-codes",
+  ].map((name) => `core/${name}.ts`),
 );
+
+/** Imports that are still there when the types are gone. */
+const VALUE_IMPORT = /^import (?!type\b)[^;]*?from "([^"]+)";/gm;
 
 const IMPORT = /\b(?:from|import)\s*\(?\s*"([^"\s]+)"/g;
 
@@ -54,6 +67,12 @@ function findWrongImports(file: string, text: string): string[] {
     if (target !== room && !allowed.includes(target) && !isOutside) wrong.push(from);
   }
   return wrong;
+}
+
+/** The files of src that a file imports values from. */
+function listValueImports(file: string): string[] {
+  const names = Array.from(readFileSync(file, "utf8").matchAll(VALUE_IMPORT), ([, from = ""]) => from);
+  return names.filter((from) => from.startsWith(".")).map((from) => relative(SRC, join(dirname(file), from)));
 }
 
 /** The files that lead back to themselves, each circle once, types included. */
@@ -122,10 +141,24 @@ describe("the rooms of src", () => {
     const wrong = files
       .filter((file) => roomOf(file) === "dashboard")
       .flatMap((file) => {
-        const imports = readFileSync(file, "utf8").matchAll(/^import (?!type\b)[^;]*?from "(\.[^"]+)";/gm);
-        const targets = Array.from(imports, ([, from = ""]) => relative(SRC, join(dirname(file), from)));
-        return targets.filter((target) => !target.startsWith("dashboard/") && !BROWSER_SAFE.has(target));
+        return listValueImports(file).filter((target) => {
+          return !target.startsWith("dashboard/") && !BROWSER_SAFE.has(target);
+        });
       });
+    expect(wrong).toEqual([]);
+  });
+
+  test("the wire types, and what runs in a browser, need nothing that only a server has", () => {
+    const shared = files.filter((file) => {
+      const name = relative(SRC, file);
+      return name.startsWith("core/wire/") || BROWSER_SAFE.has(name);
+    });
+    expect(shared.length).toBeGreaterThan(BROWSER_SAFE.size + 5);
+    const wrong = shared.flatMap((file) => {
+      return listValueImports(file).filter((target) => {
+        return !target.startsWith("core/wire/") && !BROWSER_SAFE.has(target);
+      });
+    });
     expect(wrong).toEqual([]);
   });
 

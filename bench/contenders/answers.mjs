@@ -1,4 +1,4 @@
-// What the contenders in JavaScript share, for Node and Bun alike: tokens, bodies by sections, and how answers look.
+// Shared by the JavaScript contenders on Node and Bun: tokens, bodies for each set of sections, headers and error bodies.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ export const OBSOLETE = JSON.stringify({
   message: "Endpoint устарел. Используйте более новую версию API.",
 });
 
-/** The known tokens, and the body for a query: put together once for each set of sections, as anybody would. */
+/** The known tokens, and the body for a query, which is built once for each set of sections. */
 export function readStage(folder) {
   const read = (name) => readFileSync(join(folder, "parts", name), "utf8");
   const base = read("base");

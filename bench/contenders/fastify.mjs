@@ -17,9 +17,9 @@ import {
 
 const stage = readStage(process.argv[2]);
 const app = fastify({ logger: false });
-// Texts are sent as bytes: to a text Fastify adds a charset, which the others do not send.
+// Bodies are sent as bytes, because Fastify adds a charset to text, which the others do not send.
 
-/** The plugin's own store, with room for every key; kept in sight because only it knows the count, which the body tells. */
+/** The plugin's own store, large enough for every key. The error handler needs it, because only the store knows the count. */
 class Counts extends LocalStore {
   constructor() {
     super(false, false, stage.tokenCount);

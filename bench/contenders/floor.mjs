@@ -1,6 +1,6 @@
-// The floor: bare Bun.serve that sends Gatehouse's own bytes and headers, with no check of anything. A port for each case.
-// With "reader" as its second argument it reads what every gateway must read, and sets the headers that differ from answer to
-// answer, but makes nothing of it: what the runtime's own requests, headers and responses cost before anybody's first thought.
+// The floor: bare Bun.serve that sends the recorded answers of Gatehouse and checks nothing. Each case has its own port.
+// With "reader" as the second argument it also reads what every gateway must read and sets the headers that differ between
+// answers. That is the cost of the runtime's requests, headers and responses alone.
 import { readFileSync } from "node:fs";
 
 const CHANGING = ["age", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after"];
@@ -26,9 +26,9 @@ function makeReader(status, headers, bytes) {
   const changing = headers.filter(([name]) => CHANGING.includes(name.toLowerCase()));
   const init = { status, headers: new Headers(headers.filter((header) => !changing.includes(header))) };
   return (request) => {
-    const { url, method, headers: asked } = request;
-    const [token, etag] = [asked.get("authorization"), asked.get("if-none-match")];
-    // Never so; but no compiler may leave the reading out.
+    const { url, method, headers: received } = request;
+    const [token, etag] = [received.get("authorization"), received.get("if-none-match")];
+    // Never true; it keeps the compiler from removing the reads.
     if (url === "" || method === "" || token === "" || etag === "")
       return new Response(null, { status: 400 });
     const response = new Response(bytes, init);

@@ -1,23 +1,26 @@
-// Starts the floor: bare Bun.serve, a port for each case, because it judges no request. And the same with a look at each.
+// Starts the floor: bare Bun.serve with a port for each case, because it does not look at requests. And its variant that reads them.
 import { join } from "node:path";
 import { CASES } from "../cases.ts";
 import { startProgram } from "../processes.ts";
 import type { Contender } from "./contender.ts";
 
-export const floor = bareContender("floor", "floor (bare Bun.serve)");
-export const reader = bareContender("reader", "floor that reads and sets headers");
+export const floor = createFloor("floor", "floor (bare Bun.serve)");
+export const reader = createFloor("reader", "floor that reads and sets headers");
 
-function bareContender(id: string, name: string): Contender {
+function createFloor(id: string, name: string): Contender {
   return {
     id,
     name,
-    judgesNobody: true,
+    checksNoKeys: true,
     findObstacle: () => undefined,
     async start(_stage, cores, answersPath) {
       const script = join(import.meta.dir, "floor.mjs");
       const command = [process.execPath, "--no-env-file", script, answersPath, id];
       const program = await startProgram({ command, core: cores.server, addresses: CASES.length });
-      return { ...program, urlOf: (asked) => (program.urls[CASES.indexOf(asked)] ?? "") + asked.path };
+      return {
+        ...program,
+        urlOf: (benchCase) => (program.urls[CASES.indexOf(benchCase)] ?? "") + benchCase.path,
+      };
     },
   };
 }

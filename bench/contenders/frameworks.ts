@@ -1,4 +1,4 @@
-// Starts the contenders that are built from a framework and its rate limiter: Hono on Bun, Fastify on Node.
+// Starts the contenders that use a framework and its rate limiter: Hono on Bun, Fastify on Node.
 import { join } from "node:path";
 import { startProgram } from "../processes.ts";
 import type { Contender } from "./contender.ts";

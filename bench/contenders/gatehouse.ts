@@ -1,4 +1,4 @@
-// Gatehouse itself, as `gatehouse serve` starts it, on either store; its one game server is frozen, so upstream is never asked.
+// Gatehouse itself, as `gatehouse serve` starts it, on either store. Its snapshot stays fresh, so that upstream is not called.
 import { resolve } from "node:path";
 import { startRedis } from "../../test/redis-server.ts";
 import { fillKeys, fillServers, openRedis, openSqlite } from "../fill-store.ts";
@@ -7,7 +7,7 @@ import { startProgram } from "../processes.ts";
 import { SECRET, type Stage } from "../stage.ts";
 import type { Contender } from "./contender.ts";
 
-/** What the `gatehouse` script becomes, without its look at whether the dashboard must be built. */
+/** The command of the `gatehouse` script, without its check whether the dashboard must be built. */
 export const GATEHOUSE = [
   process.execPath,
   "--no-env-file",
@@ -15,9 +15,9 @@ export const GATEHOUSE = [
   resolve(import.meta.dir, "../../src/main.ts"),
   "serve",
 ];
-export const FROZEN_MS = "1000000000000";
+export const FRESH_FOREVER_MS = "1000000000000";
 
-/** What it needs to run on a folder that was filled here. */
+/** The settings for a data folder that was filled here. */
 export function settingsOf(folder: string, upstreamUrl: string): Record<string, string> {
   return {
     GATEHOUSE_DATA_DIR: folder,
@@ -28,7 +28,7 @@ export function settingsOf(folder: string, upstreamUrl: string): Record<string, 
 }
 
 export function gatehouseEnv(stage: Stage, folder: string): Record<string, string> {
-  return { ...settingsOf(folder, stage.simulator.url), GATEHOUSE_FRESH_MS: FROZEN_MS };
+  return { ...settingsOf(folder, stage.simulator.url), GATEHOUSE_FRESH_MS: FRESH_FOREVER_MS };
 }
 
 export const gatehouseSqlite: Contender = {

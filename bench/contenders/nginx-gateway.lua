@@ -1,4 +1,4 @@
--- The gateway in nginx: bearer check, count in a shared dictionary, choice of sections, answers like Gatehouse's.
+-- The gateway in nginx: checks the token, counts in a shared dictionary, selects sections, and answers like Gatehouse.
 local gateway = {}
 
 local LIMIT, WINDOW_SECONDS = 120, 60
@@ -59,7 +59,7 @@ local function refuse(status, text)
   send(status, text)
 end
 
-local function tell_limit(remaining, reset_at)
+local function set_limit_headers(remaining, reset_at)
   local header = ngx.header
   header['X-RateLimit-Limit'] = LIMIT
   header['X-RateLimit-Remaining'] = remaining
@@ -79,7 +79,7 @@ function gateway.read_server()
   local reset_at = now + left
   if count > LIMIT then
     local seconds = math.max(1, math.ceil(left))
-    tell_limit(0, reset_at)
+    set_limit_headers(0, reset_at)
     ngx.header['Retry-After'] = seconds
     return refuse(429, LIMITED:format(seconds, LIMIT, count, count - LIMIT, reset_at * 1000))
   end
@@ -91,9 +91,9 @@ function gateway.read_server()
   header['ETag'] = body.etag
   header['X-Cache'] = 'hit'
   header['Age'] = ngx.time() - loaded_at
-  tell_limit(LIMIT - count, reset_at)
+  set_limit_headers(LIMIT - count, reset_at)
   if ngx.var.http_if_none_match == body.etag then
-    -- Not ngx.exit(304): that would take the ETag away.
+    -- Not ngx.exit(304): that would remove the ETag.
     ngx.status = 304
     ngx.send_headers()
     return

@@ -1,4 +1,4 @@
-// Starts nginx with the Lua module, from Debian's packages: installed, or unpacked in the folder that BENCH_NGINX_ROOT names.
+// Starts nginx with the Lua module from Debian's packages, installed or unpacked into the folder BENCH_NGINX_ROOT.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { startProgram } from "../processes.ts";
 import type { Contender } from "./contender.ts";
 
 const ROOT = process.env.BENCH_NGINX_ROOT ?? "";
-/** The Lua module needs the first. */
+/** The Lua module needs the first one. */
 const MODULES = ["ndk_http_module.so", "ngx_http_lua_module.so"].map(
   (file) => `${ROOT}/usr/lib/nginx/modules/${file}`,
 );
@@ -45,11 +45,11 @@ export const nginx: Contender = {
     const url = `http://127.0.0.1:${port}`;
     const command = ["nginx", "-p", folder, "-c", path];
     const program = await startProgram({ command, core: cores.server, env: ENV, silentUrl: url });
-    return { ...program, urlOf: (asked) => url + asked.path };
+    return { ...program, urlOf: (benchCase) => url + benchCase.path };
   },
 };
 
-/** The module may be there and yet not fit, for example with another LuaJIT than it was built for. */
+/** An installed module may fail to load, for example with another LuaJIT than it was built for. */
 function findLoadingFault(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), "gatehouse-bench-nginx-"));
   const path = join(folder, "nginx.conf");

@@ -1,14 +1,15 @@
-// The bot's three commands: what Discord is told about each, and what each does.
+// The bot's three commands: how Discord shows each, and what each does.
 import { escapeMarkdown, PermissionFlagsBits, SlashCommandBuilder } from "discord.js";
 
 const MESSAGE_MAX = 1_900;
 
-const STATES = {
+/** What people read for each final state of a command. */
+export const STATES = {
   sent: "The game has taken it.",
   failed: "The game refused it.",
-  unknown: "Nobody can tell whether the game got it. Look before you repeat it.",
+  unknown: "It is unknown whether the game got it. Check before you send it again.",
   expired: "It waited too long and was not sent.",
-  cancelled: "Somebody took it back.",
+  cancelled: "It was cancelled.",
 };
 
 export const commands = [
@@ -47,7 +48,7 @@ export const commands = [
         return option.setName("text").setDescription("The hint").setRequired(true).setMaxLength(200);
       }),
     async run(interaction, gatehouse) {
-      // One line is one command; whatever else the text holds is only shown.
+      // A line break would end the command, so white space becomes single spaces.
       const text = interaction.options.getString("text", true).replace(/\s+/g, " ");
       const { command_id } = await gatehouse.sendCommand(`:h ${text}`);
       const { status, position } = await gatehouse.followCommand(command_id);
@@ -56,12 +57,12 @@ export const commands = [
   },
 ];
 
-/** Never longer than Discord takes. */
+/** Cuts the text to what Discord accepts. */
 export function shorten(text) {
   return text.length <= MESSAGE_MAX ? text : `${text.slice(0, MESSAGE_MAX)} …`;
 }
 
-/** `<player_name>:<player_id>`, of which people want the name. */
+/** The name from `<player_name>:<player_id>`, with the callsign. */
 function nameOf({ Player = "somebody", Callsign }) {
   const name = escapeMarkdown(Player.slice(0, Player.lastIndexOf(":")) || Player);
   return Callsign ? `${name} (${escapeMarkdown(Callsign)})` : name;

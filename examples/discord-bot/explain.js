@@ -1,4 +1,4 @@
-// Says in words for people what went wrong, and nothing that is no business of theirs.
+// Turns an error into a sentence for the people in the channel, without details that only the operator needs.
 import { Refused } from "./gatehouse.js";
 
 export function explain(error) {

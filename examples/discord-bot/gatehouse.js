@@ -1,13 +1,13 @@
-// A small client for Gatehouse: reads the server, sends a command and follows it to its end.
+// A small client for Gatehouse: reads the server, sends a command and polls it until its state is final.
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const FINAL = new Set(["sent", "failed", "unknown", "expired", "cancelled"]);
+export const FINAL_STATUSES = new Set(["sent", "failed", "unknown", "expired", "cancelled"]);
 const SEND_ATTEMPTS = 3;
-const LOOK_EVERY_MS = 2_000;
+const POLL_EVERY_MS = 2_000;
 const RATE_LIMITED = 5016;
 
-/** What Gatehouse refused, with its code and how many seconds to wait, if it said so. */
+/** An error answer of Gatehouse: its code, and how many seconds to wait, 0 when it did not say. */
 export class Refused extends Error {
   constructor(body, retryAfter) {
     super(body.message);
@@ -18,7 +18,7 @@ export class Refused extends Error {
 }
 
 export function createGatehouse({ url, key }) {
-  async function ask(path, init = {}) {
+  async function call(path, init = {}) {
     const response = await fetch(`${url}/v2/game/server${path}`, {
       ...init,
       headers: { Authorization: `Bearer ${key}`, ...init.headers },
@@ -30,42 +30,42 @@ export function createGatehouse({ url, key }) {
   }
 
   return {
-    /** The server with these sections, and how many seconds ago that was true. */
+    /** The server with these sections, and the age of the data in seconds. */
     async readServer(...sections) {
       const query = sections.map((name) => `${name}=true`).join("&");
-      const { body, age } = await ask(query ? `?${query}` : "");
+      const { body, age } = await call(query ? `?${query}` : "");
       return { ...body, age };
     },
 
-    /** The same Idempotency-Key for each attempt: however often it is sent, the command is queued once. */
+    /** Every attempt has the same Idempotency-Key, so the command is queued only once. */
     async sendCommand(command) {
       const headers = { "Content-Type": "application/json", "Idempotency-Key": randomUUID() };
       const request = { method: "POST", headers, body: JSON.stringify({ command }) };
       for (let attempt = 1; ; attempt++) {
         try {
-          return (await ask("/command", request)).body;
+          return (await call("/command", request)).body;
         } catch (error) {
-          const isLasting = error instanceof Refused && error.code !== 5106 && error.code !== 5105;
-          if (isLasting || attempt === SEND_ATTEMPTS) throw error;
+          const isPermanent = error instanceof Refused && error.code !== 5106 && error.code !== 5105;
+          if (isPermanent || attempt === SEND_ATTEMPTS) throw error;
           await sleep(1_000 * attempt);
         }
       }
     },
 
-    /** The command in its last state, or in the one it is in when the time is up. */
-    async followCommand(id, patienceMs = 60_000) {
-      const deadline = Date.now() + patienceMs;
+    /** Resolves when the state of the command is final, or with its latest state when the time is up. */
+    async followCommand(id, timeoutMs = 60_000) {
+      const deadline = Date.now() + timeoutMs;
       let command = { status: "queued", position: null };
       for (;;) {
         try {
-          command = (await ask(`/command/${id}`)).body;
+          command = (await call(`/command/${id}`)).body;
         } catch (error) {
-          // Each look counts toward the limit. The command goes its way meanwhile.
+          // Each poll counts toward the limit; waiting does not delay the command.
           if (!(error instanceof Refused && error.code === RATE_LIMITED)) throw error;
           await sleep(error.retryAfter * 1_000);
         }
-        if (FINAL.has(command.status) || Date.now() > deadline) return command;
-        await sleep(LOOK_EVERY_MS);
+        if (FINAL_STATUSES.has(command.status) || Date.now() > deadline) return command;
+        await sleep(POLL_EVERY_MS);
       }
     },
   };

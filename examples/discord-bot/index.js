@@ -1,4 +1,4 @@
-// The bot: signs in to Discord, makes its commands known, and answers them.
+// The bot: signs in to Discord, registers its commands, and answers them.
 import { Client, Events, MessageFlags } from "discord.js";
 import { commands, shorten } from "./commands.js";
 import { explain } from "./explain.js";
@@ -13,9 +13,9 @@ if (!DISCORD_TOKEN || !GATEHOUSE_KEY) {
 const gatehouse = createGatehouse({ url: GATEHOUSE_URL, key: GATEHOUSE_KEY });
 const client = new Client({
   intents: [],
-  // Players choose their names; none of them may ping anybody.
+  // Players choose their names, and a name must not ping anybody.
   allowedMentions: { parse: [] },
-  // Only for tests, with a Discord of their own.
+  // Only for tests, which run a fake Discord.
   ...(DISCORD_API && { rest: { api: DISCORD_API } }),
 });
 
@@ -29,7 +29,7 @@ client.on(Events.InteractionCreate, async (interaction) => {
   const command = commands.find(({ data }) => data.name === interaction.commandName);
   if (!command) return;
   try {
-    // Discord waits three seconds; this makes it wait longer.
+    // Discord gives up after three seconds without this.
     await interaction.deferReply({ flags: MessageFlags.Ephemeral });
     const answer = await command.run(interaction, gatehouse).catch(explain);
     await interaction.editReply(shorten(answer));

@@ -9,7 +9,7 @@ import { type DataFolder, openDataFolder } from "../data-folder.ts";
 import { obtainDemoToken, startDemoUpstream } from "../demo.ts";
 import { openUpstreamNotes, type UpstreamNotes } from "../gateway/readings/upstream-notes.ts";
 import { createLog } from "../log.ts";
-import { agreeOnMasterKey, obtainMasterKey, obtainStoreSecret } from "../secrets.ts";
+import { checkSharedMasterKey, obtainMasterKey, obtainStoreSecret } from "../secrets.ts";
 import type { RedisAddress } from "../store/redis/redis-link.ts";
 import type { RedisStore } from "../store/redis/redis-store.ts";
 import { createSealer, type Sealer } from "../store/sealer.ts";
@@ -74,7 +74,7 @@ export async function openResources(
   const store = shared ?? openSqliteStore({ path: folder.databasePath, sealer, log, clock });
   closers.add(() => store.close());
   await refuseUnfinished(store.settings);
-  if (shared && config.masterKey === undefined) await agreeOnMasterKey(store.settings, masterKey);
+  if (shared && config.masterKey === undefined) await checkSharedMasterKey(store.settings, masterKey);
   const demo = config.upstreamUrl === undefined ? await startDemoUpstream() : undefined;
   if (demo) closers.add(() => demo.stop());
   const demoToken = demo && (await obtainDemoToken(store, folder, clock()));

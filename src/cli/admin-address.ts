@@ -1,4 +1,4 @@
-// Where the admin API is and whom to trust there: --url, GATEHOUSE_URL, or the settings of the instance on this machine.
+// Finds the address of the admin API and the certificates to trust: --url, GATEHOUSE_URL, or the settings of this machine.
 import { readFileSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { failUsage } from "./exit-codes.ts";
@@ -11,7 +11,7 @@ export type AdminAddress = {
   readonly isLoopback: boolean;
   /** Certificates to trust besides the usual authorities. */
   readonly trusted: readonly string[];
-  /** False for the instance on this machine: its certificate is for the public name, not for the loopback address. */
+  /** Whether the certificate must have the name of the host. The certificate of the local instance has its public name. */
   readonly checksName: boolean;
 };
 
@@ -48,7 +48,9 @@ function makeLocalUrl(environment: Environment): URL {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   const url = URL.parse(`${scheme}://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`);
   if (url === null || !/^\d+$/.test(port)) {
-    failUsage("GATEHOUSE_HOST and GATEHOUSE_PORT make no address: say where Gatehouse is with --url");
+    failUsage(
+      "GATEHOUSE_HOST and GATEHOUSE_PORT are not a usable address: say where Gatehouse is with --url",
+    );
   }
   return url;
 }
@@ -77,7 +79,7 @@ function readCertificates(path: string, source: string): string {
   } catch (error) {
     failUsage(`${source} cannot be read: ${error instanceof Error ? error.message : error}`);
   }
-  // Bun would report a file without any as a failure to connect.
+  // Bun would report a file without a certificate as a failed connection.
   if (!text.includes("-----BEGIN CERTIFICATE-----")) failUsage(`${source} has no certificate in PEM form`);
   return text;
 }

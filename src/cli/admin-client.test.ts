@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { AdminAddress } from "./admin-address.ts";
-import { type AdminClient, createAdminClient } from "./admin-client.ts";
+import { AdminClient } from "./admin-client.ts";
 import { CommandFailed } from "./exit-codes.ts";
 
 const MASTER_KEY = { key: "m".repeat(32), source: "in a test" };
@@ -20,7 +20,7 @@ function listen(answer: (request: Request) => Response | Promise<Response>): str
 
 function connect(base: string, deadlineMs?: number): AdminClient {
   const address: AdminAddress = { base, isLoopback: true, trusted: [], checksName: true };
-  return createAdminClient(address, MASTER_KEY, deadlineMs);
+  return new AdminClient(address, MASTER_KEY, deadlineMs);
 }
 
 async function failureOf(promise: Promise<unknown>): Promise<{ message: string; exitCode: number }> {
@@ -45,7 +45,7 @@ describe("the client of the admin API", () => {
       ];
       return Response.json({ server_id: "srv_1" }, { status: 201 });
     });
-    const answer = await connect(base).ask({ ...SERVERS, method: "POST", body: { name: "Town" } });
+    const answer = await connect(base).call({ ...SERVERS, method: "POST", body: { name: "Town" } });
     expect(seen).toEqual([
       "POST",
       "/admin/servers",
@@ -56,11 +56,11 @@ describe("the client of the admin API", () => {
     expect(answer).toEqual({ text: '{"server_id":"srv_1"}', body: { server_id: "srv_1" } });
   });
 
-  test("a list is followed to its end, or as far as was asked, and never asks for more than is wanted", async () => {
-    const asked: string[] = [];
+  test("a list is read to its end or to the limit, and no page is larger than needed", async () => {
+    const queries: string[] = [];
     const base = listen((request) => {
       const query = new URL(request.url).searchParams;
-      asked.push(query.toString());
+      queries.push(query.toString());
       const start = Number(query.get("cursor") ?? 0);
       const end = Math.min(start + Number(query.get("limit")), 450);
       const items = Array.from({ length: end - start }, (_, index) => start + index);
@@ -72,7 +72,7 @@ describe("the client of the admin API", () => {
     });
     expect(all.items).toEqual(Array.from({ length: 450 }, (_, index) => index));
     expect(all.next).toBeNull();
-    expect(asked).toEqual([
+    expect(queries).toEqual([
       "server_id=srv_1&limit=200",
       "server_id=srv_1&limit=200&cursor=200",
       "server_id=srv_1&limit=200&cursor=400",
@@ -82,7 +82,7 @@ describe("the client of the admin API", () => {
     expect(some.next).toBe("201");
   });
 
-  test("a cursor that leads to itself is not followed for ever", async () => {
+  test("a page that names itself as the next one is not read for ever", async () => {
     const base = listen(() => Response.json({ items: [1], next: "again" }));
     expect(await failureOf(connect(base).list(SERVERS))).toMatchObject({ exitCode: 1 });
   });
@@ -94,7 +94,7 @@ describe("the client of the admin API", () => {
       2,
       "label: is needed; x: is unknown",
     ],
-    [404, { code: 5020, message: "not_found" }, 3, "nothing of the kind"],
+    [404, { code: 5020, message: "not_found" }, 3, "no such resource"],
     [401, { code: 5006, message: "invalid_master_key" }, 4, "does not accept the master key in a test"],
     [401, { code: 5007, message: "missing_token" }, 4, "does not accept the master key"],
     [429, { code: 5107, message: "too_many_attempts", retry_after: 42 }, 4, "in 42 s"],
@@ -107,7 +107,7 @@ describe("the client of the admin API", () => {
     [502, "<html>", 5, "cannot reach Gatehouse"],
   ])("%p %j becomes exit code %p and a sentence", async (status, body, exitCode, words) => {
     const base = listen(() => Response.json(body, { status }));
-    const failure = await failureOf(connect(base).ask(SERVERS));
+    const failure = await failureOf(connect(base).call(SERVERS));
     expect(failure.exitCode).toBe(exitCode);
     expect(failure.message).toContain(words);
     expect(failure.message).not.toContain("\n");
@@ -121,7 +121,7 @@ describe("the client of the admin API", () => {
       return Response.json({});
     });
     const base = listen(() => Response.redirect(`${elsewhere}/admin/servers`, 307));
-    const failure = await failureOf(connect(base).ask(SERVERS));
+    const failure = await failureOf(connect(base).call(SERVERS));
     expect(failure.exitCode).toBe(1);
     expect(failure.message).toContain("--url");
     expect(visits).toBe(0);
@@ -133,23 +133,23 @@ describe("the client of the admin API", () => {
       () => new Response(new ReadableStream({ start: (controller) => controller.enqueue("{") })),
     );
     for (const base of [silent, half]) {
-      const failure = await failureOf(connect(base, 50).ask(SERVERS));
+      const failure = await failureOf(connect(base, 50).call(SERVERS));
       expect(failure).toEqual({ exitCode: 5, message: `${base} did not answer within 0.05 s` });
     }
   });
 
-  test("nobody there: exit code 5", async () => {
-    const failure = await failureOf(connect("http://127.0.0.1:1").ask(SERVERS));
+  test("nothing listens: exit code 5", async () => {
+    const failure = await failureOf(connect("http://127.0.0.1:1").call(SERVERS));
     expect(failure).toMatchObject({ exitCode: 5, message: expect.stringContaining("gatehouse serve") });
   });
 
-  test.each(["", "..", ".", "a/b", "a?b", "a%2fb"])("%p is no id, and nothing is asked", async (id) => {
+  test.each(["", "..", ".", "a/b", "a?b", "a%2fb"])("%p is not an id, and no request is sent", async (id) => {
     let visits = 0;
     const base = listen(() => {
       visits += 1;
       return Response.json({});
     });
-    const failure = await failureOf(connect(base).ask({ method: "DELETE", path: ["keys", id] }));
+    const failure = await failureOf(connect(base).call({ method: "DELETE", path: ["keys", id] }));
     expect(failure.exitCode).toBe(2);
     expect(visits).toBe(0);
   });

@@ -1,109 +1,146 @@
-// Asks the admin API over HTTP: one deadline for each call, no redirects with the key, and every refusal as a sentence
-// with its exit code.
+// Calls the admin API over HTTP. Every call has a deadline, follows no redirect with the master key, and turns an error
+// into a sentence with its exit code.
 import { ERRORS } from "../core/errors.ts";
+import { PAGE_SIZE_MAX } from "../core/page-size.ts";
+import type { UncheckedErrorBody } from "../core/wire/error.ts";
+import type { PageOf } from "../core/wire/page.ts";
 import type { AdminAddress } from "./admin-address.ts";
 import { CommandFailed, EXIT_CODES, failUsage, toExitCode } from "./exit-codes.ts";
 import type { MasterKey } from "./master-key.ts";
 import { escapeUnsafe } from "./safe-text.ts";
 
 const DEADLINE_MS = 10_000;
-const PAGE_SIZE_MAX = 200;
 
 export type Answer<T> = { readonly text: string; readonly body: T };
-export type Listing<T> = { readonly items: readonly T[]; readonly next: string | null };
-export type Question = {
+export type AdminRequest = {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
   /** Segments below /admin. */
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: Readonly<Record<string, unknown>>;
-  /** What to say when there is no such thing. */
-  readonly absent?: string;
+  /** The message when the resource does not exist. */
+  readonly notFoundMessage?: string;
 };
 
-/** Failures are CommandFailed. The body is what our own API promises; nobody has checked it. */
-export type AdminClient = {
-  ask<T>(question: Question): Promise<Answer<T>>;
-  /** Page after page, until the end or until there are so many; `next` is null at the end. */
-  list<T>(question: Question, limit?: number): Promise<Listing<T>>;
-};
+type Received = { readonly status: number; readonly text: string; readonly location: string };
 
-export function createAdminClient(
-  address: AdminAddress,
-  masterKey: MasterKey,
-  deadlineMs = DEADLINE_MS,
-): AdminClient {
-  async function ask<T>(question: Question): Promise<Answer<T>> {
-    const { status, text, location } = await send(address, masterKey, question, deadlineMs);
+/** Every failure is a CommandFailed. The type of a body is what the API documents; the body itself is not checked. */
+export class AdminClient {
+  readonly #address: AdminAddress;
+  readonly #masterKey: MasterKey;
+  readonly #deadlineMs: number;
+
+  constructor(address: AdminAddress, masterKey: MasterKey, deadlineMs = DEADLINE_MS) {
+    this.#address = address;
+    this.#masterKey = masterKey;
+    this.#deadlineMs = deadlineMs;
+  }
+
+  async call<T>(request: AdminRequest): Promise<Answer<T>> {
+    const { status, text, location } = await this.#send(request);
     if (status >= 300 && status < 400) {
       throw new CommandFailed(
-        `${address.base} points elsewhere (${escapeUnsafe(location)}), and the master key is not sent there by itself: give the right address with --url`,
+        `${this.#address.base} redirects elsewhere (${escapeUnsafe(location)}), and the master key is not sent there: give the right address with --url`,
       );
     }
     const body = parseJson(text);
     if (status >= 200 && status < 300 && (status === 204 || isObject(body))) return { text, body: body as T };
     throw isObject(body) && typeof body.code === "number"
-      ? describeRefusal(body, body.code, question, address, masterKey)
-      : describeStranger(status, address);
+      ? new CommandFailed(this.#describeError(body, body.code, request), toExitCode(body.code))
+      : describeForeignAnswer(status, this.#address);
   }
 
-  return {
-    ask,
-    async list<T>(question: Question, limit = Number.POSITIVE_INFINITY) {
-      const items: T[] = [];
-      let next: string | null = null;
-      do {
-        const query: Record<string, string | undefined> = {
-          ...question.query,
-          limit: String(Math.min(PAGE_SIZE_MAX, limit - items.length)),
-          cursor: next ?? undefined,
-        };
-        const { body }: Answer<Partial<Listing<T>>> = await ask({ ...question, query });
-        if (!Array.isArray(body.items)) throw describeStranger(200, address);
-        items.push(...body.items);
-        const follower: string | null = body.next ?? null;
-        // A cursor that leads nowhere would be followed for ever.
-        if (follower !== null && follower === next) throw describeStranger(200, address);
-        next = follower;
-      } while (next !== null && items.length < limit);
-      return { items, next };
-    },
-  };
-}
+  /** Reads page after page, until the last one or until there are `limit` items; `next` is null after the last. */
+  async list<T>(request: AdminRequest, limit = Number.POSITIVE_INFINITY): Promise<PageOf<T>> {
+    const items: T[] = [];
+    let cursor: string | null = null;
+    do {
+      const query: Record<string, string | undefined> = {
+        ...request.query,
+        limit: String(Math.min(PAGE_SIZE_MAX, limit - items.length)),
+        cursor: cursor ?? undefined,
+      };
+      const { body }: Answer<Partial<PageOf<T>>> = await this.call({ ...request, query });
+      if (!Array.isArray(body.items)) throw describeForeignAnswer(200, this.#address);
+      items.push(...body.items);
+      const next: string | null = body.next ?? null;
+      // A page that names itself as the next one would be read for ever.
+      if (next !== null && next === cursor) throw describeForeignAnswer(200, this.#address);
+      cursor = next;
+    } while (cursor !== null && items.length < limit);
+    return { items, next: cursor };
+  }
 
-type Received = { readonly status: number; readonly text: string; readonly location: string };
+  async #send(request: AdminRequest): Promise<Received> {
+    const url = toUrl(this.#address, request);
+    try {
+      const response = await fetch(url, {
+        method: request.method ?? "GET",
+        headers: {
+          Authorization: `Bearer ${this.#masterKey.key}`,
+          Accept: "application/json",
+          ...(request.body && { "Content-Type": "application/json" }),
+        },
+        ...(request.body && { body: JSON.stringify(request.body) }),
+        redirect: "manual",
+        signal: AbortSignal.timeout(this.#deadlineMs),
+        // When a kept-alive connection breaks, the runtime would repeat the request by itself.
+        keepalive: false,
+        ...(await makeTransport(this.#address)),
+      });
+      const text = await response.text();
+      return { status: response.status, text, location: response.headers.get("location") ?? "" };
+    } catch (error) {
+      throw new CommandFailed(this.#describeNoAnswer(error, request), EXIT_CODES.unavailable);
+    }
+  }
 
-async function send(
-  address: AdminAddress,
-  masterKey: MasterKey,
-  question: Question,
-  deadlineMs: number,
-): Promise<Received> {
-  try {
-    const response = await fetch(toUrl(address, question), {
-      method: question.method ?? "GET",
-      headers: {
-        Authorization: `Bearer ${masterKey.key}`,
-        Accept: "application/json",
-        ...(question.body && { "Content-Type": "application/json" }),
-      },
-      ...(question.body && { body: JSON.stringify(question.body) }),
-      redirect: "manual",
-      signal: AbortSignal.timeout(deadlineMs),
-      // On a kept connection that breaks, the runtime would ask a second time by itself.
-      keepalive: false,
-      ...(await makeTransport(address)),
-    });
-    const text = await response.text();
-    return { status: response.status, text, location: response.headers.get("location") ?? "" };
-  } catch (error) {
-    throw describeNoAnswer(error, address, question, deadlineMs);
+  #describeError(body: UncheckedErrorBody, code: number, request: AdminRequest): string {
+    const { base } = this.#address;
+    const { source } = this.#masterKey;
+    const again = typeof body.retry_after === "number" ? `in ${body.retry_after} s` : "later";
+    switch (code) {
+      case ERRORS.invalidMasterKey.code:
+      case ERRORS.missingToken.code:
+        return `${base} does not accept the master key ${source}: use the one it was started with (--master-key-file, GATEHOUSE_MASTER_KEY)`;
+      case ERRORS.tooManyAttempts.code:
+        return `too many wrong master keys came from this address: check the one ${source} and try again ${again}`;
+      case ERRORS.unavailable.code:
+        return `Gatehouse cannot reach its store now: try again ${again}, and check its log if that does not help`;
+      case ERRORS.internal.code:
+        return `Gatehouse failed: its log says why, under request ${escapeUnsafe(String(body.request_id ?? "?"))}`;
+      case ERRORS.notFound.code:
+        return request.notFoundMessage ?? `${base} has no such resource: is it a Gatehouse of this version?`;
+      default:
+        return describeOtherError(body, code);
+    }
+  }
+
+  #describeNoAnswer(error: unknown, request: AdminRequest): string {
+    const { base } = this.#address;
+    const reason = error instanceof Error ? error.message : String(error);
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (error instanceof Error && error.name === "TimeoutError") {
+      const doubt = request.method ? "; the change may have been made, so check before you try again" : "";
+      return `${base} did not answer within ${this.#deadlineMs / 1000} s${doubt}`;
+    }
+    if (code === "ECONNREFUSED") {
+      return `nothing listens at ${base}: start it with gatehouse serve, or say where it is with --url`;
+    }
+    if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
+      return `the certificate of ${base} is for another name: use that name in --url`;
+    }
+    if (/CERT|SIGNATURE|ISSUER/.test(code)) {
+      return `the certificate of ${base} is not trusted (${escapeUnsafe(reason)}): give it, or its authority, with --ca-file`;
+    }
+    if (code === "EPROTO") return `${base} does not speak TLS: is it an http:// address?`;
+    return `${base} cannot be reached (${escapeUnsafe(reason)}): check the address (--url)`;
   }
 }
 
 async function makeTransport(address: AdminAddress): Promise<BunFetchRequestInit> {
   const transport: Record<string, unknown> = {};
-  // What is for this machine must not leave it by way of a proxy for the outside.
+  // A proxy for outgoing traffic must not see calls to this machine.
   if (address.isLoopback) transport.proxy = false;
   if (address.base.startsWith("https:")) {
     const tls: Record<string, unknown> = {};
@@ -117,48 +154,17 @@ async function makeTransport(address: AdminAddress): Promise<BunFetchRequestInit
   return transport as BunFetchRequestInit;
 }
 
-function toUrl(address: AdminAddress, { path, query = {} }: Question): string {
+function toUrl(address: AdminAddress, { path, query = {} }: AdminRequest): string {
   for (const segment of path) {
     // An empty or dotted segment would name another resource.
-    if (!/^[\w-]+$/.test(segment)) failUsage(`"${escapeUnsafe(segment)}" is no id`);
+    if (!/^[\w-]+$/.test(segment)) failUsage(`"${escapeUnsafe(segment)}" is not an id`);
   }
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const search = new URLSearchParams(given).toString();
   return `${address.base}/admin/${path.join("/")}${search && `?${search}`}`;
 }
 
-function describeRefusal(
-  body: Readonly<Record<string, unknown>>,
-  code: number,
-  question: Question,
-  address: AdminAddress,
-  masterKey: MasterKey,
-): CommandFailed {
-  const again = typeof body.retry_after === "number" ? `in ${body.retry_after} s` : "later";
-  return new CommandFailed(sentence(), toExitCode(code));
-
-  function sentence(): string {
-    switch (code) {
-      case ERRORS.invalidMasterKey.code:
-      case ERRORS.missingToken.code:
-        return `${address.base} does not accept the master key ${masterKey.source}: use the one it was started with (--master-key-file, GATEHOUSE_MASTER_KEY)`;
-      case ERRORS.tooManyAttempts.code:
-        return `too many wrong master keys came from this address: check the one ${masterKey.source} and try again ${again}`;
-      case ERRORS.unavailable.code:
-        return `Gatehouse cannot reach its store now: try again ${again}, and look at its log if that does not help`;
-      case ERRORS.internal.code:
-        return `Gatehouse failed: its log says why, under request ${escapeUnsafe(String(body.request_id ?? "?"))}`;
-      case ERRORS.notFound.code:
-        return (
-          question.absent ?? `${address.base} knows nothing of the kind: is it a Gatehouse of this version?`
-        );
-      default:
-        return describeRefused(body, code);
-    }
-  }
-}
-
-function describeRefused(body: Readonly<Record<string, unknown>>, code: number): string {
+function describeOtherError(body: UncheckedErrorBody, code: number): string {
   if (!isObject(body.details)) return `Gatehouse refused: ${escapeUnsafe(String(body.message))} (${code})`;
   const reasons = Object.entries(body.details).map(
     ([field, reason]) => `${escapeUnsafe(field)}: ${escapeUnsafe(String(reason))}`,
@@ -166,49 +172,17 @@ function describeRefused(body: Readonly<Record<string, unknown>>, code: number):
   return `Gatehouse refused: ${reasons.join("; ")}`;
 }
 
-/** An answer that is not Gatehouse's: a proxy without its Gatehouse, or a wrong address. */
-function describeStranger(status: number, address: AdminAddress): CommandFailed {
+/** For an answer that does not come from Gatehouse: a proxy cannot reach it, or the address is wrong. */
+function describeForeignAnswer(status: number, address: AdminAddress): CommandFailed {
   if (status >= 502 && status <= 504) {
     return new CommandFailed(
-      `what answers at ${address.base} cannot reach Gatehouse (${status}): is it running?`,
+      `the proxy at ${address.base} cannot reach Gatehouse (${status}): is it running?`,
       EXIT_CODES.unavailable,
     );
   }
   return new CommandFailed(
     `${address.base} does not answer like Gatehouse (${status}): check the address (--url)`,
   );
-}
-
-function describeNoAnswer(
-  error: unknown,
-  address: AdminAddress,
-  question: Question,
-  deadlineMs: number,
-): Error {
-  if (error instanceof CommandFailed) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return new CommandFailed(sentence(), EXIT_CODES.unavailable);
-
-  function sentence(): string {
-    if (error instanceof Error && error.name === "TimeoutError") {
-      const doubt = question.method
-        ? "; it may have been done all the same, so look before trying again"
-        : "";
-      return `${address.base} did not answer within ${deadlineMs / 1000} s${doubt}`;
-    }
-    if (code === "ECONNREFUSED") {
-      return `nothing listens at ${address.base}: start it with gatehouse serve, or say where it is with --url`;
-    }
-    if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
-      return `the certificate of ${address.base} is for another name: use that name in --url`;
-    }
-    if (/CERT|SIGNATURE|ISSUER/.test(code)) {
-      return `the certificate of ${address.base} is not trusted (${escapeUnsafe(reason)}): name its authority, or itself, with --ca-file`;
-    }
-    if (code === "EPROTO") return `${address.base} does not speak TLS: is it an http:// address?`;
-    return `${address.base} cannot be reached (${escapeUnsafe(reason)}): check the address (--url)`;
-  }
 }
 
 function parseJson(text: string): unknown {

@@ -13,6 +13,6 @@ test.each([
   ["a sentence", "by hand", "by hand"],
   ["nothing", null, "-"],
   ["no field", {}, "-"],
-])("an audit entry about %s is told in few words", (_, details, words) => {
+])("an audit entry about %s is shown in few words", (_, details, words) => {
   expect(describeChange(details)).toBe(words);
 });

@@ -1,12 +1,12 @@
 // gatehouse audit: who changed what, newest first.
 import { Command } from "commander";
-import type { AuditEntry } from "./admin-resources.ts";
+import type { AuditEntryResource } from "../core/wire/audit.ts";
 import {
   addSessionOptions,
   listAndShow,
   openSession,
   parseLimit,
-  ROWS_UNLESS_ASKED,
+  ROWS_DEFAULT,
   type SessionOptions,
 } from "./session.ts";
 import { formatMoment } from "./times.ts";
@@ -15,21 +15,17 @@ export function createAuditCommand(): Command {
   return addSessionOptions(
     new Command("audit")
       .description("show who changed what, newest first")
-      .option(
-        "--limit <number>",
-        `stop after so many (tables: ${ROWS_UNLESS_ASKED}, --json: all)`,
-        parseLimit,
-      )
+      .option("--limit <number>", `show at most this many (tables: ${ROWS_DEFAULT}, --json: all)`, parseLimit)
       .action(showAudit),
   );
 }
 
 async function showAudit(options: SessionOptions & { readonly limit?: number }): Promise<void> {
   const session = await openSession(options);
-  const limit = options.limit ?? (session.wantsJson ? undefined : ROWS_UNLESS_ASKED);
-  await listAndShow<AuditEntry>(session, { path: ["audit"] }, limit, ({ items }) => {
-    if (items.length === 0) return session.page.printLine("nothing was changed yet");
-    session.page.printTable(
+  const limit = options.limit ?? (session.wantsJson ? undefined : ROWS_DEFAULT);
+  await listAndShow<AuditEntryResource>(session, { path: ["audit"] }, limit, ({ items }) => {
+    if (items.length === 0) return session.printer.printLine("nothing was changed yet");
+    session.printer.printTable(
       [
         { title: "TIME", isWhole: true },
         { title: "ACTION", isWhole: true },
@@ -40,7 +36,7 @@ async function showAudit(options: SessionOptions & { readonly limit?: number }):
       items.map((entry) => [
         formatMoment(entry.at),
         entry.action,
-        toWords(entry.target),
+        entry.target,
         describeChange(entry.details),
         `${entry.actor.fingerprint} ${entry.actor.address}`,
       ]),
@@ -48,7 +44,7 @@ async function showAudit(options: SessionOptions & { readonly limit?: number }):
   });
 }
 
-/** "label: old → new, community: -", or the details as they are when they tell of no such change. */
+/** "label: old → new, community: -"; other details are shown as JSON. */
 export function describeChange(details: unknown): string {
   const { before = {}, after = {}, ...others } = isObject(details) ? details : {};
   const isChange =

@@ -6,12 +6,12 @@ import { formatBytes } from "../core/byte-size.ts";
 export function createBackupCommand(): Command {
   return new Command("backup")
     .description("copy the database into one file, while an instance runs or while none does")
-    .argument("[file]", "the file to make (default gatehouse-backup-<UTC time>.db in this folder)")
+    .argument("[file]", "the file to write (default gatehouse-backup-<UTC time>.db in this folder)")
     .option("--data-dir <folder>", "the data folder (GATEHOUSE_DATA_DIR, default ./data)")
-    .option("--json", "print the facts as one JSON line")
+    .option("--json", "print the result as one JSON line")
     .addHelpText(
       "after",
-      "\nsecret.key is not in the copy: keep it apart, because a backup without it cannot be restored.",
+      "\nsecret.key is not in the copy: keep it in another place, because a backup without it cannot be restored.",
     )
     .action(backUp);
 }
@@ -41,8 +41,8 @@ async function backUp(file: string | undefined, options: BackupOptions): Promise
     `Backed up to ${made.file}`,
     "",
     `  holds    servers: ${made.servers}, keys: ${made.keys}`,
-    `  size     ${formatBytes(made.sizeBytes)}, in ${tookMs} ms, ${made.wasRunning ? "while the instance runs on" : "no instance was running"}`,
-    "  checked  every page and every index of the copy is whole",
+    `  size     ${formatBytes(made.sizeBytes)}, in ${tookMs} ms, ${made.wasRunning ? "while an instance was running" : "no instance was running"}`,
+    "  checked  every page and every index of the copy is undamaged",
     `  secret   not in it: keep ${secret} too, in another place.`,
     "           Without it the backup cannot be restored; with it, the server keys can be read.",
   ];

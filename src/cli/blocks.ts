@@ -1,26 +1,26 @@
-// gatehouse blocks: keys that are blocked for asking far too often, and how to let them in again.
+// gatehouse blocks: lists the keys that are blocked for spam, and lifts their blocks.
 import { Command } from "commander";
-import type { BlockResource } from "./admin-resources.ts";
-import { askChoice } from "./ask.ts";
+import type { BlockResource } from "../core/wire/block.ts";
 import { failUsage } from "./exit-codes.ts";
+import { askChoice } from "./prompts.ts";
 import {
   addSessionOptions,
-  askAndShow,
+  callAndShow,
   listAndShow,
   openSession,
   parseLimit,
   type Session,
   type SessionOptions,
 } from "./session.ts";
-import { formatDistance, formatMoment } from "./times.ts";
+import { formatMoment, formatRelativeTime } from "./times.ts";
 
 export function createBlocksCommand(): Command {
   const list = new Command("list")
     .description("list the keys that are blocked now")
-    .option("--limit <number>", "stop after so many", parseLimit)
+    .option("--limit <number>", "show at most this many", parseLimit)
     .action(listBlocks);
   const lift = new Command("lift")
-    .description("let a blocked key in again")
+    .description("lift the block of a key")
     .argument("[key_id]", "id of the key")
     .action(liftBlock);
   const blocks = new Command("blocks").description("list and lift spam blocks");
@@ -31,8 +31,8 @@ export function createBlocksCommand(): Command {
 async function listBlocks(options: SessionOptions & { readonly limit?: number }): Promise<void> {
   const session = await openSession(options);
   await listAndShow<BlockResource>(session, { path: ["blocks"] }, options.limit, ({ items }) => {
-    if (items.length === 0) return session.page.printLine("no key is blocked");
-    session.page.printTable(
+    if (items.length === 0) return session.printer.printLine("no key is blocked");
+    session.printer.printTable(
       [
         { title: "KEY", isWhole: true },
         { title: "LABEL" },
@@ -42,10 +42,10 @@ async function listBlocks(options: SessionOptions & { readonly limit?: number })
       ],
       items.map((block) => [
         block.key_id,
-        block.label,
-        block.server_id,
+        block.label ?? "-",
+        block.server_id ?? "-",
         formatMoment(block.blocked_until),
-        formatDistance(block.blocked_until, session.now()),
+        formatRelativeTime(block.blocked_until, session.now()),
       ]),
     );
   });
@@ -54,9 +54,9 @@ async function listBlocks(options: SessionOptions & { readonly limit?: number })
 async function liftBlock(given: string | undefined, options: SessionOptions): Promise<void> {
   const session = await openSession(options);
   const keyId = given ?? (await chooseBlockedKey(session));
-  const absent = `there is no key ${keyId}: gatehouse blocks list shows the blocked ones`;
-  await askAndShow(session, { method: "DELETE", path: ["blocks", keyId], absent }, () =>
-    session.page.printLine(`${keyId} is not blocked any more`),
+  const notFoundMessage = `there is no key ${keyId}: gatehouse blocks list shows the blocked ones`;
+  await callAndShow(session, { method: "DELETE", path: ["blocks", keyId], notFoundMessage }, () =>
+    session.printer.printLine(`${keyId} is not blocked any more`),
   );
 }
 
@@ -64,6 +64,6 @@ async function chooseBlockedKey(session: Session): Promise<string> {
   if (!session.canAsk) failUsage("no key: gatehouse blocks lift <key_id>");
   const { items } = await session.admin.list<BlockResource>({ path: ["blocks"] });
   if (items.length === 0) failUsage("no key is blocked");
-  const choices = items.map(({ key_id, label }) => ({ value: key_id, label, hint: key_id }));
+  const choices = items.map(({ key_id, label }) => ({ value: key_id, label: label ?? key_id, hint: key_id }));
   return await askChoice("Which key?", choices);
 }

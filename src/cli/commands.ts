@@ -1,22 +1,21 @@
-// gatehouse commands: what waits to be sent to the game, and what became of what was sent.
+// gatehouse commands: lists, shows and cancels the commands to the game servers.
 import { Command, Option } from "commander";
-import type { CommandResource } from "./admin-resources.ts";
+import { COMMAND_STATUSES, type CommandStatus } from "../core/command.ts";
+import type { OwnedCommandResource } from "../core/wire/command.ts";
 import { getServerId } from "./find-server.ts";
-import type { Cell, Colour } from "./page.ts";
+import type { Cell, Colour } from "./printer.ts";
 import {
   addSessionOptions,
-  askAndShow,
+  callAndShow,
   listAndShow,
   openSession,
   parseLimit,
-  ROWS_UNLESS_ASKED,
+  ROWS_DEFAULT,
   type SessionOptions,
 } from "./session.ts";
 import { formatMoment } from "./times.ts";
 
-const STATUSES = ["queued", "sending", "sent", "failed", "unknown", "expired", "cancelled"];
-
-const COLOUR_OF_STATUS: Readonly<Record<string, Colour>> = {
+const COLOUR_OF_STATUS: Readonly<Partial<Record<CommandStatus, Colour>>> = {
   sent: "green",
   failed: "red",
   unknown: "yellow",
@@ -27,18 +26,18 @@ export function createCommandsCommand(): Command {
   const list = new Command("list")
     .description("list commands, newest first")
     .option("--server <server>", "only those of this server (id or name)")
-    .addOption(new Option("--status <status>", "only those in this state").choices(STATUSES))
-    .option("--limit <number>", `stop after so many (tables: ${ROWS_UNLESS_ASKED}, --json: all)`, parseLimit)
+    .addOption(new Option("--status <status>", "only those in this state").choices(COMMAND_STATUSES))
+    .option("--limit <number>", `show at most this many (tables: ${ROWS_DEFAULT}, --json: all)`, parseLimit)
     .action(listCommands);
   const show = new Command("show")
     .description("show one command and its answer")
     .argument("<command_id>", "id of the command")
     .action(showCommand);
   const cancel = new Command("cancel")
-    .description("take back a command that still waits")
+    .description("cancel a command that is still waiting")
     .argument("<command_id>", "id of the command")
     .action(cancelCommand);
-  const commands = new Command("commands").description("look at the commands to the game servers");
+  const commands = new Command("commands").description("list, show and cancel commands to the game servers");
   for (const command of [list, show, cancel]) commands.addCommand(addSessionOptions(command));
   return commands;
 }
@@ -52,11 +51,11 @@ type ListOptions = SessionOptions & {
 async function listCommands(options: ListOptions): Promise<void> {
   const session = await openSession(options);
   const serverId = options.server === undefined ? undefined : await getServerId(session, options.server);
-  const question = { path: ["commands"], query: { server_id: serverId, status: options.status } };
-  const limit = options.limit ?? (session.wantsJson ? undefined : ROWS_UNLESS_ASKED);
-  await listAndShow<CommandResource>(session, question, limit, ({ items }) => {
-    if (items.length === 0) return session.page.printLine("no commands");
-    session.page.printTable(
+  const request = { path: ["commands"], query: { server_id: serverId, status: options.status } };
+  const limit = options.limit ?? (session.wantsJson ? undefined : ROWS_DEFAULT);
+  await listAndShow<OwnedCommandResource>(session, request, limit, ({ items }) => {
+    if (items.length === 0) return session.printer.printLine("no commands");
+    session.printer.printTable(
       [
         { title: "COMMAND ID", isWhole: true },
         { title: "STATUS" },
@@ -77,20 +76,20 @@ async function listCommands(options: ListOptions): Promise<void> {
 
 async function cancelCommand(commandId: string, options: SessionOptions): Promise<void> {
   const session = await openSession(options);
-  await askAndShow(session, { ...questionAbout(commandId), method: "DELETE" }, () =>
-    session.page.printLine(`${commandId} is cancelled`),
+  await callAndShow(session, { ...requestFor(commandId), method: "DELETE" }, () =>
+    session.printer.printLine(`${commandId} is cancelled`),
   );
 }
 
-function questionAbout(commandId: string) {
-  const absent = `there is no command ${commandId}: gatehouse commands list shows them`;
-  return { path: ["commands", commandId], absent };
+function requestFor(commandId: string) {
+  const notFoundMessage = `there is no command ${commandId}: gatehouse commands list shows them`;
+  return { path: ["commands", commandId], notFoundMessage };
 }
 
 async function showCommand(commandId: string, options: SessionOptions): Promise<void> {
   const session = await openSession(options);
-  await askAndShow<CommandResource>(session, questionAbout(commandId), (command) =>
-    session.page.printFields([
+  await callAndShow<OwnedCommandResource>(session, requestFor(commandId), (command) =>
+    session.printer.printFields([
       ["command id", command.command_id],
       ["command", command.command],
       ["status", describeStatus(command)],
@@ -106,7 +105,7 @@ async function showCommand(commandId: string, options: SessionOptions): Promise<
   );
 }
 
-function describeStatus({ status, position }: CommandResource): Cell {
+function describeStatus({ status, position }: OwnedCommandResource): Cell {
   const text = position === null ? status : `${status} #${position}`;
   const colour = COLOUR_OF_STATUS[status];
   return colour === undefined ? text : { text, colour };

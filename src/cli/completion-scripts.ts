@@ -1,5 +1,5 @@
-// Writes the completion scripts. All three walk the typed words down to a command, step over the values of options, and
-// offer what can come next there. No script ever runs the program.
+// Writes the completion scripts. Each follows the typed words to a command, skips the values of options, and offers what
+// can come next. No script runs the program.
 import type { CompletedCommand, CompletedOption, OptionValue } from "./completion-tree.ts";
 
 export function writeBashScript(commands: readonly CompletedCommand[]): string {

@@ -1,23 +1,23 @@
-// The commands of a program and their options, as far as a shell can complete them. Read from the program itself.
+// Lists the commands and options that a shell can complete, from the program itself.
 import type { Command, Option } from "commander";
 
-/** What may follow an option: one of these words, a file, a folder, or something that nobody can guess. */
+/** The value of an option: one of these words, a file, a folder, or something that cannot be completed. */
 export type OptionValue = readonly string[] | "file" | "folder" | "unknown";
 
 export type CompletedOption = {
   /** The option as it is typed: ["-h", "--help"]. */
   readonly spellings: readonly string[];
   readonly description: string;
-  /** Undefined for a switch. */
+  /** Undefined for an option without a value. */
   readonly value: OptionValue | undefined;
 };
 
 export type CompletedCommand = {
-  /** The words that lead to it after the program's name: "keys create"; empty for the program. */
+  /** The words after the program's name, such as "keys create"; empty for the program itself. */
   readonly path: string;
   readonly subcommands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly CompletedOption[];
-  /** Words that its arguments can be. */
+  /** The words that its arguments can be. */
   readonly argumentWords: readonly string[];
   readonly takesFile: boolean;
 };

@@ -1,4 +1,4 @@
-// gatehouse completion: prints a script that teaches a shell the commands and options of this program.
+// gatehouse completion: prints a script with which a shell completes the commands and options of this program.
 import { Argument, Command } from "commander";
 import { writeBashScript, writeFishScript, writeZshScript } from "./completion-scripts.ts";
 import { listCompletedCommands } from "./completion-tree.ts";

@@ -1,4 +1,4 @@
-// gatehouse doctor: looks for what usually goes wrong, and says how to mend it.
+// gatehouse doctor: checks what usually goes wrong, and says how to fix it.
 import { Command } from "commander";
 import { parseConfig, readEnvironment } from "../config.ts";
 import { StartRefused } from "../core/errors.ts";
@@ -8,15 +8,15 @@ import { escapeUnsafe } from "./safe-text.ts";
 export function createDoctorCommand(): Command {
   return new Command("doctor")
     .description(
-      "check settings, data folder, store, clock, TLS and game API, and say how to mend what is wrong",
+      "check settings, data folder, store, clock, TLS and game API, and say how to fix what is wrong",
     )
     .option("--data-dir <folder>", "the data folder (GATEHOUSE_DATA_DIR, default ./data)")
-    .option("--ask-keys", "also ask the game API about the stored server keys, 10 at most")
-    .option("--ready", "only ask the running instance whether it is ready, for health checks")
+    .option("--ask-keys", "also test the stored server keys with the game API, 10 at most")
+    .option("--ready", "only check whether the running instance is ready, for health checks")
     .option("--json", "print {checks: [{name, result, finding, remedy}]}")
     .addHelpText(
       "after",
-      "\nNothing is changed, and an instance may be running. Exit codes: 0 nothing is broken, 1 something is.",
+      "\nNothing is changed, and an instance may be running. Exit codes: 0 nothing is broken, 1 something is broken.",
     )
     .action(diagnose);
 }
@@ -26,19 +26,19 @@ type DoctorOptions = { dataDir?: string; askKeys?: boolean; ready?: boolean; jso
 async function diagnose(options: DoctorOptions): Promise<void> {
   const overrides: Record<string, string> =
     options.dataDir === undefined ? {} : { GATEHOUSE_DATA_DIR: options.dataDir };
-  if (options.ready) return tellReadiness(overrides, options.json === true);
-  // Loaded only when needed, like the rest of a command: the others start sooner.
-  const { examine } = await import("../doctor/examine.ts");
-  const asksKeys = options.askKeys === true;
-  const checks = await examine({ folder: process.cwd(), overrides, asksKeys });
+  if (options.ready) return reportReadiness(overrides, options.json === true);
+  // Loaded here, so that the other commands start faster.
+  const { runChecks } = await import("../doctor/run-checks.ts");
+  const testsKeys = options.askKeys === true;
+  const checks = await runChecks({ folder: process.cwd(), overrides, testsKeys });
   process.stdout.write(options.json ? `${JSON.stringify({ checks })}\n` : describe(checks, canShowColours()));
   process.exitCode = hasFailure(checks) ? 1 : 0;
 }
 
-async function tellReadiness(overrides: Record<string, string>, isJson: boolean): Promise<void> {
-  const { askInstance, findInstanceUrl } = await import("../doctor/ask-instance.ts");
+async function reportReadiness(overrides: Record<string, string>, isJson: boolean): Promise<void> {
+  const { callInstance, findInstanceUrl } = await import("../doctor/call-instance.ts");
   const url = findInstanceUrl(parseConfig(readEnvironment(process.cwd(), overrides)));
-  const answer = await askInstance(url);
+  const answer = await callInstance(url);
   const isReady = "status" in answer && answer.status === 200;
   if (isJson) process.stdout.write(`${JSON.stringify({ ready: isReady, url })}\n`);
   if (!isReady) {
@@ -52,7 +52,7 @@ function canShowColours(): boolean {
   return process.stdout.isTTY === true && !process.env.NO_COLOR;
 }
 
-const LOOKS: Readonly<Record<Finding["result"], { word: string; colour: number }>> = {
+const RESULT_STYLES: Readonly<Record<Finding["result"], { word: string; colour: number }>> = {
   ok: { word: "ok", colour: 32 },
   warning: { word: "warning", colour: 33 },
   failure: { word: "failure", colour: 31 },
@@ -65,7 +65,7 @@ const NAME_WIDTH = 13;
 function describe(checks: readonly Finding[], hasColours: boolean): string {
   const paint = (text: string, colour: number) => (hasColours ? `\x1b[${colour}m${text}\x1b[0m` : text);
   const lines = checks.flatMap(({ name, result, finding, remedy }) => {
-    const { word, colour } = LOOKS[result];
+    const { word, colour } = RESULT_STYLES[result];
     const line = `${paint(word.padEnd(RESULT_WIDTH), colour)}${name.padEnd(NAME_WIDTH)}${escapeUnsafe(finding)}`;
     return remedy === null
       ? [line]

@@ -1,4 +1,4 @@
-// The one table of exit codes, for scripts: what the process says when a command did not do what it was asked.
+// The one table of exit codes, for scripts.
 import { ERRORS } from "../core/errors.ts";
 
 export const EXIT_CODES = {

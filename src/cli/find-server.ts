@@ -1,11 +1,11 @@
-// The server that is meant: by its id, by its name if only one has it, or chosen from a list by the person at the terminal.
-import type { ServerResource } from "./admin-resources.ts";
-import { askChoice } from "./ask.ts";
+// Finds the server that a command is about: by its id, by its name, or by the choice of the person at the terminal.
+import type { ServerResource } from "../core/wire/server.ts";
 import { CommandFailed, EXIT_CODES, failUsage } from "./exit-codes.ts";
+import { askChoice } from "./prompts.ts";
 import { escapeUnsafe } from "./safe-text.ts";
 import type { Session } from "./session.ts";
 
-/** `howToName` completes "no server: …" where nobody can be asked. */
+/** `howToName` ends the error message "no server: …" when nobody can be asked. */
 export async function obtainServerId(
   session: Session,
   reference: string | undefined,

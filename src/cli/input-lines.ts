@@ -1,4 +1,4 @@
-// Lines of standard input, one after the other: where scripts hand over secrets. Read only as far as asked.
+// Reads standard input line by line, which is how scripts hand over secrets.
 import { readSync } from "node:fs";
 
 const STANDARD_INPUT = 0;
@@ -21,7 +21,7 @@ export function readInputLine(): string {
   return line.toString("utf8").trim();
 }
 
-/** Reading in step keeps no handle open: whoever holds the other end of the pipe does not hold us. */
+/** Synchronous: an asynchronous reader would keep the process alive until the other end of the pipe is closed. */
 function readChunk(chunk: Buffer): number {
   while (true) {
     try {

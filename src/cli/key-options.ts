@@ -1,6 +1,7 @@
-// What a key may do, from the options of the command line to the fields of the admin API.
+// Turns the options that describe a key into fields of the admin API.
 import type { Command } from "commander";
 import { SECTIONS } from "../core/sections.ts";
+import type { KeyUpdate } from "../core/wire/key.ts";
 import { failUsage } from "./exit-codes.ts";
 import { parseDuration, parseMoment } from "./times.ts";
 
@@ -23,9 +24,12 @@ export function addKeyOptions(command: Command): Command {
     .option("--expires <when>", "30d, 12h, 90m, a date (2027-01-31, 2027-01-31T18:00Z), epoch ms, or never");
 }
 
-/** Only the fields that were given. What is wrong with a value beyond its form is for the admin API to say. */
-export function toKeyFields(options: KeyOptions, now: number): Record<string, unknown> {
-  const fields: Record<string, unknown> = {};
+/** The fields of a key as the operator typed them; the admin API checks their values. */
+export type UncheckedKeyFields = { -readonly [Name in keyof KeyUpdate]?: unknown };
+
+/** Only the fields that were given. */
+export function toKeyFields(options: KeyOptions, now: number): UncheckedKeyFields {
+  const fields: UncheckedKeyFields = {};
   if (options.label !== undefined) fields.label = options.label;
   if (options.versions !== undefined) fields.versions = parseList("--versions", options.versions);
   if (options.sections !== undefined) fields.sections = parseSectionList(options.sections);
@@ -35,7 +39,7 @@ export function toKeyFields(options: KeyOptions, now: number): Record<string, un
   return fields;
 }
 
-/** Whole seconds; nothing and "none" are 0. */
+/** In whole seconds; 0 when it is left out or "none". */
 export function parseGrace(text: string | undefined): number {
   if (text === undefined || text === "none" || text === "0") return 0;
   const durationMs = parseDuration(text);
@@ -66,7 +70,7 @@ function parseList(option: string, text: string): string[] {
     .split(",")
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "");
-  // An empty variable in a script must not take all rights away, or all restrictions.
+  // An empty variable in a script must not remove all rights, or all restrictions.
   if (entries.length === 0) failUsage(`${option} is empty: write none if that is meant`);
   return entries;
 }

@@ -1,15 +1,22 @@
-// gatehouse keys: who may ask what of which game server.
+// gatehouse keys: creates, lists, changes and revokes API keys.
 import { Command } from "commander";
-import type { KeyResource, KeyUsage } from "./admin-resources.ts";
-import { askChoice, askText } from "./ask.ts";
+import type {
+  KeyResource,
+  KeyUpdate,
+  KeyWithToken,
+  KeyWithUsage,
+  RotatedKey,
+  Rotation,
+} from "../core/wire/key.ts";
 import { failUsage } from "./exit-codes.ts";
 import { getServerId, obtainServerId } from "./find-server.ts";
 import { addKeyOptions, type KeyOptions, parseGrace, toKeyFields } from "./key-options.ts";
-import { KEY_COLUMNS, toKeyFieldList, toKeyRow, toUsageFieldList } from "./key-page.ts";
-import type { Page } from "./page.ts";
+import { KEY_COLUMNS, toKeyFieldList, toKeyRow, toUsageFieldList } from "./key-output.ts";
+import type { Printer } from "./printer.ts";
+import { askChoice, askText } from "./prompts.ts";
 import {
   addSessionOptions,
-  askAndShow,
+  callAndShow,
   confirmOrFail,
   listAndShow,
   openSession,
@@ -19,24 +26,21 @@ import {
 } from "./session.ts";
 import { formatMoment } from "./times.ts";
 
-/** More than anybody would choose from by hand; the rest is named by its id. */
-const KEYS_TO_CHOOSE_FROM = 1_000;
+/** Nobody chooses from a longer list by hand; other keys are given by their id. */
+const CHOICES_MAX = 1_000;
 
 export function createKeysCommand(): Command {
   const create = addKeyOptions(new Command("create").description("create a key and print its token, once"))
     .option("--server <server>", "id or name of the game server it is for")
-    .addHelpText(
-      "after",
-      "\nWhat is not said: versions v2, all sections, no commands, any address, no expiry.",
-    )
+    .addHelpText("after", "\nDefaults: versions v2, all sections, no commands, any address, no expiry.")
     .action(createKey);
   const list = new Command("list")
     .description("list the keys")
     .option("--server <server>", "only those of this server (id or name)")
-    .option("--limit <number>", "stop after so many", parseLimit)
+    .option("--limit <number>", "show at most this many", parseLimit)
     .action(listKeys);
   const update = addKeyOptions(withKeyArgument(new Command("update").description("change what a key may do")))
-    .addHelpText("after", "\nWhat is not said stays as it is.")
+    .addHelpText("after", "\nOptions that are left out change nothing.")
     .action(updateKey);
   const show = withKeyArgument(new Command("show").description("show a key's rights and usage")).action(
     showKey,
@@ -51,10 +55,10 @@ export function createKeysCommand(): Command {
     new Command("rotate").description("give a key a new token, and print it once"),
   )
     .option("--grace <duration>", "how long the old token works on: 45s, 90m, 12h, 30d (default: not at all)")
-    .option("--yes", "do not ask")
+    .option("--yes", "do not ask for confirmation")
     .action(rotateKey);
-  const revoke = withKeyArgument(new Command("revoke").description("end a key for good"))
-    .option("--yes", "do not ask")
+  const revoke = withKeyArgument(new Command("revoke").description("revoke a key for good"))
+    .option("--yes", "do not ask for confirmation")
     .action(revokeKey);
   const keys = new Command("keys").description("create, list, change and revoke API keys");
   for (const command of [create, list, show, update, suspend, resume, rotate, revoke]) {
@@ -76,24 +80,24 @@ async function createKey(options: CreateOptions): Promise<void> {
   if (fields.label === undefined && !session.canAsk)
     failUsage("no label: say what the key is for with --label");
   const label = fields.label ?? (await askText("What is the key for? (label)"));
-  const question = {
+  const request = {
     method: "POST",
     path: ["keys"],
     body: { server_id: serverId, label, ...fields },
   } as const;
-  await askAndShow<KeyResource & { token: string }>(session, question, ({ token, ...key }) => {
-    session.page.printFields(toKeyFieldList(key, session.now()));
-    printToken(session.page, token);
+  await callAndShow<KeyWithToken>(session, request, ({ token, ...key }) => {
+    session.printer.printFields(toKeyFieldList(key, session.now()));
+    printToken(session.printer, token);
   });
 }
 
 async function listKeys(options: SessionOptions & { server?: string; limit?: number }): Promise<void> {
   const session = await openSession(options);
   const serverId = options.server === undefined ? undefined : await getServerId(session, options.server);
-  const question = { path: ["keys"], query: { server_id: serverId } };
-  await listAndShow<KeyResource>(session, question, options.limit, ({ items }) => {
-    if (items.length === 0) return session.page.printLine("no keys: gatehouse keys create makes one");
-    session.page.printTable(
+  const request = { path: ["keys"], query: { server_id: serverId } };
+  await listAndShow<KeyResource>(session, request, options.limit, ({ items }) => {
+    if (items.length === 0) return session.printer.printLine("no keys: gatehouse keys create makes one");
+    session.printer.printTable(
       KEY_COLUMNS,
       items.map((key) => toKeyRow(key, session.now())),
     );
@@ -103,9 +107,9 @@ async function listKeys(options: SessionOptions & { server?: string; limit?: num
 async function showKey(reference: string | undefined, options: SessionOptions): Promise<void> {
   const session = await openSession(options);
   const keyId = await obtainKeyId(session, reference, "show");
-  await askAndShow<KeyResource & { usage?: KeyUsage }>(session, questionAbout(keyId), ({ usage, ...key }) => {
-    const used = usage ? toUsageFieldList(usage, session.now()) : [];
-    session.page.printFields([...toKeyFieldList(key, session.now()), ...used]);
+  await callAndShow<KeyWithUsage>(session, requestFor(keyId), ({ usage, ...key }) => {
+    const now = session.now();
+    session.printer.printFields([...toKeyFieldList(key, now), ...toUsageFieldList(usage, now)]);
   });
 }
 
@@ -115,8 +119,8 @@ async function updateKey(reference: string | undefined, options: SessionOptions 
   if (Object.keys(body).length === 0)
     failUsage("nothing to change: gatehouse keys update --help has the options");
   const keyId = await obtainKeyId(session, reference, "update");
-  await askAndShow<KeyResource>(session, { ...questionAbout(keyId), method: "PATCH", body }, (key) =>
-    session.page.printFields(toKeyFieldList(key, session.now())),
+  await callAndShow<KeyResource>(session, { ...requestFor(keyId), method: "PATCH", body }, (key) =>
+    session.printer.printFields(toKeyFieldList(key, session.now())),
   );
 }
 
@@ -127,20 +131,15 @@ async function setSuspended(
 ): Promise<void> {
   const session = await openSession(options);
   const keyId = await obtainKeyId(session, reference, verb);
-  const body = { suspended: verb === "suspend" };
-  await askAndShow<KeyResource>(session, { ...questionAbout(keyId), method: "PATCH", body }, (key) =>
-    session.page.printLine(
+  const body: KeyUpdate = { suspended: verb === "suspend" };
+  await callAndShow<KeyResource>(session, { ...requestFor(keyId), method: "PATCH", body }, (key) =>
+    session.printer.printLine(
       `${key.label} (${key.key_id}) is ${key.suspended ? "suspended: its requests are refused" : "accepted again"}`,
     ),
   );
 }
 
 type RotateOptions = SessionOptions & { readonly grace?: string; readonly yes?: boolean };
-type Rotation = {
-  readonly key_id: string;
-  readonly token: string;
-  readonly old_token_valid_until: number | null;
-};
 
 async function rotateKey(reference: string | undefined, options: RotateOptions): Promise<void> {
   const graceSeconds = parseGrace(options.grace);
@@ -149,20 +148,20 @@ async function rotateKey(reference: string | undefined, options: RotateOptions):
   await confirmOrFail(session, options.yes || graceSeconds > 0, async () => {
     return `Give ${await nameKey(session, keyId)} a new token? The old one stops working at once (--grace keeps it for a while).`;
   });
-  const question = {
-    ...questionAbout(keyId),
+  const body: Rotation = graceSeconds > 0 ? { grace_seconds: graceSeconds } : {};
+  const request = {
+    ...requestFor(keyId),
     method: "POST",
     path: ["keys", keyId, "rotate"],
-    body: graceSeconds > 0 ? { grace_seconds: graceSeconds } : {},
+    body,
   } as const;
-  await askAndShow<Rotation>(session, question, (rotation) => {
-    const until = rotation.old_token_valid_until;
-    const isKept = graceSeconds > 0 && until !== null;
-    session.page.printFields([
-      ["key", rotation.key_id],
-      ["old token", isKept ? `works until ${formatMoment(until)}` : "no longer works"],
+  await callAndShow<RotatedKey>(session, request, (rotated) => {
+    const until = formatMoment(rotated.old_token_valid_until);
+    session.printer.printFields([
+      ["key", rotated.key_id],
+      ["old token", graceSeconds > 0 ? `works until ${until}` : "no longer works"],
     ]);
-    printToken(session.page, rotation.token);
+    printToken(session.printer, rotated.token);
   });
 }
 
@@ -175,15 +174,15 @@ async function revokeKey(
   await confirmOrFail(session, options.yes, async () => {
     return `Revoke ${await nameKey(session, keyId)}? It stops working at once, for good.`;
   });
-  await askAndShow(session, { ...questionAbout(keyId), method: "DELETE" }, () =>
-    session.page.printLine(`${keyId} is revoked`),
+  await callAndShow(session, { ...requestFor(keyId), method: "DELETE" }, () =>
+    session.printer.printLine(`${keyId} is revoked`),
   );
 }
 
 async function obtainKeyId(session: Session, given: string | undefined, verb: string): Promise<string> {
   if (given !== undefined) return given;
   if (!session.canAsk) failUsage(`no key: gatehouse keys ${verb} <key_id>`);
-  const { items } = await session.admin.list<KeyResource>({ path: ["keys"] }, KEYS_TO_CHOOSE_FROM);
+  const { items } = await session.admin.list<KeyResource>({ path: ["keys"] }, CHOICES_MAX);
   const choices = items
     .filter((key) => key.revoked_at === null)
     .map((key) => ({ value: key.key_id, label: key.label, hint: key.key_id }));
@@ -192,16 +191,19 @@ async function obtainKeyId(session: Session, given: string | undefined, verb: st
 }
 
 async function nameKey(session: Session, keyId: string): Promise<string> {
-  const { body } = await session.admin.ask<KeyResource>(questionAbout(keyId));
+  const { body } = await session.admin.call<KeyResource>(requestFor(keyId));
   return `${body.label} (${keyId})`;
 }
 
-function questionAbout(keyId: string) {
-  return { path: ["keys", keyId], absent: `there is no key ${keyId}: gatehouse keys list shows them` };
+function requestFor(keyId: string) {
+  return {
+    path: ["keys", keyId],
+    notFoundMessage: `there is no key ${keyId}: gatehouse keys list shows them`,
+  };
 }
 
-function printToken(page: Page, token: string): void {
-  page.printLine("");
-  page.printLine(token, "bold");
-  page.printLine("This token is shown only now: keep it where its user will find it.", "dim");
+function printToken(printer: Printer, token: string): void {
+  printer.printLine("");
+  printer.printLine(token, "bold");
+  printer.printLine("This token is shown only now: store it where its user can find it.", "dim");
 }

@@ -1,4 +1,4 @@
-// Finds the master key: a file that is named (or standard input), the environment, or the data folder of this machine.
+// Finds the master key: in a file or standard input, in the environment, or in the data folder of this machine.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Environment, findSetting } from "./admin-address.ts";
@@ -7,7 +7,7 @@ import { readInputLine } from "./input-lines.ts";
 
 export type MasterKey = {
   readonly key: string;
-  /** Where it came from, in words that end "the master key …". */
+  /** Where it came from; ends the phrase "the master key …". */
   readonly source: string;
 };
 
@@ -36,12 +36,12 @@ function readKeyFile(path: string): string {
   }
 }
 
-/** Throws when it cannot be one. */
+/** Throws when the text cannot be a master key. */
 export function checkMasterKey(key: string, source: string): MasterKey {
   if (key === "") throw new CommandFailed(`the master key ${source} is empty`, EXIT_CODES.masterKey);
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new CommandFailed(
-      `the master key ${source} is none: it must be one line of visible ASCII characters`,
+      `the master key ${source} is not valid: it must be one line of visible ASCII characters`,
       EXIT_CODES.masterKey,
     );
   }

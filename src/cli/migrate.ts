@@ -8,34 +8,34 @@ export function createMigrateCommand(): Command {
   return new Command("migrate")
     .description("move servers, keys, blocks and waiting commands from one store to another, empty one")
     .requiredOption("--from <store>", "sqlite (in the data folder) or the address of a Redis")
-    .requiredOption("--to <store>", "the same, for where everything goes")
+    .requiredOption("--to <store>", "where to move everything: sqlite or the address of a Redis")
     .option("--data-dir <folder>", "the data folder (GATEHOUSE_DATA_DIR, default ./data)")
-    .option("--json", "print what was moved as one JSON line")
+    .option("--json", "print the counts as one JSON line")
     .addHelpText(
       "after",
       "\nStop every instance first. The source is not changed. Usage, audit log and finished commands stay behind.\n" +
-        "Both stores are sealed with the same secret: GATEHOUSE_SECRET, or secret.key in the data folder.",
+        "Both stores are encrypted with the same secret: GATEHOUSE_SECRET, or secret.key in the data folder.",
     )
-    .action(move);
+    .action(migrateStore);
 }
 
 type MigrateOptions = { from: string; to: string; dataDir?: string; json?: boolean };
 
-async function move({ from, to, dataDir, json }: MigrateOptions): Promise<void> {
+async function migrateStore({ from, to, dataDir, json }: MigrateOptions): Promise<void> {
   const environment = readEnvironment(process.cwd());
   process.umask(0o077);
   const { migrate } = await import("../maintenance/migrate.ts");
-  const isWatched = process.stderr.isTTY === true;
+  const showsProgress = process.stderr.isTTY === true;
   const { moved } = await migrate({
     from,
     to,
     dataDir: dataDir ?? environment.GATEHOUSE_DATA_DIR ?? "./data",
     secret: environment.GATEHOUSE_SECRET?.trim() || undefined,
     onProgress: (done, total) => {
-      if (isWatched) process.stderr.write(drawBar(done, total));
+      if (showsProgress) process.stderr.write(drawBar(done, total));
     },
   });
-  if (isWatched) process.stderr.write("\r\x1b[K");
+  if (showsProgress) process.stderr.write("\r\x1b[K");
   const { server: servers, key: keys, block: blocks, command: commands } = moved;
   if (json) process.stdout.write(`${JSON.stringify({ servers, keys, blocks, commands })}\n`);
   else {

@@ -1,14 +1,14 @@
-// gatehouse restore: brings a backup back into a data folder that has no database.
+// gatehouse restore: copies a backup into a data folder that has no database.
 import { Command } from "commander";
 import { parseConfig, readEnvironment } from "../config.ts";
 import { formatBytes } from "../core/byte-size.ts";
 
 export function createRestoreCommand(): Command {
   return new Command("restore")
-    .description("bring a backup back into a data folder without a database; nothing is ever overwritten")
+    .description("restore a backup into a data folder without a database; nothing is ever overwritten")
     .argument("<file>", "the backup")
     .option("--data-dir <folder>", "the data folder (GATEHOUSE_DATA_DIR, default ./data)")
-    .option("--json", "print the facts as one JSON line")
+    .option("--json", "print the result as one JSON line")
     .addHelpText(
       "after",
       "\nThe secret.key that belongs to the backup must be in the data folder first, or GATEHOUSE_SECRET be set.",
@@ -36,8 +36,8 @@ async function restore(file: string, options: RestoreOptions): Promise<void> {
     `Restored into ${restored.dataDir}`,
     "",
     `  holds    servers: ${restored.servers}, keys: ${restored.keys}`,
-    `  size     ${formatBytes(restored.sizeBytes)}, checked, and opened by the secret`,
-    "  keys     as they were when the backup was made: those revoked or changed since have to be changed again",
+    `  size     ${formatBytes(restored.sizeBytes)}, checked; the secret fits`,
+    "  keys     as they were when the backup was made: later changes and revocations have to be made again",
     "  next     gatehouse serve",
   ];
   process.stdout.write(`${lines.join("\n")}\n`);

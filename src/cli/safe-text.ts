@@ -1,7 +1,7 @@
-// Text from elsewhere (names, labels, players' commands, error messages) made harmless for a terminal: nothing in it can
-// move the cursor, change colours, break a line or turn the reading direction.
+// Escapes text from elsewhere (names, labels, commands, error messages) for a terminal, so that it cannot move the cursor,
+// change colours, break a line or turn the reading direction.
 
-// Joiners (U+200C, U+200D) stay: scripts and emoji need them, and they move nothing.
+// Joiners (U+200C, U+200D) stay: some scripts and emoji need them, and they are harmless.
 const HARMFUL = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 export function escapeUnsafe(text: string): string {

@@ -1,4 +1,4 @@
-// gatehouse serve: runs the gateway until it is told to stop.
+// gatehouse serve: runs the gateway until a signal stops it.
 import { Command } from "commander";
 import type { App } from "../app.ts";
 import { parseConfig, readEnvironment } from "../config.ts";
@@ -13,7 +13,7 @@ export function createServeCommand(): Command {
       "--data-dir <folder>",
       "folder for the database and key files (GATEHOUSE_DATA_DIR, default ./data)",
     )
-    .option("--json", "print what there is to know as one JSON line before the listening line")
+    .option("--json", "print address, keys and data folder as one JSON line before the listening line")
     .addHelpText("after", "\nEvery setting is an environment variable or a line in .env; see .env.example.")
     .action(serve);
 }
@@ -29,15 +29,15 @@ async function serve(options: ServeOptions): Promise<void> {
     }),
     process.stderr.isTTY ? "pretty" : "json",
   );
-  // What we write is nobody else's business: the database, its log and the key files.
+  // Other users must not read what we write: the database, its log and the key files.
   process.umask(0o077);
-  // Loaded here: the other commands start faster without it.
+  // Loaded here, so that the other commands start faster.
   const { startPatiently } = await import("../start-patiently.ts");
   let app: App | undefined;
   let isStopping = false;
   const stop = () => {
     if (!isStopping && app) void end(app);
-    // A start that is under way is brought to its end first.
+    // A start in progress is completed before the stop.
     isStopping = true;
   };
   process.on("SIGTERM", stop);
@@ -47,7 +47,7 @@ async function serve(options: ServeOptions): Promise<void> {
   if (!app) process.exit(0);
   if (isStopping) return await end(app);
 
-  // Whoever read these lines may be gone by the time they are written.
+  // The reader of these lines may have closed the pipe.
   process.stdout.on("error", () => {});
   const facts = {
     url: app.url,

@@ -1,13 +1,13 @@
-// gatehouse servers: the game servers behind this Gatehouse.
+// gatehouse servers: adds, lists, changes and removes game servers.
 import { Command } from "commander";
-import type { ServerResource } from "./admin-resources.ts";
-import { askText } from "./ask.ts";
+import type { DeletedServerResource, NewServer, ServerChange, ServerResource } from "../core/wire/server.ts";
 import { failUsage } from "./exit-codes.ts";
 import { obtainServerId } from "./find-server.ts";
-import type { Page } from "./page.ts";
+import type { Printer } from "./printer.ts";
+import { askText } from "./prompts.ts";
 import {
   addSessionOptions,
-  askAndShow,
+  callAndShow,
   confirmOrFail,
   listAndShow,
   obtainSecret,
@@ -18,7 +18,7 @@ import {
 import { formatMoment } from "./times.ts";
 
 const KEY_FROM_STDIN =
-  "\nThe game server's key is asked for, or read from standard input (its first line), never from an argument.";
+  "\nThe server key is read from a prompt or from the first line of standard input, never from an argument.";
 
 export function createServersCommand(): Command {
   const add = new Command("add")
@@ -30,21 +30,21 @@ export function createServersCommand(): Command {
     .action(addServer);
   const list = new Command("list")
     .description("list the game servers")
-    .option("--limit <number>", "stop after so many", parseLimit)
+    .option("--limit <number>", "show at most this many", parseLimit)
     .action(listServers);
   const show = new Command("show")
     .description("show one game server")
     .argument("[server]", "id or name of the server")
     .action(showServer);
   const setKey = new Command("set-key")
-    .description("replace the key that the game server asks for")
+    .description("replace the server key of a game server")
     .argument("[server]", "id or name of the server")
     .addHelpText("after", KEY_FROM_STDIN)
     .action(setServerKey);
   const remove = new Command("remove")
     .description("remove a game server, and revoke its keys")
     .argument("[server]", "id or name of the server")
-    .option("--yes", "do not ask")
+    .option("--yes", "do not ask for confirmation")
     .action(removeServer);
   const servers = new Command("servers").description("add, list and remove game servers");
   for (const command of [add, list, show, setKey, remove]) servers.addCommand(addSessionOptions(command));
@@ -62,14 +62,14 @@ async function addServer(argument: string | undefined, options: AddOptions): Pro
   if (given === undefined && !session.canAsk) failUsage("no name: give it as the argument or with --name");
   const name = given ?? (await askText("Name of the server"));
   const serverKey = await obtainSecret(session, "Server key");
-  const body = {
+  const body: NewServer = {
     name,
     server_key: serverKey,
     ...(options.community !== undefined && { community: options.community }),
   };
-  await askAndShow<ServerResource>(session, { method: "POST", path: ["servers"], body }, (server) => {
-    printServer(session.page, server);
-    session.page.printLine(
+  await callAndShow<ServerResource>(session, { method: "POST", path: ["servers"], body }, (server) => {
+    printServer(session.printer, server);
+    session.printer.printLine(
       `\u2192 gatehouse keys create --server ${server.server_id} makes a key for it`,
       "dim",
     );
@@ -79,8 +79,9 @@ async function addServer(argument: string | undefined, options: AddOptions): Pro
 async function listServers(options: SessionOptions & { readonly limit?: number }): Promise<void> {
   const session = await openSession(options);
   await listAndShow<ServerResource>(session, { path: ["servers"] }, options.limit, ({ items }) => {
-    if (items.length === 0) return session.page.printLine("no servers yet: gatehouse servers add makes one");
-    session.page.printTable(
+    if (items.length === 0)
+      return session.printer.printLine("no servers yet: gatehouse servers add makes one");
+    session.printer.printTable(
       [{ title: "SERVER", isWhole: true }, { title: "NAME" }, { title: "COMMUNITY" }, { title: "CREATED" }],
       items.map((server) => [
         server.server_id,
@@ -95,44 +96,46 @@ async function listServers(options: SessionOptions & { readonly limit?: number }
 async function showServer(reference: string | undefined, options: SessionOptions): Promise<void> {
   const session = await openSession(options);
   const serverId = await obtainServerId(session, reference, "gatehouse servers show <server>");
-  await askAndShow<ServerResource>(session, questionAbout(serverId), (server) =>
-    printServer(session.page, server),
+  await callAndShow<ServerResource>(session, requestFor(serverId), (server) =>
+    printServer(session.printer, server),
   );
 }
 
 async function setServerKey(reference: string | undefined, options: SessionOptions): Promise<void> {
   const session = await openSession(options);
   const serverId = await obtainServerId(session, reference, "gatehouse servers set-key <server>");
-  const body = { server_key: await obtainSecret(session, "Server key") };
-  await askAndShow<ServerResource>(session, { ...questionAbout(serverId), method: "PATCH", body }, (server) =>
-    session.page.printLine(`the key of ${server.name} (${server.server_id}) is replaced`),
+  const body: ServerChange = { server_key: await obtainSecret(session, "Server key") };
+  await callAndShow<ServerResource>(session, { ...requestFor(serverId), method: "PATCH", body }, (server) =>
+    session.printer.printLine(`the key of ${server.name} (${server.server_id}) is replaced`),
   );
 }
 
 type RemoveOptions = SessionOptions & { readonly yes?: boolean };
-type Removal = { readonly revoked_keys: number; readonly failed_commands: number };
 
 async function removeServer(reference: string | undefined, options: RemoveOptions): Promise<void> {
   const session = await openSession(options);
   const serverId = await obtainServerId(session, reference, "gatehouse servers remove <server>");
   await confirmOrFail(session, options.yes, async () => {
-    const { body } = await session.admin.ask<ServerResource>(questionAbout(serverId));
+    const { body } = await session.admin.call<ServerResource>(requestFor(serverId));
     return `Remove ${body.name} (${serverId})? Its keys stop working at once, and its waiting commands fail.`;
   });
-  await askAndShow<Removal>(session, { ...questionAbout(serverId), method: "DELETE" }, (removal) =>
-    session.page.printLine(
-      `${serverId} is removed: ${removal.revoked_keys} keys revoked, ${removal.failed_commands} waiting commands failed`,
-    ),
+  await callAndShow<DeletedServerResource>(
+    session,
+    { ...requestFor(serverId), method: "DELETE" },
+    (deleted) =>
+      session.printer.printLine(
+        `${serverId} is removed: ${deleted.revoked_keys} keys revoked, ${deleted.failed_commands} waiting commands failed`,
+      ),
   );
 }
 
-function questionAbout(serverId: string) {
-  const absent = `there is no server ${serverId}: gatehouse servers list shows them`;
-  return { path: ["servers", serverId], absent };
+function requestFor(serverId: string) {
+  const notFoundMessage = `there is no server ${serverId}: gatehouse servers list shows them`;
+  return { path: ["servers", serverId], notFoundMessage };
 }
 
-function printServer(page: Page, server: ServerResource): void {
-  page.printFields([
+function printServer(printer: Printer, server: ServerResource): void {
+  printer.printFields([
     ["server", server.server_id],
     ["name", server.name],
     ["community", server.community ?? "-"],

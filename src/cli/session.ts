@@ -1,17 +1,17 @@
-// One run of a command that talks to a Gatehouse: its common options, the admin API, the page to print on, and whether
-// there is somebody to ask.
+// What every command of the admin API shares: options, client, printer, and whether a person can be asked.
 import { type Command, InvalidArgumentError } from "commander";
 import { readEnvironment } from "../config.ts";
+import type { PageOf } from "../core/wire/page.ts";
 import { findAdminAddress } from "./admin-address.ts";
-import { type AdminClient, createAdminClient, type Listing, type Question } from "./admin-client.ts";
-import { askSecret, askYes } from "./ask.ts";
+import { AdminClient, type AdminRequest } from "./admin-client.ts";
 import { CommandFailed, EXIT_CODES, EXIT_CODES_HELP, failUsage } from "./exit-codes.ts";
 import { readInputLine } from "./input-lines.ts";
 import { checkMasterKey, findMasterKey, type MasterKey } from "./master-key.ts";
-import { openStandardPage, type Page } from "./page.ts";
+import { openStandardPrinter, type Printer } from "./printer.ts";
+import { askSecret, askYes } from "./prompts.ts";
 
-/** Rows of a table that grows for ever, newest first, when nobody says how many. */
-export const ROWS_UNLESS_ASKED = 50;
+/** Rows of a table without --limit, for lists that grow for ever. */
+export const ROWS_DEFAULT = 50;
 
 export type SessionOptions = {
   readonly url?: string;
@@ -23,9 +23,9 @@ export type SessionOptions = {
 
 export type Session = {
   readonly admin: AdminClient;
-  readonly page: Page;
+  readonly printer: Printer;
   readonly wantsJson: boolean;
-  /** A person is there, and wants no JSON. */
+  /** Whether a person is at the terminal, and wants no JSON. */
   readonly canAsk: boolean;
   readonly now: () => number;
 };
@@ -45,7 +45,7 @@ export function addSessionOptions(command: Command): Command {
 }
 
 export async function openSession(options: SessionOptions): Promise<Session> {
-  // Whoever reads our output may have had enough of it: `| head`.
+  // The reader of our output may close it early, as in `| head`.
   process.stdout.on("error", () => process.exit(EXIT_CODES.failed));
   const environment = readEnvironment(process.cwd(), {
     ...(options.dataDir !== undefined && { GATEHOUSE_DATA_DIR: options.dataDir }),
@@ -58,55 +58,55 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       ? checkMasterKey(await askSecret("Master key"), "you typed")
       : findMasterKey(options.masterKeyFile, environment);
   return {
-    admin: createAdminClient(address, masterKey),
-    page: openStandardPage(environment),
+    admin: new AdminClient(address, masterKey),
+    printer: openStandardPrinter(environment),
     wantsJson,
     canAsk,
     now: Date.now,
   };
 }
 
-/** Asks for one resource, prints the answer as it came with --json, and hands it to `show` otherwise. */
-export async function askAndShow<T>(
+/** Sends a request. With --json it prints the body of the answer unchanged, otherwise `show` prints the resource. */
+export async function callAndShow<T>(
   session: Session,
-  question: Question,
-  show: (resource: T) => void | Promise<void>,
+  request: AdminRequest,
+  show: (resource: T) => void,
 ): Promise<void> {
-  const { text, body } = await session.admin.ask<T>(question);
-  if (!session.wantsJson) return await showOrFail(() => show(body));
-  // Done, and nothing to tell: still something that a program can parse.
+  const { text, body } = await session.admin.call<T>(request);
+  if (!session.wantsJson) return showOrFail(() => show(body));
+  // An empty answer becomes an empty object, so that a program can parse it.
   process.stdout.write(`${text.trimEnd() || "{}"}\n`);
 }
 
-/** The same for a list: every page of it, or as many items as were asked for. */
+/** The same for a list: every page of it, or `limit` items. */
 export async function listAndShow<T>(
   session: Session,
-  question: Question,
+  request: AdminRequest,
   limit: number | undefined,
-  show: (listing: Listing<T>) => void | Promise<void>,
+  show: (list: PageOf<T>) => void,
 ): Promise<void> {
-  const listing = await session.admin.list<T>(question, limit);
+  const list = await session.admin.list<T>(request, limit);
   if (session.wantsJson) {
-    process.stdout.write(`${JSON.stringify(listing)}\n`);
+    process.stdout.write(`${JSON.stringify(list)}\n`);
     return;
   }
-  await showOrFail(() => show(listing));
-  if (listing.next !== null) session.page.printLine("There are more: --limit shows them.", "dim");
+  showOrFail(() => show(list));
+  if (list.next !== null) session.printer.printLine("There are more: --limit shows them.", "dim");
 }
 
-/** Nobody has checked the answer's shape, and another version of Gatehouse may have sent it: what cannot be shown can be had. */
-async function showOrFail(show: () => void | Promise<void>): Promise<void> {
+/** Another version of Gatehouse may send another shape, and bodies are not checked: that ends in a TypeError. */
+function showOrFail(show: () => void): void {
   try {
-    await show();
+    show();
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     throw new CommandFailed(
-      "the answer is not as this version of the command line expects it: --json prints it as it came",
+      "this version of the command line does not understand the answer: --json prints it unchanged",
     );
   }
 }
 
-/** A secret never comes from an argument, where every user of the machine could read it. */
+/** From a prompt or standard input. Other users of the machine could read an argument. */
 export async function obtainSecret(session: Session, name: string): Promise<string> {
   if (session.canAsk) return await askSecret(`${name} (hidden)`);
   const secret = process.stdin.isTTY ? "" : readInputLine();
@@ -114,7 +114,7 @@ export async function obtainSecret(session: Session, name: string): Promise<stri
   return secret;
 }
 
-/** Before anything that cannot be undone. Returns when it may go on. */
+/** Asks before a change that cannot be undone, and throws when it is not confirmed. */
 export async function confirmOrFail(
   session: Session,
   isConfirmed: boolean | undefined,

@@ -1,4 +1,4 @@
-// gatehouse simulate: runs the pretend game server by itself, for developing and testing against.
+// gatehouse simulate: runs the pretend game server alone, for development and tests.
 import { Command, InvalidArgumentError, Option } from "commander";
 import { StartRefused } from "../core/errors.ts";
 
@@ -10,8 +10,13 @@ export function createSimulateCommand(): Command {
     .option("--host <address>", "address to listen on", parseHost, "127.0.0.1")
     .option("--port <number>", "port to listen on, 0 for a free one", parsePort, 8090)
     .option("--seed <number>", "the same seed makes the same towns", parseCount, 1)
-    .option("--players <number>", "players in a town, about; 0 makes every server offline", parsePlayers, 24)
-    .option("--speed <factor>", "events happen so many times as often", parseFactor, 1)
+    .option(
+      "--players <number>",
+      "about how many players a town has; 0 makes every server offline",
+      parsePlayers,
+      24,
+    )
+    .option("--speed <factor>", "how many times as often events happen", parseFactor, 1)
     .option("--read-limit <number>", "reads a minute, 0 for no limit", parseCount, 35)
     .option(
       "--command-interval <ms>",
@@ -24,7 +29,7 @@ export function createSimulateCommand(): Command {
     .addHelpText(
       "after",
       "\nServer keys look like word-word. invalid-x, banned-x and offline-x are refused as their names say.\n" +
-        "GET /_faults lists ways to misbehave, POST /_faults arms one, GET /_calls tells what was asked.",
+        "GET /_faults lists ways to misbehave, POST /_faults arms one, GET /_calls lists the calls that it got.",
     )
     .action(simulate);
 }

@@ -1,15 +1,15 @@
-// Decides how wide the columns of a table may be in a terminal, and shortens what is wider. Pure: text in, text out.
+// Decides how wide the columns of a table may be in a terminal, and shortens wider texts. Pure: text in, text out.
 
 export type Column = {
   readonly title: string;
-  /** A column of ids or the like: what is cut short there is of no use, so it never is. */
+  /** Never shortened: part of an id is of no use. */
   readonly isWhole?: boolean;
 };
 
 export const COLUMN_GAP = 2;
-const SHORTEST_COLUMN = 6;
+const COLUMN_WIDTH_MIN = 6;
 
-/** The width of each column so that a row fits, or undefined when none does. */
+/** The width of each column, so that every row fits; undefined when that is impossible. */
 export function fitColumns(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
@@ -20,11 +20,11 @@ export function fitColumns(
   );
   const floors = columns.map(({ title, isWhole }, index) => {
     const width = widths[index] ?? 0;
-    return isWhole ? width : Math.min(width, Math.max(SHORTEST_COLUMN, Bun.stringWidth(title)));
+    return isWhole ? width : Math.min(width, Math.max(COLUMN_WIDTH_MIN, Bun.stringWidth(title)));
   });
   let excess = sum(widths) + COLUMN_GAP * (columns.length - 1) - widthMax;
   while (excess > 0) {
-    // The widest one gives way first, so that short columns stay readable.
+    // The widest column shrinks first, so that short columns stay readable.
     const widest = findWidest(widths, floors);
     if (widest === undefined) return undefined;
     widths[widest] = (widths[widest] ?? 0) - 1;
@@ -33,7 +33,7 @@ export function fitColumns(
   return widths;
 }
 
-/** The text, or as much of it as fits with an ellipsis behind. */
+/** The text, or its beginning with an ellipsis when it is too wide. */
 export function shorten(text: string, widthMax: number): string {
   if (Bun.stringWidth(text) <= widthMax) return text;
   let kept = "";
@@ -45,7 +45,7 @@ export function shorten(text: string, widthMax: number): string {
   return `${kept}…`;
 }
 
-/** The text in lines that are no wider than that; words stay together where they can. */
+/** The text in lines of at most this width; a longer word is not broken. */
 export function wrap(text: string, widthMax: number): string[] {
   const lines: string[] = [];
   let line = "";

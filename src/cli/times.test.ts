@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { formatDistance, formatMoment, parseDuration, parseMoment } from "./times.ts";
+import { formatMoment, formatRelativeTime, parseDuration, parseMoment } from "./times.ts";
 
 const NOW = Date.parse("2026-11-15T12:00:00Z");
 const HOUR_MS = 3_600_000;
@@ -71,6 +71,6 @@ describe("a moment", () => {
     [50 * HOUR_MS, "in 2 days"],
     [-400 * 24 * HOUR_MS, "400 days ago"],
   ])("%p ms from now is %p", (distanceMs, words) => {
-    expect(formatDistance(NOW + distanceMs, NOW)).toBe(words);
+    expect(formatRelativeTime(NOW + distanceMs, NOW)).toBe(words);
   });
 });

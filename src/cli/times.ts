@@ -1,4 +1,4 @@
-// Times as an operator writes and reads them: durations, dates in local time, and how long ago or ahead they are.
+// Parses and formats times for an operator: durations, dates in local time, and relative times.
 
 const UNITS_MS: Readonly<Record<string, number>> = {
   s: 1_000,
@@ -8,23 +8,23 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-const LATEST_MOMENT = 8_640_000_000_000_000;
+const MOMENT_MAX = 8_640_000_000_000_000;
 
-/** "30d", "12h", "90m", "45s" or "2w" in milliseconds; undefined when it is nothing of the kind. */
+/** "30d", "12h", "90m", "45s" or "2w" in milliseconds; undefined when it is not a duration. */
 export function parseDuration(text: string): number | undefined {
   const [, count, unit = ""] = /^(\d{1,9})([smhdw])$/.exec(text.trim()) ?? [];
   return count === undefined ? undefined : Number(count) * (UNITS_MS[unit] ?? Number.NaN);
 }
 
 /**
- * A moment in epoch milliseconds: a duration from now, epoch milliseconds, or an ISO date with or without a time, which is
- * local unless it says otherwise. Undefined when it is none of them, or a day that no calendar has.
+ * A time in epoch milliseconds, from a duration from now, epoch milliseconds, or an ISO date with or without a time. A date
+ * without a time zone is local. Undefined for any other text, and for a day that does not exist.
  */
-export function parseMoment(written: string, now: number): number | undefined {
-  const text = written.trim();
+export function parseMoment(input: string, now: number): number | undefined {
+  const text = input.trim();
   const durationMs = parseDuration(text);
   if (durationMs !== undefined) return now + durationMs;
-  if (/^\d{5,16}$/.test(text)) return Number(text) <= LATEST_MOMENT ? Number(text) : undefined;
+  if (/^\d{5,16}$/.test(text)) return Number(text) <= MOMENT_MAX ? Number(text) : undefined;
   const iso =
     /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i.exec(
       text,
@@ -50,7 +50,7 @@ export function formatMoment(moment: number): string {
 }
 
 /** "in 3 days", "5 minutes ago", "now". */
-export function formatDistance(moment: number, now: number): string {
+export function formatRelativeTime(moment: number, now: number): string {
   const distanceMs = Math.abs(moment - now);
   if (distanceMs < 1_000) return "now";
   const [unit, unitMs] = largestUnitOf(distanceMs);

@@ -1,13 +1,13 @@
-// The clock: blocks, expiries and the game API's limits are all read by it.
+// The clock: blocks, expiries and the game API's limits all depend on it.
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const NAME = "clock";
 const YEAR_MIN = 2025;
 const YEAR_MAX = 2100;
 const SKEW_MAX_MS = 5_000;
-const REMEDY = "Let the system keep its clock by NTP: timedatectl set-ntp true, or chrony.";
+const REMEDY = "Let NTP set the clock: timedatectl set-ntp true, or chrony.";
 
-/** `skewMs` is how far we are ahead of the game API; undefined when there was nothing to compare with. */
+/** `skewMs`: how far our clock is ahead of the game API's; undefined when the game API has not answered. */
 export function judgeClock(now: number, skewMs: number | undefined): Finding[] {
   const year = new Date(now).getUTCFullYear();
   const shown = new Date(now).toISOString().slice(0, 19);
@@ -23,7 +23,7 @@ export function judgeClock(now: number, skewMs: number | undefined): Finding[] {
   return [warn(NAME, `The clock is ${seconds} s ${direction} the game API's.`, REMEDY)];
 }
 
-/** The Date header has whole seconds, so its middle is the best guess; a cache in between adds its Age. */
+/** The Date header has whole seconds, so the middle of that second is the best guess. A cache on the way adds its Age. */
 export function findSkewMs(date: string | null, age: string | null, now: number): number | undefined {
   const sentAt = date === null ? Number.NaN : Date.parse(date);
   if (Number.isNaN(sentAt)) return undefined;

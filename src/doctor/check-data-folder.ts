@@ -1,4 +1,4 @@
-// The data folder: there, ours, writable, and closed to everybody else; the key files above all.
+// The data folder and its files: owned by our user, writable, and not accessible to other users.
 import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { MASTER_KEY_MIN_CHARACTERS } from "../config.ts";
@@ -23,8 +23,8 @@ export type FolderFacts = {
   readonly masterKeyCharacters: number | undefined;
 };
 
-/** Undefined when there is no such folder yet. */
-export function lookAtDataFolder(path: string): FolderFacts | undefined {
+/** Undefined when the folder does not exist yet. */
+export function inspectDataFolder(path: string): FolderFacts | undefined {
   if (!existsSync(path)) return undefined;
   const { mode, uid } = statSync(path);
   return {
@@ -33,17 +33,17 @@ export function lookAtDataFolder(path: string): FolderFacts | undefined {
     mode: mode & 0o777,
     owner: uid,
     isWritable: isAllowed(path, constants.W_OK | constants.X_OK),
-    files: FILES.map((name) => lookAtFile(path, name)).filter((file) => file !== undefined),
+    files: FILES.map((name) => inspectFile(path, name)).filter((file) => file !== undefined),
     masterKeyCharacters: findSecret(path, "master.key")?.length,
   };
 }
 
-function lookAtFile(folder: string, name: string): FileFacts | undefined {
+function inspectFile(folder: string, name: string): FileFacts | undefined {
   const found = statSync(join(folder, name), { throwIfNoEntry: false });
   return found && { name, mode: found.mode & 0o777, owner: found.uid };
 }
 
-/** The content of a key file; undefined when it is absent, empty, or not for us to read. */
+/** The content of a key file; undefined when it is absent, empty or not readable for us. */
 export function findSecret(folder: string, name: string): string | undefined {
   const file = join(folder, name);
   if (!existsSync(file) || !isAllowed(file, constants.R_OK)) return undefined;
@@ -60,22 +60,24 @@ function isAllowed(path: string, access: number): boolean {
 }
 
 export function judgeDataFolder(facts: FolderFacts | undefined, path: string): Finding[] {
-  if (!facts) return [skip(NAME, `${path} is not there yet; the first start makes it.`)];
+  if (!facts) return [skip(NAME, `${path} does not exist yet; the first start creates it.`)];
   const findings = [
     ...judgeOwners(facts),
     ...judgeFolderMode(facts),
     ...facts.files.flatMap((file) => judgeFileMode(facts, file)),
     ...judgeMasterKey(facts),
   ];
-  return findings.length > 0 ? findings : [ok(NAME, `${path} is writable, and closed to other users.`)];
+  return findings.length > 0
+    ? findings
+    : [ok(NAME, `${path} is writable, and not accessible to other users.`)];
 }
 
 function judgeOwners({ path, userId, owner, isWritable, files }: FolderFacts): Finding[] {
   if (userId === undefined) return [];
-  // The superuser looks after somebody else's folder; then its files must be that somebody's.
-  const rightful = userId === ROOT ? owner : userId;
+  // Root may check the folder of another user; then the files must belong to the folder's owner.
+  const expected = userId === ROOT ? owner : userId;
   const findings: Finding[] = [];
-  if (owner !== rightful) {
+  if (owner !== expected) {
     findings.push(
       fail(
         NAME,
@@ -100,22 +102,22 @@ function judgeOwners({ path, userId, owner, isWritable, files }: FolderFacts): F
 
 function judgeFolderMode({ path, userId, mode }: FolderFacts): Finding[] {
   if (userId === undefined || (mode & 0o077) === 0) return [];
-  const remedy = `Close it: chmod 700 ${quote(path)}`;
+  const remedy = `Restrict it: chmod 700 ${quote(path)}`;
   if ((mode & 0o022) !== 0) {
     return [fail(NAME, `Other users can replace files in ${path} (mode ${octal(mode)}).`, remedy)];
   }
-  return [warn(NAME, `Other users can look into ${path} (mode ${octal(mode)}).`, remedy)];
+  return [warn(NAME, `Other users can list the files in ${path} (mode ${octal(mode)}).`, remedy)];
 }
 
 function judgeFileMode({ path, userId }: FolderFacts, { name, mode }: FileFacts): Finding[] {
   if (userId === undefined) return [];
-  const remedy = `Make it its owner's alone: chmod 600 ${quote(join(path, name))}`;
+  const remedy = `Restrict it to its owner: chmod 600 ${quote(join(path, name))}`;
   const isOpen = (mode & 0o077) !== 0;
   if (KEY_FILES.has(name)) {
-    const instead = isOpen ? "is open to other users" : "is not readable for its owner";
+    const problem = isOpen ? "is open to other users" : "is not readable for its owner";
     return mode === 0o600 || mode === 0o400
       ? []
-      : [fail(NAME, `${name} ${instead} (mode ${octal(mode)}).`, remedy)];
+      : [fail(NAME, `${name} ${problem} (mode ${octal(mode)}).`, remedy)];
   }
   if ((mode & 0o600) !== 0o600) {
     return [fail(NAME, `${name} cannot be read and written by its owner (mode ${octal(mode)}).`, remedy)];
@@ -129,7 +131,7 @@ function judgeMasterKey({ masterKeyCharacters }: FolderFacts): Finding[] {
     fail(
       NAME,
       `master.key has fewer than ${MASTER_KEY_MIN_CHARACTERS} characters.`,
-      "Put a longer one there, or delete the file and have one made at the next start.",
+      "Put a longer one there, or delete the file: the next start creates one.",
     ),
   ];
 }
@@ -138,7 +140,7 @@ function octal(mode: number): string {
   return `0${mode.toString(8).padStart(3, "0")}`;
 }
 
-/** So that the command can be copied into a shell. */
+/** Quotes the path, so that the remedy can be copied into a shell. */
 function quote(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

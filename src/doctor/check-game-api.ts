@@ -1,21 +1,21 @@
-// The game API: can it be reached, and does it answer in time? Asked once, at its front page and without a key: calls
-// with none or a wrong one are what it bans addresses for.
+// The game API: whether it can be reached and answers in time. One call, to its front page and without a key: API calls
+// with a missing or wrong key can get an address banned.
 import { lookup } from "node:dns/promises";
 import { connect } from "node:net";
 import { findSkewMs } from "./check-clock.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const NAME = "game API";
-const WAIT_MAX_MS = 30_000;
+const DEADLINE_MAX_MS = 30_000;
 
 export type GameApiFacts =
   | {
       readonly kind: "answered";
       readonly status: number;
       readonly tookMs: number;
-      /** Where a redirect leads, if it leads to another host. */
+      /** The host of a redirect to another host. */
       readonly movedTo: string | undefined;
-      /** How far our clock is ahead of its clock. */
+      /** How far our clock is ahead of the game API's. */
       readonly skewMs: number | undefined;
     }
   | {
@@ -23,14 +23,14 @@ export type GameApiFacts =
       readonly reason: string;
     };
 
-export async function askGameApi(baseUrl: string, timeoutMs: number): Promise<GameApiFacts> {
-  const waitMs = Math.min(timeoutMs, WAIT_MAX_MS);
-  const deadline = AbortSignal.timeout(waitMs);
+export async function callGameApi(baseUrl: string, timeoutMs: number): Promise<GameApiFacts> {
+  const deadlineMs = Math.min(timeoutMs, DEADLINE_MAX_MS);
+  const signal = AbortSignal.timeout(deadlineMs);
   const startedAt = performance.now();
   try {
     const response = await fetch(`${baseUrl.replace(/\/+$/, "")}/`, {
       redirect: "manual",
-      signal: deadline,
+      signal,
       keepalive: false,
     });
     const now = Date.now();
@@ -43,10 +43,10 @@ export async function askGameApi(baseUrl: string, timeoutMs: number): Promise<Ga
       skewMs: findSkewMs(response.headers.get("date"), response.headers.get("age"), now),
     };
   } catch (error) {
-    // Only now step by step: through a proxy the name and the port may be none of our business.
-    return deadline.aborted
-      ? { kind: "silent", reason: `${waitMs} ms` }
-      : findBrokenStep(new URL(baseUrl), error, waitMs);
+    // Checked only after a failure: behind a proxy this machine need not resolve the name or reach the port.
+    return signal.aborted
+      ? { kind: "silent", reason: `${deadlineMs} ms` }
+      : findBrokenStep(new URL(baseUrl), error, deadlineMs);
   }
 }
 
@@ -55,23 +55,23 @@ function findNewHost(baseUrl: string, location: string | null): string | undefin
   return target && target.host !== new URL(baseUrl).host ? target.host : undefined;
 }
 
-async function findBrokenStep(url: URL, error: unknown, waitMs: number): Promise<GameApiFacts> {
+async function findBrokenStep(url: URL, error: unknown, deadlineMs: number): Promise<GameApiFacts> {
   const code = error instanceof Error && "code" in error ? String(error.code) : "no code";
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const addresses = await lookup(host, { all: true }).catch(() => []);
   const [first] = addresses;
   if (!first) return { kind: "unknown-name", reason: host };
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
-  if (!(await canConnect(first.address, port, waitMs))) {
+  if (!(await canConnect(first.address, port, deadlineMs))) {
     return { kind: "unreachable", reason: `${host}, port ${port}` };
   }
   const isTrustFault = /CERT|VERIFY|SELF_SIGNED|TLS|SSL|HOSTNAME/i.test(code);
   return { kind: isTrustFault ? "untrusted" : "broken", reason: code };
 }
 
-function canConnect(host: string, port: number, waitMs: number): Promise<boolean> {
+function canConnect(host: string, port: number, deadlineMs: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const socket = connect({ host, port, timeout: waitMs });
+  const socket = connect({ host, port, timeout: deadlineMs });
   socket.once("connect", () => resolve(true));
   socket.once("timeout", () => resolve(false));
   socket.once("error", () => resolve(false));
@@ -84,8 +84,8 @@ export function judgeGameApi(facts: GameApiFacts | "simulator", url: string): Fi
     return [
       warn(
         NAME,
-        "No game API is configured: the built-in simulator stands in, and every server shown is made up.",
-        "Set GATEHOUSE_UPSTREAM_URL to the game API's address when the demonstration is over.",
+        "No game API is configured: the built-in simulator is used, and every server is simulated.",
+        "Set GATEHOUSE_UPSTREAM_URL to the address of the real game API.",
       ),
     ];
   }
@@ -111,7 +111,7 @@ export function judgeGameApi(facts: GameApiFacts | "simulator", url: string): Fi
         fail(
           NAME,
           `The certificate of ${url} is not trusted (${facts.reason}).`,
-          "Check GATEHOUSE_UPSTREAM_URL and the clock; a proxy that opens TLS needs its authority in NODE_EXTRA_CA_CERTS.",
+          "Check GATEHOUSE_UPSTREAM_URL and the clock; the authority of a proxy that intercepts TLS belongs into NODE_EXTRA_CA_CERTS.",
         ),
       ];
     case "silent":
@@ -119,15 +119,15 @@ export function judgeGameApi(facts: GameApiFacts | "simulator", url: string): Fi
         fail(
           NAME,
           `${url} did not answer within ${facts.reason}.`,
-          "Try again; if it stays so, check the network, or raise GATEHOUSE_UPSTREAM_TIMEOUT_MS.",
+          "Try again; if it happens again, check the network, or raise GATEHOUSE_UPSTREAM_TIMEOUT_MS.",
         ),
       ];
     case "broken":
       return [
         fail(
           NAME,
-          `${url} takes connections but gives no HTTP answer (${facts.reason}).`,
-          "Check the address, its port, and http:// against https://.",
+          `${url} accepts connections but gives no HTTP answer (${facts.reason}).`,
+          "Check the address, its port, and whether it is http:// or https://.",
         ),
       ];
     case "answered":
@@ -141,7 +141,7 @@ function judgeAnswer(facts: GameApiFacts & { kind: "answered" }, url: string): F
     return [
       warn(
         NAME,
-        `${url} sends its visitors on to ${movedTo}; redirects of the game API are not followed.`,
+        `${url} redirects to ${movedTo}; redirects of the game API are not followed.`,
         "Check whether the game API has moved, and set GATEHOUSE_UPSTREAM_URL to its new address.",
       ),
     ];
@@ -151,7 +151,7 @@ function judgeAnswer(facts: GameApiFacts & { kind: "answered" }, url: string): F
       warn(
         NAME,
         `${url} limits this address at the moment (HTTP 429).`,
-        "Wait a few minutes before asking again.",
+        "Wait a few minutes before the next try.",
       ),
     ];
   }
@@ -160,7 +160,7 @@ function judgeAnswer(facts: GameApiFacts & { kind: "answered" }, url: string): F
       warn(
         NAME,
         `${url} answers, but with HTTP ${status}.`,
-        "It is failing itself; look at its status page, and wait.",
+        "The game API has a problem of its own: check its status page, and wait.",
       ),
     ];
   }

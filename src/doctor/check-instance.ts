@@ -1,5 +1,5 @@
-// The instance that runs on the data folder, if one does, in its own words.
-import type { InstanceAnswer } from "./ask-instance.ts";
+// The instance that runs on the data folder, if there is one: whether it is ready, and its notices.
+import type { InstanceAnswer } from "./call-instance.ts";
 import { type Finding, fail, ok, skip, warn } from "./finding.ts";
 
 const NAME = "instance";
@@ -22,12 +22,12 @@ export function judgeInstance(answer: InstanceAnswer | undefined, url: string): 
       fail(
         NAME,
         `The instance at ${url} is not ready (HTTP ${answer.status}): ${details.join(", ") || "no details"}.`,
-        "Look into its log, and at the other findings here.",
+        "Check its log, and the other findings here.",
       ),
     ];
   }
   if (answer.notices.length === 0) return [ok(NAME, `The instance at ${url} is ready.`)];
   return answer.notices.map((notice) =>
-    warn(NAME, `The instance at ${url} says: ${notice}`, "Look into its log for when it began, and why."),
+    warn(NAME, `The instance at ${url} says: ${notice}`, "Check its log for when it began, and why."),
   );
 }

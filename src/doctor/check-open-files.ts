@@ -1,4 +1,4 @@
-// How many files, sockets among them, a process may have open: every caller's connection is one.
+// The limit on open files of a process. Sockets count too, so every connection of a caller is one.
 import { existsSync, readFileSync } from "node:fs";
 import { type Finding, ok, skip, warn } from "./finding.ts";
 
@@ -6,12 +6,12 @@ const NAME = "open files";
 const LIMITS_FILE = "/proc/self/limits";
 const LIMIT_WANTED = 4_096;
 
-/** Undefined where the system does not tell. */
-export function lookAtOpenFileLimit(): number | undefined {
+/** Undefined on systems that do not publish it. */
+export function readOpenFileLimit(): number | undefined {
   return existsSync(LIMITS_FILE) ? parseOpenFileLimit(readFileSync(LIMITS_FILE, "utf8")) : undefined;
 }
 
-/** The soft limit, which is the one that counts. */
+/** The soft limit, which is the one in force. */
 export function parseOpenFileLimit(limits: string): number | undefined {
   const soft = /^Max open files\s+(\S+)/m.exec(limits)?.[1];
   if (soft === "unlimited") return Number.POSITIVE_INFINITY;
@@ -19,7 +19,7 @@ export function parseOpenFileLimit(limits: string): number | undefined {
 }
 
 export function judgeOpenFileLimit(limit: number | undefined): Finding[] {
-  if (limit === undefined) return [skip(NAME, "This system does not tell its limit on open files.")];
+  if (limit === undefined) return [skip(NAME, "This system does not publish its limit on open files.")];
   if (limit >= LIMIT_WANTED) {
     return [ok(NAME, `${Number.isFinite(limit) ? limit : "Any number of"} files may be open at once.`)];
   }

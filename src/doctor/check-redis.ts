@@ -1,4 +1,4 @@
-// The store of several instances: there, new enough, keeping what it is given, and sealed with the secret that is here.
+// Redis as the store: reachable, new enough, durable, writable, and encrypted with our secret.
 import { StoreUnavailable } from "../core/errors.ts";
 import type { Log } from "../core/ports/log.ts";
 import { listDurabilityProblems } from "../store/redis/check-durability.ts";
@@ -10,24 +10,24 @@ import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const NAME = "store";
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
-/** The oldest Redis that knows all that the scripts use. Every Valkey does, and says that it is a Redis 7.2. */
-const OLDEST_MAJOR = 7;
+/** The oldest Redis that has every command of our scripts. Every Valkey has them, and reports Redis 7.2. */
+const MAJOR_VERSION_MIN = 7;
 
 export type RedisFacts =
   | { readonly kind: "unreachable"; readonly reason: string }
   | {
       readonly kind: "reached";
       readonly version: string;
-      /** What it says when something is to be kept: that it is full, say, or a replica. */
+      /** The error of a test write, such as "out of memory" or "read-only replica". */
       readonly writeProblem: string | undefined;
       readonly problems: readonly string[];
-      /** Undefined when nothing was ever sealed, or there is no secret to try. */
+      /** Undefined when nothing is encrypted yet, or there is no secret to test. */
       readonly isSecretRight: boolean | undefined;
       readonly servers: number;
       readonly keys: number;
     };
 
-export async function lookAtRedis(address: RedisAddress, sealer: Sealer | undefined): Promise<RedisFacts> {
+export async function inspectRedis(address: RedisAddress, sealer: Sealer | undefined): Promise<RedisFacts> {
   let link: RedisLink | undefined;
   try {
     link = await RedisLink.open(address, SILENT);
@@ -41,13 +41,13 @@ export async function lookAtRedis(address: RedisAddress, sealer: Sealer | undefi
       servers: Number(await link.send(NAMES.servers, "HLEN", NAMES.servers)),
       keys: Number(await link.send(NAMES.keys, "HLEN", NAMES.keys)),
     } as const;
-    // Last: a server that takes no writes is not asked anything more.
+    // Last, because the link sends nothing more to a server that refuses writes.
     const writing = link.send(NAMES.probe, "SET", NAMES.probe, "1", "PX", 1_000);
     const writeProblem = await writing.then(() => undefined).catch((error: Error) => error.message);
     return { ...facts, writeProblem };
   } catch (error) {
-    const isAway = error instanceof StoreUnavailable || error instanceof Error;
-    return { kind: "unreachable", reason: isAway ? error.message : String(error) };
+    const isError = error instanceof StoreUnavailable || error instanceof Error;
+    return { kind: "unreachable", reason: isError ? error.message : String(error) };
   } finally {
     link?.close();
   }
@@ -61,14 +61,14 @@ export function judgeRedis(facts: RedisFacts): Finding[] {
   const findings = facts.problems.map((problem) => {
     return warn(NAME, problem, "Set it in redis.conf or with CONFIG SET; docs/scaling.md says why.");
   });
-  if (Number.parseInt(facts.version, 10) < OLDEST_MAJOR) {
+  if (Number.parseInt(facts.version, 10) < MAJOR_VERSION_MIN) {
     findings.push(
       fail(NAME, `Redis ${facts.version} is too old.`, "Update to Redis 7.0 or Valkey 8, or newer."),
     );
   }
   if (facts.writeProblem !== undefined) {
-    const remedy = "Give it more memory or disk, or the address of the server that takes writes.";
-    findings.push(fail(NAME, `Redis takes no writes: ${facts.writeProblem}`, remedy));
+    const remedy = "Give it more memory or disk, or use the address of the primary.";
+    findings.push(fail(NAME, `Redis refuses writes: ${facts.writeProblem}`, remedy));
   }
   if (facts.isSecretRight === false) {
     const remedy = "Set GATEHOUSE_SECRET to the same on all instances.";
@@ -78,7 +78,7 @@ export function judgeRedis(facts: RedisFacts): Finding[] {
   return [
     ok(
       NAME,
-      `Redis ${facts.version} keeps what it is given; servers: ${facts.servers}, keys: ${facts.keys}.`,
+      `Redis ${facts.version} is durable and writable; servers: ${facts.servers}, keys: ${facts.keys}.`,
     ),
   ];
 }

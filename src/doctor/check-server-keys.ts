@@ -1,17 +1,17 @@
-// Whether the game API still accepts the stored server keys. Asked only on request and politely: every question is taken
-// from the budget that the running instance lives on.
+// Whether the game API still accepts the stored server keys. Tested only on request and with few calls: each one comes
+// out of the budget of the running instance.
 import type { Upstream, UpstreamReading } from "../core/ports/upstream.ts";
 import { BAD_KEY_CODES, GLOBAL_KEY_REFUSED, OFFLINE } from "../core/upstream-codes.ts";
 import type { ServerWithKey } from "../store/sqlite/read-server-keys.ts";
 import { type Finding, fail, ok, skip, warn } from "./finding.ts";
 
 const NAME = "server keys";
-export const SERVERS_ASKED_MAX = 10;
-/** So many calls of the game API's limit are left for the instance that runs. */
-const CALLS_SPARED = 5;
+export const SERVERS_TESTED_MAX = 10;
+/** Calls of the game API's limit that are left for the running instance. */
+const CALLS_RESERVED = 5;
 const PAUSE_MS = 250;
 
-export type KeyAnswer = {
+export type KeyResult = {
   readonly serverId: string;
   readonly name: string;
   /** 0 when the key was accepted. */
@@ -20,61 +20,63 @@ export type KeyAnswer = {
   readonly verdict: "accepted" | "refused" | "global-key-refused" | "limited" | "unclear";
 };
 
-/** One after another; stops as soon as the game API asks for patience or refuses the application's own key. */
-export async function askServerKeys(
+/** One after another; stops when the game API limits us or refuses the application's own key. */
+export async function testServerKeys(
   upstream: Pick<Upstream, "readServer">,
   servers: readonly ServerWithKey[],
   sleep: (ms: number) => Promise<void>,
-): Promise<KeyAnswer[]> {
-  const answers: KeyAnswer[] = [];
-  for (const { serverId, name, serverKey } of servers.slice(0, SERVERS_ASKED_MAX)) {
-    if (answers.length > 0) await sleep(PAUSE_MS);
+): Promise<KeyResult[]> {
+  const results: KeyResult[] = [];
+  for (const { serverId, name, serverKey } of servers.slice(0, SERVERS_TESTED_MAX)) {
+    if (results.length > 0) await sleep(PAUSE_MS);
     const reading = await upstream.readServer(serverKey);
-    const answer = { serverId, name, ...classify(reading) };
-    answers.push(answer);
+    const result = { serverId, name, ...classify(reading) };
+    results.push(result);
     const remaining = reading.hint?.remaining ?? Number.POSITIVE_INFINITY;
-    const mustStop = answer.verdict === "limited" || answer.verdict === "global-key-refused";
-    if (mustStop || remaining <= CALLS_SPARED) break;
+    const mustStop = result.verdict === "limited" || result.verdict === "global-key-refused";
+    if (mustStop || remaining <= CALLS_RESERVED) break;
   }
-  return answers;
+  return results;
 }
 
-function classify(reading: UpstreamReading): Pick<KeyAnswer, "code" | "message" | "verdict"> {
+function classify(reading: UpstreamReading): Pick<KeyResult, "code" | "message" | "verdict"> {
   if ("parts" in reading) return { code: 0, message: "", verdict: "accepted" };
   const { code, message, isRateLimit } = reading.failure;
   if (isRateLimit) return { code, message, verdict: "limited" };
   if (code === GLOBAL_KEY_REFUSED) return { code, message, verdict: "global-key-refused" };
   if (BAD_KEY_CODES.has(code)) return { code, message, verdict: "refused" };
-  // Nobody is playing: the key was good enough to be told so.
+  // The game API says "offline" only to a valid key.
   return { code, message, verdict: code === OFFLINE ? "accepted" : "unclear" };
 }
 
 export type KeyFacts =
-  | { readonly kind: "simulator" | "no-store" | "not-asked" }
-  | { readonly kind: "asked"; readonly total: number; readonly answers: readonly KeyAnswer[] };
+  | { readonly kind: "simulator" | "no-store" | "not-tested" }
+  | { readonly kind: "tested"; readonly total: number; readonly results: readonly KeyResult[] };
 
 export function judgeServerKeys(facts: KeyFacts): Finding[] {
   switch (facts.kind) {
     case "simulator":
-      return [skip(NAME, "Not asked: the simulator accepts every key.")];
+      return [skip(NAME, "Not tested: the simulator accepts every key.")];
     case "no-store":
-      return [skip(NAME, "Not asked: there are no stored keys that can be read.")];
-    case "not-asked":
-      return [skip(NAME, "Not asked: every question costs a call of the game API's limit; --ask-keys asks.")];
-    case "asked":
-      return judgeAnswers(facts.total, facts.answers);
+      return [skip(NAME, "Not tested: there are no stored keys that can be read.")];
+    case "not-tested":
+      return [
+        skip(NAME, "Not tested: every test costs a call of the game API's limit; --ask-keys tests them."),
+      ];
+    case "tested":
+      return judgeResults(facts.total, facts.results);
   }
 }
 
-function judgeAnswers(total: number, answers: readonly KeyAnswer[]): Finding[] {
-  if (total === 0) return [skip(NAME, "Not asked: there are no servers yet.")];
-  const findings = answers.flatMap(judgeAnswer);
-  const accepted = answers.filter(({ verdict }) => verdict === "accepted").length;
-  const asked = `${answers.length} of ${total} ${total === 1 ? "key was" : "keys were"} asked about`;
-  return [...findings, ...(accepted > 0 ? [ok(NAME, `${asked}; ${accepted} accepted.`)] : [])];
+function judgeResults(total: number, results: readonly KeyResult[]): Finding[] {
+  if (total === 0) return [skip(NAME, "Not tested: there are no servers yet.")];
+  const findings = results.flatMap(judgeResult);
+  const accepted = results.filter(({ verdict }) => verdict === "accepted").length;
+  const tested = `${results.length} of ${total} ${total === 1 ? "key was" : "keys were"} tested`;
+  return [...findings, ...(accepted > 0 ? [ok(NAME, `${tested}; ${accepted} accepted.`)] : [])];
 }
 
-function judgeAnswer({ serverId, name, code, message, verdict }: KeyAnswer): Finding[] {
+function judgeResult({ serverId, name, code, message, verdict }: KeyResult): Finding[] {
   const server = `${name} (${serverId})`;
   switch (verdict) {
     case "accepted":
@@ -99,16 +101,16 @@ function judgeAnswer({ serverId, name, code, message, verdict }: KeyAnswer): Fin
       return [
         warn(
           NAME,
-          "The game API's limit is used up at the moment; the remaining keys were not asked about.",
-          "Wait a minute before asking again.",
+          "The game API's limit is used up at the moment; the remaining keys were not tested.",
+          "Wait a minute before the next try.",
         ),
       ];
     case "unclear":
       return [
         warn(
           NAME,
-          `About the key of ${server} nothing was learned: ${message} (${code})`,
-          "Ask again later; if it stays so, look at the game API's status.",
+          `The key of ${server} could not be tested: ${message} (${code})`,
+          "Try again later; if it happens again, check the status of the game API.",
         ),
       ];
   }

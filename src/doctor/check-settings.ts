@@ -1,5 +1,4 @@
-// The settings: every fault, and every name with our prefix that means nothing. The rest of the checks go on with what
-// is left of them.
+// The settings: every fault, and every unknown name with our prefix. The other checks use the settings without faults.
 import { type Config, parseConfig, readEnvironment } from "../config.ts";
 import { StartRefused } from "../core/errors.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
@@ -8,7 +7,7 @@ const NAME = "settings";
 const TLS_PAIR = ["GATEHOUSE_TLS_CERT", "GATEHOUSE_TLS_KEY"];
 
 export type Settings = {
-  /** Without the faulty ones; undefined when nothing could be read at all. */
+  /** Without the faulty settings; undefined when the settings could not be read at all. */
   readonly config: Config | undefined;
   readonly faults: readonly string[];
   readonly faultyNames: ReadonlySet<string>;
@@ -26,14 +25,14 @@ export function readSettings(folder: string, overrides: Readonly<Record<string, 
   } catch (error) {
     const faults = listFaults(error);
     const faultyNames = new Set(faults.flatMap((fault) => fault.match(/\bGATEHOUSE_[A-Z_]+/g) ?? []));
-    // One without the other would be a fault of its own.
+    // Certificate and key without each other would be another fault.
     for (const name of TLS_PAIR) if (TLS_PAIR.some((each) => faultyNames.has(each))) faultyNames.add(name);
     const rest = Object.entries(environment).filter(([name]) => !faultyNames.has(name));
     return { config: parseConfig(Object.fromEntries(rest)), faults, faultyNames };
   }
 }
 
-/** One message has all the faults, each on a line of its own. */
+/** The message of the error has all faults, one on each line. */
 function listFaults(error: unknown): string[] {
   if (!(error instanceof StartRefused)) throw error;
   const [first = "", ...rest] = error.message.split("\n  - ");

@@ -1,4 +1,4 @@
-// The database: ours, whole, of a schema this version can use, and opened by the secret that is there.
+// The database: made by Gatehouse, undamaged, of a schema that this version knows, and encrypted with our secret.
 import { formatBytes } from "../core/byte-size.ts";
 import type { DatabaseReport } from "../store/sqlite/inspect-database.ts";
 import { type Finding, fail, ok, skip, warn } from "./finding.ts";
@@ -8,9 +8,9 @@ const NAME = "store";
 export function judgeStore(report: DatabaseReport, path: string, hasSecret: boolean): Finding[] {
   switch (report.kind) {
     case "absent":
-      return [skip(NAME, "There is no database yet; the first start makes it.")];
+      return [skip(NAME, "There is no database yet; the first start creates it.")];
     case "empty":
-      return [ok(NAME, `${path} is still empty; the next start makes its tables.`)];
+      return [ok(NAME, `${path} is still empty; the next start creates its tables.`)];
     case "foreign":
       return [
         fail(
@@ -32,7 +32,7 @@ export function judgeStore(report: DatabaseReport, path: string, hasSecret: bool
         fail(
           NAME,
           `${path} is damaged: ${report.problem}.`,
-          "Stop Gatehouse, move the file and its -wal away, and bring a backup back with gatehouse restore.",
+          "Stop Gatehouse, move the file and its -wal away, and restore a backup with gatehouse restore.",
         ),
       ];
     case "newer":
@@ -79,7 +79,7 @@ function judgeUsable(report: DatabaseReport & { kind: "usable" }, hasSecret: boo
   }
   if (findings.length > 0) return findings;
   const contents = `${count(servers, "server")} and ${count(keys, "key")} in ${formatBytes(sizeBytes)}`;
-  return [ok(NAME, `The database is whole, of schema ${schema}, with ${contents}; the secret opens it.`)];
+  return [ok(NAME, `The database is undamaged, of schema ${schema}, with ${contents}; the secret fits.`)];
 }
 
 function count(number: number, noun: string): string {

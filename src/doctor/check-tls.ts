@@ -1,4 +1,4 @@
-// The certificate and its key: usable, in force for a while yet, and the key nobody else's to read.
+// The certificate and its key: usable, valid for a while, and the key not readable for other users.
 import { X509Certificate } from "node:crypto";
 import { statSync } from "node:fs";
 import { readTlsFiles, type TlsPaths } from "../tls-files.ts";
@@ -9,16 +9,16 @@ const DAY_MS = 86_400_000;
 const DAYS_MIN = 30;
 
 export type CertificateFacts = {
-  /** Host names and addresses that it is for. */
+  /** The host names and addresses in it. */
   readonly names: readonly string[];
   readonly validFrom: number;
   readonly validTo: number;
   readonly keyPath: string;
-  readonly isKeyOpen: boolean;
+  readonly isKeyReadableByOthers: boolean;
 };
 
-/** Undefined when the files cannot be used, which the settings' check reports. */
-export function lookAtTlsFiles(paths: TlsPaths): CertificateFacts | undefined {
+/** Undefined when the files cannot be used; the check of the settings says why. */
+export function inspectTlsFiles(paths: TlsPaths): CertificateFacts | undefined {
   const read = readTlsFiles(paths);
   if ("problems" in read) return undefined;
   const certificate = new X509Certificate(read.tls.cert);
@@ -27,7 +27,7 @@ export function lookAtTlsFiles(paths: TlsPaths): CertificateFacts | undefined {
     validFrom: Date.parse(certificate.validFrom),
     validTo: Date.parse(certificate.validTo),
     keyPath: paths.keyPath,
-    isKeyOpen: process.getuid !== undefined && (statSync(paths.keyPath).mode & 0o077) !== 0,
+    isKeyReadableByOthers: process.getuid !== undefined && (statSync(paths.keyPath).mode & 0o077) !== 0,
   };
 }
 
@@ -51,17 +51,17 @@ export function judgeTls(facts: CertificateFacts | "none" | undefined, now: numb
       ),
     ];
   }
-  const { names, validFrom, validTo, keyPath, isKeyOpen } = facts;
+  const { names, validFrom, validTo, keyPath, isKeyReadableByOthers } = facts;
   const subject = `The certificate for ${names.join(", ") || "no host name"}`;
   const findings: Finding[] = [];
   const daysLeft = Math.floor((validTo - now) / DAY_MS);
-  const renew = "Renew it; Gatehouse takes up the new files by itself.";
+  const renew = "Renew it; Gatehouse loads the new files by itself.";
   if (now < validFrom) {
     findings.push(
       fail(
         NAME,
         `${subject} is valid only from ${day(validFrom)} on.`,
-        "Check the clock, or use one that is in force.",
+        "Check the clock, or use a certificate that is valid now.",
       ),
     );
   } else if (now >= validTo) {
@@ -69,16 +69,16 @@ export function judgeTls(facts: CertificateFacts | "none" | undefined, now: numb
   } else if (daysLeft < DAYS_MIN) {
     findings.push(warn(NAME, `${subject} expires on ${day(validTo)}, in ${daysLeft} days.`, renew));
   }
-  if (isKeyOpen) {
+  if (isKeyReadableByOthers) {
     findings.push(
       warn(
         NAME,
         "The certificate's key can be read by other users.",
-        `Make it its owner's alone: chmod 600 ${keyPath}`,
+        `Restrict it to its owner: chmod 600 ${keyPath}`,
       ),
     );
   }
-  return findings.length > 0 ? findings : [ok(NAME, `${subject} is in force until ${day(validTo)}.`)];
+  return findings.length > 0 ? findings : [ok(NAME, `${subject} is valid until ${day(validTo)}.`)];
 }
 
 function day(time: number): string {

@@ -1,4 +1,4 @@
-// What a check has found: a result, a sentence, and for what is not well a sentence that says how to mend it.
+// The result of a check: a sentence, and for a problem a second one that says how to fix it.
 
 export type Finding = {
   readonly name: string;
@@ -11,17 +11,17 @@ export function ok(name: string, finding: string): Finding {
   return { name, result: "ok", finding, remedy: null };
 }
 
-/** It works, but something should be done. */
+/** It works, but the operator should act. */
 export function warn(name: string, finding: string, remedy: string): Finding {
   return { name, result: "warning", finding, remedy };
 }
 
-/** It does not work, will not, or is not safe. */
+/** It does not work, will not work, or is not safe. */
 export function fail(name: string, finding: string, remedy: string): Finding {
   return { name, result: "failure", finding, remedy };
 }
 
-/** Nothing was checked; the sentence says why. */
+/** Not checked; the sentence says why. */
 export function skip(name: string, finding: string): Finding {
   return { name, result: "skipped", finding, remedy: null };
 }

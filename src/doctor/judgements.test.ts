@@ -1,14 +1,14 @@
-// What the checks make of what they find: the limits, the words, and a remedy for everything that is not well.
+// How the checks judge what they find: the limits, the sentences, and a remedy for every problem.
 import { describe, expect, test } from "bun:test";
 import type { UpstreamReading } from "../core/ports/upstream.ts";
-import { findInstanceUrl } from "./ask-instance.ts";
+import { findInstanceUrl } from "./call-instance.ts";
 import { findSkewMs, judgeClock } from "./check-clock.ts";
 import { type FolderFacts, judgeDataFolder } from "./check-data-folder.ts";
 import { judgeDisk } from "./check-disk.ts";
 import { type GameApiFacts, judgeGameApi } from "./check-game-api.ts";
 import { judgeInstance } from "./check-instance.ts";
 import { judgeOpenFileLimit, parseOpenFileLimit } from "./check-open-files.ts";
-import { askServerKeys, judgeServerKeys, SERVERS_ASKED_MAX } from "./check-server-keys.ts";
+import { judgeServerKeys, SERVERS_TESTED_MAX, testServerKeys } from "./check-server-keys.ts";
 import { judgeSettings } from "./check-settings.ts";
 import { judgeStore } from "./check-store.ts";
 import { type CertificateFacts, judgeTls } from "./check-tls.ts";
@@ -19,7 +19,7 @@ const DAY_MS = 86_400_000;
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
 
-/** The results, after making sure that every finding is one sentence and every trouble has its remedy. */
+/** The results, after a check that every finding is a sentence and every problem has a remedy. */
 function resultsOf(findings: readonly Finding[]): string[] {
   expect(findings.length).toBeGreaterThan(0);
   for (const { result, finding, remedy } of findings) {
@@ -30,7 +30,7 @@ function resultsOf(findings: readonly Finding[]): string[] {
 }
 
 describe("settings", () => {
-  test("each fault is a failure, each unknown name a warning, and none of them is well", () => {
+  test("each fault is a failure, each unknown name a warning; without either all is ok", () => {
     expect(resultsOf(judgeSettings({ faults: [], unknown: [] }))).toEqual(["ok"]);
     expect(resultsOf(judgeSettings({ faults: ["A", "B"], unknown: ["GATEHOUSE_PROT"] }))).toEqual([
       "failure",
@@ -41,7 +41,7 @@ describe("settings", () => {
 });
 
 describe("data folder", () => {
-  const whole: FolderFacts = {
+  const intact: FolderFacts = {
     path: "/srv/data",
     userId: 1000,
     mode: 0o700,
@@ -53,38 +53,38 @@ describe("data folder", () => {
     ],
     masterKeyCharacters: 43,
   };
-  const file = (name: string, mode: number, owner = 1000) => ({ ...whole, files: [{ name, mode, owner }] });
+  const file = (name: string, mode: number, owner = 1000) => ({ ...intact, files: [{ name, mode, owner }] });
 
   test.each<[string, FolderFacts, string[]]>([
-    ["a folder as the first start makes it", whole, ["ok"]],
-    ["the superuser looks at a user's folder", { ...whole, userId: 0 }, ["ok"]],
+    ["a folder as the first start creates it", intact, ["ok"]],
+    ["root checks the folder of a user", { ...intact, userId: 0 }, ["ok"]],
     ["a system without owners", { ...file("secret.key", 0o666, 0), userId: undefined, mode: 0o777 }, ["ok"]],
     ["a key file that is never written again", file("secret.key", 0o400), ["ok"]],
-    ["a folder that others can look into", { ...whole, mode: 0o755 }, ["warning"]],
-    ["a folder that others can write to", { ...whole, mode: 0o770 }, ["failure"]],
-    ["a folder that is somebody else's", { ...whole, owner: 1, files: [] }, ["failure"]],
-    ["a folder that cannot be written to", { ...whole, isWritable: false }, ["failure"]],
+    ["a folder that others can look into", { ...intact, mode: 0o755 }, ["warning"]],
+    ["a folder that others can write to", { ...intact, mode: 0o770 }, ["failure"]],
+    ["a folder of another user", { ...intact, owner: 1, files: [] }, ["failure"]],
+    ["a folder that cannot be written to", { ...intact, isWritable: false }, ["failure"]],
     ["a secret that the group can read", file("secret.key", 0o640), ["failure"]],
     ["a master key that all can read", file("master.key", 0o604), ["failure"]],
     ["a key file that its owner cannot read", file("demo.key", 0o000), ["failure"]],
     ["a database that all can read", file("gatehouse.db", 0o644), ["warning"]],
     ["a database that its owner cannot write", file("gatehouse.db", 0o400), ["failure"]],
     [
-      "a log that the superuser left behind",
+      "a log file that root has left behind",
       { ...file("gatehouse.db-wal", 0o600, 0), userId: 0 },
       ["failure"],
     ],
-    ["a master key that is too short", { ...whole, masterKeyCharacters: 31 }, ["failure"]],
+    ["a master key that is too short", { ...intact, masterKeyCharacters: 31 }, ["failure"]],
   ])("%s", (_, facts, results) => {
     expect(resultsOf(judgeDataFolder(facts, facts.path))).toEqual(results);
   });
 
-  test("a folder that was never made is no fault", () => {
+  test("a folder that does not exist yet is no fault", () => {
     expect(resultsOf(judgeDataFolder(undefined, "/srv/data"))).toEqual(["skipped"]);
   });
 
   test("a remedy can be copied into a shell, whatever the folder is called", () => {
-    const [finding] = judgeDataFolder({ ...whole, path: "/srv/it's; here", mode: 0o755 }, "");
+    const [finding] = judgeDataFolder({ ...intact, path: "/srv/it's; here", mode: 0o755 }, "");
     expect(finding?.remedy).toEndWith("chmod 700 '/srv/it'\\''s; here'");
   });
 });
@@ -94,7 +94,7 @@ describe("store", () => {
   const judge = (report: Parameters<typeof judgeStore>[0], hasSecret = true) =>
     resultsOf(judgeStore(report, "/srv/gatehouse.db", hasSecret));
 
-  test("a whole database that its secret opens is well; an older schema is only to be known", () => {
+  test("an undamaged database with the right secret is ok; an older schema is a warning", () => {
     expect(judge({ ...usable, isSecretRight: true })).toEqual(["ok"]);
     expect(judge({ ...usable, schema: 1, isSecretRight: true })).toEqual(["warning"]);
     expect(judge({ kind: "absent" })).toEqual(["skipped"]);
@@ -139,7 +139,7 @@ describe("TLS", () => {
     validFrom: NOW - DAY_MS,
     validTo: NOW + 30 * DAY_MS,
     keyPath: "/srv/key.pem",
-    isKeyOpen: false,
+    isKeyReadableByOthers: false,
   };
 
   test("30 days left are enough, one less is a warning, none is a failure", () => {
@@ -151,7 +151,7 @@ describe("TLS", () => {
 
   test("the names in it are shown, an open key is a warning, unusable files are a failure", () => {
     expect(judgeTls(facts, NOW)[0]?.finding).toContain("gate.example.org, 10.0.0.1");
-    expect(resultsOf(judgeTls({ ...facts, isKeyOpen: true }, NOW))).toEqual(["warning"]);
+    expect(resultsOf(judgeTls({ ...facts, isKeyReadableByOthers: true }, NOW))).toEqual(["warning"]);
     expect(resultsOf(judgeTls(undefined, NOW))).toEqual(["failure"]);
     expect(resultsOf(judgeTls("none", NOW))).toEqual(["skipped"]);
   });
@@ -163,13 +163,13 @@ describe("game API", () => {
   };
 
   test.each<[string, GameApiFacts | "simulator", string]>([
-    ["any answer of its front page will do", answered(404), "ok"],
-    ["a refusal for want of a key will do", answered(403), "ok"],
+    ["any answer of its front page is ok", answered(404), "ok"],
+    ["a refusal because of a missing key is ok", answered(403), "ok"],
     ["a limit", answered(429), "warning"],
     ["a failure of its own", answered(502), "warning"],
     ["a redirect to another host", answered(301, "elsewhere.example"), "warning"],
     ["a demonstration", "simulator", "warning"],
-    ["a name that nobody knows", { kind: "unknown-name", reason: "x" }, "failure"],
+    ["a name that cannot be resolved", { kind: "unknown-name", reason: "x" }, "failure"],
     ["a closed port", { kind: "unreachable", reason: "x" }, "failure"],
     ["a certificate that cannot be trusted", { kind: "untrusted", reason: "x" }, "failure"],
     ["silence", { kind: "silent", reason: "5 ms" }, "failure"],
@@ -193,43 +193,43 @@ describe("server keys", () => {
     return { hint: hint(remaining), parts: { base: "{", sections: [], misfits: 0 } };
   };
 
-  async function ask(answer: (call: number) => UpstreamReading) {
+  async function runTest(answer: (call: number) => UpstreamReading) {
     let calls = 0;
     const upstream = { readServer: async () => answer(calls++) };
-    const answers = await askServerKeys(upstream, servers, async () => {});
-    return { calls, findings: judgeServerKeys({ kind: "asked", total: servers.length, answers }) };
+    const results = await testServerKeys(upstream, servers, async () => {});
+    return { calls, findings: judgeServerKeys({ kind: "tested", total: servers.length, results }) };
   }
 
-  test("no more than ten are asked about", async () => {
-    const { calls, findings } = await ask(() => accepted(null));
-    expect(calls).toBe(SERVERS_ASKED_MAX);
+  test("no more than ten are tested", async () => {
+    const { calls, findings } = await runTest(() => accepted(null));
+    expect(calls).toBe(SERVERS_TESTED_MAX);
     expect(resultsOf(findings)).toEqual(["ok"]);
     expect(findings[0]?.finding).toContain("10 of 20");
   });
 
   test("a refused key is a failure that names the server and never the key", async () => {
-    const { findings } = await ask((call) => (call === 1 ? refusal(2002) : accepted(30)));
+    const { findings } = await runTest((call) => (call === 1 ? refusal(2002) : accepted(30)));
     expect(resultsOf(findings)).toEqual(["failure", "ok"]);
     expect(findings[0]?.finding).toContain("Town 1 (srv_1)");
     expect(JSON.stringify(findings)).not.toContain("canary");
   });
 
   test("a server without players has a key that works", async () => {
-    expect(resultsOf((await ask(() => refusal(3002))).findings)).toEqual(["ok"]);
+    expect(resultsOf((await runTest(() => refusal(3002))).findings)).toEqual(["ok"]);
   });
 
   test.each([
     ["a limit", refusal(4001), ["warning"]],
     ["a refused application key", refusal(2003), ["failure"]],
     ["few calls left", accepted(5), ["ok"]],
-  ])("%s ends the asking", async (_, answer, results) => {
-    const { calls, findings } = await ask(() => answer);
+  ])("%s ends the test", async (_, answer, results) => {
+    const { calls, findings } = await runTest(() => answer);
     expect(calls).toBe(1);
     expect(resultsOf(findings)).toEqual(results);
   });
 
-  test("without being told to, nothing is asked, and that is said", () => {
-    for (const kind of ["simulator", "no-store", "not-asked"] as const) {
+  test("without --ask-keys nothing is tested, and the finding says so", () => {
+    for (const kind of ["simulator", "no-store", "not-tested"] as const) {
       expect(resultsOf(judgeServerKeys({ kind }))).toEqual(["skipped"]);
     }
   });
@@ -239,7 +239,7 @@ describe("instance", () => {
   const url = "http://127.0.0.1:8080";
   const answer = { status: 200, notices: [], details: {} };
 
-  test("ready is well, notices are warnings, not ready is a failure, none is no fault", () => {
+  test("ready is ok, notices are warnings, not ready is a failure, no instance is no fault", () => {
     expect(resultsOf(judgeInstance(answer, url))).toEqual(["ok"]);
     expect(resultsOf(judgeInstance({ ...answer, notices: ["a", "b"] }, url))).toEqual(["warning", "warning"]);
     expect(resultsOf(judgeInstance({ ...answer, status: 503 }, url))).toEqual(["failure"]);
@@ -247,7 +247,7 @@ describe("instance", () => {
     expect(resultsOf(judgeInstance(undefined, url))).toEqual(["skipped"]);
   });
 
-  test("an instance that listens everywhere is asked here", () => {
+  test("an instance that listens on all addresses is called on the loopback address", () => {
     const tls = { certPath: "", keyPath: "" };
     expect(findInstanceUrl({ host: "0.0.0.0", port: 80, tls: undefined })).toBe("http://127.0.0.1:80");
     expect(findInstanceUrl({ host: "::", port: 443, tls })).toBe("https://[::1]:443");
@@ -279,7 +279,7 @@ describe("open files", () => {
     expect(resultsOf(judgeOpenFileLimit(limit))).toEqual([result]);
   });
 
-  test("the soft limit counts", () => {
+  test("the soft limit is the one in force", () => {
     const limits =
       "Limit   Soft Limit  Hard Limit  Units\nMax open files            1024      524288     files\n";
     expect(parseOpenFileLimit(limits)).toBe(1_024);

@@ -1,12 +1,18 @@
 // The admin API's handlers: take the request apart, have the gateway do it, put the answer together.
 import type Type from "typebox";
-import { KeyUpdate, NewKey, NewServer, Rotation, ServerChange } from "../core/admin-requests.ts";
-import type { Command } from "../core/command.ts";
 import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
-import type { GameServer } from "../core/game-server.ts";
 import type { Page, PageRequest } from "../core/ports/pages.ts";
-import type { UsageCount } from "../core/ports/usage.ts";
 import { NOT_FOUND } from "../core/refuse-field.ts";
+import type { BlockResource } from "../core/wire/block.ts";
+import {
+  KeyUpdate,
+  type KeyWithToken,
+  type KeyWithUsage,
+  NewKey,
+  type RotatedKey,
+  Rotation,
+} from "../core/wire/key.ts";
+import { NewServer, ServerChange } from "../core/wire/server.ts";
 import type { CommandMeter } from "../gateway/commands/command-meter.ts";
 import { cancelCommand } from "../gateway/commands/manage-commands.ts";
 import {
@@ -23,7 +29,14 @@ import { HOUR_MS, type UsageMeter } from "../gateway/keys/usage-meter.ts";
 import { addServer, changeServer, removeServer } from "../gateway/servers/manage-servers.ts";
 import { answerJson, answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
-import { describeCommand, parseStatus } from "./commands.ts";
+import { parseStatus } from "./commands.ts";
+import {
+  describeAuditEntry,
+  describeDeletedServer,
+  describeOwnedCommand,
+  describeServer,
+  describeUsage,
+} from "./describe-resources.ts";
 import { readJsonBody } from "./json-body.ts";
 import type { OperatorHandler } from "./operator-only.ts";
 import { describePage, parseBody, parseId, parsePage } from "./parse-request.ts";
@@ -89,9 +102,7 @@ export function createAdmin(parts: AdminParts): Admin {
         forgetServer(idOf(call));
         commandMeter.count("failed", removed.failedCommands);
       }
-      return answer(call, removed, ({ revokedKeys, failedCommands }) => {
-        return { revoked_keys: revokedKeys, failed_commands: failedCommands };
-      });
+      return answer(call, removed, describeDeletedServer);
     },
 
     listKeys: async (call) => {
@@ -104,7 +115,7 @@ export function createAdmin(parts: AdminParts): Admin {
       const request = await parse(call, NewKey);
       if (isRefusal(request)) return answerRefusal(call, request);
       const made = await inTurn(() => createKey(parts, request.value, actor, call.now));
-      return answer(call, made, ({ key, token }) => ({ ...describeKey(key), token }), 201);
+      return answer(call, made, ({ key, token }): KeyWithToken => ({ ...describeKey(key), token }), 201);
     },
     showKey: async (call) => {
       await usage.handOver();
@@ -112,7 +123,8 @@ export function createAdmin(parts: AdminParts): Admin {
       if (isRefusal(key)) return answerRefusal(call, key);
       const since = call.now - (call.now % HOUR_MS) - usageMs + HOUR_MS;
       const counts = await store.usage.read(key.keyId, since);
-      return answerJson({ ...describeKey(key), usage: describeUsage(counts) });
+      const body: KeyWithUsage = { ...describeKey(key), usage: describeUsage(counts) };
+      return answerJson(body);
     },
     changeKey: async (call, actor) => {
       const request = await parse(call, KeyUpdate);
@@ -128,7 +140,7 @@ export function createAdmin(parts: AdminParts): Admin {
       const request = await parse(call, Rotation, {});
       if (isRefusal(request)) return answerRefusal(call, request);
       const rotated = await inTurn(() => rotateKey(parts, idOf(call), request.value, actor, call.now));
-      return answer(call, rotated, ({ token, oldValidUntil }) => {
+      return answer(call, rotated, ({ token, oldValidUntil }): RotatedKey => {
         return { key_id: idOf(call), token, old_token_valid_until: oldValidUntil };
       });
     },
@@ -137,7 +149,7 @@ export function createAdmin(parts: AdminParts): Admin {
       list(
         call,
         (page) => listBlocks(store, page, call.now),
-        (block) => block,
+        (block: BlockResource) => block,
       ),
     liftBlock: async (call, actor) => {
       return answerDone(call, await inTurn(() => liftBlock(parts, idOf(call), actor, call.now)));
@@ -147,23 +159,18 @@ export function createAdmin(parts: AdminParts): Admin {
       if (typeof serverId === "object") return answerRefusal(call, serverId);
       const status = parseStatus(queryOf(call));
       if (typeof status === "object") return answerRefusal(call, status);
-      return list(call, (page) => store.commands.list({ ...page, serverId, status }), describeOwned);
+      return list(call, (page) => store.commands.list({ ...page, serverId, status }), describeOwnedCommand);
     },
     cancelCommand: async (call, actor) => {
       const cancelled = await inTurn(() =>
         cancelCommand(store.commands, commandMeter, idOf(call), actor, call.now),
       );
-      return answer(call, cancelled, describeOwned);
+      return answer(call, cancelled, describeOwnedCommand);
     },
     showCommand: async (call) => {
-      return answer(call, (await store.commands.find(idOf(call))) ?? NOT_FOUND, describeOwned);
+      return answer(call, (await store.commands.find(idOf(call))) ?? NOT_FOUND, describeOwnedCommand);
     },
-    listAudit: (call) =>
-      list(
-        call,
-        (page) => store.audit.list(page),
-        (entry) => entry,
-      ),
+    listAudit: (call) => list(call, (page) => store.audit.list(page), describeAuditEntry),
   };
 }
 
@@ -210,40 +217,6 @@ function answer<T extends object>(
 function answerDone(call: Call, refusal: Refusal | undefined): Response {
   if (refusal) return answerRefusal(call, refusal);
   return new Response(null, { status: 204, headers: { "Cache-Control": "no-store" } });
-}
-
-function describeServer({ serverId, name, community, createdAt }: GameServer) {
-  return { server_id: serverId, name, community, created_at: createdAt };
-}
-
-/** A command with whose it is. */
-function describeOwned(command: Command) {
-  const { command_id, ...rest } = describeCommand(command);
-  return { command_id, server_id: command.serverId, key_id: command.keyId, ...rest };
-}
-
-/** The whole, and each hour in which there was something, oldest first. */
-function describeUsage(counts: readonly UsageCount[]) {
-  const hours = new Map<number, UsageCount[]>();
-  for (const count of counts) {
-    const hour = hours.get(count.hour);
-    if (hour) hour.push(count);
-    else hours.set(count.hour, [count]);
-  }
-  return {
-    ...sumUp(counts),
-    hours: Array.from(hours, ([hour, ofHour]) => ({ hour, ...sumUp(ofHour) })),
-  };
-}
-
-function sumUp(counts: readonly UsageCount[]) {
-  let requests = 0;
-  const refusals: Record<string, number> = {};
-  for (const { code, count } of counts) {
-    requests += count;
-    if (code !== 0) refusals[code] = (refusals[code] ?? 0) + count;
-  }
-  return { requests, refusals };
 }
 
 function idOf(call: Call): string {

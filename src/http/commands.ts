@@ -1,21 +1,17 @@
 // The command endpoint: submit a command, show one, list them, cancel one that still waits.
-import {
-  COMMAND_STATUSES,
-  type Command,
-  mayRun,
-  parseCommand,
-  parseIdempotencyKey,
-} from "../core/command.ts";
+import { COMMAND_STATUSES, mayRun, parseCommand, parseIdempotencyKey } from "../core/command.ts";
 import { ERRORS, isRefusal, refuse } from "../core/errors.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { CommandQueue } from "../core/ports/commands.ts";
 import { NOT_FOUND, refuseField } from "../core/refuse-field.ts";
+import type { CommandReceipt } from "../core/wire/command.ts";
 import type { CommandMeter } from "../gateway/commands/command-meter.ts";
 import { NO_LONGER_WAITS } from "../gateway/commands/manage-commands.ts";
 import type { SubmitCommand } from "../gateway/commands/submit-command.ts";
 import { answerJson, answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
 import type { Caller, CallerSteps } from "./caller-steps.ts";
+import { describeCommand } from "./describe-resources.ts";
 import { readJsonBody } from "./json-body.ts";
 import { describePage, findOnly, parsePage } from "./parse-request.ts";
 
@@ -52,7 +48,13 @@ export class CommandHandlers {
     const receipt = await submit(draft, clock());
     if (isRefusal(receipt)) return answerRefusal(call, receipt);
     const { commandId, position, queuedAt } = receipt;
-    return answerJson({ command_id: commandId, status: "queued", position, queued_at: queuedAt }, 202);
+    const accepted: CommandReceipt = {
+      command_id: commandId,
+      status: "queued",
+      position,
+      queued_at: queuedAt,
+    };
+    return answerJson(accepted, 202);
   }
 
   async list(call: Call, { server, report }: Caller): Promise<Response> {
@@ -79,22 +81,6 @@ export class CommandHandlers {
     this.#parts.meter.count("cancelled");
     return answerJson(describeCommand(found.command), 200, report);
   }
-}
-
-/** A command as its caller sees it, with null for what is not. */
-export function describeCommand(command: Command) {
-  return {
-    command_id: command.commandId,
-    command: command.text,
-    status: command.status,
-    position: command.position,
-    queued_at: command.queuedAt,
-    sent_at: command.sentAt,
-    finished_at: command.finishedAt,
-    confirmed_at: command.confirmedAt,
-    upstream_code: command.upstreamCode,
-    upstream_message: command.upstreamMessage,
-  };
 }
 
 /** The `status` of a list; undefined when the query has none, or an empty one. */

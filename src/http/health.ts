@@ -3,6 +3,8 @@ import { ERRORS, refuse } from "../core/errors.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { Store } from "../core/ports/store.ts";
+import type { ErrorFields } from "../core/wire/error.ts";
+import type { Liveness, Readiness } from "../core/wire/health.ts";
 import { answerJson, answerRefusal } from "./answers.ts";
 import type { Handler } from "./call.ts";
 
@@ -10,7 +12,7 @@ import type { Handler } from "./call.ts";
 const CHECK_EVERY_MS = 1_000;
 
 export function answerHealthz(): Response {
-  return answerJson({ status: "ok" });
+  return answerJson({ status: "ok" } satisfies Liveness);
 }
 
 export function createReadyz(parts: {
@@ -45,10 +47,10 @@ export function createReadyz(parts: {
       ...(isDraining() && { process: "shutting down" }),
       ...(!(await lastCheck) && { store: "cannot be read or written" }),
     };
-    if (Object.keys(details).length === 0) return answerJson({ status: "ready", notices: listNotices(now) });
-    return answerRefusal(
-      call,
-      refuse(ERRORS.unavailable, { retry_after: 1, details }, { "Retry-After": "1" }),
-    );
+    if (Object.keys(details).length === 0) {
+      return answerJson({ status: "ready", notices: listNotices(now) } satisfies Readiness);
+    }
+    const fields = { retry_after: 1, details } satisfies ErrorFields["unavailable"];
+    return answerRefusal(call, refuse(ERRORS.unavailable, fields, { "Retry-After": "1" }));
   };
 }

@@ -1,13 +1,14 @@
 // GET /v2/game/key, with and without the community segment: what the caller's own key may do. The label, the address list
 // and the server's name are the operator's notes and are not shown.
 import { toSectionNames } from "../core/sections.ts";
+import type { OwnKeyResource } from "../core/wire/own-key.ts";
 import { answerJson } from "./answers.ts";
 import type { Call } from "./call.ts";
 import type { Caller } from "./caller-steps.ts";
 
 export function answerOwnKey(_call: Call, { key, server, report }: Caller): Response {
   const { keyId, grant, expiresAt } = key;
-  const body = {
+  const body: OwnKeyResource = {
     key_id: keyId,
     community: server.community,
     versions: grant.versions,

@@ -2,12 +2,12 @@
 // wrong is named at once.
 import type Type from "typebox";
 import type { Refusal } from "../core/errors.ts";
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../core/page-size.ts";
 import type { Page, PageRequest } from "../core/ports/pages.ts";
 import { refuseField, refuseFields } from "../core/refuse-field.ts";
+import type { PageOf } from "../core/wire/page.ts";
 import { openCursor, sealCursor } from "./cursor.ts";
 
-export const PAGE_DEFAULT = 50;
-export const PAGE_MAX = 200;
 /** What could be the name of a field. Anything else is not repeated: it may be a secret in the wrong place. */
 const FIELD_SHAPE = /^(?!gth_)[A-Za-z_]\w{0,31}$/;
 
@@ -42,8 +42,8 @@ export function parsePage(list: string, query: URLSearchParams): PageRequest | R
   const limit = findOnly(query, "limit");
   const sealed = findOnly(query, "cursor");
   if (limit === null || (limit !== undefined && !/^\d{1,3}$/.test(limit))) return refuseLimit();
-  const size = limit === undefined ? PAGE_DEFAULT : Number(limit);
-  if (size < 1 || size > PAGE_MAX) return refuseLimit();
+  const size = limit === undefined ? PAGE_SIZE_DEFAULT : Number(limit);
+  if (size < 1 || size > PAGE_SIZE_MAX) return refuseLimit();
   if (sealed === undefined) return { limit: size };
   const cursor = sealed === null ? undefined : openCursor(list, sealed);
   if (cursor === undefined) return refuseField("cursor", "must be the `next` of an earlier answer");
@@ -51,7 +51,11 @@ export function parsePage(list: string, query: URLSearchParams): PageRequest | R
 }
 
 /** A page as its reader sees it. */
-export function describePage<T>(list: string, { items, next }: Page<T>, describe: (item: T) => unknown) {
+export function describePage<T, R>(
+  list: string,
+  { items, next }: Page<T>,
+  describe: (item: T) => R,
+): PageOf<R> {
   return { items: items.map(describe), next: next === null ? null : sealCursor(list, next) };
 }
 
@@ -70,5 +74,5 @@ export function findOnly(query: URLSearchParams, name: string): string | null | 
 }
 
 function refuseLimit(): Refusal {
-  return refuseField("limit", `must be a whole number from 1 to ${PAGE_MAX}`);
+  return refuseField("limit", `must be a whole number from 1 to ${PAGE_SIZE_MAX}`);
 }

@@ -1,5 +1,4 @@
-// Backups of the embedded store: a copy of one moment that an instance can go on writing under, and the way back into an
-// empty data folder.
+// Backups of the embedded store: a consistent copy, even while an instance writes, and its restore into an empty data folder.
 import { chownSync, existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Config } from "../config.ts";
@@ -13,12 +12,12 @@ import { lockDataFolder } from "../store/sqlite/open-database.ts";
 import { isInstanceRunning } from "../store/sqlite/read-database.ts";
 
 const DATABASE = "gatehouse.db";
-/** A log without its database would be played into whatever database comes next. */
-const REMAINS = [DATABASE, `${DATABASE}-wal`, `${DATABASE}-shm`, `${DATABASE}-journal`];
+/** All of them must be absent: SQLite would apply a log that is left over to the restored database. */
+const DATABASE_FILES = [DATABASE, `${DATABASE}-wal`, `${DATABASE}-shm`, `${DATABASE}-journal`];
 
-export type MadeBackup = DatabaseCopy & { readonly file: string; readonly wasRunning: boolean };
+export type Backup = DatabaseCopy & { readonly file: string; readonly wasRunning: boolean };
 
-export function makeBackup(config: Config, file: string): MadeBackup {
+export function makeBackup(config: Config, file: string): Backup {
   refuseRedis(config);
   const source = join(resolve(config.dataDir), DATABASE);
   if (!existsSync(source)) {
@@ -27,7 +26,7 @@ export function makeBackup(config: Config, file: string): MadeBackup {
     );
   }
   const target = resolve(file);
-  if (existsSync(target)) throw new StartRefused(`${target} is there already — name another file`);
+  if (existsSync(target)) throw new StartRefused(`${target} exists already — name another file`);
   refuseUnusable(inspectDatabase(source), source);
   const wasRunning = isInstanceRunning(source);
   return { ...copyDatabase(source, target), file: target, wasRunning };
@@ -36,11 +35,11 @@ export function makeBackup(config: Config, file: string): MadeBackup {
 function refuseRedis({ redis }: Config): void {
   if (!redis) return;
   throw new StartRefused(
-    "the store is a Redis, which has its own means (its AOF and RDB files) — see docs/scaling.md, or move to sqlite with gatehouse migrate",
+    "the store is a Redis, which is backed up with its own AOF and RDB files — see docs/scaling.md, or move to sqlite with gatehouse migrate",
   );
 }
 
-/** The name of a backup that was not given one: in the order of their names, backups are in the order of their times. */
+/** The default name of a backup. Names sort in the order of their times. */
 export function nameBackup(now: number): string {
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
   return `gatehouse-backup-${time}.db`;
@@ -48,16 +47,16 @@ export function nameBackup(now: number): string {
 
 export type RestoredBackup = DatabaseCopy & { readonly dataDir: string };
 
-/** Refuses rather than replaces: whatever is in the data folder stays as it is. */
+/** Never overwrites a file in the data folder. */
 export function restoreBackup(config: Config, file: string): RestoredBackup {
   refuseRedis(config);
   const source = resolve(file);
   const path = resolve(config.dataDir);
   const target = join(path, DATABASE);
   if (isInstanceRunning(target)) throw new StartRefused(`a Gatehouse is running on ${path} — stop it first`);
-  for (const name of REMAINS.filter((name) => existsSync(join(path, name)))) {
+  for (const name of DATABASE_FILES.filter((name) => existsSync(join(path, name)))) {
     throw new StartRefused(
-      `${join(path, name)} is there already and was left as it is — move it away, or name another folder with --data-dir`,
+      `${join(path, name)} exists already and was not changed — move it away, or name another folder with --data-dir`,
     );
   }
   const secret =
@@ -70,7 +69,7 @@ export function restoreBackup(config: Config, file: string): RestoredBackup {
   const lock = lockDataFolder(`${target}.lock`);
   try {
     const copy = copyDatabase(source, target, (db) => markWaitingAsUnknown(db, Date.now()));
-    giveToOwnerOf(path, [target, `${target}.lock`]);
+    chownToOwnerOf(path, [target, `${target}.lock`]);
     return { ...copy, dataDir: path };
   } finally {
     lock.close();
@@ -111,8 +110,8 @@ function refuseOtherSecret(report: DatabaseReport, secret: string | undefined, p
   }
 }
 
-/** The superuser restores for the user that the folder belongs to, who could not open the superuser's files. */
-function giveToOwnerOf(folder: string, files: readonly string[]): void {
+/** When root restores, the owner of the folder must be able to open the files. */
+function chownToOwnerOf(folder: string, files: readonly string[]): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(folder);
   for (const file of files) chownSync(file, uid, gid);

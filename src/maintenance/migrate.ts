@@ -1,4 +1,4 @@
-// gatehouse migrate: moves everything that must not be lost from one store to another, and looks whether it arrived.
+// gatehouse migrate: copies servers, keys, blocks and waiting commands to another store, and compares them afterwards.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -10,7 +10,7 @@ import { parseRedisAddress } from "../store/redis/parse-address.ts";
 import { createSealer } from "../store/sealer.ts";
 import { markMigration, refuseUnfinished } from "../store/unfinished-migration.ts";
 
-const BATCH = 200;
+const BATCH_SIZE = 200;
 const COMMAND_LEASE_MS = 10_000;
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -21,12 +21,12 @@ export type MigrationSettings = {
   readonly from: string;
   readonly to: string;
   readonly dataDir: string;
-  /** Undefined: the data folder's own. */
+  /** Undefined: secret.key in the data folder. */
   readonly secret: string | undefined;
   readonly onProgress: (done: number, total: number) => void;
 };
 
-/** Throws StartRefused when something is in the way; the source keeps all that it has. */
+/** Throws StartRefused when a store is unusable or in use. The source is not changed. */
 export async function migrate(settings: MigrationSettings): Promise<Migration> {
   const { from, to, onProgress } = settings;
   if (from === to) throw new StartRefused("--from and --to are the same store", 2);
@@ -34,25 +34,27 @@ export async function migrate(settings: MigrationSettings): Promise<Migration> {
   if (from === "sqlite" && !existsSync(database)) {
     throw new StartRefused(`there is no ${database} — set GATEHOUSE_DATA_DIR or --data-dir`);
   }
-  const source = await open(from, settings);
+  const source = await openStore(from, settings);
   try {
     await refuseUnfinished(source.settings);
     const others = await source.countOtherInstances();
     if (others > 0)
-      throw new StartRefused(`${others} instance(s) of Gatehouse still use ${hide(from)} — stop them first`);
-    const target = await open(to, settings);
+      throw new StartRefused(
+        `${others} instance(s) of Gatehouse still use ${hidePassword(from)} — stop them first`,
+      );
+    const target = await openStore(to, settings);
     try {
       await refuseUsed(target, to);
-      const items = await collect(source);
+      const items = await readAll(source);
       await markMigration(target.settings, false);
       const moved: Counts = { server: 0, key: 0, block: 0, command: 0 };
-      for (let done = 0; done < items.length; done += BATCH) {
-        const batch = items.slice(done, done + BATCH);
+      for (let done = 0; done < items.length; done += BATCH_SIZE) {
+        const batch = items.slice(done, done + BATCH_SIZE);
         await target.writeItems(batch);
         for (const { kind } of batch) moved[kind]++;
-        onProgress(Math.min(done + BATCH, items.length), items.length);
+        onProgress(Math.min(done + BATCH_SIZE, items.length), items.length);
       }
-      compare(items, await collect(target), to);
+      compareItems(items, await readAll(target), to);
       await markMigration(target.settings, true);
       return { moved };
     } finally {
@@ -63,27 +65,27 @@ export async function migrate(settings: MigrationSettings): Promise<Migration> {
   }
 }
 
-async function open(name: string, { dataDir, secret }: MigrationSettings): Promise<PortableStore> {
+async function openStore(name: string, { dataDir, secret }: MigrationSettings): Promise<PortableStore> {
   const folder = openDataFolder(dataDir);
-  const known = secret ?? folder.findSecret("secret.key");
-  if (known === undefined) {
+  const storeSecret = secret ?? folder.findSecret("secret.key");
+  if (storeSecret === undefined) {
     throw new StartRefused(
       `there is no secret.key in ${folder.path} — put it there, or set GATEHOUSE_SECRET`,
     );
   }
-  const sealer = createSealer(known);
+  const sealer = createSealer(storeSecret);
   if (name === "sqlite") {
     const { openSqliteStore } = await import("../store/sqlite/sqlite-store.ts");
     return openSqliteStore({ path: folder.databasePath, sealer, log: SILENT, clock: Date.now });
   }
   const address = parseRedisAddress(name);
-  if (!address) throw new StartRefused("one of the stores is neither sqlite nor the address of a Redis", 2);
+  if (!address) throw new StartRefused("--from and --to must be sqlite or the address of a Redis", 2);
   const { openRedisStore } = await import("../store/redis/redis-store.ts");
   const { PATIENT_ANSWER_WITHIN_MS: answerWithinMs } = await import("../store/redis/redis-link.ts");
   return openRedisStore({ address, sealer, log: SILENT, commandLeaseMs: COMMAND_LEASE_MS, answerWithinMs });
 }
 
-async function collect(store: PortableStore): Promise<PortableItem[]> {
+async function readAll(store: PortableStore): Promise<PortableItem[]> {
   const items: PortableItem[] = [];
   for await (const item of store.readItems()) items.push(item);
   return items;
@@ -92,15 +94,21 @@ async function collect(store: PortableStore): Promise<PortableItem[]> {
 async function refuseUsed(target: PortableStore, name: string): Promise<void> {
   const others = await target.countOtherInstances();
   if (others > 0)
-    throw new StartRefused(`${others} instance(s) of Gatehouse use ${hide(name)} already — stop them first`);
+    throw new StartRefused(
+      `${others} instance(s) of Gatehouse use ${hidePassword(name)} already — stop them first`,
+    );
   for await (const _ of target.readItems()) {
-    throw new StartRefused(`${hide(name)} is not empty; nothing was moved — choose an empty store`);
+    throw new StartRefused(`${hidePassword(name)} is not empty; nothing was moved — choose an empty store`);
   }
 }
 
-/** Field by field: an operator who has moved must not find out later. */
-function compare(allSent: readonly PortableItem[], allArrived: readonly PortableItem[], name: string): void {
-  // A block may have ended on the way.
+/** Compares every field, because a loss that is found later cannot be repaired. */
+function compareItems(
+  allSent: readonly PortableItem[],
+  allArrived: readonly PortableItem[],
+  name: string,
+): void {
+  // A block may have ended in the meantime.
   const sent = allSent.filter(({ kind }) => kind !== "block");
   const arrived = allArrived.filter(({ kind }) => kind !== "block");
   const found = new Map(arrived.map((item) => [nameOf(item), item]));
@@ -108,8 +116,8 @@ function compare(allSent: readonly PortableItem[], allArrived: readonly Portable
   if (missing.length === 0 && arrived.length === sent.length) return;
   const [first] = missing;
   throw new StartRefused(
-    `${missing.length} of ${sent.length} did not arrive as they were${first ? `, ${nameOf(first)} for one` : ""} — ` +
-      `empty ${hide(name)} and try again; the source is as it was`,
+    `${missing.length} of ${sent.length} differ in the new store${first ? `, for example ${nameOf(first)}` : ""} — ` +
+      `empty ${hidePassword(name)} and try again; the source is unchanged`,
   );
 }
 
@@ -126,6 +134,6 @@ function nameOf(item: PortableItem): string {
   }
 }
 
-function hide(name: string): string {
+function hidePassword(name: string): string {
   return name.replace(/\/\/.*@/s, "//[redacted]@");
 }

@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Compile } from "typebox/compile";
 import { SECTIONS } from "../core/sections.ts";
-import { SectionSchemas, ServerInfo } from "../core/server-info.ts";
+import { SectionSchemas, ServerInfo } from "../core/wire/server-info.ts";
 import { runRemoteCommand } from "./commands.ts";
 import { chooseQuirks } from "./quirks.ts";
 import { Random } from "./random.ts";

@@ -1,5 +1,5 @@
 // Makes untrusted JSON fit a schema: what is of its kind stays, what is not is left out and counted. Driven by the
-// schemas of core/server-info.ts, so there is no second list of fields.
+// schemas of core/wire/server-info.ts, so there is no second list of fields.
 import type { TSchema } from "typebox";
 import { isJsonInteger, isJsonNumber } from "./exact-json.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Check } from "typebox/value";
 import { ALL_SECTIONS_INFO, BASE_INFO } from "../../test/fake-game-api.ts";
-import { ServerInfo } from "../core/server-info.ts";
+import { ServerInfo } from "../core/wire/server-info.ts";
 import { createServerInfoParser } from "./parse-server-info.ts";
 
 const SECTION_NAMES = [

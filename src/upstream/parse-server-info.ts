@@ -2,7 +2,7 @@
 import Type from "typebox";
 import type { ServerParts } from "../core/ports/upstream.ts";
 import { SECTIONS } from "../core/sections.ts";
-import { SectionSchemas, ServerBase } from "../core/server-info.ts";
+import { SectionSchemas, ServerBase } from "../core/wire/server-info.ts";
 import { parseExactJson } from "./exact-json.ts";
 import { compileFit, copyUnknown, type FitReport, isJsonObject, MISFIT } from "./fit-shape.ts";
 

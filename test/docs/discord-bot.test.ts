@@ -3,6 +3,8 @@
 import { afterEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { COMMAND_STATUSES } from "../../src/core/command.ts";
+import { ERRORS } from "../../src/core/errors.ts";
 import { cleanUp, undoLater, until } from "../process/run-gatehouse.ts";
 import { startFakeDiscord } from "./fake-discord.ts";
 import { openTown } from "./town-for-bots.ts";
@@ -72,6 +74,23 @@ test("people are told what is wrong in words, and the bot goes on", async () => 
   );
   expect((await discord.type("status")).content).toContain("are playing");
 }, 60_000);
+
+test("the bot knows every state of a command that is final, and no error code that does not exist", async () => {
+  const { FINAL_STATUSES } = await import(join(BOT, "gatehouse.js"));
+  const { STATES } = await import(join(BOT, "commands.js"));
+  const unfinished = ["queued", "sending"];
+  expect([...unfinished, ...FINAL_STATUSES].toSorted()).toEqual([...COMMAND_STATUSES].toSorted());
+  expect(Object.keys(STATES).toSorted()).toEqual([...FINAL_STATUSES].toSorted());
+
+  const codes = new Set<number>(Object.values(ERRORS).map(({ code }) => code));
+  const used = ["gatehouse.js", "explain.js"].flatMap((file) => {
+    return Array.from(readFileSync(join(BOT, file), "utf8").matchAll(/\b5\d{3}\b/g), ([code]) =>
+      Number(code),
+    );
+  });
+  expect(used.length).toBeGreaterThan(5);
+  expect(used.filter((code) => !codes.has(code))).toEqual([]);
+});
 
 test("the example is made for the discord.js that it is tested with", () => {
   const read = (file: string) => JSON.parse(readFileSync(file, "utf8"));

@@ -45,7 +45,7 @@ const MISTAKES: readonly Mistake[] = [
   { args: ["keys", "show"], exitCode: 2, words: "<key_id>" },
   { args: ["keys", "show", "key_nope"], exitCode: 3, words: "key_nope" },
   { args: ["keys", "update", "key_x"], exitCode: 2, words: "nothing to change" },
-  { args: ["keys", "revoke", "../servers", "--yes"], exitCode: 2, words: "no id" },
+  { args: ["keys", "revoke", "../servers", "--yes"], exitCode: 2, words: "not an id" },
   { args: ["keys", "list", "--all"], exitCode: 2, words: "--help" },
   { args: ["keys", "delete"], exitCode: 2, words: "--help" },
   { args: ["audit", "--limit", "0"], exitCode: 2, words: "--limit" },

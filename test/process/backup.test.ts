@@ -153,7 +153,7 @@ describe("a backup", () => {
     writeFileSync(join(cwd, "precious"), "precious");
     const { exitCode, stderr } = await runToEnd(["backup", "precious", "--data-dir", folder], { cwd });
     expect(exitCode).toBe(1);
-    expect(stderr).toContain("there already");
+    expect(stderr).toContain("exists already");
     expect(readFileSync(join(cwd, "precious"), "utf8")).toBe("precious");
     expect(readdirSync(cwd)).toEqual(["precious"]);
   });
@@ -190,7 +190,7 @@ describe("restore refuses, and changes nothing,", () => {
   test("where there is a database already", async () => {
     const { file, folder } = await makeBackup();
     const content = readFileSync(join(folder, "gatehouse.db"));
-    await expectRefused(file, folder, /gatehouse\.db is there already/);
+    await expectRefused(file, folder, /gatehouse\.db exists already/);
     expect(readFileSync(join(folder, "gatehouse.db")).equals(content)).toBe(true);
   });
 
@@ -206,7 +206,7 @@ describe("restore refuses, and changes nothing,", () => {
     const { file, folder } = await makeBackup();
     const target = makeNewFolder(folder);
     writeFileSync(join(target, "gatehouse.db-wal"), "remains");
-    await expectRefused(file, target, /gatehouse\.db-wal is there already/);
+    await expectRefused(file, target, /gatehouse\.db-wal exists already/);
   });
 
   test("without the secret, naming the folder it belongs into, which is not made", async () => {

@@ -157,7 +157,7 @@ test.each([
   ["full", ["CONFIG", "SET", "maxmemory", "1"], ["CONFIG", "SET", "maxmemory", "0"], "OOM"],
   ["a replica", ["REPLICAOF", "127.0.0.1", "1"], ["REPLICAOF", "NO", "ONE"], "READONLY"],
 ])(
-  "doctor says that a Redis takes no writes that is %s",
+  "doctor says that a Redis refuses writes: one that is %s",
   async (_, spoil, mend, reason) => {
     await redis.ask(...spoil);
     try {
@@ -166,7 +166,7 @@ test.each([
         env: { ...env, GATEHOUSE_STORE: redis.url },
       });
       expect(found.exitCode).toBe(1);
-      expect(found.stdout).toContain(`Redis takes no writes: ${reason}`);
+      expect(found.stdout).toContain(`Redis refuses writes: ${reason}`);
     } finally {
       await redis.ask(...mend);
     }

@@ -4,12 +4,18 @@ import type { Page, PageRequest } from "./pages.ts";
 /** Who made a change: enough to tell operators apart, too little to act as one. */
 export type Actor = { readonly fingerprint: string; readonly address: string };
 
-/** What is noted about a change beside its target. `details` never hold a secret. */
+/** The changed fields, as they were and as they are. Never a secret. */
+export type AuditDetails = {
+  readonly before?: Readonly<Record<string, unknown>>;
+  readonly after?: Readonly<Record<string, unknown>>;
+};
+
+/** What is noted about a change beside its target. */
 export type AuditNote = {
   readonly at: number;
   readonly action: string;
   readonly actor: Actor;
-  readonly details: Readonly<Record<string, unknown>>;
+  readonly details: AuditDetails;
 };
 
 export type AuditEntry = AuditNote & { readonly id: string; readonly target: string };

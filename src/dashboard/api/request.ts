@@ -1,5 +1,6 @@
 // Sends a request to Gatehouse: to the same origin, with the key in a header. Failures are returned, not thrown.
 import { LIMIT_PER_WINDOW } from "../../core/rate-limit.ts";
+import type { UncheckedErrorBody } from "../../core/wire/error.ts";
 import { parseExactJson } from "./exact-json.ts";
 
 export type LimitLeft = {
@@ -143,7 +144,7 @@ function describeUnreachable(message: string): ApiError {
 }
 
 function describeError(response: Response, value: unknown): ApiError {
-  const body = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
+  const body = (typeof value === "object" && value !== null ? value : {}) as UncheckedErrorBody;
   const { code, message, upstream_code, upstream_message, retry_after, details } = body;
   return {
     code: typeof code === "number" ? code : UNREACHABLE,

@@ -1,5 +1,7 @@
 // The readings of a server since the page was opened, one point each, up to a maximum.
-import type { JoinLog, ServerState } from "../api/caller.ts";
+
+import type { JoinLog } from "../../core/wire/server-info.ts";
+import type { ServerState } from "../api/caller.ts";
 
 export type HistoryPoint = {
   /** The time of the data, in epoch milliseconds. */

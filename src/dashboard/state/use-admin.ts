@@ -1,8 +1,8 @@
 // Hooks for the operator's views: paged lists, single resources, and changes that refresh the lists they affect.
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef } from "react";
+import type { PageOf, PageQuery } from "../../core/wire/page.ts";
 import type { AdminApi } from "../api/admin.ts";
-import type { Page, PageQuery } from "../api/caller.ts";
 import type { ApiError, Outcome } from "../api/request.ts";
 import { endsSession, useOperatorSession, useSession } from "./session.ts";
 
@@ -51,7 +51,7 @@ export type PagedList<T> = {
  */
 export function usePagedList<T>(
   name: readonly unknown[],
-  readPage: (query: PageQuery) => Promise<Outcome<Page<T>>>,
+  readPage: (query: PageQuery) => Promise<Outcome<PageOf<T>>>,
   everyMs?: number,
 ): PagedList<T> {
   const query = useInfiniteQuery({
@@ -60,7 +60,7 @@ export function usePagedList<T>(
       return unwrap(readPage({ limit: PAGE_SIZE, ...(pageParam !== null && { cursor: pageParam }) }));
     },
     initialPageParam: null as string | null,
-    getNextPageParam: (page: Page<T>) => page.next,
+    getNextPageParam: (page: PageOf<T>) => page.next,
     ...(everyMs !== undefined && { refetchInterval: everyMs }),
     networkMode: "always",
     retry: false,

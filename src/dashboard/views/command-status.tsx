@@ -2,7 +2,7 @@
 import { Badge, Group, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { CommandStatus } from "../../core/command.ts";
-import type { CommandReport } from "../api/caller.ts";
+import type { CommandResource } from "../../core/wire/command.ts";
 import { isGameMessage, useCodeMeaning } from "../parts/game-error-text.ts";
 import { NamedSentence } from "../parts/name-text.tsx";
 import { useFormat } from "../state/use-format.ts";
@@ -20,11 +20,11 @@ const COLOURS: Readonly<Record<CommandStatus, string>> = {
 /** The characters of the game's message that are shown at once; a button shows the rest. */
 const MESSAGE_MAX = 500;
 
-export function isUnfinished({ status }: Pick<CommandReport, "status">): boolean {
+export function isUnfinished({ status }: Pick<CommandResource, "status">): boolean {
   return status === "queued" || status === "sending";
 }
 
-export function StatusBadge({ command }: { readonly command: CommandReport }) {
+export function StatusBadge({ command }: { readonly command: CommandResource }) {
   const { t } = useTranslation("commands");
   const { status, position, confirmed_at: confirmedAt } = command;
   return (
@@ -43,7 +43,7 @@ export function StatusBadge({ command }: { readonly command: CommandReport }) {
 }
 
 /** The times of a command, what its status means, and the message of the game API. */
-export function StatusDetails({ command }: { readonly command: CommandReport }) {
+export function StatusDetails({ command }: { readonly command: CommandResource }) {
   const { t } = useTranslation("commands");
   const format = useFormat();
   const reason = useFailureReason(command);
@@ -76,7 +76,7 @@ export function StatusDetails({ command }: { readonly command: CommandReport }) 
   );
 }
 
-function useFailureReason({ status, upstream_code: code }: CommandReport): string | undefined {
+function useFailureReason({ status, upstream_code: code }: CommandResource): string | undefined {
   const { t } = useTranslation("commands");
   const meaningOf = useCodeMeaning();
   if (status !== "failed" && (status !== "unknown" || code === null)) return undefined;

@@ -2,7 +2,8 @@
 import { Badge, Box, Group, Progress, SimpleGrid, Stack, Text, useComputedColorScheme } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
-import type { EmergencyCall, JoinLog, ModCall, Player, ServerState } from "../api/caller.ts";
+import type { JoinLog, ModCall, Player } from "../../core/wire/server-info.ts";
+import type { EmergencyCall, ServerState } from "../api/caller.ts";
 import { GameText } from "../parts/game-text.tsx";
 import { toMs, useRelativeTime } from "../parts/moment.tsx";
 import { ServerStateGate } from "../parts/states.tsx";

@@ -3,7 +3,7 @@ import { Text, VisuallyHidden } from "@mantine/core";
 import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
-import type { Location, Player } from "../api/caller.ts";
+import type { Location, Player } from "../../core/wire/server-info.ts";
 import { DataTable } from "../parts/data-table.tsx";
 import { GameText } from "../parts/game-text.tsx";
 import { CopyableText } from "../parts/player-name.tsx";

@@ -3,7 +3,7 @@ import { Text } from "@mantine/core";
 import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
-import type { Player, Staff } from "../api/caller.ts";
+import type { Player, Staff } from "../../core/wire/server-info.ts";
 import { DataTable } from "../parts/data-table.tsx";
 import { CopyableText } from "../parts/player-name.tsx";
 import { ServerStateGate } from "../parts/states.tsx";

@@ -2,7 +2,7 @@
 import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
-import type { Vehicle as RelayedVehicle } from "../api/caller.ts";
+import type { Vehicle as RelayedVehicle } from "../../core/wire/server-info.ts";
 import { DataTable } from "../parts/data-table.tsx";
 import { GameText } from "../parts/game-text.tsx";
 import { CopyableText } from "../parts/player-name.tsx";

@@ -1,6 +1,7 @@
 // Takes a command on: accepted means that it is on disk.
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
 import type { CommandDraft, CommandQueue, Receipt } from "../../core/ports/commands.ts";
+import type { ErrorFields } from "../../core/wire/error.ts";
 
 const IN_FLIGHT = refuse(ERRORS.idempotencyInFlight);
 const MISMATCH = refuse(ERRORS.idempotencyMismatch);
@@ -16,7 +17,8 @@ export function createSubmitCommand(parts: {
 }): SubmitCommand {
   const { commands, intervalMs, notify } = parts;
   const retryAfter = Math.max(1, Math.ceil(intervalMs / 1000));
-  const full = refuse(ERRORS.queueFull, { retry_after: retryAfter }, { "Retry-After": String(retryAfter) });
+  const fields: ErrorFields["queueFull"] = { retry_after: retryAfter };
+  const full = refuse(ERRORS.queueFull, fields, { "Retry-After": String(retryAfter) });
   /** One entry for each request that waits for the disk. */
   const inFlight = new Set<string>();
 

@@ -4,6 +4,7 @@ import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
 import type { LimitStore } from "../../core/ports/limits.ts";
 import { LIMIT_PER_WINDOW, secondsUntil, type Verdict } from "../../core/rate-limit.ts";
+import type { ErrorFields } from "../../core/wire/error.ts";
 
 /** What a counted answer tells about the limit, whatever else it says. */
 export type LimitReport = { readonly remaining: number; readonly resetAt: number };
@@ -40,12 +41,15 @@ function toAdmission(verdict: Verdict): Admission {
 function refuseLimited(count: number, resetAt: number, now: number): Refusal {
   const seconds = secondsUntil(resetAt, now);
   const excess = count - LIMIT_PER_WINDOW;
-  const details = { limit: LIMIT_PER_WINDOW, count, excess, reset_at: resetAt };
-  return refuse(ERRORS.rateLimited, { retry_after: seconds, details }, { "Retry-After": String(seconds) });
+  const fields: ErrorFields["rateLimited"] = {
+    retry_after: seconds,
+    details: { limit: LIMIT_PER_WINDOW, count, excess, reset_at: resetAt },
+  };
+  return refuse(ERRORS.rateLimited, fields, { "Retry-After": String(seconds) });
 }
 
 function refuseBlocked(blockedUntil: number, now: number): Refusal {
   const seconds = secondsUntil(blockedUntil, now);
-  const fields = { blocked_until: blockedUntil, retry_after: seconds };
+  const fields: ErrorFields["spamBlocked"] = { blocked_until: blockedUntil, retry_after: seconds };
   return refuse(ERRORS.spamBlocked, fields, { "Retry-After": String(seconds) });
 }

@@ -5,6 +5,7 @@ import { type Attempts, judgeAttempt } from "../../core/attempts.ts";
 import { parseBearer } from "../../core/bearer.ts";
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
 import { secondsUntil } from "../../core/rate-limit.ts";
+import type { ErrorFields } from "../../core/wire/error.ts";
 import { MISSING_TOKEN } from "./authenticate.ts";
 
 const WRONG_KEY: Refusal = refuse(ERRORS.invalidMasterKey, undefined, { "WWW-Authenticate": "Bearer" });
@@ -48,7 +49,8 @@ export function createGuessLimit(): GuessLimit {
       guesses.set(address, attempts);
       if (answeredFrom <= now) return refusal;
       const seconds = secondsUntil(answeredFrom, now);
-      return refuse(ERRORS.tooManyAttempts, { retry_after: seconds }, { "Retry-After": String(seconds) });
+      const fields: ErrorFields["tooManyAttempts"] = { retry_after: seconds };
+      return refuse(ERRORS.tooManyAttempts, fields, { "Retry-After": String(seconds) });
     },
   };
 }

@@ -2,23 +2,24 @@
 // operator once and kept nowhere.
 import { isDeepStrictEqual } from "node:util";
 import { parseAddressRange } from "../../core/address.ts";
-import type { KeyUpdate, NewKey, Rotation } from "../../core/admin-requests.ts";
 import { DEFAULT_RIGHTS, type KeyRights } from "../../core/api-key.ts";
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
-import type { Actor } from "../../core/ports/audit.ts";
+import type { Actor, AuditDetails } from "../../core/ports/audit.ts";
 import type { KeyChange, KeyDetails } from "../../core/ports/keys.ts";
-import type { PageRequest } from "../../core/ports/pages.ts";
+import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import type { Store } from "../../core/ports/store.ts";
 import { NOT_FOUND, refuseField, refuseFields } from "../../core/refuse-field.ts";
 import { toSectionNames, toSectionSet } from "../../core/sections.ts";
 import { hashToken, mintToken, type RandomBytes } from "../../core/token.ts";
+import type { BlockResource } from "../../core/wire/block.ts";
+import type { KeyResource, KeyUpdate, NewKey, Rotation } from "../../core/wire/key.ts";
 
 const REVOKED: Refusal = refuse(ERRORS.conflict, { details: { key_id: "is revoked, and stays so" } });
 
 export type KeyParts = { readonly store: Store; readonly randomBytes: RandomBytes };
 
 /** A key as the admin API shows it, with null for what is not. */
-export function describeKey(key: KeyDetails) {
+export function describeKey(key: KeyDetails): KeyResource {
   return {
     key_id: key.keyId,
     server_id: key.serverId,
@@ -110,11 +111,15 @@ export async function revokeKey(
 }
 
 /** The blocks in force, with what tells an operator whose they are. */
-export async function listBlocks(store: Store, { limit, cursor = "" }: PageRequest, now: number) {
+export async function listBlocks(
+  store: Store,
+  { limit, cursor = "" }: PageRequest,
+  now: number,
+): Promise<Page<BlockResource>> {
   const blocks = (await store.limits.listBlocks(now)).toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
   const rest = blocks.filter(({ keyId }) => keyId > cursor);
   const shown = rest.slice(0, limit);
-  const items = shown.map(async ({ keyId, blockedUntil }) => {
+  const items = shown.map(async ({ keyId, blockedUntil }): Promise<BlockResource> => {
     const key = await store.keys.findDetails(keyId);
     return {
       key_id: keyId,
@@ -176,7 +181,10 @@ function showRights({ versions, sections, commands, ipAllow }: KeyRights) {
 }
 
 /** The fields that differ, as they were and as they are. Undefined when none does. */
-function compare(old: Record<string, unknown>, now: Record<string, unknown>) {
+function compare(
+  old: Readonly<Record<string, unknown>>,
+  now: Readonly<Record<string, unknown>>,
+): AuditDetails | undefined {
   const before: Record<string, unknown> = {};
   const after: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(now)) {

@@ -3,6 +3,7 @@ import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
 import type { UpstreamFailure } from "../../core/ports/upstream.ts";
 import { secondsUntil } from "../../core/rate-limit.ts";
 import { BAD_KEY_CODES, OFFLINE, RATE_LIMITED } from "../../core/upstream-codes.ts";
+import type { ErrorFields } from "../../core/wire/error.ts";
 import type { BudgetKeeper } from "./budget-keeper.ts";
 import type { RelayMeter } from "./relay-meter.ts";
 import { isYounger, type Reading, type ServerStatus } from "./server-status.ts";
@@ -51,5 +52,6 @@ export function createFallback(
 }
 
 function refuseUpstream(code: number, message: string, headers?: Record<string, string>): Refusal {
-  return refuse(ERRORS.gameApi, { upstream_code: code, upstream_message: message }, headers);
+  const fields: ErrorFields["gameApi"] = { upstream_code: code, upstream_message: message };
+  return refuse(ERRORS.gameApi, fields, headers);
 }

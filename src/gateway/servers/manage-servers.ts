@@ -1,11 +1,12 @@
 // What an operator does with game servers. Every change is checked first and noted with who made it.
-import type { NewServer, ServerChange } from "../../core/admin-requests.ts";
+
 import type { Refusal } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Actor } from "../../core/ports/audit.ts";
 import type { DeletedServer, ServerDraft } from "../../core/ports/servers.ts";
 import type { Store } from "../../core/ports/store.ts";
 import { NOT_FOUND, refuseField } from "../../core/refuse-field.ts";
+import type { NewServer, ServerChange } from "../../core/wire/server.ts";
 
 const NAME_TAKEN = "belongs to another server already";
 
@@ -61,7 +62,7 @@ export async function removeServer(
   now: number,
 ): Promise<DeletedServer | Refusal> {
   const old = store.servers.find(serverId);
-  const before = old && { name: old.name, community: old.community };
-  const note = { at: now, action: "server.deleted", actor, details: { before } };
+  const details = old ? { before: { name: old.name, community: old.community } } : {};
+  const note = { at: now, action: "server.deleted", actor, details };
   return (await store.servers.delete(serverId, now, note)) ?? NOT_FOUND;
 }

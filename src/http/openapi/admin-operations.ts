@@ -1,19 +1,20 @@
 // What the operator can do with the master key: game servers, keys, blocks, commands and the audit log.
 import type Type from "typebox";
+import { AuditEntryResource } from "../../core/wire/audit.ts";
+import { BlockResource } from "../../core/wire/block.ts";
+import { OwnedCommandResource } from "../../core/wire/command.ts";
+import type { ErrorName } from "../../core/wire/error.ts";
 import {
-  AuditAnswer,
-  BlockAnswer,
-  DeletedServerAnswer,
-  KeyAnswer,
-  NewKeyAnswer,
-  pageOf,
-  RotationAnswer,
-  ServerAnswer,
-  ShownKeyAnswer,
-} from "../../core/admin-answers.ts";
-import { KeyUpdate, NewKey, NewServer, Rotation, ServerChange } from "../../core/admin-requests.ts";
-import { OwnedCommandAnswer } from "../../core/command-answers.ts";
-import type { ErrorName } from "../../core/error-answers.ts";
+  KeyResource,
+  KeyUpdate,
+  KeyWithToken,
+  KeyWithUsage,
+  NewKey,
+  RotatedKey,
+  Rotation,
+} from "../../core/wire/key.ts";
+import { pageOf } from "../../core/wire/page.ts";
+import { DeletedServerResource, NewServer, ServerChange, ServerResource } from "../../core/wire/server.ts";
 import {
   AUDIT_ENTRY,
   BLOCK,
@@ -52,7 +53,7 @@ export const ADMIN_OPERATIONS: Operations = {
     "listServers",
     "List game servers",
     "Oldest first.",
-    ServerAnswer,
+    ServerResource,
     SERVER,
   ),
   "POST /admin/servers": operation(SERVERS, "createServer", "Add a game server", {
@@ -62,23 +63,23 @@ export const ADMIN_OPERATIONS: Operations = {
       server_key: "ExampleKey-ExampleSecret",
       community: "cedar",
     }),
-    answers: { 201: answer("The server was added.", ServerAnswer, SERVER) },
+    answers: { 201: answer("The server was added.", ServerResource, SERVER) },
     errors: BODY_ERRORS,
   }),
   "GET /admin/servers/:id": operation(SERVERS, "showServer", "Show a game server", {
-    answers: { 200: answer("The server.", ServerAnswer, SERVER) },
+    answers: { 200: answer("The server.", ServerResource, SERVER) },
     errors: ["notFound"],
   }),
   "PATCH /admin/servers/:id": operation(SERVERS, "changeServer", "Change a game server", {
     description: "Setting the server key, even to the same, also means: try again.",
     body: body(ServerChange, { name: "Cedar County" }),
-    answers: { 200: answer("The server as it is now.", ServerAnswer, SERVER) },
+    answers: { 200: answer("The server as it is now.", ServerResource, SERVER) },
     errors: [...BODY_ERRORS, "notFound"],
   }),
   "DELETE /admin/servers/:id": operation(SERVERS, "deleteServer", "Delete a game server", {
     description: "Its keys are revoked and its waiting commands given up. Deleting again answers the same.",
     answers: {
-      200: answer("The server is gone.", DeletedServerAnswer, { revoked_keys: 2, failed_commands: 0 }),
+      200: answer("The server is gone.", DeletedServerResource, { revoked_keys: 2, failed_commands: 0 }),
     },
     errors: ["notFound"],
   }),
@@ -88,7 +89,7 @@ export const ADMIN_OPERATIONS: Operations = {
     "listKeys",
     "List keys",
     "Oldest first, revoked ones included.",
-    KeyAnswer,
+    KeyResource,
     KEY,
     [OF_SERVER],
   ),
@@ -101,17 +102,17 @@ export const ADMIN_OPERATIONS: Operations = {
       sections: ["Players", "Queue"],
       commands: [":h", ":m"],
     }),
-    answers: { 201: answer("The key with its token, which is never shown again.", NewKeyAnswer, NEW_KEY) },
+    answers: { 201: answer("The key with its token, which is never shown again.", KeyWithToken, NEW_KEY) },
     errors: BODY_ERRORS,
   }),
   "GET /admin/keys/:id": operation(KEYS, "showKey", "Show a key and its usage", {
-    answers: { 200: answer("The key.", ShownKeyAnswer, SHOWN_KEY) },
+    answers: { 200: answer("The key.", KeyWithUsage, SHOWN_KEY) },
     errors: ["notFound"],
   }),
   "PATCH /admin/keys/:id": operation(KEYS, "changeKey", "Change a key", {
     description: "Takes effect on the very next request.",
     body: body(KeyUpdate, { suspended: true }),
-    answers: { 200: answer("The key as it is now.", KeyAnswer, { ...KEY, suspended: true }) },
+    answers: { 200: answer("The key as it is now.", KeyResource, { ...KEY, suspended: true }) },
     errors: [...BODY_ERRORS, "notFound", "conflict"],
   }),
   "DELETE /admin/keys/:id": operation(KEYS, "revokeKey", "Revoke a key", {
@@ -122,11 +123,11 @@ export const ADMIN_OPERATIONS: Operations = {
   "POST /admin/keys/:id/rotate": operation(KEYS, "rotateKey", "Give a key a new token", {
     description: "The old token works on for `grace_seconds`, 0 by default. The body may be left out.",
     body: { ...body(Rotation, { grace_seconds: 3600 }), isRequired: false },
-    answers: { 200: answer("The new token, which is never shown again.", RotationAnswer, ROTATION) },
+    answers: { 200: answer("The new token, which is never shown again.", RotatedKey, ROTATION) },
     errors: [...BODY_ERRORS, "notFound", "conflict"],
   }),
 
-  "GET /admin/blocks": list(REST, "listBlocks", "List spam blocks", "Those in force.", BlockAnswer, BLOCK),
+  "GET /admin/blocks": list(REST, "listBlocks", "List spam blocks", "Those in force.", BlockResource, BLOCK),
   "DELETE /admin/blocks/:id": operation(REST, "liftBlock", "Lift a spam block", {
     description: "The key starts over with a fresh window. Without a block nothing changes.",
     answers: { 204: { description: "The key is not blocked.", headers: ["CacheControl"] } },
@@ -137,16 +138,16 @@ export const ADMIN_OPERATIONS: Operations = {
     "listAllCommands",
     "List commands",
     "Newest first.",
-    OwnedCommandAnswer,
+    OwnedCommandResource,
     OWNED_COMMAND,
     [OF_SERVER, STATUS],
   ),
   "GET /admin/commands/:id": operation(REST, "showAnyCommand", "Show a command", {
-    answers: { 200: answer("The command.", OwnedCommandAnswer, OWNED_COMMAND) },
+    answers: { 200: answer("The command.", OwnedCommandResource, OWNED_COMMAND) },
     errors: ["notFound"],
   }),
   "DELETE /admin/commands/:id": operation(REST, "cancelAnyCommand", "Take back a command that still waits", {
-    answers: { 200: answer("It will not be sent.", OwnedCommandAnswer, OWNED_CANCELLED_COMMAND) },
+    answers: { 200: answer("It will not be sent.", OwnedCommandResource, OWNED_CANCELLED_COMMAND) },
     errors: ["notFound", "conflict"],
   }),
   "GET /admin/audit": list(
@@ -154,7 +155,7 @@ export const ADMIN_OPERATIONS: Operations = {
     "listAudit",
     "Who did what",
     "Newest first. Entries are never altered.",
-    AuditAnswer,
+    AuditEntryResource,
     AUDIT_ENTRY,
   ),
 };

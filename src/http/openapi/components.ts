@@ -1,22 +1,28 @@
 // The named schemas of the document. A schema is written once; wherever the same one occurs again, a reference stands.
 import type Type from "typebox";
-import {
-  AuditAnswer,
-  BlockAnswer,
-  DeletedServerAnswer,
-  KeyAnswer,
-  NewKeyAnswer,
-  RotationAnswer,
-  ServerAnswer,
-  ShownKeyAnswer,
-  UsageAnswer,
-} from "../../core/admin-answers.ts";
-import { KeyUpdate, NewKey, NewServer, Rotation, ServerChange } from "../../core/admin-requests.ts";
-import { CommandAnswer, CommandReceipt, NewCommand, OwnedCommandAnswer } from "../../core/command-answers.ts";
-import { type ErrorName, schemaOfError } from "../../core/error-answers.ts";
 import { ERRORS } from "../../core/errors.ts";
-import { OwnKeyAnswer } from "../../core/own-key-answer.ts";
-import { SectionSchemas, ServerInfo } from "../../core/server-info.ts";
+import { AuditEntryResource } from "../../core/wire/audit.ts";
+import { BlockResource } from "../../core/wire/block.ts";
+import {
+  CommandReceipt,
+  CommandResource,
+  NewCommand,
+  OwnedCommandResource,
+} from "../../core/wire/command.ts";
+import { type ErrorName, schemaOfError } from "../../core/wire/error.ts";
+import {
+  KeyResource,
+  KeyUpdate,
+  KeyWithToken,
+  KeyWithUsage,
+  NewKey,
+  RotatedKey,
+  Rotation,
+  UsageResource,
+} from "../../core/wire/key.ts";
+import { OwnKeyResource } from "../../core/wire/own-key.ts";
+import { DeletedServerResource, NewServer, ServerChange, ServerResource } from "../../core/wire/server.ts";
+import { SectionSchemas, ServerInfo } from "../../core/wire/server-info.ts";
 
 const { Players, Staff, JoinLogs, KillLogs, CommandLogs, ModCalls, EmergencyCalls, Vehicles } =
   SectionSchemas;
@@ -33,25 +39,25 @@ const NAMED: Readonly<Record<string, Type.TSchema>> = {
   ModCall: ModCalls.items,
   EmergencyCall: EmergencyCalls.items,
   Vehicle: Vehicles.items,
-  OwnKey: OwnKeyAnswer,
+  OwnKey: OwnKeyResource,
   NewCommand,
   CommandReceipt,
-  Command: CommandAnswer,
-  OwnedCommand: OwnedCommandAnswer,
+  Command: CommandResource,
+  OwnedCommand: OwnedCommandResource,
   NewServer,
   ServerChange,
-  Server: ServerAnswer,
-  DeletedServer: DeletedServerAnswer,
+  Server: ServerResource,
+  DeletedServer: DeletedServerResource,
   NewKey,
   KeyUpdate,
-  Key: KeyAnswer,
-  KeyWithToken: NewKeyAnswer,
-  KeyWithUsage: ShownKeyAnswer,
-  Usage: UsageAnswer,
+  Key: KeyResource,
+  KeyWithToken: KeyWithToken,
+  KeyWithUsage: KeyWithUsage,
+  Usage: UsageResource,
   Rotation,
-  RotatedKey: RotationAnswer,
-  Block: BlockAnswer,
-  AuditEntry: AuditAnswer,
+  RotatedKey: RotatedKey,
+  Block: BlockResource,
+  AuditEntry: AuditEntryResource,
   ...Object.fromEntries(
     (Object.keys(ERRORS) as ErrorName[]).map((name) => [nameOfError(name), schemaOfError(name)]),
   ),

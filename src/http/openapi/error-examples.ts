@@ -1,15 +1,14 @@
 // Example bodies of errors. Code and message come from the table; only what goes beyond them is written here.
-import type { ErrorName } from "../../core/error-answers.ts";
+
 import { ERRORS } from "../../core/errors.ts";
 import { LIMIT_PER_WINDOW } from "../../core/rate-limit.ts";
+import type { ErrorFields, ErrorName } from "../../core/wire/error.ts";
 import { ERROR_GUIDE } from "./error-guide.ts";
 import type { Examples } from "./operation.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
-
 const resetAt = 1_794_722_374_688;
 
-const FIELDS: { readonly [Name in ErrorName]?: Fields } = {
+const FIELDS: Omit<ErrorFields, "gameApi"> = {
   queueFull: { retry_after: 5 },
   rateLimited: {
     retry_after: 17,
@@ -41,10 +40,11 @@ const GAME_API_EXAMPLES: Examples = {
 export function examplesOfError(name: ErrorName): Examples {
   if (name === "gameApi") return GAME_API_EXAMPLES;
   const { code, message } = ERRORS[name];
-  return { [name]: { summary: ERROR_GUIDE[name].when, value: { code, message, ...FIELDS[name] } } };
+  const fields = name in FIELDS ? FIELDS[name as keyof typeof FIELDS] : {};
+  return { [name]: { summary: ERROR_GUIDE[name].when, value: { code, message, ...fields } } };
 }
 
-function example(summary: string, fields: Fields) {
+function example(summary: string, fields: ErrorFields["gameApi"]) {
   const { code, message } = ERRORS.gameApi;
   return { summary, value: { code, message, ...fields } };
 }

@@ -1,5 +1,5 @@
 // What each error means and what to do about it, in words for people: the reference and docs/errors.md have it from here.
-import type { ErrorName } from "../../core/error-answers.ts";
+import type { ErrorName } from "../../core/wire/error.ts";
 
 export type Guidance = { readonly when: string; readonly advice: string };
 

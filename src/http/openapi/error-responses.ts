@@ -1,6 +1,7 @@
 // The answers that refuse: one for each status, with every error that can come with it.
-import { type ErrorName, schemaOfError } from "../../core/error-answers.ts";
+
 import { ERRORS } from "../../core/errors.ts";
+import { type ErrorName, schemaOfError } from "../../core/wire/error.ts";
 import type { Schemas } from "./components.ts";
 import { examplesOfError } from "./error-examples.ts";
 import { ERROR_GUIDE } from "./error-guide.ts";

@@ -1,5 +1,5 @@
 // Version 1, which is switched off: the paths that it had, each answered with 5018 whatever is sent.
-import { NewCommand } from "../../core/command-answers.ts";
+import { NewCommand } from "../../core/wire/command.ts";
 import type { Operation, Operations } from "./operation.ts";
 import { COMMUNITY } from "./parameters.ts";
 

@@ -1,6 +1,6 @@
 // What the document says about one method of one path, in our own short form.
 import type Type from "typebox";
-import type { ErrorName } from "../../core/error-answers.ts";
+import type { ErrorName } from "../../core/wire/error.ts";
 import type { HeaderName } from "./headers.ts";
 
 export type TagName =

@@ -1,9 +1,10 @@
 // The parameters that more than one operation has.
 import Type from "typebox";
-import { CommandId, CommandState } from "../../core/command-answers.ts";
 import { COMMUNITY_SHAPE } from "../../core/game-server.ts";
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../core/page-size.ts";
 import { SECTIONS } from "../../core/sections.ts";
-import { PAGE_DEFAULT, PAGE_MAX } from "../parse-request.ts";
+import { CommandState } from "../../core/wire/command.ts";
+import { CommandId } from "../../core/wire/values.ts";
 import type { Parameter } from "./operation.ts";
 
 export const COMMUNITY: Parameter = {
@@ -42,7 +43,7 @@ export const PAGE_PARAMETERS: readonly Parameter[] = [
     name: "limit",
     in: "query",
     description: "How many items a page has.",
-    schema: Type.Integer({ minimum: 1, maximum: PAGE_MAX, default: PAGE_DEFAULT }),
+    schema: Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX, default: PAGE_SIZE_DEFAULT }),
   },
   {
     name: "cursor",

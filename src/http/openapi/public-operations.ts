@@ -1,9 +1,9 @@
 // What callers with an API key can do: read their server's state, ask what their key may do, and send commands.
-import { pageOf } from "../../core/admin-answers.ts";
-import { CommandAnswer, CommandReceipt, NewCommand } from "../../core/command-answers.ts";
-import type { ErrorName } from "../../core/error-answers.ts";
-import { OwnKeyAnswer } from "../../core/own-key-answer.ts";
-import { ServerInfo } from "../../core/server-info.ts";
+import { CommandReceipt, CommandResource, NewCommand } from "../../core/wire/command.ts";
+import type { ErrorName } from "../../core/wire/error.ts";
+import { OwnKeyResource } from "../../core/wire/own-key.ts";
+import { pageOf } from "../../core/wire/page.ts";
+import { ServerInfo } from "../../core/wire/server-info.ts";
 import {
   BARE_OWN_KEY,
   CANCELLED_COMMAND,
@@ -82,7 +82,7 @@ const tellKey: Operation = {
     200: {
       description: "The key's own rights.",
       headers: COUNTED_HEADERS,
-      schema: OwnKeyAnswer,
+      schema: OwnKeyResource,
       examples: {
         some: { summary: "Two sections, two commands", value: OWN_KEY },
         bare: { summary: "The server itself and nothing else, for a time", value: BARE_OWN_KEY },
@@ -140,7 +140,7 @@ const listCommands: Operation = {
     200: {
       description: "A page of commands.",
       headers: COUNTED_HEADERS,
-      schema: pageOf(CommandAnswer),
+      schema: pageOf(CommandResource),
       examples: {
         page: { summary: "The only page", value: { items: [QUEUED_COMMAND, SENT_COMMAND], next: null } },
       },
@@ -161,7 +161,7 @@ const showCommand: Operation = {
     200: {
       description: "The command.",
       headers: COUNTED_HEADERS,
-      schema: CommandAnswer,
+      schema: CommandResource,
       examples: {
         queued: { summary: "It waits", value: QUEUED_COMMAND },
         sent: { summary: "The game took it", value: SENT_COMMAND },
@@ -182,7 +182,7 @@ const cancelCommand: Operation = {
     200: {
       description: "It will not be sent.",
       headers: COUNTED_HEADERS,
-      schema: CommandAnswer,
+      schema: CommandResource,
       examples: { cancelled: { summary: "Cancelled in time", value: CANCELLED_COMMAND } },
     },
   },

@@ -1,16 +1,10 @@
 // What is asked about the service itself: health, metrics, and this document.
 import Type from "typebox";
+import { Liveness, Readiness } from "../../core/wire/health.ts";
 import { METRICS } from "./examples.ts";
 import type { Operations } from "./operation.ts";
 import { IF_NONE_MATCH } from "./parameters.ts";
 
-const Alive = Type.Object({ status: Type.Literal("ok") });
-const Ready = Type.Object({
-  status: Type.Literal("ready"),
-  notices: Type.Array(Type.String(), {
-    description: "What is not well but keeps nobody from being served, in sentences",
-  }),
-});
 const OpenApi = Type.Object(
   { openapi: Type.String({ pattern: "^3\\.1\\.\\d+$" }) },
   { additionalProperties: true, description: "An OpenAPI document" },
@@ -26,7 +20,7 @@ export const SERVICE_OPERATIONS: Operations = {
       200: {
         description: "It answers.",
         headers: ["CacheControl"],
-        schema: Alive,
+        schema: Liveness,
         examples: { alive: { summary: "Alive", value: { status: "ok" } } },
       },
     },
@@ -42,7 +36,7 @@ export const SERVICE_OPERATIONS: Operations = {
       200: {
         description: "It can.",
         headers: ["CacheControl"],
-        schema: Ready,
+        schema: Readiness,
         examples: {
           well: { summary: "All is well", value: { status: "ready", notices: [] } },
           limited: {

@@ -1,6 +1,6 @@
 // The audit log. Entries are added inside the transaction of the change they describe, and never altered.
 import type { Database } from "bun:sqlite";
-import type { Actor, AuditEntry, AuditNote, AuditStore } from "../../core/ports/audit.ts";
+import type { Actor, AuditDetails, AuditEntry, AuditNote, AuditStore } from "../../core/ports/audit.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import { toPage, toSeq } from "./pages.ts";
 import { translateSqliteErrors } from "./sqlite-errors.ts";
@@ -53,6 +53,6 @@ function toEntry(row: AuditRow): AuditEntry {
     action: row.action,
     actor: JSON.parse(row.actor) as Actor,
     target: row.target,
-    details: JSON.parse(row.details) as Record<string, unknown>,
+    details: JSON.parse(row.details) as AuditDetails,
   };
 }

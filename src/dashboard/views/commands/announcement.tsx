@@ -2,11 +2,11 @@
 import { VisuallyHidden } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import type { CommandReport } from "../../api/caller.ts";
+import type { CommandResource } from "../../../core/wire/command.ts";
 import { markInvisible } from "../../parts/game-text.tsx";
 
 /** Announces what has changed since the previous list; the first list is not announced. */
-export function Announcement({ commands }: { readonly commands: readonly CommandReport[] }) {
+export function Announcement({ commands }: { readonly commands: readonly CommandResource[] }) {
   const { t } = useTranslation("commands");
   const known = useRef<ReadonlyMap<string, string> | undefined>(undefined);
   const [text, setText] = useState("");

@@ -3,7 +3,7 @@ import { Button, Group, Paper, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ERRORS } from "../../../core/errors.ts";
-import type { CommandReport } from "../../api/caller.ts";
+import type { CommandResource } from "../../../core/wire/command.ts";
 import type { ApiError } from "../../api/request.ts";
 import { markInvisible } from "../../parts/game-text.tsx";
 import { EmptyState } from "../../parts/states.tsx";
@@ -12,7 +12,7 @@ import { isUnfinished, StatusBadge, StatusDetails } from "../command-status.tsx"
 import { CommandText } from "./command-text.tsx";
 
 export function CommandList(props: {
-  readonly commands: readonly CommandReport[];
+  readonly commands: readonly CommandResource[];
   /** Whether nothing is shown above the list, so that an empty list needs a notice. */
   readonly isAlone: boolean;
   readonly onReuse: (line: string) => void;
@@ -45,7 +45,7 @@ export function CommandList(props: {
 }
 
 function CommandRow(props: {
-  readonly command: CommandReport;
+  readonly command: CommandResource;
   readonly onReuse: () => void;
   readonly onChanged: () => void;
 }) {

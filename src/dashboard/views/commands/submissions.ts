@@ -1,7 +1,8 @@
 // The commands that this tab has sent and that are not in the command list yet, and the lines typed before. They are in
 // memory, one store per session, so that no session sees the commands of another.
 import { ERRORS } from "../../../core/errors.ts";
-import type { CallerApi, CommandReceipt } from "../../api/caller.ts";
+import type { CommandReceipt } from "../../../core/wire/command.ts";
+import type { CallerApi } from "../../api/caller.ts";
 import { type ApiError, UNREACHABLE } from "../../api/request.ts";
 
 /**

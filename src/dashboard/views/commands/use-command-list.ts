@@ -1,6 +1,7 @@
 // Polls the commands of the server while one of them can still change, and keeps the last list when a poll fails.
 import { useRef } from "react";
-import type { CommandReport, Page } from "../../api/caller.ts";
+import type { CommandResource } from "../../../core/wire/command.ts";
+import type { PageOf } from "../../../core/wire/page.ts";
 import type { ApiError, Outcome } from "../../api/request.ts";
 import { useCallerSession } from "../../state/session.ts";
 import { usePacedQuery } from "../../state/use-paced-query.ts";
@@ -18,7 +19,7 @@ const PAGE_SIZE = 200;
 
 export type CommandListing = {
   /** The last list that could be read; undefined before the first. */
-  readonly commands: readonly CommandReport[] | undefined;
+  readonly commands: readonly CommandResource[] | undefined;
   /** Why the last poll failed. */
   readonly error: ApiError | undefined;
   readonly isFetching: boolean;
@@ -37,14 +38,16 @@ export function useCommandList(): CommandListing {
 }
 
 /** Keeps the last good page through failures. */
-function useLastGood(outcome: Outcome<Page<CommandReport>> | undefined): Page<CommandReport> | undefined {
-  const last = useRef<Page<CommandReport>>(undefined);
+function useLastGood(
+  outcome: Outcome<PageOf<CommandResource>> | undefined,
+): PageOf<CommandResource> | undefined {
+  const last = useRef<PageOf<CommandResource>>(undefined);
   if (outcome?.ok) last.current = outcome.value;
   return last.current;
 }
 
 /** When to poll again; false while nothing in the list can change. */
-function judgeInterval(outcome: Outcome<Page<CommandReport>>): number | false {
+function judgeInterval(outcome: Outcome<PageOf<CommandResource>>): number | false {
   if (!outcome.ok) return AFTER_FAILURE_MS;
   const { items } = outcome.value;
   const now = outcome.receivedAt;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Player, ServerState } from "../../api/caller.ts";
+import type { Player } from "../../../core/wire/server-info.ts";
+import type { ServerState } from "../../api/caller.ts";
 import { listMarkers, MARKERS_MAX, shortenText } from "./markers.ts";
 
 const BASE: ServerState = {

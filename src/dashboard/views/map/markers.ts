@@ -1,5 +1,7 @@
 // The markers of the map: players with a position, and emergency calls. Texts from the game are shortened here.
-import type { EmergencyCall, Player, ServerState } from "../../api/caller.ts";
+
+import type { Player } from "../../../core/wire/server-info.ts";
+import type { EmergencyCall, ServerState } from "../../api/caller.ts";
 import { parsePlayerRef } from "../../player-ref.ts";
 
 type MarkerBase = {

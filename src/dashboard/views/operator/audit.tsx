@@ -3,7 +3,7 @@ import { ActionIcon, Badge, Group, Paper, Stack, Table, Text, Tooltip } from "@m
 import { Fragment } from "react";
 import { useTranslation } from "react-i18next";
 import { SECTIONS } from "../../../core/sections.ts";
-import type { AuditEntry } from "../../api/admin.ts";
+import type { AuditEntryResource } from "../../../core/wire/audit.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { NameText } from "../../parts/name-text.tsx";
@@ -87,7 +87,7 @@ export function AuditView() {
 }
 
 function EntryRow(props: {
-  readonly entry: AuditEntry;
+  readonly entry: AuditEntryResource;
   /** The name of the changed server or key, if it still exists. */
   readonly name: string | undefined;
   readonly nameOf: (serverId: string) => string | undefined;

@@ -2,7 +2,7 @@
 import { Button, Group, Paper, Stack, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
-import type { BlockResource } from "../../api/admin.ts";
+import type { BlockResource } from "../../../core/wire/block.ts";
 import { markInvisible } from "../../parts/game-text.tsx";
 import { NamedSentence, NameText } from "../../parts/name-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";

@@ -3,7 +3,7 @@ import { Button, Code, Group, NativeSelect, Paper, Stack, Text } from "@mantine/
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { COMMAND_STATUSES, type CommandStatus } from "../../../core/command.ts";
-import type { OwnedCommand } from "../../api/admin.ts";
+import type { OwnedCommandResource } from "../../../core/wire/command.ts";
 import { useDialog } from "../../parts/dialog.tsx";
 import { GameText, markInvisible } from "../../parts/game-text.tsx";
 import { NamedSentence } from "../../parts/name-text.tsx";
@@ -36,8 +36,8 @@ export function OperatorCommandsView() {
       }),
     POLL_INTERVAL_MS,
   );
-  const cancelling = useDialog<OwnedCommand>();
-  const serverOf = (command: OwnedCommand) => nameOf(command.server_id) ?? command.server_id;
+  const cancelling = useDialog<OwnedCommandResource>();
+  const serverOf = (command: OwnedCommandResource) => nameOf(command.server_id) ?? command.server_id;
   return (
     <ViewPage title={t("title")} summary={t("summary")}>
       <Group gap="sm">

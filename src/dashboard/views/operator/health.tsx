@@ -3,7 +3,7 @@ import { Alert, List, Progress, SimpleGrid, Stack, Table, Text, Title } from "@m
 import { type ReactNode, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { COMMAND_STATUSES } from "../../../core/command.ts";
-import type { Readiness } from "../../api/admin.ts";
+import type { Readiness } from "../../../core/wire/health.ts";
 import { parseMetrics } from "../../api/metrics-text.ts";
 import type { ApiError } from "../../api/request.ts";
 import { Icon } from "../../parts/icon.tsx";

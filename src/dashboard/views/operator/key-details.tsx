@@ -3,7 +3,7 @@ import { Code, Group, SimpleGrid, Stack, Table, Text, Title } from "@mantine/cor
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { SECTIONS } from "../../../core/sections.ts";
-import type { KeyResource, KeyUsage } from "../../api/admin.ts";
+import type { KeyResource, UsageResource } from "../../../core/wire/key.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { NameText } from "../../parts/name-text.tsx";
 import { FailedState, LoadingState } from "../../parts/states.tsx";
@@ -38,7 +38,7 @@ export function KeyDetails({ keyId, serverName }: { readonly keyId: string; read
 
 function UsageSection(props: {
   readonly apiKey: KeyResource;
-  readonly usage: KeyUsage;
+  readonly usage: UsageResource;
   readonly readAt: number;
 }) {
   const { t } = useTranslation("operatorKeys");

@@ -1,7 +1,7 @@
 // The values of the key form: made from a key, and turned into a request.
 import type { Version } from "../../../core/api-key.ts";
 import { SECTIONS, type Section } from "../../../core/sections.ts";
-import type { KeyChange, KeyResource } from "../../api/admin.ts";
+import type { KeyResource, KeyUpdate } from "../../../core/wire/key.ts";
 import { joinNames } from "./command-names-input.tsx";
 
 const EVERY_COMMAND = "*";
@@ -54,7 +54,7 @@ export function toRights(values: KeyFormValues) {
 }
 
 /** The fields that differ. An unchanged time is not sent, because the input has cut off its seconds. */
-export function findChanges(start: KeyFormValues, values: KeyFormValues): KeyChange {
+export function findChanges(start: KeyFormValues, values: KeyFormValues): KeyUpdate {
   const before = toRights(start);
   const after = toRights(values);
   const names = Object.keys(after) as (keyof typeof after)[];

@@ -16,7 +16,8 @@ import { type FormEvent, type ReactNode, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Version } from "../../../core/api-key.ts";
 import { SECTIONS } from "../../../core/sections.ts";
-import type { KeyChange, KeyDraft, KeyResource, ServerResource } from "../../api/admin.ts";
+import type { KeyResource, KeyUpdate, NewKey } from "../../../core/wire/key.ts";
+import type { ServerResource } from "../../../core/wire/server.ts";
 import type { ApiError } from "../../api/request.ts";
 import { DialogButtons } from "../../parts/dialog.tsx";
 import { markInvisible } from "../../parts/game-text.tsx";
@@ -45,7 +46,7 @@ export function CreateKeyForm(props: {
   const { run, isRunning, error } = useAdminChange(admin.createKey, ["keys"]);
   const first = props.serverId ?? props.servers[0]?.server_id ?? "";
   async function submit(values: KeyFormValues) {
-    const body: KeyDraft = { server_id: values.serverId, label: values.label.trim(), ...toRights(values) };
+    const body: NewKey = { server_id: values.serverId, label: values.label.trim(), ...toRights(values) };
     const created = await run(body);
     if (created) props.onDone(created);
   }
@@ -82,7 +83,7 @@ export function EditKeyForm(props: {
   const { apiKey } = props;
   const [isUnchanged, setUnchanged] = useState(false);
   const { run, isRunning, error } = useAdminChange(
-    (change: KeyChange) => admin.changeKey(apiKey.key_id, change),
+    (change: KeyUpdate) => admin.changeKey(apiKey.key_id, change),
     ["keys"],
   );
   const start = toFormValues(apiKey);

@@ -1,27 +1,21 @@
 // One key in the list of keys, with buttons for everything that can be done with it.
 import { ActionIcon, Badge, Button, Group, Menu, Paper, Stack, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
+import { judgeKeyState, type KeyState } from "../../../core/key-state.ts";
 import { SECTIONS } from "../../../core/sections.ts";
-import type { KeyResource } from "../../api/admin.ts";
+import type { KeyResource } from "../../../core/wire/key.ts";
 import { markInvisible } from "../../parts/game-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { NameText } from "../../parts/name-text.tsx";
 import { useFormat } from "../../state/use-format.ts";
 import { useNow } from "../../state/use-now.ts";
 
-type KeyState = "active" | "suspended" | "expired" | "revoked";
 const STATE_COLOURS: Readonly<Record<KeyState, string>> = {
   active: "teal",
   suspended: "orange",
   expired: "gray",
   revoked: "red",
 };
-
-function judgeState(key: KeyResource, now: number): KeyState {
-  if (key.revoked_at !== null) return "revoked";
-  if (key.expires_at !== null && key.expires_at <= now) return "expired";
-  return key.suspended ? "suspended" : "active";
-}
 
 export function KeyRow(props: {
   readonly apiKey: KeyResource;
@@ -37,7 +31,7 @@ export function KeyRow(props: {
   const now = useNow(10_000);
   const { apiKey } = props;
   const label = markInvisible(apiKey.label);
-  const state = judgeState(apiKey, now);
+  const state = judgeKeyState(apiKey, now);
   const times = useTimesText(apiKey, state);
   const rights = useRightsText(apiKey);
   return (

@@ -2,7 +2,7 @@
 import { Alert, Button, Checkbox, Group, Text, TextInput } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
-import type { KeyResource } from "../../api/admin.ts";
+import type { KeyResource } from "../../../core/wire/key.ts";
 import type { ApiError } from "../../api/request.ts";
 import { Dialog, useDialog } from "../../parts/dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";

@@ -1,11 +1,11 @@
 // Finds the names of servers and the labels of keys by id.
 import { useMemo } from "react";
-import type { ServerResource } from "../../api/admin.ts";
-import type { Page, PageQuery } from "../../api/caller.ts";
+import { PAGE_SIZE_MAX } from "../../../core/page-size.ts";
+import type { PageOf, PageQuery } from "../../../core/wire/page.ts";
+import type { ServerResource } from "../../../core/wire/server.ts";
 import type { Outcome } from "../../api/request.ts";
 import { useAdmin, useAdminQuery } from "../../state/use-admin.ts";
 
-const PAGE_SIZE = 200;
 /** Names beyond these pages are not loaded; their ids are shown instead. */
 const PAGES_MAX = 10;
 
@@ -37,13 +37,13 @@ export function useKeyLabels(): (keyId: string) => string | undefined {
 
 /** Reads the pages of a list, up to a maximum. */
 export async function readAllPages<T>(
-  readPage: (query: PageQuery) => Promise<Outcome<Page<T>>>,
+  readPage: (query: PageQuery) => Promise<Outcome<PageOf<T>>>,
 ): Promise<Outcome<readonly T[]>> {
   const items: T[] = [];
   let cursor: string | null = null;
   for (let pages = 1; ; pages += 1) {
-    const outcome: Outcome<Page<T>> = await readPage({
-      limit: PAGE_SIZE,
+    const outcome: Outcome<PageOf<T>> = await readPage({
+      limit: PAGE_SIZE_MAX,
       ...(cursor !== null && { cursor }),
     });
     if (!outcome.ok) return outcome;

@@ -1,7 +1,8 @@
 // The page can translate every reason of the admin API's schemas.
 import { describe, expect, test } from "bun:test";
 import type Type from "typebox";
-import { KeyUpdate, NewKey, NewServer, Rotation } from "../../../core/admin-requests.ts";
+import { KeyUpdate, NewKey, Rotation } from "../../../core/wire/key.ts";
+import { NewServer } from "../../../core/wire/server.ts";
 import { en } from "../../locales/en.ts";
 import { ru } from "../../locales/ru.ts";
 import { recogniseReason } from "./reasons.ts";

@@ -2,7 +2,7 @@
 import { NativeSelect, Stack, Text } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { useTranslation } from "react-i18next";
-import type { KeyResource } from "../../api/admin.ts";
+import type { KeyResource } from "../../../core/wire/key.ts";
 import { DialogButtons } from "../../parts/dialog.tsx";
 import { NamedSentence } from "../../parts/name-text.tsx";
 import { useAdmin, useAdminChange } from "../../state/use-admin.ts";

@@ -1,6 +1,6 @@
 // Selects one server or all servers above a list. The value "" means all.
 import { NativeSelect } from "@mantine/core";
-import type { ServerResource } from "../../api/admin.ts";
+import type { ServerResource } from "../../../core/wire/server.ts";
 import { markInvisible } from "../../parts/game-text.tsx";
 
 export function ServerFilter(props: {

@@ -2,7 +2,7 @@
 import { Button, Group, Paper, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
-import type { ServerDraft, ServerResource } from "../../api/admin.ts";
+import type { NewServer, ServerResource } from "../../../core/wire/server.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Dialog, DialogButtons, useDialog } from "../../parts/dialog.tsx";
 import { markInvisible } from "../../parts/game-text.tsx";
@@ -153,7 +153,7 @@ function ServerForm(props: {
   const [community, setCommunity] = useState(server?.community ?? "");
   const [serverKey, setServerKey] = useState("");
   const { run, isRunning, error } = useAdminChange(
-    (draft: ServerDraft) => {
+    (draft: NewServer) => {
       if (!server) return admin.createServer(draft);
       const { server_key: newKey, ...rest } = draft;
       return admin.changeServer(server.server_id, newKey === "" ? rest : draft);

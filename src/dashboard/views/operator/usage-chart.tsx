@@ -2,7 +2,7 @@
 import { Box, Group, SegmentedControl, Stack, Table, Text } from "@mantine/core";
 import { type PointerEvent, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
-import type { KeyUsage } from "../../api/admin.ts";
+import type { UsageResource } from "../../../core/wire/key.ts";
 import { TableFrame } from "../../parts/table-frame.tsx";
 import { findRegion } from "../../state/region.ts";
 import { useFormat } from "../../state/use-format.ts";
@@ -15,7 +15,7 @@ const HEIGHT = 120;
 type Bar = { readonly at: number; readonly requests: number; readonly refused: number };
 
 /** `now` is when the usage was read. */
-export function UsageChart({ usage, now }: { readonly usage: KeyUsage; readonly now: number }) {
+export function UsageChart({ usage, now }: { readonly usage: UsageResource; readonly now: number }) {
   const { t, i18n } = useTranslation("operatorKeys");
   const format = useFormat();
   const [range, setRange] = useState<Range>("month");
@@ -138,7 +138,7 @@ function UsageTable({ bars, isByHour }: { readonly bars: readonly Bar[]; readonl
 }
 
 /** Every hour of the range, oldest first, including hours without requests. */
-function listBars(usage: KeyUsage, now: number, count: number): Bar[] {
+function listBars(usage: UsageResource, now: number, count: number): Bar[] {
   const byHour = new Map(usage.hours.map((hour) => [hour.hour, hour]));
   const last = now - (now % HOUR_MS);
   return Array.from({ length: count }, (_, index) => {

@@ -1,14 +1,10 @@
-// What the command endpoint tells, as TypeBox schemas for the OpenAPI document and for the test that holds the server to it.
+// Commands on the wire: as callers send them, and as callers and operators see them.
 import Type from "typebox";
-import { COMMAND_CHARACTERS_MAX, COMMAND_STATUSES, QUEUE_MAX } from "./command.ts";
+import { COMMAND_CHARACTERS_MAX, COMMAND_STATUSES, QUEUE_MAX } from "../command.ts";
+import type { Static } from "./static.ts";
+import { CommandId, EpochMs, orNull } from "./values.ts";
 
-const Time = Type.Integer({ format: "int64", description: "Epoch milliseconds" });
-
-function orNull<S extends Type.TSchema>(schema: S, description: string) {
-  return Type.Union([schema, Type.Null()], { description });
-}
-
-const EpochMs = Type.Integer({ format: "int64" });
+const QueuedAt = Type.Integer({ format: "int64", description: "Epoch milliseconds" });
 
 export const NewCommand = Type.Object({
   command: Type.String({
@@ -16,8 +12,8 @@ export const NewCommand = Type.Object({
     description: `The command as a player would type it: 1 to ${COMMAND_CHARACTERS_MAX} characters after trimming, one line`,
   }),
 });
+export type NewCommand = Static<typeof NewCommand>;
 
-export const CommandId = Type.String({ pattern: "^cmd_[0-9A-Za-z]+$", description: "Id of the command" });
 export const CommandState = Type.Enum([...COMMAND_STATUSES], {
   description: "queued and sending may still change; sent, failed, unknown, expired and cancelled are final",
 });
@@ -30,15 +26,16 @@ export const CommandReceipt = Type.Object({
     maximum: QUEUE_MAX,
     description: "1 for the next to be sent",
   }),
-  queued_at: Time,
+  queued_at: QueuedAt,
 });
+export type CommandReceipt = Static<typeof CommandReceipt>;
 
-export const CommandAnswer = Type.Object({
+export const CommandResource = Type.Object({
   command_id: CommandId,
   command: Type.String({ description: "The text that is sent, trimmed" }),
   status: CommandState,
   position: orNull(Type.Integer({ minimum: 1 }), "1 for the next to be sent; null when it does not wait"),
-  queued_at: Time,
+  queued_at: QueuedAt,
   sent_at: orNull(EpochMs, "When it was handed to the game API, in epoch milliseconds; null while it waits"),
   finished_at: orNull(EpochMs, "When its last state was reached, in epoch milliseconds; null before"),
   confirmed_at: orNull(
@@ -48,13 +45,15 @@ export const CommandAnswer = Type.Object({
   upstream_code: orNull(Type.Integer(), "The game API's code for a command that failed"),
   upstream_message: orNull(Type.String(), "What the game API said about it"),
 });
+export type CommandResource = Static<typeof CommandResource>;
 
-const { command_id, ...rest } = CommandAnswer.properties;
+const { command_id, ...rest } = CommandResource.properties;
 
-/** As an operator sees it: with whose it is. */
-export const OwnedCommandAnswer = Type.Object({
+/** As an operator sees it: with its server and the key that sent it. */
+export const OwnedCommandResource = Type.Object({
   command_id,
   server_id: Type.String({ description: "Id of the game server" }),
   key_id: Type.String({ description: "Id of the key that sent it" }),
   ...rest,
 });
+export type OwnedCommandResource = Static<typeof OwnedCommandResource>;

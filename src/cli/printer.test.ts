@@ -1,26 +1,26 @@
 import { describe, expect, test } from "bun:test";
-import { createPage, type Paper } from "./page.ts";
+import { Printer, type PrinterOptions } from "./printer.ts";
 import type { Column } from "./table-layout.ts";
 
 const COLUMNS: readonly Column[] = [{ title: "ID", isWhole: true }, { title: "LABEL" }];
 
-function openPage(paper: Partial<Paper> = {}) {
+function openPrinter(options: Partial<PrinterOptions> = {}) {
   let printed = "";
-  const page = createPage({
+  const printer = new Printer({
     write: (text) => {
       printed += text;
     },
     width: undefined,
     hasColours: false,
-    ...paper,
+    ...options,
   });
-  return { page, read: () => printed };
+  return { printer, read: () => printed };
 }
 
-describe("a page", () => {
+describe("the printer", () => {
   test("in a terminal no line of a table is wider than the terminal", () => {
-    const { page, read } = openPage({ width: 30 });
-    page.printTable(COLUMNS, [
+    const { printer, read } = openPrinter({ width: 30 });
+    printer.printTable(COLUMNS, [
       ["key_1234567890", "a label that goes on and on"],
       ["key_2", "我的城市很大我的城市很大"],
     ]);
@@ -30,9 +30,9 @@ describe("a page", () => {
   });
 
   test("a column begins at the same place in every line, whatever is before it", () => {
-    const { page, read } = openPage({ width: 80 });
+    const { printer, read } = openPrinter({ width: 80 });
     const names = ["plain", "我的城市", "👩‍🚒 fire", "e\u0301te\u0301", "🇩🇪", "\x1b[31mred", ""];
-    page.printTable(
+    printer.printTable(
       [{ title: "NAME" }, { title: "END" }],
       names.map((name) => [name, "|"]),
     );
@@ -44,20 +44,20 @@ describe("a page", () => {
   });
 
   test("empty cells at the end of a row leave no spaces behind", () => {
-    const { page, read } = openPage();
-    page.printTable(COLUMNS, [["key_1", ""]]);
+    const { printer, read } = openPrinter();
+    printer.printTable(COLUMNS, [["key_1", ""]]);
     expect(read()).toBe("ID     LABEL\nkey_1\n");
   });
 
   test("in a file nothing is shortened", () => {
-    const { page, read } = openPage();
-    page.printTable(COLUMNS, [["key_1", "long ".repeat(60)]]);
+    const { printer, read } = openPrinter();
+    printer.printTable(COLUMNS, [["key_1", "long ".repeat(60)]]);
     expect(read()).toContain("long ".repeat(60).trim());
   });
 
   test("a terminal too narrow for columns gets one field a line", () => {
-    const { page, read } = openPage({ width: 16 });
-    page.printTable(COLUMNS, [
+    const { printer, read } = openPrinter({ width: 16 });
+    printer.printTable(COLUMNS, [
       ["key_12345678", "two words"],
       ["key_2", "b"],
     ]);
@@ -65,29 +65,29 @@ describe("a page", () => {
   });
 
   test("hostile names change neither colours nor lines", () => {
-    const { page, read } = openPage();
-    page.printTable(COLUMNS, [["key_1", "\x1b[2Jx\nkey_9  forged\u202e"]]);
-    page.printFields([["label", "\x1b]0;t\x07"]]);
-    page.printLine("\x9b31m");
+    const { printer, read } = openPrinter();
+    printer.printTable(COLUMNS, [["key_1", "\x1b[2Jx\nkey_9  forged\u202e"]]);
+    printer.printFields([["label", "\x1b]0;t\x07"]]);
+    printer.printLine("\x9b31m");
     expect(read()).toBe(
       "ID     LABEL\nkey_1  \\x1b[2Jx\\nkey_9  forged\\u{202e}\nlabel  \\x1b]0;t\\x07\n\\x9b31m\n",
     );
   });
 
-  test("colours come only where they are wanted, and count for nothing in the width", () => {
+  test("colours are used only where they are wanted, and do not change the width", () => {
     const rows = [["key_1", { text: "revoked", colour: "red" }]] as const;
-    const plain = openPage({ width: 40 });
-    plain.page.printTable(COLUMNS, rows);
-    const coloured = openPage({ width: 40, hasColours: true });
-    coloured.page.printTable(COLUMNS, rows);
+    const plain = openPrinter({ width: 40 });
+    plain.printer.printTable(COLUMNS, rows);
+    const coloured = openPrinter({ width: 40, hasColours: true });
+    coloured.printer.printTable(COLUMNS, rows);
     expect(plain.read()).not.toContain("\x1b");
     expect(coloured.read()).toContain("\x1b[31mrevoked\x1b[39m");
     expect(Bun.stripANSI(coloured.read())).toBe(plain.read());
   });
 
-  test("a long value goes on under its beginning", () => {
-    const { page, read } = openPage({ width: 20 });
-    page.printFields([["sections", "Players Staff Queue"]]);
+  test("a long value continues below its first line", () => {
+    const { printer, read } = openPrinter({ width: 20 });
+    printer.printFields([["sections", "Players Staff Queue"]]);
     expect(read()).toBe("sections  Players\n          Staff\n          Queue\n");
   });
 });

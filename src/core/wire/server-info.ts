@@ -1,6 +1,7 @@
 // The shapes of a server's state as TypeBox schemas, written once: validation of what the game API sends,
 // static types and the OpenAPI document all come from here. The order of the properties is the order of output.
 import Type from "typebox";
+import type { Static } from "./static.ts";
 
 // Ids outgrow doubles, so they are relayed as text (see upstream/exact-json.ts); int64 tells generated clients.
 const Id = Type.Integer({ format: "int64" });
@@ -30,6 +31,7 @@ const Location = Type.Partial(
     BuildingNumber: text("Building number"),
   }),
 );
+export type Location = Static<typeof Location>;
 
 const Player = Type.Partial(
   Type.Object({
@@ -43,6 +45,7 @@ const Player = Type.Partial(
     WantedStars: Type.Integer({ description: "Number of wanted stars" }),
   }),
 );
+export type Player = Static<typeof Player>;
 
 const StaffMap = Type.Record(Type.String({ pattern: "^[0-9]+$" }), Type.String(), {
   additionalProperties: false,
@@ -50,6 +53,7 @@ const StaffMap = Type.Record(Type.String({ pattern: "^[0-9]+$" }), Type.String()
 });
 
 const Staff = Type.Object({ Admins: StaffMap, Mods: StaffMap, Helpers: StaffMap });
+export type Staff = Static<typeof Staff>;
 
 const JoinLog = Type.Partial(
   Type.Object({
@@ -58,12 +62,15 @@ const JoinLog = Type.Partial(
     Player: PlayerRef,
   }),
 );
+export type JoinLog = Static<typeof JoinLog>;
 
 const KillLog = Type.Partial(Type.Object({ Killed: PlayerRef, Timestamp, Killer: PlayerRef }));
+export type KillLog = Static<typeof KillLog>;
 
 const CommandLog = Type.Partial(
   Type.Object({ Player: PlayerRef, Timestamp, Command: text("The command as it was typed") }),
 );
+export type CommandLog = Static<typeof CommandLog>;
 
 const ModCall = Type.Partial(
   Type.Object({
@@ -72,6 +79,7 @@ const ModCall = Type.Partial(
     Timestamp,
   }),
 );
+export type ModCall = Static<typeof ModCall>;
 
 const EmergencyCall = Type.Partial(
   Type.Object({
@@ -85,6 +93,7 @@ const EmergencyCall = Type.Partial(
     PositionDescriptor: text("Where it is, in words"),
   }),
 );
+export type EmergencyCall = Static<typeof EmergencyCall>;
 
 const Vehicle = Type.Partial(
   Type.Object({
@@ -95,6 +104,7 @@ const Vehicle = Type.Partial(
     ColorName: text("Name of the colour"),
   }),
 );
+export type Vehicle = Static<typeof Vehicle>;
 
 /** The eight fields that every ServerInfo has. */
 export const ServerBase = Type.Object({
@@ -125,5 +135,4 @@ export const ServerInfo = Type.Object({
   ...ServerBase.properties,
   ...Type.Partial(Type.Object(SectionSchemas)).properties,
 });
-
-export type ServerInfo = Type.Static<typeof ServerInfo>;
+export type ServerInfo = Static<typeof ServerInfo>;

@@ -1,10 +1,15 @@
-// Asks the instance that these settings describe whether it is ready. Never through a proxy: it is on this machine.
+// Calls /readyz of the instance that these settings describe. Never through a proxy: the instance is on this machine.
 import { request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import type { Config } from "../config.ts";
+import type { UncheckedErrorBody } from "../core/wire/error.ts";
+import type { Readiness } from "../core/wire/health.ts";
 
-const WAIT_MS = 5_000;
+const DEADLINE_MS = 5_000;
 const BODY_MAX_CHARACTERS = 1_000_000;
+
+/** The fields of a ready answer and of an error, none of them checked. */
+type UncheckedBody = UncheckedErrorBody & { readonly [Name in keyof Readiness]?: unknown };
 
 export type InstanceAnswer =
   | {
@@ -14,22 +19,22 @@ export type InstanceAnswer =
     }
   | { readonly error: string };
 
-/** The address to ask at: listening everywhere includes here. */
+/** The address to call: an instance that listens on all addresses is called on the loopback address. */
 export function findInstanceUrl({ host, port, tls }: Pick<Config, "host" | "port" | "tls">): string {
-  const everywhere: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
-  const here = everywhere[host] ?? host;
-  return `${tls ? "https" : "http"}://${here.includes(":") ? `[${here}]` : here}:${port}`;
+  const loopbackOf: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+  const reachable = loopbackOf[host] ?? host;
+  return `${tls ? "https" : "http"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }
 
-export async function askInstance(url: string): Promise<InstanceAnswer> {
+export async function callInstance(url: string): Promise<InstanceAnswer> {
   try {
     const { status, text } = await get(`${url}/readyz`);
-    const body = JSON.parse(text) as { notices?: unknown; details?: unknown } | null;
+    const body = JSON.parse(text) as UncheckedBody | null;
     const notices = Array.isArray(body?.notices) ? body.notices.map(String) : [];
     const details = typeof body?.details === "object" && body.details !== null ? body.details : {};
     return { status, notices, details: details as Record<string, unknown> };
   } catch (error) {
-    if (error instanceof SyntaxError) return { error: "the answer is not Gatehouse's" };
+    if (error instanceof SyntaxError) return { error: "the answer does not come from Gatehouse" };
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     return { error: String(code ?? (error instanceof Error ? error.message : error)) };
   }
@@ -38,13 +43,17 @@ export async function askInstance(url: string): Promise<InstanceAnswer> {
 function get(url: string): Promise<{ status: number; text: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
   const isSecure = url.startsWith("https:");
-  // The certificate's name need not be that of the loopback address, and expiry has a check of its own.
-  const options = { agent: false as const, signal: AbortSignal.timeout(WAIT_MS), rejectUnauthorized: false };
+  // The certificate is for the public name, not the loopback address, and another check looks at its expiry.
+  const options = {
+    agent: false as const,
+    signal: AbortSignal.timeout(DEADLINE_MS),
+    rejectUnauthorized: false,
+  };
   const call = (isSecure ? requestSecure : requestPlain)(url, options, (answer) => {
     let text = "";
     answer.setEncoding("utf8");
-    answer.on("data", (piece: string) => {
-      text += piece;
+    answer.on("data", (chunk: string) => {
+      text += chunk;
       if (text.length > BODY_MAX_CHARACTERS) answer.destroy(new Error("the answer is too large"));
     });
     answer.on("end", () => resolve({ status: answer.statusCode ?? 0, text }));

@@ -1,7 +1,9 @@
-// The body of every error as a TypeBox schema: code and message from the table, and what each tells beyond them.
+// Error bodies on the wire: code and message from the table of errors, and what some errors say beyond them.
 import Type from "typebox";
-import { ERRORS } from "./errors.ts";
-import { LIMIT_PER_WINDOW } from "./rate-limit.ts";
+import { ERRORS } from "../errors.ts";
+import { LIMIT_PER_WINDOW } from "../rate-limit.ts";
+import type { Static } from "./static.ts";
+import { time } from "./values.ts";
 
 export type ErrorName = keyof typeof ERRORS;
 
@@ -10,7 +12,7 @@ const Details = Type.Record(Type.String(), Type.String(), {
   description: "What is wrong with each field, by its name",
 });
 
-const FIELDS: { readonly [Name in ErrorName]?: Readonly<Record<string, Type.TSchema>> } = {
+const FIELDS = {
   queueFull: { retry_after: RetryAfter },
   rateLimited: {
     retry_after: RetryAfter,
@@ -18,10 +20,7 @@ const FIELDS: { readonly [Name in ErrorName]?: Readonly<Record<string, Type.TSch
       limit: Type.Literal(LIMIT_PER_WINDOW, { description: "Requests a minute" }),
       count: Type.Integer({ description: "Requests in this window, this one included" }),
       excess: Type.Integer({ minimum: 1, description: "Requests over the limit" }),
-      reset_at: Type.Integer({
-        format: "int64",
-        description: "When the window ends, in epoch milliseconds",
-      }),
+      reset_at: time("When the window ends"),
     }),
   },
   internal: { request_id: Type.String({ description: "What the operator needs to find it in the log" }) },
@@ -29,25 +28,26 @@ const FIELDS: { readonly [Name in ErrorName]?: Readonly<Record<string, Type.TSch
     upstream_code: Type.Integer({ minimum: 0, description: "The game API's code; 0 when it gave none" }),
     upstream_message: Type.String({ maxLength: 500, description: "What the game API said, cleaned" }),
   },
-  spamBlocked: {
-    blocked_until: Type.Integer({
-      format: "int64",
-      description: "When the block ends, in epoch milliseconds",
-    }),
-    retry_after: RetryAfter,
-  },
+  spamBlocked: { blocked_until: time("When the block ends"), retry_after: RetryAfter },
   invalidRequest: { details: Details },
   conflict: { details: Details },
   unavailable: { retry_after: RetryAfter, details: Type.Optional(Details) },
   tooManyAttempts: { retry_after: RetryAfter },
+} satisfies { readonly [Name in ErrorName]?: Type.TProperties };
+
+/** What an error says beyond its code and message, by the error's name. */
+export type ErrorFields = {
+  readonly [Name in keyof typeof FIELDS]: Static<Type.TObject<(typeof FIELDS)[Name]>>;
 };
+
+type FieldName = { [Name in keyof ErrorFields]: keyof ErrorFields[Name] }[keyof ErrorFields];
+
+/** An error body as it arrives, before its fields are checked. */
+export type UncheckedErrorBody = { readonly [Name in "code" | "message" | FieldName]?: unknown };
 
 /** The schema of one error's body. */
 export function schemaOfError(name: ErrorName): Type.TObject {
   const { code, message } = ERRORS[name];
-  return Type.Object({
-    code: Type.Literal(code),
-    message: Type.Literal(message),
-    ...FIELDS[name],
-  });
+  const fields: Type.TProperties = name in FIELDS ? FIELDS[name as keyof typeof FIELDS] : {};
+  return Type.Object({ code: Type.Literal(code), message: Type.Literal(message), ...fields });
 }

@@ -1,13 +1,21 @@
-// How a key looks on a page: its state, its rights in few words, and its usage with the last 24 hours as a line of bars.
+// How a key is printed: its state, its rights, and its usage with the last 24 hours as bars.
+import { judgeKeyState, type KeyState } from "../core/key-state.ts";
 import { SECTIONS } from "../core/sections.ts";
-import type { KeyResource, KeyUsage, UsedHour } from "./admin-resources.ts";
-import type { Cell, Field } from "./page.ts";
+import type { KeyResource, UsageResource, UsedHour } from "../core/wire/key.ts";
+import type { Cell, Colour, Field } from "./printer.ts";
 import type { Column } from "./table-layout.ts";
-import { formatDistance, formatMoment } from "./times.ts";
+import { formatMoment, formatRelativeTime } from "./times.ts";
 
 const HOUR_MS = 3_600_000;
 const HOURS_SHOWN = 24;
 const BARS = "▁▂▃▄▅▆▇█";
+
+const COLOUR_OF_STATE: Readonly<Record<KeyState, Colour>> = {
+  active: "green",
+  suspended: "yellow",
+  expired: "red",
+  revoked: "red",
+};
 
 export const KEY_COLUMNS: readonly Column[] = [
   { title: "KEY", isWhole: true },
@@ -24,8 +32,8 @@ export function toKeyRow(key: KeyResource, now: number): readonly Cell[] {
     key.label,
     key.server_id,
     describeState(key, now),
-    key.expires_at === null ? "never" : formatDistance(key.expires_at, now),
-    key.last_used_at === null ? "never" : formatDistance(key.last_used_at, now),
+    key.expires_at === null ? "never" : formatRelativeTime(key.expires_at, now),
+    key.last_used_at === null ? "never" : formatRelativeTime(key.last_used_at, now),
   ];
 }
 
@@ -47,7 +55,7 @@ export function toKeyFieldList(key: KeyResource, now: number): readonly Field[] 
   return fields;
 }
 
-export function toUsageFieldList(usage: KeyUsage, now: number): readonly Field[] {
+export function toUsageFieldList(usage: UsageResource, now: number): readonly Field[] {
   const refusals = Object.entries(usage.refusals).map(([code, count]) => `${code} × ${count}`);
   const recent = listRecentHours(usage.hours, now);
   const total = recent.reduce((sum, requests) => sum + requests, 0);
@@ -58,18 +66,21 @@ export function toUsageFieldList(usage: KeyUsage, now: number): readonly Field[]
   ];
 }
 
-/** The requests of each of the last 24 hours, the present one last. */
-export function listRecentHours(hours: readonly UsedHour[], now: number): number[] {
-  const present = Math.floor(now / HOUR_MS);
+/** The requests of each of the last 24 hours, the current hour last. */
+export function listRecentHours(
+  hours: readonly Pick<UsedHour, "hour" | "requests">[],
+  now: number,
+): number[] {
+  const current = Math.floor(now / HOUR_MS);
   const recent = new Array<number>(HOURS_SHOWN).fill(0);
   for (const { hour, requests } of hours) {
-    const index = HOURS_SHOWN - 1 - (present - Math.floor(hour / HOUR_MS));
+    const index = HOURS_SHOWN - 1 - (current - Math.floor(hour / HOUR_MS));
     if (index >= 0 && index < HOURS_SHOWN) recent[index] = (recent[index] ?? 0) + requests;
   }
   return recent;
 }
 
-/** One character a number: a dot for nothing, otherwise a bar against the largest. */
+/** One character for each number: a dot for 0, otherwise a bar relative to the largest number. */
 export function drawBars(numbers: readonly number[]): string {
   const largest = Math.max(...numbers);
   const draw = (number: number) => BARS[Math.ceil((number / largest) * BARS.length) - 1] ?? "·";
@@ -77,14 +88,12 @@ export function drawBars(numbers: readonly number[]): string {
 }
 
 function describeState(key: KeyResource, now: number): Cell {
-  if (key.revoked_at !== null) return { text: "revoked", colour: "red" };
-  if (key.expires_at !== null && key.expires_at <= now) return { text: "expired", colour: "red" };
-  if (key.suspended) return { text: "suspended", colour: "yellow" };
-  return { text: "active", colour: "green" };
+  const state = judgeKeyState(key, now);
+  return { text: state, colour: COLOUR_OF_STATE[state] };
 }
 
 function describeMoment(moment: number | null, now: number): string {
-  return moment === null ? "never" : `${formatMoment(moment)} (${formatDistance(moment, now)})`;
+  return moment === null ? "never" : `${formatMoment(moment)} (${formatRelativeTime(moment, now)})`;
 }
 
 function listOr(items: readonly string[], none: string): string {

@@ -1,4 +1,4 @@
-// Gatehouse with a clock that moves on with every request, so that one key can be asked with as fast as many: BENCH_STEP_MS a request.
+// Gatehouse with a clock that moves by BENCH_STEP_MS with every request, so that one key can send as fast as many keys.
 import { startApp } from "../src/app.ts";
 import { parseConfig } from "../src/config.ts";
 

@@ -1,0 +1,98 @@
+// Prints on standard output: tables that fit the terminal, and resources field by field. Text from elsewhere is escaped,
+// and colours are used only on a terminal.
+import { styleText } from "node:util";
+import type { Environment } from "./admin-address.ts";
+import { escapeUnsafe } from "./safe-text.ts";
+import { COLUMN_GAP, type Column, fitColumns, shorten, wrap } from "./table-layout.ts";
+
+export type Colour = "green" | "yellow" | "red" | "dim" | "bold";
+/** Text from anywhere; it is escaped before it is printed. */
+export type Cell = string | { readonly text: string; readonly colour: Colour };
+export type Field = readonly [name: string, value: Cell];
+
+export type PrinterOptions = {
+  readonly write: (text: string) => void;
+  /** Undefined for a file or a pipe, where nothing is shortened. */
+  readonly width: number | undefined;
+  readonly hasColours: boolean;
+};
+
+export class Printer {
+  readonly #write: (text: string) => void;
+  readonly #width: number | undefined;
+  readonly #hasColours: boolean;
+
+  constructor({ write, width, hasColours }: PrinterOptions) {
+    this.#write = write;
+    this.#width = width;
+    this.#hasColours = hasColours;
+  }
+
+  printLine(text: string, colour?: Colour): void {
+    this.#write(`${this.#paint(escapeUnsafe(text), colour)}\n`);
+  }
+
+  printFields(fields: readonly Field[]): void {
+    const nameWidth = Math.max(0, ...fields.map(([name]) => name.length)) + COLUMN_GAP;
+    for (const [name, cell] of fields) {
+      const text = textOf(cell);
+      const lines = this.#width === undefined ? [text] : wrap(text, Math.max(1, this.#width - nameWidth));
+      const [first = "", ...rest] = lines.map((line) => this.#paint(line, colourOf(cell)));
+      this.#write(`${this.#paint(name.padEnd(nameWidth), "dim")}${first}\n`);
+      for (const line of rest) this.#write(`${" ".repeat(nameWidth)}${line}\n`);
+    }
+  }
+
+  /** On a terminal that is too narrow for columns, each row is printed field by field. */
+  printTable(columns: readonly Column[], rows: readonly (readonly Cell[])[]): void {
+    const texts = rows.map((row) => row.map(textOf));
+    const widths = fitColumns(columns, texts, this.#width ?? Number.POSITIVE_INFINITY);
+    if (widths === undefined) {
+      this.#printRowsAsFields(columns, rows);
+      return;
+    }
+    const head = columns.map(({ title }): Cell => ({ text: title, colour: "bold" }));
+    for (const row of [head, ...rows]) this.#printRow(row, widths);
+  }
+
+  #printRow(row: readonly Cell[], widths: readonly number[]): void {
+    const cells = widths.map((width, column) => {
+      const cell = row[column] ?? "";
+      const text = shorten(textOf(cell), width);
+      // Colours take no room on the screen, so the padding is measured without them.
+      return this.#paint(text, colourOf(cell)) + " ".repeat(width - Bun.stringWidth(text) + COLUMN_GAP);
+    });
+    this.#write(`${cells.join("").replace(/ +$/, "")}\n`);
+  }
+
+  #printRowsAsFields(columns: readonly Column[], rows: readonly (readonly Cell[])[]): void {
+    for (const [index, row] of rows.entries()) {
+      if (index > 0) this.#write("\n");
+      this.printFields(columns.map(({ title }, column) => [title.toLowerCase(), row[column] ?? ""]));
+    }
+  }
+
+  #paint(text: string, colour: Colour | undefined): string {
+    return this.#hasColours && colour !== undefined
+      ? styleText(colour, text, { validateStream: false })
+      : text;
+  }
+}
+
+export function openStandardPrinter(environment: Environment): Printer {
+  const { stdout } = process;
+  const isPlain = Boolean(environment.NO_COLOR) || environment.TERM === "dumb";
+  return new Printer({
+    write: (text) => void stdout.write(text),
+    width: stdout.isTTY ? stdout.columns || 80 : undefined,
+    hasColours: stdout.isTTY && !isPlain,
+  });
+}
+
+function textOf(cell: Cell): string {
+  return escapeUnsafe(typeof cell === "string" ? cell : cell.text);
+}
+
+function colourOf(cell: Cell): Colour | undefined {
+  return typeof cell === "string" ? undefined : cell.colour;
+}

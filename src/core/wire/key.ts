@@ -1,0 +1,129 @@
+// API keys in the admin API: as they are shown, and as an operator asks for them. In the schema of a request, a field's
+// description completes the error message for a wrong value.
+import Type from "typebox";
+import { VERSIONS } from "../api-key.ts";
+import { SECTIONS } from "../sections.ts";
+import type { Static } from "./static.ts";
+import { EpochMs, KeyId, orNull, ServerId, time, visibleText } from "./values.ts";
+
+export const GRACE_SECONDS_MAX = 30 * 24 * 3600;
+/** The last millisecond that a date can name. */
+const TIME_MAX = 8.64e15;
+const LIST_MAX = 100;
+
+const Token = Type.String({
+  pattern: "^gth_[0-9A-Za-z]{36}$",
+  description: "The secret that callers send. It is shown here and never again",
+});
+
+export const KeyResource = Type.Object({
+  key_id: KeyId,
+  server_id: ServerId,
+  label: Type.String(),
+  versions: Type.Array(Type.Enum([...VERSIONS]), { description: "Versions the key may use" }),
+  sections: Type.Array(Type.Enum([...SECTIONS]), { description: "Sections the key may read" }),
+  commands: Type.Array(Type.String(), { description: 'Commands the key may send; ["*"] is all, [] none' }),
+  ip_allow: Type.Array(Type.String(), { description: "Where the key may be used from; [] is anywhere" }),
+  expires_at: orNull(EpochMs, "When it ends, in epoch milliseconds; null is never"),
+  suspended: Type.Boolean(),
+  created_at: time("When it was made"),
+  last_used_at: orNull(EpochMs, "When it was used last, in epoch milliseconds; null when it never was"),
+  revoked_at: orNull(EpochMs, "When it was revoked, in epoch milliseconds; null while it is valid"),
+});
+export type KeyResource = Static<typeof KeyResource>;
+
+export const KeyWithToken = Type.Object({ ...KeyResource.properties, token: Token });
+export type KeyWithToken = Static<typeof KeyWithToken>;
+
+const counts = {
+  requests: Type.Integer({ minimum: 0, description: "Requests that came with the key" }),
+  refusals: Type.Record(Type.String({ pattern: "^[0-9]+$" }), Type.Integer({ minimum: 1 }), {
+    additionalProperties: false,
+    description: "How many of them were refused, by error code",
+  }),
+};
+
+const UsedHour = Type.Object({ hour: time("When the hour began"), ...counts });
+export type UsedHour = Static<typeof UsedHour>;
+
+export const UsageResource = Type.Object({
+  ...counts,
+  hours: Type.Array(UsedHour, {
+    description: "The hours of the last 30 days in which there were any, oldest first",
+  }),
+});
+export type UsageResource = Static<typeof UsageResource>;
+
+export const KeyWithUsage = Type.Object({ ...KeyResource.properties, usage: UsageResource });
+export type KeyWithUsage = Static<typeof KeyWithUsage>;
+
+export const RotatedKey = Type.Object({
+  key_id: KeyId,
+  token: Token,
+  old_token_valid_until: time("How long the old token still works"),
+});
+export type RotatedKey = Static<typeof RotatedKey>;
+
+const rights = {
+  versions: Type.Array(Type.Enum([...VERSIONS]), {
+    uniqueItems: true,
+    description: `must be a list of versions (${VERSIONS.join(", ")}), each once`,
+  }),
+  sections: Type.Array(Type.Enum([...SECTIONS]), {
+    uniqueItems: true,
+    description: `must be a list of sections (${SECTIONS.join(", ")}), each once`,
+  }),
+  commands: Type.Array(
+    Type.String({ minLength: 1, maxLength: 50, pattern: "^[^\\s\\x00-\\x1f\\x7f-\\x9f\\ud800-\\udfff]+$" }),
+    {
+      maxItems: LIST_MAX,
+      uniqueItems: true,
+      description: `must be a list of at most ${LIST_MAX} command names like ":h", each once, or ["*"] for all`,
+    },
+  ),
+  ip_allow: Type.Array(Type.String({ maxLength: 64 }), {
+    maxItems: LIST_MAX,
+    description: `must be a list of at most ${LIST_MAX} addresses or ranges like 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32`,
+  }),
+  expires_at: orNull(
+    Type.Integer({ minimum: 0, maximum: TIME_MAX }),
+    "must be a time to come in epoch milliseconds, or null",
+  ),
+};
+
+export const NewKey = Type.Object(
+  {
+    server_id: Type.String({
+      pattern: "^srv_[0-9A-Za-z]{1,64}$",
+      description: "must be the id of a server (srv_…)",
+    }),
+    label: visibleText("a label"),
+    ...Type.Partial(Type.Object(rights)).properties,
+  },
+  { additionalProperties: false },
+);
+export type NewKey = Static<typeof NewKey>;
+
+export const KeyUpdate = Type.Partial(
+  Type.Object({
+    label: visibleText("a label"),
+    ...rights,
+    suspended: Type.Boolean({ description: "must be true or false" }),
+  }),
+  { additionalProperties: false },
+);
+export type KeyUpdate = Static<typeof KeyUpdate>;
+
+export const Rotation = Type.Object(
+  {
+    grace_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: GRACE_SECONDS_MAX,
+        description: `must be a whole number of seconds from 0 to ${GRACE_SECONDS_MAX} (30 days)`,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type Rotation = Static<typeof Rotation>;

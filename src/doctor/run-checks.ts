@@ -1,0 +1,125 @@
+// Runs every check, one after another. Changes nothing: no files, no settings, no running instance.
+import { resolve } from "node:path";
+import type { Config } from "../config.ts";
+import { createSealer } from "../store/sealer.ts";
+import { type DatabaseReport, inspectDatabase } from "../store/sqlite/inspect-database.ts";
+import { isInstanceRunning } from "../store/sqlite/read-database.ts";
+import { readServerKeys } from "../store/sqlite/read-server-keys.ts";
+import { createUpstream } from "../upstream/client.ts";
+import { callInstance, findInstanceUrl } from "./call-instance.ts";
+import { judgeClock } from "./check-clock.ts";
+import { findSecret, inspectDataFolder, judgeDataFolder } from "./check-data-folder.ts";
+import { inspectDisk, judgeDisk } from "./check-disk.ts";
+import { callGameApi, judgeGameApi } from "./check-game-api.ts";
+import { judgeInstance } from "./check-instance.ts";
+import { judgeOpenFileLimit, readOpenFileLimit } from "./check-open-files.ts";
+import { inspectRedis, judgeRedis } from "./check-redis.ts";
+import { judgeServerKeys, type KeyFacts, SERVERS_TESTED_MAX, testServerKeys } from "./check-server-keys.ts";
+import { judgeSettings, readSettings } from "./check-settings.ts";
+import { judgeStore } from "./check-store.ts";
+import { inspectTlsFiles, judgeTls } from "./check-tls.ts";
+import { type Finding, fail, skip } from "./finding.ts";
+
+/** Longer timers would fire at once. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
+
+export type CheckOptions = {
+  /** The caller's folder, where .env is. */
+  readonly folder: string;
+  readonly overrides: Readonly<Record<string, string>>;
+  readonly testsKeys: boolean;
+};
+
+export async function runChecks({ folder, overrides, testsKeys }: CheckOptions): Promise<Finding[]> {
+  const { config, faults, faultyNames } = readSettings(folder, overrides);
+  const settings = judgeSettings({ faults, unknown: config?.unknownSettings ?? [] });
+  const openFiles = () => judgeOpenFileLimit(readOpenFileLimit());
+  if (!config) return [...settings, ...(await runCheck("open files", openFiles))];
+
+  const isTlsFaulty = faultyNames.has("GATEHOUSE_TLS_CERT") || faultyNames.has("GATEHOUSE_TLS_KEY");
+  const facts = config.upstreamUrl === undefined ? "simulator" : await callConfiguredGameApi(config);
+  const skewMs = facts !== "simulator" && facts.kind === "answered" ? facts.skewMs : undefined;
+  const isUpstreamFaulty = faultyNames.has("GATEHOUSE_UPSTREAM_URL");
+  return [
+    ...settings,
+    ...(faultyNames.has("GATEHOUSE_DATA_DIR")
+      ? [skip("data folder", "Not checked: GATEHOUSE_DATA_DIR is not usable.")]
+      : await checkDataFolder(config, testsKeys && !isUpstreamFaulty)),
+    ...(await runCheck("clock", () => judgeClock(Date.now(), skewMs))),
+    ...(await runCheck("TLS", () => {
+      const paths = config.tls;
+      return judgeTls(paths ? inspectTlsFiles(paths) : isTlsFaulty ? undefined : "none", Date.now());
+    })),
+    ...(isUpstreamFaulty
+      ? [skip("game API", "Not checked: GATEHOUSE_UPSTREAM_URL is not usable.")]
+      : judgeGameApi(facts, config.upstreamUrl ?? "")),
+    ...(await runCheck("open files", openFiles)),
+  ];
+}
+
+async function checkDataFolder(config: Config, testsKeys: boolean): Promise<Finding[]> {
+  const path = resolve(config.dataDir);
+  const databasePath = `${path}/gatehouse.db`;
+  const secret = config.secret ?? findSecret(path, "secret.key");
+  const sealer = secret === undefined ? undefined : createSealer(secret);
+  let report: DatabaseReport = { kind: "absent" };
+  return [
+    ...(await runCheck("data folder", () => judgeDataFolder(inspectDataFolder(path), path))),
+    ...(await runCheck("store", async () => {
+      if (config.redis) return judgeRedis(await inspectRedis(config.redis, sealer));
+      report = inspectDatabase(databasePath, sealer);
+      return judgeStore(report, databasePath, secret !== undefined);
+    })),
+    ...(await runCheck("server keys", async () => {
+      const canRead = report.kind === "usable" && report.isSecretRight === true;
+      return judgeServerKeys(
+        await gatherKeyFacts(config, testsKeys, canRead ? databasePath : undefined, secret),
+      );
+    })),
+    ...(await runCheck("instance", async () => {
+      const url = findInstanceUrl(config);
+      const canBeRunning = config.redis !== undefined || isInstanceRunning(databasePath);
+      const answer = canBeRunning ? await callInstance(url) : undefined;
+      // With Redis, nothing on this machine shows whether an instance should run here.
+      const isAbsent = config.redis !== undefined && answer !== undefined && "error" in answer;
+      return judgeInstance(isAbsent ? undefined : answer, url);
+    })),
+    ...(await runCheck("disk", () => judgeDisk(inspectDisk(path)))),
+  ];
+}
+
+async function gatherKeyFacts(
+  config: Config,
+  testsKeys: boolean,
+  databasePath: string | undefined,
+  secret: string | undefined,
+): Promise<KeyFacts> {
+  if (config.upstreamUrl === undefined) return { kind: "simulator" };
+  if (databasePath === undefined || secret === undefined) return { kind: "no-store" };
+  if (!testsKeys) return { kind: "not-tested" };
+  const { total, servers } = readServerKeys(databasePath, createSealer(secret), SERVERS_TESTED_MAX);
+  const upstream = createUpstream({
+    baseUrl: config.upstreamUrl,
+    globalKey: config.upstreamGlobalKey,
+    timeoutMs: Math.min(config.upstreamTimeoutMs, TIMER_MAX_MS),
+    keepsUnknown: false,
+    clock: Date.now,
+  });
+  return { kind: "tested", total, results: await testServerKeys(upstream, servers, Bun.sleep) };
+}
+
+function callConfiguredGameApi(config: Config) {
+  return callGameApi(config.upstreamUrl ?? "", config.upstreamTimeoutMs);
+}
+
+/** A check that throws becomes a finding, so that the other checks still run. */
+async function runCheck(name: string, check: () => Finding[] | Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await check();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const remedy =
+      "Run the command as the user that Gatehouse runs as, and check the permissions of the data folder.";
+    return [fail(name, `This could not be checked: ${reason}.`, remedy)];
+  }
+}
