@@ -1,4 +1,4 @@
-// The limit and the spam block, sentence by sentence, and against a naive model that keeps every request it has seen.
+// The limit and the spam block, rule by rule, and against a simple model that stores every request.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { FRESH_LIMIT, judgeRequest, type LimitState, secondsUntil, type Verdict } from "./rate-limit.ts";
@@ -7,7 +7,7 @@ const START = 1_800_000_000_000;
 const SECOND = 1_000;
 const MINUTE = 60_000;
 
-/** One key's requests, one after the other, as a store keeps them. */
+/** The requests of one key, with the state kept between them as a store does. */
 class Key {
   state: LimitState = FRESH_LIMIT;
 
@@ -72,7 +72,7 @@ describe("the limit", () => {
     expect(verdict).toMatchObject({ outcome: "admitted", state: { count: 1, resetAt: START + 2 * MINUTE } });
   });
 
-  test("after a silence the new window begins with the request, not on the old window's rhythm", () => {
+  test("after a pause the new window begins with the next request, not at a multiple of the old window", () => {
     const key = new Key();
     key.ask(START);
     expect(key.ask(START + 90 * SECOND).state).toMatchObject({ count: 1, resetAt: START + 150 * SECOND });
@@ -88,7 +88,7 @@ describe("the limit", () => {
     expect(key.ask(START + 9, false).outcome).toBe("uncounted");
   });
 
-  test("a clock set back never holds a key longer than one window", () => {
+  test("when the clock is set back, a key is limited for at most one window", () => {
     const key = new Key();
     key.askTimes(200, START);
     const back = START - 3_600 * SECOND;
@@ -137,7 +137,7 @@ describe("the spam block", () => {
     expect(blockedKey().ask(START + 1, false).outcome).toBe("blocked");
   });
 
-  test("a block holds until its last millisecond, and the next one begins a fresh window", () => {
+  test("a block lasts until its last millisecond, and the next request begins a fresh window", () => {
     const end = START + 5 * MINUTE;
     const key = blockedKey();
     expect(key.ask(end - 1).outcome).toBe("blocked");
@@ -159,7 +159,7 @@ describe("the spam block", () => {
     expect(key.ask(end + 5)).toMatchObject({ outcome: "admitted", state: { count: 1 } });
   });
 
-  test("120 requests inside a window of the block add nothing, the 121st adds one minute", () => {
+  test("120 requests in a window during the block add nothing, the 121st adds one minute", () => {
     const key = blockedKey();
     expect(key.askTimes(120, START).state.blockedUntil).toBe(START + 5 * MINUTE);
     const verdict = key.ask(START);
@@ -203,7 +203,7 @@ describe("the spam block", () => {
     expect(key.ask(START, false).state.blockedUntil).toBe(START + 6 * MINUTE);
   });
 
-  test("a caller at the legal rate gets out after five minutes", () => {
+  test("a caller within the limit is unblocked after five minutes", () => {
     const key = blockedKey();
     const outcomes: string[] = [];
     for (let now = START + 500; now <= START + 5 * MINUTE; now += 500) outcomes.push(key.ask(now).outcome);
@@ -211,14 +211,14 @@ describe("the spam block", () => {
     expect(outcomes.at(-1)).toBe("admitted");
   });
 
-  test("a block never reaches further than 60 minutes ahead, even when the clock is set back", () => {
+  test("a block never ends more than 60 minutes ahead, even when the clock is set back", () => {
     const key = blockedKey();
     const back = START - 24 * 60 * MINUTE;
     expect(key.ask(back).state.blockedUntil).toBe(back + 60 * MINUTE);
     expect(key.askTimes(500, back + 1).state.blockedUntil).toBe(back + 1 + 60 * MINUTE);
   });
 
-  test("a block that was kept over a restart holds, with counts forgotten", () => {
+  test("a block is still in force after a restart that forgot the counts", () => {
     const key = new Key();
     key.state = { ...FRESH_LIMIT, blockedUntil: START + 3 * MINUTE };
     expect(key.ask(START).outcome).toBe("blocked");
@@ -228,7 +228,7 @@ describe("the spam block", () => {
 
 type Expected = { outcome: string; count?: number; resetAt?: number; blockedUntil?: number };
 
-/** Keeps the requests themselves and works everything out from them, each time anew. */
+/** Stores the requests and computes every verdict from all of them. */
 class NaiveKey {
   #counted: number[] = [];
   #inBlock: number[] = [];
@@ -264,7 +264,7 @@ class NaiveKey {
   }
 }
 
-/** A request outside the minute that began with a window's first request begins the next window. */
+/** A request that is a minute or more after a window's first request begins the next window. */
 function isWithin(windowBegan: number | undefined, time: number): boolean {
   return windowBegan !== undefined && time >= windowBegan && time <= windowBegan + 59_999;
 }
@@ -315,7 +315,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
   commandEvery: fc.constantFrom(0, 0, 0, 0, 1, 2, 7),
 });
 
-test("over 100,000 random requests every verdict is the naive model's, at every edge of time", () => {
+test("over 100,000 random requests every verdict is that of the model, also at the exact ends of windows", () => {
   const seen = {
     requests: 0,
     limited: 0,

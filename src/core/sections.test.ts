@@ -1,4 +1,4 @@
-// Which sections a query string asks for: exactly `true`, every time it is named, decoded as any URL is.
+// Which sections a query requests: those with exactly `true` every time they are named, after URL decoding.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseSections, toSectionNames, toSectionSet } from "./sections.ts";
@@ -18,7 +18,7 @@ const NAMES = [
 const ask = (query: string): string[] => toSectionNames(parseSections(query));
 
 describe("a section is included", () => {
-  test.each(NAMES)("%s when it is asked for with true", (name) => {
+  test.each(NAMES)("%s when it is requested with true", (name) => {
     expect(ask(`${name}=true`)).toEqual([name]);
   });
 
@@ -80,7 +80,7 @@ describe("a section is omitted", () => {
   );
 });
 
-test("a query of 10,000 parameters is read whole and within a moment", () => {
+test("a query of 10,000 parameters is parsed completely and quickly", () => {
   const filler = Array.from({ length: 10_000 }, (_, i) => `p${i}=true`).join("&");
   const started = performance.now();
   expect(ask(`Staff=true&${filler}&Queue=true`)).toEqual(["Staff", "Queue"]);
@@ -88,7 +88,7 @@ test("a query of 10,000 parameters is read whole and within a moment", () => {
   expect(performance.now() - started).toBeLessThan(500);
 });
 
-test("names become a set and the set becomes the same names, in the order of the specification", () => {
+test("a set made from names gives the same names back, in the order of the specification", () => {
   fc.assert(
     fc.property(fc.shuffledSubarray(NAMES), (names) => {
       expect(toSectionNames(toSectionSet(names)) as string[]).toEqual(
@@ -98,7 +98,7 @@ test("names become a set and the set becomes the same names, in the order of the
   );
 });
 
-/** Reads the query as the URL standard says, by hand, and then the rule word for word. */
+/** A simple implementation: decodes the query as the URL standard says, then applies the rule. */
 function askNaively(query: string): string[] {
   const pairs = query.split("&").map((part) => {
     const [name = "", ...rest] = part.split("=");
@@ -140,7 +140,7 @@ const piece = fc.oneof(
   { weight: 1, arbitrary: fc.string() },
 );
 
-test("for any query the sections are those of a naive reading of the rule", () => {
+test("for any query the sections are those of a simple implementation", () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
       const query = pieces.join("&");

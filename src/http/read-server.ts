@@ -1,6 +1,6 @@
 // GET /v2/game/server, with and without the community segment: relay what the caller may read, and answer.
 import { isRefusal } from "../core/errors.ts";
-import { memoize } from "../core/memo.ts";
+import { memoize } from "../core/memoize.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
 import type { Relay } from "../gateway/readings/relay.ts";

@@ -1,7 +1,7 @@
 // What a key may do, from the text that a store keeps of it. A hundred thousand keys that may do the same share it.
 import { createAddressList } from "../core/address.ts";
 import type { Grant, Version } from "../core/api-key.ts";
-import { memoize } from "../core/memo.ts";
+import { memoize } from "../core/memoize.ts";
 import type { SectionSet } from "../core/sections.ts";
 
 const GRANTS_MAX = 1_000;

@@ -171,7 +171,7 @@ class Life {
         return async (...args: unknown[]) => {
           this.calls++;
           if (name === "claim") this.claimedAt.set(String(args[0]), Number(args[1]));
-          if (name === "giveBack") this.world.givenBack.add(String(args[0]));
+          if (name === "requeue") this.world.givenBack.add(String(args[0]));
           if (this.world.refusals > 0 && !this.isDead) {
             this.world.refusals--;
             throw new StoreUnavailable("the disk is full");

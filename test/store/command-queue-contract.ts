@@ -291,7 +291,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
       test("a command that is given back is the next again, before those that came later", async () => {
         const first = await accept(":h 1");
         await accept(":h 2");
-        await queue.giveBack((await claim()).commandId);
+        await queue.requeue((await claim()).commandId);
         expect(await stateOf(first)).toMatchObject({ status: "queued", position: 1, sentAt: null });
         await reopen();
         expect((await claim(NOW + HOLD_MS)).commandId).toBe(first.commandId);
@@ -338,7 +338,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         await queue.settle(receipt.commandId, SENT, NOW + 1);
         const before = await stateOf(receipt);
         await queue.settle(receipt.commandId, { ...SENT, status: "unknown" }, NOW + 2);
-        await queue.giveBack(receipt.commandId);
+        await queue.requeue(receipt.commandId);
         expect(await queue.expire(serverId, NOW + DAY_MS, NOW + DAY_MS)).toBe(0);
         expect(await queue.cancel(serverId, receipt.commandId, NOW)).toEqual({
           command: before,

@@ -245,7 +245,7 @@ describe.each([
       expect(winners).toHaveLength(1);
       const loser = winners[0]?.queue === one ? two : one;
       await loser.settle(commandId, SENT, now);
-      await loser.giveBack(commandId);
+      await loser.requeue(commandId);
       expect(await statusOf({ commandId })).toBe("sending");
       await winners[0]?.queue.settle(commandId, SENT, now);
       expect(await statusOf({ commandId })).toBe("sent");
@@ -274,7 +274,7 @@ describe.each([
     expect((await claim(two, later)).commandId).toBe(second.commandId);
     const before = [await two.find(first.commandId), await two.find(second.commandId)];
     if (way === "settle") await one.settle(first.commandId, SENT, later + 1);
-    else await one.giveBack(first.commandId);
+    else await one.requeue(first.commandId);
     expect([await two.find(first.commandId), await two.find(second.commandId)]).toEqual(before);
     expect(await one.claim(serverId, later + HOLD_MS, HOLD_MS)).toEqual({ kind: "busy" });
     await two.settle(second.commandId, SENT, later + HOLD_MS);
@@ -288,11 +288,11 @@ describe.each([
       await claim(one, NOW);
       // The answer to the first try is lost; until it is tried again, the other has claimed the command.
       loseAnswers(0, true);
-      await expect(one.giveBack(commandId)).rejects.toBeInstanceOf(StoreUnavailable);
+      await expect(one.requeue(commandId)).rejects.toBeInstanceOf(StoreUnavailable);
       expect((await claim(two, NOW + HOLD_MS)).commandId).toBe(commandId);
       loseAnswers(0, false);
       if (way === "settle") await one.settle(commandId, SENT, NOW + HOLD_MS);
-      else await one.giveBack(commandId);
+      else await one.requeue(commandId);
       expect(await statusOf({ commandId })).toBe("sending");
       await two.settle(commandId, SENT, NOW + HOLD_MS);
       expect(await statusOf({ commandId })).toBe("sent");
@@ -363,7 +363,7 @@ describe.each([
       () => sender.claim(serverId, NOW + HOLD_MS, HOLD_MS),
       () => sender.hold(serverId, NOW, DAY_MS),
       () => sender.settle(commandId, SENT, NOW),
-      () => sender.giveBack(commandId),
+      () => sender.requeue(commandId),
       () => sender.expire(serverId, NOW + DAY_MS, NOW + DAY_MS),
       () => sender.cancel(serverId, second.commandId, NOW),
       () => sender.confirm(first.commandId, NOW, NOW),

@@ -1,10 +1,10 @@
 // The audit log: who changed what.
 import type { Page, PageRequest } from "./pages.ts";
 
-/** Who made a change: enough to tell operators apart, too little to act as one. */
+/** Who made a change. `fingerprint` identifies the master key without revealing it. */
 export type Actor = { readonly fingerprint: string; readonly address: string };
 
-/** What is noted about a change beside its target. `details` never hold a secret. */
+/** An audit entry without id and target. `details` never hold a secret. */
 export type AuditNote = {
   readonly at: number;
   readonly action: string;

@@ -2,7 +2,7 @@
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ServerParts } from "../../core/ports/upstream.ts";
-import { createSampler } from "../../core/sampler.ts";
+import { createThrottle } from "../../core/throttle.ts";
 
 const FAULT_LOG_MS = 60_000;
 
@@ -18,7 +18,7 @@ export type ReadingListener = (reading: NewReading) => Promise<void>;
 type Entry = {
   readonly purpose: string;
   readonly listen: ReadingListener;
-  readonly sampleFault: ReturnType<typeof createSampler>;
+  readonly sampleFault: ReturnType<typeof createThrottle>;
 };
 
 export class ReadingListeners {
@@ -31,7 +31,7 @@ export class ReadingListeners {
 
   /** `purpose` names the listener in the log, as in "confirming commands". */
   add(purpose: string, listen: ReadingListener): void {
-    this.#entries.push({ purpose, listen, sampleFault: createSampler(FAULT_LOG_MS) });
+    this.#entries.push({ purpose, listen, sampleFault: createThrottle(FAULT_LOG_MS) });
   }
 
   notify(reading: NewReading): void {

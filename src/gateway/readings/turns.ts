@@ -1,5 +1,5 @@
 // Whose turn is it? Every call to the game API comes out of one budget, and the servers that are asked about take turns.
-import { learnBudget, msUntilCall, pauseBudget, spendCall } from "../../core/budget.ts";
+import { msUntilCall, pauseBudget, spendCall, updateBudget } from "../../core/budget.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
 import type { LimitHint } from "../../core/ports/upstream.ts";
 import type { BudgetKeeper } from "./budget-keeper.ts";
@@ -14,7 +14,7 @@ type TurnSettings = { readonly hasOthers: boolean; readonly timeoutMs: number };
 
 export class Turns {
   /** How many of our own calls the game API has not answered yet. */
-  #callsUnderWay = 0;
+  #callsInFlight = 0;
   readonly #keeper: BudgetKeeper;
   readonly #statuses: ServerStatuses;
   readonly #settings: TurnSettings;
@@ -34,11 +34,11 @@ export class Turns {
   msUntil(status: ServerStatus, now: number, budget = this.#keeper.budget): number {
     const { hasOthers, timeoutMs } = this.#settings;
     // Before the first answer, another instance's call may be the one that is under way.
-    const isOthersCall = hasOthers && !budget.isTold && now - budget.lastCallAt < timeoutMs;
+    const isOthersCall = hasOthers && !budget.hasAnswer && now - budget.lastCallAt < timeoutMs;
     return msUntilCall(budget, now, {
       isFirstCall: status.lastCallAt === 0,
-      serversAhead: budget.limit === null ? 0 : this.#statuses.countAhead(status, now),
-      callsUnderWay: Math.max(this.#callsUnderWay, isOthersCall ? 1 : 0),
+      serversWaitingLonger: budget.limit === null ? 0 : this.#statuses.countAhead(status, now),
+      callsInFlight: Math.max(this.#callsInFlight, isOthersCall ? 1 : 0),
     });
   }
 
@@ -56,18 +56,20 @@ export class Turns {
 
   /** Makes a call whose turn was taken. */
   async spend<T>(call: () => Promise<T>): Promise<T> {
-    this.#callsUnderWay++;
+    this.#callsInFlight++;
     try {
       return await call();
     } finally {
-      this.#callsUnderWay--;
+      this.#callsInFlight--;
     }
   }
 
   /** What the game API says about its limit; when it refuses a call for it, there is a pause. */
   learn(hint: LimitHint, isRefused: boolean, now: number): void {
     this.#keeper.learn((budget) => {
-      return isRefused ? pauseBudget(budget, hint, now) : learnBudget(budget, hint, now, this.#callsUnderWay);
+      return isRefused
+        ? pauseBudget(budget, hint, now)
+        : updateBudget(budget, hint, now, this.#callsInFlight);
     });
   }
 }

@@ -111,7 +111,7 @@ export class SqliteCommandQueue implements CommandQueue {
     return this.#group.run(() => this.#saveHold(serverId, now, holdMs));
   }
 
-  giveBack(commandId: string): Promise<void> {
+  requeue(commandId: string): Promise<void> {
     return this.#group.run(() => {
       this.#db
         .query(

@@ -1,6 +1,6 @@
 // The API keys: found by a token for every request, listed and changed by operators.
 import type { Database } from "bun:sqlite";
-import { type ApiKey, endingWith, isExpired, type KeyRights } from "../../core/api-key.ts";
+import { type ApiKey, isExpired, type KeyRights, limitExpiry } from "../../core/api-key.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import {
@@ -60,7 +60,7 @@ export class KeyTable implements KeyStore {
     if (!row) return undefined;
     // All keys of a server share one copy of its id: there may be a hundred thousand keys.
     const serverId = servers.get(row.server_id)?.serverId ?? row.server_id;
-    const key = endingWith(toApiKey(row, serverId), row.valid_until);
+    const key = limitExpiry(toApiKey(row, serverId), row.valid_until);
     return isExpired(key, now) ? undefined : key;
   }
 
