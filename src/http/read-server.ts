@@ -58,7 +58,7 @@ function answerReading(
 ): Response {
   const { headers: asked } = call.request;
   const isKnown = isMatchingEtag(asked.get("if-none-match"), body.etag);
-  const isPacked = body.mayBePacked && !isKnown && wantsGzip(asked.get("accept-encoding") ?? "");
+  const isPacked = body.isCompressible && !isKnown && wantsGzip(asked.get("accept-encoding") ?? "");
   const packed = isPacked ? body.gzipped : null;
   const headers = headersOf(body);
   const response = isKnown

@@ -1,4 +1,4 @@
-// Whose turn is it? Every call to the game API comes out of one budget, and the servers that are asked about take turns.
+// Schedules the calls to the game API: all servers share one budget, and the server that has waited longest goes first.
 import { msUntilCall, pauseBudget, spendCall, updateBudget } from "../../core/budget.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
 import type { LimitHint } from "../../core/ports/upstream.ts";
@@ -6,34 +6,34 @@ import type { BudgetKeeper } from "./budget-keeper.ts";
 import type { ServerStatus } from "./server-status.ts";
 import type { ServerStatuses } from "./server-statuses.ts";
 
-/** A caller waits this long for the budget before it is told to come back; most waits are shorter. */
-export const BUDGET_PATIENCE_MS = 3_000;
+/** A read that would have to wait longer for the budget is refused with Retry-After. */
+export const BUDGET_WAIT_MAX_MS = 3_000;
 
-/** `hasOthers` when other instances spend from the same budget. */
-type TurnSettings = { readonly hasOthers: boolean; readonly timeoutMs: number };
+/** `hasOthers`: other instances share the budget. */
+type SchedulerSettings = { readonly hasOthers: boolean; readonly timeoutMs: number };
 
-export class Turns {
-  /** How many of our own calls the game API has not answered yet. */
+export class CallScheduler {
+  /** Calls of this instance that are not answered yet. */
   #callsInFlight = 0;
   readonly #keeper: BudgetKeeper;
   readonly #statuses: ServerStatuses;
-  readonly #settings: TurnSettings;
+  readonly #settings: SchedulerSettings;
 
-  constructor(keeper: BudgetKeeper, statuses: ServerStatuses, settings: TurnSettings) {
+  constructor(keeper: BudgetKeeper, statuses: ServerStatuses, settings: SchedulerSettings) {
     this.#keeper = keeper;
     this.#statuses = statuses;
     this.#settings = settings;
   }
 
-  /** A pause was ordered by the game API, so nobody waits for its end here; a turn in the budget may be waited for. */
-  patienceMs(now: number): number {
-    return this.#keeper.msPaused(now) > 0 ? 0 : BUDGET_PATIENCE_MS;
+  /** How long a read may wait for its call: not at all during a pause after a 429. */
+  maxWaitMs(now: number): number {
+    return this.#keeper.msPaused(now) > 0 ? 0 : BUDGET_WAIT_MAX_MS;
   }
 
   /** How long the server has to wait for its next call; 0 when it may be made now. */
   msUntil(status: ServerStatus, now: number, budget = this.#keeper.budget): number {
     const { hasOthers, timeoutMs } = this.#settings;
-    // Before the first answer, another instance's call may be the one that is under way.
+    // Before the first answer, a call of another instance may be in flight.
     const isOthersCall = hasOthers && !budget.hasAnswer && now - budget.lastCallAt < timeoutMs;
     return msUntilCall(budget, now, {
       isFirstCall: status.lastCallAt === 0,
@@ -42,20 +42,20 @@ export class Turns {
     });
   }
 
-  /** 0 when the call may be made now, and is counted; else how long to wait. */
-  take(status: ServerStatus, now: number): MaybePromise<number> {
+  /** Counts a call if it may be made now, and returns 0. Otherwise returns how long to wait. */
+  reserve(status: ServerStatus, now: number): MaybePromise<number> {
     let waitMs = 0;
-    const turn = this.#keeper.change((budget) => {
+    const change = this.#keeper.change((budget) => {
       waitMs = this.msUntil(status, now, budget);
       return waitMs > 0 ? undefined : spendCall(budget, now);
     });
-    if (!(turn instanceof Promise)) return waitMs;
-    // Another call may have been refused while the other instances were asked.
-    return turn.then(() => Math.max(waitMs, this.#keeper.msPaused(now)));
+    if (!(change instanceof Promise)) return waitMs;
+    // Another call may have got a 429 while the shared budget was changed.
+    return change.then(() => Math.max(waitMs, this.#keeper.msPaused(now)));
   }
 
-  /** Makes a call whose turn was taken. */
-  async spend<T>(call: () => Promise<T>): Promise<T> {
+  /** Makes a call that was reserved. */
+  async run<T>(call: () => Promise<T>): Promise<T> {
     this.#callsInFlight++;
     try {
       return await call();
@@ -64,8 +64,8 @@ export class Turns {
     }
   }
 
-  /** What the game API says about its limit; when it refuses a call for it, there is a pause. */
-  learn(hint: LimitHint, isRefused: boolean, now: number): void {
+  /** Applies the rate-limit headers of an answer to the budget. A 429 pauses it. */
+  applyHint(hint: LimitHint, isRefused: boolean, now: number): void {
     this.#keeper.learn((budget) => {
       return isRefused
         ? pauseBudget(budget, hint, now)
