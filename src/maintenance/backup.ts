@@ -10,7 +10,7 @@ import { markWaitingAsUnknown } from "../store/sqlite/command-queue.ts";
 import { copyDatabase, type DatabaseCopy } from "../store/sqlite/copy-database.ts";
 import { type DatabaseReport, inspectDatabase } from "../store/sqlite/inspect-database.ts";
 import { lockDataFolder } from "../store/sqlite/open-database.ts";
-import { isInstanceRunning } from "../store/sqlite/read-database.ts";
+import { isInstanceRunning } from "../store/sqlite/read-only-database.ts";
 
 const DATABASE = "gatehouse.db";
 /** A log without its database would be played into whatever database comes next. */

@@ -1,4 +1,4 @@
-// The embedded store keeps the common promise of a command queue, and its own: many acceptances share one commit.
+// The embedded store fulfils the contract of a command queue, and many acceptances share one commit.
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
@@ -37,7 +37,7 @@ async function createHarness(): Promise<StoreHarness> {
       open.push(store);
       return store;
     },
-    // What a killed process leaves behind is the files as they are now, the write-ahead log included.
+    // A killed process leaves the files in their current state, including the write-ahead log.
     async crash() {
       const copy = newFolder();
       for (const name of readdirSync(folder)) copyFileSync(join(folder, name), join(copy, name));
@@ -93,7 +93,7 @@ describe("the group commit of the embedded store", () => {
     await watched.close();
   });
 
-  test("nobody is told before another connection can see the commit", async () => {
+  test("no acceptance resolves before another connection can see the commit", async () => {
     const watched = await openWatched();
     const answers = Array.from({ length: 300 }, async (_, index) => {
       const acceptance = await watched.accept(index);
@@ -115,7 +115,7 @@ describe("the group commit of the embedded store", () => {
     await watched.close();
   });
 
-  test("a group that cannot be committed is refused to each of its members, and nothing of it is kept", async () => {
+  test("a group that cannot be committed is rejected as a whole", async () => {
     const watched = await openWatched();
     watched.db.exec("PRAGMA busy_timeout = 1");
     const blocker = new Database(watched.path);
@@ -131,7 +131,7 @@ describe("the group commit of the embedded store", () => {
     await watched.close();
   });
 
-  test("closing commits what still waits", async () => {
+  test("closing commits all waiting changes", async () => {
     const path = join(newFolder(), "gatehouse.db");
     const store = openStore(path);
     const draft = { serverId: "srv_1", keyId: "key_1", text: ":h", idempotencyKey: undefined };
