@@ -136,7 +136,7 @@ export function withLongerPause(budget: Budget, other: Budget, now: number): Bud
   return isLonger ? { ...budget, pausedUntil: other.pausedUntil, pauseMs: other.pauseMs } : budget;
 }
 
-/** How long the game API asks us not to call; null when it does not say. */
+/** The pause that the headers request; null when they name none. */
 export function requestedPauseMs(hint: LimitHint, now: number): number | null {
   const requestedMs = hint.retryAfterMs ?? (hint.resetAt === null ? null : hint.resetAt - now);
   return requestedMs !== null && requestedMs > 0 ? Math.min(requestedMs, REQUESTED_PAUSE_MAX_MS) : null;
