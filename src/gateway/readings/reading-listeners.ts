@@ -42,7 +42,7 @@ export class ReadingListeners {
     try {
       await listen(reading);
     } catch (error) {
-      // An unavailable store is logged once, where requests fail because of it.
+      // An unavailable store is logged already, where requests fail because of it.
       if (error instanceof StoreUnavailable) return;
       throttleLog(reading.fetchedAt, (unlogged) => {
         const fields = { err: error, server_id: reading.serverId, unlogged };

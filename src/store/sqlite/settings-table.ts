@@ -1,4 +1,4 @@
-// Named values, and the check that the database was made with the current secret.
+// Named values, and the check that the database was created with the current secret.
 import type { Database } from "bun:sqlite";
 import { StartRefused } from "../../core/errors.ts";
 import type { SettingStore } from "../../core/ports/settings.ts";
