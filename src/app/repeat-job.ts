@@ -1,7 +1,7 @@
 // Runs a background job again and again.
 import { StoreUnavailable } from "../core/errors.ts";
 import type { Log } from "../core/ports/log.ts";
-import { createSampler } from "../core/sampler.ts";
+import { createThrottle } from "../core/throttle.ts";
 
 const FAULT_LOG_MS = 60_000;
 
@@ -17,7 +17,7 @@ export type Job = {
  * what stops the job; a run that has begun is not waited for.
  */
 export function repeatJob({ purpose, everyMs, run }: Job, log: Log): () => Promise<void> {
-  const sampleFault = createSampler(FAULT_LOG_MS);
+  const sampleFault = createThrottle(FAULT_LOG_MS);
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
 

@@ -1,4 +1,4 @@
-// Addresses and lists of them: IPv4, IPv6, ranges, and IPv4 in the clothes of IPv6.
+// Addresses and address lists: IPv4, IPv6, ranges, and IPv4-mapped IPv6.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createAddressList, parseAddress, parseAddressRange } from "./address.ts";
@@ -42,7 +42,7 @@ describe("an address", () => {
     "::ffff:0:1.2.3.4",
     "::ffff:0:102:304",
     "64:ff9b::1.2.3.4",
-  ])("%p is no IPv4 address in disguise", (text) => {
+  ])("%p is not an IPv4-mapped address", (text) => {
     expect(parseAddress(text)).toContain(":");
   });
 
@@ -66,7 +66,7 @@ describe("an address", () => {
     "1.2.3.4/32",
     "unknown",
     "1.2.3.4, 5.6.7.8",
-  ])("%p is none", (text) => {
+  ])("%p is not valid", (text) => {
     expect(parseAddress(text)).toBeUndefined();
   });
 });
@@ -106,7 +106,7 @@ describe("an entry of a list", () => {
     "example.org/8",
     "10.0.0.1-10.0.0.9",
     "*",
-  ])("%p is none", (entry) => {
+  ])("%p is not valid", (entry) => {
     expect(parseAddressRange(entry)).toBeUndefined();
   });
 });
@@ -116,7 +116,7 @@ describe("a list", () => {
     expect(createAddressList([]).has("1.2.3.4")).toBe(false);
   });
 
-  test("an IPv4 entry admits the same address in every clothing, and no neighbour", () => {
+  test("an IPv4 entry contains the address in every spelling, and no neighbouring address", () => {
     const list = createAddressList(["10.1.2.3"]);
     for (const same of ["10.1.2.3", "::ffff:10.1.2.3", "::ffff:a01:203", " 10.1.2.3"]) {
       expect(list.has(same)).toBe(true);
@@ -126,7 +126,7 @@ describe("a list", () => {
     }
   });
 
-  test("a v4-mapped entry admits plain IPv4", () => {
+  test("an IPv4-mapped entry contains the plain IPv4 address", () => {
     expect(createAddressList(["::ffff:10.1.2.3"]).has("10.1.2.3")).toBe(true);
     expect(createAddressList(["::ffff:a01:203"]).has("10.1.2.3")).toBe(true);
     const range = createAddressList(["::ffff:10.0.0.0/104"]);
@@ -134,7 +134,7 @@ describe("a list", () => {
     expect(["9.255.255.255", "11.0.0.0"].some(range.has)).toBe(false);
   });
 
-  test("the edges of a range belong to it, their neighbours do not", () => {
+  test("a range contains its first and last address, and not the ones next to them", () => {
     const list = createAddressList(["192.168.4.0/22", "2001:db8:1::/48"]);
     expect(["192.168.4.0", "192.168.7.255"].every(list.has)).toBe(true);
     expect(["192.168.3.255", "192.168.8.0"].some(list.has)).toBe(false);
@@ -142,7 +142,7 @@ describe("a list", () => {
     expect(["2001:db8:0:ffff:ffff:ffff:ffff:ffff", "2001:db8:2::"].some(list.has)).toBe(false);
   });
 
-  test("an IPv6 entry admits the address in every spelling", () => {
+  test("an IPv6 entry contains the address in every spelling", () => {
     const list = createAddressList(["2001:db8::1"]);
     expect(["2001:DB8::1", "2001:db8:0:0:0:0:0:1", "2001:0db8::0001"].every(list.has)).toBe(true);
     expect(list.has("2001:db8::2")).toBe(false);
@@ -160,7 +160,7 @@ describe("a list", () => {
     expect(["127.0.0.1", "::ffff:10.1.2.3"].some(list.has)).toBe(false);
   });
 
-  test("what is no address is in no list", () => {
+  test("a text that is no address is in no list", () => {
     const list = createAddressList(["0.0.0.0/0", "::/0"]);
     expect(["", "unknown", "1.2.3", "1.2.3.4:80", "[::1]"].some(list.has)).toBe(false);
   });
@@ -170,7 +170,7 @@ const toDotted = (bits: number) => [24, 16, 8, 0].map((shift) => (bits >>> shift
 const toGroups = (bits: bigint) =>
   Array.from({ length: 8 }, (_, i) => ((bits >> BigInt(112 - 16 * i)) & 0xffffn).toString(16)).join(":");
 
-/** Pairs that agree in their first bits, so that ranges are hit as often as missed. */
+/** Pairs with the same first bits, so that a range contains the second about as often as not. */
 function nearby(bits: number): fc.Arbitrary<[bigint, bigint, number]> {
   const full = (1n << BigInt(bits)) - 1n;
   return fc
@@ -181,7 +181,7 @@ function nearby(bits: number): fc.Arbitrary<[bigint, bigint, number]> {
 const sharesPrefix = (a: bigint, b: bigint, prefix: number, bits: number) =>
   a >> BigInt(bits - prefix) === b >> BigInt(bits - prefix);
 
-test("for any IPv4 range, its members are the addresses that share its first bits, in every clothing", () => {
+test("any IPv4 range contains the addresses that share its first bits, in every spelling", () => {
   fc.assert(
     fc.property(nearby(32), ([base, other, prefix]) => {
       const expected = sharesPrefix(base, other, prefix, 32);
@@ -203,7 +203,7 @@ test("for any IPv4 range, its members are the addresses that share its first bit
   );
 });
 
-test("for any IPv6 range, its members are the addresses that share its first bits", () => {
+test("any IPv6 range contains the addresses that share its first bits", () => {
   const isMapped = (bits: bigint) => bits >> 32n === 0xffffn;
   fc.assert(
     fc.property(nearby(128), ([base, other, prefix]) => {
@@ -215,7 +215,7 @@ test("for any IPv6 range, its members are the addresses that share its first bit
   );
 });
 
-test("any text at all is judged without throwing", () => {
+test("no text makes the functions throw", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       parseAddressRange(text);

@@ -1,10 +1,9 @@
-// Client addresses: one spelling for each, and membership in lists of addresses and CIDR ranges.
+// Client addresses: parsing into a canonical form, and lists of addresses and CIDR ranges.
 import { BlockList, isIP } from "node:net";
 
-/** Decides whether an address belongs to a list. An empty list has no members. */
 export type AddressList = { readonly has: (address: string) => boolean };
 
-/** The address in its one spelling: IPv4 inside IPv6 becomes IPv4, a zone is left out. Undefined for anything else. */
+/** The address in canonical form: IPv4-mapped IPv6 becomes IPv4, a zone is removed. Undefined when it is no address. */
 export function parseAddress(text: string): string | undefined {
   const address = text.trim().replace(/%.*$/, "");
   const version = isIP(address);
@@ -20,14 +19,14 @@ export function parseAddressRange(entry: string): { address: string; prefix: num
   const address = written === undefined ? undefined : parseAddress(written);
   if (written === undefined || address === undefined || written.includes("%")) return undefined;
   const bits = isIP(address) === 4 ? 32 : 128;
-  // The prefix of a v4-mapped range counts the 96 bits before the IPv4 part.
+  // The prefix of an IPv4-mapped range includes the 96 bits before the IPv4 part.
   const mappedBits = isIP(written) === 6 && bits === 32 ? 96 : 0;
   const prefix = match?.[2] === undefined ? bits : Number(match[2]) - mappedBits;
   return prefix >= 0 && prefix <= bits ? { address, prefix } : undefined;
 }
 
 export function createAddressList(entries: readonly string[]): AddressList {
-  // Apart from each other: in one list, an IPv6 range that covers ::ffff:0:0/96 would have every IPv4 address.
+  // Two lists, because in one an IPv6 range that covers ::ffff:0:0/96 would match every IPv4 address.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const entry of entries) {
     const range = parseAddressRange(entry);
@@ -37,10 +36,10 @@ export function createAddressList(entries: readonly string[]): AddressList {
   }
   return {
     has(address) {
-      const plain = parseAddress(address);
-      if (plain === undefined) return false;
-      const family = familyOf(plain);
-      return lists[family].check(plain, family);
+      const canonical = parseAddress(address);
+      if (canonical === undefined) return false;
+      const family = familyOf(canonical);
+      return lists[family].check(canonical, family);
     },
   };
 }

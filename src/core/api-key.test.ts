@@ -1,4 +1,4 @@
-// The 403 answers, in the order in which they are judged: the first rule that says no is the answer.
+// The 403 answers: the first broken rule, in a fixed order, decides the code.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createAddressList } from "./address.ts";
@@ -23,7 +23,7 @@ const ACCESS: Access = {
 const codeOf = (grant: Partial<Grant>, access: Partial<Access>) =>
   findForbidden({ ...GRANT, ...grant }, { ...ACCESS, ...access })?.refused.code;
 
-/** Every rule, with what breaks it, in the order in which they are judged. */
+/** Every rule with an access that breaks it, in the order in which they are checked. */
 const RULES = [
   { code: 5010, grant: { versions: ["v1"] }, access: {} },
   { code: 5009, grant: { isSuspended: true }, access: {} },
@@ -64,16 +64,16 @@ describe("addresses", () => {
   test("a key without an address list may be used from anywhere", () => {
     expect(codeOf({ allowedFrom: null }, { address: "203.0.113.9" })).toBeUndefined();
   });
-  test("a v4-mapped client address is judged as IPv4", () => {
+  test("an IPv4-mapped client address is checked as IPv4", () => {
     expect(codeOf({}, { address: "::ffff:10.9.9.9" })).toBeUndefined();
   });
-  test("a client whose address is unknown is not in the list", () => {
+  test("a client with an unknown address is refused", () => {
     expect(codeOf({}, { address: "" })).toBe(5009);
   });
 });
 
 describe("communities", () => {
-  test("the path without a community is always the server's own", () => {
+  test("a path without a community is always allowed", () => {
     expect(codeOf({}, { community: undefined })).toBeUndefined();
   });
   test("a server without a community accepts any segment", () => {
@@ -86,7 +86,7 @@ describe("communities", () => {
 });
 
 describe("sections", () => {
-  test("one section outside the key's is enough for 5011, whatever else is asked for", () => {
+  test("one section that the key may not read is enough for 5011", () => {
     expect(codeOf({}, { sections: toSectionSet(["Players", "Queue", "Vehicles"]) })).toBe(5011);
   });
   test("a key without sections may still read the required fields", () => {
@@ -100,7 +100,7 @@ test("by default a key has version 2, all nine sections, no commands and no addr
   expect(toSectionNames(DEFAULT_RIGHTS.sections)).toHaveLength(9);
 });
 
-test("a key expires at the very millisecond of expires_at, and never without one", () => {
+test("a key expires at the exact millisecond of expires_at, and never without one", () => {
   const key = { keyId: "key_1", serverId: "srv_1", grant: GRANT, expiresAt: 1_000 };
   expect([isExpired(key, 999), isExpired(key, 1_000), isExpired(key, 1_001)]).toEqual([false, true, true]);
   expect(isExpired({ ...key, expiresAt: null }, Number.MAX_SAFE_INTEGER)).toBe(false);

@@ -1,4 +1,4 @@
-// An API key and what it may do. The rules of the 403 answers, in the order in which they are judged.
+// API keys and their rights: the rules of the 403 answers, in the order in which they are checked.
 import type { AddressList } from "./address.ts";
 import { ERRORS, type Refusal, refuse } from "./errors.ts";
 import { ALL_SECTIONS, type SectionSet } from "./sections.ts";
@@ -6,7 +6,7 @@ import { ALL_SECTIONS, type SectionSet } from "./sections.ts";
 export const VERSIONS = ["v1", "v2"] as const;
 export type Version = (typeof VERSIONS)[number];
 
-/** The rights of a key as they are given and shown. */
+/** The rights of a key as operators set and see them. */
 export type KeyRights = {
   readonly versions: readonly Version[];
   readonly sections: SectionSet;
@@ -21,17 +21,17 @@ export const DEFAULT_RIGHTS: KeyRights = {
   ipAllow: [],
 };
 
-/** What a key may do, as requests are judged by it. Most keys may do the same, and share it. */
+/** The rights of a key in the form that requests are checked against. Keys with equal rights share one object. */
 export type Grant = {
   readonly versions: readonly Version[];
   readonly sections: SectionSet;
   readonly commands: readonly string[];
-  /** Null when the key may be used from anywhere. */
+  /** Null when the key may be used from any address. */
   readonly allowedFrom: AddressList | null;
   readonly isSuspended: boolean;
 };
 
-/** What a request is judged by. Held in memory for every key in use, so it has nothing that judging does not need. */
+/** Held in memory for every key in use, so it has only what checking a request needs. */
 export type ApiKey = {
   readonly keyId: string;
   readonly serverId: string;
@@ -39,7 +39,6 @@ export type ApiKey = {
   readonly expiresAt: number | null;
 };
 
-/** Which key, and whose. */
 export type KeyIdentity = Pick<ApiKey, "keyId" | "serverId">;
 
 export type Access = {
@@ -48,9 +47,9 @@ export type Access = {
   readonly community: string | undefined;
   readonly serverCommunity: string | null;
   readonly sections: SectionSet;
-  /** Whether this is about commands, which a key must have been given rights for. */
+  /** Whether the request is about commands, which need a right of their own. */
   readonly isCommand?: boolean;
-  /** Where the request comes from. Empty will do for a key without an address list: finding it costs more than the rest. */
+  /** The client's address. May be empty for a key without an address list, because finding it is expensive. */
   readonly address: string;
 };
 
@@ -58,13 +57,13 @@ export function isExpired(key: ApiKey, now: number): boolean {
   return key.expiresAt !== null && now >= key.expiresAt;
 }
 
-/** The key as a token knows it that is valid until then; null for a token without an end of its own. */
-export function endingWith(key: ApiKey, validUntil: number | null): ApiKey {
+/** The key as seen through a token in its grace period: it expires with the token. `validUntil` is null for the current token. */
+export function limitExpiry(key: ApiKey, validUntil: number | null): ApiKey {
   if (validUntil === null || (key.expiresAt !== null && key.expiresAt <= validUntil)) return key;
   return { ...key, expiresAt: validUntil };
 }
 
-/** The first rule that says no, or undefined when the key may do this. */
+/** The refusal of the first rule that forbids the access; undefined when it is allowed. */
 export function findForbidden(grant: Grant, access: Access): Refusal | undefined {
   if (!grant.versions.includes(access.version)) return refuse(ERRORS.versionForbidden);
   if (grant.isSuspended) return refuse(ERRORS.forbidden);

@@ -1,5 +1,4 @@
-// Reads the Authorization header. The runtime joins repeated headers with a comma, which is how more than one
-// value is recognised here.
+// Parses the Authorization header. The runtime joins repeated headers with a comma, so a comma may mean several values.
 
 export type Bearer =
   | { readonly kind: "missing" }
@@ -9,22 +8,22 @@ export type Bearer =
 const MISSING: Bearer = { kind: "missing" };
 const MALFORMED: Bearer = { kind: "malformed" };
 
-// A comma followed by "<scheme> <credentials>" begins a second value. A Digest header's own commas are followed by
-// "<name>=<value>" and do not look like that. An empty first value leaves a leading comma.
+// A comma followed by "<scheme> <credentials>" begins a second value. In a Digest header a comma is followed by
+// "<name>=<value>" instead. An empty first value leaves a leading comma.
 const SECOND_VALUE = /^\s*,|,\s*[A-Za-z][A-Za-z0-9-]*\s+[^\s=]|,\s*bearer\s*(?:,|$)/i;
 
-/** No valid header is longer; what is longer gets no closer look, so that nobody can make us work by sending one. */
+/** No valid header is longer. Longer ones are not parsed, so that they cost no time. */
 const LENGTH_MAX = 512;
-/** Beyond it are characters that look like a blank, to a person or to trim(). */
+/** Other characters may look like blanks, or be removed by trim(). */
 const VISIBLE_ASCII = /^[\t\x20-\x7e]*$/;
-const QUOTED = /"(?:[^"\\]|\\.)*"/g;
+const QUOTED_STRING = /"(?:[^"\\]|\\.)*"/g;
 
 export function parseBearer(header: string | null): Bearer {
   if (header === null) return MISSING;
   if (header.length > LENGTH_MAX) return /^bearer[\s,]/i.test(header) ? MALFORMED : MISSING;
   if (!VISIBLE_ASCII.test(header)) return /^\s*bearer/i.test(header) ? MALFORMED : MISSING;
   const value = header.trim();
-  if (SECOND_VALUE.test(value.replace(QUOTED, '""'))) return MALFORMED;
+  if (SECOND_VALUE.test(value.replace(QUOTED_STRING, '""'))) return MALFORMED;
   if (!/^bearer(?:[\s,]|$)/i.test(value)) return MISSING;
   const token = value.slice("bearer".length).trim();
   if (token === "") return MISSING;

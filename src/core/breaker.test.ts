@@ -1,14 +1,14 @@
-// The breaker: five failures in a row stop the calls for 5 s, every failed probe doubles the wait up to 60 s.
+// The circuit breaker: five failures in a row stop the calls for 5 s, each failed probe doubles that time up to 60 s.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { afterFailure, type Breaker, CLOSED_BREAKER, isCallDue, isOpen } from "./breaker.ts";
+import { type Breaker, CLOSED_BREAKER, isCallDue, isOpen, recordFailure } from "./breaker.ts";
 import { BREAKER_CODES } from "./upstream-codes.ts";
 
 const NOW = 1_800_000_000_000;
 
 function failTimes(times: number, now = NOW, breaker: Breaker = CLOSED_BREAKER): Breaker {
   let next = breaker;
-  for (let i = 0; i < times; i++) next = afterFailure(next, now);
+  for (let i = 0; i < times; i++) next = recordFailure(next, now);
   return next;
 }
 
@@ -24,13 +24,13 @@ function waitOf(breaker: Breaker, now: number): number {
   return low;
 }
 
-describe("what counts", () => {
+describe("codes", () => {
   test.each([0, 1001, 1002])("code %p counts toward the breaker", (code) => {
     expect(BREAKER_CODES.has(code)).toBe(true);
   });
   test.each([
     2000, 2001, 2002, 2003, 2004, 3001, 3002, 4000, 4001, 4002, 4003, 9998, 9999, 1, 1000, 1003, 77,
-  ])("code %p does not", (code) => {
+  ])("code %p does not count", (code) => {
     expect(BREAKER_CODES.has(code)).toBe(false);
   });
 });
@@ -54,7 +54,7 @@ describe("opening", () => {
   });
 
   test("the 5 s count from the fifth failure, not from the first", () => {
-    const breaker = afterFailure(failTimes(4, NOW), NOW + 30_000);
+    const breaker = recordFailure(failTimes(4, NOW), NOW + 30_000);
     expect(waitOf(breaker, NOW + 30_000)).toBe(5_000);
   });
 });
@@ -66,7 +66,7 @@ describe("staying open", () => {
     const waits = [waitOf(breaker, now)];
     for (let probe = 0; probe < 7; probe++) {
       now += waits.at(-1) ?? 0;
-      breaker = afterFailure(breaker, now);
+      breaker = recordFailure(breaker, now);
       waits.push(waitOf(breaker, now));
     }
     expect(waits).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000, 60_000, 60_000]);
@@ -83,20 +83,20 @@ describe("staying open", () => {
     expect(waitOf(reopened, NOW)).toBe(5_000);
   });
 
-  test("a clock set back does not hold calls for longer than the longest wait", () => {
+  test("when the clock is set back, no call waits longer than 60 s", () => {
     const breaker = failTimes(5);
     const back = NOW - 86_400_000;
     expect(waitOf(breaker, back)).toBeLessThanOrEqual(60_000);
   });
 
-  test("after any history of failures the wait is one of the five", () => {
+  test("after any sequence of failures the wait is 5, 10, 20, 40 or 60 s", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(100_000), { minLength: 5, maxLength: 30 }), (gaps) => {
         let now = NOW;
         let breaker = CLOSED_BREAKER;
         for (const gap of gaps) {
           now += gap;
-          breaker = afterFailure(breaker, now);
+          breaker = recordFailure(breaker, now);
         }
         expect([5_000, 10_000, 20_000, 40_000, 60_000]).toContain(waitOf(breaker, now));
       }),

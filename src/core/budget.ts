@@ -1,42 +1,46 @@
-// The read budget that all game servers behind one Gatehouse share: when may the next call be made, and what did the
-// game API's headers teach us. Pure: state and time in, state out.
+// The read budget: how many calls the game API allows, shared by all game servers. Follows the rate-limit headers and
+// decides when the next call may be made. Pure: state and time in, state out.
 import type { LimitHint } from "./ports/upstream.ts";
 
-/** How long a window of the game API lasts until it says otherwise, and how long we believe that one can last. */
+/** The length of a rate-limit window, unless the headers show a longer one. */
 export const BUDGET_WINDOW_MS = 60_000;
+/** A reset time further ahead is treated as an error of the game API. */
 const WINDOW_MAX_MS = 60 * 60_000;
-/** Before the first answer one call is under way, and one more each time that this has passed since the last. */
-const UNTOLD_STEP_MS = 500;
-/** The others look again after this time, by when the first answer will have told. */
-const UNTOLD_RECHECK_MS = 25;
+/** Until the first answer, one more call is allowed each time that this has passed since the last call. */
+const FIRST_CALLS_INTERVAL_MS = 500;
+/** Until the first answer, waiting servers check again after this time. */
+const FIRST_ANSWER_POLL_MS = 25;
+/** The backoff after a 429 that names no time: the first one, and the longest. */
 export const PAUSE_FIRST_MS = 5_000;
 export const PAUSE_MAX_MS = 60_000;
-/** This share of a window's calls may be made at any pace; the rest is spread over what is left of the window. */
+/** This share of a window's calls may be made at once; the others are spread evenly over the rest of the window. */
 const BURST_SHARE = 0.25;
-/** A longer pause than a day is a mistake of the sender. */
-const NAMED_PAUSE_MAX_MS = 24 * 60 * 60_000;
-/** What ends later than it can is from before the clock was set back; so much is forgiven for small corrections. */
-const CLOCK_SLACK_MS = 1_000;
+/** A longer pause is treated as an error of the game API. */
+const REQUESTED_PAUSE_MAX_MS = 24 * 60 * 60_000;
+/** A pause or window whose end is further ahead than its length began before the clock was set back; this is the tolerance. */
+const CLOCK_TOLERANCE_MS = 1_000;
+/** Reset times that differ by less belong to the same window: the header has whole seconds. */
+const SAME_RESET_MS = 1_500;
 
-/** `remaining` counts the calls that are still allowed before `resetAt`, those under way already taken off. */
+/** `remaining` is the number of calls still allowed before `resetAt`; calls in flight are subtracted already. */
 export type Budget = {
-  /** Whether any answer has come yet, with a limit or without. */
-  readonly isTold: boolean;
-  /** Null when the game API names no limit: then nothing is held back. */
+  /** Whether the game API has answered any call yet. */
+  readonly hasAnswer: boolean;
+  /** Null when the game API sends no limit: then no call has to wait. */
   readonly limit: number | null;
   readonly remaining: number;
   readonly resetAt: number;
   readonly windowMs: number;
-  /** When a call was last made, for any server; 0 before the first. */
+  /** When the last call for any server was made; 0 before the first. */
   readonly lastCallAt: number;
   readonly pausedUntil: number;
   readonly pauseMs: number;
-  /** The pause to choose next when a refusal names none. */
-  readonly ownPauseMs: number;
+  /** The pause after the next 429 that names no time. */
+  readonly backoffMs: number;
 };
 
 export const UNKNOWN_BUDGET: Budget = {
-  isTold: false,
+  hasAnswer: false,
   limit: null,
   remaining: 0,
   resetAt: 0,
@@ -44,100 +48,101 @@ export const UNKNOWN_BUDGET: Budget = {
   lastCallAt: 0,
   pausedUntil: 0,
   pauseMs: 0,
-  ownPauseMs: PAUSE_FIRST_MS,
+  backoffMs: PAUSE_FIRST_MS,
 };
 
-/** What a decision depends on besides the budget: the server's own history, and what is going on around it. */
-export type CallOutlook = {
-  /** No call was ever made for this server: it goes first, while there are calls at all. */
+/** What the decision about a call depends on besides the budget. */
+export type CallContext = {
+  /** No call was made for this server yet. It goes first as long as calls remain. */
   readonly isFirstCall: boolean;
-  /** How many servers wait for a call whose last one was longer ago. */
-  readonly serversAhead: number;
-  readonly callsUnderWay: number;
+  /** How many servers are due for a call and have waited longer since their last one. */
+  readonly serversWaitingLonger: number;
+  readonly callsInFlight: number;
 };
 
 /**
- * How long one server has to wait for its next call: 0 when it may be made now. When calls are scarce they are made
- * one by one at an even pace, and each goes to the server that has waited longest: so none can starve another.
+ * How long a server has to wait for its next call; 0 when it may be made now. When calls are scarce they are made at an
+ * even pace, and each goes to the server that has waited longest, so that no server starves.
  */
-export function msUntilCall(budget: Budget, now: number, outlook: CallOutlook): number {
-  const { isFirstCall, serversAhead, callsUnderWay } = outlook;
+export function msUntilCall(budget: Budget, now: number, outlook: CallContext): number {
+  const { isFirstCall, serversWaitingLonger, callsInFlight } = outlook;
   if (isPaused(budget, now)) return budget.pausedUntil - now;
-  if (!budget.isTold) {
-    const isNextDue = callsUnderWay === 0 || now - budget.lastCallAt >= UNTOLD_STEP_MS;
-    return isNextDue ? 0 : UNTOLD_RECHECK_MS;
+  if (!budget.hasAnswer) {
+    const isNextDue = callsInFlight === 0 || now - budget.lastCallAt >= FIRST_CALLS_INTERVAL_MS;
+    return isNextDue ? 0 : FIRST_ANSWER_POLL_MS;
   }
   if (budget.limit === null) return 0;
   const { remaining, resetAt } = currentWindow(budget, budget.limit, now);
   if (remaining <= 0) return resetAt - now;
-  const isBurst = remaining > budget.limit * (1 - BURST_SHARE) && remaining > serversAhead;
+  const isBurst = remaining > budget.limit * (1 - BURST_SHARE) && remaining > serversWaitingLonger;
   if (isFirstCall || isBurst) return 0;
   const paceMs = (resetAt - now) / remaining;
-  const turnAt = Math.min(budget.lastCallAt + (serversAhead + 1) * paceMs, resetAt);
+  const turnAt = Math.min(budget.lastCallAt + (serversWaitingLonger + 1) * paceMs, resetAt);
   return Math.max(0, turnAt - now);
 }
 
 export function isPaused({ pausedUntil, pauseMs }: Budget, now: number): boolean {
-  return pausedUntil > now && pausedUntil - now <= pauseMs + CLOCK_SLACK_MS;
+  return pausedUntil > now && pausedUntil - now <= pauseMs + CLOCK_TOLERANCE_MS;
 }
 
-/** The calls left in the window under way, for people to see; null when there is no limit. */
+/** The calls that remain in the current window, for metrics; null when there is no limit. */
 export function countCallsLeft(budget: Budget, now: number): number | null {
   return budget.limit === null ? null : Math.max(0, currentWindow(budget, budget.limit, now).remaining);
 }
 
+/** Counts a call that is being made. */
 export function spendCall(budget: Budget, now: number): Budget {
   if (budget.limit === null) return { ...budget, lastCallAt: now };
   const { remaining, resetAt } = currentWindow(budget, budget.limit, now);
   return { ...budget, remaining: remaining - 1, resetAt, lastCallAt: now };
 }
 
-/** Learns from an answer's headers. `callsUnderWay` are others that the game API may not have counted yet. */
-export function learnBudget(budget: Budget, hint: LimitHint, now: number, callsUnderWay: number): Budget {
-  const calm = { ...budget, isTold: true, ownPauseMs: PAUSE_FIRST_MS };
+/** Applies the headers of an answer. The game API may not have counted the other `callsInFlight` yet. */
+export function updateBudget(budget: Budget, hint: LimitHint, now: number, callsInFlight: number): Budget {
+  const base = { ...budget, hasAnswer: true, backoffMs: PAUSE_FIRST_MS };
   const { limit, remaining } = hint;
-  if (limit === null || remaining === null || hint.resetAt === null) return calm;
+  if (limit === null || remaining === null || hint.resetAt === null) return base;
   const resetAt = Math.min(hint.resetAt, now + WINDOW_MAX_MS);
-  if (resetAt <= now) return { ...calm, limit };
-  const isSameWindow = calm.limit !== null && Math.abs(resetAt - calm.resetAt) < 1_500;
-  // Within one window the smaller number is the true one: somebody else may share our address.
-  if (isSameWindow) return { ...calm, limit, remaining: Math.min(calm.remaining, remaining), resetAt };
-  // What is left of a window says how long it lasts at least; guessing too short would cost calls that are refused.
+  if (resetAt <= now) return { ...base, limit };
+  const isSameWindow = base.limit !== null && Math.abs(resetAt - base.resetAt) < SAME_RESET_MS;
+  // Within one window the smaller number is right, because another program may call from our address.
+  if (isSameWindow) return { ...base, limit, remaining: Math.min(base.remaining, remaining), resetAt };
+  // The rest of the window is the least possible length. Assuming a window that is too short would lead to refused calls.
   const windowMs = Math.max(BUDGET_WINDOW_MS, resetAt - now);
-  return { ...calm, limit, remaining: remaining - callsUnderWay, resetAt, windowMs };
+  return { ...base, limit, remaining: remaining - callsInFlight, resetAt, windowMs };
 }
 
-/** After a 429: nothing is asked for any server of this budget until the time it named, or a time of our own. */
+/** After a 429: no calls for any server until the time that it names, or for a backoff of our own. */
 export function pauseBudget(budget: Budget, hint: LimitHint, now: number): Budget {
-  const namedMs = namedPauseMs(hint, now);
-  const isNamed = namedMs !== null;
+  const requestedMs = requestedPauseMs(hint, now);
+  const isRequested = requestedMs !== null;
   const wasPaused = isPaused(budget, now);
-  const wantedMs = namedMs ?? budget.ownPauseMs;
-  // Refusals that were under way together are one: they may lengthen the pause by name, never shorten or double it.
-  const pauseMs = wasPaused ? Math.max(budget.pausedUntil - now, isNamed ? wantedMs : 0) : wantedMs;
-  const doubledMs = Math.min(budget.ownPauseMs * 2, PAUSE_MAX_MS);
-  const ownPauseMs = isNamed ? PAUSE_FIRST_MS : wasPaused ? budget.ownPauseMs : doubledMs;
-  return { ...budget, isTold: true, pausedUntil: now + pauseMs, pauseMs, ownPauseMs };
+  const newPauseMs = requestedMs ?? budget.backoffMs;
+  // Several 429s of concurrent calls count as one: a later one may only extend the pause, by the time that it names.
+  const pauseMs = wasPaused ? Math.max(budget.pausedUntil - now, isRequested ? newPauseMs : 0) : newPauseMs;
+  const doubledMs = Math.min(budget.backoffMs * 2, PAUSE_MAX_MS);
+  const backoffMs = isRequested ? PAUSE_FIRST_MS : wasPaused ? budget.backoffMs : doubledMs;
+  return { ...budget, hasAnswer: true, pausedUntil: now + pauseMs, pauseMs, backoffMs };
 }
 
-/** What is known at a start: a pause that was ordered before. */
-export function startBudget(pause: Pick<Budget, "pausedUntil" | "pauseMs"> | undefined): Budget {
+/** The budget at a start, with a pause that was saved before. */
+export function createBudget(pause: Pick<Budget, "pausedUntil" | "pauseMs"> | undefined): Budget {
   return { ...UNKNOWN_BUDGET, ...pause };
 }
 
-/** The budget with the other's pause, if that is the longer one. */
-export function withPauseOf(budget: Budget, other: Budget, now: number): Budget {
+/** `budget`, with the pause of `other` if that ends later. */
+export function withLongerPause(budget: Budget, other: Budget, now: number): Budget {
   const isLonger = isPaused(other, now) && other.pausedUntil > budget.pausedUntil;
   return isLonger ? { ...budget, pausedUntil: other.pausedUntil, pauseMs: other.pauseMs } : budget;
 }
 
-/** How long the game API wants to be left alone; null when it did not say. */
-export function namedPauseMs(hint: LimitHint, now: number): number | null {
-  const namedMs = hint.retryAfterMs ?? (hint.resetAt === null ? null : hint.resetAt - now);
-  return namedMs !== null && namedMs > 0 ? Math.min(namedMs, NAMED_PAUSE_MAX_MS) : null;
+/** The pause that the headers request; null when they name none. */
+export function requestedPauseMs(hint: LimitHint, now: number): number | null {
+  const requestedMs = hint.retryAfterMs ?? (hint.resetAt === null ? null : hint.resetAt - now);
+  return requestedMs !== null && requestedMs > 0 ? Math.min(requestedMs, REQUESTED_PAUSE_MAX_MS) : null;
 }
 
 function currentWindow(budget: Budget, limit: number, now: number): { remaining: number; resetAt: number } {
-  const isOver = now >= budget.resetAt || budget.resetAt - now > budget.windowMs + CLOCK_SLACK_MS;
+  const isOver = now >= budget.resetAt || budget.resetAt - now > budget.windowMs + CLOCK_TOLERANCE_MS;
   return isOver ? { remaining: limit, resetAt: now + budget.windowMs } : budget;
 }

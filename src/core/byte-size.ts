@@ -1,8 +1,8 @@
-// Amounts of bytes as people read them.
+// Formats sizes for people.
 
 const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB"] as const;
 
-/** "512 bytes", "1.5 MiB", "230 GiB": three digits are enough to judge by. */
+/** For example "512 bytes", "1.5 MiB", "230 GiB". */
 export function formatBytes(bytes: number): string {
   let amount = bytes;
   let unit = 0;

@@ -1,10 +1,10 @@
-// What makes a text a command and who may send it, sentence by sentence, and against a naive reading of the same rules.
+// Which texts are valid commands and who may send them, by examples and against a simple implementation of the same rules.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { mayRun, parseCommand, parseIdempotencyKey } from "./command.ts";
 import { isRefusal } from "./errors.ts";
 
-/** The text, or the code and the fields of the refusal. */
+/** The parsed text, or the code of the refusal. */
 function judge(command: unknown): unknown {
   const outcome = parseCommand({ command });
   return isRefusal(outcome) ? outcome.refused.code : outcome.text;
@@ -22,7 +22,7 @@ describe("the text of a command", () => {
     [":h \u202e\u200b\ue000", ":h \u202e\u200b\ue000"],
     ["x", "x"],
     ["no colon", "no colon"],
-  ])("%j is trimmed and otherwise left alone", (given, text) => {
+  ])("%j is only trimmed", (given, text) => {
     expect(judge(given)).toBe(text);
   });
 
@@ -78,11 +78,11 @@ describe("the text of a command", () => {
     expect(judge(`${"😀a".repeat(500)}b`)).toBe(5104);
   });
 
-  test("other fields of the body mean nothing", () => {
+  test("other fields of the body are ignored", () => {
     expect(parseCommand({ command: ":h", priority: 1, __proto__: { x: 1 } })).toEqual({ text: ":h" });
   });
 
-  test("whatever is accepted is one sendable line of 1 to 1,000 code points, and accepting it again changes nothing", () => {
+  test("every accepted text is one line of 1 to 1,000 code points, and parsing it again returns the same", () => {
     const piece = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.constantFrom("\n", "\r", "\t", " ", "\0", "\u2028", "\ud800", "\udc00", "😀", ":h"),
@@ -112,7 +112,7 @@ describe("the text of a command", () => {
 });
 
 describe("the Idempotency-Key", () => {
-  test.each(["a", "0f8fad5b-d9cd-469f-a165-70867728950e", "!~", "x".repeat(255)])("%s is one", (key) => {
+  test.each(["a", "0f8fad5b-d9cd-469f-a165-70867728950e", "!~", "x".repeat(255)])("%s is valid", (key) => {
     expect(parseIdempotencyKey(key)).toBe(key);
   });
 
@@ -155,7 +155,7 @@ describe("the right to a command", () => {
     expect(mayRun(allowed, text)).toBe(expected);
   });
 
-  test("a name that is not on the list is never allowed, however it is written around", () => {
+  test("a name that is not on the list is never allowed, whatever follows it", () => {
     const word = fc.stringMatching(/^:[a-z]{1,8}$/);
     fc.assert(
       fc.property(fc.array(word, { maxLength: 4 }), word, fc.string(), (allowed, name, rest) => {

@@ -1,8 +1,8 @@
-// The table of errors, written out once more: a number or a word that changes here changes what clients rely on.
+// The table of errors, written out a second time: clients rely on these codes, statuses and messages.
 import { describe, expect, test } from "bun:test";
 import { ERRORS, type ErrorRow, isRefusal, refuse } from "./errors.ts";
 
-/** code, HTTP status, message: those of the API, then our own. */
+/** Code, HTTP status, message: first those of the specification, then our own. */
 const TABLE: [number, number, string][] = [
   [5006, 401, "invalid_master_key"],
   [5007, 401, "missing_token"],
@@ -53,7 +53,7 @@ describe("a refusal", () => {
     });
   });
 
-  test("is told from every other outcome", () => {
+  test("is recognised by isRefusal, and nothing else is", () => {
     expect(isRefusal(refuse(ERRORS.notFound))).toBe(true);
     expect(isRefusal({ keyId: "key_1" })).toBe(false);
   });

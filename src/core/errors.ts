@@ -1,4 +1,4 @@
-// The one table of errors: code, HTTP status and message. Every refusal in Gatehouse names a row of it.
+// The table of errors: code, HTTP status and message. Every refusal uses a row of it.
 
 export type ErrorRow = { readonly code: number; readonly status: number; readonly message: string };
 
@@ -29,7 +29,7 @@ export const ERRORS = {
   tooManyAttempts: { code: 5107, status: 429, message: "too_many_attempts" },
 } as const satisfies Record<string, ErrorRow>;
 
-/** A no, with what the caller is told beyond code and message. A refusal is an answer, never an exception. */
+/** A refusal is returned, never thrown. `fields` are sent in the body beside code and message. */
 export type Refusal = {
   readonly refused: ErrorRow;
   readonly fields: Readonly<Record<string, unknown>> | undefined;
@@ -48,12 +48,12 @@ export function isRefusal(outcome: object): outcome is Refusal {
   return "refused" in outcome;
 }
 
-/** Thrown by a store that cannot answer now (disk full, locked, connection lost). The caller gets 5106. */
+/** Thrown by a store that cannot be read or written now (disk full, locked, connection lost). The caller gets 5106. */
 export class StoreUnavailable extends Error {
   override name = "StoreUnavailable";
 }
 
-/** Thrown while starting, when going on would be wrong. `main` prints the message and exits with `exitCode`. */
+/** Thrown when Gatehouse must not start. `main` prints the message and exits with `exitCode`. */
 export class StartRefused extends Error {
   override name = "StartRefused";
   constructor(
@@ -64,7 +64,7 @@ export class StartRefused extends Error {
   }
 }
 
-/** What is needed to start is not there, but may be in a moment. */
+/** Thrown when something needed for the start is not available yet; starting may succeed later. */
 export class NotReadyToStart extends StartRefused {
   override name = "NotReadyToStart";
 }

@@ -1,8 +1,8 @@
-// A game server as Gatehouse knows it: a name, a community, and the upstream key that only the relay reads.
+// A game server. Its upstream key is not part of it: only calls to the game API read that.
 
 export const COMMUNITY_SHAPE = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** What the game API calls a server key; anything else cannot be one. */
+/** The format of the game API's server keys. */
 export const SERVER_KEY_SHAPE = /^[A-Za-z0-9]+-[A-Za-z0-9]+$/;
 
 export type GameServer = {
@@ -11,6 +11,6 @@ export type GameServer = {
   /** Null: any community segment is accepted. */
   readonly community: string | null;
   readonly createdAt: number;
-  /** Grows whenever the upstream key is set, so that what was learned about the old one can be forgotten. */
+  /** Increased whenever the upstream key is set, so that cached failures of the old key can be dropped. */
   readonly keyRevision: number;
 };

@@ -1,10 +1,10 @@
-// Counts durations into buckets: one addition an observation, read only when somebody looks.
+// A histogram of durations, for /metrics.
 
 export class Histogram {
   readonly counts: number[];
   sum = 0;
 
-  /** `bounds` are upper bounds in seconds, ascending; one more bucket takes what is above. */
+  /** `bounds` are the upper bounds of the buckets in seconds, ascending. One more bucket counts longer durations. */
   constructor(readonly bounds: readonly number[]) {
     this.counts = new Array<number>(bounds.length + 1).fill(0);
   }

@@ -1,3 +1,3 @@
-// A value that may come later. The embedded store answers at once, a remote one asynchronously; requests allow for both.
+// A value, or a promise of it. The embedded store returns values, the shared store returns promises.
 
 export type MaybePromise<T> = T | Promise<T>;

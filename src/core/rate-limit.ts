@@ -1,5 +1,5 @@
-// The limit and the spam block: one pure function from a key's state and the time to a verdict and the next state.
-// Stores keep the state; nobody else decides. Every number of the rule is here.
+// The rules of the request limit and the spam block: one pure function from a key's state and the time to a verdict and
+// the next state. Stores keep the state and do not decide. All numbers of the rules are here.
 
 export const LIMIT_PER_WINDOW = 120;
 export const WINDOW_MS = 60_000;
@@ -9,8 +9,8 @@ export const BLOCK_EXTENSION_MS = 60_000;
 export const BLOCK_AHEAD_MAX_MS = 60 * 60_000;
 
 /**
- * `resetAt` and `count` describe the window under way: the limit's own, or, while `blockedUntil` lies ahead, the
- * window that counts requests inside the block. `resetAt` 0 means that no window has begun.
+ * `resetAt` and `count` describe the current window: the window of the limit or, while the key is blocked, the window
+ * that counts requests during the block. `resetAt` 0 means that no window has begun.
  */
 export type LimitState = {
   readonly resetAt: number;
@@ -21,8 +21,8 @@ export type LimitState = {
 export const FRESH_LIMIT: LimitState = { resetAt: 0, count: 0, blockedUntil: 0 };
 
 /**
- * `uncounted`: the request is admitted and left no trace. `blockChanged` tells the store that the block began or grew
- * and must outlive the process. `now` is the time the verdict was made at, by the clock that keeps the state.
+ * `uncounted`: the request is admitted and does not change the state. `blockChanged`: the block began or was extended,
+ * and the store must make it durable. `now` is the time of the verdict, by the store's clock.
  */
 export type Verdict = {
   readonly outcome: "admitted" | "uncounted" | "limited" | "blocked";
@@ -31,9 +31,9 @@ export type Verdict = {
   readonly state: LimitState;
 };
 
-/** A command submission is not counted, unless the key is blocked: inside a block every request counts. */
+/** `isCounted` is false for command submissions. During a block every request counts. */
 export function judgeRequest(state: LimitState, now: number, isCounted: boolean): Verdict {
-  if (state.blockedUntil > now) return judgeInsideBlock(state, now);
+  if (state.blockedUntil > now) return judgeDuringBlock(state, now);
   if (!isCounted) return { outcome: "uncounted", now, blockChanged: false, state };
 
   const isFreshWindow = state.blockedUntil !== 0 || isWindowOver(state, now);
@@ -48,24 +48,25 @@ export function judgeRequest(state: LimitState, now: number, isCounted: boolean)
   return { outcome, now, blockChanged: false, state: { resetAt, count, blockedUntil: 0 } };
 }
 
-function judgeInsideBlock(state: LimitState, now: number): Verdict {
+function judgeDuringBlock(state: LimitState, now: number): Verdict {
   const isFreshWindow = isWindowOver(state, now);
   const count = isFreshWindow ? 1 : state.count + 1;
   const resetAt = isFreshWindow ? now + WINDOW_MS : state.resetAt;
-  // Equality, not "more than": each window adds its minute once.
+  // Equality, so that each window extends the block only once.
   const isExtended = count === LIMIT_PER_WINDOW + 1;
   const until = isExtended ? state.blockedUntil + BLOCK_EXTENSION_MS : state.blockedUntil;
-  // The ceiling also mends a block that a clock set back has pushed far ahead.
+  // The maximum also shortens a block that ends too far ahead because the clock was set back.
   const blockedUntil = Math.min(until, now + BLOCK_AHEAD_MAX_MS);
   const blockChanged = blockedUntil !== state.blockedUntil;
   return { outcome: "blocked", now, blockChanged, state: { resetAt, count, blockedUntil } };
 }
 
-/** A window further ahead than its length means that the clock was set back; it is over too. */
+/** Also true when the window ends further ahead than its length, because then the clock was set back. */
 export function isWindowOver(state: LimitState, now: number): boolean {
   return now >= state.resetAt || state.resetAt - now > WINDOW_MS;
 }
 
+/** Rounded up, and at least 1: for Retry-After. */
 export function secondsUntil(instant: number, now: number): number {
   return Math.max(1, Math.ceil((instant - now) / 1000));
 }

@@ -1,4 +1,4 @@
-// The refusals that name a field of a request, or that it asks for something that is not there.
+// Refusals of requests with an invalid field, or for something that does not exist.
 import { ERRORS, type Refusal, refuse } from "./errors.ts";
 
 export const NOT_FOUND: Refusal = refuse(ERRORS.notFound);

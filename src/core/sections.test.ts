@@ -1,4 +1,4 @@
-// Which sections a query string asks for: exactly `true`, every time it is named, decoded as any URL is.
+// Which sections a query requests: those with exactly `true` every time they are named, after URL decoding.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseSections, toSectionNames, toSectionSet } from "./sections.ts";
@@ -15,16 +15,16 @@ const NAMES = [
   "Vehicles",
 ];
 
-const ask = (query: string): string[] => toSectionNames(parseSections(query));
+const requestedBy = (query: string): string[] => toSectionNames(parseSections(query));
 
 describe("a section is included", () => {
-  test.each(NAMES)("%s when it is asked for with true", (name) => {
-    expect(ask(`${name}=true`)).toEqual([name]);
+  test.each(NAMES)("%s when it is requested with true", (name) => {
+    expect(requestedBy(`${name}=true`)).toEqual([name]);
   });
 
   test("all nine, in the order of the specification, whatever the order in the query", () => {
     const query = NAMES.toReversed().map((name) => `${name}=true`);
-    expect(ask(query.join("&"))).toEqual(NAMES);
+    expect(requestedBy(query.join("&"))).toEqual(NAMES);
   });
 
   test.each([
@@ -36,7 +36,7 @@ describe("a section is included", () => {
     ["beside another one that is spoiled", "Queue=true&Staff=1"],
     ["beside a broken escape", "%=%ZZ&Queue=true&%E0%A4%A=1"],
   ])("%s", (_, query) => {
-    expect(ask(query)).toEqual(["Queue"]);
+    expect(requestedBy(query)).toEqual(["Queue"]);
   });
 });
 
@@ -68,27 +68,27 @@ describe("a section is omitted", () => {
     ["for a name after a second question mark", "?Players=true"],
     ["for a double encoding", "%2550layers=true"],
   ])("%s, and that is no error", (_, query) => {
-    expect(ask(query)).toEqual([]);
+    expect(requestedBy(query)).toEqual([]);
   });
 
   test.each(["__proto__", "constructor", "toString", "hasOwnProperty", "0", "length"])(
-    "a parameter named %s asks for nothing",
+    "a parameter named %s is ignored",
     (name) => {
-      expect(ask(`${name}=true&Staff=true`)).toEqual(["Staff"]);
+      expect(requestedBy(`${name}=true&Staff=true`)).toEqual(["Staff"]);
       expect(toSectionSet([name])).toBe(0);
     },
   );
 });
 
-test("a query of 10,000 parameters is read whole and within a moment", () => {
+test("a query of 10,000 parameters is parsed completely and quickly", () => {
   const filler = Array.from({ length: 10_000 }, (_, i) => `p${i}=true`).join("&");
   const started = performance.now();
-  expect(ask(`Staff=true&${filler}&Queue=true`)).toEqual(["Staff", "Queue"]);
-  expect(ask(`Staff=true&${filler}&Staff=no`)).toEqual([]);
+  expect(requestedBy(`Staff=true&${filler}&Queue=true`)).toEqual(["Staff", "Queue"]);
+  expect(requestedBy(`Staff=true&${filler}&Staff=no`)).toEqual([]);
   expect(performance.now() - started).toBeLessThan(500);
 });
 
-test("names become a set and the set becomes the same names, in the order of the specification", () => {
+test("a set made from names gives the same names back, in the order of the specification", () => {
   fc.assert(
     fc.property(fc.shuffledSubarray(NAMES), (names) => {
       expect(toSectionNames(toSectionSet(names)) as string[]).toEqual(
@@ -98,8 +98,8 @@ test("names become a set and the set becomes the same names, in the order of the
   );
 });
 
-/** Reads the query as the URL standard says, by hand, and then the rule word for word. */
-function askNaively(query: string): string[] {
+/** A simple implementation: decodes the query as the URL standard says, then applies the rule. */
+function expectedFrom(query: string): string[] {
   const pairs = query.split("&").map((part) => {
     const [name = "", ...rest] = part.split("=");
     return { name: decode(name), value: decode(rest.join("=")) };
@@ -140,11 +140,11 @@ const piece = fc.oneof(
   { weight: 1, arbitrary: fc.string() },
 );
 
-test("for any query the sections are those of a naive reading of the rule", () => {
+test("for any query the sections are those of a simple implementation", () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
       const query = pieces.join("&");
-      expect(ask(query)).toEqual(askNaively(query));
+      expect(requestedBy(query)).toEqual(expectedFrom(query));
     }),
     { numRuns: 3_000, seed: 7 },
   );

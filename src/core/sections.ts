@@ -1,5 +1,5 @@
-// The nine optional sections of a ServerInfo, and which of them a query string asks for.
-// A set of sections is a bit mask: bit i stands for SECTIONS[i].
+// The nine optional sections of a ServerInfo, and the parsing of the query that requests them. A set of sections is a bit
+// mask: bit i stands for SECTIONS[i].
 
 export const SECTIONS = [
   "Players",
@@ -31,16 +31,16 @@ export function toSectionNames(set: SectionSet): Section[] {
   return SECTIONS.filter((_, bit) => set & (1 << bit));
 }
 
-/** The sections whose every given value is exactly `true`; everything else in the query is ignored. */
+/** The sections that are requested with `true`, and with no other value. Unknown parameters are ignored. */
 export function parseSections(query: string): SectionSet {
-  let wanted = NO_SECTIONS;
-  let spoiled = NO_SECTIONS;
-  // The question mark keeps URLSearchParams from taking off one that belongs to the first name.
+  let requested = NO_SECTIONS;
+  let invalid = NO_SECTIONS;
+  // URLSearchParams removes one leading question mark. With this one, it leaves a question mark of the first name.
   for (const [name, value] of new URLSearchParams(`?${query}`)) {
     const bit = BIT_OF.get(name);
     if (bit === undefined) continue;
-    if (value === "true") wanted |= bit;
-    else spoiled |= bit;
+    if (value === "true") requested |= bit;
+    else invalid |= bit;
   }
-  return wanted & ~spoiled;
+  return requested & ~invalid;
 }

@@ -1,4 +1,4 @@
-// Tokens: their shape, and a checksum that is worked out here bit by bit, from the definition of CRC32.
+// Tokens: their shape, and their checksum, which is computed here from the definition of CRC32.
 import { describe, expect, test } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
 import fc from "fast-check";
@@ -31,7 +31,7 @@ const base62 = (length: number) =>
     .map((digits) => digits.join(""));
 const mint = () => mintToken((size) => randomBytes(size));
 
-/** Bytes that come round again and again, so that every value is as likely as any other. */
+/** All byte values in turn, so that each is equally frequent. */
 function countingBytes(): (size: number) => Uint8Array {
   let next = 0;
   return (size) => Uint8Array.from({ length: size }, () => next++ % 256);
@@ -42,7 +42,7 @@ describe("the checksum", () => {
     expect(crc32("123456789")).toBe(0xcbf43926n);
   });
 
-  test("a minted token ends in the base62 CRC32 of the 34 characters before it", () => {
+  test("a new token ends in the base62 CRC32 of the 34 characters before it", () => {
     for (let i = 0; i < 500; i++) {
       const token = mint();
       expect(token.slice(34)).toBe(checksum(token.slice(0, 34)));
@@ -122,14 +122,14 @@ describe("the shape", () => {
     expect(isWellFormedToken(text + checksum(text))).toBe(false);
   });
 
-  test("any text is judged without throwing, and what is no token is refused", () => {
+  test("no text makes the check throw, and a text that is no token is refused", () => {
     fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => !isWellFormedToken(text)));
   });
 });
 
 describe("the random characters", () => {
   test("every character of the alphabet is equally likely", () => {
-    // 31 x 8 = 248 of the 256 byte values carry a character, so a whole round of bytes has each exactly 4 times.
+    // 248 of the 256 byte values are used, so the 256 values give each of the 62 characters exactly 4 times.
     const text = randomBase62(248 * 5, countingBytes());
     const counts = new Map<string, number>();
     for (const digit of text) counts.set(digit, (counts.get(digit) ?? 0) + 1);
@@ -137,18 +137,18 @@ describe("the random characters", () => {
     expect(new Set(counts.values())).toEqual(new Set([20]));
   });
 
-  test("the length is as asked, also when the source of bytes is unlucky at first", () => {
+  test("the text has the requested length, also when the first bytes are all skipped", () => {
     let calls = 0;
     const unlucky = (size: number) => new Uint8Array(size).fill(++calls < 4 ? 255 : 7);
     expect(randomBase62(20, unlucky)).toHaveLength(20);
   });
 
-  test("a thousand tokens are a thousand different ones", () => {
+  test("a thousand tokens are all different", () => {
     expect(new Set(Array.from({ length: 1_000 }, mint)).size).toBe(1_000);
   });
 });
 
-test("a token is kept as its SHA-256 and nothing else", () => {
+test("the stored hash of a token is its SHA-256", () => {
   const token = mint();
   const kept = Buffer.from(hashToken(token), "base64");
   expect(kept.equals(createHash("sha256").update(token).digest())).toBe(true);

@@ -1,12 +1,11 @@
-// API tokens: `gth_`, 30 random base62 characters, 6 of checksum. The checksum lets a mistyped or invented token be
-// refused without a lookup. Nothing here keeps a token.
+// API tokens: `gth_`, 30 random base62 characters, and a checksum of 6 characters. With the checksum, mistyped and invalid
+// tokens are refused without a lookup.
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const PREFIX = "gth_";
 const SECRET_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 const CHECKED_LENGTH = PREFIX.length + SECRET_LENGTH;
-/** Of every token. */
 export const TOKEN_LENGTH = CHECKED_LENGTH + CHECKSUM_LENGTH;
 const SHAPE = /^gth_[0-9A-Za-z]{36}$/;
 
@@ -25,7 +24,7 @@ export function hashToken(token: string): string {
   return Bun.SHA256.hash(token, "base64");
 }
 
-/** Bytes of 248 and above are skipped: they would make the first characters of the alphabet likelier. */
+/** Skips bytes from 248 on: they would make the first characters of the alphabet more likely. */
 export function randomBase62(length: number, randomBytes: RandomBytes): string {
   let text = "";
   while (text.length < length) {
@@ -37,11 +36,11 @@ export function randomBase62(length: number, randomBytes: RandomBytes): string {
 }
 
 function checksumOf(text: string): string {
-  let rest = Bun.hash.crc32(text);
+  let value = Bun.hash.crc32(text);
   let digits = "";
   for (let i = 0; i < CHECKSUM_LENGTH; i++) {
-    digits = ALPHABET.charAt(rest % 62) + digits;
-    rest = Math.floor(rest / 62);
+    digits = ALPHABET.charAt(value % 62) + digits;
+    value = Math.floor(value / 62);
   }
   return digits;
 }

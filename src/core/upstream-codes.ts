@@ -1,14 +1,14 @@
-// The codes of the game API that mean something to us, each named once.
+// The error codes of the game API that Gatehouse handles.
 
 export const NO_CODE = 0;
 export const GLOBAL_KEY_REFUSED = 2003;
 export const OFFLINE = 3002;
 export const RATE_LIMITED = 4001;
 
-/** Asking again with the same key is pointless, and rude. */
+/** The key is refused. Calling again with the same key would fail again, and may get us banned. */
 export const BAD_KEY_CODES: ReadonlySet<number> = new Set([2000, 2001, 2002, GLOBAL_KEY_REFUSED, 2004]);
 
-/** Talking to the game failed; nothing is said about the server itself. */
+/** The game API could not reach the game. These failures open the circuit breaker. */
 export const BREAKER_CODES: ReadonlySet<number> = new Set([NO_CODE, 1001, 1002]);
 
 export const KNOWN_CODES: ReadonlySet<number> = new Set([

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Config } from "../config.ts";
 import { createSealer } from "../store/sealer.ts";
 import { type DatabaseReport, inspectDatabase } from "../store/sqlite/inspect-database.ts";
-import { isInstanceRunning } from "../store/sqlite/read-database.ts";
+import { isInstanceRunning } from "../store/sqlite/read-only-database.ts";
 import { readServerKeys } from "../store/sqlite/read-server-keys.ts";
 import { createUpstream } from "../upstream/client.ts";
 import { callInstance, findInstanceUrl } from "./call-instance.ts";

@@ -3,7 +3,7 @@ import { ERRORS, refuse, StoreUnavailable } from "../core/errors.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
-import { createSampler } from "../core/sampler.ts";
+import { createThrottle } from "../core/throttle.ts";
 import { answerRefusal } from "./answers.ts";
 import { Call, type Connection, type Handler } from "./call.ts";
 import type { Cors } from "./cors.ts";
@@ -30,7 +30,7 @@ export type EdgeParts = {
 
 export class Edge {
   readonly #parts: EdgeParts;
-  readonly #sampleStoreFault = createSampler(STORE_FAULT_LOG_MS);
+  readonly #sampleStoreFault = createThrottle(STORE_FAULT_LOG_MS);
 
   constructor(parts: EdgeParts) {
     this.#parts = parts;

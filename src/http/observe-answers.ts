@@ -1,7 +1,7 @@
 // Observes every answer: counts it, counts the key's use, and logs what is worth a line.
 import { ERRORS } from "../core/errors.ts";
 import type { Log } from "../core/ports/log.ts";
-import { createSampler } from "../core/sampler.ts";
+import { createThrottle } from "../core/throttle.ts";
 import type { UsageMeter } from "../gateway/keys/usage-meter.ts";
 import type { Call } from "./call.ts";
 import type { AnswerObserver } from "./edge.ts";
@@ -25,7 +25,7 @@ export function createAnswerObserver(parts: {
   const { meter, usage, log, findAddress } = parts;
   // Apart from each other: a flood of invalid tokens must not hide that somebody guesses the master key.
   const wrongSecrets = new Map(
-    Array.from(WRONG_SECRETS, ([code, text]) => [code, { text, note: createSampler(WRONG_SECRET_LOG_MS) }]),
+    Array.from(WRONG_SECRETS, ([code, text]) => [code, { text, note: createThrottle(WRONG_SECRET_LOG_MS) }]),
   );
   return (call, { status }) => {
     const { code, target, startedAt, account } = call;

@@ -1,6 +1,6 @@
 // GET /v2/game/server, with and without the community segment: relay what the caller may read, and answer.
 import { isRefusal } from "../core/errors.ts";
-import { memoize } from "../core/memo.ts";
+import { memoize } from "../core/memoize.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
 import type { Relay } from "../gateway/readings/relay.ts";
@@ -62,7 +62,7 @@ function answerReading(
 ): Response {
   const { headers: asked } = call.request;
   const isKnown = isMatchingEtag(asked.get("if-none-match"), body.etag);
-  const isPacked = body.mayBePacked && !isKnown && wantsGzip(asked.get("accept-encoding") ?? "");
+  const isPacked = body.isCompressible && !isKnown && wantsGzip(asked.get("accept-encoding") ?? "");
   const packed = isPacked ? body.gzipped : null;
   const headers = headersOf(body);
   const response = isKnown

@@ -1,5 +1,5 @@
 // What a URL asks for: its route, the variable segments, the query. URLs that were seen before are cached.
-import { type Memo, memoize } from "../core/memo.ts";
+import { type Memoized, memoize } from "../core/memoize.ts";
 import { parseSections, type SectionSet } from "../core/sections.ts";
 import type { RequestTarget } from "./call.ts";
 import { createRouter, isLegacyPath, type Match, type Route } from "./router.ts";
@@ -33,7 +33,7 @@ export class Target implements RequestTarget {
   }
 }
 
-export function createTargetFinder(routes: readonly Route[]): Memo<Target> {
+export function createTargetFinder(routes: readonly Route[]): Memoized<Target> {
   const findRoute = createRouter(routes);
   return memoize(
     (url) => {

@@ -1,4 +1,4 @@
-// A list that remembers only the newest entries, newest first, as the game API hands its logs out.
+// A log that keeps only its newest entries, newest first, as the game API returns its logs.
 
 export class BoundedLog<T> {
   readonly #entries: T[] = [];

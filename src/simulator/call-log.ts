@@ -1,6 +1,6 @@
-// What was asked of the simulator, for tests and curious people: bounded, and never with a whole key.
+// The calls that the simulator has received, for tests and for debugging. Holds no complete server key.
 
-/** Older calls are forgotten beyond this many; the totals still count them. */
+/** How many calls are kept. The totals also count the calls that were dropped. */
 export const CALLS_MAX = 2000;
 const PATH_SHOWN_MAX = 200;
 
@@ -15,7 +15,7 @@ export type CallRecord = {
   server: string;
   sections: readonly string[];
   command?: string;
-  /** Null while there is no answer, and for good when a fault ate the call. */
+  /** Null until the call is answered; stays null when a fault leaves it without an answer. */
   status: number | null;
   code?: number;
   fault?: string;
@@ -23,12 +23,15 @@ export type CallRecord = {
 
 export type CallTotals = { reads: number; commands: number; refused: number; limited: number };
 
+/** `next` is the `since` that continues where this list ends. */
+export type CallList = { calls: CallRecord[]; next: number; totals: CallTotals };
+
 export class CallLog {
   #calls: CallRecord[] = [];
   #nextIndex = 0;
   #totals: CallTotals = emptyTotals();
 
-  /** Writes a call down as it arrives; `settle` adds how it ended. */
+  /** Adds a call when it arrives; `finish` adds its answer. */
   record(call: Omit<CallRecord, "index" | "status">): CallRecord {
     const path = call.path.slice(0, PATH_SHOWN_MAX);
     const entry: CallRecord = { index: this.#nextIndex++, ...call, path, status: null };
@@ -40,15 +43,15 @@ export class CallLog {
   }
 
   /** `refused` counts every answer of 400 and above, `limited` the 429s among them. */
-  settle(entry: CallRecord, status: number, code: number | undefined): void {
+  finish(entry: CallRecord, status: number, code: number | undefined): void {
     entry.status = status;
     if (code !== undefined) entry.code = code;
     if (status >= 400) this.#totals.refused++;
     if (status === 429) this.#totals.limited++;
   }
 
-  /** Oldest first; `next` is the `since` that continues where this answer ends. */
-  list(since = 0): { calls: CallRecord[]; next: number; totals: CallTotals } {
+  /** Oldest first. */
+  list(since = 0): CallList {
     const calls = this.#calls.filter(({ index }) => index >= since);
     return { calls, next: this.#nextIndex, totals: { ...this.#totals } };
   }

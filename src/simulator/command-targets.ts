@@ -1,33 +1,33 @@
-// Whom a command means: names by their beginning, ids, comma lists, and the words all, others and me.
-import { listResidents, type Person, type Resident, type Town } from "./town.ts";
+// Finds the players that a command names: by the beginning of the name, by id, in comma lists, or all, others and me.
+import { listPlayers, type Player, type Profile, type Town } from "./town.ts";
 
 /** `actor` is null for commands that come from outside the game. */
-export function findTargets(town: Town, actor: Resident | null, words: string): Resident[] {
-  const residents = listResidents(town);
-  const found = new Set<Resident>();
+export function findTargets(town: Town, actor: Player | null, words: string): Player[] {
+  const players = listPlayers(town);
+  const found = new Set<Player>();
   for (const word of splitList(words)) {
-    for (const resident of residents) {
-      if (isMeant(resident, actor, word)) found.add(resident);
+    for (const player of players) {
+      if (matches(player, actor, word)) found.add(player);
     }
   }
   return [...found];
 }
 
-function isMeant(resident: Resident, actor: Resident | null, word: string): boolean {
+function matches(player: Player, actor: Player | null, word: string): boolean {
   if (word === "all") return true;
-  if (word === "others") return resident !== actor;
-  if (word === "me") return resident === actor;
-  return isNamed(resident.person, word);
+  if (word === "others") return player !== actor;
+  if (word === "me") return player === actor;
+  return matchesName(player.profile, word);
 }
 
-/** Ranks and bans are also given to people who are not in town: to them only by whole name or id. */
-export function findPeople(people: Iterable<Person>, words: string): Person[] {
+/** Ranks and bans also apply to users who are offline, by whole name or id only. */
+export function findProfiles(profiles: Iterable<Profile>, words: string): Profile[] {
   const wanted = new Set(splitList(words));
-  return [...people].filter(({ id, name }) => wanted.has(String(id)) || wanted.has(name.toLowerCase()));
+  return [...profiles].filter(({ id, name }) => wanted.has(String(id)) || wanted.has(name.toLowerCase()));
 }
 
-function isNamed(person: Person, word: string): boolean {
-  return String(person.id) === word || person.name.toLowerCase().startsWith(word);
+function matchesName(profile: Profile, word: string): boolean {
+  return String(profile.id) === word || profile.name.toLowerCase().startsWith(word);
 }
 
 function splitList(words: string): string[] {

@@ -1,22 +1,22 @@
-// Commands act on the town where they can, are logged, and are refused with the codes of the game API.
+// Commands change the town, are logged, and are refused with the codes of the game API.
 import { beforeEach, describe, expect, test } from "bun:test";
+import { createTown } from "./advance-town.ts";
 import { COMMAND_LENGTH_MAX, PROHIBITED_WORD, runRemoteCommand } from "./commands.ts";
-import { listResidents, type Resident, type Town } from "./town.ts";
-import { foundTown } from "./town-clock.ts";
+import { listPlayers, type Player, type Town } from "./town.ts";
 
 let town: Town;
-let someone: Resident;
-let other: Resident;
+let someone: Player;
+let other: Player;
 
 beforeEach(() => {
-  town = foundTown(
+  town = createTown(
     { seed: 1, serverId: "demo", playersWanted: 20, maxPlayers: 20, speed: 1 },
     1_800_000_000_000,
   );
-  const free = listResidents(town).filter(
-    ({ team, person }) => team === "Civilian" && person.rank === "none",
+  const free = listPlayers(town).filter(
+    ({ team, profile }) => team === "Civilian" && profile.rank === "none",
   );
-  [someone, other] = free as [Resident, Resident];
+  [someone, other] = free as [Player, Player];
   town.queue = [];
 });
 
@@ -24,62 +24,62 @@ const run = (text: string) => runRemoteCommand(town, text);
 const newestKill = () => town.kills.newest()[0];
 
 describe("effects", () => {
-  test(":kick takes a player out of the town and writes the join log", () => {
-    expect(run(`:kick ${someone.person.name} reason`)).toBeUndefined();
-    expect(town.residents.has(someone.person.id)).toBe(false);
+  test(":kick removes a player and adds to the join log", () => {
+    expect(run(`:kick ${someone.profile.name} reason`)).toBeUndefined();
+    expect(town.players.has(someone.profile.id)).toBe(false);
     expect(town.joins.newest()[0]).toMatchObject({
       join: false,
-      player: `${someone.person.name}:${someone.person.id}`,
+      player: `${someone.profile.name}:${someone.profile.id}`,
     });
   });
 
-  test(":kick lets the next in the queue in at once", () => {
-    const waiting = town.people.find(({ id }) => !town.residents.has(id));
-    if (!waiting) throw new Error("nobody is at home");
+  test(":kick lets the next in the queue join at once", () => {
+    const waiting = town.profiles.find(({ id }) => !town.players.has(id));
+    if (!waiting) throw new Error("nobody is offline");
     town.queue = [waiting];
-    run(`:kick ${someone.person.name}`);
-    expect(town.residents.has(waiting.id)).toBe(true);
+    run(`:kick ${someone.profile.name}`);
+    expect(town.players.has(waiting.id)).toBe(true);
     expect(town.queue).toEqual([]);
   });
 
-  test(":ban keeps a player away until :unban", () => {
-    run(`:ban ${someone.person.name}`);
-    expect(town.residents.has(someone.person.id)).toBe(false);
-    expect(town.people).not.toContain(someone.person);
-    run(`:unban ${someone.person.id}`);
-    expect(town.people.some(({ id }) => id === someone.person.id)).toBe(true);
+  test(":ban keeps a player out until :unban", () => {
+    run(`:ban ${someone.profile.name}`);
+    expect(town.players.has(someone.profile.id)).toBe(false);
+    expect(town.profiles).not.toContain(someone.profile);
+    run(`:unban ${someone.profile.id}`);
+    expect(town.profiles.some(({ id }) => id === someone.profile.id)).toBe(true);
   });
 
-  test(":kill writes the kill log and clears stars", () => {
-    run(`:wanted ${someone.person.name}`);
-    run(`:kill ${someone.person.name}`);
+  test(":kill adds to the kill log and clears the stars", () => {
+    run(`:wanted ${someone.profile.name}`);
+    run(`:kill ${someone.profile.name}`);
     expect(newestKill()).toMatchObject({
-      killed: `${someone.person.name}:${someone.person.id}`,
+      killed: `${someone.profile.name}:${someone.profile.id}`,
       killer: null,
     });
     expect(someone.stars).toBe(0);
   });
 
-  test(":wanted gives stars, five at most, and :unwanted takes them", () => {
-    run(`:wanted ${someone.person.name} 9`);
+  test(":wanted sets stars, five at most, and :unwanted clears them", () => {
+    run(`:wanted ${someone.profile.name} 9`);
     expect(someone.stars).toBe(5);
-    run(`:unwanted ${someone.person.name}`);
+    run(`:unwanted ${someone.profile.name}`);
     expect(someone.stars).toBe(0);
   });
 
-  test(":jail puts a player on the Jail team without vehicle, :unjail frees", () => {
-    run(`:jail ${someone.person.name}`);
+  test(":jail puts a player on the Jail team without a vehicle, :unjail releases the player", () => {
+    run(`:jail ${someone.profile.name}`);
     expect(someone).toMatchObject({ team: "Jail", vehicle: null, callsign: null });
-    run(`:unjail ${someone.person.name}`);
+    run(`:unjail ${someone.profile.name}`);
     expect(someone.team).toBe("Civilian");
   });
 
-  test(":tp moves one player to another, :respawn and :load move elsewhere", () => {
-    run(`:tp ${someone.person.name} ${other.person.name}`);
+  test(":tp moves one player to another, :respawn and :load move to the hospital", () => {
+    run(`:tp ${someone.profile.name} ${other.profile.name}`);
     expect(someone.place).toEqual(other.place);
-    run(`:respawn ${someone.person.name}`);
+    run(`:respawn ${someone.profile.name}`);
     const hospital = someone.place;
-    run(`:load ${other.person.name}`);
+    run(`:load ${other.profile.name}`);
     expect(other.place).toEqual(hospital);
   });
 
@@ -87,20 +87,20 @@ describe("effects", () => {
     ["admin", "administrator"],
     ["mod", "moderator"],
     ["helper", "helper"],
-  ])(":%s gives the rank and its opposite takes it", (word, rank) => {
-    run(`:${word} ${someone.person.name}`);
-    expect(someone.person.rank).toBe(rank as never);
-    run(`:un${word} ${someone.person.name}`);
-    expect(someone.person.rank).toBe("none");
+  ])(":%s sets the rank %s, and the opposite command removes it", (word, rank) => {
+    run(`:${word} ${someone.profile.name}`);
+    expect(someone.profile.rank).toBe(rank as never);
+    run(`:un${word} ${someone.profile.name}`);
+    expect(someone.profile.rank).toBe("none");
   });
 
-  test("the owner's rank is not taken by :mod", () => {
-    const owner = town.people.find(({ rank }) => rank === "owner");
+  test(":mod does not change the owner's rank", () => {
+    const owner = town.profiles.find(({ rank }) => rank === "owner");
     run(`:mod ${owner?.id}`);
     expect(owner?.rank).toBe("owner");
   });
 
-  test(":startfire places a fire call and :stopfire ends it", () => {
+  test(":startfire adds a fire call and :stopfire removes it", () => {
     run(":startfire house");
     expect(town.emergencies.some(({ isFire, team }) => isFire && team === "Fire")).toBe(true);
     run(":stopfire");
@@ -110,19 +110,19 @@ describe("effects", () => {
 
 describe("targets", () => {
   test("names match by their beginning, whatever the case, and in comma lists", () => {
-    run(`:wanted ${someone.person.name.slice(0, -1).toUpperCase()},${other.person.id}`);
+    run(`:wanted ${someone.profile.name.slice(0, -1).toUpperCase()},${other.profile.id}`);
     expect([someone.stars, other.stars]).toEqual([3, 3]);
   });
 
   test.each(["all", "others"])("%s means everyone to the API", (word) => {
     run(`:wanted ${word}`);
-    expect(listResidents(town).every(({ stars }) => stars === 3)).toBe(true);
+    expect(listPlayers(town).every(({ stars }) => stars === 3)).toBe(true);
   });
 
-  test("nobody of that name is no error and changes nothing", () => {
-    const before = town.residents.size;
+  test("an unknown name is no error and changes nothing", () => {
+    const before = town.players.size;
     expect(run(":kick Nobody_Of_That_Name")).toBeUndefined();
-    expect(town.residents.size).toBe(before);
+    expect(town.players.size).toBe(before);
   });
 });
 
@@ -139,26 +139,26 @@ describe("log and refusals", () => {
     ":prty 60",
     ":priority 60",
     ":peacetimer 60",
-  ])("%s is accepted and logged as coming from outside", (text) => {
+  ])("%s is accepted and logged as coming from the API", (text) => {
     expect(run(text)).toBeUndefined();
     expect(town.commands.newest()[0]).toMatchObject({ player: null, text });
   });
 
   test.each(["hello", "", ":", ": h", ":nosuchcommand all", `:h ${"x".repeat(COMMAND_LENGTH_MAX)}`])(
-    "%p is no valid command",
+    "%p is not a valid command",
     (text) => {
       expect(run(text)).toBe(3001);
     },
   );
 
-  test("restricted commands and prohibited text have codes of their own and leave no trace", () => {
+  test("restricted commands and prohibited text have their own codes and are not logged", () => {
     const before = town.commands.newest()[0];
     expect(run(":shutdown")).toBe(4002);
     expect(run(`:h this is a ${PROHIBITED_WORD}`)).toBe(4003);
     expect(town.commands.newest()[0]).toBe(before);
   });
 
-  test("an empty town is offline to commands", () => {
+  test("an empty town is offline for commands", () => {
     expect(run(":kick all")).toBeUndefined();
     expect(run(":h anyone?")).toBe(3002);
   });

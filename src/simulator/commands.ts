@@ -1,76 +1,78 @@
-// The commands of the game: which words exist, what those with a visible effect do to the town, and the log.
-import { findPeople, findTargets } from "./command-targets.ts";
+// The commands of the game: which exist, what they change in the town, and the command log.
+import { findProfiles, findTargets } from "./command-targets.ts";
 import { startFire, stopFires } from "./emergencies.ts";
-import { ban, leave, pardon } from "./population.ts";
-import { accuse, die, imprison, release, respawn } from "./street-life.ts";
-import { type Person, RANKS, type Rank, type Resident, refOf, type Town, timestampOf } from "./town.ts";
+import { jail, killPlayer, release, respawn, setStars } from "./player-behaviour.ts";
+import { ban, leave, unban } from "./population.ts";
+import { type Player, type Profile, RANKS, type Rank, refOf, type Town, timestampOf } from "./town.ts";
 
 export const COMMAND_LENGTH_MAX = 1000;
-const STARS_OF_THE_WANTED = 3;
+const WANTED_STARS = 3;
 
-/** Any text with this word in it counts as prohibited, so that a caller can see what then happens. */
+/** A command with this word is refused as prohibited text, so that clients can test that case. */
 export const PROHIBITED_WORD = "prohibitedword";
 
 export type CommandRefusal = 3001 | 3002 | 4002 | 4003;
-type Order = { town: Town; actor: Resident | null; targets: string; rest: string };
-type Effect = (order: Order) => void;
+type ParsedCommand = { town: Town; actor: Player | null; targets: string; rest: string };
+type Effect = (command: ParsedCommand) => void;
 
 const forEachTarget =
-  (act: (town: Town, target: Resident, order: Order) => void): Effect =>
-  (order) => {
-    for (const target of findTargets(order.town, order.actor, order.targets)) act(order.town, target, order);
+  (act: (town: Town, target: Player, command: ParsedCommand) => void): Effect =>
+  (command) => {
+    const { town, actor, targets } = command;
+    for (const target of findTargets(town, actor, targets)) act(town, target, command);
   };
 
 const changeRank =
   (change: (rank: Rank) => Rank): Effect =>
   ({ town, actor, targets }) => {
-    const inTown = findTargets(town, actor, targets).map(({ person }) => person);
-    for (const person of new Set<Person>([...inTown, ...findPeople(town.people, targets)])) {
-      person.rank = change(person.rank);
+    const online = findTargets(town, actor, targets).map(({ profile }) => profile);
+    for (const profile of new Set<Profile>([...online, ...findProfiles(town.profiles, targets)])) {
+      profile.rank = change(profile.rank);
     }
   };
 
-/** Owners keep their rank whatever staff commands say. */
+/** Owners and co-owners keep their rank. */
 const grant = (rank: Rank): Effect =>
   changeRank((old) => (RANKS.indexOf(old) >= RANKS.indexOf("co-owner") ? old : rank));
 const revoke = (rank: Rank): Effect => changeRank((old) => (old === rank ? "none" : old));
 
-const banAnyone: Effect = ({ town, actor, targets }) => {
-  const inTown = findTargets(town, actor, targets).map(({ person }) => person);
-  for (const person of new Set<Person>([...inTown, ...findPeople(town.people, targets)])) ban(town, person);
+const banTargets: Effect = ({ town, actor, targets }) => {
+  const online = findTargets(town, actor, targets).map(({ profile }) => profile);
+  for (const profile of new Set<Profile>([...online, ...findProfiles(town.profiles, targets)]))
+    ban(town, profile);
 };
 
-const pardonAnyone: Effect = ({ town, targets }) => {
-  for (const person of findPeople([...town.banned.values()], targets)) pardon(town, person);
+const unbanTargets: Effect = ({ town, targets }) => {
+  for (const profile of findProfiles([...town.banned.values()], targets)) unban(town, profile);
 };
 
-const moveTo: Effect = ({ town, actor, targets, rest }) => {
+const teleport: Effect = ({ town, actor, targets, rest }) => {
   const [goal] = findTargets(town, actor, rest.split(" ", 1)[0] ?? "");
   if (!goal) return;
-  for (const traveller of findTargets(town, actor, targets)) traveller.place = goal.place;
+  for (const target of findTargets(town, actor, targets)) target.place = goal.place;
 };
 
-const bringHere = forEachTarget((_, target, { actor }) => {
+const bring = forEachTarget((_, target, { actor }) => {
   if (actor) target.place = actor.place;
 });
 
-const onlyLogged: Effect = () => {};
+const noEffect: Effect = () => {};
 
 const EFFECTS: ReadonlyMap<string, Effect> = new Map<string, Effect>([
   ["kick", forEachTarget(leave)],
-  ["ban", banAnyone],
-  ["unban", pardonAnyone],
-  ["kill", forEachTarget((town, target) => die(town, target, null))],
+  ["ban", banTargets],
+  ["unban", unbanTargets],
+  ["kill", forEachTarget((town, target) => killPlayer(town, target, null))],
   [
     "wanted",
-    forEachTarget((_, target, { rest }) => accuse(target, Number.parseInt(rest, 10) || STARS_OF_THE_WANTED)),
+    forEachTarget((_, target, { rest }) => setStars(target, Number.parseInt(rest, 10) || WANTED_STARS)),
   ],
-  ["unwanted", forEachTarget((_, target) => accuse(target, 0))],
-  ["jail", forEachTarget(imprison)],
+  ["unwanted", forEachTarget((_, target) => setStars(target, 0))],
+  ["jail", forEachTarget(jail)],
   ["unjail", forEachTarget(release)],
-  ["tp", moveTo],
-  ["teleport", moveTo],
-  ["bring", bringHere],
+  ["tp", teleport],
+  ["teleport", teleport],
+  ["bring", bring],
   ["respawn", forEachTarget((_, target) => respawn(target))],
   ["load", forEachTarget((_, target) => respawn(target))],
   ["admin", grant("administrator")],
@@ -87,7 +89,7 @@ const EFFECTS: ReadonlyMap<string, Effect> = new Map<string, Effect>([
   ...words("kills killlogs kl leaderboards"),
 ]);
 
-/** They exist in the game and need somebody who is in it. */
+/** Commands that exist in the game but are refused through the API. */
 const RESTRICTED: ReadonlySet<string> = new Set([
   "shutdown",
   "to",
@@ -99,42 +101,42 @@ const RESTRICTED: ReadonlySet<string> = new Set([
 ]);
 
 function words(list: string): [string, Effect][] {
-  return list.split(" ").map((word) => [word, onlyLogged]);
+  return list.split(" ").map((word) => [word, noEffect]);
 }
 
-/** Runs a command that came through the API; undefined means it was done. */
+/** Runs a command that came through the API. Returns the error code, or undefined on success. */
 export function runRemoteCommand(town: Town, text: string): CommandRefusal | undefined {
-  const order = parseOrder(town, null, text);
-  if (!order || text.length > COMMAND_LENGTH_MAX) return 3001;
-  if (RESTRICTED.has(order.word)) return 4002;
-  const effect = EFFECTS.get(order.word);
+  const command = parseCommand(town, null, text);
+  if (!command || text.length > COMMAND_LENGTH_MAX) return 3001;
+  if (RESTRICTED.has(command.word)) return 4002;
+  const effect = EFFECTS.get(command.word);
   if (!effect) return 3001;
   if (text.toLowerCase().includes(PROHIBITED_WORD)) return 4003;
-  if (town.residents.size === 0) return 3002;
+  if (town.players.size === 0) return 3002;
   logCommand(town, null, text);
-  effect(order);
+  effect(command);
   return undefined;
 }
 
-/** Runs what a member of staff typed in the game; staff in the game do not make typing mistakes. */
-export function runCommandInGame(town: Town, actor: Resident, text: string): void {
-  const order = parseOrder(town, actor, text);
-  if (!order) return;
+/** Runs a command that a member of staff typed in the game. */
+export function runCommandInGame(town: Town, actor: Player, text: string): void {
+  const command = parseCommand(town, actor, text);
+  if (!command) return;
   logCommand(town, actor, text);
-  EFFECTS.get(order.word)?.(order);
+  EFFECTS.get(command.word)?.(command);
 }
 
-function parseOrder(
+function parseCommand(
   town: Town,
-  actor: Resident | null,
+  actor: Player | null,
   text: string,
-): (Order & { word: string }) | undefined {
+): (ParsedCommand & { word: string }) | undefined {
   const match = /^:(\S+)(?:\s+(\S+))?\s*(.*)$/s.exec(text.trim());
   if (!match) return undefined;
   const [, word = "", targets = "", rest = ""] = match;
   return { town, actor, word: word.toLowerCase(), targets, rest };
 }
 
-function logCommand(town: Town, actor: Resident | null, text: string): void {
-  town.commands.add({ at: timestampOf(town), player: actor ? refOf(actor.person) : null, text });
+function logCommand(town: Town, actor: Player | null, text: string): void {
+  town.commands.add({ at: timestampOf(town), player: actor ? refOf(actor.profile) : null, text });
 }

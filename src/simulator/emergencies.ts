@@ -1,7 +1,7 @@
-// Emergency calls: placed by residents, accepted by responders of one team, and over after some minutes.
+// Emergency calls: created by players, answered by players of one team, and closed after some minutes.
 import { choosePlace, type Place } from "./street-map.ts";
 import { SERVICE_TEAMS, type ServiceTeam } from "./teams.ts";
-import { bustleOf, type EmergencyCall, listResidents, type Town, timestampOf } from "./town.ts";
+import { activityOf, type EmergencyCall, listPlayers, type Town, timestampOf } from "./town.ts";
 
 const OPEN_CALLS_MAX = 12;
 const FIRST_CALL_NUMBER = 100;
@@ -10,7 +10,7 @@ const CALL_SECONDS = [120, 420] as const;
 const CALL_CHANCE = 1 / 45;
 const ANSWER_CHANCE = 1 / 40;
 
-const TROUBLES: Record<ServiceTeam, readonly string[]> = {
+const DESCRIPTIONS: Record<ServiceTeam, readonly string[]> = {
   Sheriff: ["Speeding truck on the county road", "Trespassers at the farm", "Someone is stealing my tractor"],
   Police: [
     "Robbery at the jewelry store",
@@ -22,26 +22,26 @@ const TROUBLES: Record<ServiceTeam, readonly string[]> = {
   DOT: ["Broken down vehicle", "Traffic light knocked over", "Tree across the road", "Need a tow"],
 };
 
-export function handleEmergencies(town: Town): void {
+export function tickEmergencies(town: Town): void {
   const { random } = town;
   town.emergencies = town.emergencies.filter(({ endsAt }) => endsAt > town.second);
-  if (random.isLucky(CALL_CHANCE * bustleOf(town))) {
-    const caller = random.find(listResidents(town).filter(({ team }) => team !== "Jail"));
+  if (random.chance(CALL_CHANCE * activityOf(town))) {
+    const caller = random.find(listPlayers(town).filter(({ team }) => team !== "Jail"));
     const team = random.pick(SERVICE_TEAMS);
-    if (caller) placeCall(town, { team, callerId: caller.person.id, place: caller.place, isFire: false });
+    if (caller) addCall(town, { team, callerId: caller.profile.id, place: caller.place, isFire: false });
   }
   for (const call of town.emergencies) {
-    if (call.responderIds.length < RESPONDERS_MAX && random.isLucky(ANSWER_CHANCE)) sendResponder(town, call);
+    if (call.responderIds.length < RESPONDERS_MAX && random.chance(ANSWER_CHANCE)) addResponder(town, call);
   }
 }
 
-/** Fires that nobody called for: a command lights them. */
+/** Adds a fire for the `:startfire` command. */
 export function startFire(town: Town): void {
-  const caller = town.random.find(listResidents(town));
+  const caller = town.random.find(listPlayers(town));
   if (!caller) return;
-  placeCall(town, {
+  addCall(town, {
     team: "Fire",
-    callerId: caller.person.id,
+    callerId: caller.profile.id,
     place: choosePlace(town.random),
     isFire: true,
   });
@@ -51,29 +51,29 @@ export function stopFires(town: Town): void {
   town.emergencies = town.emergencies.filter(({ isFire }) => !isFire);
 }
 
-type Cause = { team: ServiceTeam; callerId: number; place: Place; isFire: boolean };
+type CallDraft = { team: ServiceTeam; callerId: number; place: Place; isFire: boolean };
 
-function placeCall(town: Town, cause: Cause): void {
+function addCall(town: Town, draft: CallDraft): void {
   if (town.emergencies.length >= OPEN_CALLS_MAX) town.emergencies.shift();
-  const inTeam = (town.emergencyCountOfTeam.get(cause.team) ?? 0) + 1;
-  town.emergencyCountOfTeam.set(cause.team, inTeam);
+  const inTeam = (town.emergencyCountOfTeam.get(draft.team) ?? 0) + 1;
+  town.emergencyCountOfTeam.set(draft.team, inTeam);
   town.emergencyCount++;
   town.emergencies.push({
-    ...cause,
+    ...draft,
     at: timestampOf(town),
     number: FIRST_CALL_NUMBER + town.emergencyCount,
     numberInTeam: FIRST_CALL_NUMBER + inTeam,
     responderIds: [],
-    description: cause.isFire ? "Fire reported" : town.random.pick(TROUBLES[cause.team]),
+    description: draft.isFire ? "Fire reported" : town.random.pick(DESCRIPTIONS[draft.team]),
     endsAt: town.second + town.random.integer(...CALL_SECONDS),
   });
 }
 
-function sendResponder(town: Town, call: EmergencyCall): void {
-  const ready = listResidents(town).filter(
-    ({ team, person }) =>
-      team === call.team && person.id !== call.callerId && !call.responderIds.includes(person.id),
+function addResponder(town: Town, call: EmergencyCall): void {
+  const available = listPlayers(town).filter(
+    ({ team, profile }) =>
+      team === call.team && profile.id !== call.callerId && !call.responderIds.includes(profile.id),
   );
-  const responder = town.random.find(ready);
-  if (responder) call.responderIds.push(responder.person.id);
+  const responder = town.random.find(available);
+  if (responder) call.responderIds.push(responder.profile.id);
 }

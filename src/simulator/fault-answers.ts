@@ -1,16 +1,17 @@
-// The faults that are wrong answers rather than wrong deliveries.
-import type { Fault } from "./armed-faults.ts";
-import { type Answer, answerJson, answerRefusal, type ErrorForm } from "./refusals.ts";
+// The faults that replace the content of the answer.
+
+import { type Answer, answerError, answerJson, type ErrorForm } from "./error-answers.ts";
+import type { Fault } from "./fault-list.ts";
 
 const PROXY_PAGE =
   "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>" +
   "<body><center><h1>502 Bad Gateway</h1></center><hr><center>edge</center></body></html>\n";
 
-/** The answer that a fault puts in place of the honest one, if it is such a fault. */
+/** The answer that replaces the normal one; undefined for faults that do not replace it. */
 export function findFaultAnswer(fault: Fault, nowMs: number): Answer | undefined {
   switch (fault.kind) {
     case "code":
-      return answerRefusal(fault.findNumber("code") ?? 0, {
+      return answerError(fault.findNumber("code") ?? 0, {
         status: fault.findNumber("status"),
         message: fault.findText("message"),
         form: fault.findText("form") as ErrorForm | undefined,
@@ -28,13 +29,13 @@ export function findFaultAnswer(fault: Fault, nowMs: number): Answer | undefined
       return { status: fault.findNumber("status") ?? 302, headers, body: "Moved\n" };
     }
     case "rate-limit":
-      return answerPretendedLimit(fault, nowMs);
+      return answerFakeRateLimit(fault, nowMs);
     default:
       return undefined;
   }
 }
 
-function answerPretendedLimit(fault: Fault, nowMs: number): Answer {
+function answerFakeRateLimit(fault: Fault, nowMs: number): Answer {
   const retryAfter = fault.findNumber("retry_after") ?? 0;
   const headers: Record<string, string> = {};
   if (fault.isSet("headers")) {

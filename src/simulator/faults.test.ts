@@ -1,4 +1,4 @@
-// Every fault of the menu, met over a real socket by a caller who sees the very bytes.
+// Every kind of fault, seen over a real socket by a client that reads the raw bytes.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { type Simulator, startSimulator } from "./simulator.ts";
@@ -16,29 +16,29 @@ afterAll(() => simulator.stop());
 const READ =
   "GET /v2/server?Players=true HTTP/1.1\r\nHost: game\r\nserver-key: abc-town\r\nConnection: close\r\n\r\n";
 
-type Meeting = {
+type Exchange = {
   head: string;
   body: string;
   chunks: number;
   end: "end" | "ECONNRESET" | "ECONNREFUSED" | "silence";
 };
 
-/** Speaks to the simulator as plainly as possible and tells how the connection ended. */
-function meet(request = READ, patienceMs = 2000): Promise<Meeting> {
+/** Sends a raw request and returns the raw response, and how the connection ended. */
+function exchange(request = READ, timeoutMs = 2000): Promise<Exchange> {
   return new Promise((resolve) => {
     const parts: Buffer[] = [];
-    const finish = (end: Meeting["end"]) => {
+    const finish = (end: Exchange["end"]) => {
       clearTimeout(timer);
       socket.destroy();
       const text = Buffer.concat(parts).toString();
       const split = text.indexOf("\r\n\r\n");
       resolve({ head: text.slice(0, split), body: text.slice(split + 4), chunks: parts.length, end });
     };
-    const timer = setTimeout(() => finish("silence"), patienceMs);
+    const timer = setTimeout(() => finish("silence"), timeoutMs);
     const socket = connect(simulator.port, "127.0.0.1", () => socket.write(request));
     socket.on("data", (part) => parts.push(Buffer.from(part)));
     socket.on("end", () => finish("end"));
-    socket.on("error", (error: NodeJS.ErrnoException) => finish(error.code as Meeting["end"]));
+    socket.on("error", (error: NodeJS.ErrnoException) => finish(error.code as Exchange["end"]));
   });
 }
 
@@ -60,7 +60,7 @@ const arm = (fault: unknown) =>
     headers: { Connection: "close" },
   });
 
-/** JSON as it came; what is in it is for the test to say. */
+/** The body as untyped JSON. */
 async function jsonOf(response: Response) {
   return JSON.parse(await response.text());
 }
@@ -68,13 +68,13 @@ async function jsonOf(response: Response) {
 describe("faults of the connection", () => {
   test("reset ends the connection with RST and sends nothing", async () => {
     await arm({ kind: "reset", times: 1 });
-    expect(await meet()).toMatchObject({ end: "ECONNRESET", chunks: 0 });
-    expect((await meet()).head).toStartWith("HTTP/1.1 200");
+    expect(await exchange()).toMatchObject({ end: "ECONNRESET", chunks: 0 });
+    expect((await exchange()).head).toStartWith("HTTP/1.1 200");
   });
 
-  test("truncated promises more than it sends and hangs up", async () => {
+  test("truncated announces more bytes than it sends and closes the connection", async () => {
     await arm({ kind: "truncated" });
-    const { head, body, end } = await meet();
+    const { head, body, end } = await exchange();
     const promised = Number(/content-length: (\d+)/i.exec(head)?.[1]);
     expect(end).toBe("end");
     expect(body.length).toBeGreaterThan(0);
@@ -82,24 +82,24 @@ describe("faults of the connection", () => {
     await expect(read().then((response) => response.text())).rejects.toThrow();
   });
 
-  test("drip sends the right answer one byte at a time", async () => {
+  test("drip sends the normal answer one byte at a time", async () => {
     await arm({ kind: "drip", ms: 1 });
     const request = READ.replace("?Players=true", "");
-    const { body, chunks, end } = await meet(request, 4000);
+    const { body, chunks, end } = await exchange(request, 4000);
     expect(end).toBe("end");
     expect(chunks).toBeGreaterThan(20);
     expect(JSON.parse(body).CurrentPlayers).toBe(4);
   });
 
-  test("hang takes the call and says nothing, and the call is known all the same", async () => {
+  test("hang never answers the call, and the call is logged all the same", async () => {
     await arm({ kind: "hang" });
-    expect(await meet(READ, 150)).toMatchObject({ end: "silence", chunks: 0 });
+    expect(await exchange(READ, 150)).toMatchObject({ end: "silence", chunks: 0 });
     expect(simulator.calls().calls).toMatchObject([
       { kind: "read", server: "town", fault: "hang", status: null },
     ]);
   });
 
-  test("slow answers rightly after its delay", async () => {
+  test("slow sends the normal answer after its delay", async () => {
     await arm({ kind: "slow", ms: 120 });
     const begun = performance.now();
     const response = await read();
@@ -107,23 +107,23 @@ describe("faults of the connection", () => {
     expect(performance.now() - begun).toBeGreaterThanOrEqual(115);
   });
 
-  test("refused turns connections away, then the same port listens again by itself", async () => {
+  test("refused refuses connections, then the simulator listens on the same port again", async () => {
     expect((await arm({ kind: "refused", seconds: 0.4 })).status).toBe(201);
     await Bun.sleep(80);
-    expect((await meet()).end).toBe("ECONNREFUSED");
-    expect((await meet()).end).toBe("ECONNREFUSED");
+    expect((await exchange()).end).toBe("ECONNREFUSED");
+    expect((await exchange()).end).toBe("ECONNREFUSED");
     await Bun.sleep(500);
-    expect((await meet()).head).toStartWith("HTTP/1.1 200");
+    expect((await exchange()).head).toStartWith("HTTP/1.1 200");
   });
 
-  test("refused that is cleared before it begins never does", async () => {
+  test("refused that is cleared before it begins never begins", async () => {
     expect((await arm({ kind: "refused", seconds: 60 })).status).toBe(201);
     expect((await fetch(`${simulator.url}/_faults`, { method: "DELETE" })).status).toBe(200);
     const until = performance.now() + 100;
     while (performance.now() < until) expect((await fetch(`${simulator.url}/_faults`)).status).toBe(200);
   });
 
-  test("refused closes open connections too, and can be ended early from within", async () => {
+  test("refused closes open connections too, and clearFaults ends it early", async () => {
     await (await read()).text();
     simulator.arm({ kind: "refused", seconds: 60 });
     await Bun.sleep(80);
@@ -132,7 +132,7 @@ describe("faults of the connection", () => {
     expect((await read()).status).toBe(200);
   });
 
-  test("a command whose answer is lost acts only when the fault says so", async () => {
+  test("a command whose answer is lost is executed only when the fault says `acts`", async () => {
     const hasCommand = async (text: string) => {
       const response = await fetch(`${simulator.url}/v2/server?CommandLogs=true`, {
         headers: { "server-key": "abc-town" },
@@ -184,7 +184,7 @@ describe("faults of the answer", () => {
     ]);
   });
 
-  test("not-json and html-502 are what they say", async () => {
+  test("not-json sends 200 without JSON, html-502 sends a 502 page in HTML", async () => {
     await arm({ kind: "not-json", times: 1 });
     await arm({ kind: "html-502", times: 1 });
     const first = await read();
@@ -194,21 +194,21 @@ describe("faults of the answer", () => {
     expect([second.status, second.headers.get("content-type")]).toEqual([502, "text/html"]);
   });
 
-  test("huge streams as many bytes as asked for", async () => {
+  test("huge streams the requested number of bytes", async () => {
     await arm({ kind: "huge", times: 1 });
     let bytes = 0;
     for await (const chunk of (await read()).body ?? []) bytes += chunk.length;
     expect(bytes).toBe(50_000_000);
   });
 
-  test("huge with gzip is small on the wire and as large unpacked", async () => {
+  test("huge with gzip is small on the wire and has the requested size when decompressed", async () => {
     await arm({ kind: "huge", bytes: 5_000_000, gzip: true });
-    const { body } = await meet();
+    const { body } = await exchange();
     expect(body.length).toBeLessThan(100_000);
     expect((await (await read()).bytes()).length).toBe(5_000_000);
   });
 
-  test("redirect points where it was told to", async () => {
+  test("redirect sends the requested location", async () => {
     await arm({ kind: "redirect", to: "http://127.0.0.1:1/elsewhere" });
     const response = await read();
     expect([response.status, response.headers.get("location")]).toEqual([
@@ -217,13 +217,13 @@ describe("faults of the answer", () => {
     ]);
   });
 
-  test("rate-limit tells the wait in header and body, and either can be left away", async () => {
+  test("rate-limit sends the wait in header and body, and each can be left out", async () => {
     await arm({ kind: "rate-limit", retry_after: 7, times: 1 });
-    const told = await read();
-    expect([told.status, told.headers.get("retry-after"), told.headers.get("x-ratelimit-remaining")]).toEqual(
+    const full = await read();
+    expect([full.status, full.headers.get("retry-after"), full.headers.get("x-ratelimit-remaining")]).toEqual(
       [429, "7", "0"],
     );
-    expect(await told.json()).toMatchObject({ retry_after: 7, code: 4001 });
+    expect(await full.json()).toMatchObject({ retry_after: 7, code: 4001 });
     await arm({ kind: "rate-limit", headers: false, retry_body: false, with_code: false, times: 1 });
     const bare = await read();
     expect([...bare.headers.keys()].filter((name) => /ratelimit|retry/.test(name))).toEqual([]);
@@ -235,8 +235,8 @@ describe("faults of the answer", () => {
   });
 });
 
-describe("the menu", () => {
-  test("faults keep to their server and to reads or commands, and control stays open meanwhile", async () => {
+describe("/_faults", () => {
+  test("faults apply only to their server and to reads or commands, and control endpoints still answer", async () => {
     await arm({ kind: "code", code: 1001, server: "town", target: "reads" });
     expect((await read("town")).status).toBe(500);
     expect((await read("other")).status).toBe(200);
@@ -250,7 +250,7 @@ describe("the menu", () => {
     expect((await read("town")).status).toBe(200);
   });
 
-  test("a wrong order is 400 and names the field", async () => {
+  test("an invalid request is 400 and names the field", async () => {
     const response = await arm({ kind: "slow", ms: "soon" });
     expect([response.status, await jsonOf(response)]).toEqual([
       400,

@@ -1,66 +1,66 @@
-// The public port: listening, pausing so that connections are really refused, and listening again on the same port.
+// The listening port. It can pause, so that connections are really refused, and then listens again on the same port.
 import { createServer, type RequestListener, type Server } from "node:http";
 
 const RETRY_MS = 100;
-// Longer than any client keeps an idle connection, so that it is never we who cut a connection in use.
+// Longer than clients keep idle connections, so that the simulator never closes a connection that a client reuses.
 const KEEP_ALIVE_MS = 75_000;
 
-export type Listener = {
+export class Listener {
   readonly port: number;
-  /** Refuses every connection for so long; the open ones are closed. */
-  pause(ms: number): void;
+  readonly #server: Server;
+  readonly #host: string;
+  /** Set during a pause. */
+  #resumeTimer: ReturnType<typeof setTimeout> | undefined;
+  #isClosed = false;
+
+  private constructor(server: Server, host: string, port: number) {
+    this.#server = server;
+    this.#host = host;
+    this.port = port;
+  }
+
+  /** Port 0 picks a free one. */
+  static async open(handle: RequestListener, host: string, port: number): Promise<Listener> {
+    // node:http rather than Bun.serve: only it can reset a connection or announce more bytes than it sends.
+    const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, handle);
+    return new Listener(server, host, await listen(server, host, port));
+  }
+
+  /** Closes all connections and refuses new ones for this long. */
+  pause(ms: number): void {
+    if (this.#resumeTimer === undefined) this.#stopListening();
+    else clearTimeout(this.#resumeTimer);
+    this.#scheduleResume(ms);
+  }
+
   /** Ends a pause early. */
-  resume(): Promise<void>;
-  close(): Promise<void>;
-};
-
-export async function openListener(
-  handle: RequestListener,
-  host: string,
-  wantedPort: number,
-): Promise<Listener> {
-  // node:http rather than Bun.serve: only it can reset a connection, or promise more bytes than it sends.
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, handle);
-  const port = await listen(server, host, wantedPort);
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let isClosed = false;
-
-  async function resume(): Promise<void> {
-    if (timer === undefined) return;
-    clearTimeout(timer);
-    timer = undefined;
+  async resume(): Promise<void> {
+    if (this.#resumeTimer === undefined) return;
+    clearTimeout(this.#resumeTimer);
+    this.#resumeTimer = undefined;
     try {
-      if (!isClosed) await listen(server, host, port);
+      if (!this.#isClosed) await listen(this.#server, this.#host, this.port);
     } catch {
-      // Somebody else took the port meanwhile: keep trying, for callers know no other.
-      scheduleResume(RETRY_MS);
+      // Another process has taken the port meanwhile. Retry, because clients know no other port.
+      this.#scheduleResume(RETRY_MS);
     }
   }
 
-  function scheduleResume(ms: number): void {
-    timer = setTimeout(() => void resume(), ms);
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#resumeTimer);
+    if (this.#resumeTimer === undefined) this.#stopListening();
   }
 
-  function stopListening(): void {
-    server.close();
-    server.closeAllConnections();
+  #scheduleResume(ms: number): void {
+    this.#resumeTimer = setTimeout(() => void this.resume(), ms);
   }
 
-  return {
-    port,
-    pause(ms) {
-      if (timer === undefined) stopListening();
-      else clearTimeout(timer);
-      scheduleResume(ms);
-    },
-    resume,
-    async close() {
-      if (isClosed) return;
-      isClosed = true;
-      clearTimeout(timer);
-      if (timer === undefined) stopListening();
-    },
-  };
+  #stopListening(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
 }
 
 function listen(server: Server, host: string, port: number): Promise<number> {

@@ -1,4 +1,4 @@
-// Invented names for players, servers and callsigns. Any likeness to a real player is chance.
+// Generates names of players and servers, and callsigns. Any likeness to a real player is accidental.
 import type { Random } from "./random.ts";
 import type { Team } from "./teams.ts";
 
@@ -81,23 +81,23 @@ const TOWN_PARTS = [
 ];
 const TOWN_KINDS = ["Roleplay", "State Roleplay", "RP | Strict", "Community", "RP 24/7", "Public Safety RP"];
 
-export function inventPlayerName(random: Random): string {
-  const tail = random.integer(1, 999);
-  if (random.isLucky(UNICODE_CHANCE)) return `${random.pick(UNICODE_NAMES)}${tail}`;
-  const glue = random.isLucky(0.3) ? "_" : "";
-  return `${random.pick(FIRST_PARTS)}${glue}${random.pick(SECOND_PARTS)}${random.isLucky(0.6) ? tail : ""}`;
+export function generatePlayerName(random: Random): string {
+  const number = random.integer(1, 999);
+  if (random.chance(UNICODE_CHANCE)) return `${random.pick(UNICODE_NAMES)}${number}`;
+  const separator = random.chance(0.3) ? "_" : "";
+  return `${random.pick(FIRST_PARTS)}${separator}${random.pick(SECOND_PARTS)}${random.chance(0.6) ? number : ""}`;
 }
 
-export function inventTownName(random: Random): string {
+export function generateTownName(random: Random): string {
   return `${random.pick(TOWN_PARTS)} ${random.pick(TOWN_KINDS)}`;
 }
 
-export function inventJoinKey(random: Random): string {
+export function generateJoinKey(random: Random): string {
   return `${random.pick(FIRST_PARTS)}${random.pick(SECOND_PARTS)}`.slice(0, 14);
 }
 
 /** Civilians and prisoners have no callsign. */
-export function inventCallsign(team: Team, random: Random): string | null {
+export function generateCallsign(team: Team, random: Random): string | null {
   switch (team) {
     case "Sheriff":
       return `${random.integer(1, 9)}${random.pick(["D", "K", "S"])}-${random.integer(100, 599)}`;

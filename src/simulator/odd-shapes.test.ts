@@ -1,18 +1,20 @@
-// The worst answers are still JSON, and a few turns show every kind of wrongness.
+// Corrupted answers are still JSON, and nine calls show every kind of damage.
 import { expect, test } from "bun:test";
 import { SECTIONS } from "../core/sections.ts";
-import { spoilShapes } from "./odd-shapes.ts";
+import { createTown } from "./advance-town.ts";
+import { buildServerInfo } from "./build-server-info.ts";
+import { corruptShapes } from "./odd-shapes.ts";
 import { ALL_QUIRKS_ALWAYS } from "./quirks.ts";
-import { tellTown } from "./town-answer.ts";
-import { foundTown } from "./town-clock.ts";
 
-const town = foundTown(
+const town = createTown(
   { seed: 1, serverId: "odd", playersWanted: 24, maxPlayers: 24, speed: 1 },
   1_800_000_000_000,
 );
-const textOf = (turn: number, isRequiredSpoiled = false) =>
-  JSON.stringify(spoilShapes(tellTown(town, SECTIONS, ALL_QUIRKS_ALWAYS), turn, isRequiredSpoiled));
-const turns = [0, 1, 2, 3, 4, 5, 6, 7, 8].map((turn) => textOf(turn));
+const textOf = (callsBefore: number, damagesRequired = false) =>
+  JSON.stringify(
+    corruptShapes(buildServerInfo(town, SECTIONS, ALL_QUIRKS_ALWAYS), callsBefore, damagesRequired),
+  );
+const texts = [0, 1, 2, 3, 4, 5, 6, 7, 8].map((callsBefore) => textOf(callsBefore));
 
 test.each([
   '"WantedStars":"3"',
@@ -27,12 +29,12 @@ test.each([
   "W".repeat(10_000),
   '"Weather":{"Sky":"green"}',
   '"CurrentPlayers":24.0',
-])("%s appears within nine turns", (sign) => {
-  expect(turns.some((text) => text.includes(sign))).toBe(true);
+])("%s appears within nine calls", (sign) => {
+  expect(texts.some((text) => text.includes(sign))).toBe(true);
 });
 
-test.each([...SECTIONS])("%s is null in one turn, of another type in one and missing in one", (section) => {
-  const values = turns.map((text) => JSON.parse(text)[section]);
+test.each([...SECTIONS])("%s is null in one call, of the wrong type in one and missing in one", (section) => {
+  const values = texts.map((text) => JSON.parse(text)[section]);
   expect(values.filter((value) => value === null)).toHaveLength(1);
   expect(values.filter((value) => value === undefined)).toHaveLength(1);
   const isOther = (value: unknown) =>
@@ -40,11 +42,11 @@ test.each([...SECTIONS])("%s is null in one turn, of another type in one and mis
   expect(values.filter((value) => value !== null && value !== undefined && isOther(value))).toHaveLength(1);
 });
 
-test("the eight required fields are spoiled one by one only when asked for", () => {
+test("the eight required fields are corrupted one by one, and only when requested", () => {
   const base = ["Name", "OwnerId", "MaxPlayers", "JoinKey", "AccVerifiedReq", "TeamBalance"];
-  const honest = tellTown(town, [], ALL_QUIRKS_ALWAYS);
-  for (const text of turns)
-    expect(JSON.parse(text)).toMatchObject(Object.fromEntries(base.map((name) => [name, honest[name]])));
-  const spoiled = new Set([0, 1, 2, 3, 4, 5, 6, 7].map((turn) => textOf(turn, true)));
-  expect(spoiled.size).toBe(8);
+  const valid = buildServerInfo(town, [], ALL_QUIRKS_ALWAYS);
+  for (const text of texts)
+    expect(JSON.parse(text)).toMatchObject(Object.fromEntries(base.map((name) => [name, valid[name]])));
+  const corrupted = new Set([0, 1, 2, 3, 4, 5, 6, 7].map((callsBefore) => textOf(callsBefore, true)));
+  expect(corrupted.size).toBe(8);
 });

@@ -1,10 +1,10 @@
-// Answers as wrong as JSON allows: the honest telling of a town, spoiled. Each turn spoils other sections, so that a
-// few reads show everything.
+// Corrupts valid answers in every way that JSON allows. Each call corrupts other sections, so that a few reads show all
+// kinds of damage.
 import { SECTIONS } from "../core/sections.ts";
 
 type Fields = Record<string, unknown>;
 
-// Big integers survive only as raw JSON text; the type declarations do not know rawJSON yet.
+// Raw JSON text keeps big integers exact. TypeScript has no declaration of rawJSON yet.
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
 
 const STRAY_ELEMENTS: readonly unknown[] = [null, 42, "stray", [], true];
@@ -17,7 +17,7 @@ const HOSTILE_NAMES = [
   "__proto__:70",
 ];
 
-/** Wrong values that are put, one after the other, into the elements of a section. */
+/** Wrong values for the elements of a section: the first for the first element, and so on. */
 const WRONG_FIELDS: Record<string, readonly Fields[]> = {
   Players: [
     { WantedStars: "3" },
@@ -79,31 +79,34 @@ const WRONG_REQUIRED: readonly Fields[] = [
   { AccVerifiedReq: null },
 ];
 
-export function spoilShapes(honest: Fields, turn: number, isRequiredSpoiled: boolean): unknown {
-  const spoiled: Fields = { ...honest };
+/** `callsBefore` chooses the damage. `damagesRequired`: one of the eight required fields is wrong too. */
+export function corruptShapes(valid: Fields, callsBefore: number, damagesRequired: boolean): unknown {
+  const corrupted: Fields = { ...valid };
   SECTIONS.forEach((section, index) => {
-    if (section in honest)
-      spoiled[section] = spoilSection(section, honest[section], (index + turn) % SECTIONS.length);
+    if (section in valid)
+      corrupted[section] = corruptSection(section, valid[section], (index + callsBefore) % SECTIONS.length);
   });
-  const coOwners = Array.isArray(honest.CoOwnerIds) ? honest.CoOwnerIds : [];
-  spoiled.CoOwnerIds = [...coOwners, rawJSON("1234567890123456789")];
-  spoiled.CurrentPlayers = rawJSON(`${honest.CurrentPlayers}.0`);
-  spoiled.Weather = { Sky: "green" };
-  return isRequiredSpoiled ? { ...spoiled, ...WRONG_REQUIRED[turn % WRONG_REQUIRED.length] } : spoiled;
+  const coOwners = Array.isArray(valid.CoOwnerIds) ? valid.CoOwnerIds : [];
+  corrupted.CoOwnerIds = [...coOwners, rawJSON("1234567890123456789")];
+  corrupted.CurrentPlayers = rawJSON(`${valid.CurrentPlayers}.0`);
+  corrupted.Weather = { Sky: "green" };
+  return damagesRequired
+    ? { ...corrupted, ...WRONG_REQUIRED[callsBefore % WRONG_REQUIRED.length] }
+    : corrupted;
 }
 
-/** Of any nine turns, a section is null in one, of another type in one, missing in one, and spoiled within in six. */
-function spoilSection(section: string, value: unknown, treatment: number): unknown {
-  if (treatment === 2) return null;
-  if (treatment === 5) return section === "Staff" ? "nobody" : { 0: "not a list" };
-  if (treatment === 8) return undefined;
-  if (section === "Staff") return spoilStaff(value);
+/** Of any nine calls, a section is null in one, of the wrong type in one, missing in one, and has wrong fields in six. */
+function corruptSection(section: string, value: unknown, variant: number): unknown {
+  if (variant === 2) return null;
+  if (variant === 5) return section === "Staff" ? "nobody" : { 0: "not a list" };
+  if (variant === 8) return undefined;
+  if (section === "Staff") return corruptStaff(value);
   if (section === "Queue")
     return [...asList(value), 1.5, "77", null, -1, rawJSON("12345678901234567890"), rawJSON("1e3")];
-  return spoilElements(asList(value), WRONG_FIELDS[section] ?? []);
+  return corruptElements(asList(value), WRONG_FIELDS[section] ?? []);
 }
 
-function spoilStaff(value: unknown): Fields {
+function corruptStaff(value: unknown): Fields {
   const { Admins } = value as { Admins?: unknown };
   const admins = typeof Admins === "object" && Admins !== null && !Array.isArray(Admins) ? Admins : {};
   const badKeys = JSON.parse(
@@ -112,13 +115,13 @@ function spoilStaff(value: unknown): Fields {
   return { Admins: { ...admins, ...badKeys, 77: 5 }, Mods: null, Helpers: ["not", "a", "map"], Interns: {} };
 }
 
-function spoilElements(elements: readonly unknown[], wrongFields: readonly Fields[]): unknown[] {
-  const model = (elements[0] ?? {}) as Fields;
-  const spoiled = wrongFields.map((wrong, index) => ({
-    ...((elements[index] ?? model) as Fields),
+function corruptElements(elements: readonly unknown[], wrongFields: readonly Fields[]): unknown[] {
+  const template = (elements[0] ?? {}) as Fields;
+  const corrupted = wrongFields.map((wrong, index) => ({
+    ...((elements[index] ?? template) as Fields),
     ...wrong,
   }));
-  return [...spoiled, ...elements.slice(wrongFields.length), ...STRAY_ELEMENTS];
+  return [...corrupted, ...elements.slice(wrongFields.length), ...STRAY_ELEMENTS];
 }
 
 function asList(value: unknown): readonly unknown[] {

@@ -1,157 +1,158 @@
-// Who is in town: arriving, waiting in the queue, leaving, being banned. Every change of the residents goes
-// through here, so that residents, join log and queue never contradict each other.
-import { inventCallsign, inventPlayerName } from "./names.ts";
+// Who is online: joining, queueing, leaving, banning. Every change of the players goes through here, so that players,
+// join log and queue always agree.
+import { generateCallsign, generatePlayerName } from "./names.ts";
 import type { Random } from "./random.ts";
 import { choosePlace } from "./street-map.ts";
 import type { Team } from "./teams.ts";
 import {
   isStaff,
-  listResidents,
-  type Person,
+  listPlayers,
+  type Player,
+  type Profile,
   type Rank,
-  type Resident,
   refOf,
   type Town,
   timestampOf,
 } from "./town.ts";
-import { buildVehicle } from "./vehicles.ts";
+import { generateVehicle } from "./vehicles.ts";
 
 const QUEUE_MAX = 30;
 const BANNED_MAX = 100;
-const RUSH_PERIOD_SECONDS = 2400;
+const DEMAND_PERIOD_SECONDS = 2400;
 const STAY_SECONDS = 1500;
-const PATIENCE_SECONDS = 600;
+const QUEUE_SECONDS = 600;
 const DRIVER_SHARE = 0.85;
 
-function inventPerson(random: Random, rank: Rank): Person {
-  const hasOldAccount = random.isLucky(0.2);
+function generateProfile(random: Random, rank: Rank): Profile {
+  const hasOldAccount = random.chance(0.2);
   const id = hasOldAccount ? random.integer(10_000, 99_999_999) : random.integer(100_000_000, 9_999_999_999);
-  return { id, name: inventPlayerName(random), rank };
+  return { id, name: generatePlayerName(random), rank };
 }
 
-export function isInTown(town: Town, person: Person): boolean {
-  return town.residents.has(person.id);
+export function isOnline(town: Town, profile: Profile): boolean {
+  return town.players.has(profile.id);
 }
 
-function isWaiting(town: Town, person: Person): boolean {
-  return town.queue.some((other) => other.id === person.id);
+function isWaiting(town: Town, profile: Profile): boolean {
+  return town.queue.some((other) => other.id === profile.id);
 }
 
-/** How many want to play at this second: a slow wave around the wanted number, high when the town is first read. */
+/** How many want to play now: a slow wave around `playersWanted`, at its top when the town is first read. */
 function demandOf(town: Town): number {
   if (town.playersWanted === 0) return 0;
   const swing = 1.5 + town.playersWanted * 0.12;
-  const wave = Math.cos((2 * Math.PI * town.second) / RUSH_PERIOD_SECONDS);
+  const wave = Math.cos((2 * Math.PI * town.second) / DEMAND_PERIOD_SECONDS);
   return Math.max(1, Math.round(town.playersWanted + swing * wave));
 }
 
-/** The town as it is found: full to its demand, with joins spread over the past minutes. */
-export function settleFirstResidents(town: Town): void {
+/** Fills a new town, with the joins spread over the past minutes. */
+export function addFirstPlayers(town: Town): void {
   const demand = demandOf(town);
-  const staff = town.people.filter(isStaff);
-  const others = town.people.filter((person) => !isStaff(person));
+  const staff = town.profiles.filter(isStaff);
+  const others = town.profiles.filter((profile) => !isStaff(profile));
   const staffCount = Math.min(staff.length, Math.max(1, Math.ceil(demand / 6)));
-  const comers: Person[] = [];
-  while (comers.length < demand) {
-    const pool = comers.length < staffCount ? staff : others;
+  const joining: Profile[] = [];
+  while (joining.length < demand) {
+    const pool = joining.length < staffCount ? staff : others;
     if (pool.length === 0) break;
-    const [person] = pool.splice(town.random.integer(0, pool.length - 1), 1);
-    if (person) comers.push(person);
+    const [profile] = pool.splice(town.random.integer(0, pool.length - 1), 1);
+    if (profile) joining.push(profile);
   }
   const firstSecond = town.second;
-  comers.forEach((person, index) => {
-    town.second = firstSecond - (comers.length - index) * 20;
-    arrive(town, person);
+  joining.forEach((profile, index) => {
+    town.second = firstSecond - (joining.length - index) * 20;
+    joinOrQueue(town, profile);
   });
   town.second = firstSecond;
 }
 
-/** One second of people coming, giving up waiting, and going home. */
-export function moveCrowd(town: Town): void {
+/** One second: users join, leave the queue and leave the game. */
+export function tickPopulation(town: Town): void {
   const { random } = town;
-  const shortage = demandOf(town) - town.residents.size - town.queue.length;
-  if (shortage > 0 && random.isLucky(Math.min(0.5, shortage * 0.02))) {
-    const person = findSomeoneAtHome(town);
-    if (person) arrive(town, person);
+  const shortage = demandOf(town) - town.players.size - town.queue.length;
+  if (shortage > 0 && random.chance(Math.min(0.5, shortage * 0.02))) {
+    const profile = findOfflineProfile(town);
+    if (profile) joinOrQueue(town, profile);
   }
-  if (town.queue.length > 0 && random.isLucky(town.queue.length / PATIENCE_SECONDS)) {
+  if (town.queue.length > 0 && random.chance(town.queue.length / QUEUE_SECONDS)) {
     town.queue.splice(random.integer(0, town.queue.length - 1), 1);
   }
-  // The last one stays: an empty server is offline to everyone who reads it.
-  const leaveChance = (town.residents.size * (shortage < 0 ? 2 : 1)) / STAY_SECONDS;
-  if (town.residents.size > 1 && random.isLucky(leaveChance)) leave(town, random.pick(listResidents(town)));
+  // The last player stays: the game API reports an empty server as offline.
+  const leaveChance = (town.players.size * (shortage < 0 ? 2 : 1)) / STAY_SECONDS;
+  if (town.players.size > 1 && random.chance(leaveChance)) leave(town, random.pick(listPlayers(town)));
 }
 
-function findSomeoneAtHome(town: Town): Person | undefined {
+function findOfflineProfile(town: Town): Profile | undefined {
   for (let tries = 0; tries < 20; tries++) {
-    const person = town.random.find(town.people);
-    if (person && !isInTown(town, person) && !isWaiting(town, person)) return person;
+    const profile = town.random.find(town.profiles);
+    if (profile && !isOnline(town, profile) && !isWaiting(town, profile)) return profile;
   }
   return undefined;
 }
 
-/** Comes in when there is room, else waits in line; a full line sends the newcomer home. */
-function arrive(town: Town, person: Person): void {
-  if (town.residents.size < town.maxPlayers) enter(town, person);
-  else if (town.queue.length < QUEUE_MAX) town.queue.push(person);
+/** Joins if there is room, else enters the queue unless it is full. */
+function joinOrQueue(town: Town, profile: Profile): void {
+  if (town.players.size < town.maxPlayers) join(town, profile);
+  else if (town.queue.length < QUEUE_MAX) town.queue.push(profile);
 }
 
-function enter(town: Town, person: Person): void {
+function join(town: Town, profile: Profile): void {
   const { random } = town;
-  const resident: Resident = {
-    person,
+  const player: Player = {
+    profile,
     team: "Civilian",
     callsign: null,
     place: choosePlace(random),
     unitsPerSecond: 0,
     stars: 0,
-    freeAt: 0,
+    releasedAt: 0,
     vehicle: null,
   };
-  changeTeam(town, resident, chooseTeam(random));
-  town.residents.set(person.id, resident);
-  town.joins.add({ at: timestampOf(town), join: true, player: refOf(person) });
+  changeTeam(town, player, chooseTeam(random));
+  town.players.set(profile.id, player);
+  town.joins.add({ at: timestampOf(town), join: true, player: refOf(profile) });
 }
 
-export function leave(town: Town, resident: Resident): void {
-  const { person } = resident;
-  if (!town.residents.delete(person.id)) return;
-  town.joins.add({ at: timestampOf(town), join: false, player: refOf(person) });
-  for (const call of town.emergencies) call.responderIds = call.responderIds.filter((id) => id !== person.id);
-  while (town.residents.size < town.maxPlayers) {
+export function leave(town: Town, player: Player): void {
+  const { profile } = player;
+  if (!town.players.delete(profile.id)) return;
+  town.joins.add({ at: timestampOf(town), join: false, player: refOf(profile) });
+  for (const call of town.emergencies)
+    call.responderIds = call.responderIds.filter((id) => id !== profile.id);
+  while (town.players.size < town.maxPlayers) {
     const next = town.queue.shift();
     if (!next) break;
-    enter(town, next);
+    join(town, next);
   }
 }
 
-/** A banned person leaves for good, and a stranger takes the place among those who may come. */
-export function ban(town: Town, person: Person): void {
-  const index = town.people.indexOf(person);
+/** Removes the player. A new profile replaces the banned one, so that their number stays the same. */
+export function ban(town: Town, profile: Profile): void {
+  const index = town.profiles.indexOf(profile);
   if (index < 0) return;
-  town.people[index] = inventStranger(town.random, [...town.people, ...town.banned.values()]);
-  town.queue = town.queue.filter((other) => other.id !== person.id);
-  town.banned.set(person.id, person);
+  town.profiles[index] = createUniqueProfile(town.random, [...town.profiles, ...town.banned.values()]);
+  town.queue = town.queue.filter((other) => other.id !== profile.id);
+  town.banned.set(profile.id, profile);
   const oldest = town.banned.keys().next();
   if (town.banned.size > BANNED_MAX && !oldest.done) town.banned.delete(oldest.value);
-  const resident = town.residents.get(person.id);
-  if (resident) leave(town, resident);
+  const player = town.players.get(profile.id);
+  if (player) leave(town, player);
 }
 
-/** A pardoned person takes the place of somebody without rank who is at home. */
-export function pardon(town: Town, person: Person): void {
-  if (!town.banned.delete(person.id)) return;
-  const index = town.people.findIndex(
-    (other) => other.rank === "none" && !isInTown(town, other) && !isWaiting(town, other),
+/** The profile replaces one without rank that is offline, so that their number stays the same. */
+export function unban(town: Town, profile: Profile): void {
+  if (!town.banned.delete(profile.id)) return;
+  const index = town.profiles.findIndex(
+    (other) => other.rank === "none" && !isOnline(town, other) && !isWaiting(town, other),
   );
-  if (index >= 0) town.people[index] = { ...person, rank: "none" };
+  if (index >= 0) town.profiles[index] = { ...profile, rank: "none" };
 }
 
-/** Invents someone who shares neither id nor name with anyone known. */
-export function inventStranger(random: Random, known: readonly Person[], rank: Rank = "none"): Person {
+/** A new profile whose id and name differ from all known ones. */
+export function createUniqueProfile(random: Random, known: readonly Profile[], rank: Rank = "none"): Profile {
   for (;;) {
-    const person = inventPerson(random, rank);
-    if (!known.some((other) => other.id === person.id || other.name === person.name)) return person;
+    const profile = generateProfile(random, rank);
+    if (!known.some((other) => other.id === profile.id || other.name === profile.name)) return profile;
   }
 }
 
@@ -165,13 +166,13 @@ export function chooseTeam(random: Random): Team {
 }
 
 /** A new team brings a new callsign and another vehicle; prisoners have neither. */
-export function changeTeam(town: Town, resident: Resident, team: Team): void {
+export function changeTeam(town: Town, player: Player, team: Team): void {
   const { random } = town;
-  resident.team = team;
-  resident.callsign = inventCallsign(team, random);
-  resident.vehicle = team !== "Jail" && random.isLucky(DRIVER_SHARE) ? buildVehicle(team, random) : null;
+  player.team = team;
+  player.callsign = generateCallsign(team, random);
+  player.vehicle = team !== "Jail" && random.chance(DRIVER_SHARE) ? generateVehicle(team, random) : null;
   for (const call of town.emergencies) {
     if (call.team === team) continue;
-    call.responderIds = call.responderIds.filter((id) => id !== resident.person.id);
+    call.responderIds = call.responderIds.filter((id) => id !== player.profile.id);
   }
 }

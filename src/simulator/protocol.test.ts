@@ -1,8 +1,8 @@
-// The protocol's own rules: keys, limits, error codes and body forms. Without sockets and with a clock that we move.
+// The rules of the game API: keys, limits, error codes and body forms. Without sockets, with a fake clock.
 import { beforeEach, describe, expect, test } from "bun:test";
+import type { Answer } from "./error-answers.ts";
 import { type GameCall, Protocol, type ProtocolRules } from "./protocol.ts";
 import { chooseQuirks } from "./quirks.ts";
-import type { Answer } from "./refusals.ts";
 import { TOWNS_MAX, TownRegistry } from "./town-registry.ts";
 
 const START_MS = 1_800_000_000_000;
@@ -62,7 +62,7 @@ describe("keys", () => {
     expect(open().answer({ ...READ, globalKey: "myapplication" }).status).toBe(200);
   });
 
-  test("the part after the hyphen alone decides which town a key opens", () => {
+  test("the part of the key after the hyphen decides the town", () => {
     const protocol = open();
     const players = (serverKey: string) =>
       protocol.answer({ ...READ, serverKey, query: "Players=true" }).body;
@@ -70,25 +70,25 @@ describe("keys", () => {
     expect(players("abc-town")).not.toBe(players("abc-other"));
   });
 
-  test("without players every server is offline, to reads and to commands", () => {
+  test("without players every server is offline, for reads and for commands", () => {
     const protocol = open({}, 0);
     expect(protocol.answer(READ)).toMatchObject({ status: 422, code: 3002 });
     expect(protocol.answer(commandCall(":h hi"))).toMatchObject({ status: 422, code: 3002 });
   });
 
-  test("no more towns are kept than the ceiling allows", () => {
+  test("no more than TOWNS_MAX towns are kept", () => {
     const towns = new TownRegistry({ seed: 1, playersWanted: 1, maxPlayers: 1, speed: 1 });
-    const first = towns.visit("first", nowMs);
-    for (let i = 0; i < TOWNS_MAX - 1; i++) towns.visit(`t${i}`, nowMs);
-    expect(towns.visit("first", nowMs)).toBe(first);
-    towns.visit("one-more", nowMs);
+    const first = towns.getCurrent("first", nowMs);
+    for (let i = 0; i < TOWNS_MAX - 1; i++) towns.getCurrent(`t${i}`, nowMs);
+    expect(towns.getCurrent("first", nowMs)).toBe(first);
+    towns.getCurrent("one-more", nowMs);
     expect(towns.size).toBe(TOWNS_MAX);
-    expect(towns.visit("first", nowMs)).toBe(first);
+    expect(towns.getCurrent("first", nowMs)).toBe(first);
   });
 });
 
 describe("the read limit", () => {
-  test("is shared by all server keys of one address, told in headers, and over after a minute", () => {
+  test("is shared by all server keys of one address, sent in headers, and reset after a minute", () => {
     const protocol = open();
     for (let i = 0; i < 35; i++) {
       const { status, headers } = protocol.answer({ ...READ, serverKey: `abc-town${i % 3}` });
@@ -115,14 +115,14 @@ describe("the read limit", () => {
     expect(protocol.answer(READ).status).toBe(200);
   });
 
-  test("is ten times as large, and apart, for an application with a global key", () => {
+  test("is ten times as large, and separate, for an application with a global key", () => {
     const protocol = open({ readLimit: 2 });
     const statuses = Array.from({ length: 21 }, () => protocol.answer({ ...READ, globalKey: "app" }).status);
     expect(statuses.filter((status) => status === 200).length).toBe(20);
     expect(protocol.answer(READ).status).toBe(200);
   });
 
-  test("of 0 is none, and then no header speaks of one", () => {
+  test("of 0 means no limit and no rate-limit headers", () => {
     const protocol = open({ readLimit: 0 });
     for (let i = 0; i < 200; i++) expect(protocol.answer(READ).status).toBe(200);
     expect(Object.keys(protocol.answer(READ).headers)).toEqual(["Content-Type"]);
@@ -136,7 +136,7 @@ describe("the read limit", () => {
 });
 
 describe("commands", () => {
-  test("each server takes one in five seconds, in a bucket that is named after its key", () => {
+  test("each server accepts one in five seconds, in a bucket named after its key", () => {
     const protocol = open();
     const first = protocol.answer(commandCall(":h one"));
     expect([first.status, first.headers["X-RateLimit-Bucket"]]).toEqual([200, "command-abc-town"]);
@@ -147,12 +147,12 @@ describe("commands", () => {
     expect(protocol.answer(commandCall(":h three")).status).toBe(200);
   });
 
-  test("an interval of 0 lets all through", () => {
+  test("an interval of 0 means no limit", () => {
     const protocol = open({ commandIntervalMs: 0 });
     for (let i = 0; i < 20; i++) expect(protocol.answer(commandCall(":h again")).status).toBe(200);
   });
 
-  test("show up in CommandLogs, newest first", () => {
+  test("appear in CommandLogs, newest first", () => {
     const protocol = open({ quirks: chooseQuirks(true) });
     protocol.answer(commandCall(":h seen"));
     const { CommandLogs } = bodyOf(protocol.answer({ ...READ, query: "CommandLogs=true" }));
@@ -181,7 +181,7 @@ describe("commands", () => {
     expect(open().answer(commandCall(`:h ${"x".repeat(997)}`)).status).toBe(200);
   });
 
-  test("the quirk that adds a commandId shows in some answers, and in none when it is off", () => {
+  test("the quirk that adds a commandId affects some answers, and none when it is off", () => {
     const answersWith = (isOn: boolean) => {
       const protocol = open({ commandIntervalMs: 0, quirks: chooseQuirks(isOn) });
       return Array.from({ length: 20 }, () => bodyOf(protocol.answer(commandCall(":h hi"))));
@@ -194,13 +194,13 @@ describe("commands", () => {
 });
 
 describe("quirks of the protocol", () => {
-  test("a parameter given twice is 400 with the quirk and harmless without", () => {
+  test("a repeated parameter is 400 with the quirk and ignored without", () => {
     const call = { ...READ, query: "Players=true&Players=true" };
     expect(open({ quirks: chooseQuirks(true) }).answer(call).status).toBe(400);
     expect(open().answer(call).status).toBe(200);
   });
 
-  test("some errors come as {error, code}, always the same ones, and none when it is off", () => {
+  test("some errors have the form {error, code}, always the same ones, and none when the quirk is off", () => {
     const formsWith = (isOn: boolean) =>
       Array.from({ length: 40 }, (_, i) =>
         Object.keys(

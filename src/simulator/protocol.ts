@@ -1,17 +1,17 @@
-// The protocol of the game API: from a call to its answer, in the order in which the game API judges. No sockets here.
+// The rules of the game API: turns a call into an answer, with the checks in the game API's order. Knows no sockets.
 import { parseSections, toSectionNames } from "../core/sections.ts";
+import { buildServerInfo } from "./build-server-info.ts";
 import { COMMAND_LENGTH_MAX, runRemoteCommand } from "./commands.ts";
+import { type Answer, answerError, answerJson, chooseErrorForm } from "./error-answers.ts";
 import { ALL_QUIRKS_ALWAYS, type Quirks } from "./quirks.ts";
 import { hashOf } from "./random.ts";
 import { answerRateLimited, limitHeaders, WindowLimit } from "./rate-limits.ts";
-import { type Answer, answerJson, answerRefusal, chooseForm } from "./refusals.ts";
 import { judgeKeys, serverIdOf } from "./server-keys.ts";
 import type { Town } from "./town.ts";
-import { tellTown } from "./town-answer.ts";
 import type { TownRegistry } from "./town-registry.ts";
 
 const READ_WINDOW_MS = 60_000;
-/** How much more an application with a global key may ask. */
+/** The read limit of an application with a global key is this many times as large. */
 const GLOBAL_KEY_FACTOR = 10;
 
 export type GameCall = {
@@ -21,7 +21,7 @@ export type GameCall = {
   globalKey: string;
   source: string;
   body: string;
-  /** Turns the honest answer of a read into another; set by a fault. */
+  /** Set by a fault: changes the body of a read before it is serialised. */
   distort?: (answer: Record<string, unknown>) => unknown;
 };
 
@@ -54,14 +54,14 @@ export class Protocol {
     const nowMs = this.#rules.clock();
     const { bucket, verdict } = this.#judgeLimit(call, nowMs);
     if (verdict?.isRefused) return answerRateLimited(bucket, verdict, nowMs);
-    const town = this.#rules.towns.visit(serverIdOf(call.serverKey), nowMs);
+    const town = this.#rules.towns.getCurrent(serverIdOf(call.serverKey), nowMs);
     const answer = call.kind === "read" ? this.#answerRead(call, town) : this.#answerCommand(call, town);
     return verdict ? { ...answer, headers: { ...answer.headers, ...limitHeaders(bucket, verdict) } } : answer;
   }
 
   #judgeLimit({ kind, serverKey, globalKey, source }: GameCall, nowMs: number) {
     if (kind === "command") {
-      // Each server has a bucket of its own whose name tells the whole key, as in the field: a trap for whoever logs it.
+      // As in the real game API, the bucket's name contains the whole server key. Clients must not log it.
       return { bucket: `command-${serverKey}`, verdict: this.#commands.take(serverKey, nowMs) };
     }
     if (globalKey !== "")
@@ -72,12 +72,12 @@ export class Protocol {
   #answerRead(call: GameCall, town: Town): Answer {
     const { quirks } = this.#rules;
     if (quirks.isOn("duplicateParametersRefused") && hasDuplicate(call.query)) {
-      return answerRefusal(0, { status: 400, message: "Duplicate query parameter." });
+      return answerError(0, { status: 400, message: "Duplicate query parameter." });
     }
-    if (town.residents.size === 0) return this.#refuse(call, 3002);
+    if (town.players.size === 0) return this.#refuse(call, 3002);
     const sections = toSectionNames(parseSections(call.query));
-    const told = tellTown(town, sections, call.distort ? ALL_QUIRKS_ALWAYS : quirks);
-    return answerJson(200, call.distort ? call.distort(told) : told);
+    const info = buildServerInfo(town, sections, call.distort ? ALL_QUIRKS_ALWAYS : quirks);
+    return answerJson(200, call.distort ? call.distort(info) : info);
   }
 
   #answerCommand(call: GameCall, town: Town): Answer {
@@ -87,14 +87,14 @@ export class Protocol {
     if (code !== undefined) return this.#refuse(call, code);
     this.#commandCount++;
     const { quirks, seed } = this.#rules;
-    const hasId = quirks.isOdd("commandIdInAnswer", 2, seed, this.#commandCount);
+    const hasId = quirks.affects("commandIdInAnswer", 2, seed, this.#commandCount);
     return answerJson(
       200,
-      hasId ? { message: "Success", commandId: this.#inventId() } : { message: "Success" },
+      hasId ? { message: "Success", commandId: this.#generateId() } : { message: "Success" },
     );
   }
 
-  #inventId(): string {
+  #generateId(): string {
     const hex = (part: string) =>
       hashOf(part, this.#rules.seed, this.#commandCount).toString(16).padStart(8, "0");
     return `${hex("a")}-${hex("b").slice(4)}-4${hex("c").slice(5)}-8${hex("d").slice(5)}-${hex("e")}${hex("f").slice(4)}`;
@@ -102,11 +102,11 @@ export class Protocol {
 
   #refuse({ serverKey }: GameCall, code: number): Answer {
     const { quirks, seed } = this.#rules;
-    return answerRefusal(code, { form: chooseForm(quirks, seed, serverIdOf(serverKey), code) });
+    return answerError(code, { form: chooseErrorForm(quirks, seed, serverIdOf(serverKey), code) });
   }
 }
 
-/** The command text of a request body, whatever its worth as a command. */
+/** The command text of a request body. It may be no valid command. */
 export function findCommand(body: string): string | undefined {
   let parsed: unknown;
   try {

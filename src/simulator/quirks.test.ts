@@ -1,15 +1,15 @@
-// Every quirk shows when it is on, and never when it is off.
+// Every quirk has an effect when it is on, and none when it is off.
 import { describe, expect, test } from "bun:test";
 import { SECTIONS } from "../core/sections.ts";
+import { advanceTown, createTown } from "./advance-town.ts";
+import { buildServerInfo } from "./build-server-info.ts";
 import { runRemoteCommand } from "./commands.ts";
 import { chooseQuirks, QUIRK_NAMES, type QuirkName, type Quirks } from "./quirks.ts";
 import type { Town } from "./town.ts";
-import { tellTown } from "./town-answer.ts";
-import { advanceTown, foundTown } from "./town-clock.ts";
 
 const START_MS = 1_800_000_000_000;
 
-type Told = {
+type Info = {
   AccVerifiedReq: string;
   Staff: unknown;
   Players: Fields[];
@@ -21,25 +21,28 @@ type Told = {
 };
 type Fields = Record<string, unknown>;
 
-/** Some towns at some moments: enough for everything that is rare to have happened. */
+/** Enough towns for every rare event to have happened. */
 const TOWNS: Town[] = Array.from({ length: 24 }, (_, seed) => {
-  const town = foundTown({ seed, serverId: "quirks", playersWanted: 24, maxPlayers: 24, speed: 1 }, START_MS);
-  if (seed === 0) for (const person of town.people) person.rank = "none";
+  const town = createTown(
+    { seed, serverId: "quirks", playersWanted: 24, maxPlayers: 24, speed: 1 },
+    START_MS,
+  );
+  if (seed === 0) for (const profile of town.profiles) profile.rank = "none";
   runRemoteCommand(town, ":h hello");
   runRemoteCommand(town, ":kill all");
   advanceTown(town, START_MS + seed * 5000);
   return town;
 });
 
-const tellAll = (quirks: Quirks) => TOWNS.map((town) => tellTown(town, SECTIONS, quirks) as Told);
+const buildAll = (quirks: Quirks) => TOWNS.map((town) => buildServerInfo(town, SECTIONS, quirks) as Info);
 const isGap = (fields: Fields, field: string) => fields[field] === "" || !(field in fields);
 const locationOf = (player: Fields) => (player.Location ?? {}) as Fields;
 const hasGap = (list: Fields[], field: string) => list.some((fields) => isGap(fields, field));
 const hasEmptyList = (value: unknown) =>
   Array.isArray(value) || Object.values(value as Fields).some(Array.isArray);
 
-/** How to see a quirk in what is told of a town. Those that show elsewhere are tested with the protocol. */
-const SIGNS: Partial<Record<QuirkName, (told: Told) => boolean>> = {
+/** How to see the effect of a quirk in a ServerInfo. The others are tested in protocol.test.ts. */
+const SIGNS: Partial<Record<QuirkName, (info: Info) => boolean>> = {
   emptyMapsAsLists: ({ Staff }) => hasEmptyList(Staff),
   killerMissing: ({ KillLogs }) => hasGap(KillLogs, "Killer"),
   callsignGaps: ({ Players }) => hasGap(Players, "Callsign"),
@@ -63,26 +66,26 @@ const SIGNS: Partial<Record<QuirkName, (told: Told) => boolean>> = {
   logWindowVaries: ({ JoinLogs, KillLogs }) => JoinLogs.length === 15 && KillLogs.length === 15,
 };
 
-describe.each(Object.entries(SIGNS))("quirk %s", (name, shows) => {
-  test("shows somewhere when all quirks are on", () => {
-    expect(tellAll(chooseQuirks(true)).some(shows)).toBe(true);
+describe.each(Object.entries(SIGNS))("quirk %s", (name, hasEffect) => {
+  test("has an effect when all quirks are on", () => {
+    expect(buildAll(chooseQuirks(true)).some(hasEffect)).toBe(true);
   });
 
-  test("shows nowhere when it alone is off, nor when all are off", () => {
-    expect(tellAll(chooseQuirks({ [name]: false })).some(shows)).toBe(false);
-    expect(tellAll(chooseQuirks(false)).some(shows)).toBe(false);
+  test("has no effect when it alone is off, nor when all are off", () => {
+    expect(buildAll(chooseQuirks({ [name]: false })).some(hasEffect)).toBe(false);
+    expect(buildAll(chooseQuirks(false)).some(hasEffect)).toBe(false);
   });
 });
 
 test("gaps come in all three forms: null, empty and missing", () => {
-  const vehicles = tellAll(chooseQuirks(true)).flatMap(({ Vehicles }) => Vehicles);
+  const vehicles = buildAll(chooseQuirks(true)).flatMap(({ Vehicles }) => Vehicles);
   const forms = new Set(
     vehicles.filter((car) => !car.ColorName).map((car) => ("ColorName" in car ? car.ColorName : "missing")),
   );
   expect(forms).toEqual(new Set([null, "", "missing"]));
 });
 
-test("the quirks that show elsewhere than in a town are known by name", () => {
+test("only these quirks have no effect on a ServerInfo", () => {
   const elsewhere = QUIRK_NAMES.filter((name) => !(name in SIGNS));
   expect(elsewhere).toEqual(["duplicateParametersRefused", "errorInsteadOfMessage", "commandIdInAnswer"]);
 });

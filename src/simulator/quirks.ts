@@ -1,5 +1,5 @@
-// The oddities seen in the field that the specification does not promise, in one table: each can be switched by itself.
-// Which item is odd follows from the seed alone, so two reads of the same thing look the same.
+// The ways in which the real game API deviates from its specification. Each quirk can be switched on and off. Which items
+// it affects follows from the seed, so that two reads show the same.
 import { hashOf } from "./random.ts";
 
 export const QUIRKS = {
@@ -30,17 +30,17 @@ export const QUIRK_NAMES = Object.keys(QUIRKS) as QuirkName[];
 
 export type Quirks = {
   isOn(name: QuirkName): boolean;
-  /** Whether the item of this key is one of those, one in so many, that the quirk bends. */
-  isOdd(name: QuirkName, oneIn: number, ...key: readonly (string | number)[]): boolean;
+  /** Whether the quirk is on and affects the item with this key. One item in `oneIn` is affected. */
+  affects(name: QuirkName, oneIn: number, ...key: readonly (string | number)[]): boolean;
 };
 
-/** `true` or nothing is all of them, `false` none, a table those that it switches on or does not mention. */
+/** `true` or undefined: all quirks. `false`: none. A table: all but those that it sets to false. */
 export type QuirkChoice = boolean | Partial<Record<QuirkName, boolean>>;
 
 export function chooseQuirks(choice: QuirkChoice | undefined): Quirks {
   const isOn = (name: QuirkName) => (typeof choice === "object" ? (choice[name] ?? true) : (choice ?? true));
-  return { isOn, isOdd: (name, oneIn, ...key) => isOn(name) && hashOf(name, ...key) % oneIn === 0 };
+  return { isOn, affects: (name, oneIn, ...key) => isOn(name) && hashOf(name, ...key) % oneIn === 0 };
 }
 
-/** Every quirk on every item: the worst day of the field. */
-export const ALL_QUIRKS_ALWAYS: Quirks = { isOn: () => true, isOdd: () => true };
+/** Every quirk affects every item. */
+export const ALL_QUIRKS_ALWAYS: Quirks = { isOn: () => true, affects: () => true };

@@ -1,7 +1,7 @@
-// Repeatable chance: a small seeded generator and the hash that turns text into seeds.
-// Nothing in the simulated world may draw chance from anywhere else.
+// Repeatable random numbers: a seeded generator, and the hash that makes seeds from text. The simulation uses no other
+// source of randomness.
 
-/** A well-mixed 32-bit number from any texts and numbers; the same parts always give the same number. */
+/** A 32-bit hash of texts and numbers. */
 export function hashOf(...parts: readonly (string | number)[]): number {
   let hash = 0x811c9dc5;
   for (const part of parts) {
@@ -13,7 +13,7 @@ export function hashOf(...parts: readonly (string | number)[]): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Mulberry32: one 32-bit word of state is plenty for a town. */
+/** The Mulberry32 generator. */
 export class Random {
   #state: number;
 
@@ -21,7 +21,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** A fraction from 0 up to, never reaching, 1. */
+  /** From 0 to 1, 1 excluded. */
   fraction(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let word = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -34,15 +34,17 @@ export class Random {
     return least + Math.floor(this.fraction() * (most - least + 1));
   }
 
-  isLucky(probability: number): boolean {
+  /** True with this probability. */
+  chance(probability: number): boolean {
     return this.fraction() < probability;
   }
 
+  /** A random item; undefined when there is none. */
   find<T>(items: readonly T[]): T | undefined {
     return items[Math.floor(this.fraction() * items.length)];
   }
 
-  /** Like find, for lists that are known to hold something. */
+  /** Like find, for lists that are never empty. */
   pick<T>(items: readonly T[]): T {
     const item = this.find(items);
     if (item === undefined) throw new RangeError("cannot pick from an empty list");

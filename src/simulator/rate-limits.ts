@@ -1,11 +1,11 @@
-// The game API's limits: fixed windows for each bucket, the headers that tell of them, and the 429 answer.
-import { type Answer, answerJson } from "./refusals.ts";
+// The game API's rate limits: a fixed window for each bucket, the rate-limit headers, and the 429 answer.
+import { type Answer, answerJson } from "./error-answers.ts";
 
 const BUCKETS_MAX = 1000;
 
 export type LimitVerdict = { isRefused: boolean; limit: number; remaining: number; resetMs: number };
 
-/** So many calls in a window that begins with a bucket's first call. The oldest buckets are forgotten when there are too many. */
+/** Limits the calls per window. A bucket's window begins with its first call. At most BUCKETS_MAX buckets are kept. */
 export class WindowLimit {
   readonly #limit: number;
   readonly #windowMs: number;
@@ -16,7 +16,7 @@ export class WindowLimit {
     this.#windowMs = windowMs;
   }
 
-  /** Undefined when there is no limit at all. */
+  /** Counts one call. Undefined when there is no limit. */
   take(bucket: string, nowMs: number): LimitVerdict | undefined {
     if (this.#limit === 0 || this.#windowMs === 0) return undefined;
     let window = this.#buckets.get(bucket);

@@ -1,4 +1,4 @@
-// What a server key or a global key is worth, judged by its text alone: any well-formed key is a town of its own.
+// Checks server keys and global keys by their text alone: every well-formed server key is valid and has its own town.
 
 const SERVER_KEY = /^([A-Za-z0-9]+)-([A-Za-z0-9]+)$/;
 const KEY_LENGTH_MAX = 256;
@@ -9,12 +9,12 @@ const CODE_OF_FIRST_PART: ReadonlyMap<string, number> = new Map([
   ["offline", 3002],
 ]);
 
-/** The server's stable id: what follows the hyphen, or nothing for a key that is not well-formed. */
+/** The server's id: the part of the key after the hyphen. Empty for a malformed key. */
 export function serverIdOf(serverKey: string): string {
   return match(serverKey)?.[2] ?? "";
 }
 
-/** The code with which a call is refused, or undefined when both keys are good. */
+/** The error code for a call with these keys; undefined when both are valid. */
 export function judgeKeys(serverKey: string, globalKey: string): number | undefined {
   if (serverKey === "") return 2000;
   const parts = match(serverKey);

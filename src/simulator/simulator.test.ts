@@ -1,4 +1,4 @@
-// The simulator as a stranger meets it: over HTTP, on paths right and wrong, and what it says it was asked.
+// The simulator over HTTP: valid and invalid requests, and the call log.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { SECTIONS } from "../core/sections.ts";
@@ -14,28 +14,30 @@ beforeAll(async () => {
 beforeEach(() => simulator.clearCalls());
 afterAll(() => simulator.stop());
 
-const ask = (path: string, init: RequestInit = {}) =>
+const request = (path: string, init: RequestInit = {}) =>
   fetch(`${simulator.url}${path}`, {
     ...init,
     headers: { "server-key": "secretpart-town", ...init.headers },
   });
 
-/** JSON as it came; what is in it is for the test to say. */
+/** The body as untyped JSON. */
 async function jsonOf(response: Response) {
   return JSON.parse(await response.text());
 }
 
 describe("the game API", () => {
-  test("by default the first read of a town has every section, the queue included, filled", async () => {
+  test("by default no section is empty in the first read of a town, the queue included", async () => {
     for (const key of ["demo-demo", "secretpart-town", "a-1"]) {
-      const info = await jsonOf(await ask(`/v2/server?${ALL}`, { headers: { "server-key": key } }));
+      const info = await jsonOf(await request(`/v2/server?${ALL}`, { headers: { "server-key": key } }));
       expect(SECTIONS.filter((section) => Object.keys(info[section]).length === 0)).toEqual([]);
       expect(info.CurrentPlayers).toBe(info.Players.length);
     }
   });
 
-  test("only sections asked for with exactly true are told", async () => {
-    const info = await jsonOf(await ask("/v2/server?Players=true&Staff=1&Queue=TRUE&Vehicles=&Unknown=true"));
+  test("only sections requested with exactly `true` are returned", async () => {
+    const info = await jsonOf(
+      await request("/v2/server?Players=true&Staff=1&Queue=TRUE&Vehicles=&Unknown=true"),
+    );
     expect(SECTIONS.filter((section) => section in info)).toEqual(["Players"]);
   });
 
@@ -52,27 +54,27 @@ describe("the game API", () => {
   test.each(["/", "/v1/server", "/v2", "/v2/server/", "/v2/server/players", "//", "/v2/server%00"])(
     "%s is 404 in JSON",
     async (path) => {
-      const response = await ask(path);
+      const response = await request(path);
       expect([response.status, Object.keys(await jsonOf(response))]).toEqual([404, ["code", "message"]]);
     },
   );
 
-  test("a wrong method is 405 and names the right one", async () => {
-    const post = await ask("/v2/server", { method: "POST", body: "{}" });
+  test("a wrong method is 405 and names the allowed one", async () => {
+    const post = await request("/v2/server", { method: "POST", body: "{}" });
     expect([post.status, post.headers.get("allow")]).toEqual([405, "GET"]);
-    const get = await ask("/v2/server/command");
+    const get = await request("/v2/server/command");
     expect([get.status, get.headers.get("allow")]).toEqual([405, "POST"]);
   });
 
-  test("a command acts, and its body may be a megabyte of nonsense without harm", async () => {
-    const good = await ask("/v2/server/command", { method: "POST", body: '{"command":":h hi"}' });
+  test("a command is executed, and a body of a megabyte is refused without harm", async () => {
+    const good = await request("/v2/server/command", { method: "POST", body: '{"command":":h hi"}' });
     expect([good.status, (await jsonOf(good)).message]).toEqual([200, "Success"]);
-    const bad = await ask("/v2/server/command", { method: "POST", body: "x".repeat(1_000_000) });
+    const bad = await request("/v2/server/command", { method: "POST", body: "x".repeat(1_000_000) });
     expect(bad.status).toBe(400);
-    expect((await ask("/v2/server")).status).toBe(200);
+    expect((await request("/v2/server")).status).toBe(200);
   });
 
-  test("an absolute request target and a caller who leaves in the middle are no trouble", async () => {
+  test("absolute request targets are accepted, and a client that disconnects early does no harm", async () => {
     const answer = await new Promise<string>((resolve) => {
       const socket = connect(simulator.port, "127.0.0.1", () =>
         socket.write(
@@ -82,23 +84,23 @@ describe("the game API", () => {
       socket.once("data", (data) => resolve(String(data)));
     });
     expect(answer).toStartWith("HTTP/1.1 200");
-    const rude = connect(simulator.port, "127.0.0.1", () => {
-      rude.write("POST /v2/server/command HTTP/1.1\r\nHost: game\r\nContent-Length: 100\r\n\r\n{");
-      rude.destroy();
+    const aborted = connect(simulator.port, "127.0.0.1", () => {
+      aborted.write("POST /v2/server/command HTTP/1.1\r\nHost: game\r\nContent-Length: 100\r\n\r\n{");
+      aborted.destroy();
     });
-    await new Promise((resolve) => rude.once("close", resolve));
-    expect((await ask("/v2/server")).status).toBe(200);
+    await new Promise((resolve) => aborted.once("close", resolve));
+    expect((await request("/v2/server")).status).toBe(200);
   });
 });
 
 describe("/_calls", () => {
-  test("tells what was asked, oldest first, and never a whole key", async () => {
-    await ask("/v2/server?Staff=true&Players=true");
-    await ask("/v2/server/command", { method: "POST", body: '{"command":":h hi"}' });
-    await ask("/v2/server", { headers: { "server-key": "invalid-town" } });
+  test("lists the calls, oldest first, and never a whole key", async () => {
+    await request("/v2/server?Staff=true&Players=true");
+    await request("/v2/server/command", { method: "POST", body: '{"command":":h hi"}' });
+    await request("/v2/server", { headers: { "server-key": "invalid-town" } });
     simulator.arm({ kind: "code", code: 4001, times: 1 });
-    await ask("/v2/server");
-    const text = await (await ask("/_calls")).text();
+    await request("/v2/server");
+    const text = await (await request("/_calls")).text();
     const { calls, totals } = JSON.parse(text);
     expect(calls).toMatchObject([
       {
@@ -117,19 +119,19 @@ describe("/_calls", () => {
     expect(text).not.toContain("secretpart");
   });
 
-  test("since continues where the last answer ended, and DELETE empties", async () => {
-    await ask("/v2/server");
-    const { next } = await jsonOf(await ask("/_calls"));
-    await ask("/v2/server?Queue=true");
-    const later = await jsonOf(await ask(`/_calls?since=${next}`));
+  test("since continues where the last answer ended, and DELETE clears the log", async () => {
+    await request("/v2/server");
+    const { next } = await jsonOf(await request("/_calls"));
+    await request("/v2/server?Queue=true");
+    const later = await jsonOf(await request(`/_calls?since=${next}`));
     expect(later.calls).toMatchObject([{ sections: ["Queue"] }]);
-    const emptied = await jsonOf(await ask("/_calls", { method: "DELETE" }));
+    const emptied = await jsonOf(await request("/_calls", { method: "DELETE" }));
     expect(emptied).toMatchObject({ calls: [], totals: { reads: 0, commands: 0, refused: 0 } });
-    expect((await ask("/_calls?since=yesterday")).status).toBe(400);
-    expect((await ask("/_calls", { method: "POST" })).status).toBe(405);
+    expect((await request("/_calls?since=yesterday")).status).toBe(400);
+    expect((await request("/_calls", { method: "POST" })).status).toBe(405);
   });
 
-  test("keeps no more calls than its ceiling, while the totals count on", () => {
+  test("keeps no more than CALLS_MAX calls, while the totals count all", () => {
     const log = new CallLog();
     const call = {
       at: 0,
@@ -146,13 +148,13 @@ describe("/_calls", () => {
 });
 
 describe("starting and stopping", () => {
-  test("a port that is taken is an error, and options out of range name themselves", async () => {
+  test("a port in use is an error, and so is an option out of range, which the error names", async () => {
     await expect(startSimulator({ port: simulator.port })).rejects.toThrow();
     await expect(startSimulator({ speed: 0 })).rejects.toThrow("speed");
     await expect(startSimulator({ players: -1 })).rejects.toThrow("players");
   });
 
-  test("stop ends calls that hang, frees the port, and may be called twice", async () => {
+  test("stop closes hanging calls, frees the port, and may be called twice", async () => {
     const second = await startSimulator({ players: 1 });
     second.arm({ kind: "hang" });
     const hanging = fetch(`${second.url}/v2/server`, { headers: { "server-key": "a-b" } });
@@ -165,7 +167,7 @@ describe("starting and stopping", () => {
     await third.stop();
   });
 
-  test("stop during a refusal does not listen again", async () => {
+  test("after stop during `refused` the simulator does not listen again", async () => {
     const second = await startSimulator({ players: 1 });
     second.arm({ kind: "refused", seconds: 0.2 });
     await Bun.sleep(60);

@@ -1,36 +1,35 @@
-// The pretend game server: puts the towns, the protocol, the fault menu and the port together.
-import type { ServerResponse } from "node:http";
-import { ArmedFaults } from "./armed-faults.ts";
-import { CallLog, type CallRecord, type CallTotals } from "./call-log.ts";
-import { armFault, type ControlDesk } from "./control-desk.ts";
-import { DeliveryTimers } from "./delivery.ts";
-import { openListener } from "./listener.ts";
+// The pretend game server: opens the port and connects it with the simulated towns, the game API's protocol and the faults.
+import { type CallList, CallLog } from "./call-log.ts";
+import { ControlApi } from "./control-api.ts";
+import { FaultList } from "./fault-list.ts";
+import { Listener } from "./listener.ts";
 import { Protocol } from "./protocol.ts";
 import { chooseQuirks, type QuirkChoice } from "./quirks.ts";
-import { type Reception, receive } from "./reception.ts";
+import { RequestHandler } from "./request-handler.ts";
+import { ResponseTimers } from "./response-writer.ts";
 import { TownRegistry } from "./town-registry.ts";
 
 export type { QuirkName } from "./quirks.ts";
 
 const PLAYERS_MAX = 500;
-const NO_TIGHTER_LIMIT = 1_000_000_000;
-/** Leaves the answer to the call that armed `refused` time to get out. */
+const LIMIT_MAX = 1_000_000_000;
+/** The response to the request that armed `refused` needs this long to be sent. */
 const PAUSE_DELAY_MS = 30;
 
 export type SimulatorOptions = {
   host?: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   port?: number;
   seed?: number;
-  /** The number of players around which each town hovers; 0 makes every server offline. */
+  /** The average number of players in each town; 0 makes every server offline. */
   players?: number;
-  /** The room in each town; as many as `players` if left out, so that there is a queue at rush hours. */
+  /** How many can play at once, `players` by default: then a queue forms when more want to play. */
   maxPlayers?: number;
-  /** Events happen so many times as often; timestamps stay those of the clock. */
+  /** How many simulated seconds pass in one second of the clock. Timestamps stay those of the clock. */
   speed?: number;
-  /** Reads a minute for each source address, 0 for no limit. */
+  /** Reads per minute and source address, 0 for no limit. */
   readLimit?: number;
-  /** One command for each server in so many milliseconds, 0 for no limit. */
+  /** The least time between two commands of a server, 0 for no limit. */
   commandIntervalMs?: number;
   quirks?: QuirkChoice;
   clock?: () => number;
@@ -39,74 +38,101 @@ export type SimulatorOptions = {
 export type Simulator = {
   readonly url: string;
   readonly port: number;
-  /** Arms a fault as `POST /_faults` does; throws a RangeError that names the wrong field. */
+  /** Arms a fault as `POST /_faults` does. Throws a RangeError that names the invalid field. */
   arm(fault: Record<string, unknown>): void;
   /** Clears every fault and ends a running `refused`. */
   clearFaults(): Promise<void>;
-  /** What was asked, oldest first, as `GET /_calls` tells it. */
-  calls(since?: number): { calls: CallRecord[]; next: number; totals: CallTotals };
+  /** The calls so far, oldest first, as in `GET /_calls`. */
+  calls(since?: number): CallList;
   clearCalls(): void;
   stop(): Promise<void>;
 };
 
+/** Throws a RangeError that names the option that is out of range. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { host = "127.0.0.1", port = 0, seed = 1, players = 24, speed = 1, clock = Date.now } = options;
   const { readLimit = 35, commandIntervalMs = 5000, maxPlayers = Math.max(1, players) } = options;
   checkWhole("players", players, 0, PLAYERS_MAX);
   checkWhole("maxPlayers", maxPlayers, 1, PLAYERS_MAX);
   checkRange("speed", speed, 0.001, 1_000_000);
-  checkWhole("readLimit", readLimit, 0, NO_TIGHTER_LIMIT);
-  checkRange("commandIntervalMs", commandIntervalMs, 0, NO_TIGHTER_LIMIT);
+  checkWhole("readLimit", readLimit, 0, LIMIT_MAX);
+  checkRange("commandIntervalMs", commandIntervalMs, 0, LIMIT_MAX);
 
   const towns = new TownRegistry({ seed, playersWanted: players, maxPlayers, speed });
   const quirks = chooseQuirks(options.quirks);
   const protocol = new Protocol({ seed, towns, quirks, readLimit, commandIntervalMs, clock });
-  const timers = new DeliveryTimers();
-  const desk: ControlDesk = {
-    faults: new ArmedFaults(),
-    calls: new CallLog(),
-    clock,
-    pause: () => {},
-    stayOpen: () => {},
-  };
-  const reception: Reception = { desk, protocol, timers };
-  const listener = await openListener(
-    (request, response) => void receive(reception, request, response).catch(() => abandon(response)),
-    host,
-    port,
-  );
-  let pauseTimer: ReturnType<typeof setTimeout> | undefined;
-  desk.pause = (seconds) => {
-    clearTimeout(pauseTimer);
-    pauseTimer = setTimeout(() => listener.pause(seconds * 1000), PAUSE_DELAY_MS);
-  };
-  desk.stayOpen = () => clearTimeout(pauseTimer);
-
-  return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${listener.port}`,
-    port: listener.port,
-    arm(fault) {
-      const arming = armFault(desk, fault);
-      if (!("fault" in arming)) throw new RangeError(arming.message);
-    },
-    async clearFaults() {
-      clearTimeout(pauseTimer);
-      desk.faults.clear();
-      await listener.resume();
-    },
-    calls: (since) => desk.calls.list(since),
-    clearCalls: () => desk.calls.clear(),
-    async stop() {
-      clearTimeout(pauseTimer);
-      timers.clear();
-      await listener.close();
-    },
-  };
+  const simulator = new RunningSimulator(protocol, clock);
+  await simulator.listen(host, port);
+  return simulator;
 }
 
-/** A caller that went away in the middle of a request is nobody's fault; there is nobody left to answer. */
-function abandon(response: ServerResponse): void {
-  response.destroy();
+class RunningSimulator implements Simulator {
+  readonly #calls = new CallLog();
+  readonly #timers = new ResponseTimers();
+  readonly #control: ControlApi;
+  readonly #handler: RequestHandler;
+  #listener: Listener | undefined;
+  #host = "";
+  #pauseTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(protocol: Protocol, clock: () => number) {
+    const state = { faults: new FaultList(), calls: this.#calls, clock };
+    const control = new ControlApi({
+      ...state,
+      pausePort: (seconds) => this.#schedulePause(seconds),
+      cancelPause: () => clearTimeout(this.#pauseTimer),
+    });
+    this.#control = control;
+    this.#handler = new RequestHandler({ ...state, control, protocol, timers: this.#timers });
+  }
+
+  get url(): string {
+    return `http://${this.#host.includes(":") ? `[${this.#host}]` : this.#host}:${this.port}`;
+  }
+
+  get port(): number {
+    return this.#listener?.port ?? 0;
+  }
+
+  async listen(host: string, port: number): Promise<void> {
+    this.#host = host;
+    this.#listener = await Listener.open(
+      (request, response) =>
+        // A request fails only when its client has disconnected, so there is nobody to answer.
+        void this.#handler.handle(request, response).catch(() => response.destroy()),
+      host,
+      port,
+    );
+  }
+
+  arm(fault: Record<string, unknown>): void {
+    const result = this.#control.arm(fault);
+    if (!("fault" in result)) throw new RangeError(result.message);
+  }
+
+  async clearFaults(): Promise<void> {
+    this.#control.clearFaults();
+    await this.#listener?.resume();
+  }
+
+  calls(since?: number): CallList {
+    return this.#calls.list(since);
+  }
+
+  clearCalls(): void {
+    this.#calls.clear();
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.#pauseTimer);
+    this.#timers.clear();
+    await this.#listener?.close();
+  }
+
+  #schedulePause(seconds: number): void {
+    clearTimeout(this.#pauseTimer);
+    this.#pauseTimer = setTimeout(() => this.#listener?.pause(seconds * 1000), PAUSE_DELAY_MS);
+  }
 }
 
 function checkWhole(name: string, value: number, least: number, most: number): void {

@@ -1,9 +1,9 @@
-// Addresses fit positions, and nobody leaves the map.
+// Addresses match positions, and nobody leaves the map.
 import { expect, test } from "bun:test";
 import { Random } from "./random.ts";
 import { addressOf, choosePlace, MAP_HALF, pointOf, STREETS, travel } from "./street-map.ts";
 
-test("a journey of any length stays on the map and on the street that its address names", () => {
+test("travelling any distance stays on the map and on the street of the address", () => {
   const random = new Random(7);
   let place = choosePlace(random);
   for (let i = 0; i < 20_000; i++) {
@@ -16,7 +16,7 @@ test("a journey of any length stays on the map and on the street that its addres
   }
 });
 
-test("building numbers rise along a street, and each side has its own parity", () => {
+test("building numbers rise along a street: odd on one side, even on the other", () => {
   for (const street of STREETS) {
     let last = 0;
     for (let along = -1500; along <= 1500; along += 20) {
@@ -29,7 +29,7 @@ test("building numbers rise along a street, and each side has its own parity", (
   }
 });
 
-test("a postal code names one block: places that share it are close to each other", () => {
+test("a postal code is one block: places that share it are close to each other", () => {
   const random = new Random(3);
   const first = new Map<string, { x: number; z: number }>();
   for (let i = 0; i < 5000; i++) {

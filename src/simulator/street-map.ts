@@ -1,5 +1,5 @@
-// The map that every town shares: a street grid around the world's origin, with X growing right and Z growing
-// down, and the address that belongs to each point of a street.
+// The map of every town: a grid of streets around the origin, with X growing to the right and Z growing downwards, and
+// the address of each point of a street.
 import type { Random } from "./random.ts";
 
 /** Half the side of the square world. */
@@ -9,19 +9,19 @@ const LANE_OFFSET = 6;
 const TURN_CHANCE = 0.35;
 const NUMBERS_PER_BLOCK = 50;
 
-/** `runs` names the axis along which one travels; `at` is the fixed coordinate on the other axis. */
+/** `runs` is the axis of the street; `at` is its coordinate on the other axis. */
 export type Street = { name: string; runs: "x" | "z"; at: number };
 
-/** Somewhere on a street: how far along its axis, and which way one faces. */
+/** A point of a street: the coordinate along its axis, and the direction of travel. */
 export type Place = { street: Street; along: number; direction: 1 | -1 };
 
 export type Address = { postalCode: string; streetName: string; buildingNumber: string };
 
-function layStreets(runs: "x" | "z", lines: readonly (readonly [number, string])[]): readonly Street[] {
+function createStreets(runs: "x" | "z", lines: readonly (readonly [number, string])[]): readonly Street[] {
   return lines.map(([at, name]) => ({ name, runs, at }));
 }
 
-const AVENUES = layStreets("z", [
+const AVENUES = createStreets("z", [
   [-1400, "Harbor Avenue"],
   [-1130, "Mill Avenue"],
   [-860, "Orchard Avenue"],
@@ -36,7 +36,7 @@ const AVENUES = layStreets("z", [
   [1430, "Ridge Road"],
 ]);
 
-const CROSS_STREETS = layStreets("x", [
+const CROSS_STREETS = createStreets("x", [
   [-1420, "North Loop"],
   [-1160, "Elm Street"],
   [-900, "Grand Street"],
@@ -53,10 +53,10 @@ const CROSS_STREETS = layStreets("x", [
 
 export const STREETS: readonly Street[] = [...AVENUES, ...CROSS_STREETS];
 
-/** Where prisoners stand. */
+/** Where jailed players are. */
 export const JAIL: Place = { street: findStreet("Station Street"), along: 300, direction: 1 };
 
-/** Where the dead wake up again. */
+/** Where killed players respawn. */
 export const HOSPITAL: Place = { street: findStreet("Park Street"), along: -200, direction: -1 };
 
 function findStreet(name: string): Street {
@@ -73,13 +73,13 @@ export function choosePlace(random: Random): Place {
   return {
     street: random.pick(STREETS),
     along: random.integer(-STREET_END, STREET_END),
-    direction: random.isLucky(0.5) ? 1 : -1,
+    direction: random.chance(0.5) ? 1 : -1,
   };
 }
 
-/** World coordinates, on the right-hand lane, with the three decimals of the field. */
+/** World coordinates on the right-hand lane, with three decimals as in the real game API. */
 export function pointOf({ street, along, direction }: Place): { x: number; z: number } {
-  // With Z growing down, the right-hand side of someone who travels along +X is +Z, and along +Z is -X.
+  // Because Z grows downwards, the right-hand side is +Z when travelling along +X, and -X when travelling along +Z.
   const side = street.runs === "x" ? direction : -direction;
   const across = street.at + side * LANE_OFFSET;
   return street.runs === "x"
@@ -97,7 +97,7 @@ function blockOf(lines: readonly Street[], coordinate: number): number {
   return block;
 }
 
-/** Postal codes count the blocks row by row; building numbers rise along a street by a hundred a block. */
+/** Postal codes count the blocks row by row. Building numbers rise along a street, by a hundred per block. */
 export function addressOf(place: Place): Address {
   const { street, along, direction } = place;
   const { x, z } = pointOf(place);
@@ -118,7 +118,7 @@ export function addressOf(place: Place): Address {
   };
 }
 
-/** The crossing nearest to a place, for directions such as "Park Street near Maple Avenue". */
+/** The nearest crossing street, for descriptions such as "Park Street near Maple Avenue". */
 export function nearestCrossing({ street, along }: Place): Street {
   const [first, ...rest] = crossingsOf(street);
   if (!first) throw new RangeError(`${street.name} crosses nothing`);
@@ -128,7 +128,7 @@ export function nearestCrossing({ street, along }: Place): Street {
   );
 }
 
-/** Travels a distance, turning at some crossings and coming back at the end of a street. */
+/** Travels a distance, turning at random crossings and back at the end of a street. */
 export function travel(place: Place, distance: number, random: Random): Place {
   let { street, along, direction } = place;
   let left = distance;
@@ -141,10 +141,10 @@ export function travel(place: Place, distance: number, random: Random): Place {
     along = stop;
     if (!crossing) {
       direction = direction === 1 ? -1 : 1;
-    } else if (random.isLucky(TURN_CHANCE)) {
+    } else if (random.chance(TURN_CHANCE)) {
       along = street.at;
       street = crossing;
-      direction = random.isLucky(0.5) ? 1 : -1;
+      direction = random.chance(0.5) ? 1 : -1;
     }
   }
   return { street, along, direction };

@@ -1,8 +1,9 @@
-// The towns that exist at the moment, one for each server id, founded when first asked for.
-import type { Town } from "./town.ts";
-import { advanceTown, foundTown, type TownPlan } from "./town-clock.ts";
+// The simulated towns, one per server id. A town is created by the first call for its server.
 
-/** Beyond this many, the town that was looked at longest ago is forgotten. */
+import { advanceTown, createTown, type TownPlan } from "./advance-town.ts";
+import type { Town } from "./town.ts";
+
+/** Beyond this many, the least recently used town is dropped. */
 export const TOWNS_MAX = 256;
 
 export class TownRegistry {
@@ -13,13 +14,13 @@ export class TownRegistry {
     this.#plan = plan;
   }
 
-  /** The town of a server id as it is at this moment. */
-  visit(serverId: string, nowMs: number): Town {
-    const town = this.#towns.get(serverId) ?? foundTown({ ...this.#plan, serverId }, nowMs);
+  /** The server's town, advanced to this time. */
+  getCurrent(serverId: string, nowMs: number): Town {
+    const town = this.#towns.get(serverId) ?? createTown({ ...this.#plan, serverId }, nowMs);
     this.#towns.delete(serverId);
     this.#towns.set(serverId, town);
-    const stalest = this.#towns.keys().next();
-    if (this.#towns.size > TOWNS_MAX && !stalest.done) this.#towns.delete(stalest.value);
+    const oldest = this.#towns.keys().next();
+    if (this.#towns.size > TOWNS_MAX && !oldest.done) this.#towns.delete(oldest.value);
     advanceTown(town, nowMs);
     return town;
   }

@@ -1,14 +1,14 @@
-// A town is repeatable, lived in from the first look, and never contradicts itself.
+// A town is repeatable, has a past at the first read, and is always consistent.
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Compile } from "typebox/compile";
 import { SECTIONS } from "../core/sections.ts";
 import { SectionSchemas, ServerInfo } from "../core/wire/server-info.ts";
+import { advanceTown, CATCH_UP_SECONDS_MAX, createTown, type TownPlan } from "./advance-town.ts";
+import { buildServerInfo } from "./build-server-info.ts";
 import { runRemoteCommand } from "./commands.ts";
 import { chooseQuirks } from "./quirks.ts";
 import { Random } from "./random.ts";
-import { listResidents, type Town } from "./town.ts";
-import { tellTown } from "./town-answer.ts";
-import { advanceTown, CATCH_UP_SECONDS_MAX, foundTown, type TownPlan } from "./town-clock.ts";
+import { listPlayers, type Town } from "./town.ts";
 
 // A slow machine under load needs longer than the usual five seconds for thousands of reads.
 setDefaultTimeout(60_000);
@@ -19,27 +19,27 @@ const PLAIN = chooseQuirks(false);
 const QUIRKY = chooseQuirks(true);
 const ServerInfoCheck = Compile(ServerInfo);
 
-const tell = (town: Town, quirks = PLAIN) =>
-  tellTown(town, SECTIONS, quirks) as unknown as Required<ServerInfo>;
+const build = (town: Town, quirks = PLAIN) =>
+  buildServerInfo(town, SECTIONS, quirks) as unknown as Required<ServerInfo>;
 const idOf = (ref: string | undefined) => Number(ref?.slice(ref.lastIndexOf(":") + 1));
 
 function expectConsistent(info: Required<ServerInfo>): void {
-  const inTown = new Set(info.Players.map(({ Player }) => Player));
-  const idsInTown = new Set([...inTown].map(idOf));
+  const online = new Set(info.Players.map(({ Player }) => Player));
+  const onlineIds = new Set([...online].map(idOf));
   const queue = new Set(info.Queue);
   const latest = new Map<string, boolean>();
   for (const { Player = "", Join = false } of info.JoinLogs)
     if (!latest.has(Player)) latest.set(Player, Join);
-  const contradictions = [...latest].filter(([player, isIn]) => inTown.has(player) !== isIn);
+  const contradictions = [...latest].filter(([player, isIn]) => online.has(player) !== isIn);
   const isSorted = info.JoinLogs.every(
     ({ Timestamp = 0 }, i) => i === 0 || (info.JoinLogs[i - 1]?.Timestamp ?? 0) >= Timestamp,
   );
   const facts = {
-    count: info.CurrentPlayers === info.Players.length && idsInTown.size === info.Players.length,
+    count: info.CurrentPlayers === info.Players.length && onlineIds.size === info.Players.length,
     room: info.CurrentPlayers <= info.MaxPlayers,
     queueOnlyWhenFull: info.Queue.length === 0 || info.CurrentPlayers === info.MaxPlayers,
     queueOfDistinctOutsiders:
-      queue.size === info.Queue.length && info.Queue.every((id) => !idsInTown.has(id)),
+      queue.size === info.Queue.length && info.Queue.every((id) => !onlineIds.has(id)),
     joinLogsAgree: contradictions.length === 0,
     newestFirst: isSorted,
   };
@@ -57,7 +57,7 @@ const ELEMENT_FIELDS: Record<string, number> = {
   Vehicles: 5,
 };
 
-/** Every nested field is optional in the schemas, so their presence is counted apart. */
+/** The schemas make every nested field optional, so this checks that all are present. */
 function findIncomplete(info: Required<ServerInfo>): unknown[] {
   const elements = Object.entries(ELEMENT_FIELDS).flatMap(([section, count]) =>
     info[section as "Players"].filter((element) => Object.keys(element).length !== count),
@@ -67,43 +67,43 @@ function findIncomplete(info: Required<ServerInfo>): unknown[] {
 }
 
 describe("repeatability", () => {
-  test("the same seed, server and moments give the same town, to the last byte", () => {
-    const first = foundTown(PLAN, START_MS);
-    const second = foundTown(PLAN, START_MS);
+  test("the same seed, server and times give the same town, byte for byte", () => {
+    const first = createTown(PLAN, START_MS);
+    const second = createTown(PLAN, START_MS);
     for (let minute = 0; minute < 30; minute++) {
       advanceTown(first, START_MS + minute * 60_000);
       advanceTown(second, START_MS + minute * 60_000);
-      expect(JSON.stringify(tell(first, QUIRKY))).toBe(JSON.stringify(tell(second, QUIRKY)));
+      expect(JSON.stringify(build(first, QUIRKY))).toBe(JSON.stringify(build(second, QUIRKY)));
     }
   });
 
-  test("looking more often does not change what happens", () => {
-    const rarely = foundTown(PLAN, START_MS);
-    const often = foundTown(PLAN, START_MS);
+  test("reading more often does not change what happens", () => {
+    const rarely = createTown(PLAN, START_MS);
+    const often = createTown(PLAN, START_MS);
     advanceTown(rarely, START_MS + 600_000);
     for (let ms = 0; ms <= 600_000; ms += 700) advanceTown(often, START_MS + ms);
     advanceTown(often, START_MS + 600_000);
-    expect(tell(often)).toEqual(tell(rarely));
+    expect(build(often)).toEqual(build(rarely));
   });
 
-  test("another seed or another server is another town", () => {
+  test("another seed or another server gives another town", () => {
     const names = [PLAN, { ...PLAN, seed: 2 }, { ...PLAN, serverId: "other" }].map((plan) =>
-      JSON.stringify(tell(foundTown(plan, START_MS)).Players),
+      JSON.stringify(build(createTown(plan, START_MS)).Players),
     );
     expect(new Set(names).size).toBe(3);
   });
 });
 
-describe("the first look", () => {
-  test("nearly every seed shows all nine sections filled at once", () => {
+describe("the first read", () => {
+  test("with nearly every seed none of the nine sections is empty", () => {
     const bare = Array.from({ length: 100 }, (_, seed) =>
-      tell(foundTown({ ...PLAN, seed }, START_MS)),
+      build(createTown({ ...PLAN, seed }, START_MS)),
     ).filter((info) => SECTIONS.some((section) => Object.keys(info[section]).length === 0));
     expect(bare.length).toBeLessThanOrEqual(3);
   });
 
-  test("no timestamp lies in the future, and the oldest is within the hour", () => {
-    const info = tell(foundTown(PLAN, START_MS));
+  test("no timestamp is in the future, and the oldest is less than an hour old", () => {
+    const info = build(createTown(PLAN, START_MS));
     const times = [...info.JoinLogs, ...info.KillLogs, ...info.CommandLogs, ...info.ModCalls].map(
       (log) => log.Timestamp ?? 0,
     );
@@ -113,7 +113,7 @@ describe("the first look", () => {
   });
 
   test.each([1, 2, 5, 100])("a town for %i players is consistent", (players) => {
-    const info = tell(foundTown({ ...PLAN, playersWanted: players, maxPlayers: players }, START_MS));
+    const info = build(createTown({ ...PLAN, playersWanted: players, maxPlayers: players }, START_MS));
     expectConsistent(info);
     expect(info.CurrentPlayers).toBeGreaterThan(0);
   });
@@ -121,7 +121,7 @@ describe("the first look", () => {
 
 describe("10,000 reads at high speed", () => {
   test("each validates against the schemas, is complete and consistent", () => {
-    const town = foundTown({ ...PLAN, speed: 15 }, START_MS);
+    const town = createTown({ ...PLAN, speed: 15 }, START_MS);
     const seen = {
       queue: 0,
       free: 0,
@@ -133,7 +133,7 @@ describe("10,000 reads at high speed", () => {
     };
     for (let read = 0; read < 10_000; read++) {
       advanceTown(town, START_MS + read * 1000);
-      const info = tell(town);
+      const info = build(town);
       expectConsistent(info);
       if (!ServerInfoCheck.Check(info)) expect(ServerInfoCheck.Errors(info)).toEqual([]);
       if (findIncomplete(info).length > 0) expect(findIncomplete(info)).toEqual([]);
@@ -150,11 +150,11 @@ describe("10,000 reads at high speed", () => {
     expect([...seen.teams].sort()).toEqual(["Civilian", "DOT", "Fire", "Jail", "Police", "Sheriff"]);
   });
 
-  test("logs stay within their windows, newest first, and quirks keep the town consistent", () => {
-    const town = foundTown({ ...PLAN, serverId: "windows", speed: 100 }, START_MS);
+  test("logs stay within their limits, and quirks keep the town consistent", () => {
+    const town = createTown({ ...PLAN, serverId: "windows", speed: 100 }, START_MS);
     for (let read = 0; read < 500; read++) {
       advanceTown(town, START_MS + read * 2000);
-      const info = tell(town, QUIRKY);
+      const info = build(town, QUIRKY);
       expectConsistent(info);
       expect(info.JoinLogs.length).toBeLessThanOrEqual(100);
       expect(info.EmergencyCalls.length).toBeLessThanOrEqual(12);
@@ -166,47 +166,47 @@ describe("10,000 reads at high speed", () => {
   });
 });
 
-test("no sequence of commands makes the town contradict itself", () => {
+test("no sequence of commands makes the town inconsistent", () => {
   const random = new Random(5);
-  const town = foundTown({ ...PLAN, serverId: "commands", speed: 10 }, START_MS);
+  const town = createTown({ ...PLAN, serverId: "commands", speed: 10 }, START_MS);
   const words =
     "kick ban unban kill wanted jail unjail tp respawn mod unmod admin helper startfire stopfire".split(" ");
   for (let i = 0; i < 3000; i++) {
     advanceTown(town, START_MS + i * 1000);
-    const name = random.find(listResidents(town))?.person.name ?? "nobody";
-    const target = random.isLucky(0.02)
+    const name = random.find(listPlayers(town))?.profile.name ?? "nobody";
+    const target = random.chance(0.02)
       ? "all"
       : random.pick([name, name.slice(0, 2), `${name},a`, "others,me", "1"]);
-    runRemoteCommand(town, `:${random.pick(words)} ${random.isLucky(0.9) ? target : name}`);
-    expectConsistent(tell(town));
+    runRemoteCommand(town, `:${random.pick(words)} ${random.chance(0.9) ? target : name}`);
+    expectConsistent(build(town));
   }
 });
 
 describe("time", () => {
-  test("a week without a look is skipped rather than lived through", () => {
-    const town = foundTown(PLAN, START_MS);
+  test("a week without a read is skipped rather than simulated", () => {
+    const town = createTown(PLAN, START_MS);
     const week = START_MS + 7 * 86_400_000;
     const begun = performance.now();
     advanceTown(town, week);
     expect(performance.now() - begun).toBeLessThan(500);
-    const info = tell(town);
+    const info = build(town);
     expectConsistent(info);
     const oldestCall = Math.min(...info.EmergencyCalls.map(({ StartedAt = 0 }) => StartedAt));
     expect(oldestCall).toBeGreaterThanOrEqual(week / 1000 - CATCH_UP_SECONDS_MAX);
   });
 
-  test("a clock that goes back changes nothing", () => {
-    const town = foundTown(PLAN, START_MS);
-    const before = JSON.stringify(tell(town));
+  test("a clock that is set back changes nothing", () => {
+    const town = createTown(PLAN, START_MS);
+    const before = JSON.stringify(build(town));
     advanceTown(town, START_MS - 3_600_000);
-    expect(JSON.stringify(tell(town))).toBe(before);
+    expect(JSON.stringify(build(town))).toBe(before);
   });
 
-  test("players move between two looks", () => {
-    const town = foundTown(PLAN, START_MS);
-    const before = new Map(tell(town).Players.map(({ Player, Location }) => [Player, Location]));
+  test("players move between two reads", () => {
+    const town = createTown(PLAN, START_MS);
+    const before = new Map(build(town).Players.map(({ Player, Location }) => [Player, Location]));
     advanceTown(town, START_MS + 5000);
-    const moved = tell(town).Players.filter(({ Player, Location }) => {
+    const moved = build(town).Players.filter(({ Player, Location }) => {
       const old = before.get(Player);
       return old && (old.LocationX !== Location?.LocationX || old.LocationZ !== Location?.LocationZ);
     });
@@ -214,14 +214,14 @@ describe("time", () => {
   });
 
   test("a town without players stays empty", () => {
-    const town = foundTown({ ...PLAN, playersWanted: 0 }, START_MS);
+    const town = createTown({ ...PLAN, playersWanted: 0 }, START_MS);
     advanceTown(town, START_MS + 600_000);
-    expect(tell(town).CurrentPlayers).toBe(0);
+    expect(build(town).CurrentPlayers).toBe(0);
   });
 });
 
-test("sections that were not asked for are left out, and the order is that of the specification", () => {
-  const town = foundTown(PLAN, START_MS);
+test("only requested sections are present, in the order of the specification", () => {
+  const town = createTown(PLAN, START_MS);
   const base = [
     "Name",
     "OwnerId",
@@ -232,8 +232,8 @@ test("sections that were not asked for are left out, and the order is that of th
     "AccVerifiedReq",
     "TeamBalance",
   ];
-  expect(Object.keys(tellTown(town, [], PLAIN))).toEqual(base);
-  expect(Object.keys(tellTown(town, ["Vehicles", "Players"], PLAIN))).toEqual([
+  expect(Object.keys(buildServerInfo(town, [], PLAIN))).toEqual(base);
+  expect(Object.keys(buildServerInfo(town, ["Vehicles", "Players"], PLAIN))).toEqual([
     ...base,
     "Players",
     "Vehicles",

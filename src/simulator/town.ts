@@ -1,4 +1,4 @@
-// The state of one simulated town, and the few questions that every other file asks of it. Nothing here acts.
+// The state of one simulated town, which is the game world of one server. Only types and queries: nothing here changes it.
 import type { BoundedLog } from "./bounded-log.ts";
 import type { Random } from "./random.ts";
 import type { Place } from "./street-map.ts";
@@ -8,23 +8,23 @@ import type { Vehicle } from "./vehicles.ts";
 export const RANKS = ["none", "helper", "moderator", "administrator", "co-owner", "owner"] as const;
 export type Rank = (typeof RANKS)[number];
 
-/** Someone who may come to town; keeps name, id and rank between visits. */
-export type Person = { id: number; name: string; rank: Rank };
+/** A user of the game, online or not. */
+export type Profile = { id: number; name: string; rank: Rank };
 
-/** Someone who is in town now. Times are seconds of town time. */
-export type Resident = {
-  person: Person;
+/** A user who is online. `releasedAt` is when a jailed player becomes free, in seconds of town time. */
+export type Player = {
+  profile: Profile;
   team: Team;
   callsign: string | null;
   place: Place;
   unitsPerSecond: number;
   stars: number;
-  freeAt: number;
+  releasedAt: number;
   vehicle: Vehicle | null;
 };
 
 export type JoinEntry = { at: number; join: boolean; player: string };
-/** `killer` is null when the surroundings killed. */
+/** `killer` is null when no player was the killer. */
 export type KillEntry = { at: number; killed: string; killer: string | null };
 /** `player` is null for a command that came through the API. */
 export type CommandEntry = { at: number; player: string | null; text: string };
@@ -53,16 +53,19 @@ export type Town = {
   readonly coOwnerIds: readonly number[];
   readonly playersWanted: number;
   readonly maxPlayers: number;
-  /** Wall-clock time of second 0 of town time, and how many seconds of town time pass in one of ours. */
+  /** Wall-clock time of second 0 of town time. */
   readonly originMs: number;
+  /** Seconds of town time per second of wall-clock time. */
   readonly speed: number;
   readonly random: Random;
-  /** Seconds of town time; negative in the past that is made up before the first read. */
+  /** The current second of town time; negative while the past before the first read is simulated. */
   second: number;
-  readonly people: Person[];
-  readonly banned: Map<number, Person>;
-  readonly residents: Map<number, Resident>;
-  queue: Person[];
+  /** Everyone who may join and is not banned. */
+  readonly profiles: Profile[];
+  readonly banned: Map<number, Profile>;
+  /** Those who are online, by id. */
+  readonly players: Map<number, Player>;
+  queue: Profile[];
   readonly joins: BoundedLog<JoinEntry>;
   readonly kills: BoundedLog<KillEntry>;
   readonly commands: BoundedLog<CommandEntry>;
@@ -72,24 +75,25 @@ export type Town = {
   readonly emergencyCountOfTeam: Map<ServiceTeam, number>;
 };
 
-export function refOf(person: Person): string {
-  return `${person.name}:${person.id}`;
+/** The player as the game API names them: `name:id`. */
+export function refOf(profile: Profile): string {
+  return `${profile.name}:${profile.id}`;
 }
 
-/** The wall-clock second at which the town's present second happens. */
+/** The wall-clock time of the town's current second, in epoch seconds. */
 export function timestampOf(town: Town): number {
   return Math.floor((town.originMs + (town.second * 1000) / town.speed) / 1000);
 }
 
-export function isStaff(person: Person): boolean {
-  return person.rank !== "none";
+export function isStaff(profile: Profile): boolean {
+  return profile.rank !== "none";
 }
 
-export function listResidents(town: Town): Resident[] {
-  return [...town.residents.values()];
+export function listPlayers(town: Town): Player[] {
+  return [...town.players.values()];
 }
 
-/** Small towns are quieter and big ones busier, within reason. */
-export function bustleOf(town: Town): number {
-  return Math.min(3, Math.max(0.7, town.residents.size / 24));
+/** How busy the town is: 1 with 24 players, between 0.7 and 3. */
+export function activityOf(town: Town): number {
+  return Math.min(3, Math.max(0.7, town.players.size / 24));
 }

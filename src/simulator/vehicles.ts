@@ -1,4 +1,4 @@
-// What can be driven: models and liveries for each team, paint, and number plates.
+// Generates vehicles: models and liveries for each team, colours and number plates.
 import type { Random } from "./random.ts";
 import type { Team } from "./teams.ts";
 
@@ -54,7 +54,7 @@ const FLEETS: Record<Team, Fleet> = {
   },
 };
 
-const PAINTS: readonly (readonly [name: string, hex: string])[] = [
+const COLOURS: readonly (readonly [name: string, hex: string])[] = [
   ["Super Red", "#ff4444"],
   ["Deep Blue", "#1E3A8A"],
   ["Pearl White", "#f5f5f0"],
@@ -66,19 +66,19 @@ const PAINTS: readonly (readonly [name: string, hex: string])[] = [
 ];
 const PLATE_LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ";
 
-export function buildVehicle(team: Team, random: Random): Vehicle {
+export function generateVehicle(team: Team, random: Random): Vehicle {
   const fleet = FLEETS[team];
-  const [colorName, colorHex] = random.pick(PAINTS);
+  const [colorName, colorHex] = random.pick(COLOURS);
   return {
     model: random.pick(fleet.models),
-    plate: inventPlate(random),
+    plate: generatePlate(random),
     livery: random.pick(fleet.liveries),
     colorHex,
     colorName,
   };
 }
 
-function inventPlate(random: Random): string {
+function generatePlate(random: Random): string {
   let letters = "";
   for (let i = 0; i < 3; i++) letters += PLATE_LETTERS[random.integer(0, PLATE_LETTERS.length - 1)];
   return `${letters}-${random.integer(100, 999)}`;

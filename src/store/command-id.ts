@@ -1,5 +1,5 @@
-// A command's id tells its server, so that a command is found wherever its server's part of a cluster is. To everybody else
-// it is one opaque word: `cmd_`, what follows `srv_` in the server's id, 20 random base62 characters.
+// Command ids: `cmd_`, the part of the server's id after `srv_`, and 20 random base62 characters. The server's id in it
+// leads to the cluster node that holds the command. For API clients the id is opaque.
 import { randomBytes } from "node:crypto";
 import { randomBase62 } from "../core/token.ts";
 
@@ -13,7 +13,7 @@ export function newCommandId(serverId: string): string {
   return `cmd_${match[1]}${randomBase62(RANDOM_LENGTH, randomBytes)}`;
 }
 
-/** Undefined for what is no id of ours. */
+/** The server's id; undefined when this is no command id. */
 export function findServerOf(commandId: string): string | undefined {
   const match = SHAPE.exec(commandId);
   return match ? `srv_${match[1]}` : undefined;

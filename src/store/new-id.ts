@@ -1,4 +1,4 @@
-// The ids of servers and keys. How one begins says what it is of, and Redis' directory relies on it; the rest cannot be guessed.
+// Ids of servers and keys: a prefix for the kind, which the Redis directory relies on, and random characters.
 import { randomBytes } from "node:crypto";
 import { randomBase62 } from "../core/token.ts";
 

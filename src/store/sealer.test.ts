@@ -1,4 +1,4 @@
-// What was sealed opens again with the same secret for the same purpose, and in no other way.
+// A sealed text can be opened only with the same secret and for the same purpose.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createSealer } from "./sealer.ts";
@@ -8,7 +8,7 @@ const sealer = createSealer(SECRET);
 const KEY = "AbCdEf123456-GhIjKl7890";
 
 describe("opening", () => {
-  test("any text comes back as it was", () => {
+  test("returns the sealed text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.string({ unit: "grapheme" }), (text, purpose) => {
         expect(sealer.open(sealer.seal(text, purpose), purpose)).toBe(text);
@@ -16,23 +16,23 @@ describe("opening", () => {
     );
   });
 
-  test("works after a restart: another sealer with the same secret opens it", () => {
+  test("works after a restart, with a new sealer and the same secret", () => {
     expect(createSealer(SECRET).open(sealer.seal(KEY, "srv_1"), "srv_1")).toBe(KEY);
   });
 
-  test("is refused with another secret", () => {
+  test("throws with another secret", () => {
     const sealed = sealer.seal(KEY, "srv_1");
     for (const secret of ["", `${SECRET} `, SECRET.toUpperCase()]) {
       expect(() => createSealer(secret).open(sealed, "srv_1")).toThrow();
     }
   });
 
-  test("is refused for another purpose: a row's secret does not open in another row", () => {
+  test("throws for another purpose: the secret of one row cannot be opened in another", () => {
     expect(() => sealer.open(sealer.seal(KEY, "srv_1"), "srv_2")).toThrow();
     expect(() => sealer.open(sealer.seal(KEY, "srv_1"), "")).toThrow();
   });
 
-  test("is refused when any single bit was changed", () => {
+  test("throws when any single bit was changed", () => {
     const sealed = sealer.seal(KEY, "srv_1");
     for (let bit = 0; bit < sealed.length * 8; bit++) {
       const changed = Uint8Array.from(sealed);
@@ -41,7 +41,7 @@ describe("opening", () => {
     }
   });
 
-  test("is refused when bytes are missing or added, down to nothing at all", () => {
+  test("throws when bytes are missing or added", () => {
     const sealed = sealer.seal(KEY, "srv_1");
     for (let length = 0; length < sealed.length; length++) {
       expect(() => sealer.open(sealed.subarray(0, length), "srv_1")).toThrow();
@@ -50,14 +50,14 @@ describe("opening", () => {
   });
 });
 
-describe("what is stored", () => {
-  test("does not show the text", () => {
+describe("the sealed bytes", () => {
+  test("do not contain the text", () => {
     const stored = Buffer.from(sealer.seal(KEY, "srv_1")).toString("latin1");
     expect(stored).not.toContain(KEY);
     expect(stored).not.toContain(KEY.slice(0, 6));
   });
 
-  test("differs each time, even for the same text and purpose", () => {
+  test("differ each time, even for the same text and purpose", () => {
     const stored = Array.from({ length: 500 }, () => Buffer.from(sealer.seal(KEY, "srv_1")).toString("hex"));
     expect(new Set(stored).size).toBe(500);
   });

@@ -1,13 +1,13 @@
-// Encrypts what must not be readable in a stolen database: AES-256-GCM under a key derived from the operator's secret.
+// Encrypts the secrets in the store with AES-256-GCM, under a key derived from the operator's secret.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 export interface Sealer {
-  /** `purpose` is bound to the result: what was sealed for one row does not open for another. */
+  /** `purpose` is authenticated too: a text sealed for one row cannot be opened for another. */
   seal(text: string, purpose: string): Uint8Array;
-  /** Throws when the secret or the purpose is another one, or the bytes were changed. */
+  /** Throws when the secret or the purpose differs, or the bytes were changed. */
   open(sealed: Uint8Array, purpose: string): string;
 }
 

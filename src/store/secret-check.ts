@@ -1,12 +1,12 @@
-// A known text, sealed with the operator's secret and kept in the settings: tells whether a secret is the right one.
+// A known text, sealed and stored in the settings, to check later that the secret is still the same.
 import type { Sealer } from "./sealer.ts";
 
 export const SECRET_CHECK = "secret-check";
 
-/** `kept` is the setting's value. */
-export function isRightSecret(kept: string, sealer: Sealer): boolean {
+/** `stored` is the setting's value. */
+export function isRightSecret(stored: string, sealer: Sealer): boolean {
   try {
-    sealer.open(Buffer.from(kept, "base64"), SECRET_CHECK);
+    sealer.open(Buffer.from(stored, "base64"), SECRET_CHECK);
     return true;
   } catch {
     return false;

@@ -1,4 +1,4 @@
-// A migration that was interrupted leaves a store that looks whole and is not: it is marked until the last item has arrived.
+// Marks a store while a migration writes to it, so that Gatehouse does not start on a half-filled store.
 import { StartRefused } from "../core/errors.ts";
 import type { SettingStore } from "../core/ports/settings.ts";
 
@@ -12,6 +12,6 @@ export function markMigration(settings: SettingStore, isFinished: boolean): Prom
 export async function refuseUnfinished(settings: SettingStore): Promise<void> {
   if ((await settings.find(SETTING)) === UNFINISHED)
     throw new StartRefused(
-      "a migration into this store was not finished, so a part is missing — empty the store and run gatehouse migrate again",
+      "a migration into this store was not finished, so data is missing — empty the store and run gatehouse migrate again",
     );
 }

@@ -91,7 +91,7 @@ const WAYS = [
     async take(_: Listening, folder: string) {
       fill(join(folder, "ballast"));
     },
-    async giveBack(_: Listening, folder: string) {
+    async requeue(_: Listening, folder: string) {
       rmSync(join(folder, "ballast"));
     },
   },
@@ -106,7 +106,7 @@ const WAYS = [
     async take({ pid }: Listening) {
       await Bun.$`prlimit --pid ${pid} --fsize=4096:`.quiet();
     },
-    async giveBack({ pid }: Listening) {
+    async requeue({ pid }: Listening) {
       await Bun.$`prlimit --pid ${pid} --fsize=unlimited:`.quiet();
     },
   },
@@ -136,7 +136,7 @@ for (const way of WAYS) {
         expect(["queued", "sending"]).toContain(await client.statusOf(id));
       expect((await fetch(`${gatehouse.url}/healthz`)).status).toBe(200);
 
-      await way.giveBack(gatehouse, folder);
+      await way.requeue(gatehouse, folder);
       let after: Answer | undefined;
       await until(
         "commands are still refused",

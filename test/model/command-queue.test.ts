@@ -1,7 +1,6 @@
-// The promise of the queue under random histories: commands come in, the game answers, refuses, loses or is not there, time
-// passes, the disk refuses, the process is killed and started again, in any order. The dispatcher, the queue and the files are
-// the real ones; the clock and the game are the test's. Nothing accepted may be lost, nothing delivered twice, no order
-// changed, no queue too long.
+// Model test of the command queue with random sequences of events: commands, answers and failures of the game API, passing
+// time, a full disk, crashes and restarts. The dispatcher, the queue and the files are real; the clock and the game API are
+// fakes. No accepted command may be lost or delivered twice, the order must be kept, and no queue may be too long.
 import { afterAll, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,7 +29,7 @@ const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const NO_LIMIT = { limit: null, remaining: null, resetAt: null, retryAfterMs: null };
 const sealer = createSealer("a secret");
 
-/** Memory where there is some: the model is about order and loss, and the disk's own speed only costs time. */
+/** In memory if possible, because a real disk would only make the test slower. */
 const root = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "gatehouse-model-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -58,7 +57,7 @@ type Step =
   | { readonly do: "answer"; readonly server: number; readonly as: Answer; readonly isLate: boolean }
   | { readonly do: "cancel"; readonly which: number }
   | { readonly do: "pass"; readonly ms: number }
-  | { readonly do: "rest" }
+  | { readonly do: "idle" }
   | { readonly do: "turns"; readonly count: number }
   | { readonly do: "disk-refuses"; readonly times: number }
   | { readonly do: "crash"; readonly isDelivered: boolean }
@@ -84,7 +83,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       isLate: fc.boolean(),
     }),
   },
-  { weight: 30, arbitrary: fc.constant<Step>({ do: "rest" }) },
+  { weight: 30, arbitrary: fc.constant<Step>({ do: "idle" }) },
   {
     weight: 30,
     arbitrary: fc.constantFrom<Step[]>(
@@ -108,17 +107,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 type Sending = { readonly resolve: (delivery: Delivery) => void };
 type Arrival = { readonly text: string; readonly at: number; outcome: Answer | "pending" | "cut" };
 
-/** One process: what it holds in memory dies with it. */
-class Life {
+/** One run of the process. Its memory is lost in a crash. */
+class TestProcess {
   readonly store: Store;
   readonly commands: CommandQueue;
   readonly dispatcher: CommandDispatcher;
   readonly sendings = new Map<string, Sending>();
   isDead = false;
-  /** The pace counts from here: time may pass before the claim is on disk and the command on its way. */
+  /** When a command was claimed, by server. The interval between commands counts from here, not from the sending. */
   readonly claimedAt = new Map<string, number>();
-  /** Calls into the queue that have not come back. */
-  under = 0;
+  /** Calls of queue methods that have not returned. */
+  pendingCalls = 0;
   calls = 0;
 
   constructor(
@@ -127,7 +126,7 @@ class Life {
     opened?: Store,
   ) {
     this.store = opened ?? open(folder, world.clock);
-    this.commands = this.#watch(this.store.commands);
+    this.commands = this.#instrument(this.store.commands);
     this.dispatcher = new CommandDispatcher({
       burstQuietMs: 0,
       store: {
@@ -155,7 +154,7 @@ class Life {
   }
 
   #send(serverId: string, text: string): Promise<Delivery> {
-    // A dead process sends nothing, whatever is left of it in this one.
+    // After a simulated crash the old dispatcher still exists, and must not send.
     if (this.isDead) return new Promise(() => {});
     const { promise, resolve } = Promise.withResolvers<Delivery>();
     if (this.sendings.has(serverId)) throw new Error("two commands of one server are being sent at once");
@@ -164,24 +163,24 @@ class Life {
     return promise;
   }
 
-  /** Counts calls, so that rest can be told, and refuses them while the disk is meant to. */
-  #watch(queue: CommandQueue): CommandQueue {
+  /** Counts the calls, to know when the process is idle, and rejects them while the disk is full. */
+  #instrument(queue: CommandQueue): CommandQueue {
     return new Proxy(queue, {
       get: (target, name: keyof CommandQueue) => {
         const method = target[name] as (...args: unknown[]) => Promise<unknown>;
         return async (...args: unknown[]) => {
           this.calls++;
           if (name === "claim") this.claimedAt.set(String(args[0]), Number(args[1]));
-          if (name === "giveBack") this.world.givenBack.add(String(args[0]));
+          if (name === "requeue") this.world.requeued.add(String(args[0]));
           if (this.world.refusals > 0 && !this.isDead) {
             this.world.refusals--;
             throw new StoreUnavailable("the disk is full");
           }
-          this.under++;
+          this.pendingCalls++;
           try {
             return await method.apply(target, args);
           } finally {
-            this.under--;
+            this.pendingCalls--;
           }
         };
       },
@@ -191,10 +190,10 @@ class Life {
 
 type Accepted = Receipt & { readonly text: string; readonly serverId: string };
 
-/** Each run has servers of its own, so that all can go on with the files that the last one has left. */
+/** Each run has its own servers, so that runs can reuse one database. */
 let runs = 0;
 let folders = 0;
-let left: { readonly folder: string; readonly store: Store; readonly clock: FakeClock } | undefined;
+let reused: { readonly folder: string; readonly store: Store; readonly clock: FakeClock } | undefined;
 
 function nextFolder(): string {
   const folder = join(root, String(++folders));
@@ -208,38 +207,38 @@ class World {
   readonly arrivals = new Map<string, Arrival[]>(this.serverIds.map((serverId) => [serverId, []]));
   readonly accepted: Accepted[] = [];
   readonly ended = new Map<string, string>();
-  /** Those that were claimed and came back, sent or not. */
-  readonly givenBack = new Set<string>();
+  /** The ids of commands that were requeued after a claim. */
+  readonly requeued = new Set<string>();
   readonly byIdempotencyKey = new Map<string, Accepted>();
-  life: Life;
+  process: TestProcess;
   refusals = 0;
   crashes = 0;
   #texts = 0;
 
   constructor() {
     runs++;
-    this.clock = left?.clock ?? new FakeClock();
-    const folder = left?.folder ?? nextFolder();
-    this.life = new Life(this, folder, left?.store);
-    left = undefined;
+    this.clock = reused?.clock ?? new FakeClock();
+    const folder = reused?.folder ?? nextFolder();
+    this.process = new TestProcess(this, folder, reused?.store);
+    reused = undefined;
   }
 
-  async take(one: Step): Promise<void> {
+  async apply(one: Step): Promise<void> {
     switch (one.do) {
       case "accept":
         return this.accept(this.serverIds[one.server] ?? "", one.idempotencyKey, one.isOther);
       case "flood":
         for (let i = 0; i <= QUEUE_MAX; i++) this.accept(this.serverIds[one.server] ?? "", null, false);
-        return await this.rest();
+        return await this.waitUntilIdle();
       case "answer":
-        if (one.isLate) await this.rest();
+        if (one.isLate) await this.waitUntilIdle();
         return this.answer(this.serverIds[one.server] ?? "", one.as);
       case "cancel":
         return this.cancel(one.which);
       case "pass":
         return this.clock.advance(one.ms);
-      case "rest":
-        return await this.rest();
+      case "idle":
+        return await this.waitUntilIdle();
       case "turns":
         for (let i = 0; i < one.count; i++) await turn();
         return;
@@ -253,16 +252,16 @@ class World {
     }
   }
 
-  /** Submits, and notes the answer if it comes before the process dies. */
+  /** Submits a command, and records the answer unless the process crashes before. */
   accept(serverId: string, idempotencyKey: number | null, isOther: boolean): void {
-    const { life } = this;
+    const { process: running } = this;
     const key = idempotencyKey === null ? undefined : `${serverId} ${idempotencyKey}`;
     const text =
       key === undefined ? `:h ${++this.#texts}` : `:h key ${idempotencyKey} ${isOther ? "other" : "same"}`;
     const draft = { serverId, keyId: `key of ${serverId}`, text, idempotencyKey: key };
-    life.commands.accept(draft, this.clock.now).then(
+    running.commands.accept(draft, this.clock.now).then(
       (acceptance) => {
-        if (life.isDead) return;
+        if (running.isDead) return;
         const known = key === undefined ? undefined : this.byIdempotencyKey.get(key);
         if ("declined" in acceptance) {
           if (acceptance.declined === "mismatch") expect(known?.text).not.toBe(text);
@@ -279,15 +278,15 @@ class World {
           this.accepted.push(accepted);
           if (key !== undefined) this.byIdempotencyKey.set(key, accepted);
         }
-        life.dispatcher.notify(serverId);
+        running.dispatcher.notify(serverId);
       },
       (error) => {
-        if (!life.isDead && !(error instanceof StoreUnavailable)) this.fault ??= error;
+        if (!running.isDead && !(error instanceof StoreUnavailable)) this.fault ??= error;
       },
     );
   }
 
-  /** What went wrong where nobody waits. */
+  /** The first error of a promise that is not awaited. */
   fault: unknown;
 
   arrive(serverId: string, text: string, at: number): void {
@@ -295,9 +294,9 @@ class World {
   }
 
   answer(serverId: string, as: Answer): void {
-    const sending = this.life.sendings.get(serverId);
+    const sending = this.process.sendings.get(serverId);
     if (!sending) return;
-    this.life.sendings.delete(serverId);
+    this.process.sendings.delete(serverId);
     this.#mark(serverId, as);
     sending.resolve(deliveryOf(as));
   }
@@ -308,128 +307,130 @@ class World {
   }
 
   cancel(which: number): void {
-    const { life } = this;
+    const { process: running } = this;
     const target = this.accepted[which % Math.max(1, this.accepted.length)];
     if (!target) return;
-    life.commands.cancel(target.serverId, target.commandId, this.clock.now).then(
+    running.commands.cancel(target.serverId, target.commandId, this.clock.now).then(
       (found) => {
-        if (life.isDead) return;
+        if (running.isDead) return;
         expect(found?.command.commandId).toBe(target.commandId);
-        if (found?.isCancelled) this.#noteEnd(found.command);
+        if (found?.isCancelled) this.#recordEnd(found.command);
       },
       (error) => {
-        if (!life.isDead && !(error instanceof StoreUnavailable)) this.fault ??= error;
+        if (!running.isDead && !(error instanceof StoreUnavailable)) this.fault ??= error;
       },
     );
   }
 
-  async rest(): Promise<void> {
-    const { life } = this;
+  /** Waits until the process has nothing to do at the current time. */
+  async waitUntilIdle(): Promise<void> {
+    const { process: running } = this;
     let calls: number;
     do {
-      calls = life.calls;
+      calls = running.calls;
       await turn();
       await turn();
-    } while (life.under > 0 || life.calls !== calls);
+    } while (running.pendingCalls > 0 || running.calls !== calls);
   }
 
-  /** The files as they are at this moment are all that is left. */
+  /** Only the files in their current state survive. */
   async crash(isDelivered: boolean): Promise<void> {
-    const { life } = this;
-    life.isDead = true;
+    const { process: running } = this;
+    running.isDead = true;
     this.crashes++;
     const folder = nextFolder();
-    copyFiles(life.folder, folder);
-    for (const serverId of life.sendings.keys()) this.#mark(serverId, isDelivered ? "lost-delivered" : "cut");
-    await life.store.close();
-    rmSync(life.folder, { recursive: true });
-    await this.#begin(folder);
+    copyFiles(running.folder, folder);
+    for (const serverId of running.sendings.keys())
+      this.#mark(serverId, isDelivered ? "lost-delivered" : "cut");
+    await running.store.close();
+    rmSync(running.folder, { recursive: true });
+    await this.#start(folder);
   }
 
-  /** In order: what is being sent is answered, then everything is closed. */
+  /** A graceful restart: the command that is being sent is answered first. */
   async restart(): Promise<void> {
-    const { life } = this;
+    const { process: running } = this;
     this.refusals = 0;
-    await this.rest();
-    for (const serverId of [...life.sendings.keys()]) this.answer(serverId, "done");
-    await life.dispatcher.stop(10_000);
-    life.isDead = true;
-    await life.store.close();
-    await this.#begin(life.folder);
+    await this.waitUntilIdle();
+    for (const serverId of [...running.sendings.keys()]) this.answer(serverId, "done");
+    await running.dispatcher.stop(10_000);
+    running.isDead = true;
+    await running.store.close();
+    await this.#start(running.folder);
   }
 
-  async #begin(folder: string): Promise<void> {
+  async #start(folder: string): Promise<void> {
     this.refusals = 0;
-    this.life = new Life(this, folder);
-    await this.observe();
-    await this.life.dispatcher.start();
+    this.process = new TestProcess(this, folder);
+    await this.checkInvariants();
+    await this.process.dispatcher.start();
   }
 
-  #noteEnd({ commandId, status, finishedAt }: Command): void {
+  #recordEnd({ commandId, status, finishedAt }: Command): void {
     const end = `${status} at ${finishedAt}`;
     expect(this.ended.get(commandId) ?? end).toBe(end);
     this.ended.set(commandId, end);
   }
 
-  /** What holds at every moment. */
-  async observe(): Promise<Map<string, Command[]>> {
+  /** Checks what must always hold. */
+  async checkInvariants(): Promise<Map<string, Command[]>> {
     const all = new Map<string, Command[]>();
     for (const serverId of this.serverIds) {
       const commands: Command[] = [];
       let cursor: string | undefined;
       do {
-        const page = await this.life.store.commands.list({ serverId, limit: 200, cursor });
+        const page = await this.process.store.commands.list({ serverId, limit: 200, cursor });
         commands.push(...page.items);
         cursor = page.next ?? undefined;
       } while (cursor !== undefined);
       commands.reverse();
       all.set(serverId, commands);
       const waiting = commands.filter(({ status }) => status === "queued");
-      // The one being sent is none of the hundred; should it come back, it stands before them.
-      const isReturned = this.givenBack.has(waiting[0]?.commandId ?? "");
-      expect(waiting.length).toBeLessThanOrEqual(isReturned ? QUEUE_MAX + 1 : QUEUE_MAX);
+      // The command that is being sent does not count toward QUEUE_MAX, so a requeued one may exceed it.
+      const isRequeued = this.requeued.has(waiting[0]?.commandId ?? "");
+      expect(waiting.length).toBeLessThanOrEqual(isRequeued ? QUEUE_MAX + 1 : QUEUE_MAX);
       expect(waiting.map(({ position }) => position)).toEqual(waiting.map((_, index) => index + 1));
       expect(commands.filter(({ status }) => status === "sending").length).toBeLessThanOrEqual(1);
       for (const command of commands) {
         const isOpen = command.status === "queued" || command.status === "sending";
         expect(command.finishedAt === null).toBe(isOpen);
-        if (!isOpen) this.#noteEnd(command);
+        if (!isOpen) this.#recordEnd(command);
         else expect(this.ended.has(command.commandId)).toBe(false);
       }
     }
     return all;
   }
 
-  /** The game answers everything from now on, and time passes until nothing waits; a long queue may expire. */
+  /** From now on the game answers everything. Time passes until nothing waits; a long queue may expire. */
   async drain(): Promise<void> {
     this.refusals = 0;
-    await this.rest();
+    await this.waitUntilIdle();
     for (let round = 0; round < 60; round++) {
-      for (const serverId of [...this.life.sendings.keys()]) this.answer(serverId, "done");
-      await this.rest();
-      const { commands } = this.life.store;
+      for (const serverId of [...this.process.sendings.keys()]) this.answer(serverId, "done");
+      await this.waitUntilIdle();
+      const { commands } = this.process.store;
       const { waiting } = await commands.report();
       if (waiting === 0 && (await commands.list({ status: "sending", limit: 1 })).items.length === 0) return;
       this.clock.advance(round < 12 ? INTERVAL_MS : TTL_MS + 1);
-      await this.rest();
+      await this.waitUntilIdle();
     }
     throw new Error("commands still wait although the game takes every one");
   }
 
-  /** What holds at the end. */
-  async judge(): Promise<void> {
+  /** Checks what must hold at the end. */
+  async checkResult(): Promise<void> {
     if (this.fault !== undefined) throw this.fault;
-    const all = await this.observe();
+    const all = await this.checkInvariants();
     const stored = [...all.values()].flat();
     const found = new Map(stored.map((command) => [command.commandId, command]));
     let lostAnswers = 0;
 
-    // None lost: every accepted command is there, as it was told, and has ended.
+    // None is lost: every accepted command is stored and finished.
     for (const { commandId, text, queuedAt } of this.accepted) {
       expect(found.get(commandId)).toMatchObject({ text, queuedAt });
       expect(this.ended.has(commandId)).toBe(true);
     }
-    // One command for each idempotency key; the histories are shorter than 24 h.
+    // One command per idempotency key, because a sequence is shorter than 24 h.
     for (const serverId of this.serverIds) {
       const keyed = (all.get(serverId) ?? []).map(({ text }) => /key (\d)/.exec(text)?.[1]).filter(Boolean);
       expect(new Set(keyed).size).toBe(keyed.length);
@@ -440,7 +441,7 @@ class World {
       let last = -1;
       let lastAt = Number.NEGATIVE_INFINITY;
       for (const { text, at, outcome } of arrivals) {
-        // Order kept, and the pace; nothing reaches the game that was not accepted.
+        // The order and the interval are kept, and the game gets only accepted commands.
         const place = places.get(text) ?? -1;
         expect(place).toBeGreaterThanOrEqual(last === -1 ? 0 : last);
         last = place;
@@ -451,14 +452,14 @@ class World {
       for (const { text, status } of commands) {
         const outcomes = arrivals.filter((one) => one.text === text).map(({ outcome }) => outcome);
         const effective = outcomes.filter((outcome) => outcome !== "limited" && outcome !== "unsent");
-        // None delivered twice, and the state tells the truth about it.
+        // None is delivered twice, and the status is right.
         expect(effective.length).toBeLessThanOrEqual(1);
         const truth: Record<string, readonly string[]> = {
           sent: ["done"],
           failed: ["refused"],
           expired: ["nothing"],
           cancelled: ["nothing"],
-          // A crash may come after the claim and before the sending, or between an answer and its record.
+          // A crash may happen between the claim and the sending, or between the answer and its record.
           unknown: ["nothing", "done", "refused", "cut", "lost-delivered", "lost-undelivered"],
         };
         expect(truth[status]).toContain(effective[0] ?? "nothing");
@@ -468,16 +469,16 @@ class World {
     expect(unknown).toBeLessThanOrEqual(this.crashes * SERVERS + lostAnswers);
   }
 
-  /** Forgets what has ended, and leaves the store to the next run. */
-  async leave(): Promise<void> {
-    const { life, clock } = this;
-    life.isDead = true;
+  /** Deletes the finished commands, and keeps the store for the next run. */
+  async finish(): Promise<void> {
+    const { process: running, clock } = this;
+    running.isDead = true;
     clock.advance(1);
-    await life.store.tidy({ now: clock.now, usage: 0, audit: 0, commands: clock.now });
-    // A long log would have to be copied at every crash; closing folds it into the database.
-    const isLong = statSync(join(life.folder, "gatehouse.db-wal")).size > WAL_LONG_BYTES;
-    if (isLong) await life.store.close();
-    left = { folder: life.folder, store: isLong ? open(life.folder, clock) : life.store, clock };
+    await running.store.tidy({ now: clock.now, usage: 0, audit: 0, commands: clock.now });
+    // Closing checkpoints a long write-ahead log, which would otherwise be copied at every crash.
+    const isLong = statSync(join(running.folder, "gatehouse.db-wal")).size > WAL_LONG_BYTES;
+    if (isLong) await running.store.close();
+    reused = { folder: running.folder, store: isLong ? open(running.folder, clock) : running.store, clock };
   }
 }
 
@@ -505,33 +506,33 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-async function live(steps: readonly Step[]): Promise<Map<string, string>> {
+async function runSteps(steps: readonly Step[]): Promise<Map<string, string>> {
   const world = new World();
   try {
-    for (const one of steps) await world.take(one);
+    for (const one of steps) await world.apply(one);
     await world.drain();
-    await world.judge();
-    await world.leave();
+    await world.checkResult();
+    await world.finish();
     return world.ended;
   } catch (error) {
-    world.life.isDead = true;
-    await world.life.store.close();
+    world.process.isDead = true;
+    await world.process.store.close();
     throw error;
   }
 }
 
-test(`over ${RUNS.toLocaleString("en")} random histories: none lost, none delivered twice, order kept, never more than ${QUEUE_MAX} waiting`, async () => {
+test(`over ${RUNS.toLocaleString("en")} random sequences: none lost, none delivered twice, order kept, never more than ${QUEUE_MAX} waiting`, async () => {
   const tally = new Map<string, number>();
   const history = fc.array(step, { minLength: 5, maxLength: 25 });
   const property = fc.asyncProperty(history, async (steps) => {
-    for (const end of (await live(steps)).values()) {
+    for (const end of (await runSteps(steps)).values()) {
       const status = end.split(" ", 1)[0] ?? "";
       tally.set(status, (tally.get(status) ?? 0) + 1);
     }
   });
   await fc.assert(property, { numRuns: RUNS });
-  await left?.store.close();
-  // The histories must have been eventful: every ending is met many times.
+  await reused?.store.close();
+  // The sequences must reach every final status many times.
   for (const status of ["sent", "failed", "unknown", "expired", "cancelled"]) {
     expect(tally.get(status) ?? 0).toBeGreaterThan(RUNS / 50);
   }

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { mintToken } from "../../src/core/token.ts";
-import { readDatabase } from "../../src/store/sqlite/read-database.ts";
+import { withReadOnlyDatabase } from "../../src/store/sqlite/read-only-database.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
 import { cleanUp, makeFolder, readServer, run, runToEnd, serve, stop } from "./run-gatehouse.ts";
 
@@ -56,7 +56,7 @@ describe("kill -9", () => {
     const askedAt = Date.now();
     expect((await readServer(gatehouse.url, readToken(cwd))).status).toBe(200);
     const findLastUse = () =>
-      readDatabase(join(cwd, "data", "gatehouse.db"), (db) =>
+      withReadOnlyDatabase(join(cwd, "data", "gatehouse.db"), (db) =>
         db.query<{ last_used_at: number }, []>("SELECT last_used_at FROM last_uses").get(),
       )?.last_used_at;
     while (findLastUse() === undefined) await Bun.sleep(50);

@@ -1,4 +1,4 @@
-// The promise of CommandQueue in core/ports/commands.ts as tests. Every store passes this suite unchanged.
+// The contract of CommandQueue in core/ports/commands.ts as tests. Every store passes this suite unchanged.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
 import { type Command, IDEMPOTENCY_KEPT_MS, QUEUE_MAX } from "../../src/core/command.ts";
@@ -12,7 +12,7 @@ const DAY_MS = 24 * 3_600_000;
 const SENT = { status: "sent", upstreamCode: null, upstreamMessage: null } as const;
 
 export function describeCommandQueue(name: string, createHarness: () => Promise<StoreHarness>): void {
-  describe(`${name} keeps the promise of a command queue`, () => {
+  describe(`${name} fulfils the contract of a command queue`, () => {
     let harness: StoreHarness;
     let store: Store;
     let queue: CommandQueue;
@@ -47,7 +47,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
     async function addKey(ofServer: string, tokenHash: string): Promise<string> {
       const draft = { ...DEFAULT_RIGHTS, serverId: ofServer, label: "bot", expiresAt: null, tokenHash };
       const key = await store.keys.create(draft, NOW);
-      if (!key) throw new Error("no key was made");
+      if (!key) throw new Error("no key was created");
       return key.keyId;
     }
 
@@ -67,9 +67,9 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
       return claimed.command;
     }
 
-    async function stateOf({ commandId }: { commandId: string }) {
+    async function commandOf({ commandId }: { commandId: string }) {
       const command = await queue.find(commandId);
-      if (!command) throw new Error("the command is gone");
+      if (!command) throw new Error("the command does not exist");
       return command;
     }
 
@@ -91,7 +91,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
     }
 
     describe("accepting", () => {
-      test("an accepted command waits with all that was told, also after a crash", async () => {
+      test("an accepted command waits with all its fields, also after a crash", async () => {
         const receipt = await accept(":h ünï 😀");
         expect(receipt).toEqual({
           commandId: expect.stringMatching(/^cmd_[0-9A-Za-z]+$/),
@@ -99,7 +99,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
           queuedAt: NOW,
         });
         await reopen();
-        expect(await stateOf(receipt)).toEqual({
+        expect(await commandOf(receipt)).toEqual({
           commandId: receipt.commandId,
           serverId,
           keyId,
@@ -115,7 +115,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         });
       });
 
-      test("of many at once exactly QUEUE_MAX are accepted, each at a place of its own, in order", async () => {
+      test("of many at once exactly QUEUE_MAX are accepted, each with its own position, in order", async () => {
         const drafts = Array.from({ length: QUEUE_MAX * 3 }, (_, index) => draft(`:h ${index}`));
         const answers = await Promise.all(drafts.map((one) => queue.accept(one, NOW)));
         const receipts = answers.flatMap((answer) => ("receipt" in answer ? [answer.receipt] : []));
@@ -125,17 +125,17 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect(new Set(receipts.map(({ commandId }) => commandId)).size).toBe(QUEUE_MAX);
         const declined = answers.filter((answer) => "declined" in answer);
         expect(declined).toEqual(Array(QUEUE_MAX * 2).fill({ declined: "full" }));
-        for (const receipt of receipts) expect((await stateOf(receipt)).position).toBe(receipt.position);
+        for (const receipt of receipts) expect((await commandOf(receipt)).position).toBe(receipt.position);
       });
 
-      test("a full queue declines also after a crash, and leaves other servers alone", async () => {
+      test("a full queue declines, also after a crash, and does not affect other servers", async () => {
         await fill();
         await reopen();
         expect(await queue.accept(draft(":h"), NOW)).toEqual({ declined: "full" });
         expect((await accept(":h", NOW, { serverId: otherServerId })).position).toBe(1);
       });
 
-      test("what is being sent takes no place", async () => {
+      test("a command that is being sent does not count toward QUEUE_MAX", async () => {
         await fill();
         await claim();
         expect((await accept(":h one more")).position).toBe(QUEUE_MAX);
@@ -155,7 +155,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
       const key = "0f8fad5b";
       const again = { idempotencyKey: key };
 
-      test("the same key and text get the same receipt and make no second command, also after a crash", async () => {
+      test("the same key and text get the same receipt and no second command, also after a crash", async () => {
         await accept(":h before");
         const receipt = await accept(":h", NOW, again);
         expect(receipt.position).toBe(2);
@@ -165,7 +165,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect(await listAll({ limit: 200, serverId })).toHaveLength(2);
       });
 
-      test("at once, too: one command", async () => {
+      test("concurrent requests with the same key get one command", async () => {
         const receipts = await Promise.all(Array.from({ length: 20 }, () => accept(":h", NOW, again)));
         expect(new Set(receipts.map(({ commandId }) => commandId)).size).toBe(1);
         expect(await listAll({ limit: 200, serverId })).toHaveLength(1);
@@ -178,7 +178,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect(await listAll({ limit: 200, serverId })).toHaveLength(1);
       });
 
-      test("the receipt stays the same whatever has become of the command", async () => {
+      test("the receipt stays the same whatever the command's status is", async () => {
         const receipt = await accept(":h", NOW, again);
         const { commandId } = await claim();
         expect(await accept(":h", NOW, again)).toEqual(receipt);
@@ -186,7 +186,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect(await accept(":h", NOW + DAY_MS - 1, again)).toEqual(receipt);
       });
 
-      test("a full queue still knows what it has accepted", async () => {
+      test("a full queue still returns the receipts of accepted commands", async () => {
         const receipt = await accept(":h", NOW, again);
         for (let i = 1; i < QUEUE_MAX; i++) await accept(`:h ${i}`);
         expect(await accept(":h", NOW, again)).toEqual(receipt);
@@ -194,14 +194,14 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect(await queue.accept(draft(":h", { idempotencyKey: "new" }), NOW)).toEqual({ declined: "full" });
       });
 
-      test("what was declined is not remembered", async () => {
+      test("the key of a declined command can be used again", async () => {
         const [first] = await fill();
         expect(await queue.accept(draft(":h", again), NOW)).toEqual({ declined: "full" });
         await queue.cancel(serverId, first?.commandId ?? "", NOW);
         expect(await accept(":m", NOW, again)).toMatchObject({ position: QUEUE_MAX });
       });
 
-      test("it belongs to one API key", async () => {
+      test("each API key has its own idempotency keys", async () => {
         const otherKeyId = await addKey(serverId, "hash-2");
         const mine = await accept(":h", NOW, again);
         const theirs = await accept(":m", NOW, { ...again, keyId: otherKeyId });
@@ -209,13 +209,13 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect(await accept(":m", NOW, { ...again, keyId: otherKeyId })).toEqual(theirs);
       });
 
-      test("it is forgotten after 24 h to the millisecond, and then stands for the new command", async () => {
+      test("a key can be used for another command after exactly 24 h", async () => {
         const old = await accept(":h", NOW, again);
         expect(await accept(":h", NOW + IDEMPOTENCY_KEPT_MS - 1, again)).toEqual(old);
         const fresh = await accept(":m", NOW + IDEMPOTENCY_KEPT_MS, again);
         expect(fresh.commandId).not.toBe(old.commandId);
         expect(await accept(":m", NOW + IDEMPOTENCY_KEPT_MS + 1, again)).toEqual(fresh);
-        expect((await stateOf(old)).status).toBe("queued");
+        expect((await commandOf(old)).status).toBe("queued");
       });
     });
 
@@ -227,7 +227,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
           const now = NOW + i * HOLD_MS;
           const command = await claim(now);
           expect(command).toMatchObject({ status: "sending", sentAt: now, position: null });
-          expect(await stateOf(command)).toEqual(command);
+          expect(await commandOf(command)).toEqual(command);
           claimed.push(command.commandId);
           await queue.settle(command.commandId, SENT, now + 1);
         }
@@ -235,14 +235,14 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect(await queue.claim(serverId, NOW + DAY_MS, HOLD_MS)).toEqual({ kind: "empty" });
       });
 
-      test("while one is being sent, the next is not handed out, however late it is", async () => {
+      test("while one is being sent, the next cannot be claimed, however late it is", async () => {
         await accept(":h 1");
         await accept(":h 2");
         await claim();
         expect(await queue.claim(serverId, NOW + DAY_MS, HOLD_MS)).toEqual({ kind: "busy" });
       });
 
-      test("many claims at once get one command", async () => {
+      test("of concurrent claims one gets the command", async () => {
         await accept(":h 1");
         await accept(":h 2");
         const claims = await Promise.all(
@@ -251,7 +251,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect(claims.filter(({ kind }) => kind === "claimed")).toHaveLength(1);
       });
 
-      test("the pace is kept to the millisecond, also after a crash", async () => {
+      test("the hold lasts to the millisecond, also after a crash", async () => {
         const queuedAt = NOW - 7;
         await accept(":h 1", NOW - 9);
         await accept(":h 2", queuedAt);
@@ -262,7 +262,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect((await claim(NOW + HOLD_MS)).text).toBe(":h 2");
       });
 
-      test("`hold` replaces the pace, longer or shorter, also after a crash", async () => {
+      test("`hold` replaces the current hold with a longer or shorter one, also after a crash", async () => {
         await accept(":h 1");
         await accept(":h 2");
         await accept(":h 3");
@@ -275,34 +275,34 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect((await claim(NOW + 60_010)).text).toBe(":h 3");
       });
 
-      test("a hold from before the clock was set back holds no longer than it was meant to", async () => {
+      test("when the clock is set back, a hold does not become longer", async () => {
         await accept(":h 1");
         await queue.hold(serverId, NOW + DAY_MS, HOLD_MS);
         expect((await claim(NOW)).text).toBe(":h 1");
       });
 
-      test("servers do not wait for each other", async () => {
+      test("the queues of servers are independent", async () => {
         await accept(":h 1");
         await accept(":h 2", NOW, { serverId: otherServerId });
         expect((await claim(NOW)).text).toBe(":h 1");
         expect((await claim(NOW, otherServerId)).text).toBe(":h 2");
       });
 
-      test("a command that is given back is the next again, before those that came later", async () => {
+      test("a requeued command is the next again, before later ones", async () => {
         const first = await accept(":h 1");
         await accept(":h 2");
-        await queue.giveBack((await claim()).commandId);
-        expect(await stateOf(first)).toMatchObject({ status: "queued", position: 1, sentAt: null });
+        await queue.requeue((await claim()).commandId);
+        expect(await commandOf(first)).toMatchObject({ status: "queued", position: 1, sentAt: null });
         await reopen();
         expect((await claim(NOW + HOLD_MS)).commandId).toBe(first.commandId);
       });
 
-      test("what was being sent at a crash is unknown and is never handed out again", async () => {
+      test("a command that was being sent at a crash is unknown and is never claimed again", async () => {
         const first = await accept(":h 1");
         const second = await accept(":h 2");
         await claim();
         await reopen();
-        expect(await stateOf(first)).toMatchObject({
+        expect(await commandOf(first)).toMatchObject({
           status: "unknown",
           position: null,
           sentAt: NOW,
@@ -314,17 +314,17 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
       });
     });
 
-    describe("endings", () => {
+    describe("finishing", () => {
       test.each([
         SENT,
         { status: "failed", upstreamCode: 3001, upstreamMessage: "no valid command" },
         { status: "unknown", upstreamCode: null, upstreamMessage: "The game API cut the connection." },
-      ] as const)("$status is kept with all that was told, also after a crash", async (end) => {
+      ] as const)("$status is stored with all fields, also after a crash", async (end) => {
         const receipt = await accept(":h");
         await claim();
         await queue.settle(receipt.commandId, end, NOW + 9);
         await reopen();
-        expect(await stateOf(receipt)).toMatchObject({
+        expect(await commandOf(receipt)).toMatchObject({
           ...end,
           position: null,
           sentAt: NOW,
@@ -332,28 +332,28 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         });
       });
 
-      test("what has ended stays as it is", async () => {
+      test("a finished command does not change", async () => {
         const receipt = await accept(":h");
         await claim();
         await queue.settle(receipt.commandId, SENT, NOW + 1);
-        const before = await stateOf(receipt);
+        const before = await commandOf(receipt);
         await queue.settle(receipt.commandId, { ...SENT, status: "unknown" }, NOW + 2);
-        await queue.giveBack(receipt.commandId);
+        await queue.requeue(receipt.commandId);
         expect(await queue.expire(serverId, NOW + DAY_MS, NOW + DAY_MS)).toBe(0);
         expect(await queue.cancel(serverId, receipt.commandId, NOW)).toEqual({
           command: before,
           isCancelled: false,
         });
-        expect(await stateOf(receipt)).toEqual(before);
+        expect(await commandOf(receipt)).toEqual(before);
       });
 
-      test("what waits cannot be settled", async () => {
+      test("a waiting command cannot be settled", async () => {
         const receipt = await accept(":h");
         await queue.settle(receipt.commandId, SENT, NOW);
-        expect((await stateOf(receipt)).status).toBe("queued");
+        expect((await commandOf(receipt)).status).toBe("queued");
       });
 
-      test("a waiting command is cancelled for good, and those behind it move up", async () => {
+      test("a waiting command is cancelled, and those behind it move up", async () => {
         const [first, second] = [await accept(":h 1"), await accept(":h 2")];
         const cancelled = await queue.cancel(serverId, first.commandId, NOW + 3);
         expect(cancelled).toMatchObject({
@@ -361,12 +361,12 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
           command: { status: "cancelled", position: null, finishedAt: NOW + 3, sentAt: null },
         });
         await reopen();
-        expect(await stateOf(first)).toEqual(cancelled?.command as Command);
-        expect((await stateOf(second)).position).toBe(1);
+        expect(await commandOf(first)).toEqual(cancelled?.command as Command);
+        expect((await commandOf(second)).position).toBe(1);
         expect((await claim()).commandId).toBe(second.commandId);
       });
 
-      test("what is being sent is not cancelled; another server's command is not there", async () => {
+      test("a command that is being sent is not cancelled, and a command of another server is not found", async () => {
         const receipt = await accept(":h");
         expect(await queue.cancel(otherServerId, receipt.commandId, NOW)).toBeUndefined();
         expect(await queue.cancel(serverId, "cmd_unknown", NOW)).toBeUndefined();
@@ -377,7 +377,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         });
       });
 
-      test("a cancel and a claim at once: one of them has it", async () => {
+      test("of a concurrent cancel and claim exactly one succeeds", async () => {
         for (let round = 0; round < 10; round++) {
           const now = NOW + round * HOLD_MS;
           const { commandId } = await accept(`:h ${round}`, now);
@@ -394,40 +394,44 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         }
       });
 
-      test("exactly those that have waited since before the cutoff expire, on one server alone", async () => {
+      test("exactly the server's commands from before the cutoff expire", async () => {
         const [old, edge] = [await accept(":h 1", NOW - 1), await accept(":h 2", NOW)];
         const other = await accept(":h", NOW - 1, { serverId: otherServerId });
         expect(await queue.expire(serverId, NOW, NOW + 4)).toBe(1);
         await reopen();
-        expect(await stateOf(old)).toMatchObject({ status: "expired", position: null, finishedAt: NOW + 4 });
-        expect(await stateOf(edge)).toMatchObject({ status: "queued", position: 1 });
-        expect((await stateOf(other)).status).toBe("queued");
+        expect(await commandOf(old)).toMatchObject({
+          status: "expired",
+          position: null,
+          finishedAt: NOW + 4,
+        });
+        expect(await commandOf(edge)).toMatchObject({ status: "queued", position: 1 });
+        expect((await commandOf(other)).status).toBe("queued");
       });
 
-      test("deleting a server fails what waits and says how many; what is being sent goes on", async () => {
+      test("deleting a server fails its waiting commands and returns how many; one that is being sent is not affected", async () => {
         const [sending, waiting] = [await accept(":h 1"), await accept(":h 2")];
         const other = await accept(":h", NOW, { serverId: otherServerId });
         await claim();
         expect(await store.servers.delete(serverId, NOW + 5)).toEqual({ revokedKeys: 1, failedCommands: 1 });
-        expect(await stateOf(waiting)).toMatchObject({
+        expect(await commandOf(waiting)).toMatchObject({
           status: "failed",
           finishedAt: NOW + 5,
           upstreamCode: null,
           upstreamMessage: expect.any(String),
         });
-        expect((await stateOf(sending)).status).toBe("sending");
+        expect((await commandOf(sending)).status).toBe("sending");
         await queue.settle(sending.commandId, SENT, NOW + 6);
-        expect((await stateOf(sending)).status).toBe("sent");
-        expect((await stateOf(other)).status).toBe("queued");
+        expect((await commandOf(sending)).status).toBe("sent");
+        expect((await commandOf(other)).status).toBe("queued");
       });
     });
 
-    describe("looking", () => {
+    describe("reading", () => {
       test("an unknown command is not found", async () => {
         expect(await queue.find("cmd_unknown")).toBeUndefined();
       });
 
-      test("commands are listed newest first, page by page, each once, by server and by state", async () => {
+      test("commands are listed newest first, in pages, each once, by server and by status", async () => {
         const receipts: Receipt[] = [];
         for (let i = 0; i < 5; i++) receipts.push(await accept(`:h ${i}`));
         const other = await accept(":h", NOW, { serverId: otherServerId });
@@ -446,7 +450,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect(positions).toEqual([4, 3, 2, 1, null]);
       });
 
-      test("the servers for which something waits, after a crash too; what is being sent does not wait", async () => {
+      test("listWaitingServers lists the servers with waiting commands, also after a crash", async () => {
         expect(await queue.listWaitingServers()).toEqual([]);
         await accept(":h");
         await accept(":h");
@@ -457,7 +461,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect(await queue.listWaitingServers()).toEqual([serverId]);
       });
 
-      test("the report counts what waits and since when", async () => {
+      test("the report has the number of waiting commands and the time of the oldest", async () => {
         expect(await queue.report()).toEqual({ waiting: 0, oldestQueuedAt: null });
         await accept(":h 1", NOW - 50);
         await accept(":h 2", NOW - 20, { serverId: otherServerId });
@@ -469,7 +473,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
     });
 
     describe("confirming", () => {
-      test("sent and unknown ones are listed oldest first with what the log has shown, also after a crash", async () => {
+      test("sent and unknown commands are listed oldest first with their log times, also after a crash", async () => {
         const ends = [SENT, { ...SENT, status: "failed" }, { ...SENT, status: "unknown" }, SENT] as const;
         const ids: string[] = [];
         for (const [index, end] of ends.entries()) {
@@ -493,20 +497,20 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect(await queue.listSent(otherServerId, 0)).toEqual([]);
       });
 
-      test("the first confirmation stays, and changes nothing else", async () => {
+      test("the first confirmation is kept, and changes no other field", async () => {
         const receipt = await accept(":h");
         await claim();
         await queue.settle(receipt.commandId, { ...SENT, status: "unknown" }, NOW + 1);
-        const before = await stateOf(receipt);
+        const before = await commandOf(receipt);
         await queue.confirm(receipt.commandId, NOW + 1_000, NOW + 2_000);
         await queue.confirm(receipt.commandId, NOW + 5_000, NOW + 9_000);
-        expect(await stateOf(receipt)).toEqual({ ...before, confirmedAt: NOW + 2_000 });
+        expect(await commandOf(receipt)).toEqual({ ...before, confirmedAt: NOW + 2_000 });
         expect(await queue.listSent(serverId, NOW)).toMatchObject([{ loggedAt: NOW + 1_000 }]);
       });
     });
 
     describe("tidying", () => {
-      test("forgets what finished before the time given, and nothing that waits or is being sent", async () => {
+      test("deletes commands that finished before the given time, and none that wait or are being sent", async () => {
         const [old, edge] = [await accept(":h old", NOW - 9), await accept(":h edge", NOW - 9)];
         await queue.cancel(serverId, old.commandId, NOW - 1);
         await queue.cancel(serverId, edge.commandId, NOW);
@@ -519,7 +523,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         for (const kept of [edge, sending, waiting]) expect(await queue.find(kept.commandId)).toBeDefined();
       });
 
-      test("does not shorten the pace", async () => {
+      test("does not shorten a hold", async () => {
         await accept(":h 1");
         await accept(":h 2");
         await queue.settle((await claim()).commandId, SENT, NOW);

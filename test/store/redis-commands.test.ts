@@ -265,7 +265,7 @@ describe.each([
       expect(winners).toHaveLength(1);
       const loser = winners[0]?.queue === one ? two : one;
       await loser.settle(commandId, SENT, now);
-      await loser.giveBack(commandId);
+      await loser.requeue(commandId);
       expect(await statusOf({ commandId })).toBe("sending");
       await winners[0]?.queue.settle(commandId, SENT, now);
       expect(await statusOf({ commandId })).toBe("sent");
@@ -294,7 +294,7 @@ describe.each([
     expect((await claim(two, later)).commandId).toBe(second.commandId);
     const before = [await two.find(first.commandId), await two.find(second.commandId)];
     if (way === "settle") await one.settle(first.commandId, SENT, later + 1);
-    else await one.giveBack(first.commandId);
+    else await one.requeue(first.commandId);
     expect([await two.find(first.commandId), await two.find(second.commandId)]).toEqual(before);
     expect(await one.claim(serverId, later + HOLD_MS, HOLD_MS)).toEqual({ kind: "busy" });
     await two.settle(second.commandId, SENT, later + HOLD_MS);
@@ -307,15 +307,15 @@ describe.each([
       const { commandId } = await accept(":h 1");
       await claim(one, NOW);
       // Once before: Redis must know the script, or the answer that is lost is that it does not.
-      await one.giveBack(commandId);
+      await one.requeue(commandId);
       const [again, later] = [NOW + HOLD_MS, NOW + 2 * HOLD_MS];
       await claim(one, again);
       // The answer to the first try is lost; until it is tried again, the other has claimed the command.
-      await loseAnswer(() => one.giveBack(commandId));
+      await loseAnswer(() => one.requeue(commandId));
       expect((await claim(two, later)).commandId).toBe(commandId);
       await untilOneIsBack({ commandId });
       if (way === "settle") await one.settle(commandId, SENT, later);
-      else await one.giveBack(commandId);
+      else await one.requeue(commandId);
       expect(await statusOf({ commandId })).toBe("sending");
       await two.settle(commandId, SENT, later);
       expect(await statusOf({ commandId })).toBe("sent");
@@ -387,7 +387,7 @@ describe.each([
       () => sender.claim(serverId, NOW + HOLD_MS, HOLD_MS),
       () => sender.hold(serverId, NOW, DAY_MS),
       () => sender.settle(commandId, SENT, NOW),
-      () => sender.giveBack(commandId),
+      () => sender.requeue(commandId),
       () => sender.expire(serverId, NOW + DAY_MS, NOW + DAY_MS),
       () => sender.cancel(serverId, second.commandId, NOW),
       () => sender.confirm(first.commandId, NOW, NOW),

@@ -1,4 +1,4 @@
-// The embedded store keeps the common promise of a command queue, and its own: many acceptances share one commit.
+// The embedded store fulfils the contract of a command queue, and many acceptances share one commit.
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
@@ -38,7 +38,7 @@ async function createHarness(): Promise<StoreHarness> {
       open.push(store);
       return store;
     },
-    // What a killed process leaves behind is the files as they are now, the write-ahead log included.
+    // A killed process leaves the files in their current state, including the write-ahead log.
     async crash() {
       const copy = newFolder();
       for (const name of readdirSync(folder)) copyFileSync(join(folder, name), join(copy, name));
@@ -94,7 +94,7 @@ describe("the group commit of the embedded store", () => {
     await close();
   });
 
-  test("nobody is told before another connection can see the commit", async () => {
+  test("no acceptance resolves before another connection can see the commit", async () => {
     const witnessed = await openWitnessed();
     const answers = Array.from({ length: 300 }, async (_, index) => {
       const acceptance = await witnessed.accept(index);
@@ -109,7 +109,7 @@ describe("the group commit of the embedded store", () => {
     await witnessed.close();
   });
 
-  test("a group that cannot be committed is refused to each of its members, and nothing of it is kept", async () => {
+  test("a group that cannot be committed is rejected as a whole", async () => {
     const witnessed = await openWitnessed();
     const blocker = new Database(witnessed.path);
     blocker.exec("BEGIN IMMEDIATE");
@@ -124,7 +124,7 @@ describe("the group commit of the embedded store", () => {
     await witnessed.close();
   });
 
-  test("closing commits what still waits", async () => {
+  test("closing commits all waiting changes", async () => {
     const path = join(newFolder(), "gatehouse.db");
     const store = openStore(path);
     const draft = { serverId: "srv_1", keyId: "key_1", text: ":h", idempotencyKey: undefined };

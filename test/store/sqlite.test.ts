@@ -1,4 +1,4 @@
-// The embedded store keeps the common promise, and its own: full durability, and refusing files it must not touch.
+// The embedded store fulfils the store contract, is fully durable, and refuses files that it must not change.
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import {
@@ -47,7 +47,7 @@ async function createHarness(): Promise<RefusableStoreHarness> {
       open.push(store);
       return store;
     },
-    // What a killed process leaves behind is the files as they are now, the write-ahead log included.
+    // A killed process leaves the files in their current state, including the write-ahead log.
     async crash() {
       const copy = newFolder();
       for (const name of readdirSync(folder)) copyFileSync(join(folder, name), join(copy, basename(name)));
@@ -57,9 +57,9 @@ async function createHarness(): Promise<RefusableStoreHarness> {
       const tables = what === "notes" ? ["audit"] : ["servers", "keys", "tokens", "blocks"];
       const db = new Database(join(folder, "gatehouse.db"));
       for (const table of tables) {
-        for (const act of ["INSERT", "UPDATE", "DELETE"]) {
+        for (const operation of ["INSERT", "UPDATE", "DELETE"]) {
           db.exec(
-            `CREATE TRIGGER refuse_${act}_${table} BEFORE ${act} ON ${table} BEGIN SELECT RAISE(ABORT, 'refused'); END`,
+            `CREATE TRIGGER refuse_${operation}_${table} BEFORE ${operation} ON ${table} BEGIN SELECT RAISE(ABORT, 'refused'); END`,
           );
         }
       }
@@ -75,7 +75,7 @@ async function createHarness(): Promise<RefusableStoreHarness> {
 describeStore("the embedded store", createHarness);
 
 describe("the embedded store", () => {
-  test("runs with a write-ahead log and full synchronisation", async () => {
+  test("uses a write-ahead log", async () => {
     const folder = newFolder();
     const store = openIn(folder);
     const db = new Database(join(folder, "gatehouse.db"), { readonly: true });
@@ -84,7 +84,7 @@ describe("the embedded store", () => {
     await store.close();
   });
 
-  test("has neither an upstream key nor the secret in any of its files", async () => {
+  test("stores neither upstream keys nor the secret in clear text", async () => {
     const folder = newFolder();
     const store = openIn(folder, "the-operators-secret");
     await store.servers.create({ name: "One", community: null, serverKey: "canary-UpstreamKey" }, 1);
@@ -95,14 +95,14 @@ describe("the embedded store", () => {
     expect(bytes.join()).not.toContain("the-operators-secret");
   });
 
-  test("refuses to start with another secret than the database was made with", async () => {
+  test("refuses to start with another secret than the database was created with", async () => {
     const folder = newFolder();
     await openIn(folder, "first").close();
     expect(() => openIn(folder, "second")).toThrow(StartRefused);
     await openIn(folder, "first").close();
   });
 
-  test("refuses a folder that another instance is using, and takes it when that one is gone", async () => {
+  test("refuses a folder that another instance is using, and opens it when that one has stopped", async () => {
     const folder = newFolder();
     const first = openIn(folder);
     expect(() => openIn(folder)).toThrow(/another Gatehouse is using/);
@@ -110,7 +110,7 @@ describe("the embedded store", () => {
     await openIn(folder).close();
   });
 
-  test("refuses a file that is not its own and leaves every byte of it", () => {
+  test("refuses a file that is not a Gatehouse database, and does not change it", () => {
     const folder = newFolder();
     const path = join(folder, "gatehouse.db");
     const foreign = new Database(path);
@@ -123,13 +123,13 @@ describe("the embedded store", () => {
     }
   });
 
-  test("refuses a folder in the place of its file with a sentence", () => {
+  test("refuses a folder in place of the file with StartRefused", () => {
     const folder = newFolder();
     mkdirSync(join(folder, "gatehouse.db"));
     expect(() => openIn(folder)).toThrow(StartRefused);
   });
 
-  test("keeps when keys were used last, coming from the schema that had it beside the key", async () => {
+  test("keeps the time of the last use when a database with the old schema is migrated", async () => {
     const folder = newFolder();
     const store = openIn(folder);
     const { serverId } = await store.servers.create({ name: "One", community: null, serverKey: "a-b" }, 1);
@@ -162,7 +162,7 @@ describe("the embedded store", () => {
     expect(() => openIn(folder)).toThrow(/newer Gatehouse/);
   });
 
-  test("refuses a damaged database and leaves every byte of it", async () => {
+  test("refuses a damaged database, and does not change it", async () => {
     const folder = newFolder();
     const store = openIn(folder);
     for (let i = 0; i < 50; i++)
@@ -177,7 +177,7 @@ describe("the embedded store", () => {
   });
 });
 
-describe("a database file that is no longer there takes nothing more:", () => {
+describe("writes fail after the database file was:", () => {
   test.each<[string, (path: string) => void]>([
     ["deleted", (path) => rmSync(path)],
     [
@@ -188,13 +188,13 @@ describe("a database file that is no longer there takes nothing more:", () => {
       },
     ],
     ["emptied", (path) => truncateSync(path)],
-    ["gone with its folder", (path) => renameSync(dirname(path), `${dirname(path)}-moved`)],
-  ])("%s", async (_, spoil) => {
+    ["moved with its folder", (path) => renameSync(dirname(path), `${dirname(path)}-moved`)],
+  ])("%s", async (_, remove) => {
     const folder = newFolder();
     const store = openIn(folder);
     const now = 1_800_000_000_000;
     const { serverId } = await store.servers.create({ name: "One", community: null, serverKey: "a-b" }, now);
-    spoil(join(folder, "gatehouse.db"));
+    remove(join(folder, "gatehouse.db"));
     const draft = { serverId, keyId: "key_1", text: ":h hello", idempotencyKey: undefined };
     await expect(store.commands.accept(draft, now)).rejects.toBeInstanceOf(StoreUnavailable);
     const second = store.servers.create({ name: "Two", community: null, serverKey: "a-b" }, now);
@@ -205,7 +205,7 @@ describe("a database file that is no longer there takes nothing more:", () => {
   });
 });
 
-test("a block that the disk has refused is saved soon after it takes writes again, without being asked for", async () => {
+test("a block that could not be saved is saved soon after the disk accepts writes again", async () => {
   const folder = newFolder();
   const store = openIn(folder);
   const other = new Database(join(folder, "gatehouse.db"));

@@ -1,4 +1,4 @@
-// The promise of core/ports/store.ts as tests. Every store passes this suite unchanged.
+// The contract of core/ports/store.ts as tests. Every store passes this suite unchanged.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { DEFAULT_RIGHTS, type KeyIdentity } from "../../src/core/api-key.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
@@ -9,16 +9,16 @@ import type { UsageCell } from "../../src/core/ports/usage.ts";
 import { BLOCK_MS, FRESH_LIMIT, judgeRequest, WINDOW_MS } from "../../src/core/rate-limit.ts";
 import { ALL_SECTIONS, toSectionSet } from "../../src/core/sections.ts";
 
-/** One store that can be closed and opened again with what it kept. */
+/** A store that can be opened again with its data. */
 export type StoreHarness = {
   open(): Promise<Store>;
-  /** As if the process had been killed: nothing is closed in order. */
+  /** Leaves the data as a killed process would: the store is not closed. */
   crash(): Promise<void>;
   dispose(): Promise<void>;
 };
 
 export type RefusableStoreHarness = StoreHarness & {
-  /** From now on the medium takes nothing of this kind: audit notes, or the servers, keys and blocks themselves. */
+  /** From now on all writes of this kind fail: audit notes, or servers, keys and blocks. */
   refuse(what: "notes" | "changes"): Promise<void>;
 };
 
@@ -39,7 +39,7 @@ function cellOf(keyId: string, hour: number, counts: Readonly<Record<number, num
 }
 
 export function describeStore(name: string, createHarness: () => Promise<RefusableStoreHarness>): void {
-  describe(`${name} keeps the promise of a store`, () => {
+  describe(`${name} fulfils the contract of a store`, () => {
     let harness: RefusableStoreHarness;
     let store: Store;
 
@@ -61,7 +61,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
     async function addKey(serverId: string, tokenHash: string, change: Partial<KeyDraft> = {}) {
       const draft = { ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null, tokenHash, ...change };
       const key = await store.keys.create(draft, NOW);
-      if (!key) throw new Error("no key was made");
+      if (!key) throw new Error("no key was created");
       return key;
     }
 
@@ -81,7 +81,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
       return (await readAudit()).map((entry) => entry.action);
     }
 
-    async function ask(key: KeyIdentity, times: number, now = NOW) {
+    async function judgeTimes(key: KeyIdentity, times: number, now = NOW) {
       let verdict = await store.limits.judge(key, now, true);
       for (let i = 1; i < times; i++) verdict = await store.limits.judge(key, now, true);
       return verdict;
@@ -96,14 +96,14 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await store.servers.find(server.serverId)).toEqual(server);
       });
 
-      test("the upstream key comes back in the clear for the relay, also after a crash", async () => {
+      test("the upstream key can be read, decrypted, also after a crash", async () => {
         const server = await addServer("secret-key");
         await reopen();
         expect(await store.servers.readServerKey(server.serverId)).toBe("secret-key");
         expect(await store.servers.readServerKey("srv_unknown")).toBeUndefined();
       });
 
-      test("setting an upstream key raises the revision, the same key again too; other changes do not", async () => {
+      test("setting an upstream key, even the same one, increases the revision; other changes do not", async () => {
         const server = await addServer("old-key");
         const renamed = await store.servers.update(server.serverId, { name: "Two", community: null });
         expect(renamed).toEqual({ ...server, name: "Two", community: null });
@@ -116,7 +116,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await store.servers.update("srv_unknown", { name: "x" })).toBeUndefined();
       });
 
-      test("servers are listed oldest first, page by page, each once", async () => {
+      test("servers are listed oldest first, in pages, each once", async () => {
         const ids: string[] = [];
         for (let i = 0; i < 5; i++) ids.push((await addServer()).serverId);
         const seen: string[] = [];
@@ -129,29 +129,29 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(seen).toEqual(ids);
       });
 
-      test("deleting a server revokes its keys and leaves others alone", async () => {
-        const [doomed, other] = [await addServer(), await addServer()];
-        const first = await addKey(doomed.serverId, "hash-1");
-        await addKey(doomed.serverId, "hash-2");
+      test("deleting a server revokes its keys and no others", async () => {
+        const [toDelete, other] = [await addServer(), await addServer()];
+        const first = await addKey(toDelete.serverId, "hash-1");
+        await addKey(toDelete.serverId, "hash-2");
         await addKey(other.serverId, "hash-3");
-        expect(await store.servers.delete(doomed.serverId, NOW + 5)).toEqual({
+        expect(await store.servers.delete(toDelete.serverId, NOW + 5)).toEqual({
           revokedKeys: 2,
           failedCommands: 0,
         });
-        expect(await store.servers.delete(doomed.serverId, NOW + 5)).toEqual({
+        expect(await store.servers.delete(toDelete.serverId, NOW + 5)).toEqual({
           revokedKeys: 0,
           failedCommands: 0,
         });
         expect(await store.servers.delete("srv_unknown", NOW + 5)).toBeUndefined();
         await reopen();
-        expect(await store.servers.find(doomed.serverId)).toBeUndefined();
+        expect(await store.servers.find(toDelete.serverId)).toBeUndefined();
         expect(await store.keys.find("hash-1", NOW)).toBeUndefined();
         expect(await store.keys.find("hash-2", NOW)).toBeUndefined();
         expect((await store.keys.find("hash-3", NOW))?.serverId).toBe(other.serverId);
         expect((await store.keys.findDetails(first.keyId))?.revokedAt).toBe(NOW + 5);
       });
 
-      test("a deleted server is remembered as one that was, over a crash too, but takes no change and no key", async () => {
+      test("deleting a deleted server again changes nothing, also after a crash, and it accepts no change and no key", async () => {
         const { serverId } = await addServer();
         await store.servers.delete(serverId, NOW);
         await reopen();
@@ -172,11 +172,11 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect((await store.keys.findDetails(early.keyId))?.revokedAt).toBe(NOW + 1);
       });
 
-      test("deleting a server ends old tokens in their grace and the blocks of its keys", async () => {
+      test("deleting a server ends the tokens in their grace period and the blocks of its keys", async () => {
         const { serverId } = await addServer();
         const { keyId } = await addKey(serverId, "old");
         await store.keys.rotate(keyId, "new", NOW + 1000, NOW);
-        await ask({ keyId, serverId }, 520);
+        await judgeTimes({ keyId, serverId }, 520);
         await store.servers.delete(serverId, NOW);
         const check = async () => {
           expect(await store.keys.find("old", NOW)).toBeUndefined();
@@ -188,7 +188,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         await check();
       });
 
-      test("a server is found by its exact name, from the moment it has it to the moment it loses it", async () => {
+      test("a server is found by its exact name as long as it has that name", async () => {
         const first = await addServer();
         await store.servers.update(first.serverId, { name: "Älpha 🚓" });
         expect(await store.servers.findByName("One")).toBeUndefined();
@@ -234,7 +234,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await store.keys.findDetails(details.keyId)).toEqual(details);
       });
 
-      test("a key without an address list may be used from anywhere", async () => {
+      test("a key without an address list may be used from any address", async () => {
         const server = await addServer();
         await addKey(server.serverId, "hash-1");
         expect(await store.keys.find("hash-1", NOW)).toMatchObject({
@@ -242,13 +242,13 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         });
       });
 
-      test("no key is made for a server that is not there", async () => {
+      test("no key is created for an unknown server", async () => {
         const draft = { ...DEFAULT_RIGHTS, label: "bot", expiresAt: null, tokenHash: "hash-1" };
         expect(await store.keys.create({ ...draft, serverId: "srv_unknown" }, NOW)).toBeUndefined();
         expect(await store.keys.find("hash-1", NOW)).toBeUndefined();
       });
 
-      test("a change takes effect on the very next lookup and survives a crash", async () => {
+      test("a change takes effect on the next lookup and survives a crash", async () => {
         const server = await addServer();
         const { keyId } = await addKey(server.serverId, "hash-1");
         await store.keys.update(keyId, { isSuspended: true, sections: 0, label: "new", ipAllow: ["::1"] });
@@ -264,7 +264,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await store.keys.update("key_unknown", { label: "x" })).toBeUndefined();
       });
 
-      test("after a rotation the old token works until its grace is over, over a restart too", async () => {
+      test("after a rotation the old token works until its grace period is over, also after a crash", async () => {
         const server = await addServer();
         const { keyId } = await addKey(server.serverId, "old");
         expect(await store.keys.rotate(keyId, "new", NOW + 1000, NOW)).toBe(true);
@@ -279,29 +279,29 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await store.keys.rotate("key_unknown", "x", NOW, NOW)).toBe(false);
       });
 
-      test("an old token leads to a key that ends with its grace, or with the key itself when that is sooner", async () => {
+      test("with an old token the key expires with the grace period, or earlier if the key itself does", async () => {
         const server = await addServer();
-        const mortal = await addKey(server.serverId, "mortal-0", { expiresAt: NOW + 500 });
+        const expiring = await addKey(server.serverId, "expiring-0", { expiresAt: NOW + 500 });
         const { keyId } = await addKey(server.serverId, "old");
         await store.keys.rotate(keyId, "new", NOW + 1000, NOW);
-        await store.keys.rotate(mortal.keyId, "mortal-1", NOW + 1000, NOW);
+        await store.keys.rotate(expiring.keyId, "expiring-1", NOW + 1000, NOW);
         expect(store.keys.find("old", NOW)?.expiresAt).toBe(NOW + 1000);
         expect(store.keys.find("new", NOW)?.expiresAt).toBeNull();
-        for (const token of ["mortal-0", "mortal-1"]) {
+        for (const token of ["expiring-0", "expiring-1"]) {
           expect(store.keys.find(token, NOW)?.expiresAt).toBe(NOW + 500);
           expect(store.keys.find(token, NOW + 500)).toBeUndefined();
         }
       });
 
-      test("every change to a key makes another version of the keys, before it is told as done", async () => {
-        const [server, doomed] = [await addServer(), await addServer("Doomed")];
+      test("every change to a key changes the version before it returns", async () => {
+        const [server, toDelete] = [await addServer(), await addServer("Deleted")];
         const { keyId } = await addKey(server.serverId, "hash-1");
-        await addKey(doomed.serverId, "hash-2");
+        await addKey(toDelete.serverId, "hash-2");
         const changes = [
           () => store.keys.update(keyId, { isSuspended: true }),
           () => store.keys.rotate(keyId, "hash-3", NOW + 1000, NOW),
           () => store.keys.revoke(keyId, NOW),
-          () => store.servers.delete(doomed.serverId, NOW),
+          () => store.servers.delete(toDelete.serverId, NOW),
         ];
         for (const change of changes) {
           const before = store.keys.version;
@@ -311,12 +311,12 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         }
       });
 
-      test("only so many old tokens of a key work at a time; one more ends the one whose time is up first", async () => {
+      test("at most TOKENS_IN_GRACE_MAX old tokens of a key work; one more ends the one that would expire first", async () => {
         const server = await addServer();
         const { keyId } = await addKey(server.serverId, "token-0");
         const other = await addKey(server.serverId, "other-0");
         await store.keys.rotate(other.keyId, "other-1", NOW + 1, NOW);
-        // token-2 has the shortest time, then token-0, token-1 and so on.
+        // token-2 expires first, then token-0, token-1 and so on.
         const untilOf = (index: number) => NOW + (index === 2 ? 1_000 : 10_000 + index);
         for (let i = 0; i < TOKENS_IN_GRACE_MAX; i++) {
           await store.keys.rotate(keyId, `token-${i + 1}`, untilOf(i), NOW);
@@ -345,7 +345,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect((await store.keys.find("other-0", NOW))?.keyId).toBe(other.keyId);
       });
 
-      test("old tokens whose time is up take no place from others", async () => {
+      test("expired tokens do not count toward TOKENS_IN_GRACE_MAX", async () => {
         const server = await addServer();
         const { keyId } = await addKey(server.serverId, "token-0");
         for (let i = 0; i < TOKENS_IN_GRACE_MAX - 1; i++) {
@@ -360,7 +360,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         }
       });
 
-      test("a change is seen through an old token in its grace", async () => {
+      test("a change applies to an old token in its grace period too", async () => {
         const server = await addServer();
         const { keyId } = await addKey(server.serverId, "old");
         await store.keys.rotate(keyId, "new", NOW + 1000, NOW);
@@ -368,7 +368,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect((await store.keys.find("old", NOW))?.grant.isSuspended).toBe(true);
       });
 
-      test("a revoked key is gone at once with all its tokens, stays readable, and cannot be changed", async () => {
+      test("no token of a revoked key works, its details can still be read, and it cannot be changed", async () => {
         const server = await addServer();
         const { keyId } = await addKey(server.serverId, "old");
         await store.keys.rotate(keyId, "new", NOW + 1000, NOW);
@@ -402,7 +402,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
     });
 
     describe("limits and blocks", () => {
-      test("the verdicts are those of the rule in core, request by request", async () => {
+      test("the verdicts are those of judgeRequest, request by request", async () => {
         let state = FRESH_LIMIT;
         for (let i = 0; i < 700; i++) {
           const now = NOW + i * 7;
@@ -413,7 +413,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         }
       });
 
-      test("parallel requests get every count once", async () => {
+      test("concurrent requests get every count once", async () => {
         const verdicts = await Promise.all(
           Array.from({ length: 300 }, () => store.limits.judge(KEY_A, NOW, true)),
         );
@@ -422,19 +422,19 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(new Set(verdicts.map((verdict) => verdict.state.resetAt))).toEqual(new Set([NOW + WINDOW_MS]));
       });
 
-      test("one key's requests do not count for another", async () => {
-        await ask(KEY_A, 200);
+      test("the requests of one key do not count for another", async () => {
+        await judgeTimes(KEY_A, 200);
         expect((await store.limits.judge(KEY_B, NOW, true)).state.count).toBe(1);
       });
 
       test("a block and its extension survive a crash", async () => {
         const server = await addServer();
         const key = await addKey(server.serverId, "hash-1");
-        await ask(key, 520);
+        await judgeTimes(key, 520);
         await reopen();
         const still = await store.limits.judge(key, NOW + 1, true);
         expect(still).toMatchObject({ outcome: "blocked", state: { blockedUntil: NOW + BLOCK_MS } });
-        await ask(key, 120, NOW + 1);
+        await judgeTimes(key, 120, NOW + 1);
         await reopen();
         const extended = await store.limits.judge(key, NOW + 2, true);
         expect(extended.state.blockedUntil).toBe(NOW + BLOCK_MS + 60_000);
@@ -442,10 +442,10 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(over).toMatchObject({ outcome: "admitted", state: { count: 1 } });
       });
 
-      test("blocks in force are listed, and lifting one gives a fresh window for good", async () => {
+      test("blocks in force are listed, and lifting one starts a fresh window, also after a crash", async () => {
         const server = await addServer();
         const key = await addKey(server.serverId, "hash-1");
-        await ask(key, 520);
+        await judgeTimes(key, 520);
         expect(await store.limits.listBlocks(NOW)).toEqual([
           { keyId: key.keyId, blockedUntil: NOW + BLOCK_MS },
         ]);
@@ -459,11 +459,11 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         });
       });
 
-      test("a key counts the same however it is named, and whenever it was found", async () => {
+      test("all lookups of a key share one count", async () => {
         const server = await addServer();
         const { keyId, serverId } = await addKey(server.serverId, "hash-1");
         const before = await store.keys.find("hash-1", NOW);
-        await ask({ keyId, serverId }, 519);
+        await judgeTimes({ keyId, serverId }, 519);
         const after = await store.keys.find("hash-1", NOW);
         if (!before || !after) throw new Error("the key is not found");
         expect((await store.limits.judge(before, NOW, true)).outcome).toBe("blocked");
@@ -474,15 +474,15 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect((await store.limits.judge({ keyId, serverId }, NOW, true)).state.count).toBe(3);
       });
 
-      test("lifting a block that is not there changes nothing else", async () => {
-        await ask(KEY_A, 3);
+      test("lifting a block that does not exist changes nothing", async () => {
+        await judgeTimes(KEY_A, 3);
         await store.limits.liftBlock("key_b", NOW);
         expect((await store.limits.judge(KEY_A, NOW, true)).state.count).toBe(4);
       });
     });
 
     describe("the audit log", () => {
-      test("a note handed to a change is kept with it, target and all, newest first, over a crash too", async () => {
+      test("the note of a change is stored with its target, newest first, also after a crash", async () => {
         const server = await store.servers.create(
           { name: "One", community: null, serverKey: "a-b" },
           NOW,
@@ -498,7 +498,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         await store.servers.update(server.serverId, { name: "Two" }, noteOf("server.changed", NOW + 2));
         await store.keys.update(keyId, { label: "new" }, noteOf("key.changed", NOW + 3));
         await store.keys.rotate(keyId, "new", NOW + 1000, NOW, noteOf("key.rotated", NOW + 4));
-        await ask({ keyId, serverId: server.serverId }, 520);
+        await judgeTimes({ keyId, serverId: server.serverId }, 520);
         await store.limits.liftBlock(keyId, NOW + 5, noteOf("block.lifted", NOW + 5));
         await store.keys.revoke(keyId, NOW + 6, noteOf("key.revoked", NOW + 6));
         await store.servers.delete(server.serverId, NOW + 7, noteOf("server.deleted", NOW + 7));
@@ -521,7 +521,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await readAudit()).toEqual(expected);
       });
 
-      test("a change without a note, or one that finds nothing to change, keeps none", async () => {
+      test("a change without a note, or without effect, stores no note", async () => {
         const { serverId } = await addServer();
         const { keyId } = await addKey(serverId, "hash-1");
         await store.keys.update(keyId, { label: "new" });
@@ -544,12 +544,12 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await readAudit()).toEqual([]);
       });
 
-      test("when the note cannot be kept, the change is not made either, now or after a crash", async () => {
+      test("when the note cannot be stored, the change is not made, also after a crash", async () => {
         const server = await addServer();
         const { serverId } = server;
         const details = await addKey(serverId, "hash-1");
         const { keyId } = details;
-        await ask(details, 520);
+        await judgeTimes(details, 520);
         await harness.refuse("notes");
         await expectNoChange(serverId, keyId);
         const check = async () => {
@@ -569,10 +569,10 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         await check();
       });
 
-      test("when the change cannot be made, the note is not kept either", async () => {
+      test("when the change cannot be made, the note is not stored", async () => {
         const { serverId } = await addServer();
         const { keyId } = await addKey(serverId, "hash-1");
-        await ask({ keyId, serverId }, 520);
+        await judgeTimes({ keyId, serverId }, 520);
         await harness.refuse("changes");
         await expectNoChange(serverId, keyId);
         expect(await readAudit()).toEqual([]);
@@ -581,7 +581,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await store.keys.find("hash-1", NOW)).toMatchObject({ keyId, grant: { isSuspended: false } });
       });
 
-      /** Tries every change with a note; each must say that the store is not available. */
+      /** Tries every change with a note. Each must throw StoreUnavailable. */
       async function expectNoChange(serverId: string, keyId: string): Promise<void> {
         const note = noteOf("impossible");
         const draft = { ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null, tokenHash: "hash-2" };
@@ -605,7 +605,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         }
       }
 
-      test("details come back as they were given, whatever is in them", async () => {
+      test("details are read as they were written, whatever they contain", async () => {
         const details = {
           before: { name: "\u0000'; DROP TABLE audit; -- 🚓", list: [1, [null], {}] },
           after: { name: "", time: NOW, flag: false, __proto__: 1 },
@@ -618,7 +618,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect((await readAudit())[0]?.details).toEqual(details);
       });
 
-      test("pages have no gap and no repeat while entries are added; equal times keep the order of the changes", async () => {
+      test("pages have no gaps and no repeats while entries are added, and entries of the same time keep their order", async () => {
         const { serverId } = await addServer();
         for (let i = 0; i < 5; i++) await store.servers.update(serverId, { name: `n${i}` }, noteOf(`a${i}`));
         const first = await store.audit.list({ limit: 2 });
@@ -631,24 +631,24 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await actionsOf()).toEqual(["later", "a4", "a3", "a2", "a1", "a0"]);
       });
 
-      test("no entry's id is ever used again, also after older entries are forgotten", async () => {
+      test("the id of an entry is never reused, also after older entries are deleted", async () => {
         const { serverId } = await addServer();
         const rename = (name: string, at: number) =>
           store.servers.update(serverId, { name }, noteOf(name, at));
         await rename("a", NOW);
         await rename("b", NOW);
-        const forgotten = (await readAudit()).map((entry) => entry.id);
+        const deleted = (await readAudit()).map((entry) => entry.id);
         await store.tidy({ now: NOW, usage: NOW, audit: NOW + 1, commands: 0 });
         await reopen();
         await rename("c", NOW + 1);
         const [entry] = await readAudit();
         expect(entry?.action).toBe("c");
-        expect(forgotten).not.toContain(entry?.id ?? "");
+        expect(deleted).not.toContain(entry?.id ?? "");
       });
     });
 
-    describe("use", () => {
-      test("what is added is summed by hour and code, oldest first, over a crash too", async () => {
+    describe("usage", () => {
+      test("cells are summed by hour and code, oldest first, also after a crash", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
         const next = HOUR + HOUR_MS;
         await store.usage.add([cellOf(keyId, next, { 0: 1 }), cellOf(keyId, HOUR, { 0: 2, 5016: 3 })]);
@@ -666,13 +666,13 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         ]);
       });
 
-      test("two cells of one key and hour in one go are both counted", async () => {
+      test("two cells of one key and hour in one call are both counted", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
         await store.usage.add([cellOf(keyId, HOUR, { 0: 2 }), cellOf(keyId, HOUR, { 0: 3 })]);
         expect(await store.usage.read(keyId, 0)).toEqual([{ hour: HOUR, code: 0, count: 5 }]);
       });
 
-      test("only what is since the hour asked for is read, and only the key's own", async () => {
+      test("only the key's own usage since the given hour is read", async () => {
         const { serverId } = await addServer();
         const [mine, other] = [await addKey(serverId, "hash-1"), await addKey(serverId, "hash-2")];
         await store.usage.add([
@@ -685,7 +685,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await store.usage.read("key_unknown", 0)).toEqual([]);
       });
 
-      test("the last time of use is kept with the key and never goes back", async () => {
+      test("the time of the last use is stored with the key and never goes back", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
         const useAt = (lastUsedAt: number) =>
           store.usage.add([{ ...cellOf(keyId, HOUR, { 0: 1 }), lastUsedAt }]);
@@ -698,13 +698,13 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect((await store.keys.findDetails(keyId))?.lastUsedAt).toBe(NOW + 1);
       });
 
-      test("a change to a key leaves the time of its last use alone", async () => {
+      test("a change to a key does not change the time of its last use", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
         await store.usage.add([cellOf(keyId, HOUR, { 0: 1 })]);
         expect((await store.keys.update(keyId, { label: "new" }))?.lastUsedAt).toBe(HOUR + 1);
       });
 
-      test("a revoked key's use can still be read", async () => {
+      test("the usage of a revoked key can still be read", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
         await store.usage.add([cellOf(keyId, HOUR, { 0: 1 })]);
         await store.keys.revoke(keyId, NOW);
@@ -712,7 +712,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect((await store.keys.findDetails(keyId))?.lastUsedAt).toBe(HOUR + 1);
       });
 
-      test("cells of keys that are not there are left out, and keep no others from being counted", async () => {
+      test("cells of unknown keys are ignored, and the others are counted", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
         await store.usage.add([cellOf("key_unknown", HOUR, { 0: 1 }), cellOf(keyId, HOUR, { 0: 1 })]);
         expect(await store.usage.read(keyId, 0)).toEqual([{ hour: HOUR, code: 0, count: 1 }]);
@@ -722,7 +722,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
     });
 
     describe("tidying", () => {
-      test("forgets use and notes from before the times given, to the millisecond, and nothing younger", async () => {
+      test("deletes usage and notes from before the given times, to the millisecond, and nothing newer", async () => {
         const { serverId } = await addServer();
         const { keyId } = await addKey(serverId, "hash-1");
         for (const at of [NOW - 1, NOW, NOW + 1]) {
@@ -738,7 +738,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect((await store.keys.findDetails(keyId))?.lastUsedAt).toBe(HOUR + HOUR_MS + 1);
       });
 
-      test("forgets however much there is, and lets others have their turn meanwhile", async () => {
+      test("deletes any number of entries without blocking the event loop", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
         const codes = Array.from({ length: 1_201 }, (_, code) => [code, 1]);
         await store.usage.add([cellOf(keyId, HOUR, Object.fromEntries(codes))]);
@@ -750,7 +750,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(turns).toBeGreaterThan(0);
       });
 
-      test("takes no token before its time: those in grace and the current one go on working", async () => {
+      test("deletes no valid token: the current one and those in their grace period still work", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "over");
         await store.keys.rotate(keyId, "in-grace", NOW + 10, NOW);
         await store.keys.rotate(keyId, "current", NOW + 1000, NOW);
@@ -765,13 +765,13 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         await check();
       });
 
-      test("leaves servers, keys, settings and blocks in force alone", async () => {
+      test("deletes no servers, keys, settings and blocks in force", async () => {
         const server = await addServer();
         const details = await addKey(server.serverId, "hash-1");
         const gone = await addKey(server.serverId, "hash-2");
         await store.keys.revoke(gone.keyId, NOW);
         await store.settings.save("a", "1");
-        await ask(details, 520);
+        await judgeTimes(details, 520);
         await store.tidy({ now: NOW + 1, usage: NOW + 1, audit: NOW + 1, commands: 0 });
         await reopen();
         expect((await store.servers.list({ limit: 10 })).items).toEqual([server]);
@@ -782,7 +782,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         ]);
       });
 
-      test("a server deleted within the times given is still remembered as one that was", async () => {
+      test("a recently deleted server can still be deleted again without effect", async () => {
         const { serverId } = await addServer();
         await store.servers.delete(serverId, NOW);
         await store.tidy({ now: NOW + 1, usage: NOW, audit: NOW, commands: 0 });
@@ -790,7 +790,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
       });
     });
 
-    test("settings are kept over a crash, and the last value counts", async () => {
+    test("settings survive a crash, with their last value", async () => {
       expect(await store.settings.find("a")).toBeUndefined();
       await store.settings.save("a", "1");
       await store.settings.save("a", "2");
@@ -798,7 +798,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
       expect(await store.settings.find("a")).toBe("2");
     });
 
-    test("a healthy store says so", async () => {
+    test("the health check of a working store succeeds", async () => {
       expect(await store.checkHealth()).toBeUndefined();
     });
   });

@@ -1,7 +1,7 @@
 // The audit log: who changed what.
 import type { Page, PageRequest } from "./pages.ts";
 
-/** Who made a change: enough to tell operators apart, too little to act as one. */
+/** Who made a change. `fingerprint` identifies the master key without revealing it. */
 export type Actor = { readonly fingerprint: string; readonly address: string };
 
 /** The changed fields, as they were and as they are. Never a secret. */
@@ -10,7 +10,7 @@ export type AuditDetails = {
   readonly after?: Readonly<Record<string, unknown>>;
 };
 
-/** What is noted about a change beside its target. */
+/** An audit entry without id and target. */
 export type AuditNote = {
   readonly at: number;
   readonly action: string;

@@ -1,3 +1,4 @@
-// Time, handed in: epoch milliseconds.
+// The clock, as a port so that tests can use a fake one.
 
+/** Returns epoch milliseconds. */
 export type Clock = () => number;

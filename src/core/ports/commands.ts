@@ -1,4 +1,4 @@
-// The queues of commands.
+// The command queues.
 import type { Command, CommandEnd, CommandStatus } from "../command.ts";
 import type { AuditNote } from "./audit.ts";
 import type { Page, PageRequest } from "./pages.ts";
@@ -10,7 +10,7 @@ export type CommandDraft = {
   readonly idempotencyKey: string | undefined;
 };
 
-/** What a caller is told about an accepted command. Repeated requests with the same idempotency key get the same. */
+/** What the caller gets for an accepted command. Repeated requests with the same idempotency key get the same receipt. */
 export type Receipt = {
   readonly commandId: string;
   readonly position: number;
@@ -20,7 +20,7 @@ export type Receipt = {
 /** `mismatch`: the idempotency key was used for another text. */
 export type Acceptance = { readonly receipt: Receipt } | { readonly declined: "full" | "mismatch" };
 
-/** `wait`: not before that time. `empty`: nothing waits. `busy`: one is being sent already. */
+/** `wait`: the next command may not be sent before `until`. `empty`: no command waits. `busy`: one is being sent already. */
 export type Claim =
   | { readonly kind: "claimed"; readonly command: Command }
   | { readonly kind: "wait"; readonly until: number; readonly headQueuedAt: number }
@@ -34,7 +34,7 @@ export type CommandFilter = {
   readonly status?: CommandStatus | undefined;
 };
 
-/** A command that the game may have run. `loggedAt` is when its log says so, null while it does not. */
+/** A command that the game may have run. `loggedAt` is the time in the game's log, null while it was not found there. */
 export type SentCommand = {
   readonly commandId: string;
   readonly text: string;
@@ -45,8 +45,8 @@ export type SentCommand = {
 export type QueueReport = { readonly waiting: number; readonly oldestQueuedAt: number | null };
 
 /**
- * One queue for each game server: first in, first out, at most QUEUE_MAX waiting. When a method returns, its effect is
- * on disk. After a crash, a command that was being sent is `unknown` and is never handed out again.
+ * One queue per game server: first in, first out, at most QUEUE_MAX waiting. When a method returns, its effect is
+ * durable. After a crash, a command that was being sent is `unknown` and is never claimed again.
  */
 export interface CommandQueue {
   /**
@@ -55,13 +55,15 @@ export interface CommandQueue {
    */
   accept(draft: CommandDraft, now: number): Promise<Acceptance>;
   /**
-   * Takes the next command of the server for sending, unless the pace forbids it. The pace survives restarts: the next
-   * command is not handed out before `holdMs` have passed, or later if `hold` says so.
+   * Claims the server's next command for sending. The command after it cannot be claimed before `holdMs` have passed, or
+   * longer if `hold` is called. Holds survive restarts.
    */
   claim(serverId: string, now: number, holdMs: number): Promise<Claim>;
+  /** Lets no command of the server be claimed before `holdMs` have passed. */
   hold(serverId: string, now: number, holdMs: number): Promise<void>;
   /** Puts a command that was certainly not delivered back to the head of its queue. */
-  giveBack(commandId: string): Promise<void>;
+  requeue(commandId: string): Promise<void>;
+  /** Records the result of sending a claimed command. */
   settle(commandId: string, end: CommandEnd, now: number): Promise<void>;
   /** Expires the server's commands that were queued before `cutoff`. Returns how many. */
   expire(serverId: string, cutoff: number, now: number): Promise<number>;
@@ -82,7 +84,7 @@ export interface CommandQueue {
   list(page: PageRequest & CommandFilter): Promise<Page<Command>>;
   /** The servers with at least one waiting command. */
   listWaitingServers(): Promise<readonly string[]>;
-  /** Commands that are `sent` or `unknown` and were handed to the game since then, oldest first. */
+  /** The commands with status `sent` or `unknown` that were sent since then, oldest first. */
   listSent(serverId: string, since: number): Promise<readonly SentCommand[]>;
   /** Records that the game's log shows the command, with the time that the log gives. */
   confirm(commandId: string, loggedAt: number, now: number): Promise<void>;

@@ -1,4 +1,4 @@
-// The API keys and their tokens.
+// API keys and their tokens.
 import type { ApiKey, KeyRights } from "../api-key.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
 import type { AuditNote } from "./audit.ts";
@@ -35,16 +35,16 @@ export type KeyFilter = { readonly serverId?: string | undefined };
 
 export interface KeyStore {
   /**
-   * The key of a valid token; undefined for a token that is unknown, revoked, rotated away or expired. With a token in
-   * its grace period, the key expires when the grace period does. Answers at once: every request needs it.
+   * The key of a valid token; undefined for a token that is unknown, revoked, replaced or expired. With a token in its
+   * grace period, the key expires at the end of that period. Synchronous, because every request needs it.
    */
   find(tokenHash: string, now: number): ApiKey | undefined;
   /**
-   * For a token that `find` does not know: another instance may have created its key a moment ago. A shared store looks
-   * for changes before it answers, once for all who wait; the embedded store answers undefined at once.
+   * For a token that `find` does not know: another instance may have just created its key. A shared store first fetches
+   * the newest changes, once for all concurrent lookups. The embedded store returns undefined.
    */
   findNew(tokenHash: string, now: number): MaybePromise<ApiKey | undefined>;
-  /** Changes after every change to a key that `find` has returned: until then the result may be cached. */
+  /** Changes whenever a key that `find` has returned changes. While it stays the same, results of `find` may be cached. */
   readonly version: number;
   findDetails(keyId: string): Promise<KeyDetails | undefined>;
   /** Oldest first, revoked keys included. */
@@ -55,7 +55,7 @@ export interface KeyStore {
   update(keyId: string, change: KeyChange, note?: AuditNote): Promise<KeyDetails | undefined>;
   /**
    * The old token works until `oldValidUntil`. At most TOKENS_IN_GRACE_MAX old tokens of a key work at a time: the ones
-   * that would expire first are ended early. False when there is no such key or it is revoked.
+   * that would expire first become invalid at once. False when there is no such key or it is revoked.
    */
   rotate(
     keyId: string,

@@ -1,6 +1,6 @@
 // Structured logging.
 
-/** `fields` never hold a secret; the adapter redacts them all the same. */
+/** `fields` must not hold secrets. The adapter also redacts secrets that it recognises. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -1,4 +1,4 @@
-// Lists that are read page by page.
+// Pagination of lists.
 
 /** `next` is the cursor of the next page, null on the last one. */
 export type Page<T> = { readonly items: readonly T[]; readonly next: string | null };

@@ -1,16 +1,16 @@
-// A store whose content can be moved to another store.
+// A store whose content can be migrated to another store.
 import type { GameServer } from "../game-server.ts";
 import type { CommandDraft } from "./commands.ts";
 import type { KeyDetails } from "./keys.ts";
 import type { Block } from "./limits.ts";
 import type { Store } from "./store.ts";
 
-/** `validUntil` is null for the current token, and the end of the grace period for one that was rotated away. */
+/** `validUntil` is null for the current token, and the end of the grace period for one that was replaced. */
 export type KeptToken = { readonly tokenHash: string; readonly validUntil: number | null };
 
 export type WaitingCommand = CommandDraft & { readonly commandId: string; readonly queuedAt: number };
 
-/** What must not be lost when one store replaces another. */
+/** One item to migrate. Usage, audit entries and finished commands are not migrated. */
 export type PortableItem =
   | { readonly kind: "server"; readonly server: GameServer; readonly serverKey: string }
   | { readonly kind: "key"; readonly key: KeyDetails; readonly tokens: readonly KeptToken[] }
@@ -20,7 +20,7 @@ export type PortableItem =
 export interface PortableStore extends Store {
   /** Servers first, then their keys, blocks and waiting commands, each oldest first. */
   readItems(): AsyncIterable<PortableItem>;
-  /** Writes items with their ids into an empty store. A server must come before what belongs to it. */
+  /** Writes items into an empty store and keeps their ids. A server must be written before its keys and commands. */
   writeItems(items: readonly PortableItem[]): Promise<void>;
   /** How many other instances use the store now. */
   countOtherInstances(): Promise<number>;

@@ -1,4 +1,4 @@
-// The game servers.
+// Game servers.
 import type { GameServer } from "../game-server.ts";
 import type { AuditNote } from "./audit.ts";
 import type { Page, PageRequest } from "./pages.ts";
@@ -12,16 +12,16 @@ export type ServerDraft = {
 export type DeletedServer = { readonly revokedKeys: number; readonly failedCommands: number };
 
 export interface ServerStore {
-  /** Answers from memory: every request needs it. */
+  /** Synchronous, because every request needs it. */
   find(serverId: string): GameServer | undefined;
   findByName(name: string): Promise<GameServer | undefined>;
   /** Oldest first. */
   list(page: PageRequest): Promise<Page<GameServer>>;
   create(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer>;
-  /** Setting the same upstream key again counts as a new one. Undefined when there is no such server. */
+  /** Setting the same upstream key again counts as a new key. Undefined when there is no such server. */
   update(serverId: string, change: Partial<ServerDraft>, note?: AuditNote): Promise<GameServer | undefined>;
   /**
-   * Revokes the server's keys, fails its waiting commands and deletes all but the fact that it existed. Undefined when
+   * Deletes the server, revokes its keys and fails its waiting commands. Deleting again changes nothing. Undefined when
    * there never was such a server.
    */
   delete(serverId: string, now: number, note?: AuditNote): Promise<DeletedServer | undefined>;

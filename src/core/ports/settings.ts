@@ -1,4 +1,4 @@
-// Named values that Gatehouse keeps for itself.
+// Named values for internal use.
 
 export interface SettingStore {
   find(name: string): Promise<string | undefined>;

@@ -1,4 +1,4 @@
-// The store: everything Gatehouse keeps about servers, keys and commands.
+// The store: all durable data.
 import type { AuditStore } from "./audit.ts";
 import type { CommandQueue } from "./commands.ts";
 import type { KeyStore } from "./keys.ts";
@@ -7,7 +7,7 @@ import type { ServerStore } from "./servers.ts";
 import type { SettingStore } from "./settings.ts";
 import type { UsageStore } from "./usage.ts";
 
-/** Entries older than these times are deleted. */
+/** Usage, audit entries and commands older than these times are deleted. */
 export type TidyTimes = {
   readonly now: number;
   readonly usage: number;
@@ -16,10 +16,9 @@ export type TidyTimes = {
 };
 
 /**
- * Every method throws StoreUnavailable when it cannot keep its promise; nothing has changed then, unless the answer of a
- * remote store was lost on the way. A change that has returned survives a crash, and the next lookup sees it. A note
- * handed to a change is written to the audit log with it, both or neither; a change that finds nothing to change writes
- * no note.
+ * A method that cannot do its work throws StoreUnavailable. Then nothing has changed, unless the reply of a remote store
+ * was lost. When a change has returned, it is durable and the next lookup sees it. The audit note of a change is written
+ * atomically with it; a change that has no effect writes no note.
  */
 export interface Store {
   readonly servers: ServerStore;

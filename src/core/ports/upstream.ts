@@ -1,6 +1,6 @@
-// The game API as the rules see it.
+// The game API.
 
-/** What the game API said about its limit; null for what it did not say. Times are epoch milliseconds. */
+/** The rate-limit headers of an answer; null for those that are missing. Times are epoch milliseconds. */
 export type LimitHint = {
   readonly limit: number | null;
   readonly remaining: number | null;
@@ -9,8 +9,8 @@ export type LimitHint = {
 };
 
 /**
- * `code` is 0 when the game API gave none. The message is safe to show: cleaned, capped and free of secrets.
- * `isRateLimit`: no call may be made for a while, whatever the code.
+ * `code` is 0 when the game API sent none. The message is safe to show: cleaned, shortened and without secrets.
+ * `isRateLimit`: the call was refused because of a rate limit, whatever the code.
  */
 export type UpstreamFailure = {
   readonly code: number;
@@ -20,7 +20,8 @@ export type UpstreamFailure = {
 
 /**
  * A checked ServerInfo as JSON text: `base` is the object of required fields without its closing brace, `sections`
- * the value of each section in the order of SECTIONS. `misfits` counts what was dropped for its shape.
+ * the value of each section in the order of SECTIONS. `misfits` counts the values that were dropped because they do not
+ * match the schema.
  */
 export type ServerParts = {
   readonly base: string;
@@ -28,22 +29,22 @@ export type ServerParts = {
   readonly misfits: number;
 };
 
-/** `hint` is null when no answer came at all: then nothing was learned about the limit. */
+/** `hint` is null when no answer came. */
 export type UpstreamReading = { readonly hint: LimitHint | null } & (
   | { readonly parts: ServerParts }
   | { readonly failure: UpstreamFailure }
 );
 
 /**
- * `done`: the game API accepted the command. `refused`: it answered no, with a code. `unsent`: it certainly did not get
- * the command. `lost`: it may have got it, and nobody can tell.
+ * `done`: the game API accepted the command. `refused`: it answered with an error. `unsent`: it certainly did not get the
+ * command. `lost`: it may have got the command, because no valid answer came.
  */
 export type Delivery = { readonly hint: LimitHint | null } & (
   | { readonly outcome: "done" }
   | { readonly outcome: "refused" | "unsent" | "lost"; readonly failure: UpstreamFailure }
 );
 
-/** Calls the game API. Never throws and never hangs: whatever goes wrong within the deadline is a failure. */
+/** Calls the game API. Never throws; a call that is not answered before its deadline is a failure. */
 export interface Upstream {
   readServer(serverKey: string): Promise<UpstreamReading>;
   /** Sends once and never retries. */

@@ -36,7 +36,7 @@ function setUp(learn: (outlook: { heldMs: number }) => void) {
       learn(outlook);
       return { kind: "claimed", command: COMMAND };
     },
-    async giveBack(commandId) {
+    async requeue(commandId) {
       told.push(`given back: ${commandId}`);
     },
     async settle(_, { status }) {

@@ -1,16 +1,16 @@
 // Sends what waits: one worker for each game server that has commands waiting, first in, first out, at the pace that we
 // and the game API keep. Claim, send, record; what was claimed and not recorded is never sent again.
 import type { Command, CommandEnd } from "../../core/command.ts";
-import { paceAfterSending, pauseAfterRefusal } from "../../core/command-pace.ts";
-import { CONFIRM_WITHIN_MS, confirmCommands, type LogEntry } from "../../core/confirm-commands.ts";
+import { delayAfterRateLimitMs, delayAfterSendMs } from "../../core/command-delay.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
+import { CONFIRM_WITHIN_MS, findConfirmations, type LogEntry } from "../../core/find-confirmations.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { CommandQueue } from "../../core/ports/commands.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import type { Delivery, Upstream, UpstreamFailure } from "../../core/ports/upstream.ts";
-import { createSampler } from "../../core/sampler.ts";
+import { createThrottle } from "../../core/throttle.ts";
 import { NO_CODE } from "../../core/upstream-codes.ts";
 import type { CommandMeter } from "./command-meter.ts";
 
@@ -67,7 +67,7 @@ type Worker = {
 export class CommandDispatcher {
   readonly #parts: DispatcherParts;
   readonly #workers = new Map<string, Worker>();
-  readonly #noteStoreFault = createSampler(STORE_FAULT_LOG_MS);
+  readonly #noteStoreFault = createThrottle(STORE_FAULT_LOG_MS);
   #sends = 0;
   #isStopping = false;
   #stopped: Promise<void> | undefined;
@@ -116,7 +116,7 @@ export class CommandDispatcher {
     const { commands } = this.#parts.store;
     const sent = await commands.listSent(serverId, now - CONFIRM_WITHIN_MS);
     if (sent.every(({ loggedAt }) => loggedAt !== null)) return;
-    for (const { commandId, loggedAt } of confirmCommands(sent, JSON.parse(log) as LogEntry[])) {
+    for (const { commandId, loggedAt } of findConfirmations(sent, JSON.parse(log) as LogEntry[])) {
       await commands.confirm(commandId, loggedAt, now);
       this.#parts.meter.count("confirmed");
     }
@@ -210,7 +210,7 @@ export class CommandDispatcher {
     // A read may have met a limit or a refusal while the claim was written.
     const isStopped =
       outlook.findRefusedKey(server, beganAt) !== undefined || outlook.msUntilCommand(server, beganAt) > 0;
-    if (isOld || isExpired || isStopped) return await this.#giveBack(worker, command);
+    if (isOld || isExpired || isStopped) return await this.#requeue(worker, command);
     outlook.noteSending(server, beganAt);
     const delivery = await upstream.sendCommand(serverKey, command.text);
     const now = clock();
@@ -219,16 +219,16 @@ export class CommandDispatcher {
       worker.refusals = 0;
       // In this order: a full Redis takes note of an end, but not of a hold.
       await this.#settle(worker, command, { status: "sent", upstreamCode: null, upstreamMessage: null });
-      return await store.commands.hold(serverId, now, paceAfterSending(intervalMs, delivery.hint, now));
+      return await store.commands.hold(serverId, now, delayAfterSendMs(intervalMs, delivery.hint, now));
     }
     const { outcome, failure, hint } = delivery;
     const fields = { server_id: serverId, command_id: command.commandId, upstream_code: failure.code };
     log.warn(fields, `a command did not go through (${outcome}): ${failure.message}`);
     if (outcome === "refused" && failure.isRateLimit) {
-      const pauseMs = pauseAfterRefusal(intervalMs, hint, worker.refusals++, now);
-      return await this.#giveBack(worker, command, () => store.commands.hold(serverId, now, pauseMs));
+      const pauseMs = delayAfterRateLimitMs(intervalMs, hint, worker.refusals++, now);
+      return await this.#requeue(worker, command, () => store.commands.hold(serverId, now, pauseMs));
     }
-    if (outcome === "unsent") return await this.#giveBack(worker, command);
+    if (outcome === "unsent") return await this.#requeue(worker, command);
     await this.#settle(worker, command, outcome === "refused" ? failWith(failure) : loseWith(failure));
   }
 
@@ -245,11 +245,11 @@ export class CommandDispatcher {
   }
 
   /** The command takes its place at the head again; what `first` notes must hold before it can be claimed anew. */
-  async #giveBack(worker: Worker, { commandId }: Command, first?: () => Promise<void>): Promise<void> {
+  async #requeue(worker: Worker, { commandId }: Command, first?: () => Promise<void>): Promise<void> {
     this.#parts.meter.count("returned");
     await this.#record(worker, async () => {
       await first?.();
-      await this.#parts.store.commands.giveBack(commandId);
+      await this.#parts.store.commands.requeue(commandId);
     });
   }
 

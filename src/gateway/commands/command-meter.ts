@@ -1,4 +1,4 @@
-// Counts what becomes of commands, for /metrics.
+// Counts commands by outcome, for /metrics.
 
 export class CommandMeter {
   readonly outcomes = new Map<string, number>();

@@ -1,4 +1,4 @@
-// What an operator does with commands: cancels one that still waits, whoever sent it.
+// The operator's action on commands: cancelling one that still waits.
 import type { Command } from "../../core/command.ts";
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
 import type { Actor } from "../../core/ports/audit.ts";

@@ -1,4 +1,4 @@
-// May this key ask again now? Turns the verdict of the limit into what the caller is told.
+// Checks the request limit of a key, and turns the verdict into rate-limit headers or a refusal.
 import type { KeyIdentity } from "../../core/api-key.ts";
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
@@ -6,7 +6,7 @@ import type { LimitStore } from "../../core/ports/limits.ts";
 import { LIMIT_PER_WINDOW, secondsUntil, type Verdict } from "../../core/rate-limit.ts";
 import type { ErrorFields } from "../../core/wire/error.ts";
 
-/** What a counted answer tells about the limit, whatever else it says. */
+/** The rate-limit headers of a counted answer. */
 export type LimitReport = { readonly remaining: number; readonly resetAt: number };
 
 /** `report` is null for requests that do not count. */

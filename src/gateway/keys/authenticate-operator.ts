@@ -1,7 +1,7 @@
 // Is this the operator? Compares a bearer token with the master key, or another operator's secret, in constant time, and
 // sends away addresses that go on guessing.
 import { createHash, timingSafeEqual } from "node:crypto";
-import { type Attempts, judgeAttempt } from "../../core/attempts.ts";
+import { type Attempts, judgeAttempt } from "../../core/attempt-limit.ts";
 import { parseBearer } from "../../core/bearer.ts";
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
 import { secondsUntil } from "../../core/rate-limit.ts";
@@ -42,13 +42,13 @@ export function createGuessLimit(): GuessLimit {
     judge(refusal, address, now) {
       // A missing key is no try.
       if (refusal.refused !== ERRORS.invalidMasterKey) return refusal;
-      const { attempts, answeredFrom } = judgeAttempt(guesses.get(address) ?? [], now);
+      const { attempts, allowedFrom } = judgeAttempt(guesses.get(address) ?? [], now);
       const [oldest] = guesses.keys();
       if (guesses.size >= GUESSING_ADDRESSES_MAX && oldest !== undefined) guesses.delete(oldest);
       if (attempts.length === 1) guesses.delete(address);
       guesses.set(address, attempts);
-      if (answeredFrom <= now) return refusal;
-      const seconds = secondsUntil(answeredFrom, now);
+      if (allowedFrom <= now) return refusal;
+      const seconds = secondsUntil(allowedFrom, now);
       const fields: ErrorFields["tooManyAttempts"] = { retry_after: seconds };
       return refuse(ERRORS.tooManyAttempts, fields, { "Retry-After": String(seconds) });
     },

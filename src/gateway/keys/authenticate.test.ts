@@ -1,4 +1,4 @@
-// Whose request it is, and that remembering headers never outlives a key nor grows without end.
+// Finding the key of a request: cached headers are never used after their key is gone, and the cache has a maximum size.
 import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { type ApiKey, DEFAULT_RIGHTS } from "../../core/api-key.ts";
@@ -33,7 +33,7 @@ function addToken(keys: Map<string, ApiKey>, key = makeKey()): string {
 }
 
 describe("authenticate", () => {
-  test("finds the key behind a valid header, with one lookup for however many requests", () => {
+  test("finds the key of a valid header with one lookup for any number of requests", () => {
     const { authenticator, keys, lookups } = setUp();
     const token = addToken(keys);
     for (let i = 0; i < 3; i++)
@@ -41,18 +41,18 @@ describe("authenticate", () => {
     expect(lookups).toEqual([hashToken(token)]);
   });
 
-  test("a remembered header is refused once its key is gone or expired", () => {
+  test("a cached header is refused once its key is gone or expired", () => {
     const { authenticator, keys, store } = setUp();
-    const [revoked, mortal] = [addToken(keys), addToken(keys, makeKey(NOW + 1))];
-    for (const token of [revoked, mortal])
+    const [revoked, expiring] = [addToken(keys), addToken(keys, makeKey(NOW + 1))];
+    for (const token of [revoked, expiring])
       expect(authenticator.authenticate(`Bearer ${token}`, NOW)).toHaveProperty("keyId");
-    expect(authenticator.authenticate(`Bearer ${mortal}`, NOW + 1)).toBe(INVALID_TOKEN);
+    expect(authenticator.authenticate(`Bearer ${expiring}`, NOW + 1)).toBe(INVALID_TOKEN);
     keys.delete(hashToken(revoked));
     store.version++;
     expect(authenticator.authenticate(`Bearer ${revoked}`, NOW)).toBe(INVALID_TOKEN);
   });
 
-  test("a token whose checksum is wrong is refused without a lookup", () => {
+  test("a token with a wrong checksum is refused without a lookup", () => {
     const { authenticator, lookups } = setUp();
     const token = mintToken(randomBytes);
     const wrong = token.slice(0, -1) + (token.endsWith("0") ? "1" : "0");
@@ -69,7 +69,7 @@ describe("authenticate", () => {
     expect(lookups).toEqual([]);
   });
 
-  test("invented tokens, and odd spellings of valid ones, are not remembered", () => {
+  test("unknown tokens, and unusual spellings of valid headers, are not cached", () => {
     const { authenticator, keys } = setUp();
     for (let i = 0; i < 1_000; i++) authenticator.authenticate(`Bearer ${mintToken(randomBytes)}`, NOW);
     const token = addToken(keys);
@@ -80,18 +80,18 @@ describe("authenticate", () => {
     expect(authenticator.size).toBe(1);
   });
 
-  test("the memory has a ceiling, starts over when it is reached, and does so once a minute at most", () => {
+  test("a full cache is cleared, at most once a minute", () => {
     const max = 10;
     const { keys, store } = setUp();
     const authenticator = new Authenticator(store, max);
-    const meet = (times: number, now: number) => {
+    const authenticateNew = (times: number, now: number) => {
       for (let i = 0; i < times; i++)
         expect(authenticator.authenticate(`Bearer ${addToken(keys)}`, now)).toHaveProperty("keyId");
       return authenticator.size;
     };
-    expect(meet(max, NOW)).toBe(max);
-    expect(meet(1, NOW)).toBe(1);
-    expect(meet(max * 2, NOW + 59_999)).toBe(max);
-    expect(meet(1, NOW + 60_000)).toBe(1);
+    expect(authenticateNew(max, NOW)).toBe(max);
+    expect(authenticateNew(1, NOW)).toBe(1);
+    expect(authenticateNew(max * 2, NOW + 59_999)).toBe(max);
+    expect(authenticateNew(1, NOW + 60_000)).toBe(1);
   });
 });

@@ -1,4 +1,4 @@
-// Finds the key behind an Authorization header, or says why there is none.
+// Finds the key of an Authorization header, or refuses the request.
 import { type ApiKey, isExpired } from "../../core/api-key.ts";
 import { parseBearer } from "../../core/bearer.ts";
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
@@ -19,9 +19,9 @@ const CACHED_LENGTH = "Bearer ".length + TOKEN_LENGTH;
 type KeyLookup = Pick<KeyStore, "find" | "findNew" | "version">;
 
 /**
- * Caches the account behind each header, so that a caller's next request needs no parsing, hashing or lookup. Any change
- * to a key clears the cache. Invalid tokens are never cached. A full cache is cleared, but at most once a minute: with
- * more callers than it holds, clearing more often would only cost time.
+ * Caches the account of each header, so that the next request needs no parsing, hashing or lookup. Any change to a key
+ * clears the cache. Invalid tokens are never cached. A full cache is cleared at most once a minute: with more callers
+ * than it holds, clearing more often would only cost time.
  */
 export class Authenticator {
   readonly max: number;
@@ -40,7 +40,7 @@ export class Authenticator {
     return this.#cache.size;
   }
 
-  /** Answers at once, unless the token is new to a store that other instances write to. */
+  /** Synchronous, unless the token is unknown and another instance may have just created it. */
   authenticate(header: string | null, now: number): MaybePromise<Account | Refusal> {
     if (header === null) return MISSING_TOKEN;
     if (this.#cachedVersion !== this.#keys.version) {
@@ -66,11 +66,11 @@ export class Authenticator {
   #open(header: string, key: ApiKey | undefined, now: number): Account | Refusal {
     if (!key) return INVALID_TOKEN;
     const account = openAccount(key);
-    if (header.length === CACHED_LENGTH) this.#remember(header, account, now);
+    if (header.length === CACHED_LENGTH) this.#addToCache(header, account, now);
     return account;
   }
 
-  #remember(header: string, account: Account, now: number): void {
+  #addToCache(header: string, account: Account, now: number): void {
     if (this.#cache.size >= this.max) {
       if (Math.abs(now - this.#clearedAt) < CLEAR_EVERY_MS) return;
       this.#clearedAt = now;

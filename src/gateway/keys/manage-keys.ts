@@ -1,5 +1,5 @@
-// What an operator does with API keys. Every change is checked first and noted with who made it; tokens are shown to the
-// operator once and kept nowhere.
+// The operator's actions on API keys. Every change is validated and written with an audit note. A token is returned once
+// and never stored.
 import { isDeepStrictEqual } from "node:util";
 import { parseAddressRange } from "../../core/address.ts";
 import { DEFAULT_RIGHTS, type KeyRights } from "../../core/api-key.ts";
@@ -18,7 +18,7 @@ const REVOKED: Refusal = refuse(ERRORS.conflict, { details: { key_id: "is revoke
 
 export type KeyParts = { readonly store: Store; readonly randomBytes: RandomBytes };
 
-/** A key as the admin API shows it, with null for what is not. */
+/** A key as the admin API returns it. */
 export function describeKey(key: KeyDetails): KeyResource {
   return {
     key_id: key.keyId,
@@ -42,12 +42,12 @@ export async function createKey(
   actor: Actor,
   now: number,
 ): Promise<{ key: KeyDetails; token: string } | Refusal> {
-  const refusal = findBadRight(request, now);
+  const refusal = findInvalidField(request, now);
   if (refusal) return refusal;
   const { server_id: serverId, label, expires_at: expiresAt = null } = request;
   const token = mintToken(randomBytes);
   const rights = { ...DEFAULT_RIGHTS, ...toRights(request) };
-  const after = { server_id: serverId, label, ...showRights(rights), expires_at: expiresAt };
+  const after = { server_id: serverId, label, ...describeRights(rights), expires_at: expiresAt };
   const note = { at: now, action: "key.created", actor, details: { after } };
   const key = await store.keys.create(
     { ...rights, serverId, label, expiresAt, tokenHash: hashToken(token) },
@@ -67,7 +67,7 @@ export async function changeKey(
   const old = await store.keys.findDetails(keyId);
   if (!old) return NOT_FOUND;
   if (old.revokedAt !== null) return REVOKED;
-  const refusal = findBadRight(request, now);
+  const refusal = findInvalidField(request, now);
   if (refusal) return refusal;
   const { label, expires_at: expiresAt, suspended: isSuspended } = request;
   const change: KeyChange = {
@@ -76,7 +76,7 @@ export async function changeKey(
     ...(expiresAt !== undefined && { expiresAt }),
     ...(isSuspended !== undefined && { isSuspended }),
   };
-  const details = compare(describeKey(old), describeKey({ ...old, ...change }));
+  const details = diffFields(describeKey(old), describeKey({ ...old, ...change }));
   if (!details) return old;
   const note = { at: now, action: "key.changed", actor, details };
   return (await store.keys.update(keyId, change, note)) ?? REVOKED;
@@ -99,7 +99,7 @@ export async function rotateKey(
   return isDone ? { token, oldValidUntil } : REVOKED;
 }
 
-/** Undefined when the key is revoked, however often this is asked. */
+/** Undefined on success, also when the key was revoked before. */
 export async function revokeKey(
   { store }: KeyParts,
   keyId: string,
@@ -110,7 +110,7 @@ export async function revokeKey(
   return (await store.keys.revoke(keyId, now, note)) ? undefined : NOT_FOUND;
 }
 
-/** The blocks in force, with what tells an operator whose they are. */
+/** The blocks in force, with the server and label of their keys. */
 export async function listBlocks(
   store: Store,
   { limit, cursor = "" }: PageRequest,
@@ -145,8 +145,8 @@ export async function liftBlock(
   return undefined;
 }
 
-/** What a schema cannot say. What was sent is not repeated: it may be a secret that somebody put into the wrong field. */
-function findBadRight(request: NewKey | KeyUpdate, now: number): Refusal | undefined {
+/** Checks what the schema cannot. The messages do not repeat the values, which may be secrets in the wrong field. */
+function findInvalidField(request: NewKey | KeyUpdate, now: number): Refusal | undefined {
   const details: Record<string, string> = {};
   const badRange = request.ip_allow?.findIndex((entry) => !parseAddressRange(entry)) ?? -1;
   if (badRange !== -1) {
@@ -176,18 +176,18 @@ function toRights({
   };
 }
 
-function showRights({ versions, sections, commands, ipAllow }: KeyRights) {
+function describeRights({ versions, sections, commands, ipAllow }: KeyRights) {
   return { versions, sections: toSectionNames(sections), commands, ip_allow: ipAllow };
 }
 
-/** The fields that differ, as they were and as they are. Undefined when none does. */
-function compare(
+/** The fields that differ, for the audit log. Undefined when none does. */
+function diffFields(
   old: Readonly<Record<string, unknown>>,
-  now: Readonly<Record<string, unknown>>,
+  changed: Readonly<Record<string, unknown>>,
 ): AuditDetails | undefined {
   const before: Record<string, unknown> = {};
   const after: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(now)) {
+  for (const [name, value] of Object.entries(changed)) {
     if (isDeepStrictEqual(old[name], value)) continue;
     before[name] = old[name];
     after[name] = value;

@@ -43,7 +43,7 @@ describe("instances that share a budget", () => {
     for (const keeper of keepers) keeper.learn((budget) => pauseBudget(budget, SILENT, START));
     for (const keeper of keepers) {
       await keeper.catchUp();
-      expect(keeper.budget).toMatchObject({ pausedUntil: START + 5_000, ownPauseMs: 10_000 });
+      expect(keeper.budget).toMatchObject({ pausedUntil: START + 5_000, backoffMs: 10_000 });
     }
   });
 });
@@ -53,11 +53,11 @@ test("a pause that is ordered while another change is on its way to the others i
   const replies = [answered, Promise.withResolvers<Budget>().promise];
   const share = { changeBudget: () => replies.shift() } as unknown as RelayShare;
   const keeper = new BudgetKeeper(share, () => START);
-  const turn = keeper.change((budget) => ({ ...budget, isTold: true }));
+  const turn = keeper.change((budget) => ({ ...budget, hasAnswer: true }));
   keeper.learn((budget) => pauseBudget(budget, { ...SILENT, retryAfterMs: 30_000 }, START));
-  answer({ ...UNKNOWN_BUDGET, isTold: true });
+  answer({ ...UNKNOWN_BUDGET, hasAnswer: true });
   await turn;
-  expect(keeper.budget).toMatchObject({ pausedUntil: START + 30_000, isTold: true });
+  expect(keeper.budget).toMatchObject({ pausedUntil: START + 30_000, hasAnswer: true });
 });
 
 describe("an instance alone", () => {
@@ -67,7 +67,7 @@ describe("an instance alone", () => {
       pause: undefined,
       savePause: (pause) => noted.push(pause),
     });
-    keeper.learn((budget) => ({ ...budget, isTold: true }));
+    keeper.learn((budget) => ({ ...budget, hasAnswer: true }));
     keeper.learn((budget) => pauseBudget(budget, { ...SILENT, retryAfterMs: 30_000 }, START));
     expect(noted).toEqual([{ pausedUntil: START + 30_000, pauseMs: 30_000 }]);
   });

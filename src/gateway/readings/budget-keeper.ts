@@ -1,5 +1,5 @@
 // The budget of the game API as it is known here; with other instances, theirs too.
-import { type Budget, isPaused, startBudget, withPauseOf } from "../../core/budget.ts";
+import { type Budget, createBudget, isPaused, withLongerPause } from "../../core/budget.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
 import type { Clock } from "../../core/ports/clock.ts";
@@ -18,7 +18,7 @@ export class BudgetKeeper {
     this.#share = share;
     this.#clock = clock;
     this.#notes = notes;
-    this.#budget = startBudget(notes?.pause);
+    this.#budget = createBudget(notes?.pause);
   }
 
   get budget(): Budget {
@@ -59,11 +59,11 @@ export class BudgetKeeper {
     try {
       const agreed = await share.changeBudget((shared) => {
         // A pause that was ordered while the others could not be told is theirs too.
-        const paused = withPauseOf(shared, known ?? this.#budget, this.#clock());
+        const paused = withLongerPause(shared, known ?? this.#budget, this.#clock());
         return change(paused) ?? (paused === shared ? undefined : paused);
       });
       // One that was ordered while this was on its way is told next.
-      this.#budget = withPauseOf(agreed, this.#budget, this.#clock());
+      this.#budget = withLongerPause(agreed, this.#budget, this.#clock());
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       this.#budget = change(this.#budget) ?? this.#budget;

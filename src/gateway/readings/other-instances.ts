@@ -8,7 +8,7 @@ import type { UpstreamFailure } from "../../core/ports/upstream.ts";
 import { NO_CODE } from "../../core/upstream-codes.ts";
 import type { BudgetKeeper } from "./budget-keeper.ts";
 import type { Fallback } from "./fallback.ts";
-import { adopt, type Reading, type ServerStatus, sharedStatusOf } from "./server-status.ts";
+import { applyNews, type Reading, type ServerStatus, sharedStatusOf } from "./server-status.ts";
 import type { ServerStatuses } from "./server-statuses.ts";
 import type { UpstreamReader } from "./upstream-reader.ts";
 
@@ -61,7 +61,7 @@ export class OtherInstances {
       throw error;
     });
     const now = clock();
-    if (news) adopt(status, news);
+    if (news) applyNews(status, news);
     if (statuses.isFresh(status, now) && status.hit) return status.hit;
     const known = statuses.findKnownFailure(status, now, true);
     return known ? fallback.answerFailure(status, known, now) : fallback.answerRateLimit(status, waitMs, now);
@@ -71,7 +71,7 @@ export class OtherInstances {
   async catchUpOn(status: ServerStatus): Promise<void> {
     const { share, keeper } = this.#parts;
     const [news] = await Promise.all([share.peek(status.serverId, status.sharedVersion), keeper.catchUp()]);
-    if (news) adopt(status, news);
+    if (news) applyNews(status, news);
   }
 
   /** An instance that cannot be told now will find out by calling. */
@@ -86,7 +86,7 @@ export class OtherInstances {
       const { lease, news } = await share.consult(status.serverId, status.sharedVersion);
       const now = clock();
       if (news) {
-        adopt(status, news);
+        applyNews(status, news);
         if (statuses.isFresh(status, now) && status.hit) return status.hit;
         const { status: shared } = news;
         const isOurs = shared?.keyRevision === status.keyRevision;

@@ -1,8 +1,8 @@
-// Who else learns of a new reading. Listeners run after the callers have their answer and can neither delay nor break it.
+// Listeners that get every new reading. They run after the callers have their answer, and cannot delay it or make it fail.
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ServerParts } from "../../core/ports/upstream.ts";
-import { createSampler } from "../../core/sampler.ts";
+import { createThrottle } from "../../core/throttle.ts";
 
 const FAULT_LOG_MS = 60_000;
 
@@ -18,7 +18,7 @@ export type ReadingListener = (reading: NewReading) => Promise<void>;
 type Entry = {
   readonly purpose: string;
   readonly listen: ReadingListener;
-  readonly sampleFault: ReturnType<typeof createSampler>;
+  readonly throttleLog: ReturnType<typeof createThrottle>;
 };
 
 export class ReadingListeners {
@@ -31,20 +31,20 @@ export class ReadingListeners {
 
   /** `purpose` names the listener in the log, as in "confirming commands". */
   add(purpose: string, listen: ReadingListener): void {
-    this.#entries.push({ purpose, listen, sampleFault: createSampler(FAULT_LOG_MS) });
+    this.#entries.push({ purpose, listen, throttleLog: createThrottle(FAULT_LOG_MS) });
   }
 
   notify(reading: NewReading): void {
     for (const entry of this.#entries) setImmediate(() => void this.#run(entry, reading));
   }
 
-  async #run({ purpose, listen, sampleFault }: Entry, reading: NewReading): Promise<void> {
+  async #run({ purpose, listen, throttleLog }: Entry, reading: NewReading): Promise<void> {
     try {
       await listen(reading);
     } catch (error) {
-      // A store that does not answer is logged where callers notice it.
+      // An unavailable store is logged already, where requests fail because of it.
       if (error instanceof StoreUnavailable) return;
-      sampleFault(reading.fetchedAt, (unlogged) => {
+      throttleLog(reading.fetchedAt, (unlogged) => {
         const fields = { err: error, server_id: reading.serverId, unlogged };
         this.#log.warn(fields, `a reading could not be used for ${purpose}`);
       });

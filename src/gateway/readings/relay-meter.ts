@@ -1,4 +1,4 @@
-// What the relay has done since the start, as plain numbers: adding to them costs nothing, and /metrics reads them.
+// Counts what the relay has done since the start, for /metrics.
 import { Histogram } from "../../core/histogram.ts";
 import { KNOWN_CODES } from "../../core/upstream-codes.ts";
 
@@ -6,9 +6,10 @@ export class RelayMeter {
   hits = 0;
   staleHits = 0;
   coalesced = 0;
+  /** Values of the game API that were dropped because they do not match the schema. */
   misfits = 0;
   readonly callSeconds = new Histogram([0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]);
-  /** Calls by outcome: "ok" or the upstream code. Codes come from outside, so unusual ones are counted together. */
+  /** Calls by outcome: "ok" or the upstream code. Unknown codes are counted as "other", so that the map stays small. */
   readonly calls = new Map<string, number>();
 
   countCall(outcome: number | "ok", ms: number): void {

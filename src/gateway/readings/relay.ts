@@ -10,13 +10,13 @@ import type { RelayShare } from "../../core/ports/relay-share.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import type { Upstream } from "../../core/ports/upstream.ts";
 import { BudgetKeeper } from "./budget-keeper.ts";
+import { BUDGET_WAIT_MAX_MS, CallScheduler } from "./call-scheduler.ts";
 import { createFallback, type Fallback } from "./fallback.ts";
 import { OtherInstances } from "./other-instances.ts";
 import { ReadingListeners } from "./reading-listeners.ts";
 import type { RelayMeter } from "./relay-meter.ts";
 import type { Reading, ServerStatus } from "./server-status.ts";
 import { ServerStatuses } from "./server-statuses.ts";
-import { BUDGET_PATIENCE_MS, Turns } from "./turns.ts";
 import type { UpstreamNotes } from "./upstream-notes.ts";
 import { UpstreamOutlook } from "./upstream-outlook.ts";
 import { UpstreamReader } from "./upstream-reader.ts";
@@ -53,7 +53,7 @@ export class Relay {
   readonly #meter: RelayMeter;
   readonly #statuses: ServerStatuses;
   readonly #keeper: BudgetKeeper;
-  readonly #turns: Turns;
+  readonly #scheduler: CallScheduler;
   readonly #fallback: Fallback;
   readonly #reader: UpstreamReader;
   readonly #others: OtherInstances | undefined;
@@ -63,12 +63,12 @@ export class Relay {
     const { timeoutMs, freshMs } = settings;
     const keeper = new BudgetKeeper(share, clock, notes);
     const statuses = new ServerStatuses(settings, notes, clock());
-    const turns = new Turns(keeper, statuses, { hasOthers: share !== undefined, timeoutMs });
+    const scheduler = new CallScheduler(keeper, statuses, { hasOthers: share !== undefined, timeoutMs });
     const fallback = createFallback(settings, keeper, meter);
     const listeners = new ReadingListeners(log);
     const state = { clock, sleep, log, keeper, statuses, fallback };
-    const reader = new UpstreamReader({ ...state, upstream, servers, freshMs, meter, turns, listeners });
-    this.longestWaitMs = BUDGET_PATIENCE_MS + timeoutMs + 1_000;
+    const reader = new UpstreamReader({ ...state, upstream, servers, freshMs, meter, scheduler, listeners });
+    this.longestWaitMs = BUDGET_WAIT_MAX_MS + timeoutMs + 1_000;
     const others =
       share && new OtherInstances({ ...state, share, reader, longestWaitMs: this.longestWaitMs });
     this.listeners = listeners;
@@ -76,7 +76,7 @@ export class Relay {
     this.#meter = meter;
     this.#statuses = statuses;
     this.#keeper = keeper;
-    this.#turns = turns;
+    this.#scheduler = scheduler;
     this.#fallback = fallback;
     this.#reader = reader;
     this.#others = others;
@@ -85,7 +85,7 @@ export class Relay {
   /** The state of the server, or 5019. Callers that come during a call share its answer. */
   read(server: GameServer, now: number): MaybePromise<Reading | Refusal> {
     const status = this.#statuses.of(server, now);
-    status.lastAskedAt = now;
+    status.lastReadAt = now;
     status.lastUsedAt = now;
     if (this.#statuses.isFresh(status, now) && status.hit) {
       this.#meter.hits++;
@@ -97,8 +97,8 @@ export class Relay {
       this.#meter.coalesced++;
       return status.pending;
     }
-    const waitMs = this.#turns.msUntil(status, now);
-    const mayAsk = waitMs <= this.#turns.patienceMs(now);
+    const waitMs = this.#scheduler.msUntil(status, now);
+    const mayAsk = waitMs <= this.#scheduler.maxWaitMs(now);
     const reading = mayAsk ? this.#refresh(status) : this.#others?.readKnown(status, waitMs);
     if (!reading) return this.#fallback.answerRateLimit(status, waitMs, now);
     status.pending = reading.finally(() => {

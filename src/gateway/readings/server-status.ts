@@ -1,4 +1,4 @@
-// What the relay knows about one server, and what of it the instances tell each other.
+// The relay's state of one server, and the part of it that instances share.
 import { type Breaker, CLOSED_BREAKER } from "../../core/breaker.ts";
 import type { Refusal } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
@@ -6,34 +6,37 @@ import type { Consultation, SharedStatus } from "../../core/ports/relay-share.ts
 import type { UpstreamFailure } from "../../core/ports/upstream.ts";
 import { Snapshot } from "./snapshot.ts";
 
-/** A server counts as being asked about this long after it last was. */
+/** A server counts as active for this long after its last read. */
 export const ACTIVE_MS = 60_000;
 export const FOREVER = Number.POSITIVE_INFINITY;
-/** Instances agree on the time to this much. */
-const CLOCK_SLACK_MS = 250;
+/** How much the clocks of instances may differ. */
+const CLOCK_TOLERANCE_MS = 250;
 
 export type Reading = { readonly snapshot: Snapshot; readonly isHit: boolean };
 
-/** Everything the relay knows about one server. `remembered` is answered without a call for its time. */
 export type ServerStatus = {
   readonly serverId: string;
   readonly keyRevision: number;
+  /** The last reading. */
   hit: Reading | undefined;
+  /** The read in flight, which concurrent callers share. */
   pending: Promise<Reading | Refusal> | undefined;
   isSendingCommand: boolean;
-  /** How much of what the instances share is known here. */
+  /** The version of the shared state that was applied last. */
   sharedVersion: number;
   lastFailure: { readonly failure: UpstreamFailure; readonly at: number } | undefined;
+  /** A cached failure: answered without a call for `forMs`. */
   remembered: { readonly failure: UpstreamFailure; readonly at: number; readonly forMs: number } | undefined;
   breaker: Breaker;
-  /** The last failure that counted toward the breaker: what is answered while it is open. */
+  /** The last failure that counted toward the breaker. It is the answer while the breaker is open. */
   breakerFailure: UpstreamFailure | undefined;
-  /** The code of the failure that was logged last; undefined after a success. */
+  /** The code of the last logged failure; undefined after a success. */
   loggedCode: number | undefined;
   /** 0 before the first call. */
   lastCallAt: number;
-  /** When somebody last wanted to read; 0 for a server that only commands are sent to. */
-  lastAskedAt: number;
+  /** When a caller last read the server; 0 when only commands were sent. */
+  lastReadAt: number;
+  /** The last read or command. */
   lastUsedAt: number;
 };
 
@@ -54,12 +57,12 @@ export function createStatus(
     breakerFailure: undefined,
     loggedCode: undefined,
     lastCallAt: 0,
-    lastAskedAt: 0,
+    lastReadAt: 0,
     lastUsedAt: now,
   };
 }
 
-/** What the other instances should know. */
+/** The part of the status that the other instances get. */
 export function sharedStatusOf(status: ServerStatus): SharedStatus {
   const { keyRevision, remembered, breaker, breakerFailure, lastFailure, lastCallAt } = status;
   return {
@@ -79,17 +82,17 @@ export function isKeyRefused({ remembered }: ServerStatus): boolean {
 }
 
 export function isActive(status: ServerStatus, now: number): boolean {
-  return now - status.lastAskedAt < ACTIVE_MS;
+  return now - status.lastReadAt < ACTIVE_MS;
 }
 
-/** What lies in the future was noted before the clock was set back, and is not believed; what is for ever stays. */
+/** False for a time in the future, because then the clock was set back. Always true with FOREVER. */
 export function isYounger(at: number, limitMs: number, now: number): boolean {
   const ageMs = now - at;
-  return limitMs === FOREVER || (ageMs >= -CLOCK_SLACK_MS && ageMs < limitMs);
+  return limitMs === FOREVER || (ageMs >= -CLOCK_TOLERANCE_MS && ageMs < limitMs);
 }
 
-/** Takes over what another instance knows, unless it is about another key of the server. */
-export function adopt(status: ServerStatus, news: NonNullable<Consultation["news"]>): void {
+/** Applies the state that another instance has published, unless it belongs to another key of the server. */
+export function applyNews(status: ServerStatus, news: NonNullable<Consultation["news"]>): void {
   const { version, status: shared, reading } = news;
   status.sharedVersion = version;
   if (!shared || shared.keyRevision !== status.keyRevision) return;

@@ -1,6 +1,6 @@
 // What is known of all servers, and of the key they share: which reading is fresh, which failure still holds, and when a
 // server is forgotten.
-import { afterFailure, CLOSED_BREAKER, isCallDue, isOpen } from "../../core/breaker.ts";
+import { CLOSED_BREAKER, isCallDue, isOpen, recordFailure } from "../../core/breaker.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { UpstreamFailure } from "../../core/ports/upstream.ts";
 import { BAD_KEY_CODES, BREAKER_CODES, GLOBAL_KEY_REFUSED } from "../../core/upstream-codes.ts";
@@ -102,7 +102,7 @@ export class ServerStatuses {
   /** What holds for reads and commands alike: failures in a row open the breaker, a refused key is not used again. */
   learnFailure(status: ServerStatus, failure: UpstreamFailure, now: number): void {
     const isBreakerFailure = BREAKER_CODES.has(failure.code);
-    status.breaker = isBreakerFailure ? afterFailure(status.breaker, now) : CLOSED_BREAKER;
+    status.breaker = isBreakerFailure ? recordFailure(status.breaker, now) : CLOSED_BREAKER;
     status.breakerFailure = isBreakerFailure ? failure : undefined;
     const isGlobal = failure.code === GLOBAL_KEY_REFUSED && this.#settings.hasGlobalKey;
     if (isGlobal) this.#globalKeyFailure = failure;

@@ -1,4 +1,4 @@
-// One reading, ready to be sent: the right fields in the right order, tagged by content, packed without loss.
+// A snapshot's bodies: the right fields in the right order, an ETag by content, and lossless compression.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ServerParts } from "../../core/ports/upstream.ts";
@@ -11,32 +11,32 @@ const open = (parts = PARTS, fetchedAt = 0) => new Snapshot(parts, fetchedAt);
 const textOf = (body: Body) => new TextDecoder().decode(body.bytes);
 
 describe("the body", () => {
-  test("without sections has the required fields alone, numbers exact", () => {
+  test("without sections has only the required fields, with exact numbers", () => {
     expect(textOf(open().body(0))).toBe(`${BASE}}`);
   });
 
-  test("has the sections asked for and no other, in the order of the specification", () => {
+  test("has the requested sections and no other, in the order of the specification", () => {
     expect(textOf(open().body(toSectionSet(["Vehicles", "Players", "Queue"])))).toBe(
       `${BASE},"Players":["Players"],"Queue":["Queue"],"Vehicles":["Vehicles"]}`,
     );
   });
 
-  test("is right for each of the 512 sets of sections, in any order of asking and asked for again", () => {
+  test("is right for each of the 512 sets of sections, in any order and more than once", () => {
     const snapshot = open();
     const order = Array.from({ length: 1_024 }, (_, i) => (i * 37) % 512);
     for (const set of order) {
       const info = JSON.parse(textOf(snapshot.body(set)));
-      const wanted = SECTIONS.filter((_, bit) => set & (1 << bit));
-      expect(Object.keys(info)).toEqual(["Name", "OwnerId", ...wanted]);
+      const requested = SECTIONS.filter((_, bit) => set & (1 << bit));
+      expect(Object.keys(info)).toEqual(["Name", "OwnerId", ...requested]);
     }
   });
 
-  test("is assembled once for a set of sections that is asked for again", () => {
+  test("is assembled once per set of sections", () => {
     const snapshot = open();
     expect(snapshot.body(5)).toBe(snapshot.body(5));
   });
 
-  test("a ceiling holds for the bodies kept: the oldest makes room, the newest stay", () => {
+  test("no more than BODIES_MAX bodies are cached: the oldest is dropped", () => {
     const snapshot = open();
     const first = snapshot.body(0);
     const bodies = Array.from({ length: BODIES_MAX }, (_, i) => snapshot.body(i + 1));
@@ -51,7 +51,7 @@ describe("the ETag", () => {
     expect(open().body(1).etag).toMatch(/^(?:W\/)?"[!#-~]+"$/);
   });
 
-  test("is the same for the same content of another reading", () => {
+  test("is the same for another reading with the same content", () => {
     expect(open(PARTS, 99).body(3).etag).toBe(open(PARTS, 1).body(3).etag);
   });
 
@@ -68,29 +68,29 @@ describe("the ETag", () => {
 });
 
 describe("compression", () => {
-  test("unpacks to the very same bytes", () => {
+  test("decompresses to the same bytes", () => {
     const text = fc.string({ unit: "grapheme", minLength: 300, maxLength: 3_000 });
-    let packedCount = 0;
+    let compressedCount = 0;
     fc.assert(
       fc.property(text, (name) => {
         const body = open({ ...PARTS, base: `{"Name":${JSON.stringify(name.repeat(4))}` }).body(511);
         if (!body.gzipped) return;
-        packedCount++;
+        compressedCount++;
         expect(body.gzipped.length).toBeLessThan(body.bytes.length);
         expect(Buffer.from(Bun.gunzipSync(body.gzipped)).equals(body.bytes)).toBe(true);
       }),
       { numRuns: 50 },
     );
-    expect(packedCount).toBeGreaterThan(20);
+    expect(compressedCount).toBeGreaterThan(20);
   });
 
-  test("is left out where it is not worth it: small bodies, and bodies that would not shrink", () => {
+  test("is skipped for small bodies, and for bodies that would not get smaller", () => {
     expect(open().body(0).gzipped).toBeNull();
     const noise = Buffer.from(crypto.getRandomValues(new Uint8Array(40))).toString("base64url");
     expect(open({ ...PARTS, base: `{"Name":"${noise}"` }).body(0).gzipped).toBeNull();
   });
 
-  test("is done once a body", () => {
+  test("is done once per body", () => {
     const body = open({ ...PARTS, base: `{"Name":"${"x".repeat(5_000)}"` }).body(0);
     expect(body.gzipped).not.toBeNull();
     expect(body.gzipped).toBe(body.gzipped);

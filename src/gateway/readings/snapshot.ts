@@ -1,11 +1,11 @@
-// One reading of a game server, ready to be sent: sections are text already, and a body that was assembled once for
-// a set of sections is kept with its ETag and its compressed form.
+// One reading of a game server, ready to be sent. Sections are already JSON text, and the body for each set of sections is
+// cached with its ETag and its compressed form.
 import type { ServerParts } from "../../core/ports/upstream.ts";
 import { SECTIONS, type SectionSet } from "../../core/sections.ts";
 
-/** There are 512 sets of sections; callers of one server use a few. The oldest body makes room for a new one. */
+/** Callers of one server use few of the 512 sets of sections. Beyond this many, the oldest body is dropped. */
 export const BODIES_MAX = 16;
-/** Below this the header of a compressed body and the work of unpacking it are not worth it. */
+/** Smaller bodies are not compressed, because it would save too little. */
 export const GZIP_MIN_BYTES = 860;
 
 const encoder = new TextEncoder();
@@ -17,12 +17,12 @@ export class Body {
 
   constructor(text: string) {
     this.bytes = encoder.encode(text);
-    // Weak, because the same tag stands for the plain and the compressed form.
+    // A weak ETag, because the plain and the compressed form share it.
     this.etag = `W/"${Bun.hash(this.bytes).toString(36)}"`;
   }
 
-  /** Asked before the caller's headers are looked at: small bodies spare that look. */
-  get mayBePacked(): boolean {
+  /** Lets callers of `gzipped` skip parsing Accept-Encoding for small bodies. */
+  get isCompressible(): boolean {
     return this.bytes.length >= GZIP_MIN_BYTES;
   }
 
@@ -33,9 +33,9 @@ export class Body {
   }
 
   #compress(): Uint8Array<ArrayBuffer> | null {
-    if (!this.mayBePacked) return null;
-    const packed = Bun.gzipSync(this.bytes, { level: 6 });
-    return packed.length < this.bytes.length ? packed : null;
+    if (!this.isCompressible) return null;
+    const compressed = Bun.gzipSync(this.bytes, { level: 6 });
+    return compressed.length < this.bytes.length ? compressed : null;
   }
 }
 
@@ -48,8 +48,8 @@ export class Snapshot {
   ) {}
 
   body(sections: SectionSet): Body {
-    const kept = this.#bodies.get(sections);
-    if (kept) return kept;
+    const cached = this.#bodies.get(sections);
+    if (cached) return cached;
     const body = new Body(this.#assemble(sections));
     if (this.#bodies.size >= BODIES_MAX) {
       const oldest = this.#bodies.keys().next();

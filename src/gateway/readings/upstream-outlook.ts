@@ -1,4 +1,5 @@
-// What reads know about the game API, as far as sending commands needs it, and what commands teach in turn.
+// Tells the command dispatcher when the game API may be called, and applies the results of commands to the statuses that
+// reads use.
 import { CLOSED_BREAKER, isCallDue, isOpen } from "../../core/breaker.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Delivery, UpstreamFailure } from "../../core/ports/upstream.ts";
@@ -7,7 +8,7 @@ import type { BudgetKeeper } from "./budget-keeper.ts";
 import type { OtherInstances } from "./other-instances.ts";
 import type { ServerStatuses } from "./server-statuses.ts";
 
-/** While a read probes the game API, commands check again after this time. */
+/** While a read is the probe of an open breaker, commands check again after this time. */
 const PROBE_RECHECK_MS = 250;
 
 export class UpstreamOutlook implements CommandOutlook {
@@ -30,7 +31,7 @@ export class UpstreamOutlook implements CommandOutlook {
     if (pauseMs > 0) return pauseMs;
     const { breaker, pending } = this.#statuses.of(server, now);
     if (!isOpen(breaker)) return 0;
-    // The one probe may be a command, unless a read is probing already.
+    // A command may be the probe, unless a read in flight is.
     if (isCallDue(breaker, now)) return pending ? PROBE_RECHECK_MS : 0;
     return breaker.openUntil - now;
   }
@@ -41,20 +42,20 @@ export class UpstreamOutlook implements CommandOutlook {
 
   noteSending(server: GameServer, now: number): void {
     const status = this.#statuses.of(server, now);
-    // A command sent with an old key says nothing about the new one.
+    // The result of a command with an old key does not apply to the new key.
     if (status.keyRevision === server.keyRevision) status.isSendingCommand = true;
   }
 
   noteDelivery(server: GameServer, delivery: Delivery, now: number): void {
     const status = this.#statuses.find(server.serverId);
-    // The server was deleted meanwhile, or has a new key.
+    // The server was deleted meanwhile or has a new key.
     if (!status || status.keyRevision > server.keyRevision) return;
     status.isSendingCommand = false;
     status.lastUsedAt = now;
     const { breaker, remembered } = status;
     if (delivery.outcome === "done") status.breaker = CLOSED_BREAKER;
     else if (!delivery.failure.isRateLimit) this.#statuses.learnFailure(status, delivery.failure, now);
-    const isNews = !Bun.deepEquals(status.breaker, breaker) || status.remembered !== remembered;
-    if (isNews) this.#others?.tell(status);
+    const isChanged = !Bun.deepEquals(status.breaker, breaker) || status.remembered !== remembered;
+    if (isChanged) this.#others?.tell(status);
   }
 }

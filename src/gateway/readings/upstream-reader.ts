@@ -1,4 +1,4 @@
-// Reads one server from the game API when its turn in the budget has come, and keeps what the answer teaches.
+// Reads one server from the game API when the budget allows it, and applies the result to the server's status.
 import type { Refusal } from "../../core/errors.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
@@ -13,13 +13,13 @@ import type {
 import { OFFLINE } from "../../core/upstream-codes.ts";
 import { INVALID_TOKEN } from "../keys/authenticate.ts";
 import type { BudgetKeeper } from "./budget-keeper.ts";
+import type { CallScheduler } from "./call-scheduler.ts";
 import type { Fallback } from "./fallback.ts";
 import type { ReadingListeners } from "./reading-listeners.ts";
 import type { RelayMeter } from "./relay-meter.ts";
 import { isKeyRefused, type Reading, type ServerStatus } from "./server-status.ts";
 import type { ServerStatuses } from "./server-statuses.ts";
 import { Snapshot } from "./snapshot.ts";
-import type { Turns } from "./turns.ts";
 
 export type UpstreamReaderParts = {
   readonly upstream: Pick<Upstream, "readServer">;
@@ -31,7 +31,7 @@ export type UpstreamReaderParts = {
   readonly log: Log;
   readonly statuses: ServerStatuses;
   readonly keeper: BudgetKeeper;
-  readonly turns: Turns;
+  readonly scheduler: CallScheduler;
   readonly fallback: Fallback;
   readonly listeners: ReadingListeners;
 };
@@ -48,58 +48,59 @@ export class UpstreamReader {
   async read(status: ServerStatus): Promise<Reading | Refusal> {
     const { clock, servers, meter, fallback } = this.#parts;
     const serverKey = await servers.readServerKey(status.serverId);
-    // The server was deleted since the lookup, and the caller's key with it.
+    // The server was deleted meanwhile, and the caller's key with it.
     if (serverKey === undefined) return INVALID_TOKEN;
     const { lastCallAt } = status;
-    const call = await this.#callInTurn(status, serverKey);
+    const call = await this.#callWhenAllowed(status, serverKey);
     if ("waitMs" in call) return fallback.answerRateLimit(status, call.waitMs, call.at);
     const { answer, at } = call;
     const now = clock();
     meter.countCall("failure" in answer ? answer.failure.code : "ok", now - at);
-    if ("parts" in answer) return this.#takeParts(status, answer.parts, answer.hint, now);
-    // A call that was refused for the limit was no turn: the server keeps its place in the line.
+    if ("parts" in answer) return this.#applyParts(status, answer.parts, answer.hint, now);
+    // A 429 does not count as a call: the server keeps its place in the order.
     if (answer.failure.isRateLimit) status.lastCallAt = lastCallAt;
-    return this.#takeFailure(status, answer.failure, answer.hint, now);
+    return this.#applyFailure(status, answer.failure, answer.hint, now);
   }
 
-  /** Nothing may run between taking the turn and spending it. `waitMs`: waiting for the turn would take too long. */
-  async #callInTurn(status: ServerStatus, serverKey: string): Promise<Call> {
-    const { clock, sleep, turns, upstream } = this.#parts;
+  /** Returns `waitMs` when the wait would be too long. */
+  async #callWhenAllowed(status: ServerStatus, serverKey: string): Promise<Call> {
+    const { clock, sleep, scheduler, upstream } = this.#parts;
     let sleptMs = 0;
     for (;;) {
       const at = clock();
-      // Asked again after every wait: others may have spent or paused the budget meanwhile.
-      const turn = turns.take(status, at);
-      const waitMs = turn instanceof Promise ? await turn : turn;
+      // Reserve again after each wait, because other calls may have used or paused the budget.
+      const reserved = scheduler.reserve(status, at);
+      const waitMs = reserved instanceof Promise ? await reserved : reserved;
       if (waitMs <= 0) {
+        // Nothing may be awaited between the reservation and the call: a 429 that arrives in between must stop the call.
         status.lastCallAt = at;
-        return { answer: await turns.spend(() => upstream.readServer(serverKey)), at };
+        return { answer: await scheduler.run(() => upstream.readServer(serverKey)), at };
       }
-      if (sleptMs + waitMs > turns.patienceMs(at)) return { waitMs, at };
+      if (sleptMs + waitMs > scheduler.maxWaitMs(at)) return { waitMs, at };
       await sleep(waitMs);
       sleptMs += waitMs;
     }
   }
 
-  #takeParts(status: ServerStatus, parts: ServerParts, hint: LimitHint | null, now: number): Reading {
-    const { meter, turns, statuses, listeners } = this.#parts;
+  #applyParts(status: ServerStatus, parts: ServerParts, hint: LimitHint | null, now: number): Reading {
+    const { meter, scheduler, statuses, listeners } = this.#parts;
     meter.misfits += parts.misfits;
-    if (hint) turns.learn(hint, false, now);
+    if (hint) scheduler.applyHint(hint, false, now);
     const snapshot = new Snapshot(parts, now);
     statuses.learnReading(status, snapshot);
     listeners.notify({ serverId: status.serverId, parts, fetchedAt: now });
     return { snapshot, isHit: false };
   }
 
-  #takeFailure(
+  #applyFailure(
     status: ServerStatus,
     failure: UpstreamFailure,
     hint: LimitHint | null,
     now: number,
   ): Reading | Refusal {
-    const { turns, statuses, keeper, fallback, freshMs } = this.#parts;
+    const { scheduler, statuses, keeper, fallback, freshMs } = this.#parts;
     this.#logFailure(status, failure);
-    if (hint) turns.learn(hint, failure.isRateLimit, now);
+    if (hint) scheduler.applyHint(hint, failure.isRateLimit, now);
     status.lastFailure = { failure, at: now };
     if (failure.isRateLimit) return fallback.answerRateLimit(status, keeper.msPaused(now), now, failure);
     statuses.learnFailure(status, failure, now);

@@ -1,5 +1,4 @@
-// What an operator does with game servers. Every change is checked first and noted with who made it.
-
+// The operator's actions on game servers. Every change is validated and written with an audit note.
 import type { Refusal } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Actor } from "../../core/ports/audit.ts";

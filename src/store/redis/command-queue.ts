@@ -187,7 +187,7 @@ export class RedisCommandQueue implements CommandQueue {
     await this.#run(HOLD, serverId, this.#time(now), [holdMs]);
   }
 
-  async giveBack(commandId: string): Promise<void> {
+  async requeue(commandId: string): Promise<void> {
     await this.#endClaim(GIVE_BACK, commandId, this.#time(), []);
   }
 

@@ -1,7 +1,7 @@
 // Servers and keys: kept in Redis, and known by heart in every instance. A change is one script, which also tells the other
 // instances what to read again; their heartbeat asks for that several times a second.
 import { randomBytes } from "node:crypto";
-import { type ApiKey, endingWith, isExpired } from "../../core/api-key.ts";
+import { type ApiKey, isExpired, limitExpiry } from "../../core/api-key.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
@@ -248,7 +248,7 @@ export class Directory {
     const tokenHashes = record.tokens.map(({ tokenHash }) => tokenHash).join(" ");
     this.#known.set(key.keyId, { key, tokenHashes });
     for (const { tokenHash, validUntil } of record.tokens)
-      this.#keys.set(tokenHash, endingWith(key, validUntil));
+      this.#keys.set(tokenHash, limitExpiry(key, validUntil));
   }
 }
 

@@ -2,7 +2,7 @@
 // are, and catches up with what they have changed.
 import { randomBytes } from "node:crypto";
 import type { Log } from "../../core/ports/log.ts";
-import { createSampler } from "../../core/sampler.ts";
+import { createThrottle } from "../../core/throttle.ts";
 import { randomBase62 } from "../../core/token.ts";
 import type { RedisCommandQueue } from "./command-queue.ts";
 import { type Directory, VERSIONS_KEPT } from "./directory.ts";
@@ -32,7 +32,7 @@ export type HeartbeatParts = {
 export class Heartbeat {
   readonly instanceId = randomBase62(INSTANCE_ID_LENGTH, randomBytes);
   readonly #parts: HeartbeatParts;
-  readonly #noteFault = createSampler(FAULT_LOG_MS);
+  readonly #noteFault = createThrottle(FAULT_LOG_MS);
   #timer: ReturnType<typeof setInterval> | undefined;
   #beating: Promise<void> | undefined;
   #instances = 1;

@@ -3,7 +3,7 @@ import type { ApiKey } from "../../core/api-key.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { KeyDetails } from "../../core/ports/keys.ts";
 import type { KeptToken } from "../../core/ports/portable-store.ts";
-import { readGrant } from "../read-grant.ts";
+import { parseGrant } from "../parse-grant.ts";
 
 export type ServerRecord = GameServer & {
   /** Its place in lists. */
@@ -35,6 +35,6 @@ export function toRevoked(record: KeyRecord, now: number): KeyRecord {
 
 export function toApiKey(record: KeyRecord, serverId: string): ApiKey {
   const { keyId, versions, sections, commands, ipAllow, isSuspended, expiresAt } = record;
-  const grant = readGrant(JSON.stringify([versions, sections, commands, ipAllow, isSuspended]));
+  const grant = parseGrant(JSON.stringify([versions, sections, commands, ipAllow, isSuspended]));
   return { keyId, serverId, grant, expiresAt };
 }

@@ -17,7 +17,7 @@ import {
   type Verdict,
   WINDOW_MS,
 } from "../../core/rate-limit.ts";
-import { createSampler } from "../../core/sampler.ts";
+import { createThrottle } from "../../core/throttle.ts";
 import type { Directory } from "./directory.ts";
 import { NAMES } from "./names.ts";
 import type { ScriptTimes } from "./redis-clock.ts";
@@ -69,7 +69,7 @@ export class SharedLimits implements LimitStore {
   /** Keys that were blocked, or blocked for longer, while Redis was away. */
   readonly #untold = new Map<string, KeyIdentity>();
 
-  readonly #noteFault = createSampler(FAULT_LOG_MS);
+  readonly #noteFault = createThrottle(FAULT_LOG_MS);
   #questions: Question[] = [];
 
   constructor(parts: SharedLimitsParts) {

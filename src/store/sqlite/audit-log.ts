@@ -1,4 +1,4 @@
-// The audit log. Entries are added inside the transaction of the change they describe, and never altered.
+// The audit log. Entries are added in the transaction of the change they describe, and never changed.
 import type { Database } from "bun:sqlite";
 import type { Actor, AuditDetails, AuditEntry, AuditNote, AuditStore } from "../../core/ports/audit.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
@@ -21,7 +21,7 @@ export class AuditLog implements AuditStore {
     this.#db = db;
   }
 
-  /** For a transaction of the caller's. */
+  /** Must run inside a transaction. */
   add(target: string, { at, action, actor, details }: AuditNote): void {
     this.#db
       .query("INSERT INTO audit (at, action, actor, target, details) VALUES (?, ?, ?, ?, ?)")
@@ -39,7 +39,7 @@ export class AuditLog implements AuditStore {
   }
 
   /** Deletes at most `max` entries and returns how many. */
-  forgetBefore(time: number, max: number): number {
+  deleteBefore(time: number, max: number): number {
     return this.#db
       .query("DELETE FROM audit WHERE seq IN (SELECT seq FROM audit WHERE at < ? LIMIT ?)")
       .run(time, max).changes;

@@ -1,5 +1,4 @@
-// The queues of commands, on disk alone: what a row says is all there is, so a crash leaves nothing to mend but the
-// command that was being sent.
+// The command queues. All state is on disk, so after a crash only the command that was being sent has to be repaired.
 import type { Database } from "bun:sqlite";
 import {
   type Command,
@@ -27,14 +26,13 @@ import type { GroupCommit } from "./group-commit.ts";
 import { toPage, toSeq } from "./pages.ts";
 import { translateSqliteErrors } from "./sqlite-errors.ts";
 
-/** A hold that ends later than it can was noted before the clock was set back. */
-const CLOCK_SLACK_MS = 1_000;
+/** A hold that ends further ahead than its length began before the clock was set back; this is the tolerance. */
+const CLOCK_TOLERANCE_MS = 1_000;
 const WAS_BEING_SENT = "Gatehouse stopped while this was being sent; whether the game ran it is not known.";
 const SERVER_DELETED = "The game server was deleted while this waited.";
-
 const WAS_RESTORED = "This waited when the backup was made; whether it was sent since is not known.";
 
-/** What waits in a backup may have been sent after it was made, and is never sent again. */
+/** For a restored backup: a command that waited then may have been sent since, so it must not be sent again. */
 export function markWaitingAsUnknown(db: Database, now: number): void {
   const hasCommands = db.query("SELECT 1 FROM sqlite_schema WHERE name = 'commands'").get() !== null;
   if (!hasCommands) return;
@@ -60,7 +58,7 @@ type CommandRow = {
   position: number | null;
 };
 
-/** A row with its place in the queue. */
+/** Adds the position in the queue to each row. */
 const SELECT = `
   SELECT *, CASE WHEN status = 'queued' THEN (
     SELECT count(*) FROM commands AS ahead
@@ -69,16 +67,16 @@ const SELECT = `
 
 export class SqliteCommandQueue implements CommandQueue {
   readonly #db: Database;
-  readonly #group: GroupCommit;
+  readonly #groupCommit: GroupCommit;
   readonly #audit: AuditLog;
 
-  constructor(db: Database, group: GroupCommit, audit: AuditLog) {
+  constructor(db: Database, groupCommit: GroupCommit, audit: AuditLog) {
     this.#db = db;
-    this.#group = group;
+    this.#groupCommit = groupCommit;
     this.#audit = audit;
   }
 
-  /** Whoever was sending is gone: nobody can tell any more how it went. */
+  /** After a crash: whether a command that was being sent has arrived is unknown. */
   recover(now: number): void {
     this.#db
       .query(
@@ -88,11 +86,11 @@ export class SqliteCommandQueue implements CommandQueue {
   }
 
   accept(draft: CommandDraft, now: number): Promise<Acceptance> {
-    return this.#group.run(() => this.#findRepeated(draft, now) ?? this.#insert(draft, now));
+    return this.#groupCommit.run(() => this.#findRepeated(draft, now) ?? this.#insert(draft, now));
   }
 
   claim(serverId: string, now: number, holdMs: number): Promise<Claim> {
-    return this.#group.run(() => {
+    return this.#groupCommit.run(() => {
       const head = this.#findHead(serverId);
       if (!head) return { kind: "empty" };
       if (this.#isSending(serverId)) return { kind: "busy" };
@@ -108,11 +106,11 @@ export class SqliteCommandQueue implements CommandQueue {
   }
 
   hold(serverId: string, now: number, holdMs: number): Promise<void> {
-    return this.#group.run(() => this.#saveHold(serverId, now, holdMs));
+    return this.#groupCommit.run(() => this.#saveHold(serverId, now, holdMs));
   }
 
-  giveBack(commandId: string): Promise<void> {
-    return this.#group.run(() => {
+  requeue(commandId: string): Promise<void> {
+    return this.#groupCommit.run(() => {
       this.#db
         .query(
           "UPDATE commands SET status = 'queued', sent_at = NULL WHERE command_id = ? AND status = 'sending'",
@@ -122,7 +120,7 @@ export class SqliteCommandQueue implements CommandQueue {
   }
 
   settle(commandId: string, end: CommandEnd, now: number): Promise<void> {
-    return this.#group.run(() => {
+    return this.#groupCommit.run(() => {
       this.#db
         .query(
           `UPDATE commands SET status = ?, sent_at = iif(?, NULL, sent_at), finished_at = ?, upstream_code = ?,
@@ -133,7 +131,7 @@ export class SqliteCommandQueue implements CommandQueue {
   }
 
   expire(serverId: string, cutoff: number, now: number): Promise<number> {
-    return this.#group.run(() => {
+    return this.#groupCommit.run(() => {
       return this.#db
         .query(
           `UPDATE commands SET status = 'expired', finished_at = ?
@@ -149,7 +147,7 @@ export class SqliteCommandQueue implements CommandQueue {
     now: number,
     note?: AuditNote,
   ): Promise<Cancellation | undefined> {
-    return this.#group.run(() => {
+    return this.#groupCommit.run(() => {
       const { changes } = this.#db
         .query(
           `UPDATE commands SET status = 'cancelled', finished_at = ?
@@ -171,17 +169,17 @@ export class SqliteCommandQueue implements CommandQueue {
 
   async list({ limit, cursor, serverId, status }: PageRequest & CommandFilter): Promise<Page<Command>> {
     const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : toSeq(cursor);
-    // Only what is asked for stands in the query: a condition that may be empty would keep the indexes from being used.
-    const asked = [
+    // Conditions that are not needed are left out, because SQLite would not use the indexes with optional ones.
+    const filters = [
       ...(serverId === undefined ? [] : [{ condition: "server_id = ?", value: serverId }]),
       ...(status === undefined ? [] : [{ condition: "status = ?", value: status }]),
       { condition: "seq < ?", value: before },
     ];
-    const conditions = asked.map(({ condition }) => condition).join(" AND ");
+    const conditions = filters.map(({ condition }) => condition).join(" AND ");
     const rows = translateSqliteErrors(() =>
       this.#db
         .query<CommandRow, (string | number)[]>(`${SELECT} WHERE ${conditions} ORDER BY seq DESC LIMIT ?`)
-        .all(...asked.map(({ value }) => value), limit + 1),
+        .all(...filters.map(({ value }) => value), limit + 1),
     );
     return toPage(rows, limit, toCommand);
   }
@@ -209,7 +207,7 @@ export class SqliteCommandQueue implements CommandQueue {
   }
 
   confirm(commandId: string, loggedAt: number, now: number): Promise<void> {
-    return this.#group.run(() => {
+    return this.#groupCommit.run(() => {
       this.#db
         .query(
           "UPDATE commands SET confirmed_at = ?, logged_at = ? WHERE command_id = ? AND confirmed_at IS NULL",
@@ -230,10 +228,10 @@ export class SqliteCommandQueue implements CommandQueue {
   }
 
   failWaiting(serverId: string, now: number): Promise<number> {
-    return this.#group.run(() => this.failWaitingNow(serverId, now));
+    return this.#groupCommit.run(() => this.failWaitingNow(serverId, now));
   }
 
-  /** For a transaction of the caller's. */
+  /** Must run inside a transaction. */
   failWaitingNow(serverId: string, now: number): number {
     this.#db.query("DELETE FROM command_pace WHERE server_id = ?").run(serverId);
     return this.#db
@@ -244,15 +242,15 @@ export class SqliteCommandQueue implements CommandQueue {
       .run(now, SERVER_DELETED, serverId).changes;
   }
 
-  /** For a transaction of the caller's. At most so many; how many it were. */
-  forgetBefore(time: number, max: number): number {
+  /** Deletes at most `max` finished commands and returns how many. Must run inside a transaction. */
+  deleteBefore(time: number, max: number): number {
     return this.#db
       .query("DELETE FROM commands WHERE seq IN (SELECT seq FROM commands WHERE finished_at < ? LIMIT ?)")
       .run(time, max).changes;
   }
 
-  /** For a transaction of the caller's. */
-  forgetPaces(now: number): void {
+  /** Must run inside a transaction. */
+  deleteExpiredHolds(now: number): void {
     this.#db.query("DELETE FROM command_pace WHERE until < ?").run(now);
   }
 
@@ -306,7 +304,7 @@ export class SqliteCommandQueue implements CommandQueue {
     const hold = this.#db
       .query<{ until: number; hold_ms: number }, [string]>("SELECT * FROM command_pace WHERE server_id = ?")
       .get(serverId);
-    if (!hold || hold.until <= now || hold.until - now > hold.hold_ms + CLOCK_SLACK_MS) return undefined;
+    if (!hold || hold.until <= now || hold.until - now > hold.hold_ms + CLOCK_TOLERANCE_MS) return undefined;
     return hold.until;
   }
 

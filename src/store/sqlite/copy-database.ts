@@ -1,4 +1,4 @@
-// Makes a whole, checked copy of a database, of one moment, whether or not an instance is writing to it.
+// Makes a consistent and verified copy of a database, whether or not an instance is writing to it.
 import { Database } from "bun:sqlite";
 import {
   chmodSync,
@@ -15,30 +15,30 @@ import {
 import { basename, dirname, join } from "node:path";
 import { StartRefused } from "../../core/errors.ts";
 import { countContents, findDamage } from "./inspect-database.ts";
-import { readDatabase } from "./read-database.ts";
+import { withReadOnlyDatabase } from "./read-only-database.ts";
 
 const OWNER_ONLY = 0o600;
 
 export type DatabaseCopy = { readonly sizeBytes: number; readonly servers: number; readonly keys: number };
 
 /**
- * When this returns, the copy is on disk under its name, whole and checked, for its owner alone. Otherwise nothing of
- * that name was made; a file that is there is never replaced. `amend` may change the copy before it is checked.
+ * When this returns, the copy is durable, verified, and readable by its owner only. When it throws, no file `target` was
+ * created. An existing file is never replaced. `change` may change the copy before it is verified.
  */
 export function copyDatabase(
   source: string,
   target: string,
-  amend: (copy: Database) => void = () => {},
+  change: (copy: Database) => void = () => {},
 ): DatabaseCopy {
   refuseExisting(target);
   const draft = join(dirname(target), `.${basename(target)}.${process.pid}.partial`);
   try {
-    readDatabase(source, (db) => {
-      makeEmptyFile(draft);
+    withReadOnlyDatabase(source, (db) => {
+      createPrivateFile(draft);
       db.query("VACUUM INTO ?").run(draft);
     });
-    amendCopy(draft, amend);
-    const contents = checkCopy(draft);
+    changeCopy(draft, change);
+    const contents = verifyCopy(draft);
     syncFile(draft);
     placeFile(draft, target);
     syncFolder(dirname(target));
@@ -46,41 +46,41 @@ export function copyDatabase(
   } catch (error) {
     if (error instanceof StartRefused) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new StartRefused(`${source} could not be copied to ${target}: ${reason} — nothing was kept of it`);
+    throw new StartRefused(`${source} could not be copied to ${target}: ${reason} — no copy was made`);
   } finally {
     rmSync(draft, { force: true });
   }
 }
 
-/** Its permissions are right before the first byte is in it. */
-function makeEmptyFile(path: string): void {
+/** Sets the permissions before any data is written. */
+function createPrivateFile(path: string): void {
   rmSync(path, { force: true });
   closeSync(openSync(path, "wx", OWNER_ONLY));
   chmodSync(path, OWNER_ONLY);
 }
 
-/** `VACUUM INTO` leaves a file without a log, and so does this. */
-function amendCopy(path: string, amend: (copy: Database) => void): void {
+/** Leaves no write-ahead log beside the file, as `VACUUM INTO` leaves none. */
+function changeCopy(path: string, change: (copy: Database) => void): void {
   const db = new Database(path);
   try {
-    amend(db);
+    change(db);
   } finally {
     db.close();
   }
 }
 
-function checkCopy(path: string): { servers: number; keys: number } {
+function verifyCopy(path: string): { servers: number; keys: number } {
   const db = new Database(path, { readonly: true });
   try {
     const damage = findDamage(db);
-    if (damage !== undefined) throw new StartRefused(`the copy is damaged (${damage}) and was thrown away`);
+    if (damage !== undefined) throw new StartRefused(`the copy is damaged (${damage}) and was deleted`);
     return countContents(db);
   } finally {
     db.close();
   }
 }
 
-/** A link fails when the name is taken, where a rename would replace; not every file system has links. */
+/** Prefers a link, which fails when the target exists; a rename would replace it. Not every file system has links. */
 function placeFile(draft: string, target: string): void {
   try {
     linkSync(draft, target);
@@ -92,7 +92,7 @@ function placeFile(draft: string, target: string): void {
 }
 
 function refuseExisting(path: string): void {
-  if (existsSync(path)) throw new StartRefused(`${path} is there already and was left as it is`);
+  if (existsSync(path)) throw new StartRefused(`${path} already exists and was not changed`);
 }
 
 function syncFile(path: string): void {
@@ -105,7 +105,7 @@ function syncFile(path: string): void {
 }
 
 function syncFolder(path: string): void {
-  // Windows knows no such thing, and has no need of it.
+  // Windows cannot sync folders.
   if (process.platform === "win32") return;
   const descriptor = openSync(path, "r");
   try {

@@ -1,4 +1,4 @@
-// One wait for the disk for many changes, and no half of a group.
+// Many changes share one commit, and a group is committed as a whole or not at all.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { StoreUnavailable } from "../../core/errors.ts";
@@ -13,14 +13,14 @@ function openGroup() {
   return { db, group, note, count };
 }
 
-test("changes of one turn are made in the order in which they were asked for", async () => {
+test("changes of one turn of the event loop are made in their order", async () => {
   const { db, note, count } = openGroup();
   expect(await Promise.all(["a", "b", "c"].map(note))).toEqual([1, 1, 1]);
   expect(count()).toBe(3);
   expect(db.query("SELECT text FROM notes").values().flat()).toEqual(["a", "b", "c"]);
 });
 
-test("changes of one turn are one transaction: an error of SQLite refuses the whole group as unavailable, and the next group is well", async () => {
+test("changes of one turn of the event loop are one transaction: an error of SQLite rejects all of them as unavailable", async () => {
   const { db, group, note, count } = openGroup();
   const beside = note("beside");
   const wrong = group.run(() => db.query("INSERT INTO nowhere VALUES (1)").run());
@@ -31,7 +31,7 @@ test("changes of one turn are one transaction: an error of SQLite refuses the wh
   expect(count()).toBe(1);
 });
 
-test("a bug in one change is reported as it is, changes nothing, and its group is committed without it", async () => {
+test("a bug in one change rejects only that change, with its own error, and the group is committed without it", async () => {
   const { db, group, note, count } = openGroup();
   const bug = new TypeError("a bug");
   const before = note("before");
@@ -45,13 +45,13 @@ test("a bug in one change is reported as it is, changes nothing, and its group i
   expect(count()).toBe(2);
 });
 
-test("a change that is asked for by another's answer comes in a later group", async () => {
+test("a change that follows the result of another is in a later group", async () => {
   const { note, count } = openGroup();
   await note("first").then(() => note("second"));
   expect(count()).toBe(2);
 });
 
-test("flush commits what waits, now and once", async () => {
+test("flush commits all waiting changes at once, and only once", async () => {
   const { group, note, count } = openGroup();
   const answers = Array.from({ length: 600 }, (_, index) => note(String(index)));
   group.flush();

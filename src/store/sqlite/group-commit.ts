@@ -1,10 +1,10 @@
-// Many changes, one transaction, one fsync: changes of one turn of the event loop are committed together. Nobody is
-// answered before the commit is on disk.
+// Group commit: changes from one turn of the event loop share one transaction and one fsync. Their promises resolve when
+// the commit is on disk.
 import type { Database } from "bun:sqlite";
 import { StoreUnavailable } from "../../core/errors.ts";
 import { translateSqliteErrors } from "./sqlite-errors.ts";
 
-/** A larger group would block the event loop for too long. */
+/** The size limit of a group, so that a commit does not block the event loop for long. */
 const CHANGES_MAX = 256;
 
 type Waiting = {
@@ -25,8 +25,8 @@ export class GroupCommit {
   }
 
   /**
-   * Rejects with StoreUnavailable when the group could not be committed; then nothing of it was. A change that throws
-   * anything else is rejected with that error, and the rest of its group is committed without it.
+   * Rejects with StoreUnavailable when the group could not be committed; then none of its changes was. A change that
+   * throws any other error is rejected with it, and the group is committed without that change.
    */
   run<T>(change: () => T): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -42,7 +42,7 @@ export class GroupCommit {
     return promise;
   }
 
-  /** Commits everything that waits, now. */
+  /** Commits all waiting changes now. */
   flush(): void {
     while (this.#waiting.length > 0) this.#commit(this.#waiting.splice(0, CHANGES_MAX));
   }

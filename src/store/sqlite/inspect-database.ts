@@ -1,17 +1,17 @@
-// Looks a database over without changing anything: whose it is, of which schema, whether it is whole, and what is in it.
+// Inspects a database without changing it: whether it is ours, its schema, its integrity and its contents.
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import type { Sealer } from "../sealer.ts";
 import { isRightSecret, SECRET_CHECK } from "../secret-check.ts";
 import { SCHEMA_VERSION } from "./migrations.ts";
 import { isOurHeader, readHeader } from "./open-database.ts";
-import { readDatabase } from "./read-database.ts";
+import { withReadOnlyDatabase } from "./read-only-database.ts";
 
 const PROBLEMS_MAX = 3;
 
 export type DatabaseReport =
   | { readonly kind: "absent" }
-  /** A first start that was cut off before it made its tables, or has only made the file. */
+  /** Has no tables yet: a first start was interrupted. */
   | { readonly kind: "empty" }
   | { readonly kind: "foreign" }
   | { readonly kind: "unreadable"; readonly reason: string }
@@ -23,9 +23,9 @@ export type DatabaseReport =
       readonly knownSchema: number;
       readonly sizeBytes: number;
       readonly servers: number;
-      /** Those that are not revoked. */
+      /** Without revoked keys. */
       readonly keys: number;
-      /** Undefined when nothing in it was sealed yet, or no secret was given. */
+      /** Undefined when nothing was sealed yet, or no sealer was given. */
       readonly isSecretRight: boolean | undefined;
     };
 
@@ -39,18 +39,18 @@ export function inspectDatabase(path: string, sealer?: Sealer): DatabaseReport {
     return { kind: "unreadable", reason: messageOf(error) };
   }
   try {
-    return readDatabase(path, (db) => examine(db, sealer));
+    return withReadOnlyDatabase(path, (db) => inspectOpen(db, sealer));
   } catch (error) {
-    const isDamage = error instanceof Error && "code" in error && DAMAGE.has(String(error.code));
+    const isDamage = error instanceof Error && "code" in error && DAMAGE_CODES.has(String(error.code));
     return isDamage
       ? { kind: "damaged", problem: messageOf(error) }
       : { kind: "unreadable", reason: messageOf(error) };
   }
 }
 
-const DAMAGE: ReadonlySet<string> = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
+const DAMAGE_CODES: ReadonlySet<string> = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
 
-function examine(db: Database, sealer: Sealer | undefined): DatabaseReport {
+function inspectOpen(db: Database, sealer: Sealer | undefined): DatabaseReport {
   const problem = findDamage(db);
   if (problem !== undefined) return { kind: "damaged", problem };
   const schema = readNumber(db, "SELECT user_version AS n FROM pragma_user_version");
@@ -62,11 +62,11 @@ function examine(db: Database, sealer: Sealer | undefined): DatabaseReport {
     knownSchema: SCHEMA_VERSION,
     sizeBytes: readNumber(db, "SELECT page_count * page_size AS n FROM pragma_page_count, pragma_page_size"),
     ...countContents(db),
-    isSecretRight: sealer && judgeSecret(db, sealer),
+    isSecretRight: sealer && checkSecret(db, sealer),
   };
 }
 
-/** The full check: every page, every index, every row. Undefined when all is well. */
+/** Checks every page, index and row. Undefined when nothing is damaged. */
 export function findDamage(db: Database): string | undefined {
   const rows = db
     .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${PROBLEMS_MAX})`)
@@ -82,7 +82,7 @@ export function countContents(db: Database): { servers: number; keys: number } {
   };
 }
 
-function judgeSecret(db: Database, sealer: Sealer): boolean | undefined {
+function checkSecret(db: Database, sealer: Sealer): boolean | undefined {
   const row = db
     .query<{ value: string }, [string]>("SELECT value FROM settings WHERE name = ?")
     .get(SECRET_CHECK);

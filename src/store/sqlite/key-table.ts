@@ -1,6 +1,6 @@
-// The API keys: found by a token for every request, listed and changed by operators.
+// The API keys. `find` runs for requests; the other methods are for operators.
 import type { Database } from "bun:sqlite";
-import { type ApiKey, endingWith, isExpired, type KeyRights } from "../../core/api-key.ts";
+import { type ApiKey, isExpired, type KeyRights, limitExpiry } from "../../core/api-key.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import {
@@ -18,13 +18,13 @@ import type { GroupCommit } from "./group-commit.ts";
 import type { LimitTable } from "./limit-table.ts";
 import { toPage, toSeq } from "./pages.ts";
 import { type ApiKeyRow, type KeyRow, toApiKey, toKeyDetails } from "./rows.ts";
-import { TokenMarks } from "./token-marks.ts";
-import type { Transactions } from "./transactions.ts";
+import { TokenFilter } from "./token-filter.ts";
+import type { TransactionRunner } from "./transaction-runner.ts";
 
 export type KeyTableParts = {
   readonly db: Database;
-  readonly transactions: Transactions;
-  readonly group: GroupCommit;
+  readonly transactions: TransactionRunner;
+  readonly groupCommit: GroupCommit;
   readonly audit: AuditLog;
   readonly limits: LimitTable;
   readonly servers: ReadonlyMap<string, GameServer>;
@@ -32,14 +32,14 @@ export type KeyTableParts = {
 
 export class KeyTable implements KeyStore {
   readonly #parts: KeyTableParts;
-  readonly #tokens = new TokenMarks();
-  /** Grows before the write it announces: a commit that reports a failure may have happened all the same. */
+  readonly #tokenFilter = new TokenFilter();
+  /** Increased before the write, because a commit that reports a failure may still have happened. */
   #version = 0;
 
   constructor(parts: KeyTableParts) {
     this.#parts = parts;
     const tokens = parts.db.query<{ token_hash: string }, []>("SELECT token_hash FROM tokens");
-    for (const { token_hash } of tokens.iterate()) this.#tokens.add(token_hash);
+    for (const { token_hash } of tokens.iterate()) this.#tokenFilter.add(token_hash);
   }
 
   get version(): number {
@@ -47,7 +47,7 @@ export class KeyTable implements KeyStore {
   }
 
   find(tokenHash: string, now: number): ApiKey | undefined {
-    if (!this.#tokens.mayHave(tokenHash)) return undefined;
+    if (!this.#tokenFilter.mayContain(tokenHash)) return undefined;
     const { db, transactions, servers } = this.#parts;
     const row = transactions.read(() =>
       db
@@ -58,27 +58,27 @@ export class KeyTable implements KeyStore {
         .get(tokenHash),
     );
     if (!row) return undefined;
-    // All keys of a server share one copy of its id: there may be a hundred thousand keys.
+    // All keys of a server share one string of its id, to save memory.
     const serverId = servers.get(row.server_id)?.serverId ?? row.server_id;
-    const key = endingWith(toApiKey(row, serverId), row.valid_until);
+    const key = limitExpiry(toApiKey(row, serverId), row.valid_until);
     return isExpired(key, now) ? undefined : key;
   }
 
-  /** The data folder is locked, so nobody else creates keys. */
+  /** The data folder is locked, so no other process creates keys. */
   findNew(): undefined {
     return undefined;
   }
 
-  /** Takes over the token of a key that was moved here from another store. */
-  learnToken(tokenHash: string): void {
-    this.#tokens.add(tokenHash);
+  /** Adds a token that is on disk already, after a migration. */
+  addToken(tokenHash: string): void {
+    this.#tokenFilter.add(tokenHash);
   }
 
   async create(draft: KeyDraft, now: number, note?: AuditNote): Promise<KeyDetails | undefined> {
-    const { db, group, audit, servers } = this.#parts;
+    const { db, groupCommit, audit, servers } = this.#parts;
     if (!servers.has(draft.serverId)) return undefined;
     const keyId = newId("key_");
-    const row = await group.run(() => {
+    const row = await groupCommit.run(() => {
       if (note) audit.add(keyId, note);
       db.query(
         `INSERT INTO keys (key_id, server_id, label, versions, sections, commands, ip_allow, expires_at, suspended, created_at)
@@ -97,7 +97,7 @@ export class KeyTable implements KeyStore {
 
   async list({ limit, cursor, serverId }: PageRequest & KeyFilter): Promise<Page<KeyDetails>> {
     const { db, transactions } = this.#parts;
-    // Two queries: with an optional condition SQLite would not use the index.
+    // Two different queries, because SQLite would not use the index with an optional condition.
     const ofServer = serverId === undefined ? [] : [serverId];
     const condition = serverId === undefined ? "" : "server_id = ? AND";
     const rows = transactions.read(() =>
@@ -129,7 +129,7 @@ export class KeyTable implements KeyStore {
     const { db, transactions } = this.#parts;
     const key = { ...toKeyDetails(old), ...change };
     this.#version++;
-    const row = transactions.writeNoted(keyId, note, () => {
+    const row = transactions.writeAudited(keyId, note, () => {
       db.query(
         `UPDATE keys SET label = ?, versions = ?, sections = ?, commands = ?, ip_allow = ?, expires_at = ?, suspended = ?
          WHERE key_id = ?`,
@@ -150,7 +150,7 @@ export class KeyTable implements KeyStore {
     if (!row || row.revoked_at !== null) return false;
     const { db, transactions } = this.#parts;
     this.#version++;
-    transactions.writeNoted(keyId, note, () => {
+    transactions.writeAudited(keyId, note, () => {
       const replaced = db
         .query<{ token_hash: string }, [number, string]>(
           "UPDATE tokens SET valid_until = ? WHERE key_id = ? AND valid_until IS NULL RETURNING token_hash",
@@ -173,7 +173,7 @@ export class KeyTable implements KeyStore {
     return true;
   }
 
-  /** Runs `change` in the same transaction and returns its result. `target` is what the note is about. */
+  /** Runs `change` in the same transaction and returns its result. `target` is the target of the audit entry. */
   revokeAll<T>(
     keyIds: readonly string[],
     now: number,
@@ -183,7 +183,7 @@ export class KeyTable implements KeyStore {
   ): T {
     const { db, transactions, limits } = this.#parts;
     this.#version++;
-    const result = transactions.writeNoted(target, note, () => {
+    const result = transactions.writeAudited(target, note, () => {
       for (const keyId of keyIds) {
         db.query("UPDATE keys SET revoked_at = ? WHERE key_id = ?").run(now, keyId);
         limits.deleteSaved(keyId);
@@ -191,13 +191,13 @@ export class KeyTable implements KeyStore {
       }
       return change();
     });
-    for (const keyId of keyIds) limits.forget(keyId);
+    for (const keyId of keyIds) limits.remove(keyId);
     return result;
   }
 
   #insertToken(tokenHash: string, keyId: string): void {
     this.#parts.db.query("INSERT INTO tokens (token_hash, key_id) VALUES (?, ?)").run(tokenHash, keyId);
-    this.#tokens.add(tokenHash);
+    this.#tokenFilter.add(tokenHash);
   }
 
   #findRow(keyId: string): KeyRow | undefined {
@@ -208,7 +208,7 @@ export class KeyTable implements KeyStore {
   }
 }
 
-/** From `label` to `expires_at`, in the order of the table. */
+/** The columns from `label` to `expires_at`, in the order of the table. */
 function toColumns(key: Pick<KeyDetails, "label" | keyof KeyRights | "expiresAt">) {
   return [
     key.label,

@@ -1,37 +1,37 @@
-// The state of every key's limit, in memory. Blocks are on disk too, because they must survive a restart.
+// The limit state of every key, in memory. Blocks are also on disk, because they must survive a restart.
 import type { Database } from "bun:sqlite";
 import type { KeyIdentity } from "../../core/api-key.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type { Block, LimitStore } from "../../core/ports/limits.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { FRESH_LIMIT, judgeRequest, type LimitState, type Verdict } from "../../core/rate-limit.ts";
-import type { Transactions } from "./transactions.ts";
+import type { TransactionRunner } from "./transaction-runner.ts";
 
 const SAVE_RETRY_MS = 1_000;
 
-/** Changed in place: a new object for each request would keep the garbage collector busy. */
-type KeptLimit = { resetAt: number; count: number; blockedUntil: number };
+/** Mutable: a new object for each request would be work for the garbage collector. */
+type MutableLimit = { resetAt: number; count: number; blockedUntil: number };
 
 export class LimitTable implements LimitStore {
   readonly #db: Database;
   readonly #log: Log;
-  readonly #transactions: Transactions;
-  /** One entry for each key that was used since the start, so never more than there are keys. */
-  readonly #limits = new Map<string, KeptLimit>();
-  /** Keys whose block the disk has refused. Saving is retried every second, and before closing. */
+  readonly #transactions: TransactionRunner;
+  /** One entry per key that was used since the start. */
+  readonly #limits = new Map<string, MutableLimit>();
+  /** Keys whose block could not be saved. Saving is retried every second, and at closing. */
   readonly #unsaved = new Set<string>();
   #retry: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(db: Database, transactions: Transactions, log: Log) {
+  constructor(db: Database, transactions: TransactionRunner, log: Log) {
     this.#db = db;
     this.#log = log;
     this.#transactions = transactions;
     const blocks = db.query<Block, []>("SELECT key_id AS keyId, blocked_until AS blockedUntil FROM blocks");
-    for (const block of blocks.all()) this.learn(block);
+    for (const block of blocks.all()) this.loadBlock(block);
   }
 
-  /** Takes over a block that is on disk already. */
-  learn({ keyId, blockedUntil }: Block): void {
+  /** Adds a block that is on disk already. */
+  loadBlock({ keyId, blockedUntil }: Block): void {
     assign(this.#limitOf(keyId), { ...FRESH_LIMIT, blockedUntil });
   }
 
@@ -58,28 +58,28 @@ export class LimitTable implements LimitStore {
   async liftBlock(keyId: string, now: number, note?: AuditNote): Promise<void> {
     const limit = this.#limits.get(keyId);
     if (!limit || limit.blockedUntil <= now) return;
-    this.#transactions.writeNoted(keyId, note, () => this.deleteSaved(keyId));
+    this.#transactions.writeAudited(keyId, note, () => this.deleteSaved(keyId));
     assign(limit, FRESH_LIMIT);
     this.#unsaved.delete(keyId);
   }
 
-  /** Deletes the block on disk, inside a transaction of the caller's. In memory it stays in force. */
+  /** Deletes the block on disk only. Must run inside a transaction. */
   deleteSaved(keyId: string): void {
     this.#db.query("DELETE FROM blocks WHERE key_id = ?").run(keyId);
   }
 
-  /** For a key that was revoked. */
-  forget(keyId: string): void {
+  /** Drops the state of a revoked key. */
+  remove(keyId: string): void {
     this.#limits.delete(keyId);
     this.#unsaved.delete(keyId);
   }
 
   close(): void {
-    this.#saveAgain();
+    this.#retrySaving();
     clearTimeout(this.#retry);
   }
 
-  #limitOf(keyId: string): KeptLimit {
+  #limitOf(keyId: string): MutableLimit {
     const known = this.#limits.get(keyId);
     if (known) return known;
     const fresh = { ...FRESH_LIMIT };
@@ -87,11 +87,11 @@ export class LimitTable implements LimitStore {
     return fresh;
   }
 
-  #saveAgain(): void {
+  #retrySaving(): void {
     for (const keyId of this.#unsaved) this.#save(keyId, this.#limits.get(keyId)?.blockedUntil ?? 0);
   }
 
-  /** When the disk refuses, the block is still in force in this process. */
+  /** When saving fails, the block is still in force in this process. */
   #save(keyId: string, blockedUntil: number): void {
     try {
       this.#db
@@ -103,13 +103,13 @@ export class LimitTable implements LimitStore {
         this.#log.error({ err: error, key_id: keyId }, "a spam block could not be saved");
       this.#unsaved.add(keyId);
       clearTimeout(this.#retry);
-      this.#retry = setTimeout(() => this.#saveAgain(), SAVE_RETRY_MS);
+      this.#retry = setTimeout(() => this.#retrySaving(), SAVE_RETRY_MS);
       this.#retry.unref();
     }
   }
 }
 
-function assign(limit: KeptLimit, { resetAt, count, blockedUntil }: LimitState): void {
+function assign(limit: MutableLimit, { resetAt, count, blockedUntil }: LimitState): void {
   limit.resetAt = resetAt;
   limit.count = count;
   limit.blockedUntil = blockedUntil;

@@ -1,4 +1,4 @@
-// The schema's history. A database carries the number of steps it has taken in `user_version`; steps are only added.
+// The schema migrations. `user_version` of a database is the number of steps it has. Existing steps are never changed.
 import type { Database } from "bun:sqlite";
 import { StartRefused } from "../../core/errors.ts";
 
@@ -112,13 +112,13 @@ const STEPS: readonly string[] = [
 
 export const SCHEMA_VERSION = STEPS.length;
 
-/** Each step and its number are written together: a crash leaves the database at one version or the next. */
+/** Each step and its version number are committed together, so a crash cannot leave half a step. */
 export function migrate(db: Database): void {
   const row = db.query<{ user_version: number }, []>("PRAGMA user_version").get();
   const found = row?.user_version ?? 0;
   if (found > SCHEMA_VERSION) {
     throw new StartRefused(
-      `the database is of schema ${found}, newer than the ${SCHEMA_VERSION} known here — update Gatehouse`,
+      `the database has schema ${found}, newer than schema ${SCHEMA_VERSION} of this version — update Gatehouse`,
     );
   }
   for (let version = found; version < SCHEMA_VERSION; version++) {

@@ -1,5 +1,5 @@
-// Opens the database file with full durability, or refuses without touching it: a foreign, newer or broken file, or
-// one that another Gatehouse is using.
+// Opens the database with full durability. Refuses, without changing the file, when it is not ours, newer, damaged or in
+// use by another process.
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { StartRefused, StoreUnavailable } from "../../core/errors.ts";
@@ -16,7 +16,7 @@ export function openDatabase(path: string): Database {
   try {
     db.exec("PRAGMA busy_timeout = 2000");
     db.exec("PRAGMA synchronous = FULL");
-    // Before the log is switched on: our mark must be in the file itself, where the next start looks for it.
+    // Before the switch to WAL, so that the id is in the file itself, where the next start reads it.
     if (isEmpty(db)) db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
     db.exec("PRAGMA journal_mode = WAL");
     migrate(db);
@@ -28,8 +28,8 @@ export function openDatabase(path: string): Database {
 }
 
 /**
- * Throws once the file is no longer the one that is open: a file that was deleted, replaced or emptied under us takes writes
- * without complaint, and loses them.
+ * Throws when the path no longer leads to the open file. SQLite would go on writing to a file that was deleted, replaced or
+ * emptied, and the writes would be lost.
  */
 export function createFileCheck(path: string): () => void {
   const { ino } = statSync(path);
@@ -40,8 +40,8 @@ export function createFileCheck(path: string): () => void {
 }
 
 /**
- * Two processes on one embedded database would each count for themselves. The lock lives on a file of its own, so
- * that a backup may read the database; it is the operating system's, so a killed process leaves none behind.
+ * Only one process may use an embedded database, because limits are counted in memory. The lock is on a separate file, so
+ * that a backup can read the database. The operating system releases it when the process dies.
  */
 export function lockDataFolder(path: string): Database {
   let lock: Database | undefined;
@@ -60,7 +60,7 @@ export function lockDataFolder(path: string): Database {
   }
 }
 
-/** Whether the file holds something that was sealed with a secret. Refuses a file that is not ours, unopened. */
+/** Whether the file holds data that was sealed with a secret. Refuses a file that is not ours, without opening it. */
 export function isSealedDatabase(path: string): boolean {
   if (!existsSync(path) || statSync(path).size === 0) return false;
   refuseUnusableFile(path);
@@ -69,19 +69,19 @@ export function isSealedDatabase(path: string): boolean {
   try {
     return db.query("SELECT 1 FROM settings LIMIT 1").get() !== null;
   } catch {
-    // A first start that was killed before it made its tables.
+    // A first start was killed before it created its tables.
     return false;
   } finally {
     db.close();
   }
 }
 
-/** Asked of the open database: the first start may have been killed, and its half of a file rolled back to nothing. */
+/** Needs the open database: opening may have rolled back the file of a first start that was killed. */
 function isEmpty(db: Database): boolean {
   return db.query("SELECT 1 FROM sqlite_schema LIMIT 1").get() === null;
 }
 
-/** Reads the header by hand: opening the file with SQLite could already change it. */
+/** Reads the header without SQLite, because opening the file with SQLite could change it. */
 function refuseUnusableFile(path: string): void {
   const header = getHeader(path);
   if (!isOurHeader(header)) {
@@ -95,7 +95,7 @@ function refuseUnusableFile(path: string): void {
       `${path} was made by a newer Gatehouse (schema ${version}, this one knows ${SCHEMA_VERSION}) — update Gatehouse`,
     );
   }
-  // A killed first start leaves a journal that only a writer can roll back; there is nothing of worth in the file yet.
+  // A first start that was killed leaves a journal that only a writer can roll back. The file holds no data yet.
   if (!existsSync(`${path}-journal`)) refuseDamagedFile(path);
 }
 
@@ -104,7 +104,7 @@ export function isOurHeader(header: Buffer): boolean {
   return isSqlite && header.readUInt32BE(68) === APPLICATION_ID;
 }
 
-/** As much of it as there is. */
+/** Shorter than HEADER_BYTES when the file is. */
 export function readHeader(path: string): Buffer {
   const file = openSync(path, "r");
   try {
@@ -120,11 +120,11 @@ function getHeader(path: string): Buffer {
     return readHeader(path);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new StartRefused(`${path} cannot be read: ${reason} — check what it is, and its permissions`);
+    throw new StartRefused(`${path} cannot be read: ${reason} — check the file and its permissions`);
   }
 }
 
-/** Looks through a connection that cannot write, not even the log that a crash has left. */
+/** Uses a read-only connection, which cannot even write back the log that a crash has left. */
 function refuseDamagedFile(path: string): void {
   let verdict: string;
   let db: Database | undefined;
@@ -134,7 +134,7 @@ function refuseDamagedFile(path: string): void {
     verdict = row?.quick_check ?? "no answer";
   } catch (error) {
     verdict = error instanceof Error ? error.message : String(error);
-    // Without the right to write beside it, a whole file cannot be opened either.
+    // An intact file cannot be opened either when its folder is not writable.
     const isUnopened = error instanceof Error && "code" in error && error.code === "SQLITE_CANTOPEN";
     if (isUnopened)
       throw new StartRefused(`${path} cannot be opened: ${verdict} — check the folder and its permissions`);

@@ -1,11 +1,11 @@
-// Pages of a table that is read in the order of its `seq`. A cursor is the last one shown.
+// Pagination by `seq`. A cursor is the `seq` of the last item on the page.
 import type { Page } from "../../core/ports/pages.ts";
 
 export function toSeq(cursor: string | undefined): number {
   return cursor === undefined ? 0 : Number.parseInt(cursor, 36) || 0;
 }
 
-/** `rows` has one more than `limit` when there is a next page. */
+/** `rows` has one row more than `limit` when there is a next page. */
 export function toPage<Row extends { seq: number }, T>(
   rows: readonly Row[],
   limit: number,

@@ -1,16 +1,16 @@
-// The servers with their upstream keys in the clear, read past a running instance. For whoever has to try the keys.
+// Reads the servers with their decrypted upstream keys, also while an instance is running. The doctor tests these keys.
 import type { Sealer } from "../sealer.ts";
-import { readDatabase } from "./read-database.ts";
+import { withReadOnlyDatabase } from "./read-only-database.ts";
 
 export type ServerWithKey = { readonly serverId: string; readonly name: string; readonly serverKey: string };
 
-/** The oldest first. Throws when the sealer's secret is not the database's. */
+/** Oldest first. Throws when the sealer has another secret than the database. */
 export function readServerKeys(
   path: string,
   sealer: Sealer,
   limit: number,
 ): { total: number; servers: ServerWithKey[] } {
-  return readDatabase(path, (db) => {
+  return withReadOnlyDatabase(path, (db) => {
     const total = db.query<{ n: number }, []>("SELECT count(*) AS n FROM servers").get()?.n ?? 0;
     const rows = db
       .query<{ server_id: string; name: string; server_key: Uint8Array }, [number]>(

@@ -1,8 +1,8 @@
-// How servers and keys look in the tables, and how they become the things the rules know.
+// Converts rows of the tables to servers and keys.
 import type { ApiKey, Version } from "../../core/api-key.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { KeyDetails } from "../../core/ports/keys.ts";
-import { readGrant } from "../read-grant.ts";
+import { parseGrant } from "../parse-grant.ts";
 
 export type ServerRow = {
   seq: number;
@@ -29,7 +29,7 @@ export type KeyRow = {
   revoked_at: number | null;
 };
 
-/** What judging a request needs of a key's row. */
+/** The columns that checking a request needs. */
 export type ApiKeyRow = Pick<
   KeyRow,
   "key_id" | "server_id" | "versions" | "sections" | "commands" | "ip_allow" | "expires_at" | "suspended"
@@ -64,6 +64,6 @@ export function toKeyDetails(row: KeyRow): KeyDetails {
 
 export function toApiKey(row: ApiKeyRow, serverId: string): ApiKey {
   const { versions, sections, commands, ip_allow, suspended } = row;
-  const grant = readGrant(`[${versions},${sections},${commands},${ip_allow},${suspended !== 0}]`);
+  const grant = parseGrant(`[${versions},${sections},${commands},${ip_allow},${suspended !== 0}]`);
   return { keyId: row.key_id, serverId, grant, expiresAt: row.expires_at };
 }

@@ -1,4 +1,4 @@
-// The game servers. All of them are in memory too, because every request needs one.
+// The game servers. All of them are also in memory, because every request needs one.
 import type { Database } from "bun:sqlite";
 import type { GameServer } from "../../core/game-server.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
@@ -10,14 +10,14 @@ import type { SqliteCommandQueue } from "./command-queue.ts";
 import type { KeyTable } from "./key-table.ts";
 import { toPage, toSeq } from "./pages.ts";
 import { type ServerRow, toGameServer } from "./rows.ts";
-import type { Transactions } from "./transactions.ts";
+import type { TransactionRunner } from "./transaction-runner.ts";
 
 export type ServerTableParts = {
   readonly db: Database;
-  readonly transactions: Transactions;
+  readonly transactions: TransactionRunner;
   readonly sealer: Sealer;
-  /** Filled and kept up to date by this table; read by the keys. */
-  readonly known: Map<string, GameServer>;
+  /** All servers by id. This table fills and updates it; the key table reads it. */
+  readonly cache: Map<string, GameServer>;
   /** Deleting a server revokes its keys and fails its commands. */
   readonly keys: KeyTable;
   readonly commands: SqliteCommandQueue;
@@ -29,29 +29,29 @@ export class ServerTable implements ServerStore {
   constructor(parts: ServerTableParts) {
     this.#parts = parts;
     for (const row of parts.db.query<ServerRow, []>("SELECT * FROM servers").all())
-      this.learn(toGameServer(row));
+      this.cacheServer(toGameServer(row));
   }
 
-  /** Takes over a server that is on disk already. */
-  learn(server: GameServer): void {
-    this.#parts.known.set(server.serverId, server);
+  /** Adds or replaces a server that is on disk already. */
+  cacheServer(server: GameServer): void {
+    this.#parts.cache.set(server.serverId, server);
   }
 
   find(serverId: string): GameServer | undefined {
-    return this.#parts.known.get(serverId);
+    return this.#parts.cache.get(serverId);
   }
 
   async create(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer> {
     const { db, transactions, sealer } = this.#parts;
     const { name, community, serverKey } = draft;
     const serverId = newId("srv_");
-    transactions.writeNoted(serverId, note, () => {
+    transactions.writeAudited(serverId, note, () => {
       db.query(
         "INSERT INTO servers (server_id, name, community, server_key, key_revision, created_at) VALUES (?, ?, ?, ?, 1, ?)",
       ).run(serverId, name, community, sealer.seal(serverKey, serverId), now);
     });
     const server: GameServer = { serverId, name, community, createdAt: now, keyRevision: 1 };
-    this.learn(server);
+    this.cacheServer(server);
     return server;
   }
 
@@ -77,7 +77,7 @@ export class ServerTable implements ServerStore {
       community: change.community === undefined ? old.community : change.community,
       keyRevision: old.keyRevision + (change.serverKey === undefined ? 0 : 1),
     };
-    transactions.writeNoted(serverId, note, () => {
+    transactions.writeAudited(serverId, note, () => {
       db.query("UPDATE servers SET name = ?, community = ?, key_revision = ? WHERE server_id = ?").run(
         server.name,
         server.community,
@@ -89,13 +89,13 @@ export class ServerTable implements ServerStore {
         db.query("UPDATE servers SET server_key = ? WHERE server_id = ?").run(sealed, serverId);
       }
     });
-    this.learn(server);
+    this.cacheServer(server);
     return server;
   }
 
   async delete(serverId: string, now: number, note?: AuditNote): Promise<DeletedServer | undefined> {
-    const { db, keys, commands, known } = this.#parts;
-    if (!known.has(serverId))
+    const { db, keys, commands, cache } = this.#parts;
+    if (!cache.has(serverId))
       return this.#wasDeleted(serverId) ? { revokedKeys: 0, failedCommands: 0 } : undefined;
     const keyIds = keys.listUnrevoked(serverId);
     const failedCommands = keys.revokeAll(keyIds, now, serverId, note, () => {
@@ -103,7 +103,7 @@ export class ServerTable implements ServerStore {
       db.query("INSERT INTO deleted_servers VALUES (?, ?)").run(serverId, now);
       return commands.failWaitingNow(serverId, now);
     });
-    known.delete(serverId);
+    cache.delete(serverId);
     return { revokedKeys: keyIds.length, failedCommands };
   }
 

@@ -1,16 +1,16 @@
-// Named values, and the check that the database was made with the current secret.
+// Named values, and the check that the database was created with the current secret.
 import type { Database } from "bun:sqlite";
 import { StartRefused } from "../../core/errors.ts";
 import type { SettingStore } from "../../core/ports/settings.ts";
 import type { Sealer } from "../sealer.ts";
 import { isRightSecret, SECRET_CHECK, sealSecretCheck } from "../secret-check.ts";
-import type { Transactions } from "./transactions.ts";
+import type { TransactionRunner } from "./transaction-runner.ts";
 
 export class SettingsTable implements SettingStore {
   readonly #db: Database;
-  readonly #transactions: Transactions;
+  readonly #transactions: TransactionRunner;
 
-  constructor(db: Database, transactions: Transactions) {
+  constructor(db: Database, transactions: TransactionRunner) {
     this.#db = db;
     this.#transactions = transactions;
   }
@@ -29,7 +29,7 @@ export class SettingsTable implements SettingStore {
     return stored ?? value;
   }
 
-  /** Fails at the start, not at the first read of a server, when the database was made with another secret. */
+  /** Throws StartRefused when the database was created with another secret. */
   checkSecret(sealer: Sealer): void {
     const stored = this.#read(SECRET_CHECK);
     if (stored === undefined) {

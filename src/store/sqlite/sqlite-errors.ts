@@ -1,8 +1,8 @@
-// Turns errors of SQLite into StoreUnavailable. Any other error is a bug and stays what it is.
+// Translates SQLite's errors to StoreUnavailable. Any other error is a bug and is not translated.
 import { SQLiteError } from "bun:sqlite";
 import { StoreUnavailable } from "../../core/errors.ts";
 
-/** Bun throws plain errors with these messages once the database is closed, as it is at the end of a drain. */
+/** Bun throws plain errors with these messages when the database is closed, which happens at the end of a drain. */
 const CLOSED_MESSAGES = new Set(["Database has closed", "Cannot use a closed database"]);
 
 export function translateSqliteErrors<T>(access: () => T): T {

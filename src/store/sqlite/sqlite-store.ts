@@ -1,5 +1,5 @@
-// The embedded store: one SQLite connection. Everything that must survive is on disk; what every request needs is in
-// memory too, and counts of the limit are in memory only.
+// The embedded store: one SQLite connection. Durable data is on disk, data that every request needs is also in memory, and
+// request counts are in memory only.
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import { StartRefused } from "../../core/errors.ts";
@@ -15,10 +15,10 @@ import { GroupCommit } from "./group-commit.ts";
 import { KeyTable } from "./key-table.ts";
 import { LimitTable } from "./limit-table.ts";
 import { createFileCheck, lockDataFolder, openDatabase } from "./open-database.ts";
-import { readItems, writeItem } from "./portable.ts";
+import { readItems, writeItem } from "./portable-items.ts";
 import { ServerTable } from "./server-table.ts";
 import { SettingsTable } from "./settings-table.ts";
-import { Transactions } from "./transactions.ts";
+import { TransactionRunner } from "./transaction-runner.ts";
 import { UsageLog } from "./usage-log.ts";
 
 const TIDY_BATCH = 500;
@@ -30,7 +30,7 @@ export type SqliteStoreSettings = {
   readonly clock: Clock;
 };
 
-/** Refuses to start on a file that is not ours, is damaged, is in use, or was sealed with another secret. */
+/** Throws StartRefused for a file that is not ours, is damaged, is in use, or was sealed with another secret. */
 export function openSqliteStore(settings: SqliteStoreSettings): PortableStore {
   const lock = lockDataFolder(`${settings.path}.lock`);
   let db: Database | undefined;
@@ -58,23 +58,23 @@ class SqliteStore implements PortableStore {
   readonly #lock: Database;
   readonly #sealer: Sealer;
   readonly #clock: Clock;
-  readonly #transactions: Transactions;
-  readonly #group: GroupCommit;
+  readonly #transactions: TransactionRunner;
+  readonly #groupCommit: GroupCommit;
   #isClosed = false;
 
   constructor(db: Database, lock: Database, { path, sealer, log, clock }: SqliteStoreSettings) {
     const checkFile = createFileCheck(path);
     const audit = new AuditLog(db);
-    const transactions = new Transactions(db, checkFile, audit);
-    const group = new GroupCommit(db, checkFile);
+    const transactions = new TransactionRunner(db, checkFile, audit);
+    const groupCommit = new GroupCommit(db, checkFile);
     const settings = new SettingsTable(db, transactions);
     settings.checkSecret(sealer);
-    const commands = new SqliteCommandQueue(db, group, audit);
+    const commands = new SqliteCommandQueue(db, groupCommit, audit);
     commands.recover(clock());
-    const known = new Map<string, GameServer>();
+    const serverCache = new Map<string, GameServer>();
     const limits = new LimitTable(db, transactions, log);
-    const keys = new KeyTable({ db, transactions, group, audit, limits, servers: known });
-    this.servers = new ServerTable({ db, transactions, sealer, known, keys, commands });
+    const keys = new KeyTable({ db, transactions, groupCommit, audit, limits, servers: serverCache });
+    this.servers = new ServerTable({ db, transactions, sealer, cache: serverCache, keys, commands });
     this.keys = keys;
     this.limits = limits;
     this.usage = new UsageLog(db, transactions);
@@ -86,22 +86,22 @@ class SqliteStore implements PortableStore {
     this.#sealer = sealer;
     this.#clock = clock;
     this.#transactions = transactions;
-    this.#group = group;
+    this.#groupCommit = groupCommit;
   }
 
   async tidy({ now, usage, audit, commands }: TidyTimes): Promise<void> {
     this.#transactions.write(() => {
-      this.commands.forgetPaces(now);
+      this.commands.deleteExpiredHolds(now);
       this.#db.query("DELETE FROM deleted_servers WHERE deleted_at < ?").run(audit);
       this.#db.query("DELETE FROM blocks WHERE blocked_until <= ?").run(now);
       this.#db.query("DELETE FROM tokens WHERE valid_until <= ?").run(now);
     });
-    await this.#deleteInBatches(() => this.commands.forgetBefore(commands, TIDY_BATCH));
-    await this.#deleteInBatches(() => this.usage.forgetBefore(usage, TIDY_BATCH));
-    await this.#deleteInBatches(() => this.audit.forgetBefore(audit, TIDY_BATCH));
+    await this.#deleteInBatches(() => this.commands.deleteBefore(commands, TIDY_BATCH));
+    await this.#deleteInBatches(() => this.usage.deleteBefore(usage, TIDY_BATCH));
+    await this.#deleteInBatches(() => this.audit.deleteBefore(audit, TIDY_BATCH));
   }
 
-  /** Lets requests run between two batches: there may be hundreds of thousands of rows. */
+  /** Lets the event loop run between batches, because there may be hundreds of thousands of rows. */
   async #deleteInBatches(deleteBatch: () => number): Promise<void> {
     while (!this.#isClosed && this.#transactions.write(deleteBatch) === TIDY_BATCH) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -109,7 +109,7 @@ class SqliteStore implements PortableStore {
   }
 
   async checkHealth(): Promise<void> {
-    // A new value each time: SQLite writes nothing when nothing changes.
+    // A new value each time, because SQLite writes nothing when the value is the same.
     await this.settings.save("last-health-check", randomUUID());
   }
 
@@ -122,9 +122,9 @@ class SqliteStore implements PortableStore {
       for (const item of items) writeItem(this.#db, this.#sealer, item);
     });
     for (const item of items) {
-      if (item.kind === "server") this.servers.learn(item.server);
-      else if (item.kind === "key") for (const { tokenHash } of item.tokens) this.keys.learnToken(tokenHash);
-      else if (item.kind === "block") this.limits.learn(item.block);
+      if (item.kind === "server") this.servers.cacheServer(item.server);
+      else if (item.kind === "key") for (const { tokenHash } of item.tokens) this.keys.addToken(tokenHash);
+      else if (item.kind === "block") this.limits.loadBlock(item.block);
     }
   }
 
@@ -135,7 +135,7 @@ class SqliteStore implements PortableStore {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#group.flush();
+    this.#groupCommit.flush();
     this.limits.close();
     this.#db.close();
     this.#lock.close();

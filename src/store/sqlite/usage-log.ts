@@ -1,13 +1,13 @@
 // The use of keys: one row for each key, hour and error code, and the time of the last use.
 import type { Database } from "bun:sqlite";
 import type { UsageCell, UsageCount, UsageStore } from "../../core/ports/usage.ts";
-import type { Transactions } from "./transactions.ts";
+import type { TransactionRunner } from "./transaction-runner.ts";
 
 export class UsageLog implements UsageStore {
   readonly #db: Database;
-  readonly #transactions: Transactions;
+  readonly #transactions: TransactionRunner;
 
-  constructor(db: Database, transactions: Transactions) {
+  constructor(db: Database, transactions: TransactionRunner) {
     this.#db = db;
     this.#transactions = transactions;
   }
@@ -28,7 +28,7 @@ export class UsageLog implements UsageStore {
   }
 
   /** Deletes at most `max` rows and returns how many. */
-  forgetBefore(hour: number, max: number): number {
+  deleteBefore(hour: number, max: number): number {
     return this.#db
       .query(
         `DELETE FROM usage WHERE (key_id, hour, code) IN

@@ -1,31 +1,31 @@
-// How an answer reaches the caller: whole and at once, or late, in drips, cut off, or not at all.
+// Writes responses: normally, delayed, byte by byte, truncated, or not at all.
 import type { ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
-import type { Fault } from "./armed-faults.ts";
-import type { Answer } from "./refusals.ts";
+import type { Answer } from "./error-answers.ts";
+import type { Fault } from "./fault-list.ts";
 
 const CHUNK_BYTES = 65_536;
-/** Time for the first half to leave before the connection is cut. */
-const CUT_DELAY_MS = 20;
+/** The first half of the body needs this long to be sent before the connection is closed. */
+const CLOSE_DELAY_MS = 20;
 
-/** Hands out timers that end with the response they belong to, or with the simulator. */
-export class DeliveryTimers {
+/** Timers that are cleared when their response is closed or the simulator stops. */
+export class ResponseTimers {
   readonly #timers = new Set<ReturnType<typeof setInterval>>();
 
-  after(response: ServerResponse, ms: number, act: () => void): void {
+  after(response: ServerResponse, ms: number, run: () => void): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      if (!response.destroyed) act();
+      if (!response.destroyed) run();
     }, ms);
-    this.#keep(response, timer);
+    this.#track(response, timer);
   }
 
-  every(response: ServerResponse, ms: number, act: () => void): void {
-    this.#keep(response, setInterval(act, ms));
+  every(response: ServerResponse, ms: number, run: () => void): void {
+    this.#track(response, setInterval(run, ms));
   }
 
-  #keep(response: ServerResponse, timer: ReturnType<typeof setInterval>): void {
+  #track(response: ServerResponse, timer: ReturnType<typeof setInterval>): void {
     this.#timers.add(timer);
     response.once("close", () => {
       clearTimeout(timer);
@@ -49,19 +49,19 @@ function writeHead(response: ServerResponse, { status, headers }: Answer, length
   response.writeHead(status, { ...headers, "Content-Length": String(length) });
 }
 
-/** Sends half of what the head promised, then hangs up. */
-export function sendTruncated(response: ServerResponse, answer: Answer, timers: DeliveryTimers): void {
+/** Announces the whole body, sends half of it and closes the connection. */
+export function sendTruncated(response: ServerResponse, answer: Answer, timers: ResponseTimers): void {
   const body = Buffer.from(answer.body);
   writeHead(response, answer, body.length);
   response.write(body.subarray(0, Math.floor(body.length / 2)));
-  timers.after(response, CUT_DELAY_MS, () => response.socket?.destroy());
+  timers.after(response, CLOSE_DELAY_MS, () => response.socket?.destroy());
 }
 
-export function sendInDrips(
+export function sendByteByByte(
   response: ServerResponse,
   answer: Answer,
   ms: number,
-  timers: DeliveryTimers,
+  timers: ResponseTimers,
 ): void {
   const body = Buffer.from(answer.body);
   writeHead(response, answer, body.length);
@@ -74,7 +74,12 @@ export function sendInDrips(
   });
 }
 
-export function sendLate(response: ServerResponse, answer: Answer, ms: number, timers: DeliveryTimers): void {
+export function sendDelayed(
+  response: ServerResponse,
+  answer: Answer,
+  ms: number,
+  timers: ResponseTimers,
+): void {
   timers.after(response, ms, () => send(response, answer));
 }
 
@@ -82,16 +87,16 @@ export function resetConnection(response: ServerResponse): void {
   response.socket?.resetAndDestroy();
 }
 
-/** Streams one JSON object of so many bytes; nothing but one chunk of it is ever held. */
+/** Streams one JSON object of the size that the fault asks for. Only one chunk is in memory at a time. */
 export function sendHuge(response: ServerResponse, fault: Fault): void {
   const body = Readable.from(generateHuge(fault.findNumber("bytes") ?? 0), { objectMode: false });
-  const isZipped = fault.isSet("gzip");
+  const isGzipped = fault.isSet("gzip");
   response.writeHead(200, {
     "Content-Type": "application/json",
-    ...(isZipped ? { "Content-Encoding": "gzip" } : {}),
+    ...(isGzipped ? { "Content-Encoding": "gzip" } : {}),
   });
-  const stages = isZipped ? [body, createGzip(), response] : [body, response];
-  // Most callers hang up long before the end; that is what this fault is for.
+  const stages = isGzipped ? [body, createGzip(), response] : [body, response];
+  // Ignore the error: most clients disconnect long before the end.
   pipeline(stages, () => {});
 }
 

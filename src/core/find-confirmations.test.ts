@@ -1,7 +1,7 @@
-// Which command an entry of the game's log stands for: one at most, and the same one however often it is read.
+// Which command an entry of the game's log confirms: at most one, and the same one however often the log is read.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Confirmation, confirmCommands, type LogEntry } from "./confirm-commands.ts";
+import { type Confirmation, findConfirmations, type LogEntry } from "./find-confirmations.ts";
 import type { SentCommand } from "./ports/commands.ts";
 
 const NOW = 1_800_000_000_000;
@@ -20,15 +20,15 @@ const logged = (Command: string, afterSeconds = 0, Player = "Remote Server"): Lo
 });
 const idsOf = (found: readonly Confirmation[]) => found.map(({ commandId }) => commandId);
 
-/** What the store knows after a reading: confirmed commands keep their entry's time. */
+/** The commands as the store has them after one reading of the log. */
 function read(commands: readonly SentCommand[], log: readonly LogEntry[]): SentCommand[] {
-  const found = new Map(confirmCommands(commands, log).map((one) => [one.commandId, one.loggedAt]));
+  const found = new Map(findConfirmations(commands, log).map((one) => [one.commandId, one.loggedAt]));
   return commands.map((one) => ({ ...one, loggedAt: one.loggedAt ?? found.get(one.commandId) ?? null }));
 }
 
 describe("an entry", () => {
   test("confirms the command with its text, with the time of the log", () => {
-    expect(confirmCommands([sent("a", ":h hi")], [logged(":h hi", 2)])).toEqual([
+    expect(findConfirmations([sent("a", ":h hi")], [logged(":h hi", 2)])).toEqual([
       { commandId: "a", loggedAt: NOW + 2_000 },
     ]);
   });
@@ -41,8 +41,8 @@ describe("an entry", () => {
     ["A Remote Server", false],
     ["PlayerName:123", false],
     ["", false],
-  ])("of %j counts: %j", (player, isFound) => {
-    expect(confirmCommands([sent("a")], [logged(":h", 0, player)])).toHaveLength(isFound ? 1 : 0);
+  ])("with the player %j confirms: %j", (player, isFound) => {
+    expect(findConfirmations([sent("a")], [logged(":h", 0, player)])).toHaveLength(isFound ? 1 : 0);
   });
 
   test.each([
@@ -51,11 +51,11 @@ describe("an entry", () => {
     [0, true],
     [60, true],
     [61, false],
-  ])("%d s after the sending counts: %j", (seconds, isFound) => {
-    expect(confirmCommands([sent("a")], [logged(":h", seconds)])).toHaveLength(isFound ? 1 : 0);
+  ])("%d s after sending confirms: %j", (seconds, isFound) => {
+    expect(findConfirmations([sent("a")], [logged(":h", seconds)])).toHaveLength(isFound ? 1 : 0);
   });
 
-  test("of another text, or with a part missing, confirms nothing", () => {
+  test("with another text or a missing field confirms nothing", () => {
     const log: LogEntry[] = [
       logged(":H"),
       logged(":h hi"),
@@ -64,16 +64,16 @@ describe("an entry", () => {
       { Timestamp: AT, Command: ":h" },
       {},
     ];
-    expect(confirmCommands([sent("a")], log)).toEqual([]);
+    expect(findConfirmations([sent("a")], log)).toEqual([]);
   });
 
   test("confirms one command, the older of two with the same text", () => {
     const commands = [sent("a", ":h", 0), sent("b", ":h", 5_000)];
-    expect(idsOf(confirmCommands(commands, [logged(":h", 0)]))).toEqual(["a"]);
-    expect(idsOf(confirmCommands(commands, [logged(":h", 0), logged(":h", 5)]))).toEqual(["a", "b"]);
+    expect(idsOf(findConfirmations(commands, [logged(":h", 0)]))).toEqual(["a"]);
+    expect(idsOf(findConfirmations(commands, [logged(":h", 0), logged(":h", 5)]))).toEqual(["a", "b"]);
   });
 
-  test("confirms nothing more when it is read again", () => {
+  test("confirms no other command when the log is read again", () => {
     const commands = [sent("a", ":h", 0), sent("b", ":h", 5_000)];
     const once = read(commands, [logged(":h", 0)]);
     expect(read(once, [logged(":h", 0)])).toEqual(once);
@@ -82,13 +82,13 @@ describe("an entry", () => {
     expect(read(twice, [logged(":h", 5), logged(":h", 0)])).toEqual(twice);
   });
 
-  test("of a command that was confirmed before is not taken for the same text sent again", () => {
+  test("of a confirmed command does not confirm the same text that was sent again", () => {
     const commands = [sent("a", ":h", 0, NOW + 1_000), sent("b", ":h", 5_000)];
-    expect(confirmCommands(commands, [logged(":h", 1)])).toEqual([]);
-    expect(idsOf(confirmCommands(commands, [logged(":h", 1), logged(":h", 1)]))).toEqual(["b"]);
+    expect(findConfirmations(commands, [logged(":h", 1)])).toEqual([]);
+    expect(idsOf(findConfirmations(commands, [logged(":h", 1), logged(":h", 1)]))).toEqual(["b"]);
   });
 
-  test("counts in whatever order the log is", () => {
+  test("confirms in whatever order the log is", () => {
     const commands = [sent("a", ":h", 0), sent("b", ":m", 5_000), sent("c", ":h", 10_000)];
     const log = [logged(":h", 10), logged(":m", 5), logged(":h", 0)];
     const expected = [
@@ -96,8 +96,8 @@ describe("an entry", () => {
       { commandId: "b", loggedAt: NOW + 5_000 },
       { commandId: "c", loggedAt: NOW + 10_000 },
     ];
-    expect(confirmCommands(commands, log)).toEqual(expected);
-    expect(confirmCommands(commands, log.toReversed())).toEqual(expected);
+    expect(findConfirmations(commands, log)).toEqual(expected);
+    expect(findConfirmations(commands, log.toReversed())).toEqual(expected);
   });
 });
 
@@ -112,7 +112,7 @@ test("over any readings, no entry confirms two commands and no command changes i
       fc.array(entry, { maxLength: 12 }),
       fc.array(window, { maxLength: 5 }),
       (commands, entries, windows) => {
-        // The log itself: what the game ran, in order. Each reading shows some stretch of it, newest first.
+        // The whole log, oldest first. Each reading shows a part of it, newest first.
         const log = entries
           .toSorted((a, b) => a.second - b.second)
           .map((one) => logged(one.text, one.second));
@@ -128,11 +128,11 @@ test("over any readings, no entry confirms two commands and no command changes i
         }
         for (const { text, loggedAt } of known) {
           if (loggedAt === null) continue;
-          const takers = known.filter((one) => one.loggedAt === loggedAt && one.text === text).length;
-          const supply = log.filter(
+          const confirmed = known.filter((one) => one.loggedAt === loggedAt && one.text === text).length;
+          const matching = log.filter(
             (one) => (one.Timestamp ?? 0) * 1000 === loggedAt && one.Command === text,
           );
-          expect(takers).toBeLessThanOrEqual(supply.length);
+          expect(confirmed).toBeLessThanOrEqual(matching.length);
         }
       },
     ),

@@ -1,4 +1,4 @@
-// The pause after a 429 and the turns in the budget, seen through the relay: when is the game API asked, and when not.
+// The pause after a 429 and the order of calls within the budget, tested through the relay.
 import { beforeEach, describe, expect, test } from "bun:test";
 import {
   advance,
@@ -28,7 +28,7 @@ describe("after a 429", () => {
     ["X-RateLimit-Reset", { resetAt: START + 50_000 }, 50_000],
     ["nothing, so 5 s", {}, 5_000],
   ])(
-    "no server is asked about until the time named by %s, and at that millisecond it is",
+    "no call is made before the time named by %s, and at that millisecond calls are made again",
     async (_, hint, ms) => {
       stage.answerCall = () => bad(4001, hint);
       await read(server("a"));
@@ -42,7 +42,7 @@ describe("after a 429", () => {
     },
   );
 
-  test("refused callers are told 5019/4001 and when to come back", async () => {
+  test("refused callers get 5019/4001 with Retry-After", async () => {
     stage.answerCall = () => bad(4001, { retryAfterMs: 30_000 });
     const first = refusalOf(await read(server("a")));
     expect(first).toMatchObject({ refused: { code: 5019, status: 400 }, fields: { upstream_code: 4001 } });
@@ -51,7 +51,7 @@ describe("after a 429", () => {
     expect(retryAfterOf(await read(server("b")))).toBe("20");
   });
 
-  test("nobody is asked in the last moments of a pause either", async () => {
+  test("no call is made in the last moments of a pause either", async () => {
     stage.answerCall = () => bad(4001, { retryAfterMs: 30_000 });
     await read(server("a"));
     stage.answerCall = () => good();
@@ -64,7 +64,7 @@ describe("after a 429", () => {
     expect(stage.calls.every((call) => call.at === START || call.at >= START + 30_000)).toBe(true);
   });
 
-  test("what is fresh is still served, to the servers that have it", async () => {
+  test("fresh readings are still served", async () => {
     await read(server("b"));
     stage.answerCall = () => bad(4001, { retryAfterMs: 30_000 });
     await read(server("a"));
@@ -73,7 +73,7 @@ describe("after a 429", () => {
     expect(codeOf(await read(server("b")))).toBe(4001);
   });
 
-  test("refusals without a named time double the pause from 5 s to 60 s", async () => {
+  test("each 429 without a named time doubles the pause, from 5 s to 60 s", async () => {
     stage.answerCall = () => bad(4001);
     await read();
     for (const waitMs of [5_000, 10_000, 20_000, 40_000, 60_000, 60_000]) {
@@ -87,7 +87,7 @@ describe("after a 429", () => {
     }
   });
 
-  test("a refusal that names a shorter time does not shorten a pause under way", async () => {
+  test("a 429 that names a shorter time does not shorten the current pause", async () => {
     await read(server("first"));
     stage.answerCall = (serverKey) => bad(4001, { retryAfterMs: serverKey === "key-a" ? 30_000 : 1_000 });
     await Promise.all([read(server("a")), read(server("b"))]);
@@ -96,7 +96,7 @@ describe("after a 429", () => {
     expect(stage.calls).toHaveLength(3);
   });
 
-  test("a read whose server key is still being fetched when the 429 arrives is not sent", async () => {
+  test("a read whose server key is still being fetched when the 429 arrives makes no call", async () => {
     const key = Promise.withResolvers<string>();
     stage.readServerKey = (serverId) => (serverId === "slow" ? key.promise : Promise.resolve("key-a"));
     stage.answerCall = () => bad(4001, { retryAfterMs: 30_000 });
@@ -110,7 +110,7 @@ describe("after a 429", () => {
     await slow;
   });
 
-  test("the breaker is not moved by it, and every 5019/4001 says when to come back", async () => {
+  test("the breaker does not change, and every 5019/4001 has Retry-After", async () => {
     await failTimes(5, 1001);
     await advance(5_000);
     stage.answerCall = () => bad(4001, { retryAfterMs: 10_000 });
@@ -127,7 +127,7 @@ describe("after a 429", () => {
 });
 
 describe("the budget", () => {
-  test("is probed with one call at a cold start: with two calls left in the window, nobody is refused", async () => {
+  test("at a cold start begins with one call: with two calls left in the window, no call is refused", async () => {
     let taken = 33;
     let refused = 0;
     stage.answerCall = async () => {
@@ -143,7 +143,7 @@ describe("the budget", () => {
     expect([taken, refused]).toEqual([35, 0]);
   });
 
-  test("a refused call is no turn: the refused server goes first when the pause is over", async () => {
+  test("a call that got a 429 does not count: its server goes first when the pause is over", async () => {
     const hint = { limit: 10, remaining: 5, resetAt: START + 60_000 };
     stage.answerCall = () => good(hint);
     await read(server("a"));
@@ -155,7 +155,7 @@ describe("the budget", () => {
     expect(await read(server("b"))).toMatchObject({ isHit: false });
   });
 
-  test("servers that cannot be called for take nobody's turn", async () => {
+  test("servers with a refused key do not delay the others", async () => {
     for (let i = 0; i < 9; i++) {
       stage.answerCall = () => bad(2002);
       await read(server(`bad${i}`));
@@ -168,7 +168,7 @@ describe("the budget", () => {
     expect(await read(server("good"))).toMatchObject({ isHit: false });
   });
 
-  test("is kept to at a cold start: fifty servers at once get no refusal from a game API of 35 calls a minute", async () => {
+  test("is kept at a cold start: fifty servers at once get no 429 from a game API of 35 calls a minute", async () => {
     let taken = 0;
     let refused = 0;
     stage.answerCall = async () => {
@@ -184,7 +184,7 @@ describe("the budget", () => {
     expect(refused).toBe(0);
   });
 
-  test("a window that is used up holds every server back until its reset, with Retry-After", async () => {
+  test("a used-up window delays every server until its reset, with Retry-After", async () => {
     stage.answerCall = () => good({ limit: 35, remaining: 0, resetAt: START + 40_000 });
     await read(server("a"));
     await advance(10_000);

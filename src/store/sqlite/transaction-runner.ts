@@ -1,10 +1,10 @@
-// Reads and writes of the embedded store. A write is on disk as a whole, or not at all.
+// Runs the reads and writes of the embedded store and translates SQLite's errors.
 import type { Database } from "bun:sqlite";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type { AuditLog } from "./audit-log.ts";
 import { translateSqliteErrors } from "./sqlite-errors.ts";
 
-export class Transactions {
+export class TransactionRunner {
   readonly #db: Database;
   readonly #checkFile: () => void;
   readonly #audit: AuditLog;
@@ -19,7 +19,7 @@ export class Transactions {
     return translateSqliteErrors(access);
   }
 
-  /** One transaction: when this returns, all of it is on disk. Change memory only afterwards. */
+  /** Runs `change` in one transaction, which is on disk when this returns. Update memory only after that. */
   write<T>(change: () => T): T {
     return translateSqliteErrors(() => {
       this.#checkFile();
@@ -27,8 +27,8 @@ export class Transactions {
     });
   }
 
-  /** Writes the audit note in the same transaction. */
-  writeNoted<T>(target: string, note: AuditNote | undefined, change: () => T): T {
+  /** Like `write`, and adds the audit note in the same transaction. */
+  writeAudited<T>(target: string, note: AuditNote | undefined, change: () => T): T {
     return this.write(() => {
       if (note) this.#audit.add(target, note);
       return change();

@@ -1,4 +1,4 @@
-// Takes everything that must not be lost out of the database, and puts it into an empty one, ids and all.
+// Reads and writes the items of a migration between stores.
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import type { Block } from "../../core/ports/limits.ts";
 import type { KeptToken, PortableItem, WaitingCommand } from "../../core/ports/portable-store.ts";
@@ -31,7 +31,7 @@ export function* readItems(db: Database, sealer: Sealer, now: number): Generator
   }
 }
 
-/** Inside a transaction of the caller's. */
+/** Must run inside a transaction. */
 export function writeItem(db: Database, sealer: Sealer, item: PortableItem): void {
   const insert = (table: string, row: Record<string, SQLQueryBindings>) => {
     const names = Object.keys(row);

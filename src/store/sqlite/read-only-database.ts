@@ -1,5 +1,5 @@
-// Reads a database that belongs to somebody else, running or not, and leaves its folder exactly as it was: plain
-// read-only connections leave files behind, which the owner might not be able to open.
+// Reads a database that an instance may be using, and creates no files beside it. A plain read-only connection would leave
+// files that the instance's user may not be allowed to open.
 import { constants, Database } from "bun:sqlite";
 import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,30 +9,30 @@ import { StartRefused } from "../../core/errors.ts";
 
 const BUSY_MS = 5_000;
 const ATTEMPTS_MAX = 3;
-/** What a killed process leaves beside its database; only together are they whole. */
-const LEFTOVERS = ["-wal", "-journal"];
+/** Files that a killed process leaves. The database is complete only together with them. */
+const JOURNAL_SUFFIXES = ["-wal", "-journal"];
 
 /**
- * Calls `read` with a connection that sees one state of the database. Again, when an instance started meanwhile: then
- * what was seen may not be one state.
+ * Calls `read` with a connection that sees a consistent state of the database. Retries when the files changed meanwhile,
+ * because then an instance has started and the state may be inconsistent.
  */
-export function readDatabase<T>(path: string, read: (db: Database) => T): T {
+export function withReadOnlyDatabase<T>(path: string, read: (db: Database) => T): T {
   for (let attempt = 1; ; attempt++) {
-    if (isInstanceRunning(path)) return use(openShared(path), read);
-    const before = stampOf(path);
+    if (isInstanceRunning(path)) return readAndClose(openLive(path), read);
+    const before = fileStampsOf(path);
     let outcome: { value: T } | { error: unknown };
     try {
-      outcome = { value: hasLeftovers(path) ? readCopy(path, read) : use(openUnshared(path), read) };
+      outcome = { value: hasJournal(path) ? readCopy(path, read) : readAndClose(openImmutable(path), read) };
     } catch (error) {
       outcome = { error };
     }
-    if (stampOf(path) !== before && attempt < ATTEMPTS_MAX) continue;
+    if (fileStampsOf(path) !== before && attempt < ATTEMPTS_MAX) continue;
     if ("error" in outcome) throw outcome.error;
     return outcome.value;
   }
 }
 
-/** Whether a Gatehouse holds the lock of this database's folder. Creates nothing, and waits for nobody. */
+/** Whether an instance holds the lock of this database. Creates no file and does not wait. */
 export function isInstanceRunning(path: string): boolean {
   const lockPath = `${path}.lock`;
   if (!existsSync(lockPath)) return false;
@@ -50,7 +50,7 @@ export function isInstanceRunning(path: string): boolean {
   }
 }
 
-function use<T>(db: Database, read: (db: Database) => T): T {
+function readAndClose<T>(db: Database, read: (db: Database) => T): T {
   try {
     return read(db);
   } finally {
@@ -58,39 +58,41 @@ function use<T>(db: Database, read: (db: Database) => T): T {
   }
 }
 
-/** The write-ahead log and its index are there, made by the instance that runs. */
-function openShared(path: string): Database {
+/** For a running instance, which has created the write-ahead log and its index already. */
+function openLive(path: string): Database {
   const db = new Database(path, { readonly: true });
   db.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
   return db;
 }
 
-/** Nobody writes: the file is all there is, and is read without locks or files of our own. */
-function openUnshared(path: string): Database {
+/** For a database that nobody writes to and that has no journal. Uses no locks and creates no files. */
+function openImmutable(path: string): Database {
   const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
   return new Database(`${pathToFileURL(path).href}?immutable=1`, flags);
 }
 
-/** A killed instance's files have to be put in order before they can be read; that is done to a copy. */
+/** After a crash the journal must be applied before reading, which would change the files. So it is applied to a copy. */
 function readCopy<T>(path: string, read: (db: Database) => T): T {
   const folder = mkdtempSync(join(tmpdir(), "gatehouse-read-"));
   try {
     const copy = join(folder, "copy.db");
-    for (const suffix of ["", ...LEFTOVERS]) {
+    for (const suffix of ["", ...JOURNAL_SUFFIXES]) {
       if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix);
     }
-    return use(new Database(copy, { readwrite: true }), read);
+    return readAndClose(new Database(copy, { readwrite: true }), read);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function hasLeftovers(path: string): boolean {
-  return LEFTOVERS.some((suffix) => (statSync(path + suffix, { throwIfNoEntry: false })?.size ?? 0) > 0);
+function hasJournal(path: string): boolean {
+  return JOURNAL_SUFFIXES.some(
+    (suffix) => (statSync(path + suffix, { throwIfNoEntry: false })?.size ?? 0) > 0,
+  );
 }
 
-function stampOf(path: string): string {
-  const stamps = ["", ...LEFTOVERS].map((suffix) => {
+function fileStampsOf(path: string): string {
+  const stamps = ["", ...JOURNAL_SUFFIXES].map((suffix) => {
     const found = statSync(path + suffix, { throwIfNoEntry: false });
     return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : "absent";
   });

@@ -1,5 +1,4 @@
-// The menu of faults: every kind with its parameters, and the parser that turns an order into an armed fault
-// or a sentence that names the wrong field.
+// The kinds of faults with their parameters, and the parser of `POST /_faults`.
 
 export type ParameterValue = number | string | boolean;
 type ParameterRule = {
@@ -125,7 +124,7 @@ const REFUSED_SECONDS: ParameterRule = {
   most: 3600,
 };
 
-export type FaultOrder = {
+export type FaultRequest = {
   kind: FaultKind;
   settings: Readonly<Record<string, ParameterValue>>;
   server: string | null;
@@ -134,7 +133,8 @@ export type FaultOrder = {
   seconds: number | null;
 };
 
-export type ParsedFault = { order: FaultOrder } | { field: string; problem: string };
+/** `field` is the invalid field. */
+export type ParsedFault = { request: FaultRequest } | { field: string; problem: string };
 
 const REFUSED_TIMES: ParameterRule = {
   type: "integer",
@@ -143,12 +143,12 @@ const REFUSED_TIMES: ParameterRule = {
   most: 1_000_000,
 };
 
-/** Nobody can be told apart before a connection exists, so `refused` has no filter but its duration. */
+/** `refused` has no filter but its duration: a refused connection has no server and no target. */
 function filtersOf(kind: FaultKind): Readonly<Record<string, ParameterRule>> {
   return kind === "refused" ? { seconds: REFUSED_SECONDS, times: REFUSED_TIMES } : FAULT_FILTERS;
 }
 
-export function describeMenu(): unknown[] {
+export function describeFaultKinds(): unknown[] {
   return FAULT_KINDS.map((kind) => ({
     kind,
     about: FAULT_RULES[kind].about,
@@ -156,11 +156,11 @@ export function describeMenu(): unknown[] {
   }));
 }
 
-export function parseFault(wish: unknown): ParsedFault {
-  if (typeof wish !== "object" || wish === null || Array.isArray(wish)) {
+export function parseFault(json: unknown): ParsedFault {
+  if (typeof json !== "object" || json === null || Array.isArray(json)) {
     return { field: "body", problem: "must be a JSON object" };
   }
-  const { kind, ...given } = wish as Record<string, unknown>;
+  const { kind, ...given } = json as Record<string, unknown>;
   if (!isFaultKind(kind)) return { field: "kind", problem: `must be one of ${FAULT_KINDS.join(", ")}` };
   const parameters: Readonly<Record<string, ParameterRule>> = FAULT_RULES[kind].parameters;
   const rules: Readonly<Record<string, ParameterRule>> = { ...parameters, ...filtersOf(kind) };
@@ -178,14 +178,15 @@ export function parseFault(wish: unknown): ParsedFault {
     if (problem) return { field, problem };
     values[field] = value as ParameterValue;
   }
-  return { order: sortValues(kind, values, Object.keys(parameters)) };
+  return { request: toRequest(kind, values, Object.keys(parameters)) };
 }
 
-function sortValues(
+/** `own` are the parameters of this kind; the other values are filters that every kind has. */
+function toRequest(
   kind: FaultKind,
   values: Readonly<Record<string, ParameterValue>>,
   own: readonly string[],
-): FaultOrder {
+): FaultRequest {
   const { server, target, times, seconds } = values;
   return {
     kind,

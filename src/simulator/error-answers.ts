@@ -1,11 +1,11 @@
-// The game API's error codes, their HTTP statuses and words, and the body forms in which they come.
+// The game API's error answers: codes, HTTP statuses, messages and body forms.
 import type { Quirks } from "./quirks.ts";
 
 export type Answer = { status: number; headers: Record<string, string>; body: string; code?: number };
 
 const JSON_HEADERS = { "Content-Type": "application/json; charset=utf-8" };
 
-const REFUSALS: ReadonlyMap<number, readonly [status: number, message: string]> = new Map([
+const ERRORS: ReadonlyMap<number, readonly [status: number, message: string]> = new Map([
   [0, [500, "Unknown error occurred."]],
   [1001, [500, "An error occurred communicating with the game server."]],
   [1002, [500, "An internal system error occurred."]],
@@ -28,19 +28,19 @@ export function answerJson(status: number, value: unknown, headers: Record<strin
   return { status, headers: { ...JSON_HEADERS, ...headers }, body: JSON.stringify(value) };
 }
 
-/** `form` is the body form; `command-id` is the one that tells no code at all. */
+/** The shape of the body: {code, message}, {error, code}, or {message, commandId} without a code. */
 export type ErrorForm = "message" | "error" | "command-id";
-export type Wording = {
+export type ErrorOverrides = {
   status?: number | undefined;
   message?: string | undefined;
   form?: ErrorForm | undefined;
 };
 
-export function answerRefusal(code: number, wording: Wording = {}): Answer {
-  const [usualStatus, usualMessage] = REFUSALS.get(code) ?? [500, "Unknown error occurred."];
-  const status = wording.status ?? usualStatus;
-  const message = wording.message ?? usualMessage;
-  return { ...answerJson(status, bodyOf(code, message, wording.form ?? "message")), code };
+export function answerError(code: number, overrides: ErrorOverrides = {}): Answer {
+  const [usualStatus, usualMessage] = ERRORS.get(code) ?? [500, "Unknown error occurred."];
+  const status = overrides.status ?? usualStatus;
+  const message = overrides.message ?? usualMessage;
+  return { ...answerJson(status, bodyOf(code, message, overrides.form ?? "message")), code };
 }
 
 function bodyOf(code: number, message: string, form: ErrorForm): Record<string, unknown> {
@@ -49,7 +49,7 @@ function bodyOf(code: number, message: string, form: ErrorForm): Record<string, 
   return { code, message };
 }
 
-/** The form that this seed gives this error of this server: mostly the first. */
-export function chooseForm(quirks: Quirks, seed: number, serverId: string, code: number): ErrorForm {
-  return quirks.isOdd("errorInsteadOfMessage", 4, seed, serverId, code) ? "error" : "message";
+/** The body form of this error for this server, which follows from the seed. */
+export function chooseErrorForm(quirks: Quirks, seed: number, serverId: string, code: number): ErrorForm {
+  return quirks.affects("errorInsteadOfMessage", 4, seed, serverId, code) ? "error" : "message";
 }

@@ -1,0 +1,75 @@
+// Schedules the calls to the game API: all servers share one budget, and the server that has waited longest goes first.
+import { msUntilCall, pauseBudget, spendCall, updateBudget } from "../../core/budget.ts";
+import type { MaybePromise } from "../../core/maybe-promise.ts";
+import type { LimitHint } from "../../core/ports/upstream.ts";
+import type { BudgetKeeper } from "./budget-keeper.ts";
+import type { ServerStatus } from "./server-status.ts";
+import type { ServerStatuses } from "./server-statuses.ts";
+
+/** A read that would have to wait longer for the budget is refused with Retry-After. */
+export const BUDGET_WAIT_MAX_MS = 3_000;
+
+/** `hasOthers`: other instances share the budget. */
+type SchedulerSettings = { readonly hasOthers: boolean; readonly timeoutMs: number };
+
+export class CallScheduler {
+  /** Calls of this instance that are not answered yet. */
+  #callsInFlight = 0;
+  readonly #keeper: BudgetKeeper;
+  readonly #statuses: ServerStatuses;
+  readonly #settings: SchedulerSettings;
+
+  constructor(keeper: BudgetKeeper, statuses: ServerStatuses, settings: SchedulerSettings) {
+    this.#keeper = keeper;
+    this.#statuses = statuses;
+    this.#settings = settings;
+  }
+
+  /** How long a read may wait for its call: not at all during a pause after a 429. */
+  maxWaitMs(now: number): number {
+    return this.#keeper.msPaused(now) > 0 ? 0 : BUDGET_WAIT_MAX_MS;
+  }
+
+  /** How long the server has to wait for its next call; 0 when it may be made now. */
+  msUntil(status: ServerStatus, now: number, budget = this.#keeper.budget): number {
+    const { hasOthers, timeoutMs } = this.#settings;
+    // Before the first answer, a call of another instance may be in flight.
+    const isOthersCall = hasOthers && !budget.hasAnswer && now - budget.lastCallAt < timeoutMs;
+    return msUntilCall(budget, now, {
+      isFirstCall: status.lastCallAt === 0,
+      serversWaitingLonger: budget.limit === null ? 0 : this.#statuses.countAhead(status, now),
+      callsInFlight: Math.max(this.#callsInFlight, isOthersCall ? 1 : 0),
+    });
+  }
+
+  /** Counts a call if it may be made now, and returns 0. Otherwise returns how long to wait. */
+  reserve(status: ServerStatus, now: number): MaybePromise<number> {
+    let waitMs = 0;
+    const change = this.#keeper.change((budget) => {
+      waitMs = this.msUntil(status, now, budget);
+      return waitMs > 0 ? undefined : spendCall(budget, now);
+    });
+    if (!(change instanceof Promise)) return waitMs;
+    // Another call may have got a 429 while the shared budget was changed.
+    return change.then(() => Math.max(waitMs, this.#keeper.msPaused(now)));
+  }
+
+  /** Makes a call that was reserved. */
+  async run<T>(call: () => Promise<T>): Promise<T> {
+    this.#callsInFlight++;
+    try {
+      return await call();
+    } finally {
+      this.#callsInFlight--;
+    }
+  }
+
+  /** Applies the rate-limit headers of an answer to the budget. A 429 pauses it. */
+  applyHint(hint: LimitHint, isRefused: boolean, now: number): void {
+    this.#keeper.learn((budget) => {
+      return isRefused
+        ? pauseBudget(budget, hint, now)
+        : updateBudget(budget, hint, now, this.#callsInFlight);
+    });
+  }
+}

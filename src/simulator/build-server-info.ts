@@ -1,0 +1,195 @@
+// Builds the ServerInfo of a town: the eight required fields and the requested sections, as the specification has them
+// except where a quirk applies.
+import { SECTIONS, type Section } from "../core/sections.ts";
+import type { BoundedLog } from "./bounded-log.ts";
+import type { QuirkName, Quirks } from "./quirks.ts";
+import { hashOf } from "./random.ts";
+import { addressOf, nearestCrossing, pointOf } from "./street-map.ts";
+import {
+  type EmergencyCall,
+  listPlayers,
+  type Player,
+  type Profile,
+  type Rank,
+  refOf,
+  type Town,
+} from "./town.ts";
+
+type Fields = Record<string, unknown>;
+type Source = { town: Town; quirks: Quirks };
+
+/** How many entries a log shows while the quirk `logWindowVaries` shortens it. */
+const SHORT_WINDOW = 15;
+const REMOTE_PLAYER = "Remote Server";
+
+const PERMISSIONS: Record<Rank, string> = {
+  none: "Normal",
+  helper: "Server Helper",
+  moderator: "Server Moderator",
+  administrator: "Server Administrator",
+  "co-owner": "Server Co-Owner",
+  owner: "Server Owner",
+};
+
+const SECTION_BUILDERS: Record<Section, (source: Source) => unknown> = {
+  Players: (source) => listPlayers(source.town).map((player) => buildPlayer(source, player)),
+  Staff: buildStaff,
+  JoinLogs: (source) =>
+    windowOf(source, source.town.joins).map(({ at, join, player }) => ({
+      Join: join,
+      Timestamp: at,
+      Player: player,
+    })),
+  Queue: ({ town }) => town.queue.map(({ id }) => id),
+  KillLogs: buildKills,
+  CommandLogs: (source) =>
+    windowOf(source, source.town.commands).map(({ at, player, text }) => ({
+      Player: player ?? buildRemotePlayer(source),
+      Timestamp: at,
+      Command: text,
+    })),
+  ModCalls: (source) =>
+    windowOf(source, source.town.modCalls).map(({ at, caller, moderator }) => ({
+      Caller: caller,
+      Moderator: moderator,
+      Timestamp: at,
+    })),
+  EmergencyCalls: (source) => source.town.emergencies.map((call) => buildEmergency(source, call)),
+  Vehicles: (source) => listPlayers(source.town).flatMap((player) => buildVehicle(source, player)),
+};
+
+export function buildServerInfo(town: Town, sections: readonly Section[], quirks: Quirks): Fields {
+  const answer: Fields = {
+    Name: town.name,
+    OwnerId: town.ownerId,
+    CoOwnerIds: town.coOwnerIds,
+    CurrentPlayers: town.players.size,
+    MaxPlayers: town.maxPlayers,
+    JoinKey: town.joinKey,
+    AccVerifiedReq: buildVerification(town, quirks),
+    TeamBalance: town.hasTeamBalance,
+  };
+  for (const section of SECTIONS) {
+    if (sections.includes(section)) answer[section] = SECTION_BUILDERS[section]({ town, quirks });
+  }
+  return answer;
+}
+
+function buildVerification({ verification }: Town, quirks: Quirks): string {
+  return verification === "Phone/ID" && !quirks.isOn("phoneOrIdVerification") ? "Phone" : verification;
+}
+
+function buildPlayer(source: Source, { profile, team, callsign, place, stars }: Player): Fields {
+  const { town, quirks } = source;
+  const { x, z } = pointOf(place);
+  const address = addressOf(place);
+  const location: Fields = {
+    LocationX: x,
+    LocationZ: z,
+    PostalCode: address.postalCode,
+    StreetName: address.streetName,
+    BuildingNumber: address.buildingNumber,
+  };
+  addGap(source, location, "PostalCode", "postalCodeGaps", 9, profile.id, address.postalCode);
+  addGap(source, location, "BuildingNumber", "buildingNumberGaps", 7, profile.id, address.postalCode);
+  const fields: Fields = {
+    Team: team,
+    Player: refOf(profile),
+    Callsign: callsign,
+    Location: location,
+    Permission: buildPermission(profile, quirks),
+    WantedStars: stars,
+  };
+  addGap(source, fields, "Callsign", "callsignGaps", 6, profile.id, team);
+  if (quirks.affects("locationMissing", 40, town.seed, profile.id)) delete fields.Location;
+  return fields;
+}
+
+function buildPermission({ rank }: Profile, quirks: Quirks): string {
+  return rank === "helper" && !quirks.isOn("serverHelperPermission") ? PERMISSIONS.none : PERMISSIONS[rank];
+}
+
+function buildStaff({ town, quirks }: Source): unknown {
+  const emptyAsList = quirks.isOn("emptyMapsAsLists");
+  const mapOf = (rank: Rank) => {
+    const entries = town.profiles
+      .filter((profile) => profile.rank === rank)
+      .map(({ id, name }) => [String(id), name]);
+    return entries.length === 0 && emptyAsList ? [] : Object.fromEntries(entries);
+  };
+  const staff = { Admins: mapOf("administrator"), Mods: mapOf("moderator"), Helpers: mapOf("helper") };
+  const isEmpty = Object.values(staff).every((map) => Array.isArray(map));
+  return isEmpty ? [] : staff;
+}
+
+function buildKills(source: Source): Fields[] {
+  const isKillerMissing = source.quirks.isOn("killerMissing");
+  return windowOf(source, source.town.kills).map(({ at, killed, killer }) => {
+    const kill: Fields = { Killed: killed, Timestamp: at };
+    if (killer !== null || !isKillerMissing) kill.Killer = killer ?? killed;
+    return kill;
+  });
+}
+
+function buildRemotePlayer({ quirks }: Source): string {
+  return quirks.isOn("remoteServerWithoutId") ? REMOTE_PLAYER : `${REMOTE_PLAYER}:0`;
+}
+
+function buildEmergency({ town, quirks }: Source, call: EmergencyCall): Fields {
+  const { x, z } = pointOf(call.place);
+  const isCallerUnknown = quirks.affects("emergencyCallerNull", 5, town.seed, call.number);
+  const isUndescribed = quirks.affects("emergencyDescriptionNull", 5, town.seed, call.number);
+  return {
+    Team: call.team,
+    Caller: isCallerUnknown ? null : call.callerId,
+    Players: call.responderIds,
+    Position: [x, z],
+    StartedAt: call.at,
+    CallNumber: quirks.isOn("repeatedCallNumbers") ? call.numberInTeam : call.number,
+    Description: isUndescribed ? null : call.description,
+    PositionDescriptor: `${call.place.street.name} near ${nearestCrossing(call.place).name}`,
+  };
+}
+
+function buildVehicle(source: Source, { profile, vehicle }: Player): Fields[] {
+  if (!vehicle) return [];
+  const fields: Fields = { Name: vehicle.model, Owner: profile.name };
+  if (source.quirks.isOn("vehiclePlates")) fields.Plate = vehicle.plate;
+  Object.assign(fields, {
+    Texture: vehicle.livery,
+    ColorHex: vehicle.colorHex,
+    ColorName: vehicle.colorName,
+  });
+  addGap(source, fields, "Texture", "textureGaps", 5, vehicle.plate);
+  addGap(source, fields, "ColorHex", "colorHexGaps", 8, vehicle.plate);
+  addGap(source, fields, "ColorName", "colorNameGaps", 8, vehicle.plate);
+  return [fields];
+}
+
+/** Makes the field null, empty or missing if the quirk affects this item. */
+function addGap(
+  { town, quirks }: Source,
+  fields: Fields,
+  field: string,
+  quirk: QuirkName,
+  oneIn: number,
+  ...key: readonly (string | number)[]
+): void {
+  if (!quirks.affects(quirk, oneIn, town.seed, ...key)) return;
+  switch (hashOf("gap", quirk, town.seed, ...key) % 3) {
+    case 0:
+      fields[field] = null;
+      break;
+    case 1:
+      fields[field] = "";
+      break;
+    default:
+      delete fields[field];
+  }
+}
+
+/** A shortened log loses its oldest entries only, so that the newest entry about each player stays. */
+function windowOf<T>({ town, quirks }: Source, log: BoundedLog<T>): readonly T[] {
+  const isShort = quirks.affects("logWindowVaries", 12, town.seed, Math.floor(town.second / 5));
+  return isShort ? log.newest(SHORT_WINDOW) : log.newest();
+}

@@ -1,0 +1,109 @@
+// The two endpoints that the real game API does not have: /_faults arms and clears faults, /_calls lists the calls so far.
+import type { CallLog } from "./call-log.ts";
+import { type Answer, answerJson } from "./error-answers.ts";
+import { describeFaultKinds, parseFault } from "./fault-kinds.ts";
+import { type ArmedFault, FAULTS_MAX, type FaultList } from "./fault-list.ts";
+
+export type ControlParts = {
+  readonly faults: FaultList;
+  readonly calls: CallLog;
+  readonly clock: () => number;
+  /** Closes the port for a fault of kind `refused`. */
+  readonly pausePort: (seconds: number) => void;
+  /** Cancels a pause that has not begun yet. */
+  readonly cancelPause: () => void;
+};
+
+export type ControlRequest = { method: string; path: string; query: string; body: string };
+
+export type ArmingResult = { fault: ArmedFault } | { field: string; message: string };
+
+export function isControlPath(path: string): boolean {
+  return path === "/_faults" || path === "/_calls";
+}
+
+export class ControlApi {
+  readonly #parts: ControlParts;
+
+  constructor(parts: ControlParts) {
+    this.#parts = parts;
+  }
+
+  answer(request: ControlRequest): Answer {
+    return request.path === "/_faults" ? this.#answerFaults(request) : this.#answerCalls(request);
+  }
+
+  /** `json` is the parsed body of `POST /_faults`. */
+  arm(json: unknown): ArmingResult {
+    const { faults, clock, pausePort } = this.#parts;
+    const parsed = parseFault(json);
+    if (!("request" in parsed)) return { field: parsed.field, message: `${parsed.field}: ${parsed.problem}` };
+    const fault = faults.arm(parsed.request, clock());
+    if (!fault)
+      return { field: "kind", message: `kind: ${FAULTS_MAX} faults are armed already; clear them first` };
+    if (fault.kind === "refused") pausePort(fault.seconds ?? 0);
+    return { fault };
+  }
+
+  clearFaults(): void {
+    this.#parts.faults.clear();
+    this.#parts.cancelPause();
+  }
+
+  #answerFaults({ method, body }: ControlRequest): Answer {
+    switch (method) {
+      case "GET": {
+        const armed = this.#parts.faults.list(this.#parts.clock()).map(describeFault);
+        return answerJson(200, { kinds: describeFaultKinds(), armed });
+      }
+      case "POST":
+        return this.#armFromBody(body);
+      case "DELETE":
+        this.clearFaults();
+        return answerJson(200, { armed: [] });
+      default:
+        return answerJson(405, { message: "Method Not Allowed" }, { Allow: "GET, POST, DELETE" });
+    }
+  }
+
+  #armFromBody(body: string): Answer {
+    let json: unknown;
+    try {
+      json = JSON.parse(body);
+    } catch {
+      return answerJson(400, { message: "body: must be JSON", field: "body" });
+    }
+    const result = this.arm(json);
+    return "fault" in result ? answerJson(201, describeFault(result.fault)) : answerJson(400, result);
+  }
+
+  #answerCalls({ method, query }: ControlRequest): Answer {
+    const { calls } = this.#parts;
+    switch (method) {
+      case "GET": {
+        const since = new URLSearchParams(query).get("since") ?? "0";
+        if (!/^\d{1,15}$/.test(since))
+          return answerJson(400, { field: "since", message: "since: must be a whole number" });
+        return answerJson(200, calls.list(Number(since)));
+      }
+      case "DELETE":
+        calls.clear();
+        return answerJson(200, calls.list());
+      default:
+        return answerJson(405, { message: "Method Not Allowed" }, { Allow: "GET, DELETE" });
+    }
+  }
+}
+
+function describeFault({ id, kind, settings, server, target, times, calls, untilMs }: ArmedFault): unknown {
+  return {
+    id,
+    kind,
+    ...settings,
+    server,
+    target,
+    times_left: times === null ? null : times - calls,
+    met: calls,
+    until: untilMs,
+  };
+}
