@@ -3,7 +3,7 @@ import type { Server } from "bun";
 import { StartRefused } from "../core/errors.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import { type Connection, IDLE_SECONDS } from "./call.ts";
-import { openTlsFront, type TlsFiles } from "./tls-front.ts";
+import { type TlsFiles, TlsFront } from "./tls-front.ts";
 
 /** How long the last bytes may take to get through the TLS front. */
 const FLUSH_MS = 1_000;
@@ -65,14 +65,14 @@ async function listenTls(
     });
   });
   const innerPort = server.port ?? 0;
-  const front = await openTlsFront({ host, port, tls, innerPort, peers }).catch(async (error) => {
+  const front = await TlsFront.open({ host, port, tls, innerPort, peers }).catch(async (error) => {
     await server.stop(true);
     throw error;
   });
   return {
     port: front.port,
     url: `https://${toUrlHost(host)}:${front.port}`,
-    replaceTls: front.replaceTls,
+    replaceTls: (files) => front.replaceTls(files),
     async close(graceMs) {
       front.stopListening();
       await drain(server, graceMs);
