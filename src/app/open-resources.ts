@@ -7,7 +7,7 @@ import type { Store } from "../core/ports/store.ts";
 import type { Upstream } from "../core/ports/upstream.ts";
 import { type DataFolder, openDataFolder } from "../data-folder.ts";
 import { obtainDemoToken, startDemoUpstream } from "../demo.ts";
-import { openUpstreamNotes, type UpstreamNotes } from "../gateway/readings/upstream-notes.ts";
+import { UpstreamNotes } from "../gateway/readings/upstream-notes.ts";
 import { createLog } from "../log.ts";
 import { agreeOnMasterKey, obtainMasterKey, obtainStoreSecret } from "../secrets.ts";
 import type { RedisAddress } from "../store/redis/redis-link.ts";
@@ -16,7 +16,7 @@ import { createSealer, type Sealer } from "../store/sealer.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { refuseUnfinished } from "../store/unfinished-migration.ts";
 import { readTlsFiles } from "../tls-files.ts";
-import { createUpstream, wakeHttpClient } from "../upstream/client.ts";
+import { UpstreamClient, wakeHttpClient } from "../upstream/client.ts";
 import type { Closers } from "./closers.ts";
 
 /** A sender may keep a claimed command this much longer than a call to the game API may take. */
@@ -81,14 +81,14 @@ export async function openResources(
   const baseUrl = config.upstreamUrl ?? demo?.url ?? "";
   const globalKey = config.upstreamGlobalKey;
   wakeHttpClient();
-  const upstream = createUpstream({
+  const upstream = new UpstreamClient({
     baseUrl,
     globalKey,
     timeoutMs: upstreamTimeoutMs,
     keepsUnknown: config.keepsUnknownFields,
     clock,
   });
-  const notes = shared ? undefined : await openUpstreamNotes(store, `${baseUrl} ${globalKey ?? ""}`, log);
+  const notes = shared ? undefined : await UpstreamNotes.open(store, `${baseUrl} ${globalKey ?? ""}`, log);
   return { store, shared, clock, upstream, upstreamTimeoutMs, notes, demoToken };
 }
 

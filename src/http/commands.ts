@@ -12,19 +12,19 @@ import type { CommandQueue } from "../core/ports/commands.ts";
 import { NOT_FOUND, refuseField } from "../core/refuse-field.ts";
 import type { CommandMeter } from "../gateway/commands/command-meter.ts";
 import { NO_LONGER_WAITS } from "../gateway/commands/manage-commands.ts";
-import type { SubmitCommand } from "../gateway/commands/submit-command.ts";
+import type { CommandSubmitter } from "../gateway/commands/submit-command.ts";
 import { answerJson, answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
 import type { Caller, CallerSteps } from "./caller-steps.ts";
 import { readJsonBody } from "./json-body.ts";
-import { describePage, findOnly, parsePage } from "./parse-request.ts";
+import { describePage, findOnly, parsePage, pathIdOf, queryOf } from "./parse-request.ts";
 
 const NO_BODY = refuse(ERRORS.invalidJson);
 const NOT_ALLOWED = refuse(ERRORS.forbidden);
 
 export type CommandHandlersParts = {
   readonly commands: Pick<CommandQueue, "find" | "list" | "cancel">;
-  readonly submit: SubmitCommand;
+  readonly submitter: CommandSubmitter;
   readonly callerSteps: CallerSteps;
   readonly clock: Clock;
   readonly meter: CommandMeter;
@@ -38,7 +38,7 @@ export class CommandHandlers {
   }
 
   async submit(call: Call, { server }: Caller): Promise<Response> {
-    const { submit, callerSteps, clock } = this.#parts;
+    const { submitter, callerSteps, clock } = this.#parts;
     const body = await readJsonBody(call);
     if (body === undefined || isRefusal(body)) return answerRefusal(call, body ?? NO_BODY);
     const key = await callerSteps.recheckCommander(call, clock());
@@ -49,14 +49,14 @@ export class CommandHandlers {
     if (typeof idempotencyKey === "object") return answerRefusal(call, idempotencyKey);
     if (!mayRun(key.grant.commands, command.text)) return answerRefusal(call, NOT_ALLOWED);
     const draft = { serverId: server.serverId, keyId: key.keyId, text: command.text, idempotencyKey };
-    const receipt = await submit(draft, clock());
+    const receipt = await submitter.submit(draft, clock());
     if (isRefusal(receipt)) return answerRefusal(call, receipt);
     const { commandId, position, queuedAt } = receipt;
     return answerJson({ command_id: commandId, status: "queued", position, queued_at: queuedAt }, 202);
   }
 
   async list(call: Call, { server, report }: Caller): Promise<Response> {
-    const query = new URLSearchParams(`?${call.target.query}`);
+    const query = queryOf(call);
     // One name for both forms of the path: a cursor fits either.
     const page = parsePage("commands", query);
     if (isRefusal(page)) return answerRefusal(call, page, report);
@@ -67,13 +67,13 @@ export class CommandHandlers {
   }
 
   async show(call: Call, { server, report }: Caller): Promise<Response> {
-    const command = await this.#parts.commands.find(idOf(call));
+    const command = await this.#parts.commands.find(pathIdOf(call));
     if (!command || command.serverId !== server.serverId) return answerRefusal(call, NOT_FOUND, report);
     return answerJson(describeCommand(command), 200, report);
   }
 
   async cancel(call: Call, { server, report }: Caller): Promise<Response> {
-    const found = await this.#parts.commands.cancel(server.serverId, idOf(call), call.now);
+    const found = await this.#parts.commands.cancel(server.serverId, pathIdOf(call), call.now);
     if (!found) return answerRefusal(call, NOT_FOUND, report);
     if (!found.isCancelled) return answerRefusal(call, NO_LONGER_WAITS, report);
     this.#parts.meter.count("cancelled");
@@ -103,8 +103,4 @@ export function parseStatus(query: URLSearchParams) {
   if (given === undefined || given === "") return undefined;
   const status = COMMAND_STATUSES.find((one) => one === given);
   return status ?? refuseField("status", `must be one of ${COMMAND_STATUSES.join(", ")}`);
-}
-
-function idOf(call: Call): string {
-  return call.target.params.id ?? "";
 }

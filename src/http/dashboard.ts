@@ -3,7 +3,7 @@
 import { gunzipSync } from "node:zlib";
 import { ERRORS, refuse } from "../core/errors.ts";
 import { answerRefusal } from "./answers.ts";
-import type { Call, Handler } from "./call.ts";
+import type { Call } from "./call.ts";
 import { isMatchingEtag } from "./conditional.ts";
 import { ASK_AGAIN, KEEP_FOR_EVER, PAGE_HEADERS } from "./page-headers.ts";
 import { wantsGzip } from "./read-server.ts";
@@ -18,8 +18,6 @@ export type DashboardManifest = {
 
 /** Finds a file of the build, be it in a folder or in the binary; undefined when there is none of that name. */
 export type FindBuiltFile = (name: string) => Blob | undefined;
-
-export type Dashboard = { readonly page: Handler; readonly asset: Handler };
 
 const NOT_FOUND = refuse(ERRORS.notFound);
 
@@ -36,21 +34,46 @@ could not be built, then reload this page.</p>
 <p>The API is not affected.</p>
 `;
 
-export function createDashboard(findFile: FindBuiltFile): Dashboard {
-  let manifest: DashboardManifest | undefined;
+export class DashboardHandlers {
+  readonly #findFile: FindBuiltFile;
+  #manifest: DashboardManifest | undefined;
 
-  async function readManifest(): Promise<DashboardManifest | undefined> {
+  constructor(findFile: FindBuiltFile) {
+    this.#findFile = findFile;
+  }
+
+  async page(call: Call): Promise<Response> {
+    // Read anew for each page: in a checkout the dashboard may have been built again.
+    this.#manifest = await this.#readManifest();
+    if (this.#manifest) return this.#send(call, INDEX_NAME, ASK_AGAIN);
+    const headers = {
+      ...PAGE_HEADERS,
+      "Content-Type": "text/html; charset=utf-8",
+      "Cache-Control": "no-store",
+    };
+    return new Response(NOT_BUILT, { status: 503, headers });
+  }
+
+  async asset(call: Call): Promise<Response> {
+    this.#manifest ??= await this.#readManifest();
+    const name = call.target.params.file ?? "";
+    if (name === INDEX_NAME) return answerRefusal(call, NOT_FOUND);
+    return this.#send(call, name, KEEP_FOR_EVER);
+  }
+
+  async #readManifest(): Promise<DashboardManifest | undefined> {
     try {
-      return (await findFile(MANIFEST_NAME)?.json()) as DashboardManifest | undefined;
+      return (await this.#findFile(MANIFEST_NAME)?.json()) as DashboardManifest | undefined;
     } catch {
-      // Never built, or being replaced at this moment.
+      // Never built, or being replaced right now.
       return undefined;
     }
   }
 
-  async function send(call: Call, name: string, cacheControl: string): Promise<Response> {
-    const file = manifest && Object.hasOwn(manifest.files, name) ? manifest.files[name] : undefined;
-    const packed = file && findFile(`${name}.gz`);
+  async #send(call: Call, name: string, cacheControl: string): Promise<Response> {
+    const files = this.#manifest?.files;
+    const file = files && Object.hasOwn(files, name) ? files[name] : undefined;
+    const packed = file && this.#findFile(`${name}.gz`);
     if (!file || !packed) return answerRefusal(call, NOT_FOUND);
     const { headers: asked } = call.request;
     const headers = {
@@ -68,24 +91,4 @@ export function createDashboard(findFile: FindBuiltFile): Dashboard {
     if (!wantsGzip(asked.get("accept-encoding") ?? "")) return new Response(gunzipSync(bytes), { headers });
     return new Response(bytes, { headers: { ...headers, "Content-Encoding": "gzip" } });
   }
-
-  return {
-    page: async (call) => {
-      // Read anew for each page: in a checkout the dashboard may have been built again.
-      manifest = await readManifest();
-      if (manifest) return send(call, INDEX_NAME, ASK_AGAIN);
-      const headers = {
-        ...PAGE_HEADERS,
-        "Content-Type": "text/html; charset=utf-8",
-        "Cache-Control": "no-store",
-      };
-      return new Response(NOT_BUILT, { status: 503, headers });
-    },
-    asset: async (call) => {
-      manifest ??= await readManifest();
-      const name = call.target.params.file ?? "";
-      if (name === INDEX_NAME) return answerRefusal(call, NOT_FOUND);
-      return send(call, name, KEEP_FOR_EVER);
-    },
-  };
 }

@@ -15,9 +15,6 @@ const STORE_FAULT_LOG_MS = 1_000;
 const NOT_FOUND = refuse(ERRORS.notFound);
 const UNAVAILABLE = refuse(ERRORS.unavailable, { retry_after: 1 }, { "Retry-After": "1" });
 
-/** Sees every answer, after it was made. */
-export type AnswerObserver = (call: Call, response: Response) => void;
-
 export type EdgeParts = {
   readonly findTarget: (url: string) => Target;
   readonly cors: Cors;
@@ -25,7 +22,8 @@ export type EdgeParts = {
   readonly log: Log;
   /** During a drain every answer asks its caller to come back on a new connection. */
   readonly isDraining: () => boolean;
-  readonly observe: AnswerObserver;
+  /** Called with every answer before it is sent. */
+  readonly observe: (call: Call, response: Response) => void;
 };
 
 export class Edge {

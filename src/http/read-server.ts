@@ -1,5 +1,6 @@
 // GET /v2/game/server, with and without the community segment: relay what the caller may read, and answer.
 import { isRefusal } from "../core/errors.ts";
+import type { MaybePromise } from "../core/maybe-promise.ts";
 import { memoize } from "../core/memo.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
@@ -8,7 +9,7 @@ import type { Reading } from "../gateway/readings/server-status.ts";
 import type { Body } from "../gateway/readings/snapshot.ts";
 import { answerRefusal, LIMIT_BUCKET, LIMIT_TEXT, toResetSeconds } from "./answers.ts";
 import type { Call } from "./call.ts";
-import type { CallerHandler } from "./caller-steps.ts";
+import type { Caller } from "./caller-steps.ts";
 import { acceptsGzip, isMatchingEtag } from "./conditional.ts";
 
 type Outcome = Awaited<ReturnType<Relay["read"]>>;
@@ -21,30 +22,35 @@ const STREAMED_MAX = 32_768;
 /** Clients send the same few values again and again. */
 export const wantsGzip = memoize(acceptsGzip, 200, 256);
 
-export function createReadServer({ relay, clock }: { relay: Relay; clock: Clock }): CallerHandler {
-  return (call, { server, report }) => {
-    const outcome = relay.read(server, call.now);
-    return outcome instanceof Promise
-      ? answerLater(call, outcome, report)
-      : answer(call, outcome, report, call.now);
-  };
+export class ReadServerHandler {
+  readonly #relay: Relay;
+  readonly #clock: Clock;
 
-  async function answerLater(
-    call: Call,
-    outcome: Promise<Outcome>,
-    report: LimitReport | null,
-  ): Promise<Response> {
-    // Twice: who has waited in vain for another instance asks for itself.
-    call.waitFor(2 * relay.longestWaitMs);
+  constructor(relay: Relay, clock: Clock) {
+    this.#relay = relay;
+    this.#clock = clock;
+  }
+
+  /** Answers at once from a fresh snapshot: a promise for every request would cost more than the answer. */
+  answer(call: Call, { server, report }: Caller): MaybePromise<Response> {
+    const outcome = this.#relay.read(server, call.now);
+    return outcome instanceof Promise
+      ? this.#answerLater(call, outcome, report)
+      : answerOutcome(call, outcome, report, call.now);
+  }
+
+  async #answerLater(call: Call, outcome: Promise<Outcome>, report: LimitReport | null): Promise<Response> {
+    // Twice: a request may wait in vain for another instance, and then for our own call.
+    call.waitFor(2 * this.#relay.longestWaitMs);
     try {
-      return answer(call, await outcome, report, clock());
+      return answerOutcome(call, await outcome, report, this.#clock());
     } finally {
       call.waitNoLonger();
     }
   }
 }
 
-function answer(call: Call, outcome: Outcome, report: LimitReport | null, now: number): Response {
+function answerOutcome(call: Call, outcome: Outcome, report: LimitReport | null, now: number): Response {
   if (isRefusal(outcome)) return answerRefusal(call, outcome, report);
   return answerReading(call, outcome, outcome.snapshot.body(call.target.sections), report, now);
 }

@@ -16,29 +16,34 @@ export type Match = {
 export const METHODS: readonly Method[] = ["GET", "POST", "PATCH", "PUT", "DELETE"];
 const NO_PARAMS = Object.freeze({});
 
-export function createRouter(routes: readonly Route[]): (path: string) => Match | undefined {
-  const fixed = new Map<string, Match>();
-  const varying: { route: Route; segments: readonly string[]; allow: string }[] = [];
-  for (const route of routes) {
-    const allow = allowOf(route);
-    if (route.path.includes(":")) varying.push({ route, segments: route.path.split("/"), allow });
-    else fixed.set(route.path, { route, params: NO_PARAMS, allow });
+type Pattern = { readonly route: Route; readonly segments: readonly string[]; readonly allow: string };
+
+export class Router {
+  readonly #fixed = new Map<string, Match>();
+  readonly #patterns: Pattern[] = [];
+
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) {
+      const allow = allowOf(route);
+      if (route.path.includes(":")) this.#patterns.push({ route, segments: route.path.split("/"), allow });
+      else this.#fixed.set(route.path, { route, params: NO_PARAMS, allow });
+    }
   }
 
-  return (path) => {
-    const known = fixed.get(path);
+  find(path: string): Match | undefined {
+    const known = this.#fixed.get(path);
     const segments = known ? undefined : decodeSegments(path);
     if (!segments) return known;
     const plain = segments.some((segment) => segment.includes("/"))
       ? undefined
-      : fixed.get(segments.join("/"));
+      : this.#fixed.get(segments.join("/"));
     if (plain) return plain;
-    for (const { route, segments: pattern, allow } of varying) {
+    for (const { route, segments: pattern, allow } of this.#patterns) {
       const params = matchSegments(pattern, segments);
       if (params) return { route, params, allow };
     }
     return undefined;
-  };
+  }
 }
 
 /** Everything under /v1, however it is spelled; /v10 and /v1x are other paths. */

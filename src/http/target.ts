@@ -2,7 +2,7 @@
 import { type Memo, memoize } from "../core/memo.ts";
 import { parseSections, type SectionSet } from "../core/sections.ts";
 import type { RequestTarget } from "./call.ts";
-import { createRouter, isLegacyPath, type Match, type Route } from "./router.ts";
+import { isLegacyPath, type Match, type Route, Router } from "./router.ts";
 
 const NO_PARAMS = Object.freeze({});
 /** Callers send the same few URLs again and again. */
@@ -34,11 +34,11 @@ export class Target implements RequestTarget {
 }
 
 export function createTargetFinder(routes: readonly Route[]): Memo<Target> {
-  const findRoute = createRouter(routes);
+  const router = new Router(routes);
   return memoize(
     (url) => {
       const { path, query } = splitUrl(url);
-      return new Target(findRoute(path), path, query);
+      return new Target(router.find(path), path, query);
     },
     TARGETS_MAX,
     URL_LENGTH_MAX,

@@ -8,7 +8,7 @@ export const MISFIT = Symbol("misfit");
 export type FitReport = { misfits: number };
 export type FitOptions = { readonly keepsUnknown: boolean };
 
-type Fit = (value: unknown, report: FitReport) => unknown;
+export type Fit = (value: unknown, report: FitReport) => unknown;
 type JsonObject = Readonly<Record<string, unknown>>;
 /** The keywords of JSON Schema that the shapes use. */
 type Shape = {

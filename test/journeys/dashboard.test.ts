@@ -1,7 +1,8 @@
 // The dashboard's files through HTTP: who gets which, with which headers, and what is said when there are none.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { createDashboard } from "../../src/http/dashboard.ts";
+import { Cors } from "../../src/http/cors.ts";
+import { DashboardHandlers } from "../../src/http/dashboard.ts";
 import { Edge } from "../../src/http/edge.ts";
 import { createTargetFinder } from "../../src/http/target.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
@@ -101,10 +102,10 @@ describe("the dashboard", () => {
   });
 
   test("that was not built is a plain page that says so, under the same policy", async () => {
-    const { page } = createDashboard((name) => Bun.file(join("/nowhere", name)));
+    const dashboard = new DashboardHandlers((name) => Bun.file(join("/nowhere", name)));
     const edge = new Edge({
-      findTarget: createTargetFinder([{ path: "/", GET: page }]),
-      cors: { answerPreflight: () => undefined, mark: () => {} },
+      findTarget: createTargetFinder([{ path: "/", GET: (call) => dashboard.page(call) }]),
+      cors: new Cors([]),
       clock: () => 0,
       log: gatehouse.app.log,
       isDraining: () => false,
