@@ -11,7 +11,7 @@ import type { Log } from "./core/ports/log.ts";
 import type { Store } from "./core/ports/store.ts";
 import { listen } from "./http/listen.ts";
 import { noteMasterKey } from "./secrets.ts";
-import { reloadTlsOnChange } from "./tls-files.ts";
+import { TlsReloader } from "./tls-files.ts";
 
 const DRAIN_MS = 10_000;
 /** How long answers ask callers to close their connections before the listener stops. */
@@ -58,7 +58,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       handle: (request, connection) => edge.handle(request, connection),
     });
     closers.add(() => listener.close(DRAIN_MS));
-    const tlsReloader = config.tls && reloadTlsOnChange(config.tls, log, listener.replaceTls);
+    const tlsReloader = config.tls && new TlsReloader(config.tls, log, listener.replaceTls);
     if (tlsReloader) closers.add(async () => tlsReloader.stop());
     const newMasterKey = await noteMasterKey(resources.store.settings, masterKey);
     // Starting leaves garbage behind, the more the more keys there are.

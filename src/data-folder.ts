@@ -1,4 +1,4 @@
-// The data folder and the secrets in it: files that only their owner can read, made on the first start.
+// The data folder and its secrets: files that only their owner can read, generated at the first start.
 import { randomBytes } from "node:crypto";
 import {
   closeSync,
@@ -19,39 +19,41 @@ import { randomBase62 } from "./core/token.ts";
 const GENERATED_LENGTH = 43;
 const OWNER_ONLY = 0o600;
 
-export type DataFolder = {
+export class DataFolder {
   readonly path: string;
   readonly databasePath: string;
-  findSecret(name: string): string | undefined;
-  /** The secret of that name; `make` is asked only when there is none, and what it gives is kept for good. */
-  obtainSecret(name: string, make?: () => string): string;
-};
 
-export function openDataFolder(folder: string): DataFolder {
-  const path = resolve(folder);
-  guard(path, () => mkdirSync(path, { recursive: true, mode: 0o700 }));
-
-  function findSecret(name: string): string | undefined {
-    const file = join(path, name);
-    return guard(file, () => (existsSync(file) ? readFileSync(file, "utf8").trim() || undefined : undefined));
+  /** Creates the folder if it does not exist. Throws StartRefused when it cannot be used. */
+  static open(folder: string): DataFolder {
+    const path = resolve(folder);
+    refuseOnError(path, () => mkdirSync(path, { recursive: true, mode: 0o700 }));
+    return new DataFolder(path);
   }
 
-  return {
-    path,
-    databasePath: join(path, "gatehouse.db"),
-    findSecret,
-    obtainSecret(name, make = inventSecret) {
-      const kept = findSecret(name);
-      if (kept !== undefined) return kept;
-      const file = join(path, name);
-      guard(file, () => createFile(path, file, `${make()}\n`));
-      // Read back: of two that start at once, one file stays, and both use it.
-      return findSecret(name) ?? "";
-    },
-  };
+  private constructor(path: string) {
+    this.path = path;
+    this.databasePath = join(path, "gatehouse.db");
+  }
+
+  findSecret(name: string): string | undefined {
+    const file = join(this.path, name);
+    return refuseOnError(file, () => {
+      return existsSync(file) ? readFileSync(file, "utf8").trim() || undefined : undefined;
+    });
+  }
+
+  /** The secret of that name. When there is none, the result of `generate` is saved and returned. */
+  obtainSecret(name: string, generate: () => string = generateSecret): string {
+    const saved = this.findSecret(name);
+    if (saved !== undefined) return saved;
+    const file = join(this.path, name);
+    refuseOnError(file, () => createFile(this.path, file, `${generate()}\n`));
+    // Read back: of two processes that start at once, only one creates the file, and both use it.
+    return this.findSecret(name) ?? "";
+  }
 }
 
-/** Whole and on disk, or not at all; a file that is there already is left as it is. */
+/** Atomic and durable. An existing file is left as it is. */
 function createFile(folder: string, file: string, content: string): void {
   const draft = `${file}.${process.pid}.new`;
   const descriptor = openSync(draft, "w", OWNER_ONLY);
@@ -65,8 +67,8 @@ function createFile(folder: string, file: string, content: string): void {
   try {
     linkSync(draft, file);
   } catch (error) {
-    const isThere = error instanceof Error && "code" in error && error.code === "EEXIST";
-    if (!isThere) throw error;
+    const isExisting = error instanceof Error && "code" in error && error.code === "EEXIST";
+    if (!isExisting) throw error;
   } finally {
     unlinkSync(draft);
   }
@@ -74,7 +76,7 @@ function createFile(folder: string, file: string, content: string): void {
 }
 
 function syncFolder(folder: string): void {
-  // Folders cannot be opened there, and need no such care.
+  // Windows cannot open folders, and does not need this.
   if (process.platform === "win32") return;
   const descriptor = openSync(folder, "r");
   try {
@@ -84,11 +86,12 @@ function syncFolder(folder: string): void {
   }
 }
 
-function inventSecret(): string {
+function generateSecret(): string {
   return randomBase62(GENERATED_LENGTH, randomBytes);
 }
 
-function guard<T>(path: string, act: () => T): T {
+/** Runs `act`; turns any error into StartRefused. */
+function refuseOnError<T>(path: string, act: () => T): T {
   try {
     return act();
   } catch (error) {

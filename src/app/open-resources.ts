@@ -5,7 +5,7 @@ import type { Clock } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { Store } from "../core/ports/store.ts";
 import type { Upstream } from "../core/ports/upstream.ts";
-import { type DataFolder, openDataFolder } from "../data-folder.ts";
+import { DataFolder } from "../data-folder.ts";
 import { obtainDemoToken, startDemoUpstream } from "../demo.ts";
 import { UpstreamNotes } from "../gateway/readings/upstream-notes.ts";
 import { createLog } from "../log.ts";
@@ -46,7 +46,7 @@ export type Resources = {
 };
 
 export function openBasics(config: Config, writeLog?: (line: string) => void): Basics {
-  const folder = openDataFolder(config.dataDir);
+  const folder = DataFolder.open(config.dataDir);
   const secret =
     config.secret ?? (config.redis ? folder.obtainSecret("secret.key") : obtainStoreSecret(folder));
   const masterKey = config.masterKey ?? obtainMasterKey(folder);

@@ -41,11 +41,11 @@ export function describeErrors(
   status: number,
   errors: readonly ErrorName[],
   isCounted: boolean,
-  { refer }: Schemas,
+  schemas: Schemas,
 ): ErrorResponse {
   const sorted = errors.toSorted((a, b) => ERRORS[a].code - ERRORS[b].code);
   const limit = isCounted ? limitHeaders(sorted) : [];
-  const schemas = sorted.map((name) => refer(schemaOfError(name)));
+  const choices = sorted.map((name) => schemas.refer(schemaOfError(name)));
   return {
     name: nameOf(sorted, limit.length > 0),
     description: sorted.map((name) => `**${ERRORS[name].code}**: ${ERROR_GUIDE[name].when}`).join("\n\n"),
@@ -56,7 +56,7 @@ export function describeErrors(
       ...retryHeaders(sorted),
       ...limit,
     ],
-    schema: schemas.length === 1 ? schemas[0] : { oneOf: schemas },
+    schema: choices.length === 1 ? choices[0] : { oneOf: choices },
     examples: Object.assign({}, ...sorted.map(examplesOfError)),
   };
 }
