@@ -1,4 +1,3 @@
-// Where the binary keeps the dashboard's files, by name. In a checkout there are none; scripts/build.ts puts another text
-// in the place of this one.
+// The dashboard's files inside the binary, by name. In a checkout there are none; scripts/build.ts replaces this file.
 
 export const EMBEDDED_DASHBOARD: ReadonlyMap<string, string> | undefined = undefined;

@@ -1,4 +1,4 @@
-// The secrets an instance starts with: found in its folder or made up, and the same on every instance of a store.
+// The secrets of an instance: read from its data folder or generated. All instances of a store must have the same ones.
 import { findMasterKeyProblem } from "./config.ts";
 import { StartRefused } from "./core/errors.ts";
 import type { SettingStore } from "./core/ports/settings.ts";
@@ -11,11 +11,11 @@ export function obtainMasterKey(folder: DataFolder): string {
   const problem = findMasterKeyProblem(masterKey);
   if (problem === undefined) return masterKey;
   throw new StartRefused(
-    `what is in master.key in ${folder.path} ${problem} — correct it, or delete the file and have one made`,
+    `the key in ${folder.path}/master.key ${problem} — correct it, or delete the file so that a new one is generated`,
   );
 }
 
-/** Making up a new secret for a database that has one would only hide that the old one is lost. */
+/** Does not generate a secret for a database that was encrypted with another: that one is lost, and the start is refused. */
 export function obtainStoreSecret(folder: DataFolder): string {
   const isLost = folder.findSecret("secret.key") === undefined && isSealedDatabase(folder.databasePath);
   if (!isLost) return folder.obtainSecret("secret.key");
@@ -25,20 +25,23 @@ export function obtainStoreSecret(folder: DataFolder): string {
   );
 }
 
-/** The key, if the store has not seen it before. Noted last: a made-up key is shown by the first start that succeeds. */
-export async function noteMasterKey(settings: SettingStore, masterKey: string): Promise<string | undefined> {
+/** Saves the key's hash. Returns the key if it is new. Called last in a start, so that the first successful one shows it. */
+export async function recordMasterKey(
+  settings: SettingStore,
+  masterKey: string,
+): Promise<string | undefined> {
   const hash = hashToken(masterKey);
   if ((await settings.find("master-key-hash")) === hash) return undefined;
   await settings.save("master-key-hash", hash);
   return masterKey;
 }
 
-/** Instances that each make up a master key would each have their own; the first one's counts. */
+/** Refuses the start when another instance has generated another master key before. */
 export async function agreeOnMasterKey(settings: SettingStore, masterKey: string): Promise<void> {
   const hash = hashToken(masterKey);
-  const noted = await settings.find("master-key-hash");
-  const kept = noted ?? (await settings.saveIfAbsent("first-master-key-hash", hash));
-  if (kept === hash) return;
+  const recorded = await settings.find("master-key-hash");
+  const agreed = recorded ?? (await settings.saveIfAbsent("first-master-key-hash", hash));
+  if (agreed === hash) return;
   throw new StartRefused(
     "another instance on this Redis has another master key — set GATEHOUSE_MASTER_KEY to the same on all of them",
   );

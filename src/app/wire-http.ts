@@ -1,4 +1,4 @@
-// Wires the HTTP side: the handlers, the routes and the edge in front of them.
+// Wires the handlers, the routes and the edge in front of them.
 import { randomBytes } from "node:crypto";
 import type { Config } from "../config.ts";
 import { createAddressList } from "../core/address.ts";

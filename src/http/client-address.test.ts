@@ -1,4 +1,4 @@
-// Whose address is it? X-Forwarded-For is believed exactly as far as trusted proxies wrote it.
+// The client's address. X-Forwarded-For is believed exactly as far as trusted proxies wrote it.
 import { describe, expect, test } from "bun:test";
 import type { Server } from "bun";
 import fc from "fast-check";

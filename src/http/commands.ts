@@ -1,4 +1,4 @@
-// The command endpoint: submit a command, show one, list them, cancel one that still waits.
+// The command endpoint: submits, shows, lists and cancels commands.
 import {
   COMMAND_STATUSES,
   type Command,
@@ -57,7 +57,7 @@ export class CommandHandlers {
 
   async list(call: Call, { server, report }: Caller): Promise<Response> {
     const query = queryOf(call);
-    // One name for both forms of the path: a cursor fits either.
+    // The same name for both forms of the path, so that a cursor of one fits the other.
     const page = parsePage("commands", query);
     if (isRefusal(page)) return answerRefusal(call, page, report);
     const status = parseStatus(query);
@@ -81,7 +81,7 @@ export class CommandHandlers {
   }
 }
 
-/** A command as its caller sees it, with null for what is not. */
+/** A command as its caller sees it, with null for absent values. */
 export function describeCommand(command: Command) {
   return {
     command_id: command.commandId,
@@ -97,10 +97,10 @@ export function describeCommand(command: Command) {
   };
 }
 
-/** The `status` of a list; undefined when the query has none, or an empty one. */
+/** The `status` in the query; undefined when it is absent or empty. */
 export function parseStatus(query: URLSearchParams) {
   const given = findOnly(query, "status");
   if (given === undefined || given === "") return undefined;
-  const status = COMMAND_STATUSES.find((one) => one === given);
+  const status = COMMAND_STATUSES.find((known) => known === given);
   return status ?? refuseField("status", `must be one of ${COMMAND_STATUSES.join(", ")}`);
 }

@@ -1,4 +1,4 @@
-// Lets pages of the configured origins call us from a browser. Nothing is added for anybody else.
+// Lets pages of the configured origins call us from a browser. Without configured origins no header is added.
 
 const READABLE_HEADERS = [
   "Age",
@@ -21,7 +21,7 @@ export class Cors {
     this.#origins = new Set(origins);
   }
 
-  /** The answer to a preflight, or undefined when no origin is configured at all. */
+  /** The answer to a preflight; undefined when no origin is configured. */
   answerPreflight(request: Request, allow: string): Response | undefined {
     if (this.#origins.size === 0) return undefined;
     const response = new Response(null, { status: 204, headers: { Allow: `${allow}, OPTIONS` } });

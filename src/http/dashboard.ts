@@ -1,5 +1,4 @@
-// The dashboard's files at / and /assets: what the build left, with headers that let the page load and ask nothing but us.
-// Only files of the manifest are served; none is read before somebody asks.
+// Serves the built dashboard at / and /assets. Only files of the manifest are served, and each is read when it is requested.
 import { gunzipSync } from "node:zlib";
 import { ERRORS, refuse } from "../core/errors.ts";
 import { answerRefusal } from "./answers.ts";
@@ -11,12 +10,12 @@ import { wantsGzip } from "./read-server.ts";
 export const INDEX_NAME = "index.html";
 export const MANIFEST_NAME = "manifest.json";
 
-/** The files there are, by name. Each is kept packed with gzip, as `<name>.gz`. */
+/** The files by name. Each is stored compressed, as `<name>.gz`. */
 export type DashboardManifest = {
   readonly files: Readonly<Record<string, { readonly type: string; readonly etag: string }>>;
 };
 
-/** Finds a file of the build, be it in a folder or in the binary; undefined when there is none of that name. */
+/** Finds a file of the build, in a folder or in the binary; undefined when there is none of that name. */
 export type FindBuiltFile = (name: string) => Blob | undefined;
 
 const NOT_FOUND = refuse(ERRORS.notFound);
@@ -42,8 +41,8 @@ export class DashboardHandlers {
     this.#findFile = findFile;
   }
 
-  async page(call: Call): Promise<Response> {
-    // Read anew for each page: in a checkout the dashboard may have been built again.
+  async answerPage(call: Call): Promise<Response> {
+    // Read for each page, because in a checkout the dashboard may have been built again.
     this.#manifest = await this.#readManifest();
     if (this.#manifest) return this.#send(call, INDEX_NAME, ASK_AGAIN);
     const headers = {
@@ -54,7 +53,7 @@ export class DashboardHandlers {
     return new Response(NOT_BUILT, { status: 503, headers });
   }
 
-  async asset(call: Call): Promise<Response> {
+  async answerAsset(call: Call): Promise<Response> {
     this.#manifest ??= await this.#readManifest();
     const name = call.target.params.file ?? "";
     if (name === INDEX_NAME) return answerRefusal(call, NOT_FOUND);
@@ -73,9 +72,9 @@ export class DashboardHandlers {
   async #send(call: Call, name: string, cacheControl: string): Promise<Response> {
     const files = this.#manifest?.files;
     const file = files && Object.hasOwn(files, name) ? files[name] : undefined;
-    const packed = file && this.#findFile(`${name}.gz`);
-    if (!file || !packed) return answerRefusal(call, NOT_FOUND);
-    const { headers: asked } = call.request;
+    const compressed = file && this.#findFile(`${name}.gz`);
+    if (!file || !compressed) return answerRefusal(call, NOT_FOUND);
+    const { headers: requested } = call.request;
     const headers = {
       ...PAGE_HEADERS,
       "Content-Type": file.type,
@@ -83,12 +82,13 @@ export class DashboardHandlers {
       Vary: "Accept-Encoding",
       ETag: file.etag,
     };
-    if (isMatchingEtag(asked.get("if-none-match"), file.etag)) {
+    if (isMatchingEtag(requested.get("if-none-match"), file.etag)) {
       return new Response(null, { status: 304, headers });
     }
-    const bytes = await packed.bytes().catch(() => undefined);
+    const bytes = await compressed.bytes().catch(() => undefined);
     if (!bytes) return answerRefusal(call, NOT_FOUND);
-    if (!wantsGzip(asked.get("accept-encoding") ?? "")) return new Response(gunzipSync(bytes), { headers });
+    if (!wantsGzip(requested.get("accept-encoding") ?? ""))
+      return new Response(gunzipSync(bytes), { headers });
     return new Response(bytes, { headers: { ...headers, "Content-Encoding": "gzip" } });
   }
 }

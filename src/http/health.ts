@@ -6,7 +6,7 @@ import type { Store } from "../core/ports/store.ts";
 import { answerJson, answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
 
-/** The check writes to the disk and the route is open to all, so it runs once in this time at most. */
+/** At most one check in this time, because a check writes to the disk and the route needs no key. */
 const CHECK_EVERY_MS = 1_000;
 
 export function answerHealthz(): Response {

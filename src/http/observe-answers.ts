@@ -1,4 +1,4 @@
-// Observes every answer: counts it, counts the key's use, and logs what is worth a line.
+// Observes every answer: counts it, counts the key's usage, and logs wrong secrets.
 import { ERRORS } from "../core/errors.ts";
 import type { Log } from "../core/ports/log.ts";
 import { createSampler } from "../core/sampler.ts";

@@ -10,7 +10,7 @@ export type OperatorHandler = (call: Call, actor: Actor) => Promise<Response>;
 export type OperatorStepParts = {
   readonly operatorCheck: OperatorCheck;
   readonly guesses: GuessLimit;
-  /** Of the master key. */
+  /** The fingerprint of the master key, for the audit log. */
   readonly fingerprint: string;
   readonly findAddress: (call: Call) => string;
 };
@@ -22,7 +22,7 @@ export class OperatorStep {
     this.#parts = parts;
   }
 
-  /** The handler behind the step. */
+  /** Puts the step before a handler. */
   before(handler: OperatorHandler): Handler {
     return (call) => this.authenticate(call, handler);
   }

@@ -4,7 +4,7 @@ import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
 import type { Page, PageRequest } from "../core/ports/pages.ts";
 import { refuseField, refuseFields } from "../core/refuse-field.ts";
 import type { Call } from "./call.ts";
-import { openCursor, sealCursor } from "./cursor.ts";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { readJsonBody } from "./json-body.ts";
 
 export const PAGE_DEFAULT = 50;
@@ -60,19 +60,19 @@ export function queryOf(call: Call): URLSearchParams {
 /** `limit` and `cursor` of a list. The list's name is part of its cursors, so that they fit no other list. */
 export function parsePage(list: string, query: URLSearchParams): PageRequest | Refusal {
   const limit = findOnly(query, "limit");
-  const sealed = findOnly(query, "cursor");
+  const encoded = findOnly(query, "cursor");
   if (limit === null || (limit !== undefined && !/^\d{1,3}$/.test(limit))) return refuseLimit();
   const size = limit === undefined ? PAGE_DEFAULT : Number(limit);
   if (size < 1 || size > PAGE_MAX) return refuseLimit();
-  if (sealed === undefined) return { limit: size };
-  const cursor = sealed === null ? undefined : openCursor(list, sealed);
+  if (encoded === undefined) return { limit: size };
+  const cursor = encoded === null ? undefined : decodeCursor(list, encoded);
   if (cursor === undefined) return refuseField("cursor", "must be the `next` of an earlier answer");
   return { limit: size, cursor };
 }
 
 /** A page as it is answered. */
 export function describePage<T>(list: string, { items, next }: Page<T>, describe: (item: T) => unknown) {
-  return { items: items.map(describe), next: next === null ? null : sealCursor(list, next) };
+  return { items: items.map(describe), next: next === null ? null : encodeCursor(list, next) };
 }
 
 /** Undefined when the query has no id of that name. */

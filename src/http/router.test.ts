@@ -1,4 +1,4 @@
-// Paths: which are the same endpoint, which are none at all, and which are under /v1.
+// Which paths are the same endpoint, which match no route, and which are under /v1.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Handler } from "./call.ts";

@@ -4,11 +4,11 @@ import type { Handler } from "./call.ts";
 import {
   type CallerHandler,
   type CallerSteps,
-  COMMANDING,
-  FOLLOWING_UP,
-  INQUIRING,
+  MANAGING_COMMANDS,
   type Purpose,
-  READING,
+  READING_KEY,
+  READING_SERVER,
+  SENDING_COMMAND,
 } from "./caller-steps.ts";
 import type { CommandHandlers } from "./commands.ts";
 import type { DashboardHandlers } from "./dashboard.ts";
@@ -21,13 +21,13 @@ import type { Reference } from "./reference/reference.ts";
 import type { Route } from "./router.ts";
 
 export type Handlers = {
-  /** The steps that ask for an API key, count, and judge its rights. */
+  /** The steps that check the API key, count the request, and check the key's rights. */
   readonly callerSteps: CallerSteps;
   readonly readServer: ReadServerHandler;
   readonly commands: CommandHandlers;
   readonly readyz: ReadyzHandler;
   readonly metrics: Handler;
-  /** The step that asks for the master key. */
+  /** The step that checks the master key. */
   readonly operatorStep: OperatorStep;
   readonly admin: AdminHandlers;
   /** Open to everybody: the files hold no secrets, and the page itself asks for a key. */
@@ -52,16 +52,16 @@ export function listRoutes({
   const operator = (handler: OperatorHandler) => operatorStep.before(handler);
   const routes: Route[] = [
     ...bothForms("/game/server", {
-      GET: caller(READING, (call, caller) => readServer.answer(call, caller)),
+      GET: caller(READING_SERVER, (call, caller) => readServer.answer(call, caller)),
     }),
-    ...bothForms("/game/key", { GET: caller(INQUIRING, answerOwnKey) }),
+    ...bothForms("/game/key", { GET: caller(READING_KEY, answerOwnKey) }),
     ...bothForms("/game/server/command", {
-      GET: caller(FOLLOWING_UP, (call, caller) => commands.list(call, caller)),
-      POST: caller(COMMANDING, (call, caller) => commands.submit(call, caller)),
+      GET: caller(MANAGING_COMMANDS, (call, caller) => commands.list(call, caller)),
+      POST: caller(SENDING_COMMAND, (call, caller) => commands.submit(call, caller)),
     }),
     ...bothForms("/game/server/command/:id", {
-      GET: caller(FOLLOWING_UP, (call, caller) => commands.show(call, caller)),
-      DELETE: caller(FOLLOWING_UP, (call, caller) => commands.cancel(call, caller)),
+      GET: caller(MANAGING_COMMANDS, (call, caller) => commands.show(call, caller)),
+      DELETE: caller(MANAGING_COMMANDS, (call, caller) => commands.cancel(call, caller)),
     }),
 
     {
@@ -97,8 +97,8 @@ export function listRoutes({
     },
     { path: "/admin/audit", GET: operator((call) => admin.audit.list(call)) },
 
-    { path: "/", GET: (call) => dashboard.page(call) },
-    { path: "/assets/:file", GET: (call) => dashboard.asset(call) },
+    { path: "/", GET: (call) => dashboard.answerPage(call) },
+    { path: "/assets/:file", GET: (call) => dashboard.answerAsset(call) },
 
     { path: "/openapi.json", GET: (call) => openApi.answer(call, routes) },
     { path: "/docs", GET: reference.page },

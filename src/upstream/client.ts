@@ -1,5 +1,5 @@
-// The client of the game API. Trusts nothing it is told: one deadline for the whole call, a cap on the body, no
-// redirects, and no message passed on before it is cleaned.
+// The client of the game API. It does not trust the answers: one deadline for the whole call, a cap on the body, no
+// redirects, and every message is cleaned.
 import type { Clock } from "../core/ports/clock.ts";
 import type {
   Delivery,
@@ -15,7 +15,7 @@ import { describeStatus, parseFailure, parseLimitHint } from "./parse-failure.ts
 import { ServerInfoParser } from "./parse-server-info.ts";
 
 export const BODY_MAX_BYTES = 4 * 1024 * 1024;
-/** One section costs as much as nine, so every call asks for all and any reader can be served from its answer. */
+/** Every call requests all sections: they cost no more than one, and the answer then serves every reader. */
 const READ_QUERY = SECTIONS.map((name) => `${name}=true`).join("&");
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
@@ -39,17 +39,17 @@ type Answer = {
 type Fault = { readonly fault: "unsent" | "lost"; readonly message: string };
 
 /**
- * The runtime makes its HTTP client with the first call, and ends the process when it has no descriptors for it. This makes
- * it at the start, with a call that goes nowhere: nobody listens on this port.
+ * The runtime creates its HTTP client with the first call, and ends the process when there are no file descriptors for it.
+ * This creates it at the start, with a call to a port where nothing listens.
  */
-export function wakeHttpClient(): void {
+export function warmUpHttpClient(): void {
   const signal = AbortSignal.timeout(1_000);
   fetch("http://127.0.0.1:1/", { signal, proxy: false } as BunFetchRequestInit).catch(() => {});
 }
 
 export class UpstreamClient implements Upstream {
   readonly #baseUrl: string;
-  /** Calls to this machine must not go through a proxy, which HTTP_PROXY may name. */
+  /** Calls to this machine must not go through the proxy that HTTP_PROXY may name. */
   readonly #isLocal: boolean;
   readonly #globalKey: string | undefined;
   readonly #timeoutMs: number;
@@ -128,7 +128,7 @@ export class UpstreamClient implements Upstream {
       if (text === undefined)
         return { fault: "lost", message: "The game API's answer is larger than 4 MiB." };
       const isSuccess = status === 200;
-      // Only the body of a refusal names a time; parsing that of a success would be a waste.
+      // Only the body of a refusal can name a time, so that of a success is not parsed for it.
       const hint = parseLimitHint(response.headers, isSuccess ? "" : text, this.#clock());
       return { status, isSuccess, headers: response.headers, hint, text };
     } catch (error) {
@@ -139,7 +139,7 @@ export class UpstreamClient implements Upstream {
     }
   }
 
-  /** Reads the body as well, also when the refusal came with status 200. */
+  /** Reads the body too, even when the refusal came with status 200. */
   #parseRefusalHint({ headers, text }: Answer): LimitHint {
     return parseLimitHint(headers, text, this.#clock());
   }
@@ -167,7 +167,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Faults from before the first byte of a request: no connection, no such host, no trust in the certificate. */
+/** Faults before the first byte of a request is sent: no connection, no such host, an untrusted certificate. */
 const UNSENT_FAULTS: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ConnectionRefused",
@@ -185,7 +185,7 @@ function isUnsent(error: unknown): boolean {
   return UNSENT_FAULTS.has(code) || CERTIFICATE_FAULT.test(code);
 }
 
-/** Undefined when the body, unpacked, is over the cap; the rest of it is not read. */
+/** Undefined when the decompressed body is over the cap; the rest of it is not read. */
 async function readText(response: Response): Promise<string | undefined> {
   if (!response.body) return "";
   const decoder = new TextDecoder();
@@ -199,7 +199,7 @@ async function readText(response: Response): Promise<string | undefined> {
   return text + decoder.decode();
 }
 
-/** Plain sentences: the runtime's own messages may name addresses, and no caller can act on them. */
+/** In our own words, because the runtime's messages may name addresses. */
 function describeTransportFault(error: unknown, isTimeout: boolean, timeoutMs: number): string {
   if (isTimeout) return `The game API did not answer within ${timeoutMs} ms.`;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";

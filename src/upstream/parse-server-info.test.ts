@@ -27,7 +27,7 @@ const parsers = {
   pass: new ServerInfoParser({ keepsUnknown: true }),
 };
 
-/** The whole body with every section, as a reader who asked for all nine would get it. */
+/** The whole body with every section, as a reader who requests all nine gets it. */
 function relayText(
   text: string,
   unknown: "drop" | "pass" = "drop",
@@ -44,7 +44,7 @@ function relay(changes: Json, unknown: "drop" | "pass" = "drop") {
   return relayed && { info: JSON.parse(relayed.body) as Json, ...relayed };
 }
 
-/** One element of a section, with changes; what comes out of it, and how much was left out. */
+/** One changed element of a section, as it is relayed, and how many parts were dropped. */
 function relayItem(section: keyof typeof EXAMPLE, changes: Json, unknown: "drop" | "pass" = "drop") {
   const [example] = EXAMPLE[section] as unknown as Json[];
   const relayed = relay({ [section]: [{ ...example, ...changes }] }, unknown);

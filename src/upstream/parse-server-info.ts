@@ -1,4 +1,4 @@
-// Turns the body of a good answer into a checked ServerInfo, as text that can be sent on.
+// Parses and checks the ServerInfo in an answer of the game API. The result is text that can be sent to callers.
 import Type from "typebox";
 import type { ServerParts } from "../core/ports/upstream.ts";
 import { SECTIONS } from "../core/sections.ts";
@@ -14,7 +14,7 @@ import {
   MISFIT,
 } from "./fit-shape.ts";
 
-/** Staff's three maps are always there, so each is fitted by itself: one bad map must not empty the others. */
+/** Each of the three maps is optional while fitting, so that one bad map does not empty the others. */
 const LooseStaff = Type.Partial(SectionSchemas.Staff);
 const KNOWN_FIELDS = { ...ServerBase.properties, ...SectionSchemas };
 const NO_STAFF = { Admins: {}, Mods: {}, Helpers: {} };

@@ -104,7 +104,7 @@ describe("the dashboard", () => {
   test("that was not built is a plain page that says so, under the same policy", async () => {
     const dashboard = new DashboardHandlers((name) => Bun.file(join("/nowhere", name)));
     const edge = new Edge({
-      findTarget: createTargetFinder([{ path: "/", GET: (call) => dashboard.page(call) }]),
+      findTarget: createTargetFinder([{ path: "/", GET: (call) => dashboard.answerPage(call) }]),
       cors: new Cors([]),
       clock: () => 0,
       log: gatehouse.app.log,

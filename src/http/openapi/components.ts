@@ -62,7 +62,7 @@ export class Schemas {
   readonly #names = new Map(Object.entries(NAMED).map(([name, schema]) => [JSON.stringify(schema), name]));
   readonly #named: Record<string, unknown> = {};
 
-  /** Those that were referred to. */
+  /** The schemas that were referred to. */
   get named(): Readonly<Record<string, unknown>> {
     return this.#named;
   }
@@ -86,7 +86,7 @@ export class Schemas {
   }
 }
 
-/** Errors that look the same on the wire have one name. */
+/** Errors with the same message share a name. */
 function nameOfError(name: ErrorName): string {
   const { message } = ERRORS[name];
   const words = /^[a-z_]+$/.test(message) ? message.split("_") : [name];

@@ -1,4 +1,4 @@
-// Example bodies of errors. Code and message come from the table; only what goes beyond them is written here.
+// Example bodies of errors. Codes and messages come from the table of errors; only further fields are written here.
 import type { ErrorName } from "../../core/error-answers.ts";
 import { ERRORS } from "../../core/errors.ts";
 import { LIMIT_PER_WINDOW } from "../../core/rate-limit.ts";

@@ -1,4 +1,4 @@
-// The answers that refuse: one for each status, with every error that can come with it.
+// The error responses of an operation: one per status, with every error that can have that status.
 import { type ErrorName, schemaOfError } from "../../core/error-answers.ts";
 import { ERRORS } from "../../core/errors.ts";
 import type { Schemas } from "./components.ts";
@@ -8,7 +8,7 @@ import { type HeaderName, LIMIT_HEADER_NAMES } from "./headers.ts";
 import type { Examples } from "./operation.ts";
 
 export type ErrorResponse = {
-  /** The same name for the same response. */
+  /** Equal responses have equal names. */
   readonly name: string;
   readonly description: string;
   readonly headers: readonly HeaderName[];
@@ -16,9 +16,9 @@ export type ErrorResponse = {
   readonly examples: Examples;
 };
 
-/** They come before the request is counted. */
+/** Answered before the request is counted. */
 const NEVER_COUNTED: ReadonlySet<ErrorName> = new Set(["missingToken", "invalidToken", "spamBlocked"]);
-/** Something broke, before the request was counted or after. */
+/** Answered before or after the request is counted. */
 const SOMETIMES_COUNTED: ReadonlySet<ErrorName> = new Set(["internal", "unavailable"]);
 const WITH_RETRY_AFTER: ReadonlySet<ErrorName> = new Set([
   "queueFull",

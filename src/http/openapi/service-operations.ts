@@ -1,4 +1,4 @@
-// What is asked about the service itself: health, metrics, and this document.
+// The operations about the service itself: health, metrics, and this document.
 import Type from "typebox";
 import { METRICS } from "./examples.ts";
 import type { Operations } from "./operation.ts";
