@@ -8,7 +8,7 @@ import type { ServerParts } from "../src/core/ports/upstream.ts";
 import { SECTIONS } from "../src/core/sections.ts";
 import { mintToken } from "../src/core/token.ts";
 import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
-import { createUpstream } from "../src/upstream/client.ts";
+import { UpstreamClient } from "../src/upstream/client.ts";
 import { INVALID_TOKENS, READ_KEYS, REFUSAL_KEYS } from "./settings.ts";
 
 export const PLAYERS = 40;
@@ -77,7 +77,7 @@ export function writeTokens(folder: string, name: string, tokens: readonly strin
 }
 
 async function readParts(baseUrl: string): Promise<ServerParts> {
-  const upstream = createUpstream({
+  const upstream = new UpstreamClient({
     baseUrl,
     globalKey: undefined,
     timeoutMs: 5_000,

@@ -1,4 +1,4 @@
-// The composition root: opens, wires and starts Gatehouse from a configuration. Each of the three has a file in app/.
+// The composition root: opens, wires and starts Gatehouse from a configuration. app/ has a file for each of the three.
 import { startBackgroundJobs } from "./app/background-jobs.ts";
 import { Closers } from "./app/closers.ts";
 import { openBasics, openResources, readTls } from "./app/open-resources.ts";
@@ -11,10 +11,10 @@ import type { Log } from "./core/ports/log.ts";
 import type { Store } from "./core/ports/store.ts";
 import { listen, type RequestHandler } from "./http/listen.ts";
 import { rememberMasterKey } from "./secrets.ts";
-import { reloadTlsOnChange } from "./tls-files.ts";
+import { TlsReloader } from "./tls-files.ts";
 
 const DRAIN_MS = 10_000;
-/** How long answers ask callers to close their connections before the listener stops. */
+/** How long answers carry `Connection: close` before the listener stops. */
 const DRAIN_NOTICE_MS = 100;
 
 export type App = {
@@ -39,7 +39,7 @@ export type AppOptions = GatewayOptions & {
   readonly writeLog?: (line: string) => void;
 };
 
-/** Throws StartRefused when it must not start; nothing is left open then. */
+/** Throws StartRefused when it must not start; nothing stays open then. */
 export async function startApp(config: Config, options: AppOptions = {}): Promise<App> {
   const basics = openBasics(config, options.writeLog);
   const { folder, log, masterKey } = basics;
@@ -61,7 +61,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       handle: answer,
     });
     closers.add(() => listener.close(DRAIN_MS));
-    const tlsReloader = config.tls && reloadTlsOnChange(config.tls, log, listener.replaceTls);
+    const tlsReloader = config.tls && new TlsReloader(config.tls, log, listener.replaceTls);
     if (tlsReloader) closers.add(async () => tlsReloader.stop());
     const newMasterKey = await rememberMasterKey(resources.store.settings, masterKey);
     // Starting leaves garbage behind, the more the more keys there are.
@@ -80,9 +80,9 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       reloadTls: () => tlsReloader?.reload(),
       async stop() {
         drain.isDraining = true;
-        // Closing an idle connection could cut a request that is on its way, so callers are asked to close first.
+        // Closing an idle connection could cut a request that is on its way, so clients get time to close it themselves.
         await Bun.sleep(DRAIN_NOTICE_MS);
-        // At the same time as the rest: together they may take DRAIN_MS, not twice that.
+        // In parallel with the rest, so that both together take DRAIN_MS at most.
         const sent = dispatcher.stop(DRAIN_MS);
         await closers.closeAll(log);
         await sent;
@@ -91,7 +91,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     };
   } catch (error) {
     await closers.closeAll(log);
-    // Redis has gone away during the start.
+    // Redis was lost during the start.
     if (config.redis && error instanceof StoreUnavailable) throw new NotReadyToStart(error.message);
     throw error;
   }

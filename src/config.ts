@@ -5,19 +5,22 @@ import { dirname, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { parseAddressRange } from "./core/address.ts";
 import { StartRefused } from "./core/errors.ts";
+import { type Environment, SettingReader } from "./setting-reader.ts";
 import { parseRedisAddress } from "./store/redis/parse-address.ts";
 import type { RedisAddress } from "./store/redis/redis-link.ts";
 import { readTlsFiles } from "./tls-files.ts";
 
 export const MASTER_KEY_MIN_CHARACTERS = 32;
-/** What can be sent in an Authorization header, and told from two values in one. */
+/** Texts that an Authorization header can carry. No comma, because it would look like two values. */
 const BEARER_SHAPE = /^[\x21-\x2b\x2d-\x7e]{1,400}$/;
+const VISIBLE_SHAPE = /^[\x21-\x7e]+$/;
+const VISIBLE_RULE = "visible ASCII characters, without spaces";
 const BEARER_RULE = "at most 400 visible ASCII characters, without spaces and commas";
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 const LOG_FORMATS = ["json", "pretty"] as const;
 
-/** Why this cannot be a master key; undefined when it can. */
+/** Why this text cannot be a master key; undefined when it can. */
 export function findMasterKeyProblem(masterKey: string): string | undefined {
   if (!BEARER_SHAPE.test(masterKey)) return `must consist of ${BEARER_RULE}`;
   if (masterKey.length < MASTER_KEY_MIN_CHARACTERS)
@@ -54,9 +57,7 @@ export type Config = {
   readonly unknownSettings: readonly string[];
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The process's environment, with a .env file of the caller's folder behind it. */
+/** The process's environment, then the .env file in the folder for what it leaves out. */
 export function readEnvironment(folder: string, overrides: Environment = {}): Environment {
   let fromFile: Environment = {};
   try {
@@ -69,122 +70,115 @@ export function readEnvironment(folder: string, overrides: Environment = {}): En
   return { ...fromFile, ...process.env, ...overrides };
 }
 
-/** Throws StartRefused with every fault there is. */
+/** Throws StartRefused, with all faults in its message. */
 export function parseConfig(
   environment: Environment,
   defaultLogFormat: Config["logFormat"] = "json",
 ): Config {
-  const faults: string[] = [];
-  /** GATEHOUSE_URL is for the command line alone. */
-  const known = new Set<string>(["GATEHOUSE_URL"]);
-
-  function find(name: string): string | undefined {
-    known.add(name);
-    const value = environment[name]?.trim();
-    return value === "" ? undefined : value;
-  }
-  function fault(name: string, problem: string): undefined {
-    faults.push(`${name} ${problem}`);
-  }
-  function integer(name: string, fallback: number, min: number, max = Number.MAX_SAFE_INTEGER): number {
-    const text = find(name);
-    if (text === undefined) return fallback;
-    const value = /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : Number.NaN;
-    if (value >= min && value <= max) return value;
-    const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
-    fault(name, `must be a whole number ${range}, not "${text}"`);
-    return fallback;
-  }
-  function choice<const T extends string>(name: string, choices: readonly T[], fallback: T): T {
-    const text = find(name);
-    if (text === undefined) return fallback;
-    const chosen = choices.find((option) => option === text);
-    if (chosen === undefined) fault(name, `must be one of ${choices.join(", ")}, not "${text}"`);
-    return chosen ?? fallback;
-  }
-  function list(name: string): string[] {
-    const entries = (find(name) ?? "").split(",").map((entry) => entry.trim());
-    return entries.filter((entry) => entry !== "");
-  }
-
-  const store = find("GATEHOUSE_STORE") ?? "sqlite";
-  const redis = store === "sqlite" ? undefined : parseRedisAddress(store);
-  if (store !== "sqlite" && !redis) {
-    const forms = "sqlite, redis://host:port, rediss://host:port or redis+cluster://host:port,host:port";
-    // What it is set to is not shown: a password may be in it, and where that ends is what cannot be told.
-    fault("GATEHOUSE_STORE", `must be ${forms}`);
-  }
-  function visible(
-    name: string,
-    shape = /^[\x21-\x7e]+$/,
-    what = "visible ASCII characters, without spaces",
-  ) {
-    const text = find(name);
-    if (text !== undefined && !shape.test(text)) fault(name, `must consist of ${what}`);
-    return text;
-  }
-
-  const host = find("GATEHOUSE_HOST") ?? "127.0.0.1";
-  if (!isHost(host)) fault("GATEHOUSE_HOST", `must be an address or a host name, not "${host}"`);
-  const dataDir = find("GATEHOUSE_DATA_DIR") ?? "./data";
-  const folderProblem = findFolderProblem(dataDir);
-  if (folderProblem !== undefined) fault("GATEHOUSE_DATA_DIR", folderProblem);
-  const masterKey = find("GATEHOUSE_MASTER_KEY");
-  const masterKeyProblem = masterKey === undefined ? undefined : findMasterKeyProblem(masterKey);
-  if (masterKeyProblem !== undefined) fault("GATEHOUSE_MASTER_KEY", masterKeyProblem);
-  const upstreamUrl = find("GATEHOUSE_UPSTREAM_URL");
-  if (upstreamUrl !== undefined && !isBaseUrl(upstreamUrl)) {
-    fault("GATEHOUSE_UPSTREAM_URL", "must be an http:// or https:// address without user, query or fragment");
-  }
-  const trustProxy = list("GATEHOUSE_TRUST_PROXY");
-  for (const entry of trustProxy.filter((entry) => !parseAddressRange(entry))) {
-    fault("GATEHOUSE_TRUST_PROXY", `has "${entry}", which is neither an address nor a range like 10.0.0.0/8`);
-  }
-  const corsOrigins = list("GATEHOUSE_CORS_ORIGINS");
-  for (const origin of corsOrigins.filter((origin) => origin !== "*" && !isOrigin(origin))) {
-    fault("GATEHOUSE_CORS_ORIGINS", `has "${origin}", which is not an origin like https://example.org`);
-  }
-  const certPath = find("GATEHOUSE_TLS_CERT");
-  const keyPath = find("GATEHOUSE_TLS_KEY");
-  let tls: Config["tls"];
-  if (certPath !== undefined && keyPath !== undefined) {
-    const read = readTlsFiles({ certPath, keyPath });
-    if ("tls" in read) tls = { certPath, keyPath };
-    else faults.push(...read.problems);
-  } else if (certPath !== undefined || keyPath !== undefined) {
-    faults.push("GATEHOUSE_TLS_CERT and GATEHOUSE_TLS_KEY must be set together");
-  }
-
+  const settings = new SettingReader(environment);
   const config: Config = {
-    host,
-    port: integer("GATEHOUSE_PORT", 8080, 0, 65_535),
-    dataDir,
-    redis,
-    masterKey,
-    secret: find("GATEHOUSE_SECRET"),
-    upstreamUrl,
-    upstreamGlobalKey: visible("GATEHOUSE_UPSTREAM_GLOBAL_KEY"),
-    upstreamTimeoutMs: integer("GATEHOUSE_UPSTREAM_TIMEOUT_MS", 5_000, 1),
-    freshMs: integer("GATEHOUSE_FRESH_MS", 2_000, 1),
-    staleMs: integer("GATEHOUSE_STALE_MS", 0, 0),
-    commandIntervalMs: integer("GATEHOUSE_COMMAND_INTERVAL_MS", 5_000, 1),
-    commandTtlMs: integer("GATEHOUSE_COMMAND_TTL_MS", 600_000, 1),
-    tls,
-    trustProxy,
-    corsOrigins,
-    keepsUnknownFields: choice("GATEHOUSE_UNKNOWN_FIELDS", ["drop", "pass"], "drop") === "pass",
-    logLevel: choice("GATEHOUSE_LOG_LEVEL", LOG_LEVELS, "info"),
-    logFormat: choice("GATEHOUSE_LOG_FORMAT", LOG_FORMATS, defaultLogFormat),
-    metricsToken: visible("GATEHOUSE_METRICS_TOKEN", BEARER_SHAPE, BEARER_RULE),
-    commandHistoryDays: integer("GATEHOUSE_COMMAND_HISTORY_DAYS", 7, 1),
-    auditDays: integer("GATEHOUSE_AUDIT_DAYS", 365, 1),
-    unknownSettings: Object.keys(environment).filter(
-      (name) => name.startsWith("GATEHOUSE_") && !known.has(name),
-    ),
+    redis: parseStore(settings),
+    host: parseHost(settings),
+    dataDir: parseDataDir(settings),
+    masterKey: parseMasterKey(settings),
+    upstreamUrl: parseUpstreamUrl(settings),
+    trustProxy: parseTrustProxy(settings),
+    corsOrigins: parseCorsOrigins(settings),
+    tls: parseTls(settings),
+    port: settings.readInteger("GATEHOUSE_PORT", 8080, 0, 65_535),
+    secret: settings.find("GATEHOUSE_SECRET"),
+    upstreamGlobalKey: settings.findShaped("GATEHOUSE_UPSTREAM_GLOBAL_KEY", VISIBLE_SHAPE, VISIBLE_RULE),
+    upstreamTimeoutMs: settings.readInteger("GATEHOUSE_UPSTREAM_TIMEOUT_MS", 5_000, 1),
+    freshMs: settings.readInteger("GATEHOUSE_FRESH_MS", 2_000, 1),
+    staleMs: settings.readInteger("GATEHOUSE_STALE_MS", 0, 0),
+    commandIntervalMs: settings.readInteger("GATEHOUSE_COMMAND_INTERVAL_MS", 5_000, 1),
+    commandTtlMs: settings.readInteger("GATEHOUSE_COMMAND_TTL_MS", 600_000, 1),
+    keepsUnknownFields: settings.readChoice("GATEHOUSE_UNKNOWN_FIELDS", ["drop", "pass"], "drop") === "pass",
+    logLevel: settings.readChoice("GATEHOUSE_LOG_LEVEL", LOG_LEVELS, "info"),
+    logFormat: settings.readChoice("GATEHOUSE_LOG_FORMAT", LOG_FORMATS, defaultLogFormat),
+    metricsToken: settings.findShaped("GATEHOUSE_METRICS_TOKEN", BEARER_SHAPE, BEARER_RULE),
+    commandHistoryDays: settings.readInteger("GATEHOUSE_COMMAND_HISTORY_DAYS", 7, 1),
+    auditDays: settings.readInteger("GATEHOUSE_AUDIT_DAYS", 365, 1),
+    // Last, because it lists what none of the others has read.
+    unknownSettings: settings.listUnknown(),
   };
+  const { faults } = settings;
   if (faults.length > 0)
     throw new StartRefused(`the settings are not usable:\n  - ${faults.join("\n  - ")}`, 2);
   return Object.freeze(config);
+}
+
+function parseStore(settings: SettingReader): Config["redis"] {
+  const store = settings.find("GATEHOUSE_STORE") ?? "sqlite";
+  if (store === "sqlite") return undefined;
+  const redis = parseRedisAddress(store);
+  if (!redis) {
+    const forms = "sqlite, redis://host:port, rediss://host:port or redis+cluster://host:port,host:port";
+    // The value is not shown: it may hold a password, and without parsing it nobody can tell where.
+    settings.addFault("GATEHOUSE_STORE", `must be ${forms}`);
+  }
+  return redis;
+}
+
+function parseHost(settings: SettingReader): string {
+  const host = settings.find("GATEHOUSE_HOST") ?? "127.0.0.1";
+  if (!isHost(host)) settings.addFault("GATEHOUSE_HOST", `must be an address or a host name, not "${host}"`);
+  return host;
+}
+
+function parseDataDir(settings: SettingReader): string {
+  const dataDir = settings.find("GATEHOUSE_DATA_DIR") ?? "./data";
+  const problem = findFolderProblem(dataDir);
+  if (problem !== undefined) settings.addFault("GATEHOUSE_DATA_DIR", problem);
+  return dataDir;
+}
+
+function parseMasterKey(settings: SettingReader): string | undefined {
+  const masterKey = settings.find("GATEHOUSE_MASTER_KEY");
+  const problem = masterKey === undefined ? undefined : findMasterKeyProblem(masterKey);
+  if (problem !== undefined) settings.addFault("GATEHOUSE_MASTER_KEY", problem);
+  return masterKey;
+}
+
+function parseUpstreamUrl(settings: SettingReader): string | undefined {
+  const url = settings.find("GATEHOUSE_UPSTREAM_URL");
+  if (url !== undefined && !isBaseUrl(url)) {
+    const rule = "must be an http:// or https:// address without user, query or fragment";
+    settings.addFault("GATEHOUSE_UPSTREAM_URL", rule);
+  }
+  return url;
+}
+
+function parseTrustProxy(settings: SettingReader): string[] {
+  const ranges = settings.readList("GATEHOUSE_TRUST_PROXY");
+  for (const range of ranges.filter((entry) => !parseAddressRange(entry))) {
+    const problem = `has "${range}", which is neither an address nor a range like 10.0.0.0/8`;
+    settings.addFault("GATEHOUSE_TRUST_PROXY", problem);
+  }
+  return ranges;
+}
+
+function parseCorsOrigins(settings: SettingReader): string[] {
+  const origins = settings.readList("GATEHOUSE_CORS_ORIGINS");
+  for (const origin of origins.filter((entry) => entry !== "*" && !isOrigin(entry))) {
+    const problem = `has "${origin}", which is not an origin like https://example.org`;
+    settings.addFault("GATEHOUSE_CORS_ORIGINS", problem);
+  }
+  return origins;
+}
+
+function parseTls(settings: SettingReader): Config["tls"] {
+  const certPath = settings.find("GATEHOUSE_TLS_CERT");
+  const keyPath = settings.find("GATEHOUSE_TLS_KEY");
+  if (certPath === undefined && keyPath === undefined) return undefined;
+  if (certPath === undefined || keyPath === undefined) {
+    settings.faults.push("GATEHOUSE_TLS_CERT and GATEHOUSE_TLS_KEY must be set together");
+    return undefined;
+  }
+  const read = readTlsFiles({ certPath, keyPath });
+  if ("tls" in read) return { certPath, keyPath };
+  settings.faults.push(...read.problems);
+  return undefined;
 }
 
 function isBaseUrl(text: string): boolean {
@@ -203,7 +197,7 @@ function isHost(text: string): boolean {
   return isIP(text) !== 0 || (!mustBeAddress && /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(text));
 }
 
-/** Undefined when the folder is there, or there is a folder that it can be made in. */
+/** Undefined when the folder exists, or can be created in a folder that exists. */
 function findFolderProblem(folder: string): string | undefined {
   let path = resolve(folder);
   while (!existsSync(path) && dirname(path) !== path) path = dirname(path);

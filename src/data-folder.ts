@@ -1,4 +1,4 @@
-// The data folder and the secrets in it: files that only their owner can read, created on the first start.
+// The data folder and its secrets: files that only their owner can read, generated at the first start.
 import { randomBytes } from "node:crypto";
 import {
   closeSync,
@@ -19,41 +19,41 @@ import { randomBase62 } from "./core/token.ts";
 const GENERATED_LENGTH = 43;
 const OWNER_ONLY = 0o600;
 
-/** Creates the folder if it does not exist. */
-export function openDataFolder(folder: string): DataFolder {
-  const path = resolve(folder);
-  refuseOnFailure(path, () => mkdirSync(path, { recursive: true, mode: 0o700 }));
-  return new DataFolder(path);
-}
-
 export class DataFolder {
   readonly path: string;
   readonly databasePath: string;
 
-  constructor(path: string) {
+  /** Creates the folder if it does not exist. Throws StartRefused when it cannot be used. */
+  static open(folder: string): DataFolder {
+    const path = resolve(folder);
+    refuseOnError(path, () => mkdirSync(path, { recursive: true, mode: 0o700 }));
+    return new DataFolder(path);
+  }
+
+  private constructor(path: string) {
     this.path = path;
     this.databasePath = join(path, "gatehouse.db");
   }
 
   findSecret(name: string): string | undefined {
     const file = join(this.path, name);
-    return refuseOnFailure(file, () => {
+    return refuseOnError(file, () => {
       return existsSync(file) ? readFileSync(file, "utf8").trim() || undefined : undefined;
     });
   }
 
-  /** The stored secret of that name. If there is none, `generate` makes one, which is then stored. */
-  obtainSecret(name: string, generate = generateSecret): string {
-    const stored = this.findSecret(name);
-    if (stored !== undefined) return stored;
+  /** The secret of that name. When there is none, the result of `generate` is saved and returned. */
+  obtainSecret(name: string, generate: () => string = generateSecret): string {
+    const saved = this.findSecret(name);
+    if (saved !== undefined) return saved;
     const file = join(this.path, name);
-    refuseOnFailure(file, () => createFile(this.path, file, `${generate()}\n`));
-    // Read again: another process may have created the file at the same time, and both must use the same secret.
+    refuseOnError(file, () => createFile(this.path, file, `${generate()}\n`));
+    // Read back: of two processes that start at once, only one creates the file, and both use it.
     return this.findSecret(name) ?? "";
   }
 }
 
-/** Atomic and durable. An existing file is not changed. */
+/** Atomic and durable. An existing file is left as it is. */
 function createFile(folder: string, file: string, content: string): void {
   const draft = `${file}.${process.pid}.new`;
   const descriptor = openSync(draft, "w", OWNER_ONLY);
@@ -67,8 +67,8 @@ function createFile(folder: string, file: string, content: string): void {
   try {
     linkSync(draft, file);
   } catch (error) {
-    const exists = error instanceof Error && "code" in error && error.code === "EEXIST";
-    if (!exists) throw error;
+    const isExisting = error instanceof Error && "code" in error && error.code === "EEXIST";
+    if (!isExisting) throw error;
   } finally {
     unlinkSync(draft);
   }
@@ -90,7 +90,8 @@ function generateSecret(): string {
   return randomBase62(GENERATED_LENGTH, randomBytes);
 }
 
-function refuseOnFailure<T>(path: string, act: () => T): T {
+/** Runs `act`; turns any error into StartRefused. */
+function refuseOnError<T>(path: string, act: () => T): T {
   try {
     return act();
   } catch (error) {

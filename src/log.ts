@@ -1,4 +1,4 @@
-// Structured logs on standard error. Whatever is logged passes one last filter for tokens and the operator's secrets.
+// Structured logs on standard error. A last filter redacts tokens and the operator's secrets in every line.
 import pino from "pino";
 import type { Log } from "./core/ports/log.ts";
 
@@ -10,7 +10,7 @@ export type LogSettings = {
   readonly write?: (line: string) => void;
 };
 
-/** A shorter text is in every other line by chance; taking it out would spoil the log and hide nothing. */
+/** Shorter secrets are not redacted: they occur in many lines by chance. */
 const SECRET_LENGTH_MIN = 8;
 const TOKEN = /gth_[0-9A-Za-z]{36}/g;
 const LEVEL_NAMES: Readonly<Record<number, string>> = {
@@ -26,17 +26,17 @@ export type LeveledLog = Log & { readonly isDebug: boolean };
 
 export function createLog(settings: LogSettings): LeveledLog {
   const secrets = settings.secrets.filter((secret) => secret !== undefined);
-  const hidden = secrets.filter((secret) => secret.length >= SECRET_LENGTH_MIN);
+  const redacted = secrets.filter((secret) => secret.length >= SECRET_LENGTH_MIN);
   const write = settings.write ?? writeToStandardError();
   const stream = {
     write(line: string) {
       let safe = line.replace(TOKEN, "gth_[redacted]");
-      for (const secret of hidden) {
+      for (const secret of redacted) {
         safe = safe
           .replaceAll(secret, "[redacted]")
           .replaceAll(JSON.stringify(secret).slice(1, -1), "[redacted]");
       }
-      write(settings.format === "pretty" ? toPretty(safe) : safe);
+      write(settings.format === "pretty" ? formatPretty(safe) : safe);
     },
   };
   const logger = pino(
@@ -54,19 +54,19 @@ export function createLog(settings: LogSettings): LeveledLog {
 
 const ignore = () => {};
 
-/** A log that cannot be written (a closed pipe, a full disk) must not end the service. */
+/** Ignores write errors (a closed pipe, a full disk): they must not end the service. */
 function writeToStandardError(): (line: string) => void {
   if (!process.stderr.listeners("error").includes(ignore)) process.stderr.on("error", ignore);
   return (line) => {
     try {
       process.stderr.write(line);
     } catch {
-      // Nobody is left to be told.
+      // There is nowhere left to report it.
     }
   };
 }
 
-function toPretty(line: string): string {
+function formatPretty(line: string): string {
   const { level, time, msg, err, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const name = (LEVEL_NAMES[Number(level)] ?? String(level)).padEnd(5);
   const rest = Object.entries(fields).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);

@@ -1,4 +1,4 @@
-// The gatehouse command: hands the arguments to one of its subcommands and turns a refusal into an exit code.
+// The gatehouse command: runs a subcommand and turns a refusal into an exit code.
 import { Command, CommanderError } from "commander";
 import { createAuditCommand } from "./cli/audit.ts";
 import { createBackupCommand } from "./cli/backup.ts";
@@ -37,7 +37,7 @@ reportMistakes(program);
 try {
   await program.parseAsync();
 } catch (error) {
-  // Commander has said what is wrong, or printed the help that was asked for.
+  // Commander has already printed the error or the help.
   if (error instanceof CommanderError)
     process.exit(error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.refused);
   if (!(error instanceof StartRefused || error instanceof CommandFailed)) throw error;
@@ -45,7 +45,7 @@ try {
   process.exit(error.exitCode);
 }
 
-/** A mistake in the arguments ends every command alike: a hint, and the exit code for wrong usage. */
+/** Makes all commands answer wrong arguments the same way: with a hint and the exit code for wrong usage. */
 function reportMistakes(command: Command): void {
   command.exitOverride().showHelpAfterError("(add --help for the options)");
   for (const subcommand of command.commands) reportMistakes(subcommand);

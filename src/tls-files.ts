@@ -1,20 +1,15 @@
-// The certificate and its key: read and checked in one go, and handed over again whenever the files change.
+// The certificate and its key: read, checked, and reloaded whenever the files change.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import type { Log } from "./core/ports/log.ts";
 import type { TlsFiles } from "./http/tls-front.ts";
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_MS = 1_000;
+const UNUSABLE = "the new TLS files cannot be used; the old ones stay";
 
 export type TlsPaths = { readonly certPath: string; readonly keyPath: string };
 
-export type TlsReloader = {
-  /** Looks now, whether or not the files seem to have changed. */
-  reload(): void;
-  stop(): void;
-};
-
-/** The files' contents, or everything that keeps them from being used. */
+/** The contents of the files, or every reason why they cannot be used. */
 export function readTlsFiles(paths: TlsPaths): { tls: TlsFiles } | { problems: string[] } {
   const problems: string[] = [];
   function attempt<T>(name: string, read: () => T): T | undefined {
@@ -40,41 +35,59 @@ function readText(path: string): string {
   return text;
 }
 
-/** Files that cannot be used, or do not belong together yet, leave what is served as it is. */
-export function reloadTlsOnChange(paths: TlsPaths, log: Log, apply: (tls: TlsFiles) => void): TlsReloader {
-  let seen = stampOf(paths);
-  let reported = "";
+/** Polls the files and applies new ones. Files that cannot be used, or do not match yet, change nothing. */
+export class TlsReloader {
+  readonly #paths: TlsPaths;
+  readonly #log: Log;
+  readonly #apply: (tls: TlsFiles) => void;
+  readonly #timer: ReturnType<typeof setInterval>;
+  #seenStamp: string;
+  #loggedProblem = "";
 
-  function reload(): void {
-    const read = readTlsFiles(paths);
+  constructor(paths: TlsPaths, log: Log, apply: (tls: TlsFiles) => void) {
+    this.#paths = paths;
+    this.#log = log;
+    this.#apply = apply;
+    this.#seenStamp = stampOf(paths);
+    // Polling, because file watchers lose certificates that are replaced through renames and links.
+    this.#timer = setInterval(() => this.#reloadIfChanged(), POLL_MS);
+    this.#timer.unref();
+  }
+
+  /** Reloads now, whether or not the files seem to have changed. */
+  reload(): void {
+    const read = readTlsFiles(this.#paths);
     if ("problems" in read) {
-      const problem = read.problems.join("; ");
-      if (problem !== reported) log.error({ problem }, "the new TLS files cannot be used; the old ones stay");
-      reported = problem;
+      this.#logProblem(read.problems.join("; "));
       return;
     }
-    reported = "";
+    this.#loggedProblem = "";
     try {
-      apply(read.tls);
-      log.info({}, "TLS files reloaded");
+      this.#apply(read.tls);
+      this.#log.info({}, "TLS files reloaded");
     } catch (error) {
-      log.error({ err: error }, "the new TLS files cannot be used; the old ones stay");
+      this.#log.error({ err: error }, UNUSABLE);
     }
   }
 
-  function look(): void {
-    const stamp = stampOf(paths);
-    if (stamp === seen) return;
-    seen = stamp;
-    reload();
+  stop(): void {
+    clearInterval(this.#timer);
   }
 
-  // Polling, because certificates are replaced through renames and links that file watchers lose.
-  const timer = setInterval(look, LOOK_EVERY_MS);
-  timer.unref();
-  return { reload, stop: () => clearInterval(timer) };
+  #reloadIfChanged(): void {
+    const stamp = stampOf(this.#paths);
+    if (stamp === this.#seenStamp) return;
+    this.#seenStamp = stamp;
+    this.reload();
+  }
+
+  #logProblem(problem: string): void {
+    if (problem !== this.#loggedProblem) this.#log.error({ problem }, UNUSABLE);
+    this.#loggedProblem = problem;
+  }
 }
 
+/** Changes whenever one of the files is replaced or written. */
 function stampOf(paths: TlsPaths): string {
   return [paths.certPath, paths.keyPath].map(stampOfFile).join();
 }

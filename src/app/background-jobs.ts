@@ -1,4 +1,4 @@
-// The jobs that run beside requests: writing usage, deleting old entries, following the other instances.
+// Starts the background jobs: writing usage, deleting old entries, following the other instances.
 import type { Config } from "../config.ts";
 import type { Log } from "../core/ports/log.ts";
 import { HOUR_MS } from "../gateway/keys/usage-meter.ts";
@@ -22,7 +22,7 @@ export async function startBackgroundJobs(
   closers: Closers,
 ): Promise<void> {
   if (shared) {
-    // Another instance may have died with commands waiting, learned of a pause, or deleted a server.
+    // Another instance may have died while commands were waiting, been told to pause, or deleted a server.
     const run = async () => {
       relay.forgetGone((serverId) => shared.servers.find(serverId) !== undefined);
       await Promise.all([dispatcher.start(), relay.catchUp()]);

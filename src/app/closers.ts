@@ -1,4 +1,4 @@
-// What must be closed at the end, in the reverse order of opening.
+// Closes everything that was opened, in reverse order.
 import type { Log } from "../core/ports/log.ts";
 
 export class Closers {
@@ -8,10 +8,10 @@ export class Closers {
     this.#closers.push(close);
   }
 
-  /** Goes on after a failure, so that everything else is closed too. */
+  /** A failure is logged and does not keep the others from being closed. */
   async closeAll(log: Log): Promise<void> {
     for (const close of this.#closers.splice(0).reverse()) {
-      await close().catch((error) => log.error({ err: error }, "something could not be closed in order"));
+      await close().catch((error) => log.error({ err: error }, "closing failed"));
     }
   }
 }

@@ -1,13 +1,13 @@
-// Opens what Gatehouse works with: the data folder and its secrets, the log, the store, the game API.
+// Opens the resources of an instance: data folder, secrets, log, store and the client of the game API.
 import type { Config } from "../config.ts";
 import { StartRefused } from "../core/errors.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { Store } from "../core/ports/store.ts";
 import type { Upstream } from "../core/ports/upstream.ts";
-import { type DataFolder, openDataFolder } from "../data-folder.ts";
+import { DataFolder } from "../data-folder.ts";
 import { obtainDemoToken, startDemoUpstream } from "../demo.ts";
-import { openUpstreamNotes, type UpstreamNotes } from "../gateway/readings/upstream-notes.ts";
+import { UpstreamNotes } from "../gateway/readings/upstream-notes.ts";
 import { createLog } from "../log.ts";
 import { checkSharedMasterKey, obtainMasterKey, obtainStoreSecret } from "../secrets.ts";
 import type { RedisAddress } from "../store/redis/redis-link.ts";
@@ -16,15 +16,15 @@ import { createSealer, type Sealer } from "../store/sealer.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { refuseUnfinished } from "../store/unfinished-migration.ts";
 import { readTlsFiles } from "../tls-files.ts";
-import { createUpstream, wakeHttpClient } from "../upstream/client.ts";
+import { UpstreamClient, warmUpHttpClient } from "../upstream/client.ts";
 import type { Closers } from "./closers.ts";
 
-/** A sender may keep a claimed command this much longer than a call to the game API may take. */
+/** The lease of a claimed command is this much longer than the timeout of a call to the game API. */
 const COMMAND_LEASE_EXTRA_MS = 5_000;
-/** Timers count to 2^31 - 1. Any positive setting is legal, so a longer one means "as long as possible". */
+/** The longest delay of a timer. Settings may be larger; they then mean "as long as possible". */
 export const TIMER_MAX_MS = 2 ** 31 - 1;
 
-/** What is there before the store is opened: closing needs the log. */
+/** Opened before the store, because closing needs the log. */
 export type Basics = {
   readonly folder: DataFolder;
   readonly log: ReturnType<typeof createLog>;
@@ -39,14 +39,14 @@ export type Resources = {
   readonly clock: Clock;
   readonly upstream: Upstream;
   readonly upstreamTimeoutMs: number;
-  /** Undefined when the other instances know what the game API has forbidden. */
+  /** Undefined with a shared store: there the other instances know what the game API has forbidden. */
   readonly notes: UpstreamNotes | undefined;
   /** The key of the demo server; undefined with a real game API, or when somebody revoked it. */
   readonly demoToken: string | undefined;
 };
 
 export function openBasics(config: Config, writeLog?: (line: string) => void): Basics {
-  const folder = openDataFolder(config.dataDir);
+  const folder = DataFolder.open(config.dataDir);
   const secret =
     config.secret ?? (config.redis ? folder.obtainSecret("secret.key") : obtainStoreSecret(folder));
   const masterKey = config.masterKey ?? obtainMasterKey(folder);
@@ -80,15 +80,15 @@ export async function openResources(
   const demoToken = demo && (await obtainDemoToken(store, folder, clock()));
   const baseUrl = config.upstreamUrl ?? demo?.url ?? "";
   const globalKey = config.upstreamGlobalKey;
-  wakeHttpClient();
-  const upstream = createUpstream({
+  warmUpHttpClient();
+  const upstream = new UpstreamClient({
     baseUrl,
     globalKey,
     timeoutMs: upstreamTimeoutMs,
     keepsUnknown: config.keepsUnknownFields,
     clock,
   });
-  const notes = shared ? undefined : await openUpstreamNotes(store, `${baseUrl} ${globalKey ?? ""}`, log);
+  const notes = shared ? undefined : await UpstreamNotes.open(store, `${baseUrl} ${globalKey ?? ""}`, log);
   return { store, shared, clock, upstream, upstreamTimeoutMs, notes, demoToken };
 }
 

@@ -1,4 +1,4 @@
-// Runs a background job again and again.
+// Repeats a background job.
 import { StoreUnavailable } from "../core/errors.ts";
 import type { Log } from "../core/ports/log.ts";
 import { createThrottle } from "../core/throttle.ts";
@@ -13,8 +13,8 @@ export type Job = {
 };
 
 /**
- * Waits `everyMs` after each run, so that slow runs never overlap. A failed run is logged, and the job goes on. Returns
- * what stops the job; a run that has begun is not waited for.
+ * Sleeps `everyMs` after each run, so that runs never overlap. A failed run is logged, and the job goes on. Returns a function
+ * that stops the job without waiting for a run that has begun.
  */
 export function repeatJob({ purpose, everyMs, run }: Job, log: Log): () => Promise<void> {
   const sampleFault = createThrottle(FAULT_LOG_MS);
@@ -31,7 +31,7 @@ export function repeatJob({ purpose, everyMs, run }: Job, log: Log): () => Promi
     try {
       await run();
     } catch (error) {
-      // A store that does not answer is logged where callers notice it.
+      // The edge logs this already when callers are affected.
       if (error instanceof StoreUnavailable) return;
       sampleFault(performance.now(), (unlogged) => log.error({ err: error, unlogged }, `${purpose} failed`));
     }

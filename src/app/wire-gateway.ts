@@ -1,4 +1,4 @@
-// Wires the steps: reading, sending commands, counting the use of keys.
+// Wires the gateway: reading servers, sending commands, counting the usage of keys.
 import type { Config } from "../config.ts";
 import type { Log } from "../core/ports/log.ts";
 import { SECTIONS } from "../core/sections.ts";

@@ -1,31 +1,32 @@
-// Wires the HTTP side: the handlers, the routes and the edge in front of them.
+// Wires the handlers, the routes and the edge in front of them.
 import { randomBytes } from "node:crypto";
 import { findBuiltFile } from "../built-files.ts";
 import type { Config } from "../config.ts";
 import { createAddressList } from "../core/address.ts";
-import { createSubmitCommand } from "../gateway/commands/submit-command.ts";
+import { CommandSubmitter } from "../gateway/commands/submit-command.ts";
 import { Authenticator } from "../gateway/keys/authenticate.ts";
 import {
-  createGuessLimit,
-  createOperatorCheck,
   fingerprintOf,
   GUESSING_ADDRESSES_MAX,
+  GuessLimit,
+  OperatorCheck,
 } from "../gateway/keys/authenticate-operator.ts";
 import { WAITING_CELLS_MAX } from "../gateway/keys/usage-meter.ts";
-import { createAdmin } from "../http/admin.ts";
+import { AdminHandlers } from "../http/admin/admin-handlers.ts";
+import type { Call } from "../http/call.ts";
 import { CallerSteps } from "../http/caller-steps.ts";
-import { createAddressFinder } from "../http/client-address.ts";
+import { findClientAddress } from "../http/client-address.ts";
 import { CommandHandlers } from "../http/commands.ts";
-import { createCors } from "../http/cors.ts";
-import { createDashboard } from "../http/dashboard.ts";
+import { Cors } from "../http/cors.ts";
+import { DashboardHandlers } from "../http/dashboard.ts";
 import { Edge } from "../http/edge.ts";
 import { EdgeMeter } from "../http/edge-meter.ts";
-import { createReadyz } from "../http/health.ts";
+import { ReadyzHandler } from "../http/health.ts";
 import { createMetrics, type SizeGauge } from "../http/metrics.ts";
-import { createAnswerObserver } from "../http/observe-answers.ts";
+import { AnswerObserver } from "../http/observe-answers.ts";
 import { OpenApiHandler } from "../http/openapi/answer-openapi.ts";
-import { createOperatorOnly } from "../http/operator-only.ts";
-import { createReadServer, wantsGzip } from "../http/read-server.ts";
+import { OperatorStep } from "../http/operator-step.ts";
+import { ReadServerHandler, wantsGzip } from "../http/read-server.ts";
 import { createReference } from "../http/reference/reference.ts";
 import { listRoutes } from "../http/routes.ts";
 import { createTargetFinder, TARGETS_MAX } from "../http/target.ts";
@@ -45,42 +46,44 @@ export function wireHttp(
   drain: DrainState,
 ): Edge {
   const authenticator = new Authenticator(store.keys);
-  const findAddress = createAddressFinder(createAddressList(config.trustProxy));
+  const trusted = createAddressList(config.trustProxy);
+  const findAddress = (call: Call) => findClientAddress(call, trusted);
   const callerSteps = new CallerSteps({
     authenticator,
     limits: store.limits,
     servers: store.servers,
     findAddress,
   });
-  const guesses = createGuessLimit();
+  const guesses = new GuessLimit();
+  const metricsCheck = new OperatorCheck([masterKey, config.metricsToken]);
   const edgeMeter = new EdgeMeter();
   const sizes: SizeGauge[] = [
     { name: "known_authorization_headers", size: () => authenticator.size, max: authenticator.max },
     { name: "known_accept_encodings", size: wantsGzip.size, max: wantsGzip.max },
-    { name: "guessing_addresses", size: guesses.size, max: GUESSING_ADDRESSES_MAX },
+    { name: "guessing_addresses", size: () => guesses.size, max: GUESSING_ADDRESSES_MAX },
     { name: "unsaved_usage", size: () => usage.size(), max: WAITING_CELLS_MAX + authenticator.max },
   ];
   const routes = listRoutes({
     callerSteps,
-    readServer: createReadServer({ relay, clock }),
+    readServer: new ReadServerHandler(relay, clock),
     commands: new CommandHandlers({
       commands: store.commands,
       callerSteps,
       clock,
       meter: commandMeter,
-      submit: createSubmitCommand({
+      submitter: new CommandSubmitter({
         commands: store.commands,
         intervalMs: config.commandIntervalMs,
         notify: (serverId) => dispatcher.notify(serverId),
       }),
     }),
-    operator: createOperatorOnly({
-      check: createOperatorCheck([masterKey]),
+    operatorStep: new OperatorStep({
+      operatorCheck: new OperatorCheck([masterKey]),
       guesses,
       fingerprint: fingerprintOf(masterKey),
       findAddress,
     }),
-    admin: createAdmin({
+    admin: new AdminHandlers({
       store,
       randomBytes,
       usage,
@@ -88,10 +91,10 @@ export function wireHttp(
       forgetServer: (serverId) => relay.forget(serverId),
       commandMeter,
     }),
-    dashboard: createDashboard((name) => findBuiltFile(`dashboard/${name}`)),
+    dashboard: new DashboardHandlers((name) => findBuiltFile(`dashboard/${name}`)),
     openApi: new OpenApiHandler(VERSION),
     reference: createReference((name) => findBuiltFile(`reference/${name}`)),
-    readyz: createReadyz({
+    readyz: new ReadyzHandler({
       store,
       clock,
       log,
@@ -99,7 +102,7 @@ export function wireHttp(
       listNotices: (now) => relay.listNotices(now),
     }),
     metrics: createMetrics({
-      check: createOperatorCheck([masterKey, config.metricsToken]),
+      check: (header) => metricsCheck.check(header),
       clock,
       edgeMeter,
       relayMeter,
@@ -113,13 +116,14 @@ export function wireHttp(
     }),
   });
   const findTarget = createTargetFinder(routes);
+  const observer = new AnswerObserver({ meter: edgeMeter, usage, log, findAddress });
   sizes.push({ name: "known_urls", size: findTarget.size, max: TARGETS_MAX });
   return new Edge({
     findTarget,
-    cors: createCors(config.corsOrigins),
+    cors: new Cors(config.corsOrigins),
     clock,
     log,
     isDraining: () => drain.isDraining,
-    observe: createAnswerObserver({ meter: edgeMeter, usage, log, findAddress }),
+    observe: (call, response) => observer.observe(call, response),
   });
 }

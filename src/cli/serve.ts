@@ -32,7 +32,7 @@ async function serve(options: ServeOptions): Promise<void> {
   // Other users must not read what we write: the database, its log and the key files.
   process.umask(0o077);
   // Loaded here, so that the other commands start faster.
-  const { startPatiently } = await import("../start-patiently.ts");
+  const { startWithRetry } = await import("../start-with-retry.ts");
   let app: App | undefined;
   let isStopping = false;
   const stop = () => {
@@ -43,7 +43,7 @@ async function serve(options: ServeOptions): Promise<void> {
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   process.on("SIGHUP", () => app?.reloadTls());
-  app = await startPatiently(config, () => isStopping);
+  app = await startWithRetry(config, () => isStopping);
   if (!app) process.exit(0);
   if (isStopping) return await end(app);
 

@@ -5,7 +5,7 @@ import { createSealer } from "../store/sealer.ts";
 import { type DatabaseReport, inspectDatabase } from "../store/sqlite/inspect-database.ts";
 import { isInstanceRunning } from "../store/sqlite/read-only-database.ts";
 import { readServerKeys } from "../store/sqlite/read-server-keys.ts";
-import { createUpstream } from "../upstream/client.ts";
+import { UpstreamClient } from "../upstream/client.ts";
 import { callInstance, findInstanceUrl } from "./call-instance.ts";
 import { judgeClock } from "./check-clock.ts";
 import { findSecret, inspectDataFolder, judgeDataFolder } from "./check-data-folder.ts";
@@ -98,7 +98,7 @@ async function gatherKeyFacts(
   if (databasePath === undefined || secret === undefined) return { kind: "no-store" };
   if (!testsKeys) return { kind: "not-tested" };
   const { total, servers } = readServerKeys(databasePath, createSealer(secret), SERVERS_TESTED_MAX);
-  const upstream = createUpstream({
+  const upstream = new UpstreamClient({
     baseUrl: config.upstreamUrl,
     globalKey: config.upstreamGlobalKey,
     timeoutMs: Math.min(config.upstreamTimeoutMs, TIMER_MAX_MS),

@@ -1,5 +1,5 @@
-// How answers look on the wire: bodies, headers, and the one way from a refusal to a response.
-import type { ErrorRow, Refusal } from "../core/errors.ts";
+// Builds responses: bodies, headers, and the only conversion of a refusal into a response.
+import { ERRORS, type ErrorRow, type Refusal } from "../core/errors.ts";
 import { LIMIT_PER_WINDOW } from "../core/rate-limit.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
 import type { Call } from "./call.ts";
@@ -9,12 +9,12 @@ export const LIMIT_TEXT = String(LIMIT_PER_WINDOW);
 
 export const LIMIT_BUCKET = "server";
 
-/** Copied for every answer, which is cheaper than listing them anew. */
+/** Copied for every answer: that is cheaper than building headers from a list. */
 const PLAIN = new Headers({ "Content-Type": "application/json", "Cache-Control": "no-store" });
 const COUNTED = new Headers(PLAIN);
 COUNTED.set("X-RateLimit-Limit", LIMIT_TEXT);
 COUNTED.set("X-RateLimit-Bucket", LIMIT_BUCKET);
-/** In a flood, most of these answers are refusals for the limit. */
+/** The default, because in a flood most of these answers refuse a key that is over its limit. */
 COUNTED.set("X-RateLimit-Remaining", "0");
 
 export function answerRefusal(call: Call, refusal: Refusal, report: LimitReport | null = null): Response {
@@ -42,25 +42,25 @@ function respond(
   return response;
 }
 
-/** Seconds, not milliseconds: clients in the field sleep until the number they read here. */
+/** In seconds, because existing clients sleep until this number of seconds. */
 export function toResetSeconds(resetAt: number): string {
   return String(Math.ceil(resetAt / 1000));
 }
 
 type ErrorText = { readonly whole: Uint8Array<ArrayBuffer>; readonly beginning: string };
 
-/** Floods get errors, so what all errors of a row say is written once: alone, and as the beginning of one that says more. */
-const errorTexts = new WeakMap<ErrorRow, ErrorText>();
+/** Serialised once, because floods get errors: the whole body without fields, and the beginning of one with fields. */
+const ERROR_TEXTS: ReadonlyMap<ErrorRow, ErrorText> = new Map(
+  Object.values(ERRORS).map((row) => [row, writeErrorText(row)]),
+);
 
 function errorBody(row: ErrorRow, fields: Refusal["fields"]): Uint8Array<ArrayBuffer> | string {
-  const { whole, beginning } = errorTexts.get(row) ?? writeErrorText(row);
+  const { whole, beginning } = ERROR_TEXTS.get(row) ?? writeErrorText(row);
   const more = fields ? JSON.stringify(fields) : "{}";
   return more === "{}" ? whole : beginning + more.slice(1);
 }
 
 function writeErrorText(row: ErrorRow): ErrorText {
   const plain = JSON.stringify({ code: row.code, message: row.message });
-  const text = { whole: encoder.encode(plain), beginning: `${plain.slice(0, -1)},` };
-  errorTexts.set(row, text);
-  return text;
+  return { whole: encoder.encode(plain), beginning: `${plain.slice(0, -1)},` };
 }

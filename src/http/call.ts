@@ -1,33 +1,33 @@
-// One request, with what the edge found out about it.
+// One request while it is handled: its target, its caller, and facts for logs and metrics.
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import type { SectionSet } from "../core/sections.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
 import type { Account } from "../gateway/keys/usage-meter.ts";
 
-/** What a URL asks for. */
+/** A parsed URL. */
 export type RequestTarget = {
   readonly path: string;
   /** Without its question mark. */
   readonly query: string;
-  /** The variable segments of the path, decoded. */
+  /** The path parameters, decoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** The route's pattern, for logs and metrics: never the path itself, which callers can make up. */
+  /** The route's pattern, for logs and metrics. Never the path itself, which callers choose freely. */
   readonly routeName: string;
-  /** The sections that the query asks for. */
+  /** The sections that the query requests. */
   readonly sections: SectionSet;
 };
 
-/** What the runtime knows about the socket of a request. */
+/** The socket of a request, as the runtime gives access to it. */
 export type Connection = {
   requestIP(request: Request): { readonly address: string; readonly port: number } | null;
-  /** How long the socket may be silent from now on. */
+  /** Sets how long the socket may be idle from now on. */
   timeout(request: Request, seconds: number): void;
 };
 
-/** How long a socket may be silent, unless its caller waits for us. The runtime looks every four seconds. */
+/** How long a socket may be idle, unless its caller waits for us. The runtime checks every four seconds. */
 export const IDLE_SECONDS = 10;
-/** The longest that the runtime can be told to wait on a socket. */
-const SOCKET_PATIENCE_MAX_SECONDS = 255;
+/** The longest idle timeout that the runtime accepts. */
+const IDLE_SECONDS_MAX = 255;
 
 let callsSeen = 0;
 const PROCESS_MARK = Math.floor(Math.random() * 36 ** 6)
@@ -35,14 +35,14 @@ const PROCESS_MARK = Math.floor(Math.random() * 36 ** 6)
   .padStart(6, "0");
 
 export class Call {
-  /** The code of the error that was answered, 0 for none. For logs and metrics. */
+  /** The error code of the answer, 0 for none. For logs and metrics. */
   code = 0;
-  /** Whose request it is, once that is known. For the key's usage. */
+  /** Set when the request is authenticated. For the key's usage. */
   account: Account | undefined;
-  /** What its answer tells about the limit, if it was counted. For answers to faults. */
+  /** Set when the request was counted, so that an answer to an unexpected error has the limit's headers too. */
   report: LimitReport | null = null;
-  /** Whether its answer had to be waited for: then the runtime is done with the request's own turn. */
-  isLate = false;
+  /** Whether the answer comes through a promise, after the runtime's own handling of the request has returned. */
+  isAsync = false;
   readonly startedAt = performance.now();
   #id: string | undefined;
 
@@ -53,7 +53,7 @@ export class Call {
     readonly now: number,
   ) {}
 
-  /** By which the log speaks of this request. Made up on demand: of most it says nothing. */
+  /** Names the request in the log. Generated on demand, because most requests are never logged. */
   get id(): string {
     this.#id ??= `req_${PROCESS_MARK}${(++callsSeen).toString(36)}`;
     return this.#id;
@@ -63,18 +63,18 @@ export class Call {
     return this.#id !== undefined;
   }
 
-  /** The address at the other end of the socket; empty when it is gone already. */
+  /** The address of the socket's other end; empty when the socket is already closed. */
   get peerAddress(): string {
     return this.connection.requestIP(this.request)?.address ?? "";
   }
 
-  /** Keeps the socket from being cut as silent while the caller waits for us this long. */
-  waitFor(ms: number): void {
+  /** Keeps the socket from being cut as idle while the caller waits for us, for this long at most. */
+  extendIdleTimeout(ms: number): void {
     const seconds = Math.max(Math.ceil(ms / 1000), IDLE_SECONDS);
-    this.connection.timeout(this.request, Math.min(seconds, SOCKET_PATIENCE_MAX_SECONDS));
+    this.connection.timeout(this.request, Math.min(seconds, IDLE_SECONDS_MAX));
   }
 
-  waitNoLonger(): void {
+  resetIdleTimeout(): void {
     this.connection.timeout(this.request, IDLE_SECONDS);
   }
 }

@@ -1,4 +1,4 @@
-// The steps before every route of the public API: authenticate, admit, check rights. Behind them a handler knows its
+// The steps before every route of the public API: authenticate, admit, check rights. The handler after them knows its
 // caller.
 import { type ApiKey, findForbidden } from "../core/api-key.ts";
 import { isRefusal, type Refusal } from "../core/errors.ts";
@@ -22,17 +22,17 @@ export type Caller = {
 
 export type CallerHandler = (call: Call, caller: Caller) => MaybePromise<Response>;
 
-/** What a route is for decides whether its requests count, and which rights they need. */
+/** Decides whether requests to a route count toward the limit, and which rights they need. */
 export type Purpose = {
   readonly isCounted: boolean;
   readonly isCommand: boolean;
-  /** Whether section names in the query ask for sections; on other routes they mean nothing. */
+  /** Whether section names in the query request sections. Other routes ignore them. */
   readonly hasSections: boolean;
 };
-export const READING: Purpose = { isCounted: true, isCommand: false, hasSections: true };
-export const INQUIRING: Purpose = { isCounted: true, isCommand: false, hasSections: false };
-export const COMMANDING: Purpose = { isCounted: false, isCommand: true, hasSections: false };
-export const FOLLOWING_UP: Purpose = { isCounted: true, isCommand: true, hasSections: false };
+export const READING_SERVER: Purpose = { isCounted: true, isCommand: false, hasSections: true };
+export const READING_KEY: Purpose = { isCounted: true, isCommand: false, hasSections: false };
+export const SENDING_COMMAND: Purpose = { isCounted: false, isCommand: true, hasSections: false };
+export const MANAGING_COMMANDS: Purpose = { isCounted: true, isCommand: true, hasSections: false };
 
 export type CallerStepsParts = {
   readonly authenticator: Authenticator;
@@ -41,7 +41,7 @@ export type CallerStepsParts = {
   readonly findAddress: (call: Call) => string;
 };
 
-/** Nothing here waits unless it must: a promise for every request would cost more than all the steps. */
+/** Synchronous wherever the store is: a promise for every request would cost more than all the steps. */
 export class CallerSteps {
   readonly #parts: CallerStepsParts;
 
@@ -49,7 +49,7 @@ export class CallerSteps {
     this.#parts = parts;
   }
 
-  /** The handler behind the steps. */
+  /** Puts the steps before a handler. */
   before(purpose: Purpose, handler: CallerHandler): Handler {
     return (call) => this.authenticate(call, purpose, handler);
   }
@@ -91,13 +91,13 @@ export class CallerSteps {
     return forbidden ? answerRefusal(call, forbidden, report) : handler(call, { key, server, report });
   }
 
-  /** The caller's key, if it may still send commands. Reading the body took time, and the key may have changed. */
+  /** The caller's key, if it may still send commands: it may have changed while the body was read. */
   async recheckCommander(call: Call, now: number): Promise<ApiKey | Refusal> {
     const { authenticator, servers } = this.#parts;
     const key = await authenticator.authenticate(call.request.headers.get("authorization"), now);
     if (isRefusal(key)) return key;
     const server = servers.find(key.serverId);
-    return server ? (this.#findForbidden(call, key, server, COMMANDING) ?? key) : INVALID_TOKEN;
+    return server ? (this.#findForbidden(call, key, server, SENDING_COMMAND) ?? key) : INVALID_TOKEN;
   }
 
   #findForbidden(call: Call, key: ApiKey, server: GameServer, purpose: Purpose): Refusal | undefined {

@@ -1,10 +1,10 @@
-// Whose address is it? X-Forwarded-For is believed exactly as far as trusted proxies wrote it.
+// The client's address. X-Forwarded-For is believed exactly as far as trusted proxies wrote it.
 import { describe, expect, test } from "bun:test";
 import type { Server } from "bun";
 import fc from "fast-check";
 import { createAddressList } from "../core/address.ts";
 import { Call } from "./call.ts";
-import { createAddressFinder } from "./client-address.ts";
+import { findClientAddress } from "./client-address.ts";
 import { Target } from "./target.ts";
 
 function callFrom(peer: string | null, forwardedFor?: string): Call {
@@ -14,8 +14,8 @@ function callFrom(peer: string | null, forwardedFor?: string): Call {
   return new Call(new Request("http://h/", { headers }), new Target(undefined, "/", ""), server, 0);
 }
 
-const findBehind = (trusted: string[]) => createAddressFinder(createAddressList(trusted));
-const findAddress = findBehind(["10.0.0.0/8", "2001:db8::1"]);
+const TRUSTED = createAddressList(["10.0.0.0/8", "2001:db8::1"]);
+const findAddress = (call: Call) => findClientAddress(call, TRUSTED);
 
 describe("without a trusted peer", () => {
   test("the client is the peer", () => {
@@ -26,7 +26,7 @@ describe("without a trusted peer", () => {
     expect(findAddress(callFrom("203.0.113.9", "198.51.100.1, 10.0.0.1"))).toBe("203.0.113.9");
   });
   test("nobody is trusted when no proxies are configured", () => {
-    expect(findBehind([])(callFrom("127.0.0.1", "198.51.100.1"))).toBe("127.0.0.1");
+    expect(findClientAddress(callFrom("127.0.0.1", "198.51.100.1"), createAddressList([]))).toBe("127.0.0.1");
   });
   test("a peer that is gone has no address, whatever it forwarded", () => {
     expect(findAddress(callFrom(null, "198.51.100.1"))).toBe("");

@@ -2,22 +2,20 @@
 import { type AddressList, parseAddress } from "../core/address.ts";
 import type { Call } from "./call.ts";
 
-/** The last address in X-Forwarded-For that is not a trusted proxy's, when the peer is one; else the peer. */
-export function createAddressFinder(trusted: AddressList): (call: Call) => string {
-  return (call) => {
-    const peer = parseAddress(call.peerAddress) ?? "";
-    if (!trusted.has(peer)) return peer;
-    const hops = (call.request.headers.get("x-forwarded-for") ?? "").split(",").reverse();
-    let client = peer;
-    for (const hop of hops) {
-      const address = parseAddress(withoutPort(hop));
-      // What is not an address was not written by a proxy that can be trusted; nor is anything left of it.
-      if (address === undefined) break;
-      client = address;
-      if (!trusted.has(address)) break;
-    }
-    return client;
-  };
+/** The peer's address; behind a trusted proxy, the last address in X-Forwarded-For that is not a trusted proxy's. */
+export function findClientAddress(call: Call, trusted: AddressList): string {
+  const peer = parseAddress(call.peerAddress) ?? "";
+  if (!trusted.has(peer)) return peer;
+  const hops = (call.request.headers.get("x-forwarded-for") ?? "").split(",").reverse();
+  let client = peer;
+  for (const hop of hops) {
+    const address = parseAddress(withoutPort(hop));
+    // A trusted proxy writes only addresses, so neither this entry nor those left of it can be believed.
+    if (address === undefined) break;
+    client = address;
+    if (!trusted.has(address)) break;
+  }
+  return client;
 }
 
 /** Some proxies write 203.0.113.7:1234 or [2001:db8::1]:1234. */

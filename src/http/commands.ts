@@ -1,4 +1,4 @@
-// The command endpoint: submit a command, show one, list them, cancel one that still waits.
+// The command endpoint: submits, shows, lists and cancels commands.
 import { COMMAND_STATUSES, mayRun, parseCommand, parseIdempotencyKey } from "../core/command.ts";
 import { ERRORS, isRefusal, refuse } from "../core/errors.ts";
 import type { Clock } from "../core/ports/clock.ts";
@@ -7,20 +7,20 @@ import { NOT_FOUND, refuseField } from "../core/refuse-field.ts";
 import type { CommandReceipt } from "../core/wire/command.ts";
 import type { CommandMeter } from "../gateway/commands/command-meter.ts";
 import { NO_LONGER_WAITS } from "../gateway/commands/manage-commands.ts";
-import type { SubmitCommand } from "../gateway/commands/submit-command.ts";
+import type { CommandSubmitter } from "../gateway/commands/submit-command.ts";
 import { answerJson, answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
 import type { Caller, CallerSteps } from "./caller-steps.ts";
 import { describeCommand } from "./describe-resources.ts";
 import { readJsonBody } from "./json-body.ts";
-import { describePage, findOnly, parsePage } from "./parse-request.ts";
+import { describePage, findOnly, parsePage, pathIdOf, queryOf } from "./parse-request.ts";
 
 const NO_BODY = refuse(ERRORS.invalidJson);
 const NOT_ALLOWED = refuse(ERRORS.forbidden);
 
 export type CommandHandlersParts = {
   readonly commands: Pick<CommandQueue, "find" | "list" | "cancel">;
-  readonly submit: SubmitCommand;
+  readonly submitter: CommandSubmitter;
   readonly callerSteps: CallerSteps;
   readonly clock: Clock;
   readonly meter: CommandMeter;
@@ -34,7 +34,7 @@ export class CommandHandlers {
   }
 
   async submit(call: Call, { server }: Caller): Promise<Response> {
-    const { submit, callerSteps, clock } = this.#parts;
+    const { submitter, callerSteps, clock } = this.#parts;
     const body = await readJsonBody(call);
     if (body === undefined || isRefusal(body)) return answerRefusal(call, body ?? NO_BODY);
     const key = await callerSteps.recheckCommander(call, clock());
@@ -45,7 +45,7 @@ export class CommandHandlers {
     if (typeof idempotencyKey === "object") return answerRefusal(call, idempotencyKey);
     if (!mayRun(key.grant.commands, command.text)) return answerRefusal(call, NOT_ALLOWED);
     const draft = { serverId: server.serverId, keyId: key.keyId, text: command.text, idempotencyKey };
-    const receipt = await submit(draft, clock());
+    const receipt = await submitter.submit(draft, clock());
     if (isRefusal(receipt)) return answerRefusal(call, receipt);
     const { commandId, position, queuedAt } = receipt;
     const accepted: CommandReceipt = {
@@ -58,8 +58,8 @@ export class CommandHandlers {
   }
 
   async list(call: Call, { server, report }: Caller): Promise<Response> {
-    const query = new URLSearchParams(`?${call.target.query}`);
-    // One name for both forms of the path: a cursor fits either.
+    const query = queryOf(call);
+    // The same name for both forms of the path, so that a cursor of one fits the other.
     const page = parsePage("commands", query);
     if (isRefusal(page)) return answerRefusal(call, page, report);
     const status = parseStatus(query);
@@ -69,13 +69,13 @@ export class CommandHandlers {
   }
 
   async show(call: Call, { server, report }: Caller): Promise<Response> {
-    const command = await this.#parts.commands.find(idOf(call));
+    const command = await this.#parts.commands.find(pathIdOf(call));
     if (!command || command.serverId !== server.serverId) return answerRefusal(call, NOT_FOUND, report);
     return answerJson(describeCommand(command), 200, report);
   }
 
   async cancel(call: Call, { server, report }: Caller): Promise<Response> {
-    const found = await this.#parts.commands.cancel(server.serverId, idOf(call), call.now);
+    const found = await this.#parts.commands.cancel(server.serverId, pathIdOf(call), call.now);
     if (!found) return answerRefusal(call, NOT_FOUND, report);
     if (!found.isCancelled) return answerRefusal(call, NO_LONGER_WAITS, report);
     this.#parts.meter.count("cancelled");
@@ -83,14 +83,10 @@ export class CommandHandlers {
   }
 }
 
-/** The `status` of a list; undefined when the query has none, or an empty one. */
+/** The `status` in the query; undefined when it is absent or empty. */
 export function parseStatus(query: URLSearchParams) {
   const given = findOnly(query, "status");
   if (given === undefined || given === "") return undefined;
-  const status = COMMAND_STATUSES.find((one) => one === given);
+  const status = COMMAND_STATUSES.find((known) => known === given);
   return status ?? refuseField("status", `must be one of ${COMMAND_STATUSES.join(", ")}`);
-}
-
-function idOf(call: Call): string {
-  return call.target.params.id ?? "";
 }

@@ -1,4 +1,4 @@
-// Does the caller have this body already, and can it unpack gzip?
+// If-None-Match and Accept-Encoding.
 import { describe, expect, test } from "bun:test";
 import { acceptsGzip, isMatchingEtag } from "./conditional.ts";
 

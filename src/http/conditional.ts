@@ -1,4 +1,4 @@
-// Conditional and compressed answers: does the caller have this body already, and can it unpack gzip?
+// Evaluates If-None-Match and Accept-Encoding.
 
 /** If-None-Match compares weakly: W/"x" and "x" are the same. */
 export function isMatchingEtag(header: string | null, etag: string): boolean {
@@ -17,7 +17,7 @@ function opaqueTag(tag: string): string {
 
 const GZIP_NAMES: ReadonlySet<string> = new Set(["gzip", "x-gzip"]);
 
-/** A coding that is named counts with its own weight; "*" stands for those that are not named. */
+/** The weight of gzip decides when it is named, otherwise that of "*". A weight of 0 means: not accepted. */
 export function acceptsGzip(header: string | null): boolean {
   if (header === null) return false;
   let anyAccepted = false;

@@ -1,11 +1,4 @@
-// Lets pages of the configured origins call us from a browser. Nothing is added for anybody else.
-
-export type Cors = {
-  /** The answer to a preflight, or undefined when no origin is configured at all. */
-  answerPreflight(request: Request, allow: string): Response | undefined;
-  /** Adds what lets the page read this answer, when its origin is allowed. */
-  mark(request: Request, response: Response): void;
-};
+// Lets pages of the configured origins call us from a browser. Without configured origins no header is added.
 
 const READABLE_HEADERS = [
   "Age",
@@ -21,24 +14,18 @@ const READABLE_HEADERS = [
 const SENDABLE_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-None-Match";
 const PREFLIGHT_SECONDS = "600";
 
-export function createCors(origins: readonly string[]): Cors {
-  const allowed = new Set(origins);
-  const isOpen = allowed.has("*");
+export class Cors {
+  readonly #origins: ReadonlySet<string>;
 
-  function mark(request: Request, response: Response): void {
-    if (allowed.size === 0) return;
-    const origin = request.headers.get("origin");
-    response.headers.append("Vary", "Origin");
-    if (origin === null || !(isOpen || allowed.has(origin))) return;
-    response.headers.set("Access-Control-Allow-Origin", origin);
-    response.headers.set("Access-Control-Expose-Headers", READABLE_HEADERS);
+  constructor(origins: readonly string[]) {
+    this.#origins = new Set(origins);
   }
 
-  function answerPreflight(request: Request, allow: string): Response | undefined {
-    if (allowed.size === 0) return undefined;
-    const origin = request.headers.get("origin");
+  /** The answer to a preflight; undefined when no origin is configured. */
+  answerPreflight(request: Request, allow: string): Response | undefined {
+    if (this.#origins.size === 0) return undefined;
     const response = new Response(null, { status: 204, headers: { Allow: `${allow}, OPTIONS` } });
-    if (origin !== null && (isOpen || allowed.has(origin))) {
+    if (this.#isAllowed(request.headers.get("origin"))) {
       response.headers.set("Access-Control-Allow-Methods", allow);
       response.headers.set("Access-Control-Allow-Headers", SENDABLE_HEADERS);
       response.headers.set("Access-Control-Max-Age", PREFLIGHT_SECONDS);
@@ -46,5 +33,17 @@ export function createCors(origins: readonly string[]): Cors {
     return response;
   }
 
-  return { answerPreflight, mark };
+  /** Adds the headers that let a page of an allowed origin read this answer. */
+  mark(request: Request, response: Response): void {
+    if (this.#origins.size === 0) return;
+    const origin = request.headers.get("origin");
+    response.headers.append("Vary", "Origin");
+    if (!this.#isAllowed(origin)) return;
+    response.headers.set("Access-Control-Allow-Origin", origin);
+    response.headers.set("Access-Control-Expose-Headers", READABLE_HEADERS);
+  }
+
+  #isAllowed(origin: string | null): origin is string {
+    return origin !== null && (this.#origins.has("*") || this.#origins.has(origin));
+  }
 }

@@ -1,21 +1,21 @@
-// Cursors as callers see them: opaque words that only fit the list they came from. A mangled one is told from a good one,
-// so that nobody pages in circles.
+// Cursors as callers see them: opaque texts with a checksum over the list's name, so that a damaged cursor, or one of another
+// list, is refused.
 
 const SHAPE = /^[A-Za-z0-9_-]{11,300}$/;
-const CHECK_LENGTH = 8;
+const CHECKSUM_LENGTH = 8;
 
-export function sealCursor(list: string, cursor: string): string {
-  return Buffer.from(checkOf(list, cursor) + cursor).toString("base64url");
+export function encodeCursor(list: string, cursor: string): string {
+  return Buffer.from(checksumOf(list, cursor) + cursor).toString("base64url");
 }
 
-/** Undefined when it did not come from that list. */
-export function openCursor(list: string, sealed: string): string | undefined {
-  if (!SHAPE.test(sealed)) return undefined;
-  const text = Buffer.from(sealed, "base64url").toString();
-  const cursor = text.slice(CHECK_LENGTH);
-  return sealCursor(list, cursor) === sealed ? cursor : undefined;
+/** Undefined when it is damaged or belongs to another list. */
+export function decodeCursor(list: string, encoded: string): string | undefined {
+  if (!SHAPE.test(encoded)) return undefined;
+  const text = Buffer.from(encoded, "base64url").toString();
+  const cursor = text.slice(CHECKSUM_LENGTH);
+  return encodeCursor(list, cursor) === encoded ? cursor : undefined;
 }
 
-function checkOf(list: string, cursor: string): string {
-  return Bun.hash.crc32(`${list} ${cursor}`).toString(16).padStart(CHECK_LENGTH, "0");
+function checksumOf(list: string, cursor: string): string {
+  return Bun.hash.crc32(`${list} ${cursor}`).toString(16).padStart(CHECKSUM_LENGTH, "0");
 }

@@ -1,9 +1,8 @@
-// The dashboard's files at / and /assets: what the build left, with headers that let the page load and ask nothing but us.
-// Only files of the manifest are served; none is read before somebody asks.
+// Serves the built dashboard at / and /assets. Only files of the manifest are served, and each is read when it is requested.
 import { gunzipSync } from "node:zlib";
 import { ERRORS, refuse } from "../core/errors.ts";
 import { answerRefusal } from "./answers.ts";
-import type { Call, Handler } from "./call.ts";
+import type { Call } from "./call.ts";
 import { isMatchingEtag } from "./conditional.ts";
 import { answerNotice } from "./notice-page.ts";
 import { ASK_AGAIN, KEEP_FOR_EVER, PAGE_HEADERS } from "./page-headers.ts";
@@ -12,35 +11,57 @@ import { wantsGzip } from "./read-server.ts";
 export const INDEX_NAME = "index.html";
 export const MANIFEST_NAME = "manifest.json";
 
-/** The files there are, by name. Each is kept packed with gzip, as `<name>.gz`. */
+/** The files by name. Each is stored compressed, as `<name>.gz`. */
 export type DashboardManifest = {
   readonly files: Readonly<Record<string, { readonly type: string; readonly etag: string }>>;
 };
 
-/** Finds a file of the build, be it in a folder or in the binary; undefined when there is none of that name. */
+/** Finds a file of the build, in a folder or in the binary; undefined when there is none of that name. */
 export type FindBuiltFile = (name: string) => Bun.BunFile | undefined;
-
-export type Dashboard = { readonly page: Handler; readonly asset: Handler };
 
 const NOT_FOUND = refuse(ERRORS.notFound);
 
-export function createDashboard(findFile: FindBuiltFile): Dashboard {
-  let manifest: DashboardManifest | undefined;
+export class DashboardHandlers {
+  readonly #findFile: FindBuiltFile;
+  #manifest: DashboardManifest | undefined;
 
-  async function readManifest(): Promise<DashboardManifest | undefined> {
+  constructor(findFile: FindBuiltFile) {
+    this.#findFile = findFile;
+  }
+
+  async answerPage(call: Call): Promise<Response> {
+    // Read for each page, because in a checkout the dashboard may have been built again.
+    this.#manifest = await this.#readManifest();
+    if (this.#manifest) return this.#send(call, INDEX_NAME, ASK_AGAIN);
+    return answerNotice("Gatehouse is running", [
+      "Its dashboard was not built. In the folder of Gatehouse, run <code>npm run dashboard</code>, which also says why " +
+        "it could not be built, then reload this page.",
+      "The API is not affected.",
+    ]);
+  }
+
+  async answerAsset(call: Call): Promise<Response> {
+    this.#manifest ??= await this.#readManifest();
+    const name = call.target.params.file ?? "";
+    if (name === INDEX_NAME) return answerRefusal(call, NOT_FOUND);
+    return this.#send(call, name, KEEP_FOR_EVER);
+  }
+
+  async #readManifest(): Promise<DashboardManifest | undefined> {
     try {
-      return (await findFile(MANIFEST_NAME)?.json()) as DashboardManifest | undefined;
+      return (await this.#findFile(MANIFEST_NAME)?.json()) as DashboardManifest | undefined;
     } catch {
-      // Never built, or being replaced at this moment.
+      // Never built, or being replaced right now.
       return undefined;
     }
   }
 
-  async function send(call: Call, name: string, cacheControl: string): Promise<Response> {
-    const file = manifest && Object.hasOwn(manifest.files, name) ? manifest.files[name] : undefined;
-    const packed = file && findFile(`${name}.gz`);
-    if (!file || !packed) return answerRefusal(call, NOT_FOUND);
-    const { headers: asked } = call.request;
+  async #send(call: Call, name: string, cacheControl: string): Promise<Response> {
+    const files = this.#manifest?.files;
+    const file = files && Object.hasOwn(files, name) ? files[name] : undefined;
+    const compressed = file && this.#findFile(`${name}.gz`);
+    if (!file || !compressed) return answerRefusal(call, NOT_FOUND);
+    const { headers: requested } = call.request;
     const headers = {
       ...PAGE_HEADERS,
       "Content-Type": file.type,
@@ -48,31 +69,13 @@ export function createDashboard(findFile: FindBuiltFile): Dashboard {
       Vary: "Accept-Encoding",
       ETag: file.etag,
     };
-    if (isMatchingEtag(asked.get("if-none-match"), file.etag)) {
+    if (isMatchingEtag(requested.get("if-none-match"), file.etag)) {
       return new Response(null, { status: 304, headers });
     }
-    const bytes = await packed.bytes().catch(() => undefined);
+    const bytes = await compressed.bytes().catch(() => undefined);
     if (!bytes) return answerRefusal(call, NOT_FOUND);
-    if (!wantsGzip(asked.get("accept-encoding") ?? "")) return new Response(gunzipSync(bytes), { headers });
+    if (!wantsGzip(requested.get("accept-encoding") ?? ""))
+      return new Response(gunzipSync(bytes), { headers });
     return new Response(bytes, { headers: { ...headers, "Content-Encoding": "gzip" } });
   }
-
-  return {
-    page: async (call) => {
-      // Read anew for each page: in a checkout the dashboard may have been built again.
-      manifest = await readManifest();
-      if (manifest) return send(call, INDEX_NAME, ASK_AGAIN);
-      return answerNotice("Gatehouse is running", [
-        "Its dashboard was not built. In the folder of Gatehouse, run <code>npm run dashboard</code>, which also says why " +
-          "it could not be built, then reload this page.",
-        "The API is not affected.",
-      ]);
-    },
-    asset: async (call) => {
-      manifest ??= await readManifest();
-      const name = call.target.params.file ?? "";
-      if (name === INDEX_NAME) return answerRefusal(call, NOT_FOUND);
-      return send(call, name, KEEP_FOR_EVER);
-    },
-  };
 }

@@ -1,4 +1,4 @@
-// What the edge has answered since the start, by route, status and error code. The hot path only adds numbers.
+// Counts answers since the start, by route, status and error code. The hot path only adds numbers.
 import { Histogram } from "../core/histogram.ts";
 
 const CODE_FACTOR = 100_000;
@@ -7,7 +7,7 @@ export class RouteMeter {
   readonly seconds = new Histogram([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5, 10]);
   readonly #answers = new Map<number, number>();
 
-  /** `code` is 0 when the answer is no error. */
+  /** `code` is 0 when the answer is not an error. */
   count(status: number, code: number, seconds: number): void {
     const kind = status * CODE_FACTOR + code;
     this.#answers.set(kind, (this.#answers.get(kind) ?? 0) + 1);
@@ -21,7 +21,7 @@ export class RouteMeter {
   }
 }
 
-/** One meter a route; routes are a fixed list, so nothing here grows with what is asked. */
+/** One meter per route. The routes are a fixed list, so requests cannot make this grow. */
 export class EdgeMeter {
   readonly routes = new Map<string, RouteMeter>();
 

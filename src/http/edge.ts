@@ -1,4 +1,4 @@
-// The edge: from a raw request to its route, and back to a response. The only place where an exception becomes an answer.
+// The edge: routes each request, finishes each response, and is the only place that turns an exception into an answer.
 import { ERRORS, refuse, StoreUnavailable } from "../core/errors.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import type { Clock } from "../core/ports/clock.ts";
@@ -15,17 +15,15 @@ const STORE_FAULT_LOG_MS = 1_000;
 const NOT_FOUND = refuse(ERRORS.notFound);
 const UNAVAILABLE = refuse(ERRORS.unavailable, { retry_after: 1 }, { "Retry-After": "1" });
 
-/** Sees every answer, after it was made. */
-export type AnswerObserver = (call: Call, response: Response) => void;
-
 export type EdgeParts = {
   readonly findTarget: (url: string) => Target;
   readonly cors: Cors;
   readonly clock: Clock;
   readonly log: Log;
-  /** During a drain every answer asks its caller to come back on a new connection. */
+  /** During a drain every answer has `Connection: close`. */
   readonly isDraining: () => boolean;
-  readonly observe: AnswerObserver;
+  /** Called with every answer before it is sent. */
+  readonly observe: (call: Call, response: Response) => void;
 };
 
 export class Edge {
@@ -47,7 +45,7 @@ export class Edge {
     const handler = route[method as Method];
     if (!handler) return this.#finish(call, this.#answerWrongMethod(call, allow));
     const answer = this.#run(handler, call);
-    return answer instanceof Promise ? this.#finishLate(call, answer) : this.#finish(call, answer);
+    return answer instanceof Promise ? this.#finishAsync(call, answer) : this.#finish(call, answer);
   }
 
   #answerWrongMethod(call: Call, allow: string): Response {
@@ -65,8 +63,8 @@ export class Edge {
     }
   }
 
-  async #finishLate(call: Call, answer: Promise<Response>): Promise<Response> {
-    call.isLate = true;
+  async #finishAsync(call: Call, answer: Promise<Response>): Promise<Response> {
+    call.isAsync = true;
     return this.#finish(call, await answer.catch((error) => this.#answerFault(call, error)));
   }
 

@@ -6,28 +6,54 @@ import type { Store } from "../core/ports/store.ts";
 import type { ErrorFields } from "../core/wire/error.ts";
 import type { Liveness, Readiness } from "../core/wire/health.ts";
 import { answerJson, answerRefusal } from "./answers.ts";
-import type { Handler } from "./call.ts";
+import type { Call } from "./call.ts";
 
-/** The check writes to the disk and the route is open to all, so it runs once in this time at most. */
+/** At most one check in this time, because a check writes to the disk and the route needs no key. */
 const CHECK_EVERY_MS = 1_000;
 
 export function answerHealthz(): Response {
   return answerJson({ status: "ok" } satisfies Liveness);
 }
 
-export function createReadyz(parts: {
-  store: Pick<Store, "checkHealth">;
-  clock: Clock;
-  log: Log;
-  isDraining: () => boolean;
-  /** What is not well but keeps nobody from being served, in sentences. */
-  listNotices: (now: number) => readonly string[];
-}): Handler {
-  const { store, clock, log, isDraining, listNotices } = parts;
-  let checkedAt = Number.NEGATIVE_INFINITY;
-  let lastCheck: Promise<boolean> = Promise.resolve(true);
+export type ReadyzParts = {
+  readonly store: Pick<Store, "checkHealth">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly isDraining: () => boolean;
+  /** Sentences about problems that do not keep requests from being served. */
+  readonly listNotices: (now: number) => readonly string[];
+};
 
-  async function isStoreHealthy(): Promise<boolean> {
+export class ReadyzHandler {
+  readonly #parts: ReadyzParts;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #lastCheck: Promise<boolean> = Promise.resolve(true);
+
+  constructor(parts: ReadyzParts) {
+    this.#parts = parts;
+  }
+
+  async answer(call: Call): Promise<Response> {
+    const { clock, isDraining, listNotices } = this.#parts;
+    const now = clock();
+    if (Math.abs(now - this.#checkedAt) >= CHECK_EVERY_MS) {
+      this.#checkedAt = now;
+      this.#lastCheck = this.#checkStore();
+    }
+    const details = {
+      ...(isDraining() && { process: "shutting down" }),
+      ...(!(await this.#lastCheck) && { store: "cannot be read or written" }),
+    };
+    if (Object.keys(details).length === 0) {
+      return answerJson({ status: "ready", notices: listNotices(now) } satisfies Readiness);
+    }
+    const fields = { retry_after: 1, details } satisfies ErrorFields["unavailable"];
+    return answerRefusal(call, refuse(ERRORS.unavailable, fields, { "Retry-After": "1" }));
+  }
+
+  /** Whether the store can be read and written. */
+  async #checkStore(): Promise<boolean> {
+    const { store, log } = this.#parts;
     try {
       await store.checkHealth();
       return true;
@@ -36,21 +62,4 @@ export function createReadyz(parts: {
       return false;
     }
   }
-
-  return async (call) => {
-    const now = clock();
-    if (Math.abs(now - checkedAt) >= CHECK_EVERY_MS) {
-      checkedAt = now;
-      lastCheck = isStoreHealthy();
-    }
-    const details = {
-      ...(isDraining() && { process: "shutting down" }),
-      ...(!(await lastCheck) && { store: "cannot be read or written" }),
-    };
-    if (Object.keys(details).length === 0) {
-      return answerJson({ status: "ready", notices: listNotices(now) } satisfies Readiness);
-    }
-    const fields = { retry_after: 1, details } satisfies ErrorFields["unavailable"];
-    return answerRefusal(call, refuse(ERRORS.unavailable, fields, { "Retry-After": "1" }));
-  };
 }

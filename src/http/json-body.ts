@@ -1,25 +1,25 @@
-// The JSON body of a write: read whole within its deadline and its 8 KiB, or refused.
+// Reads the JSON body of a write, with a deadline and a maximum of 8 KiB.
 import { ERRORS, type Refusal, refuse } from "../core/errors.ts";
 import type { Call } from "./call.ts";
 
 export const BODY_BYTES_MAX = 8_192;
-/** A sender that drips is never silent; this is for the whole body. */
+/** For the whole body: a sender that drips single bytes never counts as idle. */
 export const BODY_DEADLINE_MS = 10_000;
 /**
- * Who is refused while still sending may see a broken connection instead of the answer, and a proxy makes a 502 of it:
- * so much of what is too large is read away first, for so long.
+ * Part of a body that is too large is read and discarded before it is refused. A client that is still sending may otherwise
+ * see a broken connection instead of the answer, and a proxy would turn that into a 502.
  */
-const READ_AWAY_BYTES_MAX = 16_777_216;
-const READ_AWAY_MS = 500;
+const DISCARDED_BYTES_MAX = 16_777_216;
+const DISCARD_MS = 500;
 
-/** A body that was not read to its end would be taken for the next request. */
+/** Closes the connection: the unread rest of a body would be taken for the next request. */
 const CLOSE = { Connection: "close" };
 const TOO_LARGE = refuse(ERRORS.payloadTooLarge, undefined, CLOSE);
 const TOO_SLOW = refuse(ERRORS.invalidRequest, { details: { body: "did not arrive in time" } }, CLOSE);
-/** For nobody: whoever sent it has hung up. */
+/** Nobody receives it, because the client has hung up. */
 const CUT_OFF = refuse(ERRORS.invalidRequest, { details: { body: "was cut off" } }, CLOSE);
 const WRONG_TYPE = refuse(ERRORS.unsupportedMediaType);
-const NO_JSON = refuse(ERRORS.invalidJson);
+const INVALID_JSON = refuse(ERRORS.invalidJson);
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
 export type JsonBody = { readonly json: unknown };
@@ -39,13 +39,13 @@ export async function readJsonBody(call: Call): Promise<JsonBody | Refusal | und
   try {
     return { json: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as unknown };
   } catch {
-    return NO_JSON;
+    return INVALID_JSON;
   }
 }
 
 /**
- * Bytes behind the body that are no HTTP, or trailers, make the runtime answer 400 and hang up, and it tells us only in its
- * next turn. Whoever got that answer must be able to rely on it.
+ * Whether the runtime has already answered 400 and closed the connection, as it does for trailers and for bytes after the body
+ * that are not HTTP. It reports that one turn of the event loop later. A write that was answered 400 must not happen.
  */
 async function isCutOff({ signal }: Request): Promise<boolean> {
   await new Promise((resolve) => setImmediate(resolve));
@@ -53,7 +53,7 @@ async function isCutOff({ signal }: Request): Promise<boolean> {
 }
 
 async function readBytes(request: Request, announced: number): Promise<Uint8Array | Refusal> {
-  if (announced > READ_AWAY_BYTES_MAX) return TOO_LARGE;
+  if (announced > DISCARDED_BYTES_MAX) return TOO_LARGE;
   if (!request.body) return new Uint8Array();
   const reader = request.body.getReader();
   if (announced > BODY_BYTES_MAX) return refuseTooLarge(reader);
@@ -78,12 +78,12 @@ async function readBytes(request: Request, announced: number): Promise<Uint8Arra
 }
 
 async function refuseTooLarge(reader: Reader): Promise<Refusal> {
-  await Promise.race([readAway(reader).catch(() => "gone"), Bun.sleep(READ_AWAY_MS)]);
+  await Promise.race([discardBody(reader).catch(() => "gone"), Bun.sleep(DISCARD_MS)]);
   return TOO_LARGE;
 }
 
-async function readAway(reader: Reader): Promise<void> {
-  for (let left = READ_AWAY_BYTES_MAX; left > 0; ) {
+async function discardBody(reader: Reader): Promise<void> {
+  for (let left = DISCARDED_BYTES_MAX; left > 0; ) {
     const read = await reader.read();
     if (read.done) return;
     left -= read.value.length;

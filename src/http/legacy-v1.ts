@@ -1,4 +1,4 @@
-// Version 1 is disabled: whatever is asked of it, with or without a key, the answer is 5018.
+// Version 1 is switched off: every request under /v1 is answered with 5018, with or without a key.
 import { ERRORS, refuse } from "../core/errors.ts";
 import { answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";

@@ -1,4 +1,4 @@
-// Stopping: whoever has asked before is answered.
+// Stopping the listener answers the requests that have arrived.
 import { expect, test } from "bun:test";
 import { openSocket, writeRequest } from "../../test/faults/raw-socket.ts";
 import { listen } from "./listen.ts";
@@ -7,7 +7,7 @@ test("requests that have arrived when the listener is closed are answered, on ke
   const handle = () => new Response("ok");
   const listener = await listen({ host: "127.0.0.1", port: 0, tls: undefined, handle });
   const sockets = await Promise.all(Array.from({ length: 20 }, () => openSocket({ port: listener.port })));
-  // Half of the connections are kept from a request before.
+  // Half of the connections have served a request before.
   for (const socket of sockets.slice(10)) {
     socket.write(writeRequest("/"));
     expect((await socket.readAnswer())?.status).toBe(200);

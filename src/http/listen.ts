@@ -1,11 +1,11 @@
-// The listening socket, plain or with TLS in front. Closing it answers open requests first.
+// The listening socket, plain or behind the TLS front. Closing it answers open requests first.
 import type { Server } from "bun";
 import { StartRefused } from "../core/errors.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import { type Connection, IDLE_SECONDS } from "./call.ts";
-import { openTlsFront, type TlsFiles } from "./tls-front.ts";
+import { type TlsFiles, TlsFront } from "./tls-front.ts";
 
-/** How long the last bytes may take to get through the TLS front. */
+/** How long the TLS front may take to send the last bytes. */
 const FLUSH_MS = 1_000;
 
 export type RequestHandler = (request: Request, connection: Connection) => MaybePromise<Response>;
@@ -13,7 +13,7 @@ export type RequestHandler = (request: Request, connection: Connection) => Maybe
 export type Listener = {
   readonly port: number;
   readonly url: string;
-  /** Serves new connections with this certificate; open ones go on with theirs. Throws when it cannot be used. */
+  /** New connections get this certificate; open ones keep theirs. Throws when it cannot be used. */
   replaceTls(tls: TlsFiles): void;
   /** No new connections; resolves when every open request is answered, or cuts them after `graceMs`. */
   close(graceMs: number): Promise<void>;
@@ -45,39 +45,44 @@ function listenPlain(host: string, port: number, handle: RequestHandler): Listen
   };
 }
 
-/** The plain listener behind the TLS front is reachable from this machine only, and asks for keys like any other. */
+/** The plain listener behind the TLS front is reachable from this machine only, and checks keys like any other. */
 async function listenTls(
   host: string,
   port: number,
   tls: TlsFiles,
   handle: RequestHandler,
 ): Promise<Listener> {
-  /** The client behind each connection from the TLS front, by the port of that connection. */
+  /** The client's address of each connection from the TLS front, by the port of that connection. */
   const peers = new Map<number, string>();
   const server = serve("127.0.0.1", 0, (request, connection) => {
-    return handle(request, {
-      requestIP(asked) {
-        const inner = connection.requestIP(asked);
-        const address = inner ? peers.get(inner.port) : undefined;
-        return inner && address !== undefined ? { address, port: inner.port } : inner;
-      },
-      timeout: (asked, seconds) => connection.timeout(asked, seconds),
-    });
+    return handle(request, withClientAddress(connection, peers));
   });
   const innerPort = server.port ?? 0;
-  const front = await openTlsFront({ host, port, tls, innerPort, peers }).catch(async (error) => {
+  const front = await TlsFront.open({ host, port, tls, innerPort, peers }).catch(async (error) => {
     await server.stop(true);
     throw error;
   });
   return {
     port: front.port,
     url: `https://${toUrlHost(host)}:${front.port}`,
-    replaceTls: front.replaceTls,
+    replaceTls: (files) => front.replaceTls(files),
     async close(graceMs) {
       front.stopListening();
       await drain(server, graceMs);
       await front.close(FLUSH_MS);
     },
+  };
+}
+
+/** The connection with the client's address instead of the front's. */
+function withClientAddress(connection: Connection, peers: ReadonlyMap<number, string>): Connection {
+  return {
+    requestIP(request) {
+      const front = connection.requestIP(request);
+      const address = front ? peers.get(front.port) : undefined;
+      return front && address !== undefined ? { address, port: front.port } : front;
+    },
+    timeout: (request, seconds) => connection.timeout(request, seconds),
   };
 }
 
@@ -87,19 +92,19 @@ function serve(host: string, port: number, handle: RequestHandler): Server<undef
     port,
     fetch: handle,
     idleTimeout: IDLE_SECONDS,
-    // Bodies are held to 8 KiB where they are read, which can say so in JSON; the runtime would only hang up.
+    // json-body.ts enforces 8 KiB and answers in JSON; the runtime would only close the connection.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
-    // Outside development the runtime would share the port with a second Gatehouse, unnoticed by both.
+    // Otherwise a second Gatehouse could share the port unnoticed.
     reusePort: false,
   });
 }
 
-/** So many turns of the event loop until what has arrived is read: a connection is taken in one, its request in another. */
+/** Turns of the event loop until requests that have arrived are read: accepting a connection and reading it take one each. */
 const TURNS_TO_READ = 4;
 
 async function drain(server: Server<undefined>, graceMs: number): Promise<void> {
-  // The runtime closes connections without a request at once, also those whose request is there and unread.
+  // On stop the runtime closes idle connections at once, even those with an unread request.
   for (let turn = 0; turn < TURNS_TO_READ; turn++) await new Promise((resolve) => setImmediate(resolve));
   const closed = server.stop(false).then(() => true);
   const isInTime = await Promise.race([closed, Bun.sleep(graceMs).then(() => false)]);

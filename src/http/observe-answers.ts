@@ -1,46 +1,57 @@
-// Observes every answer: counts it, counts the key's use, and logs what is worth a line.
+// Observes every answer: counts it, counts the key's usage, and logs wrong secrets.
 import { ERRORS } from "../core/errors.ts";
 import type { Log } from "../core/ports/log.ts";
 import { createThrottle } from "../core/throttle.ts";
 import type { UsageMeter } from "../gateway/keys/usage-meter.ts";
 import type { Call } from "./call.ts";
-import type { AnswerObserver } from "./edge.ts";
 import type { EdgeMeter } from "./edge-meter.ts";
 
 const WRONG_SECRET_LOG_MS = 10_000;
 
-/** What is worth a line in the log, though not one for each request. */
+/** Errors that are logged, but sampled. */
 const WRONG_SECRETS = new Map<number, string>([
   [ERRORS.invalidToken.code, "a request had an invalid token"],
   [ERRORS.invalidMasterKey.code, "a request had a wrong master key"],
   [ERRORS.tooManyAttempts.code, "an address goes on guessing the master key"],
 ]);
 
-export function createAnswerObserver(parts: {
-  meter: EdgeMeter;
-  usage: UsageMeter;
-  log: Log & { readonly isDebug: boolean };
-  findAddress: (call: Call) => string;
-}): AnswerObserver {
-  const { meter, usage, log, findAddress } = parts;
-  // Apart from each other: a flood of invalid tokens must not hide that somebody guesses the master key.
-  const wrongSecrets = new Map(
-    Array.from(WRONG_SECRETS, ([code, text]) => [code, { text, note: createThrottle(WRONG_SECRET_LOG_MS) }]),
+export type AnswerObserverParts = {
+  readonly meter: EdgeMeter;
+  readonly usage: UsageMeter;
+  readonly log: Log & { readonly isDebug: boolean };
+  readonly findAddress: (call: Call) => string;
+};
+
+export class AnswerObserver {
+  readonly #parts: AnswerObserverParts;
+  /** One sampler per code: a flood of invalid tokens must not hide that somebody guesses the master key. */
+  readonly #wrongSecrets = new Map(
+    Array.from(WRONG_SECRETS, ([code, text]) => [
+      code,
+      { text, sample: createThrottle(WRONG_SECRET_LOG_MS) },
+    ]),
   );
-  return (call, { status }) => {
+
+  constructor(parts: AnswerObserverParts) {
+    this.#parts = parts;
+  }
+
+  observe(call: Call, { status }: Response): void {
+    const { meter, usage, log } = this.#parts;
     const { code, target, startedAt, account } = call;
     const ms = performance.now() - startedAt;
     meter.of(target.routeName).count(status, code, ms / 1000);
     if (account) usage.count(account, code, call.now);
-    if (code !== 0) noteWrongSecret(call);
+    if (code !== 0) this.#logWrongSecret(call);
     if (!log.isDebug) return;
     const { method } = call.request;
     log.debug({ request_id: call.id, method, route: target.routeName, status, code, ms }, "answered");
-  };
+  }
 
-  function noteWrongSecret(call: Call): void {
-    const wrong = wrongSecrets.get(call.code);
-    wrong?.note(call.now, (unlogged) => {
+  #logWrongSecret(call: Call): void {
+    const { log, findAddress } = this.#parts;
+    const wrong = this.#wrongSecrets.get(call.code);
+    wrong?.sample(call.now, (unlogged) => {
       log.warn({ address: findAddress(call), request_id: call.id, unlogged }, wrong.text);
     });
   }

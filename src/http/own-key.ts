@@ -1,5 +1,5 @@
-// GET /v2/game/key, with and without the community segment: what the caller's own key may do. The label, the address list
-// and the server's name are the operator's notes and are not shown.
+// GET /v2/game/key, with and without the community segment: the rights of the caller's own key. The label, the address list
+// and the server's name are for the operator only and are not shown.
 import { toSectionNames } from "../core/sections.ts";
 import type { OwnKeyResource } from "../core/wire/own-key.ts";
 import { answerJson } from "./answers.ts";

@@ -1,6 +1,6 @@
-// What every page and its files are sent with: they may load and ask nothing but this server, and nobody may frame them.
+// The headers of every page and its files: they may load from and call only this server, and may not be framed.
 
-/** Both pages write style elements of their own, so styles may be inline; scripts may not. */
+/** Inline styles are allowed, because both pages create style elements. Inline scripts are not. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -1,22 +1,33 @@
-// Checks what an operator sent: bodies against their schema, queries against what lists understand. Every field that is
-// wrong is named at once.
+// Parses requests: bodies against their schema, queries, and ids in the path. A refusal names every wrong field at once.
 import type Type from "typebox";
-import type { Refusal } from "../core/errors.ts";
+import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../core/page-size.ts";
 import type { Page, PageRequest } from "../core/ports/pages.ts";
 import { refuseField, refuseFields } from "../core/refuse-field.ts";
 import type { PageOf } from "../core/wire/page.ts";
-import { openCursor, sealCursor } from "./cursor.ts";
+import type { Call } from "./call.ts";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
+import { readJsonBody } from "./json-body.ts";
 
-/** What could be the name of a field. Anything else is not repeated: it may be a secret in the wrong place. */
+/** What can be a field's name. Any other name is not repeated in the answer: it may be a secret in the wrong place. */
 const FIELD_SHAPE = /^(?!gth_)[A-Za-z_]\w{0,31}$/;
+const EMPTY_BODY = refuse(ERRORS.invalidJson);
 
-/** The value, known to be of the schema's kind, or the fields that are not. */
+type Parsed<S extends Type.TObject> = { readonly value: Type.Static<S> };
+
+/** The body as the schema describes it. Without `defaultValue` an absent body is refused. */
 export async function parseBody<S extends Type.TObject>(
+  call: Call,
   schema: S,
-  json: unknown,
-): Promise<{ readonly value: Type.Static<S> } | Refusal> {
-  // Loaded with the first write: whoever only reads does not pay for it.
+  defaultValue?: Type.Static<S>,
+): Promise<Parsed<S> | Refusal> {
+  const body = await readJsonBody(call);
+  if (body === undefined) return defaultValue ? { value: defaultValue } : EMPTY_BODY;
+  return isRefusal(body) ? body : checkBody(schema, body.json);
+}
+
+async function checkBody<S extends Type.TObject>(schema: S, json: unknown): Promise<Parsed<S> | Refusal> {
+  // Loaded with the first write, so that instances that only read do not pay for it.
   const { default: Value } = await import("typebox/value");
   if (Value.Check(schema, json)) return { value: json };
   if (typeof json !== "object" || json === null || Array.isArray(json)) {
@@ -37,29 +48,38 @@ function describeUnknown(known: object): string {
   return `is unknown; known are ${Object.keys(known).join(", ")}`;
 }
 
-/** `limit` and `cursor` of a list, which has a name so that its cursors fit no other. */
+/** The id in the path. */
+export function pathIdOf(call: Call): string {
+  return call.target.params.id ?? "";
+}
+
+export function queryOf(call: Call): URLSearchParams {
+  return new URLSearchParams(`?${call.target.query}`);
+}
+
+/** `limit` and `cursor` of a list. The list's name is part of its cursors, so that they fit no other list. */
 export function parsePage(list: string, query: URLSearchParams): PageRequest | Refusal {
   const limit = findOnly(query, "limit");
-  const sealed = findOnly(query, "cursor");
+  const encoded = findOnly(query, "cursor");
   if (limit === null || (limit !== undefined && !/^\d{1,3}$/.test(limit))) return refuseLimit();
   const size = limit === undefined ? PAGE_SIZE_DEFAULT : Number(limit);
   if (size < 1 || size > PAGE_SIZE_MAX) return refuseLimit();
-  if (sealed === undefined) return { limit: size };
-  const cursor = sealed === null ? undefined : openCursor(list, sealed);
+  if (encoded === undefined) return { limit: size };
+  const cursor = encoded === null ? undefined : decodeCursor(list, encoded);
   if (cursor === undefined) return refuseField("cursor", "must be the `next` of an earlier answer");
   return { limit: size, cursor };
 }
 
-/** A page as its reader sees it. */
+/** A page as it is answered. */
 export function describePage<T, R>(
   list: string,
   { items, next }: Page<T>,
   describe: (item: T) => R,
 ): PageOf<R> {
-  return { items: items.map(describe), next: next === null ? null : sealCursor(list, next) };
+  return { items: items.map(describe), next: next === null ? null : encodeCursor(list, next) };
 }
 
-/** An id with its prefix; undefined when the query has none. */
+/** Undefined when the query has no id of that name. */
 export function parseId(query: URLSearchParams, name: string, prefix: string): string | undefined | Refusal {
   const id = findOnly(query, name);
   if (id === undefined) return undefined;
@@ -67,7 +87,7 @@ export function parseId(query: URLSearchParams, name: string, prefix: string): s
   return isId ? id : refuseField(name, `must be an id like ${prefix}…`);
 }
 
-/** Undefined when it is not there; null when it is there more than once. */
+/** Undefined when the query has no such name; null when it has it more than once. */
 export function findOnly(query: URLSearchParams, name: string): string | null | undefined {
   const values = query.getAll(name);
   return values.length > 1 ? null : values[0];

@@ -5,7 +5,7 @@ import { type ApiKey, DEFAULT_RIGHTS } from "../core/api-key.ts";
 import { SECTIONS, toSectionSet } from "../core/sections.ts";
 import { Snapshot } from "../gateway/readings/snapshot.ts";
 import { Call, type Connection } from "./call.ts";
-import { createReadServer } from "./read-server.ts";
+import { ReadServerHandler } from "./read-server.ts";
 import { Target } from "./target.ts";
 
 const NOW = 1_800_000_000_000;
@@ -29,14 +29,14 @@ const PARTS = {
 function setUp() {
   const snapshot = new Snapshot(PARTS, NOW);
   const relay = { read: () => ({ snapshot, isHit: true }), longestWaitMs: 0 };
-  const readServer = createReadServer({ relay, clock: () => NOW });
+  const readServer = new ReadServerHandler(relay, () => NOW);
   return {
     snapshot,
     read(headers: Record<string, string> = {}): Response {
       const request = new Request("http://127.0.0.1/v2/game/server?Players=true", { headers });
       const target = new Target(undefined, "/v2/game/server", "Players=true");
       const call = new Call(request, target, CONNECTION, NOW);
-      const answer = readServer(call, { key: KEY, server: SERVER, report: null });
+      const answer = readServer.answer(call, { key: KEY, server: SERVER, report: null });
       if (answer instanceof Promise) throw new Error("a cached reading had to be waited for");
       return answer;
     },

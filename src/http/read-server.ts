@@ -1,5 +1,6 @@
-// GET /v2/game/server, with and without the community segment: relay what the caller may read, and answer.
+// GET /v2/game/server, with and without the community segment: answers with the state of the caller's server.
 import { isRefusal } from "../core/errors.ts";
+import type { MaybePromise } from "../core/maybe-promise.ts";
 import { memoize } from "../core/memoize.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
@@ -8,47 +9,48 @@ import type { Reading } from "../gateway/readings/server-status.ts";
 import type { Body } from "../gateway/readings/snapshot.ts";
 import { answerRefusal, LIMIT_BUCKET, LIMIT_TEXT, toResetSeconds } from "./answers.ts";
 import type { Call } from "./call.ts";
-import type { CallerHandler } from "./caller-steps.ts";
+import type { Caller } from "./caller-steps.ts";
 import { acceptsGzip, isMatchingEtag } from "./conditional.ts";
 
 type Outcome = Awaited<ReturnType<Relay["read"]>>;
 
-/** Up to here the runtime sends a late answer in one piece by itself. */
-const WHOLE_MAX = 15_000;
-/** Up to here the socket's own buffer takes a body at once; beyond, the runtime must know how much is still to be sent. */
-const STREAMED_MAX = 32_768;
+/** Up to this size the runtime sends the headers and body of an asynchronous answer together. */
+const SENT_TOGETHER_BYTES_MAX = 15_000;
+/** Up to this size a streamed body fits into the socket's buffer. The runtime must know the length of a larger one. */
+const STREAMED_BYTES_MAX = 32_768;
 
-/** Clients send the same few values again and again. */
+/** Cached, because clients send the same few values again and again. */
 export const wantsGzip = memoize(acceptsGzip, 200, 256);
 
-export function createReadServer(parts: {
-  readonly relay: Pick<Relay, "read" | "longestWaitMs">;
-  readonly clock: Clock;
-}): CallerHandler {
-  const { relay, clock } = parts;
-  return (call, { server, report }) => {
-    const outcome = relay.read(server, call.now);
-    return outcome instanceof Promise
-      ? answerLater(call, outcome, report)
-      : answer(call, outcome, report, call.now);
-  };
+export class ReadServerHandler {
+  readonly #relay: Pick<Relay, "read" | "longestWaitMs">;
+  readonly #clock: Clock;
 
-  async function answerLater(
-    call: Call,
-    outcome: Promise<Outcome>,
-    report: LimitReport | null,
-  ): Promise<Response> {
-    // Twice: who has waited in vain for another instance asks for itself.
-    call.waitFor(2 * relay.longestWaitMs);
+  constructor(relay: Pick<Relay, "read" | "longestWaitMs">, clock: Clock) {
+    this.#relay = relay;
+    this.#clock = clock;
+  }
+
+  /** Answers at once from a fresh snapshot: a promise for every request would cost more than the answer. */
+  answer(call: Call, { server, report }: Caller): MaybePromise<Response> {
+    const outcome = this.#relay.read(server, call.now);
+    return outcome instanceof Promise
+      ? this.#answerLater(call, outcome, report)
+      : answerOutcome(call, outcome, report, call.now);
+  }
+
+  async #answerLater(call: Call, outcome: Promise<Outcome>, report: LimitReport | null): Promise<Response> {
+    // Twice: a request may wait in vain for another instance, and then for our own call.
+    call.extendIdleTimeout(2 * this.#relay.longestWaitMs);
     try {
-      return answer(call, await outcome, report, clock());
+      return answerOutcome(call, await outcome, report, this.#clock());
     } finally {
-      call.waitNoLonger();
+      call.resetIdleTimeout();
     }
   }
 }
 
-function answer(call: Call, outcome: Outcome, report: LimitReport | null, now: number): Response {
+function answerOutcome(call: Call, outcome: Outcome, report: LimitReport | null, now: number): Response {
   if (isRefusal(outcome)) return answerRefusal(call, outcome, report);
   return answerReading(call, outcome, outcome.snapshot.body(call.target.sections), report, now);
 }
@@ -60,9 +62,9 @@ function answerReading(
   report: LimitReport | null,
   now: number,
 ): Response {
-  const { headers: asked } = call.request;
-  const isKnown = isMatchingEtag(asked.get("if-none-match"), body.etag);
-  const isPacked = body.isCompressible && !isKnown && wantsGzip(asked.get("accept-encoding") ?? "");
+  const { headers: requested } = call.request;
+  const isKnown = isMatchingEtag(requested.get("if-none-match"), body.etag);
+  const isPacked = body.isCompressible && !isKnown && wantsGzip(requested.get("accept-encoding") ?? "");
   const packed = isPacked ? body.gzipped : null;
   const headers = headersOf(body);
   const response = isKnown
@@ -80,11 +82,12 @@ function answerReading(
 }
 
 /**
- * The runtime sends the headers of a late answer that is not small one word at a time, a packet for each; with a stream it puts
- * everything together. The price is a chunked answer instead of one with a length.
+ * Works around a slow path of the runtime: it sends the headers of a larger asynchronous answer in many small packets, unless
+ * the body is a stream. The cost is a chunked answer instead of one with Content-Length.
  */
 function toPayload(call: Call, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | ReadableStream {
-  const isStreamed = call.isLate && bytes.length > WHOLE_MAX && bytes.length <= STREAMED_MAX;
+  const isStreamed =
+    call.isAsync && bytes.length > SENT_TOGETHER_BYTES_MAX && bytes.length <= STREAMED_BYTES_MAX;
   if (!isStreamed || call.request.method === "HEAD") return bytes;
   return new ReadableStream({
     type: "direct",
@@ -95,12 +98,12 @@ function toPayload(call: Call, bytes: Uint8Array<ArrayBuffer>): Uint8Array<Array
   });
 }
 
-/** What most answers with this body say, made once a body: copying it is cheaper than listing it anew. */
+/** The headers of a cache hit, cached by body: copying them is cheaper than building them from a list. */
 const hitHeaders = new WeakMap<Body, Headers>();
 
 function headersOf(body: Body): Headers {
-  const kept = hitHeaders.get(body);
-  if (kept) return kept;
+  const cached = hitHeaders.get(body);
+  if (cached) return cached;
   const headers = new Headers({
     "Content-Type": "application/json",
     "Cache-Control": "private, no-cache",

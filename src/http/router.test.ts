@@ -1,8 +1,8 @@
-// Paths: which are the same endpoint, which are none at all, and which are under /v1.
+// Which paths are the same endpoint, which match no route, and which are under /v1.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Handler } from "./call.ts";
-import { createRouter, isLegacyPath, type Route } from "./router.ts";
+import { isLegacyPath, type Route, Router } from "./router.ts";
 
 const answer: Handler = () => new Response();
 const ROUTES: Route[] = [
@@ -13,8 +13,8 @@ const ROUTES: Route[] = [
   { path: "/admin/keys/:id", PATCH: answer, GET: answer, DELETE: answer },
   { path: "/", GET: answer },
 ];
-const findRoute = createRouter(ROUTES);
-const pathOf = (path: string) => findRoute(path)?.route.path;
+const router = new Router(ROUTES);
+const pathOf = (path: string) => router.find(path)?.route.path;
 
 describe("the read endpoint", () => {
   test.each(["/v2/game/server", "/v2/%67ame/server", "/%762/game/server"])("%s is it", (path) => {
@@ -29,7 +29,7 @@ describe("the read endpoint", () => {
     ["/v2/n%6Frth/game/server", "north"],
     ["/v2/__proto__/game/server", "__proto__"],
   ])("%s is its community form, decoded", (path, community) => {
-    expect(findRoute(path)).toMatchObject({
+    expect(router.find(path)).toMatchObject({
       route: { path: "/v2/:community/game/server" },
       params: { community },
     });
@@ -63,16 +63,16 @@ describe("the read endpoint", () => {
 
 describe("other routes", () => {
   test("a varying segment is handed on decoded", () => {
-    expect(findRoute("/v2/game/server/command/cmd%5F1")?.params).toEqual({ id: "cmd_1" });
+    expect(router.find("/v2/game/server/command/cmd%5F1")?.params).toEqual({ id: "cmd_1" });
   });
   test("an empty varying segment is another path", () => {
     expect(pathOf("/v2/game/server/command/")).toBeUndefined();
   });
   test("a fixed path has no varying segments", () => {
-    expect(findRoute("/")?.params).toEqual({});
+    expect(router.find("/")?.params).toEqual({});
   });
   test("Allow names the route's methods, HEAD beside GET", () => {
-    const allowOf = (path: string) => findRoute(path)?.allow.split(", ").sort();
+    const allowOf = (path: string) => router.find(path)?.allow.split(", ").sort();
     expect(allowOf("/v2/game/server")).toEqual(["GET", "HEAD"]);
     expect(allowOf("/v2/game/server/command")).toEqual(["GET", "HEAD", "POST"]);
     expect(allowOf("/admin/keys/key_1")).toEqual(["DELETE", "GET", "HEAD", "PATCH"]);
@@ -134,7 +134,7 @@ describe("under /v1", () => {
 test("any path at all is judged without throwing", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (path) => {
-      findRoute(`/${path}`);
+      router.find(`/${path}`);
       isLegacyPath(`/${path}`);
     }),
   );

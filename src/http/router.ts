@@ -1,10 +1,10 @@
-// Finds the route of a path. Knows paths and methods, nothing of what routes do.
+// Finds the route of a path. Does not run handlers.
 import { COMMUNITY_SHAPE } from "../core/game-server.ts";
 import type { Handler } from "./call.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
-/** A segment that begins with a colon varies; `:community` must look like one, else the path is another. */
+/** A segment that begins with a colon matches any text; `:community` matches only what can be a community. */
 export type Route = { readonly path: string } & { readonly [M in Method]?: Handler };
 
 export type Match = {
@@ -16,35 +16,40 @@ export type Match = {
 export const METHODS: readonly Method[] = ["GET", "POST", "PATCH", "PUT", "DELETE"];
 const NO_PARAMS = Object.freeze({});
 
-export function createRouter(routes: readonly Route[]): (path: string) => Match | undefined {
-  const fixed = new Map<string, Match>();
-  const varying: { route: Route; segments: readonly string[]; allow: string }[] = [];
-  for (const route of routes) {
-    const allow = allowOf(route);
-    if (route.path.includes(":")) varying.push({ route, segments: route.path.split("/"), allow });
-    else fixed.set(route.path, { route, params: NO_PARAMS, allow });
+type Pattern = { readonly route: Route; readonly segments: readonly string[]; readonly allow: string };
+
+export class Router {
+  readonly #fixed = new Map<string, Match>();
+  readonly #patterns: Pattern[] = [];
+
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) {
+      const allow = allowOf(route);
+      if (route.path.includes(":")) this.#patterns.push({ route, segments: route.path.split("/"), allow });
+      else this.#fixed.set(route.path, { route, params: NO_PARAMS, allow });
+    }
   }
 
-  return (path) => {
-    const known = fixed.get(path);
+  find(path: string): Match | undefined {
+    const known = this.#fixed.get(path);
     const segments = known ? undefined : decodeSegments(path);
     if (!segments) return known;
     const plain = segments.some((segment) => segment.includes("/"))
       ? undefined
-      : fixed.get(segments.join("/"));
+      : this.#fixed.get(segments.join("/"));
     if (plain) return plain;
-    for (const { route, segments: pattern, allow } of varying) {
+    for (const { route, segments: pattern, allow } of this.#patterns) {
       const params = matchSegments(pattern, segments);
       if (params) return { route, params, allow };
     }
     return undefined;
-  };
+  }
 }
 
-/** Everything under /v1, however it is spelled; /v10 and /v1x are other paths. */
+/** Whether the path is /v1 or under it, with or without percent-encoding. /v10 and /v1x are other paths. */
 export function isLegacyPath(path: string): boolean {
   const [, first = ""] = path.split("/", 2);
-  // Only this segment is decoded: what follows may be spelled in any way.
+  // Only this segment is decoded, because the rest may have invalid escapes.
   return decodeSegments(first)?.[0] === "v1";
 }
 
@@ -66,7 +71,7 @@ function matchSegments(
   return params;
 }
 
-/** Undefined for a path whose escapes are no UTF-8: no route of ours is spelled like that. */
+/** Undefined for a path whose escapes are not UTF-8: it matches no route. */
 function decodeSegments(path: string): string[] | undefined {
   const segments = path.split("/");
   if (!path.includes("%")) return segments;

@@ -1,36 +1,37 @@
-// The whole API on one page: every path, its methods, and what answers them. /v1 is judged before any of these.
-import type { Admin } from "./admin.ts";
+// The whole API on one page: every path, its methods, and their handlers. Requests under /v1 are answered before routing.
+import type { AdminHandlers } from "./admin/admin-handlers.ts";
 import type { Handler } from "./call.ts";
 import {
   type CallerHandler,
   type CallerSteps,
-  COMMANDING,
-  FOLLOWING_UP,
-  INQUIRING,
+  MANAGING_COMMANDS,
   type Purpose,
-  READING,
+  READING_KEY,
+  READING_SERVER,
+  SENDING_COMMAND,
 } from "./caller-steps.ts";
 import type { CommandHandlers } from "./commands.ts";
-import type { Dashboard } from "./dashboard.ts";
-import { answerHealthz } from "./health.ts";
+import type { DashboardHandlers } from "./dashboard.ts";
+import { answerHealthz, type ReadyzHandler } from "./health.ts";
 import type { OpenApiHandler } from "./openapi/answer-openapi.ts";
-import type { OperatorOnly } from "./operator-only.ts";
+import type { OperatorHandler, OperatorStep } from "./operator-step.ts";
 import { answerOwnKey } from "./own-key.ts";
+import type { ReadServerHandler } from "./read-server.ts";
 import type { Reference } from "./reference/reference.ts";
 import type { Route } from "./router.ts";
 
 export type Handlers = {
-  /** The steps that ask for an API key, count, and judge its rights. */
+  /** The steps that check the API key, count the request, and check the key's rights. */
   readonly callerSteps: CallerSteps;
-  readonly readServer: CallerHandler;
+  readonly readServer: ReadServerHandler;
   readonly commands: CommandHandlers;
-  readonly readyz: Handler;
+  readonly readyz: ReadyzHandler;
   readonly metrics: Handler;
-  /** The step that asks for the master key. */
-  readonly operator: OperatorOnly;
-  readonly admin: Admin;
-  /** Files for anybody: the page has no secrets and asks for a key itself. */
-  readonly dashboard: Dashboard;
+  /** The step that checks the master key. */
+  readonly operatorStep: OperatorStep;
+  readonly admin: AdminHandlers;
+  /** Open to everybody: the files hold no secrets, and the page itself asks for a key. */
+  readonly dashboard: DashboardHandlers;
   readonly openApi: OpenApiHandler;
   readonly reference: Reference;
 };
@@ -39,7 +40,7 @@ export function listRoutes({
   callerSteps,
   readServer,
   commands,
-  operator,
+  operatorStep,
   admin,
   dashboard,
   openApi,
@@ -48,52 +49,63 @@ export function listRoutes({
   metrics,
 }: Handlers): Route[] {
   const caller = (purpose: Purpose, handler: CallerHandler) => callerSteps.before(purpose, handler);
+  const operator = (handler: OperatorHandler) => operatorStep.before(handler);
   const routes: Route[] = [
-    ...bothForms("/game/server", { GET: caller(READING, readServer) }),
-    ...bothForms("/game/key", { GET: caller(INQUIRING, answerOwnKey) }),
+    ...bothForms("/game/server", {
+      GET: caller(READING_SERVER, (call, caller) => readServer.answer(call, caller)),
+    }),
+    ...bothForms("/game/key", { GET: caller(READING_KEY, answerOwnKey) }),
     ...bothForms("/game/server/command", {
-      GET: caller(FOLLOWING_UP, (call, caller) => commands.list(call, caller)),
-      POST: caller(COMMANDING, (call, caller) => commands.submit(call, caller)),
+      GET: caller(MANAGING_COMMANDS, (call, caller) => commands.list(call, caller)),
+      POST: caller(SENDING_COMMAND, (call, caller) => commands.submit(call, caller)),
     }),
     ...bothForms("/game/server/command/:id", {
-      GET: caller(FOLLOWING_UP, (call, caller) => commands.show(call, caller)),
-      DELETE: caller(FOLLOWING_UP, (call, caller) => commands.cancel(call, caller)),
+      GET: caller(MANAGING_COMMANDS, (call, caller) => commands.show(call, caller)),
+      DELETE: caller(MANAGING_COMMANDS, (call, caller) => commands.cancel(call, caller)),
     }),
 
-    { path: "/admin/servers", GET: operator(admin.listServers), POST: operator(admin.createServer) },
+    {
+      path: "/admin/servers",
+      GET: operator((call) => admin.servers.list(call)),
+      POST: operator((call, actor) => admin.servers.create(call, actor)),
+    },
     {
       path: "/admin/servers/:id",
-      GET: operator(admin.showServer),
-      PATCH: operator(admin.changeServer),
-      DELETE: operator(admin.deleteServer),
+      GET: operator((call) => admin.servers.show(call)),
+      PATCH: operator((call, actor) => admin.servers.change(call, actor)),
+      DELETE: operator((call, actor) => admin.servers.delete(call, actor)),
     },
-    { path: "/admin/keys", GET: operator(admin.listKeys), POST: operator(admin.createKey) },
+    {
+      path: "/admin/keys",
+      GET: operator((call) => admin.keys.list(call)),
+      POST: operator((call, actor) => admin.keys.create(call, actor)),
+    },
     {
       path: "/admin/keys/:id",
-      GET: operator(admin.showKey),
-      PATCH: operator(admin.changeKey),
-      DELETE: operator(admin.revokeKey),
+      GET: operator((call) => admin.keys.show(call)),
+      PATCH: operator((call, actor) => admin.keys.change(call, actor)),
+      DELETE: operator((call, actor) => admin.keys.revoke(call, actor)),
     },
-    { path: "/admin/keys/:id/rotate", POST: operator(admin.rotateKey) },
-    { path: "/admin/blocks", GET: operator(admin.listBlocks) },
-    { path: "/admin/blocks/:id", DELETE: operator(admin.liftBlock) },
-    { path: "/admin/commands", GET: operator(admin.listCommands) },
+    { path: "/admin/keys/:id/rotate", POST: operator((call, actor) => admin.keys.rotate(call, actor)) },
+    { path: "/admin/blocks", GET: operator((call) => admin.blocks.list(call)) },
+    { path: "/admin/blocks/:id", DELETE: operator((call, actor) => admin.blocks.lift(call, actor)) },
+    { path: "/admin/commands", GET: operator((call) => admin.commands.list(call)) },
     {
       path: "/admin/commands/:id",
-      GET: operator(admin.showCommand),
-      DELETE: operator(admin.cancelCommand),
+      GET: operator((call) => admin.commands.show(call)),
+      DELETE: operator((call, actor) => admin.commands.cancel(call, actor)),
     },
-    { path: "/admin/audit", GET: operator(admin.listAudit) },
+    { path: "/admin/audit", GET: operator((call) => admin.audit.list(call)) },
 
-    { path: "/", GET: dashboard.page },
-    { path: "/assets/:file", GET: dashboard.asset },
+    { path: "/", GET: (call) => dashboard.answerPage(call) },
+    { path: "/assets/:file", GET: (call) => dashboard.answerAsset(call) },
 
     { path: "/openapi.json", GET: (call) => openApi.answer(call, routes) },
     { path: "/docs", GET: reference.page },
     { path: "/docs/:file", GET: reference.file },
 
     { path: "/healthz", GET: answerHealthz },
-    { path: "/readyz", GET: readyz },
+    { path: "/readyz", GET: (call) => readyz.answer(call) },
     { path: "/metrics", GET: metrics },
   ];
   return routes;

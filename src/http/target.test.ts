@@ -1,4 +1,4 @@
-// Path and query of what the runtime hands us, which is not always a URL.
+// The path and query of the text that the runtime gives, which is not always a URL.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { splitUrl } from "./target.ts";

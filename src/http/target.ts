@@ -1,11 +1,11 @@
-// What a URL asks for: its route, the variable segments, the query. URLs that were seen before are cached.
+// Parses URLs into their route, path parameters and query. Results are cached.
 import { type Memoized, memoize } from "../core/memoize.ts";
 import { parseSections, type SectionSet } from "../core/sections.ts";
 import type { RequestTarget } from "./call.ts";
-import { createRouter, isLegacyPath, type Match, type Route } from "./router.ts";
+import { isLegacyPath, type Match, type Route, Router } from "./router.ts";
 
 const NO_PARAMS = Object.freeze({});
-/** Callers send the same few URLs again and again. */
+/** Few are enough, because callers send the same URLs again and again. */
 export const TARGETS_MAX = 1_000;
 const URL_LENGTH_MAX = 512;
 
@@ -34,11 +34,11 @@ export class Target implements RequestTarget {
 }
 
 export function createTargetFinder(routes: readonly Route[]): Memoized<Target> {
-  const findRoute = createRouter(routes);
+  const router = new Router(routes);
   return memoize(
     (url) => {
       const { path, query } = splitUrl(url);
-      return new Target(findRoute(path), path, query);
+      return new Target(router.find(path), path, query);
     },
     TARGETS_MAX,
     URL_LENGTH_MAX,
@@ -46,8 +46,8 @@ export function createTargetFinder(routes: readonly Route[]): Memoized<Target> {
 }
 
 /**
- * The runtime gives an absolute URL, or just the path when the Host header makes no URL; `new URL` would throw then.
- * A fragment has no meaning in a request and is left out.
+ * The runtime gives an absolute URL, or only the path when the Host header is not valid; `new URL` would throw then.
+ * A fragment has no meaning in a request and is dropped.
  */
 export function splitUrl(url: string): { path: string; query: string } {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", "https://".length);

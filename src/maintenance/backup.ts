@@ -3,7 +3,7 @@ import { chownSync, existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Config } from "../config.ts";
 import { StartRefused } from "../core/errors.ts";
-import { openDataFolder } from "../data-folder.ts";
+import { DataFolder } from "../data-folder.ts";
 import { createSealer } from "../store/sealer.ts";
 import { markWaitingAsUnknown } from "../store/sqlite/command-queue.ts";
 import { copyDatabase, type DatabaseCopy } from "../store/sqlite/copy-database.ts";
@@ -60,12 +60,12 @@ export function restoreBackup(config: Config, file: string): RestoredBackup {
     );
   }
   const secret =
-    config.secret ?? (existsSync(path) ? openDataFolder(path).findSecret("secret.key") : undefined);
+    config.secret ?? (existsSync(path) ? DataFolder.open(path).findSecret("secret.key") : undefined);
   const report = inspectDatabase(source, secret === undefined ? undefined : createSealer(secret));
   refuseUnusable(report, source);
   refuseOtherSecret(report, secret, path);
 
-  openDataFolder(path);
+  DataFolder.open(path);
   const lock = lockDataFolder(`${target}.lock`);
   try {
     const copy = copyDatabase(source, target, (db) => markWaitingAsUnknown(db, Date.now()));

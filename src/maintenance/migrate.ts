@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { StartRefused } from "../core/errors.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { PortableItem, PortableStore } from "../core/ports/portable-store.ts";
-import { openDataFolder } from "../data-folder.ts";
+import { DataFolder } from "../data-folder.ts";
 import { parseRedisAddress } from "../store/redis/parse-address.ts";
 import { createSealer } from "../store/sealer.ts";
 import { markMigration, refuseUnfinished } from "../store/unfinished-migration.ts";
@@ -66,7 +66,7 @@ export async function migrate(settings: MigrationSettings): Promise<Migration> {
 }
 
 async function openStore(name: string, { dataDir, secret }: MigrationSettings): Promise<PortableStore> {
-  const folder = openDataFolder(dataDir);
+  const folder = DataFolder.open(dataDir);
   const storeSecret = secret ?? folder.findSecret("secret.key");
   if (storeSecret === undefined) {
     throw new StartRefused(

@@ -1,4 +1,4 @@
-// What the game API says may be shown: without secrets, without control characters, and not without end.
+// Messages of the game API are shown without secrets, without control characters, and capped.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { cleanMessage } from "./clean-message.ts";

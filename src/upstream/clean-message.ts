@@ -1,23 +1,23 @@
-// Makes a message of the game API safe to show: no secrets, no control characters, no endless text.
+// Makes a message of the game API safe to show: removes secrets and control characters, and caps its length.
 
 export const MESSAGE_MAX_CHARACTERS = 500;
 const REDACTED = "[redacted]";
-/** Blanks, and characters that nobody sees or that change how others are seen. */
+/** White space, and characters that are invisible or change how others are displayed. */
 const BLANKS = /[\s\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
-/** Far more than is shown, so that no secret can be half inside it and half beyond. */
-const LOOKED_AT_MAX = 16_384;
+/** Far more than is shown, so that cutting here cannot leave half of a secret in what is shown. */
+const SCANNED_CHARACTERS_MAX = 16_384;
 
-/** Blanks shrink before anything is cut, and secrets go before the cap: neither can then leave half of a secret. */
+/** Collapses white space before any cut and removes secrets before the cap, so that no half of a secret remains. */
 export function cleanMessage(message: string, secrets: readonly string[]): string {
-  let text = message.replace(BLANKS, " ").trim().slice(0, LOOKED_AT_MAX);
+  let text = message.replace(BLANKS, " ").trim().slice(0, SCANNED_CHARACTERS_MAX);
   for (const secret of secrets) {
-    if (secret !== "") text = text.replace(spellingsOf(secret), REDACTED);
+    if (secret !== "") text = text.replace(patternOf(secret), REDACTED);
   }
   return Array.from(text).slice(0, MESSAGE_MAX_CHARACTERS).join("");
 }
 
-/** Finds the secret in either case, with its hyphen escaped, and with blanks between its characters. */
-function spellingsOf(secret: string): RegExp {
+/** Matches the secret in either case, with an escaped hyphen, and with spaces between its characters. */
+function patternOf(secret: string): RegExp {
   const letters = Array.from(secret, (letter) => (letter === "-" ? "(?:-|%2d)" : RegExp.escape(letter)));
   return new RegExp(letters.join(" ?"), "giu");
 }

@@ -1,5 +1,5 @@
-// The client of the game API. Trusts nothing it is told: one deadline for the whole call, a cap on the body, no
-// redirects, and no message passed on before it is cleaned.
+// The client of the game API. It does not trust the answers: one deadline for the whole call, a cap on the body, no
+// redirects, and every message is cleaned.
 import type { Clock } from "../core/ports/clock.ts";
 import type {
   Delivery,
@@ -12,10 +12,10 @@ import { SECTIONS } from "../core/sections.ts";
 import { BREAKER_CODES, NO_CODE } from "../core/upstream-codes.ts";
 import { cleanMessage } from "./clean-message.ts";
 import { describeStatus, parseFailure, parseLimitHint } from "./parse-failure.ts";
-import { createServerInfoParser } from "./parse-server-info.ts";
+import { ServerInfoParser } from "./parse-server-info.ts";
 
 export const BODY_MAX_BYTES = 4 * 1024 * 1024;
-/** One section costs as much as nine, so every call asks for all and any reader can be served from its answer. */
+/** Every call requests all sections: they cost no more than one, and the answer then serves every reader. */
 const READ_QUERY = SECTIONS.map((name) => `${name}=true`).join("&");
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
@@ -28,45 +28,66 @@ export type UpstreamSettings = {
   readonly clock: Clock;
 };
 
+type Answer = {
+  readonly status: number;
+  readonly isSuccess: boolean;
+  readonly headers: Headers;
+  readonly hint: LimitHint;
+  readonly text: string;
+};
+/** `unsent`: no byte of the call can have arrived. `lost`: it may have arrived. */
+type Fault = { readonly fault: "unsent" | "lost"; readonly message: string };
+
 /**
- * The runtime makes its HTTP client with the first call, and ends the process when it has no descriptors for it. This makes
- * it at the start, with a call that goes nowhere: nobody listens on this port.
+ * The runtime creates its HTTP client with the first call, and ends the process when there are no file descriptors for it.
+ * This creates it at the start, with a call to a port where nothing listens.
  */
-export function wakeHttpClient(): void {
+export function warmUpHttpClient(): void {
   const signal = AbortSignal.timeout(1_000);
   fetch("http://127.0.0.1:1/", { signal, proxy: false } as BunFetchRequestInit).catch(() => {});
 }
 
-export function createUpstream(settings: UpstreamSettings): Upstream {
-  const { globalKey, timeoutMs, clock } = settings;
-  const baseUrl = settings.baseUrl.replace(/\/+$/, "");
-  // What is on this machine must not be asked by way of a proxy for the outside, which HTTP_PROXY may name.
-  const isLocal = LOOPBACK.test(URL.parse(baseUrl)?.hostname ?? "");
-  const parseServerInfo = createServerInfoParser({ keepsUnknown: settings.keepsUnknown });
+export class UpstreamClient implements Upstream {
+  readonly #baseUrl: string;
+  /** Calls to this machine must not go through the proxy that HTTP_PROXY may name. */
+  readonly #isLocal: boolean;
+  readonly #globalKey: string | undefined;
+  readonly #timeoutMs: number;
+  readonly #clock: Clock;
+  readonly #parser: ServerInfoParser;
 
-  async function readServer(serverKey: string): Promise<UpstreamReading> {
-    const answer = await ask(serverKey, `/v2/server?${READ_QUERY}`, { method: "GET" });
+  constructor({ baseUrl, globalKey, timeoutMs, keepsUnknown, clock }: UpstreamSettings) {
+    this.#baseUrl = baseUrl.replace(/\/+$/, "");
+    this.#isLocal = LOOPBACK.test(URL.parse(this.#baseUrl)?.hostname ?? "");
+    this.#globalKey = globalKey;
+    this.#timeoutMs = timeoutMs;
+    this.#clock = clock;
+    this.#parser = new ServerInfoParser({ keepsUnknown });
+  }
+
+  async readServer(serverKey: string): Promise<UpstreamReading> {
+    const answer = await this.#call(serverKey, `/v2/server?${READ_QUERY}`, { method: "GET" });
     if ("fault" in answer) return { hint: null, failure: toFailure(answer.message) };
     const { hint, text, isSuccess } = answer;
-    if (!isSuccess) return { hint, failure: explainRefusal(answer, serverKey) };
-    const parts = parseServerInfo(text);
+    if (!isSuccess) return { hint, failure: this.#explainRefusal(answer, serverKey) };
+    const parts = this.#parser.parse(text);
     if (parts) return { hint, parts };
-    // A refusal may come as a success; what it says counts.
-    const failure = explainRefusal(answer, serverKey);
-    if (failure.code !== NO_CODE) return { hint: hintOfRefusal(answer), failure };
+    // The game API may send a refusal with status 200; its code decides.
+    const failure = this.#explainRefusal(answer, serverKey);
+    if (failure.code !== NO_CODE) return { hint: this.#parseRefusalHint(answer), failure };
     return { hint, failure: toFailure("The game API's answer is not a server's state.") };
   }
 
-  async function sendCommand(serverKey: string, command: string): Promise<Delivery> {
+  async sendCommand(serverKey: string, command: string): Promise<Delivery> {
     const body = JSON.stringify({ command });
-    const answer = await ask(serverKey, "/v2/server/command", { method: "POST", body });
+    const answer = await this.#call(serverKey, "/v2/server/command", { method: "POST", body });
     if ("fault" in answer) {
       return { hint: null, outcome: answer.fault, failure: toFailure(answer.message) };
     }
     const { hint } = answer;
     if (!answer.isSuccess) {
-      const failure = explainRefusal(answer, serverKey);
-      // Trouble between the game API and the game says nothing about the command: the game may have got it.
+      const failure = this.#explainRefusal(answer, serverKey);
+      // A fault between the game API and the game says nothing about the command: the game may have received it.
       const isLost = BREAKER_CODES.has(failure.code) && !failure.isRateLimit;
       return { hint, outcome: isLost ? "lost" : "refused", failure };
     }
@@ -75,70 +96,63 @@ export function createUpstream(settings: UpstreamSettings): Upstream {
     }
     const { code } = parseFailure(answer.status, answer.text);
     if (code === NO_CODE) return { hint, outcome: "done" };
-    return { hint: hintOfRefusal(answer), outcome: "refused", failure: explainRefusal(answer, serverKey) };
+    return {
+      hint: this.#parseRefusalHint(answer),
+      outcome: "refused",
+      failure: this.#explainRefusal(answer, serverKey),
+    };
   }
 
-  /** One call with one deadline. `unsent`: no byte of it can have arrived. */
-  async function ask(
+  /** One call with one deadline. */
+  async #call(
     serverKey: string,
     path: string,
     init: { readonly method: string; readonly body?: string },
   ): Promise<Answer | Fault> {
     const headers: Record<string, string> = { "server-key": serverKey, accept: "application/json" };
-    if (globalKey !== undefined) headers.authorization = globalKey;
+    if (this.#globalKey !== undefined) headers.authorization = this.#globalKey;
     if (init.body !== undefined) headers["content-type"] = "application/json";
-    const deadline = AbortSignal.timeout(timeoutMs);
+    const deadline = AbortSignal.timeout(this.#timeoutMs);
     try {
-      // A connection of its own for each call: on a kept one that breaks, the runtime would ask a second time by itself.
-      const response = await fetch(baseUrl + path, {
+      // Each call has its own connection: when a kept one breaks, the runtime would repeat the call by itself.
+      const response = await fetch(this.#baseUrl + path, {
         ...init,
         headers,
         redirect: "manual",
         signal: deadline,
         keepalive: false,
-        ...(isLocal && { proxy: false }),
+        ...(this.#isLocal && { proxy: false }),
       } as BunFetchRequestInit);
       const { status } = response;
       const text = await readText(response);
       if (text === undefined)
         return { fault: "lost", message: "The game API's answer is larger than 4 MiB." };
       const isSuccess = status === 200;
-      // Only a refusal names a time in its body; a good one is not parsed for it.
-      const hint = parseLimitHint(response.headers, isSuccess ? "" : text, clock());
+      // Only the body of a refusal can name a time, so that of a success is not parsed for it.
+      const hint = parseLimitHint(response.headers, isSuccess ? "" : text, this.#clock());
       return { status, isSuccess, headers: response.headers, hint, text };
     } catch (error) {
       return {
         fault: !deadline.aborted && isUnsent(error) ? "unsent" : "lost",
-        message: describeTransportFault(error, deadline.aborted, timeoutMs),
+        message: describeTransportFault(error, deadline.aborted, this.#timeoutMs),
       };
     }
   }
 
-  /** With the time that its body names, also when it came as a success. */
-  function hintOfRefusal({ headers, text }: Answer): LimitHint {
-    return parseLimitHint(headers, text, clock());
+  /** Reads the body too, even when the refusal came with status 200. */
+  #parseRefusalHint({ headers, text }: Answer): LimitHint {
+    return parseLimitHint(headers, text, this.#clock());
   }
 
-  function explainRefusal({ status, text }: Answer, serverKey: string): UpstreamFailure {
+  #explainRefusal({ status, text }: Answer, serverKey: string): UpstreamFailure {
     if (status >= 300 && status < 400) {
       return toFailure("The game API answered with a redirect, which is not followed.");
     }
     const failure = parseFailure(status, text);
-    const secrets = [serverKey, globalKey ?? ""];
+    const secrets = [serverKey, this.#globalKey ?? ""];
     return { ...failure, message: cleanMessage(failure.message, secrets) || describeStatus(status) };
   }
-
-  return { readServer, sendCommand };
 }
-
-type Answer = {
-  readonly status: number;
-  readonly isSuccess: boolean;
-  readonly headers: Headers;
-  readonly hint: LimitHint;
-  readonly text: string;
-};
-type Fault = { readonly fault: "unsent" | "lost"; readonly message: string };
 
 function toFailure(message: string): UpstreamFailure {
   return { code: NO_CODE, message, isRateLimit: false };
@@ -153,7 +167,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Faults from before the first byte of a request: no connection, no such host, no trust in the certificate. */
+/** Faults before the first byte of a request is sent: no connection, no such host, an untrusted certificate. */
 const UNSENT_FAULTS: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ConnectionRefused",
@@ -171,7 +185,7 @@ function isUnsent(error: unknown): boolean {
   return UNSENT_FAULTS.has(code) || CERTIFICATE_FAULT.test(code);
 }
 
-/** Undefined when the body, unpacked, is over the cap; the rest of it is not read. */
+/** Undefined when the decompressed body is over the cap; the rest of it is not read. */
 async function readText(response: Response): Promise<string | undefined> {
   if (!response.body) return "";
   const decoder = new TextDecoder();
@@ -185,7 +199,7 @@ async function readText(response: Response): Promise<string | undefined> {
   return text + decoder.decode();
 }
 
-/** Plain sentences: the runtime's own messages may name addresses, and no caller can act on them. */
+/** In our own words, because the runtime's messages may name addresses. */
 function describeTransportFault(error: unknown, isTimeout: boolean, timeoutMs: number): string {
   if (isTimeout) return `The game API did not answer within ${timeoutMs} ms.`;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";

@@ -1,4 +1,4 @@
-// Numbers come out as they went in, and what an integer is does not depend on its size.
+// Numbers are kept as they were written, and large integers are integers too.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { isJsonInteger, isJsonNumber, parseExactJson } from "./exact-json.ts";

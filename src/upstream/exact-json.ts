@@ -1,4 +1,4 @@
-// JSON with numbers kept as they were written: 1234567890123456789, 1.0 and 1e3 come out of JSON.stringify unchanged.
+// JSON that keeps numbers as they were written: JSON.stringify returns 1234567890123456789, 1.0 and 1e3 unchanged.
 
 declare global {
   interface JSON {
@@ -14,7 +14,7 @@ declare global {
 /** A number whose text a double would change. JSON.stringify writes the text. */
 export type RawNumber = { readonly rawJSON: string };
 
-/** Throws SyntaxError for what is not JSON and RangeError for what is nested beyond reason. */
+/** Throws SyntaxError for invalid JSON and RangeError for JSON that is nested too deeply. */
 export function parseExactJson(text: string): unknown {
   return JSON.parse(text, (_key, value, { source }) => {
     const isChanged = typeof value === "number" && source !== undefined && String(value) !== source;
@@ -34,7 +34,7 @@ export function isJsonInteger(value: unknown): value is number | RawNumber {
   if (!match) return false;
   const fraction = match[2] ?? "";
   const digits = `${match[1]}${fraction}`;
-  // Counted from behind, digit by digit: a pattern would take forever on a number of a million digits.
+  // A loop, because a pattern would take too long on a number with a million digits.
   let end = digits.length;
   while (end > 0 && digits[end - 1] === "0") end--;
   const lowestPower = Number(match[3] ?? 0) - fraction.length + (digits.length - end);

@@ -1,4 +1,4 @@
-// Fitting untrusted JSON to a schema: what is of its kind stays, what is not is left out and counted.
+// Fitting untrusted JSON to a schema: values that do not fit are dropped and counted.
 import { describe, expect, test } from "bun:test";
 import Type, { type TSchema } from "typebox";
 import { parseExactJson } from "./exact-json.ts";

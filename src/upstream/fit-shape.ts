@@ -1,5 +1,5 @@
-// Makes untrusted JSON fit a schema: what is of its kind stays, what is not is left out and counted. Driven by the
-// schemas of core/wire/server-info.ts, so there is no second list of fields.
+// Makes untrusted JSON fit a schema: drops the values that do not fit, and counts them. Driven by the schemas, so that the
+// fields are listed only in core/wire/server-info.ts.
 import type { TSchema } from "typebox";
 import { isJsonInteger, isJsonNumber } from "./exact-json.ts";
 
@@ -8,7 +8,7 @@ export const MISFIT = Symbol("misfit");
 export type FitReport = { misfits: number };
 export type FitOptions = { readonly keepsUnknown: boolean };
 
-type Fit = (value: unknown, report: FitReport) => unknown;
+export type Fit = (value: unknown, report: FitReport) => unknown;
 type JsonObject = Readonly<Record<string, unknown>>;
 /** The keywords of JSON Schema that the shapes use. */
 type Shape = {
@@ -22,7 +22,7 @@ type Shape = {
   anyOf?: TSchema[];
 };
 
-/** Returns the fitted copy, or MISFIT when the value cannot be of this shape. */
+/** Compiles a function that returns the fitted copy of a value, or MISFIT. */
 export function compileFit(schema: TSchema, options: FitOptions): Fit {
   const shape = schema as Shape;
   if (shape.anyOf) return fitAny(shape.anyOf.map((branch) => compileFit(branch, options)));
@@ -44,7 +44,7 @@ export function compileFit(schema: TSchema, options: FitOptions): Fit {
         ? fitMap(shape.patternProperties, options)
         : fitObject(shape.properties ?? {}, new Set(shape.required), options);
     default:
-      throw new Error(`no way to fit a schema of type ${shape.type}`);
+      throw new Error(`cannot fit a schema of type ${shape.type}`);
   }
 }
 
@@ -58,7 +58,7 @@ function fitAny(branches: readonly Fit[]): Fit {
   };
 }
 
-/** A list of fixed length is one value: it fits whole or not at all. In any other list, misfits are dropped singly. */
+/** A list of fixed length fits as a whole or not at all. In other lists only the items that do not fit are dropped. */
 function fitArray(
   { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Shape,
   options: FitOptions,

@@ -1,4 +1,4 @@
-// What an answer that is no success says: its code, its message, and when to come back.
+// Parsing a refusal of the game API: its code, its message, and when to retry.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseFailure, parseLimitHint } from "./parse-failure.ts";

@@ -1,21 +1,21 @@
-// Reads an answer of the game API that is no success: its code, its message, and what it says about its limit.
+// Parses a refusal of the game API: its code, its message, and its rate limit headers.
 import type { LimitHint, UpstreamFailure } from "../core/ports/upstream.ts";
 import { RATE_LIMITED } from "../core/upstream-codes.ts";
 import { isJsonObject } from "./fit-shape.ts";
 
 const CODE_MAX = 99_999;
 
-/** The three forms seen: {code, message}, {error, code}, {message, commandId}. The message is not cleaned yet. */
+/** Known forms are {code, message}, {error, code} and {message, commandId}. The message is not cleaned yet. */
 export function parseFailure(status: number, text: string): UpstreamFailure {
   const body = parseObject(text);
   const given = findInteger(body?.code) ?? 0;
   const code = status === 429 && given === 0 ? RATE_LIMITED : given;
-  const said = [body?.message, body?.error].find((part) => typeof part === "string" && part !== "");
-  const message = typeof said === "string" ? said : describeStatus(status);
+  const found = [body?.message, body?.error].find((part) => typeof part === "string" && part !== "");
+  const message = typeof found === "string" ? found : describeStatus(status);
   return { code, message, isRateLimit: status === 429 || code === RATE_LIMITED };
 }
 
-/** Clocks that differ by less than this are taken to agree; the Date header has whole seconds only. */
+/** A smaller difference between the clocks is ignored, because the Date header has whole seconds only. */
 const SKEW_MIN_MS = 5_000;
 
 export function describeStatus(status: number): string {
@@ -36,13 +36,13 @@ export function parseLimitHint(headers: Headers, text: string, now: number): Lim
   };
 }
 
-/** How far the game API's clock is ahead of ours: its times must be read by its clock, not by ours. */
+/** How far the game API's clock is ahead of ours. Its times are converted by this. */
 function findSkewMs(date: string | null, now: number): number {
   const skewMs = date === null ? Number.NaN : Date.parse(date) - now;
   return Math.abs(skewMs) >= SKEW_MIN_MS ? skewMs : 0;
 }
 
-/** Seconds or an HTTP date; null for none, and for one that names no time ahead. Of several, joined by a comma, the longest. */
+/** Seconds or an HTTP date; null when it is absent or not in the future. Of several values the longest counts. */
 function parseRetryAfter(value: string | null, now: number): number | null {
   const numbers = value?.split(",").map(findNumber) ?? [];
   const seconds = numbers.reduce((longest, one) => {
@@ -67,7 +67,7 @@ function findInteger(value: unknown): number | undefined {
   return isCode ? value : undefined;
 }
 
-/** A finite number that is not negative, written as a number or as text. */
+/** A finite, non-negative number, given as a number or as text. */
 function findNumber(value: unknown): number | null {
   if (typeof value !== "number" && typeof value !== "string") return null;
   if (typeof value === "string" && !/^\s*\d+(?:\.\d+)?\s*$/.test(value)) return null;

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { Check } from "typebox/value";
 import { ALL_SECTIONS_INFO, BASE_INFO } from "../../test/fake-game-api.ts";
 import { ServerInfo } from "../core/wire/server-info.ts";
-import { createServerInfoParser } from "./parse-server-info.ts";
+import { ServerInfoParser } from "./parse-server-info.ts";
 
 const SECTION_NAMES = [
   "Players",
@@ -23,16 +23,16 @@ const EXAMPLE = { ...BASE_INFO, ...ALL_SECTIONS_INFO };
 const REQUIRED = Object.keys(EXAMPLE).slice(0, 8);
 
 const parsers = {
-  drop: createServerInfoParser({ keepsUnknown: false }),
-  pass: createServerInfoParser({ keepsUnknown: true }),
+  drop: new ServerInfoParser({ keepsUnknown: false }),
+  pass: new ServerInfoParser({ keepsUnknown: true }),
 };
 
-/** The whole body with every section, as a reader who asked for all nine would get it. */
+/** The whole body with every section, as a reader who requests all nine gets it. */
 function relayText(
   text: string,
   unknown: "drop" | "pass" = "drop",
 ): { body: string; misfits: number } | undefined {
-  const parts = parsers[unknown](text);
+  const parts = parsers[unknown].parse(text);
   if (!parts) return undefined;
   const sections = parts.sections.map((section, index) => `,"${SECTION_NAMES[index]}":${section}`);
   return { body: `${parts.base}${sections.join("")}}`, misfits: parts.misfits };
@@ -44,7 +44,7 @@ function relay(changes: Json, unknown: "drop" | "pass" = "drop") {
   return relayed && { info: JSON.parse(relayed.body) as Json, ...relayed };
 }
 
-/** One element of a section, with changes; what comes out of it, and how much was left out. */
+/** One changed element of a section, as it is relayed, and how many parts were dropped. */
 function relayItem(section: keyof typeof EXAMPLE, changes: Json, unknown: "drop" | "pass" = "drop") {
   const [example] = EXAMPLE[section] as unknown as Json[];
   const relayed = relay({ [section]: [{ ...example, ...changes }] }, unknown);

@@ -1,26 +1,38 @@
-// Turns the body of a good answer into a checked ServerInfo, as text that can be sent on.
+// Parses and checks the ServerInfo in an answer of the game API. The result is text that can be sent to callers.
 import Type from "typebox";
 import type { ServerParts } from "../core/ports/upstream.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { SectionSchemas, ServerBase } from "../core/wire/server-info.ts";
 import { parseExactJson } from "./exact-json.ts";
-import { compileFit, copyUnknown, type FitReport, isJsonObject, MISFIT } from "./fit-shape.ts";
+import {
+  compileFit,
+  copyUnknown,
+  type Fit,
+  type FitOptions,
+  type FitReport,
+  isJsonObject,
+  MISFIT,
+} from "./fit-shape.ts";
 
-export type ParseServerInfo = (text: string) => ServerParts | undefined;
-
-/** Staff's three maps are always there, so each is fitted by itself: one bad map must not empty the others. */
+/** Each of the three maps is optional while fitting, so that one bad map does not empty the others. */
 const LooseStaff = Type.Partial(SectionSchemas.Staff);
+const KNOWN_FIELDS = { ...ServerBase.properties, ...SectionSchemas };
 const NO_STAFF = { Admins: {}, Mods: {}, Helpers: {} };
 
-/** The parser returns undefined for what cannot be a ServerInfo. */
-export function createServerInfoParser(options: { readonly keepsUnknown: boolean }): ParseServerInfo {
-  const fitBase = compileFit(ServerBase, { keepsUnknown: false });
-  const fitSection = SECTIONS.map((name) => {
-    return compileFit(name === "Staff" ? LooseStaff : SectionSchemas[name], options);
-  });
-  const known = { ...ServerBase.properties, ...SectionSchemas };
+export class ServerInfoParser {
+  readonly #keepsUnknown: boolean;
+  readonly #fitBase = compileFit(ServerBase, { keepsUnknown: false });
+  readonly #fitSections: readonly Fit[];
 
-  return (text) => {
+  constructor(options: FitOptions) {
+    this.#keepsUnknown = options.keepsUnknown;
+    this.#fitSections = SECTIONS.map((name) => {
+      return compileFit(name === "Staff" ? LooseStaff : SectionSchemas[name], options);
+    });
+  }
+
+  /** Undefined when the text cannot be a ServerInfo. */
+  parse(text: string): ServerParts | undefined {
     let body: unknown;
     try {
       body = parseExactJson(text);
@@ -29,24 +41,24 @@ export function createServerInfoParser(options: { readonly keepsUnknown: boolean
     }
     if (!isJsonObject(body)) return undefined;
     const report: FitReport = { misfits: 0 };
-    const base = fitBase(body, report);
+    const base = this.#fitBase(body, report);
     if (base === MISFIT || !isJsonObject(base)) return undefined;
     const unknown: Record<string, unknown> = {};
-    if (options.keepsUnknown) copyUnknown(body, unknown, known);
+    if (this.#keepsUnknown) copyUnknown(body, unknown, KNOWN_FIELDS);
     const sections = SECTIONS.map((name, index) => {
-      return JSON.stringify(fitOrEmpty(name, body[name], fitSection[index], report));
+      return JSON.stringify(fitOrEmpty(name, body[name], this.#fitSections[index], report));
     });
-    // Written apart, because a field called "7" would come first in any object.
+    // Serialised separately, because a field called "7" would come first in any object.
     const extra = JSON.stringify(unknown).slice(1, -1);
     const required = JSON.stringify(base).slice(0, -1);
     return { base: extra === "" ? required : `${required},${extra}`, sections, misfits: report.misfits };
-  };
+  }
 }
 
 function fitOrEmpty(
   name: (typeof SECTIONS)[number],
   value: unknown,
-  fit: ReturnType<typeof compileFit> | undefined,
+  fit: Fit | undefined,
   report: FitReport,
 ): unknown {
   const isStaff = name === "Staff";

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { nameByContent } from "../../scripts/build-dashboard.ts";
-import { createDashboard } from "../../src/http/dashboard.ts";
+import { Cors } from "../../src/http/cors.ts";
+import { DashboardHandlers } from "../../src/http/dashboard.ts";
 import { Edge } from "../../src/http/edge.ts";
 import { createTargetFinder } from "../../src/http/target.ts";
 import { buildDashboardWhereOld } from "../built-dashboard.ts";
@@ -152,10 +153,10 @@ describe("the dashboard", () => {
   });
 
   test("that was not built is a plain page that says so, under the same policy", async () => {
-    const { page } = createDashboard((name) => Bun.file(join("/nowhere", name)));
+    const dashboard = new DashboardHandlers((name) => Bun.file(join("/nowhere", name)));
     const edge = new Edge({
-      findTarget: createTargetFinder([{ path: "/", GET: page }]),
-      cors: { answerPreflight: () => undefined, mark: () => {} },
+      findTarget: createTargetFinder([{ path: "/", GET: (call) => dashboard.answerPage(call) }]),
+      cors: new Cors([]),
       clock: () => 0,
       log: gatehouse.app.log,
       isDraining: () => false,

@@ -25,6 +25,8 @@ const INSECURE = { rejectUnauthorized: false };
 /** Sizes and times that never differ, so that nothing but SIGHUP can tell that the files are others. */
 const PADDED_BYTES = 2_048;
 const FIXED_TIME_S = 1_700_000_000;
+/** The header of a TLS record that announces 512 bytes of handshake, and the first of these bytes. */
+const HANDSHAKE_BEGINNING = new Uint8Array([22, 3, 1, 2, 0, 1]);
 
 afterEach(cleanUp);
 
@@ -313,15 +315,25 @@ test("address lists see the client's own address through TLS", async () => {
   expect(await ask(elsewhere.token)).toBe("403");
 });
 
-test("a handshake that never comes is cut; a client whose handshake came is served before and after", async () => {
+test("a handshake that never comes, or comes byte by byte, is cut; one that breaks off harms nobody else", async () => {
   const cwd = makeFolder();
   const gatehouse = await serve({ cwd, env: writeFiles(cwd, await makeCertificate()).env });
-  const silent = await openSocket(gatehouse);
-  undoLater(() => silent.destroy());
   const good = await open(gatehouse);
   await expectAnswer(good);
+  const [silent, dripping, broken] = await Promise.all([
+    openSocket(gatehouse),
+    openSocket(gatehouse),
+    openSocket(gatehouse),
+  ]);
+  for (const socket of [silent, dripping, broken]) undoLater(() => socket.destroy());
+  broken.write(HANDSHAKE_BEGINNING);
+  broken.destroy();
+  dripping.write(HANDSHAKE_BEGINNING);
+  const drips = setInterval(() => dripping.isClosed || dripping.write("\0"), 250);
+  undoLater(() => clearInterval(drips));
   const startedAt = performance.now();
-  await silent.closed;
+  await Promise.all([silent.closed, dripping.closed]);
   expect(performance.now() - startedAt).toBeLessThan(15_000);
   await expectAnswer(good);
+  await expectAnswer(await open(gatehouse));
 }, 20_000);

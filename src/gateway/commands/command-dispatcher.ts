@@ -19,6 +19,10 @@ const SENDS_MAX = 64;
 /** How long to leave a store alone that takes nothing. */
 const STORE_RETRY_MS = 1_000;
 const STORE_FAULT_LOG_MS = 60_000;
+/** The backoff after an unexpected error, a bug most likely. It doubles with each in a row. */
+const BUG_BACKOFF_MS = 1_000;
+const BUG_BACKOFF_MAX_MS = 60_000;
+const BUG_LOG_MS = 60_000;
 /** Between claiming a command and sending it nothing is waited for; what took longer was held up from outside. */
 const CLAIM_FRESH_MS = 2_000;
 /** A burst that does not end is waited for no longer than so many times the quiet. */
@@ -61,6 +65,8 @@ type Worker = {
   /** Set by a notice that came while the worker was about to end. */
   isNotified: boolean;
   refusals: number;
+  /** Steps in a row that ended with an unexpected error. */
+  bugs: number;
   readonly ended: Promise<void>;
 };
 
@@ -68,6 +74,7 @@ export class CommandDispatcher {
   readonly #parts: DispatcherParts;
   readonly #workers = new Map<string, Worker>();
   readonly #noteStoreFault = createThrottle(STORE_FAULT_LOG_MS);
+  readonly #sampleBug = createThrottle(BUG_LOG_MS);
   #sends = 0;
   #isStopping = false;
   #stopped: Promise<void> | undefined;
@@ -90,7 +97,7 @@ export class CommandDispatcher {
       return;
     }
     const { promise: ended, resolve } = Promise.withResolvers<void>();
-    const worker: Worker = { wake: new AbortController(), isNotified: false, refusals: 0, ended };
+    const worker: Worker = { wake: new AbortController(), isNotified: false, refusals: 0, bugs: 0, ended };
     this.#workers.set(serverId, worker);
     void this.#run(serverId, worker).finally(resolve);
   }
@@ -133,11 +140,15 @@ export class CommandDispatcher {
       let waitMs: number | undefined;
       try {
         waitMs = await this.#step(serverId, worker);
+        worker.bugs = 0;
       } catch (error) {
-        if (error instanceof StoreUnavailable) this.#tellStoreFault(error);
-        else
-          this.#parts.log.error({ err: error, server_id: serverId }, "sending a command failed unexpectedly");
-        waitMs = STORE_RETRY_MS;
+        if (error instanceof StoreUnavailable) {
+          this.#tellStoreFault(error);
+          waitMs = STORE_RETRY_MS;
+        } else {
+          this.#logBug(error, serverId);
+          waitMs = Math.min(BUG_BACKOFF_MS * 2 ** worker.bugs++, BUG_BACKOFF_MAX_MS);
+        }
       }
       if (waitMs !== undefined) await this.#pause(worker, waitMs);
       else if (!worker.isNotified) break;
@@ -278,6 +289,13 @@ export class CommandDispatcher {
   #tellStoreFault(error: StoreUnavailable): void {
     this.#noteStoreFault(this.#parts.clock(), (unlogged) => {
       this.#parts.log.warn({ err: error, unlogged }, "commands wait: the store cannot answer");
+    });
+  }
+
+  #logBug(error: unknown, serverId: string): void {
+    this.#sampleBug(this.#parts.clock(), (unlogged) => {
+      const fields = { err: error, server_id: serverId, unlogged };
+      this.#parts.log.error(fields, "sending a command failed unexpectedly");
     });
   }
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { isRefusal, StoreUnavailable } from "../../core/errors.ts";
 import type { Acceptance, CommandDraft } from "../../core/ports/commands.ts";
-import { createSubmitCommand } from "./submit-command.ts";
+import { CommandSubmitter } from "./submit-command.ts";
 
 const RECEIPT = { commandId: "cmd_1", position: 1, queuedAt: 5 };
 const draft = (change: Partial<CommandDraft> = {}): CommandDraft => ({
@@ -17,7 +17,7 @@ const draft = (change: Partial<CommandDraft> = {}): CommandDraft => ({
 function createSubmission(intervalMs = 5_000) {
   const waiting: PromiseWithResolvers<Acceptance>[] = [];
   const notified: string[] = [];
-  const submit = createSubmitCommand({
+  const submitter = new CommandSubmitter({
     commands: {
       accept: () => {
         const one = Promise.withResolvers<Acceptance>();
@@ -28,7 +28,11 @@ function createSubmission(intervalMs = 5_000) {
     intervalMs,
     notify: (serverId) => notified.push(serverId),
   });
-  return { submit: (change?: Partial<CommandDraft>) => submit(draft(change), 5), waiting, notified };
+  return {
+    submit: (change?: Partial<CommandDraft>) => submitter.submit(draft(change), 5),
+    waiting,
+    notified,
+  };
 }
 
 describe("a submission", () => {

@@ -1,38 +1,33 @@
 import { describe, expect, test } from "bun:test";
 import { ERRORS, type Refusal } from "../../core/errors.ts";
 import { MISSING_TOKEN } from "./authenticate.ts";
-import {
-  createGuessLimit,
-  createOperatorCheck,
-  fingerprintOf,
-  GUESSING_ADDRESSES_MAX,
-} from "./authenticate-operator.ts";
+import { fingerprintOf, GUESSING_ADDRESSES_MAX, GuessLimit, OperatorCheck } from "./authenticate-operator.ts";
 
 const NOW = 1_800_000_000_000;
 const MASTER = "master-key-master-key-master-key-1";
 const METRICS = "metrics-token";
 
 function wrongKey(): Refusal {
-  const refusal = createOperatorCheck([MASTER])("Bearer wrong");
+  const refusal = new OperatorCheck([MASTER]).check("Bearer wrong");
   if (!refusal) throw new Error("a wrong key was let in");
   return refusal;
 }
 
 describe("the operator's secrets", () => {
   test("each of them is let in, and nothing else; one that is not set lets nobody in", () => {
-    const check = createOperatorCheck([MASTER, METRICS, undefined]);
-    expect(check(`Bearer ${MASTER}`)).toBeUndefined();
-    expect(check(`Bearer ${METRICS}`)).toBeUndefined();
+    const secrets = new OperatorCheck([MASTER, METRICS, undefined]);
+    expect(secrets.check(`Bearer ${MASTER}`)).toBeUndefined();
+    expect(secrets.check(`Bearer ${METRICS}`)).toBeUndefined();
     for (const header of ["Bearer undefined", `Bearer ${MASTER}${METRICS}`, `Bearer ${MASTER},${MASTER}`]) {
-      expect(check(header)?.refused).toBe(ERRORS.invalidMasterKey);
+      expect(secrets.check(header)?.refused).toBe(ERRORS.invalidMasterKey);
     }
-    expect(createOperatorCheck([undefined])(`Bearer ${MASTER}`)?.refused).toBe(ERRORS.invalidMasterKey);
+    expect(new OperatorCheck([undefined]).check(`Bearer ${MASTER}`)?.refused).toBe(ERRORS.invalidMasterKey);
   });
 
   test("no header, another scheme and an empty token are a missing key, not a wrong one", () => {
-    const check = createOperatorCheck([MASTER]);
+    const secrets = new OperatorCheck([MASTER]);
     for (const header of [null, "", "Bearer", "Bearer  ", `Basic ${MASTER}`]) {
-      expect(check(header)?.refused).toBe(ERRORS.missingToken);
+      expect(secrets.check(header)?.refused).toBe(ERRORS.missingToken);
     }
   });
 
@@ -46,10 +41,10 @@ describe("the operator's secrets", () => {
 
 describe("addresses that guess", () => {
   test("are counted apart, and a missing key is not counted at all", () => {
-    const limit = createGuessLimit();
+    const limit = new GuessLimit();
     const judge = (address: string, refusal = wrongKey()) => limit.judge(refusal, address, NOW).refused;
     for (let i = 0; i < 100; i++) expect(judge("a", MISSING_TOKEN)).toBe(ERRORS.missingToken);
-    expect(limit.size()).toBe(0);
+    expect(limit.size).toBe(0);
     for (let i = 0; i < 10; i++) expect(judge("a")).toBe(ERRORS.invalidMasterKey);
     expect(judge("a")).toBe(ERRORS.tooManyAttempts);
     expect(judge("a", MISSING_TOKEN)).toBe(ERRORS.missingToken);
@@ -57,17 +52,17 @@ describe("addresses that guess", () => {
   });
 
   test("never take more memory than the ceiling; the one that began first is forgotten", () => {
-    const limit = createGuessLimit();
+    const limit = new GuessLimit();
     const judge = (address: string) => limit.judge(wrongKey(), address, NOW).refused;
     for (let i = 0; i < 10; i++) judge("first");
     for (let i = 0; i < 10; i++) judge("second");
     for (let i = 2; i < GUESSING_ADDRESSES_MAX; i++) judge(`address ${i}`);
-    expect(limit.size()).toBe(GUESSING_ADDRESSES_MAX);
+    expect(limit.size).toBe(GUESSING_ADDRESSES_MAX);
     judge("one more");
-    expect(limit.size()).toBe(GUESSING_ADDRESSES_MAX);
+    expect(limit.size).toBe(GUESSING_ADDRESSES_MAX);
     expect(judge("second")).toBe(ERRORS.tooManyAttempts);
     expect(judge("first")).toBe(ERRORS.invalidMasterKey);
     for (let i = 0; i < 500; i++) judge(`later ${i}`);
-    expect(limit.size()).toBeLessThanOrEqual(GUESSING_ADDRESSES_MAX);
+    expect(limit.size).toBeLessThanOrEqual(GUESSING_ADDRESSES_MAX);
   });
 });

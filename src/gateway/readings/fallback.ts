@@ -11,44 +11,51 @@ import { isYounger, type Reading, type ServerStatus } from "./server-status.ts";
 const BUDGET_MESSAGE = "The game API's request budget is used up for the moment.";
 const PAUSE_MESSAGE = "The game API has limited our requests for the moment.";
 
-export type Fallback = {
+export type FallbackSettings = { readonly freshMs: number; readonly staleMs: number };
+
+export class Fallback {
+  readonly #settings: FallbackSettings;
+  readonly #keeper: Pick<BudgetKeeper, "msPaused">;
+  readonly #meter: Pick<RelayMeter, "staleHits">;
+
+  constructor(
+    settings: FallbackSettings,
+    keeper: Pick<BudgetKeeper, "msPaused">,
+    meter: Pick<RelayMeter, "staleHits">,
+  ) {
+    this.#settings = settings;
+    this.#keeper = keeper;
+    this.#meter = meter;
+  }
+
   /** What is old but within GATEHOUSE_STALE_MS beats a failure, unless the failure is news about the server itself. */
-  answerFailure(status: ServerStatus, failure: UpstreamFailure, now: number): Reading | Refusal;
+  answerFailure(status: ServerStatus, failure: UpstreamFailure, now: number): Reading | Refusal {
+    const isNews = BAD_KEY_CODES.has(failure.code) || failure.code === OFFLINE;
+    const stale = isNews ? undefined : this.#findStale(status, now);
+    return stale ?? refuseUpstream(failure.code, failure.message);
+  }
+
   /** The message of `failure` is for the server that was refused; it may name that server. */
   answerRateLimit(
     status: ServerStatus,
     waitMs: number,
     now: number,
     failure?: UpstreamFailure,
-  ): Reading | Refusal;
-};
-
-export function createFallback(
-  { freshMs, staleMs }: { readonly freshMs: number; readonly staleMs: number },
-  keeper: Pick<BudgetKeeper, "msPaused">,
-  meter: Pick<RelayMeter, "staleHits">,
-): Fallback {
-  function findStale({ hit }: ServerStatus, now: number): Reading | undefined {
-    if (!hit || staleMs === 0) return undefined;
-    if (!isYounger(hit.snapshot.fetchedAt, freshMs + staleMs, now)) return undefined;
-    meter.staleHits++;
-    return hit;
+  ): Reading | Refusal {
+    const stale = this.#findStale(status, now);
+    if (stale) return stale;
+    const reason = failure?.message ?? (this.#keeper.msPaused(now) > 0 ? PAUSE_MESSAGE : BUDGET_MESSAGE);
+    const headers = { "Retry-After": String(secondsUntil(now + waitMs, now)) };
+    return refuseUpstream(failure?.code ?? RATE_LIMITED, reason, headers);
   }
 
-  return {
-    answerFailure(status, failure, now) {
-      const isNews = BAD_KEY_CODES.has(failure.code) || failure.code === OFFLINE;
-      const stale = isNews ? undefined : findStale(status, now);
-      return stale ?? refuseUpstream(failure.code, failure.message);
-    },
-    answerRateLimit(status, waitMs, now, failure) {
-      const stale = findStale(status, now);
-      if (stale) return stale;
-      const reason = failure?.message ?? (keeper.msPaused(now) > 0 ? PAUSE_MESSAGE : BUDGET_MESSAGE);
-      const headers = { "Retry-After": String(secondsUntil(now + waitMs, now)) };
-      return refuseUpstream(failure?.code ?? RATE_LIMITED, reason, headers);
-    },
-  };
+  #findStale({ hit }: ServerStatus, now: number): Reading | undefined {
+    const { freshMs, staleMs } = this.#settings;
+    if (!hit || staleMs === 0) return undefined;
+    if (!isYounger(hit.snapshot.fetchedAt, freshMs + staleMs, now)) return undefined;
+    this.#meter.staleHits++;
+    return hit;
+  }
 }
 
 function refuseUpstream(code: number, message: string, headers?: Record<string, string>): Refusal {

@@ -11,7 +11,7 @@ import type { ServerStore } from "../../core/ports/servers.ts";
 import type { Upstream } from "../../core/ports/upstream.ts";
 import { BudgetKeeper } from "./budget-keeper.ts";
 import { BUDGET_WAIT_MAX_MS, CallScheduler } from "./call-scheduler.ts";
-import { createFallback, type Fallback } from "./fallback.ts";
+import { Fallback } from "./fallback.ts";
 import { OtherInstances } from "./other-instances.ts";
 import { ReadingListeners } from "./reading-listeners.ts";
 import type { RelayMeter } from "./relay-meter.ts";
@@ -64,7 +64,7 @@ export class Relay {
     const keeper = new BudgetKeeper(share, clock, notes);
     const statuses = new ServerStatuses(settings, notes, clock());
     const scheduler = new CallScheduler(keeper, statuses, { hasOthers: share !== undefined, timeoutMs });
-    const fallback = createFallback(settings, keeper, meter);
+    const fallback = new Fallback(settings, keeper, meter);
     const listeners = new ReadingListeners(log);
     const state = { clock, sleep, log, keeper, statuses, fallback };
     const reader = new UpstreamReader({ ...state, upstream, servers, freshMs, meter, scheduler, listeners });

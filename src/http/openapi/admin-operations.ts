@@ -1,4 +1,4 @@
-// What the operator can do with the master key: game servers, keys, blocks, commands and the audit log.
+// The operations of the admin API: game servers, keys, blocks, commands and the audit log.
 import type Type from "typebox";
 import { AuditEntryResource } from "../../core/wire/audit.ts";
 import { BlockResource } from "../../core/wire/block.ts";
@@ -45,7 +45,7 @@ const BODY_ERRORS: readonly ErrorName[] = [
 
 const SERVERS: TagName = "Game servers";
 const KEYS: TagName = "Keys";
-const REST: TagName = "Blocks, commands, audit";
+const OTHERS: TagName = "Blocks, commands, audit";
 
 export const ADMIN_OPERATIONS: Operations = {
   "GET /admin/servers": list(
@@ -127,14 +127,21 @@ export const ADMIN_OPERATIONS: Operations = {
     errors: [...BODY_ERRORS, "notFound", "conflict"],
   }),
 
-  "GET /admin/blocks": list(REST, "listBlocks", "List spam blocks", "Those in force.", BlockResource, BLOCK),
-  "DELETE /admin/blocks/:id": operation(REST, "liftBlock", "Lift a spam block", {
+  "GET /admin/blocks": list(
+    OTHERS,
+    "listBlocks",
+    "List spam blocks",
+    "Those in force.",
+    BlockResource,
+    BLOCK,
+  ),
+  "DELETE /admin/blocks/:id": operation(OTHERS, "liftBlock", "Lift a spam block", {
     description: "The key starts over with a fresh window. Without a block nothing changes.",
     answers: { 204: { description: "The key is not blocked.", headers: ["CacheControl"] } },
     errors: ["notFound"],
   }),
   "GET /admin/commands": list(
-    REST,
+    OTHERS,
     "listAllCommands",
     "List commands",
     "Newest first.",
@@ -142,16 +149,21 @@ export const ADMIN_OPERATIONS: Operations = {
     OWNED_COMMAND,
     [OF_SERVER, STATUS],
   ),
-  "GET /admin/commands/:id": operation(REST, "showAnyCommand", "Show a command", {
+  "GET /admin/commands/:id": operation(OTHERS, "showAnyCommand", "Show a command", {
     answers: { 200: answer("The command.", OwnedCommandResource, OWNED_COMMAND) },
     errors: ["notFound"],
   }),
-  "DELETE /admin/commands/:id": operation(REST, "cancelAnyCommand", "Take back a command that still waits", {
-    answers: { 200: answer("It will not be sent.", OwnedCommandResource, OWNED_CANCELLED_COMMAND) },
-    errors: ["notFound", "conflict"],
-  }),
+  "DELETE /admin/commands/:id": operation(
+    OTHERS,
+    "cancelAnyCommand",
+    "Take back a command that still waits",
+    {
+      answers: { 200: answer("It will not be sent.", OwnedCommandResource, OWNED_CANCELLED_COMMAND) },
+      errors: ["notFound", "conflict"],
+    },
+  ),
   "GET /admin/audit": list(
-    REST,
+    OTHERS,
     "listAudit",
     "Who did what",
     "Newest first. Entries are never altered.",

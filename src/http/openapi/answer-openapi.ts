@@ -1,11 +1,11 @@
-// GET /openapi.json: the document as text, built at the first request and kept with its ETag and its compressed form.
+// GET /openapi.json: the document is built at the first request and cached as text, with its ETag and compressed.
 import { gzipSync } from "node:zlib";
 import type { Call } from "../call.ts";
 import { isMatchingEtag } from "../conditional.ts";
 import { wantsGzip } from "../read-server.ts";
 import type { Route } from "../router.ts";
 
-type Printed = {
+type RenderedDocument = {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly gzipped: Uint8Array<ArrayBuffer>;
   readonly etag: string;
@@ -13,34 +13,35 @@ type Printed = {
 
 export class OpenApiHandler {
   readonly #version: string;
-  #printed: Promise<Printed> | undefined;
+  #rendered: Promise<RenderedDocument> | undefined;
 
   constructor(version: string) {
     this.#version = version;
   }
 
-  /** Describes the given routes; they are always the same. */
+  /** Describes the given routes, which must be the same in every call. */
   async answer(call: Call, routes: readonly Route[]): Promise<Response> {
-    this.#printed ??= this.#print(routes);
-    const { bytes, gzipped, etag } = await this.#printed.catch((error) => {
-      // Try again for the next reader: without file descriptors nothing can be loaded.
-      this.#printed = undefined;
+    this.#rendered ??= this.#render(routes);
+    const { bytes, gzipped, etag } = await this.#rendered.catch((error) => {
+      // Retried with the next request: loading fails while there are no file descriptors.
+      this.#rendered = undefined;
       throw error;
     });
-    const { headers: asked } = call.request;
+    const { headers: requested } = call.request;
     const headers = {
       "Content-Type": "application/json",
       "Cache-Control": "public, no-cache",
       Vary: "Accept-Encoding",
       ETag: etag,
     };
-    if (isMatchingEtag(asked.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
-    if (!wantsGzip(asked.get("accept-encoding") ?? "")) return new Response(bytes, { headers });
+    if (isMatchingEtag(requested.get("if-none-match"), etag))
+      return new Response(null, { status: 304, headers });
+    if (!wantsGzip(requested.get("accept-encoding") ?? "")) return new Response(bytes, { headers });
     return new Response(gzipped, { headers: { ...headers, "Content-Encoding": "gzip" } });
   }
 
-  async #print(routes: readonly Route[]): Promise<Printed> {
-    // Loaded with the first reader: an instance that only serves bots never needs it.
+  async #render(routes: readonly Route[]): Promise<RenderedDocument> {
+    // Loaded with the first request, because most instances never need it.
     const { buildDocument } = await import("./document.ts");
     const text = JSON.stringify(buildDocument(routes, this.#version));
     const bytes = new TextEncoder().encode(text);

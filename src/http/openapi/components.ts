@@ -1,4 +1,4 @@
-// The named schemas of the document. A schema is written once; wherever the same one occurs again, a reference stands.
+// The named schemas of the document. Each is written once; everywhere else there is a reference to it.
 import type Type from "typebox";
 import { ERRORS } from "../../core/errors.ts";
 import { AuditEntryResource } from "../../core/wire/audit.ts";
@@ -63,38 +63,36 @@ const NAMED: Readonly<Record<string, Type.TSchema>> = {
   ),
 };
 
-export type Schemas = {
-  /** The schema as JSON, with references to named ones; a named one becomes part of the document when first met. */
-  refer(schema: Type.TSchema): unknown;
-  /** All that were referred to. */
-  readonly named: Readonly<Record<string, unknown>>;
-};
+/** Collects the named schemas that a document refers to. */
+export class Schemas {
+  readonly #names = new Map(Object.entries(NAMED).map(([name, schema]) => [JSON.stringify(schema), name]));
+  readonly #named: Record<string, unknown> = {};
 
-export function collectSchemas(): Schemas {
-  const nameOf = new Map(Object.entries(NAMED).map(([name, schema]) => [JSON.stringify(schema), name]));
-  const named: Record<string, unknown> = {};
+  /** The schemas that were referred to. */
+  get named(): Readonly<Record<string, unknown>> {
+    return this.#named;
+  }
 
-  function refer(schema: unknown): unknown {
+  /** The schema as JSON. Named schemas in it become references and are collected. */
+  refer(schema: unknown): unknown {
     if (typeof schema !== "object" || schema === null) return schema;
-    const name = nameOf.get(JSON.stringify(schema));
-    if (name === undefined) return copy(schema);
-    if (!Object.hasOwn(named, name)) {
-      // Taken before it is filled: it must not be met again while it is copied.
-      named[name] = undefined;
-      named[name] = copy(schema);
+    const name = this.#names.get(JSON.stringify(schema));
+    if (name === undefined) return this.#copy(schema);
+    if (!Object.hasOwn(this.#named, name)) {
+      // Set before it is copied, because a schema may refer to itself.
+      this.#named[name] = undefined;
+      this.#named[name] = this.#copy(schema);
     }
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  function copy(schema: object): unknown {
-    if (Array.isArray(schema)) return schema.map(refer);
-    return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, refer(value)]));
+  #copy(schema: object): unknown {
+    if (Array.isArray(schema)) return schema.map((item) => this.refer(item));
+    return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, this.refer(value)]));
   }
-
-  return { refer, named };
 }
 
-/** Errors that look the same on the wire have one name. */
+/** Errors with the same message share a name. */
 function nameOfError(name: ErrorName): string {
   const { message } = ERRORS[name];
   const words = /^[a-z_]+$/.test(message) ? message.split("_") : [name];

@@ -1,8 +1,8 @@
-// The OpenAPI document, put together from the route table, the operations and the schemas. Built when first asked for.
+// Builds the OpenAPI document from the route table, the operations and the schemas.
 import type { Method, Route } from "../router.ts";
 import { METHODS } from "../router.ts";
 import { ADMIN_OPERATIONS } from "./admin-operations.ts";
-import { collectSchemas, type Schemas } from "./components.ts";
+import { Schemas } from "./components.ts";
 import { describeErrors, type ErrorResponse, groupErrors } from "./error-responses.ts";
 import { type HeaderName, headerOf } from "./headers.ts";
 import { describeService, SECURITY_SCHEMES, TAG_GROUPS, TAGS } from "./introduction.ts";
@@ -19,49 +19,56 @@ export const OPERATIONS: Operations = { ...PUBLIC_OPERATIONS, ...ADMIN_OPERATION
 export type Json = Readonly<Record<string, unknown>>;
 export type OpenApiDocument = Json & { readonly paths: Readonly<Record<string, Json>> };
 
-/** Pages for people and their files: no part of the API. */
+/** The dashboard and the reference page, with their files, are not part of the API. */
 export function isPage(path: string): boolean {
   return path === "/" || path.startsWith("/assets/") || path === "/docs" || path.startsWith("/docs/");
 }
 
-/** A route that nobody has described is left out; a test finds it. */
+/** Routes without an operation are left out; a test fails on them. */
 export function buildDocument(routes: readonly Route[], version: string): OpenApiDocument {
-  const schemas = collectSchemas();
-  const responses = new Map<string, Json>();
-  const headers = new Map<HeaderName, Json>();
-  const paths: Record<string, Record<string, Json>> = {};
-
-  const add = (method: string, path: string, operation: Operation) => {
-    const template = toTemplate(path);
-    const item = paths[template] ?? {};
-    paths[template] = item;
-    item[method.toLowerCase()] = describe(path, operation);
-  };
+  const builder = new DocumentBuilder();
   for (const { path, method } of listMethods(routes)) {
     const operation = OPERATIONS[`${method} ${path}`];
-    if (operation) add(method, path, operation);
+    if (operation) builder.add(method, path, operation);
   }
   for (const [name, operation] of Object.entries(LEGACY_OPERATIONS)) {
     const [method = "", path = ""] = name.split(" ");
-    add(method, path, operation);
+    builder.add(method, path, operation);
+  }
+  return builder.build(version);
+}
+
+class DocumentBuilder {
+  readonly #schemas = new Schemas();
+  readonly #responses = new Map<string, Json>();
+  readonly #headers = new Map<HeaderName, Json>();
+  readonly #paths: Record<string, Record<string, Json>> = {};
+
+  add(method: string, path: string, operation: Operation): void {
+    const template = toTemplate(path);
+    const item = this.#paths[template] ?? {};
+    this.#paths[template] = item;
+    item[method.toLowerCase()] = this.#describeOperation(path, operation);
   }
 
-  return {
-    openapi: OPENAPI_VERSION,
-    ...describeService(version),
-    servers: [{ url: "/", description: "This server" }],
-    tags: TAGS,
-    "x-tagGroups": TAG_GROUPS,
-    paths,
-    components: {
-      securitySchemes: SECURITY_SCHEMES,
-      schemas: schemas.named,
-      responses: Object.fromEntries(responses),
-      headers: Object.fromEntries(headers),
-    },
-  };
+  build(version: string): OpenApiDocument {
+    return {
+      openapi: OPENAPI_VERSION,
+      ...describeService(version),
+      servers: [{ url: "/", description: "This server" }],
+      tags: TAGS,
+      "x-tagGroups": TAG_GROUPS,
+      paths: this.#paths,
+      components: {
+        securitySchemes: SECURITY_SCHEMES,
+        schemas: this.#schemas.named,
+        responses: Object.fromEntries(this.#responses),
+        headers: Object.fromEntries(this.#headers),
+      },
+    };
+  }
 
-  function describe(path: string, operation: Operation): Json {
+  #describeOperation(path: string, operation: Operation): Json {
     const { body, description, parameters = [], security } = operation;
     const all = path.includes(":id") ? [idParameterOf(path), ...parameters] : parameters;
     return {
@@ -71,53 +78,73 @@ export function buildDocument(routes: readonly Route[], version: string): OpenAp
       ...(description !== undefined && { description }),
       ...(operation.isDeprecated && { deprecated: true }),
       security: security.map((name) => (name === "optional" ? {} : { [name]: [] })),
-      ...(all.length > 0 && { parameters: all.map((one) => describeParameter(one, schemas)) }),
+      ...(all.length > 0 && { parameters: all.map((one) => this.#describeParameter(one)) }),
       ...(body && {
         requestBody: {
           required: body.isRequired,
-          content: { "application/json": { schema: schemas.refer(body.schema), examples: body.examples } },
+          content: {
+            "application/json": { schema: this.#schemas.refer(body.schema), examples: body.examples },
+          },
         },
       }),
-      responses: {
-        ...Object.fromEntries(
-          Object.entries(operation.answers).map(([status, answer]) => [status, describeAnswer(answer)]),
-        ),
-        ...Object.fromEntries(
-          [...groupErrors(operation.errors)].map(([status, errors]) => {
-            return [
-              status,
-              keepResponse(describeErrors(status, errors, operation.isCounted ?? false, schemas)),
-            ];
-          }),
-        ),
-      },
+      responses: { ...this.#describeAnswers(operation), ...this.#describeRefusals(operation) },
     };
   }
 
-  function describeAnswer({ description, headers: names = [], schema, mediaType, examples }: Answer): Json {
-    const content = schema && describeContent(schemas.refer(schema), examples ?? {}, mediaType);
-    return { description, ...describeHeaders(names), ...(content && { content }) };
+  #describeAnswers({ answers }: Operation): Json {
+    const entries = Object.entries(answers);
+    return Object.fromEntries(entries.map(([status, answer]) => [status, this.#describeAnswer(answer)]));
   }
 
-  function keepResponse({ name, description, headers: names, schema, examples }: ErrorResponse): Json {
-    if (!responses.has(name)) {
+  #describeRefusals({ errors, isCounted = false }: Operation): Json {
+    const groups = [...groupErrors(errors)];
+    return Object.fromEntries(
+      groups.map(([status, names]) => {
+        return [status, this.#referResponse(describeErrors(status, names, isCounted, this.#schemas))];
+      }),
+    );
+  }
+
+  #describeParameter({ name, in: place, description, schema, example }: Parameter): Json {
+    return {
+      name,
+      in: place,
+      required: place === "path",
+      description,
+      schema: this.#schemas.refer(schema),
+      ...(example !== undefined && { example }),
+    };
+  }
+
+  #describeAnswer({ description, headers = [], schema, mediaType, examples }: Answer): Json {
+    const content = schema && describeContent(this.#schemas.refer(schema), examples ?? {}, mediaType);
+    return { description, ...this.#describeHeaders(headers), ...(content && { content }) };
+  }
+
+  /** A reference to the response, which becomes part of the document. */
+  #referResponse({ name, description, headers, schema, examples }: ErrorResponse): Json {
+    if (!this.#responses.has(name)) {
       const content = describeContent(schema, examples);
-      responses.set(name, { description, ...describeHeaders(names), content });
+      this.#responses.set(name, { description, ...this.#describeHeaders(headers), content });
     }
     return { $ref: `#/components/responses/${name}` };
   }
 
-  function describeHeaders(names: readonly HeaderName[]): Json {
+  #describeHeaders(names: readonly HeaderName[]): Json {
     if (names.length === 0) return {};
-    return {
-      headers: Object.fromEntries(
-        names.map((name) => {
-          const { header, description, schema, example, isRequired } = headerOf(name);
-          headers.set(name, { description, required: isRequired, schema: schemas.refer(schema), example });
-          return [header, { $ref: `#/components/headers/${name}` }];
-        }),
-      ),
-    };
+    return { headers: Object.fromEntries(names.map((name) => this.#referHeader(name))) };
+  }
+
+  /** The header's name and a reference to its description, which becomes part of the document. */
+  #referHeader(name: HeaderName): readonly [string, Json] {
+    const { header, description, schema, example, isRequired } = headerOf(name);
+    this.#headers.set(name, {
+      description,
+      required: isRequired,
+      schema: this.#schemas.refer(schema),
+      example,
+    });
+    return [header, { $ref: `#/components/headers/${name}` }];
   }
 }
 
@@ -130,23 +157,11 @@ export function listMethods(routes: readonly Route[]): { path: string; method: M
     });
 }
 
-/** `/admin/keys/:id` as OpenAPI writes it, with the id's full name. */
+/** `/admin/keys/:id` as OpenAPI writes it: `/admin/keys/{key_id}`. */
 export function toTemplate(path: string): string {
   return path.replace(":id", `{${idParameterOf(path).name}}`).replace(":community", "{community}");
 }
 
 function describeContent(schema: unknown, examples: Examples, mediaType = "application/json"): Json {
   return { [mediaType]: { schema, examples } };
-}
-
-function describeParameter(parameter: Parameter, { refer }: Schemas): Json {
-  const { name, in: place, description, schema, example } = parameter;
-  return {
-    name,
-    in: place,
-    required: place === "path",
-    description,
-    schema: refer(schema),
-    ...(example !== undefined && { example }),
-  };
 }

@@ -1,5 +1,4 @@
-// Example bodies of errors. Code and message come from the table; only what goes beyond them is written here.
-
+// Example bodies of errors. Codes and messages come from the table of errors; only further fields are written here.
 import { ERRORS } from "../../core/errors.ts";
 import { LIMIT_PER_WINDOW } from "../../core/rate-limit.ts";
 import type { ErrorFields, ErrorName } from "../../core/wire/error.ts";

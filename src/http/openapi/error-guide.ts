@@ -1,4 +1,4 @@
-// What each error means and what to do about it, in words for people: the reference and docs/errors.md have it from here.
+// What each error means and what to do about it. The OpenAPI document and docs/errors.md take their texts from here.
 import type { ErrorName } from "../../core/wire/error.ts";
 
 export type Guidance = { readonly when: string; readonly advice: string };

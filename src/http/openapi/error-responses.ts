@@ -1,5 +1,4 @@
-// The answers that refuse: one for each status, with every error that can come with it.
-
+// The error responses of an operation: one per status, with every error that can have that status.
 import { ERRORS } from "../../core/errors.ts";
 import { type ErrorName, schemaOfError } from "../../core/wire/error.ts";
 import type { Schemas } from "./components.ts";
@@ -9,7 +8,7 @@ import { type HeaderName, LIMIT_HEADER_NAMES } from "./headers.ts";
 import type { Examples } from "./operation.ts";
 
 export type ErrorResponse = {
-  /** The same name for the same response. */
+  /** Equal responses have equal names. */
   readonly name: string;
   readonly description: string;
   readonly headers: readonly HeaderName[];
@@ -17,9 +16,9 @@ export type ErrorResponse = {
   readonly examples: Examples;
 };
 
-/** They come before the request is counted. */
+/** Answered before the request is counted. */
 const NEVER_COUNTED: ReadonlySet<ErrorName> = new Set(["missingToken", "invalidToken", "spamBlocked"]);
-/** Something broke, before the request was counted or after. */
+/** Answered before or after the request is counted. */
 const SOMETIMES_COUNTED: ReadonlySet<ErrorName> = new Set(["internal", "unavailable"]);
 const WITH_RETRY_AFTER: ReadonlySet<ErrorName> = new Set([
   "queueFull",
@@ -42,11 +41,11 @@ export function describeErrors(
   status: number,
   errors: readonly ErrorName[],
   isCounted: boolean,
-  { refer }: Schemas,
+  schemas: Schemas,
 ): ErrorResponse {
   const sorted = errors.toSorted((a, b) => ERRORS[a].code - ERRORS[b].code);
   const limit = isCounted ? limitHeaders(sorted) : [];
-  const schemas = sorted.map((name) => refer(schemaOfError(name)));
+  const choices = sorted.map((name) => schemas.refer(schemaOfError(name)));
   return {
     name: nameOf(sorted, limit.length > 0),
     description: sorted.map((name) => `**${ERRORS[name].code}**: ${ERROR_GUIDE[name].when}`).join("\n\n"),
@@ -57,7 +56,7 @@ export function describeErrors(
       ...retryHeaders(sorted),
       ...limit,
     ],
-    schema: schemas.length === 1 ? schemas[0] : { oneOf: schemas },
+    schema: choices.length === 1 ? choices[0] : { oneOf: choices },
     examples: Object.assign({}, ...sorted.map(examplesOfError)),
   };
 }

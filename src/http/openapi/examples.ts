@@ -1,4 +1,4 @@
-// The example bodies of the document: one small town, told consistently. All values are made up.
+// The example bodies of the document. All values are invented, and they are consistent with each other.
 
 const queuedAt = 1_794_722_314_688;
 const commandId = "cmd_zRH77T5ZugEUB3g6rBBK";

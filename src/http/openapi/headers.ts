@@ -1,4 +1,4 @@
-// The headers of answers. Those named "…Sometimes" are not on every answer of their kind.
+// The headers of answers. A name that ends in "Sometimes" stands for a header that an answer may lack.
 import Type from "typebox";
 import { LIMIT_PER_WINDOW } from "../../core/rate-limit.ts";
 import { LIMIT_BUCKET } from "../answers.ts";

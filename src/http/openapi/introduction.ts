@@ -1,4 +1,4 @@
-// What stands at the beginning of the document: what the service is, how to sign in, the limits, and all errors.
+// The beginning of the document: what the service is, how to sign in, the limits, and all errors.
 import { ERRORS } from "../../core/errors.ts";
 import { ERROR_GUIDE, UPSTREAM_GUIDE } from "./error-guide.ts";
 import type { SecurityName, TagName } from "./operation.ts";

@@ -1,4 +1,4 @@
-// Version 1, which is switched off: the paths that it had, each answered with 5018 whatever is sent.
+// The paths of version 1, which is switched off: each answers every request with 5018.
 import { NewCommand } from "../../core/wire/command.ts";
 import type { Operation, Operations } from "./operation.ts";
 import { COMMUNITY } from "./parameters.ts";
@@ -15,7 +15,7 @@ const READS: readonly (readonly [path: string, id: string, purpose: string])[] =
   ["/v1/:community/game/server/queue", "readQueueOfCommunityV1", "Queue information, with a community"],
 ];
 
-function retire(id: string, summary: string, rest: Partial<Operation> = {}): Operation {
+function describeRetired(id: string, summary: string, rest: Partial<Operation> = {}): Operation {
   return {
     id,
     tag: "Version 1",
@@ -34,10 +34,10 @@ export const LEGACY_OPERATIONS: Operations = {
   ...Object.fromEntries(
     READS.map(([path, id, purpose]) => {
       const parameters = path.includes(":community") ? [COMMUNITY] : [];
-      return [`GET ${path}`, retire(id, purpose, { parameters })];
+      return [`GET ${path}`, describeRetired(id, purpose, { parameters })];
     }),
   ),
-  "POST /v1/game/server/command": retire("submitCommandV1", "Send a command", {
+  "POST /v1/game/server/command": describeRetired("submitCommandV1", "Send a command", {
     body: {
       schema: NewCommand,
       isRequired: false,

@@ -1,4 +1,4 @@
-// What the document says about one method of one path, in our own short form.
+// The description of one method of one path, in a form shorter than OpenAPI's.
 import type Type from "typebox";
 import type { ErrorName } from "../../core/wire/error.ts";
 import type { HeaderName } from "./headers.ts";
@@ -26,7 +26,7 @@ export type Parameter = {
 export type Example = { readonly summary: string; readonly value: unknown };
 export type Examples = Readonly<Record<string, Example>>;
 
-/** Without a schema there is no body. */
+/** An answer without a schema has no body. */
 export type Answer = {
   readonly description: string;
   readonly headers?: readonly HeaderName[];
@@ -41,7 +41,7 @@ export type Operation = {
   readonly summary: string;
   readonly description?: string;
   readonly isDeprecated?: boolean;
-  /** Any one of these is enough; with "optional", none is needed either. */
+  /** One of these is required; "optional" means that none is. */
   readonly security: readonly (SecurityName | "optional")[];
   readonly parameters?: readonly Parameter[];
   readonly body?: {
@@ -51,9 +51,9 @@ export type Operation = {
   };
   readonly answers: Readonly<Record<number, Answer>>;
   readonly errors: readonly ErrorName[];
-  /** Whether its answers tell how much of the limit is left. */
+  /** Whether its answers have the headers of the rate limit. */
   readonly isCounted?: boolean;
 };
 
-/** By method and path, as the route table writes them: `GET /admin/keys/:id`. */
+/** By method and path, as in the route table: `GET /admin/keys/:id`. */
 export type Operations = Readonly<Record<string, Operation>>;

@@ -1,4 +1,4 @@
-// The parameters that more than one operation has.
+// The parameters that several operations share.
 import Type from "typebox";
 import { COMMUNITY_SHAPE } from "../../core/game-server.ts";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../core/page-size.ts";
@@ -91,7 +91,7 @@ export const KEY_ID: Parameter = {
   example: "key_0Ka4qbuWLQDNnkIAG3EZ",
 };
 
-/** What `:id` stands for in a path of the route table. */
+/** The parameter that `:id` stands for in a path of the route table. */
 export function idParameterOf(path: string): Parameter {
   if (path.includes("/command")) return COMMAND_ID;
   return path.startsWith("/admin/servers") ? SERVER_ID : KEY_ID;

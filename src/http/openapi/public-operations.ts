@@ -1,4 +1,4 @@
-// What callers with an API key can do: read their server's state, ask what their key may do, and send commands.
+// The operations for callers with an API key: read the server's state and the key's rights, and send commands.
 import { CommandReceipt, CommandResource, NewCommand } from "../../core/wire/command.ts";
 import type { ErrorName } from "../../core/wire/error.ts";
 import { OwnKeyResource } from "../../core/wire/own-key.ts";
@@ -71,7 +71,7 @@ const readServer: Operation = {
   isCounted: true,
 };
 
-const tellKey: Operation = {
+const readOwnKey: Operation = {
   id: "tellKey",
   tag: "Server",
   summary: "Ask what your key may do",
@@ -192,7 +192,7 @@ const cancelCommand: Operation = {
 
 export const PUBLIC_OPERATIONS: Operations = {
   ...inBothForms("GET", "/game/server", readServer),
-  ...inBothForms("GET", "/game/key", tellKey),
+  ...inBothForms("GET", "/game/key", readOwnKey),
   ...inBothForms("POST", "/game/server/command", submitCommand),
   ...inBothForms("GET", "/game/server/command", listCommands),
   ...inBothForms("GET", "/game/server/command/:id", showCommand),

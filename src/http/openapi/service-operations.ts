@@ -1,4 +1,4 @@
-// What is asked about the service itself: health, metrics, and this document.
+// The operations about the service itself: health, metrics, and this document.
 import Type from "typebox";
 import { Liveness, Readiness } from "../../core/wire/health.ts";
 import { METRICS } from "./examples.ts";

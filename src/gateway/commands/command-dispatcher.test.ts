@@ -1,0 +1,163 @@
+// What the dispatcher does when a step fails with an unexpected error. How it sends commands is tested by the journeys.
+import { describe, expect, test } from "bun:test";
+import { StoreUnavailable } from "../../core/errors.ts";
+import type { CommandQueue } from "../../core/ports/commands.ts";
+import { CommandDispatcher, type DispatcherParts } from "./command-dispatcher.ts";
+import { CommandMeter } from "./command-meter.ts";
+
+type LogLine = { readonly fields: object; readonly message: string };
+type HeldPause = { readonly ms: number; readonly end: () => void };
+
+/** A dispatcher whose steps end as the test says, and whose time passes when the test ends a pause. */
+function createStage(step: () => Promise<void>) {
+  const errors: LogLine[] = [];
+  const pauses: HeldPause[] = [];
+  const waiters: ((pause: HeldPause) => void)[] = [];
+  let now = 1_800_000_000_000;
+  let steps = 0;
+  const commands: Partial<CommandQueue> = {
+    expire: async () => {
+      steps++;
+      await step();
+      return 0;
+    },
+    claim: async () => ({ kind: "busy" }),
+  };
+  const parts: DispatcherParts = {
+    store: {
+      commands: commands as CommandQueue,
+      servers: {
+        find: (serverId) => ({ serverId, name: "", community: null, createdAt: 0, keyRevision: 1 }),
+        readServerKey: async () => "server-key",
+      },
+    },
+    upstream: {
+      sendCommand: () => {
+        throw new Error("nothing is sent here");
+      },
+    },
+    outlook: {
+      catchUpOn: async () => {},
+      findRefusedKey: () => undefined,
+      msUntilCommand: () => 0,
+      noteSending() {},
+      noteDelivery() {},
+    },
+    clock: () => now,
+    pause(ms, wake) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wake.addEventListener("abort", () => resolve());
+      const end = () => {
+        now += ms;
+        resolve();
+      };
+      const waiter = waiters.shift();
+      if (waiter) waiter({ ms, end });
+      else pauses.push({ ms, end });
+      return promise;
+    },
+    intervalMs: 5_000,
+    ttlMs: 600_000,
+    burstQuietMs: 0,
+    meter: new CommandMeter(),
+    log: {
+      debug() {},
+      info() {},
+      warn() {},
+      error: (fields, message) => errors.push({ fields, message }),
+    },
+  };
+  return {
+    dispatcher: new CommandDispatcher(parts),
+    errors,
+    get steps() {
+      return steps;
+    },
+    /** The pause after the next step. */
+    async nextPause(): Promise<HeldPause> {
+      return pauses.shift() ?? (await new Promise((resolve) => waiters.push(resolve)));
+    },
+  };
+}
+
+async function takeTurns(): Promise<void> {
+  for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+const fail = () => Promise.reject(new TypeError("a bug"));
+
+describe("an unexpected error", () => {
+  test("is followed by a backoff of 1 s, doubling to 60 s, and the worker goes on", async () => {
+    const stage = createStage(fail);
+    stage.dispatcher.notify("srv_1");
+    const waits: number[] = [];
+    for (let i = 0; i < 9; i++) {
+      const { ms, end } = await stage.nextPause();
+      waits.push(ms / 1000);
+      end();
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
+    await stage.nextPause();
+    await stage.dispatcher.stop(1_000);
+  });
+
+  test("keeps its backoff when the dispatcher is notified meanwhile", async () => {
+    const stage = createStage(fail);
+    stage.dispatcher.notify("srv_1");
+    for (const ms of [1_000, 2_000]) {
+      const pause = await stage.nextPause();
+      expect(pause.ms).toBe(ms);
+      const before = stage.steps;
+      for (let i = 0; i < 3; i++) stage.dispatcher.notify("srv_1");
+      await takeTurns();
+      expect(stage.steps).toBe(before);
+      pause.end();
+    }
+    expect((await stage.nextPause()).ms).toBe(4_000);
+    await stage.dispatcher.stop(1_000);
+  });
+
+  test("is logged once, then once a minute with how many there were between", async () => {
+    const stage = createStage(fail);
+    stage.dispatcher.notify("srv_1");
+    // 1 + 2 + 4 + 8 + 16 = 31 s after the fifth of these, 63 s after the sixth.
+    for (let i = 0; i < 6; i++) (await stage.nextPause()).end();
+    await stage.nextPause();
+    expect(stage.errors).toMatchObject([
+      { message: "sending a command failed unexpectedly", fields: { server_id: "srv_1", unlogged: 0 } },
+      { message: "sending a command failed unexpectedly", fields: { server_id: "srv_1", unlogged: 5 } },
+    ]);
+    await stage.dispatcher.stop(1_000);
+  });
+
+  test("begins with 1 s again after a step that went well", async () => {
+    let steps = 0;
+    const stage = createStage(async () => {
+      if (++steps !== 3) await fail();
+    });
+    stage.dispatcher.notify("srv_1");
+    const waits: number[] = [];
+    for (let i = 0; i < 5; i++) {
+      const { ms, end } = await stage.nextPause();
+      waits.push(ms);
+      end();
+    }
+    // The third step finds the server's command being sent by another instance, which is no error.
+    expect(waits).toEqual([1_000, 2_000, 1_000, 1_000, 2_000]);
+    await stage.nextPause();
+    await stage.dispatcher.stop(1_000);
+  });
+});
+
+test("a store that cannot answer is asked again every second and is no unexpected error", async () => {
+  const stage = createStage(() => Promise.reject(new StoreUnavailable("full")));
+  stage.dispatcher.notify("srv_1");
+  for (let i = 0; i < 4; i++) {
+    const { ms, end } = await stage.nextPause();
+    expect(ms).toBe(1_000);
+    end();
+  }
+  expect(stage.errors).toEqual([]);
+  await stage.nextPause();
+  await stage.dispatcher.stop(1_000);
+});

@@ -1,0 +1,27 @@
+// The handlers of the admin API, by subject. They read the request, call the gateway and write the answer.
+import { AuditHandlers } from "./audit-handlers.ts";
+import { BlockHandlers } from "./block-handlers.ts";
+import { AdminCommandHandlers, type AdminCommandParts } from "./command-handlers.ts";
+import { KeyHandlers, type KeyHandlersParts } from "./key-handlers.ts";
+import { Mutex } from "./mutex.ts";
+import { ServerHandlers, type ServerHandlersParts } from "./server-handlers.ts";
+
+export type AdminParts = Omit<ServerHandlersParts & KeyHandlersParts & AdminCommandParts, "changes">;
+
+export class AdminHandlers {
+  readonly servers: ServerHandlers;
+  readonly keys: KeyHandlers;
+  readonly blocks: BlockHandlers;
+  readonly commands: AdminCommandHandlers;
+  readonly audit: AuditHandlers;
+
+  constructor(parts: AdminParts) {
+    // One for all subjects: deleting a server, for example, revokes its keys.
+    const changes = new Mutex();
+    this.servers = new ServerHandlers({ ...parts, changes });
+    this.keys = new KeyHandlers({ ...parts, changes });
+    this.blocks = new BlockHandlers({ ...parts, changes });
+    this.commands = new AdminCommandHandlers({ ...parts, changes });
+    this.audit = new AuditHandlers(parts.store.audit);
+  }
+}

@@ -1,0 +1,50 @@
+// /admin/commands: the commands of all servers.
+import type { Actor } from "../../core/ports/audit.ts";
+import type { Store } from "../../core/ports/store.ts";
+import { NOT_FOUND } from "../../core/refuse-field.ts";
+import type { CommandMeter } from "../../gateway/commands/command-meter.ts";
+import { cancelCommand } from "../../gateway/commands/manage-commands.ts";
+import { answerRefusal } from "../answers.ts";
+import type { Call } from "../call.ts";
+import { parseStatus } from "../commands.ts";
+import { describeOwnedCommand } from "../describe-resources.ts";
+import { parseId, pathIdOf, queryOf } from "../parse-request.ts";
+import { answerOutcome, answerPage } from "./answer-operator.ts";
+import type { Mutex } from "./mutex.ts";
+
+export type AdminCommandParts = {
+  readonly store: Pick<Store, "commands">;
+  readonly changes: Mutex;
+  readonly commandMeter: CommandMeter;
+};
+
+export class AdminCommandHandlers {
+  readonly #parts: AdminCommandParts;
+
+  constructor(parts: AdminCommandParts) {
+    this.#parts = parts;
+  }
+
+  async list(call: Call): Promise<Response> {
+    const { commands } = this.#parts.store;
+    const query = queryOf(call);
+    const serverId = parseId(query, "server_id", "srv_");
+    if (typeof serverId === "object") return answerRefusal(call, serverId);
+    const status = parseStatus(query);
+    if (typeof status === "object") return answerRefusal(call, status);
+    return answerPage(call, (page) => commands.list({ ...page, serverId, status }), describeOwnedCommand);
+  }
+
+  async show(call: Call): Promise<Response> {
+    const command = await this.#parts.store.commands.find(pathIdOf(call));
+    return answerOutcome(call, command ?? NOT_FOUND, describeOwnedCommand);
+  }
+
+  async cancel(call: Call, actor: Actor): Promise<Response> {
+    const { store, changes, commandMeter } = this.#parts;
+    const cancelled = await changes.run(() =>
+      cancelCommand(store.commands, commandMeter, pathIdOf(call), actor, call.now),
+    );
+    return answerOutcome(call, cancelled, describeOwnedCommand);
+  }
+}

@@ -1,0 +1,87 @@
+// One TLS connection and the plain connection behind it: forwards the bytes of both until both are closed, and cuts clients
+// that take no more of their answer.
+import { connect, type Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+
+const LOOPBACK = "127.0.0.1";
+/** The payload of one TLS record. */
+const WRITE_BYTES_MAX = 16_384;
+/** A client that took none of the bytes it was sent for this many checks in a row is cut. */
+const STALLED_CHECKS_MAX = 4;
+/** The same for a client that was sent everything but does not close its side. */
+const ENDING_CHECKS_MAX = 2;
+
+export class TlsConnection {
+  /** Resolves when the client's connection is closed. */
+  readonly closed: Promise<void>;
+  readonly #outer: TLSSocket;
+  readonly #inner: Socket;
+  /** Whether we have closed our side. */
+  #isEnding = false;
+  #bytesWritten = 0;
+  /** How many of the bytes the client had taken at the last check. */
+  #bytesTaken = 0;
+  /** How many checks in a row it had taken none. */
+  #stalledChecks = 0;
+
+  /** `peers` learns the client's address, by the local port of the inner connection. */
+  constructor(outer: TLSSocket, innerPort: number, peers: Map<number, string>) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.closed = promise;
+    this.#outer = outer;
+    // Half-open on both sides: a client that has sent everything may still wait for the answer.
+    this.#inner = connect({ port: innerPort, host: LOOPBACK, allowHalfOpen: true });
+    this.#inner.once("connect", () => this.#forwardRequests(peers));
+    this.#inner.on("data", (bytes: Buffer) => this.#forwardAnswer(bytes));
+    // On "end" as well as "close": a client that never closes its side would keep both open.
+    this.#inner.once("end", () => this.#end());
+    this.#inner.once("close", () => this.#end());
+    this.#inner.on("error", () => outer.destroy());
+    outer.on("drain", () => this.#inner.resume());
+    // Without a listener a broken connection would end the process.
+    outer.on("error", () => outer.destroy());
+    outer.once("close", () => {
+      this.#inner.destroy();
+      resolve();
+    });
+  }
+
+  cut(): void {
+    this.#outer.destroy();
+  }
+
+  /** Cuts the connection when the client has taken nothing for too many calls of this in a row. */
+  cutIfStalled(): void {
+    const unsent = this.#outer.writableLength;
+    const taken = this.#bytesWritten - unsent;
+    const isStalled = (unsent > 0 || this.#isEnding) && taken === this.#bytesTaken;
+    this.#stalledChecks = isStalled ? this.#stalledChecks + 1 : 0;
+    this.#bytesTaken = taken;
+    if (this.#stalledChecks >= (unsent > 0 ? STALLED_CHECKS_MAX : ENDING_CHECKS_MAX)) this.cut();
+  }
+
+  #forwardRequests(peers: Map<number, string>): void {
+    const { localPort } = this.#inner;
+    // Saved before the first byte is forwarded, so that no request arrives without its client's address.
+    if (localPort !== undefined) {
+      peers.set(localPort, this.#outer.remoteAddress ?? "");
+      this.#inner.once("close", () => peers.delete(localPort));
+    }
+    this.#outer.pipe(this.#inner);
+  }
+
+  #forwardAnswer(bytes: Buffer): void {
+    this.#bytesWritten += bytes.length;
+    // In small writes: a write counts as taken only when all of it is, so a slow client would seem to take nothing.
+    let hasRoom = true;
+    for (let at = 0; at < bytes.length; at += WRITE_BYTES_MAX)
+      hasRoom = this.#outer.write(bytes.subarray(at, at + WRITE_BYTES_MAX));
+    if (!hasRoom) this.#inner.pause();
+  }
+
+  /** Bytes already written still go out; a client that does not take them is cut by the stall check. */
+  #end(): void {
+    this.#isEnding = true;
+    this.#outer.end();
+  }
+}

@@ -1,0 +1,66 @@
+// Reads settings one by one and collects every fault, so that all of them can be reported together.
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const PREFIX = "GATEHOUSE_";
+/** Settings that only the command line reads. */
+const COMMAND_LINE_SETTINGS: readonly string[] = ["GATEHOUSE_URL"];
+
+export class SettingReader {
+  readonly faults: string[] = [];
+  readonly #environment: Environment;
+  readonly #known = new Set(COMMAND_LINE_SETTINGS);
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  addFault(name: string, problem: string): void {
+    this.faults.push(`${name} ${problem}`);
+  }
+
+  /** The trimmed text; undefined when it is absent or empty. */
+  find(name: string): string | undefined {
+    this.#known.add(name);
+    const value = this.#environment[name]?.trim();
+    return value === "" ? undefined : value;
+  }
+
+  /** Undefined when it is absent. A text that `shape` does not match is a fault; `rule` says what it must consist of. */
+  findShaped(name: string, shape: RegExp, rule: string): string | undefined {
+    const text = this.find(name);
+    if (text !== undefined && !shape.test(text)) this.addFault(name, `must consist of ${rule}`);
+    return text;
+  }
+
+  readInteger(name: string, fallback: number, min: number, max = Number.MAX_SAFE_INTEGER): number {
+    const text = this.find(name);
+    if (text === undefined) return fallback;
+    const value = /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+    this.addFault(name, `must be a whole number ${range}, not "${text}"`);
+    return fallback;
+  }
+
+  readChoice<const T extends string>(name: string, choices: readonly T[], fallback: T): T {
+    const text = this.find(name);
+    if (text === undefined) return fallback;
+    const chosen = choices.find((option) => option === text);
+    if (chosen === undefined) this.addFault(name, `must be one of ${choices.join(", ")}, not "${text}"`);
+    return chosen ?? fallback;
+  }
+
+  /** Comma-separated. */
+  readList(name: string): string[] {
+    const entries = (this.find(name) ?? "").split(",").map((entry) => entry.trim());
+    return entries.filter((entry) => entry !== "");
+  }
+
+  /** Settings with our prefix that were never read: most likely misspelt. */
+  listUnknown(): string[] {
+    return Object.keys(this.#environment).filter((name) => {
+      return name.startsWith(PREFIX) && !this.#known.has(name);
+    });
+  }
+}
