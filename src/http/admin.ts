@@ -4,6 +4,7 @@ import { KeyUpdate, NewKey, NewServer, Rotation, ServerChange } from "../core/ad
 import type { Command } from "../core/command.ts";
 import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
+import type { KeyDetails } from "../core/ports/keys.ts";
 import type { Page, PageRequest } from "../core/ports/pages.ts";
 import type { UsageCount } from "../core/ports/usage.ts";
 import { NOT_FOUND } from "../core/refuse-field.ts";
@@ -32,7 +33,7 @@ const EMPTY_BODY = refuse(ERRORS.invalidJson);
 
 export type AdminParts = KeyParts & {
   readonly usage: UsageMeter;
-  /** How far back the use of a key is told. */
+  /** How far back the use of a key is shown. */
   readonly usageMs: number;
   /** Told after a server is gone. */
   readonly forgetServer: (serverId: string) => void;
@@ -65,6 +66,7 @@ export type Admin = Readonly<
 export function createAdmin(parts: AdminParts): Admin {
   const { store, usage, usageMs, forgetServer, commandMeter } = parts;
   const inTurn = createTurns();
+  const describeUsedKey = (key: KeyDetails) => describeKey(usage.withLastUse(key));
 
   return {
     listServers: (call) => list(call, (page) => store.servers.list(page), describeServer),
@@ -97,8 +99,11 @@ export function createAdmin(parts: AdminParts): Admin {
     listKeys: async (call) => {
       const serverId = parseId(queryOf(call), "server_id", "srv_");
       if (typeof serverId === "object") return answerRefusal(call, serverId);
-      await usage.handOver();
-      return list(call, (page) => store.keys.list({ ...page, ...(serverId && { serverId }) }), describeKey);
+      return list(
+        call,
+        (page) => store.keys.list({ ...page, ...(serverId && { serverId }) }),
+        describeUsedKey,
+      );
     },
     createKey: async (call, actor) => {
       const request = await parse(call, NewKey);
@@ -107,19 +112,18 @@ export function createAdmin(parts: AdminParts): Admin {
       return answer(call, made, ({ key, token }) => ({ ...describeKey(key), token }), 201);
     },
     showKey: async (call) => {
-      await usage.handOver();
       const key = (await store.keys.findDetails(idOf(call))) ?? NOT_FOUND;
       if (isRefusal(key)) return answerRefusal(call, key);
+      const described = describeUsedKey(key);
       const since = call.now - (call.now % HOUR_MS) - usageMs + HOUR_MS;
-      const counts = await store.usage.read(key.keyId, since);
-      return answerJson({ ...describeKey(key), usage: describeUsage(counts) });
+      const counts = await usage.read(key.keyId, since);
+      return answerJson({ ...described, usage: describeUsage(counts) });
     },
     changeKey: async (call, actor) => {
       const request = await parse(call, KeyUpdate);
       if (isRefusal(request)) return answerRefusal(call, request);
-      await usage.handOver();
       const changed = await inTurn(() => changeKey(parts, idOf(call), request.value, actor, call.now));
-      return answer(call, changed, describeKey);
+      return answer(call, changed, describeUsedKey);
     },
     revokeKey: async (call, actor) => {
       return answerDone(call, await inTurn(() => revokeKey(parts, idOf(call), actor, call.now)));

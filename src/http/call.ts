@@ -2,7 +2,7 @@
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import type { SectionSet } from "../core/sections.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
-import type { Account } from "../gateway/keys/usage-meter.ts";
+import type { CountedKey } from "../gateway/keys/counted-key.ts";
 
 /** What a URL asks for. */
 export type RequestTarget = {
@@ -37,8 +37,8 @@ const PROCESS_MARK = Math.floor(Math.random() * 36 ** 6)
 export class Call {
   /** The code of the error that was answered, 0 for none. For logs and metrics. */
   code = 0;
-  /** Whose request it is, once that is known. For the key's usage. */
-  account: Account | undefined;
+  /** The key that the request came with, once that is known. Its use is counted with the answer. */
+  key: CountedKey | undefined;
   /** What its answer tells about the limit, if it was counted. For answers to faults. */
   report: LimitReport | null = null;
   /** Whether its answer had to be waited for: then the runtime is done with the request's own turn. */

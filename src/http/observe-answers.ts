@@ -28,10 +28,10 @@ export function createAnswerObserver(parts: {
     Array.from(WRONG_SECRETS, ([code, text]) => [code, { text, note: createSampler(WRONG_SECRET_LOG_MS) }]),
   );
   return (call, { status }) => {
-    const { code, target, startedAt, account } = call;
+    const { code, target, startedAt, key } = call;
     const ms = performance.now() - startedAt;
     meter.of(target.routeName).count(status, code, ms / 1000);
-    if (account) usage.count(account, code, call.now);
+    if (key) usage.count(key, code, call.now);
     if (code !== 0) noteWrongSecret(call);
     if (!log.isDebug) return;
     const { method } = call.request;
