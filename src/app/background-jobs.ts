@@ -8,7 +8,9 @@ import { repeatJob } from "./repeat-job.ts";
 import type { Gateway } from "./wire-gateway.ts";
 
 /** `last_used_at` must be right within five seconds: on other instances, and after a crash. */
-const WRITE_USAGE_MS = 3_000;
+const FLUSH_USAGE_MS = 3_000;
+/** How long the last flush may take when Gatehouse stops. */
+const LAST_FLUSH_MS = 10_000;
 const FOLLOW_OTHERS_MS = 500;
 const TIDY_MS = HOUR_MS;
 const DAY_MS = 24 * HOUR_MS;
@@ -30,9 +32,9 @@ export async function startBackgroundJobs(
     closers.add(repeatJob({ purpose: "following the other instances", everyMs: FOLLOW_OTHERS_MS, run }, log));
   }
 
-  closers.add(() => usage.handOver());
-  const writeUsage = () => (shared ? usage.handOver() : usage.handOverGently());
-  closers.add(repeatJob({ purpose: "writing usage", everyMs: WRITE_USAGE_MS, run: writeUsage }, log));
+  closers.add(() => usage.stop(LAST_FLUSH_MS));
+  const flushUsage = { purpose: "writing usage", everyMs: FLUSH_USAGE_MS, run: () => usage.flush() };
+  closers.add(repeatJob(flushUsage, log));
 
   const tidy = async () => {
     const now = clock();

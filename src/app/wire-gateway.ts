@@ -4,14 +4,16 @@ import type { Log } from "../core/ports/log.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { CommandDispatcher, type Pause } from "../gateway/commands/command-dispatcher.ts";
 import { CommandMeter } from "../gateway/commands/command-meter.ts";
-import { UsageMeter } from "../gateway/keys/usage-meter.ts";
+import { UsageMeter, type WritePace } from "../gateway/keys/usage-meter.ts";
 import { Relay } from "../gateway/readings/relay.ts";
 import { RelayMeter } from "../gateway/readings/relay-meter.ts";
 import { type Resources, TIMER_MAX_MS } from "./open-resources.ts";
 
 const BURST_QUIET_MS = 100;
-/** Redis does not block our event loop while it writes, so larger batches cost less. */
-const USAGE_SHARED_BATCH = 500;
+/** SQLite writes on our event loop: small batches and long sleeps leave room for requests. */
+const USAGE_PACE_EMBEDDED: WritePace = { batchMax: 100, sleepFactor: 100 };
+/** Redis does not block our event loop, and the other instances wait for what we write: no sleeps. */
+const USAGE_PACE_SHARED: WritePace = { batchMax: 500, sleepFactor: 0 };
 const COMMAND_LOGS = SECTIONS.indexOf("CommandLogs");
 
 export type GatewayOptions = {
@@ -68,9 +70,12 @@ export function wireGateway(
   relay.listeners.add("confirming commands", ({ serverId, parts, fetchedAt }) => {
     return dispatcher.confirm(serverId, parts.sections[COMMAND_LOGS] ?? "[]", fetchedAt);
   });
-  const usage = shared
-    ? new UsageMeter(store.usage, log, USAGE_SHARED_BATCH)
-    : new UsageMeter(store.usage, log);
+  const usage = new UsageMeter({
+    store: store.usage,
+    log,
+    pace: shared ? USAGE_PACE_SHARED : USAGE_PACE_EMBEDDED,
+    pause: pauseUntilWoken,
+  });
   return { relay, relayMeter, dispatcher, commandMeter, usage };
 }
 

@@ -11,7 +11,7 @@ import {
   GuessLimit,
   OperatorCheck,
 } from "../gateway/keys/authenticate-operator.ts";
-import { WAITING_CELLS_MAX } from "../gateway/keys/usage-meter.ts";
+import { BACKLOG_MAX } from "../gateway/keys/usage-backlog.ts";
 import { AdminHandlers } from "../http/admin/admin-handlers.ts";
 import type { Call } from "../http/call.ts";
 import { CallerSteps } from "../http/caller-steps.ts";
@@ -61,7 +61,7 @@ export function wireHttp(
     { name: "known_authorization_headers", size: () => authenticator.size, max: authenticator.max },
     { name: "known_accept_encodings", size: wantsGzip.size, max: wantsGzip.max },
     { name: "guessing_addresses", size: () => guesses.size, max: GUESSING_ADDRESSES_MAX },
-    { name: "unsaved_usage", size: () => usage.size(), max: WAITING_CELLS_MAX + authenticator.max },
+    { name: "unsaved_usage", size: () => usage.size(), max: BACKLOG_MAX + authenticator.max },
   ];
   const routes = listRoutes({
     callerSteps,

@@ -2,7 +2,7 @@
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import type { SectionSet } from "../core/sections.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
-import type { Account } from "../gateway/keys/usage-meter.ts";
+import type { CountedKey } from "../gateway/keys/counted-key.ts";
 
 /** A parsed URL. */
 export type RequestTarget = {
@@ -37,8 +37,8 @@ const PROCESS_MARK = Math.floor(Math.random() * 36 ** 6)
 export class Call {
   /** The error code of the answer, 0 for none. For logs and metrics. */
   code = 0;
-  /** Set when the request is authenticated. For the key's usage. */
-  account: Account | undefined;
+  /** The key of the request, once it is authenticated. Its use is counted with the answer. */
+  key: CountedKey | undefined;
   /** Set when the request was counted, so that an answer to an unexpected error has the limit's headers too. */
   report: LimitReport | null = null;
   /** Whether the answer comes through a promise, after the runtime's own handling of the request has returned. */

@@ -9,7 +9,7 @@ import type { ServerStore } from "../core/ports/servers.ts";
 import { NO_SECTIONS } from "../core/sections.ts";
 import { type Admission, admit, type LimitReport } from "../gateway/keys/admit.ts";
 import { type Authenticator, INVALID_TOKEN } from "../gateway/keys/authenticate.ts";
-import type { Account } from "../gateway/keys/usage-meter.ts";
+import type { CountedKey } from "../gateway/keys/counted-key.ts";
 import { answerRefusal } from "./answers.ts";
 import type { Call, Handler } from "./call.ts";
 
@@ -56,24 +56,24 @@ export class CallerSteps {
 
   authenticate(call: Call, purpose: Purpose, handler: CallerHandler): MaybePromise<Response> {
     const header = call.request.headers.get("authorization");
-    const account = this.#parts.authenticator.authenticate(header, call.now);
-    return account instanceof Promise
-      ? account.then((found) => this.admit(call, found, purpose, handler))
-      : this.admit(call, account, purpose, handler);
+    const key = this.#parts.authenticator.authenticate(header, call.now);
+    return key instanceof Promise
+      ? key.then((found) => this.admit(call, found, purpose, handler))
+      : this.admit(call, key, purpose, handler);
   }
 
   admit(
     call: Call,
-    account: Account | Refusal,
+    key: CountedKey | Refusal,
     purpose: Purpose,
     handler: CallerHandler,
   ): MaybePromise<Response> {
-    if (isRefusal(account)) return answerRefusal(call, account);
-    call.account = account;
-    const admission = admit(this.#parts.limits, account, call.now, purpose.isCounted);
+    if (isRefusal(key)) return answerRefusal(call, key);
+    call.key = key;
+    const admission = admit(this.#parts.limits, key, call.now, purpose.isCounted);
     return admission instanceof Promise
-      ? admission.then((judged) => this.checkRights(call, account, judged, purpose, handler))
-      : this.checkRights(call, account, admission, purpose, handler);
+      ? admission.then((judged) => this.checkRights(call, key, judged, purpose, handler))
+      : this.checkRights(call, key, admission, purpose, handler);
   }
 
   checkRights(

@@ -38,10 +38,10 @@ export class AnswerObserver {
 
   observe(call: Call, { status }: Response): void {
     const { meter, usage, log } = this.#parts;
-    const { code, target, startedAt, account } = call;
+    const { code, target, startedAt, key } = call;
     const ms = performance.now() - startedAt;
     meter.of(target.routeName).count(status, code, ms / 1000);
-    if (account) usage.count(account, code, call.now);
+    if (key) usage.count(key, code, call.now);
     if (code !== 0) this.#logWrongSecret(call);
     if (!log.isDebug) return;
     const { method } = call.request;

@@ -1,8 +1,10 @@
 // How much keys were used, as an operator sees it: by code, by hour, for 30 days, over restarts.
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
-import { makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
+import { until } from "../process/run-gatehouse.ts";
+import { type RedisServer, startRedis, stopRedisServers } from "../redis-server.ts";
+import { FakeClock, makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 import { createOperator, type KeyBody, type NewKeyBody, type Operator, type ServerBody } from "./operator.ts";
 
 const PATH = "/v2/game/server";
@@ -172,14 +174,149 @@ test("usage and last_used_at survive a restart, and go on from there; the start 
 });
 
 test("a store that takes no usage holds up neither callers nor operators, and gets it all once later", async () => {
-  const { store } = gatehouse.app;
-  const addUsage = store.usage.add;
-  store.usage.add = () => Promise.reject(new Error("the disk is full"));
-  await ask();
-  await ask();
-  expect((await operator.showKey(key)).usage.requests).toBe(0);
-  store.usage.add = addUsage;
-  await ask();
-  expect((await operator.showKey(key)).usage.requests).toBe(3);
-  expect((await operator.showKey(key)).usage.requests).toBe(3);
+  const folder = makeTestFolder();
+  const env = { GATEHOUSE_UPSTREAM_URL: api.url };
+  const first = await startGatehouse({ folder, env });
+  const { usage } = first.app.store;
+  const mine = await createOperator(first).addKey(await createOperator(first).addServer());
+  const addUsage = usage.add;
+  const refused = Promise.withResolvers<void>();
+  usage.add = () => {
+    refused.resolve();
+    return Promise.reject(new Error("the disk is full"));
+  };
+  for (let i = 0; i < 2; i++) await first.get(PATH, mine.token);
+  await refused.promise;
+  expect((await createOperator(first).showKey(mine)).usage.requests).toBe(2);
+  await first.get(PATH, mine.token);
+  expect((await createOperator(first).showKey(mine)).usage.requests).toBe(3);
+  usage.add = addUsage;
+  await first.app.stop();
+  expect(first.logLines.filter((line) => line.includes("usage cannot be written now"))).toHaveLength(1);
+
+  const second = await startGatehouse({ folder, env, clock: first.clock });
+  expect((await createOperator(second).showKey(mine)).usage.requests).toBe(3);
+  await second.app.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe.each(["embedded", "Redis"])("use that is not written yet, on the %s store,", (kind) => {
+  let redis: RedisServer | undefined;
+  let env: Record<string, string>;
+  const started: TestGatehouse[] = [];
+  const folders: string[] = [];
+
+  beforeAll(async () => {
+    redis = kind === "Redis" ? await startRedis() : undefined;
+    env = {
+      GATEHOUSE_UPSTREAM_URL: api.url,
+      GATEHOUSE_MASTER_KEY: "usage-master-key-0123456789abcdefgh",
+      GATEHOUSE_SECRET: "usage-secret-0123456789abcdefghijkl",
+      ...(redis && { GATEHOUSE_STORE: redis.url }),
+    };
+  });
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map(({ app }) => app.stop()));
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  });
+  afterAll(stopRedisServers);
+
+  async function start(options: { folder: string; clock?: FakeClock }): Promise<TestGatehouse> {
+    const one = await startGatehouse({ ...options, env });
+    started.push(one);
+    return one;
+  }
+
+  async function startWithKey() {
+    const folder = makeTestFolder();
+    folders.push(folder);
+    const first = await start({ folder });
+    const by = createOperator(first);
+    const mine = await by.addKey(await by.addServer(), { sections: [] });
+    return { folder, first, by, mine };
+  }
+
+  test("is in every admin answer at once, although the store never takes it", async () => {
+    const { first, by, mine } = await startWithKey();
+    const { usage } = first.app.store;
+    const addUsage = usage.add;
+    const giveUp = Promise.withResolvers<[]>();
+    usage.add = () => giveUp.promise;
+    for (let i = 1; i <= 3; i++) {
+      first.clock.advance(1_000);
+      await first.get(PATH, mine.token);
+      const listed = (await by.list<KeyBody>("/admin/keys")).find(({ key_id }) => key_id === mine.key_id);
+      expect(listed?.last_used_at).toBe(first.clock.now);
+      expect((await by.changeKey(mine, { label: `renamed ${i}` })).last_used_at).toBe(first.clock.now);
+      expect(await by.showKey(mine)).toMatchObject({ last_used_at: first.clock.now, usage: { requests: i } });
+    }
+    usage.add = addUsage;
+    giveUp.resolve([]);
+  });
+
+  test("is shown once while the store has it and has not answered yet", async () => {
+    const { first, by, mine } = await startWithKey();
+    const { usage } = first.app.store;
+    const addUsage = usage.add.bind(usage);
+    const [taken, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    usage.add = async (entries) => {
+      const refused = await addUsage(entries);
+      taken.resolve();
+      await held.promise;
+      return refused;
+    };
+    for (let i = 0; i < 3; i++) await first.get(PATH, mine.token);
+    await taken.promise;
+    await first.get(PATH, mine.token);
+    const shown = by.showKey(mine);
+    // The lists have no counts, so they need not wait.
+    await by.list<KeyBody>("/admin/keys");
+    held.resolve();
+    expect((await shown).usage.requests).toBe(4);
+    expect((await by.showKey(mine)).usage.requests).toBe(4);
+  });
+
+  test("is written when Gatehouse stops: after the start everything is as it was shown", async () => {
+    const { folder, first, by, mine } = await startWithKey();
+    for (const path of [PATH, PATH, `${PATH}?Staff=true`]) {
+      first.clock.advance(1_000);
+      await first.get(path, mine.token);
+    }
+    const shown = await by.showKey(mine);
+    expect(shown.usage).toMatchObject({ requests: 3, refusals: { 5011: 1 } });
+    expect(shown.last_used_at).toBe(first.clock.now);
+    await first.app.stop();
+    started.splice(0);
+    const second = await start({ folder, clock: first.clock });
+    expect(await createOperator(second).showKey(mine)).toEqual(shown);
+  });
+});
+
+test("two instances on one Redis show the same in the end, and never more than there was", async () => {
+  const redis = await startRedis();
+  const env = {
+    GATEHOUSE_UPSTREAM_URL: api.url,
+    GATEHOUSE_MASTER_KEY: "usage-master-key-0123456789abcdefgh",
+    GATEHOUSE_SECRET: "usage-secret-0123456789abcdefghijkl",
+    GATEHOUSE_STORE: redis.url,
+  };
+  const clock = new FakeClock();
+  const instances = [await startGatehouse({ env, clock }), await startGatehouse({ env, clock })];
+  const [first] = instances;
+  if (!first) throw new Error("nothing was started");
+  const mine = await createOperator(first).addKey(await createOperator(first).addServer());
+  // Two requests with the first instance, three with the second; an unknown key is not counted.
+  for (const [index, instance] of instances.entries()) {
+    await until("the key is not known everywhere", async () => (await instance.get(PATH, mine.token)).ok);
+    for (let i = 0; i < index + 1; i++) await instance.get(PATH, mine.token);
+  }
+  for (const instance of instances) {
+    await until("the other's use is not shown", async () => {
+      const { requests } = (await createOperator(instance).showKey(mine)).usage;
+      expect(requests).toBeLessThanOrEqual(5);
+      return requests === 5;
+    });
+  }
+  await Promise.all(instances.map((instance) => instance.stop()));
+  await stopRedisServers();
 });

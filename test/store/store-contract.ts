@@ -5,7 +5,7 @@ import { StoreUnavailable } from "../../src/core/errors.ts";
 import type { AuditEntry, AuditNote } from "../../src/core/ports/audit.ts";
 import { type KeyDraft, TOKENS_IN_GRACE_MAX } from "../../src/core/ports/keys.ts";
 import type { Store } from "../../src/core/ports/store.ts";
-import type { UsageCell } from "../../src/core/ports/usage.ts";
+import type { HourlyUsage } from "../../src/core/ports/usage.ts";
 import { BLOCK_MS, FRESH_LIMIT, judgeRequest, WINDOW_MS } from "../../src/core/rate-limit.ts";
 import { ALL_SECTIONS, toSectionSet } from "../../src/core/sections.ts";
 
@@ -33,7 +33,7 @@ function noteOf(action: string, at = NOW): AuditNote {
   return { at, action, actor: ACTOR, details: { after: { action } } };
 }
 
-function cellOf(keyId: string, hour: number, counts: Readonly<Record<number, number>>): UsageCell {
+function usageOf(keyId: string, hour: number, counts: Readonly<Record<number, number>>): HourlyUsage {
   const entries = Object.entries(counts).map(([code, count]) => [Number(code), count] as const);
   return { keyId, hour, lastUsedAt: hour + 1, counts: new Map(entries) };
 }
@@ -651,11 +651,11 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
       test("cells are summed by hour and code, oldest first, also after a crash", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
         const next = HOUR + HOUR_MS;
-        await store.usage.add([cellOf(keyId, next, { 0: 1 }), cellOf(keyId, HOUR, { 0: 2, 5016: 3 })]);
-        await store.usage.add([cellOf(keyId, HOUR, { 5016: 4, 5009: 1 })]);
+        await store.usage.add([usageOf(keyId, next, { 0: 1 }), usageOf(keyId, HOUR, { 0: 2, 5016: 3 })]);
+        await store.usage.add([usageOf(keyId, HOUR, { 5016: 4, 5009: 1 })]);
         await store.usage.add([]);
         await reopen();
-        await store.usage.add([cellOf(keyId, next, { 0: 5 })]);
+        await store.usage.add([usageOf(keyId, next, { 0: 5 })]);
         const counts = await store.usage.read(keyId, 0);
         expect(counts.map(({ hour }) => hour)).toEqual([HOUR, HOUR, HOUR, next]);
         expect(counts.toSorted((a, b) => a.hour - b.hour || a.code - b.code)).toEqual([
@@ -666,9 +666,9 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         ]);
       });
 
-      test("two cells of one key and hour in one call are both counted", async () => {
+      test("two entries of one key and hour in one call are both counted", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
-        await store.usage.add([cellOf(keyId, HOUR, { 0: 2 }), cellOf(keyId, HOUR, { 0: 3 })]);
+        await store.usage.add([usageOf(keyId, HOUR, { 0: 2 }), usageOf(keyId, HOUR, { 0: 3 })]);
         expect(await store.usage.read(keyId, 0)).toEqual([{ hour: HOUR, code: 0, count: 5 }]);
       });
 
@@ -676,9 +676,9 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         const { serverId } = await addServer();
         const [mine, other] = [await addKey(serverId, "hash-1"), await addKey(serverId, "hash-2")];
         await store.usage.add([
-          cellOf(mine.keyId, HOUR - HOUR_MS, { 0: 1 }),
-          cellOf(mine.keyId, HOUR, { 0: 2 }),
-          cellOf(other.keyId, HOUR, { 0: 9 }),
+          usageOf(mine.keyId, HOUR - HOUR_MS, { 0: 1 }),
+          usageOf(mine.keyId, HOUR, { 0: 2 }),
+          usageOf(other.keyId, HOUR, { 0: 9 }),
         ]);
         expect(await store.usage.read(mine.keyId, HOUR)).toEqual([{ hour: HOUR, code: 0, count: 2 }]);
         expect(await store.usage.read(mine.keyId, HOUR + 1)).toEqual([]);
@@ -688,7 +688,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
       test("the time of the last use is stored with the key and never goes back", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
         const useAt = (lastUsedAt: number) =>
-          store.usage.add([{ ...cellOf(keyId, HOUR, { 0: 1 }), lastUsedAt }]);
+          store.usage.add([{ ...usageOf(keyId, HOUR, { 0: 1 }), lastUsedAt }]);
         await useAt(NOW);
         await useAt(NOW - 5);
         await reopen();
@@ -700,21 +700,21 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
 
       test("a change to a key does not change the time of its last use", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
-        await store.usage.add([cellOf(keyId, HOUR, { 0: 1 })]);
+        await store.usage.add([usageOf(keyId, HOUR, { 0: 1 })]);
         expect((await store.keys.update(keyId, { label: "new" }))?.lastUsedAt).toBe(HOUR + 1);
       });
 
       test("the usage of a revoked key can still be read", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
-        await store.usage.add([cellOf(keyId, HOUR, { 0: 1 })]);
+        await store.usage.add([usageOf(keyId, HOUR, { 0: 1 })]);
         await store.keys.revoke(keyId, NOW);
         expect(await store.usage.read(keyId, 0)).toEqual([{ hour: HOUR, code: 0, count: 1 }]);
         expect((await store.keys.findDetails(keyId))?.lastUsedAt).toBe(HOUR + 1);
       });
 
-      test("cells of unknown keys are ignored, and the others are counted", async () => {
+      test("entries of unknown keys are ignored, and the others are counted", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
-        await store.usage.add([cellOf("key_unknown", HOUR, { 0: 1 }), cellOf(keyId, HOUR, { 0: 1 })]);
+        await store.usage.add([usageOf("key_unknown", HOUR, { 0: 1 }), usageOf(keyId, HOUR, { 0: 1 })]);
         expect(await store.usage.read(keyId, 0)).toEqual([{ hour: HOUR, code: 0, count: 1 }]);
         expect(await store.usage.read("key_unknown", 0)).toEqual([]);
         expect(await store.keys.findDetails("key_unknown")).toBeUndefined();
@@ -729,7 +729,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
           await store.servers.update(serverId, { name: `at ${at}` }, noteOf(`at ${at}`, at));
         }
         const hours = [HOUR - HOUR_MS, HOUR, HOUR + HOUR_MS];
-        await store.usage.add(hours.map((hour) => cellOf(keyId, hour, { 0: 1, 5009: 1 })));
+        await store.usage.add(hours.map((hour) => usageOf(keyId, hour, { 0: 1, 5009: 1 })));
         await store.tidy({ now: NOW, usage: HOUR, audit: NOW, commands: 0 });
         await reopen();
         expect(await actionsOf()).toEqual([`at ${NOW + 1}`, `at ${NOW}`]);
@@ -741,7 +741,7 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
       test("deletes any number of entries without blocking the event loop", async () => {
         const { keyId } = await addKey((await addServer()).serverId, "hash-1");
         const codes = Array.from({ length: 1_201 }, (_, code) => [code, 1]);
-        await store.usage.add([cellOf(keyId, HOUR, Object.fromEntries(codes))]);
+        await store.usage.add([usageOf(keyId, HOUR, Object.fromEntries(codes))]);
         let turns = 0;
         const timer = setInterval(() => turns++, 0);
         await store.tidy({ now: NOW, usage: HOUR + 1, audit: NOW, commands: 0 });

@@ -1,7 +1,7 @@
 // How much each key is used: requests and refusals by hour, and the time of the last use.
 
-/** What one key did in one hour since it was last reported. Code 0 stands for answers without an error. */
-export type UsageCell = {
+/** What one key did in one hour since it was last written. Code 0 stands for answers without an error. */
+export type HourlyUsage = {
   readonly keyId: string;
   /** The beginning of the hour. */
   readonly hour: number;
@@ -13,10 +13,10 @@ export type UsageCount = { readonly hour: number; readonly code: number; readonl
 
 export interface UsageStore {
   /**
-   * Adds the cells to the stored counts and ignores cells of keys that no longer exist. Resolves with the cells that
-   * could not be added now, while others were: one node of a cluster may be down.
+   * Adds to the stored counts, and ignores keys that do not exist. Resolves with the entries that could not be added
+   * while others were: one node of a cluster may be down. Until it resolves, reads may or may not include the entries.
    */
-  add(cells: readonly UsageCell[]): Promise<readonly UsageCell[]>;
+  add(entries: readonly HourlyUsage[]): Promise<readonly HourlyUsage[]>;
   /** From the hour that begins at `since` on, oldest first. */
   read(keyId: string, since: number): Promise<readonly UsageCount[]>;
 }

@@ -5,7 +5,7 @@ import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
 import type { KeyStore } from "../../core/ports/keys.ts";
 import { hashToken, isWellFormedToken, TOKEN_LENGTH } from "../../core/token.ts";
-import { type Account, openAccount } from "./usage-meter.ts";
+import { type CountedKey, toCountedKey } from "./counted-key.ts";
 
 const CHALLENGE = { "WWW-Authenticate": "Bearer" };
 export const MISSING_TOKEN: Refusal = refuse(ERRORS.missingToken, undefined, CHALLENGE);
@@ -19,14 +19,14 @@ const CACHED_LENGTH = "Bearer ".length + TOKEN_LENGTH;
 type KeyLookup = Pick<KeyStore, "find" | "findNew" | "version">;
 
 /**
- * Caches the account of each header, so that the next request needs no parsing, hashing or lookup. Any change to a key
+ * Caches the key of each header, so that the next request needs no parsing, hashing or lookup. Any change to a key
  * clears the cache. Invalid tokens are never cached. A full cache is cleared at most once a minute: with more callers
  * than it holds, clearing more often would only cost time.
  */
 export class Authenticator {
   readonly max: number;
   readonly #keys: KeyLookup;
-  readonly #cache = new Map<string, Account>();
+  readonly #cache = new Map<string, CountedKey>();
   #cachedVersion: number;
   #clearedAt = 0;
 
@@ -41,41 +41,41 @@ export class Authenticator {
   }
 
   /** Synchronous, unless the token is unknown and another instance may have just created it. */
-  authenticate(header: string | null, now: number): MaybePromise<Account | Refusal> {
+  authenticate(header: string | null, now: number): MaybePromise<CountedKey | Refusal> {
     if (header === null) return MISSING_TOKEN;
     if (this.#cachedVersion !== this.#keys.version) {
       this.#cachedVersion = this.#keys.version;
       this.#cache.clear();
     }
-    const account = this.#cache.get(header);
-    if (account) return isExpired(account, now) ? INVALID_TOKEN : account;
+    const key = this.#cache.get(header);
+    if (key) return isExpired(key, now) ? INVALID_TOKEN : key;
     return this.#lookUp(header, now);
   }
 
-  #lookUp(header: string, now: number): MaybePromise<Account | Refusal> {
+  #lookUp(header: string, now: number): MaybePromise<CountedKey | Refusal> {
     const bearer = parseBearer(header);
     if (bearer.kind === "missing") return MISSING_TOKEN;
     if (bearer.kind === "malformed" || !isWellFormedToken(bearer.token)) return INVALID_TOKEN;
     const tokenHash = hashToken(bearer.token);
     const key = this.#keys.find(tokenHash, now) ?? this.#keys.findNew(tokenHash, now);
     return key instanceof Promise
-      ? key.then((found) => this.#open(header, found, now))
-      : this.#open(header, key, now);
+      ? key.then((found) => this.#startCounting(header, found, now))
+      : this.#startCounting(header, key, now);
   }
 
-  #open(header: string, key: ApiKey | undefined, now: number): Account | Refusal {
+  #startCounting(header: string, key: ApiKey | undefined, now: number): CountedKey | Refusal {
     if (!key) return INVALID_TOKEN;
-    const account = openAccount(key);
-    if (header.length === CACHED_LENGTH) this.#addToCache(header, account, now);
-    return account;
+    const counted = toCountedKey(key);
+    if (header.length === CACHED_LENGTH) this.#addToCache(header, counted, now);
+    return counted;
   }
 
-  #addToCache(header: string, account: Account, now: number): void {
+  #addToCache(header: string, key: CountedKey, now: number): void {
     if (this.#cache.size >= this.max) {
       if (Math.abs(now - this.#clearedAt) < CLEAR_EVERY_MS) return;
       this.#clearedAt = now;
       this.#cache.clear();
     }
-    this.#cache.set(header, account);
+    this.#cache.set(header, key);
   }
 }

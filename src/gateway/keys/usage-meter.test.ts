@@ -1,19 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { DEFAULT_RIGHTS } from "../../core/api-key.ts";
+import type { KeyDetails } from "../../core/ports/keys.ts";
 import type { Log } from "../../core/ports/log.ts";
-import type { UsageCell } from "../../core/ports/usage.ts";
-import {
-  type Account,
-  BATCH_MAX,
-  HOUR_MS,
-  openAccount,
-  UsageMeter,
-  WAITING_CELLS_MAX,
-} from "./usage-meter.ts";
+import type { HourlyUsage, UsageCount, UsageStore } from "../../core/ports/usage.ts";
+import { type CountedKey, toCountedKey } from "./counted-key.ts";
+import { BACKLOG_MAX } from "./usage-backlog.ts";
+import { HOUR_MS, UsageMeter, type UsageMeterParts } from "./usage-meter.ts";
 
 const NOW = 1_800_000_000_000;
 const HOUR = NOW - (NOW % HOUR_MS);
+const BATCH_MAX = 100;
 const { ipAllow: _, ...RIGHTS } = DEFAULT_RIGHTS;
 const KEY = {
   serverId: "srv_1",
@@ -25,24 +22,32 @@ function sum(counts: ReadonlyMap<string, number>): number {
   return [...counts.values()].reduce((total, count) => total + count, 0);
 }
 
-/** A store that keeps what it takes, and can be told to refuse all of a batch, or certain keys. */
-class FakeStore {
-  readonly calls: (readonly UsageCell[])[] = [];
+function total(counts: readonly UsageCount[]): number {
+  return counts.reduce((all, { count }) => all + count, 0);
+}
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** A store that can be made to refuse all of a batch, or certain keys, and whose calls can be held at every moment. */
+class FakeStore implements UsageStore {
+  readonly calls: (readonly HourlyUsage[])[] = [];
   readonly kept = new Map<string, number>();
   readonly lastUsed = new Map<string, number>();
   refusesAfter = Number.POSITIVE_INFINITY;
   /** Keys in a part of the store that cannot be reached. */
   readonly away = new Set<string>();
-  /** Run while the store is busy with a batch. */
-  meanwhile: () => void = () => {};
+  /** Each is awaited at its moment of every call. */
+  beforeAdding: () => unknown = () => {};
+  afterAdding: () => unknown = () => {};
+  beforeReading: () => unknown = () => {};
+  afterReading: () => unknown = () => {};
 
-  async add(cells: readonly UsageCell[]): Promise<readonly UsageCell[]> {
-    this.calls.push(cells);
-    await Promise.resolve();
-    this.meanwhile();
+  async add(entries: readonly HourlyUsage[]): Promise<readonly HourlyUsage[]> {
+    this.calls.push(entries);
+    await this.beforeAdding();
     if (this.refusesAfter <= 0) throw new Error("the disk is full");
     this.refusesAfter--;
-    for (const { keyId, hour, lastUsedAt, counts } of cells) {
+    for (const { keyId, hour, lastUsedAt, counts } of entries) {
       if (this.away.has(keyId)) continue;
       this.lastUsed.set(keyId, Math.max(this.lastUsed.get(keyId) ?? 0, lastUsedAt));
       for (const [code, count] of counts) {
@@ -50,7 +55,20 @@ class FakeStore {
         this.kept.set(name, (this.kept.get(name) ?? 0) + count);
       }
     }
-    return cells.filter(({ keyId }) => this.away.has(keyId));
+    const refused = entries.filter(({ keyId }) => this.away.has(keyId));
+    await this.afterAdding();
+    return refused;
+  }
+
+  async read(keyId: string, since: number): Promise<readonly UsageCount[]> {
+    await this.beforeReading();
+    const counts = Array.from(this.kept, ([name, count]) => {
+      const [id, hour, code] = name.split(" ");
+      return { id, hour: Number(hour), code: Number(code), count };
+    });
+    const found = counts.filter(({ id, hour }) => id === keyId && hour >= since);
+    await this.afterReading();
+    return found.map(({ id, ...count }) => count);
   }
 
   get total(): number {
@@ -58,31 +76,46 @@ class FakeStore {
   }
 }
 
-function setUp(batchMax = BATCH_MAX) {
+/** Never lets time pass: a pause ends when it is woken. */
+function waitForWake(_ms: number, wake: AbortSignal): Promise<void> {
+  return new Promise((resolve) => wake.addEventListener("abort", () => resolve()));
+}
+
+function setUp(pace: Partial<UsageMeterParts["pace"]> = {}, pause = waitForWake) {
   const store = new FakeStore();
   const warnings: string[] = [];
   const log: Log = { debug() {}, info() {}, warn: (_, message) => warnings.push(message), error() {} };
-  const meter = new UsageMeter(store, log, batchMax);
-  const accounts = new Map<string, Account>();
-  /** `change` stands for how often the key was changed: each time it gets a new account. The old one is still in use, too. */
+  const meter = new UsageMeter({
+    store,
+    log,
+    pace: { batchMax: BATCH_MAX, sleepFactor: 0, ...pace },
+    pause,
+  });
+  const keys = new Map<string, CountedKey>();
+  /** `change` is how often the key was changed. Each change makes a new CountedKey, while the old one is still in use, too. */
   function count(keyId: string, code: number, now: number, change = 0): void {
     const name = `${keyId} ${change}`;
-    const account = accounts.get(name) ?? openAccount({ ...KEY, keyId });
-    accounts.set(name, account);
-    meter.count(account, code, now);
+    const key = keys.get(name) ?? toCountedKey({ ...KEY, keyId });
+    keys.set(name, key);
+    meter.count(key, code, now);
   }
-  return { store, warnings, meter, count };
+  /** What is shown, given what the store has. */
+  function lastUseOf(keyId: string): number | null {
+    const stored: Partial<KeyDetails> = { keyId, lastUsedAt: store.lastUsed.get(keyId) ?? null };
+    return meter.withLastUse(stored as KeyDetails).lastUsedAt;
+  }
+  return { store, warnings, meter, count, lastUseOf };
 }
 
 describe("counting the use of keys", () => {
-  test("counts are told by key, hour and code, with the last time of use", async () => {
+  test("counts are written by key, hour and code, with the last time of use", async () => {
     const { store, meter, count } = setUp();
     count("key_a", 0, HOUR);
     count("key_a", 0, HOUR + 1);
     count("key_a", 5016, HOUR + HOUR_MS - 1);
     count("key_b", 5009, HOUR + 2);
     count("key_a", 0, HOUR + HOUR_MS);
-    await meter.handOver();
+    await meter.flush();
     expect(Object.fromEntries(store.kept)).toEqual({
       [`key_a ${HOUR} 0`]: 2,
       [`key_a ${HOUR} 5016`]: 1,
@@ -92,38 +125,38 @@ describe("counting the use of keys", () => {
     expect(Object.fromEntries(store.lastUsed)).toEqual({ key_a: HOUR + HOUR_MS, key_b: HOUR + 2 });
   });
 
-  test("nothing is told twice, and without news the store is left alone", async () => {
+  test("nothing is written twice, and without new counts the store is not called", async () => {
     const { store, meter, count } = setUp();
-    await meter.handOver();
+    await meter.flush();
     expect(store.calls).toHaveLength(0);
     count("key_a", 0, NOW);
-    await meter.handOver();
-    await meter.handOver();
+    await meter.flush();
+    await meter.flush();
     expect(store.calls).toHaveLength(1);
     expect(store.total).toBe(1);
     expect(meter.size()).toBe(0);
   });
 
-  test("what is counted while the store is busy is told the next time, once", async () => {
+  test("what is counted during a write is written with the next flush, once", async () => {
     const { store, meter, count } = setUp();
     count("key_a", 0, NOW);
-    store.meanwhile = () => count("key_a", 0, NOW);
-    await meter.handOver();
+    store.beforeAdding = () => count("key_a", 0, NOW);
+    await meter.flush();
     expect(store.total).toBe(1);
-    store.meanwhile = () => {};
-    await meter.handOver();
+    store.beforeAdding = () => {};
+    await meter.flush();
     expect(store.total).toBe(2);
   });
 
-  test("an hour that begins before a key's turn has come is told apart", async () => {
-    const { store, meter, count } = setUp(1);
+  test("an hour that begins during a flush is written apart, and the one that has ended in the same flush", async () => {
+    const { store, meter, count } = setUp({ batchMax: 1 });
     count("key_a", 0, HOUR);
     count("key_b", 0, HOUR);
-    store.meanwhile = () => {
-      store.meanwhile = () => {};
+    store.beforeAdding = () => {
+      store.beforeAdding = () => {};
       count("key_b", 0, HOUR + HOUR_MS);
     };
-    await meter.handOver();
+    await meter.flush();
     expect(Object.fromEntries(store.kept)).toEqual({
       [`key_a ${HOUR} 0`]: 1,
       [`key_b ${HOUR} 0`]: 1,
@@ -132,115 +165,278 @@ describe("counting the use of keys", () => {
     expect(meter.size()).toBe(0);
   });
 
-  test("a key with several accounts is told once, with what all of them have counted", async () => {
+  test("a key that was changed or has several tokens is written once, with all its counts", async () => {
     const { store, meter, count } = setUp();
     for (const change of [0, 1, 0, 2, 1]) count("key_a", 0, NOW, change);
     count("key_a", 5016, NOW + 1, 2);
     expect(meter.size()).toBe(1);
-    await meter.handOver();
+    await meter.flush();
     expect(store.calls).toHaveLength(1);
     expect(Object.fromEntries(store.kept)).toEqual({ [`key_a ${HOUR} 0`]: 5, [`key_a ${HOUR} 5016`]: 1 });
     expect(store.lastUsed.get("key_a")).toBe(NOW + 1);
   });
 
-  test("hand-overs that overlap tell everything once, and each ends after all that was counted before it", async () => {
+  test("flushes that overlap write everything once", async () => {
     const { store, meter, count } = setUp();
     count("key_a", 0, NOW);
-    const first = meter.handOver();
-    count("key_a", 0, NOW);
-    const second = meter.handOver();
-    await second;
+    const first = meter.flush();
+    count("key_b", 0, NOW);
+    await Promise.all([first, meter.flush()]);
+    await meter.flush();
     expect(store.total).toBe(2);
-    await first;
   });
 
-  test("a great many keys are told in batches of bounded size", async () => {
+  test("a great many keys are written in batches of bounded size", async () => {
     const { store, meter, count } = setUp();
     for (let i = 0; i < 1_201; i++) count(`key_${i}`, 0, NOW);
-    await meter.handOver();
+    await meter.flush();
     expect(store.total).toBe(1_201);
-    expect(Math.max(...store.calls.map((cells) => cells.length))).toBeLessThanOrEqual(BATCH_MAX);
+    expect(Math.max(...store.calls.map((entries) => entries.length))).toBeLessThanOrEqual(BATCH_MAX);
   });
 });
 
 test("a key that is not used any more is forgotten", async () => {
   const { meter } = setUp();
-  // Nothing here holds more than one account: what the collector still sees on the stack it keeps.
+  // Nothing here holds more than one key: what the collector still sees on the stack it keeps.
   const useOnce = (_: unknown, i: number) => {
-    const account = openAccount({ ...KEY, keyId: `key_${i}` });
-    meter.count(account, 0, NOW);
-    return new WeakRef(account);
+    const key = toCountedKey({ ...KEY, keyId: `key_${i}` });
+    meter.count(key, 0, NOW);
+    return new WeakRef(key);
   };
   const refs = Array.from({ length: 200 }, useOnce);
-  await meter.handOver();
-  await meter.handOver();
+  await meter.flush();
+  await meter.flush();
   // Weak references hold until the turn in which they were made is over.
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
   Bun.gc(true);
   expect(refs.filter((ref) => ref.deref()).length).toBeLessThan(20);
   expect(meter.size()).toBe(0);
 });
 
-describe("in no hurry", () => {
-  /** A store whose first step takes so long that the rest after it outlasts every test. */
-  function setUpSlow() {
-    const parts = setUp();
-    for (let i = 0; i < BATCH_MAX * 3; i++) parts.count(`key_${i}`, 0, NOW);
-    const { promise: isFirstStepDone, resolve } = Promise.withResolvers<void>();
-    const beganAt = performance.now();
-    parts.store.meanwhile = () => {
-      // A step that the store takes half a second for, without letting anybody else do anything.
-      while (parts.store.calls.length === 1 && performance.now() - beganAt < 500);
-      setImmediate(resolve);
-    };
-    return { ...parts, isFirstStepDone };
-  }
-
-  test("there is a rest after each step, which somebody in a hurry ends", async () => {
-    const { store, meter, isFirstStepDone } = setUpSlow();
-    const gentle = meter.handOverGently();
-    await isFirstStepDone;
-    expect(store.total).toBe(BATCH_MAX);
-    // What is not in the store yet is still seen.
-    expect(meter.size()).toBeGreaterThanOrEqual(BATCH_MAX * 2);
-    await meter.handOver();
-    await gentle;
-    expect(meter.size()).toBe(0);
-    expect(store.total).toBe(BATCH_MAX * 3);
+describe("what is shown of a key's use", () => {
+  test("is what the store has and what is not written yet, oldest hour first, and showing it writes nothing", async () => {
+    const { store, meter, count, lastUseOf } = setUp();
+    count("key_a", 0, HOUR);
+    count("key_a", 5016, HOUR + 1);
+    await meter.flush();
+    count("key_a", 0, HOUR + 2);
+    count("key_a", 5009, HOUR + HOUR_MS);
+    count("key_b", 0, HOUR);
+    expect(await meter.read("key_a", HOUR)).toEqual([
+      { hour: HOUR, code: 0, count: 1 },
+      { hour: HOUR, code: 0, count: 1 },
+      { hour: HOUR, code: 5016, count: 1 },
+      { hour: HOUR + HOUR_MS, code: 5009, count: 1 },
+    ]);
+    expect(lastUseOf("key_a")).toBe(HOUR + HOUR_MS);
+    expect(lastUseOf("key_b")).toBe(HOUR);
+    expect(store.calls).toHaveLength(1);
   });
 
-  test("what is under way is not begun a second time", async () => {
-    const { store, meter, count, isFirstStepDone } = setUpSlow();
-    const [first, second] = [meter.handOverGently(), meter.handOverGently()];
-    await isFirstStepDone;
-    count("key_late", 0, NOW);
-    const third = meter.handOverGently();
-    await meter.handOver();
-    await Promise.all([first, second, third]);
+  test("leaves out hours before the one asked for, written or not", async () => {
+    const { meter, count } = setUp();
+    for (const flush of [() => meter.flush(), () => {}]) {
+      count("key_a", 0, HOUR - 1);
+      count("key_a", 0, HOUR);
+      await flush();
+    }
+    expect(total(await meter.read("key_a", HOUR))).toBe(2);
+    expect(await meter.read("key_a", HOUR + HOUR_MS)).toEqual([]);
+  });
+
+  test("is nothing for a key that was never used", async () => {
+    const { meter, lastUseOf } = setUp();
+    expect(await meter.read("key_a", 0)).toEqual([]);
+    expect(lastUseOf("key_a")).toBeNull();
+  });
+
+  for (const moment of ["beforeAdding", "afterAdding"] as const) {
+    test(`has a batch once that is held by the store (${moment})`, async () => {
+      const { store, meter, count, lastUseOf } = setUp();
+      count("key_a", 0, NOW);
+      count("key_b", 0, NOW);
+      const held = Promise.withResolvers<void>();
+      store[moment] = () => held.promise;
+      const flush = meter.flush();
+      await nextTurn();
+      expect(lastUseOf("key_a")).toBe(NOW);
+      expect(meter.size()).toBe(2);
+      count("key_a", 0, NOW + 1);
+      const shown = meter.read("key_a", 0);
+      // Nobody has to wait for the batch of another key.
+      expect(await meter.read("key_c", 0)).toEqual([]);
+      held.resolve();
+      expect(total(await shown)).toBe(2);
+      await flush;
+      expect(total(await meter.read("key_a", 0))).toBe(2);
+    });
+  }
+
+  for (const moment of ["beforeReading", "afterReading"] as const) {
+    test(`has a batch once that is written during the read (${moment})`, async () => {
+      const { store, meter, count } = setUp();
+      count("key_a", 0, NOW);
+      store[moment] = async () => {
+        store[moment] = () => {};
+        await meter.flush();
+      };
+      expect(total(await meter.read("key_a", 0))).toBe(1);
+      expect(store.total).toBe(1);
+    });
+
+    test(`has a batch once that begins during the read and ends after it (${moment})`, async () => {
+      const { store, meter, count } = setUp();
+      count("key_a", 0, NOW);
+      const held = Promise.withResolvers<void>();
+      store.afterAdding = () => held.promise;
+      store[moment] = async () => {
+        store[moment] = () => {};
+        void meter.flush();
+        await nextTurn();
+      };
+      const shown = meter.read("key_a", 0);
+      await nextTurn();
+      await nextTurn();
+      held.resolve();
+      expect(total(await shown)).toBe(1);
+    });
+  }
+
+  test("has a batch that the store has refused", async () => {
+    const { store, meter, count, lastUseOf } = setUp();
+    store.refusesAfter = 0;
+    for (let i = 0; i < 3; i++) {
+      count("key_a", 0, NOW + i);
+      await meter.flush();
+    }
+    await meter.flush();
+    expect(total(await meter.read("key_a", 0))).toBe(3);
+    expect(lastUseOf("key_a")).toBe(NOW + 2);
+  });
+
+  test("has a batch that the store never answers to, and only the first read waits for it", async () => {
+    let waits = 0;
+    const { store, meter, count, lastUseOf } = setUp({}, async () => {
+      waits++;
+    });
+    count("key_a", 0, NOW);
+    store.beforeAdding = () => new Promise(() => {});
+    void meter.flush();
+    await nextTurn();
+    count("key_a", 0, NOW + 1);
+    for (let i = 0; i < 3; i++) expect(total(await meter.read("key_a", 0))).toBe(2);
+    expect(lastUseOf("key_a")).toBe(NOW + 1);
+    expect(waits).toBe(1);
+  });
+
+  test("has a batch once that the store answers to after all, during a read", async () => {
+    const { store, meter, count } = setUp({}, async () => {});
+    count("key_a", 0, NOW);
+    const held = Promise.withResolvers<void>();
+    store.beforeAdding = () => held.promise;
+    const flush = meter.flush();
+    await nextTurn();
+    store.afterReading = async () => {
+      store.afterReading = () => {};
+      held.resolve();
+      await flush;
+    };
+    expect(total(await meter.read("key_a", 0))).toBe(1);
+    expect(store.total).toBe(1);
+  });
+
+  test("has the last use also when the store was read before that was written", async () => {
+    const { meter, count } = setUp();
+    const old = { keyId: "key_a", lastUsedAt: NOW - 5 } as KeyDetails;
+    count("key_a", 0, NOW);
+    await meter.flush();
+    expect(meter.withLastUse(old).lastUsedAt).toBe(NOW);
+    count("key_a", 0, NOW - 1, 1);
+    expect(meter.withLastUse(old).lastUsedAt).toBe(NOW);
+  });
+
+  test("never has a last use earlier than the store's", () => {
+    const { meter, count } = setUp();
+    count("key_a", 0, NOW);
+    const key = { keyId: "key_a", lastUsedAt: NOW + 1 } as KeyDetails;
+    expect(meter.withLastUse(key).lastUsedAt).toBe(NOW + 1);
+  });
+
+  test("is the store's failure when that cannot be read", async () => {
+    const { store, meter, count } = setUp();
+    count("key_a", 0, NOW);
+    store.beforeReading = () => Promise.reject(new Error("the disk is gone"));
+    await expect(meter.read("key_a", 0)).rejects.toThrow("the disk is gone");
+  });
+});
+
+describe("between two batches", () => {
+  function setUpSleeping() {
+    const sleeps: number[] = [];
+    const parts = setUp({ sleepFactor: 1e9 }, (ms, wake) => {
+      sleeps.push(ms);
+      return waitForWake(ms, wake);
+    });
+    return { ...parts, sleeps };
+  }
+
+  test("the meter sleeps, for at most two seconds, and for two minutes in a whole flush", async () => {
+    const few = setUpSleeping();
+    for (let i = 0; i < BATCH_MAX * 2; i++) few.count(`key_${i}`, 0, NOW);
+    void few.meter.flush();
+    await nextTurn();
+    expect(few.store.total).toBe(BATCH_MAX);
+    expect(few.sleeps).toEqual([2_000]);
+
+    const many = setUpSleeping();
+    for (let i = 0; i < BATCH_MAX * 120; i++) many.count(`key_${i}`, 0, NOW);
+    void many.meter.flush();
+    await nextTurn();
+    expect(many.sleeps).toEqual([1_000]);
+  });
+
+  test("stopping ends the sleep, and writes everything, also what was counted since", async () => {
+    const { store, warnings, meter, count } = setUpSleeping();
+    for (let i = 0; i < BATCH_MAX * 3; i++) count(`key_${i}`, 0, NOW);
+    const flush = meter.flush();
+    await nextTurn();
+    // It was in the first batch.
+    count("key_0", 0, NOW);
+    await meter.stop(10_000);
+    await flush;
     expect(store.total).toBe(BATCH_MAX * 3 + 1);
-    expect(store.calls).toHaveLength(4);
+    expect(meter.size()).toBe(0);
+    expect(warnings).toEqual([]);
+  });
+
+  test("stopping gives up on a store that never answers, and says so", async () => {
+    const { store, warnings, meter, count } = setUp({}, async () => {});
+    count("key_a", 0, NOW);
+    store.beforeAdding = () => new Promise(() => {});
+    await meter.stop(10_000);
+    expect(warnings).toEqual(["usage could not be written in time; it is lost"]);
   });
 });
 
 describe("a store that refuses", () => {
-  test("loses nothing: everything is told once when it takes again, and the log has one line", async () => {
+  test("loses nothing: everything is written once when it takes again, and the log has one line", async () => {
     const { store, warnings, meter, count } = setUp();
     store.refusesAfter = 0;
     for (let i = 0; i < 5; i++) {
       count("key_a", 0, NOW + i);
       count("key_b", 5016, NOW + i);
-      await meter.handOver();
+      await meter.flush();
     }
     expect(store.total).toBe(0);
     expect(warnings).toHaveLength(1);
     store.refusesAfter = Number.POSITIVE_INFINITY;
     count("key_a", 0, NOW + HOUR_MS);
-    await meter.handOver();
+    await meter.flush();
     expect(store.kept.get(`key_a ${HOUR} 0`)).toBe(5);
     expect(store.kept.get(`key_b ${HOUR} 5016`)).toBe(5);
     expect(store.total).toBe(11);
     expect(store.lastUsed.get("key_b")).toBe(NOW + 4);
-    await meter.handOver();
+    await meter.flush();
     expect(store.total).toBe(11);
   });
 
@@ -248,29 +444,29 @@ describe("a store that refuses", () => {
     const { store, meter, count } = setUp();
     for (let i = 0; i < 1_201; i++) count(`key_${i}`, 0, NOW);
     store.refusesAfter = 1;
-    await meter.handOver();
+    await meter.flush();
     expect(store.total).toBe(BATCH_MAX);
     store.refusesAfter = Number.POSITIVE_INFINITY;
-    await meter.handOver();
+    await meter.flush();
     expect(store.total).toBe(1_201);
     expect([...store.kept.values()].every((count) => count === 1)).toBe(true);
   });
 
   test("in part gets that part again, and the rest once", async () => {
-    const { store, warnings, meter, count } = setUp(1);
+    const { store, warnings, meter, count } = setUp({ batchMax: 1 });
     store.away.add("key_b");
     for (let turn = 0; turn < 3; turn++) {
       for (const keyId of ["key_a", "key_b", "key_c"]) {
         count(keyId, 0, NOW);
         count(keyId, 5016, NOW);
       }
-      await meter.handOver();
+      await meter.flush();
     }
     expect(store.kept.get(`key_a ${HOUR} 0`)).toBe(3);
     expect(store.total).toBe(12);
     expect(warnings).toHaveLength(1);
     store.away.clear();
-    await meter.handOver();
+    await meter.flush();
     expect(store.kept.get(`key_b ${HOUR} 0`)).toBe(3);
     expect(store.kept.get(`key_b ${HOUR} 5016`)).toBe(3);
     expect(store.total).toBe(18);
@@ -278,77 +474,122 @@ describe("a store that refuses", () => {
 
   test("is warned about again after it has taken something in between", async () => {
     const { store, warnings, meter, count } = setUp();
-    // Twice in between: what came since, and what has waited.
+    // Twice in between: the new counts, and the backlog.
     for (const refusesAfter of [0, 2, 0]) {
       store.refusesAfter = refusesAfter;
       count("key_a", 0, NOW);
-      await meter.handOver();
+      await meter.flush();
     }
     expect(warnings).toHaveLength(2);
   });
 
-  test("never makes more wait than the ceiling and the keys in use, drops what is beyond, and works again afterwards", async () => {
+  test("never has more kept than the ceiling and the keys in use; the rest is dropped, and it works again afterwards", async () => {
     const { store, meter, count } = setUp();
     store.refusesAfter = 0;
-    const keys = WAITING_CELLS_MAX / 5;
+    const keys = BACKLOG_MAX / 5;
     for (let round = 0; round < 7; round++) {
       for (let i = 0; i < keys; i++) count(`key_${i}`, 0, NOW + round * HOUR_MS);
-      await meter.handOver();
-      expect(meter.size()).toBeLessThanOrEqual(WAITING_CELLS_MAX + keys);
+      await meter.flush();
+      expect(meter.size()).toBeLessThanOrEqual(BACKLOG_MAX + keys);
     }
-    const waiting = meter.size();
-    expect(waiting).toBeGreaterThanOrEqual(WAITING_CELLS_MAX);
+    const kept = meter.size();
+    expect(kept).toBeGreaterThanOrEqual(BACKLOG_MAX);
     store.refusesAfter = Number.POSITIVE_INFINITY;
-    await meter.handOver();
-    expect(store.total).toBe(waiting);
+    await meter.flush();
+    expect(store.total).toBe(kept);
     expect(meter.size()).toBe(0);
   });
 
-  test("never more waits than the ceiling while hours go by, each in its own cell", () => {
+  test("never has more kept than the ceiling while hours go by for one key", () => {
     const { meter, count } = setUp();
-    for (let hour = 0; hour < WAITING_CELLS_MAX + 50; hour++) count("key_a", 0, hour * HOUR_MS);
-    expect(meter.size()).toBeLessThanOrEqual(WAITING_CELLS_MAX + 1);
+    for (let hour = 0; hour < BACKLOG_MAX + 50; hour++) count("key_a", 0, hour * HOUR_MS);
+    expect(meter.size()).toBeLessThanOrEqual(BACKLOG_MAX + 1);
   });
 });
 
-test("whatever is counted, refused and handed over in whatever order, the sum is right in the end", async () => {
+/** Holds the calls of a store at every moment, until it is told which one goes on. */
+class Holds {
+  readonly #held: (() => void)[] = [];
+  #isOpen = false;
+
+  constructor(store: FakeStore) {
+    const hold = () => (this.#isOpen ? undefined : new Promise<void>((resolve) => this.#held.push(resolve)));
+    store.beforeAdding = hold;
+    store.afterAdding = hold;
+    store.beforeReading = hold;
+    store.afterReading = hold;
+  }
+
+  letGo(pick: number): void {
+    const [goesOn] = this.#held.splice(pick % Math.max(1, this.#held.length), 1);
+    goesOn?.();
+  }
+
+  letAllGo(): void {
+    this.#isOpen = true;
+    for (const goesOn of this.#held.splice(0)) goesOn();
+  }
+}
+
+test("whatever is counted, refused, written and read in whatever order, what is shown and the sum are right", async () => {
+  const keyIds = ["key_a", "key_b", "key_c"];
   const step = fc.oneof(
     fc.record({
-      key: fc.constantFrom("key_a", "key_b", "key_c"),
+      kind: fc.constant("count" as const),
+      key: fc.constantFrom(...keyIds),
       code: fc.constantFrom(0, 5009, 5016),
       minutes: fc.integer({ min: -90, max: 90 }),
       change: fc.integer({ min: 0, max: 1 }),
     }),
-    fc.constant("hand over" as const),
-    fc.constant("hand over meanwhile" as const),
-    fc.constant("let pass" as const),
-    fc.constant("refuse" as const),
-    fc.constant("take" as const),
+    fc.record({ kind: fc.constant("read" as const), key: fc.constantFrom(...keyIds) }),
+    fc.record({ kind: fc.constant("go on" as const), pick: fc.nat(9) }),
+    fc.constantFrom({ kind: "flush" as const }, { kind: "refuse" as const }, { kind: "take" as const }),
   );
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 60, size: "max" }), async (steps) => {
-      // One at a time, so that there is a meanwhile.
-      const { store, meter, count } = setUp(1);
-      const expected = new Map<string, number>();
-      let now = NOW;
-      for (const one of steps) {
-        if (one === "hand over") {
-          await meter.handOver();
-          if (store.refusesAfter > 0) expect(sum(store.kept)).toBe(sum(expected));
-        } else if (one === "hand over meanwhile") void meter.handOver();
-        else if (one === "let pass") await new Promise((resolve) => setImmediate(resolve));
-        else if (one === "refuse") store.refusesAfter = 0;
-        else if (one === "take") store.refusesAfter = Number.POSITIVE_INFINITY;
-        else {
-          now += one.minutes * 60_000;
-          count(one.key, one.code, now, one.change);
-          const name = `${one.key} ${now - (now % HOUR_MS)} ${one.code}`;
-          expected.set(name, (expected.get(name) ?? 0) + 1);
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 80, size: "max" }),
+      fc.integer({ min: 1, max: 3 }),
+      async (steps, batchMax) => {
+        const { store, meter, count } = setUp({ batchMax });
+        const holds = new Holds(store);
+        const expected = new Map<string, number>();
+        const reads: Promise<void>[] = [];
+        let now = NOW;
+        const listOf = (keyId: string) => [...expected].filter(([name]) => name.startsWith(keyId));
+        /** Whatever was counted before the read began is in it, and nothing twice. */
+        const read = async (keyId: string) => {
+          const before = listOf(keyId);
+          const shown = new Map<string, number>();
+          for (const { hour, code, count } of await meter.read(keyId, 0)) {
+            const name = `${keyId} ${hour} ${code}`;
+            shown.set(name, (shown.get(name) ?? 0) + count);
+          }
+          for (const [name, count] of before) expect(shown.get(name) ?? 0).toBeGreaterThanOrEqual(count);
+          for (const [name, count] of shown) expect(expected.get(name) ?? 0).toBeGreaterThanOrEqual(count);
+        };
+        for (const one of steps) {
+          if (one.kind === "flush") void meter.flush();
+          else if (one.kind === "refuse") store.refusesAfter = 0;
+          else if (one.kind === "take") store.refusesAfter = Number.POSITIVE_INFINITY;
+          else if (one.kind === "read") reads.push(read(one.key));
+          else if (one.kind === "go on") {
+            holds.letGo(one.pick);
+            await nextTurn();
+          } else {
+            now += one.minutes * 60_000;
+            count(one.key, one.code, now, one.change);
+            const name = `${one.key} ${now - (now % HOUR_MS)} ${one.code}`;
+            expected.set(name, (expected.get(name) ?? 0) + 1);
+          }
         }
-      }
-      store.refusesAfter = Number.POSITIVE_INFINITY;
-      await meter.handOver();
-      expect(Object.fromEntries(store.kept)).toEqual(Object.fromEntries(expected));
-    }),
+        holds.letAllGo();
+        await Promise.all(reads);
+        store.refusesAfter = Number.POSITIVE_INFINITY;
+        await meter.stop(10_000);
+        expect(Object.fromEntries(store.kept)).toEqual(Object.fromEntries(expected));
+        for (const keyId of keyIds) await read(keyId);
+      },
+    ),
+    { numRuns: 300 },
   );
 });

@@ -1,253 +1,257 @@
-// Counts what every key does, in memory, and hands it to the store in batches: the way of a request waits for none of it.
-// A crash loses what was not handed over yet, which is statistics only.
-import type { ApiKey } from "../../core/api-key.ts";
+// Counts the use of every key in memory, and writes it to the store in batches: no request waits for a write. What is
+// shown of a key's use is what the store has plus what is not written yet. A crash loses what is not written yet.
+import type { KeyDetails } from "../../core/ports/keys.ts";
 import type { Log } from "../../core/ports/log.ts";
-import type { UsageCell, UsageStore } from "../../core/ports/usage.ts";
+import type { HourlyUsage, UsageCount, UsageStore } from "../../core/ports/usage.ts";
+import {
+  addCounts,
+  addRefusals,
+  type CountedKey,
+  type HourCounts,
+  hasCounts,
+  NO_HOUR,
+  takeCounts,
+} from "./counted-key.ts";
+import { UsageBacklog } from "./usage-backlog.ts";
 
 export const HOUR_MS = 3_600_000;
-/** Written in one go, so that a busy moment does not hold up requests. */
-export const BATCH_MAX = 100;
-/** A step that nobody waits for is followed by a rest that is so many times as long. */
-const REST_FACTOR = 100;
-/** Should a step have taken very long because the machine stood still. */
-const REST_MAX_MS = 2_000;
-/** With very many keys the rests are shorter: a hand-over should take no longer than this, because a crash loses it. */
-const HAND_OVER_MAX_MS = 120_000;
-/** Of hours that are over, and of what the store would not take: what is beyond this is dropped. */
-export const WAITING_CELLS_MAX = 500_000;
+/** The longest sleep after a batch. A batch may have taken long only because the machine stood still. */
+const SLEEP_MAX_MS = 2_000;
+/** With very many keys the sleeps are shorter, so that a flush takes at most this long: a crash loses what it has not written. */
+const FLUSH_MAX_MS = 120_000;
+/** How long a read waits for a batch with its key. Longer than any store needs to answer or to give up. */
+const BATCH_WAIT_MS = 2_000;
 
-const NO_HOUR = -1;
-
-type Counts = {
-  lastUsedAt: number;
-  /** Answers without an error, which most are. */
-  fine: number;
-  refusals: Map<number, number> | undefined;
+export type WritePace = {
+  /** Keys written at once. A larger batch holds up requests for longer. */
+  readonly batchMax: number;
+  /** After each batch, sleep this many times the batch's duration. */
+  readonly sleepFactor: number;
 };
 
-/**
- * A key with what it did since that was handed over last. Whoever knows the key has it at hand, so that counting looks
- * nothing up. A key may have several: one for each token, and a new one after each change.
- */
-export type Account = ApiKey &
-  Counts & {
-    /** The hour that is counted, while it is listed to be handed over. */
-    hour: number;
-  };
+export type UsageMeterParts = {
+  readonly store: UsageStore;
+  readonly log: Log;
+  readonly pace: WritePace;
+  /** Sleeps, but not longer than until `wake` is aborted. */
+  readonly pause: (ms: number, wake: AbortSignal) => Promise<void>;
+};
 
-/** What was counted in an hour that is over, or is on its way to the store. */
-type Cell = Counts & { readonly keyId: string; readonly hour: number };
+/** What is being written now. The store may or may not have it already. */
+type Batch = {
+  readonly size: number;
+  readonly byKey: ReadonlyMap<string, readonly HourCounts[]>;
+  /** Aborted when the store has answered. */
+  readonly settled: AbortController;
+  /** Whether a read has waited for it in vain. */
+  isOverdue: boolean;
+};
 
-/** In one object with the key, field by field: there may be a hundred thousand, and each is one place in memory this way. */
-export function openAccount(key: ApiKey): Account {
-  return {
-    keyId: key.keyId,
-    serverId: key.serverId,
-    grant: key.grant,
-    expiresAt: key.expiresAt,
-    hour: NO_HOUR,
-    lastUsedAt: 0,
-    fine: 0,
-    refusals: undefined,
-  };
-}
+/** A read of a key's usage from the store. Stale when a write of that key has begun or ended meanwhile. */
+type StoreRead = { readonly keyId: string; isStale: boolean };
 
 export class UsageMeter {
-  readonly #store: Pick<UsageStore, "add">;
-  readonly #log: Log;
-  readonly #batchMax: number;
-  /** Those in use, one for each key. They stay listed from one hand-over to the next, unless they had nothing to tell. */
-  readonly #busy = new Map<string, Account>();
-  /** What hours that are over have left, and what the store would not take, by key and hour. */
-  readonly #waiting = new Map<string, Cell>();
-  /** How many are being handed over, and not in the store yet. */
-  #leaving = 0;
-  #handover: Promise<void> = Promise.resolve();
-  /** Hand-overs under way and waiting for their turn. */
-  #queued = 0;
-  /** How many wait for a hand-over; while somebody does, there is no rest. */
-  #hurried = 0;
-  #endRest = () => {};
-  #restMaxMs = REST_MAX_MS;
+  readonly #parts: UsageMeterParts;
+  /** The keys in use, one CountedKey for each. */
+  readonly #busy = new Map<string, CountedKey>();
+  readonly #backlog = new UsageBacklog();
+  readonly #reads = new Set<StoreRead>();
+  readonly #stopping = new AbortController();
+  #batch: Batch | undefined;
+  #flush: Promise<void> | undefined;
   #isFailing = false;
 
-  constructor(store: Pick<UsageStore, "add">, log: Log, batchMax = BATCH_MAX) {
-    this.#store = store;
-    this.#log = log;
-    this.#batchMax = batchMax;
+  constructor(parts: UsageMeterParts) {
+    this.#parts = parts;
   }
 
   /** `code` is 0 for an answer without an error. */
-  count(account: Account, code: number, now: number): void {
+  count(key: CountedKey, code: number, now: number): void {
     const hour = now - (now % HOUR_MS);
-    if (account.hour !== hour) this.#begin(account, hour);
-    if (now > account.lastUsedAt) account.lastUsedAt = now;
-    if (code === 0) account.fine++;
-    else addRefusals(account, code, 1);
+    if (key.hour !== hour) this.#startHour(key, hour);
+    if (now > key.lastUsedAt) key.lastUsedAt = now;
+    if (code === 0) key.fine++;
+    else addRefusals(key, code, 1);
   }
 
-  /** Resolves when everything counted so far is in the store, or the store has refused it. Never throws. */
-  async handOver(): Promise<void> {
-    this.#hurried++;
-    this.#endRest();
-    await this.#queueHandOver();
-    this.#hurried--;
+  /** Adds the last use to a key that the store has just returned, because it may not be written yet. */
+  withLastUse(key: KeyDetails): KeyDetails {
+    let lastUsedAt = key.lastUsedAt ?? 0;
+    for (const counts of this.#listUnwritten(key.keyId)) lastUsedAt = Math.max(lastUsedAt, counts.lastUsedAt);
+    return lastUsedAt === 0 ? key : { ...key, lastUsedAt };
   }
 
-  /** The same for when nobody waits: with very many keys in use, writing them must not hold up their requests. */
-  handOverGently(): Promise<void> {
-    return this.#queued > 0 ? this.#handover : this.#queueHandOver();
+  /** Like UsageStore.read, with what is not written yet. The same hour and code may come more than once. */
+  async read(keyId: string, since: number): Promise<readonly UsageCount[]> {
+    for (;;) {
+      const batch = this.#batch;
+      // Until the store has answered, nobody knows whether what it returns includes the batch.
+      if (batch?.byKey.has(keyId) && !batch.isOverdue) {
+        await this.#parts.pause(BATCH_WAIT_MS, batch.settled.signal);
+        batch.isOverdue = true;
+        continue;
+      }
+      const read: StoreRead = { keyId, isStale: false };
+      this.#reads.add(read);
+      const stored = await this.#parts.store.read(keyId, since).finally(() => this.#reads.delete(read));
+      if (!read.isStale) return addUnwritten(stored, this.#listUnwritten(keyId), since);
+    }
   }
 
-  /** How much is not in the store yet. Looks at every key in use. */
+  /** Writes everything counted so far, unless the store refuses. Joins a flush that is under way. Never throws. */
+  flush(): Promise<void> {
+    this.#flush ??= this.#writeAll().finally(() => {
+      this.#flush = undefined;
+    });
+    return this.#flush;
+  }
+
+  /** Writes everything without sleeping, but gives up after `withinMs`. */
+  async stop(withinMs: number): Promise<void> {
+    this.#stopping.abort();
+    const done = new AbortController();
+    // A flush that is under way may be past keys that were used since.
+    const whole = Promise.resolve(this.#flush).then(() => this.flush());
+    void whole.then(() => done.abort());
+    await this.#parts.pause(withinMs, done.signal);
+    if (!done.signal.aborted)
+      this.#parts.log.warn({ unwritten: this.size() }, "usage could not be written in time; it is lost");
+  }
+
+  /** How many entries are not in the store yet. Looks at every key in use. */
   size(): number {
     let busy = 0;
-    for (const account of this.#busy.values()) if (hasCounts(account)) busy++;
-    return busy + this.#waiting.size + this.#leaving;
+    for (const key of this.#busy.values()) if (hasCounts(key)) busy++;
+    return busy + this.#backlog.size + (this.#batch?.size ?? 0);
   }
 
-  #queueHandOver(): Promise<void> {
-    this.#queued++;
-    this.#handover = this.#handover
-      .then(() => this.#handOverAll())
-      .then(() => {
-        this.#queued--;
-      });
-    return this.#handover;
+  #startHour(key: CountedKey, hour: number): void {
+    const listed = this.#busy.get(key.keyId);
+    if (listed) {
+      const counts = takeCounts(listed);
+      listed.hour = NO_HOUR;
+      key.lastUsedAt = Math.max(key.lastUsedAt, counts.lastUsedAt);
+      if (counts.hour === hour) addCounts(key, counts);
+      else if (hasCounts(counts)) this.#backlog.add(counts);
+    }
+    this.#busy.set(key.keyId, key);
+    key.hour = hour;
   }
 
-  async #handOverAll(): Promise<void> {
-    const batches = (this.#busy.size + this.#waiting.size) / this.#batchMax;
-    this.#restMaxMs = Math.min(REST_MAX_MS, HAND_OVER_MAX_MS / Math.max(1, batches));
-    const refused: Cell[] = [];
+  *#listUnwritten(keyId: string): Generator<Readonly<HourCounts>> {
+    const key = this.#busy.get(keyId);
+    if (key) yield key;
+    yield* this.#backlog.of(keyId);
+    yield* this.#batch?.byKey.get(keyId) ?? [];
+  }
+
+  async #writeAll(): Promise<void> {
+    const batches = (this.#busy.size + this.#backlog.size) / this.#parts.pace.batchMax;
+    const sleepMaxMs = Math.min(SLEEP_MAX_MS, FLUSH_MAX_MS / Math.max(1, batches));
+    let refused = 0;
     try {
-      await this.#tellAll(this.#takeBusy(), refused);
-      // Afterwards: an hour that ends meanwhile leaves more here.
-      await this.#tellAll(this.#takeWaiting(), refused);
-      this.#noteHealth(refused.length === 0);
-    } catch (error) {
-      this.#noteHealth(false, error);
-    }
-    this.#leaving = 0;
-    for (const cell of refused) this.#keep(cell);
-  }
-
-  /** Each when it is asked for: until then an account goes on counting. Who has nothing to tell is not listed any more. */
-  *#takeBusy(): Generator<Cell> {
-    for (const [keyId, account] of inOrder(this.#busy)) {
-      if (hasCounts(account)) yield takeCounts(account);
-      else {
-        account.hour = NO_HOUR;
-        this.#busy.delete(keyId);
+      for (const batch of this.#takeBatches()) {
+        const beganAt = performance.now();
+        refused += await this.#write(batch);
+        const sleepMs = (performance.now() - beganAt) * this.#parts.pace.sleepFactor;
+        await this.#sleep(Math.min(sleepMs, sleepMaxMs));
       }
+      this.#logHealth(refused === 0);
+    } catch (error) {
+      this.#logHealth(false, error);
     }
   }
 
-  *#takeWaiting(): Generator<Cell> {
-    for (const [name, cell] of inOrder(this.#waiting)) {
-      this.#waiting.delete(name);
-      yield cell;
-    }
-  }
-
-  async #tellAll(cells: Iterable<Cell>, refused: Cell[]): Promise<void> {
-    let batch: Cell[] = [];
-    for (const cell of cells) {
-      if (batch.push(cell) < this.#batchMax) continue;
-      await this.#tell(batch, refused);
+  *#takeBatches(): Generator<HourCounts[]> {
+    let batch: HourCounts[] = [];
+    for (const counts of this.#takeAll()) {
+      if (batch.push(counts) < this.#parts.pace.batchMax) continue;
+      yield batch;
       batch = [];
     }
-    if (batch.length > 0) await this.#tell(batch, refused);
+    if (batch.length > 0) yield batch;
   }
 
-  /** Adds to `refused` what the store would not take now, and throws when it takes nothing at all. */
-  async #tell(cells: readonly Cell[], refused: Cell[]): Promise<void> {
-    this.#leaving = refused.length + cells.length;
-    const beganAt = performance.now();
-    try {
-      for (const cell of await this.#store.add(cells.map(toUsageCell))) refused.push(toCell(cell));
-    } catch (error) {
-      refused.push(...cells);
-      throw error;
+  /** Takes each key's counts only when its batch is due: until then the key goes on counting. */
+  *#takeAll(): Generator<HourCounts> {
+    // In the order of the keys: neighbours share a page of the database. Strings are sorted ten times faster than objects.
+    for (const keyId of [...this.#busy.keys()].sort()) {
+      const key = this.#busy.get(keyId);
+      if (key && hasCounts(key)) yield takeCounts(key);
+      else if (key) this.#unlist(key);
     }
-    this.#leaving = refused.length;
-    await this.#rest((performance.now() - beganAt) * REST_FACTOR);
+    // Last, because it may be long, and because an hour that ends during the flush adds to it.
+    yield* this.#backlog.takeAll();
   }
 
-  /** One line in the log for each time that it becomes bad. */
-  #noteHealth(isWell: boolean, error?: unknown): void {
+  /** Only in the flush after the key's last write: a read of the store that began before that write still finds its last use here. */
+  #unlist(key: CountedKey): void {
+    key.hour = NO_HOUR;
+    this.#busy.delete(key.keyId);
+  }
+
+  /** Returns how many entries the store has refused, and throws when it has refused all. They go to the backlog. */
+  async #write(entries: readonly HourCounts[]): Promise<number> {
+    const batch: Batch = {
+      size: entries.length,
+      byKey: Map.groupBy(entries, ({ keyId }) => keyId),
+      settled: new AbortController(),
+      isOverdue: false,
+    };
+    this.#batch = batch;
+    this.#markStale(batch);
+    let refused = entries;
+    try {
+      refused = (await this.#parts.store.add(entries.map(toHourlyUsage))).map(toHourCounts);
+      return refused.length;
+    } finally {
+      this.#batch = undefined;
+      for (const counts of refused) this.#backlog.add(counts);
+      this.#markStale(batch);
+      batch.settled.abort();
+    }
+  }
+
+  #markStale({ byKey }: Batch): void {
+    for (const read of this.#reads) if (byKey.has(read.keyId)) read.isStale = true;
+  }
+
+  /** Lets requests run that came during the batch, even when there is no time to sleep. */
+  #sleep(ms: number): Promise<void> {
+    const { signal } = this.#stopping;
+    if (ms > 0 && !signal.aborted) return this.#parts.pause(ms, signal);
+    return new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** One line in the log for each time that writing begins to fail. */
+  #logHealth(isWell: boolean, error?: unknown): void {
     if (!isWell && !this.#isFailing)
-      this.#log.warn({ err: error }, "the use of keys cannot be saved now; it is kept in memory");
+      this.#parts.log.warn({ err: error }, "usage cannot be written now; it is kept in memory");
     this.#isFailing = !isWell;
   }
+}
 
-  async #rest(ms: number): Promise<void> {
-    // Requests that came meanwhile go first, even before those in a hurry.
-    if (this.#hurried > 0) return new Promise((resolve) => setImmediate(resolve));
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, Math.min(ms, this.#restMaxMs));
-    this.#endRest = resolve;
-    await promise;
-    clearTimeout(timer);
+function addUnwritten(
+  stored: readonly UsageCount[],
+  unwritten: Iterable<Readonly<HourCounts>>,
+  since: number,
+): readonly UsageCount[] {
+  const counts = [...stored];
+  for (const { hour, fine, refusals } of unwritten) {
+    if (hour < since) continue;
+    if (fine > 0) counts.push({ hour, code: 0, count: fine });
+    for (const [code, count] of refusals ?? []) counts.push({ hour, code, count });
   }
-
-  #begin(account: Account, hour: number): void {
-    const { keyId } = account;
-    const listed = this.#busy.get(keyId);
-    const cell = listed && hasCounts(listed) ? takeCounts(listed) : undefined;
-    if (cell && cell.hour !== hour) this.#keep(cell);
-    if (listed) listed.hour = NO_HOUR;
-    this.#busy.set(keyId, account);
-    account.hour = hour;
-    if (cell?.hour === hour) addCounts(account, cell);
-  }
-
-  #keep(cell: Cell): void {
-    const name = `${cell.keyId} ${cell.hour}`;
-    const kept = this.#waiting.get(name);
-    if (kept) addCounts(kept, cell);
-    else if (this.#waiting.size < WAITING_CELLS_MAX) this.#waiting.set(name, cell);
-  }
+  return counts.sort((a, b) => a.hour - b.hour || a.code - b.code);
 }
 
-/** By key: neighbours share a page of the database. Plain text is sorted ten times faster than anything else. */
-function* inOrder<T>(named: ReadonlyMap<string, T>): Generator<[name: string, found: T]> {
-  for (const name of [...named.keys()].sort()) {
-    const found = named.get(name);
-    if (found !== undefined) yield [name, found];
-  }
-}
-
-function hasCounts({ fine, refusals }: Counts): boolean {
-  return fine > 0 || refusals !== undefined;
-}
-
-/** The account starts over. */
-function takeCounts(account: Account): Cell {
-  const { keyId, hour, lastUsedAt, fine, refusals } = account;
-  account.fine = 0;
-  account.refusals = undefined;
-  return { keyId, hour, lastUsedAt, fine, refusals };
-}
-
-function addCounts(counts: Counts, { lastUsedAt, fine, refusals }: Counts): void {
-  counts.lastUsedAt = Math.max(counts.lastUsedAt, lastUsedAt);
-  counts.fine += fine;
-  for (const [code, times] of refusals ?? []) addRefusals(counts, code, times);
-}
-
-function addRefusals(counts: Counts, code: number, times: number): void {
-  counts.refusals ??= new Map();
-  counts.refusals.set(code, (counts.refusals.get(code) ?? 0) + times);
-}
-
-function toCell({ keyId, hour, lastUsedAt, counts }: UsageCell): Cell {
+function toHourCounts({ keyId, hour, lastUsedAt, counts }: HourlyUsage): HourCounts {
   const refusals = new Map(counts);
   refusals.delete(0);
   return { keyId, hour, lastUsedAt, fine: counts.get(0) ?? 0, refusals };
 }
 
-function toUsageCell({ keyId, hour, lastUsedAt, fine, refusals = new Map() }: Cell): UsageCell {
+function toHourlyUsage({ keyId, hour, lastUsedAt, fine, refusals = new Map() }: HourCounts): HourlyUsage {
   const counts = fine > 0 ? new Map([[0, fine], ...refusals]) : refusals;
   return { keyId, hour, lastUsedAt, counts };
 }

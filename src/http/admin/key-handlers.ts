@@ -1,9 +1,11 @@
 // /admin/keys: the API keys and how much they are used.
 import { isRefusal } from "../../core/errors.ts";
 import type { Actor } from "../../core/ports/audit.ts";
+import type { KeyDetails } from "../../core/ports/keys.ts";
 import type { PageRequest } from "../../core/ports/pages.ts";
 import { NOT_FOUND } from "../../core/refuse-field.ts";
 import {
+  type KeyResource,
   KeyUpdate,
   type KeyWithToken,
   type KeyWithUsage,
@@ -42,12 +44,11 @@ export class KeyHandlers {
   }
 
   async list(call: Call): Promise<Response> {
-    const { store, usage } = this.#parts;
+    const { store } = this.#parts;
     const serverId = parseId(queryOf(call), "server_id", "srv_");
     if (typeof serverId === "object") return answerRefusal(call, serverId);
-    await usage.handOver();
     const read = (page: PageRequest) => store.keys.list({ ...page, ...(serverId && { serverId }) });
-    return answerPage(call, read, describeKey);
+    return answerPage(call, read, (key) => this.#describe(key));
   }
 
   async create(call: Call, actor: Actor): Promise<Response> {
@@ -66,24 +67,24 @@ export class KeyHandlers {
 
   async show(call: Call): Promise<Response> {
     const { store, usage, usageMs } = this.#parts;
-    await usage.handOver();
     const key = (await store.keys.findDetails(pathIdOf(call))) ?? NOT_FOUND;
     if (isRefusal(key)) return answerRefusal(call, key);
     const since = call.now - (call.now % HOUR_MS) - usageMs + HOUR_MS;
-    const counts = await store.usage.read(key.keyId, since);
-    const body: KeyWithUsage = { ...describeKey(key), usage: describeUsage(counts) };
+    // Before the counts are read: a flush in between could leave the last use neither here nor in `key`.
+    const described = this.#describe(key);
+    const counts = await usage.read(key.keyId, since);
+    const body: KeyWithUsage = { ...described, usage: describeUsage(counts) };
     return answerJson(body);
   }
 
   async change(call: Call, actor: Actor): Promise<Response> {
-    const { changes, usage } = this.#parts;
+    const { changes } = this.#parts;
     const request = await parseBody(call, KeyUpdate);
     if (isRefusal(request)) return answerRefusal(call, request);
-    await usage.handOver();
     const changed = await changes.run(() =>
       changeKey(this.#parts, pathIdOf(call), request.value, actor, call.now),
     );
-    return answerOutcome(call, changed, describeKey);
+    return answerOutcome(call, changed, (key) => this.#describe(key));
   }
 
   async revoke(call: Call, actor: Actor): Promise<Response> {
@@ -103,5 +104,10 @@ export class KeyHandlers {
     return answerOutcome(call, rotated, ({ token, oldValidUntil }): RotatedKey => {
       return { key_id: keyId, token, old_token_valid_until: oldValidUntil };
     });
+  }
+
+  /** The last use that is not written yet is shown too. */
+  #describe(key: KeyDetails): KeyResource {
+    return describeKey(this.#parts.usage.withLastUse(key));
   }
 }

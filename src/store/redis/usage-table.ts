@@ -1,5 +1,5 @@
 // The use of keys: a hash for each key, with a count for each hour and error code.
-import type { UsageCell, UsageCount, UsageStore } from "../../core/ports/usage.ts";
+import type { HourlyUsage, UsageCount, UsageStore } from "../../core/ports/usage.ts";
 import type { Directory } from "./directory.ts";
 import { NAMES } from "./names.ts";
 import type { ScriptTimes } from "./redis-clock.ts";
@@ -11,7 +11,7 @@ import { toPairs } from "./shared-limits.ts";
 
 const USAGE = createScript(usageText);
 const COUNTS = createScript(countsText);
-const TIDIED_AT_ONCE = 100;
+const TIDY_BATCH = 100;
 
 export class UsageTable implements UsageStore {
   readonly #link: RedisLink;
@@ -24,27 +24,29 @@ export class UsageTable implements UsageStore {
     this.#times = times;
   }
 
-  async add(all: readonly UsageCell[]): Promise<readonly UsageCell[]> {
-    const cells = all.flatMap((cell) => {
-      const serverId = this.#directory.serverOf(cell.keyId);
-      return serverId === undefined ? [] : [{ ...cell, serverId }];
+  async add(all: readonly HourlyUsage[]): Promise<readonly HourlyUsage[]> {
+    const entries = all.flatMap((entry) => {
+      const serverId = this.#directory.serverOf(entry.keyId);
+      return serverId === undefined ? [] : [{ ...entry, serverId }];
     });
-    if (cells.length === 0) return [];
-    // First, because this may be told twice: whoever hears that nothing was added will try all of it again.
-    const noted = cells.flatMap(({ keyId, lastUsedAt, hour }) => [keyId, lastUsedAt, hour]);
-    await this.#link.run(USAGE, [NAMES.lastUsed, NAMES.oldestHours], [...this.#times(), ...noted]);
-    // A cluster keeps each game server's keys together, and apart from the others'.
-    const groups = [...Map.groupBy(cells, ({ serverId }) => (this.#link.isCluster ? serverId : "")).values()];
+    if (entries.length === 0) return [];
+    // First, because it is idempotent: when the counts fail, the caller adds all of it again.
+    const lastUses = entries.flatMap(({ keyId, lastUsedAt, hour }) => [keyId, lastUsedAt, hour]);
+    await this.#link.run(USAGE, [NAMES.lastUsed, NAMES.oldestHours], [...this.#times(), ...lastUses]);
+    // A script may only use keys of one node of a cluster, and only the keys of one game server surely share a node.
+    const groups = [
+      ...Map.groupBy(entries, ({ serverId }) => (this.#link.isCluster ? serverId : "")).values(),
+    ];
     const outcomes = await Promise.allSettled(groups.map((group) => this.#addCounts(group)));
     const failures = outcomes.filter((outcome) => outcome.status === "rejected");
     if (failures.length === groups.length) throw failures[0]?.reason;
     return groups.filter((_, index) => outcomes[index]?.status === "rejected").flat();
   }
 
-  #addCounts(cells: readonly (UsageCell & { readonly serverId: string })[]): Promise<unknown> {
+  #addCounts(entries: readonly (HourlyUsage & { readonly serverId: string })[]): Promise<unknown> {
     const names: string[] = [];
     const additions: (string | number)[] = [];
-    for (const { serverId, keyId, hour, counts } of cells) {
+    for (const { serverId, keyId, hour, counts } of entries) {
       for (const [code, times] of counts) {
         names.push(NAMES.usage(serverId, keyId));
         additions.push(`${hour}:${code}`, times);
@@ -74,23 +76,23 @@ export class UsageTable implements UsageStore {
 
   async forgetBefore(time: number): Promise<void> {
     for (;;) {
-      const range = ["ZRANGE", NAMES.oldestHours, "-inf", `(${time}`, "BYSCORE", "LIMIT", 0, TIDIED_AT_ONCE];
+      const range = ["ZRANGE", NAMES.oldestHours, "-inf", `(${time}`, "BYSCORE", "LIMIT", 0, TIDY_BATCH];
       const keyIds = (await this.#link.send(NAMES.oldestHours, ...range)) as string[];
       for (const keyId of keyIds) {
         const name = NAMES.usage((await this.#directory.readKey(keyId))?.record.serverId ?? keyId, keyId);
         const counts = await this.#readAll(name);
         const old = counts.filter(({ hour }) => hour < time).map(({ hour, code }) => `${hour}:${code}`);
         if (old.length > 0) await this.#link.send(name, "HDEL", name, ...old);
-        await this.#noteOldest(
+        await this.#saveOldest(
           keyId,
           counts.map(({ hour }) => hour).filter((hour) => hour >= time),
         );
       }
-      if (keyIds.length < TIDIED_AT_ONCE) return;
+      if (keyIds.length < TIDY_BATCH) return;
     }
   }
 
-  async #noteOldest(keyId: string, hours: readonly number[]): Promise<void> {
+  async #saveOldest(keyId: string, hours: readonly number[]): Promise<void> {
     const name = NAMES.oldestHours;
     if (hours.length === 0) await this.#link.send(name, "ZREM", name, keyId);
     else await this.#link.send(name, "ZADD", name, Math.min(...hours), keyId);

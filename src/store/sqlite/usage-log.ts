@@ -1,6 +1,6 @@
 // The use of keys: one row for each key, hour and error code, and the time of the last use.
 import type { Database } from "bun:sqlite";
-import type { UsageCell, UsageCount, UsageStore } from "../../core/ports/usage.ts";
+import type { HourlyUsage, UsageCount, UsageStore } from "../../core/ports/usage.ts";
 import type { TransactionRunner } from "./transaction-runner.ts";
 
 export class UsageLog implements UsageStore {
@@ -12,8 +12,8 @@ export class UsageLog implements UsageStore {
     this.#transactions = transactions;
   }
 
-  async add(cells: readonly UsageCell[]): Promise<readonly UsageCell[]> {
-    this.#transactions.write(() => this.#addAll(cells));
+  async add(entries: readonly HourlyUsage[]): Promise<readonly HourlyUsage[]> {
+    this.#transactions.write(() => this.#addAll(entries));
     return [];
   }
 
@@ -37,19 +37,19 @@ export class UsageLog implements UsageStore {
       .run(hour, max).changes;
   }
 
-  #addAll(cells: readonly UsageCell[]): void {
-    const count = this.#db.query(
+  #addAll(entries: readonly HourlyUsage[]): void {
+    const addCount = this.#db.query(
       `INSERT INTO usage VALUES (?1, ?2, ?3, ?4)
        ON CONFLICT (key_id, hour, code) DO UPDATE SET count = count + ?4`,
     );
-    const touch = this.#db.query(
+    const setLastUse = this.#db.query(
       `INSERT INTO last_uses SELECT key_id, ?1 FROM keys WHERE key_id = ?2
        ON CONFLICT (key_id) DO UPDATE SET last_used_at = max(last_used_at, ?1)`,
     );
-    for (const { keyId, hour, lastUsedAt, counts } of cells) {
-      const isThere = touch.run(lastUsedAt, keyId).changes > 0;
-      if (!isThere) continue;
-      for (const [code, times] of counts) count.run(keyId, hour, code, times);
+    for (const { keyId, hour, lastUsedAt, counts } of entries) {
+      const isKnown = setLastUse.run(lastUsedAt, keyId).changes > 0;
+      if (!isKnown) continue;
+      for (const [code, times] of counts) addCount.run(keyId, hour, code, times);
     }
   }
 }

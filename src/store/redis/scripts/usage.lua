@@ -1,4 +1,4 @@
--- Notes when keys were last used, and which hours are kept of them.
+-- Saves when keys were last used, and the oldest hour that is kept of each.
 -- KEYS[1]  last used: a hash of times by key
 -- KEYS[2]  oldest hours: a sorted set of keys by the oldest hour kept of each
 -- ARGV[3…] key, time, hour for each
