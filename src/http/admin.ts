@@ -28,6 +28,8 @@ import { readJsonBody } from "./json-body.ts";
 import type { OperatorHandler } from "./operator-only.ts";
 import { describePage, parseBody, parseId, parsePage } from "./parse-request.ts";
 
+/** The socket stays open this long while the keys of a deleted server are revoked: there may be a hundred thousand. */
+const DELETION_MAX_MS = 120_000;
 const EMPTY_BODY = refuse(ERRORS.invalidJson);
 
 export type AdminParts = KeyParts & {
@@ -84,6 +86,7 @@ export function createAdmin(parts: AdminParts): Admin {
       return answer(call, changed, describeServer);
     },
     deleteServer: async (call, actor) => {
+      call.waitFor(DELETION_MAX_MS);
       const removed = await inTurn(() => removeServer(store, idOf(call), actor, call.now));
       if (!isRefusal(removed)) {
         forgetServer(idOf(call));
