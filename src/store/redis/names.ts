@@ -10,6 +10,10 @@ export const NAMES = {
   servers: directory("servers"),
   serverOrder: directory("server-order"),
   deletedServers: directory("deleted-servers"),
+  /** The deleted servers whose keys are not all revoked yet, by the time of their deletion. */
+  deletions: directory("deletions"),
+  /** How far the deletion of a server has come. */
+  deletion: (serverId: string) => directory(`deletion:${serverId}`),
   keys: directory("keys"),
   keyOrder: directory("key-order"),
   keysOf: (serverId: string) => directory(`keys-of:${serverId}`),

@@ -86,8 +86,8 @@ export class RedisStore implements PortableStore {
       addNote: (target, note) => directory.make({ steps: [], changed: [], audit: { target, note } }),
       time: times,
     });
-    const keys = new KeyTable({ link, directory, limits, usage });
-    this.servers = new ServerTable({ link, directory, sealer, keys, limits, commands });
+    const keys = new KeyTable({ link, directory, limits, usage, catchUp: () => this.#heartbeat.catchUp() });
+    this.servers = new ServerTable({ link, times, directory, sealer, limits, commands });
     this.keys = keys;
     this.limits = limits;
     this.usage = usage;
@@ -124,6 +124,7 @@ export class RedisStore implements PortableStore {
   }
 
   async tidy({ now, usage, audit, commands }: TidyTimes): Promise<void> {
+    await this.servers.finishDeletions(now);
     await this.limits.tidy(now);
     await this.usage.forgetBefore(usage);
     await this.commands.forgetBefore(commands, now);
