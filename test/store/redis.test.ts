@@ -1,6 +1,6 @@
 // The shared store keeps the promise of a store, on one Redis and on a cluster of three; and its own: what one instance
 // changes, all know.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
 import { CLOSED_BREAKER } from "../../src/core/breaker.ts";
@@ -44,6 +44,9 @@ function createHarness(getNodes: () => readonly RedisServer[], getAddress: () =>
   return async (): Promise<RefusableStoreHarness> => {
     const opened: RedisStore[] = [];
     const askAll = (...args: string[]) => Promise.all(getNodes().map((node) => node.ask(...args)));
+    const allow = async () => {
+      await askAll("ACL", "SETUSER", "default", "resetkeys", "allkeys");
+    };
     await askAll("FLUSHALL");
     return {
       async open() {
@@ -62,8 +65,9 @@ function createHarness(getNodes: () => readonly RedisServer[], getAddress: () =>
             : ["~gatehouse:{directory}:audit", ...writable];
         await askAll("ACL", "SETUSER", "default", "resetkeys", "%R~*", ...rules);
       },
+      allow,
       async dispose() {
-        await askAll("ACL", "SETUSER", "default", "resetkeys", "allkeys");
+        await allow();
         for (const store of opened) await store.close();
       },
     };
@@ -441,6 +445,98 @@ describe("instances on one Redis", () => {
     await store.servers.create({ name: "Slow", community: null, serverKey: "a-b" }, store.clock(), note);
     expect((await store.audit.list({ limit: 1 })).items).toMatchObject([{ action: "server.created" }]);
     await store.close();
+  });
+
+  describe("the note of a cancelled command that could not be delivered at once", () => {
+    const NOTE = {
+      at: NOW,
+      action: "command.cancelled",
+      actor: { fingerprint: "x", address: "::1" },
+      details: {},
+    } as const;
+
+    const allow = (...rules: string[]) =>
+      single.ask("ACL", "SETUSER", "default", "resetkeys", "%R~*", ...rules);
+    afterEach(() => allow("~*", "+@all"));
+
+    /** Two instances, and a cancelled command whose note is in the outbox. Their clock stands still until it is set. */
+    async function cancelUndelivered() {
+      await single.ask("FLUSHALL");
+      let now = NOW;
+      const stores = [
+        await open(single.address, "a secret", () => now),
+        await open(single.address, "a secret", () => now),
+      ] as const;
+      const [one, two] = stores;
+      const { serverId } = await one.servers.create({ name: "One", community: null, serverKey: "a-b" }, NOW);
+      await until("the server is not known", () => two.servers.find(serverId) !== undefined);
+      const draft = { serverId, keyId: "key_1", text: ":h hello", idempotencyKey: undefined };
+      const accepted = await one.commands.accept(draft, NOW);
+      const commandId = "receipt" in accepted ? accepted.receipt.commandId : "";
+      await allow("~gatehouse:{directory}:[^a]*", "~gatehouse:{[^d]*");
+      expect(await one.commands.cancel(serverId, commandId, NOW, NOTE)).toMatchObject({ isCancelled: true });
+      expect((await one.audit.list({ limit: 9 })).items).toEqual([]);
+      return { stores, serverId, commandId, setNow: (time: number) => (now = time) };
+    }
+
+    const outboxOf = (serverId: string) => single.ask("HLEN", `gatehouse:{${serverId}}:audit-outbox`);
+
+    test("is delivered once, by whichever instances look at the server next", async () => {
+      const { stores, serverId, commandId } = await cancelUndelivered();
+      await allow("~*");
+      const looks = Array.from({ length: 20 }, (_, i) => stores[i % 2]?.commands.listWaitingServers());
+      await Promise.all(looks);
+      expect((await stores[1].audit.list({ limit: 9 })).items).toMatchObject([
+        { ...NOTE, target: commandId },
+      ]);
+      expect(await outboxOf(serverId)).toBe(0);
+      await closeAll(stores);
+    });
+
+    test("is delivered once though the instance that delivered it could not take it out of the outbox", async () => {
+      const { stores, serverId } = await cancelUndelivered();
+      const [one, two] = stores;
+      await allow("~*", "-hdel");
+      await one.commands.listWaitingServers();
+      expect((await two.audit.list({ limit: 9 })).items).toHaveLength(1);
+      expect(await outboxOf(serverId)).toBe(1);
+      // As long as it is in the outbox it is known as delivered, however long that takes.
+      const later = NOW + 25 * 3_600_000;
+      await expect(one.tidy({ now: later, usage: 0, audit: 0, commands: 0 })).rejects.toThrow(
+        StoreUnavailable,
+      );
+      await allow("~*", "+hdel");
+      await two.tidy({ now: later, usage: 0, audit: 0, commands: 0 });
+      expect((await two.audit.list({ limit: 9 })).items).toHaveLength(1);
+      expect(await outboxOf(serverId)).toBe(0);
+      expect(await single.ask("HLEN", "gatehouse:{directory}:delivered-notes")).toBe(0);
+      await closeAll(stores);
+    });
+
+    test("keeps its server marked until it is delivered, though nothing waits there any more", async () => {
+      const { stores, serverId, setNow } = await cancelUndelivered();
+      const [one] = stores;
+      const listMarked = () => single.ask("ZRANGE", "gatehouse:{directory}:waiting", 0, -1);
+      setNow(NOW + 120_000);
+      for (let i = 0; i < 3; i++) await one.commands.listWaitingServers();
+      expect(await listMarked()).toEqual([serverId]);
+      await allow("~*");
+      await one.commands.listWaitingServers();
+      expect(await outboxOf(serverId)).toBe(0);
+      await one.commands.listWaitingServers();
+      expect(await listMarked()).toEqual([]);
+      await closeAll(stores);
+    });
+
+    test("is delivered by tidying when its server has lost its mark", async () => {
+      const { stores, serverId } = await cancelUndelivered();
+      await allow("~*");
+      await single.ask("DEL", "gatehouse:{directory}:waiting");
+      await stores[0].tidy({ now: NOW, usage: 0, audit: 0, commands: 0 });
+      expect((await stores[1].audit.list({ limit: 9 })).items).toHaveLength(1);
+      expect(await outboxOf(serverId)).toBe(0);
+      await closeAll(stores);
+    });
   });
 
   test("servers that were deleted long ago are forgotten by every instance, whichever tidies first", async () => {

@@ -65,6 +65,14 @@ async function createHarness(): Promise<RefusableStoreHarness> {
       }
       db.close();
     },
+    async allow() {
+      const db = new Database(join(folder, "gatehouse.db"));
+      const triggers = db.query<{ name: string }, []>(
+        "SELECT name FROM sqlite_master WHERE name GLOB 'refuse_*'",
+      );
+      for (const { name } of triggers.all()) db.exec(`DROP TRIGGER ${name}`);
+      db.close();
+    },
     async dispose() {
       for (const store of open) await store.close();
       open = [];

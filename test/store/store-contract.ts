@@ -20,6 +20,8 @@ export type StoreHarness = {
 export type RefusableStoreHarness = StoreHarness & {
   /** From now on the medium takes nothing of this kind: audit notes, or the servers, keys and blocks themselves. */
   refuse(what: "notes" | "changes"): Promise<void>;
+  /** It takes everything again. */
+  allow(): Promise<void>;
 };
 
 const NOW = 1_800_000_000_000;
@@ -650,6 +652,46 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
           expect([name, outcome]).toEqual([name, "unavailable"]);
         }
       }
+
+      describe("the note of a cancelled command", () => {
+        async function addCommand() {
+          const { serverId } = await addServer();
+          const { keyId } = await addKey(serverId, "hash-1");
+          const draft = { serverId, keyId, text: ":h hello", idempotencyKey: undefined };
+          const accepted = await store.commands.accept(draft, NOW);
+          if ("declined" in accepted) throw new Error("the queue is full");
+          const { commandId } = accepted.receipt;
+          const cancel = () => store.commands.cancel(serverId, commandId, NOW, noteOf("command.cancelled"));
+          return { serverId, commandId, cancel };
+        }
+
+        test("is kept with the cancellation, over a crash too, and a command that no longer waits gets none", async () => {
+          const { serverId, commandId, cancel } = await addCommand();
+          expect(await cancel()).toMatchObject({ isCancelled: true });
+          expect(await cancel()).toMatchObject({ isCancelled: false });
+          expect(
+            await store.commands.cancel(serverId, "cmd_unknown", NOW, noteOf("nothing")),
+          ).toBeUndefined();
+          const expected = [{ ...noteOf("command.cancelled"), id: expect.any(String), target: commandId }];
+          expect(await readAudit()).toEqual(expected);
+          await reopen();
+          await store.commands.listWaitingServers();
+          expect(await readAudit()).toEqual(expected);
+        });
+
+        test("is kept if and only if the command was cancelled, also when the audit log takes nothing at that moment", async () => {
+          const { commandId, cancel } = await addCommand();
+          await harness.refuse("notes");
+          await cancel().catch((error: unknown) => expect(error).toBeInstanceOf(StoreUnavailable));
+          await reopen();
+          await harness.allow();
+          for (let i = 0; i < 2; i++) await store.commands.listWaitingServers();
+          const status = (await store.commands.find(commandId))?.status;
+          expect(await actionsOf()).toEqual(status === "cancelled" ? ["command.cancelled"] : []);
+          if (status === "queued") expect(await cancel()).toMatchObject({ isCancelled: true });
+          expect(await actionsOf()).toEqual(["command.cancelled"]);
+        });
+      });
 
       test("details come back as they were given, whatever is in them", async () => {
         const details = {

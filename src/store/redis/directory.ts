@@ -235,6 +235,22 @@ export class Directory {
     await this.change(async () => ({ change: { ...change, checks: [] }, result: true }));
   }
 
+  /** Adds an entry about the target to the audit log, unless this was done before. */
+  async addNoteOnce(
+    target: string,
+    note: AuditNote,
+    now: number,
+    times: ReturnType<ScriptTimes>,
+  ): Promise<void> {
+    const change: Change = {
+      checks: [[NAMES.deliveredNotes, target, false]],
+      steps: [["HSET", NAMES.deliveredNotes, target, now]],
+      changed: [],
+      audit: { target, note },
+    };
+    await this.#apply(change, times);
+  }
+
   async #readMany<T>(name: string, ids: readonly string[]): Promise<Found<T>[]> {
     if (ids.length === 0) return [];
     const replies = (await this.#link.send(name, "HMGET", name, ...ids)) as Reply[];
@@ -248,7 +264,8 @@ export class Directory {
     for (const id of ids) this.#deleted.add(id);
   }
 
-  async #apply({ checks, steps, changed, audit }: Change): Promise<boolean> {
+  /** False when a check failed: then nothing was changed. */
+  async #apply({ checks, steps, changed, audit }: Change, times = this.#times()): Promise<boolean> {
     const fixed = [NAMES.version, NAMES.changes, NAMES.audit];
     const keys = [...new Set([...fixed, ...checks.map(([key]) => key), ...steps.map(([, key]) => key)])];
     const indexOf = (key: string) => keys.indexOf(key) + 1;
@@ -261,7 +278,7 @@ export class Directory {
       entry: audit ? JSON.stringify(toEntry(audit)) : false,
       kept: VERSIONS_KEPT,
     };
-    return (await this.#link.run(CHANGE, keys, [...this.#times(), JSON.stringify(program)])) !== 0;
+    return (await this.#link.run(CHANGE, keys, [...times, JSON.stringify(program)])) !== 0;
   }
 
   #learn(id: string, text: string | null): void {

@@ -21,6 +21,8 @@ export const NAMES = {
   version: directory("version"),
   changes: directory("changes"),
   audit: directory("audit"),
+  /** The ids of audit entries that came out of an outbox, by the time they were added to the audit log. */
+  deliveredNotes: directory("delivered-notes"),
   settings: directory("settings"),
   instances: directory("instances"),
   blocks: directory("blocks"),
@@ -43,6 +45,8 @@ export const NAMES = {
   queueAndMore: (serverId: string) => {
     return ["queue", "sending", "history", "sent", "pace"].map((name) => ofServer(serverId, name));
   },
+  /** Audit entries about commands of the server that are not in the audit log yet, by the id of their command. */
+  outbox: (serverId: string) => ofServer(serverId, "audit-outbox"),
   /** With an empty id, how the names of all commands of the server begin. */
   command: (serverId: string, commandId: string) => ofServer(serverId, `command:${commandId}`),
   idempotency: (serverId: string, keyId: string, idempotencyKey: string) => {
