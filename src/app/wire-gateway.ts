@@ -31,7 +31,7 @@ export type Gateway = {
 
 export function wireGateway(
   config: Config,
-  { store, shared, clock, upstream, upstreamTimeoutMs, notes }: Resources,
+  { store, shared, clock, upstream, upstreamTimeoutMs, upstreamIdentity, notes }: Resources,
   log: Log,
   options: GatewayOptions,
 ): Gateway {
@@ -47,6 +47,7 @@ export function wireGateway(
       freshMs: config.freshMs,
       staleMs: config.staleMs,
       hasGlobalKey: config.upstreamGlobalKey !== undefined,
+      identity: upstreamIdentity,
     },
     meter: relayMeter,
     log,

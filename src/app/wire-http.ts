@@ -86,6 +86,7 @@ export function wireHttp(
       usage,
       usageMs: USAGE_KEPT_MS,
       forgetServer: (serverId) => relay.forget(serverId),
+      retryGlobalKey: () => relay.retryGlobalKey(),
       commandMeter,
     }),
     dashboard: createDashboard(findDashboardFile),

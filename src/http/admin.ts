@@ -38,6 +38,8 @@ export type AdminParts = KeyParts & {
   readonly usageMs: number;
   /** Told after a server is gone. */
   readonly forgetServer: (serverId: string) => void;
+  /** Called after a server key was set, which also means: try a refused global key again. */
+  readonly retryGlobalKey: () => void;
   readonly commandMeter: CommandMeter;
 };
 
@@ -65,7 +67,7 @@ export type Admin = Readonly<
 >;
 
 export function createAdmin(parts: AdminParts): Admin {
-  const { store, usage, usageMs, forgetServer, commandMeter } = parts;
+  const { store, usage, usageMs, forgetServer, retryGlobalKey, commandMeter } = parts;
   const inTurn = createTurns();
 
   return {
@@ -83,6 +85,7 @@ export function createAdmin(parts: AdminParts): Admin {
       const request = await parse(call, ServerChange);
       if (isRefusal(request)) return answerRefusal(call, request);
       const changed = await inTurn(() => changeServer(store, idOf(call), request.value, actor, call.now));
+      if (!isRefusal(changed) && request.value.server_key !== undefined) retryGlobalKey();
       return answer(call, changed, describeServer);
     },
     deleteServer: async (call, actor) => {

@@ -53,4 +53,7 @@ export interface RelayShare {
   amend(serverId: string, status: SharedStatus): Promise<void>;
   /** Changes the shared budget as one atomic step. `change` returns undefined to leave it as it is. */
   changeBudget(change: (budget: Budget) => Budget | undefined): Promise<Budget>;
+  /** The failure with which the game API refused the global key of this identity; null while the key may be used. */
+  findGlobalKeyFailure(identity: string): Promise<UpstreamFailure | null>;
+  saveGlobalKeyFailure(identity: string, failure: UpstreamFailure | null): Promise<void>;
 }

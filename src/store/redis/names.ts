@@ -34,6 +34,8 @@ export const NAMES = {
 
   /** The budget of the game API; it belongs to no server. */
   budget: "gatehouse:{budget}:budget",
+  /** The failures with which the game API refused global keys, by identity. */
+  refusedGlobalKeys: "gatehouse:{budget}:refused-global-keys",
 
   lease: (serverId: string) => ofServer(serverId, "lease"),
   shared: (serverId: string) => ofServer(serverId, "shared"),
