@@ -46,7 +46,14 @@ export function openRelay(settings: Partial<RelaySettings> = {}): Relay {
     servers: { readServerKey: (serverId) => stage.readServerKey(serverId) },
     clock: () => stage.now,
     sleep: (ms) => new Promise((wake) => stage.sleepers.push({ until: stage.now + ms, wake })),
-    settings: { timeoutMs: 5_000, freshMs: FRESH_MS, staleMs: 0, hasGlobalKey: false, ...settings },
+    settings: {
+      timeoutMs: 5_000,
+      freshMs: FRESH_MS,
+      staleMs: 0,
+      hasGlobalKey: false,
+      identity: "",
+      ...settings,
+    },
     meter: new RelayMeter(),
     log: SILENT_LOG,
   });

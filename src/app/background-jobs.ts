@@ -29,6 +29,8 @@ export async function startBackgroundJobs(
       relay.forgetGone((serverId) => shared.servers.find(serverId) !== undefined);
       await Promise.all([dispatcher.start(), relay.catchUp()]);
     };
+    // Before the first request: what the game API has forbidden holds over a restart.
+    await relay.catchUp();
     closers.add(repeatJob({ purpose: "following the other instances", everyMs: FOLLOW_OTHERS_MS, run }, log));
   }
 

@@ -7,7 +7,7 @@ import type { Store } from "../core/ports/store.ts";
 import type { Upstream } from "../core/ports/upstream.ts";
 import { DataFolder } from "../data-folder.ts";
 import { obtainDemoToken, startDemoUpstream } from "../demo.ts";
-import { UpstreamNotes } from "../gateway/readings/upstream-notes.ts";
+import { identifyUpstream, UpstreamNotes } from "../gateway/readings/upstream-notes.ts";
 import { createLog } from "../log.ts";
 import { checkSharedMasterKey, obtainMasterKey, obtainStoreSecret } from "../secrets.ts";
 import type { RedisAddress } from "../store/redis/redis-link.ts";
@@ -39,6 +39,8 @@ export type Resources = {
   readonly clock: Clock;
   readonly upstream: Upstream;
   readonly upstreamTimeoutMs: number;
+  /** Stands for the game API and the global key. */
+  readonly upstreamIdentity: string;
   /** Undefined with a shared store: there the other instances know what the game API has forbidden. */
   readonly notes: UpstreamNotes | undefined;
   /** The key of the demo server; undefined with a real game API, or when somebody revoked it. */
@@ -88,8 +90,9 @@ export async function openResources(
     keepsUnknown: config.keepsUnknownFields,
     clock,
   });
-  const notes = shared ? undefined : await UpstreamNotes.open(store, `${baseUrl} ${globalKey ?? ""}`, log);
-  return { store, shared, clock, upstream, upstreamTimeoutMs, notes, demoToken };
+  const upstreamIdentity = identifyUpstream(baseUrl, globalKey);
+  const notes = shared ? undefined : await UpstreamNotes.open(store, upstreamIdentity, log);
+  return { store, shared, clock, upstream, upstreamTimeoutMs, upstreamIdentity, notes, demoToken };
 }
 
 export function readTls(config: Config) {

@@ -33,7 +33,7 @@ export type Gateway = {
 
 export function wireGateway(
   config: Config,
-  { store, shared, clock, upstream, upstreamTimeoutMs, notes }: Resources,
+  { store, shared, clock, upstream, upstreamTimeoutMs, upstreamIdentity, notes }: Resources,
   log: Log,
   options: GatewayOptions,
 ): Gateway {
@@ -49,6 +49,7 @@ export function wireGateway(
       freshMs: config.freshMs,
       staleMs: config.staleMs,
       hasGlobalKey: config.upstreamGlobalKey !== undefined,
+      identity: upstreamIdentity,
     },
     meter: relayMeter,
     log,

@@ -89,6 +89,7 @@ export function wireHttp(
       usage,
       usageMs: USAGE_KEPT_MS,
       forgetServer: (serverId) => relay.forget(serverId),
+      retryGlobalKey: () => relay.retryGlobalKey(),
       commandMeter,
     }),
     dashboard: new DashboardHandlers((name) => findBuiltFile(`dashboard/${name}`)),

@@ -230,6 +230,50 @@ describe("four instances on one Redis", () => {
   });
 });
 
+test("a global key that one instance has seen refused is used by nobody, also after a restart, until a server key is set", async () => {
+  const redis = await startRedis();
+  const env = { GATEHOUSE_UPSTREAM_GLOBAL_KEY: "application", GATEHOUSE_FRESH_MS: "1" };
+  const fleet = await startFleet({ stores: redis.url, count: 3, env });
+  const homes = [await fleet.addServer(), await fleet.addServer()] as const;
+  const keys = [await fleet.addKey(homes[0]), await fleet.addKey(homes[1])] as const;
+  const countReads = () => fleet.simulator.calls().calls.filter(({ kind }) => kind === "read").length;
+  const isRefused = async (instance: Instance) => {
+    return (await (await fetch(`${instance.url}/readyz`)).text()).includes("GATEHOUSE_UPSTREAM_GLOBAL_KEY");
+  };
+  const expectRefused = async (instance: Instance) => {
+    for (const key of keys)
+      expect((await instance.read(key)).body).toMatchObject({ code: 5019, upstream_code: 2003 });
+  };
+  fleet.simulator.arm({ kind: "code", code: 2003, times: 1 });
+  expect((await fleet.at(0).read(keys[0])).body).toMatchObject({ code: 5019, upstream_code: 2003 });
+  for (const instance of fleet.instances) {
+    await until("the refusal is not known everywhere", () => isRefused(instance), 1_000);
+    await expectRefused(instance);
+  }
+  for (const instance of fleet.instances) {
+    await instance.kill();
+    await instance.start();
+    await expectRefused(instance);
+  }
+  expect(countReads()).toBe(1);
+
+  const another = await startFleet({
+    stores: redis.url,
+    count: 1,
+    env: { ...env, GATEHOUSE_UPSTREAM_URL: fleet.simulator.url, GATEHOUSE_UPSTREAM_GLOBAL_KEY: "another" },
+  });
+  expectStatus(await another.at(0).read(keys[0]), 200);
+  await expectRefused(fleet.at(2));
+
+  const change = { server_key: `fleet-${homes[1].town}` };
+  expectStatus(await fleet.at(1).admin("PATCH", `/servers/${homes[1].serverId}`, change), 200);
+  for (const instance of fleet.instances) {
+    await until("the key is not tried again", async () => !(await isRefused(instance)), 1_000);
+    for (const key of keys) expectStatus(await instance.read(key), 200);
+  }
+  await endFleets();
+}, 60_000);
+
 describe("the budget of the game API", () => {
   const READ_LIMIT = 35;
   let fleet: Fleet;

@@ -73,3 +73,59 @@ test("a server key that the game API has refused is not tried again after a rest
   rmSync(folder, { recursive: true });
   await api.stop();
 });
+
+test("a global key that the game API has refused is not used again after a restart, until a server key is set or the global key or the game API is another", async () => {
+  const clock = new FakeClock();
+  const refused = () => Response.json({ code: 2003, message: "invalid global key" }, { status: 403 });
+  let answer: () => Response = refused;
+  const api = startFakeGameApi(() => answer());
+  const other = startFakeGameApi(() => Response.json(BASE_INFO));
+  const settingsOf = (url: string, globalKey: string) => {
+    return { clock, env: { GATEHOUSE_UPSTREAM_URL: url, GATEHOUSE_UPSTREAM_GLOBAL_KEY: globalKey } };
+  };
+  const first = await startGatehouse(settingsOf(api.url, "first-key"));
+  const { folder } = first;
+  const homes = [
+    await first.addServer(),
+    await first.addServer({ name: "Other", serverKey: "other-Server" }),
+  ];
+  const tokens: string[] = [];
+  for (const home of homes) tokens.push((await first.addKey(home)).token);
+  expect((await first.get("/v2/game/server", tokens[0] ?? "")).status).toBe(400);
+  await first.app.stop();
+  answer = () => Response.json(BASE_INFO);
+
+  const second = await startGatehouse({ ...settingsOf(api.url, "first-key"), folder });
+  for (const token of tokens) {
+    const body = await (await second.get("/v2/game/server", token)).json();
+    expect(body).toMatchObject({ code: 5019, upstream_code: 2003 });
+  }
+  expect(await (await second.get("/readyz")).text()).toContain("refused GATEHOUSE_UPSTREAM_GLOBAL_KEY");
+  expect(api.calls).toHaveLength(1);
+  await second.app.stop();
+
+  for (const [url, globalKey] of [
+    [other.url, "first-key"],
+    [api.url, "second-key"],
+  ] as const) {
+    const elsewhere = await startGatehouse({ ...settingsOf(url, globalKey), folder });
+    expect((await elsewhere.get("/v2/game/server", tokens[0] ?? "")).status).toBe(200);
+    await elsewhere.app.stop();
+  }
+
+  // The key of a server that this process has not read yet.
+  const third = await startGatehouse({ ...settingsOf(api.url, "first-key"), folder });
+  expect((await third.get("/v2/game/server", tokens[0] ?? "")).status).toBe(400);
+  const path = `/admin/servers/${homes[1]?.serverId}`;
+  expect((await third.admin("PATCH", path, { name: "Renamed" })).status).toBe(200);
+  expect((await third.get("/v2/game/server", tokens[0] ?? "")).status).toBe(400);
+  expect((await third.admin("PATCH", path, { server_key: "other-Server" })).status).toBe(200);
+  for (const token of tokens) expect((await third.get("/v2/game/server", token)).status).toBe(200);
+  await third.app.stop();
+
+  const fourth = await startGatehouse({ ...settingsOf(api.url, "first-key"), folder });
+  expect((await fourth.get("/v2/game/server", tokens[0] ?? "")).status).toBe(200);
+  await fourth.stop();
+  rmSync(folder, { recursive: true });
+  await Promise.all([api.stop(), other.stop()]);
+});

@@ -37,6 +37,8 @@ const LEASE_MS = 30_000;
 const DAY_MS = 24 * 3_600_000;
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const SENT: CommandEnd = { status: "sent", upstreamCode: null, upstreamMessage: null };
+/** These tests cancel without a note. */
+const NO_OUTBOX = { deliver: async () => {}, forgetDelivered: async () => {} };
 const UNMARKED_AFTER_MS = 60_001;
 const WAITING = "gatehouse:{directory}:waiting";
 
@@ -110,7 +112,7 @@ async function createHarness(medium: Medium): Promise<StoreHarness> {
         link,
         leaseMs: 2 * DAY_MS,
         listServerIds: () => serverIds,
-        addNote: async () => {},
+        outbox: NO_OUTBOX,
         time,
       });
       const store = {
@@ -187,7 +189,7 @@ describe.each([
       link,
       leaseMs: LEASE_MS,
       listServerIds: () => serverIds,
-      addNote: async () => {},
+      outbox: NO_OUTBOX,
       time,
     });
   }
@@ -473,7 +475,7 @@ describe("the shared queue and its Redis", () => {
       link,
       leaseMs: LEASE_MS,
       listServerIds: () => [serverId],
-      addNote: async () => {},
+      outbox: NO_OUTBOX,
       time,
     });
     const draft = { serverId, keyId: "key_1", text: ":h", idempotencyKey: "once" };
@@ -502,7 +504,7 @@ describe("the shared queue and its Redis", () => {
         link,
         leaseMs: LEASE_MS,
         listServerIds: () => [serverId],
-        addNote: async () => {},
+        outbox: NO_OUTBOX,
         time,
       });
       let count = 0;
@@ -523,7 +525,7 @@ describe("the shared queue and its Redis", () => {
       link,
       leaseMs: LEASE_MS,
       listServerIds: () => [serverId],
-      addNote: async () => {},
+      outbox: NO_OUTBOX,
       time,
     });
     expect(accepted.length).toBeGreaterThanOrEqual(25);
@@ -547,7 +549,7 @@ describe("the shared queue and its Redis", () => {
       link,
       leaseMs: LEASE_MS,
       listServerIds: () => [],
-      addNote: async () => {},
+      outbox: NO_OUTBOX,
       time,
     });
     const accepting = queue.accept(
@@ -581,7 +583,7 @@ describe("the shared queue and its Redis", () => {
       link,
       leaseMs: LEASE_MS,
       listServerIds: () => [serverId],
-      addNote: async () => {},
+      outbox: NO_OUTBOX,
       time,
     });
     const draft = { serverId, keyId: "key_1", text: ":h", idempotencyKey: undefined };

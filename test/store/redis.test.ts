@@ -1,14 +1,14 @@
 // The shared store keeps the promise of a store, on one Redis and on a cluster of three; and its own: what one instance
 // changes, all know.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
 import { CLOSED_BREAKER } from "../../src/core/breaker.ts";
-import { StartRefused } from "../../src/core/errors.ts";
+import { StartRefused, StoreUnavailable } from "../../src/core/errors.ts";
 import type { Log } from "../../src/core/ports/log.ts";
 import type { SharedStatus } from "../../src/core/ports/relay-share.ts";
 import { FRESH_LIMIT, judgeRequest } from "../../src/core/rate-limit.ts";
-import type { RedisAddress } from "../../src/store/redis/redis-link.ts";
+import { ANSWER_WITHIN_MS, type RedisAddress } from "../../src/store/redis/redis-link.ts";
 import { openRedisStore, type RedisStore } from "../../src/store/redis/redis-store.ts";
 import { createSealer } from "../../src/store/sealer.ts";
 import { until } from "../process/run-gatehouse.ts";
@@ -44,6 +44,9 @@ function createHarness(getNodes: () => readonly RedisServer[], getAddress: () =>
   return async (): Promise<RefusableStoreHarness> => {
     const opened: RedisStore[] = [];
     const askAll = (...args: string[]) => Promise.all(getNodes().map((node) => node.ask(...args)));
+    const allow = async () => {
+      await askAll("ACL", "SETUSER", "default", "resetkeys", "allkeys");
+    };
     await askAll("FLUSHALL");
     return {
       async open() {
@@ -62,8 +65,9 @@ function createHarness(getNodes: () => readonly RedisServer[], getAddress: () =>
             : ["~gatehouse:{directory}:audit", ...writable];
         await askAll("ACL", "SETUSER", "default", "resetkeys", "%R~*", ...rules);
       },
+      allow,
       async dispose() {
-        await askAll("ACL", "SETUSER", "default", "resetkeys", "allkeys");
+        await allow();
         for (const store of opened) await store.close();
       },
     };
@@ -114,6 +118,80 @@ describe("instances on one Redis", () => {
     );
     await one.keys.revoke(keyId, one.clock());
     await until("not revoked", () => two.keys.find("hash-1", two.clock()) === undefined, 1_000);
+    await closeAll([one, two]);
+  });
+
+  test("2,000 unknown tokens cost a handful of questions, and a key created meanwhile is found among them", async () => {
+    const [one, two] = await openTwo();
+    const server = await one.servers.create({ name: "One", community: null, serverKey: "a-b" }, one.clock());
+    await single.ask("CONFIG", "RESETSTAT");
+    const beganAt = performance.now();
+    const findInvented = () =>
+      Array.from({ length: 1_000 }, (_, i) => two.keys.findNew(`invented-${i}`, two.clock()));
+    const before = findInvented();
+    const key = await one.keys.create(draftOf(server.serverId, "hash-1"), one.clock());
+    const created = two.keys.findNew("hash-1", two.clock());
+    const after = findInvented();
+    expect(await created).toMatchObject({ keyId: key?.keyId });
+    const invented = await Promise.all([...before, ...after]);
+    expect(invented.filter((found) => found !== undefined)).toEqual([]);
+    const elapsedMs = performance.now() - beganAt;
+    const stats = String(await single.ask("INFO", "commandstats"));
+    const scripts = Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1]);
+    const heartbeats = 2 * Math.ceil(elapsedMs / 250 + 1);
+    // One creates the key.
+    expect(scripts - 1 - heartbeats).toBeLessThanOrEqual(5);
+    await closeAll([one, two]);
+  });
+
+  test("a token that is not known is never refused while Redis does not answer, and nobody waits long for that", async () => {
+    const frozen = await startRedis();
+    const store = await open(frozen.address);
+    const outcomes: unknown[] = [];
+    frozen.freeze();
+    const beganAt = performance.now();
+    const find = (tokenHash: string) => {
+      return store.keys.findNew(tokenHash, store.clock()).then(
+        (found) => outcomes.push(found),
+        (error: unknown) => outcomes.push(error instanceof StoreUnavailable),
+      );
+    };
+    await Promise.all(Array.from({ length: 500 }, (_, i) => find(`early-${i}`)));
+    // Twice the deadline of one answer, and time for a machine that is busy.
+    expect(performance.now() - beganAt).toBeLessThan(2 * ANSWER_WITHIN_MS + 500);
+    await Promise.all(Array.from({ length: 500 }, (_, i) => find(`late-${i}`)));
+    expect(outcomes).toEqual(Array.from({ length: 1_000 }, () => true));
+    frozen.thaw();
+    await until("Redis is not back", () => store.isReachable, 5_000);
+    expect(await store.keys.findNew("late-1", store.clock())).toBeUndefined();
+    await store.close();
+    await frozen.stop();
+  });
+
+  test("thousands of changes at once are all learned, also when one of them has very many ids", async () => {
+    const [one, two] = await openTwo();
+    const draft = { name: "Old", community: null, serverKey: "a-b" };
+    const servers = [await one.servers.create(draft, NOW), await one.servers.create(draft, NOW)];
+    // As an instance of an earlier version writes them, which lists every key of a deleted server in one change.
+    const ids = servers.map(({ serverId }) => serverId);
+    const program = `
+      for i = 1, 5000 do
+        local version = redis.call('INCR', KEYS[2])
+        for index = 1, (i == 2000 and 3000 or 1) do
+          redis.call('ZADD', KEYS[3], version, index .. ' change' .. i .. ' -')
+        end
+        if i == 2500 then redis.call('ZADD', KEYS[3], version, '2 change' .. i .. ' ' .. ARGV[1]) end
+        if i == 5000 then redis.call('ZADD', KEYS[3], version, '2 change' .. i .. ' ' .. ARGV[2]) end
+      end
+      for _, id in ipairs(ARGV) do
+        redis.call('HSET', KEYS[1], id, (string.gsub(redis.call('HGET', KEYS[1], id), 'Old', 'New')))
+      end`;
+    const names = ["servers", "version", "changes"].map((name) => `gatehouse:{directory}:${name}`);
+    await single.ask("EVAL", program, 3, ...names, ...ids);
+    for (const store of [one, two]) {
+      await store.keys.findNew("an unknown token", NOW);
+      expect(ids.map((id) => store.servers.find(id)?.name)).toEqual(["New", "New"]);
+    }
     await closeAll([one, two]);
   });
 
@@ -224,6 +302,136 @@ describe("instances on one Redis", () => {
     });
   });
 
+  describe("deleting a server with very many keys", () => {
+    /** Writes the records straight into Redis: creating keys one by one would take a minute. */
+    async function fillServer(
+      store: RedisStore,
+      keys: number,
+    ): Promise<{ serverId: string; lastId: string }> {
+      const draft = { name: `${keys} keys`, community: null, serverKey: "a-b" };
+      const { serverId } = await store.servers.create(draft, store.clock());
+      const idOf = (seq: number) => `key_${String(seq).padStart(20, "0")}`;
+      for (let done = 0; done < keys; done += 1_000) {
+        const seqs = Array.from({ length: Math.min(1_000, keys - done) }, (_, i) => done + i + 100);
+        const records = seqs.flatMap((seq) => {
+          const { tokenHash, ...rest } = draftOf(serverId, `hash-${seq}`);
+          const tokens = [{ tokenHash, validUntil: null }];
+          const record = { ...rest, keyId: idOf(seq), isSuspended: false, createdAt: NOW, revokedAt: null };
+          return [idOf(seq), JSON.stringify({ ...record, seq, tokens })];
+        });
+        const order = seqs.flatMap((seq) => [seq, idOf(seq)]);
+        await single.ask("HSET", "gatehouse:{directory}:keys", ...records);
+        await single.ask("ZADD", "gatehouse:{directory}:key-order", ...order);
+        await single.ask("ZADD", `gatehouse:{directory}:keys-of:${serverId}`, ...order);
+      }
+      return { serverId, lastId: idOf(keys + 99) };
+    }
+
+    /** Two instances that know a server with so many keys. */
+    async function openFilled(keys: number) {
+      await single.ask("FLUSHALL");
+      const filler = await open(single.address);
+      const filled = await fillServer(filler, keys);
+      await filler.close();
+      const [one, two] = [await open(single.address), await open(single.address)];
+      expect(two.keys.find("hash-100", two.clock())).toBeDefined();
+      return { one, two, keys, ...filled };
+    }
+
+    const note = {
+      at: NOW,
+      action: "server.deleted",
+      actor: { fingerprint: "x", address: "::1" },
+      details: {},
+    } as const;
+
+    /** Redis takes the first step and then nothing more: the keys themselves cannot be written. */
+    async function interruptDeletion(store: RedisStore, serverId: string): Promise<void> {
+      const writable = ["~gatehouse:{directory}:[^k]*", "~gatehouse:{[^d]*"];
+      await single.ask("ACL", "SETUSER", "default", "resetkeys", "%R~*", ...writable);
+      expect(store.servers.delete(serverId, NOW, note)).rejects.toThrow(StoreUnavailable);
+      await until("the server is still there", () => store.servers.find(serverId) === undefined);
+      await single.ask("ACL", "SETUSER", "default", "resetkeys", "allkeys");
+    }
+
+    async function expectAllRevoked(store: RedisStore, serverId: string, keys: number): Promise<void> {
+      const { items } = await store.keys.list({ serverId, limit: keys + 1 });
+      expect(items.map(({ revokedAt }) => revokedAt)).toEqual(Array.from({ length: keys }, () => NOW));
+      const texts = (await single.ask("HVALS", "gatehouse:{directory}:keys")) as string[];
+      expect(texts.filter((text) => !text.includes(`"revokedAt":${NOW}`))).toEqual([]);
+      expect(texts.filter((text) => text.includes("tokenHash"))).toEqual([]);
+      expect((await store.audit.list({ limit: 10 })).items).toMatchObject([note]);
+      expect(await single.ask("KEYS", "*deletion*")).toEqual([]);
+    }
+
+    test("80,000 keys are revoked, in small steps, and every instance refuses them within a second", async () => {
+      const { one, two, keys, serverId, lastId } = await openFilled(80_000);
+      await single.ask("CONFIG", "RESETSTAT");
+      const deleting = one.servers.delete(serverId, NOW);
+      await until("the other still has it", () => two.servers.find(serverId) === undefined, 1_000);
+      for (const token of ["hash-100", "hash-80099"])
+        expect(await two.keys.findNew(token, two.clock())).toBeUndefined();
+      expect(await deleting).toEqual({ revokedKeys: keys, failedCommands: 0 });
+      expect((await two.keys.findDetails(lastId))?.revokedAt).toBe(NOW);
+      const stats = String(await single.ask("INFO", "commandstats"));
+      // At most a hundred keys a script.
+      expect(Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1])).toBeGreaterThanOrEqual(keys / 100);
+      // Nobody reads the keys again one by one.
+      const reads = Number(/cmdstat_hmget:calls=(\d+)/.exec(stats)?.[1]);
+      expect(reads).toBeLessThan(2 * (keys / 100));
+      await closeAll([one, two]);
+    }, 60_000);
+
+    test("one that was interrupted is finished by repeating it, on any instance, with the whole number", async () => {
+      const { one, two, keys, serverId } = await openFilled(250);
+      await interruptDeletion(one, serverId);
+      await until("the other still has it", () => two.servers.find(serverId) === undefined);
+      for (const store of [one, two]) {
+        expect(store.keys.find("hash-100", NOW)).toBeUndefined();
+        const { items } = await store.keys.list({ serverId, limit: keys });
+        expect(items.every(({ revokedAt }) => revokedAt === NOW)).toBe(true);
+      }
+      expect(await two.servers.delete(serverId, NOW + 1, note)).toEqual({
+        revokedKeys: keys,
+        failedCommands: 0,
+      });
+      await expectAllRevoked(two, serverId, keys);
+      expect(await one.servers.delete(serverId, NOW + 2, note)).toEqual({
+        revokedKeys: 0,
+        failedCommands: 0,
+      });
+      await closeAll([one, two]);
+    });
+
+    test("one that was interrupted is finished by tidying on any instance", async () => {
+      const { one, two, keys, serverId } = await openFilled(250);
+      await interruptDeletion(one, serverId);
+      await two.tidy({ now: NOW, usage: 0, audit: 0, commands: 0 });
+      await expectAllRevoked(two, serverId, keys);
+      await closeAll([one, two]);
+    });
+
+    test("one whose instance dies half-way is finished by another, which counts what was done before", async () => {
+      const { one, two, keys, serverId } = await openFilled(5_000);
+      const outcome = one.servers.delete(serverId, NOW, note).catch((error: unknown) => error);
+      // Answers come in the order of the questions, so that some of the fifty batches are done when these are answered.
+      while (one.servers.find(serverId)) await one.settings.find("a");
+      for (let i = 0; i < 5; i++) await one.settings.find("a");
+      await one.close();
+      expect(await outcome).toBeInstanceOf(StoreUnavailable);
+      const progress = `gatehouse:{directory}:deletion:${serverId}`;
+      const done = Number(await single.ask("HGET", progress, "revoked_keys"));
+      expect(done).toBeGreaterThan(0);
+      expect(done).toBeLessThan(keys);
+      expect(await two.servers.delete(serverId, NOW + 1, note)).toEqual({
+        revokedKeys: keys,
+        failedCommands: 0,
+      });
+      await expectAllRevoked(two, serverId, keys);
+      await two.close();
+    });
+  });
+
   test("a store that may wait writes though Redis hesitates longer than a request would wait", async () => {
     const settings = { address: single.address, log: SILENT, sealer: createSealer("a secret") };
     const store = await openRedisStore({ ...settings, commandLeaseMs: 10_000, answerWithinMs: 10_000 });
@@ -237,6 +445,98 @@ describe("instances on one Redis", () => {
     await store.servers.create({ name: "Slow", community: null, serverKey: "a-b" }, store.clock(), note);
     expect((await store.audit.list({ limit: 1 })).items).toMatchObject([{ action: "server.created" }]);
     await store.close();
+  });
+
+  describe("the note of a cancelled command that could not be delivered at once", () => {
+    const NOTE = {
+      at: NOW,
+      action: "command.cancelled",
+      actor: { fingerprint: "x", address: "::1" },
+      details: {},
+    } as const;
+
+    const allow = (...rules: string[]) =>
+      single.ask("ACL", "SETUSER", "default", "resetkeys", "%R~*", ...rules);
+    afterEach(() => allow("~*", "+@all"));
+
+    /** Two instances, and a cancelled command whose note is in the outbox. Their clock stands still until it is set. */
+    async function cancelUndelivered() {
+      await single.ask("FLUSHALL");
+      let now = NOW;
+      const stores = [
+        await open(single.address, "a secret", () => now),
+        await open(single.address, "a secret", () => now),
+      ] as const;
+      const [one, two] = stores;
+      const { serverId } = await one.servers.create({ name: "One", community: null, serverKey: "a-b" }, NOW);
+      await until("the server is not known", () => two.servers.find(serverId) !== undefined);
+      const draft = { serverId, keyId: "key_1", text: ":h hello", idempotencyKey: undefined };
+      const accepted = await one.commands.accept(draft, NOW);
+      const commandId = "receipt" in accepted ? accepted.receipt.commandId : "";
+      await allow("~gatehouse:{directory}:[^a]*", "~gatehouse:{[^d]*");
+      expect(await one.commands.cancel(serverId, commandId, NOW, NOTE)).toMatchObject({ isCancelled: true });
+      expect((await one.audit.list({ limit: 9 })).items).toEqual([]);
+      return { stores, serverId, commandId, setNow: (time: number) => (now = time) };
+    }
+
+    const outboxOf = (serverId: string) => single.ask("HLEN", `gatehouse:{${serverId}}:audit-outbox`);
+
+    test("is delivered once, by whichever instances look at the server next", async () => {
+      const { stores, serverId, commandId } = await cancelUndelivered();
+      await allow("~*");
+      const looks = Array.from({ length: 20 }, (_, i) => stores[i % 2]?.commands.listWaitingServers());
+      await Promise.all(looks);
+      expect((await stores[1].audit.list({ limit: 9 })).items).toMatchObject([
+        { ...NOTE, target: commandId },
+      ]);
+      expect(await outboxOf(serverId)).toBe(0);
+      await closeAll(stores);
+    });
+
+    test("is delivered once though the instance that delivered it could not take it out of the outbox", async () => {
+      const { stores, serverId } = await cancelUndelivered();
+      const [one, two] = stores;
+      await allow("~*", "-hdel");
+      await one.commands.listWaitingServers();
+      expect((await two.audit.list({ limit: 9 })).items).toHaveLength(1);
+      expect(await outboxOf(serverId)).toBe(1);
+      // As long as it is in the outbox it is known as delivered, however long that takes.
+      const later = NOW + 25 * 3_600_000;
+      await expect(one.tidy({ now: later, usage: 0, audit: 0, commands: 0 })).rejects.toThrow(
+        StoreUnavailable,
+      );
+      await allow("~*", "+hdel");
+      await two.tidy({ now: later, usage: 0, audit: 0, commands: 0 });
+      expect((await two.audit.list({ limit: 9 })).items).toHaveLength(1);
+      expect(await outboxOf(serverId)).toBe(0);
+      expect(await single.ask("HLEN", "gatehouse:{directory}:delivered-notes")).toBe(0);
+      await closeAll(stores);
+    });
+
+    test("keeps its server marked until it is delivered, though nothing waits there any more", async () => {
+      const { stores, serverId, setNow } = await cancelUndelivered();
+      const [one] = stores;
+      const listMarked = () => single.ask("ZRANGE", "gatehouse:{directory}:waiting", 0, -1);
+      setNow(NOW + 120_000);
+      for (let i = 0; i < 3; i++) await one.commands.listWaitingServers();
+      expect(await listMarked()).toEqual([serverId]);
+      await allow("~*");
+      await one.commands.listWaitingServers();
+      expect(await outboxOf(serverId)).toBe(0);
+      await one.commands.listWaitingServers();
+      expect(await listMarked()).toEqual([]);
+      await closeAll(stores);
+    });
+
+    test("is delivered by tidying when its server has lost its mark", async () => {
+      const { stores, serverId } = await cancelUndelivered();
+      await allow("~*");
+      await single.ask("DEL", "gatehouse:{directory}:waiting");
+      await stores[0].tidy({ now: NOW, usage: 0, audit: 0, commands: 0 });
+      expect((await stores[1].audit.list({ limit: 9 })).items).toHaveLength(1);
+      expect(await outboxOf(serverId)).toBe(0);
+      await closeAll(stores);
+    });
   });
 
   test("servers that were deleted long ago are forgotten by every instance, whichever tidies first", async () => {

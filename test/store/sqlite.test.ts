@@ -65,6 +65,14 @@ async function createHarness(): Promise<RefusableStoreHarness> {
       }
       db.close();
     },
+    async allow() {
+      const db = new Database(join(folder, "gatehouse.db"));
+      const triggers = db.query<{ name: string }, []>(
+        "SELECT name FROM sqlite_master WHERE name GLOB 'refuse_*'",
+      );
+      for (const { name } of triggers.all()) db.exec(`DROP TRIGGER ${name}`);
+      db.close();
+    },
     async dispose() {
       for (const store of open) await store.close();
       open = [];
@@ -201,6 +209,57 @@ describe("writes fail after the database file was:", () => {
     await expect(second).rejects.toBeInstanceOf(StoreUnavailable);
     await expect(store.checkHealth()).rejects.toBeInstanceOf(StoreUnavailable);
     expect(store.servers.find(serverId)?.name).toBe("One");
+    await store.close();
+  });
+});
+
+describe("a deletion that was interrupted is finished", () => {
+  const KEYS = 250;
+  const DELETED_AT = 1_800_000_000_005;
+
+  /** A folder whose store was closed between two batches of a deletion. */
+  async function interruptDeletion() {
+    const folder = newFolder();
+    const store = openIn(folder);
+    const { serverId } = await store.servers.create({ name: "One", community: null, serverKey: "a-b" }, 1);
+    const draft = { ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null };
+    const tokens = Array.from({ length: KEYS }, (_, i) => `hash-${i}`);
+    await Promise.all(tokens.map((tokenHash) => store.keys.create({ ...draft, tokenHash }, 1)));
+    const deleting = store.servers.delete(serverId, DELETED_AT).catch((error: unknown) => error);
+    await store.close();
+    expect(await deleting).toBeInstanceOf(StoreUnavailable);
+    const countRevoked = () => {
+      const db = new Database(join(folder, "gatehouse.db"), { readonly: true });
+      const row = db.query<{ n: number }, [number]>("SELECT count(*) AS n FROM keys WHERE revoked_at = ?");
+      const tokensLeft = db.query<{ n: number }, []>("SELECT count(*) AS n FROM tokens").get()?.n ?? 0;
+      const revoked = row.get(DELETED_AT)?.n ?? 0;
+      db.close();
+      expect(tokensLeft).toBe(KEYS - revoked);
+      return revoked;
+    };
+    expect(countRevoked()).toBeGreaterThan(0);
+    expect(countRevoked()).toBeLessThan(KEYS);
+    const again = openIn(folder);
+    for (const token of tokens) expect(again.keys.find(token, 1)).toBeUndefined();
+    return { store: again, serverId, countRevoked };
+  }
+
+  test("by repeating it, with the whole number", async () => {
+    const { store, serverId, countRevoked } = await interruptDeletion();
+    const whole = { revokedKeys: KEYS, failedCommands: 0 };
+    expect(await Promise.all([1, 2].map(() => store.servers.delete(serverId, DELETED_AT + 1)))).toEqual([
+      whole,
+      whole,
+    ]);
+    expect(countRevoked()).toBe(KEYS);
+    expect(await store.servers.delete(serverId, DELETED_AT + 2)).toMatchObject({ revokedKeys: 0 });
+    await store.close();
+  });
+
+  test("by tidying", async () => {
+    const { store, countRevoked } = await interruptDeletion();
+    await store.tidy({ now: DELETED_AT, usage: 0, audit: 0, commands: 0 });
+    expect(countRevoked()).toBe(KEYS);
     await store.close();
   });
 });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { DEFAULT_RIGHTS, type KeyIdentity } from "../../src/core/api-key.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import type { AuditEntry, AuditNote } from "../../src/core/ports/audit.ts";
-import { type KeyDraft, TOKENS_IN_GRACE_MAX } from "../../src/core/ports/keys.ts";
+import { type KeyDetails, type KeyDraft, TOKENS_IN_GRACE_MAX } from "../../src/core/ports/keys.ts";
 import type { Store } from "../../src/core/ports/store.ts";
 import type { HourlyUsage } from "../../src/core/ports/usage.ts";
 import { BLOCK_MS, FRESH_LIMIT, judgeRequest, WINDOW_MS } from "../../src/core/rate-limit.ts";
@@ -20,6 +20,8 @@ export type StoreHarness = {
 export type RefusableStoreHarness = StoreHarness & {
   /** From now on all writes of this kind fail: audit notes, or servers, keys and blocks. */
   refuse(what: "notes" | "changes"): Promise<void>;
+  /** It takes everything again. */
+  allow(): Promise<void>;
 };
 
 const NOW = 1_800_000_000_000;
@@ -27,6 +29,9 @@ const KEY_A: KeyIdentity = { keyId: "key_a", serverId: "srv_a" };
 const KEY_B: KeyIdentity = { keyId: "key_b", serverId: "srv_a" };
 const HOUR_MS = 3_600_000;
 const HOUR = NOW - (NOW % HOUR_MS);
+/** As many keys as a store revokes in many batches. */
+const MANY = 2_500;
+const ADDED_AT_ONCE = 250;
 const ACTOR = { fingerprint: "0123abcd", address: "203.0.113.7" };
 
 function noteOf(action: string, at = NOW): AuditNote {
@@ -186,6 +191,49 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         await check();
         await reopen();
         await check();
+      });
+
+      test("a server with thousands of keys is deleted with all of them, and lets others have their turn meanwhile", async () => {
+        const [doomed, other] = [await addServer(), await addServer()];
+        await addKey(other.serverId, "hash-other");
+        for (let i = 0; i < MANY; i += ADDED_AT_ONCE) {
+          const batch = Array.from({ length: ADDED_AT_ONCE }, (_, j) => `hash-${i + j}`);
+          await Promise.all(batch.map((tokenHash) => addKey(doomed.serverId, tokenHash)));
+        }
+        let turns = 0;
+        const timer = setInterval(() => turns++, 0);
+        const deleted = await store.servers.delete(doomed.serverId, NOW + 5, noteOf("server.deleted"));
+        clearInterval(timer);
+        expect(deleted).toEqual({ revokedKeys: MANY, failedCommands: 0 });
+        expect(turns).toBeGreaterThan(5);
+        const check = async () => {
+          for (let i = 0; i < MANY; i++) expect(store.keys.find(`hash-${i}`, NOW)).toBeUndefined();
+          expect(store.keys.find("hash-other", NOW)?.serverId).toBe(other.serverId);
+          const page = { limit: MANY + 1, serverId: doomed.serverId };
+          const revokedAt = (await store.keys.list(page)).items.map((key) => key.revokedAt);
+          expect(revokedAt).toEqual(Array.from({ length: MANY }, () => NOW + 5));
+          expect(await actionsOf()).toEqual(["server.deleted"]);
+        };
+        await check();
+        await reopen();
+        await check();
+        expect(await store.servers.delete(doomed.serverId, NOW + 6)).toMatchObject({ revokedKeys: 0 });
+      });
+
+      test("as soon as a server is gone its keys are refused, read as revoked and take no change, however many are still to be revoked", async () => {
+        const { serverId } = await addServer();
+        const keys = await Promise.all(Array.from({ length: 300 }, (_, i) => addKey(serverId, `hash-${i}`)));
+        const deleting = store.servers.delete(serverId, NOW + 5);
+        while (store.servers.find(serverId)) await new Promise((resolve) => setImmediate(resolve));
+        for (let i = 0; i < keys.length; i++) expect(store.keys.find(`hash-${i}`, NOW)).toBeUndefined();
+        const { keyId = "" } = keys.at(-1) ?? {};
+        const answers = await Promise.all([
+          store.keys.findDetails(keyId),
+          store.keys.update(keyId, { label: "new" }),
+          store.keys.rotate(keyId, "hash-new", NOW + 10, NOW),
+        ]);
+        expect(answers).toEqual([{ ...(keys.at(-1) as KeyDetails), revokedAt: NOW + 5 }, undefined, false]);
+        expect(await deleting).toMatchObject({ revokedKeys: keys.length });
       });
 
       test("a server is found by its exact name as long as it has that name", async () => {
@@ -604,6 +652,46 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
           expect([name, outcome]).toEqual([name, "unavailable"]);
         }
       }
+
+      describe("the note of a cancelled command", () => {
+        async function addCommand() {
+          const { serverId } = await addServer();
+          const { keyId } = await addKey(serverId, "hash-1");
+          const draft = { serverId, keyId, text: ":h hello", idempotencyKey: undefined };
+          const accepted = await store.commands.accept(draft, NOW);
+          if ("declined" in accepted) throw new Error("the queue is full");
+          const { commandId } = accepted.receipt;
+          const cancel = () => store.commands.cancel(serverId, commandId, NOW, noteOf("command.cancelled"));
+          return { serverId, commandId, cancel };
+        }
+
+        test("is kept with the cancellation, over a crash too, and a command that no longer waits gets none", async () => {
+          const { serverId, commandId, cancel } = await addCommand();
+          expect(await cancel()).toMatchObject({ isCancelled: true });
+          expect(await cancel()).toMatchObject({ isCancelled: false });
+          expect(
+            await store.commands.cancel(serverId, "cmd_unknown", NOW, noteOf("nothing")),
+          ).toBeUndefined();
+          const expected = [{ ...noteOf("command.cancelled"), id: expect.any(String), target: commandId }];
+          expect(await readAudit()).toEqual(expected);
+          await reopen();
+          await store.commands.listWaitingServers();
+          expect(await readAudit()).toEqual(expected);
+        });
+
+        test("is kept if and only if the command was cancelled, also when the audit log takes nothing at that moment", async () => {
+          const { commandId, cancel } = await addCommand();
+          await harness.refuse("notes");
+          await cancel().catch((error: unknown) => expect(error).toBeInstanceOf(StoreUnavailable));
+          await reopen();
+          await harness.allow();
+          for (let i = 0; i < 2; i++) await store.commands.listWaitingServers();
+          const status = (await store.commands.find(commandId))?.status;
+          expect(await actionsOf()).toEqual(status === "cancelled" ? ["command.cancelled"] : []);
+          if (status === "queued") expect(await cancel()).toMatchObject({ isCancelled: true });
+          expect(await actionsOf()).toEqual(["command.cancelled"]);
+        });
+      });
 
       test("details are read as they were written, whatever they contain", async () => {
         const details = {

@@ -55,4 +55,7 @@ export interface RelayShare {
   amend(serverId: string, status: SharedStatus): Promise<void>;
   /** Changes the shared budget atomically and returns it. `change` may run several times; undefined means no change. */
   changeBudget(change: (budget: Budget) => Budget | undefined): Promise<Budget>;
+  /** The failure with which the game API refused the global key of this identity; null while the key may be used. */
+  findGlobalKeyFailure(identity: string): Promise<UpstreamFailure | null>;
+  saveGlobalKeyFailure(identity: string, failure: UpstreamFailure | null): Promise<void>;
 }

@@ -23,6 +23,10 @@ export interface ServerStore {
   /**
    * Deletes the server, revokes its keys and fails its waiting commands. Deleting again changes nothing. Undefined when
    * there never was such a server.
+   *
+   * The first step is atomic: the server is gone, the note is written, and its keys are refused and read as revoked.
+   * After it the keys are revoked in batches. When a batch fails this throws StoreUnavailable, and the deletion is
+   * finished by calling this again, which counts the batches before too, or by `tidy`.
    */
   delete(serverId: string, now: number, note?: AuditNote): Promise<DeletedServer | undefined>;
   /** The decrypted upstream key, for calls to the game API only. Undefined when there is no such server. */

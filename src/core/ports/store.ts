@@ -28,7 +28,7 @@ export interface Store {
   readonly audit: AuditStore;
   readonly settings: SettingStore;
   readonly commands: CommandQueue;
-  /** Deletes tokens whose grace period is over, and entries older than the given times. */
+  /** Deletes tokens whose grace period is over and entries older than the given times, and finishes interrupted deletions. */
   tidy(before: TidyTimes): Promise<void>;
   /** Throws StoreUnavailable when the store cannot be read or written now. */
   checkHealth(): Promise<void>;

@@ -8,6 +8,7 @@ import type { UpstreamFailure } from "../../core/ports/upstream.ts";
 import { NO_CODE } from "../../core/upstream-codes.ts";
 import type { BudgetKeeper } from "./budget-keeper.ts";
 import type { Fallback } from "./fallback.ts";
+import type { GlobalKey } from "./global-key.ts";
 import { applyNews, type Reading, type ServerStatus, sharedStatusOf } from "./server-status.ts";
 import type { ServerStatuses } from "./server-statuses.ts";
 import type { UpstreamReader } from "./upstream-reader.ts";
@@ -26,6 +27,7 @@ export type OtherInstancesParts = {
   readonly sleep: (ms: number) => Promise<void>;
   readonly log: Log;
   readonly keeper: BudgetKeeper;
+  readonly globalKey: GlobalKey;
   readonly statuses: ServerStatuses;
   readonly fallback: Fallback;
   /** How long to wait for another instance. */
@@ -67,10 +69,14 @@ export class OtherInstances {
     return known ? fallback.answerFailure(status, known, now) : fallback.answerRateLimit(status, waitMs, now);
   }
 
-  /** Learns what the others know about the server and the budget. */
+  /** Learns what the others know about the server, the budget and the global key. */
   async catchUpOn(status: ServerStatus): Promise<void> {
-    const { share, keeper } = this.#parts;
-    const [news] = await Promise.all([share.peek(status.serverId, status.sharedVersion), keeper.catchUp()]);
+    const { share, keeper, globalKey } = this.#parts;
+    const [news] = await Promise.all([
+      share.peek(status.serverId, status.sharedVersion),
+      keeper.catchUp(),
+      globalKey.catchUp(),
+    ]);
     if (news) applyNews(status, news);
   }
 

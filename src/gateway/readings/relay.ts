@@ -12,6 +12,7 @@ import type { Upstream } from "../../core/ports/upstream.ts";
 import { BudgetKeeper } from "./budget-keeper.ts";
 import { BUDGET_WAIT_MAX_MS, CallScheduler } from "./call-scheduler.ts";
 import { Fallback } from "./fallback.ts";
+import { GlobalKey } from "./global-key.ts";
 import { OtherInstances } from "./other-instances.ts";
 import { ReadingListeners } from "./reading-listeners.ts";
 import type { RelayMeter } from "./relay-meter.ts";
@@ -27,6 +28,8 @@ export type RelaySettings = {
   readonly freshMs: number;
   readonly staleMs: number;
   readonly hasGlobalKey: boolean;
+  /** Stands for the game API and the global key. */
+  readonly identity: string;
 };
 
 export type RelayParts = {
@@ -53,6 +56,7 @@ export class Relay {
   readonly #meter: RelayMeter;
   readonly #statuses: ServerStatuses;
   readonly #keeper: BudgetKeeper;
+  readonly #globalKey: GlobalKey;
   readonly #scheduler: CallScheduler;
   readonly #fallback: Fallback;
   readonly #reader: UpstreamReader;
@@ -60,22 +64,24 @@ export class Relay {
 
   constructor(parts: RelayParts) {
     const { share, clock, sleep, notes, settings, meter, log, upstream, servers } = parts;
-    const { timeoutMs, freshMs } = settings;
+    const { timeoutMs, freshMs, hasGlobalKey, identity } = settings;
     const keeper = new BudgetKeeper(share, clock, notes);
-    const statuses = new ServerStatuses(settings, notes, clock());
+    const globalKey = new GlobalKey({ isUsed: hasGlobalKey, identity, share, notes });
+    const statuses = new ServerStatuses(freshMs, globalKey, notes, clock());
     const scheduler = new CallScheduler(keeper, statuses, { hasOthers: share !== undefined, timeoutMs });
     const fallback = new Fallback(settings, keeper, meter);
     const listeners = new ReadingListeners(log);
     const state = { clock, sleep, log, keeper, statuses, fallback };
     const reader = new UpstreamReader({ ...state, upstream, servers, freshMs, meter, scheduler, listeners });
     this.longestWaitMs = BUDGET_WAIT_MAX_MS + timeoutMs + 1_000;
-    const others =
-      share && new OtherInstances({ ...state, share, reader, longestWaitMs: this.longestWaitMs });
+    const { longestWaitMs } = this;
+    const others = share && new OtherInstances({ ...state, share, globalKey, reader, longestWaitMs });
     this.listeners = listeners;
     this.outlook = new UpstreamOutlook(statuses, keeper, others);
     this.#meter = meter;
     this.#statuses = statuses;
     this.#keeper = keeper;
+    this.#globalKey = globalKey;
     this.#scheduler = scheduler;
     this.#fallback = fallback;
     this.#reader = reader;
@@ -107,9 +113,14 @@ export class Relay {
     return status.pending;
   }
 
-  /** Learns what other instances have done to the budget, a pause above all. */
+  /** Learns of a pause or a refused global key that other instances have met. */
   async catchUp(): Promise<void> {
-    await this.#keeper.catchUp();
+    await Promise.all([this.#keeper.catchUp(), this.#globalKey.catchUp()]);
+  }
+
+  /** For a server key that was set: that means "try again" for a refused global key too. */
+  retryGlobalKey(): void {
+    this.#globalKey.retry();
   }
 
   /** Forgets a deleted server, a refused key included. */

@@ -4,6 +4,7 @@ import { CLOSED_BREAKER, isCallDue, isOpen, recordFailure } from "../../core/bre
 import type { GameServer } from "../../core/game-server.ts";
 import type { UpstreamFailure } from "../../core/ports/upstream.ts";
 import { BAD_KEY_CODES, BREAKER_CODES, GLOBAL_KEY_REFUSED } from "../../core/upstream-codes.ts";
+import type { GlobalKey } from "./global-key.ts";
 import {
   ACTIVE_MS,
   createStatus,
@@ -19,18 +20,18 @@ import type { UpstreamNotes } from "./upstream-notes.ts";
 /** What is known about a server that nobody asks about is forgotten after this time. */
 const FORGET_AFTER_MS = 10 * 60_000;
 
-type StatusSettings = { readonly freshMs: number; readonly hasGlobalKey: boolean };
 type KeyNotes = Pick<UpstreamNotes, "refusedKeys" | "saveRefusedKeys">;
 
 export class ServerStatuses {
-  readonly #settings: StatusSettings;
+  readonly #freshMs: number;
+  readonly #globalKey: GlobalKey;
   readonly #notes: KeyNotes | undefined;
   readonly #statuses = new Map<string, ServerStatus>();
-  #globalKeyFailure: UpstreamFailure | undefined;
   #forgotAt = 0;
 
-  constructor(settings: StatusSettings, notes: KeyNotes | undefined, now: number) {
-    this.#settings = settings;
+  constructor(freshMs: number, globalKey: GlobalKey, notes: KeyNotes | undefined, now: number) {
+    this.#freshMs = freshMs;
+    this.#globalKey = globalKey;
     this.#notes = notes;
     for (const { serverId, keyRevision, failure } of notes?.refusedKeys ?? []) {
       const status = createStatus({ serverId, keyRevision }, now);
@@ -44,8 +45,6 @@ export class ServerStatuses {
     const known = this.#statuses.get(server.serverId);
     // Whoever comes with an older key has been on the way since before it was set anew.
     if (known && known.keyRevision >= server.keyRevision) return known;
-    // A key that was set again means "try again", also for what a bad global key had stopped.
-    if (known) this.#globalKeyFailure = undefined;
     this.#forgetSilent(now);
     const status = createStatus(server, now);
     this.#statuses.set(server.serverId, status);
@@ -58,12 +57,12 @@ export class ServerStatuses {
   }
 
   isFresh(status: ServerStatus, now: number): boolean {
-    return status.hit !== undefined && isYounger(status.hit.snapshot.fetchedAt, this.#settings.freshMs, now);
+    return status.hit !== undefined && isYounger(status.hit.snapshot.fetchedAt, this.#freshMs, now);
   }
 
   /** The failure to answer without a call. `isAsking` is for those whose own call is the one that is pending. */
   findKnownFailure(status: ServerStatus, now: number, isAsking = false): UpstreamFailure | undefined {
-    if (this.#globalKeyFailure) return this.#globalKeyFailure;
+    if (this.#globalKey.failure) return this.#globalKey.failure;
     const { remembered } = status;
     if (remembered && isYounger(remembered.at, remembered.forMs, now)) return remembered.failure;
     // While open, and while its one probe is under way, the last failure is the answer.
@@ -75,7 +74,7 @@ export class ServerStatuses {
   /** Why the key of this server, or the global one, is not used again. */
   findRefusedKey(server: GameServer, now: number): UpstreamFailure | undefined {
     const { remembered } = this.of(server, now);
-    return this.#globalKeyFailure ?? (remembered?.forMs === FOREVER ? remembered.failure : undefined);
+    return this.#globalKey.failure ?? (remembered?.forMs === FOREVER ? remembered.failure : undefined);
   }
 
   /** Those that are being asked about, could be called for now, and have waited longer. */
@@ -104,8 +103,8 @@ export class ServerStatuses {
     const isBreakerFailure = BREAKER_CODES.has(failure.code);
     status.breaker = isBreakerFailure ? recordFailure(status.breaker, now) : CLOSED_BREAKER;
     status.breakerFailure = isBreakerFailure ? failure : undefined;
-    const isGlobal = failure.code === GLOBAL_KEY_REFUSED && this.#settings.hasGlobalKey;
-    if (isGlobal) this.#globalKeyFailure = failure;
+    const isGlobal = failure.code === GLOBAL_KEY_REFUSED && this.#globalKey.isUsed;
+    if (isGlobal) this.#globalKey.learnFailure(failure);
     else if (BAD_KEY_CODES.has(failure.code)) {
       status.remembered = { failure, at: now, forMs: FOREVER };
       this.#noteRefusedKeys();
@@ -125,7 +124,7 @@ export class ServerStatuses {
   describe(now: number) {
     const statuses = [...this.#statuses.values()];
     return {
-      isGlobalKeyRefused: this.#globalKeyFailure !== undefined,
+      isGlobalKeyRefused: this.#globalKey.failure !== undefined,
       activeServers: statuses.filter((status) => isActive(status, now)).length,
       openBreakers: statuses.filter((status) => isOpen(status.breaker)).length,
       refusedKeys: statuses.filter(isKeyRefused).length,

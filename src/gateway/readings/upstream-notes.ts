@@ -8,6 +8,7 @@ import { hashToken } from "../../core/token.ts";
 
 const PAUSE = "upstream-pause";
 const REFUSED_KEYS = "refused-server-keys";
+const REFUSED_GLOBAL_KEY = "refused-global-key";
 
 export type RefusedKey = {
   readonly serverId: string;
@@ -17,40 +18,51 @@ export type RefusedKey = {
 
 export type Pause = Pick<Budget, "pausedUntil" | "pauseMs">;
 
+/** Hashed, because the global key is a secret. */
+export function identifyUpstream(baseUrl: string, globalKey: string | undefined): string {
+  return hashToken(`${baseUrl} ${globalKey ?? ""}`);
+}
+
 type NotesStore = Pick<Store, "servers" | "settings">;
 
 export class UpstreamNotes {
   /** As they were noted last. */
   readonly pause: Pause | undefined;
   readonly refusedKeys: readonly RefusedKey[];
+  /** Null while the global key may be used. */
+  readonly globalKeyFailure: UpstreamFailure | null;
   readonly #settings: NotesStore["settings"];
-  readonly #mark: string;
+  readonly #identity: string;
   readonly #log: Log;
 
-  /** `identity` is how we are known to which game API: another one, or with another global key, has said nothing yet. */
+  /** `identity` stands for the game API and the global key: nothing is known yet about another one. */
   static async open({ servers, settings }: NotesStore, identity: string, log: Log): Promise<UpstreamNotes> {
-    const mark = hashToken(identity);
-    const refused = (await findNote<RefusedKey[]>(settings, REFUSED_KEYS, mark)) ?? [];
+    const refused = (await findNote<RefusedKey[]>(settings, REFUSED_KEYS, identity)) ?? [];
     // A key that was set anew since is not the one that was refused.
     const refusedKeys = refused.filter(({ serverId, keyRevision }) => {
       return servers.find(serverId)?.keyRevision === keyRevision;
     });
-    const pause = await findNote<Pause>(settings, PAUSE, mark);
-    return new UpstreamNotes(settings, mark, log, pause, refusedKeys);
+    const pause = await findNote<Pause>(settings, PAUSE, identity);
+    const globalKeyFailure = await findNote<UpstreamFailure | null>(settings, REFUSED_GLOBAL_KEY, identity);
+    return new UpstreamNotes(settings, identity, log, {
+      pause,
+      refusedKeys,
+      globalKeyFailure: globalKeyFailure ?? null,
+    });
   }
 
   private constructor(
     settings: NotesStore["settings"],
-    mark: string,
+    identity: string,
     log: Log,
-    pause: Pause | undefined,
-    refusedKeys: readonly RefusedKey[],
+    saved: Pick<UpstreamNotes, "pause" | "refusedKeys" | "globalKeyFailure">,
   ) {
     this.#settings = settings;
-    this.#mark = mark;
+    this.#identity = identity;
     this.#log = log;
-    this.pause = pause;
-    this.refusedKeys = refusedKeys;
+    this.pause = saved.pause;
+    this.refusedKeys = saved.refusedKeys;
+    this.globalKeyFailure = saved.globalKeyFailure;
   }
 
   savePause(pause: Pause): void {
@@ -61,8 +73,12 @@ export class UpstreamNotes {
     this.#save(REFUSED_KEYS, keys);
   }
 
+  saveGlobalKeyFailure(failure: UpstreamFailure | null): void {
+    this.#save(REFUSED_GLOBAL_KEY, failure);
+  }
+
   #save(name: string, said: unknown): void {
-    this.#settings.save(name, JSON.stringify({ by: this.#mark, said })).catch((error) => {
+    this.#settings.save(name, JSON.stringify({ by: this.#identity, said })).catch((error) => {
       this.#log.warn(
         { err: error },
         "what the game API forbids could not be noted: a restart would forget it",
@@ -74,9 +90,9 @@ export class UpstreamNotes {
 async function findNote<T>(
   settings: NotesStore["settings"],
   name: string,
-  mark: string,
+  identity: string,
 ): Promise<T | undefined> {
   const noted = await settings.find(name);
   const { by, said } = noted === undefined ? {} : (JSON.parse(noted) as { by?: string; said?: T });
-  return by === mark ? said : undefined;
+  return by === identity ? said : undefined;
 }

@@ -13,11 +13,16 @@ import { parseBody, pathIdOf } from "../parse-request.ts";
 import { answerOutcome, answerPage } from "./answer-operator.ts";
 import type { Mutex } from "./mutex.ts";
 
+/** The socket stays open this long while the keys of a deleted server are revoked: there may be a hundred thousand. */
+const DELETION_MAX_MS = 120_000;
+
 export type ServerHandlersParts = {
   readonly store: Store;
   readonly changes: Mutex;
   /** Called after a server was deleted. */
   readonly forgetServer: (serverId: string) => void;
+  /** Called after a server key was set, which also means: try a refused global key again. */
+  readonly retryGlobalKey: () => void;
   readonly commandMeter: CommandMeter;
 };
 
@@ -46,18 +51,20 @@ export class ServerHandlers {
   }
 
   async change(call: Call, actor: Actor): Promise<Response> {
-    const { store, changes } = this.#parts;
+    const { store, changes, retryGlobalKey } = this.#parts;
     const request = await parseBody(call, ServerChange);
     if (isRefusal(request)) return answerRefusal(call, request);
     const changed = await changes.run(() =>
       changeServer(store, pathIdOf(call), request.value, actor, call.now),
     );
+    if (!isRefusal(changed) && request.value.server_key !== undefined) retryGlobalKey();
     return answerOutcome(call, changed, describeServer);
   }
 
   async delete(call: Call, actor: Actor): Promise<Response> {
     const { store, changes, forgetServer, commandMeter } = this.#parts;
     const serverId = pathIdOf(call);
+    call.extendIdleTimeout(DELETION_MAX_MS);
     const removed = await changes.run(() => removeServer(store, serverId, actor, call.now));
     if (!isRefusal(removed)) {
       forgetServer(serverId);

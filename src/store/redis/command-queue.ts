@@ -19,6 +19,7 @@ import type { WaitingCommand } from "../../core/ports/portable-store.ts";
 import { randomBase62 } from "../../core/token.ts";
 import { findServerOf, newCommandId } from "../command-id.ts";
 import { askInTurns } from "./ask-in-turns.ts";
+import type { AuditOutbox } from "./audit-outbox.ts";
 import { listCommands } from "./command-list.ts";
 import {
   type Look,
@@ -77,7 +78,8 @@ export type RedisCommandQueueParts = {
   readonly leaseMs: number;
   /** All servers, those that were deleted not long ago too. */
   readonly listServerIds: () => readonly string[];
-  readonly addNote: (target: string, note: AuditNote) => Promise<void>;
+  /** Takes the audit entries of cancelled commands on. */
+  readonly outbox: Pick<AuditOutbox, "deliver" | "forgetDelivered">;
   readonly time: ScriptTimes;
 };
 
@@ -89,7 +91,7 @@ export class RedisCommandQueue implements CommandQueue {
   readonly #link: RedisLink;
   readonly #leaseMs: number;
   readonly #listServerIds: () => readonly string[];
-  readonly #addNote: RedisCommandQueueParts["addNote"];
+  readonly #outbox: RedisCommandQueueParts["outbox"];
   readonly #time: ScriptTimes;
   /** What this instance is sending, by server. */
   readonly #held = new Map<string, Held>();
@@ -98,11 +100,11 @@ export class RedisCommandQueue implements CommandQueue {
   /** Submissions that no answer came to, by command: they were refused, so they must not happen. */
   readonly #undecided = new Map<string, CommandDraft>();
 
-  constructor({ link, leaseMs, listServerIds, addNote, time }: RedisCommandQueueParts) {
+  constructor({ link, leaseMs, listServerIds, outbox, time }: RedisCommandQueueParts) {
     this.#link = link;
     this.#leaseMs = leaseMs;
     this.#listServerIds = listServerIds;
-    this.#addNote = addNote;
+    this.#outbox = outbox;
     this.#time = time;
   }
 
@@ -213,10 +215,13 @@ export class RedisCommandQueue implements CommandQueue {
     note?: AuditNote,
   ): Promise<Cancellation | undefined> {
     if (findServerOf(commandId) !== serverId) return undefined;
-    const reply = parseList(await this.#run(CANCEL, serverId, this.#time(now), [commandId]));
+    const names = [...NAMES.queueAndMore(serverId), NAMES.outbox(serverId)];
+    const own = [NAMES.command(serverId, ""), commandId, note ? JSON.stringify(note) : ""];
+    const reply = parseList(await this.#link.run(CANCEL, names, [...this.#time(now), ...own]));
     const command = parseCommand(reply[1]);
     const isCancelled = reply[0] === 1;
-    if (isCancelled && note) await this.#addNote(commandId, note);
+    // The note is safe in the outbox. Should it not be delivered now, any instance that looks at the server does it.
+    if (isCancelled && note) await this.#outbox.deliver(serverId).catch(() => {});
     return command && { command, isCancelled };
   }
 
@@ -275,7 +280,9 @@ export class RedisCommandQueue implements CommandQueue {
         const next = await this.#run(FORGET, serverId, this.#time(now), args);
         after = next === "" ? undefined : parseNumber(next);
       }
+      await this.#outbox.deliver(serverId);
     });
+    await this.#outbox.forgetDelivered(now);
   }
 
   #run(script: Script, serverId: string, times: Times, args: Args = []): Promise<Reply> {
@@ -311,8 +318,11 @@ export class RedisCommandQueue implements CommandQueue {
     return askInTurns(await this.#listMarked(), async (serverId) => {
       // One deadline for both: what was seen is still so when the mark is taken back.
       const times = this.#time();
-      const look = parseLook(await this.#run(LOOK, serverId, times));
-      if (look.waiting === 0 && !look.isSending) {
+      const names = [...NAMES.queueAndMore(serverId), NAMES.outbox(serverId)];
+      const look = parseLook(await this.#link.run(LOOK, names, [...times, NAMES.command(serverId, "")]));
+      // What cannot be delivered now stays, and keeps the mark.
+      if (look.notes > 0) await this.#outbox.deliver(serverId).catch(() => {});
+      else if (look.waiting === 0 && !look.isSending) {
         const unmarking = this.#link.run(
           UNMARK,
           [NAMES.waitingServers],

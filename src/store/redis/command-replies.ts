@@ -13,6 +13,8 @@ export type Look = {
   readonly waiting: number;
   readonly headQueuedAt: number | null;
   readonly isSending: boolean;
+  /** Audit entries in the outbox. */
+  readonly notes: number;
 };
 
 export function parseAcceptance(reply: Reply): Acceptance {
@@ -61,11 +63,12 @@ export function parseSent(reply: Reply): SentCommand[] {
 }
 
 export function parseLook(reply: Reply): Look {
-  const [waiting, headQueuedAt, isSending] = parseList(reply);
+  const [waiting, headQueuedAt, isSending, notes] = parseList(reply);
   return {
     waiting: parseNumber(waiting),
     headQueuedAt: headQueuedAt === null ? null : parseNumber(headQueuedAt),
     isSending: isSending === 1,
+    notes: parseNumber(notes),
   };
 }
 

@@ -8,7 +8,7 @@ import type { AuditNote } from "../../core/ports/audit.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { randomBase62 } from "../../core/token.ts";
 import { NAMES } from "./names.ts";
-import { type KeyRecord, type ServerRecord, toApiKey, toGameServer } from "./records.ts";
+import { type KeyRecord, type ServerRecord, toApiKey, toGameServer, toRevoked } from "./records.ts";
 import type { ScriptTimes } from "./redis-clock.ts";
 import type { RedisLink, Reply } from "./redis-link.ts";
 import { createScript } from "./script.ts";
@@ -18,6 +18,8 @@ const CHANGE = createScript(changeText);
 /** Whoever has missed more changes than this reads everything again. */
 export const VERSIONS_KEPT = 10_000;
 const READ_AT_ONCE = 500;
+/** How many keys are looked at in one go while those of a deleted server leave memory. */
+const CHECKED_AT_ONCE = 2_000;
 const CHANGE_ID_LENGTH = 12;
 const NOTHING = "-";
 /** Two operators who change the same thing at once: one of them is tried again with what the other has left. */
@@ -37,6 +39,9 @@ export type Change = {
 /** A record with its text, which a change is checked against. */
 export type Found<T> = { readonly record: T; readonly text: string };
 
+/** A key in memory, with the hashes of its tokens in one text, mostly of one. */
+type KnownKey = { readonly key: ApiKey; readonly tokenHashes: string };
+
 export class Directory {
   readonly #link: RedisLink;
   readonly #times: ScriptTimes;
@@ -47,7 +52,11 @@ export class Directory {
   readonly #sealedKeys = new Map<string, string>();
   readonly #deleted = new Set<string>();
   /** What of each key is in `#keys`, so that it can be taken out again: the hashes of its tokens in one text, mostly of one. */
-  readonly #known = new Map<string, { readonly key: ApiKey; readonly tokenHashes: string }>();
+  readonly #known = new Map<string, KnownKey>();
+  /** Walks through all known keys after a server was deleted. */
+  #orphanSearch: Iterator<KnownKey, undefined> | undefined;
+  /** Another server was deleted during the search. */
+  #isSearchDue = false;
   #keysVersion = 0;
   #version = 0;
   #changeId = "";
@@ -69,7 +78,9 @@ export class Directory {
 
   findKey(tokenHash: string, now: number): ApiKey | undefined {
     const key = this.#keys.get(tokenHash);
-    return key && !isExpired(key, now) ? key : undefined;
+    // The keys of a deleted server leave memory in batches, and are refused from the beginning.
+    const isUsable = key && !isExpired(key, now) && this.#servers.has(key.serverId);
+    return isUsable ? key : undefined;
   }
 
   hasToken(tokenHash: string): boolean {
@@ -140,16 +151,32 @@ export class Directory {
     this.#changeId = changeId;
   }
 
+  /** Takes keys of deleted servers out of memory. Looks at a bounded number of keys, so that no request waits for it. */
+  dropOrphans(): void {
+    for (let checked = 0; checked < CHECKED_AT_ONCE && this.#orphanSearch; checked++) {
+      const { value: known } = this.#orphanSearch.next();
+      if (known) {
+        if (!this.#servers.has(known.key.serverId)) this.#forgetKey(known);
+      } else {
+        this.#orphanSearch = this.#isSearchDue ? this.#known.values() : undefined;
+        this.#isSearchDue = false;
+      }
+    }
+  }
+
+  /** Servers first: a key is only learned with its server. */
   async #readAgain(ids: readonly string[]): Promise<void> {
     const unique = [...new Set(ids)].filter((id) => id !== NOTHING);
-    for (let done = 0; done < unique.length; done += READ_AT_ONCE) {
-      const some = unique.slice(done, done + READ_AT_ONCE);
-      await Promise.all(
-        some.map(async (id) => {
-          const name = id.startsWith("srv_") ? NAMES.servers : NAMES.keys;
-          this.#learn(id, (await this.#link.send(name, "HGET", name, id)) as string | null);
-        }),
-      );
+    const [serverIds, keyIds] = [unique.filter(isServerId), unique.filter((id) => !isServerId(id))];
+    await this.#readAgainFrom(NAMES.servers, serverIds);
+    await this.#readAgainFrom(NAMES.keys, keyIds);
+  }
+
+  async #readAgainFrom(name: string, ids: readonly string[]): Promise<void> {
+    for (let done = 0; done < ids.length; done += READ_AT_ONCE) {
+      const batch = ids.slice(done, done + READ_AT_ONCE);
+      const texts = (await this.#link.send(name, "HMGET", name, ...batch)) as (string | null)[];
+      for (const [index, id] of batch.entries()) this.#learn(id, texts[index] ?? null);
     }
   }
 
@@ -163,11 +190,23 @@ export class Directory {
   }
 
   async readKey(keyId: string): Promise<Found<KeyRecord> | undefined> {
-    return parseRecord<KeyRecord>(await this.#link.send(NAMES.keys, "HGET", NAMES.keys, keyId));
+    const [found] = await this.readKeys([keyId]);
+    return found;
   }
 
-  readKeys(keyIds: readonly string[]): Promise<Found<KeyRecord>[]> {
-    return this.#readMany<KeyRecord>(NAMES.keys, keyIds);
+  /** A key of a deleted server counts as revoked, also before its batch has come. */
+  async readKeys(keyIds: readonly string[]): Promise<Found<KeyRecord>[]> {
+    const keys = await this.#readMany<KeyRecord>(NAMES.keys, keyIds);
+    const orphans = keys.filter(({ record }) => !record.revokedAt && !this.#servers.has(record.serverId));
+    if (orphans.length === 0) return keys;
+    const serverIds = [...new Set(orphans.map(({ record }) => record.serverId))];
+    const name = NAMES.deletedServers;
+    const times = (await this.#link.send(name, "ZMSCORE", name, ...serverIds)) as (string | null)[];
+    const deletedAt = new Map(serverIds.map((serverId, index) => [serverId, times[index] ?? null]));
+    return keys.map(({ record, text }) => {
+      const time = record.revokedAt === null ? (deletedAt.get(record.serverId) ?? null) : null;
+      return { text, record: time === null ? record : toRevoked(record, Number(time)) };
+    });
   }
 
   readServers(serverIds: readonly string[]): Promise<Found<ServerRecord>[]> {
@@ -196,6 +235,22 @@ export class Directory {
     await this.change(async () => ({ change: { ...change, checks: [] }, result: true }));
   }
 
+  /** Adds an entry about the target to the audit log, unless this was done before. */
+  async addNoteOnce(
+    target: string,
+    note: AuditNote,
+    now: number,
+    times: ReturnType<ScriptTimes>,
+  ): Promise<void> {
+    const change: Change = {
+      checks: [[NAMES.deliveredNotes, target, false]],
+      steps: [["HSET", NAMES.deliveredNotes, target, now]],
+      changed: [],
+      audit: { target, note },
+    };
+    await this.#apply(change, times);
+  }
+
   async #readMany<T>(name: string, ids: readonly string[]): Promise<Found<T>[]> {
     if (ids.length === 0) return [];
     const replies = (await this.#link.send(name, "HMGET", name, ...ids)) as Reply[];
@@ -209,7 +264,8 @@ export class Directory {
     for (const id of ids) this.#deleted.add(id);
   }
 
-  async #apply({ checks, steps, changed, audit }: Change): Promise<boolean> {
+  /** False when a check failed: then nothing was changed. */
+  async #apply({ checks, steps, changed, audit }: Change, times = this.#times()): Promise<boolean> {
     const fixed = [NAMES.version, NAMES.changes, NAMES.audit];
     const keys = [...new Set([...fixed, ...checks.map(([key]) => key), ...steps.map(([, key]) => key)])];
     const indexOf = (key: string) => keys.indexOf(key) + 1;
@@ -222,34 +278,54 @@ export class Directory {
       entry: audit ? JSON.stringify(toEntry(audit)) : false,
       kept: VERSIONS_KEPT,
     };
-    return (await this.#link.run(CHANGE, keys, [...this.#times(), JSON.stringify(program)])) !== 0;
+    return (await this.#link.run(CHANGE, keys, [...times, JSON.stringify(program)])) !== 0;
   }
 
   #learn(id: string, text: string | null): void {
-    if (id.startsWith("srv_")) {
-      const record = text === null ? undefined : (JSON.parse(text) as ServerRecord);
-      if (record) this.#servers.set(id, toGameServer(record));
-      else this.#servers.delete(id);
-      if (record) this.#sealedKeys.set(id, record.sealedKey);
-      else this.#sealedKeys.delete(id);
-      if (!record) this.#deleted.add(id);
+    if (isServerId(id)) this.#learnServer(id, text === null ? undefined : (JSON.parse(text) as ServerRecord));
+    else this.#learnKey(id, text === null ? undefined : (JSON.parse(text) as KeyRecord));
+  }
+
+  #learnServer(id: string, record: ServerRecord | undefined): void {
+    if (record) {
+      this.#servers.set(id, toGameServer(record));
+      this.#sealedKeys.set(id, record.sealedKey);
       return;
     }
+    this.#deleted.add(id);
+    this.#sealedKeys.delete(id);
+    if (!this.#servers.delete(id)) return;
+    // Its keys are refused from now on, so that what was looked up before is no longer right.
+    this.#keysVersion++;
+    this.#isSearchDue = this.#orphanSearch !== undefined;
+    this.#orphanSearch ??= this.#known.values();
+  }
+
+  #learnKey(id: string, record: KeyRecord | undefined): void {
     const known = this.#known.get(id);
     if (known) {
-      for (const tokenHash of known.tokenHashes.split(" ")) this.#keys.delete(tokenHash);
-      this.#known.delete(id);
+      this.#forgetKey(known);
       this.#keysVersion++;
     }
-    const record = text === null ? undefined : (JSON.parse(text) as KeyRecord);
-    if (!record || record.revokedAt !== null) return;
-    // With the server's own spelling of its id: a hundred thousand keys need not each keep a copy.
-    const key = toApiKey(record, this.#servers.get(record.serverId)?.serverId ?? record.serverId);
+    // A key whose server is not known cannot be used. If the server is new, the next catch-up reads it and then the key.
+    const server = record && this.#servers.get(record.serverId);
+    if (!server || record.revokedAt !== null) return;
+    // All keys of a server share one copy of its id: there may be a hundred thousand keys.
+    const key = toApiKey(record, server.serverId);
     const tokenHashes = record.tokens.map(({ tokenHash }) => tokenHash).join(" ");
     this.#known.set(key.keyId, { key, tokenHashes });
     for (const { tokenHash, validUntil } of record.tokens)
       this.#keys.set(tokenHash, limitExpiry(key, validUntil));
   }
+
+  #forgetKey({ key, tokenHashes }: KnownKey): void {
+    for (const tokenHash of tokenHashes.split(" ")) this.#keys.delete(tokenHash);
+    this.#known.delete(key.keyId);
+  }
+}
+
+function isServerId(id: string): boolean {
+  return id.startsWith("srv_");
 }
 
 function parseRecord<T>(reply: Reply): Found<T> | undefined {

@@ -1,9 +1,11 @@
-// The heartbeat. Several times a second an instance gives a sign of life, learns Redis's time and how many others there
-// are, and catches up with what they have changed.
+// The heartbeat: several times a second an instance gives a sign of life, learns Redis's time and how many instances there
+// are, and catches up with what they have changed. A token that is not known here makes it catch up at once.
 import { randomBytes } from "node:crypto";
+import { StoreUnavailable } from "../../core/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { createThrottle } from "../../core/throttle.ts";
 import { randomBase62 } from "../../core/token.ts";
+import { CoalescedTask } from "./coalesced-task.ts";
 import type { RedisCommandQueue } from "./command-queue.ts";
 import { type Directory, VERSIONS_KEPT } from "./directory.ts";
 import { NAMES } from "./names.ts";
@@ -15,10 +17,23 @@ import type { SharedLimits } from "./shared-limits.ts";
 
 const HEARTBEAT = createScript(heartbeatText);
 const BEAT_EVERY_MS = 250;
-/** An instance that gave no sign for so long does not count any more. */
+/** At most a hundred catch-ups a second, however many invented tokens there are. */
+const CATCH_UP_INTERVAL_MS = 10;
+/** A script that lists more changed ids would keep Redis busy for more than a few milliseconds. */
+const CHANGES_LISTED_MAX = 1_000;
+/** An instance that gave no sign of life for so long does not count any more. */
 const INSTANCE_LIVES_MS = 5_000;
 const INSTANCE_ID_LENGTH = 20;
 const FAULT_LOG_MS = 60_000;
+
+type HeartbeatReply = [
+  now: number,
+  instances: number,
+  version: number,
+  changeId: string,
+  changedIds: string[] | null,
+  hasMore: number,
+];
 
 export type HeartbeatParts = {
   readonly link: RedisLink;
@@ -32,13 +47,19 @@ export type HeartbeatParts = {
 export class Heartbeat {
   readonly instanceId = randomBase62(INSTANCE_ID_LENGTH, randomBytes);
   readonly #parts: HeartbeatParts;
-  readonly #noteFault = createThrottle(FAULT_LOG_MS);
+  readonly #sampleFault = createThrottle(FAULT_LOG_MS);
+  readonly #catchUp: CoalescedTask;
   #timer: ReturnType<typeof setInterval> | undefined;
   #beating: Promise<void> | undefined;
+  #isSignDue = false;
   #instances = 1;
 
   constructor(parts: HeartbeatParts) {
     this.#parts = parts;
+    this.#catchUp = new CoalescedTask({
+      run: () => this.#catchUpNow(),
+      intervalMs: CATCH_UP_INTERVAL_MS,
+    });
   }
 
   /** How many share this store, as far as is known. */
@@ -54,22 +75,27 @@ export class Heartbeat {
   }
 
   async beat(): Promise<void> {
-    const { link, clock, directory, limits, commands } = this.#parts;
-    const sentAt = Date.now();
-    const keys = [NAMES.instances, NAMES.version, NAMES.changes];
-    const args = [...clock.timesWithoutDeadline(), this.instanceId, INSTANCE_LIVES_MS];
-    const { version: known, changeId } = directory;
-    const reply = await link.run(HEARTBEAT, keys, [...args, known, VERSIONS_KEPT, changeId]);
-    const [now, instances, version, newest, changed] = reply as [
-      ...[number, number, number, string],
-      string[] | null,
-    ];
-    clock.learn(now, sentAt, Date.now());
-    this.#instances = instances;
-    if (changed === null) await directory.load();
-    else await directory.catchUp(changed, version, newest);
-    await limits.tellBlocks(now);
+    const { clock, directory, limits, commands } = this.#parts;
+    this.#isSignDue = true;
+    await this.#catchUp.join();
+    directory.dropOrphans();
+    await limits.tellBlocks(clock.now());
     void commands.withdrawUndecided();
+  }
+
+  /**
+   * Resolves when everything is known that others had changed before this call. One question to Redis is for all that
+   * wait. Throws StoreUnavailable when that takes longer than a request may wait.
+   */
+  async catchUp(): Promise<void> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const giveUp = () => reject(new StoreUnavailable("Redis did not tell in time what has changed"));
+    const timer = setTimeout(giveUp, this.#parts.link.answerWithinMs);
+    try {
+      await Promise.race([this.#catchUp.join(), promise]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Ends what a beat has begun, and tells the others that this instance has gone. */
@@ -82,6 +108,28 @@ export class Heartbeat {
     await sign.catch(() => {});
   }
 
+  /** In bounded steps: there may be thousands of changes. */
+  async #catchUpNow(): Promise<void> {
+    const { link, clock, directory } = this.#parts;
+    const keys = [NAMES.instances, NAMES.version, NAMES.changes];
+    let hasMore = true;
+    while (hasMore) {
+      const sign = this.#isSignDue ? this.instanceId : "";
+      this.#isSignDue = false;
+      const sentAt = Date.now();
+      const known = [directory.version, directory.changeId];
+      const limits = [VERSIONS_KEPT, CHANGES_LISTED_MAX];
+      const args = [...clock.timesWithoutDeadline(), sign, INSTANCE_LIVES_MS, ...known, ...limits];
+      const reply = (await link.run(HEARTBEAT, keys, args)) as HeartbeatReply;
+      const [now, instances, version, changeId, changedIds] = reply;
+      clock.learn(now, sentAt, Date.now());
+      this.#instances = instances;
+      hasMore = reply[5] === 1;
+      if (changedIds === null) await directory.load();
+      else await directory.catchUp(changedIds, version, changeId);
+    }
+  }
+
   #keepBeating(): void {
     const { link, log } = this.#parts;
     if (this.#beating) return;
@@ -89,7 +137,7 @@ export class Heartbeat {
       .catch((error) => {
         // That Redis does not answer at all is told once, by the link.
         if (!link.isUp) return;
-        this.#noteFault(performance.now(), (unlogged) => {
+        this.#sampleFault(performance.now(), (unlogged) => {
           log.error({ err: error, unlogged }, "the heartbeat failed");
         });
       })

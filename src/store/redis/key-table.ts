@@ -26,6 +26,8 @@ export type KeyTableParts = {
   readonly directory: Directory;
   readonly limits: SharedLimits;
   readonly usage: UsageTable;
+  /** Resolves when everything is known that other instances had changed before the call. */
+  readonly catchUp: () => Promise<void>;
 };
 
 export class KeyTable implements KeyStore {
@@ -43,8 +45,15 @@ export class KeyTable implements KeyStore {
     return directory.findKey(tokenHash, now);
   }
 
-  findNew(_tokenHash: string, _now: number): ApiKey | undefined {
-    return undefined;
+  async findNew(tokenHash: string, now: number): Promise<ApiKey | undefined> {
+    const { directory, catchUp } = this.#parts;
+    try {
+      await catchUp();
+    } catch (error) {
+      // Known but expired: without Redis, what is known here decides.
+      if (!(error instanceof StoreUnavailable) || !directory.hasToken(tokenHash)) throw error;
+    }
+    return directory.findKey(tokenHash, now);
   }
 
   get version(): number {
@@ -103,15 +112,6 @@ export class KeyTable implements KeyStore {
     const found = await directory.readKeys(ids);
     const times = await usage.listLastUsed(found.map(({ record }) => record.keyId));
     return { items: found.map(({ record }, index) => toKeyDetails(record, times[index] ?? null)), next };
-  }
-
-  /** The ids of a server's keys that are not revoked. */
-  async listUnrevoked(serverId: string): Promise<string[]> {
-    const { link, directory } = this.#parts;
-    const name = NAMES.keysOf(serverId);
-    const all = (await link.send(name, "ZRANGE", name, 0, -1)) as string[];
-    const keys = await directory.readKeys(all);
-    return keys.filter(({ record }) => record.revokedAt === null).map(({ record }) => record.keyId);
   }
 
   /** All there are, each with its tokens in the order of their hashes. */

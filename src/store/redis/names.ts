@@ -10,6 +10,10 @@ export const NAMES = {
   servers: directory("servers"),
   serverOrder: directory("server-order"),
   deletedServers: directory("deleted-servers"),
+  /** The deleted servers whose keys are not all revoked yet, by the time of their deletion. */
+  deletions: directory("deletions"),
+  /** How far the deletion of a server has come. */
+  deletion: (serverId: string) => directory(`deletion:${serverId}`),
   keys: directory("keys"),
   keyOrder: directory("key-order"),
   keysOf: (serverId: string) => directory(`keys-of:${serverId}`),
@@ -17,6 +21,8 @@ export const NAMES = {
   version: directory("version"),
   changes: directory("changes"),
   audit: directory("audit"),
+  /** The ids of audit entries that came out of an outbox, by the time they were added to the audit log. */
+  deliveredNotes: directory("delivered-notes"),
   settings: directory("settings"),
   instances: directory("instances"),
   blocks: directory("blocks"),
@@ -28,6 +34,8 @@ export const NAMES = {
 
   /** The budget of the game API; it belongs to no server. */
   budget: "gatehouse:{budget}:budget",
+  /** The failures with which the game API refused global keys, by identity. */
+  refusedGlobalKeys: "gatehouse:{budget}:refused-global-keys",
 
   lease: (serverId: string) => ofServer(serverId, "lease"),
   shared: (serverId: string) => ofServer(serverId, "shared"),
@@ -39,6 +47,8 @@ export const NAMES = {
   queueAndMore: (serverId: string) => {
     return ["queue", "sending", "history", "sent", "pace"].map((name) => ofServer(serverId, name));
   },
+  /** Audit entries about commands of the server that are not in the audit log yet, by the id of their command. */
+  outbox: (serverId: string) => ofServer(serverId, "audit-outbox"),
   /** With an empty id, how the names of all commands of the server begin. */
   command: (serverId: string, commandId: string) => ofServer(serverId, `command:${commandId}`),
   idempotency: (serverId: string, keyId: string, idempotencyKey: string) => {

@@ -58,7 +58,7 @@ export class RedisLink {
   readonly #open: () => Promise<Client>;
   readonly isCluster: boolean;
   readonly #log: Log;
-  readonly #answerWithinMs: number;
+  readonly answerWithinMs: number;
   /** In the order in which they were asked. */
   readonly #questions = new Set<Question>();
   /** Tags whose part of a cluster does not answer, and when it is asked again. */
@@ -89,7 +89,7 @@ export class RedisLink {
     this.#open = open;
     this.isCluster = isCluster;
     this.#log = log;
-    this.#answerWithinMs = answerWithinMs;
+    this.answerWithinMs = answerWithinMs;
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
     this.#timer.unref();
   }
@@ -163,7 +163,7 @@ export class RedisLink {
   #look(): void {
     const now = performance.now();
     for (const question of this.#questions) {
-      if (now - question.askedAt <= this.#answerWithinMs) break;
+      if (now - question.askedAt <= this.answerWithinMs) break;
       this.#questions.delete(question);
       question.reject(new StoreUnavailable("Redis did not answer in time"));
       // One part of a cluster that is silent must not stop the others.

@@ -9,6 +9,7 @@ import type { TidyTimes } from "../../core/ports/store.ts";
 import { randomBase62 } from "../../core/token.ts";
 import type { Sealer } from "../sealer.ts";
 import { AuditLog } from "./audit-log.ts";
+import { AuditOutbox } from "./audit-outbox.ts";
 import { listDurabilityProblems } from "./check-durability.ts";
 import { RedisCommandQueue } from "./command-queue.ts";
 import { Directory } from "./directory.ts";
@@ -83,11 +84,11 @@ export class RedisStore implements PortableStore {
       link,
       leaseMs: commandLeaseMs,
       listServerIds: () => [...directory.serverIds(), ...directory.deletedServerIds()],
-      addNote: (target, note) => directory.make({ steps: [], changed: [], audit: { target, note } }),
+      outbox: new AuditOutbox(link, directory, clock),
       time: times,
     });
-    const keys = new KeyTable({ link, directory, limits, usage });
-    this.servers = new ServerTable({ link, directory, sealer, keys, limits, commands });
+    const keys = new KeyTable({ link, directory, limits, usage, catchUp: () => this.#heartbeat.catchUp() });
+    this.servers = new ServerTable({ link, times, directory, sealer, limits, commands });
     this.keys = keys;
     this.limits = limits;
     this.usage = usage;
@@ -124,6 +125,7 @@ export class RedisStore implements PortableStore {
   }
 
   async tidy({ now, usage, audit, commands }: TidyTimes): Promise<void> {
+    await this.servers.finishDeletions(now);
     await this.limits.tidy(now);
     await this.usage.forgetBefore(usage);
     await this.commands.forgetBefore(commands, now);

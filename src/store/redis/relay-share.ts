@@ -9,6 +9,7 @@ import type {
   SharedStatus,
   ShareLease,
 } from "../../core/ports/relay-share.ts";
+import type { UpstreamFailure } from "../../core/ports/upstream.ts";
 import { NAMES } from "./names.ts";
 import type { ScriptTimes } from "./redis-clock.ts";
 import type { RedisLink } from "./redis-link.ts";
@@ -93,6 +94,18 @@ export class RedisRelayShare implements RelayShare {
     this.#changes.push({ change, resolve, reject });
     if (!this.#isChanging) void this.#changeInTurns();
     return promise;
+  }
+
+  async findGlobalKeyFailure(identity: string): Promise<UpstreamFailure | null> {
+    const name = NAMES.refusedGlobalKeys;
+    const text = await this.#link.send(name, "HGET", name, identity);
+    return typeof text === "string" ? (JSON.parse(text) as UpstreamFailure) : null;
+  }
+
+  async saveGlobalKeyFailure(identity: string, failure: UpstreamFailure | null): Promise<void> {
+    const name = NAMES.refusedGlobalKeys;
+    if (failure) await this.#link.send(name, "HSET", name, identity, JSON.stringify(failure));
+    else await this.#link.send(name, "HDEL", name, identity);
   }
 
   close(): void {

@@ -7,19 +7,26 @@ import { newId } from "../new-id.ts";
 import type { Sealer } from "../sealer.ts";
 import type { RedisCommandQueue } from "./command-queue.ts";
 import type { Directory } from "./directory.ts";
-import type { KeyTable } from "./key-table.ts";
 import { NAMES } from "./names.ts";
 import { listIds, nextSeq, readAll } from "./pages.ts";
-import { type ServerRecord, toGameServer, toRevoked } from "./records.ts";
+import { type ServerRecord, toGameServer } from "./records.ts";
+import type { ScriptTimes } from "./redis-clock.ts";
 import type { RedisLink } from "./redis-link.ts";
+import { createScript } from "./script.ts";
+import revokeKeysText from "./scripts/revoke-keys.lua" with { type: "text" };
 import type { SharedLimits } from "./shared-limits.ts";
+
+const REVOKE_KEYS = createScript(revokeKeysText);
+/** A larger batch would keep Redis busy for more than a few milliseconds. */
+const REVOKED_AT_ONCE = 100;
+const NOTHING_DELETED: DeletedServer = { revokedKeys: 0, failedCommands: 0 };
 
 export type ServerTableParts = {
   readonly link: RedisLink;
+  readonly times: ScriptTimes;
   readonly directory: Directory;
   readonly sealer: Sealer;
   /** Deleting a server revokes its keys and fails its commands. */
-  readonly keys: KeyTable;
   readonly limits: SharedLimits;
   readonly commands: RedisCommandQueue;
 };
@@ -81,41 +88,16 @@ export class ServerTable implements ServerStore {
   }
 
   async delete(serverId: string, now: number, note?: AuditNote): Promise<DeletedServer | undefined> {
-    const { link, directory, keys, limits, commands } = this.#parts;
-    let keyIds: string[] = [];
-    const isDeleted = await directory.change(async () => {
-      const found = await directory.readServer(serverId);
-      if (!found) return undefined;
-      const usable = await directory.readKeys(await keys.listUnrevoked(serverId));
-      keyIds = usable.map(({ record }) => record.keyId);
-      return {
-        result: true,
-        change: {
-          checks: [[NAMES.servers, serverId, found.text]],
-          steps: [
-            ["HDEL", NAMES.servers, serverId],
-            ["ZREM", NAMES.serverOrder, serverId],
-            ["ZADD", NAMES.deletedServers, now, serverId],
-            ...usable.map(({ record }) => {
-              return ["HSET", NAMES.keys, record.keyId, JSON.stringify(toRevoked(record, now))] as const;
-            }),
-          ],
-          changed: [serverId, ...keyIds],
-          audit: note && { target: serverId, note },
-        },
-      };
-    });
-    const wasThere = isDeleted ?? (await this.#wasDeleted(serverId));
-    if (!wasThere) return undefined;
-    // Another instance may have made a key in the very moment.
-    for (const keyId of isDeleted ? await keys.listUnrevoked(serverId) : []) {
-      if (await keys.revoke(keyId, now)) keyIds.push(keyId);
-    }
-    // Also when it was deleted before: the one who did it may not have come this far.
-    const failedCommands = await commands.failWaiting(serverId, now);
-    for (const keyId of keyIds) await limits.forget(keyId, serverId);
-    await link.send(NAMES.shared(serverId), "DEL", NAMES.shared(serverId));
-    return { revokedKeys: keyIds.length, failedCommands };
+    await this.#beginDeletion(serverId, now, note);
+    const deleted = await this.#finishDeletion(serverId, now);
+    return deleted ?? ((await this.#wasDeleted(serverId)) ? NOTHING_DELETED : undefined);
+  }
+
+  /** Finishes the deletions that were interrupted, on whichever instance. */
+  async finishDeletions(now: number): Promise<void> {
+    const name = NAMES.deletions;
+    const serverIds = (await this.#parts.link.send(name, "ZRANGE", name, 0, -1)) as string[];
+    for (const serverId of serverIds) await this.#finishDeletion(serverId, now);
   }
 
   async list({ limit, cursor }: PageRequest): Promise<Page<GameServer>> {
@@ -165,6 +147,67 @@ export class ServerTable implements ServerStore {
       changed: [serverId],
       audit: note && { target: serverId, note },
     });
+  }
+
+  /** One atomic step. From then on the server's keys are refused, because their server is gone. */
+  async #beginDeletion(serverId: string, now: number, note: AuditNote | undefined): Promise<void> {
+    const { directory } = this.#parts;
+    await directory.change(async () => {
+      const found = await directory.readServer(serverId);
+      if (!found) return undefined;
+      return {
+        result: true,
+        change: {
+          checks: [[NAMES.servers, serverId, found.text]],
+          steps: [
+            ["HDEL", NAMES.servers, serverId],
+            ["ZREM", NAMES.serverOrder, serverId],
+            ["ZADD", NAMES.deletedServers, now, serverId],
+            ["ZADD", NAMES.deletions, now, serverId],
+            ["HSET", NAMES.deletion(serverId), "deleted_at", now],
+          ],
+          // Without the keys: an instance that learns that the server is gone drops them by itself.
+          changed: [serverId],
+          audit: note && { target: serverId, note },
+        },
+      };
+    });
+  }
+
+  /** Can be interrupted and repeated at any point. Undefined when there is nothing to finish. */
+  async #finishDeletion(serverId: string, now: number): Promise<DeletedServer | undefined> {
+    const { link, commands } = this.#parts;
+    const deletion = NAMES.deletion(serverId);
+    if (await link.send(deletion, "HEXISTS", deletion, "deleted_at")) {
+      const failedAtFirst = await commands.failWaiting(serverId, now);
+      const { revokedKeys, failedCommands } = await this.#revokeKeys(serverId, failedAtFirst);
+      // Again: an instance that did not know of the deletion yet may have accepted a command.
+      const failedAtLast = await commands.failWaiting(serverId, now);
+      await link.send(NAMES.shared(serverId), "DEL", NAMES.shared(serverId));
+      await link.send(deletion, "DEL", deletion);
+      await link.send(NAMES.deletions, "ZREM", NAMES.deletions, serverId);
+      return { revokedKeys, failedCommands: failedCommands + failedAtLast };
+    }
+    await link.send(NAMES.deletions, "ZREM", NAMES.deletions, serverId);
+    return undefined;
+  }
+
+  /** In batches. Counts also what an interrupted deletion has done before. */
+  async #revokeKeys(serverId: string, failedCommands: number): Promise<DeletedServer> {
+    const { link, limits, times } = this.#parts;
+    const names = [NAMES.keys, NAMES.keysOf(serverId), NAMES.deletion(serverId), NAMES.blocks];
+    let deleted: DeletedServer = { revokedKeys: 0, failedCommands };
+    let uncounted = failedCommands;
+    for (;;) {
+      const reply = await link.run(REVOKE_KEYS, names, [...times(), REVOKED_AT_ONCE, uncounted]);
+      // Another instance has finished the deletion meanwhile.
+      if (reply === null) return deleted;
+      const [isLast, revokedKeys, failed, keyIds] = reply as [number, number, number, string[]];
+      uncounted = 0;
+      deleted = { revokedKeys, failedCommands: failed };
+      await limits.forgetAll(keyIds, serverId);
+      if (isLast === 1) return deleted;
+    }
   }
 
   async #wasDeleted(serverId: string): Promise<boolean> {

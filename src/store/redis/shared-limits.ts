@@ -113,12 +113,20 @@ export class SharedLimits implements LimitStore {
   }
 
   async forget(keyId: string, serverId: string | undefined): Promise<void> {
-    this.#own.delete(keyId);
-    this.#blocks.delete(keyId);
-    this.#untold.delete(keyId);
-    const name = NAMES.limit(serverId ?? keyId, keyId);
-    await this.#parts.link.send(name, "DEL", name);
+    await this.forgetAll([keyId], serverId ?? keyId);
     await this.#parts.link.send(NAMES.blocks, "HDEL", NAMES.blocks, keyId);
+  }
+
+  /** For keys of one server whose blocks are off the list already. */
+  async forgetAll(keyIds: readonly string[], serverId: string): Promise<void> {
+    for (const keyId of keyIds) {
+      this.#own.delete(keyId);
+      this.#blocks.delete(keyId);
+      this.#untold.delete(keyId);
+    }
+    const names = keyIds.map((keyId) => NAMES.limit(serverId, keyId));
+    const [first] = names;
+    if (first !== undefined) await this.#parts.link.send(first, "DEL", ...names);
   }
 
   /** A block from another store. */

@@ -59,7 +59,9 @@ export class KeyTable implements KeyStore {
     );
     if (!row) return undefined;
     // All keys of a server share one string of its id, to save memory.
-    const serverId = servers.get(row.server_id)?.serverId ?? row.server_id;
+    const serverId = servers.get(row.server_id)?.serverId;
+    // The keys of a deleted server are revoked in batches, and refused from the beginning.
+    if (serverId === undefined) return undefined;
     const key = limitExpiry(toApiKey(row, serverId), row.valid_until);
     return isExpired(key, now) ? undefined : key;
   }
@@ -67,6 +69,11 @@ export class KeyTable implements KeyStore {
   /** The data folder is locked, so no other process creates keys. */
   findNew(): undefined {
     return undefined;
+  }
+
+  /** For a change that makes keys invalid; called before it is written. */
+  announceChange(): void {
+    this.#version++;
   }
 
   /** Adds a token that is on disk already, after a migration. */
@@ -79,6 +86,8 @@ export class KeyTable implements KeyStore {
     if (!servers.has(draft.serverId)) return undefined;
     const keyId = newId("key_");
     const row = await groupCommit.run(() => {
+      // The server may have been deleted since this was queued.
+      if (!servers.has(draft.serverId)) return undefined;
       if (note) audit.add(keyId, note);
       db.query(
         `INSERT INTO keys (key_id, server_id, label, versions, sections, commands, ip_allow, expires_at, suspended, created_at)
@@ -107,20 +116,20 @@ export class KeyTable implements KeyStore {
         )
         .all(...ofServer, toSeq(cursor), limit + 1),
     );
-    return toPage(rows, limit, toKeyDetails);
+    return toPage(rows, limit, (row) => toKeyDetails(this.#withDeletion(row)));
   }
 
-  /** The ids of a server's keys that are not revoked. */
-  listUnrevoked(serverId: string): string[] {
+  /** The server's keys after `afterSeq` that are not revoked, oldest first. */
+  listUnrevoked(serverId: string, afterSeq: number, limit: number): Pick<KeyRow, "seq" | "key_id">[] {
     const { db, transactions } = this.#parts;
-    const rows = transactions.read(() =>
+    return transactions.read(() =>
       db
-        .query<{ key_id: string }, [string]>(
-          "SELECT key_id FROM keys WHERE server_id = ? AND revoked_at IS NULL",
+        .query<Pick<KeyRow, "seq" | "key_id">, [string, number, number]>(
+          `SELECT seq, key_id FROM keys WHERE server_id = ? AND seq > ? AND revoked_at IS NULL
+           ORDER BY seq LIMIT ?`,
         )
-        .all(serverId),
+        .all(serverId, afterSeq, limit),
     );
-    return rows.map((row) => row.key_id);
   }
 
   async update(keyId: string, change: KeyChange, note?: AuditNote): Promise<KeyDetails | undefined> {
@@ -169,30 +178,25 @@ export class KeyTable implements KeyStore {
   async revoke(keyId: string, now: number, note?: AuditNote): Promise<boolean> {
     const row = this.#findRow(keyId);
     if (!row) return false;
-    if (row.revoked_at === null) this.revokeAll([keyId], now, keyId, note, () => {});
+    if (row.revoked_at !== null) return true;
+    const { audit } = this.#parts;
+    this.announceChange();
+    this.revokeAll([keyId], now, () => note && audit.add(keyId, note));
     return true;
   }
 
-  /** Runs `change` in the same transaction and returns its result. `target` is the target of the audit entry. */
-  revokeAll<T>(
-    keyIds: readonly string[],
-    now: number,
-    target: string,
-    note: AuditNote | undefined,
-    change: () => T,
-  ): T {
+  /** Runs `change` in the same transaction. The change must have been announced. */
+  revokeAll(keyIds: readonly string[], now: number, change: () => void): void {
     const { db, transactions, limits } = this.#parts;
-    this.#version++;
-    const result = transactions.writeAudited(target, note, () => {
+    transactions.write(() => {
       for (const keyId of keyIds) {
         db.query("UPDATE keys SET revoked_at = ? WHERE key_id = ?").run(now, keyId);
         limits.deleteSaved(keyId);
         db.query("DELETE FROM tokens WHERE key_id = ?").run(keyId);
       }
-      return change();
+      change();
     });
     for (const keyId of keyIds) limits.remove(keyId);
-    return result;
   }
 
   #insertToken(tokenHash: string, keyId: string): void {
@@ -202,9 +206,21 @@ export class KeyTable implements KeyStore {
 
   #findRow(keyId: string): KeyRow | undefined {
     const { db, transactions } = this.#parts;
-    return transactions.read(
-      () => db.query<KeyRow, [string]>("SELECT * FROM key_details WHERE key_id = ?").get(keyId) ?? undefined,
+    const row = transactions.read(() =>
+      db.query<KeyRow, [string]>("SELECT * FROM key_details WHERE key_id = ?").get(keyId),
     );
+    return row ? this.#withDeletion(row) : undefined;
+  }
+
+  /** A key of a deleted server counts as revoked, also before its batch has come. */
+  #withDeletion(row: KeyRow): KeyRow {
+    const { db, transactions, servers } = this.#parts;
+    if (row.revoked_at !== null || servers.has(row.server_id)) return row;
+    const query = "SELECT deleted_at FROM deleted_servers WHERE server_id = ?";
+    const deleted = transactions.read(() =>
+      db.query<{ deleted_at: number }, [string]>(query).get(row.server_id),
+    );
+    return deleted ? { ...row, revoked_at: deleted.deleted_at } : row;
   }
 }
 

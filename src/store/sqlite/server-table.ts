@@ -1,5 +1,6 @@
 // The game servers. All of them are also in memory, because every request needs one.
 import type { Database } from "bun:sqlite";
+import { StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
@@ -11,6 +12,18 @@ import type { KeyTable } from "./key-table.ts";
 import { toPage, toSeq } from "./pages.ts";
 import { type ServerRow, toGameServer } from "./rows.ts";
 import type { TransactionRunner } from "./transaction-runner.ts";
+
+/** A larger batch would block the event loop for too long. */
+const REVOKED_AT_ONCE = 100;
+/** How the name of a setting begins that has the progress of an unfinished deletion; the server's id follows. */
+const UNFINISHED_DELETION = "unfinished-deletion ";
+
+/** How far the revocation of a deleted server's keys has come. `afterSeq` is the last key that was revoked. */
+type DeletionProgress = DeletedServer & {
+  readonly deletedAt: number;
+  readonly afterSeq: number;
+  readonly isFinished: boolean;
+};
 
 export type ServerTableParts = {
   readonly db: Database;
@@ -25,6 +38,9 @@ export type ServerTableParts = {
 
 export class ServerTable implements ServerStore {
   readonly #parts: ServerTableParts;
+  /** Deletions under way, by server. */
+  readonly #deletions = new Map<string, Promise<DeletedServer | undefined>>();
+  #isClosed = false;
 
   constructor(parts: ServerTableParts) {
     this.#parts = parts;
@@ -94,17 +110,19 @@ export class ServerTable implements ServerStore {
   }
 
   async delete(serverId: string, now: number, note?: AuditNote): Promise<DeletedServer | undefined> {
-    const { db, keys, commands, cache } = this.#parts;
-    if (!cache.has(serverId))
-      return this.#wasDeleted(serverId) ? { revokedKeys: 0, failedCommands: 0 } : undefined;
-    const keyIds = keys.listUnrevoked(serverId);
-    const failedCommands = keys.revokeAll(keyIds, now, serverId, note, () => {
-      db.query("DELETE FROM servers WHERE server_id = ?").run(serverId);
-      db.query("INSERT INTO deleted_servers VALUES (?, ?)").run(serverId, now);
-      return commands.failWaitingNow(serverId, now);
-    });
-    cache.delete(serverId);
-    return { revokedKeys: keyIds.length, failedCommands };
+    if (this.#parts.cache.has(serverId)) this.#beginDeletion(serverId, now, note);
+    const deleted = await this.#finishDeletion(serverId);
+    return deleted ?? (this.#wasDeleted(serverId) ? { revokedKeys: 0, failedCommands: 0 } : undefined);
+  }
+
+  /** Finishes the deletions that were interrupted. */
+  async finishDeletions(): Promise<void> {
+    const { db, transactions } = this.#parts;
+    const query = "SELECT name FROM settings WHERE name GLOB ?";
+    const rows = transactions.read(() =>
+      db.query<{ name: string }, [string]>(query).all(`${UNFINISHED_DELETION}*`),
+    );
+    for (const { name } of rows) await this.#finishDeletion(name.slice(UNFINISHED_DELETION.length));
   }
 
   async list(page: PageRequest): Promise<Page<GameServer>> {
@@ -125,6 +143,79 @@ export class ServerTable implements ServerStore {
         .get(serverId),
     );
     return row ? sealer.open(row.server_key, serverId) : undefined;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** One transaction. From then on the server's keys are refused, because their server is gone. */
+  #beginDeletion(serverId: string, now: number, note: AuditNote | undefined): void {
+    const { db, transactions, keys, commands, cache } = this.#parts;
+    keys.announceChange();
+    transactions.writeAudited(serverId, note, () => {
+      db.query("DELETE FROM servers WHERE server_id = ?").run(serverId);
+      db.query("INSERT INTO deleted_servers VALUES (?, ?)").run(serverId, now);
+      const failedCommands = commands.failWaitingNow(serverId, now);
+      const progress = { deletedAt: now, afterSeq: 0, isFinished: false, revokedKeys: 0, failedCommands };
+      this.#saveProgress(serverId, progress);
+    });
+    cache.delete(serverId);
+  }
+
+  /** Undefined when there is nothing to finish. Callers that come meanwhile get the same result. */
+  #finishDeletion(serverId: string): Promise<DeletedServer | undefined> {
+    const underWay = this.#deletions.get(serverId);
+    if (underWay) return underWay;
+    const deletion = this.#revokeInBatches(serverId).finally(() => this.#deletions.delete(serverId));
+    this.#deletions.set(serverId, deletion);
+    return deletion;
+  }
+
+  /** Lets requests run between two batches: there may be a hundred thousand keys. */
+  async #revokeInBatches(serverId: string): Promise<DeletedServer | undefined> {
+    let progress = this.#readProgress(serverId);
+    while (progress?.isFinished === false) {
+      progress = this.#revokeBatch(serverId, progress);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return progress && { revokedKeys: progress.revokedKeys, failedCommands: progress.failedCommands };
+  }
+
+  /** One transaction. */
+  #revokeBatch(serverId: string, progress: DeletionProgress): DeletionProgress {
+    const { db, keys } = this.#parts;
+    if (this.#isClosed) throw new StoreUnavailable("the store is being closed");
+    const batch = keys.listUnrevoked(serverId, progress.afterSeq, REVOKED_AT_ONCE);
+    const next = {
+      ...progress,
+      isFinished: batch.length < REVOKED_AT_ONCE,
+      afterSeq: batch.at(-1)?.seq ?? progress.afterSeq,
+      revokedKeys: progress.revokedKeys + batch.length,
+    };
+    const keyIds = batch.map(({ key_id }) => key_id);
+    keys.revokeAll(keyIds, progress.deletedAt, () => {
+      if (next.isFinished)
+        db.query("DELETE FROM settings WHERE name = ?").run(UNFINISHED_DELETION + serverId);
+      else this.#saveProgress(serverId, next);
+    });
+    return next;
+  }
+
+  #readProgress(serverId: string): DeletionProgress | undefined {
+    const { db, transactions } = this.#parts;
+    const query = "SELECT value FROM settings WHERE name = ?";
+    const row = transactions.read(() =>
+      db.query<{ value: string }, [string]>(query).get(UNFINISHED_DELETION + serverId),
+    );
+    return row ? (JSON.parse(row.value) as DeletionProgress) : undefined;
+  }
+
+  /** Inside a transaction of the caller's. */
+  #saveProgress(serverId: string, progress: DeletionProgress): void {
+    this.#parts.db
+      .query("INSERT INTO settings VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2")
+      .run(UNFINISHED_DELETION + serverId, JSON.stringify(progress));
   }
 
   #wasDeleted(serverId: string): boolean {

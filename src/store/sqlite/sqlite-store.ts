@@ -90,6 +90,7 @@ class SqliteStore implements PortableStore {
   }
 
   async tidy({ now, usage, audit, commands }: TidyTimes): Promise<void> {
+    await this.servers.finishDeletions();
     this.#transactions.write(() => {
       this.commands.deleteExpiredHolds(now);
       this.#db.query("DELETE FROM deleted_servers WHERE deleted_at < ?").run(audit);
@@ -114,6 +115,7 @@ class SqliteStore implements PortableStore {
   }
 
   async *readItems(): AsyncGenerator<PortableItem> {
+    await this.servers.finishDeletions();
     yield* readItems(this.#db, this.#sealer, this.#clock());
   }
 
@@ -135,6 +137,7 @@ class SqliteStore implements PortableStore {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.servers.close();
     this.#groupCommit.flush();
     this.limits.close();
     this.#db.close();

@@ -1,7 +1,9 @@
--- Ends a command if it waits.
+-- Ends a command if it waits, and writes the audit entry about it into the outbox, as one atomic step.
 -- KEYS[1..5]  see command-queue.lua
--- ARGV[4]  id
+-- KEYS[6]     outbox: a hash of audit entries (JSON) by the id of their command
+-- ARGV[4]  id    ARGV[5]  the audit entry, or empty for none
 -- Returns  {1 when it was ended by this or else 0, command or false}
 end_stale_sending()
 local count = end_waiting(function(id) return id == ARGV[4] end, 'status', 'cancelled')
+if count == 1 and ARGV[5] ~= '' then redis.call('HSET', KEYS[6], ARGV[4], ARGV[5]) end
 return { count, describe(ARGV[4]) }
