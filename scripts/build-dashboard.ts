@@ -109,8 +109,8 @@ export type NamedFile = { readonly name: string; readonly text: string };
 /**
  * Names each file by the hash of its final content. Browsers keep these files for a year, so a name must never stand for
  * two contents; the bundler's own hash does not see what this script changes afterwards. The keys are the bundler's names.
- * A file is named after the files that it refers to, because their names are part of its content. Throws when files
- * refer to each other in a circle, or when two files would get the same name.
+ * The files that a file refers to are named first, because their names are part of its content. Throws when files refer to
+ * each other in a circle, or when two files would get the same name.
  */
 export function nameByContent(texts: ReadonlyMap<string, string>): ReadonlyMap<string, NamedFile> {
   const named = new Map<string, NamedFile>();

@@ -1,9 +1,9 @@
-// The admin API, as the holder of the master key sees it. docs/admin-api.md has what each field means.
+// The client of the admin API, for the holder of the master key. docs/admin-api.md explains the fields.
 import type { Version } from "../../core/api-key.ts";
 import type { CommandStatus } from "../../core/command.ts";
 import type { Section } from "../../core/sections.ts";
 import type { CommandReport, Page, PageQuery } from "./caller.ts";
-import type { Ask } from "./request.ts";
+import type { ApiCall } from "./request.ts";
 
 export type ServerResource = {
   readonly server_id: string;
@@ -68,41 +68,41 @@ export type Readiness = { readonly status: string; readonly notices: readonly st
 
 export type AdminApi = ReturnType<typeof createAdminApi>;
 
-export function createAdminApi(ask: Ask) {
+export function createAdminApi(call: ApiCall) {
   const at = (collection: string, id: string) => `/admin/${collection}/${encodeURIComponent(id)}`;
   return {
-    listServers: (query: PageQuery = {}) => ask<Page<ServerResource>>("/admin/servers", { query }),
-    createServer: (body: ServerDraft) => ask<ServerResource>("/admin/servers", { method: "POST", body }),
-    showServer: (id: string) => ask<ServerResource>(at("servers", id)),
+    listServers: (query: PageQuery = {}) => call<Page<ServerResource>>("/admin/servers", { query }),
+    createServer: (body: ServerDraft) => call<ServerResource>("/admin/servers", { method: "POST", body }),
+    showServer: (id: string) => call<ServerResource>(at("servers", id)),
     changeServer: (id: string, body: Partial<ServerDraft>) =>
-      ask<ServerResource>(at("servers", id), { method: "PATCH", body }),
+      call<ServerResource>(at("servers", id), { method: "PATCH", body }),
     deleteServer: (id: string) =>
-      ask<{ revoked_keys: number; failed_commands: number }>(at("servers", id), { method: "DELETE" }),
+      call<{ revoked_keys: number; failed_commands: number }>(at("servers", id), { method: "DELETE" }),
 
     listKeys: (query: PageQuery & { readonly server_id?: string } = {}) =>
-      ask<Page<KeyResource>>("/admin/keys", { query }),
+      call<Page<KeyResource>>("/admin/keys", { query }),
     createKey: (body: KeyDraft) =>
-      ask<KeyResource & { readonly token: string }>("/admin/keys", { method: "POST", body }),
-    showKey: (id: string) => ask<KeyResource & { readonly usage: KeyUsage }>(at("keys", id)),
-    changeKey: (id: string, body: KeyChange) => ask<KeyResource>(at("keys", id), { method: "PATCH", body }),
-    revokeKey: (id: string) => ask<undefined>(at("keys", id), { method: "DELETE" }),
+      call<KeyResource & { readonly token: string }>("/admin/keys", { method: "POST", body }),
+    showKey: (id: string) => call<KeyResource & { readonly usage: KeyUsage }>(at("keys", id)),
+    changeKey: (id: string, body: KeyChange) => call<KeyResource>(at("keys", id), { method: "PATCH", body }),
+    revokeKey: (id: string) => call<undefined>(at("keys", id), { method: "DELETE" }),
     rotateKey: (id: string, body: { readonly grace_seconds?: number } = {}) =>
-      ask<{ key_id: string; token: string; old_token_valid_until: number | null }>(
+      call<{ key_id: string; token: string; old_token_valid_until: number | null }>(
         `${at("keys", id)}/rotate`,
         { method: "POST", body },
       ),
 
-    listBlocks: (query: PageQuery = {}) => ask<Page<BlockResource>>("/admin/blocks", { query }),
-    liftBlock: (keyId: string) => ask<undefined>(at("blocks", keyId), { method: "DELETE" }),
+    listBlocks: (query: PageQuery = {}) => call<Page<BlockResource>>("/admin/blocks", { query }),
+    liftBlock: (keyId: string) => call<undefined>(at("blocks", keyId), { method: "DELETE" }),
 
     listCommands: (
       query: PageQuery & { readonly server_id?: string; readonly status?: CommandStatus } = {},
-    ) => ask<Page<OwnedCommand>>("/admin/commands", { query }),
-    cancelCommand: (id: string) => ask<OwnedCommand>(at("commands", id), { method: "DELETE" }),
-    listAudit: (query: PageQuery = {}) => ask<Page<AuditEntry>>("/admin/audit", { query }),
+    ) => call<Page<OwnedCommand>>("/admin/commands", { query }),
+    cancelCommand: (id: string) => call<OwnedCommand>(at("commands", id), { method: "DELETE" }),
+    listAudit: (query: PageQuery = {}) => call<Page<AuditEntry>>("/admin/audit", { query }),
 
-    readReadiness: () => ask<Readiness>("/readyz"),
-    /** Prometheus text; `parseMetrics` takes it apart. */
-    readMetrics: () => ask<string>("/metrics", { asText: true }),
+    readReadiness: () => call<Readiness>("/readyz"),
+    /** Prometheus text, for `parseMetrics`. */
+    readMetrics: () => call<string>("/metrics", { asText: true }),
   };
 }

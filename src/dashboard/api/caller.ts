@@ -1,9 +1,9 @@
-// The public API, as the holder of an API key sees it.
+// The client of the public API, for the holder of an API key.
 import type { CommandStatus } from "../../core/command.ts";
 import type { Section } from "../../core/sections.ts";
 import type { ServerInfo as RelayedInfo } from "../../core/server-info.ts";
 import type { Id } from "./exact-json.ts";
-import type { Ask, Outcome } from "./request.ts";
+import type { ApiCall, Outcome } from "./request.ts";
 
 export type Location = NonNullable<Player["Location"]>;
 export type Player = NonNullable<RelayedInfo["Players"]>[number];
@@ -63,34 +63,36 @@ const COMMAND = "/v2/game/server/command";
 
 export type CallerApi = ReturnType<typeof createCallerApi>;
 
-export function createCallerApi(ask: Ask) {
+export function createCallerApi(call: ApiCall) {
   return {
     readKey(signal?: AbortSignal) {
-      return ask<OwnKey>(KEY, { ...(signal && { signal }) });
+      return call<OwnKey>(KEY, { ...(signal && { signal }) });
     },
     readServer(sections: readonly Section[], etag?: string, signal?: AbortSignal) {
-      return ask<ServerState>(SERVER, {
+      return call<ServerState>(SERVER, {
         query: Object.fromEntries(sections.map((name) => [name, true])),
         ...(etag !== undefined && { headers: { "If-None-Match": etag } }),
         ...(signal && { signal }),
       });
     },
-    /** `idempotencyKey`: the same for each attempt to send the same command once. */
+    /** Every attempt to send the same command must have the same `idempotencyKey`. */
     sendCommand(command: string, idempotencyKey: string): Promise<Outcome<CommandReceipt>> {
-      return ask(COMMAND, {
+      return call(COMMAND, {
         method: "POST",
         body: { command },
         headers: { "Idempotency-Key": idempotencyKey },
       });
     },
     listCommands(query: PageQuery & { readonly status?: CommandStatus } = {}, signal?: AbortSignal) {
-      return ask<Page<CommandReport>>(COMMAND, { query, ...(signal && { signal }) });
+      return call<Page<CommandReport>>(COMMAND, { query, ...(signal && { signal }) });
     },
     showCommand(commandId: string, signal?: AbortSignal) {
-      return ask<CommandReport>(`${COMMAND}/${encodeURIComponent(commandId)}`, { ...(signal && { signal }) });
+      return call<CommandReport>(`${COMMAND}/${encodeURIComponent(commandId)}`, {
+        ...(signal && { signal }),
+      });
     },
     cancelCommand(commandId: string) {
-      return ask<CommandReport>(`${COMMAND}/${encodeURIComponent(commandId)}`, { method: "DELETE" });
+      return call<CommandReport>(`${COMMAND}/${encodeURIComponent(commandId)}`, { method: "DELETE" });
     },
   };
 }

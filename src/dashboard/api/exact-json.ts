@@ -1,6 +1,6 @@
-// Reads JSON without losing digits: ids outgrow doubles, so whole numbers that a double cannot hold become text.
+// Parses JSON without losing digits: whole numbers that a double cannot hold, such as long ids, become strings.
 
-/** An id of the game: a number, or its digits where a number would be wrong. */
+/** An id of the game: a number, or its digits when a double cannot hold it. */
 export type Id = number | string;
 
 type Context = { readonly source?: string };

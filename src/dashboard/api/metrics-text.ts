@@ -1,4 +1,4 @@
-// Takes Prometheus text apart, as far as the health view needs it.
+// Parses Prometheus text, as far as the health view needs it.
 
 export type Sample = {
   readonly name: string;

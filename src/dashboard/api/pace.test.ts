@@ -24,106 +24,106 @@ function bad(receivedAt: number, error: Partial<ApiError>): Outcome<unknown> {
 }
 
 describe("the pace of the page", () => {
-  test("is the wished one while the limit is ample", () => {
+  test("is the requested interval while enough of the limit is left", () => {
     const pace = new Pace();
-    pace.note(good(NOW, { limit: 120, remaining: 100, resetAt: NOW + 50_000 }));
+    pace.observe(good(NOW, { limit: 120, remaining: 100, resetAt: NOW + 50_000 }));
     const delay = pace.delayMs(INTERVAL_MS, NOW);
     expect(delay).toBeGreaterThanOrEqual(INTERVAL_MS);
     expect(delay).toBeLessThanOrEqual(INTERVAL_MS * 1.1);
   });
 
-  test("slows down when others use up the limit, and waits for the new window when it is nearly gone", () => {
+  test("slows down when others use up the limit, and waits for the next window when it is nearly used up", () => {
     const pace = new Pace();
-    pace.note(good(NOW, { limit: 120, remaining: 50, resetAt: NOW + 50_000 }));
+    pace.observe(good(NOW, { limit: 120, remaining: 50, resetAt: NOW + 50_000 }));
     expect(pace.delayMs(INTERVAL_MS, NOW)).toBeGreaterThanOrEqual(2 * INTERVAL_MS);
     expect(pace.isSlowed(NOW)).toBe(true);
-    pace.note(good(NOW, { limit: 120, remaining: 10, resetAt: NOW + 50_000 }));
+    pace.observe(good(NOW, { limit: 120, remaining: 10, resetAt: NOW + 50_000 }));
     expect(pace.delayMs(INTERVAL_MS, NOW)).toBeGreaterThanOrEqual(50_000);
   });
 
-  test("never spends more than half of the limit within a minute", () => {
+  test("never uses more than half of the limit within a minute", () => {
     const pace = new Pace();
     let now = NOW;
-    let asked = 0;
+    let sent = 0;
     while (now < NOW + 60_000) {
-      if (pace.mayAsk(now)) {
-        pace.note(good(now, { limit: 120, remaining: 119, resetAt: NOW + 60_000 }));
-        asked++;
+      if (pace.mayPoll(now)) {
+        pace.observe(good(now, { limit: 120, remaining: 119, resetAt: NOW + 60_000 }));
+        sent++;
       }
       now += 100;
     }
-    expect(asked).toBe(60);
-    expect(pace.mayAsk(NOW + 60_000)).toBe(true);
+    expect(sent).toBe(60);
+    expect(pace.mayPoll(NOW + 60_000)).toBe(true);
   });
 
-  test("asks nothing before the time that Gatehouse named", () => {
+  test("allows no poll before a Retry-After is over", () => {
     const pace = new Pace();
-    pace.note(bad(NOW, { code: 5100, status: 429, retryAfter: 300 }));
-    expect(pace.mayAsk(NOW + 299_999)).toBe(false);
+    pace.observe(bad(NOW, { code: 5100, status: 429, retryAfter: 300 }));
+    expect(pace.mayPoll(NOW + 299_999)).toBe(false);
     expect(pace.delayMs(INTERVAL_MS, NOW)).toBeGreaterThanOrEqual(300_000);
-    expect(pace.mayAsk(NOW + 300_000)).toBe(true);
+    expect(pace.mayPoll(NOW + 300_000)).toBe(true);
   });
 
-  test("lets a reader ask inside a block every few seconds, within the share of the page", () => {
+  test("lets the user refresh every few seconds during a block, within the share of the page", () => {
     const pace = new Pace();
-    pace.note(bad(NOW, { code: 5100, status: 429, retryAfter: 300 }));
-    expect(pace.mayInsist(NOW + 2_999)).toBe(false);
-    expect(pace.mayInsist(NOW + 3_000)).toBe(true);
-    pace.note(bad(NOW + 3_000, { code: 5100, status: 429, retryAfter: 297 }));
-    expect(pace.mayInsist(NOW + 4_000)).toBe(false);
-    expect(pace.mayAsk(NOW + 60_000)).toBe(false);
+    pace.observe(bad(NOW, { code: 5100, status: 429, retryAfter: 300 }));
+    expect(pace.mayRefresh(NOW + 2_999)).toBe(false);
+    expect(pace.mayRefresh(NOW + 3_000)).toBe(true);
+    pace.observe(bad(NOW + 3_000, { code: 5100, status: 429, retryAfter: 297 }));
+    expect(pace.mayRefresh(NOW + 4_000)).toBe(false);
+    expect(pace.mayPoll(NOW + 60_000)).toBe(false);
   });
 
-  test("does not let a reader ask before a used up limit is back", () => {
+  test("does not let the user refresh before a used up limit is reset", () => {
     const pace = new Pace();
-    pace.note(bad(NOW, { code: 5016, status: 429, retryAfter: 30 }));
-    expect(pace.mayInsist(NOW + 29_999)).toBe(false);
-    expect(pace.mayInsist(NOW + 30_000)).toBe(true);
+    pace.observe(bad(NOW, { code: 5016, status: 429, retryAfter: 30 }));
+    expect(pace.mayRefresh(NOW + 29_999)).toBe(false);
+    expect(pace.mayRefresh(NOW + 30_000)).toBe(true);
   });
 
   test.each([
     ["a good answer", good(NOW + 10_000)],
     ["another refusal", bad(NOW + 10_000, { code: 5019, status: 400 })],
-  ])("forgets the time of a block as soon as %s shows that it was lifted", (_, outcome) => {
+  ])("drops the Retry-After of a block as soon as %s shows that the block was lifted", (_, outcome) => {
     const pace = new Pace();
-    pace.note(bad(NOW, { code: 5100, status: 429, retryAfter: 300 }));
-    pace.note(bad(NOW + 5_000, {}));
-    expect(pace.mayAsk(NOW + 6_000)).toBe(false);
-    pace.note(outcome);
-    expect(pace.mayAsk(NOW + 10_000)).toBe(true);
+    pace.observe(bad(NOW, { code: 5100, status: 429, retryAfter: 300 }));
+    pace.observe(bad(NOW + 5_000, {}));
+    expect(pace.mayPoll(NOW + 6_000)).toBe(false);
+    pace.observe(outcome);
+    expect(pace.mayPoll(NOW + 10_000)).toBe(true);
     expect(pace.delayMs(INTERVAL_MS, NOW + 10_000)).toBeLessThanOrEqual(INTERVAL_MS * 1.1);
   });
 
-  test("tells once when Gatehouse is reached again, and when a block is over", () => {
+  test("calls the listener once when Gatehouse is reachable again, and when a block is over", () => {
     const pace = new Pace();
-    let told = 0;
-    const end = pace.onRecovery(() => told++);
-    pace.note(good(NOW));
-    pace.note(bad(NOW, {}));
-    pace.note(bad(NOW, {}));
-    expect(told).toBe(0);
-    pace.note(good(NOW));
-    pace.note(good(NOW));
-    expect(told).toBe(1);
-    pace.note(bad(NOW, { code: 5100, status: 429, retryAfter: 300 }));
-    pace.note(bad(NOW, { code: 5100, status: 429, retryAfter: 300 }));
-    expect(told).toBe(1);
-    pace.note(good(NOW));
-    expect(told).toBe(2);
-    end();
-    pace.note(bad(NOW, {}));
-    pace.note(good(NOW));
-    expect(told).toBe(2);
+    let calls = 0;
+    const remove = pace.onRecovery(() => calls++);
+    pace.observe(good(NOW));
+    pace.observe(bad(NOW, {}));
+    pace.observe(bad(NOW, {}));
+    expect(calls).toBe(0);
+    pace.observe(good(NOW));
+    pace.observe(good(NOW));
+    expect(calls).toBe(1);
+    pace.observe(bad(NOW, { code: 5100, status: 429, retryAfter: 300 }));
+    pace.observe(bad(NOW, { code: 5100, status: 429, retryAfter: 300 }));
+    expect(calls).toBe(1);
+    pace.observe(good(NOW));
+    expect(calls).toBe(2);
+    remove();
+    pace.observe(bad(NOW, {}));
+    pace.observe(good(NOW));
+    expect(calls).toBe(2);
   });
 
-  test("backs off from a server that cannot be reached, up to ten seconds", () => {
+  test("backs off up to ten seconds while Gatehouse is unreachable", () => {
     const pace = new Pace();
-    for (let tries = 0; tries < 10; tries++) pace.note(bad(NOW + tries, {}));
+    for (let tries = 0; tries < 10; tries++) pace.observe(bad(NOW + tries, {}));
     const delay = pace.delayMs(INTERVAL_MS, NOW + 10);
     expect(delay).toBeGreaterThanOrEqual(10_000);
     expect(delay).toBeLessThanOrEqual(11_000);
     expect(pace.delayMs(30_000, NOW + 10)).toBeGreaterThanOrEqual(30_000);
-    pace.note(good(NOW + 20));
+    pace.observe(good(NOW + 20));
     expect(pace.delayMs(INTERVAL_MS, NOW + 20)).toBeLessThanOrEqual(INTERVAL_MS * 1.1);
   });
 });

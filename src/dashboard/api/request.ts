@@ -1,15 +1,15 @@
-// One way to ask Gatehouse: the same origin, the key in a header, and whatever happens comes back as a value.
+// Sends a request to Gatehouse: to the same origin, with the key in a header. Failures are returned, not thrown.
 import { LIMIT_PER_WINDOW } from "../../core/rate-limit.ts";
 import { parseExactJson } from "./exact-json.ts";
 
 export type LimitLeft = {
   readonly limit: number;
   readonly remaining: number;
-  /** By this machine's clock. */
+  /** In epoch milliseconds of this machine's clock. */
   readonly resetAt: number;
 };
 
-/** `code` is a code of Gatehouse; 0 when nothing, or nothing of Gatehouse's, answered. */
+/** `code` is an error code of Gatehouse; UNREACHABLE when there was no answer, or not one of Gatehouse. */
 export type ApiError = {
   readonly code: number;
   readonly status: number;
@@ -24,10 +24,10 @@ export type ApiError = {
 export type Answer<T> = {
   readonly ok: true;
   readonly status: number;
-  /** Undefined for a 204 and a 304. */
+  /** Undefined for the statuses 204 and 304. */
   readonly value: T;
   readonly etag: string | null;
-  /** How old the data was when it arrived. */
+  /** The age of the data when it arrived. */
   readonly ageMs: number;
   readonly receivedAt: number;
   readonly limit: LimitLeft | undefined;
@@ -44,37 +44,40 @@ export type Outcome<T> = Answer<T> | Failure;
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-export type AskOptions = {
+export type ApiCallOptions = {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
   readonly query?: Query;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** For answers that are not JSON. */
+  /** Returns the body as text, for answers that are not JSON. */
   readonly asText?: boolean;
 };
 
-export type Ask = <T>(path: string, options?: AskOptions) => Promise<Outcome<T>>;
+export type ApiCall = <T>(path: string, options?: ApiCallOptions) => Promise<Outcome<T>>;
 
 export const UNREACHABLE = 0;
 const DEADLINE_MS = 20_000;
 const WINDOW_MAX_MS = 60_000;
 
-/** `note` is told of every outcome, to pace what is asked next. */
-export function createAsk(credential: string, note: (outcome: Outcome<unknown>) => void = () => {}): Ask {
-  return async <T>(path: string, options: AskOptions = {}): Promise<Outcome<T>> => {
+/** `observe` sees every outcome, to pace the next requests. */
+export function createApiCall(
+  credential: string,
+  observe: (outcome: Outcome<unknown>) => void = () => {},
+): ApiCall {
+  return async <T>(path: string, options: ApiCallOptions = {}): Promise<Outcome<T>> => {
     const outcome = await send<T>(credential, path, options);
-    note(outcome);
+    observe(outcome);
     return outcome;
   };
 }
 
-async function send<T>(credential: string, path: string, options: AskOptions): Promise<Outcome<T>> {
+async function send<T>(credential: string, path: string, options: ApiCallOptions): Promise<Outcome<T>> {
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   const { body } = options;
   try {
-    // The path begins with a slash: this page asks nobody but the server that it came from.
-    const response = await fetch(path + queryText(options.query), {
+    // The path starts with a slash, so the request goes to the server of this page.
+    const response = await fetch(path + writeQuery(options.query), {
       method: options.method ?? "GET",
       headers: {
         Authorization: `Bearer ${credential}`,
@@ -91,10 +94,10 @@ async function send<T>(credential: string, path: string, options: AskOptions): P
     });
     return await readOutcome<T>(response, options.asText ?? false);
   } catch (error) {
-    // Whoever took the question back wants no answer.
+    // The caller has aborted the request and wants no outcome.
     if (options.signal?.aborted) throw error;
     const message = error instanceof Error ? error.message : String(error);
-    return { ok: false, error: describeNothing(message), receivedAt: Date.now(), limit: undefined };
+    return { ok: false, error: describeUnreachable(message), receivedAt: Date.now(), limit: undefined };
   }
 }
 
@@ -106,7 +109,7 @@ async function readOutcome<T>(response: Response, asText: boolean): Promise<Outc
   const value = text === "" ? undefined : isGood && asText ? text : parseOrUndefined(text);
   if (!isGood) return { ok: false, error: describeError(response, value), receivedAt, limit };
   if (text !== "" && value === undefined) {
-    return { ok: false, error: describeNothing("not JSON"), receivedAt, limit };
+    return { ok: false, error: describeUnreachable("not JSON"), receivedAt, limit };
   }
   return {
     ok: true,
@@ -127,7 +130,7 @@ function parseOrUndefined(text: string): unknown {
   }
 }
 
-function describeNothing(message: string): ApiError {
+function describeUnreachable(message: string): ApiError {
   return {
     code: UNREACHABLE,
     status: 0,
@@ -158,7 +161,7 @@ function readLimit(headers: Headers, now: number): LimitLeft | undefined {
   const remaining = readNumber(headers, "X-RateLimit-Remaining");
   const reset = readNumber(headers, "X-RateLimit-Reset");
   if (remaining === undefined || reset === undefined) return undefined;
-  // The server's clock may differ from ours; a window is never longer than a minute.
+  // The server's clock may differ from ours, and a window is never longer than a minute.
   const date = Date.parse(headers.get("Date") ?? "");
   const aheadMs = reset * 1000 - (Number.isNaN(date) ? now : date);
   const resetAt = now + Math.min(Math.max(aheadMs, 1000), WINDOW_MAX_MS);
@@ -172,7 +175,7 @@ function readNumber(headers: Headers, name: string): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-function queryText(query: Query | undefined): string {
+function writeQuery(query: Query | undefined): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== undefined) search.set(name, String(value));

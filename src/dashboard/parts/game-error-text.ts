@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 const CODES = [
   0, 1001, 1002, 2000, 2001, 2002, 2003, 2004, 3001, 3002, 4000, 4001, 4002, 4003, 9998, 9999,
 ] as const;
-/** How every message begins that Gatehouse writes itself when the game API sends none. */
+/** The beginnings of the messages that Gatehouse writes when the game API sends none. */
 const GATEHOUSE_MESSAGE = /^(?:The game API\b|The game server was deleted|Gatehouse\b)/;
 
 /** The meaning of an error code of the game API; undefined for an unknown code. */

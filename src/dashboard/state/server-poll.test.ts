@@ -3,7 +3,7 @@ import { SECTIONS, type Section } from "../../core/sections.ts";
 import { createCallerApi } from "../api/caller.ts";
 import { parseExactJson } from "../api/exact-json.ts";
 import { Pace } from "../api/pace.ts";
-import type { AskOptions, Outcome } from "../api/request.ts";
+import type { ApiCallOptions, Outcome } from "../api/request.ts";
 import { HISTORY_POINTS_MAX, ServerHistory } from "./server-history.ts";
 import { judgeAge, ServerPoll, STALE_AFTER_MS } from "./server-poll.ts";
 
@@ -25,11 +25,11 @@ function refusal(code: number, more: object = {}): Outcome<never> {
 
 /** The poll starts with `rights.allowed`, or all sections; `rights.now` answers when it reads the key again. */
 function startPoll(
-  answer: (sections: string[], options: AskOptions) => Outcome<unknown>,
+  answer: (sections: string[], options: ApiCallOptions) => Outcome<unknown>,
   rights: { allowed?: readonly Section[]; now?: () => Outcome<unknown> } = {},
 ) {
   const requests: string[] = [];
-  const api = createCallerApi(async <T>(path: string, options: AskOptions = {}) => {
+  const api = createCallerApi(async <T>(path: string, options: ApiCallOptions = {}) => {
     const sections = Object.keys(options.query ?? {});
     const isForKey = path.endsWith("/key");
     requests.push(isForKey ? "the key" : sections.join());

@@ -73,12 +73,12 @@ export class ServerPoll {
     this.#subscriptions.delete(subscriber);
   }
 
-  mayAsk(now: number): boolean {
-    return this.#pace.mayAsk(now);
+  mayPoll(now: number): boolean {
+    return this.#pace.mayPoll(now);
   }
 
-  mayInsist(now: number): boolean {
-    return this.#pace.mayInsist(now);
+  mayRefresh(now: number): boolean {
+    return this.#pace.mayRefresh(now);
   }
 
   /** Polls once. Throws only when the signal aborts; other failures are in the reading. */
@@ -90,7 +90,7 @@ export class ServerPoll {
     }
     // A view that was opened during the request does not have to wait for the next poll.
     const isIncomplete = this.#listSections().some((name) => !this.#requested.includes(name));
-    if (outcome.ok && isIncomplete && this.#pace.mayAsk(outcome.receivedAt)) {
+    if (outcome.ok && isIncomplete && this.#pace.mayPoll(outcome.receivedAt)) {
       outcome = await this.#request(this.#listSections(), signal);
     }
     if (outcome.ok) {

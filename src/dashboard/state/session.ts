@@ -6,7 +6,7 @@ import type { Section } from "../../core/sections.ts";
 import { type AdminApi, createAdminApi } from "../api/admin.ts";
 import { type CallerApi, createCallerApi } from "../api/caller.ts";
 import { Pace } from "../api/pace.ts";
-import { type ApiError, createAsk, UNREACHABLE } from "../api/request.ts";
+import { type ApiError, createApiCall, UNREACHABLE } from "../api/request.ts";
 
 export type CallerSession = {
   readonly kind: "caller";
@@ -48,7 +48,7 @@ const TOKEN_PREFIX = "gth_";
 export async function signIn(credential: string): Promise<Session | SignInProblem> {
   const key = credential.trim();
   if (key === "") return { text: "empty", retryAt: 0, code: 0 };
-  // A header can only hold visible ASCII, and so does every key.
+  // A header can only hold visible ASCII, so other text cannot be a key.
   if (!/^[\x21-\x7e]+$/.test(key)) return { text: "wrongMaster", retryAt: 0, code: 0 };
   return key.startsWith(TOKEN_PREFIX) ? signInCaller(key) : signInOperator(key);
 }
@@ -59,7 +59,7 @@ export function isSession(outcome: Session | SignInProblem): outcome is Session 
 
 async function signInCaller(key: string): Promise<Session | SignInProblem> {
   const pace = new Pace();
-  const api = createCallerApi(createAsk(key, (outcome) => pace.note(outcome)));
+  const api = createCallerApi(createApiCall(key, (outcome) => pace.observe(outcome)));
   // Reads the key and not the server, so that a failing game API does not fail the sign-in.
   const answer = await api.readKey();
   if (!answer.ok) return describeProblem(answer.error);
@@ -68,7 +68,7 @@ async function signInCaller(key: string): Promise<Session | SignInProblem> {
 }
 
 async function signInOperator(key: string): Promise<Session | SignInProblem> {
-  const api = createAdminApi(createAsk(key));
+  const api = createAdminApi(createApiCall(key));
   const answer = await api.listServers({ limit: 1 });
   return answer.ok ? { kind: "operator", api } : describeProblem(answer.error);
 }

@@ -25,7 +25,7 @@ export function usePacedQuery<T>(
     },
     // The delay is computed once per answer: a number that changes with each render would restart the wait.
     refetchInterval: (query) => query.state.data?.delayMs ?? false,
-    refetchOnWindowFocus: () => pace.mayAsk(Date.now()),
+    refetchOnWindowFocus: () => pace.mayPoll(Date.now()),
     networkMode: "always",
     staleTime: 1_000,
     retry: false,

@@ -37,8 +37,8 @@ export function ServerStateProvider({ children }: { readonly children: ReactNode
     refetchInterval: (query) => query.state.data?.delayMs ?? POLL_INTERVAL_MS,
     refetchIntervalInBackground: false,
     // When the tab becomes visible again, poll at once if the limit allows it.
-    refetchOnWindowFocus: () => poll.mayAsk(Date.now()),
-    refetchOnReconnect: () => poll.mayAsk(Date.now()),
+    refetchOnWindowFocus: () => poll.mayPoll(Date.now()),
+    refetchOnReconnect: () => poll.mayPoll(Date.now()),
     networkMode: "always",
     staleTime: 1_000,
     retry: false,
@@ -53,9 +53,9 @@ export function ServerStateProvider({ children }: { readonly children: ReactNode
     const filter = { queryKey: QUERY_KEY };
     return {
       // This cancels a request under way, because its answer lacks the new sections.
-      pollNow: () => void (poll.mayAsk(Date.now()) && client.refetchQueries(filter)),
+      pollNow: () => void (poll.mayPoll(Date.now()) && client.refetchQueries(filter)),
       refresh: () =>
-        void (poll.mayInsist(Date.now()) && client.refetchQueries(filter, { cancelRefetch: false })),
+        void (poll.mayRefresh(Date.now()) && client.refetchQueries(filter, { cancelRefetch: false })),
     };
   }, [poll, client]);
   useEffect(() => pace.onRecovery(refresh), [pace, refresh]);

@@ -28,7 +28,7 @@ export class Motion {
     return key === undefined ? undefined : this.#indexOf.get(key);
   }
 
-  /** A known marker starts at its drawn position, a new one at its own. Not animated, all are at their own position at once. */
+  /** A known marker starts where it is drawn. Without animation, every marker is at its new position at once. */
   update(markers: readonly Marker[], now: number, isAnimated: boolean): void {
     const before = this.#indexOf;
     const drawn = this.#at;

@@ -51,7 +51,7 @@ export function zoomAt(viewport: Viewport, size: Size, at: Point, factor: number
   });
 }
 
-/** The largest scale that shows all points except outliers. */
+/** The viewport with the largest scale that shows all points except outliers. */
 export function fitTo(points: readonly Point[], size: Size): Viewport {
   const kept = dropOutliers(points);
   if (kept.length === 0) return WHOLE_MAP;

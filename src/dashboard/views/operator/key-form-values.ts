@@ -1,4 +1,4 @@
-// The values of the key form, converted from a key and into a request. Pure.
+// The values of the key form: made from a key, and turned into a request.
 import type { Version } from "../../../core/api-key.ts";
 import { SECTIONS, type Section } from "../../../core/sections.ts";
 import type { KeyChange, KeyResource } from "../../api/admin.ts";
