@@ -52,8 +52,8 @@ export const commands = {
   lost: "The answer was lost, so the command may have been accepted. Trying again is safe: it carries the same idempotency key, and Gatehouse takes it once.",
   refusal: {
     "5005": "There is no command in it.",
-    "5009": "This key may not send this command. ApiCall the operator for the right to it.",
-    "5010": "This key may not use version 2 of the API. ApiCall the operator.",
+    "5009": "This key may not send this command. Ask the operator for the right to it.",
+    "5010": "This key may not use version 2 of the API. Ask the operator.",
     "5015": "The queue of this server is full: 100 commands wait. Nothing was accepted, and nothing dropped.",
     "5016": "The limit of this key is used up for the moment.",
     "5100": "This key is blocked for spam. Nothing was accepted.",

@@ -22,8 +22,8 @@ export const signIn = {
   blocked:
     "This key is blocked for sending too many requests. The block ends in {{seconds}} s; an operator can lift it. (5100)",
   suspended:
-    "This key may not be used: it is suspended, or not allowed from your address. ApiCall the operator. (5009)",
-  version: "This key may not use version 2 of the API. ApiCall the operator. (5010)",
+    "This key may not be used: it is suspended, or not allowed from your address. Ask the operator. (5009)",
+  version: "This key may not use version 2 of the API. Ask the operator. (5010)",
   unreachable: "Gatehouse cannot be reached. Check the connection, then try again.",
   unexpected: "Gatehouse answered with an error of its own ({{code}}). Try again in a moment.",
 };

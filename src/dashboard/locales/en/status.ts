@@ -41,7 +41,7 @@ export const status = {
     limited: "Others use this key too. The page goes on by itself in {{age}}.",
     blocked:
       "It sent far too many requests. The block ends in {{age}}; an operator can lift it earlier. The page waits; “Refresh now” asks whether it is lifted.",
-    refused: "Gatehouse says: {{message}} ({{code}}). ApiCall the operator what this key may do.",
+    refused: "Gatehouse says: {{message}} ({{code}}). Ask the operator what this key may do.",
     unreachable: "The page keeps trying. What you see is the last that arrived.",
     forbidden: "Left out, because the operator has not given this key the right: {{sections}}.",
     failed: "Gatehouse says: {{message}} ({{code}}).",
