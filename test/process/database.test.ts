@@ -213,7 +213,7 @@ describe("a damaged database is refused and stays as it is", () => {
       overwrite(path, page * PAGE_BYTES, Buffer.alloc(PAGE_BYTES, 0xa5));
       await expectRefused(cwd, path);
     }
-  }, 20_000);
+  }, 120_000);
 
   test("cut in half", async () => {
     const { cwd, path } = await makeDatabase();
