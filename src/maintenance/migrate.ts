@@ -79,8 +79,8 @@ async function open(name: string, { dataDir, secret }: MigrationSettings): Promi
   const address = parseRedisAddress(name);
   if (!address) throw new StartRefused("one of the stores is neither sqlite nor the address of a Redis", 2);
   const { openRedisStore } = await import("../store/redis/redis-store.ts");
-  const { PATIENT_ANSWER_WITHIN_MS: answerWithinMs } = await import("../store/redis/redis-link.ts");
-  return openRedisStore({ address, sealer, log: SILENT, commandLeaseMs: COMMAND_LEASE_MS, answerWithinMs });
+  const { TOOL_REPLY_DEADLINE_MS: replyDeadlineMs } = await import("../store/redis/redis-link.ts");
+  return openRedisStore({ address, sealer, log: SILENT, commandLeaseMs: COMMAND_LEASE_MS, replyDeadlineMs });
 }
 
 async function collect(store: PortableStore): Promise<PortableItem[]> {

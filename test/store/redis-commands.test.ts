@@ -94,7 +94,7 @@ async function createHarness(medium: Medium): Promise<StoreHarness> {
         leaseMs: 2 * DAY_MS,
         listServerIds: () => serverIds,
         outbox: NO_OUTBOX,
-        time,
+        times: time,
       });
       const store = {
         commands,
@@ -171,7 +171,7 @@ describe.each([
       leaseMs: LEASE_MS,
       listServerIds: () => serverIds,
       outbox: NO_OUTBOX,
-      time,
+      times: time,
     });
   }
 
@@ -452,7 +452,7 @@ describe("the shared queue and its Redis", () => {
       leaseMs: LEASE_MS,
       listServerIds: () => [serverId],
       outbox: NO_OUTBOX,
-      time,
+      times: time,
     });
     const draft = { serverId, keyId: "key_1", text: ":h", idempotencyKey: "once" };
     const accepted = await queue.accept({ ...draft, idempotencyKey: undefined }, NOW);
@@ -481,7 +481,7 @@ describe("the shared queue and its Redis", () => {
         leaseMs: LEASE_MS,
         listServerIds: () => [serverId],
         outbox: NO_OUTBOX,
-        time,
+        times: time,
       });
       let count = 0;
       const lanes = Array.from({ length: 3 }, async (_, lane) => {
@@ -502,7 +502,7 @@ describe("the shared queue and its Redis", () => {
       leaseMs: LEASE_MS,
       listServerIds: () => [serverId],
       outbox: NO_OUTBOX,
-      time,
+      times: time,
     });
     expect(accepted.length).toBeGreaterThanOrEqual(25);
     for (const commandId of accepted) expect(await queue.find(commandId)).toMatchObject({ status: "queued" });
@@ -526,7 +526,7 @@ describe("the shared queue and its Redis", () => {
       leaseMs: LEASE_MS,
       listServerIds: () => [],
       outbox: NO_OUTBOX,
-      time,
+      times: time,
     });
     const accepting = queue.accept(
       { serverId: "srv_1", keyId: "key_1", text: ":h", idempotencyKey: undefined },
@@ -536,9 +536,9 @@ describe("the shared queue and its Redis", () => {
     answers.shift()?.resolve(null);
     await expect(accepting).rejects.toThrow("lost");
     isLost = false;
-    const first = queue.withdrawUndecided();
+    const first = queue.withdrawUnanswered();
     let isOver = false;
-    const second = queue.withdrawUndecided().then(() => {
+    const second = queue.withdrawUnanswered().then(() => {
       isOver = true;
     });
     await new Promise((resolve) => setImmediate(resolve));
@@ -546,7 +546,7 @@ describe("the shared queue and its Redis", () => {
     for (const answer of answers) answer.resolve(null);
     await Promise.all([first, second]);
     const asked = answers.length;
-    await queue.withdrawUndecided();
+    await queue.withdrawUnanswered();
     expect(answers).toHaveLength(asked);
   });
 
@@ -560,7 +560,7 @@ describe("the shared queue and its Redis", () => {
       leaseMs: LEASE_MS,
       listServerIds: () => [serverId],
       outbox: NO_OUTBOX,
-      time,
+      times: time,
     });
     const draft = { serverId, keyId: "key_1", text: ":h", idempotencyKey: undefined };
     expect(await queue.accept(draft, NOW)).toHaveProperty("receipt");

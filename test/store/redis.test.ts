@@ -8,7 +8,7 @@ import { StartRefused, StoreUnavailable } from "../../src/core/errors.ts";
 import type { Log } from "../../src/core/ports/log.ts";
 import type { SharedStatus } from "../../src/core/ports/relay-share.ts";
 import { FRESH_LIMIT, judgeRequest } from "../../src/core/rate-limit.ts";
-import { ANSWER_WITHIN_MS, type RedisAddress } from "../../src/store/redis/redis-link.ts";
+import { REPLY_DEADLINE_MS, type RedisAddress } from "../../src/store/redis/redis-link.ts";
 import { openRedisStore, type RedisStore } from "../../src/store/redis/redis-store.ts";
 import { createSealer } from "../../src/store/sealer.ts";
 import { until } from "../process/run-gatehouse.ts";
@@ -158,7 +158,7 @@ describe("instances on one Redis", () => {
     };
     await Promise.all(Array.from({ length: 500 }, (_, i) => find(`early-${i}`)));
     // Twice the deadline of one answer, and time for a machine that is busy.
-    expect(performance.now() - beganAt).toBeLessThan(2 * ANSWER_WITHIN_MS + 500);
+    expect(performance.now() - beganAt).toBeLessThan(2 * REPLY_DEADLINE_MS + 500);
     await Promise.all(Array.from({ length: 500 }, (_, i) => find(`late-${i}`)));
     expect(outcomes).toEqual(Array.from({ length: 1_000 }, () => true));
     frozen.thaw();
@@ -434,7 +434,7 @@ describe("instances on one Redis", () => {
 
   test("a store that may wait writes though Redis hesitates longer than a request would wait", async () => {
     const settings = { address: single.address, log: SILENT, sealer: createSealer("a secret") };
-    const store = await openRedisStore({ ...settings, commandLeaseMs: 10_000, answerWithinMs: 10_000 });
+    const store = await openRedisStore({ ...settings, commandLeaseMs: 10_000, replyDeadlineMs: 10_000 });
     await single.ask("CLIENT", "PAUSE", "1000", "ALL");
     const note = {
       at: store.clock(),
