@@ -1,5 +1,5 @@
-// The shared store keeps the common promise of a command queue, on one Redis and on a cluster, and its own: several
-// instances send each command once, also when one of them is frozen or its line is cut.
+// The shared store passes the contract of a command queue, on one Redis and on a cluster. Beyond that, several instances
+// send each command once, also when one of them is frozen or loses its connection.
 import {
   afterAll,
   afterEach,
@@ -61,7 +61,7 @@ type Medium = {
 const onSingle = (): Medium => ({
   address: single.address,
   flush: () => single.ask("FLUSHALL"),
-  // Redis goes down with the instance: what it has answered is on disk.
+  // Redis crashes with the instance: everything it has answered is on disk.
   async crash() {
     await single.kill();
     await single.start();
@@ -74,7 +74,7 @@ const onCluster = (): Medium => ({
   async crash() {},
 });
 
-/** As much of a store as the queue's promise needs. Its time is the latest that was handed in. */
+/** The part of a store that the contract of a queue needs. Its clock is the latest time that a test has passed in. */
 async function createHarness(medium: Medium): Promise<StoreHarness> {
   await medium.flush();
   const serverIds: string[] = [];
@@ -113,7 +113,7 @@ async function createHarness(medium: Medium): Promise<StoreHarness> {
       };
       return store as unknown as Store;
     },
-    // Whoever comes after a crash comes after the leases of the one that is gone.
+    // As if the next instance came after the leases of the crashed one have ended.
     async crash() {
       for (const link of links.splice(0)) link.close();
       await medium.crash();
@@ -191,13 +191,13 @@ describe.each([
     return claimed.command;
   }
 
-  /** Scripts of this instance are run, and it does not hear of it. */
+  /** From now on the scripts of an instance run, but their replies are lost; or not any more. */
   function loseAnswers(instance: number, isLosing: boolean): void {
     const link = links[instance];
     if (!link) throw new Error("there is no such instance");
     const run = RedisLink.prototype.run.bind(link);
-    link.run = async (...question) => {
-      const reply = await run(...question);
+    link.run = async (...request) => {
+      const reply = await run(...request);
       if (isLosing) throw new StoreUnavailable("the answer was lost");
       return reply;
     };
@@ -288,7 +288,7 @@ describe.each([
     async (way) => {
       const { commandId } = await accept(":h 1");
       await claim(one, NOW);
-      // The answer to the first try is lost; until it is tried again, the other has claimed the command.
+      // The reply to the first attempt is lost; before the second attempt the other instance has claimed the command.
       loseAnswers(0, true);
       await expect(one.giveBack(commandId)).rejects.toBeInstanceOf(StoreUnavailable);
       expect((await claim(two, NOW + HOLD_MS)).commandId).toBe(commandId);
@@ -301,7 +301,7 @@ describe.each([
     },
   );
 
-  test("a stale send is ended also when nothing waits behind it and nobody claims", async () => {
+  test("a stale claim is ended also when no command waits behind it and no instance claims", async () => {
     const receipt = await accept(":h 1");
     await claim(one, NOW);
     expect(await two.claim(serverId, NOW + 1, HOLD_MS)).toEqual({ kind: "busy" });
@@ -322,7 +322,7 @@ describe.each([
     await claim(one, NOW + DAY_MS);
     expect(await two.listWaitingServers()).toEqual([]);
     expect(await marked()).toEqual([serverId]);
-    // Somebody is about to accept one, and has marked the server already.
+    // An instance is about to accept a command, and has already marked the server.
     await accept(":h 2", NOW + DAY_MS);
     await two.cancel(serverId, (await two.list({ serverId, limit: 1 })).items[0]?.commandId ?? "", latest);
     await one.settle((await two.list({ serverId, limit: 2 })).items[1]?.commandId ?? "", SENT, latest);
@@ -442,7 +442,7 @@ describe.each([
 });
 
 describe("the shared queue and its Redis", () => {
-  test("a Redis that has no memory left accepts nothing, and takes note of what was sent", async () => {
+  test("a Redis that has no memory left accepts nothing, and records what was sent", async () => {
     await single.ask("FLUSHALL");
     const link = await RedisLink.open(single.address, SILENT);
     const serverId = newServerId();
@@ -509,7 +509,7 @@ describe("the shared queue and its Redis", () => {
     link.close();
   });
 
-  test("who claims or closes waits for what another has begun to take back", async () => {
+  test("claiming and closing wait for a withdrawal under way", async () => {
     const answers: PromiseWithResolvers<null>[] = [];
     let isLost = false;
     const link = {
@@ -550,7 +550,7 @@ describe("the shared queue and its Redis", () => {
     expect(answers).toHaveLength(asked);
   });
 
-  test("a frozen Redis refuses in time what it is asked, and does not do it when it thaws", async () => {
+  test("requests to a frozen Redis fail in time, and are not executed when it thaws", async () => {
     await single.ask("FLUSHALL");
     const serverId = newServerId();
     const link = await RedisLink.open(single.address, SILENT);
