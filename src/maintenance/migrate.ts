@@ -81,8 +81,8 @@ async function openStore(name: string, { dataDir, secret }: MigrationSettings): 
   const address = parseRedisAddress(name);
   if (!address) throw new StartRefused("--from and --to must be sqlite or the address of a Redis", 2);
   const { openRedisStore } = await import("../store/redis/redis-store.ts");
-  const { PATIENT_ANSWER_WITHIN_MS: answerWithinMs } = await import("../store/redis/redis-link.ts");
-  return openRedisStore({ address, sealer, log: SILENT, commandLeaseMs: COMMAND_LEASE_MS, answerWithinMs });
+  const { TOOL_REPLY_DEADLINE_MS: replyDeadlineMs } = await import("../store/redis/redis-link.ts");
+  return openRedisStore({ address, sealer, log: SILENT, commandLeaseMs: COMMAND_LEASE_MS, replyDeadlineMs });
 }
 
 async function readAll(store: PortableStore): Promise<PortableItem[]> {

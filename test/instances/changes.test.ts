@@ -1,5 +1,4 @@
-// A change that was made on one instance holds on all: within a second while they are connected, and at once after a line
-// that was lost is back. Nothing is missed meanwhile.
+// A change on one instance holds on all within a second. An instance that lost its connection misses no change.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +19,7 @@ import {
 
 const EVERYWHERE_WITHIN_MS = 1_000;
 const BACK_WITHIN_MS = 2_000;
-/** Polls are reads, and reads are counted: not so many that the limit would hide the answer. */
+/** Polls are counted reads: more frequent ones would reach the limit. */
 const POLL_EVERY_MS = 60;
 
 let redis: RedisServer;
@@ -31,18 +30,18 @@ let home: Home;
 beforeAll(async () => {
   redis = await startRedis();
   proxy = await FaultProxy.start(redis.port);
-  // The last instance has a line that can be spoilt. What was read stays fresh: every answer is a cached one.
+  // The last instance connects through a proxy that can fail. Readings stay fresh, so that every answer is a cached one.
   const stores = [redis.url, redis.url, redis.url, proxy.url];
   fleet = await startFleet({ stores, env: { GATEHOUSE_FRESH_MS: "600000" } });
   home = await fleet.addServer();
 }, 30_000);
 afterAll(endFleets);
 
-/** A key that has just been answered from memory on every instance. */
+/** A key for which every instance has just answered from its cache. */
 async function addCachedKey(on = home): Promise<Key> {
   const key = await fleet.addKey(on);
   for (const instance of fleet.instances) {
-    // The first read of an instance takes the snapshot over, the second has it.
+    // The first read on an instance takes over the shared snapshot, the second is a cache hit.
     expectStatus(await instance.read(key), 200);
     const again = await instance.read(key);
     expect([again.status, again.headers.get("x-cache")]).toEqual([200, "hit"]);
@@ -144,7 +143,7 @@ describe("a change on one instance holds on all within a second, also while the 
   });
 });
 
-describe("an instance whose line was lost misses nothing:", () => {
+describe("an instance that lost its connection misses nothing:", () => {
   async function revokeWhile(isAway: () => unknown, comeBack: () => unknown): Promise<number> {
     const [revoked, suspended] = [await addCachedKey(), await addCachedKey()];
     const doomed = await fleet.addServer();
@@ -167,7 +166,7 @@ describe("an instance whose line was lost misses nothing:", () => {
     const kill = () => redis.ask("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
     const key = await addCachedKey();
     await kill();
-    // Those who were cut off answer 503 for a moment; the change is made by who is back first.
+    // Instances that were cut off answer 503 for a moment, so the change is retried.
     await timeUntil("the key could not be revoked", BACK_WITHIN_MS, async () => {
       return (await fleet.at(0).admin("DELETE", `/keys/${key.keyId}`)).status === 204;
     });
@@ -175,26 +174,26 @@ describe("an instance whose line was lost misses nothing:", () => {
     await waitForRefusal(fleet.instances, key, 5008, BACK_WITHIN_MS);
   });
 
-  test("it was cut and could not be made again", async () => {
+  test("the connection was cut and could not be opened again", async () => {
     const reader = await addCachedKey();
     await revokeWhile(
       async () => {
         proxy.set({ kind: "closed" });
-        // Alone, it goes on with what it knows.
+        // Without Redis it answers from its cache.
         expectStatus(await fleet.at(3).read(reader), 200);
       },
       () => proxy.set({ kind: "pass" }),
     );
   });
 
-  test("it was silent for a while, and what was sent arrives late", async () => {
+  test("the connection was silent for a while, and its data arrives late", async () => {
     await revokeWhile(
       () => proxy.set({ kind: "hold" }),
       () => proxy.set({ kind: "pass" }),
     );
   });
 
-  test("it went dead without anybody being told, and only a new connection works", async () => {
+  test("the connection went dead without an error, and only a new one works", async () => {
     const reader = await addCachedKey();
     await revokeWhile(
       async () => {

@@ -1,10 +1,10 @@
-// Very many requests at the same moment: a connection for each, all open before the first byte is sent.
+// Sends very many requests at the same moment: each on its own connection, all open before the first byte is sent.
 import { openSocket, type RawAnswer, type RawSocket, writeRequest } from "../faults/raw-socket.ts";
 
 const CONNECT_AT_ONCE = 100;
 const ANSWERS_WITHIN_MS = 30_000;
 
-/** Sends each request on a connection of its own, to the ports in turn. */
+/** Distributes the requests over the ports, round-robin. */
 export async function askAllAtOnce(
   ports: readonly number[],
   requests: readonly string[],

@@ -1,5 +1,5 @@
-// Commands are accepted by any instance and delivered by exactly one: in order, at the common pace, at most once, whatever
-// becomes of instances and of Redis.
+// Commands are accepted by any instance and sent by one: in order, at a common pace and at most once, also when instances
+// and Redis fail.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { RawAnswer } from "../faults/raw-socket.ts";
 import { repeat } from "../long.ts";
@@ -22,7 +22,7 @@ import {
 import { type Disturbance, listCommands, runTurmoil } from "./turmoil.ts";
 
 const TIMEOUT_MS = 1_000;
-/** See COMMAND_LEASE_EXTRA_MS in src/app.ts. */
+/** See COMMAND_LEASE_EXTRA_MS in src/app/open-resources.ts. */
 const LEASE_MS = TIMEOUT_MS + 5_000;
 const ROUND: readonly Disturbance[] = [
   ...Array<Disturbance>(5).fill("kill"),
@@ -37,7 +37,7 @@ function deliveriesOf(fleet: Fleet, { town }: Home) {
   return fleet.simulator.calls().calls.filter(({ kind, server }) => kind === "command" && server === town);
 }
 
-/** On a busy machine Redis may be too slow for some: they are told 5106, which has not happened, and ask again. */
+/** Retries submissions that got 5106, which were not accepted: on a busy machine Redis may miss its deadline. */
 async function askUntilJudged(
   ports: readonly number[],
   requests: readonly string[],
@@ -75,7 +75,7 @@ describe("four instances on one Redis", () => {
     expect(textsOf(fleet, home)).toEqual(texts);
     const times = deliveriesOf(fleet, home).map(({ at }) => at);
     const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
-    // A claim that was slow on its way to the game comes closer to the next.
+    // A send that was delayed on its way comes closer to the next one.
     expect(Math.min(...gaps)).toBeGreaterThan(INTERVAL_MS - 60);
     for (const [index, id] of ids.entries()) {
       const path = `${COMMAND}/${id}`;
@@ -96,7 +96,7 @@ describe("four instances on one Redis", () => {
     const answers = await Promise.all(all);
     const accepted = answers.filter(({ status }) => status === 202);
     expect(accepted.length).toBeGreaterThanOrEqual(4);
-    // One under way in the same instance is told so; whoever asks again gets the answer.
+    // A repetition during the first submission on the same instance is a conflict; a later one gets the receipt.
     for (const { status, body } of answers)
       if (status !== 202) expect([status, body.code]).toEqual([409, 5105]);
     expect(new Set(accepted.map(({ body }) => JSON.stringify(body))).size).toBe(1);
@@ -114,7 +114,7 @@ describe("four instances on one Redis", () => {
   test("accept exactly 100 of 1,000 parallel submissions", async () => {
     const home = await fleet.addServer();
     const key = await fleet.addKey(home);
-    // The first is refused by the game for a while and goes back to its place; nothing leaves the queue meanwhile.
+    // The game rate-limits the first command, which returns to the head; nothing leaves the queue meanwhile.
     const fault = { kind: "rate-limit", retry_after: 60, target: "commands", server: home.town };
     fleet.simulator.arm(fault);
     expectStatus(await fleet.at(0).submit(key, ":h first"), 202);
@@ -134,7 +134,7 @@ describe("four instances on one Redis", () => {
     expect((await listCommands(fleet.at(2), home)).length).toBe(100);
     await fleet.simulator.clearFaults();
 
-    // What waits can be cancelled on another instance, and makes room.
+    // A waiting command can be cancelled on another instance, which makes room.
     const { command_id } = accepted.find(({ position }) => position === 50);
     expectStatus(await fleet.at(3).ask("DELETE", `${COMMAND}/${command_id}`, key.token), 200);
     expectStatus(await fleet.at(2).submit(key, ":h room"), 202);
@@ -147,7 +147,7 @@ describe("four instances on one Redis", () => {
 describe("a sender that is frozen between taking a command and sending it", () => {
   afterAll(endFleets);
 
-  // Three of them, because what a thawed process does first is a matter of luck.
+  // Three times, because the order of events in a thawed process is random.
   test("does not send it late: the others have gone on without it", async () => {
     const SENDERS = 3;
     const redis = await startRedis();

@@ -1,30 +1,30 @@
-// A line between an instance and its Redis that can be spoilt: cut, held, deaf, slow, or answered by somebody else.
+// A proxy between an instance and its Redis that can fail: it closes, holds, drops or delays connections, or answers itself.
 import { connect, createServer, type Socket } from "node:net";
 import { undoLater } from "../process/run-gatehouse.ts";
 
 type Direction = "request" | "reply";
 type Mode =
   | { readonly kind: "pass" }
-  /** What is sent arrives when the line passes again. */
+  /** Data arrives when the proxy passes again. */
   | { readonly kind: "hold" }
-  /** What is sent never arrives, and a connection that has lost something stays useless for good. */
+  /** Data is dropped; a connection that has lost data stays unusable. */
   | { readonly kind: "swallow" }
-  /** Nobody is connected, and nobody gets through. */
+  /** Open connections are closed and new ones refused. */
   | { readonly kind: "closed" }
   /** Requests arrive; the line is cut before the reply gets through. */
   | { readonly kind: "lose-replies" }
   /** Requests arrive late, replies at once. */
   | { readonly kind: "slow"; readonly ms: number }
-  /** Every command gets this error, and Redis sees none of them. Whoever is connected is cut off first. */
+  /** Every command gets this error and does not reach Redis. Open connections are closed first. */
   | { readonly kind: "refuse"; readonly error: string };
 
 export class FaultProxy {
   readonly #lines = new Set<Line>();
-  /** Where new connections lead; those that are open stay. */
+  /** The target of new connections; open ones keep theirs. */
   redisPort: number;
   #port = 0;
   mode: Mode = { kind: "pass" };
-  /** Shown every piece of a reply before the instance gets it. */
+  /** Sees every chunk of a reply before the instance does. */
   watchReply: (piece: Buffer) => void = () => {};
 
   static async start(redisPort: number): Promise<FaultProxy> {
@@ -127,7 +127,7 @@ class Line {
   }
 }
 
-/** Where the first whole command of the Redis protocol ends; 0 when it is not whole. */
+/** The end of the first complete command of the Redis protocol; 0 when it is incomplete. */
 function findCommandEnd(bytes: Buffer): number {
   let at = 0;
   const readLine = (): number => {

@@ -1,5 +1,5 @@
-// Several real Gatehouse processes on one Redis, with the simulator as the game API, and the requests that tests make of
-// them. Everything started here is gone after `endFleets`.
+// Several real Gatehouse processes on one Redis, with the simulator as the game API, and the requests that tests send to
+// them. `endFleets` stops everything that was started here.
 import { type Simulator, type SimulatorOptions, startSimulator } from "../../src/simulator/simulator.ts";
 import {
   cleanUp,
@@ -15,12 +15,12 @@ export const MASTER_KEY = "fleet-master-key-0123456789abcdefgh";
 export const SECRET = "fleet-secret-0123456789abcdefghijkl";
 const READ = "/v2/game/server";
 export const COMMAND = "/v2/game/server/command";
-/** Longer than anything may take: what is not answered by then is a failure of its own. */
+/** Longer than any answer may take. */
 const PATIENCE_MS = 12_000;
 
 export type Answer = {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: bodies are looked into by field, and a wrong one fails the test.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read single fields, and a wrong body fails the test.
   readonly body: any;
   readonly headers: Headers;
   readonly ms: number;
@@ -29,7 +29,7 @@ export type Answer = {
 export type Home = { readonly serverId: string; readonly town: string };
 export type Key = { readonly keyId: string; readonly token: string };
 
-/** One place in the fleet; the process there may be killed and started again. */
+/** An instance whose process can be killed and started again. */
 export class Instance {
   readonly #env: Readonly<Record<string, string>>;
   readonly #folder = makeFolder();
@@ -105,7 +105,7 @@ export class Instance {
     return this.ask(method, `/admin${path}`, MASTER_KEY, body);
   }
 
-  /** How many it sees, itself too. */
+  /** How many instances it sees, itself included. */
   async countInstances(): Promise<number> {
     const headers = { Authorization: `Bearer ${MASTER_KEY}` };
     const metrics = await (await fetch(`${this.#url}/metrics`, { headers })).text();
@@ -116,7 +116,7 @@ export class Instance {
 export type Fleet = {
   readonly instances: readonly Instance[];
   readonly simulator: Simulator;
-  /** The instance with that number, from 0 on. */
+  /** The instance with this index. */
   at(index: number): Instance;
   addServer(): Promise<Home>;
   /** A key that every instance knows. */
@@ -124,7 +124,7 @@ export type Fleet = {
 };
 
 export type FleetOptions = {
-  /** One address for all, or one for each. */
+  /** One address for all instances, or one for each. */
   readonly stores: string | readonly string[];
   readonly count?: number;
   readonly env?: Readonly<Record<string, string>>;
@@ -172,7 +172,7 @@ export async function startFleet({ stores, count = 4, env = {}, simulator }: Fle
   };
 }
 
-/** Submissions without a command are refused and never counted, so they can be used to ask whether a key is known. */
+/** Polls with submissions without a command: they are refused and never counted, but not with 401 when the key is known. */
 export async function waitUntilKnown(instances: readonly Instance[], { token }: Key): Promise<void> {
   await Promise.all(
     instances.map((instance) =>
@@ -194,7 +194,7 @@ export function expectStatus({ status, body }: Answer, wanted: number) {
   return body;
 }
 
-/** How long it took until the answer was yes. */
+/** Polls until `isSo` is true. Returns how long that took. */
 export async function timeUntil(
   complaint: string,
   deadlineMs: number,
@@ -205,7 +205,7 @@ export async function timeUntil(
   return performance.now() - beganAt;
 }
 
-/** A seed that is printed, so that a failure can be had again: GATEHOUSE_TEST_SEED=… */
+/** Prints the seed, so that a failure can be repeated with GATEHOUSE_TEST_SEED=… */
 export function chooseSeed(what: string): number {
   const wanted = Number(process.env.GATEHOUSE_TEST_SEED);
   const seed = wanted > 0 ? wanted : Math.floor(Math.random() * 2 ** 31) + 1;
@@ -213,7 +213,7 @@ export function chooseSeed(what: string): number {
   return seed;
 }
 
-/** mulberry32. */
+/** The mulberry32 generator. */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

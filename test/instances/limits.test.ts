@@ -1,4 +1,4 @@
-// One limit for all instances: the count, the reset and the spam block are the same wherever a caller asks.
+// One limit for all instances: count, reset and spam block are the same whichever instance a caller uses.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ let fleet: Fleet;
 
 beforeAll(async () => {
   redis = await startRedis();
-  // A disk that others keep busy must not make Redis too slow for a count: then each instance would go by its own share.
+  // Without fsync: on a busy disk Redis could be too slow, and then each instance would count locally.
   await redis.ask("CONFIG", "SET", "appendfsync", "no");
   fleet = await startFleet({ stores: redis.url });
 }, 30_000);

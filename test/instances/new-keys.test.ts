@@ -13,13 +13,13 @@ let fleet: Fleet;
 
 beforeAll(async () => {
   redis = await startRedis();
-  // A disk that others keep busy must not make Redis too slow to answer in time.
+  // Without fsync: on a busy disk Redis could be too slow to answer in time.
   await redis.ask("CONFIG", "SET", "appendfsync", "no");
   fleet = await startFleet({ stores: redis.url, count: 2, env: { GATEHOUSE_FRESH_MS: "600000" } });
 }, 30_000);
 afterAll(endFleets);
 
-/** The token of a key that the first instance has just created: the second was not asked for it yet. */
+/** The token of a key that the first instance has just created. */
 async function createKey({ serverId }: Home): Promise<string> {
   const wish = { server_id: serverId, label: "new" };
   return expectStatus(await fleet.at(0).admin("POST", "/keys", wish), 201).token;
@@ -28,7 +28,7 @@ async function createKey({ serverId }: Home): Promise<string> {
 test("the first request with a new key, on another instance and right after it was created, is answered", async () => {
   const statuses: number[] = [];
   for (let i = 0; i < 100; i++) {
-    // Now and then the server is new, too.
+    // Every fifth key belongs to a new server.
     const home = await fleet.addServer();
     for (let keys = 0; keys < 5 && statuses.length < 100; keys++) {
       statuses.push((await fleet.at(1).read({ token: await createKey(home) })).status);
@@ -68,6 +68,6 @@ test("2,000 invented tokens at once are refused for a few questions to Redis, an
   console.log(
     `${INVENTED} invented tokens in ${Math.round(elapsedMs)} ms: ${scripts} scripts, ${valid} new keys`,
   );
-  // At most a hundred catch-ups a second, the heartbeats and jobs of two instances, and what each new key costs.
+  // At most a hundred catch-ups a second, the heartbeats and jobs of two instances, and the scripts for each new key.
   expect(scripts).toBeLessThan(elapsedMs / 10 + elapsedMs / 25 + 10 * valid + 20);
 }, 60_000);

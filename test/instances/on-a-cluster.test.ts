@@ -1,4 +1,4 @@
-// The same on a cluster of three masters, with two instances: what is promised, and what happens when a node is away.
+// Two instances on a cluster of three primaries: the same promises, and what happens while a node is away.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../process/run-gatehouse.ts";
 import { type RedisCluster, type RedisServer, startRedisCluster } from "../redis-server.ts";
@@ -16,7 +16,7 @@ import { listCommands } from "./turmoil.ts";
 
 const ANSWER_WITHIN_MS = 1_500;
 const BACK_WITHIN_MS = 2_000;
-/** Longer than it takes the other nodes to notice. */
+/** Longer than the other nodes need to notice that one is away. */
 const AWAY_MS = 2_600;
 const SLOTS = 16_384;
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(endFleets);
 
-/** A test that has failed must not spoil the next. */
+/** A failed test must not affect the next one. */
 afterEach(async () => {
   for (const instance of fleet.instances) {
     const isBack = async () => (await instance.admin("GET", "/blocks")).status === 200;
@@ -55,7 +55,7 @@ async function nodeOf(tag: string): Promise<RedisServer> {
   return node;
 }
 
-/** A server, with a key, for every node: in the order of the nodes. */
+/** One server with a key for each node, in the order of the nodes. */
 async function addOneForEachNode(): Promise<{ home: Home; key: Key }[]> {
   const found = new Map<RedisServer, Home>();
   while (found.size < cluster.nodes.length) {
@@ -147,7 +147,7 @@ describe("while one node is away, every answer comes in time, and all is well so
       }
     }
     console.log(`back after ${Math.round(performance.now() - beganAt)} ms`);
-    // What was accepted is there, and what was refused is not.
+    // Accepted keys exist, refused ones do not.
     for (const [index, { home }] of places.entries()) {
       const kept = (await listCommands(fleet.at(1), home)).map(({ command }) => command);
       const meanwhile = answers[index]?.filter(({ status }) => status === 202).map(() => ":h meanwhile");
@@ -192,7 +192,7 @@ test("what is refused on the other nodes because one is frozen has not happened"
   node.freeze();
   const endAt = performance.now() + 1_600;
   const reading = instance.read(key);
-  // The directory's node works all the time; the instance gives it up only because of the other.
+  // The node with the directory works all the time; only another one is away.
   await Promise.all(
     Array.from({ length: 16 }, async (_, worker) => {
       for (let count = 0; performance.now() < endAt; count++) {

@@ -1,5 +1,5 @@
-// When Redis is away: every answer in time, reads from memory with a share of the limit, no commands and no changes; all is
-// well again soon after its return, and nothing that was refused happens later.
+// While Redis is away every answer comes in time, reads are served from the cache with a share of the limit, and commands
+// and changes are refused. Soon after its return everything works again, and nothing that was refused happens later.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { mintToken } from "../../src/core/token.ts";
@@ -30,15 +30,15 @@ let fleet: Fleet;
 beforeAll(async () => {
   redis = await startRedis();
   proxies = await Promise.all(Array.from({ length: INSTANCES }, () => FaultProxy.start(redis.port)));
-  // Nothing is sent during a test: what was accepted can be counted.
+  // So slow that nothing is sent during a test: then accepted commands can be counted.
   const env = { GATEHOUSE_COMMAND_INTERVAL_MS: "600000" };
   fleet = await startFleet({ stores: proxies.map(({ url }) => url), count: INSTANCES, env });
 }, 30_000);
 afterAll(endFleets);
 
-/** A test that has failed must not spoil the next. */
+/** A failed test must not affect the next one. */
 afterEach(async () => {
-  spoilLines({ kind: "pass" });
+  setProxies({ kind: "pass" });
   for (const instance of fleet.instances) {
     const isBack = async () => (await instance.admin("GET", "/blocks")).status === 200;
     const restart = async () => {
@@ -48,12 +48,12 @@ afterEach(async () => {
     };
     await until("Redis is not back", isBack, 3_000).catch(restart);
   }
-  // The share of the limit depends on it.
+  // The share of the limit depends on the number of instances.
   for (const instance of fleet.instances)
     await until("not all are seen", async () => (await instance.countInstances()) === INSTANCES);
 }, 30_000);
 
-function spoilLines(mode: FaultProxy["mode"]): void {
+function setProxies(mode: FaultProxy["mode"]): void {
   for (const proxy of proxies) proxy.set(mode);
 }
 
@@ -63,7 +63,7 @@ function expectUnavailable({ status, body, headers, ms }: Answer): void {
   expect(ms).toBeLessThan(ANSWER_WITHIN_MS);
 }
 
-/** Reads on every instance at once, one request after the other on each; how many each has let in. */
+/** Reads on all instances at once, one request after the other on each. Returns how many each has admitted. */
 async function readInTurns(key: Key, count: number): Promise<number[]> {
   return Promise.all(
     fleet.instances.map(async (instance) => {
@@ -79,7 +79,7 @@ async function readInTurns(key: Key, count: number): Promise<number[]> {
   );
 }
 
-/** All instances are back: they take commands, and count together. */
+/** All instances accept commands and share one limit again. */
 async function expectBack(key: Key, fresh: Key): Promise<void> {
   const beganAt = performance.now();
   await Promise.all(
@@ -110,7 +110,7 @@ type Way = readonly [
   title: string,
   goAway: () => unknown,
   comeBack: () => unknown,
-  /** Whether even what is only read cannot be had. */
+  /** Whether Redis cannot be read either. */
   isSilent: boolean,
 ];
 
@@ -119,8 +119,8 @@ const ways: Way[] = [
   ["frozen", () => redis.freeze(), () => redis.thaw(), true],
   [
     "loading its data",
-    () => spoilLines({ kind: "refuse", error: "LOADING Redis is loading the dataset in memory" }),
-    () => spoilLines({ kind: "pass" }),
+    () => setProxies({ kind: "refuse", error: "LOADING Redis is loading the dataset in memory" }),
+    () => setProxies({ kind: "pass" }),
     true,
   ],
   [
@@ -137,8 +137,8 @@ const ways: Way[] = [
   ],
   [
     "lost behind connections that have died unnoticed",
-    () => spoilLines({ kind: "swallow" }),
-    () => spoilLines({ kind: "pass" }),
+    () => setProxies({ kind: "swallow" }),
+    () => setProxies({ kind: "pass" }),
     true,
   ],
 ];
@@ -160,7 +160,7 @@ describe("while Redis is", () => {
           }),
         ]);
         expect(first[0]).toEqual([SHARE, SHARE, SHARE, SHARE]);
-        // It is known by now, so that nobody waits any more.
+        // The instance knows of the outage by now, so that it answers at once.
         for (const instance of fleet.instances) {
           expectUnavailable(await instance.admin("PATCH", `/keys/${fresh.keyId}`, { suspended: true }));
           expectUnavailable(await instance.admin("DELETE", `/keys/${fresh.keyId}`));
@@ -177,7 +177,7 @@ describe("while Redis is", () => {
         await comeBack();
       }
       await expectBack(key, fresh);
-      // What was refused has not happened.
+      // Refused changes were not made.
       const texts = (await listCommands(fleet.at(0), home)).map(({ command }) => command);
       expect(texts).toEqual(Array<string>(INSTANCES).fill(":h back"));
       const { items } = expectStatus(await fleet.at(0).admin("GET", `/keys?server_id=${home.serverId}`), 200);
@@ -186,7 +186,7 @@ describe("while Redis is", () => {
     }, 30_000);
   }
 
-  test("without its scripts, nobody notices", async () => {
+  test("without its scripts, callers notice nothing", async () => {
     const home = await fleet.addServer();
     const key = await fleet.addKey(home);
     expectStatus(await fleet.at(0).read(key), 200);
@@ -201,8 +201,8 @@ describe("while Redis is", () => {
   });
 });
 
-test("however long the line was dead, two seconds after its return all is well", async () => {
-  // At different moments of whatever an instance does meanwhile to get a line again.
+test("however long the connection was dead, everything works two seconds after its return", async () => {
+  // At different moments of the reconnection.
   const times = await Promise.all(
     proxies.map(async (proxy, index) => {
       proxy.set({ kind: "swallow" });
@@ -216,7 +216,7 @@ test("however long the line was dead, two seconds after its return all is well",
   expect(Math.max(...times)).toBeLessThan(BACK_WITHIN_MS);
 }, 30_000);
 
-test("after a failover behind one address, the server that is no longer the one to write to is left", async () => {
+test("after a failover behind one address, the old primary is left for the new one", async () => {
   const [older, newer] = [await startRedis(), await startRedis()];
   await newer.ask("REPLICAOF", "127.0.0.1", older.port);
   const line = await FaultProxy.start(older.port);
@@ -226,7 +226,7 @@ test("after a failover behind one address, the server that is no longer the one 
   await until("the replica has not caught up", isCopied);
   await newer.ask("REPLICAOF", "NO", "ONE");
   line.redisPort = newer.port;
-  // It lives on and keeps its connections, but takes no writes.
+  // It keeps running with its connections open, but refuses writes.
   await older.ask("REPLICAOF", "127.0.0.1", newer.port);
   const isBack = async () => {
     const draft = { server_id: home.serverId, label: "after" };
@@ -257,26 +257,26 @@ test("a spam block holds on every instance while Redis is away", async () => {
   const reads = Array.from({ length: 540 }, (_, index) => fleet.at(index % INSTANCES).read(key));
   await Promise.all(reads);
   for (const instance of fleet.instances) expect((await instance.read(key)).body.code).toBe(5100);
-  spoilLines({ kind: "closed" });
+  setProxies({ kind: "closed" });
   for (const instance of fleet.instances) {
     const { body, ms } = await instance.read(key);
     expect(body.code).toBe(5100);
     expect(ms).toBeLessThan(ANSWER_WITHIN_MS);
   }
-  spoilLines({ kind: "pass" });
+  setProxies({ kind: "pass" });
   await until("Redis is not back", async () => (await fleet.at(0).admin("GET", "/blocks")).status === 200);
 }, 20_000);
 
 test("a spam block that began while Redis was away goes on when it is back, on every instance", async () => {
   const home = await fleet.addServer();
   const key = await fleet.addKey(home);
-  spoilLines({ kind: "closed" });
+  setProxies({ kind: "closed" });
   // The share of the limit, and 400 beyond the limit.
   const reads = Array.from({ length: SHARE + 400 }, () => fleet.at(0).read(key));
   await Promise.all(reads);
   const { body: blocked } = await fleet.at(0).read(key);
   expect(blocked.code).toBe(5100);
-  spoilLines({ kind: "pass" });
+  setProxies({ kind: "pass" });
   const isListed = async () => {
     const { body } = await fleet.at(1).admin("GET", "/blocks");
     return JSON.stringify(body).includes(key.keyId);
@@ -288,7 +288,7 @@ test("a spam block that began while Redis was away goes on when it is back, on e
   }
 }, 20_000);
 
-test("a Redis that comes and goes gives nobody a new share each time", async () => {
+test("a Redis that comes and goes does not give callers a new share each time", async () => {
   const home = await fleet.addServer();
   const key = await fleet.addKey(home);
   const instance = fleet.at(0);
@@ -314,7 +314,7 @@ describe("a submission that Redis has accepted, but whose answer was lost on the
     readonly meanwhile?: () => Promise<void>;
   };
 
-  /** Submits on a line that breaks with the answer, and mends it. */
+  /** Submits through the proxy, which drops the connection together with the reply and then passes again. */
   async function loseAnswer(key: Key, { text, idempotencyKey, meanwhile }: Lost): Promise<void> {
     const [proxy] = proxies;
     if (!proxy) throw new Error("there is no line");
@@ -335,7 +335,7 @@ describe("a submission that Redis has accepted, but whose answer was lost on the
     await until("Redis is not back", async () => (await fleet.at(0).admin("GET", "/blocks")).status === 200);
   }
 
-  /** With the pace of these instances, what comes after it waits for minutes. */
+  /** At the pace of these instances, the commands after it wait for minutes. */
   async function sendFirst(home: Home): Promise<Key> {
     const key = await fleet.addKey(home);
     expectStatus(await fleet.at(0).submit(key, ":h first"), 202);
@@ -355,19 +355,19 @@ describe("a submission that Redis has accepted, but whose answer was lost on the
     await loseAnswer(key, { text: ":h lost" });
     await loseAnswer(key, { text: ":h lost too", idempotencyKey: "a-key" });
     await until("what was refused waits", async () => (await listTexts(home)).length === 1);
-    // The key is as good as new.
+    // The idempotency key can be used again.
     expectStatus(await fleet.at(1).submit(key, ":h another", "a-key"), 202);
     expect(await listTexts(home)).toEqual([":h first", ":h another"]);
   }, 20_000);
 
-  test("is accepted, once, for whoever asks again with its Idempotency-Key before it is taken back", async () => {
+  test("is accepted once when it is repeated with its Idempotency-Key before it is withdrawn", async () => {
     const home = await fleet.addServer();
     const key = await sendFirst(home);
     const meanwhile = async () => {
       expectStatus(await fleet.at(1).submit(key, ":h once", "a-key"), 202);
     };
     await loseAnswer(key, { text: ":h once", idempotencyKey: "a-key", meanwhile });
-    // The instance that would take it back has its line again, and uses it for the next one.
+    // The next lost command is withdrawn, so the instance has tried to withdraw this one too.
     await loseAnswer(key, { text: ":h lost" });
     await until("what was refused waits", async () => !(await listTexts(home)).includes(":h lost"));
     expect(await listTexts(home)).toEqual([":h first", ":h once"]);
@@ -375,14 +375,14 @@ describe("a submission that Redis has accepted, but whose answer was lost on the
 });
 
 describe("a submission whose fate is decided at the last moment", () => {
-  /** Whatever was answered must be so: accepted and there, or refused and not there. */
+  /** Every answer must be true: an accepted change was made, a refused one was not. */
   async function expectTruthful(home: Home, key: Key, pending: Promise<Answer>[], texts: string[]) {
     const answers = await Promise.all(pending);
     await until("Redis is not back", async () => {
       const answers = await Promise.all(fleet.instances.map((one) => one.admin("GET", "/blocks")));
       return answers.every(({ status }) => status === 200);
     });
-    // A script that was under way has run by now.
+    // Scripts that were under way have run by now.
     expectStatus(await fleet.at(0).ask("GET", `/v2/game/server/command`, key.token), 200);
     const kept = new Set((await listCommands(fleet.at(1), home)).map(({ command }) => command));
     const outcomes = answers.map(({ status }) => status);
@@ -418,10 +418,10 @@ describe("a submission whose fate is decided at the last moment", () => {
     const key = await fleet.addKey(home);
     const [proxy] = proxies;
     if (!proxy) throw new Error("there is no proxy");
-    // Half of the way there and back is a bad guess for the way there: Redis's clock is thought to be ahead.
+    // Requests take longer than replies, so that half of the round trip is a bad estimate: Redis's clock seems to be ahead.
     proxy.set({ kind: "slow", ms: 350 });
     await Bun.sleep(1_800);
-    // A change begins with reading the key, twice; the line fails right after that.
+    // A change begins with two reads of the key; the connection fails right after them.
     let readings = 0;
     const held = Promise.withResolvers<void>();
     proxy.watchReply = (piece) => {

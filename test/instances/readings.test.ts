@@ -1,4 +1,5 @@
-// What one instance has read, all use: one call a freshness period, whoever dies while asking, and one budget.
+// All instances use what one has read: one call per freshness period, also when an instance dies during a call, and one
+// budget.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../process/run-gatehouse.ts";
 import { startRedis } from "../redis-server.ts";
@@ -12,14 +13,14 @@ import {
   startFleet,
 } from "./fleet.ts";
 
-/** Fetched is noted when the answer is there, and clocks agree within a few milliseconds. */
+/** A reading is dated when its answer has arrived, and clocks agree within a few milliseconds. */
 const SLACK_MS = 30;
 
 function readsOf(fleet: Fleet, { town }: Home) {
   return fleet.simulator.calls().calls.filter(({ kind, server }) => kind === "read" && server === town);
 }
 
-/** Reads on every instance at once, again and again; every answer must be 200. */
+/** Reads on all instances in parallel for a while; every answer must be 200. */
 async function readSteadily(fleet: Fleet, key: Key, ms: number, everyMs: number): Promise<number> {
   const endAt = performance.now() + ms;
   const counts = fleet.instances.map(async (instance) => {
@@ -45,7 +46,7 @@ describe("four instances on one Redis", () => {
   afterAll(endFleets);
   afterEach(() => fleet.simulator.clearFaults());
 
-  test("ask once a freshness period, however steadily all of them are asked", async () => {
+  test("call once per freshness period, however steadily all of them are read", async () => {
     const home = await fleet.addServer();
     const keys = await Promise.all([fleet.addKey(home), fleet.addKey(home), fleet.addKey(home)]);
     const beganAt = Date.now();
@@ -56,7 +57,7 @@ describe("four instances on one Redis", () => {
     const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(FRESH_MS - SLACK_MS);
     expect(times.length).toBeLessThanOrEqual(Math.ceil(ms / FRESH_MS) + 1);
-    // And it does ask: what is shown is never old.
+    // There are enough calls, so that readings are never old.
     expect(times.length).toBeGreaterThanOrEqual(Math.floor(ms / (2 * FRESH_MS)));
   }, 15_000);
 
@@ -73,7 +74,7 @@ describe("four instances on one Redis", () => {
     expect(calls.filter(({ at }) => at < (first?.at ?? 0) + FRESH_MS).length).toBe(1);
   }, 15_000);
 
-  test("share failures: a server that is offline is asked about once a freshness period", async () => {
+  test("share failures: a server that is offline is called for once per freshness period", async () => {
     const answer = await fleet.at(0).admin("POST", "/servers", { name: "Gone", server_key: "offline-Gone" });
     const home = { serverId: expectStatus(answer, 201).server_id as string, town: "Gone" };
     const key = await fleet.addKey(home);
@@ -126,12 +127,12 @@ describe("four instances on one Redis", () => {
       await Bun.sleep(100);
       return false;
     });
-    // Whatever was on its way at that moment may still arrive; nothing was begun after it.
+    // Calls that were under way at that moment may still arrive; no call was begun after it.
     const { calls } = fleet.simulator.calls();
     expect(calls.filter(({ at }) => at > refusedAt + 100 && at < refusedAt + PAUSE_MS - 50)).toEqual([]);
   }, 20_000);
 
-  test("while paused, one that may not ask hands out what another has just read", async () => {
+  test("while paused, one that may not call answers with what another has just read", async () => {
     const PAUSE_MS = 2_000;
     const [home, other] = [await fleet.addServer(), await fleet.addServer()];
     const [key, otherKey] = [await fleet.addKey(home), await fleet.addKey(other)];
@@ -169,8 +170,8 @@ describe("four instances on one Redis", () => {
     expect(sentAt()).toBeGreaterThanOrEqual(refusedAt + PAUSE_MS - 50);
   }, 20_000);
 
-  describe("when the one that asks", () => {
-    /** The instance that has a slow call under way, and what it will answer. */
+  describe("when the one that calls", () => {
+    /** Begins a slow call on the instance and returns its later answer. */
     async function askSlowly(home: Home, key: Key, holder: Instance, ms: number) {
       fleet.simulator.arm({ kind: "slow", ms, times: 1, server: home.town, target: "reads" });
       const answer = holder.read(key).catch(() => undefined);
@@ -186,7 +187,7 @@ describe("four instances on one Redis", () => {
       expect(longest).toBeLessThan(3_000);
     }
 
-    test("is frozen in the middle, the others go on within 3 s, and what it finds late spoils nothing", async () => {
+    test("is frozen in the middle, the others go on within 3 s, and its late result does no harm", async () => {
       const home = await fleet.addServer();
       const key = await fleet.addKey(home);
       const holder = fleet.at(1);
@@ -198,7 +199,7 @@ describe("four instances on one Redis", () => {
       expect((await answer)?.status).toBe(200);
       await readSteadily(fleet, key, 1_000, 100);
       const times = readsOf(fleet, home).map(({ at }) => at);
-      // Two calls for the one that froze, then one a period again.
+      // Two calls because of the frozen instance, then one per period again.
       const later = times.slice(2);
       const gaps = later.slice(1).map((at, index) => at - (later[index] ?? 0));
       expect(Math.min(...gaps)).toBeGreaterThanOrEqual(FRESH_MS - SLACK_MS);
@@ -218,7 +219,7 @@ describe("four instances on one Redis", () => {
       expectStatus(await holder.read(key), 200);
     }, 20_000);
 
-    test("is only slow, nobody else asks", async () => {
+    test("is only slow, no other calls", async () => {
       const home = await fleet.addServer();
       const key = await fleet.addKey(home);
       const { answer } = await askSlowly(home, key, fleet.at(3), 2_800);
@@ -304,7 +305,7 @@ describe("the budget of the game API", () => {
     console.log(`${reads.length} calls in ${Date.now() - beganAt} ms, ${totals.limited} of them refused`);
     expect(totals.limited).toBe(0);
     expect(reads.length).toBeLessThanOrEqual(READ_LIMIT);
-    // All of what there is can be used.
+    // Almost the whole budget is used.
     expect(reads.length).toBeGreaterThanOrEqual(READ_LIMIT - 5);
     for (const { status, body } of rounds.flat()) {
       if (status !== 200) expect(body).toMatchObject({ code: 5019, upstream_code: 4001 });

@@ -1,4 +1,4 @@
-// How an instance starts on a Redis: what it refuses in one clear sentence, what it warns of, and that it never says a
+// How an instance starts on Redis: what it refuses in one clear sentence, what it warns of, and that it never prints a
 // password.
 import { afterEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -32,12 +32,12 @@ async function startInVain(env: Readonly<Record<string, string>>, exitCode = 1):
   expect({ exitCode: ended.exitCode, said }).toMatchObject({ exitCode });
   expect(ended.stdout).not.toContain("listening on");
   for (const secret of [PASSWORD, SECRET, MASTER_KEY, "sesame"]) expect(said).not.toContain(secret);
-  // A sentence, not a stack.
+  // A sentence, not a stack trace.
   expect(said).not.toMatch(/^\s+at /m);
   return said;
 }
 
-/** Starts an instance, and its Redis once the instance has found none. */
+/** Starts an instance, and then its Redis after the instance has found none. */
 async function startLater(redis: RedisServer): Promise<Instance> {
   const instance = new Instance(environment(redis.url));
   const started = instance.start();
@@ -53,7 +53,7 @@ describe("it does not start, and says why", () => {
     await gone.kill();
     frozen.freeze();
     const other = Bun.serve({ port: 0, fetch: () => new Response("hello") });
-    // Together: each is waited for a while before it is given up.
+    // In parallel, because each one retries for a while before it gives up.
     const said = await Promise.all(
       [
         `redis://:${PASSWORD}@127.0.0.1:${gone.port}`,
@@ -79,7 +79,7 @@ describe("it does not start, and says why", () => {
     const open = await startRedis();
     const needless = await startInVain(environment(`redis://:${PASSWORD}@127.0.0.1:${open.port}`));
     expect(needless).toMatch(/password|AUTH/);
-    // Waiting would not help.
+    // It does not retry, because a retry would not help.
     expect(wrong + needless).not.toContain("trying again");
   });
 
@@ -98,7 +98,7 @@ describe("it does not start, and says why", () => {
     await first.start();
     const other = { GATEHOUSE_SECRET: "quite-another-secret-0123456789" };
     expect(await startInVain(environment(redis.url, other))).toContain("GATEHOUSE_SECRET");
-    // Made up in a folder of its own, it is another too.
+    // A secret that is generated in another data folder is another one too.
     expect(await startInVain(environment(redis.url, { GATEHOUSE_SECRET: "" }))).toContain("GATEHOUSE_SECRET");
   });
 
@@ -203,13 +203,10 @@ describe("over TLS", () => {
     return { url: `rediss://127.0.0.1:${tlsPort}`, certPath };
   }
 
-  testWith(program("openssl"))(
-    "a certificate that nobody has vouched for is refused at the start",
-    async () => {
-      const { url } = await startTlsRedis();
-      expect(await startInVain(environment(url))).toMatch(/certificate|self.signed/i);
-    },
-  );
+  testWith(program("openssl"))("an untrusted certificate is refused at the start", async () => {
+    const { url } = await startTlsRedis();
+    expect(await startInVain(environment(url))).toMatch(/certificate|self.signed/i);
+  });
 
   testWith(program("openssl"))(
     "one whose authority the operator names in NODE_EXTRA_CA_CERTS works",

@@ -1,5 +1,5 @@
-// Disturbs a fleet and its Redis at random while clients send commands to any instance, and compares what they were
-// promised with what the game has received.
+// Disturbs a fleet and its Redis at random while clients send commands to any instance, and compares the receipts of the
+// clients with the commands that the game has received.
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { until } from "../process/run-gatehouse.ts";
 import type { RedisServer } from "../redis-server.ts";
@@ -8,7 +8,7 @@ import { createRandom, expectStatus, type Fleet, type Home, type Instance, type 
 const COLLECT_EVERY_MS = 100;
 const DRAIN_MS = 45_000;
 const CLIENT_PAUSE_MS = 30;
-/** Submissions that nobody has answered by then are made again elsewhere, with the same idempotency key. */
+/** After this long without an answer, a submission is repeated on another instance with the same idempotency key. */
 const CLIENT_PATIENCE_MS = 1_500;
 const CLIENTS_PER_SERVER = 2;
 
@@ -27,7 +27,7 @@ export type TurmoilReport = {
   readonly repeated: number;
   readonly delivered: number;
   readonly statuses: Readonly<Record<string, number>>;
-  /** Broken promises, each a sentence; empty when all is well. */
+  /** One sentence for each broken promise; empty when all were kept. */
   readonly problems: readonly string[];
 };
 
@@ -67,7 +67,7 @@ export async function runTurmoil(options: TurmoilOptions): Promise<TurmoilReport
 
   async function submitAll(place: Place, client: string): Promise<void> {
     for (let count = 1; !isOver; count++) {
-      // Every tenth is nothing that the game knows: those must end as failed.
+      // Every tenth command is unknown to the game and must end as failed.
       const text = `${count % 10 === 0 ? ":nonsense" : ":h"} ${client} ${count}`;
       const commandId = await submitUntilAccepted(place, text, `${client}-${count}`);
       if (commandId === undefined) return;
@@ -110,7 +110,7 @@ export async function runTurmoil(options: TurmoilOptions): Promise<TurmoilReport
     const clients = places.flatMap((place, index) =>
       Array.from({ length: CLIENTS_PER_SERVER }, (_, client) => submitAll(place, `s${index}c${client}`)),
     );
-    // A call that takes a while is likely to be met by a disturbance.
+    // Calls are slow, so that disturbances often happen during one.
     fleet.simulator.arm({ kind: "slow", ms: 15, target: "commands" });
     for (const kind of disturbances) {
       await Bun.sleep(random() * 600);
@@ -139,7 +139,7 @@ export async function runTurmoil(options: TurmoilOptions): Promise<TurmoilReport
   }
 }
 
-/** What one server's clients were promised, what the fleet says, and what the game has got. */
+/** Compares the receipts of one server's clients with the states in the fleet and the calls that the game has received. */
 function compare(
   commands: readonly CommandBody[],
   promised: readonly Promised[],
@@ -172,7 +172,7 @@ function compare(
   for (const text of got) {
     const found = order.get(text);
     if (found === undefined) problems.push(`${text} arrived and was never accepted`);
-    // One that was frozen in the middle of sending sends late, after the others have gone on (decision 10).
+    // An instance that was frozen while sending sends late, after the others have gone on (decision 10).
     else if (found.status === "unknown") continue;
     else if (found.place < last) problems.push(`${text} is ${found.status} and arrived out of order`);
     else last = found.place;
@@ -189,7 +189,7 @@ function compare(
   return problems;
 }
 
-/** All of a server, in the order of their acceptance. */
+/** All commands of a server, in the order of their acceptance. */
 export async function listCommands(instance: Instance, { serverId }: Home): Promise<CommandBody[]> {
   const found: CommandBody[] = [];
   let cursor = "";
@@ -210,7 +210,7 @@ async function isDrained(instance: Instance): Promise<boolean> {
   return true;
 }
 
-/** On a busy machine Redis may be slower than an instance waits for it: that is 5106, and asked again. */
+/** Retries after 5106: on a busy machine Redis may miss its deadline. */
 async function askUntilAnswered(instance: Instance, path: string) {
   let answer = await instance.admin("GET", path);
   for (let tries = 1; answer.status === 503 && tries < 20; tries++) {
@@ -220,7 +220,7 @@ async function askUntilAnswered(instance: Instance, path: string) {
   return expectStatus(answer, 200);
 }
 
-/** The simulator remembers its last calls only, so they are fetched while they are there. */
+/** The simulator keeps only its last calls, so they are collected during the test. */
 function recordCommands(simulator: Simulator) {
   const calls: ReturnType<Simulator["calls"]>["calls"] = [];
   let { next } = simulator.calls();

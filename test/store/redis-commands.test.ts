@@ -1,5 +1,5 @@
-// The shared store keeps the common promise of a command queue, on one Redis and on a cluster, and its own: several
-// instances send each command once, also when one of them is frozen or its line is cut.
+// The shared store passes the contract of a command queue, on one Redis and on a cluster. Beyond that, several instances
+// send each command once, also when one of them is frozen or loses its connection.
 import {
   afterAll,
   afterEach,
@@ -79,7 +79,7 @@ const onSingle = (): Medium => ({
   address: { ...single.address, nodes: [{ host: "127.0.0.1", port: singleLine.port }] },
   lines: [singleLine],
   flush: () => single.ask("FLUSHALL"),
-  // Redis goes down with the instance: what it has answered is on disk.
+  // Redis crashes with the instance: everything it has answered is on disk.
   async crash() {
     await single.kill();
     await single.start();
@@ -93,7 +93,7 @@ const onCluster = (): Medium => ({
   async crash() {},
 });
 
-/** As much of a store as the queue's promise needs. Its time is the latest that was handed in. */
+/** The part of a store that the contract of a queue needs. Its clock is the latest time that a test has passed in. */
 async function createHarness(medium: Medium): Promise<StoreHarness> {
   await medium.flush();
   const serverIds: string[] = [];
@@ -113,7 +113,7 @@ async function createHarness(medium: Medium): Promise<StoreHarness> {
         leaseMs: 2 * DAY_MS,
         listServerIds: () => serverIds,
         outbox: NO_OUTBOX,
-        time,
+        times: time,
       });
       const store = {
         commands,
@@ -132,7 +132,7 @@ async function createHarness(medium: Medium): Promise<StoreHarness> {
       };
       return store as unknown as Store;
     },
-    // Whoever comes after a crash comes after the leases of the one that is gone.
+    // As if the next instance came after the leases of the crashed one have ended.
     async crash() {
       for (const link of links.splice(0)) link.close();
       await medium.crash();
@@ -190,7 +190,7 @@ describe.each([
       leaseMs: LEASE_MS,
       listServerIds: () => serverIds,
       outbox: NO_OUTBOX,
-      time,
+      times: time,
     });
   }
 
@@ -210,11 +210,11 @@ describe.each([
     return claimed.command;
   }
 
-  /** What `one` asks is done, and it does not hear of it: its line is cut when the reply comes. Nobody else asks meanwhile. */
-  async function loseAnswer(ask: () => Promise<unknown>): Promise<void> {
+  /** The script of `one` runs, but its connection is cut before the reply arrives. No other instance may send meanwhile. */
+  async function loseAnswer(act: () => Promise<unknown>): Promise<void> {
     const { lines } = getMedium();
     for (const line of lines) line.set({ kind: "lose-replies" });
-    await expect(ask()).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(act()).rejects.toBeInstanceOf(StoreUnavailable);
     for (const line of lines) line.set({ kind: "pass" });
   }
 
@@ -308,11 +308,11 @@ describe.each([
     async (way) => {
       const { commandId } = await accept(":h 1");
       await claim(one, NOW);
-      // Once before: Redis must know the script, or the answer that is lost is that it does not.
+      // Redis must know the script already: the lost reply must be that of the script itself.
       await one.requeue(commandId);
       const [again, later] = [NOW + HOLD_MS, NOW + 2 * HOLD_MS];
       await claim(one, again);
-      // The answer to the first try is lost; until it is tried again, the other has claimed the command.
+      // The reply to the first attempt is lost; before the second attempt the other instance has claimed the command.
       await loseAnswer(() => one.requeue(commandId));
       expect((await claim(two, later)).commandId).toBe(commandId);
       await untilOneIsBack({ commandId });
@@ -324,7 +324,7 @@ describe.each([
     },
   );
 
-  test("a stale send is ended also when nothing waits behind it and nobody claims", async () => {
+  test("a stale claim is ended also when no command waits behind it and no instance claims", async () => {
     const receipt = await accept(":h 1");
     await claim(one, NOW);
     expect(await two.claim(serverId, NOW + 1, HOLD_MS)).toEqual({ kind: "busy" });
@@ -345,7 +345,7 @@ describe.each([
     await claim(one, NOW + DAY_MS);
     expect(await two.listWaitingServers()).toEqual([]);
     expect(await marked()).toEqual([serverId]);
-    // Somebody is about to accept one, and has marked the server already.
+    // An instance is about to accept a command, and has already marked the server.
     await accept(":h 2", NOW + DAY_MS);
     await two.cancel(serverId, (await two.list({ serverId, limit: 1 })).items[0]?.commandId ?? "", latest);
     await one.settle((await two.list({ serverId, limit: 2 })).items[1]?.commandId ?? "", SENT, latest);
@@ -466,7 +466,7 @@ describe.each([
 });
 
 describe("the shared queue and its Redis", () => {
-  test("a Redis that has no memory left accepts nothing, and takes note of what was sent", async () => {
+  test("a Redis that has no memory left accepts nothing, and records what was sent", async () => {
     await single.ask("FLUSHALL");
     const link = await RedisLink.open(single.address, SILENT);
     const serverId = newServerId();
@@ -476,7 +476,7 @@ describe("the shared queue and its Redis", () => {
       leaseMs: LEASE_MS,
       listServerIds: () => [serverId],
       outbox: NO_OUTBOX,
-      time,
+      times: time,
     });
     const draft = { serverId, keyId: "key_1", text: ":h", idempotencyKey: "once" };
     const accepted = await queue.accept({ ...draft, idempotencyKey: undefined }, NOW);
@@ -505,7 +505,7 @@ describe("the shared queue and its Redis", () => {
         leaseMs: LEASE_MS,
         listServerIds: () => [serverId],
         outbox: NO_OUTBOX,
-        time,
+        times: time,
       });
       let count = 0;
       const lanes = Array.from({ length: 3 }, async (_, lane) => {
@@ -526,14 +526,14 @@ describe("the shared queue and its Redis", () => {
       leaseMs: LEASE_MS,
       listServerIds: () => [serverId],
       outbox: NO_OUTBOX,
-      time,
+      times: time,
     });
     expect(accepted.length).toBeGreaterThanOrEqual(25);
     for (const commandId of accepted) expect(await queue.find(commandId)).toMatchObject({ status: "queued" });
     link.close();
   });
 
-  test("who claims or closes waits for what another has begun to take back", async () => {
+  test("claiming and closing wait for a withdrawal under way", async () => {
     const answers: PromiseWithResolvers<null>[] = [];
     let isLost = false;
     const link = {
@@ -550,7 +550,7 @@ describe("the shared queue and its Redis", () => {
       leaseMs: LEASE_MS,
       listServerIds: () => [],
       outbox: NO_OUTBOX,
-      time,
+      times: time,
     });
     const accepting = queue.accept(
       { serverId: "srv_1", keyId: "key_1", text: ":h", idempotencyKey: undefined },
@@ -560,9 +560,9 @@ describe("the shared queue and its Redis", () => {
     answers.shift()?.resolve(null);
     await expect(accepting).rejects.toThrow("lost");
     isLost = false;
-    const first = queue.withdrawUndecided();
+    const first = queue.withdrawUnanswered();
     let isOver = false;
-    const second = queue.withdrawUndecided().then(() => {
+    const second = queue.withdrawUnanswered().then(() => {
       isOver = true;
     });
     await new Promise((resolve) => setImmediate(resolve));
@@ -570,11 +570,11 @@ describe("the shared queue and its Redis", () => {
     for (const answer of answers) answer.resolve(null);
     await Promise.all([first, second]);
     const asked = answers.length;
-    await queue.withdrawUndecided();
+    await queue.withdrawUnanswered();
     expect(answers).toHaveLength(asked);
   });
 
-  test("a frozen Redis refuses in time what it is asked, and does not do it when it thaws", async () => {
+  test("requests to a frozen Redis fail in time, and are not executed when it thaws", async () => {
     await single.ask("FLUSHALL");
     const serverId = newServerId();
     const link = await RedisLink.open(single.address, SILENT);
@@ -584,7 +584,7 @@ describe("the shared queue and its Redis", () => {
       leaseMs: LEASE_MS,
       listServerIds: () => [serverId],
       outbox: NO_OUTBOX,
-      time,
+      times: time,
     });
     const draft = { serverId, keyId: "key_1", text: ":h", idempotencyKey: undefined };
     expect(await queue.accept(draft, NOW)).toHaveProperty("receipt");

@@ -1,5 +1,5 @@
-// The shared store keeps the promise of a store, on one Redis and on a cluster of three; and its own: what one instance
-// changes, all know.
+// The shared store passes the contract of a store, on one Redis and on a cluster of three. Beyond that, all instances learn
+// what one has changed.
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
@@ -8,7 +8,7 @@ import { StartRefused, StoreUnavailable } from "../../src/core/errors.ts";
 import type { Log } from "../../src/core/ports/log.ts";
 import type { SharedStatus } from "../../src/core/ports/relay-share.ts";
 import { FRESH_LIMIT, judgeRequest } from "../../src/core/rate-limit.ts";
-import { ANSWER_WITHIN_MS, type RedisAddress } from "../../src/store/redis/redis-link.ts";
+import { REPLY_DEADLINE_MS, type RedisAddress } from "../../src/store/redis/redis-link.ts";
 import { openRedisStore, type RedisStore } from "../../src/store/redis/redis-store.ts";
 import { createSealer } from "../../src/store/sealer.ts";
 import { until } from "../process/run-gatehouse.ts";
@@ -23,8 +23,8 @@ import { describeStore, type RefusableStoreHarness } from "./store-contract.ts";
 
 const NOW = 1_800_000_000_000;
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
-/** What a store must be able to write to in order to live at all. */
-const LIVING = ["settings", "instances", "version", "changes", "counter", "probe"];
+/** What a store must be able to write in order to start and to beat. */
+const VITAL = ["settings", "instances", "version", "changes", "counter", "probe"];
 
 setDefaultTimeout(20_000);
 
@@ -54,11 +54,11 @@ function createHarness(getNodes: () => readonly RedisServer[], getAddress: () =>
         opened.push(store);
         return store;
       },
-      // A killed instance leaves Redis as it is; the one before is not closed in order.
+      // A killed instance leaves Redis unchanged; the old store is simply not closed.
       async crash() {},
       async refuse(what) {
-        const writable = LIVING.map((name) => `~gatehouse:{directory}:${name}`);
-        // Everything but the audit log; or nothing but it, and what a store lives on.
+        const writable = VITAL.map((name) => `~gatehouse:{directory}:${name}`);
+        // Everything but the audit log can be written; or nothing but the audit log and what is vital.
         const rules =
           what === "notes"
             ? ["~gatehouse:{directory}:[^a]*", "~gatehouse:{[^d]*"]
@@ -139,12 +139,12 @@ describe("instances on one Redis", () => {
     const stats = String(await single.ask("INFO", "commandstats"));
     const scripts = Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1]);
     const heartbeats = 2 * Math.ceil(elapsedMs / 250 + 1);
-    // One creates the key.
+    // One script creates the key.
     expect(scripts - 1 - heartbeats).toBeLessThanOrEqual(5);
     await closeAll([one, two]);
   });
 
-  test("a token that is not known is never refused while Redis does not answer, and nobody waits long for that", async () => {
+  test("an unknown token is never refused while Redis does not answer, and no caller waits longer than the deadline", async () => {
     const frozen = await startRedis();
     const store = await open(frozen.address);
     const outcomes: unknown[] = [];
@@ -157,8 +157,8 @@ describe("instances on one Redis", () => {
       );
     };
     await Promise.all(Array.from({ length: 500 }, (_, i) => find(`early-${i}`)));
-    // Twice the deadline of one answer, and time for a machine that is busy.
-    expect(performance.now() - beganAt).toBeLessThan(2 * ANSWER_WITHIN_MS + 500);
+    // Twice the deadline of a reply, and some slack for a busy machine.
+    expect(performance.now() - beganAt).toBeLessThan(2 * REPLY_DEADLINE_MS + 500);
     await Promise.all(Array.from({ length: 500 }, (_, i) => find(`late-${i}`)));
     expect(outcomes).toEqual(Array.from({ length: 1_000 }, () => true));
     frozen.thaw();
@@ -172,7 +172,7 @@ describe("instances on one Redis", () => {
     const [one, two] = await openTwo();
     const draft = { name: "Old", community: null, serverKey: "a-b" };
     const servers = [await one.servers.create(draft, NOW), await one.servers.create(draft, NOW)];
-    // As an instance of an earlier version writes them, which lists every key of a deleted server in one change.
+    // An earlier version of Gatehouse listed every key of a deleted server in one change.
     const ids = servers.map(({ serverId }) => serverId);
     const program = `
       for i = 1, 5000 do
@@ -200,7 +200,7 @@ describe("instances on one Redis", () => {
     const server = await one.servers.create({ name: "One", community: null, serverKey: "a-b" }, one.clock());
     const key = await one.keys.create(draftOf(server.serverId, "hash-1"), one.clock());
     await until("the key is not known", () => two.keys.find("hash-1", two.clock()) !== undefined, 1_000);
-    // All connections of everybody are cut, again and again, while the key is revoked.
+    // All connections are cut, before and after the key is revoked.
     const cut = () => single.ask("CLIENT", "KILL", "TYPE", "normal").catch(() => {});
     await cut();
     const canWrite = () =>
@@ -258,7 +258,7 @@ describe("instances on one Redis", () => {
       const share = store.relayShare;
       const publish = async (status: SharedStatus) => {
         const { lease } = await share.consult(serverId, (await share.peek(serverId, 0))?.version ?? 0);
-        if (!lease) throw new Error("somebody else is asking");
+        if (!lease) throw new Error("another instance holds the lease");
         return share.publish(lease, status, null);
       };
       const readStatus = async () => (await share.peek(serverId, 0))?.status;
@@ -279,7 +279,7 @@ describe("instances on one Redis", () => {
       await store.close();
     });
 
-    test("is no news for whoever has told it, and is for the others", async () => {
+    test("is no news for the instance that has published it, and is for the others", async () => {
       const { store, share, serverId, publish } = await setUpShare();
       const version = await publish(sharedStatusOf(1, false));
       expect(await share.peek(serverId, version)).toBeNull();
@@ -289,7 +289,7 @@ describe("instances on one Redis", () => {
       await store.close();
     });
 
-    test("is not overwritten by what an older key has met, whoever tells it", async () => {
+    test("is not overwritten by the result of an older key, with or without a lease", async () => {
       const { store, share, serverId, publish, readStatus } = await setUpShare();
       await publish(sharedStatusOf(2, true));
       await share.amend(serverId, sharedStatusOf(1, false));
@@ -303,7 +303,7 @@ describe("instances on one Redis", () => {
   });
 
   describe("deleting a server with very many keys", () => {
-    /** Writes the records straight into Redis: creating keys one by one would take a minute. */
+    /** Writes the records directly into Redis: creating the keys one by one would take a minute. */
     async function fillServer(
       store: RedisStore,
       keys: number,
@@ -327,7 +327,7 @@ describe("instances on one Redis", () => {
       return { serverId, lastId: idOf(keys + 99) };
     }
 
-    /** Two instances that know a server with so many keys. */
+    /** Two instances with a server that has this many keys. */
     async function openFilled(keys: number) {
       await single.ask("FLUSHALL");
       const filler = await open(single.address);
@@ -345,7 +345,7 @@ describe("instances on one Redis", () => {
       details: {},
     } as const;
 
-    /** Redis takes the first step and then nothing more: the keys themselves cannot be written. */
+    /** Redis accepts the first step and refuses the batches, because the keys cannot be written. */
     async function interruptDeletion(store: RedisStore, serverId: string): Promise<void> {
       const writable = ["~gatehouse:{directory}:[^k]*", "~gatehouse:{[^d]*"];
       await single.ask("ACL", "SETUSER", "default", "resetkeys", "%R~*", ...writable);
@@ -374,9 +374,9 @@ describe("instances on one Redis", () => {
       expect(await deleting).toEqual({ revokedKeys: keys, failedCommands: 0 });
       expect((await two.keys.findDetails(lastId))?.revokedAt).toBe(NOW);
       const stats = String(await single.ask("INFO", "commandstats"));
-      // At most a hundred keys a script.
+      // At most a hundred keys per script.
       expect(Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1])).toBeGreaterThanOrEqual(keys / 100);
-      // Nobody reads the keys again one by one.
+      // No instance reads the keys again: most of these are made by the scripts themselves.
       const reads = Number(/cmdstat_hmget:calls=(\d+)/.exec(stats)?.[1]);
       expect(reads).toBeLessThan(2 * (keys / 100));
       await closeAll([one, two]);
@@ -414,7 +414,7 @@ describe("instances on one Redis", () => {
     test("one whose instance dies half-way is finished by another, which counts what was done before", async () => {
       const { one, two, keys, serverId } = await openFilled(5_000);
       const outcome = one.servers.delete(serverId, NOW, note).catch((error: unknown) => error);
-      // Answers come in the order of the questions, so that some of the fifty batches are done when these are answered.
+      // Replies come in the order of the requests, so some of the fifty batches are done after these requests.
       while (one.servers.find(serverId)) await one.settings.find("a");
       for (let i = 0; i < 5; i++) await one.settings.find("a");
       await one.close();
@@ -434,7 +434,7 @@ describe("instances on one Redis", () => {
 
   test("a store that may wait writes though Redis hesitates longer than a request would wait", async () => {
     const settings = { address: single.address, log: SILENT, sealer: createSealer("a secret") };
-    const store = await openRedisStore({ ...settings, commandLeaseMs: 10_000, answerWithinMs: 10_000 });
+    const store = await openRedisStore({ ...settings, commandLeaseMs: 10_000, replyDeadlineMs: 10_000 });
     await single.ask("CLIENT", "PAUSE", "1000", "ALL");
     const note = {
       at: store.clock(),
@@ -459,7 +459,7 @@ describe("instances on one Redis", () => {
       single.ask("ACL", "SETUSER", "default", "resetkeys", "%R~*", ...rules);
     afterEach(() => allow("~*", "+@all"));
 
-    /** Two instances, and a cancelled command whose note is in the outbox. Their clock stands still until it is set. */
+    /** Two instances, and a cancelled command whose note is in the outbox. Their clock stands still. */
     async function cancelUndelivered() {
       await single.ask("FLUSHALL");
       let now = NOW;
@@ -500,7 +500,7 @@ describe("instances on one Redis", () => {
       await one.commands.listWaitingServers();
       expect((await two.audit.list({ limit: 9 })).items).toHaveLength(1);
       expect(await outboxOf(serverId)).toBe(1);
-      // As long as it is in the outbox it is known as delivered, however long that takes.
+      // Its id is kept as long as it is in the outbox, however long that takes.
       const later = NOW + 25 * 3_600_000;
       await expect(one.tidy({ now: later, usage: 0, audit: 0, commands: 0 })).rejects.toThrow(
         StoreUnavailable,
@@ -553,12 +553,12 @@ describe("instances on one Redis", () => {
     await single.ask("CONFIG", "RESETSTAT");
     for (const store of stores) await store.tidy({ now: later, usage: later, audit: later, commands: later });
     const said = String(await single.ask("INFO", "commandstats"));
-    // The only one that a server which is remembered costs.
+    // Tidying sends a DEL for each deleted server that it still remembers.
     expect(said).not.toContain("cmdstat_del:");
     await closeAll([...stores]);
   });
 
-  test("a Redis that was emptied under an instance is told of in its log", async () => {
+  test("an instance logs that its Redis was emptied", async () => {
     await single.ask("FLUSHALL");
     const said: string[] = [];
     const log: Log = { ...SILENT, error: (_, message) => said.push(message) };
@@ -570,7 +570,7 @@ describe("instances on one Redis", () => {
     });
     const draft = { name: "One", community: null, serverKey: "a-b" };
     const { serverId } = await store.servers.create(draft, store.clock());
-    // Whoever has seen another instance has seen its own change, too.
+    // A heartbeat that has seen the other instance has also seen the change before it.
     const other = await open(single.address);
     await until("the other is not seen", () => store.instances === 2);
     await other.close();

@@ -1,4 +1,4 @@
-// The audit log: a sorted set. Each entry is added by the script of the change it describes, and never altered.
+// The audit log: a sorted set. Each entry is added by the script that makes the change, and never altered.
 import type { AuditEntry, AuditNote, AuditStore } from "../../core/ports/audit.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import { NAMES } from "./names.ts";
@@ -8,7 +8,7 @@ import { createScript } from "./script.ts";
 import tidyAuditText from "./scripts/tidy-audit.lua" with { type: "text" };
 
 const TIDY = createScript(tidyAuditText);
-const TIDIED_AT_ONCE = 500;
+const TIDY_BATCH = 500;
 
 export class AuditLog implements AuditStore {
   readonly #link: RedisLink;
@@ -28,12 +28,12 @@ export class AuditLog implements AuditStore {
     return { items, next: members.length > limit && last ? last.id.slice("aud_".length) : null };
   }
 
-  /** Part by part, each with a deadline of its own. */
+  /** In batches, so that each script is short. */
   async forgetBefore(time: number, now: number): Promise<void> {
-    let tidied: Reply;
+    let deleted: Reply;
     do {
-      tidied = await this.#link.run(TIDY, [NAMES.audit], [...this.#times(now), time, TIDIED_AT_ONCE]);
-    } while (tidied === TIDIED_AT_ONCE);
+      deleted = await this.#link.run(TIDY, [NAMES.audit], [...this.#times(now), time, TIDY_BATCH]);
+    } while (deleted === TIDY_BATCH);
   }
 }
 

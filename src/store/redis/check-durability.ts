@@ -1,7 +1,7 @@
-// Whether a Redis keeps what it was given: everything on disk before it answers, and nothing thrown away for room.
+// Checks whether Redis keeps everything: each write is on disk before its reply, and nothing is evicted.
 import type { RedisLink } from "./redis-link.ts";
 
-const WANTED = [
+const REQUIRED = [
   { name: "appendonly", value: "yes", risk: "a restart of Redis loses everything since its last snapshot" },
   {
     name: "appendfsync",
@@ -11,10 +11,10 @@ const WANTED = [
   { name: "maxmemory-policy", value: "noeviction", risk: "Redis may throw away keys, blocks and commands" },
 ] as const;
 
-/** What is not as it should be, in sentences; empty when all is well. */
+/** One sentence for each wrong setting; empty when all are right. */
 export async function listDurabilityProblems(link: RedisLink): Promise<string[]> {
   const problems: string[] = [];
-  for (const { name, value, risk } of WANTED) {
+  for (const { name, value, risk } of REQUIRED) {
     try {
       const replies = (await link.sendToAll("CONFIG", "GET", name)) as string[][];
       const wrong = new Set(replies.map(([, setting]) => setting ?? "unset"));

@@ -1,24 +1,23 @@
-// Lists commands, the newest first, over one server or all of them. Each server has a history of its own, so that what is
-// listed over all is put together here, page by page.
+// Lists commands, newest first, of one server or of all. Each server has its own history; a list of all servers is merged
+// here.
 import type { Command } from "../../core/command.ts";
 import type { CommandFilter } from "../../core/ports/commands.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
-import { askInTurns } from "./ask-in-turns.ts";
 import { type Listed, parsePart } from "./command-replies.ts";
-import { LOOKS_MAX } from "./command-scripts.ts";
+import { SCAN_MAX } from "./command-scripts.ts";
+import { mapInBatches } from "./map-in-batches.ts";
 import type { Reply } from "./redis-link.ts";
 
-/** How many servers are asked for a whole page at the same time: the first few often have all of it. */
-const PAGES_AT_ONCE = 10;
+/** How many servers are read at a time for a whole page: the first few often have all of it. */
+const SERVERS_AT_ONCE = 10;
 
 type Position = { readonly seq: number; readonly commandId: string };
 
-/** The histories of the servers, and which servers there are. */
 export type CommandHistories = {
   /** Runs command-list.lua on one server's history. */
   readonly runList: (serverId: string, args: readonly (string | number)[]) => Promise<Reply>;
   readonly listServerIds: () => readonly string[];
-  /** At least those servers that have commands which wait or are being sent. */
+  /** Every server with a command that waits or is being sent; maybe others too. */
   readonly listMarked: () => Promise<readonly string[]>;
 };
 
@@ -39,7 +38,7 @@ export async function listCommands(
   };
 }
 
-/** Asks those servers first whose newest command is the newest, and no more of them than can matter. */
+/** Reads the servers with the newest commands first, and stops when the others cannot have anything for this page. */
 async function listOverServers(
   histories: CommandHistories,
   after: Position,
@@ -48,14 +47,14 @@ async function listOverServers(
 ): Promise<Listed[]> {
   const isOpen = status === "queued" || status === "sending";
   const serverIds = isOpen ? await histories.listMarked() : histories.listServerIds();
-  const heads = await askInTurns(serverIds, async (serverId) => {
+  const heads = await mapInBatches(serverIds, async (serverId) => {
     const [newest] = await listPart(histories, serverId, after, "", 1);
     return newest ? [{ serverId, seq: newest.seq }] : [];
   });
   const sorted = heads.flat().sort((a, b) => b.seq - a.seq);
   let listed: Listed[] = [];
-  for (let i = 0; i < sorted.length; i += PAGES_AT_ONCE) {
-    const batch = sorted.slice(i, i + PAGES_AT_ONCE);
+  for (let i = 0; i < sorted.length; i += SERVERS_AT_ONCE) {
+    const batch = sorted.slice(i, i + SERVERS_AT_ONCE);
     const last = listed[limit - 1];
     if (last && batch[0] && last.seq > batch[0].seq) break;
     const parts = await Promise.all(
@@ -68,7 +67,7 @@ async function listOverServers(
   return listed;
 }
 
-/** The newest of one server that come after that position in the list. */
+/** The newest commands of one server that come after the position in the list. */
 async function listPart(
   { runList }: CommandHistories,
   serverId: string,
@@ -77,10 +76,10 @@ async function listPart(
   limit: number,
 ): Promise<Listed[]> {
   const listed: Listed[] = [];
-  // With the one at the position itself: another server may have one with the same seq.
+  // Including the seq of the position itself: another server may have a command with the same seq.
   let before: number | undefined = after.seq + 1;
   while (before !== undefined && listed.length < limit) {
-    const part = parsePart(await runList(serverId, [before, status, limit - listed.length + 1, LOOKS_MAX]));
+    const part = parsePart(await runList(serverId, [before, status, limit - listed.length + 1, SCAN_MAX]));
     listed.push(...part.found.filter((one) => compareNewestFirst(after, toPosition(one)) < 0));
     before = part.before;
   }
@@ -101,7 +100,7 @@ function toCursor(last: Listed): string {
   return `${last.seq.toString(36)}.${last.command.commandId}`;
 }
 
-/** What is no cursor stands for the end. */
+/** An invalid cursor means the end of the list. */
 function parseCursor(cursor: string | undefined): Position {
   if (cursor === undefined) return { seq: Number.MAX_SAFE_INTEGER - 1, commandId: "" };
   const [seq = "", commandId = ""] = cursor.split(".");

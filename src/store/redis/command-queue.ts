@@ -1,5 +1,5 @@
-// The queues of commands in Redis, for all instances at once. Each step is one script. Whoever claims a command has it for
-// the length of a lease; after that the command is unknown, and what its claimer has to say about it changes nothing.
+// The command queues in Redis, shared by all instances. Each step is one script. An instance claims a command with a lease
+// and a fencing token. When the lease ends first, the command becomes `unknown` and a late result is ignored.
 import { randomBytes } from "node:crypto";
 import { type Command, type CommandEnd, IDEMPOTENCY_KEPT_MS, QUEUE_MAX } from "../../core/command.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
@@ -18,23 +18,23 @@ import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import type { WaitingCommand } from "../../core/ports/portable-store.ts";
 import { randomBase62 } from "../../core/token.ts";
 import { findServerOf, newCommandId } from "../command-id.ts";
-import { askInTurns } from "./ask-in-turns.ts";
 import type { AuditOutbox } from "./audit-outbox.ts";
 import { listCommands } from "./command-list.ts";
 import {
-  type Look,
   parseAcceptance,
   parseClaim,
   parseCommand,
   parseList,
-  parseLook,
   parseNumber,
+  parseQueueState,
   parseSent,
   parseText,
+  type QueueState,
 } from "./command-replies.ts";
 import {
   ACCEPT,
   CANCEL,
+  CHECK,
   CLAIM,
   CONFIRM,
   EXPIRE,
@@ -45,42 +45,42 @@ import {
   HOLD,
   LIST,
   LIST_SENT,
-  LOOK,
-  LOOKS_MAX,
   MARK,
+  SCAN_MAX,
   SETTLE,
   UNMARK,
   WITHDRAW,
 } from "./command-scripts.ts";
+import { mapInBatches } from "./map-in-batches.ts";
 import { NAMES } from "./names.ts";
 import type { ScriptTimes } from "./redis-clock.ts";
-import { NOT_ASKED, type RedisLink, type Reply } from "./redis-link.ts";
+import { NOT_SENT, type RedisLink, type Reply } from "./redis-link.ts";
 import type { Script } from "./script.ts";
 
 /**
- * A mark that is younger than the first is not renewed, one that is younger than the second not taken back. What lies
- * between must be longer than any script is under way, and any difference between the clocks of a cluster.
+ * A mark is renewed when it is older than the first, and removed when it is older than the second and nothing waits. The
+ * difference must be longer than any script can be under way plus the clock difference between the nodes of a cluster.
  */
-const MARK_AGAIN_AFTER_MS = 30_000;
+const RENEW_MARK_AFTER_MS = 30_000;
 const UNMARK_AFTER_MS = 60_000;
 
 const SENT_LISTED_MAX = 1_000;
 const FENCE_LENGTH = 16;
-/** More claims of a server without an answer are not remembered. */
-const UNHEARD_MAX = 4;
-/** More submissions without an answer are not taken back. */
-const UNDECIDED_MAX = 1_000;
+/** How many claims of a server without a reply are remembered. */
+const UNANSWERED_CLAIMS_MAX = 4;
+/** How many submissions without a reply are remembered, to be withdrawn. */
+const UNANSWERED_DRAFTS_MAX = 1_000;
 const SERVER_DELETED = "The game server was deleted while this waited.";
 
 export type RedisCommandQueueParts = {
   readonly link: RedisLink;
-  /** How long a claimed command belongs to its claimer. */
+  /** How long an instance may take to send a command it has claimed. */
   readonly leaseMs: number;
-  /** All servers, those that were deleted not long ago too. */
+  /** All servers, including recently deleted ones. */
   readonly listServerIds: () => readonly string[];
-  /** Takes the audit entries of cancelled commands on. */
+  /** Moves the audit entries of cancelled commands to the audit log. */
   readonly outbox: Pick<AuditOutbox, "deliver" | "forgetDelivered">;
-  readonly time: ScriptTimes;
+  readonly times: ScriptTimes;
 };
 
 type Held = { readonly commandId: string; readonly fence: string };
@@ -92,63 +92,64 @@ export class RedisCommandQueue implements CommandQueue {
   readonly #leaseMs: number;
   readonly #listServerIds: () => readonly string[];
   readonly #outbox: RedisCommandQueueParts["outbox"];
-  readonly #time: ScriptTimes;
-  /** What this instance is sending, by server. */
+  readonly #times: ScriptTimes;
+  /** The commands that this instance is sending, by server. */
   readonly #held = new Map<string, Held>();
-  /** The fences of claims that no answer came to, by server: what they may have got was not sent. */
-  readonly #unheard = new Map<string, readonly string[]>();
-  /** Submissions that no answer came to, by command: they were refused, so they must not happen. */
-  readonly #undecided = new Map<string, CommandDraft>();
+  /** The fencing tokens of claims without a reply, by server: a command that such a claim took was not sent. */
+  readonly #unansweredClaims = new Map<string, readonly string[]>();
+  /** Submissions without a reply, by command id: their callers got a refusal, so they must not be sent. */
+  readonly #unansweredDrafts = new Map<string, CommandDraft>();
 
-  constructor({ link, leaseMs, listServerIds, outbox, time }: RedisCommandQueueParts) {
+  constructor({ link, leaseMs, listServerIds, outbox, times }: RedisCommandQueueParts) {
     this.#link = link;
     this.#leaseMs = leaseMs;
     this.#listServerIds = listServerIds;
     this.#outbox = outbox;
-    this.#time = time;
+    this.#times = times;
   }
 
   async accept(draft: CommandDraft, now: number): Promise<Acceptance> {
     const { serverId } = draft;
-    // One deadline for both: what is accepted is accepted soon after the mark.
-    const times = this.#time(now);
-    await this.#link.run(MARK, [NAMES.waitingServers], [...times, serverId, MARK_AGAIN_AFTER_MS]);
+    // One deadline for both scripts: a command is accepted soon after its server was marked, or not at all.
+    const times = this.#times(now);
+    await this.#link.run(MARK, [NAMES.waitingServers], [...times, serverId, RENEW_MARK_AFTER_MS]);
     const commandId = newCommandId(serverId);
     try {
       return await this.#accept(commandId, draft, times);
     } catch (error) {
-      const isAsked = !(error instanceof StoreUnavailable) || error.cause !== NOT_ASKED;
-      if (isAsked && this.#undecided.size < UNDECIDED_MAX) this.#undecided.set(commandId, draft);
+      const isSent = !(error instanceof StoreUnavailable) || error.cause !== NOT_SENT;
+      if (isSent && this.#unansweredDrafts.size < UNANSWERED_DRAFTS_MAX)
+        this.#unansweredDrafts.set(commandId, draft);
       throw error;
     }
   }
 
   /**
-   * Takes back what Redis may have accepted though its answer was lost: the caller was told that it had not. What cannot be
-   * reached now is left for the next time. Never throws.
+   * Withdraws commands that Redis may have accepted although its reply was lost: their callers got a refusal. What fails is
+   * tried again at the next call. Never throws.
    */
-  async withdrawUndecided(): Promise<void> {
+  async withdrawUnanswered(): Promise<void> {
     await Promise.all(
-      [...this.#undecided].map(async ([commandId, draft]) => {
-        const args = [...this.#time(), NAMES.command(draft.serverId, ""), commandId];
+      [...this.#unansweredDrafts].map(async ([commandId, draft]) => {
+        const args = [...this.#times(), NAMES.command(draft.serverId, ""), commandId];
         const withdrawing = this.#link.run(WITHDRAW, namesFor(draft), args);
-        // Not forgotten before: whoever claims or closes meanwhile must wait for it too. Twice does no harm.
-        await withdrawing.then(() => this.#undecided.delete(commandId)).catch(() => {});
+        // Removed from the list afterwards, so that a claim or a close meanwhile waits for it too. Twice does no harm.
+        await withdrawing.then(() => this.#unansweredDrafts.delete(commandId)).catch(() => {});
       }),
     );
   }
 
-  /** Lets a command of another store wait here, under its own id and since its own time. */
+  /** Adds a waiting command of another store with its id and the time it was queued at. */
   async adopt({ commandId, queuedAt, ...draft }: WaitingCommand): Promise<void> {
     await this.#link.run(
       MARK,
       [NAMES.waitingServers],
-      [...this.#time(), draft.serverId, MARK_AGAIN_AFTER_MS],
+      [...this.#times(), draft.serverId, RENEW_MARK_AFTER_MS],
     );
     await this.#accept(commandId, draft, [String(queuedAt), ""]);
   }
 
-  /** What waits for the server, the next one first. */
+  /** The waiting commands of the server, the next one first. */
   async listWaiting(serverId: string): Promise<WaitingCommand[]> {
     const queue = NAMES.queue(serverId);
     const ids = (await this.#link.send(queue, "LRANGE", queue, 0, -1)) as string[];
@@ -170,15 +171,15 @@ export class RedisCommandQueue implements CommandQueue {
   }
 
   async claim(serverId: string, now: number, holdMs: number): Promise<Claim> {
-    if (this.#undecided.size > 0) await this.withdrawUndecided();
+    if (this.#unansweredDrafts.size > 0) await this.withdrawUnanswered();
     const fence = randomBase62(FENCE_LENGTH, randomBytes);
-    const unheard = this.#unheard.get(serverId) ?? [];
+    const unanswered = this.#unansweredClaims.get(serverId) ?? [];
     let claim: Claim;
     try {
-      const args = [fence, this.#leaseMs, holdMs, ...unheard];
-      claim = parseClaim(await this.#run(CLAIM, serverId, this.#time(now), args));
+      const args = [fence, this.#leaseMs, holdMs, ...unanswered];
+      claim = parseClaim(await this.#run(CLAIM, serverId, this.#times(now), args));
     } catch (error) {
-      this.#unheard.set(serverId, [...unheard, fence].slice(-UNHEARD_MAX));
+      this.#unansweredClaims.set(serverId, [...unanswered, fence].slice(-UNANSWERED_CLAIMS_MAX));
       throw error;
     }
     if (claim.kind === "claimed") this.#held.set(serverId, { commandId: claim.command.commandId, fence });
@@ -186,11 +187,11 @@ export class RedisCommandQueue implements CommandQueue {
   }
 
   async hold(serverId: string, now: number, holdMs: number): Promise<void> {
-    await this.#run(HOLD, serverId, this.#time(now), [holdMs]);
+    await this.#run(HOLD, serverId, this.#times(now), [holdMs]);
   }
 
   async requeue(commandId: string): Promise<void> {
-    await this.#endClaim(GIVE_BACK, commandId, this.#time(), []);
+    await this.#endClaim(GIVE_BACK, commandId, this.#times(), []);
   }
 
   async settle(
@@ -201,11 +202,11 @@ export class RedisCommandQueue implements CommandQueue {
     const fields: (string | number)[] = [isUnsent ? 0 : 1, "status", status];
     if (upstreamCode !== null) fields.push("upstream_code", upstreamCode);
     if (upstreamMessage !== null) fields.push("upstream_message", upstreamMessage);
-    await this.#endClaim(SETTLE, commandId, this.#time(now), fields);
+    await this.#endClaim(SETTLE, commandId, this.#times(now), fields);
   }
 
   async expire(serverId: string, cutoff: number, now: number): Promise<number> {
-    return parseNumber(await this.#run(EXPIRE, serverId, this.#time(now), [now - cutoff]));
+    return parseNumber(await this.#run(EXPIRE, serverId, this.#times(now), [now - cutoff]));
   }
 
   async cancel(
@@ -215,12 +216,12 @@ export class RedisCommandQueue implements CommandQueue {
     note?: AuditNote,
   ): Promise<Cancellation | undefined> {
     if (findServerOf(commandId) !== serverId) return undefined;
-    const names = [...NAMES.queueAndMore(serverId), NAMES.outbox(serverId)];
+    const names = [...NAMES.queueKeys(serverId), NAMES.outbox(serverId)];
     const own = [NAMES.command(serverId, ""), commandId, note ? JSON.stringify(note) : ""];
-    const reply = parseList(await this.#link.run(CANCEL, names, [...this.#time(now), ...own]));
+    const reply = parseList(await this.#link.run(CANCEL, names, [...this.#times(now), ...own]));
     const command = parseCommand(reply[1]);
     const isCancelled = reply[0] === 1;
-    // The note is safe in the outbox. Should it not be delivered now, any instance that looks at the server does it.
+    // The note is safe in the outbox: when this fails, any instance delivers it later.
     if (isCancelled && note) await this.#outbox.deliver(serverId).catch(() => {});
     return command && { command, isCancelled };
   }
@@ -228,12 +229,12 @@ export class RedisCommandQueue implements CommandQueue {
   async find(commandId: string): Promise<Command | undefined> {
     const serverId = findServerOf(commandId);
     if (serverId === undefined) return undefined;
-    return parseCommand(await this.#run(FIND, serverId, this.#time(), [commandId]));
+    return parseCommand(await this.#run(FIND, serverId, this.#times(), [commandId]));
   }
 
   list(page: PageRequest & CommandFilter): Promise<Page<Command>> {
     const histories = {
-      runList: (serverId: string, args: Args) => this.#run(LIST, serverId, this.#time(), args),
+      runList: (serverId: string, args: Args) => this.#run(LIST, serverId, this.#times(), args),
       listServerIds: this.#listServerIds,
       listMarked: () => this.#listMarked(),
     };
@@ -241,43 +242,42 @@ export class RedisCommandQueue implements CommandQueue {
   }
 
   async listWaitingServers(): Promise<readonly string[]> {
-    const looks = await this.#lookAtAll();
-    return looks.filter(({ look }) => look.waiting > 0).map(({ serverId }) => serverId);
+    const checked = await this.#checkMarked();
+    return checked.filter(({ state }) => state.waiting > 0).map(({ serverId }) => serverId);
   }
 
   async listSent(serverId: string, since: number): Promise<readonly SentCommand[]> {
-    return parseSent(await this.#run(LIST_SENT, serverId, this.#time(), [since, SENT_LISTED_MAX]));
+    return parseSent(await this.#run(LIST_SENT, serverId, this.#times(), [since, SENT_LISTED_MAX]));
   }
 
   async confirm(commandId: string, loggedAt: number, now: number): Promise<void> {
     const serverId = findServerOf(commandId);
     if (serverId === undefined) return;
-    await this.#run(CONFIRM, serverId, this.#time(now), [commandId, loggedAt]);
+    await this.#run(CONFIRM, serverId, this.#times(now), [commandId, loggedAt]);
   }
 
   async report(): Promise<QueueReport> {
     let waiting = 0;
     let oldestQueuedAt: number | null = null;
-    for (const { look } of await this.#lookAtAll()) {
-      waiting += look.waiting;
-      if (look.headQueuedAt === null) continue;
-      oldestQueuedAt = Math.min(oldestQueuedAt ?? look.headQueuedAt, look.headQueuedAt);
+    for (const { state } of await this.#checkMarked()) {
+      waiting += state.waiting;
+      if (state.headQueuedAt === null) continue;
+      oldestQueuedAt = Math.min(oldestQueuedAt ?? state.headQueuedAt, state.headQueuedAt);
     }
     return { waiting, oldestQueuedAt };
   }
 
-  /** For a server that is going; how many. */
   async failWaiting(serverId: string, now: number): Promise<number> {
-    return parseNumber(await this.#run(FAIL_WAITING, serverId, this.#time(now), [SERVER_DELETED]));
+    return parseNumber(await this.#run(FAIL_WAITING, serverId, this.#times(now), [SERVER_DELETED]));
   }
 
-  /** Forgets what finished before that time. */
+  /** Deletes commands that finished before that time, and delivers audit entries that were left behind. */
   async forgetBefore(time: number, now: number): Promise<void> {
-    await askInTurns(this.#listServerIds(), async (serverId) => {
+    await mapInBatches(this.#listServerIds(), async (serverId) => {
       let after: number | undefined = 0;
       while (after !== undefined) {
-        const args = [now - time, after, LOOKS_MAX];
-        const next = await this.#run(FORGET, serverId, this.#time(now), args);
+        const args = [now - time, after, SCAN_MAX];
+        const next = await this.#run(FORGET, serverId, this.#times(now), args);
         after = next === "" ? undefined : parseNumber(next);
       }
       await this.#outbox.deliver(serverId);
@@ -286,7 +286,7 @@ export class RedisCommandQueue implements CommandQueue {
   }
 
   #run(script: Script, serverId: string, times: Times, args: Args = []): Promise<Reply> {
-    const names = NAMES.queueAndMore(serverId);
+    const names = NAMES.queueKeys(serverId);
     return this.#link.run(script, names, [...times, NAMES.command(serverId, ""), ...args]);
   }
 
@@ -298,7 +298,7 @@ export class RedisCommandQueue implements CommandQueue {
     );
   }
 
-  /** Does nothing for a command that this instance is not sending, or not any more. */
+  /** Does nothing for a command whose claim this instance does not hold. */
   async #endClaim(script: Script, commandId: string, times: Times, args: Args): Promise<void> {
     const serverId = findServerOf(commandId);
     const held = serverId === undefined ? undefined : this.#held.get(serverId);
@@ -313,31 +313,32 @@ export class RedisCommandQueue implements CommandQueue {
     );
   }
 
-  /** Looks at every server that is marked; this is also what ends the stale sends of servers that nobody claims for. */
-  async #lookAtAll(): Promise<{ serverId: string; look: Look }[]> {
-    return askInTurns(await this.#listMarked(), async (serverId) => {
-      // One deadline for both: what was seen is still so when the mark is taken back.
-      const times = this.#time();
-      const names = [...NAMES.queueAndMore(serverId), NAMES.outbox(serverId)];
-      const look = parseLook(await this.#link.run(LOOK, names, [...times, NAMES.command(serverId, "")]));
-      // What cannot be delivered now stays, and keeps the mark.
-      if (look.notes > 0) await this.#outbox.deliver(serverId).catch(() => {});
-      else if (look.waiting === 0 && !look.isSending) {
+  /** Checks every marked server. This also ends stale claims on servers that nobody else claims for. */
+  async #checkMarked(): Promise<{ serverId: string; state: QueueState }[]> {
+    return mapInBatches(await this.#listMarked(), async (serverId) => {
+      // One deadline for both scripts: what the first has seen is still true when the second removes the mark.
+      const times = this.#times();
+      const names = [...NAMES.queueKeys(serverId), NAMES.outbox(serverId)];
+      const reply = await this.#link.run(CHECK, names, [...times, NAMES.command(serverId, "")]);
+      const state = parseQueueState(reply);
+      // An entry that cannot be delivered now stays in the outbox, and its server stays marked.
+      if (state.notes > 0) await this.#outbox.deliver(serverId).catch(() => {});
+      else if (state.waiting === 0 && !state.isSending) {
         const unmarking = this.#link.run(
           UNMARK,
           [NAMES.waitingServers],
           [...times, UNMARK_AFTER_MS, serverId],
         );
-        // A mark too many does no harm, and the next look tries again.
+        // A mark too many does no harm, and the next check tries again.
         await unmarking.catch(() => {});
       }
-      return { serverId, look };
+      return { serverId, state };
     });
   }
 }
 
 function namesFor({ serverId, keyId, idempotencyKey }: CommandDraft): string[] {
-  const names = NAMES.queueAndMore(serverId);
+  const names = NAMES.queueKeys(serverId);
   return idempotencyKey === undefined
     ? names
     : [...names, NAMES.idempotency(serverId, keyId, idempotencyKey)];

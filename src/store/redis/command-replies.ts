@@ -1,15 +1,15 @@
-// Turns what the scripts of the command queue return into what the rules know.
+// Parses the replies of the scripts on commands.
 import { COMMAND_STATUSES, type Command, type CommandStatus } from "../../core/command.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { Acceptance, Claim, SentCommand } from "../../core/ports/commands.ts";
 import { findServerOf } from "../command-id.ts";
 import type { Reply } from "./redis-link.ts";
 
-/** A command with its place in the history. */
+/** A command with its position in the history. */
 export type Listed = { readonly seq: number; readonly command: Command };
 
-/** What there is to do for a server. */
-export type Look = {
+/** The work that waits for a server. */
+export type QueueState = {
   readonly waiting: number;
   readonly headQueuedAt: number | null;
   readonly isSending: boolean;
@@ -41,7 +41,7 @@ export function parseCommand(reply: Reply | undefined): Command | undefined {
   return reply === null ? undefined : parseListed(reply).command;
 }
 
-/** `before`: where to go on; undefined when that was all. */
+/** `before`: where the next part begins; undefined after the last part. */
 export function parsePart(reply: Reply): { found: Listed[]; before: number | undefined } {
   const [before, commands] = parseList(reply);
   return {
@@ -62,7 +62,7 @@ export function parseSent(reply: Reply): SentCommand[] {
   });
 }
 
-export function parseLook(reply: Reply): Look {
+export function parseQueueState(reply: Reply): QueueState {
   const [waiting, headQueuedAt, isSending, notes] = parseList(reply);
   return {
     waiting: parseNumber(waiting),
@@ -80,7 +80,7 @@ export function parseText(reply: Reply | undefined): string {
   return typeof reply === "string" ? reply : refuse(reply);
 }
 
-/** Redis gives numbers that it keeps as text. */
+/** Redis returns stored numbers as text. */
 export function parseNumber(reply: Reply | undefined): number {
   const number = typeof reply === "string" && reply !== "" ? Number(reply) : reply;
   return Number.isFinite(number) ? Number(number) : refuse(reply);
@@ -114,5 +114,5 @@ function parseStatus(reply: Reply | undefined): CommandStatus {
 }
 
 function refuse(reply: Reply | undefined): never {
-  throw new StoreUnavailable(`Redis has kept something else than was written: ${JSON.stringify(reply)}`);
+  throw new StoreUnavailable(`Redis sent an unexpected reply: ${JSON.stringify(reply)}`);
 }

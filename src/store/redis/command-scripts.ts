@@ -1,7 +1,8 @@
-// The scripts on commands. Those on the commands of one game server begin alike, with command-queue.lua.
+// The scripts on commands. Those on the commands of one server share a beginning: command-queue.lua.
 import { createScript } from "./script.ts";
 import acceptText from "./scripts/command-accept.lua" with { type: "text" };
 import cancelText from "./scripts/command-cancel.lua" with { type: "text" };
+import checkText from "./scripts/command-check.lua" with { type: "text" };
 import claimText from "./scripts/command-claim.lua" with { type: "text" };
 import confirmText from "./scripts/command-confirm.lua" with { type: "text" };
 import expireText from "./scripts/command-expire.lua" with { type: "text" };
@@ -12,15 +13,14 @@ import giveBackText from "./scripts/command-give-back.lua" with { type: "text" }
 import holdText from "./scripts/command-hold.lua" with { type: "text" };
 import listText from "./scripts/command-list.lua" with { type: "text" };
 import listSentText from "./scripts/command-list-sent.lua" with { type: "text" };
-import lookText from "./scripts/command-look.lua" with { type: "text" };
 import markText from "./scripts/command-mark.lua" with { type: "text" };
 import queueText from "./scripts/command-queue.lua" with { type: "text" };
 import settleText from "./scripts/command-settle.lua" with { type: "text" };
 import unmarkText from "./scripts/command-unmark.lua" with { type: "text" };
 import withdrawText from "./scripts/command-withdraw.lua" with { type: "text" };
 
-/** No script looks at more commands than this: Redis does nothing else meanwhile. */
-export const LOOKS_MAX = 500;
+/** No script reads more commands than this, because Redis does nothing else meanwhile. */
+export const SCAN_MAX = 500;
 
 const ofOneServer = (text: string) => createScript(`${queueText}\n${text}`);
 export const ACCEPT = ofOneServer(acceptText);
@@ -35,7 +35,7 @@ export const GIVE_BACK = ofOneServer(giveBackText);
 export const HOLD = ofOneServer(holdText);
 export const LIST = ofOneServer(listText);
 export const LIST_SENT = ofOneServer(listSentText);
-export const LOOK = ofOneServer(lookText);
+export const CHECK = ofOneServer(checkText);
 export const SETTLE = ofOneServer(settleText);
 export const WITHDRAW = ofOneServer(withdrawText);
 export const MARK = createScript(markText);

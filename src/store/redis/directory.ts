@@ -1,5 +1,5 @@
-// Servers and keys: kept in Redis, and known by heart in every instance. A change is one script, which also tells the other
-// instances what to read again; their heartbeat asks for that several times a second.
+// The directory of servers and keys: stored in Redis, and cached as a whole in every instance. A change is one script, which
+// also adds to the list of changes; the heartbeat of every instance reads that list several times a second.
 import { randomBytes } from "node:crypto";
 import { type ApiKey, isExpired, limitExpiry } from "../../core/api-key.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
@@ -15,23 +15,24 @@ import { createScript } from "./script.ts";
 import changeText from "./scripts/change.lua" with { type: "text" };
 
 const CHANGE = createScript(changeText);
-/** Whoever has missed more changes than this reads everything again. */
+/** An instance that has missed more changes than this reads everything again. */
 export const VERSIONS_KEPT = 10_000;
 const READ_AT_ONCE = 500;
-/** How many keys are looked at in one go while those of a deleted server leave memory. */
+/** How many cached keys are checked at a time when those of a deleted server are dropped. */
 const CHECKED_AT_ONCE = 2_000;
 const CHANGE_ID_LENGTH = 12;
+/** Stands in the list of changes for a change that nobody needs to read again. */
 const NOTHING = "-";
-/** Two operators who change the same thing at once: one of them is tried again with what the other has left. */
-const TRIES_MAX = 5;
+/** When two operators change the same record at once, the second change is prepared again from what the first has left. */
+const ATTEMPTS_MAX = 5;
 
-/** A value of a hash as it was read; a change is only made while it is still so. */
+/** A field of a hash as it was read. The change is made only if the field is unchanged. */
 type Check = readonly [key: string, field: string, expected: string | false];
 type Step = readonly [command: string, key: string, ...rest: (string | number)[]];
 export type Change = {
   readonly checks: readonly Check[];
   readonly steps: readonly Step[];
-  /** The servers and keys that others must read again. */
+  /** The servers and keys that instances must read again. */
   readonly changed: readonly string[];
   readonly audit?: { readonly target: string; readonly note: AuditNote } | undefined;
 };
@@ -39,21 +40,21 @@ export type Change = {
 /** A record with its text, which a change is checked against. */
 export type Found<T> = { readonly record: T; readonly text: string };
 
-/** A key in memory, with the hashes of its tokens in one text, mostly of one. */
+/** A cached key with the hashes of its tokens, separated by spaces: one text takes less memory than a list. */
 type KnownKey = { readonly key: ApiKey; readonly tokenHashes: string };
 
 export class Directory {
   readonly #link: RedisLink;
   readonly #times: ScriptTimes;
-  /** By the hash of each token that leads to them. */
+  /** By the hash of each of their tokens. */
   readonly #keys = new Map<string, ApiKey>();
   readonly #servers = new Map<string, GameServer>();
   readonly #log: Log;
   readonly #sealedKeys = new Map<string, string>();
   readonly #deleted = new Set<string>();
-  /** What of each key is in `#keys`, so that it can be taken out again: the hashes of its tokens in one text, mostly of one. */
+  /** By key id. */
   readonly #known = new Map<string, KnownKey>();
-  /** Walks through all known keys after a server was deleted. */
+  /** Goes through all cached keys after a server was deleted. */
   #orphanSearch: Iterator<KnownKey, undefined> | undefined;
   /** Another server was deleted during the search. */
   #isSearchDue = false;
@@ -67,7 +68,7 @@ export class Directory {
     this.#log = log;
   }
 
-  /** The change that made the version which is known here. */
+  /** The id of the change that made `version`. */
   get changeId(): string {
     return this.#changeId;
   }
@@ -78,7 +79,7 @@ export class Directory {
 
   findKey(tokenHash: string, now: number): ApiKey | undefined {
     const key = this.#keys.get(tokenHash);
-    // The keys of a deleted server leave memory in batches, and are refused from the beginning.
+    // The keys of a deleted server are dropped in batches, and refused from the beginning.
     const isUsable = key && !isExpired(key, now) && this.#servers.has(key.serverId);
     return isUsable ? key : undefined;
   }
@@ -103,7 +104,7 @@ export class Directory {
     return [...this.#servers.keys()];
   }
 
-  /** Those that were deleted as long ago as that is remembered: their commands are still told of. */
+  /** The recently deleted servers: their commands are still listed. */
   deletedServerIds(): string[] {
     return [...this.#deleted].filter((id) => !this.#servers.has(id));
   }
@@ -112,14 +113,14 @@ export class Directory {
     for (const id of serverIds) this.#deleted.delete(id);
   }
 
-  /** The server that a key belongs to; undefined for keys that cannot be used. */
+  /** The server of a key; undefined for a key that cannot be used. */
   serverOf(keyId: string): string | undefined {
     return this.#known.get(keyId)?.key.serverId;
   }
 
-  /** Reads everything. What was known and is no longer there is forgotten. */
+  /** Reads everything, and drops what is no longer there. */
   async load(): Promise<void> {
-    // Noted first: what changes while we read will be read again.
+    // The version first: what changes during the load is then read again.
     const range = ["ZRANGE", NAMES.changes, 0, 0, "REV", "WITHSCORES"];
     const [newest = "", version = "0"] = (await this.#link.send(NAMES.changes, ...range)) as string[];
     await this.#loadDeleted();
@@ -151,7 +152,7 @@ export class Directory {
     this.#changeId = changeId;
   }
 
-  /** Takes keys of deleted servers out of memory. Looks at a bounded number of keys, so that no request waits for it. */
+  /** Drops cached keys of deleted servers. Checks a bounded number of keys, so that requests do not wait for it. */
   dropOrphans(): void {
     for (let checked = 0; checked < CHECKED_AT_ONCE && this.#orphanSearch; checked++) {
       const { value: known } = this.#orphanSearch.next();
@@ -164,7 +165,7 @@ export class Directory {
     }
   }
 
-  /** Servers first: a key is only learned with its server. */
+  /** Servers first, because a key is cached only if its server is. */
   async #readAgain(ids: readonly string[]): Promise<void> {
     const unique = [...new Set(ids)].filter((id) => id !== NOTHING);
     const [serverIds, keyIds] = [unique.filter(isServerId), unique.filter((id) => !isServerId(id))];
@@ -184,7 +185,7 @@ export class Directory {
     return parseRecord<ServerRecord>(await this.#link.send(NAMES.servers, "HGET", NAMES.servers, serverId));
   }
 
-  /** From memory, where it is as new as the server itself; a server that is not known here may be new, or gone. */
+  /** From the cache, and from Redis for a server that is not cached: it may be new, or deleted. */
   async readSealedKey(serverId: string): Promise<string | undefined> {
     return this.#sealedKeys.get(serverId) ?? (await this.readServer(serverId))?.record.sealedKey;
   }
@@ -194,7 +195,7 @@ export class Directory {
     return found;
   }
 
-  /** A key of a deleted server counts as revoked, also before its batch has come. */
+  /** A key of a deleted server reads as revoked, also before its batch was revoked. */
   async readKeys(keyIds: readonly string[]): Promise<Found<KeyRecord>[]> {
     const keys = await this.#readMany<KeyRecord>(NAMES.keys, keyIds);
     const orphans = keys.filter(({ record }) => !record.revokedAt && !this.#servers.has(record.serverId));
@@ -214,24 +215,24 @@ export class Directory {
   }
 
   /**
-   * Makes a change that `prepare` works out from what it reads; undefined from it means that there is nothing to do.
-   * Prepared anew when somebody else was faster.
+   * Makes the change that `prepare` returns; undefined means that there is nothing to do. When another instance has changed
+   * the same record meanwhile, the change is prepared again.
    */
   async change<T>(prepare: () => Promise<{ change: Change; result: T } | undefined>): Promise<T | undefined> {
-    for (let tries = 0; tries < TRIES_MAX; tries++) {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const prepared = await prepare();
       if (!prepared) return undefined;
       if (await this.#apply(prepared.change)) {
-        // It is made. Should it not be readable now, the next heartbeat brings it.
+        // The change is made. If reading it back fails, the next heartbeat reads it.
         await this.#readAgain(prepared.change.changed).catch(() => {});
         return prepared.result;
       }
     }
-    throw new StoreUnavailable("others change the same thing all the time");
+    throw new StoreUnavailable("other instances keep changing the same record");
   }
 
-  /** Makes a change that does not depend on what is there. */
-  async make(change: Omit<Change, "checks">): Promise<void> {
+  /** Makes a change without checks. */
+  async write(change: Omit<Change, "checks">): Promise<void> {
     await this.change(async () => ({ change: { ...change, checks: [] }, result: true }));
   }
 
@@ -273,7 +274,7 @@ export class Directory {
       id: randomBase62(CHANGE_ID_LENGTH, randomBytes),
       checks: checks.map(([key, ...rest]) => [indexOf(key), ...rest]),
       steps: steps.map(([command, key, ...rest]) => [command, indexOf(key), ...rest.map(String)]),
-      // A change that nobody needs to read again is one of the history all the same.
+      // Every version needs at least one entry in the list of changes.
       changed: changed.length > 0 ? changed : [NOTHING],
       entry: audit ? JSON.stringify(toEntry(audit)) : false,
       kept: VERSIONS_KEPT,
@@ -295,7 +296,7 @@ export class Directory {
     this.#deleted.add(id);
     this.#sealedKeys.delete(id);
     if (!this.#servers.delete(id)) return;
-    // Its keys are refused from now on, so that what was looked up before is no longer right.
+    // Its keys are refused from now on, so callers must not use earlier lookups any more.
     this.#keysVersion++;
     this.#isSearchDue = this.#orphanSearch !== undefined;
     this.#orphanSearch ??= this.#known.values();
@@ -307,7 +308,7 @@ export class Directory {
       this.#forgetKey(known);
       this.#keysVersion++;
     }
-    // A key whose server is not known cannot be used. If the server is new, the next catch-up reads it and then the key.
+    // A key without its server cannot be used. If the server is new, the next catch-up reads both.
     const server = record && this.#servers.get(record.serverId);
     if (!server || record.revokedAt !== null) return;
     // All keys of a server share one copy of its id: there may be a hundred thousand keys.
@@ -332,7 +333,7 @@ function parseRecord<T>(reply: Reply): Found<T> | undefined {
   return typeof reply === "string" ? { record: JSON.parse(reply) as T, text: reply } : undefined;
 }
 
-/** In the order in which an entry is told. */
+/** With the fields in the order in which the admin API shows them. */
 function toEntry({ target, note }: NonNullable<Change["audit"]>) {
   const { at, action, actor, details } = note;
   return { at, action, actor, target, details };

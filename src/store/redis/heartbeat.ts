@@ -62,12 +62,12 @@ export class Heartbeat {
     });
   }
 
-  /** How many share this store, as far as is known. */
+  /** How many instances there were at the last beat. */
   get instances(): number {
     return this.#instances;
   }
 
-  /** Fails when the first beat does; what happens to later ones is logged. */
+  /** Throws when the first beat fails; later failures are logged. */
   async start(): Promise<void> {
     await this.beat();
     this.#timer = setInterval(() => this.#keepBeating(), BEAT_EVERY_MS);
@@ -79,18 +79,18 @@ export class Heartbeat {
     this.#isSignDue = true;
     await this.#catchUp.join();
     directory.dropOrphans();
-    await limits.tellBlocks(clock.now());
-    void commands.withdrawUndecided();
+    await limits.publishBlocks(clock.now());
+    void commands.withdrawUnanswered();
   }
 
   /**
-   * Resolves when everything is known that others had changed before this call. One question to Redis is for all that
-   * wait. Throws StoreUnavailable when that takes longer than a request may wait.
+   * Resolves when every change that was made before this call is known. All callers that wait share one request to Redis.
+   * Throws StoreUnavailable when that takes longer than the deadline of a reply.
    */
   async catchUp(): Promise<void> {
     const { promise, reject } = Promise.withResolvers<never>();
-    const giveUp = () => reject(new StoreUnavailable("Redis did not tell in time what has changed"));
-    const timer = setTimeout(giveUp, this.#parts.link.answerWithinMs);
+    const giveUp = () => reject(new StoreUnavailable("Redis did not list the changes in time"));
+    const timer = setTimeout(giveUp, this.#parts.link.replyDeadlineMs);
     try {
       await Promise.race([this.#catchUp.join(), promise]);
     } finally {
@@ -98,14 +98,14 @@ export class Heartbeat {
     }
   }
 
-  /** Ends what a beat has begun, and tells the others that this instance has gone. */
+  /** Waits for a beat under way, and then takes this instance off the list. */
   async stop(): Promise<void> {
     const { link, commands } = this.#parts;
     clearInterval(this.#timer);
     await this.#beating;
-    await commands.withdrawUndecided();
-    const sign = link.send(NAMES.instances, "ZREM", NAMES.instances, this.instanceId);
-    await sign.catch(() => {});
+    await commands.withdrawUnanswered();
+    const leaving = link.send(NAMES.instances, "ZREM", NAMES.instances, this.instanceId);
+    await leaving.catch(() => {});
   }
 
   /** In bounded steps: there may be thousands of changes. */
@@ -135,7 +135,7 @@ export class Heartbeat {
     if (this.#beating) return;
     this.#beating = this.beat()
       .catch((error) => {
-        // That Redis does not answer at all is told once, by the link.
+        // The link logs once that Redis does not answer at all.
         if (!link.isUp) return;
         this.#sampleFault(performance.now(), (unlogged) => {
           log.error({ err: error, unlogged }, "the heartbeat failed");

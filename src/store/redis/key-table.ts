@@ -1,4 +1,4 @@
-// The API keys. Lookups are answered from the directory in memory; changes go to Redis.
+// The API keys. Lookups are answered from the cached directory; changes go to Redis.
 import type { ApiKey } from "../../core/api-key.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
@@ -26,7 +26,7 @@ export type KeyTableParts = {
   readonly directory: Directory;
   readonly limits: SharedLimits;
   readonly usage: UsageTable;
-  /** Resolves when everything is known that other instances had changed before the call. */
+  /** Resolves when every change that was made before the call is known. */
   readonly catchUp: () => Promise<void>;
 };
 
@@ -39,9 +39,9 @@ export class KeyTable implements KeyStore {
 
   find(tokenHash: string, now: number): ApiKey | undefined {
     const { link, directory } = this.#parts;
-    // Another instance may have created the key while Redis was away.
+    // Another instance may have created the key since the last heartbeat.
     if (!link.isUp && !directory.hasToken(tokenHash))
-      throw new StoreUnavailable("Redis does not answer, and the key is not known here");
+      throw new StoreUnavailable("Redis does not answer, and the token is not known here");
     return directory.findKey(tokenHash, now);
   }
 
@@ -50,7 +50,7 @@ export class KeyTable implements KeyStore {
     try {
       await catchUp();
     } catch (error) {
-      // Known but expired: without Redis, what is known here decides.
+      // A known token that has expired is refused without Redis, as every known token is judged.
       if (!(error instanceof StoreUnavailable) || !directory.hasToken(tokenHash)) throw error;
     }
     return directory.findKey(tokenHash, now);
@@ -89,14 +89,14 @@ export class KeyTable implements KeyStore {
     });
   }
 
-  /** A key of another store, with its id and its tokens. */
+  /** Adds a key of another store with its id and its tokens. */
   async adopt(key: KeyDetails, tokens: readonly KeptToken[]): Promise<void> {
     const { link, directory } = this.#parts;
     const { lastUsedAt, ...rest } = key;
     const { keyId } = key;
     const record: KeyRecord = { ...rest, seq: await nextSeq(link), tokens };
     const lastUse = lastUsedAt === null ? [] : [["HSET", NAMES.lastUsed, keyId, lastUsedAt] as const];
-    await directory.make({ steps: [...listStepsToAdd(record), ...lastUse], changed: [keyId] });
+    await directory.write({ steps: [...listStepsToAdd(record), ...lastUse], changed: [keyId] });
   }
 
   async findDetails(keyId: string): Promise<KeyDetails | undefined> {
@@ -114,7 +114,7 @@ export class KeyTable implements KeyStore {
     return { items: found.map(({ record }, index) => toKeyDetails(record, times[index] ?? null)), next };
   }
 
-  /** All there are, each with its tokens in the order of their hashes. */
+  /** All keys, each with its tokens sorted by hash. */
   async *readAll(): AsyncGenerator<{ key: KeyDetails; tokens: readonly KeptToken[] }> {
     const { link, directory, usage } = this.#parts;
     for await (const { record } of readAll(link, NAMES.keyOrder, (ids) => directory.readKeys(ids))) {
@@ -155,7 +155,7 @@ export class KeyTable implements KeyStore {
     return true;
   }
 
-  /** A revoked key is not changed any more. */
+  /** Undefined when there is no such key or it is revoked. */
   async #change(
     keyId: string,
     note: AuditNote | undefined,

@@ -1,6 +1,6 @@
 // Lua scripts are imported as their text.
 declare module "*.lua" {
   const text: string;
-  // biome-ignore lint/style/noDefaultExport: an import of a text has no other name.
+  // biome-ignore lint/style/noDefaultExport: a text import has only a default export.
   export default text;
 }

@@ -1,5 +1,5 @@
-// The names of everything in Redis, on one page. What belongs to one game server has its id as hash tag, so that a cluster
-// keeps it together; the directory of servers and keys has one tag of its own, so that a change of it is one step.
+// The names of all keys in Redis. Everything of one game server has the server's id as hash tag, so that a cluster keeps it
+// on one node. The directory of servers and keys has its own tag, so that a change of it is one script.
 
 export const DIRECTORY_TAG = "directory";
 
@@ -28,7 +28,7 @@ export const NAMES = {
   blocks: directory("blocks"),
   lastUsed: directory("last-used"),
   oldestHours: directory("oldest-hours"),
-  /** The servers for which there may be something to do. Never too few: marked before, unmarked long after. */
+  /** Every server with work waiting: marked before a command is accepted, and unmarked long after the last one ended. */
   waitingServers: directory("waiting"),
   probe: directory("probe"),
 
@@ -43,13 +43,13 @@ export const NAMES = {
   usage: (serverId: string, keyId: string) => ofServer(serverId, `usage:${keyId}`),
 
   queue: (serverId: string) => ofServer(serverId, "queue"),
-  /** What every script on the commands of a server is given, in the order of command-queue.lua. */
-  queueAndMore: (serverId: string) => {
+  /** The keys of every script on the commands of a server, in the order of command-queue.lua. */
+  queueKeys: (serverId: string) => {
     return ["queue", "sending", "history", "sent", "pace"].map((name) => ofServer(serverId, name));
   },
   /** Audit entries about commands of the server that are not in the audit log yet, by the id of their command. */
   outbox: (serverId: string) => ofServer(serverId, "audit-outbox"),
-  /** With an empty id, how the names of all commands of the server begin. */
+  /** With an empty command id: the prefix of all commands of the server. */
   command: (serverId: string, commandId: string) => ofServer(serverId, `command:${commandId}`),
   idempotency: (serverId: string, keyId: string, idempotencyKey: string) => {
     return ofServer(serverId, `idempotency:${keyId}:${idempotencyKey}`);

@@ -1,10 +1,10 @@
-// Pages of servers and keys, oldest first. Each list is a sorted set by `seq`; a cursor is the last one shown.
+// Pages of servers and keys, oldest first. Each list is a sorted set by `seq`; a cursor is the seq of the last item shown.
 import { NAMES } from "./names.ts";
 import type { RedisLink } from "./redis-link.ts";
 
 const READ_AT_ONCE = 500;
 
-/** A place in lists, after all that were given before. */
+/** A position in lists, after all earlier ones. */
 export async function nextSeq(link: RedisLink): Promise<number> {
   return Number(await link.send(NAMES.counter, "INCR", NAMES.counter));
 }
@@ -24,7 +24,7 @@ export async function listIds(
   return { ids: ids.slice(0, limit), next };
 }
 
-/** All of a list, page by page. */
+/** The whole list, read page by page. */
 export async function* readAll<T>(
   link: RedisLink,
   order: string,

@@ -1,11 +1,11 @@
-// Reads the address of a Redis or Valkey: redis:// and rediss:// for one server, redis+cluster:// and rediss+cluster://
-// with a comma between hosts for a cluster.
+// Parses the address of a Redis or Valkey: redis:// and rediss:// for one server, redis+cluster:// and rediss+cluster://
+// with comma-separated hosts for a cluster.
 import type { RedisAddress } from "./redis-link.ts";
 
 const DEFAULT_PORT = 6379;
 const SHAPE = /^(rediss?)(\+cluster)?:\/\/(?:([^@/]*)@)?([^/?#]+)(?:\/(\d{0,5}))?$/;
 
-/** Undefined when it is no such address. */
+/** Undefined for an invalid address. */
 export function parseRedisAddress(text: string): RedisAddress | undefined {
   const match = SHAPE.exec(text);
   if (!match) return undefined;
@@ -36,7 +36,7 @@ function parseHost(text: string): { host: string; port: number } | undefined {
 
 type Login = [username: string | undefined, password: string | undefined];
 
-/** Undefined when its escapes make no sense. */
+/** Undefined when the percent-encoding is invalid. */
 function parseCredentials(text: string | undefined): Login | undefined {
   if (text === undefined || text === "") return [undefined, undefined];
   const colon = text.indexOf(":");

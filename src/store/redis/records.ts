@@ -1,4 +1,5 @@
-// How servers and keys are written in Redis, as JSON, and how they become the things the rules know.
+// The records of servers and keys in Redis, which are JSON, and their conversion to core types. revoke-keys.lua edits key
+// records as text.
 import type { ApiKey } from "../../core/api-key.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { KeyDetails } from "../../core/ports/keys.ts";
@@ -6,13 +7,13 @@ import type { KeptToken } from "../../core/ports/portable-store.ts";
 import { parseGrant } from "../parse-grant.ts";
 
 export type ServerRecord = GameServer & {
-  /** Its place in lists. */
+  /** The position in lists. */
   readonly seq: number;
-  /** The upstream key, sealed, in base64. */
+  /** The encrypted upstream key, in base64. */
   readonly sealedKey: string;
 };
 
-/** `lastUsedAt` is kept elsewhere: it changes all the time. */
+/** `lastUsedAt` is stored elsewhere, because it changes with every request. */
 export type KeyRecord = Omit<KeyDetails, "lastUsedAt"> & {
   readonly seq: number;
   readonly tokens: readonly KeptToken[];

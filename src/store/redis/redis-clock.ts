@@ -1,25 +1,25 @@
-// Redis's clock, as well as it is known here: all instances go by it. Each heartbeat tells how far it is ahead.
+// An estimate of Redis's clock, which all instances use. Each heartbeat measures how far it is ahead of the local clock.
 import type { Clock } from "../../core/ports/clock.ts";
 
-/** A script may act until so long before its sender gives up. */
-const GIVE_UP_LATER_MS = 100;
+/** A script's deadline is this long before its sender stops waiting for the reply. */
+const DEADLINE_MARGIN_MS = 100;
 
 type Times = readonly [now: string, deadline: string];
 
-/** The times that a script is given: now, and until when it may act. */
+/** The first two arguments of every script: the time, and the deadline after which the script does nothing. */
 export type ScriptTimes = (now?: number) => Times;
 
 export class RedisClock {
-  readonly #actWithinMs: number;
+  readonly #deadlineMs: number;
   readonly #ownClock: Clock | undefined;
-  /** How far Redis's clock is ahead of this machine's. */
+  /** How far Redis's clock is ahead of the local clock. */
   #aheadMs = 0;
-  /** The same, if the answer had taken no time at all. */
-  #aheadLeastMs = 0;
+  /** The least that it can be ahead: if the reply had taken no time at all. */
+  #aheadMinMs = 0;
 
-  /** `ownClock`: in tests, instead of Redis's. */
-  constructor(answerWithinMs: number, ownClock: Clock | undefined) {
-    this.#actWithinMs = answerWithinMs - GIVE_UP_LATER_MS;
+  /** `ownClock` replaces Redis's clock in tests. */
+  constructor(replyDeadlineMs: number, ownClock: Clock | undefined) {
+    this.#deadlineMs = replyDeadlineMs - DEADLINE_MARGIN_MS;
     this.#ownClock = ownClock;
   }
 
@@ -27,18 +27,18 @@ export class RedisClock {
 
   readonly times: ScriptTimes = (now = this.now()) => {
     if (this.#ownClock) return [String(now), ""];
-    // By the least that Redis's clock can be ahead: too early does no harm, too late would.
-    return ["", String(Math.floor(Date.now() + this.#aheadLeastMs + this.#actWithinMs))];
+    // With the least that Redis's clock can be ahead: a deadline that is too early does no harm, one too late would.
+    return ["", String(Math.floor(Date.now() + this.#aheadMinMs + this.#deadlineMs))];
   };
 
-  /** Without a deadline: for the script that the time is learned from. */
+  /** For the script that measures the time, and so cannot have a deadline yet. */
   timesWithoutDeadline(): Times {
     return [this.#ownClock ? String(this.#ownClock()) : "", ""];
   }
 
-  /** What Redis's clock was at some moment between those two of this machine's. */
+  /** `redisNow` was Redis's time at some moment between the two local times. */
   learn(redisNow: number, sentAt: number, receivedAt: number): void {
     this.#aheadMs = redisNow - (sentAt + receivedAt) / 2;
-    this.#aheadLeastMs = redisNow - receivedAt;
+    this.#aheadMinMs = redisNow - receivedAt;
   }
 }

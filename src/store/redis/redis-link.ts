@@ -1,31 +1,31 @@
-// The line to Redis or Valkey: one server or a cluster. Every question has a deadline; while nobody answers, every question
-// fails at once, and the line is tried until it works again.
+// The connection to Redis or Valkey: one server or a cluster. Every request has a deadline. While Redis does not answer,
+// requests fail at once, and the connection is retried until it works again.
 import { createClient, createCluster } from "@redis/client";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { DIRECTORY_TAG, NAMES } from "./names.ts";
 import type { Script } from "./script.ts";
 
-/** No request waits longer for Redis than this, though it may have to wait twice. */
-export const ANSWER_WITHIN_MS = 550;
-/** For the tools of operators, who would rather wait than begin again. */
-export const PATIENT_ANSWER_WITHIN_MS = 10_000;
-const LOOK_EVERY_MS = 50;
+/** The deadline of a reply. An HTTP request may need two replies, one after the other. */
+export const REPLY_DEADLINE_MS = 550;
+/** For the tools of operators, where a slow answer is better than a failure. */
+export const TOOL_REPLY_DEADLINE_MS = 10_000;
+const CHECK_EVERY_MS = 50;
 const RECONNECT_EVERY_MS = 200;
-const CONNECT_WITHIN_MS = 1_000;
-/** A line that is silent for so long is not waited for; a new one is tried beside it. */
-const PROBE_PATIENCE_MS = 300;
-/** How long a part of a cluster that gave no answer is not asked again. */
+const CONNECT_DEADLINE_MS = 1_000;
+/** After this long without a reply, a new connection is tried beside the old one. */
+const PROBE_DEADLINE_MS = 300;
+/** The backoff for a part of a cluster that gave no reply. */
 const SILENT_MS = 1_000;
 
 /**
- * What a server says that is not, or not yet, the one to write to. After a failover the name leads to another, but only for
- * a new connection; a cluster's client finds the right one by itself.
+ * Redis replies that mean: not the primary (any more), or not ready yet. After a failover the host name leads to the new
+ * primary, but only for a new connection. The client of a cluster finds the primary by itself.
  */
-const NOT_THE_MASTER = /^(?:READONLY|LOADING|MASTERDOWN)\b/;
+const NOT_PRIMARY = /^(?:READONLY|LOADING|MASTERDOWN)\b/;
 
-/** The cause of a question that failed without having been asked: it surely changed nothing. */
-export const NOT_ASKED = "not asked";
+/** The cause of a request that failed before it was sent: it changed nothing. */
+export const NOT_SENT = "not sent";
 
 export type Reply = string | number | null | Reply[];
 
@@ -38,18 +38,18 @@ export type RedisAddress = {
   readonly database: number;
 };
 
-/** What of the client's two kinds is needed here. */
+/** The common part of the clients for one server and for a cluster. */
 type Client = {
   send(key: string, args: string[]): Promise<Reply>;
-  /** Asks every server that can be written to. */
+  /** To every primary. */
   sendToAll(args: string[]): Promise<Reply[]>;
   isReady(): boolean;
   destroy(): void;
 };
 
-type Question = {
-  readonly askedAt: number;
-  /** What a cluster keeps together. */
+type PendingRequest = {
+  readonly sentAt: number;
+  /** The hash tag: requests with the same tag go to the same node of a cluster. */
   readonly tag: string;
   readonly reject: (error: Error) => void;
 };
@@ -58,24 +58,28 @@ export class RedisLink {
   readonly #open: () => Promise<Client>;
   readonly isCluster: boolean;
   readonly #log: Log;
-  readonly answerWithinMs: number;
-  /** In the order in which they were asked. */
-  readonly #questions = new Set<Question>();
-  /** Tags whose part of a cluster does not answer, and when it is asked again. */
+  readonly replyDeadlineMs: number;
+  /** In the order in which they were sent. */
+  readonly #pending = new Set<PendingRequest>();
+  /** Tags whose node of a cluster does not answer, and the end of their backoff. */
   readonly #silentUntil = new Map<string, number>();
   readonly #timer: ReturnType<typeof setInterval>;
   #client: Client;
   #isUp = true;
-  #isMending = false;
+  #isReconnecting = false;
   #isClosed = false;
 
-  /** Throws when there is no answer. */
-  static async open(address: RedisAddress, log: Log, answerWithinMs = ANSWER_WITHIN_MS): Promise<RedisLink> {
-    const onError = (error: Error) => log.debug({ err: error }, "the line to Redis is troubled");
-    const connectWithinMs = Math.max(CONNECT_WITHIN_MS, answerWithinMs);
+  /** Throws when Redis does not answer. */
+  static async open(
+    address: RedisAddress,
+    log: Log,
+    replyDeadlineMs = REPLY_DEADLINE_MS,
+  ): Promise<RedisLink> {
+    const onError = (error: Error) => log.debug({ err: error }, "the connection to Redis has an error");
+    const connectDeadlineMs = Math.max(CONNECT_DEADLINE_MS, replyDeadlineMs);
     const openClient = address.isCluster ? openCluster : openSingle;
-    const open = () => openClient(address, connectWithinMs, onError);
-    return new RedisLink(await open(), open, address.isCluster, log, answerWithinMs);
+    const open = () => openClient(address, connectDeadlineMs, onError);
+    return new RedisLink(await open(), open, address.isCluster, log, replyDeadlineMs);
   }
 
   private constructor(
@@ -83,14 +87,14 @@ export class RedisLink {
     open: () => Promise<Client>,
     isCluster: boolean,
     log: Log,
-    answerWithinMs: number,
+    replyDeadlineMs: number,
   ) {
     this.#client = client;
     this.#open = open;
     this.isCluster = isCluster;
     this.#log = log;
-    this.answerWithinMs = answerWithinMs;
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
+    this.replyDeadlineMs = replyDeadlineMs;
+    this.#timer = setInterval(() => this.#checkDeadlines(), CHECK_EVERY_MS);
     this.#timer.unref();
   }
 
@@ -98,58 +102,58 @@ export class RedisLink {
     return this.#isUp;
   }
 
-  /** Runs a script on the server that has these keys. */
+  /** Runs a script on the node that has these keys. */
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<Reply> {
     const rest = [String(keys.length), ...keys, ...args.map(String)];
     const [key = ""] = keys;
-    return this.#ask(key, (client) =>
+    return this.#request(key, (client) =>
       client.send(key, ["EVALSHA", script.sha, ...rest]).catch((error) => {
-        // A server that was restarted knows no scripts.
+        // A Redis that was restarted has no scripts.
         if (!String(error).includes("NOSCRIPT")) throw error;
         return client.send(key, ["EVAL", script.text, ...rest]);
       }),
     );
   }
 
-  /** Sends a plain command to the server that has this key. */
+  /** Sends a Redis command to the node that has this key. */
   send(key: string, ...args: (string | number)[]): Promise<Reply> {
-    return this.#ask(key, (client) => client.send(key, args.map(String)));
+    return this.#request(key, (client) => client.send(key, args.map(String)));
   }
 
-  /** Sends a plain command to every server that can be written to. */
+  /** Sends a Redis command to every primary. */
   sendToAll(...args: (string | number)[]): Promise<Reply[]> {
-    return this.#ask("", (client) => client.sendToAll(args.map(String))) as Promise<Reply[]>;
+    return this.#request("", (client) => client.sendToAll(args.map(String))) as Promise<Reply[]>;
   }
 
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#timer);
-    for (const { reject } of this.#questions) reject(new StoreUnavailable("the store is being closed"));
-    this.#questions.clear();
+    for (const { reject } of this.#pending) reject(new StoreUnavailable("the store is being closed"));
+    this.#pending.clear();
     this.#client.destroy();
   }
 
-  #ask(key: string, question: (client: Client) => Promise<Reply>): Promise<Reply> {
+  #request(key: string, send: (client: Client) => Promise<Reply>): Promise<Reply> {
     const tag = tagOf(key);
     const isSilent = this.#silentUntil.size > 0 && (this.#silentUntil.get(tag) ?? 0) > performance.now();
     if (!this.#isUp || isSilent)
-      return Promise.reject(new StoreUnavailable("Redis does not answer", { cause: NOT_ASKED }));
-    return this.#askNow(this.#client, tag, question);
+      return Promise.reject(new StoreUnavailable("Redis does not answer", { cause: NOT_SENT }));
+    return this.#requestFrom(this.#client, tag, send);
   }
 
-  #askNow(client: Client, tag: string, question: (client: Client) => Promise<Reply>): Promise<Reply> {
+  #requestFrom(client: Client, tag: string, send: (client: Client) => Promise<Reply>): Promise<Reply> {
     const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-    const entry = { askedAt: performance.now(), tag, reject };
-    this.#questions.add(entry);
-    question(client).then(
+    const entry = { sentAt: performance.now(), tag, reject };
+    this.#pending.add(entry);
+    send(client).then(
       (reply) => {
-        this.#questions.delete(entry);
+        this.#pending.delete(entry);
         resolve(reply);
       },
       (error) => {
-        this.#questions.delete(entry);
+        this.#pending.delete(entry);
         const reason = error instanceof Error ? error.message : String(error);
-        if (this.#isUp && !this.isCluster && NOT_THE_MASTER.test(reason)) this.#setUp(false);
+        if (this.#isUp && !this.isCluster && NOT_PRIMARY.test(reason)) this.#setUp(false);
         reject(new StoreUnavailable(reason, { cause: error }));
       },
     );
@@ -157,41 +161,41 @@ export class RedisLink {
   }
 
   /**
-   * Fails each question when its own time is up, not before: its script may act until shortly before that, and whoever
-   * is told that it failed must be able to rely on it.
+   * Fails each request at its own deadline and not before: its script may act until shortly before the deadline, and a
+   * script that was reported as failed must not act.
    */
-  #look(): void {
+  #checkDeadlines(): void {
     const now = performance.now();
-    for (const question of this.#questions) {
-      if (now - question.askedAt <= this.answerWithinMs) break;
-      this.#questions.delete(question);
-      question.reject(new StoreUnavailable("Redis did not answer in time"));
-      // One part of a cluster that is silent must not stop the others.
-      if (this.isCluster && question.tag !== DIRECTORY_TAG) {
-        this.#silentUntil.set(question.tag, now + SILENT_MS);
+    for (const request of this.#pending) {
+      if (now - request.sentAt <= this.replyDeadlineMs) break;
+      this.#pending.delete(request);
+      request.reject(new StoreUnavailable("Redis did not answer in time"));
+      // One silent node of a cluster must not stop the others.
+      if (this.isCluster && request.tag !== DIRECTORY_TAG) {
+        this.#silentUntil.set(request.tag, now + SILENT_MS);
       } else if (this.#isUp) this.#setUp(false);
     }
     for (const [tag, until] of this.#silentUntil) if (until <= now) this.#silentUntil.delete(tag);
     if (this.#isUp && !this.#client.isReady()) this.#setUp(false);
-    if (!this.#isUp && !this.#isMending) void this.#mend();
+    if (!this.#isUp && !this.#isReconnecting) void this.#reconnect();
   }
 
-  /** Tries the line as it is, then a new one: an old connection may be dead without knowing it. */
-  async #mend(): Promise<void> {
-    this.#isMending = true;
+  /** Probes the old connection, then a new one: an old connection may be dead without an error. */
+  async #reconnect(): Promise<void> {
+    this.#isReconnecting = true;
     try {
-      const answer = this.#probe(this.#client);
-      const isAnswered = await Promise.race([answer, Bun.sleep(PROBE_PATIENCE_MS).then(() => false)]);
+      const probe = this.#probe(this.#client);
+      const isAnswered = await Promise.race([probe, Bun.sleep(PROBE_DEADLINE_MS).then(() => false)]);
       if (!isAnswered) await this.#replaceClient();
     } finally {
-      this.#isMending = false;
+      this.#isReconnecting = false;
     }
   }
 
   async #replaceClient(): Promise<void> {
     const fresh = await this.#open().catch(() => undefined);
     if (!fresh) return;
-    // The old line may have come back meanwhile.
+    // The old connection may work again meanwhile.
     if (this.#isClosed || this.#isUp || !(await this.#probe(fresh))) return fresh.destroy();
     this.#client.destroy();
     this.#client = fresh;
@@ -200,9 +204,9 @@ export class RedisLink {
   async #probe(client: Client): Promise<boolean> {
     if (!client.isReady()) return false;
     try {
-      // A write: it fails while a server is loading, or is no longer the one to write to.
+      // A write, because it fails while Redis is loading and on a server that is not the primary.
       const write = ["SET", NAMES.probe, "1", "PX", "1000"];
-      await this.#askNow(client, DIRECTORY_TAG, () => client.send(NAMES.probe, write));
+      await this.#requestFrom(client, DIRECTORY_TAG, () => client.send(NAMES.probe, write));
       this.#setUp(true);
       return true;
     } catch {
@@ -218,23 +222,23 @@ export class RedisLink {
   }
 }
 
-/** The hash tag of a name. */
+/** The hash tag of a Redis key. */
 function tagOf(key: string): string {
   return key.slice(key.indexOf("{") + 1, key.indexOf("}"));
 }
 
-/** The older protocol: maps come as flat lists, from a single server and from a cluster alike. */
+/** The older protocol returns maps as flat lists, from one server and from a cluster alike. */
 const RESP = 2;
 
-/** Without a queue of its own: what cannot be sent now fails now. */
-function optionsOf(address: RedisAddress, connectWithinMs: number) {
+/** Without an offline queue: a request that cannot be sent now fails now. */
+function optionsOf(address: RedisAddress, connectDeadlineMs: number) {
   const { username, password, isTls } = address;
   return {
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     disableOfflineQueue: true,
     socket: {
-      connectTimeout: connectWithinMs,
+      connectTimeout: connectDeadlineMs,
       reconnectStrategy: () => RECONNECT_EVERY_MS,
       ...(isTls && { tls: true as const }),
     },
@@ -243,10 +247,10 @@ function optionsOf(address: RedisAddress, connectWithinMs: number) {
 
 async function openSingle(
   address: RedisAddress,
-  connectWithinMs: number,
+  connectDeadlineMs: number,
   onError: (error: Error) => void,
 ): Promise<Client> {
-  const { socket, ...options } = optionsOf(address, connectWithinMs);
+  const { socket, ...options } = optionsOf(address, connectDeadlineMs);
   const [node] = address.nodes;
   let isConnected = false;
   const client = createClient({
@@ -257,12 +261,12 @@ async function openSingle(
       ...socket,
       host: node?.host ?? "",
       port: node?.port ?? 0,
-      // The first connection is not tried again: who starts wants to know.
+      // The first connection is not retried: the caller decides what to do.
       reconnectStrategy: (_: number, cause: Error) => (isConnected ? RECONNECT_EVERY_MS : cause),
     },
   });
   client.on("error", onError);
-  await connectInTime(client, connectWithinMs);
+  await connectInTime(client, connectDeadlineMs);
   isConnected = true;
   return {
     send: (_, args) => client.sendCommand<Reply>(args),
@@ -274,7 +278,7 @@ async function openSingle(
 
 async function openCluster(
   address: RedisAddress,
-  connectWithinMs: number,
+  connectDeadlineMs: number,
   onError: (error: Error) => void,
 ): Promise<Client> {
   const cluster = createCluster({
@@ -282,29 +286,29 @@ async function openCluster(
     rootNodes: address.nodes.map((node) => ({
       socket: { ...node, ...(address.isTls && { tls: true as const }) },
     })),
-    defaults: optionsOf(address, connectWithinMs),
+    defaults: optionsOf(address, connectDeadlineMs),
   });
   cluster.on("error", onError);
-  await connectInTime(cluster, connectWithinMs);
+  await connectInTime(cluster, connectDeadlineMs);
   return {
     send: (key, args) => cluster.sendCommand<Reply>(key, false, args),
     async sendToAll(args) {
       const clients = await Promise.all(cluster.masters.map((node) => cluster.nodeClient(node)));
       return Promise.all(clients.map((client) => client.sendCommand<Reply>(args)));
     },
-    // The cluster client mends its own connections; questions that fail tell what is not well.
+    // The cluster client repairs its own connections; failed requests show when it cannot.
     isReady: () => true,
     destroy: () => cluster.destroy(),
   };
 }
 
-/** A server that takes connections and says nothing would be waited for without end. */
+/** With a deadline: a server may accept a connection and never reply. */
 async function connectInTime(
   client: { connect(): Promise<unknown>; destroy(): void },
-  withinMs: number,
+  deadlineMs: number,
 ): Promise<void> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error("Redis does not answer")), withinMs);
+  const timer = setTimeout(() => reject(new Error("Redis does not answer")), deadlineMs);
   try {
     await Promise.race([client.connect(), promise]);
   } catch (error) {

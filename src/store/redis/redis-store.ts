@@ -1,5 +1,5 @@
-// The store that several instances share: Redis or Valkey. Every instance holds all servers and keys in memory, Redis
-// counts the limits, and its clock is the clock of all instances.
+// The store that several instances share: Redis or Valkey. Every instance caches all servers and keys, Redis counts the
+// limits, and its clock is the clock of all instances.
 import { randomBytes } from "node:crypto";
 import { NotReadyToStart, StartRefused } from "../../core/errors.ts";
 import type { Clock } from "../../core/ports/clock.ts";
@@ -16,7 +16,7 @@ import { Directory } from "./directory.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { KeyTable } from "./key-table.ts";
 import { RedisClock } from "./redis-clock.ts";
-import { ANSWER_WITHIN_MS, type RedisAddress, RedisLink } from "./redis-link.ts";
+import { REPLY_DEADLINE_MS, type RedisAddress, RedisLink } from "./redis-link.ts";
 import { RedisRelayShare } from "./relay-share.ts";
 import { ServerTable } from "./server-table.ts";
 import { SettingsTable } from "./settings-table.ts";
@@ -24,7 +24,7 @@ import { SharedLimits } from "./shared-limits.ts";
 import { UsageTable } from "./usage-table.ts";
 
 const LEASE_TOKEN_LENGTH = 20;
-/** Errors that retrying does not mend: wrong password, user or database, or an untrusted certificate. */
+/** Errors that no retry can solve: wrong password, user or database, or an untrusted certificate. */
 const PERMANENT_ERRORS = /^(WRONGPASS|NOAUTH|NOPERM|ERR) |certificate/;
 
 export type RedisStoreSettings = {
@@ -33,17 +33,17 @@ export type RedisStoreSettings = {
   readonly log: Log;
   /** How long an instance may take to send a command it has claimed. */
   readonly commandLeaseMs: number;
-  /** The deadline of each answer of Redis outside of requests. */
-  readonly answerWithinMs?: number;
-  /** In tests, instead of Redis's own clock. */
+  /** The deadline of a reply of Redis, when it is not the one for requests. */
+  readonly replyDeadlineMs?: number;
+  /** Replaces Redis's clock in tests. */
   readonly clock?: Clock;
 };
 
-/** Refuses to start on a server that does not answer, or whose contents were sealed with another secret. */
+/** Refuses to start when Redis does not answer, or when its contents were encrypted with another secret. */
 export async function openRedisStore(settings: RedisStoreSettings): Promise<RedisStore> {
   let link: RedisLink | undefined;
   try {
-    link = await RedisLink.open(settings.address, settings.log, settings.answerWithinMs);
+    link = await RedisLink.open(settings.address, settings.log, settings.replyDeadlineMs);
     const store = new RedisStore(link, settings);
     await store.start();
     return store;
@@ -64,9 +64,9 @@ export class RedisStore implements PortableStore {
   readonly audit: AuditLog;
   readonly settings: SettingsTable;
   readonly commands: RedisCommandQueue;
-  /** What the instances tell each other about the game API. */
+  /** What the instances share about the game API. */
   readonly relayShare: RedisRelayShare;
-  /** Redis's clock, as well as it is known here. */
+  /** An estimate of Redis's clock. */
   readonly clock: Clock;
   readonly #link: RedisLink;
   readonly #sealer: Sealer;
@@ -74,8 +74,8 @@ export class RedisStore implements PortableStore {
   readonly #heartbeat: Heartbeat;
 
   constructor(link: RedisLink, settings: RedisStoreSettings) {
-    const { sealer, log, commandLeaseMs, answerWithinMs = ANSWER_WITHIN_MS, clock: ownClock } = settings;
-    const clock = new RedisClock(answerWithinMs, ownClock);
+    const { sealer, log, commandLeaseMs, replyDeadlineMs = REPLY_DEADLINE_MS, clock: ownClock } = settings;
+    const clock = new RedisClock(replyDeadlineMs, ownClock);
     const { times } = clock;
     const directory = new Directory(link, times, log);
     const limits = new SharedLimits({ link, times, directory, countInstances: () => this.instances, log });
@@ -85,7 +85,7 @@ export class RedisStore implements PortableStore {
       leaseMs: commandLeaseMs,
       listServerIds: () => [...directory.serverIds(), ...directory.deletedServerIds()],
       outbox: new AuditOutbox(link, directory, clock),
-      time: times,
+      times,
     });
     const keys = new KeyTable({ link, directory, limits, usage, catchUp: () => this.#heartbeat.catchUp() });
     this.servers = new ServerTable({ link, times, directory, sealer, limits, commands });
@@ -103,7 +103,7 @@ export class RedisStore implements PortableStore {
     this.#heartbeat = new Heartbeat({ link, clock, directory, limits, commands, log });
   }
 
-  /** What endangers the store's promise, in sentences. */
+  /** One sentence for each setting of Redis that can lose data. */
   listDurabilityProblems(): Promise<string[]> {
     return listDurabilityProblems(this.#link);
   }
@@ -112,7 +112,7 @@ export class RedisStore implements PortableStore {
     return this.#link.isUp;
   }
 
-  /** How many instances share this store, as far as is known. */
+  /** How many instances shared this store at the last heartbeat. */
   get instances(): number {
     return this.#heartbeat.instances;
   }

@@ -1,5 +1,5 @@
-// How the relays of several instances work as one: the last reading of each server, who may ask for the next, and the
-// budget of the game API.
+// What the relays of several instances share: the last reading of each server, the lease for the next call, the budget of
+// the game API, and refused global keys.
 import { type Budget, UNKNOWN_BUDGET } from "../../core/budget.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type {
@@ -23,11 +23,11 @@ const CONSULT = createScript(consultText);
 const PUBLISH = createScript(publishText);
 const RENEW = createScript(renewText);
 const SWAP = createScript(swapText);
-/** So soon somebody else may ask when the one who was asking has died; until then it is renewed. */
+/** The lease is renewed during a call. When its holder dies, another instance may call after this time. */
 const LEASE_MS = 2_000;
 const RENEW_EVERY_MS = 500;
 const KEPT_MS = 24 * 3_600_000;
-const SWAPS_MAX = 50;
+const ATTEMPTS_MAX = 50;
 
 type BudgetChange = {
   readonly change: (budget: Budget) => Budget | undefined;
@@ -40,7 +40,7 @@ export class RedisRelayShare implements RelayShare {
   readonly #times: ScriptTimes;
   readonly #makeToken: () => string;
   readonly #renewals = new Map<string, ReturnType<typeof setInterval>>();
-  /** The budget as it was last seen, for the first try of a change. */
+  /** The budget as it was last read: the first attempt of a change starts from it. */
   #budgetText = "";
   #changes: BudgetChange[] = [];
   #isChanging = false;
@@ -67,7 +67,7 @@ export class RedisRelayShare implements RelayShare {
 
   async peek(serverId: string, knownVersion: number): Promise<Consultation["news"]> {
     const name = NAMES.shared(serverId);
-    // Most often there is nothing new, and a reading is large.
+    // The version alone first, because a reading is large and mostly not new.
     const newest = (await this.#link.send(name, "HGET", name, "version")) as string | null;
     if (newest === null || Number(newest) === knownVersion) return null;
     const reply = await this.#link.send(name, "HMGET", name, "version", "status", "reading");
@@ -82,17 +82,17 @@ export class RedisRelayShare implements RelayShare {
     reading: SharedReading | null,
   ): Promise<number> {
     this.#stopRenewing(token);
-    return this.#tell(serverId, token, status, reading);
+    return this.#publish(serverId, token, status, reading);
   }
 
   async amend(serverId: string, status: SharedStatus): Promise<void> {
-    await this.#tell(serverId, "", status, null);
+    await this.#publish(serverId, "", status, null);
   }
 
   changeBudget(change: (budget: Budget) => Budget | undefined): Promise<Budget> {
     const { promise, resolve, reject } = Promise.withResolvers<Budget>();
     this.#changes.push({ change, resolve, reject });
-    if (!this.#isChanging) void this.#changeInTurns();
+    if (!this.#isChanging) void this.#changeInBatches();
     return promise;
   }
 
@@ -112,27 +112,27 @@ export class RedisRelayShare implements RelayShare {
     for (const token of [...this.#renewals.keys()]) this.#stopRenewing(token);
   }
 
-  /** All that came meanwhile in one swap: instances then seldom stand in each other's way, and this one never in its own. */
-  async #changeInTurns(): Promise<void> {
+  /** One swap for all changes that wait: fewer swaps conflict with those of other instances, and none with our own. */
+  async #changeInBatches(): Promise<void> {
     this.#isChanging = true;
     while (this.#changes.length > 0) {
-      const turn = this.#changes.splice(0);
+      const batch = this.#changes.splice(0);
       try {
-        const budget = await this.#swapBudget(turn);
-        for (const { resolve } of turn) resolve(budget);
+        const budget = await this.#swapBudget(batch);
+        for (const { resolve } of batch) resolve(budget);
       } catch (error) {
-        for (const { reject } of turn) reject(error);
+        for (const { reject } of batch) reject(error);
       }
     }
     this.#isChanging = false;
   }
 
-  async #swapBudget(turn: readonly BudgetChange[]): Promise<Budget> {
-    for (let swaps = 0; swaps < SWAPS_MAX; swaps++) {
+  async #swapBudget(batch: readonly BudgetChange[]): Promise<Budget> {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const before = this.#budgetText;
       let budget = before === "" ? UNKNOWN_BUDGET : (JSON.parse(before) as Budget);
       let isChanged = false;
-      for (const { change } of turn) {
+      for (const { change } of batch) {
         const changed = change(budget);
         isChanged ||= changed !== undefined;
         budget = changed ?? budget;
@@ -142,10 +142,10 @@ export class RedisRelayShare implements RelayShare {
       this.#budgetText = typeof found === "string" ? found : after;
       if (found === null) return budget;
     }
-    throw new StoreUnavailable("the budget is being changed all the time");
+    throw new StoreUnavailable("other instances keep changing the budget");
   }
 
-  async #tell(
+  async #publish(
     serverId: string,
     token: string,
     status: SharedStatus,
@@ -159,7 +159,7 @@ export class RedisRelayShare implements RelayShare {
 
   #renew(serverId: string, token: string): void {
     const args = [...this.#times(), token, LEASE_MS];
-    // Should it fail, the lease ends by itself and somebody else asks.
+    // When this fails, the lease ends by itself and another instance calls.
     this.#link.run(RENEW, [NAMES.lease(serverId)], args).catch(() => {});
   }
 

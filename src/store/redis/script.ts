@@ -1,4 +1,4 @@
-// A Lua script with what it needs to be called by its hash.
+// A Lua script and its hash, by which Redis runs it.
 import prelude from "./scripts/prelude.lua" with { type: "text" };
 
 export type Script = { readonly text: string; readonly sha: string };

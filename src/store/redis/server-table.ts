@@ -1,4 +1,4 @@
-// The game servers. Lookups are answered from the directory in memory; changes go to Redis.
+// The game servers. Lookups are answered from the cached directory; changes go to Redis.
 import type { GameServer } from "../../core/game-server.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
@@ -53,7 +53,7 @@ export class ServerTable implements ServerStore {
     return server;
   }
 
-  /** A server of another store, with its id. */
+  /** Adds a server of another store with its id. */
   async adopt(server: GameServer, serverKey: string): Promise<void> {
     await this.#add(server, serverKey);
   }
@@ -93,7 +93,7 @@ export class ServerTable implements ServerStore {
     return deleted ?? ((await this.#wasDeleted(serverId)) ? NOTHING_DELETED : undefined);
   }
 
-  /** Finishes the deletions that were interrupted, on whichever instance. */
+  /** Finishes the deletions that any instance has begun and not finished. */
   async finishDeletions(now: number): Promise<void> {
     const name = NAMES.deletions;
     const serverIds = (await this.#parts.link.send(name, "ZRANGE", name, 0, -1)) as string[];
@@ -107,7 +107,7 @@ export class ServerTable implements ServerStore {
     return { items: found.map(({ record }) => toGameServer(record)), next };
   }
 
-  /** All there are, each with its upstream key in the clear. */
+  /** All servers, each with its decrypted upstream key. */
   async *readAll(): AsyncGenerator<{ server: GameServer; serverKey: string }> {
     const { link, directory } = this.#parts;
     const found = readAll(link, NAMES.serverOrder, (ids) => directory.readServers(ids));
@@ -121,15 +121,15 @@ export class ServerTable implements ServerStore {
     return sealed === undefined ? undefined : this.#open(sealed, serverId);
   }
 
-  /** Forgets those that were deleted before that time. */
+  /** Deletes the memory of servers that were deleted before that time. */
   async forgetDeletedBefore(time: number): Promise<void> {
     const { link, directory } = this.#parts;
     const known = directory.deletedServerIds();
-    // What was still under way when the server was deleted may have told of it once more.
+    // A call that was under way when the server was deleted may have published its result afterwards.
     for (const serverId of known) await link.send(NAMES.shared(serverId), "DEL", NAMES.shared(serverId));
     const name = NAMES.deletedServers;
     await link.send(name, "ZREMRANGEBYSCORE", name, "-inf", `(${time}`);
-    // Another instance may have been first.
+    // Read back, because another instance may have tidied first.
     const kept = new Set((await link.send(name, "ZRANGE", name, 0, -1)) as string[]);
     directory.forgetDeleted(known.filter((serverId) => !kept.has(serverId)));
   }
@@ -139,7 +139,7 @@ export class ServerTable implements ServerStore {
     const { serverId } = server;
     const seq = await nextSeq(link);
     const record: ServerRecord = { ...server, seq, sealedKey: this.#seal(serverKey, serverId) };
-    await directory.make({
+    await directory.write({
       steps: [
         ["HSET", NAMES.servers, serverId, JSON.stringify(record)],
         ["ZADD", NAMES.serverOrder, seq, serverId],
@@ -166,7 +166,7 @@ export class ServerTable implements ServerStore {
             ["ZADD", NAMES.deletions, now, serverId],
             ["HSET", NAMES.deletion(serverId), "deleted_at", now],
           ],
-          // Without the keys: an instance that learns that the server is gone drops them by itself.
+          // Without the keys: an instance that learns of the deletion drops them by itself.
           changed: [serverId],
           audit: note && { target: serverId, note },
         },
@@ -192,7 +192,7 @@ export class ServerTable implements ServerStore {
     return undefined;
   }
 
-  /** In batches. Counts also what an interrupted deletion has done before. */
+  /** In batches. Also counts what an interrupted deletion has done before. */
   async #revokeKeys(serverId: string, failedCommands: number): Promise<DeletedServer> {
     const { link, limits, times } = this.#parts;
     const names = [NAMES.keys, NAMES.keysOf(serverId), NAMES.deletion(serverId), NAMES.blocks];

@@ -27,7 +27,7 @@ export class SettingsTable implements SettingStore {
     return (await this.find(name)) ?? value;
   }
 
-  /** Fails at the start, not at the first read of a server, when another instance has another secret. */
+  /** Fails at the start, not at the first read of a server, when this instance has another secret than the others. */
   async checkSecret(sealer: Sealer): Promise<void> {
     const stored = await this.saveIfAbsent(SECRET_CHECK, sealSecretCheck(sealer));
     if (isRightSecret(stored, sealer)) return;

@@ -1,5 +1,5 @@
-// The limit of every key, counted by Redis for all instances. While Redis is away each instance counts for itself, with its
-// share of the limit: together they let no more in than one window allows, beside what Redis had counted before it went.
+// The limit of every key, counted by Redis for all instances. While Redis is away each instance counts locally, with its
+// share of the limit: together they admit at most the requests of one window, beside those that Redis had counted before.
 import type { KeyIdentity } from "../../core/api-key.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type { Block, LimitStore } from "../../core/ports/limits.ts";
@@ -35,16 +35,16 @@ const RULE = {
 };
 const NUMBERS = Object.entries(RULE).map(([name, value]) => `local ${name} = ${value}`);
 const LIMIT = createScript(`${NUMBERS.join("\n")}\n${limitText}`);
-/** By the number that the script gives each. */
+/** In the order of the numbers that limit.lua returns. */
 const OUTCOMES = ["uncounted", "admitted", "limited", "blocked"] as const satisfies Verdict["outcome"][];
-const NUMBERS_A_VERDICT = 5;
-/** A script that judges more at a time would keep Redis from others. */
-const JUDGED_AT_ONCE = 100;
+const NUMBERS_PER_VERDICT = 5;
+/** A larger batch would keep Redis from other requests. */
+const BATCH_MAX = 100;
 const FAULT_LOG_MS = 60_000;
-const COUNTING_ALONE = "Redis cannot judge requests; this instance counts for itself";
+const COUNTING_LOCALLY = "Redis cannot judge requests; this instance counts for itself";
 
 /** A request that waits for its verdict. */
-type Question = {
+type PendingVerdict = {
   readonly key: KeyIdentity;
   readonly now: number;
   readonly isCounted: boolean;
@@ -55,33 +55,33 @@ export type SharedLimitsParts = {
   readonly link: RedisLink;
   readonly times: ScriptTimes;
   readonly directory: Directory;
-  /** How many instances there were when that was last known. */
+  /** How many instances there were at the last heartbeat. */
   readonly countInstances: () => number;
   readonly log: Log;
 };
 
 export class SharedLimits implements LimitStore {
   readonly #parts: SharedLimitsParts;
-  /** Windows of our own, for the time without Redis; kept to their end, so that one that comes and goes gives no new share. */
-  readonly #own = new Map<string, LimitState>();
-  /** Blocks that we know of, so that they hold while Redis is away. */
+  /** Windows for the time without Redis, kept until they end: a Redis that comes and goes must not give new shares. */
+  readonly #localWindows = new Map<string, LimitState>();
+  /** Known blocks, so that they hold while Redis is away. */
   readonly #blocks = new Map<string, number>();
-  /** Keys that were blocked, or blocked for longer, while Redis was away. */
-  readonly #untold = new Map<string, KeyIdentity>();
+  /** Keys whose block began or grew while Redis was away. */
+  readonly #unpublished = new Map<string, KeyIdentity>();
 
-  readonly #noteFault = createThrottle(FAULT_LOG_MS);
-  #questions: Question[] = [];
+  readonly #sampleFault = createThrottle(FAULT_LOG_MS);
+  #pending: PendingVerdict[] = [];
 
   constructor(parts: SharedLimitsParts) {
     this.#parts = parts;
   }
 
-  /** What is asked within one turn of the event loop is asked of Redis in one go. */
+  /** All requests of one turn of the event loop are judged in one batch. */
   judge(key: KeyIdentity, now: number, isCounted: boolean): Verdict | Promise<Verdict> {
-    if (!this.#parts.link.isUp) return this.#judgeAlone(key, now, isCounted);
+    if (!this.#parts.link.isUp) return this.#judgeLocally(key, now, isCounted);
     const { promise, resolve } = Promise.withResolvers<Verdict>();
-    if (this.#questions.length === 0) setImmediate(() => this.#ask());
-    this.#questions.push({ key, now, isCounted, resolve });
+    if (this.#pending.length === 0) setImmediate(() => this.#flush());
+    this.#pending.push({ key, now, isCounted, resolve });
     return promise;
   }
 
@@ -98,8 +98,8 @@ export class SharedLimits implements LimitStore {
     const { directory } = this.#parts;
     const serverId = directory.serverOf(keyId);
     if (!(await this.#isBlocked(keyId, serverId, now))) return;
-    // The note and the list first, in one step; the block itself stays in force until it is deleted too.
-    await directory.make({
+    // The note and the list first, in one script; the block holds until the limit is deleted too.
+    await directory.write({
       steps: [["HDEL", NAMES.blocks, keyId]],
       changed: [],
       audit: note && { target: keyId, note },
@@ -107,7 +107,7 @@ export class SharedLimits implements LimitStore {
     await this.forget(keyId, serverId);
   }
 
-  /** Learns the blocks in force, for the time without Redis. */
+  /** Reads the blocks in force, for the time without Redis. */
   async load(now: number): Promise<void> {
     for (const { keyId, blockedUntil } of await this.listBlocks(now)) this.#blocks.set(keyId, blockedUntil);
   }
@@ -117,19 +117,19 @@ export class SharedLimits implements LimitStore {
     await this.#parts.link.send(NAMES.blocks, "HDEL", NAMES.blocks, keyId);
   }
 
-  /** For keys of one server whose blocks are off the list already. */
+  /** For keys of one server whose blocks are no longer listed. */
   async forgetAll(keyIds: readonly string[], serverId: string): Promise<void> {
     for (const keyId of keyIds) {
-      this.#own.delete(keyId);
+      this.#localWindows.delete(keyId);
       this.#blocks.delete(keyId);
-      this.#untold.delete(keyId);
+      this.#unpublished.delete(keyId);
     }
     const names = keyIds.map((keyId) => NAMES.limit(serverId, keyId));
     const [first] = names;
     if (first !== undefined) await this.#parts.link.send(first, "DEL", ...names);
   }
 
-  /** A block from another store. */
+  /** Adds a block of another store. */
   async adopt({ keyId, blockedUntil }: Block, serverId: string | undefined): Promise<void> {
     const name = NAMES.limit(serverId ?? keyId, keyId);
     await this.#parts.link.send(name, "HSET", name, "reset_at", 0, "count", 0, "blocked_until", blockedUntil);
@@ -143,77 +143,81 @@ export class SharedLimits implements LimitStore {
     return Number(await this.#parts.link.send(name, "HGET", name, "blocked_until")) > now;
   }
 
-  /** Takes blocks that are over off the list. */
+  /** Removes blocks that have ended. */
   async tidy(now: number): Promise<void> {
     const reply = (await this.#parts.link.send(NAMES.blocks, "HGETALL", NAMES.blocks)) as string[];
     for (const [keyId, until] of toPairs(reply)) {
       if (Number(until) <= now) await this.#parts.link.send(NAMES.blocks, "HDEL", NAMES.blocks, keyId);
     }
     for (const [keyId, until] of this.#blocks) if (until <= now) this.#blocks.delete(keyId);
-    for (const keyId of this.#untold.keys()) if (!this.#blocks.has(keyId)) this.#untold.delete(keyId);
-    for (const [keyId, { resetAt }] of this.#own) if (resetAt <= now) this.#own.delete(keyId);
+    for (const keyId of this.#unpublished.keys())
+      if (!this.#blocks.has(keyId)) this.#unpublished.delete(keyId);
+    for (const [keyId, { resetAt }] of this.#localWindows)
+      if (resetAt <= now) this.#localWindows.delete(keyId);
   }
 
-  #ask(): void {
+  #flush(): void {
     const { link, times } = this.#parts;
-    const questions = this.#questions;
-    this.#questions = [];
-    // A cluster keeps each game server's limits together, and apart from the others'.
-    const groups = Map.groupBy(questions, ({ key, now }) => {
+    const pending = this.#pending;
+    this.#pending = [];
+    // In a cluster the limits of different servers may be on different nodes.
+    const groups = Map.groupBy(pending, ({ key, now }) => {
       return `${times(now)[0]} ${link.isCluster ? key.serverId : ""}`;
     });
     for (const group of groups.values()) {
-      for (let done = 0; done < group.length; done += JUDGED_AT_ONCE) {
-        void this.#askFor(group.slice(done, done + JUDGED_AT_ONCE));
+      for (let done = 0; done < group.length; done += BATCH_MAX) {
+        void this.#judgeBatch(group.slice(done, done + BATCH_MAX));
       }
     }
   }
 
-  async #askFor(group: readonly Question[]): Promise<void> {
+  async #judgeBatch(group: readonly PendingVerdict[]): Promise<void> {
     const { link, times, log } = this.#parts;
     const names = group.map(({ key }) => NAMES.limit(key.serverId, key.keyId));
     const flags = group.map(({ isCounted }) => (isCounted ? 1 : 0));
     try {
-      if (this.#untold.size > 0) for (const { key, now } of group) await this.#tellBlock(key, now);
+      if (this.#unpublished.size > 0) for (const { key, now } of group) await this.#publishBlock(key, now);
       const reply = (await link.run(LIMIT, names, [...times(group[0]?.now), ...flags])) as number[];
-      if (reply.length !== 1 + group.length * NUMBERS_A_VERDICT) throw new Error("verdicts are missing");
+      if (reply.length !== 1 + group.length * NUMBERS_PER_VERDICT) throw new Error("verdicts are missing");
       for (const [index, { key, resolve }] of group.entries()) {
-        resolve(this.#takeVerdict(key.keyId, reply, index));
+        resolve(this.#parseVerdict(key.keyId, reply, index));
       }
     } catch (error) {
-      for (const { key, now, isCounted, resolve } of group) resolve(this.#judgeAlone(key, now, isCounted));
-      // That it does not answer at all is told once, by the link.
+      for (const { key, now, isCounted, resolve } of group) resolve(this.#judgeLocally(key, now, isCounted));
+      // The link logs once that Redis does not answer at all.
       if (link.isUp)
-        this.#noteFault(performance.now(), (unlogged) => log.warn({ err: error, unlogged }, COUNTING_ALONE));
+        this.#sampleFault(performance.now(), (unlogged) =>
+          log.warn({ err: error, unlogged }, COUNTING_LOCALLY),
+        );
     }
   }
 
-  /** Blocks that began without Redis go on with it, unless Redis has longer ones. */
-  async tellBlocks(now: number): Promise<void> {
-    for (const key of this.#untold.values()) await this.#tellBlock(key, now);
+  /** Writes blocks that began while Redis was away, unless Redis has longer ones. */
+  async publishBlocks(now: number): Promise<void> {
+    for (const key of this.#unpublished.values()) await this.#publishBlock(key, now);
   }
 
-  async #tellBlock({ keyId, serverId }: KeyIdentity, now: number): Promise<void> {
-    if (!this.#untold.has(keyId)) return;
+  async #publishBlock({ keyId, serverId }: KeyIdentity, now: number): Promise<void> {
+    if (!this.#unpublished.has(keyId)) return;
     const blockedUntil = this.#blocks.get(keyId) ?? 0;
     const name = NAMES.limit(serverId, keyId);
     const kept = Number(await this.#parts.link.send(name, "HGET", name, "blocked_until"));
     if (blockedUntil > Math.max(now, kept)) await this.adopt({ keyId, blockedUntil }, serverId);
-    this.#untold.delete(keyId);
+    this.#unpublished.delete(keyId);
   }
 
-  #takeVerdict(keyId: string, reply: readonly number[], index: number): Verdict {
-    const at = (place: number) => reply[1 + index * NUMBERS_A_VERDICT + place] ?? 0;
+  #parseVerdict(keyId: string, reply: readonly number[], index: number): Verdict {
+    const at = (place: number) => reply[1 + index * NUMBERS_PER_VERDICT + place] ?? 0;
     const now = reply[0] ?? 0;
     const [changed, resetAt, count, blockedUntil] = [at(1), at(2), at(3), at(4)];
     const outcome = OUTCOMES[at(0)] ?? "limited";
-    if (outcome === "blocked") this.#noteBlock(keyId, blockedUntil);
+    if (outcome === "blocked") this.#listBlock(keyId, blockedUntil);
     else if (this.#blocks.size > 0) this.#blocks.delete(keyId);
     return { outcome, now, blockChanged: changed === 1, state: { resetAt, count, blockedUntil } };
   }
 
-  /** The limit itself holds the block; the list of blocks is for operators, and for us while Redis is away. */
-  #noteBlock(keyId: string, blockedUntil: number): void {
+  /** The limit holds the block; the list is for operators, and for instances while Redis is away. */
+  #listBlock(keyId: string, blockedUntil: number): void {
     const { link, log } = this.#parts;
     if (this.#blocks.get(keyId) === blockedUntil) return;
     this.#blocks.set(keyId, blockedUntil);
@@ -223,20 +227,20 @@ export class SharedLimits implements LimitStore {
     });
   }
 
-  #judgeAlone(key: KeyIdentity, now: number, isCounted: boolean): Verdict {
+  #judgeLocally(key: KeyIdentity, now: number, isCounted: boolean): Verdict {
     const { keyId } = key;
-    const kept = this.#own.get(keyId);
+    const kept = this.#localWindows.get(keyId);
     const blockedUntil = Math.max(kept?.blockedUntil ?? 0, this.#blocks.get(keyId) ?? 0);
     const isOver = !kept || isWindowOver(kept, now);
     const share = Math.floor(LIMIT_PER_WINDOW / Math.max(1, this.#parts.countInstances()));
-    // A window of our own begins with the shares of the others used up already.
+    // A local window begins with the shares of the other instances already used.
     const fresh = { resetAt: now + WINDOW_MS, count: LIMIT_PER_WINDOW - share, blockedUntil: 0 };
     const state = blockedUntil > now ? { ...(kept ?? FRESH_LIMIT), blockedUntil } : isOver ? fresh : kept;
     const verdict = judgeRequest(state, now, isCounted);
-    this.#own.set(keyId, verdict.state);
+    this.#localWindows.set(keyId, verdict.state);
     if (verdict.blockChanged) {
       this.#blocks.set(keyId, verdict.state.blockedUntil);
-      this.#untold.set(keyId, key);
+      this.#unpublished.set(keyId, key);
     }
     return verdict;
   }

@@ -1,11 +1,16 @@
--- Changes the directory, all of it or nothing, and tells every instance.
--- KEYS[1]  version: a counter        KEYS[2]  changes: a sorted set by version of "number change-id id"
--- KEYS[3]  audit: a sorted set of entries by number
--- KEYS[4…] what the program is about
--- ARGV[3]  the program, JSON: checks [[key, field, expected or false]], steps [[command, key, …]] (key: a number into
---          KEYS), changed [ids, one at least], id (of this change), entry (an audit entry as text, or false), kept (how many
---          versions of changes)
--- Returns  the new version, or 0 when a check failed: then nothing was changed
+-- Changes the directory as one atomic step, and adds to the list of changes that every instance reads.
+-- KEYS[1]  version: a counter
+-- KEYS[2]  changes: a sorted set of "index change-id id" by version
+-- KEYS[3]  audit: a sorted set of "version entry" by version
+-- KEYS[4…] the keys of the checks and steps
+-- ARGV[3]  the program, JSON; a key in it is an index into KEYS:
+--          checks   [[key, field, expected or false], …]: fields of hashes; false for a field that must not exist
+--          steps    [[command, key, argument, …], …]
+--          changed  [id, …]: what instances must read again, at least one
+--          id       the id of this change
+--          entry    the audit entry (JSON), or false
+--          kept     how many versions of changes are kept
+-- Returns  the new version; 0 when a check failed: then nothing was changed
 local program = cjson.decode(ARGV[3])
 
 for _, check in ipairs(program.checks) do

@@ -1,9 +1,9 @@
--- Lets a command wait, last in its queue; one that was accepted before gets the receipt that it got then.
+-- Adds a command to the end of its queue. A command that was accepted before gets its first receipt again.
 -- KEYS[1..5]  see command-queue.lua
--- KEYS[6]     optional, the idempotency key: a string, the id of the command that it stands for
+-- KEYS[6]     optional, idempotency: a string, the id of the command that was accepted with this idempotency key
 -- ARGV[4]  id    ARGV[5]  key id    ARGV[6]  text
--- ARGV[7]  how many may wait        ARGV[8]  how long an idempotency key is remembered, ms
--- ARGV[9]  the idempotency key in its own words, or empty
+-- ARGV[7]  how many may wait        ARGV[8]  how long an idempotency key is kept, ms
+-- ARGV[9]  the idempotency key itself, or empty
 -- Returns  {'accepted', id, position, queued_at}, {'full'} or {'mismatch'}
 local id, text = ARGV[4], ARGV[6]
 
@@ -12,7 +12,7 @@ local function receipt_of(accepted)
   return { 'accepted', accepted, tonumber(fields[1]), tonumber(fields[2]) }
 end
 
--- The line may have brought the same question twice.
+-- The connection may have delivered this request twice.
 if redis.call('EXISTS', name_of(id)) == 1 then return receipt_of(id) end
 
 local earlier = KEYS[6] and redis.call('GET', KEYS[6])
@@ -20,7 +20,7 @@ if earlier then
   local fields = redis.call('HMGET', name_of(earlier), 'text', 'queued_at')
   if fields[1] and now - tonumber(fields[2]) < tonumber(ARGV[8]) then
     if fields[1] ~= text then return { 'mismatch' } end
-    -- Whoever had no answer the first time has one now: it is not taken back any more.
+    -- Its caller has a receipt now, so the command must not be withdrawn any more.
     redis.call('HDEL', name_of(earlier), 'is_untold')
     return receipt_of(earlier)
   end
@@ -29,7 +29,7 @@ end
 local position = redis.call('LLEN', queue) + 1
 if position > tonumber(ARGV[7]) then return { 'full' } end
 
--- Microseconds, so that lists over several servers are in order too; never less than the one before.
+-- Microseconds, so that lists over several servers are in order too; always more than the seq of the command before.
 local time = redis.call('TIME')
 local seq = time[1] * 1000000 + time[2]
 local newest = redis.call('ZREVRANGE', history, 0, 0, 'WITHSCORES')

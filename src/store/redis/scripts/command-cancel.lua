@@ -1,8 +1,8 @@
--- Ends a command if it waits, and writes the audit entry about it into the outbox, as one atomic step.
+-- Cancels a command if it waits, and writes its audit entry into the outbox, as one atomic step.
 -- KEYS[1..5]  see command-queue.lua
 -- KEYS[6]     outbox: a hash of audit entries (JSON) by the id of their command
 -- ARGV[4]  id    ARGV[5]  the audit entry, or empty for none
--- Returns  {1 when it was ended by this or else 0, command or false}
+-- Returns  {1 when this has cancelled it or else 0, command; false when there is none}
 end_stale_sending()
 local count = end_waiting(function(id) return id == ARGV[4] end, 'status', 'cancelled')
 if count == 1 and ARGV[5] ~= '' then redis.call('HSET', KEYS[6], ARGV[4], ARGV[5]) end

@@ -1,19 +1,19 @@
--- Takes the next command for sending, if the pace allows it and nobody else is sending.
+-- Claims the next command for sending, if the pace allows it and none is being sent.
 -- KEYS[1..5]  see command-queue.lua
--- ARGV[4]  the fence of this claim: only who knows it may record how sending went
+-- ARGV[4]  the fencing token of this claim: only its holder may record the result
 -- ARGV[5]  lease, ms                ARGV[6]  hold, ms
--- ARGV[7..] fences of the claimer's earlier claims that it got no answer to
--- Returns  {'claimed', command}, {'wait', until, head's queued_at}, {'empty'} or {'busy'}
+-- ARGV[7…] fencing tokens of earlier claims of this instance that got no reply
+-- Returns  {'claimed', command}, {'wait', until, queued_at of the next}, {'empty'} or {'busy'}
 end_stale_sending()
 
 local current = redis.call('HMGET', sending, 'command_id', 'fence')
 if current[1] then
-  -- The line may have brought the same question twice.
+  -- The connection may have delivered this request twice.
   if current[2] == ARGV[4] then return { 'claimed', describe(current[1]) } end
-  local is_unheard = false
-  for i = 7, #ARGV do is_unheard = is_unheard or ARGV[i] == current[2] end
-  if not is_unheard then return { 'busy' } end
-  -- It never learned that it had this one, so it has not sent it.
+  local is_unanswered = false
+  for i = 7, #ARGV do is_unanswered = is_unanswered or ARGV[i] == current[2] end
+  if not is_unanswered then return { 'busy' } end
+  -- The instance never learned that it held this command, so it has not sent it.
   put_back(current[1])
 end
 

@@ -1,6 +1,6 @@
--- Ends all that wait for a server that is going, and forgets its pace.
+-- Fails all waiting commands of a deleted server, and deletes its pace.
 -- KEYS[1..5]  see command-queue.lua
--- ARGV[4]  what to say about it
+-- ARGV[4]  the message for the commands
 -- Returns  how many
 redis.call('DEL', pace)
 return end_waiting(function() return true end, 'status', 'failed', 'upstream_message', ARGV[4])

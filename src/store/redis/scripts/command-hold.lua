@@ -1,4 +1,4 @@
--- Lets nothing be claimed for a while, whatever was said about that before.
+-- Allows no claim for a while. Replaces an earlier hold.
 -- KEYS[1..5]  see command-queue.lua
 -- ARGV[4]  hold, ms
 -- Returns  1

@@ -1,6 +1,6 @@
--- What the game may have run, and what its log has shown of it.
+-- Lists the commands that the game may have run.
 -- KEYS[1..5]  see command-queue.lua
--- ARGV[4]  the earliest sent_at     ARGV[5]  how many at most; the newest are chosen
+-- ARGV[4]  the earliest sent_at     ARGV[5]  how many at most, the newest
 -- Returns  {{id, text, sent_at, logged_at or false}, ...}, oldest first
 end_stale_sending()
 local ids = redis.call('ZREVRANGEBYSCORE', sent, '+inf', ARGV[4], 'LIMIT', 0, ARGV[5])

@@ -1,12 +1,12 @@
--- Some commands of the server, newest first. Looks at a part of a long history only, and says where to go on.
+-- Lists commands of a server, newest first. Reads a part of a long history only.
 -- KEYS[1..5]  see command-queue.lua
--- ARGV[4]  only those with a seq below this
--- ARGV[5]  only those in this state; empty for all
--- ARGV[6]  how many at most         ARGV[7]  how many to look at
--- Returns  {the seq to go on below, or '' when that was all, {command, ...}}
+-- ARGV[4]  only commands with a seq below this
+-- ARGV[5]  only commands with this status; empty for all
+-- ARGV[6]  how many to return       ARGV[7]  how many to read
+-- Returns  {the seq below which the next part begins or '' after the last part, {command, ...}}
 end_stale_sending()
 
-local before, status, limit, looks = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
+local before, status, limit, reads = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 local ids, is_all = {}, true
 if status == 'sending' then
   ids = { redis.call('HGET', sending, 'command_id') or nil }
@@ -14,8 +14,8 @@ elseif status == 'queued' then
   local waiting = redis.call('LRANGE', queue, 0, -1)
   for i = #waiting, 1, -1 do ids[#ids + 1] = waiting[i] end
 else
-  ids = redis.call('ZREVRANGEBYSCORE', history, '(' .. ARGV[4], '-inf', 'LIMIT', 0, looks)
-  is_all = #ids < looks
+  ids = redis.call('ZREVRANGEBYSCORE', history, '(' .. ARGV[4], '-inf', 'LIMIT', 0, reads)
+  is_all = #ids < reads
 end
 
 local commands, seq = {}, ''

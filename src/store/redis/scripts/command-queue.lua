@@ -1,16 +1,16 @@
--- Stands before every script on the commands of one game server, after the prelude.
--- KEYS[1]  queue: a list of the ids that wait, the next one first
--- KEYS[2]  sending: a hash of command_id, fence, lease_until, lease_ms; there only while one is being sent
--- KEYS[3]  history: a sorted set of all ids by seq, which grows with every command
--- KEYS[4]  sent: a sorted set of the ids that the game may have run, by sent_at
+-- The common beginning of every script on the commands of one server, after the prelude.
+-- KEYS[1]  queue: a list of waiting command ids, the next one first
+-- KEYS[2]  sending: a hash of command_id, fence (the fencing token), lease_until, lease_ms; exists only during a claim
+-- KEYS[3]  history: a sorted set of all command ids by seq, which grows with every command
+-- KEYS[4]  sent: a sorted set of the ids of commands that the game may have run, by sent_at
 -- KEYS[5]  pace: a hash of until, hold_ms
--- ARGV[3]  how the name of a command's hash begins; the id follows. Which ids, only the script finds out, so these names
---          cannot stand in KEYS; they have the hash tag of the others, so that a cluster keeps them on the same node.
--- A command's hash has key_id, text, status, seq, accepted_position, queued_at and, once there is something to tell, sent_at,
--- finished_at, confirmed_at, logged_at, upstream_code, upstream_message; idempotency_key, if it came with one; and is_untold,
--- unless its receipt was given a second time.
+-- ARGV[3]  the prefix of a command's hash; the id follows. Only the script finds out which commands it needs, so these
+--          names are not in KEYS; they have the same hash tag, so that a cluster keeps them on the same node.
+-- A command's hash has key_id, text, status, seq, accepted_position, queued_at; when known sent_at, finished_at,
+-- confirmed_at, logged_at, upstream_code, upstream_message; idempotency_key if the caller sent one; is_untold until the
+-- receipt was given a second time: such a command may be withdrawn.
 local queue, sending, history, sent, pace = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
--- What ends later than it can was noted before the clock was set back.
+-- A time further ahead than its span was written before the clock was set back.
 local CLOCK_SLACK_MS = 1000
 
 local function name_of(id) return ARGV[3] .. id end
@@ -20,7 +20,7 @@ local function is_ahead(time, span_ms)
   return time > now and time - now <= tonumber(span_ms) + CLOCK_SLACK_MS
 end
 
--- {id, position or '', field, value, ...}; false when there is no such command.
+-- Returns {id, position or '', field, value, ...}; false when there is no such command.
 local function describe(id)
   local described = { id, '' }
   for _, text in ipairs(redis.call('HGETALL', name_of(id))) do described[#described + 1] = text end
@@ -30,7 +30,7 @@ local function describe(id)
   return described
 end
 
--- Here and below, what needs no memory comes first: a Redis that is full refuses a script only at its first write.
+-- Here and below, commands that need no memory come first: a Redis that is full refuses a script only at its first write.
 local function finish_sending(id, ...)
   redis.call('DEL', sending)
   redis.call('HSET', name_of(id), 'finished_at', now, ...)
@@ -45,22 +45,22 @@ local function put_back(id)
   redis.call('LPUSH', queue, id)
 end
 
--- The name goes a while after the hold is over: it is needed no more then.
+-- The key expires some time after the hold has ended.
 local function hold(hold_ms)
   redis.call('HSET', pace, 'until', now + hold_ms, 'hold_ms', hold_ms)
   redis.call('PEXPIRE', pace, hold_ms + 60000)
 end
 
--- Whoever was sending has not been heard of for the whole lease: nobody can tell any more how it went.
+-- Ends a claim whose lease is over: its holder may have died, and the result is unknown.
 local function end_stale_sending()
   local kept = redis.call('HMGET', sending, 'command_id', 'lease_until', 'lease_ms')
-  -- Twice, because waiting longer than need be does no harm, and ending what is still being sent does.
+  -- Twice the lease: waiting too long does no harm, but ending a command that is still being sent does.
   if not kept[1] or is_ahead(kept[2], 2 * kept[3]) then return end
   finish_sending(kept[1], 'status', 'unknown', 'upstream_message',
     'Gatehouse stopped while this was being sent; whether the game ran it is not known.')
 end
 
--- Ends those that wait and are chosen; how many.
+-- Ends the waiting commands for which is_chosen is true. Returns how many.
 local function end_waiting(is_chosen, ...)
   local count = 0
   for _, id in ipairs(redis.call('LRANGE', queue, 0, -1)) do

@@ -1,9 +1,9 @@
--- Records how sending went, unless the claim is over.
+-- Records the result of sending, unless the claim has ended.
 -- KEYS[1..5]  see command-queue.lua
--- ARGV[4]  id    ARGV[5]  the claim's fence
--- ARGV[6]  '1' when it was handed over, '0' when it was not
--- ARGV[7..] fields and values for the command: status, upstream_code, upstream_message
--- Returns  1, or 0 when the claim is over
+-- ARGV[4]  id    ARGV[5]  the fencing token of the claim
+-- ARGV[6]  '1' when the command was sent, '0' when it was not
+-- ARGV[7…] field, value for each of status, upstream_code, upstream_message
+-- Returns  1; 0 when the claim has ended
 local current = redis.call('HMGET', sending, 'command_id', 'fence')
 if current[1] ~= ARGV[4] or current[2] ~= ARGV[5] then return 0 end
 finish_sending(ARGV[4], unpack(ARGV, 7))

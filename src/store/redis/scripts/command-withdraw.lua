@@ -1,7 +1,7 @@
--- Takes back a command whose sender was told that it was not accepted, as if it had never come; unless it is under way, or
--- somebody has got its receipt since.
+-- Withdraws a command whose caller was told that it was not accepted, unless it is being sent or its caller has got a
+-- receipt since.
 -- KEYS[1..5]  see command-queue.lua
--- KEYS[6]     optional, the idempotency key
+-- KEYS[6]     optional, idempotency   (see command-accept.lua)
 -- ARGV[4]  id
 -- Returns  nothing
 local id = ARGV[4]

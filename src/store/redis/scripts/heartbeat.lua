@@ -1,12 +1,12 @@
--- Lists what has changed in the directory, and takes an instance's sign of life.
+-- Lists what has changed in the directory, and records an instance's sign of life.
 -- KEYS[1]  instances: a sorted set of instance ids by the time of their last sign of life
 -- KEYS[2]  version   KEYS[3]  changes   (see change.lua)
 -- ARGV[3]  instance id, or empty to give no sign of life: then nothing is written
 -- ARGV[4]  how long a sign of life counts, ms
 -- ARGV[5]  the version that the instance knows    ARGV[6]  the id of the change that made that version
 -- ARGV[7]  how many versions of changes are kept  ARGV[8]  how many changed ids to list, about
--- Returns  {now, instances, version, id of the change that made it, ids changed up to that version, 1 when there are
---          later changes or else 0}; false instead of the ids when the changes since the known version are not kept
+-- Returns  {now, how many instances, version, id of the change that made it, ids changed up to that version, 1 when there
+--          are later changes or else 0}; false instead of the ids when the changes since the known version are not kept
 if ARGV[3] ~= '' then
   redis.call('ZADD', KEYS[1], now, ARGV[3])
   redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[4]))

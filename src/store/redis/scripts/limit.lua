@@ -1,9 +1,9 @@
--- Judges requests of keys: the rule of core/rate-limit.ts, each as one indivisible step. Its numbers stand before it, as
--- LIMIT, WINDOW_MS, BLOCK_AT, BLOCK_MS, EXTENSION_MS, AHEAD_MAX_MS.
--- KEYS     the limit of each request's key: a hash of reset_at, count, blocked_until. The same one may come again
--- ARGV[3…] for each of them '1' when the request counts, '0' when it does only inside a block
--- Returns  the time, then for each: outcome, block changed (1 or 0), reset_at, count, blocked_until. In one flat list of
---          numbers, which is read fastest
+-- Judges requests by the rule of core/rate-limit.ts. Its numbers are declared before this text: LIMIT, WINDOW_MS, BLOCK_AT,
+-- BLOCK_MS, EXTENSION_MS, AHEAD_MAX_MS.
+-- KEYS     for each request the limit of its API key: a hash of reset_at, count, blocked_until. A key may occur repeatedly
+-- ARGV[3…] for each request '1' when it counts, '0' when it counts only inside a block
+-- Returns  the time, then for each request: outcome, 1 when the block changed or else 0, reset_at, count, blocked_until; as
+--          one flat list, which is parsed fastest
 local UNCOUNTED, ADMITTED, LIMITED, BLOCKED = 0, 1, 2, 3
 local verdicts = { now }
 
@@ -27,7 +27,7 @@ local function judge(name, is_counted)
     redis.call('PEXPIREAT', name, math.max(reset_at, blocked_until) + WINDOW_MS)
   end
 
-  -- A window further ahead than its length means that the clock was set back; it is over too.
+  -- A window that ends further ahead than its length was written before the clock was set back: it is over too.
   local is_over = now >= reset_at or reset_at - now > WINDOW_MS
 
   if blocked_until > now then

@@ -1,6 +1,7 @@
--- Stands before every script. ARGV[1] is the time in epoch milliseconds, or empty for this server's own clock; ARGV[2] the
--- latest time at which the script may still act, or empty. A script that arrives later, because the server was frozen or
--- the line was slow, does nothing: whoever sent it was told long ago that it failed.
+-- The common beginning of every script.
+-- ARGV[1]  the time in epoch milliseconds, or empty for Redis's own clock
+-- ARGV[2]  the deadline in epoch milliseconds, or empty for none. A script that runs later, because Redis was frozen or the
+--          connection was slow, does nothing: its sender has already reported a failure
 local now
 if ARGV[1] ~= '' then
   now = tonumber(ARGV[1])

@@ -1,9 +1,9 @@
--- Tells the instances what is known of a server.
+-- Publishes what an instance knows about a server.
 -- KEYS[1]  lease   KEYS[2]  shared   (see consult.lua)
--- ARGV[3]  the token of the lease, which is given back; empty to tell without one
--- ARGV[4]  status, JSON   ARGV[5]  reading, JSON, or empty to leave it
--- ARGV[6]  how long it is kept, ms; that a key is refused is kept until the server has another or is gone
--- Returns  the new version, or 0 when the lease was lost or the key is another by now: then nothing was told
+-- ARGV[3]  the token of the lease, which is released; empty to publish without a lease
+-- ARGV[4]  status (JSON)   ARGV[5]  reading (JSON), or empty to keep the last one
+-- ARGV[6]  how long it is kept, ms; a refused key is kept until the server gets another key or is deleted
+-- Returns  the new version; 0 when the lease was lost or the server has a newer key: then nothing was published
 if ARGV[3] ~= '' then
   if redis.call('GET', KEYS[1]) ~= ARGV[3] then return 0 end
   redis.call('DEL', KEYS[1])
@@ -12,9 +12,9 @@ local text = ARGV[4]
 local status = cjson.decode(text)
 local old = redis.call('HGET', KEYS[2], 'status')
 old = old and cjson.decode(old)
--- What an older key has met says nothing of the one that is in use now.
+-- A result of an older key says nothing about the current one.
 if old and old.keyRevision > status.keyRevision then return 0 end
--- Who tells without a lease may know less than the others: a refused key stays refused.
+-- An instance without a lease may know less than the others: a refused key stays refused.
 local is_same_key = old and old.keyRevision == status.keyRevision
 if ARGV[3] == '' and is_same_key and status.remembered == cjson.null then
   status.remembered = old.remembered
@@ -25,7 +25,7 @@ redis.call('HSET', KEYS[2], 'status', text)
 if ARGV[5] ~= '' then redis.call('HSET', KEYS[2], 'reading', ARGV[5]) end
 local is_refused = status.remembered ~= cjson.null and status.remembered.forMs == cjson.null
 if is_refused then
-  -- What was read with it before is shown to nobody.
+  -- Readings made with a refused key are not shown any more.
   redis.call('HDEL', KEYS[2], 'reading')
   redis.call('PERSIST', KEYS[2])
 else

@@ -10,7 +10,8 @@ local progress = redis.call('HMGET', KEYS[3], 'deleted_at', 'after')
 local deleted_at, limit = progress[1], tonumber(ARGV[3])
 if not deleted_at then return false end
 
-local batch = redis.call('ZRANGE', KEYS[2], '(' .. (progress[2] or '-inf'), '+inf', 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES')
+local after = '(' .. (progress[2] or '-inf')
+local batch = redis.call('ZRANGE', KEYS[2], after, '+inf', 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES')
 local ids, revoked = {}, 0
 for i = 1, #batch, 2 do ids[#ids + 1] = batch[i] end
 -- First, because it needs no memory: a Redis that is full refuses a script only at its first write.

@@ -1,7 +1,8 @@
--- What there is to do for the server.
+-- Reports the work that waits for a server.
 -- KEYS[1..5]  see command-queue.lua
 -- KEYS[6]     outbox   (see command-cancel.lua)
--- Returns  {how many wait, queued_at of the next or false, 1 while one is being sent or else 0, audit entries in the outbox}
+-- Returns  {how many wait, queued_at of the next or false, 1 while one is being sent or else 0, how many entries the
+--          outbox has}
 end_stale_sending()
 local head = redis.call('LINDEX', queue, 0)
 return {
