@@ -45,7 +45,7 @@ export function wireHttp(
   { relay, relayMeter, dispatcher, commandMeter, usage }: Gateway,
   drain: DrainState,
 ): Edge {
-  const authenticator = new Authenticator(store.keys);
+  const authenticator = new Authenticator(store.keys, store.limits);
   const trusted = createAddressList(config.trustProxy);
   const findAddress = (call: Call) => findClientAddress(call, trusted);
   const callerSteps = new CallerSteps({

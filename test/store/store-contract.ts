@@ -450,6 +450,21 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
     });
 
     describe("limits and blocks", () => {
+      test("requests with and without the handle of a key are counted together, before and after a lifted block", async () => {
+        const { serverId } = await addServer();
+        const { keyId } = await addKey(serverId, "hash-1");
+        const key = { keyId, serverId };
+        const handle = store.limits.openHandle(keyId);
+        for (let i = 1; i <= 3; i++) {
+          const given = i % 2 ? handle : undefined;
+          expect((await store.limits.judge(key, NOW, true, given)).state.count).toBe(i);
+        }
+        await judgeTimes(key, 520);
+        expect((await store.limits.judge(key, NOW, true, handle)).outcome).toBe("blocked");
+        await store.limits.liftBlock(keyId, NOW);
+        expect((await store.limits.judge(key, NOW, true, handle)).state.count).toBe(1);
+      });
+
       test("the verdicts are those of judgeRequest, request by request", async () => {
         let state = FRESH_LIMIT;
         for (let i = 0; i < 700; i++) {

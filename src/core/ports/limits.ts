@@ -6,13 +6,23 @@ import type { AuditNote } from "./audit.ts";
 
 export type Block = { readonly keyId: string; readonly blockedUntil: number };
 
+/** A store's own reference to the limit of one key. Nobody else looks inside. */
+export type LimitHandle = object;
+
 export interface LimitStore {
+  /** A handle that saves `judge` the lookup of a key in use. Undefined when the store has none. */
+  openHandle(keyId: string): LimitHandle | undefined;
   /**
    * Judges one request of the key with `judgeRequest` and saves the next state, atomically. A block that began or was
    * extended is durable before the verdict is returned, or as soon as the disk accepts writes again. Counts may be lost
    * by a restart.
    */
-  judge(key: KeyIdentity, now: number, isCounted: boolean): MaybePromise<Verdict>;
+  judge(
+    key: KeyIdentity,
+    now: number,
+    isCounted: boolean,
+    handle?: LimitHandle | undefined,
+  ): MaybePromise<Verdict>;
   /** The blocks in force. */
   listBlocks(now: number): Promise<readonly Block[]>;
   /** Ends the block and starts a fresh window. Without a block nothing changes. */

@@ -1,10 +1,10 @@
 // Checks the request limit of a key, and turns the verdict into rate-limit headers or a refusal.
-import type { KeyIdentity } from "../../core/api-key.ts";
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
 import type { LimitStore } from "../../core/ports/limits.ts";
 import { LIMIT_PER_WINDOW, secondsUntil, type Verdict } from "../../core/rate-limit.ts";
 import type { ErrorFields } from "../../core/wire/error.ts";
+import type { CountedKey } from "./counted-key.ts";
 
 /** The rate-limit headers of a counted answer. */
 export type LimitReport = { readonly remaining: number; readonly resetAt: number };
@@ -16,11 +16,11 @@ const NOT_COUNTED: Admission = { report: null, refusal: null };
 
 export function admit(
   limits: Pick<LimitStore, "judge">,
-  key: KeyIdentity,
+  key: CountedKey,
   now: number,
   isCounted: boolean,
 ): MaybePromise<Admission> {
-  const verdict = limits.judge(key, now, isCounted);
+  const verdict = limits.judge(key, now, isCounted, key.limitHandle);
   return verdict instanceof Promise ? verdict.then(toAdmission) : toAdmission(verdict);
 }
 

@@ -6,6 +6,7 @@ import { hashToken, mintToken } from "../../core/token.ts";
 import { Authenticator, INVALID_TOKEN, MISSING_TOKEN } from "./authenticate.ts";
 
 const NOW = 1_800_000_000_000;
+const NO_HANDLES = { openHandle: () => undefined };
 
 function makeKey(expiresAt: number | null = null): ApiKey {
   const { ipAllow: _, ...rights } = DEFAULT_RIGHTS;
@@ -23,7 +24,7 @@ function setUp(keys = new Map<string, ApiKey>()) {
     },
     findNew: () => undefined,
   };
-  return { authenticator: new Authenticator(store), keys, lookups, store };
+  return { authenticator: new Authenticator(store, NO_HANDLES), keys, lookups, store };
 }
 
 function addToken(keys: Map<string, ApiKey>, key = makeKey()): string {
@@ -83,7 +84,7 @@ describe("authenticate", () => {
   test("a full cache is cleared, at most once a minute", () => {
     const max = 10;
     const { keys, store } = setUp();
-    const authenticator = new Authenticator(store, max);
+    const authenticator = new Authenticator(store, NO_HANDLES, max);
     const authenticateNew = (times: number, now: number) => {
       for (let i = 0; i < times; i++)
         expect(authenticator.authenticate(`Bearer ${addToken(keys)}`, now)).toHaveProperty("keyId");

@@ -4,6 +4,7 @@ import { parseBearer } from "../../core/bearer.ts";
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
 import type { KeyStore } from "../../core/ports/keys.ts";
+import type { LimitStore } from "../../core/ports/limits.ts";
 import { hashToken, isWellFormedToken, TOKEN_LENGTH } from "../../core/token.ts";
 import { type CountedKey, toCountedKey } from "./counted-key.ts";
 
@@ -17,6 +18,7 @@ const CLEAR_EVERY_MS = 60_000;
 const CACHED_LENGTH = "Bearer ".length + TOKEN_LENGTH;
 
 type KeyLookup = Pick<KeyStore, "find" | "findNew" | "version">;
+type LimitHandles = Pick<LimitStore, "openHandle">;
 
 /**
  * Caches the key of each header, so that the next request needs no parsing, hashing or lookup. Any change to a key
@@ -26,12 +28,14 @@ type KeyLookup = Pick<KeyStore, "find" | "findNew" | "version">;
 export class Authenticator {
   readonly max: number;
   readonly #keys: KeyLookup;
+  readonly #limits: LimitHandles;
   readonly #cache = new Map<string, CountedKey>();
   #cachedVersion: number;
   #clearedAt = 0;
 
-  constructor(keys: KeyLookup, max = CACHED_MAX) {
+  constructor(keys: KeyLookup, limits: LimitHandles, max = CACHED_MAX) {
     this.#keys = keys;
+    this.#limits = limits;
     this.max = max;
     this.#cachedVersion = keys.version;
   }
@@ -65,7 +69,7 @@ export class Authenticator {
 
   #startCounting(header: string, key: ApiKey | undefined, now: number): CountedKey | Refusal {
     if (!key) return INVALID_TOKEN;
-    const counted = toCountedKey(key);
+    const counted = toCountedKey(key, this.#limits.openHandle(key.keyId));
     if (header.length === CACHED_LENGTH) this.#addToCache(header, counted, now);
     return counted;
   }

@@ -1,5 +1,6 @@
 // A key together with the counts of its use, and the arithmetic on such counts.
 import type { ApiKey } from "../../core/api-key.ts";
+import type { LimitHandle } from "../../core/ports/limits.ts";
 
 /** The hour of a key that is not listed for writing. */
 export const NO_HOUR = -1;
@@ -23,15 +24,17 @@ export type CountedKey = ApiKey &
   Counts & {
     /** The hour being counted, or NO_HOUR. */
     hour: number;
+    readonly limitHandle: LimitHandle | undefined;
   };
 
 /** Copies the key field by field: one flat object needs less memory, and there may be a hundred thousand of them. */
-export function toCountedKey(key: ApiKey): CountedKey {
+export function toCountedKey(key: ApiKey, limitHandle?: LimitHandle): CountedKey {
   return {
     keyId: key.keyId,
     serverId: key.serverId,
     grant: key.grant,
     expiresAt: key.expiresAt,
+    limitHandle,
     hour: NO_HOUR,
     lastUsedAt: 0,
     fine: 0,

@@ -77,6 +77,11 @@ export class SharedLimits implements LimitStore {
   }
 
   /** All requests of one turn of the event loop are judged in one batch. */
+  /** The limits are in Redis. */
+  openHandle(): undefined {
+    return undefined;
+  }
+
   judge(key: KeyIdentity, now: number, isCounted: boolean): Verdict | Promise<Verdict> {
     if (!this.#parts.link.isUp) return this.#judgeLocally(key, now, isCounted);
     const { promise, resolve } = Promise.withResolvers<Verdict>();

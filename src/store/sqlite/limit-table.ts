@@ -2,7 +2,7 @@
 import type { Database } from "bun:sqlite";
 import type { KeyIdentity } from "../../core/api-key.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
-import type { Block, LimitStore } from "../../core/ports/limits.ts";
+import type { Block, LimitHandle, LimitStore } from "../../core/ports/limits.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { FRESH_LIMIT, judgeRequest, type LimitState, type Verdict } from "../../core/rate-limit.ts";
 import type { TransactionRunner } from "./transaction-runner.ts";
@@ -35,8 +35,12 @@ export class LimitTable implements LimitStore {
     assign(this.#limitOf(keyId), { ...FRESH_LIMIT, blockedUntil });
   }
 
-  judge({ keyId }: KeyIdentity, now: number, isCounted: boolean): Verdict {
-    const limit = this.#limitOf(keyId);
+  openHandle(keyId: string): LimitHandle {
+    return this.#limitOf(keyId);
+  }
+
+  judge({ keyId }: KeyIdentity, now: number, isCounted: boolean, handle?: LimitHandle): Verdict {
+    const limit = (handle as MutableLimit | undefined) ?? this.#limitOf(keyId);
     const verdict = judgeRequest(limit, now, isCounted);
     assign(limit, verdict.state);
     if (verdict.blockChanged) {
