@@ -10,7 +10,7 @@ import type { Gateway } from "./wire-gateway.ts";
 /** `last_used_at` must be right within five seconds: on other instances, and after a crash. */
 const FLUSH_USAGE_MS = 3_000;
 /** How long the last flush may take when Gatehouse stops. */
-const LAST_FLUSH_MS = 10_000;
+const LAST_FLUSH_MS = 3_000;
 const FOLLOW_OTHERS_MS = 500;
 const TIDY_MS = HOUR_MS;
 const DAY_MS = 24 * HOUR_MS;
@@ -23,10 +23,13 @@ export async function startBackgroundJobs(
   log: Log,
   closers: Closers,
 ): Promise<void> {
+  const forgetDeletedServers = () => {
+    relay.forgetGone((serverId) => store.servers.find(serverId) !== undefined);
+  };
   if (shared) {
     // Another instance may have died while commands were waiting, been told to pause, or deleted a server.
     const run = async () => {
-      relay.forgetGone((serverId) => shared.servers.find(serverId) !== undefined);
+      forgetDeletedServers();
       await Promise.all([dispatcher.start(), relay.catchUp()]);
     };
     // Before the first request: what the game API has forbidden holds over a restart.
@@ -39,6 +42,7 @@ export async function startBackgroundJobs(
   closers.add(repeatJob(flushUsage, log));
 
   const tidy = async () => {
+    forgetDeletedServers();
     const now = clock();
     const before = {
       now,

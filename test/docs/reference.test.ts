@@ -1,10 +1,12 @@
 // The reference at /docs: what is sent, and what a reader sees in a real browser.
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
+import { fetchReference } from "../../scripts/fetch-reference.ts";
 import { SCALAR_FILE } from "../../src/http/reference/scalar-package.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
 import { openBrowser, openPage } from "./open-browser.ts";
 
+await fetchReference();
 const gatehouse = await startGatehouse();
 const token = gatehouse.app.demoToken ?? "";
 const SCRIPT = `/docs/${SCALAR_FILE}`;

@@ -88,6 +88,7 @@ describe("a start without the program that shows /docs", () => {
     for (const path of ["/", "/readyz", "/openapi.json"]) expect((await fetch(url + path)).status).toBe(200);
 
     mkdirSync(join(root, "dist/reference"));
+    await fetchReference();
     copyFileSync(SCALAR_PATH, join(root, "dist/reference", SCALAR_FILE));
     expect((await fetch(`${url}/docs`)).status).toBe(200);
     expect((await fetch(`${url}/docs/${SCALAR_FILE}`)).status).toBe(200);

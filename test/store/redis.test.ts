@@ -300,6 +300,21 @@ describe("instances on one Redis", () => {
       expect(await readStatus()).toEqual(sharedStatusOf(3, false));
       await store.close();
     });
+
+    test("is read in the form in which version 0.1 has stored it, and so is the budget", async () => {
+      const { store, share, serverId, readStatus } = await setUpShare();
+      const status = JSON.stringify(sharedStatusOf(1, true));
+      await single.ask("HSET", `gatehouse:{${serverId}}:shared`, "version", "1", "standing", status);
+      expect(await readStatus()).toEqual(sharedStatusOf(1, true));
+      const stored =
+        '{"isTold":true,"limit":35,"remaining":7,"resetAt":9,"windowMs":60000,"lastCallAt":3,"pausedUntil":5,"pauseMs":4,"ownPauseMs":20000}';
+      await single.ask("SET", "gatehouse:{budget}:budget", stored);
+      const budget = await share.changeBudget((found) => ({ ...found, remaining: found.remaining - 1 }));
+      expect(budget).toMatchObject({ hasAnswer: true, remaining: 6, backoffMs: 20_000 });
+      const expected = { ...(JSON.parse(stored) as object), remaining: 6 };
+      expect(JSON.parse(String(await single.ask("GET", "gatehouse:{budget}:budget")))).toEqual(expected);
+      await store.close();
+    });
   });
 
   describe("deleting a server with very many keys", () => {

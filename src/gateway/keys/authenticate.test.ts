@@ -95,4 +95,15 @@ describe("authenticate", () => {
     expect(authenticateNew(max * 2, NOW + 59_999)).toBe(max);
     expect(authenticateNew(1, NOW + 60_000)).toBe(1);
   });
+
+  test("a new key that was revoked between its lookup and its answer is refused, and not cached", async () => {
+    const { keys, store } = setUp();
+    const token = addToken(keys);
+    const key = makeKey();
+    keys.clear();
+    const shared = { ...store, findNew: async () => key };
+    const authenticator = new Authenticator(shared, NO_HANDLES);
+    expect(await authenticator.authenticate(`Bearer ${token}`, NOW)).toBe(INVALID_TOKEN);
+    expect(authenticator.size).toBe(0);
+  });
 });

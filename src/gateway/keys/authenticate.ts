@@ -62,9 +62,9 @@ export class Authenticator {
     if (bearer.kind === "malformed" || !isWellFormedToken(bearer.token)) return INVALID_TOKEN;
     const tokenHash = hashToken(bearer.token);
     const key = this.#keys.find(tokenHash, now) ?? this.#keys.findNew(tokenHash, now);
-    return key instanceof Promise
-      ? key.then((found) => this.#startCounting(header, found, now))
-      : this.#startCounting(header, key, now);
+    if (!(key instanceof Promise)) return this.#startCounting(header, key, now);
+    // Looked up again: a key that was revoked since it was found must not get into the cache.
+    return key.then((found) => this.#startCounting(header, found && this.#keys.find(tokenHash, now), now));
   }
 
   #startCounting(header: string, key: ApiKey | undefined, now: number): CountedKey | Refusal {

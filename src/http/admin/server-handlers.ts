@@ -62,14 +62,19 @@ export class ServerHandlers {
   }
 
   async delete(call: Call, actor: Actor): Promise<Response> {
-    const { store, changes, forgetServer, commandMeter } = this.#parts;
+    const { store, forgetServer, commandMeter } = this.#parts;
     const serverId = pathIdOf(call);
     call.extendIdleTimeout(DELETION_MAX_MS);
-    const removed = await changes.run(() => removeServer(store, serverId, actor, call.now));
-    if (!isRefusal(removed)) {
-      forgetServer(serverId);
-      commandMeter.count("failed", removed.failedCommands);
+    try {
+      // Without the mutex: other changes need not wait while very many keys are revoked.
+      const removed = await removeServer(store, serverId, actor, call.now);
+      if (!isRefusal(removed)) {
+        forgetServer(serverId);
+        commandMeter.count("failed", removed.failedCommands);
+      }
+      return answerOutcome(call, removed, describeDeletedServer);
+    } finally {
+      call.resetIdleTimeout();
     }
-    return answerOutcome(call, removed, describeDeletedServer);
   }
 }

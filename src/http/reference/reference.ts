@@ -42,7 +42,11 @@ export function createReference(findFile: FindBuiltFile): Reference {
     };
     if (isMatchingEtag(asked.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
     if (!wantsGzip(asked.get("accept-encoding") ?? "")) return new Response(scalar, { headers });
-    packed ??= packFile(scalar);
+    packed ??= packFile(scalar).catch((error) => {
+      // Without file descriptors the file cannot be read; the next request tries again.
+      packed = undefined;
+      throw error;
+    });
     return new Response(await packed, { headers: { ...headers, "Content-Encoding": "gzip" } });
   }
 

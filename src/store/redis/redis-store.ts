@@ -125,12 +125,13 @@ export class RedisStore implements PortableStore {
   }
 
   async tidy({ now, usage, audit, commands }: TidyTimes): Promise<void> {
-    await this.servers.finishDeletions(now);
     await this.limits.tidy(now);
     await this.usage.forgetBefore(usage);
     await this.commands.forgetBefore(commands, now);
     await this.servers.forgetDeletedBefore(audit);
     await this.audit.forgetBefore(audit, now);
+    // Last: it fails while the cluster node of such a server is down.
+    await this.servers.finishDeletions(now);
   }
 
   async checkHealth(): Promise<void> {

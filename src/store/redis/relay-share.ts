@@ -28,6 +28,14 @@ const LEASE_MS = 2_000;
 const RENEW_EVERY_MS = 500;
 const KEPT_MS = 24 * 3_600_000;
 const ATTEMPTS_MAX = 50;
+/** The name that the status has in Redis (see consult.lua). It stays, because instances of older versions read it too. */
+const STATUS_FIELD = "standing";
+
+/** The budget as it is stored. Two fields keep their first names, because instances of older versions read them too. */
+type StoredBudget = Omit<Budget, "hasAnswer" | "backoffMs"> & {
+  readonly isTold: boolean;
+  readonly ownPauseMs: number;
+};
 
 type BudgetChange = {
   readonly change: (budget: Budget) => Budget | undefined;
@@ -70,7 +78,7 @@ export class RedisRelayShare implements RelayShare {
     // The version alone first, because a reading is large and mostly not new.
     const newest = (await this.#link.send(name, "HGET", name, "version")) as string | null;
     if (newest === null || Number(newest) === knownVersion) return null;
-    const reply = await this.#link.send(name, "HMGET", name, "version", "status", "reading");
+    const reply = await this.#link.send(name, "HMGET", name, "version", STATUS_FIELD, "reading");
     const [version, status, reading] = reply as (string | null)[];
     if (!version) return null;
     return { version: Number(version), ...parseNews(status ?? null, reading ?? null) };
@@ -130,14 +138,14 @@ export class RedisRelayShare implements RelayShare {
   async #swapBudget(batch: readonly BudgetChange[]): Promise<Budget> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const before = this.#budgetText;
-      let budget = before === "" ? UNKNOWN_BUDGET : (JSON.parse(before) as Budget);
+      let budget = before === "" ? UNKNOWN_BUDGET : parseBudget(before);
       let isChanged = false;
       for (const { change } of batch) {
         const changed = change(budget);
         isChanged ||= changed !== undefined;
         budget = changed ?? budget;
       }
-      const after = isChanged ? JSON.stringify(budget) : before;
+      const after = isChanged ? writeBudget(budget) : before;
       const found = await this.#link.run(SWAP, [NAMES.budget], [...this.#times(), before, after, KEPT_MS]);
       this.#budgetText = typeof found === "string" ? found : after;
       if (found === null) return budget;
@@ -167,6 +175,16 @@ export class RedisRelayShare implements RelayShare {
     clearInterval(this.#renewals.get(token));
     this.#renewals.delete(token);
   }
+}
+
+function parseBudget(text: string): Budget {
+  const { isTold, ownPauseMs, ...rest } = JSON.parse(text) as StoredBudget;
+  return { ...rest, hasAnswer: isTold, backoffMs: ownPauseMs };
+}
+
+function writeBudget({ hasAnswer, backoffMs, ...rest }: Budget): string {
+  const stored: StoredBudget = { ...rest, isTold: hasAnswer, ownPauseMs: backoffMs };
+  return JSON.stringify(stored);
 }
 
 function parseNews(status: string | null, reading: string | null) {

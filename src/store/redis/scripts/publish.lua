@@ -10,7 +10,7 @@ if ARGV[3] ~= '' then
 end
 local text = ARGV[4]
 local status = cjson.decode(text)
-local old = redis.call('HGET', KEYS[2], 'status')
+local old = redis.call('HGET', KEYS[2], 'standing')
 old = old and cjson.decode(old)
 -- A result of an older key says nothing about the current one.
 if old and old.keyRevision > status.keyRevision then return 0 end
@@ -21,7 +21,7 @@ if ARGV[3] == '' and is_same_key and status.remembered == cjson.null then
   text = cjson.encode(status)
 end
 local version = redis.call('HINCRBY', KEYS[2], 'version', 1)
-redis.call('HSET', KEYS[2], 'status', text)
+redis.call('HSET', KEYS[2], 'standing', text)
 if ARGV[5] ~= '' then redis.call('HSET', KEYS[2], 'reading', ARGV[5]) end
 local is_refused = status.remembered ~= cjson.null and status.remembered.forMs == cjson.null
 if is_refused then
