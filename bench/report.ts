@@ -179,7 +179,7 @@ function describeGrowth({ keys, servers }: GrowthResults, charts: Map<string, st
   return [
     "## Growth",
     "Gatehouse (SQLite) alone. All keys take turns unless the row says otherwise; the clock is hurried, so that one key can be " +
-      "benchCase with as fast as many.",
+      "asked with as fast as many.",
     rows(keys),
     ...describeKeyMemory(keys),
     `The same with servers, each with a reading of its own, and ${READ_KEYS.toLocaleString("en")} keys:`,

@@ -39,9 +39,9 @@ export type Resources = {
   readonly clock: Clock;
   readonly upstream: Upstream;
   readonly upstreamTimeoutMs: number;
-  /** Stands for the game API and the global key. */
+  /** Identifies the pair of game API and global key, see identifyUpstream. */
   readonly upstreamIdentity: string;
-  /** Undefined with a shared store: there the other instances know what the game API has forbidden. */
+  /** Undefined with a shared store, which holds the same facts for all instances. */
   readonly notes: UpstreamNotes | undefined;
   /** The key of the demo server; undefined with a real game API, or when somebody revoked it. */
   readonly demoToken: string | undefined;

@@ -102,7 +102,7 @@ async function refuseUsed(target: PortableStore, name: string): Promise<void> {
   }
 }
 
-/** Compares every field, because a loss that is found later cannot be repaired. */
+/** Compares every field, because the source may be deleted after the migration. */
 function compareItems(
   allSent: readonly PortableItem[],
   allArrived: readonly PortableItem[],

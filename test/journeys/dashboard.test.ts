@@ -6,13 +6,13 @@ import { Cors } from "../../src/http/cors.ts";
 import { DashboardHandlers } from "../../src/http/dashboard.ts";
 import { Edge } from "../../src/http/edge.ts";
 import { createTargetFinder } from "../../src/http/target.ts";
-import { buildDashboardWhereOld } from "../built-dashboard.ts";
+import { buildOutdatedDashboard } from "../built-dashboard.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 
 let gatehouse: TestGatehouse;
 
 beforeAll(async () => {
-  await buildDashboardWhereOld();
+  await buildOutdatedDashboard();
   gatehouse = await startGatehouse();
 });
 afterAll(() => gatehouse.stop());

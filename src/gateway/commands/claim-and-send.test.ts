@@ -63,8 +63,8 @@ function setUp(learn: (outlook: { heldMs: number }) => void) {
       findRefusedKey: () => undefined,
       msUntilCommand: () => outlook.heldMs,
       catchUpOn: async () => {},
-      noteSending() {},
-      noteDelivery() {},
+      markSending() {},
+      applyDelivery() {},
     },
     clock: () => NOW,
     pause(ms) {

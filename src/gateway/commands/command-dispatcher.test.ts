@@ -40,8 +40,8 @@ function createStage(step: () => Promise<void>) {
       catchUpOn: async () => {},
       findRefusedKey: () => undefined,
       msUntilCommand: () => 0,
-      noteSending() {},
-      noteDelivery() {},
+      markSending() {},
+      applyDelivery() {},
     },
     clock: () => now,
     pause(ms, wake) {

@@ -28,7 +28,7 @@ describe("instances that share a budget", () => {
       const pauses: number[] = [];
       for (let refusal = 0; refusal < 6; refusal++) {
         const keeper = keepers[refusal % count];
-        keeper?.learn((budget) => pauseBudget(budget, SILENT, now));
+        keeper?.applyAnswer((budget) => pauseBudget(budget, SILENT, now));
         await keeper?.catchUp();
         pauses.push((keeper?.budget.pausedUntil ?? 0) - now);
         now = keeper?.budget.pausedUntil ?? now;
@@ -40,7 +40,7 @@ describe("instances that share a budget", () => {
   test("refusals that two have met in the same moment are one", async () => {
     const share = startShare();
     const keepers = [new BudgetKeeper(share, () => START), new BudgetKeeper(share, () => START)];
-    for (const keeper of keepers) keeper.learn((budget) => pauseBudget(budget, SILENT, START));
+    for (const keeper of keepers) keeper.applyAnswer((budget) => pauseBudget(budget, SILENT, START));
     for (const keeper of keepers) {
       await keeper.catchUp();
       expect(keeper.budget).toMatchObject({ pausedUntil: START + 5_000, backoffMs: 10_000 });
@@ -54,7 +54,7 @@ test("a pause that is ordered while another change is on its way to the others i
   const share = { changeBudget: () => replies.shift() } as unknown as RelayShare;
   const keeper = new BudgetKeeper(share, () => START);
   const turn = keeper.change((budget) => ({ ...budget, hasAnswer: true }));
-  keeper.learn((budget) => pauseBudget(budget, { ...SILENT, retryAfterMs: 30_000 }, START));
+  keeper.applyAnswer((budget) => pauseBudget(budget, { ...SILENT, retryAfterMs: 30_000 }, START));
   answer({ ...UNKNOWN_BUDGET, hasAnswer: true });
   await turn;
   expect(keeper.budget).toMatchObject({ pausedUntil: START + 30_000, hasAnswer: true });
@@ -67,8 +67,8 @@ describe("an instance alone", () => {
       pause: undefined,
       savePause: (pause) => noted.push(pause),
     });
-    keeper.learn((budget) => ({ ...budget, hasAnswer: true }));
-    keeper.learn((budget) => pauseBudget(budget, { ...SILENT, retryAfterMs: 30_000 }, START));
+    keeper.applyAnswer((budget) => ({ ...budget, hasAnswer: true }));
+    keeper.applyAnswer((budget) => pauseBudget(budget, { ...SILENT, retryAfterMs: 30_000 }, START));
     expect(noted).toEqual([{ pausedUntil: START + 30_000, pauseMs: 30_000 }]);
   });
 

@@ -47,16 +47,16 @@ describe("a bad key", () => {
   });
 
   test("that a command meets for a server that was deleted meanwhile leaves nothing behind", () => {
-    stage.relay.outlook.noteSending(server(), stage.now);
+    stage.relay.outlook.markSending(server(), stage.now);
     stage.relay.forget("a");
-    stage.relay.outlook.noteDelivery(server(), refused(2002), stage.now);
+    stage.relay.outlook.applyDelivery(server(), refused(2002), stage.now);
     expect(stage.relay.describe(stage.now).refusedKeys).toBe(0);
   });
 
   test("that a command meets with an old key says nothing about the new one, which is still probed", async () => {
     await read(server("a", 2));
-    stage.relay.outlook.noteSending(server("a", 1), stage.now);
-    stage.relay.outlook.noteDelivery(server("a", 1), refused(2002), stage.now);
+    stage.relay.outlook.markSending(server("a", 1), stage.now);
+    stage.relay.outlook.applyDelivery(server("a", 1), refused(2002), stage.now);
     stage.answerCall = () => bad(0);
     for (let i = 0; i < 5; i++) {
       stage.now += FRESH_MS;
