@@ -1,4 +1,4 @@
-// The admin API through HTTP, row by row of its table: what an operator makes, sees, changes and takes away.
+// The admin API over HTTP, endpoint by endpoint: what an operator creates, reads, changes and deletes.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { StartRefused } from "../../src/core/errors.ts";
@@ -22,7 +22,7 @@ const PATH = "/v2/game/server";
 const NOT_FOUND = { code: 5020, message: "not_found" };
 const REVOKED_TOKEN = { code: 5008, message: "invalid_token" };
 const WRONG_KEY = { code: 5006, message: "invalid_master_key" };
-/** Long enough to be a master key; only not the right one. */
+/** A valid master key, but not the right one. */
 const WRONG = "wrong-master-key-wrong-master-key-0";
 const DAY_MS = 24 * 3_600_000;
 
@@ -57,7 +57,7 @@ afterAll(async () => {
   await api.stop();
 });
 beforeEach(async () => {
-  // A minute later nobody is remembered for guessing, and every snapshot is old.
+  // A minute later no address is refused for guessing, and every snapshot is stale.
   gatehouse.clock.advance(60_000);
   api.answer = () => Response.json(BASE_INFO);
   api.calls.length = 0;
@@ -75,7 +75,7 @@ async function block({ token }: { token: string }): Promise<void> {
 }
 
 describe("the master key", () => {
-  test("every admin path asks for it: none is 401/5007, another is 401/5006, and nothing is done", async () => {
+  test("every admin path requires it: none is 401/5007, a wrong one is 401/5006, and nothing is changed", async () => {
     const before = await operator.photograph();
     for (const [path, allow] of ADMIN_PATHS) {
       for (const method of allow.split(", ").filter((name) => name !== "HEAD")) {
@@ -143,7 +143,7 @@ describe("the master key", () => {
     expect((await guess()).status).toBe(429);
   });
 
-  test("wrong keys on all admin paths count together, and leave API keys of that address alone", async () => {
+  test("wrong keys on all admin paths count together, and do not affect API keys of that address", async () => {
     const key = await operator.addKey(server);
     for (let i = 0; i < 10; i++) await gatehouse.get(ADMIN_PATHS[i % 2 === 0 ? 2 : 9]?.[0] ?? "", WRONG);
     expect((await guess()).status).toBe(429);
@@ -184,7 +184,7 @@ describe("the master key", () => {
 });
 
 describe("paths and methods", () => {
-  test("an unknown path under /admin is 404/5020 before a key is asked for", async () => {
+  test("an unknown path under /admin is 404/5020 before the key is checked", async () => {
     for (const path of [
       "/admin",
       "/admin/",
@@ -204,7 +204,7 @@ describe("paths and methods", () => {
     }
   });
 
-  test("a wrong method is 405/5101 and says which are right, before a key is asked for", async () => {
+  test("a wrong method is 405/5101 and says which are allowed, before the key is checked", async () => {
     for (const [path, allow] of ADMIN_PATHS) {
       const wrong = ["GET", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"].filter(
         (name) => !allow.split(", ").includes(name),
@@ -265,7 +265,7 @@ describe("paths and methods", () => {
 });
 
 describe("servers", () => {
-  test("a new server is 201 with what it is, without its key, and asks nothing of the game API", async () => {
+  test("creating a server is 201 with the server, without its key, and causes no call to the game API", async () => {
     const body = { name: "Köln 東京 🚓", server_key: "abc-DEF9", community: "town_1-x" };
     const made = await readAs<ServerBody>(await gatehouse.admin("POST", "/admin/servers", body), 201);
     expect(made).toEqual({
@@ -291,7 +291,7 @@ describe("servers", () => {
     expect(made).toMatchObject({ name: "🚓".repeat(100), community: "c".repeat(64) });
   });
 
-  test("PATCH answers with the server; what is omitted stays, null clears, and the next request sees it", async () => {
+  test("PATCH answers with the server; omitted fields stay, null clears, and the next request sees the change", async () => {
     const town = await operator.addServer({ name: "Before", community: "before", server_key: "old-Key" });
     const key = await operator.addKey(town);
     const path = `/admin/servers/${town.server_id}`;
@@ -372,7 +372,7 @@ describe("servers", () => {
     }
   });
 
-  test("of many that ask for one name at once, one gets it, however long the store takes to look", async () => {
+  test("of many concurrent requests for one name, one gets it, however slow the store is", async () => {
     const { store } = gatehouse.app;
     const { findByName } = store.servers;
     store.servers.findByName = async (name) => {
@@ -389,7 +389,7 @@ describe("servers", () => {
     expect(answers.filter(({ status }) => status === 400)).toHaveLength(19);
   });
 
-  test("deleting a server revokes its keys and says how many, again and again; other servers keep theirs", async () => {
+  test("deleting a server revokes its keys and says how many, also when it is repeated; other servers keep theirs", async () => {
     const doomed = await operator.addServer();
     const keys = [
       await operator.addKey(doomed),
@@ -490,7 +490,7 @@ describe("keys", () => {
     expect(all.slice(-3)).toEqual(keys.map((key) => key.key_id));
   });
 
-  test("PATCH answers with the key; what is omitted stays", async () => {
+  test("PATCH answers with the key; omitted fields stay", async () => {
     const given = {
       versions: ["v1", "v2"],
       sections: ["Players"],
@@ -616,7 +616,7 @@ describe("rotation", () => {
     expect(await statusOf(rotated.token)).toBe(200);
   });
 
-  test("both tokens share one limit: rotation gives nobody a second window", async () => {
+  test("both tokens share one limit: a rotation does not start a second window", async () => {
     const key = await operator.addKey(server);
     const remaining = async (token: string) => {
       return (await gatehouse.get(PATH, token)).headers.get("x-ratelimit-remaining");

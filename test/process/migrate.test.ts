@@ -1,4 +1,4 @@
-// gatehouse migrate: from the embedded store to a real Redis and back, and nothing is lost on the way.
+// gatehouse migrate: from the embedded store to a real Redis and back, without any loss.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -105,7 +105,7 @@ test("a store into which a migration was killed half-way is not served", async (
   await redis.ask("FLUSHALL");
   const cwd = makeFolder();
   await fill(cwd);
-  // The target takes no commands, which come last.
+  // The target refuses the commands, which are written last.
   await redis.ask(
     "ACL",
     "SETUSER",
@@ -157,7 +157,7 @@ test.each([
   ["full", ["CONFIG", "SET", "maxmemory", "1"], ["CONFIG", "SET", "maxmemory", "0"], "OOM"],
   ["a replica", ["REPLICAOF", "127.0.0.1", "1"], ["REPLICAOF", "NO", "ONE"], "READONLY"],
 ])(
-  "doctor says that a Redis refuses writes: one that is %s",
+  "doctor reports that a Redis refuses writes: one that is %s",
   async (_, spoil, mend, reason) => {
     await redis.ask(...spoil);
     try {
@@ -174,7 +174,7 @@ test.each([
   30_000,
 );
 
-test("doctor looks at Redis, and backup says that it is not for it", async () => {
+test("doctor checks Redis, and backup says that it does not support it", async () => {
   const cwd = makeFolder();
   const withRedis = { ...env, GATEHOUSE_STORE: redis.url };
   const { stdout, exitCode } = await runToEnd(["doctor", "--json"], { cwd, env: withRedis });

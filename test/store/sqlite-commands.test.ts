@@ -53,7 +53,7 @@ async function createHarness(): Promise<StoreHarness> {
 describeCommandQueue("the embedded store", createHarness);
 
 describe("the group commit of the embedded store", () => {
-  /** Another connection sees a commit the moment that it is one, and keeps the log from being begun anew. */
+  /** Opens a store with two more connections: one sees each commit at once, the other prevents a restart of the write-ahead log. */
   async function openWitnessed() {
     const path = join(newFolder(), "gatehouse.db");
     const store = openStore(path);

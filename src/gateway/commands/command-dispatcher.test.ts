@@ -1,4 +1,4 @@
-// What the dispatcher does when a step fails with an unexpected error. How it sends commands is tested by the journeys.
+// How the dispatcher handles unexpected errors. Sending commands is tested in test/journeys.
 import { describe, expect, test } from "bun:test";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { CommandQueue } from "../../core/ports/commands.ts";
@@ -8,7 +8,7 @@ import { CommandMeter } from "./command-meter.ts";
 type LogLine = { readonly fields: object; readonly message: string };
 type HeldPause = { readonly ms: number; readonly end: () => void };
 
-/** A dispatcher whose steps end as the test says, and whose time passes when the test ends a pause. */
+/** A dispatcher whose steps have the results that the test sets, and whose clock moves when the test ends a pause. */
 function createStage(step: () => Promise<void>) {
   const errors: LogLine[] = [];
   const pauses: HeldPause[] = [];
@@ -149,7 +149,7 @@ describe("an unexpected error", () => {
   });
 });
 
-test("a store that cannot answer is asked again every second and is no unexpected error", async () => {
+test("an unavailable store is called again every second and does not count as an unexpected error", async () => {
   const stage = createStage(() => Promise.reject(new StoreUnavailable("full")));
   stage.dispatcher.notify("srv_1");
   for (let i = 0; i < 4; i++) {

@@ -34,9 +34,9 @@ class FakeStore implements UsageStore {
   readonly kept = new Map<string, number>();
   readonly lastUsed = new Map<string, number>();
   refusesAfter = Number.POSITIVE_INFINITY;
-  /** Keys in a part of the store that cannot be reached. */
+  /** Keys whose entries are refused, as if their cluster node were down. */
   readonly away = new Set<string>();
-  /** Each is awaited at its moment of every call. */
+  /** Hooks that are awaited in every call. */
   beforeAdding: () => unknown = () => {};
   afterAdding: () => unknown = () => {};
   beforeReading: () => unknown = () => {};
@@ -76,7 +76,7 @@ class FakeStore implements UsageStore {
   }
 }
 
-/** Never lets time pass: a pause ends when it is woken. */
+/** A pause that ends only when it is woken. */
 function waitForWake(_ms: number, wake: AbortSignal): Promise<void> {
   return new Promise((resolve) => wake.addEventListener("abort", () => resolve()));
 }
@@ -197,7 +197,7 @@ describe("counting the use of keys", () => {
 
 test("a key that is not used any more is forgotten", async () => {
   const { meter } = setUp();
-  // Nothing here holds more than one key: what the collector still sees on the stack it keeps.
+  // One key at a time, because the collector keeps every object that is still on the stack.
   const useOnce = (_: unknown, i: number) => {
     const key = toCountedKey({ ...KEY, keyId: `key_${i}` });
     meter.count(key, 0, NOW);
@@ -206,15 +206,15 @@ test("a key that is not used any more is forgotten", async () => {
   const refs = Array.from({ length: 200 }, useOnce);
   await meter.flush();
   await meter.flush();
-  // Weak references hold until the turn in which they were made is over.
+  // A WeakRef keeps its object alive until the end of the turn in which it was created.
   await nextTurn();
   Bun.gc(true);
   expect(refs.filter((ref) => ref.deref()).length).toBeLessThan(20);
   expect(meter.size()).toBe(0);
 });
 
-describe("what is shown of a key's use", () => {
-  test("is what the store has and what is not written yet, oldest hour first, and showing it writes nothing", async () => {
+describe("the shown use of a key", () => {
+  test("includes the stored and the unwritten counts, oldest hour first, and writes nothing", async () => {
     const { store, meter, count, lastUseOf } = setUp();
     count("key_a", 0, HOUR);
     count("key_a", 5016, HOUR + 1);
@@ -233,7 +233,7 @@ describe("what is shown of a key's use", () => {
     expect(store.calls).toHaveLength(1);
   });
 
-  test("leaves out hours before the one asked for, written or not", async () => {
+  test("leaves out hours before `since`, written or not", async () => {
     const { meter, count } = setUp();
     for (const flush of [() => meter.flush(), () => {}]) {
       count("key_a", 0, HOUR - 1);
@@ -263,7 +263,7 @@ describe("what is shown of a key's use", () => {
       expect(meter.size()).toBe(2);
       count("key_a", 0, NOW + 1);
       const shown = meter.read("key_a", 0);
-      // Nobody has to wait for the batch of another key.
+      // A read does not wait for a batch without its key.
       expect(await meter.read("key_c", 0)).toEqual([]);
       held.resolve();
       expect(total(await shown)).toBe(2);
@@ -400,7 +400,7 @@ describe("between two batches", () => {
     for (let i = 0; i < BATCH_MAX * 3; i++) count(`key_${i}`, 0, NOW);
     const flush = meter.flush();
     await nextTurn();
-    // It was in the first batch.
+    // The first batch had this key, and is written already.
     count("key_0", 0, NOW);
     await meter.stop(10_000);
     await flush;
@@ -474,7 +474,7 @@ describe("a store that refuses", () => {
 
   test("is warned about again after it has taken something in between", async () => {
     const { store, warnings, meter, count } = setUp();
-    // Twice in between: the new counts, and the backlog.
+    // The second flush makes two writes: the new counts and the backlog.
     for (const refusesAfter of [0, 2, 0]) {
       store.refusesAfter = refusesAfter;
       count("key_a", 0, NOW);
@@ -507,7 +507,7 @@ describe("a store that refuses", () => {
   });
 });
 
-/** Holds the calls of a store at every moment, until it is told which one goes on. */
+/** Holds every call of a store, until the test lets it continue. */
 class Holds {
   readonly #held: (() => void)[] = [];
   #isOpen = false;
@@ -531,7 +531,7 @@ class Holds {
   }
 }
 
-test("whatever is counted, refused, written and read in whatever order, what is shown and the sum are right", async () => {
+test("for any order of counts, refusals, writes and reads, every read and the total are right", async () => {
   const keyIds = ["key_a", "key_b", "key_c"];
   const step = fc.oneof(
     fc.record({
@@ -556,7 +556,7 @@ test("whatever is counted, refused, written and read in whatever order, what is 
         const reads: Promise<void>[] = [];
         let now = NOW;
         const listOf = (keyId: string) => [...expected].filter(([name]) => name.startsWith(keyId));
-        /** Whatever was counted before the read began is in it, and nothing twice. */
+        /** Everything that was counted before the read began must be in the result, and nothing twice. */
         const read = async (keyId: string) => {
           const before = listOf(keyId);
           const shown = new Map<string, number>();

@@ -1,4 +1,4 @@
-// One call, however many ask: what is shared, what is fresh, and what happens when the key is not to be had.
+// Concurrent reads share one call; fresh readings need none; and what happens when the server key cannot be read.
 import { beforeEach, describe, expect, test } from "bun:test";
 import {
   advance,
@@ -40,7 +40,7 @@ describe("asking once", () => {
     expect(stage.calls).toHaveLength(1);
   });
 
-  test("servers do not share a call, and each is asked about with its own key", async () => {
+  test("servers do not share a call, and each call has the server's own key", async () => {
     await read(server("first"));
     await Promise.all([read(server("a")), read(server("b"))]);
     expect(stage.calls.map((call) => call.serverKey).sort()).toEqual(["key-a", "key-b", "key-first"]);
@@ -60,7 +60,7 @@ describe("asking once", () => {
     expect(stage.calls).toHaveLength(2);
   });
 
-  test("freshness counts from when the answer came, not from when it was asked for", async () => {
+  test("freshness counts from the arrival of the answer, not from the call", async () => {
     const release = holdNextCall();
     const first = read();
     await advance(1_500);

@@ -1,4 +1,4 @@
-// Which failures are remembered, for how long, and what makes them forgotten, seen through the relay.
+// Which failures are remembered, for how long, and when they are dropped, tested through the relay.
 import { beforeEach, describe, expect, test } from "bun:test";
 import {
   advance,
@@ -53,7 +53,7 @@ describe("a bad key", () => {
     expect(stage.relay.describe(stage.now).refusedKeys).toBe(0);
   });
 
-  test("that a command meets with an old key says nothing about the new one, which is still probed", async () => {
+  test("of a command with an old key does not affect the new key, which is still tried", async () => {
     await read(server("a", 2));
     stage.relay.outlook.markSending(server("a", 1), stage.now);
     stage.relay.outlook.applyDelivery(server("a", 1), refused(2002), stage.now);
@@ -73,7 +73,7 @@ describe("a bad key", () => {
     expect(nameOf(await read(server("b")))).toBe("Town");
   });
 
-  test("is still remembered when nobody has asked for hours and others were busy meanwhile", async () => {
+  test("is still remembered after hours without a read, while other servers were read", async () => {
     stage.answerCall = (serverKey) => (serverKey === "key-a" ? bad(2002) : good());
     await read(server("a"));
     for (let hour = 0; hour < 3; hour++) {
