@@ -12,7 +12,7 @@ import { createLog } from "../log.ts";
 import { checkSharedMasterKey, obtainMasterKey, obtainStoreSecret } from "../secrets.ts";
 import type { RedisAddress } from "../store/redis/redis-link.ts";
 import type { RedisStore } from "../store/redis/redis-store.ts";
-import { createSealer, type Sealer } from "../store/sealer.ts";
+import { Sealer } from "../store/sealer.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { refuseUnfinished } from "../store/unfinished-migration.ts";
 import { readTlsFiles } from "../tls-files.ts";
@@ -69,7 +69,7 @@ export async function openResources(
   ownClock: Clock | undefined,
 ): Promise<Resources> {
   const upstreamTimeoutMs = Math.min(config.upstreamTimeoutMs, TIMER_MAX_MS);
-  const sealer = createSealer(secret);
+  const sealer = new Sealer(secret);
   const shared =
     config.redis && (await openSharedStore(config.redis, upstreamTimeoutMs, sealer, log, ownClock));
   const clock = ownClock ?? shared?.clock ?? Date.now;

@@ -411,7 +411,7 @@ describe("no secret comes back when it is put where something else belongs", () 
   });
 });
 
-test("secrets that were made up are in their own files alone, which only their owner can read", async () => {
+test("generated secrets are only in their own files, which only their owner can read", async () => {
   const folder = makeTestFolder();
   const own = await startGatehouse({ folder });
   const secrets = new Map(KEY_FILES.map((name) => [name, readFileSync(join(folder, name), "utf8").trim()]));

@@ -91,13 +91,13 @@ describe("with nothing left but memory", () => {
     expect(api.calls).toHaveLength(1);
   });
 
-  test("so are a thousand that the caller has already", () => {
+  test("a thousand reads with a matching ETag are answered at once", () => {
     const [first] = answerAll(makeRequests(1, EVERYTHING));
     const etag = first?.headers.get("etag") ?? "";
     expectAll(answerAll(makeRequests(READS, EVERYTHING, { "If-None-Match": etag })), 304);
   });
 
-  test("and a thousand that are compressed", async () => {
+  test("a thousand compressed reads are answered at once", async () => {
     const answers = answerAll(makeRequests(READS, EVERYTHING, { "Accept-Encoding": "gzip" }));
     expectAll(answers, 200);
     const packed = new Set(answers.map((answer) => answer.headers.get("content-encoding")));
@@ -108,7 +108,7 @@ describe("with nothing left but memory", () => {
     expect(new Set(bodies).size).toBe(1);
   });
 
-  test("any other choice of sections is put together from the same reading", async () => {
+  test("any other set of sections is assembled from the same reading", async () => {
     for (const name of SECTIONS) {
       const answers = answerAll(makeRequests(KEYS, `/v2/game/server?${name}=true`));
       expectAll(answers, 200);
@@ -116,12 +116,12 @@ describe("with nothing left but memory", () => {
     }
   });
 
-  test("a thousand are refused for the limit", () => {
+  test("a thousand reads are refused because of the limit", () => {
     expectAll(answerAll(makeRequests(KEYS * (LIMIT_PER_WINDOW - 1), EVERYTHING)), 200);
     expectAll(answerAll(makeRequests(READS, EVERYTHING)), 429);
   });
 
-  test("invented tokens are turned away without a look into the database, but for a few", () => {
+  test("unknown tokens are refused without a query, except for a few", () => {
     tokens = Array.from({ length: READS }, () => mintToken(randomBytes));
     const answers = answerAll(makeRequests(READS, EVERYTHING));
     const lookedUp = answers.filter(({ status }) => status === 503);
@@ -132,7 +132,7 @@ describe("with nothing left but memory", () => {
     );
   });
 
-  test("version 1 is refused without looking at anything", () => {
+  test("version 1 is refused without using the store", () => {
     expectAll(answerAll(makeRequests(READS, "/v1/server")), 500);
   });
 });

@@ -76,7 +76,7 @@ async function block({ token }: { token: string }): Promise<void> {
 
 describe("the master key", () => {
   test("every admin path requires it: none is 401/5007, a wrong one is 401/5006, and nothing is changed", async () => {
-    const before = await operator.photograph();
+    const before = await operator.captureState();
     for (const [path, allow] of ADMIN_PATHS) {
       for (const method of allow.split(", ").filter((name) => name !== "HEAD")) {
         const none = await fetch(gatehouse.url + path, { method });
@@ -91,7 +91,7 @@ describe("the master key", () => {
         gatehouse.clock.advance(60_000);
       }
     }
-    expect(await operator.photograph()).toEqual(before);
+    expect(await operator.captureState()).toEqual(before);
   });
 
   test("an API key, a key with more or less to it, and two values are not the master key", async () => {
@@ -134,7 +134,7 @@ describe("the master key", () => {
     expect((await guess()).status).toBe(429);
   });
 
-  test("a missing key is no try, and the right key passes while its address is sent away, without starting over", async () => {
+  test("a missing key is not counted, and the right key is accepted while its address is refused, without resetting the count", async () => {
     for (let i = 0; i < 30; i++) expect((await gatehouse.get("/admin/keys")).status).toBe(401);
     for (let i = 0; i < 10; i++) await expectRefusal(await guess(), 401, WRONG_KEY);
     expect((await guess()).status).toBe(429);
@@ -170,7 +170,7 @@ describe("the master key", () => {
     expect(answer.status).toBe(200);
   });
 
-  test("behind a trusted proxy the tries are the client's own", async () => {
+  test("behind a trusted proxy wrong keys are counted by the client's address", async () => {
     const proxied = await startGatehouse({
       env: { GATEHOUSE_UPSTREAM_URL: api.url, GATEHOUSE_TRUST_PROXY: "127.0.0.1" },
     });
@@ -244,7 +244,7 @@ describe("paths and methods", () => {
     }
   });
 
-  test("no answer of the admin API may be kept by anybody on the way", async () => {
+  test("no answer of the admin API may be cached", async () => {
     const key = await operator.addKey(server);
     for (const path of [
       "/admin/servers",
@@ -258,7 +258,7 @@ describe("paths and methods", () => {
     expect(rotated.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("what an operator does is not counted against any limit of a key", async () => {
+  test("requests of an operator do not count toward any key's limit", async () => {
     for (let i = 0; i < 130; i++) await (await gatehouse.admin("GET", "/admin/blocks")).text();
     expect((await gatehouse.admin("GET", "/admin/blocks")).status).toBe(200);
   });
@@ -349,7 +349,7 @@ describe("servers", () => {
     expect((await operator.addServer(again)).name).toBe("Only one");
   });
 
-  test("every reason that a form of the dashboard can meet is one that it can give in the reader's language", async () => {
+  test("the dashboard can translate every reason for refusing a field of its forms", async () => {
     const { key_id } = await operator.addKey(server);
     const { name } = await operator.addServer({ name: "Taken" });
     const other = await operator.addKey(server);
@@ -578,12 +578,12 @@ describe("keys", () => {
   test("a revoked key can be neither changed nor rotated back to life", async () => {
     const key = await operator.addKey(server);
     await operator.revoke(key);
-    const before = await operator.photograph();
+    const before = await operator.captureState();
     const refusal = { code: 5104, message: "invalid_request", details: { key_id: expect.any(String) } };
     const path = `/admin/keys/${key.key_id}`;
     await expectRefusal(await gatehouse.admin("PATCH", path, { suspended: false }), 409, refusal);
     await expectRefusal(await gatehouse.admin("POST", `${path}/rotate`, {}), 409, refusal);
-    expect(await operator.photograph()).toEqual(before);
+    expect(await operator.captureState()).toEqual(before);
   });
 });
 
@@ -895,12 +895,12 @@ test("everything an operator made is still there after a restart, and tokens sti
   const rotated = await before.rotate(key, { grace_seconds: 600 });
   const gone = await before.addKey(town);
   await before.revoke(gone);
-  const photograph = await before.photograph();
+  const captureState = await before.captureState();
   await first.app.stop();
   const { folder, clock } = first;
   const second = await startGatehouse({ env, folder, clock });
   expect(second.masterKey).toBe(first.masterKey);
-  expect(await createOperator(second).photograph()).toEqual(photograph);
+  expect(await createOperator(second).captureState()).toEqual(captureState);
   for (const [token, status] of [
     [key.token, 200],
     [rotated.token, 200],

@@ -78,9 +78,9 @@ function send(
 
 /** Asserts that `act` changes no servers, keys, blocks or audit entries. */
 async function changingNothing(act: () => Promise<void>): Promise<void> {
-  const before = await operator.photograph();
+  const before = await operator.captureState();
   await act();
-  expect(await operator.photograph()).toEqual(before);
+  expect(await operator.captureState()).toEqual(before);
 }
 
 /** A body of exactly this many bytes, valid except for an unknown field. */

@@ -111,7 +111,7 @@ export function createOperator({ admin }: Pick<TestGatehouse, "admin">) {
     /** Newest first. */
     listAudit: () => list<AuditBody>("/admin/audit"),
     /** Everything that a change could affect, except the times of last use. */
-    async photograph(): Promise<object> {
+    async captureState(): Promise<object> {
       return {
         servers: await list<ServerBody>("/admin/servers"),
         keys: (await list<KeyBody>("/admin/keys")).map((key) => ({ ...key, last_used_at: null })),

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
 import { FakeClock, startGatehouse } from "../start-gatehouse.ts";
 
-test("a pause that the game API has ordered holds over a restart, and is not another game API's", async () => {
+test("a pause after a 429 survives a restart, and does not apply to another game API", async () => {
   const clock = new FakeClock();
   const limited = () => Response.json({ code: 4001 }, { status: 429, headers: { "Retry-After": "600" } });
   let answer: () => Response = limited;

@@ -57,7 +57,7 @@ test("a key's usage has all requests, and the refused ones by code", async () =>
   });
 });
 
-test("HEAD, 304, the limit and the block count too; what never reached the key does not", async () => {
+test("HEAD, 304, the limit and the block count too; requests that are refused before authentication do not", async () => {
   const answer = await gatehouse.get(PATH, key.token);
   await gatehouse.get(PATH, key.token, { "If-None-Match": answer.headers.get("etag") ?? "" });
   await fetch(gatehouse.url + PATH, { method: "HEAD", headers: { Authorization: `Bearer ${key.token}` } });
@@ -173,7 +173,7 @@ test("usage and last_used_at survive a restart and continue from there; the star
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("a store that takes no usage holds up neither callers nor operators, and gets it all once later", async () => {
+test("a store that refuses usage delays neither callers nor operators, and later gets every count once", async () => {
   const folder = makeTestFolder();
   const env = { GATEHOUSE_UPSTREAM_URL: api.url };
   const first = await startGatehouse({ folder, env });

@@ -113,7 +113,7 @@ describe("/metrics", () => {
     await simulator.clearFaults();
   });
 
-  test("a flood of invalid tokens does not keep the log from telling of a wrong master key", async () => {
+  test("a flood of invalid tokens does not hide a wrong master key in the log", async () => {
     gatehouse.clock.advance(60_000);
     const before = gatehouse.logLines.length;
     for (let i = 0; i < 5; i++) await gatehouse.get("/v2/game/server", `gth_invented${i}`);

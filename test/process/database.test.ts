@@ -98,7 +98,7 @@ describe("kill -9", () => {
   });
 
   test.each([false, true])(
-    "between the demonstration's key file and its key is made up for by the next start (server there: %p)",
+    "between writing the demo key's file and its key is repaired by the next start (server exists: %p)",
     async (isServerThere) => {
       const cwd = makeFolder();
       const folder = join(cwd, "data");

@@ -46,7 +46,7 @@ async function diagnose(
 }
 
 /** The state of a folder, to detect changes. */
-function photograph(folder: string): unknown {
+function captureState(folder: string): unknown {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .sort()
     .map((name) => {
@@ -96,26 +96,26 @@ describe("files that it creates", () => {
 
   test("nothing, in the folder of a stopped instance", async () => {
     const { cwd, data } = makeStopped();
-    const before = photograph(data);
+    const before = captureState(data);
     const { exitCode, of } = await diagnose(cwd);
     expect(exitCode).toBe(0);
     expect(of("store")).toMatchObject([
       { result: "ok", finding: expect.stringContaining("1 server and 1 key") },
     ]);
     expect(of("instance")).toMatchObject([{ result: "skipped" }]);
-    expect(photograph(data)).toEqual(before);
+    expect(captureState(data)).toEqual(before);
   });
 
   test("nothing, in the folder of a killed instance, whose log it reads all the same", async () => {
     const cwd = makeFolder();
     await stop(await serve({ cwd }), "SIGKILL");
-    const before = photograph(join(cwd, "data"));
+    const before = captureState(join(cwd, "data"));
     const { exitCode, of } = await diagnose(cwd);
     expect(exitCode).toBe(0);
     expect(of("store")).toMatchObject([
       { result: "ok", finding: expect.stringContaining("1 server and 1 key") },
     ]);
-    expect(photograph(join(cwd, "data"))).toEqual(before);
+    expect(captureState(join(cwd, "data"))).toEqual(before);
   });
 
   test("a running instance, which is not affected, and which it calls", async () => {
@@ -174,14 +174,14 @@ describe("broken folders", () => {
   ])("%s: exit code 1, a remedy, no secret, and nothing is changed", async (_, harm, name, words) => {
     const { cwd, data, path } = makeStopped();
     harm(data, path);
-    const before = photograph(data);
+    const before = captureState(data);
     const { exitCode, of, said } = await diagnose(cwd);
     expect(exitCode).toBe(1);
     const failures = of(name).filter(({ result }) => result === "failure");
     expect(failures).toMatchObject([
       { finding: expect.stringMatching(words), remedy: expect.stringMatching(/\w{3}/) },
     ]);
-    expect(photograph(data)).toEqual(before);
+    expect(captureState(data)).toEqual(before);
     for (const file of readdirSync(data).filter((file) => file.endsWith(".key"))) {
       expect(said).not.toContain(readFileSync(join(data, file), "utf8").trim());
     }

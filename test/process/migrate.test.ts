@@ -8,7 +8,7 @@ import type { Log } from "../../src/core/ports/log.ts";
 import type { PortableItem, PortableStore } from "../../src/core/ports/portable-store.ts";
 import { hashToken, mintToken } from "../../src/core/token.ts";
 import { openRedisStore } from "../../src/store/redis/redis-store.ts";
-import { createSealer } from "../../src/store/sealer.ts";
+import { Sealer } from "../../src/store/sealer.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { type RedisServer, startRedis, stopRedisServers } from "../redis-server.ts";
 import { cleanUp, makeFolder, readServer, runToEnd, serve, stop } from "./run-gatehouse.ts";
@@ -27,7 +27,7 @@ afterEach(cleanUp);
 
 function openEmbedded(folder: string): PortableStore {
   const path = join(folder, "gatehouse.db");
-  return openSqliteStore({ path, sealer: createSealer(SECRET), log: SILENT, clock: Date.now });
+  return openSqliteStore({ path, sealer: new Sealer(SECRET), log: SILENT, clock: Date.now });
 }
 
 async function readAll(store: PortableStore): Promise<PortableItem[]> {
@@ -133,7 +133,7 @@ test("a store that is in use, or not empty, is refused, and nothing is changed",
   const move = (from: string, to: string) => {
     return runToEnd(["migrate", "--from", from, "--to", to, "--data-dir", cwd], { cwd, env });
   };
-  const sealer = createSealer(SECRET);
+  const sealer = new Sealer(SECRET);
   const user = await openRedisStore({ address: redis.address, sealer, log: SILENT, commandLeaseMs: 1_000 });
   expect(await move("sqlite", redis.url)).toMatchObject({
     exitCode: 1,

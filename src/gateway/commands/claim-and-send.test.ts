@@ -81,7 +81,7 @@ function setUp(learn: (outlook: { heldMs: number }) => void) {
   return { told, rested: rested.promise };
 }
 
-test("a command is sent when nothing was learned while it was being taken", async () => {
+test("a command is sent when no read got a 429 or a refusal during its claim", async () => {
   const { told, rested } = setUp(() => {});
   await rested;
   expect(told).toEqual(["taken", "sent", "settled: sent"]);

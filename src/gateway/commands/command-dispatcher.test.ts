@@ -87,7 +87,7 @@ async function takeTurns(): Promise<void> {
 const fail = () => Promise.reject(new TypeError("a bug"));
 
 describe("an unexpected error", () => {
-  test("is followed by a backoff of 1 s, doubling to 60 s, and the worker goes on", async () => {
+  test("is followed by a backoff of 1 s, doubling to 60 s, and the worker continues", async () => {
     const stage = createStage(fail);
     stage.dispatcher.notify("srv_1");
     const waits: number[] = [];
@@ -117,7 +117,7 @@ describe("an unexpected error", () => {
     await stage.dispatcher.stop(1_000);
   });
 
-  test("is logged once, then once a minute with how many there were between", async () => {
+  test("is logged once, then once a minute with the number of errors in between", async () => {
     const stage = createStage(fail);
     stage.dispatcher.notify("srv_1");
     // 1 + 2 + 4 + 8 + 16 = 31 s after the fifth of these, 63 s after the sixth.
@@ -130,7 +130,7 @@ describe("an unexpected error", () => {
     await stage.dispatcher.stop(1_000);
   });
 
-  test("begins with 1 s again after a step that went well", async () => {
+  test("has a backoff of 1 s again after a successful step", async () => {
     let steps = 0;
     const stage = createStage(async () => {
       if (++steps !== 3) await fail();

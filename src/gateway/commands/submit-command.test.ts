@@ -65,7 +65,7 @@ describe("a submission", () => {
     ["another API key", { keyId: "key_2" }],
     ["another Idempotency-Key", { idempotencyKey: "l" }],
     ["no Idempotency-Key", { idempotencyKey: undefined }],
-  ])("of %s waits for nobody", (_, change) => {
+  ])("of %s does not wait for the others", (_, change) => {
     const { submit, waiting } = createSubmission();
     void submit();
     void submit(change);
@@ -88,7 +88,7 @@ describe("a submission", () => {
     [1, 1],
     [1_001, 2],
   ])(
-    "to a full queue with a pace of %d ms is 5015 and may come back after %d s",
+    "to a full queue with an interval of %d ms is 5015 with a Retry-After of %d s",
     async (intervalMs, seconds) => {
       const { submit, waiting, notified } = createSubmission(intervalMs);
       const answer = submit();

@@ -40,7 +40,7 @@ describe("the operator's secrets", () => {
 });
 
 describe("addresses that guess", () => {
-  test("are counted apart, and a missing key is not counted at all", () => {
+  test("are counted separately, and a missing key is not counted", () => {
     const limit = new GuessLimit();
     const judge = (address: string, refusal = wrongKey()) => limit.judge(refusal, address, NOW).refused;
     for (let i = 0; i < 100; i++) expect(judge("a", MISSING_TOKEN)).toBe(ERRORS.missingToken);
@@ -51,7 +51,7 @@ describe("addresses that guess", () => {
     expect(judge("b")).toBe(ERRORS.invalidMasterKey);
   });
 
-  test("never take more memory than the ceiling; the one that began first is forgotten", () => {
+  test("never exceed the maximum; the one that was added first is dropped", () => {
     const limit = new GuessLimit();
     const judge = (address: string) => limit.judge(wrongKey(), address, NOW).refused;
     for (let i = 0; i < 10; i++) judge("first");

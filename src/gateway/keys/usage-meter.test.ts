@@ -148,7 +148,7 @@ describe("counting the use of keys", () => {
     expect(store.total).toBe(2);
   });
 
-  test("an hour that begins during a flush is written apart, and the one that has ended in the same flush", async () => {
+  test("an hour that begins during a flush is written separately, and the hour before it in the same flush", async () => {
     const { store, meter, count } = setUp({ batchMax: 1 });
     count("key_a", 0, HOUR);
     count("key_b", 0, HOUR);
@@ -186,7 +186,7 @@ describe("counting the use of keys", () => {
     expect(store.total).toBe(2);
   });
 
-  test("a great many keys are written in batches of bounded size", async () => {
+  test("many keys are written in batches of bounded size", async () => {
     const { store, meter, count } = setUp();
     for (let i = 0; i < 1_201; i++) count(`key_${i}`, 0, NOW);
     await meter.flush();
@@ -195,7 +195,7 @@ describe("counting the use of keys", () => {
   });
 });
 
-test("a key that is not used any more is forgotten", async () => {
+test("a key that is not used any more is released", async () => {
   const { meter } = setUp();
   // One key at a time, because the collector keeps every object that is still on the stack.
   const useOnce = (_: unknown, i: number) => {
@@ -251,7 +251,7 @@ describe("the shown use of a key", () => {
   });
 
   for (const moment of ["beforeAdding", "afterAdding"] as const) {
-    test(`has a batch once that is held by the store (${moment})`, async () => {
+    test(`has each count once while the store holds its batch (${moment})`, async () => {
       const { store, meter, count, lastUseOf } = setUp();
       count("key_a", 0, NOW);
       count("key_b", 0, NOW);
@@ -273,7 +273,7 @@ describe("the shown use of a key", () => {
   }
 
   for (const moment of ["beforeReading", "afterReading"] as const) {
-    test(`has a batch once that is written during the read (${moment})`, async () => {
+    test(`has each count once when its batch is written during the read (${moment})`, async () => {
       const { store, meter, count } = setUp();
       count("key_a", 0, NOW);
       store[moment] = async () => {
@@ -284,7 +284,7 @@ describe("the shown use of a key", () => {
       expect(store.total).toBe(1);
     });
 
-    test(`has a batch once that begins during the read and ends after it (${moment})`, async () => {
+    test(`has each count once when its batch begins during the read and ends after it (${moment})`, async () => {
       const { store, meter, count } = setUp();
       count("key_a", 0, NOW);
       const held = Promise.withResolvers<void>();
@@ -329,7 +329,7 @@ describe("the shown use of a key", () => {
     expect(waits).toBe(1);
   });
 
-  test("has a batch once that the store answers to after all, during a read", async () => {
+  test("has each count once when the store answers a slow batch during the read", async () => {
     const { store, meter, count } = setUp({}, async () => {});
     count("key_a", 0, NOW);
     const held = Promise.withResolvers<void>();
@@ -345,7 +345,7 @@ describe("the shown use of a key", () => {
     expect(store.total).toBe(1);
   });
 
-  test("has the last use also when the store was read before that was written", async () => {
+  test("has the last use even when the store was read before the write", async () => {
     const { meter, count } = setUp();
     const old = { keyId: "key_a", lastUsedAt: NOW - 5 } as KeyDetails;
     count("key_a", 0, NOW);
@@ -362,7 +362,7 @@ describe("the shown use of a key", () => {
     expect(meter.withLastUse(key).lastUsedAt).toBe(NOW + 1);
   });
 
-  test("is the store's failure when that cannot be read", async () => {
+  test("fails when the store cannot be read", async () => {
     const { store, meter, count } = setUp();
     count("key_a", 0, NOW);
     store.beforeReading = () => Promise.reject(new Error("the disk is gone"));
@@ -395,7 +395,7 @@ describe("between two batches", () => {
     expect(many.sleeps).toEqual([1_000]);
   });
 
-  test("stopping ends the sleep, and writes everything, also what was counted since", async () => {
+  test("stopping ends the sleep and writes everything, also the counts since the last batch", async () => {
     const { store, warnings, meter, count } = setUpSleeping();
     for (let i = 0; i < BATCH_MAX * 3; i++) count(`key_${i}`, 0, NOW);
     const flush = meter.flush();
@@ -419,7 +419,7 @@ describe("between two batches", () => {
 });
 
 describe("a store that refuses", () => {
-  test("loses nothing: everything is written once when it takes again, and the log has one line", async () => {
+  test("causes no loss: everything is written once when it accepts again, and the log has one line", async () => {
     const { store, warnings, meter, count } = setUp();
     store.refusesAfter = 0;
     for (let i = 0; i < 5; i++) {
@@ -440,7 +440,7 @@ describe("a store that refuses", () => {
     expect(store.total).toBe(11);
   });
 
-  test("half-way keeps what it took and gets only the rest again", async () => {
+  test("half-way gets only the refused batches again", async () => {
     const { store, meter, count } = setUp();
     for (let i = 0; i < 1_201; i++) count(`key_${i}`, 0, NOW);
     store.refusesAfter = 1;
@@ -452,7 +452,7 @@ describe("a store that refuses", () => {
     expect([...store.kept.values()].every((count) => count === 1)).toBe(true);
   });
 
-  test("in part gets that part again, and the rest once", async () => {
+  test("some entries gets only those again", async () => {
     const { store, warnings, meter, count } = setUp({ batchMax: 1 });
     store.away.add("key_b");
     for (let turn = 0; turn < 3; turn++) {
@@ -472,7 +472,7 @@ describe("a store that refuses", () => {
     expect(store.total).toBe(18);
   });
 
-  test("is warned about again after it has taken something in between", async () => {
+  test("causes a new warning after it has accepted something in between", async () => {
     const { store, warnings, meter, count } = setUp();
     // The second flush makes two writes: the new counts and the backlog.
     for (const refusesAfter of [0, 2, 0]) {
@@ -483,7 +483,7 @@ describe("a store that refuses", () => {
     expect(warnings).toHaveLength(2);
   });
 
-  test("never has more kept than the ceiling and the keys in use; the rest is dropped, and it works again afterwards", async () => {
+  test("never makes the backlog exceed its maximum and the keys in use; the rest is dropped, and it works again afterwards", async () => {
     const { store, meter, count } = setUp();
     store.refusesAfter = 0;
     const keys = BACKLOG_MAX / 5;
@@ -500,7 +500,7 @@ describe("a store that refuses", () => {
     expect(meter.size()).toBe(0);
   });
 
-  test("never has more kept than the ceiling while hours go by for one key", () => {
+  test("never makes the backlog exceed its maximum while hours pass for one key", () => {
     const { meter, count } = setUp();
     for (let hour = 0; hour < BACKLOG_MAX + 50; hour++) count("key_a", 0, hour * HOUR_MS);
     expect(meter.size()).toBeLessThanOrEqual(BACKLOG_MAX + 1);

@@ -47,7 +47,7 @@ describe("instances that share a global key", () => {
     }
   });
 
-  test("know nothing of the refusal of another key or game API, nor without a global key", async () => {
+  test("ignore a refusal of another key or game API, and any refusal without a global key", async () => {
     const { open } = startShare();
     open("a").learnFailure(REFUSED);
     for (const key of [open("b"), open("a", false)]) {
@@ -77,7 +77,7 @@ describe("instances that share a global key", () => {
     expect(one.failure).toBeUndefined();
   });
 
-  test("believe what they have met themselves rather than an answer that was on its way", async () => {
+  test("prefer their own newer result to a shared one that arrives later", async () => {
     const { open } = startShare();
     const key = open();
     const catchingUp = key.catchUp();

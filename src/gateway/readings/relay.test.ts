@@ -19,7 +19,7 @@ import { StoreUnavailable } from "../../core/errors.ts";
 
 beforeEach(resetStage);
 
-describe("asking once", () => {
+describe("sharing calls", () => {
   test("a thousand parallel reads make one call, and all get its answer", async () => {
     const release = holdNextCall();
     const reads = Array.from({ length: 1_000 }, () => read());
@@ -53,7 +53,7 @@ describe("asking once", () => {
     expect(stage.calls).toHaveLength(1);
   });
 
-  test("at the very millisecond of expiry there is a call again", async () => {
+  test("at the exact millisecond of expiry there is a call again", async () => {
     await read();
     await advance(FRESH_MS);
     expect(await read()).toMatchObject({ isHit: false });
@@ -70,7 +70,7 @@ describe("asking once", () => {
     expect(await read()).toMatchObject({ isHit: true });
   });
 
-  test("an answer from before the clock was set back is not taken for fresh", async () => {
+  test("an answer from before the clock was set back is not fresh", async () => {
     await read();
     stage.now -= 3_600_000;
     await read();

@@ -46,14 +46,14 @@ describe("a bad key", () => {
     expect(nameOf(await read(server("a", 3)))).toBe("Town");
   });
 
-  test("that a command meets for a server that was deleted meanwhile leaves nothing behind", () => {
+  test("of a command for a server that was deleted meanwhile leaves no status behind", () => {
     stage.relay.outlook.markSending(server(), stage.now);
     stage.relay.forget("a");
     stage.relay.outlook.applyDelivery(server(), refused(2002), stage.now);
     expect(stage.relay.describe(stage.now).refusedKeys).toBe(0);
   });
 
-  test("of a command with an old key does not affect the new key, which is still tried", async () => {
+  test("of a command with an old key does not affect the new key, which is still probed", async () => {
     await read(server("a", 2));
     stage.relay.outlook.markSending(server("a", 1), stage.now);
     stage.relay.outlook.applyDelivery(server("a", 1), refused(2002), stage.now);
@@ -151,7 +151,7 @@ describe("the breaker", () => {
     expect(stage.calls).toHaveLength(11);
   });
 
-  test("lets one probe through at a time: who comes meanwhile gets the last failure at once", async () => {
+  test("lets one probe through at a time: other callers get the last failure at once", async () => {
     await failTimes(5, 1001);
     await advance(5_000);
     const release = holdNextCall();
@@ -188,7 +188,7 @@ describe("the breaker", () => {
     expect(stage.calls).toHaveLength(10);
   });
 
-  test("of one server holds back no other", async () => {
+  test("of one server does not delay the others", async () => {
     await failTimes(5);
     stage.answerCall = () => good();
     expect(nameOf(await read(server("b")))).toBe("Town");
