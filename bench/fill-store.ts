@@ -5,7 +5,7 @@ import type { Store } from "../src/core/ports/store.ts";
 import { hashToken } from "../src/core/token.ts";
 import { parseRedisAddress } from "../src/store/redis/parse-address.ts";
 import { openRedisStore } from "../src/store/redis/redis-store.ts";
-import { createSealer } from "../src/store/sealer.ts";
+import { Sealer } from "../src/store/sealer.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { SECRET, serverKeyOf } from "./stage.ts";
 
@@ -15,7 +15,7 @@ const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 export function openSqlite(folder: string): Store {
   return openSqliteStore({
     path: `${folder}/gatehouse.db`,
-    sealer: createSealer(SECRET),
+    sealer: new Sealer(SECRET),
     log: SILENT,
     clock: Date.now,
   });
@@ -24,7 +24,7 @@ export function openSqlite(folder: string): Store {
 export async function openRedis(url: string): Promise<Store> {
   const address = parseRedisAddress(url);
   if (!address) throw new Error(`${url} is not an address`);
-  return openRedisStore({ address, sealer: createSealer(SECRET), log: SILENT, commandLeaseMs: 10_000 });
+  return openRedisStore({ address, sealer: new Sealer(SECRET), log: SILENT, commandLeaseMs: 10_000 });
 }
 
 /** Adds servers until there are `count`, and returns their ids. */

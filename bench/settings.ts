@@ -8,9 +8,9 @@ export type Settings = {
   readonly parts: ReadonlySet<Part>;
   readonly rounds: number;
   readonly roundSeconds: number;
-  /** Load after a start that is not measured. */
+  /** How long unmeasured load runs after each start. */
   readonly startSeconds: number;
-  /** The same before each case. */
+  /** How long unmeasured load runs before each case. */
   readonly warmSeconds: number;
   readonly growthRounds: number;
   readonly keyCounts: readonly number[];
@@ -30,7 +30,7 @@ export type Part = (typeof PARTS)[number];
 export const CONNECTIONS = 64;
 /** Keys that take turns in the measured reads: at 120 a minute each, enough for 40,000 requests a second. */
 export const READ_KEYS = 20_000;
-/** Keys for the measurement of refusals. It uses a fourth of them, and another fourth for every repeat. */
+/** Keys for the measurement of refusals. The first try uses a quarter of them, and each repeat another quarter. */
 export const REFUSAL_KEYS = 15_000;
 export const INVALID_TOKENS = 5_000;
 

@@ -1,6 +1,6 @@
 // npm run reference: fetches the program that shows the API reference, one file of an npm package, into dist/reference.
-// It is served from there, and put into binaries from there. --quiet prints nothing when all is well; --within gives up
-// after so many seconds.
+// Gatehouse serves the file from there, and the build puts it into binaries. --quiet prints only errors; --within gives up
+// after that many seconds.
 import { mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -17,17 +17,17 @@ import {
 const FOLDER = join(import.meta.dir, "../dist/reference");
 export const SCALAR_PATH = join(FOLDER, SCALAR_FILE);
 
-/** A file of a package, with a hash of its own: what was fetched before can be checked without the package. */
+/** A file of a package with its own hash, so that a fetched file can be checked without the package. */
 export type PinnedFile = PinnedPackage & { readonly path: string; readonly fileIntegrity: string };
 
 export type FetchOptions = {
   readonly pin?: PinnedFile;
-  /** Where the file is to be. The package's own description, which names its licence, is put beside it. */
+  /** The path to write the file to. The package.json, which names the licence, is written beside it. */
   readonly target?: string;
   readonly download?: Download;
 };
 
-/** Leaves exactly the pinned file at `target`, or what was there before. Throws with a sentence when it cannot be had. */
+/** Writes the pinned file to `target`. When that fails, it throws with a sentence and leaves `target` unchanged. */
 export async function fetchReference(options: FetchOptions = {}): Promise<void> {
   const { pin = SCALAR, target = SCALAR_PATH, download = downloadWithNpm() } = options;
   if (isFetched(target, pin.fileIntegrity)) return makeNewer(target);
@@ -51,7 +51,7 @@ function isFetched(target: string, integrity: string): boolean {
   }
 }
 
-/** ./gatehouse asks only whether the file is newer than the pin. */
+/** ./gatehouse only checks whether the file is newer than src/http/reference/scalar-package.ts. */
 function makeNewer(file: string): void {
   const now = new Date();
   try {
@@ -61,7 +61,7 @@ function makeNewer(file: string): void {
   }
 }
 
-/** Whole or not at all: several may be fetching at once. */
+/** Atomic, because several processes may fetch at the same time. */
 function replaceFile(file: string, content: Uint8Array): void {
   const draft = `${file}.draft-${process.pid}`;
   try {

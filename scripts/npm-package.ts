@@ -1,5 +1,5 @@
-// Takes files out of npm packages that are not installed. The npm client downloads them, from whatever registry it is set
-// up for, and only an archive with the pinned hash is opened.
+// Reads files of npm packages that are not installed. The npm client downloads the package from its configured registry, and
+// only an archive with the pinned hash is opened.
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,11 +10,11 @@ const ROOT = join(import.meta.dir, "..");
 export type PinnedPackage = {
   readonly name: string;
   readonly version: string;
-  /** Of the archive, as in package-lock.json. */
+  /** The hash of the archive, as in package-lock.json. */
   readonly integrity: string;
 };
 
-/** Returns the archive of `name@version`. Throws with a sentence when it cannot be had. */
+/** Returns the archive of `name@version`. Throws with a sentence when it cannot be downloaded. */
 export type Download = (specifier: string) => Promise<Uint8Array<ArrayBuffer>>;
 
 export type OpenedPackage = {
@@ -22,7 +22,7 @@ export type OpenedPackage = {
   read(path: string): Promise<Uint8Array<ArrayBuffer>>;
 };
 
-/** Throws with a sentence when the package cannot be had, or is not the one that is pinned. */
+/** Throws with a sentence when the package cannot be downloaded, or does not have the pinned hash. */
 export async function openPackage(
   { name, version, integrity }: PinnedPackage,
   download: Download = downloadWithNpm(),
@@ -50,10 +50,10 @@ export function hash(bytes: Uint8Array, algorithm = "sha512"): string {
   return `${algorithm}-${createHash(algorithm).update(bytes).digest("base64")}`;
 }
 
-/** For those who cannot wait: npm by itself tries for minutes. */
-const IN_A_HURRY = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000"];
+/** For callers with a time limit, because npm's default is to retry for minutes. */
+const FEW_RETRIES = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000"];
 
-/** Without a limit, npm decides how long to try. */
+/** Without `withinMs`, npm decides how long to try. */
 export function downloadWithNpm(withinMs?: number): Download {
   return async (specifier) => {
     const npm = Bun.which("npm");
@@ -61,7 +61,7 @@ export function downloadWithNpm(withinMs?: number): Download {
     const folder = mkdtempSync(join(tmpdir(), "gatehouse-npm-"));
     try {
       const command = [npm, "pack", specifier, "--pack-destination", folder, "--prefer-offline"];
-      const options = withinMs === undefined ? [] : IN_A_HURRY;
+      const options = withinMs === undefined ? [] : FEW_RETRIES;
       const child = Bun.spawn([...command, ...options, "--loglevel=error"], {
         cwd: ROOT,
         stdin: "ignore",

@@ -1,5 +1,5 @@
-// The Bun runtimes of the platforms that binaries are made for. Those of other platforms come as npm packages, and are
-// used only if they are exactly what package-lock.json names.
+// The Bun runtimes for the binaries of other platforms. They are downloaded as npm packages and used only if their hash is
+// the one in package-lock.json.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import lock from "../package-lock.json" with { type: "json" };
@@ -10,7 +10,7 @@ const CACHE = join(ROOT, "node_modules/.cache/gatehouse-runtimes");
 
 type LockedPackage = { readonly version: string; readonly integrity?: string };
 
-/** The path of the runtime in the npm package `name`. Throws with a sentence when it cannot be downloaded. */
+/** Returns the path of the runtime from the npm package `name`. Throws with a sentence when it cannot be downloaded. */
 export async function obtainRuntime(name: string, executable: string): Promise<string> {
   const packages: Readonly<Record<string, LockedPackage>> = lock.packages;
   const { version = "", integrity } = packages[`node_modules/${name}`] ?? {};

@@ -1,6 +1,6 @@
-// npm run test:alone [-- part of a path...]: runs every test file in a process of its own and says which fail that way: a test
-// that needs another file's leftovers is found here. With --together all run in one process, in a random order: a test
-// that leaves something behind is found. --without leaves files out, --seed repeats an order.
+// npm run test:alone [-- part of a path...]: runs every test file in its own process, to find tests that depend on another
+// file. With --together all files run in one process in a random order, to find tests that affect others. --without skips
+// files, --seed repeats an order.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { findFailures } from "./test-report.ts";
@@ -22,7 +22,7 @@ const failed = await runAll(values.together ? [files] : files.map((file) => [fil
 if (failed.length > 0) console.log(`These do not pass: ${failed.join(", ")}`);
 process.exitCode = failed.length === 0 && files.length > 0 ? 0 : 1;
 
-/** Each group in a process of its own, one after the other. The files of those that fail. */
+/** Runs each group in its own process, one after the other. Returns the files of the groups that failed. */
 async function runAll(groups: readonly (readonly string[])[]): Promise<string[]> {
   const failed: string[] = [];
   for (const [index, group] of groups.entries()) {

@@ -1,32 +1,32 @@
-// What a run of the tests has said, taken apart: which tests were skipped and why, and why the run failed. No I/O.
+// Parses the output of a test run: which tests were skipped and why, and why the run failed. No I/O.
 
-/** A test that was left out, with the reason that was printed for it. */
+/** A skipped test, with the reason that was printed for it. */
 export type Skip = { readonly title: string; readonly reason: string };
 
 const PRINTED_SKIP = /^skipped: ("(?:[^"\\]|\\.)*"): (.+)$/gm;
-/** A test case of JUnit's XML that is not closed in its own tag has something to tell. */
+/** A test case in JUnit's XML that has child elements: it was skipped or failed. */
 const TESTCASE = /<testcase ([^>]*[^/>])>(.*?)<\/testcase>/gs;
 const VERDICT = /^\((?:pass|skip|todo|fail)\)/;
-/** An error outside of a test stands between two such lines, below its heading. */
+/** The heading of an error outside of a test. A RULE is above the heading and below the error. */
 const UNHANDLED = "# Unhandled error between tests";
 const RULE = "-".repeat(UNHANDLED.length);
 const FILE = /^\S+\.test\.tsx?:$/;
 const RECAP = /^\d+ tests? failed:$/;
-/** The cause of a failure stands above it, in fewer lines than these. */
+/** How many lines above a failed test are kept as its cause. */
 const CAUSE_LINES = 40;
 
 export function formatSkip({ title, reason }: Skip): string {
   return `skipped: ${JSON.stringify(title)}: ${reason}`;
 }
 
-/** Those that were printed with `formatSkip`. */
+/** Finds the skips that were printed with `formatSkip`. */
 export function parsePrintedSkips(output: string): Skip[] {
   return Array.from(output.matchAll(PRINTED_SKIP), ([, title = '""', reason = ""]) => {
     return { title: JSON.parse(title) as string, reason };
   });
 }
 
-/** The tests that the runner itself says it has skipped, from its report in JUnit's format. Tests still to be written count. */
+/** The skipped tests in the runner's own JUnit report, including those marked with `test.todo`. */
 export function parseReportedSkips(junit: string): { readonly title: string; readonly file: string }[] {
   const skipped = Array.from(junit.matchAll(TESTCASE)).filter(([, , content = ""]) =>
     content.includes("<skipped"),
@@ -36,7 +36,7 @@ export function parseReportedSkips(junit: string): { readonly title: string; rea
   });
 }
 
-/** Skipped tests that nobody has printed a reason for, each as a line. */
+/** The skipped tests without a printed reason, one line each. */
 export function findUnexplainedSkips(
   reported: readonly { readonly title: string; readonly file: string }[],
   printed: readonly Skip[],
@@ -51,13 +51,13 @@ export function findUnexplainedSkips(
   return unexplained;
 }
 
-/** The parts of the output that tell why tests failed: the file, and each failure with the lines above it that are its own. */
+/** Finds the failures in the output: for each its file, the lines above it that belong to it, and its title. */
 export function findFailures(output: string): string[] {
   const failures: string[] = [];
   let file = "";
   let cause: string[] = [];
   for (const line of output.split("\n")) {
-    // Behind many tests the runner lists the failures once more, without their causes.
+    // After a long run the runner lists the failures again, without their causes.
     if (RECAP.test(line)) break;
     const isUnhandled = line === RULE && cause.at(-1) !== UNHANDLED && cause.includes(UNHANDLED);
     if (isUnhandled || line.startsWith("(fail)")) {

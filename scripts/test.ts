@@ -1,6 +1,6 @@
-// The second half of npm test, once scripts/test.sh has installed what the tests need: runs them, then says which were skipped
-// and why the run failed. --quick runs what answers within a minute, --long repeats random histories many more times;
-// anything else goes to the test runner: paths, or options such as -t.
+// Runs the tests for npm test, after scripts/test.sh has installed what they need. Then prints which tests were skipped and
+// why the run failed. --quick runs the tests that take less than a minute, --long repeats tests with random sequences many
+// more times. All other arguments, such as paths or -t, are passed to the test runner.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,13 +9,13 @@ import { fetchReference } from "./fetch-reference.ts";
 import { findFailures, findUnexplainedSkips, parsePrintedSkips, parseReportedSkips } from "./test-report.ts";
 
 const ROOT = join(import.meta.dir, "..");
-/** For tests that name no time of their own: a busy machine must not fail them. */
+/** The timeout of tests that set none, long enough for a busy machine. */
 const PATIENCE_MS = 20_000;
 const INTERRUPTED = 130;
 const LAST_LINES = 20;
 const UNITS = ["src", "bench"];
 const BROWSER = "test/browser";
-/** Those of the contract tests that take a moment. */
+/** The tests below test/ that take only a moment. */
 const QUICK_CONTRACTS = [
   "test/guard",
   "test/import-direction.test.ts",
@@ -28,16 +28,16 @@ const QUICK_CONTRACTS = [
 
 type Part = {
   readonly name: string;
-  /** For the test runner: paths and options. */
+  /** Paths and options for the test runner. */
   readonly args: readonly string[];
-  /** Shown as it comes; the output of another part is shown when all have ended. */
+  /** Whether its output is printed at once. The output of the other parts is printed when all parts have ended. */
   readonly isLive: boolean;
 };
 type Ended = {
   readonly part: Part;
   readonly exitCode: number;
   readonly output: string;
-  /** Empty when the test runner did not come to its end. */
+  /** Empty when the test runner was killed or crashed. */
   readonly junit: string;
 };
 
@@ -56,7 +56,7 @@ async function main(args: readonly string[]): Promise<number> {
   const others = args.filter((arg) => arg !== "--quick" && arg !== "--long");
   const parts =
     others.length > 0 ? [{ name: others.join(" "), args: others, isLive: true }] : chooseParts(isQuick);
-  // Each part would build it where it is old, at the same time.
+  // Built here, because otherwise every part would build an outdated dashboard at the same time.
   if (parts.length > 1) {
     await buildDashboard();
     const fetched = await fetchReference().then(
@@ -79,7 +79,7 @@ function chooseParts(isQuick: boolean): readonly Part[] {
     );
     return [{ name: "the quick tests", args: [...UNITS, ...QUICK_CONTRACTS], isLive: true }];
   }
-  // The browser's tests run beside the others, because both wait more than they work.
+  // The browser tests run in parallel with the others, because both mostly wait.
   return [
     { name: "all tests but the browser's", args: ["--path-ignore-patterns", `${BROWSER}/**`], isLive: true },
     { name: "the browser's tests", args: [BROWSER], isLive: false },
@@ -121,7 +121,7 @@ async function run(part: Part, env: NodeJS.ProcessEnv, junitPath: string): Promi
   return { part, exitCode, output, junit: (await file.exists()) ? await file.text() : "" };
 }
 
-/** Ends the output with what a reader looks for, which is far above between thousands of lines. The exit code. */
+/** Prints the skipped and failed tests again at the end of the output, where they are easy to find. Returns the exit code. */
 function report(ended: readonly Ended[]): number {
   const printed = ended.flatMap(({ output }) => parsePrintedSkips(output));
   const unexplained = findUnexplainedSkips(
@@ -132,22 +132,22 @@ function report(ended: readonly Ended[]): number {
 
   const skips = printed.map(({ title, reason }) => `${reason}: ${title}`);
   if (skips.length > 0)
-    tell(`Skipped, because this machine has not what they need (${skips.length}):`, skips);
-  if (failures.length > 0) tell("What failed:", failures);
+    printList(`Skipped, because this machine has not what they need (${skips.length}):`, skips);
+  if (failures.length > 0) printList("What failed:", failures);
   if (unexplained.length > 0) {
-    tell("Skipped without a known reason, which fails the run (see test/needs.ts):", unexplained);
+    printList("Skipped without a known reason, which fails the run (see test/needs.ts):", unexplained);
   }
   return failures.length === 0 && unexplained.length === 0 ? 0 : 1;
 }
 
 function findReasons({ part, exitCode, output }: Ended): string[] {
   const failures = findFailures(output);
-  // Killed, out of memory, or no test was found: then the last words have to do.
-  const lastWords = output.split("\n").slice(-LAST_LINES).join("\n");
-  if (failures.length === 0) failures.push(`${lastWords}${part.name}: ended with code ${exitCode}`);
+  // Without a failed test the runner was killed, or found no test: then the last lines are the reason.
+  const lastLines = output.split("\n").slice(-LAST_LINES).join("\n");
+  if (failures.length === 0) failures.push(`${lastLines}${part.name}: ended with code ${exitCode}`);
   return failures;
 }
 
-function tell(head: string, items: readonly string[]): void {
+function printList(head: string, items: readonly string[]): void {
   process.stdout.write(`\n${head}\n${items.map((item) => `${item}\n`).join("")}`);
 }

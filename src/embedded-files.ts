@@ -1,4 +1,4 @@
-// Where the binary keeps the files of dist/, by their path in it. In a checkout there are none; scripts/build.ts puts
-// another text in the place of this one.
+// The files of dist/ inside the binary, by their path in dist/. Empty in a checkout: scripts/build.ts replaces this file when
+// it builds a binary.
 
 export const EMBEDDED_FILES: ReadonlyMap<string, string> | undefined = undefined;

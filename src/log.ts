@@ -30,12 +30,7 @@ export function createLog(settings: LogSettings): LeveledLog {
   const write = settings.write ?? writeToStandardError();
   const stream = {
     write(line: string) {
-      let safe = line.replace(TOKEN, "gth_[redacted]");
-      for (const secret of redacted) {
-        safe = safe
-          .replaceAll(secret, "[redacted]")
-          .replaceAll(JSON.stringify(secret).slice(1, -1), "[redacted]");
-      }
+      const safe = redact(line, redacted);
       write(settings.format === "pretty" ? formatPretty(safe) : safe);
     },
   };
@@ -50,6 +45,17 @@ export function createLog(settings: LogSettings): LeveledLog {
     warn: (fields, message) => logger.warn(fields, message),
     error: (fields, message) => logger.error(fields, message),
   };
+}
+
+/** Replaces tokens and secrets. A secret is searched in plain form and in the form that JSON escapes. */
+function redact(line: string, secrets: readonly string[]): string {
+  let safe = line.replace(TOKEN, "gth_[redacted]");
+  for (const secret of secrets) {
+    safe = safe
+      .replaceAll(secret, "[redacted]")
+      .replaceAll(JSON.stringify(secret).slice(1, -1), "[redacted]");
+  }
+  return safe;
 }
 
 const ignore = () => {};

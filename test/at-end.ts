@@ -1,5 +1,5 @@
-// What several test files share is closed after the last of them. This file is loaded before all tests (bunfig.toml):
-// that is what makes its hook one for the whole run.
+// Closes what several test files share, after the last of them. bunfig.toml loads this file before all tests, so its hook
+// runs once for the whole run.
 import { afterAll } from "bun:test";
 
 const closers: (() => Promise<unknown>)[] = [];

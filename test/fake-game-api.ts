@@ -1,5 +1,5 @@
-// A game API under a test's thumb: answers whatever the test says and remembers every call. The simulator is the real
-// thing; this is for answers that must be exact to the byte.
+// A fake game API: sends the answer that the test sets and records every call. For tests that need exact bytes; others use
+// the simulator.
 
 export type FakeAnswer = (request: Request) => Response | Promise<Response>;
 
@@ -10,7 +10,7 @@ export type FakeGameApi = {
   stop(): Promise<void>;
 };
 
-/** A ServerInfo with everything that a test may want to change. */
+/** A ServerInfo with the required fields only, for tests to extend. */
 export const BASE_INFO = {
   Name: "API Test",
   OwnerId: 123,

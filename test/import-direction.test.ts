@@ -1,12 +1,12 @@
-// Imports point one way: core <- gateway <- http, core <- store and upstream and simulator; app and the files at the root
-// of src know every room. An import that points elsewhere fails here, and so does a circle of files.
+// Imports point one way: core <- gateway <- http, core <- store, upstream and simulator. The app and the files at the root of
+// src may import all folders. Any other import fails here, and so does an import cycle.
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
 
 const SRC = join(import.meta.dir, "../src");
 
-/** The rooms that each room may import from, besides itself. */
+/** The folders that each folder may import from, besides itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   gateway: ["core"],
@@ -22,7 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   root: ["core", "gateway", "http", "store", "upstream", "simulator", "cli", "app"],
 };
 
-/** What core may use of the runtime: pure computation, no files, no network, no clock, no chance. */
+/** What core may use of the runtime: pure computation, without files, network, clock and randomness. */
 const CORE_BUILTINS: ReadonlySet<string> = new Set(["node:net", "typebox"]);
 const OUTSIDE_WORLD =
   /\b(?:Date\.now|new Date\(\)|Math\.random|performance\.now|process\.[a-z]|setTimeout|setInterval|fetch\(|Bun\.(?!SHA256\b|hash\b)\w)/;
@@ -42,29 +42,29 @@ const BROWSER_SAFE: ReadonlySet<string> = new Set(
   ].map((name) => `core/${name}.ts`),
 );
 
-/** Imports that are still there when the types are gone. */
+/** The imports of values, without those of types. */
 const VALUE_IMPORT = /^import (?!type\b)[^;]*?from "([^"]+)";/gm;
 
 const IMPORT = /\b(?:from|import)\s*\(?\s*"([^"\s]+)"/g;
 
-function roomOf(file: string): string {
+function folderOf(file: string): string {
   const [first = ""] = relative(SRC, file).split("/");
   return first.endsWith(".ts") ? "root" : first;
 }
 
 function findWrongImports(file: string, text: string): string[] {
-  const room = roomOf(file);
-  const allowed = MAY_IMPORT[room];
-  if (!allowed) return [`${room} is a room that nobody has agreed on`];
+  const folder = folderOf(file);
+  const allowed = MAY_IMPORT[folder];
+  if (!allowed) return [`${folder} is a folder that has no rule here`];
   const wrong: string[] = [];
   for (const [, from = ""] of text.matchAll(IMPORT)) {
     if (!from.startsWith(".")) {
-      if (room === "core" && !CORE_BUILTINS.has(from)) wrong.push(from);
+      if (folder === "core" && !CORE_BUILTINS.has(from)) wrong.push(from);
       continue;
     }
-    const target = roomOf(normalize(join(dirname(file), from)));
+    const target = folderOf(normalize(join(dirname(file), from)));
     const isOutside = normalize(join(dirname(file), from)).startsWith(SRC) === false;
-    if (target !== room && !allowed.includes(target) && !isOutside) wrong.push(from);
+    if (target !== folder && !allowed.includes(target) && !isOutside) wrong.push(from);
   }
   return wrong;
 }
@@ -75,7 +75,7 @@ function listValueImports(file: string): string[] {
   return names.filter((from) => from.startsWith(".")).map((from) => relative(SRC, join(dirname(file), from)));
 }
 
-/** The files that lead back to themselves, each circle once, types included. */
+/** The import cycles, each once, type imports included. */
 function findCircles(imports: ReadonlyMap<string, readonly string[]>): string[][] {
   const circles: string[][] = [];
   const done = new Set<string>();
@@ -97,7 +97,7 @@ const files = readdirSync(SRC, { recursive: true, encoding: "utf8" })
   .filter((name) => /\.tsx?$/.test(name) && !name.endsWith(".test.ts"))
   .map((name) => join(SRC, name));
 
-describe("the rooms of src", () => {
+describe("the folders of src", () => {
   test("every import points toward core", () => {
     expect(files.length).toBeGreaterThan(20);
     const wrong = files.flatMap((file) => {
@@ -108,7 +108,7 @@ describe("the rooms of src", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("no file imports itself by a detour, not even for a type", () => {
+  test("there are no import cycles, not even of types", () => {
     const imports = new Map(
       files.map((file) => {
         const targets = Array.from(readFileSync(file, "utf8").matchAll(IMPORT), ([, from = ""]) =>
@@ -120,7 +120,7 @@ describe("the rooms of src", () => {
     expect(findCircles(imports)).toEqual([]);
   });
 
-  test("a circle of three files is found", () => {
+  test("a cycle of three files is found", () => {
     const imports = new Map([
       ["a.ts", ["b.ts", "d.ts"]],
       ["b.ts", ["c.ts"]],
@@ -130,16 +130,16 @@ describe("the rooms of src", () => {
     expect(findCircles(imports)).toEqual([["a.ts", "b.ts", "c.ts", "a.ts"]]);
   });
 
-  test("core has no clock, no chance and no I/O", () => {
+  test("core has no clock, no randomness and no I/O", () => {
     const guilty = files.filter(
-      (file) => roomOf(file) === "core" && OUTSIDE_WORLD.test(readFileSync(file, "utf8")),
+      (file) => folderOf(file) === "core" && OUTSIDE_WORLD.test(readFileSync(file, "utf8")),
     );
     expect(guilty.map((file) => relative(SRC, file))).toEqual([]);
   });
 
-  test("the dashboard takes nothing into the browser but its own files and pure values of core", () => {
+  test("the dashboard's bundle has only its own files and pure values of core", () => {
     const wrong = files
-      .filter((file) => roomOf(file) === "dashboard")
+      .filter((file) => folderOf(file) === "dashboard")
       .flatMap((file) => {
         return listValueImports(file).filter((target) => {
           return !target.startsWith("dashboard/") && !BROWSER_SAFE.has(target);

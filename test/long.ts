@@ -1,4 +1,4 @@
-// How much the tests with random histories do: little in every run, much when asked (npm test -- --long).
+// How many repetitions tests with random sequences make: few by default, many with npm test -- --long.
 
 /** Set by scripts/test.ts; can be set by hand for a single file. */
 export const IS_LONG = process.env.GATEHOUSE_TEST_LONG === "1";

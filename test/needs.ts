@@ -1,15 +1,15 @@
-// The one place where a test may be left out: what a test needs of the machine beyond the project itself. A test whose need
-// is missing is reported with its reason, and the run fails on a skipped test that was not reported here.
+// The only place where tests are skipped: each need is something that a test requires of the machine. A test whose need is
+// missing is skipped and reported with the reason; the run fails on a skipped test that was not reported here.
 import { test } from "bun:test";
 import { mkdtempSync, rmdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatSkip } from "../scripts/test-report.ts";
 
-/** Why the need is missing, as a clause; undefined where it is met. */
+/** Why the need is missing, as a clause; undefined when it is met. */
 export type Need = () => string | undefined;
 
-/** Declares a test that is left out, with its reason, where one of these needs is missing. */
+/** Declares a test that is skipped, with the reason, when one of these needs is missing. */
 export function testWith(...needs: readonly Need[]) {
   return (title: string, run: () => Promise<unknown>, timeoutMs?: number): void => {
     const reason = findReason(needs);
@@ -29,17 +29,17 @@ export function program(name: string): Need {
 export const root: Need = () =>
   process.getuid?.() === 0 ? undefined : "the tests are not run by the superuser";
 
-/** A file system of the test's own can be mounted. */
+/** The test can mount a file system. */
 export const mounting: Need = once(() => root() ?? program("mount")() ?? tryMounting());
 
-/** The system calls of a process can be traced, and made to fail. */
+/** The test can trace the system calls of a process, and make them fail. */
 export const tracing: Need = once(() => {
   return (
     program("strace")() ?? tryRunning(["strace", "-o", "/dev/null", "true"], "strace may not trace here")
   );
 });
 
-/** systemd can judge a unit that is not installed; versions before 250 cannot. */
+/** systemd can check a unit that is not installed; versions before 250 cannot. */
 export const judgingUnits: Need = once(() => {
   const command = ["systemd-analyze", "security", "--offline=yes", "--help"];
   return program("systemd-analyze")() ?? tryRunning(command, "this systemd-analyze judges no files");
@@ -74,7 +74,7 @@ function tryMounting(): string | undefined {
   }
 }
 
-/** `complaint` with the program's own last words, if it fails. */
+/** `complaint` with the last lines of the program's output, if it fails. */
 function tryRunning(command: readonly string[], complaint: string): string | undefined {
   const { exitCode, stderr } = Bun.spawnSync([...command], {
     stdin: "ignore",

@@ -1,11 +1,11 @@
-// A test is left out by test/needs.ts alone, which says why: no file skips, postpones or singles out tests by itself.
+// Only test/needs.ts skips tests, with a reason: no other file uses skip, todo or only.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "..");
 const NEEDS = "test/needs.ts";
-/** In a string, such words are about another test file. */
+/** Not after a quote, because a string may hold the text of another test file. */
 const BARE_SKIP =
   /(?<!["'`])\b(?:test|describe|it)\.(?:\w+\.)*(?:skip|skipIf|todo|todoIf|if|failing|failingIf|only)\b/;
 
@@ -14,14 +14,14 @@ function listFiles(): string[] {
   return names.filter((name) => !/(?:^|\/)(?:node_modules|dist)\//.test(name));
 }
 
-test("tests are left out by test/needs.ts alone", () => {
+test("only test/needs.ts skips tests", () => {
   const files = listFiles();
   expect(files).toContain(NEEDS);
   const bare = files.filter((file) => BARE_SKIP.test(readFileSync(join(ROOT, file), "utf8")));
   expect(bare).toEqual([NEEDS]);
 });
 
-test("every way of leaving a test out is seen", () => {
+test("every way to skip a test is found", () => {
   for (const way of [
     "skip",
     "skipIf(isBusy)",

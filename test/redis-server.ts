@@ -1,5 +1,5 @@
-// Starts real Redis (or Valkey) processes for tests: each on a port and in a folder of its own, every write on disk before
-// it is answered. Everything started here is gone after `stopRedisServers`, or when the test process ends.
+// Starts real Redis (or Valkey) processes for tests, each with its own port and folder, and with every write on disk before its
+// reply. `stopRedisServers`, or the end of the test process, stops them all.
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -19,14 +19,14 @@ export type RedisServer = {
   readonly address: RedisAddress;
   readonly url: string;
   readonly pid: number;
-  /** Asks on a connection of its own. */
+  /** Sends a command on its own connection. */
   ask(...args: (string | number)[]): Promise<Reply>;
   /** Starts it again, on the same port and folder. */
   start(): Promise<void>;
-  /** Ends it in order. */
+  /** Shuts it down. */
   stop(): Promise<void>;
   kill(): Promise<void>;
-  /** Stops the process where it is; connections stay open and nobody answers. */
+  /** Suspends the process: connections stay open and get no replies. */
   freeze(): void;
   thaw(): void;
 };
@@ -41,7 +41,7 @@ export type RedisCluster = {
 
 type Process = ReturnType<typeof Bun.spawn>;
 
-/** Where it can be had: no process is left behind even when the tests are killed. */
+/** With setpriv, the kernel kills our children even when the tests are killed. */
 const WITH_PARENT = Bun.which("setpriv") ? ["setpriv", "--pdeathsig", "KILL"] : [];
 
 const running = new Set<Process>();
@@ -66,7 +66,7 @@ export async function startRedis(settings: readonly string[] = []): Promise<Redi
   if (!program) throw new Error("the tests need redis-server or valkey-server; scripts/test.sh installs it");
   const folder = mkdtempSync(join(tmpdir(), "gatehouse-redis-"));
   folders.add(folder);
-  // Between finding a port and using it, somebody else may take it.
+  // Another process may take the port before Redis listens on it.
   for (let tries = 1; ; tries++) {
     const port = await findFreePort();
     const server = new OwnRedis(program, port, folder, settings);
@@ -102,7 +102,7 @@ export async function startRedisCluster(announcedPorts: readonly number[] = []):
     const end = Math.floor(((index + 1) * SLOTS) / nodes.length) - 1;
     await node.ask("CLUSTER", "ADDSLOTSRANGE", begin, end);
   }
-  // Each meets each: waiting until they have told one another takes seconds.
+  // Each node meets each other: waiting for the gossip would take seconds.
   for (const [index, node] of nodes.entries()) {
     for (const other of nodes) {
       if (other !== node) await other.ask("CLUSTER", "MEET", "127.0.0.1", node.port, busPorts[index] ?? 0);

@@ -1,4 +1,4 @@
-// The relay with a scripted game API, a clock we move and a sleep that only the clock ends.
+// The relay with a fake game API, a fake clock, and sleeps that end when the clock is moved.
 import { isRefusal, type Refusal } from "../src/core/errors.ts";
 import type { GameServer } from "../src/core/game-server.ts";
 import type { Log } from "../src/core/ports/log.ts";
@@ -22,10 +22,10 @@ type Stage = {
   relay: Relay;
 };
 
-/** What a test may look at and change; empty before the first reset. */
+/** The state that a test may read and change; empty before the first reset. */
 export const stage = {} as Stage;
 
-/** Before each test. */
+/** To be called before each test. */
 export function resetStage(): void {
   stage.now = START;
   stage.sleepers = [];
@@ -71,7 +71,7 @@ export function bad(code: number, hint: Partial<LimitHint> = {}): UpstreamReadin
   };
 }
 
-/** What became of a command that the game API refused. */
+/** The delivery of a command that the game API refused. */
 export function refused(code: number): Delivery {
   return {
     hint: SILENT,
@@ -85,12 +85,12 @@ export const server = (name = "a", keyRevision = 1): GameServer => ({
   keyRevision,
 });
 
-/** Lets everything that waits for a promise, and not for the clock, go on. */
+/** Runs everything that waits for a promise and not for the clock. */
 export async function settle(): Promise<void> {
   for (let i = 0; i < 50; i++) await Promise.resolve();
 }
 
-/** Moves the clock, waking sleepers at their very millisecond. */
+/** Moves the clock, and ends each sleep at its exact millisecond. */
 export async function advance(ms: number): Promise<void> {
   const end = stage.now + ms;
   for (;;) {
@@ -118,7 +118,7 @@ export const nameOf = (outcome: Reading | Refusal) => {
   return JSON.parse(new TextDecoder().decode(outcome.snapshot.body(0).bytes)).Name;
 };
 
-/** A call whose answer comes when the test says so. */
+/** A call that the test answers. */
 export function holdNextCall(): (answer: UpstreamReading) => void {
   const held = Promise.withResolvers<UpstreamReading>();
   stage.answerCall = () => held.promise;

@@ -1,5 +1,5 @@
-// Starts the real program inside a test: the same app as `gatehouse serve`, with a folder, a clock and an upstream of
-// the test's own. Everything is gone when the test is over.
+// Starts the same app as `gatehouse serve` inside a test, with a temporary folder, a fake clock and the test's own upstream.
+// Everything is closed and deleted afterwards.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,11 +13,11 @@ import { hashToken, mintToken } from "../src/core/token.ts";
 export class FakeClock {
   now = 1_800_000_000_000;
   readonly read = () => this.now;
-  /** Time passes at once for whoever waits. */
+  /** Returns at once and moves the clock. */
   readonly sleep = async (ms: number) => {
     this.now += ms;
   };
-  /** For those that wait until the test lets time pass, or until they are woken. */
+  /** Waits until the test moves the clock far enough, or until `wake` is aborted. */
   readonly pause = (ms: number, wake: AbortSignal): Promise<void> => {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#pauses.push({ until: this.now + ms, resolve });
@@ -44,7 +44,7 @@ export type TestGatehouse = {
   addServer(draft?: { name?: string; community?: string | null; serverKey?: string }): Promise<GameServer>;
   addKey(server: GameServer, rights?: Partial<KeyRights & { expiresAt: number | null }>): Promise<TestKey>;
   get(path: string, token?: string, headers?: Record<string, string>): Promise<Response>;
-  /** With the master key. Text and bytes are sent as they are, anything else as JSON. */
+  /** Sends a request with the master key. Strings and bytes are sent unchanged, anything else as JSON. */
   admin(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
   stop(): Promise<void>;
 };

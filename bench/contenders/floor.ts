@@ -1,4 +1,4 @@
-// Starts the floor: bare Bun.serve with a port for each case, because it does not look at requests. And its variant that reads them.
+// Starts the floor: bare Bun.serve with a port for each case, because it does not read requests. And a variant that reads them.
 import { join } from "node:path";
 import { CASES } from "../cases.ts";
 import { startProgram } from "../processes.ts";

@@ -24,15 +24,15 @@ export async function startBackgroundJobs(
   closers: Closers,
 ): Promise<void> {
   const forgetDeletedServers = () => {
-    relay.forgetGone((serverId) => store.servers.find(serverId) !== undefined);
+    relay.forgetDeleted((serverId) => store.servers.find(serverId) !== undefined);
   };
   if (shared) {
-    // Another instance may have died while commands were waiting, been told to pause, or deleted a server.
+    // Another instance may have died with commands waiting, got a 429, or deleted a server.
     const run = async () => {
       forgetDeletedServers();
       await Promise.all([dispatcher.start(), relay.catchUp()]);
     };
-    // Before the first request: what the game API has forbidden holds over a restart.
+    // Before the first request, because pauses and refused keys must survive a restart.
     await relay.catchUp();
     closers.add(repeatJob({ purpose: "following the other instances", everyMs: FOLLOW_OTHERS_MS, run }, log));
   }

@@ -12,7 +12,7 @@ import { createLog } from "../log.ts";
 import { checkSharedMasterKey, obtainMasterKey, obtainStoreSecret } from "../secrets.ts";
 import type { RedisAddress } from "../store/redis/redis-link.ts";
 import type { RedisStore } from "../store/redis/redis-store.ts";
-import { createSealer, type Sealer } from "../store/sealer.ts";
+import { Sealer } from "../store/sealer.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { refuseUnfinished } from "../store/unfinished-migration.ts";
 import { readTlsFiles } from "../tls-files.ts";
@@ -39,9 +39,9 @@ export type Resources = {
   readonly clock: Clock;
   readonly upstream: Upstream;
   readonly upstreamTimeoutMs: number;
-  /** Stands for the game API and the global key. */
+  /** Identifies the pair of game API and global key, see identifyUpstream. */
   readonly upstreamIdentity: string;
-  /** Undefined with a shared store: there the other instances know what the game API has forbidden. */
+  /** Undefined with a shared store, which holds the same facts for all instances. */
   readonly notes: UpstreamNotes | undefined;
   /** The key of the demo server; undefined with a real game API, or when somebody revoked it. */
   readonly demoToken: string | undefined;
@@ -69,7 +69,7 @@ export async function openResources(
   ownClock: Clock | undefined,
 ): Promise<Resources> {
   const upstreamTimeoutMs = Math.min(config.upstreamTimeoutMs, TIMER_MAX_MS);
-  const sealer = createSealer(secret);
+  const sealer = new Sealer(secret);
   const shared =
     config.redis && (await openSharedStore(config.redis, upstreamTimeoutMs, sealer, log, ownClock));
   const clock = ownClock ?? shared?.clock ?? Date.now;

@@ -1,4 +1,4 @@
-// Background jobs: one run at a time, and a failure ends nothing but its own run.
+// Background jobs: runs never overlap, and a failed run does not stop the job.
 import { expect, test } from "bun:test";
 import type { Log } from "../core/ports/log.ts";
 import { repeatJob } from "./repeat-job.ts";

@@ -17,7 +17,7 @@ export type Job = {
  * that stops the job without waiting for a run that has begun.
  */
 export function repeatJob({ purpose, everyMs, run }: Job, log: Log): () => Promise<void> {
-  const sampleFault = createThrottle(FAULT_LOG_MS);
+  const throttleFault = createThrottle(FAULT_LOG_MS);
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
 
@@ -33,7 +33,9 @@ export function repeatJob({ purpose, everyMs, run }: Job, log: Log): () => Promi
     } catch (error) {
       // The edge logs this already when callers are affected.
       if (error instanceof StoreUnavailable) return;
-      sampleFault(performance.now(), (unlogged) => log.error({ err: error, unlogged }, `${purpose} failed`));
+      throttleFault(performance.now(), (unlogged) =>
+        log.error({ err: error, unlogged }, `${purpose} failed`),
+      );
     }
   }
 

@@ -22,12 +22,12 @@ import { DashboardHandlers } from "../http/dashboard.ts";
 import { Edge } from "../http/edge.ts";
 import { EdgeMeter } from "../http/edge-meter.ts";
 import { ReadyzHandler } from "../http/health.ts";
-import { createMetrics, type SizeGauge } from "../http/metrics.ts";
+import { MetricsHandler, type SizeGauge } from "../http/metrics.ts";
 import { AnswerObserver } from "../http/observe-answers.ts";
 import { OpenApiHandler } from "../http/openapi/answer-openapi.ts";
 import { OperatorStep } from "../http/operator-step.ts";
 import { ReadServerHandler, wantsGzip } from "../http/read-server.ts";
-import { createReference } from "../http/reference/reference.ts";
+import { ReferenceHandlers } from "../http/reference/reference.ts";
 import { listRoutes } from "../http/routes.ts";
 import { createTargetFinder, TARGETS_MAX } from "../http/target.ts";
 import { VERSION } from "../version.ts";
@@ -94,7 +94,7 @@ export function wireHttp(
     }),
     dashboard: new DashboardHandlers((name) => findBuiltFile(`dashboard/${name}`)),
     openApi: new OpenApiHandler(VERSION),
-    reference: createReference((name) => findBuiltFile(`reference/${name}`)),
+    reference: new ReferenceHandlers((name) => findBuiltFile(`reference/${name}`)),
     readyz: new ReadyzHandler({
       store,
       clock,
@@ -102,7 +102,7 @@ export function wireHttp(
       isDraining: () => drain.isDraining,
       listNotices: (now) => relay.listNotices(now),
     }),
-    metrics: createMetrics({
+    metrics: new MetricsHandler({
       check: (header) => metricsCheck.check(header),
       clock,
       edgeMeter,

@@ -1,4 +1,4 @@
-// gatehouse doctor: checks what usually goes wrong, and says how to fix it.
+// gatehouse doctor: checks for common faults, and says how to fix each.
 import { Command } from "commander";
 import { parseConfig, readEnvironment } from "../config.ts";
 import { StartRefused } from "../core/errors.ts";

@@ -5,7 +5,7 @@ import { askChoice } from "./prompts.ts";
 import { escapeUnsafe } from "./safe-text.ts";
 import type { Session } from "./session.ts";
 
-/** `howToName` ends the error message "no server: …" when nobody can be asked. */
+/** `howToName` ends the error message "no server: …" when the user cannot be asked. */
 export async function obtainServerId(
   session: Session,
   reference: string | undefined,

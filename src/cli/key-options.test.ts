@@ -5,7 +5,7 @@ import { parseGrace, toKeyFields } from "./key-options.ts";
 const NOW = 1_800_000_000_000;
 
 describe("the options of a key", () => {
-  test("what is not given is not sent", () => {
+  test("omitted options are not sent", () => {
     expect(toKeyFields({}, NOW)).toEqual({});
   });
 
@@ -33,7 +33,7 @@ describe("the options of a key", () => {
     });
   });
 
-  test("what the API does not know is sent for it to refuse", () => {
+  test("unknown values are sent, so that the API refuses them", () => {
     expect(toKeyFields({ sections: "Playerz" }, NOW)).toEqual({ sections: ["Playerz"] });
   });
 

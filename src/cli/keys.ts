@@ -26,7 +26,7 @@ import {
 } from "./session.ts";
 import { formatMoment } from "./times.ts";
 
-/** Nobody chooses from a longer list by hand; other keys are given by their id. */
+/** The most keys in a prompt; other keys must be named by their id. */
 const CHOICES_MAX = 1_000;
 
 export function createKeysCommand(): Command {

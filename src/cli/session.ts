@@ -1,4 +1,4 @@
-// What every command of the admin API shares: options, client, printer, and whether a person can be asked.
+// Shared by all commands that call the admin API: options, client, printer, and whether the user can be asked.
 import { type Command, InvalidArgumentError } from "commander";
 import { readEnvironment } from "../config.ts";
 import type { PageOf } from "../core/wire/page.ts";
@@ -25,7 +25,7 @@ export type Session = {
   readonly admin: AdminClient;
   readonly printer: Printer;
   readonly wantsJson: boolean;
-  /** Whether a person is at the terminal, and wants no JSON. */
+  /** Whether the program runs in a terminal, without --json. */
   readonly canAsk: boolean;
   readonly now: () => number;
 };
@@ -94,7 +94,7 @@ export async function listAndShow<T>(
   if (list.next !== null) session.printer.printLine("There are more: --limit shows them.", "dim");
 }
 
-/** Another version of Gatehouse may send another shape, and bodies are not checked: that ends in a TypeError. */
+/** Bodies are not checked, so an answer of another version of Gatehouse can cause a TypeError. */
 function showOrFail(show: () => void): void {
   try {
     show();
@@ -106,7 +106,7 @@ function showOrFail(show: () => void): void {
   }
 }
 
-/** From a prompt or standard input. Other users of the machine could read an argument. */
+/** Reads the secret from a prompt or standard input, because other users of the machine could read an argument. */
 export async function obtainSecret(session: Session, name: string): Promise<string> {
   if (session.canAsk) return await askSecret(`${name} (hidden)`);
   const secret = process.stdin.isTTY ? "" : readInputLine();

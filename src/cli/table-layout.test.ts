@@ -14,7 +14,7 @@ describe("the columns of a table", () => {
     expect(fitColumns(COLUMNS, ROWS, 36)).toEqual([20, 6, 6]);
   });
 
-  test("say so when nothing more can give way", () => {
+  test("are undefined when no column can shrink any more", () => {
     expect(fitColumns(COLUMNS, ROWS, 34)).toBeUndefined();
   });
 
@@ -24,7 +24,7 @@ describe("the columns of a table", () => {
 });
 
 describe("text for a column", () => {
-  test("is shortened by what is seen, not by code units", () => {
+  test("is shortened by display width, not by code units", () => {
     expect(shorten("abcdef", 6)).toBe("abcdef");
     expect(shorten("abcdefg", 6)).toBe("abcde…");
     expect(shorten("我的城市很大", 6)).toBe("我的…");

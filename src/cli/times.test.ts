@@ -56,7 +56,7 @@ describe("a moment", () => {
     "Jan 1 2027",
   ])("%p is none", (text) => expect(parseMoment(text, NOW)).toBeUndefined());
 
-  test("what is shown can be written again", () => {
+  test("a formatted time can be parsed again", () => {
     expect(parseMoment(formatMoment(NOW), NOW)).toBe(NOW);
   });
 

@@ -35,7 +35,7 @@ export function toSectionNames(set: SectionSet): Section[] {
 export function parseSections(query: string): SectionSet {
   let requested = NO_SECTIONS;
   let invalid = NO_SECTIONS;
-  // URLSearchParams removes one leading question mark. With this one, it leaves a question mark of the first name.
+  // URLSearchParams removes one leading question mark. It removes this one and keeps a question mark in the first name.
   for (const [name, value] of new URLSearchParams(`?${query}`)) {
     const bit = BIT_OF.get(name);
     if (bit === undefined) continue;

@@ -1,7 +1,7 @@
 // Runs every check, one after another. Changes nothing: no files, no settings, no running instance.
 import { resolve } from "node:path";
 import type { Config } from "../config.ts";
-import { createSealer } from "../store/sealer.ts";
+import { Sealer } from "../store/sealer.ts";
 import { type DatabaseReport, inspectDatabase } from "../store/sqlite/inspect-database.ts";
 import { isInstanceRunning } from "../store/sqlite/read-only-database.ts";
 import { readServerKeys } from "../store/sqlite/read-server-keys.ts";
@@ -61,7 +61,7 @@ async function checkDataFolder(config: Config, testsKeys: boolean): Promise<Find
   const path = resolve(config.dataDir);
   const databasePath = `${path}/gatehouse.db`;
   const secret = config.secret ?? findSecret(path, "secret.key");
-  const sealer = secret === undefined ? undefined : createSealer(secret);
+  const sealer = secret === undefined ? undefined : new Sealer(secret);
   let report: DatabaseReport = { kind: "absent" };
   return [
     ...(await runCheck("data folder", () => judgeDataFolder(inspectDataFolder(path), path))),
@@ -97,7 +97,7 @@ async function gatherKeyFacts(
   if (config.upstreamUrl === undefined) return { kind: "simulator" };
   if (databasePath === undefined || secret === undefined) return { kind: "no-store" };
   if (!testsKeys) return { kind: "not-tested" };
-  const { total, servers } = readServerKeys(databasePath, createSealer(secret), SERVERS_TESTED_MAX);
+  const { total, servers } = readServerKeys(databasePath, new Sealer(secret), SERVERS_TESTED_MAX);
   const upstream = new UpstreamClient({
     baseUrl: config.upstreamUrl,
     globalKey: config.upstreamGlobalKey,

@@ -24,7 +24,7 @@ export type Connection = {
   timeout(request: Request, seconds: number): void;
 };
 
-/** How long a socket may be idle, unless its caller waits for us. The runtime checks every four seconds. */
+/** How long a socket may be idle, except while its caller waits for an answer. The runtime checks every four seconds. */
 export const IDLE_SECONDS = 10;
 /** The longest idle timeout that the runtime accepts. */
 const IDLE_SECONDS_MAX = 255;

@@ -5,7 +5,7 @@ import { answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
 import { isMatchingEtag } from "./conditional.ts";
 import { answerNotice } from "./notice-page.ts";
-import { ASK_AGAIN, KEEP_FOR_EVER, PAGE_HEADERS } from "./page-headers.ts";
+import { CACHE_FOR_EVER, PAGE_HEADERS, REVALIDATE } from "./page-headers.ts";
 import { wantsGzip } from "./read-server.ts";
 
 export const INDEX_NAME = "index.html";
@@ -32,7 +32,7 @@ export class DashboardHandlers {
   async answerPage(call: Call): Promise<Response> {
     // Read for each page, because in a checkout the dashboard may have been built again.
     this.#manifest = await this.#readManifest();
-    if (this.#manifest) return this.#send(call, INDEX_NAME, ASK_AGAIN);
+    if (this.#manifest) return this.#send(call, INDEX_NAME, REVALIDATE);
     return answerNotice("Gatehouse is running", [
       "Its dashboard was not built. In the folder of Gatehouse, run <code>npm run dashboard</code>, which also says why " +
         "it could not be built, then reload this page.",
@@ -44,7 +44,7 @@ export class DashboardHandlers {
     this.#manifest ??= await this.#readManifest();
     const name = call.target.params.file ?? "";
     if (name === INDEX_NAME) return answerRefusal(call, NOT_FOUND);
-    return this.#send(call, name, KEEP_FOR_EVER);
+    return this.#send(call, name, CACHE_FOR_EVER);
   }
 
   async #readManifest(): Promise<DashboardManifest | undefined> {

@@ -28,7 +28,7 @@ export type EdgeParts = {
 
 export class Edge {
   readonly #parts: EdgeParts;
-  readonly #sampleStoreFault = createThrottle(STORE_FAULT_LOG_MS);
+  readonly #throttleStoreFault = createThrottle(STORE_FAULT_LOG_MS);
 
   constructor(parts: EdgeParts) {
     this.#parts = parts;
@@ -81,7 +81,7 @@ export class Edge {
     const { log } = this.#parts;
     const fields = { err: error, method: call.request.method, route: call.target.routeName };
     if (error instanceof StoreUnavailable) {
-      this.#sampleStoreFault(call.now, (unlogged) => {
+      this.#throttleStoreFault(call.now, (unlogged) => {
         log.error({ ...fields, request_id: call.id, unlogged }, "the store cannot answer");
       });
       return answerRefusal(call, UNAVAILABLE, call.report);

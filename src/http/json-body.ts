@@ -16,7 +16,7 @@ const DISCARD_MS = 500;
 const CLOSE = { Connection: "close" };
 const TOO_LARGE = refuse(ERRORS.payloadTooLarge, undefined, CLOSE);
 const TOO_SLOW = refuse(ERRORS.invalidRequest, { details: { body: "did not arrive in time" } }, CLOSE);
-/** Nobody receives it, because the client has hung up. */
+/** Never arrives, because the client has disconnected. */
 const CUT_OFF = refuse(ERRORS.invalidRequest, { details: { body: "was cut off" } }, CLOSE);
 const WRONG_TYPE = refuse(ERRORS.unsupportedMediaType);
 const INVALID_JSON = refuse(ERRORS.invalidJson);

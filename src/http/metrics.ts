@@ -6,7 +6,7 @@ import type { CheckOperator } from "../gateway/keys/authenticate-operator.ts";
 import type { Relay } from "../gateway/readings/relay.ts";
 import type { RelayMeter } from "../gateway/readings/relay-meter.ts";
 import { answerRefusal } from "./answers.ts";
-import type { Handler } from "./call.ts";
+import type { Call } from "./call.ts";
 import type { EdgeMeter } from "./edge-meter.ts";
 import {
   counter,
@@ -32,22 +32,34 @@ export type MetricsParts = {
   readonly reportQueue: () => Promise<QueueReport>;
   readonly countBlocks: (now: number) => Promise<number>;
   readonly countInstances: () => number;
-  /** Read at every scrape; more may be added after the handler was made. */
+  /** Read at every scrape; entries may be added after the handler was created. */
   readonly sizes: readonly SizeGauge[];
   readonly version: string;
 };
 
-export function createMetrics(parts: MetricsParts): Handler {
-  const { check, clock } = parts;
-  return async (call) => {
+export class MetricsHandler {
+  readonly #parts: MetricsParts;
+
+  constructor(parts: MetricsParts) {
+    this.#parts = parts;
+  }
+
+  async answer(call: Call): Promise<Response> {
+    const { check, clock } = this.#parts;
     const refusal = check(call.request.headers.get("authorization"));
     if (refusal) return answerRefusal(call, refusal);
-    const now = clock();
-    const families = [
+    return new Response(writeFamilies(await this.#listFamilies(clock())), {
+      headers: { "Content-Type": PROMETHEUS_CONTENT_TYPE, "Cache-Control": "no-store" },
+    });
+  }
+
+  async #listFamilies(now: number): Promise<Family[]> {
+    const parts = this.#parts;
+    return [
       ...listRequests(parts.edgeMeter),
       ...listRelay(parts.relayMeter, parts.relay, now),
-      ...listCommands(parts.commandMeter, await findKnown(parts.reportQueue()), now),
-      ...listBlocked(await findKnown(parts.countBlocks(now))),
+      ...listCommands(parts.commandMeter, await undefinedIfFailed(parts.reportQueue()), now),
+      ...listBlocked(await undefinedIfFailed(parts.countBlocks(now))),
       ...listSizes(parts.sizes),
       gauge(
         "gatehouse_instances",
@@ -60,10 +72,7 @@ export function createMetrics(parts: MetricsParts): Handler {
         { labels: { version: parts.version }, value: 1 },
       ]),
     ];
-    return new Response(writeFamilies(families), {
-      headers: { "Content-Type": PROMETHEUS_CONTENT_TYPE, "Cache-Control": "no-store" },
-    });
-  };
+  }
 }
 
 function listRequests(meter: EdgeMeter): Family[] {
@@ -118,8 +127,8 @@ function listRelay(meter: RelayMeter, relay: Relay, now: number): Family[] {
   ];
 }
 
-/** What the store tells; while it cannot, the rest is told without it. */
-function findKnown<T>(answer: Promise<T>): Promise<T | undefined> {
+/** While the store is unavailable, its metrics are left out. */
+function undefinedIfFailed<T>(answer: Promise<T>): Promise<T | undefined> {
   return answer.catch(() => undefined);
 }
 
@@ -157,7 +166,7 @@ function listSizes(sizes: readonly SizeGauge[]): Family[] {
   ];
 }
 
-/** Reading it takes a file descriptor; without one, the rest is told without it. */
+/** Reading it needs a file descriptor; while there is none, this metric is left out. */
 function listMemory(): Family[] {
   try {
     return [gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss())];

@@ -1,4 +1,4 @@
-// A plain page in the place of one whose files are missing: what is missing, and how to get it.
+// A plain page that is sent when the files of a page are missing: it says what is missing and how to get it.
 import { PAGE_HEADERS } from "./page-headers.ts";
 
 /** `title` and `paragraphs` are HTML of our own. */

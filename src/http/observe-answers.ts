@@ -8,7 +8,7 @@ import type { EdgeMeter } from "./edge-meter.ts";
 
 const WRONG_SECRET_LOG_MS = 10_000;
 
-/** Errors that are logged, but sampled. */
+/** Errors that are logged, at most once per WRONG_SECRET_LOG_MS. */
 const WRONG_SECRETS = new Map<number, string>([
   [ERRORS.invalidToken.code, "a request had an invalid token"],
   [ERRORS.invalidMasterKey.code, "a request had a wrong master key"],
@@ -24,11 +24,11 @@ export type AnswerObserverParts = {
 
 export class AnswerObserver {
   readonly #parts: AnswerObserverParts;
-  /** One sampler per code: a flood of invalid tokens must not hide that somebody guesses the master key. */
+  /** One throttle per code, so that a flood of invalid tokens does not hide guesses of the master key. */
   readonly #wrongSecrets = new Map(
     Array.from(WRONG_SECRETS, ([code, text]) => [
       code,
-      { text, sample: createThrottle(WRONG_SECRET_LOG_MS) },
+      { text, throttle: createThrottle(WRONG_SECRET_LOG_MS) },
     ]),
   );
 
@@ -51,7 +51,7 @@ export class AnswerObserver {
   #logWrongSecret(call: Call): void {
     const { log, findAddress } = this.#parts;
     const wrong = this.#wrongSecrets.get(call.code);
-    wrong?.sample(call.now, (unlogged) => {
+    wrong?.throttle(call.now, (unlogged) => {
       log.warn({ address: findAddress(call), request_id: call.id, unlogged }, wrong.text);
     });
   }

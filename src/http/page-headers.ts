@@ -22,6 +22,7 @@ export const PAGE_HEADERS = {
   "X-Frame-Options": "DENY",
 };
 
-export const ASK_AGAIN = "no-cache";
+/** For files that may change: browsers check the ETag before they use a cached copy. */
+export const REVALIDATE = "no-cache";
 /** For files whose name changes with their contents. */
-export const KEEP_FOR_EVER = "public, max-age=31536000, immutable";
+export const CACHE_FOR_EVER = "public, max-age=31536000, immutable";

@@ -26,13 +26,13 @@ describe("the text for Prometheus", () => {
     );
   });
 
-  test("says of a family without samples what it is", () => {
+  test("writes type and help of a family without samples", () => {
     expect(writeFamilies([counter("calls_total", "Calls.", [])])).toBe(
       "# HELP calls_total Calls.\n# TYPE calls_total counter\n",
     );
   });
 
-  test("counts in each bucket of a histogram what is in the lower ones too; a bound belongs to its bucket", () => {
+  test("writes cumulative buckets of a histogram; a bound belongs to its bucket", () => {
     const seconds = new Histogram([0.25, 1]);
     for (const observed of [0.125, 0.25, 0.5, 2]) seconds.observe(observed);
     const text = writeFamilies([
@@ -67,7 +67,7 @@ describe("the text for Prometheus", () => {
     );
   });
 
-  test("numbers are written as Prometheus reads them, also those that are none", () => {
+  test("numbers are written as Prometheus reads them, also infinity and NaN", () => {
     const numbers = [0, -1.5, 1e21, 5e-7, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN];
     const lines = writeFamilies(numbers.map((value) => gauge("n", "A number.", value))).split("\n");
     const written = lines.filter((line) => line.startsWith("n ")).map((line) => line.slice(2));

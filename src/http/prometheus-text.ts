@@ -7,7 +7,7 @@ export type Labels = Readonly<Record<string, string | number>>;
 export type Sample = { readonly labels?: Labels; readonly value: number };
 export type Series = { readonly labels?: Labels; readonly histogram: Histogram };
 
-/** All samples of one name, with what Prometheus is told about them. */
+/** All samples of one name, with their type and help text. */
 export type Family = {
   readonly name: string;
   readonly help: string;
@@ -41,7 +41,7 @@ function writeSamples(name: string, samples: number | readonly Sample[]): string
   return samples.map(({ labels = {}, value }) => writeLine(name, labels, value));
 }
 
-/** In this format a bucket also counts what is in all lower ones, and the last one counts everything. */
+/** In this format buckets are cumulative: each also counts the samples of all lower ones. */
 function writeSeries(name: string, { labels = {}, histogram: { bounds, counts, sum } }: Series): string[] {
   let total = 0;
   const buckets = counts.map((count, index) => {

@@ -1,5 +1,5 @@
-// A cached reading is sent as it is kept. The kept bytes are scribbled over here, which nobody would do: an answer that
-// carries the scribble under the old tag was not written, hashed or packed anew.
+// A cached reading is sent without serialising, hashing or compressing it again. The tests overwrite the cached bytes: an
+// answer that has the overwritten bytes with the old ETag comes from the cache.
 import { describe, expect, test } from "bun:test";
 import { type ApiKey, DEFAULT_RIGHTS } from "../core/api-key.ts";
 import { SECTIONS, toSectionSet } from "../core/sections.ts";
@@ -19,7 +19,7 @@ const KEY: ApiKey = {
   grant: { ...rights, allowedFrom: null, isSuspended: false },
   expiresAt: null,
 };
-/** No JSON, so whoever parses it fails; long enough to be worth packing. */
+/** Not JSON, so that parsing it would fail; long enough to be compressed. */
 const PARTS = {
   base: `{not JSON ${"at all ".repeat(300)}`,
   sections: SECTIONS.map((name) => `<${name}>`),
@@ -44,12 +44,12 @@ function setUp() {
 }
 
 describe("a cached reading", () => {
-  test("is sent as the text that it is, which nobody parses", async () => {
+  test("is sent unchanged, without being parsed", async () => {
     const { read } = setUp();
     expect(await read().text()).toBe(`${PARTS.base},"Players":<Players>}`);
   });
 
-  test("is neither written nor hashed again", async () => {
+  test("is neither serialised nor hashed again", async () => {
     const { read, snapshot } = setUp();
     const etag = read().headers.get("etag") ?? "";
     snapshot.body(PLAYERS).bytes.fill(0x78);
@@ -59,7 +59,7 @@ describe("a cached reading", () => {
     expect(read({ "If-None-Match": etag }).status).toBe(304);
   });
 
-  test("is packed once, however often it is asked for", async () => {
+  test("is compressed only once", async () => {
     const { read, snapshot } = setUp();
     const first = await read({ "Accept-Encoding": "gzip" }).arrayBuffer();
     snapshot.body(PLAYERS).bytes.fill(0x78);

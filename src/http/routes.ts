@@ -1,6 +1,5 @@
 // The whole API on one page: every path, its methods, and their handlers. Requests under /v1 are answered before routing.
 import type { AdminHandlers } from "./admin/admin-handlers.ts";
-import type { Handler } from "./call.ts";
 import {
   type CallerHandler,
   type CallerSteps,
@@ -13,11 +12,12 @@ import {
 import type { CommandHandlers } from "./commands.ts";
 import type { DashboardHandlers } from "./dashboard.ts";
 import { answerHealthz, type ReadyzHandler } from "./health.ts";
+import type { MetricsHandler } from "./metrics.ts";
 import type { OpenApiHandler } from "./openapi/answer-openapi.ts";
 import type { OperatorHandler, OperatorStep } from "./operator-step.ts";
 import { answerOwnKey } from "./own-key.ts";
 import type { ReadServerHandler } from "./read-server.ts";
-import type { Reference } from "./reference/reference.ts";
+import type { ReferenceHandlers } from "./reference/reference.ts";
 import type { Route } from "./router.ts";
 
 export type Handlers = {
@@ -26,14 +26,14 @@ export type Handlers = {
   readonly readServer: ReadServerHandler;
   readonly commands: CommandHandlers;
   readonly readyz: ReadyzHandler;
-  readonly metrics: Handler;
+  readonly metrics: MetricsHandler;
   /** The step that checks the master key. */
   readonly operatorStep: OperatorStep;
   readonly admin: AdminHandlers;
   /** Open to everybody: the files hold no secrets, and the page itself asks for a key. */
   readonly dashboard: DashboardHandlers;
   readonly openApi: OpenApiHandler;
-  readonly reference: Reference;
+  readonly reference: ReferenceHandlers;
 };
 
 export function listRoutes({
@@ -101,17 +101,17 @@ export function listRoutes({
     { path: "/assets/:file", GET: (call) => dashboard.answerAsset(call) },
 
     { path: "/openapi.json", GET: (call) => openApi.answer(call, routes) },
-    { path: "/docs", GET: reference.page },
-    { path: "/docs/:file", GET: reference.file },
+    { path: "/docs", GET: (call) => reference.answerPage(call) },
+    { path: "/docs/:file", GET: (call) => reference.answerFile(call) },
 
     { path: "/healthz", GET: answerHealthz },
     { path: "/readyz", GET: (call) => readyz.answer(call) },
-    { path: "/metrics", GET: metrics },
+    { path: "/metrics", GET: (call) => metrics.answer(call) },
   ];
   return routes;
 }
 
-/** With and without the community segment: the same endpoint. */
+/** The same endpoint with and without the community segment. */
 function bothForms(path: string, methods: Omit<Route, "path">): Route[] {
   return ["/v2", "/v2/:community"].map((base) => ({ path: base + path, ...methods }));
 }

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import type { Config } from "../config.ts";
 import { StartRefused } from "../core/errors.ts";
 import { DataFolder } from "../data-folder.ts";
-import { createSealer } from "../store/sealer.ts";
+import { Sealer } from "../store/sealer.ts";
 import { markWaitingAsUnknown } from "../store/sqlite/command-queue.ts";
 import { copyDatabase, type DatabaseCopy } from "../store/sqlite/copy-database.ts";
 import { type DatabaseReport, inspectDatabase } from "../store/sqlite/inspect-database.ts";
@@ -61,7 +61,7 @@ export function restoreBackup(config: Config, file: string): RestoredBackup {
   }
   const secret =
     config.secret ?? (existsSync(path) ? DataFolder.open(path).findSecret("secret.key") : undefined);
-  const report = inspectDatabase(source, secret === undefined ? undefined : createSealer(secret));
+  const report = inspectDatabase(source, secret === undefined ? undefined : new Sealer(secret));
   refuseUnusable(report, source);
   refuseOtherSecret(report, secret, path);
 

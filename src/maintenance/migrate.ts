@@ -7,7 +7,7 @@ import type { Log } from "../core/ports/log.ts";
 import type { PortableItem, PortableStore } from "../core/ports/portable-store.ts";
 import { DataFolder } from "../data-folder.ts";
 import { parseRedisAddress } from "../store/redis/parse-address.ts";
-import { createSealer } from "../store/sealer.ts";
+import { Sealer } from "../store/sealer.ts";
 import { markMigration, refuseUnfinished } from "../store/unfinished-migration.ts";
 
 const BATCH_SIZE = 200;
@@ -73,7 +73,7 @@ async function openStore(name: string, { dataDir, secret }: MigrationSettings): 
       `there is no secret.key in ${folder.path} — put it there, or set GATEHOUSE_SECRET`,
     );
   }
-  const sealer = createSealer(storeSecret);
+  const sealer = new Sealer(storeSecret);
   if (name === "sqlite") {
     const { openSqliteStore } = await import("../store/sqlite/sqlite-store.ts");
     return openSqliteStore({ path: folder.databasePath, sealer, log: SILENT, clock: Date.now });
@@ -102,7 +102,7 @@ async function refuseUsed(target: PortableStore, name: string): Promise<void> {
   }
 }
 
-/** Compares every field, because a loss that is found later cannot be repaired. */
+/** Compares every field, because the source may be deleted after the migration. */
 function compareItems(
   allSent: readonly PortableItem[],
   allArrived: readonly PortableItem[],

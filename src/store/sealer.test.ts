@@ -1,10 +1,10 @@
 // A sealed text can be opened only with the same secret and for the same purpose.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createSealer } from "./sealer.ts";
+import { Sealer } from "./sealer.ts";
 
 const SECRET = "a secret of the operator's own choosing";
-const sealer = createSealer(SECRET);
+const sealer = new Sealer(SECRET);
 const KEY = "AbCdEf123456-GhIjKl7890";
 
 describe("opening", () => {
@@ -17,13 +17,13 @@ describe("opening", () => {
   });
 
   test("works after a restart, with a new sealer and the same secret", () => {
-    expect(createSealer(SECRET).open(sealer.seal(KEY, "srv_1"), "srv_1")).toBe(KEY);
+    expect(new Sealer(SECRET).open(sealer.seal(KEY, "srv_1"), "srv_1")).toBe(KEY);
   });
 
   test("throws with another secret", () => {
     const sealed = sealer.seal(KEY, "srv_1");
     for (const secret of ["", `${SECRET} `, SECRET.toUpperCase()]) {
-      expect(() => createSealer(secret).open(sealed, "srv_1")).toThrow();
+      expect(() => new Sealer(secret).open(sealed, "srv_1")).toThrow();
     }
   });
 

@@ -4,27 +4,26 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-export interface Sealer {
-  /** `purpose` is authenticated too: a text sealed for one row cannot be opened for another. */
-  seal(text: string, purpose: string): Uint8Array;
-  /** Throws when the secret or the purpose differs, or the bytes were changed. */
-  open(sealed: Uint8Array, purpose: string): string;
-}
+export class Sealer {
+  readonly #key: Uint8Array;
 
-export function createSealer(secret: string): Sealer {
-  const key = new Uint8Array(hkdfSync("sha256", secret, "gatehouse", "upstream-keys.v1", 32));
-  return {
-    seal(text, purpose) {
-      const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(purpose));
-      return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
-    },
-    open(sealed, purpose) {
-      const nonce = sealed.subarray(0, NONCE_BYTES);
-      const body = sealed.subarray(NONCE_BYTES, -TAG_BYTES);
-      const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES });
-      decipher.setAAD(Buffer.from(purpose)).setAuthTag(sealed.subarray(-TAG_BYTES));
-      return Buffer.concat([decipher.update(body), decipher.final()]).toString("utf8");
-    },
-  };
+  constructor(secret: string) {
+    this.#key = new Uint8Array(hkdfSync("sha256", secret, "gatehouse", "upstream-keys.v1", 32));
+  }
+
+  /** `purpose` is authenticated too: a text sealed for one row cannot be opened for another. */
+  seal(text: string, purpose: string): Uint8Array {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv("aes-256-gcm", this.#key, nonce).setAAD(Buffer.from(purpose));
+    return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
+  }
+
+  /** Throws when the secret or the purpose differs, or the bytes were changed. */
+  open(sealed: Uint8Array, purpose: string): string {
+    const nonce = sealed.subarray(0, NONCE_BYTES);
+    const body = sealed.subarray(NONCE_BYTES, -TAG_BYTES);
+    const decipher = createDecipheriv("aes-256-gcm", this.#key, nonce, { authTagLength: TAG_BYTES });
+    decipher.setAAD(Buffer.from(purpose)).setAuthTag(sealed.subarray(-TAG_BYTES));
+    return Buffer.concat([decipher.update(body), decipher.final()]).toString("utf8");
+  }
 }

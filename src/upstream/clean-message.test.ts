@@ -92,7 +92,7 @@ test("for any message: no control characters, no secret, 500 characters at most,
 });
 
 test.each(["\0", " ", "\u200b \n"])(
-  "no half of a secret is left by a message longer than is looked at, filled with %j",
+  "no half of a secret is left in a message that is cut before it is cleaned, filled with %j",
   (filler) => {
     const secret = "PreciousFirst-PreciousSecond";
     for (let shift = 0; shift < 40; shift++) {

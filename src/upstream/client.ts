@@ -114,7 +114,7 @@ export class UpstreamClient implements Upstream {
     if (init.body !== undefined) headers["content-type"] = "application/json";
     const deadline = AbortSignal.timeout(this.#timeoutMs);
     try {
-      // Each call has its own connection: when a kept one breaks, the runtime would repeat the call by itself.
+      // Each call has its own connection: when a kept-alive one breaks, the runtime repeats the call without telling us.
       const response = await fetch(this.#baseUrl + path, {
         ...init,
         headers,

@@ -34,13 +34,13 @@ describe("single values", () => {
 });
 
 describe("lists", () => {
-  test("what is not of its kind is dropped and counted, the rest keeps its order", () => {
+  test("items of the wrong type are dropped and counted, the others keep their order", () => {
     expect(fit(Type.Array(Type.Integer()), '[1,"x",2.0,null,1.5,3,[]]')).toEqual({
       text: "[1,2.0,3]",
       misfits: 4,
     });
   });
-  test("what is no list does not pass for one", () => {
+  test("a value that is not a list does not fit", () => {
     for (const text of ["{}", "null", '"[]"', "1"])
       expect(fit(Type.Array(Type.Integer()), text).text).toBe("misfit");
   });

@@ -110,7 +110,7 @@ describe("when to come back", () => {
       expect(hint({}, `{"retry_after":${value}}`).retryAfterMs).toBeNull();
     },
   );
-  test("nothing said is null", () => {
+  test("a missing header is null", () => {
     expect(hint({}, "<html>")).toEqual({ limit: null, remaining: null, resetAt: null, retryAfterMs: null });
   });
 });

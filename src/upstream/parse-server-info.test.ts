@@ -53,7 +53,7 @@ function relayItem(section: keyof typeof EXAMPLE, changes: Json, unknown: "drop"
 }
 
 describe("the whole", () => {
-  test("the documented example comes through as it is", () => {
+  test("the documented example is relayed unchanged", () => {
     expect(relay({})).toMatchObject({ body: JSON.stringify(EXAMPLE), misfits: 0 });
   });
 
@@ -260,7 +260,7 @@ describe("as seen in the field", () => {
     });
   });
 
-  test("enumeration values nobody has listed are relayed as they are", () => {
+  test("unknown enumeration values are relayed unchanged", () => {
     expect(relay({ AccVerifiedReq: "Phone/ID" })?.info.AccVerifiedReq).toBe("Phone/ID");
     expect(relayItem("Players", { Permission: "Server Helper" }).item.Permission).toBe("Server Helper");
     expect(relayItem("Players", { Team: "Jail" }).item.Team).toBe("Jail");
@@ -290,7 +290,7 @@ describe("unknown fields", () => {
     expect(relayed?.body).toBe(JSON.stringify(EXAMPLE));
   });
 
-  test("are relayed when told to, exact numbers included, and required fields still come first", () => {
+  test("are relayed if the setting allows it, with exact numbers, and after the required fields", () => {
     const text = `{"New":[1.0,12345678901234567890],${JSON.stringify(EXAMPLE).slice(1)}`;
     const relayed = relayText(text, "pass");
     expect(relayed?.body).toContain('"New":[1.0,12345678901234567890]');

@@ -8,7 +8,7 @@ import { type Browser, chromium, type Locator, type Page } from "playwright-core
 import type { KeyIdentity, KeyRights } from "../../src/core/api-key.ts";
 import type { GameServer } from "../../src/core/game-server.ts";
 import { atEnd } from "../at-end.ts";
-import { buildDashboardWhereOld } from "../built-dashboard.ts";
+import { buildOutdatedDashboard } from "../built-dashboard.ts";
 import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
 import { IS_LONG } from "../long.ts";
 import { FakeClock, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
@@ -124,7 +124,7 @@ export function getSite(): Promise<Site> {
 
 /** Starts a separate site, for a test that fills the operator's lists. */
 export async function startSite(): Promise<Site> {
-  await buildDashboardWhereOld();
+  await buildOutdatedDashboard();
   const answers = new Map<string, GameAnswer>();
   const game = startFakeGameApi((request) => {
     if (request.method === "POST") return Response.json({ message: "Success" });

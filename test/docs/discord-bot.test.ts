@@ -1,5 +1,4 @@
-// The bot of examples/discord-bot really runs: a process of its own, in front of it a Discord of the test's, behind it the
-// real Gatehouse and its simulator.
+// Runs the bot of examples/discord-bot as a process, with a fake Discord, the real Gatehouse and its simulator.
 import { afterEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -37,7 +36,7 @@ async function startBot(key: string, url: string) {
   return discord;
 }
 
-test("the bot tells the status and the players, and sends a hint to the game", async () => {
+test("the bot shows the status and the players, and sends a hint to the game", async () => {
   const { url, token } = await openTown();
   const discord = await startBot(token, url);
   expect(discord.registered).toEqual(["status", "players", "hint"]);
@@ -66,7 +65,7 @@ test("the bot tells the status and the players, and sends a hint to the game", a
   await until("the game's log does not show the hint", isLogged);
 }, 60_000);
 
-test("people are told what is wrong in words, and the bot goes on", async () => {
+test("users get an explanation of errors, and the bot keeps running", async () => {
   const { url, token } = await openTown(":m");
   const discord = await startBot(token, url);
   expect((await discord.type("hint", { text: "hello" })).content).toBe(

@@ -1,4 +1,4 @@
-// docs/errors.md says of every error what a running Gatehouse says of it in its reference, and of nothing else.
+// docs/errors.md lists the same errors, with the same texts, as the reference of a running Gatehouse.
 import { afterAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

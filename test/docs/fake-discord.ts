@@ -1,4 +1,4 @@
-// A Discord of the test's own: the part of its HTTP API and of its gateway that a bot with slash commands needs.
+// A fake Discord: the part of its HTTP API and of its gateway that a bot with slash commands needs.
 import type { ServerWebSocket } from "bun";
 import { until } from "../process/run-gatehouse.ts";
 
@@ -7,11 +7,11 @@ const APPLICATION_ID = "1000000000000000001";
 type Registered = { readonly name: string };
 
 export type FakeDiscord = {
-  /** What a bot takes for Discord's API. */
+  /** The base URL, which the bot gets instead of Discord's. */
   readonly api: string;
-  /** The names of the commands that the bot has made known. */
+  /** The names of the commands that the bot has registered. */
   readonly registered: string[];
-  /** Somebody types a command; what the bot finally answers. */
+  /** Sends a command as if a user had typed it. Returns the bot's final answer. */
   type(name: string, options?: Readonly<Record<string, string>>): Promise<FakeAnswer>;
   stop(): Promise<void>;
 };

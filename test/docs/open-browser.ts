@@ -1,4 +1,4 @@
-// Chromium for tests, as the system's package manager has installed it, with a record of everything that must not happen.
+// Opens the system's Chromium for tests, and records console errors and failed requests.
 import { type Browser, chromium, type Page } from "playwright-core";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];

@@ -36,7 +36,7 @@ describe("the files of the reference", () => {
       await response.text();
     });
 
-    test(`${path} is not sent again to whoever has it, and takes nothing but GET and HEAD`, async () => {
+    test(`${path} is 304 for a matching ETag, and allows only GET and HEAD`, async () => {
       const first = await gatehouse.get(path);
       await first.text();
       const etag = first.headers.get("etag") ?? "";
@@ -52,7 +52,7 @@ describe("the files of the reference", () => {
     });
   }
 
-  test("the script is sent packed, and unpacked to whoever cannot", async () => {
+  test("the script is compressed for clients that accept gzip, and plain for others", async () => {
     const ask = (encoding: string) => {
       return fetch(gatehouse.url + SCRIPT, { headers: { "Accept-Encoding": encoding }, decompress: false });
     };
@@ -73,7 +73,7 @@ describe("the files of the reference", () => {
 
 describe("the reference in a browser", () => {
   for (const colorScheme of ["light", "dark"] as const) {
-    test(`shows every operation in ${colorScheme}, complains of nothing and asks nobody else`, async () => {
+    test(`shows every operation in ${colorScheme}, logs no error and calls no other host`, async () => {
       const { page, complaints, requested } = await openPage(await browse(), { colorScheme });
       await page.goto(`${gatehouse.url}/docs`);
       await page.getByRole("heading", { name: "Gatehouse", exact: true }).waitFor();

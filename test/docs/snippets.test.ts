@@ -1,4 +1,4 @@
-// What docs/bots.md and docs/getting-started.md tell people to type is typed here, as it is written.
+// Runs the code blocks of docs/bots.md and docs/getting-started.md unchanged.
 import { afterEach, expect, test } from "bun:test";
 import { chmodSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -85,7 +85,7 @@ testWith(program("bash"), program("curl"))(
     const [start, ...snippets] = readSnippets("getting-started.md", "sh");
     expect(start).toBe("npm start\n");
     expect(snippets).toHaveLength(3);
-    // A folder that stands for the checkout, so that nothing is left in the real one.
+    // A temporary folder instead of the checkout, so that no files are left there.
     const cwd = makeFolder();
     const program = join(cwd, "gatehouse");
     await Bun.write(program, `#!/bin/sh\nexec '${ROOT}/gatehouse' "$@"\n`);

@@ -1,4 +1,4 @@
-// The code blocks of a page, and running them as a reader would.
+// Finds the code blocks of a page and runs them as a reader would.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
@@ -34,7 +34,7 @@ export async function runProgram(
   return { exitCode, out, complaints };
 }
 
-/** One shell for all blocks; the first failure ends it, and an answer that is an error is one. */
+/** Runs all blocks in one shell. The first failed command ends it; an error answer counts as a failure. */
 export function runShell(
   blocks: readonly string[],
   cwd: string,

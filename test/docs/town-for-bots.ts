@@ -1,4 +1,4 @@
-// What a bot's developer has: the real program in front of its simulator, and a key that may read everything and send hints.
+// The environment of a bot developer: the real program with its simulator, and a key that may read everything and send hints.
 import { makeFolder, runToEnd, serve } from "../process/run-gatehouse.ts";
 
 export async function openTown(commands = ":h") {

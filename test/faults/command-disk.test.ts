@@ -1,5 +1,5 @@
-// A full disk and a stampede at the command endpoint, with real processes: nothing is accepted that is not on disk, nothing
-// accepted is lost, and a hundred means a hundred.
+// A full disk and many concurrent requests at the command endpoint, with real processes: every accepted command is on disk,
+// none is lost, and a queue holds exactly a hundred.
 import { Database } from "bun:sqlite";
 import { afterEach, expect, test } from "bun:test";
 import { mkdirSync, rmSync } from "node:fs";
@@ -24,7 +24,7 @@ const NOTICED_WITHIN_MS = 5_000;
 
 afterEach(cleanUp);
 
-/** A server with a key that may send anything, made before the process starts. */
+/** Creates a server and a key that may send any command, before the process starts. */
 async function prepare(folder: string): Promise<string> {
   const env = { GATEHOUSE_UPSTREAM_URL: "http://127.0.0.1:9" };
   const gatehouse = await startGatehouse({ folder, env });
@@ -71,7 +71,7 @@ function expectWhole(path: string): void {
   db.close();
 }
 
-/** Commands until the disk refuses one; those that were accepted before. */
+/** Sends commands until the disk is full. Returns the accepted ones. */
 async function submitUntilRefused(client: ReturnType<typeof createClient>): Promise<string[]> {
   const accepted: string[] = [];
   for (let count = 0; count < 100; count++) {
@@ -119,7 +119,7 @@ for (const way of WAYS) {
       const cwd = await way.makeFolder();
       const folder = join(cwd, "data");
       const token = await prepare(folder);
-      // Nobody listens at that address: commands wait, and the queue is what is looked at.
+      // Nothing listens at that address, so that commands stay in the queue.
       const env = { GATEHOUSE_UPSTREAM_URL: "http://127.0.0.1:9", GATEHOUSE_DATA_DIR: folder };
       const gatehouse = await serve({ cwd, env });
       const client = createClient(gatehouse, token);
@@ -146,7 +146,7 @@ for (const way of WAYS) {
         },
         NOTICED_WITHIN_MS,
       );
-      // What was refused has left nothing behind: each is new, and comes after all that were accepted.
+      // Refused commands left nothing behind: each is new now, and comes after all accepted ones.
       const again = await client.submit(":h refused 0", "r0");
       expect(again.body.position).toBe((after?.body.position ?? 0) + 1);
       expect((await client.submit(":h before", "kept")).body).toEqual(before.body);
@@ -169,7 +169,7 @@ for (const way of WAYS) {
 test("1,000 parallel submissions to an empty queue: exactly 100 are accepted, at the places 1 to 100", async () => {
   const folder = makeFolder();
   const token = await prepare(folder);
-  // A day between two commands, and the first has gone: what is accepted stays in the queue.
+  // The interval is a day and the first command was sent, so that all others stay in the queue.
   const simulator = await startSimulator({ commandIntervalMs: 0 });
   undoLater(() => simulator.stop());
   const env = {
@@ -208,7 +208,7 @@ test("1,000 parallel submissions to an empty queue: exactly 100 are accepted, at
   expect(await stop(gatehouse)).toBe(0);
 }, 30_000);
 
-test("an answer never leaves before its commit: what the first 202 promised is there after kill -9", async () => {
+test("an answer is never sent before its commit: the first accepted command survives kill -9", async () => {
   const folder = makeFolder();
   const token = await prepare(folder);
   const env = { GATEHOUSE_UPSTREAM_URL: "http://127.0.0.1:9", GATEHOUSE_DATA_DIR: folder };

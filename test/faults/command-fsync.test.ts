@@ -1,5 +1,5 @@
-// What the kernel is asked, seen through strace: no acceptance leaves before its bytes are forced to the disk, many share one
-// force, and a disk that fails to keep them means no acceptance.
+// The system calls of a process, seen with strace: no command is accepted before fsync, concurrent ones share one fsync, and
+// none is accepted when fsync fails.
 import { afterEach, expect } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ async function start(): Promise<{ gatehouse: Listening; token: string; folder: s
   return { gatehouse: await serve({ cwd: folder, env }), token, folder };
 }
 
-/** Watches the process until `end`; gives what it saw. */
+/** Traces the process until `end`, which returns the lines of the trace. */
 async function trace({ pid }: Listening, folder: string, rules: readonly string[]) {
   const path = join(folder, "trace");
   const tracer = Bun.spawn(["strace", "-f", "-y", "-s", "20", "-o", path, ...rules, "-p", String(pid)], {
@@ -49,7 +49,7 @@ async function submit({ url }: Listening, token: string, command: string) {
 }
 
 testWith(tracing)(
-  "no 202 leaves before its bytes are forced to the disk, and many at once share one force",
+  "no 202 is sent before its fsync, and concurrent commands share one fsync",
   async () => {
     const { gatehouse, token, folder } = await start();
     const tracing = await trace(gatehouse, folder, [

@@ -1,4 +1,4 @@
-// File descriptors run out: the process bears it, and serves again when there are some.
+// Without free file descriptors the process survives, and serves again when there are some.
 import { afterEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -31,16 +31,16 @@ test("with its descriptors exhausted Gatehouse does not crash, and serves again 
     socket.write("GET /healthz HTTP/1.1\r\n");
   }
   await until("the descriptors do not run out", hasRunOut);
-  // Those that got in are still served, also with what asks the game API for the first time.
+  // Open connections are still served, even with the first call to the game API.
   sockets[1]?.write("Host: x\r\n\r\n");
   expect((await sockets[1]?.readAnswer())?.status).toBe(200);
   kept.write(writeRequest("/v2/game/server", [`Authorization: Bearer ${token}`]));
   expect([200, 400]).toContain((await kept.readAnswer())?.status ?? 0);
-  // So are the metrics, which tell an operator what is wrong.
+  // So are the metrics, which an operator needs now.
   const masterKey = readFileSync(join(cwd, "data", "master.key"), "utf8").trim();
   kept.write(writeRequest("/metrics", [`Authorization: Bearer ${masterKey}`]));
   expect((await kept.readAnswer())?.status).toBe(200);
-  // What is loaded when it is first asked for cannot be, now.
+  // Files that are loaded with the first request cannot be loaded now.
   for (const path of LOADED_LATE) {
     kept.write(writeRequest(path, [`Authorization: Bearer ${masterKey}`]));
     expect((await kept.readAnswer())?.status).toBe(500);

@@ -1,4 +1,4 @@
-// A disk that is full or cannot be written: reads go on, readiness says so, and it mends itself when there is room.
+// A disk that is full or read-only: reads still work, /readyz reports it, and writes work again when there is room.
 import { Database } from "bun:sqlite";
 import { afterEach, expect } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-// At the edge: what raw sockets can do to Gatehouse before, beside and instead of asking it something sensible.
+// Malformed, pipelined and interrupted requests over raw sockets.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
@@ -14,7 +14,7 @@ import {
 const PATH = "/v2/game/server";
 const LIMIT = 120;
 const BLOCK_COUNT = 520;
-/** What the runtime says by itself, without a body, to what is no HTTP request. */
+/** The runtime's own answer, without a body, to bytes that are not an HTTP request. */
 const RUNTIME_REFUSALS = [400, 414, 431, 505];
 
 let api: FakeGameApi;
@@ -32,13 +32,13 @@ afterAll(async () => {
   await api.stop();
 });
 
-/** A key that was never used, of a server that nobody asked about. */
+/** An unused key of a server that was never read. */
 async function newKey(): Promise<{ token: string; authorization: string }> {
   const { token } = await gatehouse.addKey(await gatehouse.addServer());
   return { token, authorization: `Authorization: Bearer ${token}` };
 }
 
-/** How many requests of this key were counted so far; asking is one more. */
+/** How many requests of this key were counted so far. This makes one more request. */
 async function countSpent(authorization: string): Promise<number> {
   const answer = await sendRaw(at, writeRequest(PATH, [authorization]));
   expect(answer?.status).toBe(200);
@@ -60,7 +60,7 @@ function summarize(answer: RawAnswer | undefined): string {
   return answer.status < 300 ? String(answer.status) : `${answer.status}/${parseError(answer).code}`;
 }
 
-describe("what is not HTTP is refused, and the bytes behind it are no request", () => {
+describe("bytes that are not HTTP are refused, and the bytes after them are not a request", () => {
   type Make = (authorization: string, next: string) => string;
   const refused: [string, Make][] = [
     [
@@ -144,7 +144,7 @@ describe("what is not HTTP is refused, and the bytes behind it are no request", 
   test("a URL of 1 MB is refused and the connection closed", async () => {
     const socket = await openSocket(at);
     socket.write(writeRequest(`${PATH}?${"a".repeat(1024 * 1024)}`));
-    // Whoever still sends when the other side closes may lose the answer to the reset.
+    // A client that is still sending when the server closes may get a reset instead of the answer.
     const answer = await socket.readAnswer();
     if (answer) expect([414, 431]).toContain(answer.status);
     await socket.closed;
@@ -297,7 +297,7 @@ describe("Host and the form of the target decide nothing", () => {
     await socket.closed;
   });
 
-  test("HTTP/1.0 gets a larger body whole, though it had to be waited for and has no length", async () => {
+  test("HTTP/1.0 gets a large asynchronous body completely, without a Content-Length", async () => {
     const { authorization } = await newKey();
     const Queue = Array.from({ length: 5_000 }, (_, i) => i);
     api.answer = () => Response.json({ ...BASE_INFO, Queue });
@@ -332,7 +332,7 @@ describe("Host and the form of the target decide nothing", () => {
     expect(summarize(await ask(PATH))).toBe("200");
     expect(summarize(await ask("/v1/game/server"))).toBe("500/5018");
     expect(summarize(await ask("/nowhere"))).toBe("404/5020");
-    // Whether dots are resolved may depend on the runtime's reading of Host; both answers are documented.
+    // Whether the runtime resolves the dots may depend on the Host header; both answers are documented.
     expect(["404/5020", "500/5018"]).toContain(summarize(await ask("/v2/../v1/x")));
     expect(await countSpent(authorization)).toBe(1);
   });
@@ -364,7 +364,7 @@ describe("Host and the form of the target decide nothing", () => {
 
 describe("methods", () => {
   test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"])(
-    "%s on a path that is only read: 405/5101 with Allow, before the key is looked at",
+    "%s on a path that is only read: 405/5101 with Allow, before the key is checked",
     async (method) => {
       const { authorization } = await newKey();
       for (const path of [PATH, "/v2/somewhere/game/server", "/healthz", "/readyz"]) {
@@ -539,7 +539,7 @@ describe("the limit over real sockets", () => {
     expect((await gatehouse.get("/healthz")).status).toBe(200);
   });
 
-  test("requests pipelined behind one that waits: counted when answered, and nobody else is harmed", async () => {
+  test("requests pipelined behind one that waits are counted when answered, and other connections are not affected", async () => {
     const { authorization } = await newKey();
     const held = holdAnswers();
     const socket = await openSocket(at);
@@ -559,7 +559,7 @@ describe("the limit over real sockets", () => {
     expect(spent).toBeLessThanOrEqual(51);
   });
 
-  /** `firstCount` is the count of the first of these requests. The clock stands still: one window for all. */
+  /** `firstCount` is the count of the first of these requests. The clock stands still, so all are in one window. */
   function expectJudged(answers: readonly RawAnswer[], firstCount: number): void {
     const admitted = answers.filter(({ status }) => status === 200);
     const limited = answers.filter(
@@ -587,7 +587,7 @@ describe("the limit over real sockets", () => {
       new Set(["0"]),
     );
 
-    // The request with count 520 is the first of these; the rest of them follow inside the block.
+    // The first of these has the count 520 and starts the block; the others are inside the block.
     expect(blocked).toHaveLength(answers.length - (BLOCK_COUNT - firstCount));
     for (const { headers, body } of blocked) {
       expect(headers.has("retry-after")).toBe(true);
@@ -624,7 +624,7 @@ describe("the limit over real sockets", () => {
   });
 });
 
-/** From now on the game API says nothing until `release`. */
+/** From now on the game API does not answer until `release`. */
 function holdAnswers(): { called: Promise<void>; release: () => void } {
   const called = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -666,7 +666,7 @@ describe("a client that goes away", () => {
     expect(await countSpent(authorization)).toBe(3);
   });
 
-  test("leaves what was read for the next one, even if nobody else was waiting", async () => {
+  test("leaves the reading for the next caller, even if no other caller was waiting", async () => {
     const { authorization } = await newKey();
     const held = holdAnswers();
     const leaver = await openSocket(at);
@@ -746,7 +746,7 @@ describe("browsers of other origins", () => {
     expect(corsHeaders(preflight)).toEqual([]);
   });
 
-  test("are let in by the list, and only those on it", async () => {
+  test("are admitted if they are on the list, and only then", async () => {
     const env = {
       GATEHOUSE_UPSTREAM_URL: api.url,
       GATEHOUSE_CORS_ORIGINS: `${ORIGIN}, http://localhost:3000`,
@@ -841,7 +841,7 @@ describe("random damage", () => {
     const undocumented: string[] = [];
     let answered = 0;
     for (let done = 0; done < CASES; done += AT_ONCE) {
-      // A new window each time, so that mutants meet more of the house than the limit.
+      // A new window each time, so that mutated requests are not all refused by the limit.
       gatehouse.clock.advance(61_000);
       await Promise.all(
         Array.from({ length: AT_ONCE }, async () => {
@@ -878,7 +878,7 @@ describe("random damage", () => {
     return text;
   }
 
-  /** All answers until the other side closes, or has nothing more to say. */
+  /** All answers until the other side closes or sends nothing more. */
   async function collectAnswers(socket: RawSocket, bytes: string): Promise<RawAnswer[]> {
     socket.write(bytes);
     const answers: RawAnswer[] = [];
@@ -889,7 +889,7 @@ describe("random damage", () => {
         answers.push(answer);
       }
     } catch (error) {
-      // It waits for the rest of a request that a mutation cut. An answer that is no HTTP is another matter.
+      // The server waits for the rest of a request that a mutation cut. An answer that is not HTTP is a fault.
       if (!String(error).includes("no whole answer")) throw error;
       return answers;
     } finally {

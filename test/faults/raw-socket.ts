@@ -1,5 +1,4 @@
-// A client that sends exactly the bytes it is told to, over TCP or TLS, and takes answers apart by hand. For requests
-// that no well-behaved client would send.
+// A client that sends raw bytes over TCP or TLS and parses the answers itself. For requests that no valid client would send.
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls, TLSSocket } from "node:tls";
 
@@ -14,19 +13,19 @@ export type RawAnswer = {
 
 export type RawSocket = {
   write(bytes: string | Uint8Array): void;
-  /** Half-closes: we have nothing more to say. */
+  /** Closes our side only. */
   end(): void;
-  /** Cuts the connection, unread data or not. */
+  /** Closes the connection at once, even with unread data. */
   destroy(): void;
-  /** Stops reading: what the other side sends piles up. */
+  /** Stops reading, so that the data of the other side fills the buffers. */
   pause(): void;
   resume(): void;
-  /** Everything received and not yet taken by readAnswer, one character a byte. */
+  /** The received bytes that readAnswer has not returned yet, one character per byte. */
   readonly received: string;
   readonly isClosed: boolean;
   /** Resolves when the other side has closed or cut the connection. */
   readonly closed: Promise<void>;
-  /** The next answer; undefined when the connection ends before it is whole. Throws when neither happens in time. */
+  /** The next answer; undefined when the connection ends before it is complete. Throws after a timeout. */
   readAnswer(options?: { isHead?: boolean; deadlineMs?: number }): Promise<RawAnswer | undefined>;
   readonly peerFingerprint: string | undefined;
 };
@@ -66,7 +65,7 @@ export async function openSocket(
     socket.once(tls ? "secureConnect" : "connect", () => resolve());
     socket.once("error", reject);
   });
-  // A reset is one way of closing, and "close" follows it.
+  // A reset counts as closing; the event "close" follows.
   socket.on("error", () => {});
 
   function joined(): Buffer {
@@ -120,7 +119,7 @@ export async function openSocket(
   }
 }
 
-/** Opens a connection, sends the bytes, and gives the first answer, if there is one. */
+/** Opens a connection, sends the bytes, and returns the first answer, if there is one. */
 export async function sendRaw(
   address: { port: number; host?: string },
   bytes: string | Uint8Array,
@@ -140,7 +139,7 @@ export function writeRequest(target: string, headers: readonly string[] = [], me
   return [`${method} ${target} HTTP/1.1`, "Host: gatehouse.test", ...headers, "", ""].join("\r\n");
 }
 
-/** Every answer in the bytes, for many that came over one connection. */
+/** Parses all answers that came over one connection. */
 export function cutAnswers(bytes: Buffer): RawAnswer[] {
   const answers: RawAnswer[] = [];
   let rest = bytes;

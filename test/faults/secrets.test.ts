@@ -1,5 +1,5 @@
-// The canary: every secret has a value that cannot be there by chance, everything is done with them that can be done,
-// and then every place where one could have been left is searched.
+// Every secret has a unique value, a canary. The test uses them in every possible way, then searches answers, logs and files
+// for them.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ const KEY_FILES = ["master.key", "secret.key", "demo.key"];
 let api: FakeGameApi;
 let gatehouse: TestGatehouse;
 const tokens: string[] = [];
-/** Every answer's status, headers and body, without the tokens it was asked to make. */
+/** Status, headers and body of every answer, without the tokens that it was asked to create. */
 const answers: string[] = [];
 const filesWhileRunning = new Map<string, string>();
 const filesAfterwards = new Map<string, string>();
@@ -59,12 +59,12 @@ function read(token: string, path = PATH): Promise<string> {
 const idIn = (body: string) => /"(?:server|key)_id":"([^"]+)"/.exec(body)?.[1] ?? "";
 const canaries = () => [OLD_SERVER_KEY, SERVER_KEY, ...Object.values(SECRETS), ...tokens];
 
-/** The text in every form in which it would still be the secret: plain in any case, hex, base64 at any offset. */
+/** The text in every encoding that would reveal it: plain in any case, hex, base64 at any offset. */
 function formsOf(secret: string): { plain: string[]; exact: string[] } {
   const bytes = Buffer.from(secret);
   const exact = [0, 1, 2].flatMap((offset) => {
     const whole = Buffer.concat([Buffer.alloc(offset), bytes]);
-    // Only characters that no neighbour has a part in.
+    // Only the characters that do not depend on the bytes around the text.
     const from = Math.ceil((offset * 8) / 6);
     const to = Math.floor((whole.length * 8) / 6);
     return [whole.toString("base64").slice(from, to), whole.toString("base64url").slice(from, to)];
@@ -75,7 +75,7 @@ function formsOf(secret: string): { plain: string[]; exact: string[] } {
   };
 }
 
-/** The canaries that a text gives away. */
+/** The canaries that a text contains. */
 function leaksIn(text: string, secrets: readonly string[] = canaries()): string[] {
   const lower = text.toLowerCase();
   return secrets.filter((secret) => {
@@ -91,7 +91,7 @@ function readFiles(folder: string, into: Map<string, string>): void {
   }
 }
 
-/** What upstream says and how it breaks, each with our secrets in it. */
+/** Answers and faults of the game API, each with our secrets in it. */
 function badAnswers(): (() => Response)[] {
   const message = `bad key ${SERVER_KEY} / ${SECRETS.GATEHOUSE_UPSTREAM_GLOBAL_KEY}`;
   return [
@@ -160,7 +160,7 @@ async function doEverything(): Promise<void> {
   metrics = await read(SECRETS.GATEHOUSE_METRICS_TOKEN, "/metrics");
 }
 
-/** What the game API says about a command is kept with it. */
+/** The message of the game API about a command is stored with the command. */
 async function failCommand(token: string, key: string): Promise<void> {
   const said = `no: ${SERVER_KEY} ${SECRETS.GATEHOUSE_UPSTREAM_GLOBAL_KEY}`;
   api.answer = () => Response.json({ code: 3001, message: said }, { status: 400 });
@@ -176,7 +176,7 @@ async function failCommand(token: string, key: string): Promise<void> {
   }
 }
 
-/** Every secret where another belongs, whole and nearly right. */
+/** Every secret in the place of another one, complete and slightly changed. */
 async function sendWrongKeys(token: string): Promise<void> {
   for (const secret of canaries()) {
     for (const path of [PATH, "/admin/servers", "/metrics"]) {
@@ -223,7 +223,7 @@ async function sendBadBodies(server: string, key: string): Promise<void> {
   }
 }
 
-/** Paths, queries and headers in which nobody should put a secret, and somebody will. */
+/** Secrets in paths, queries and headers where they do not belong. */
 async function sendOddPlaces(token: string): Promise<void> {
   for (const secret of canaries()) {
     const written = encodeURIComponent(secret);
@@ -255,7 +255,7 @@ async function sendOddPlaces(token: string): Promise<void> {
   gatehouse.clock.advance(60_000);
 }
 
-/** Broken machinery is logged with all there is to know about it. */
+/** Unexpected errors are logged with all details. */
 async function failInside(token: string, server: string): Promise<void> {
   const { store } = gatehouse.app;
   const { find, create, update } = store.servers;
@@ -411,7 +411,7 @@ describe("no secret comes back when it is put where something else belongs", () 
   });
 });
 
-test("secrets that were made up are in their own files alone, which only their owner can read", async () => {
+test("generated secrets are only in their own files, which only their owner can read", async () => {
   const folder = makeTestFolder();
   const own = await startGatehouse({ folder });
   const secrets = new Map(KEY_FILES.map((name) => [name, readFileSync(join(folder, name), "utf8").trim()]));

@@ -1,5 +1,5 @@
-// Bodies that come slowly, stop half-way, are far too large, or hide another request. Real time and real sockets are the
-// subject here, so everything slow happens at once.
+// Bodies that arrive slowly, stop half-way, are far too large, or contain another request. The tests need real time and real
+// sockets, so all slow cases run in parallel.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
@@ -9,7 +9,7 @@ import { openSocket, type RawSocket, sendRaw, writeRequest } from "./raw-socket.
 const CUT_WITHIN_MS = 15_000;
 const DRIP_EVERY_MS = 250;
 const GOOD_LATENCY_MAX_MS = 1_000;
-/** An early answer to a huge body comes long before the body could. */
+/** An early answer to a huge body arrives in this time, long before the whole body could be sent. */
 const EARLY_MS = 5_000;
 const STALLED_BODIES = 100;
 
@@ -39,11 +39,11 @@ async function wasMade(name: string): Promise<boolean> {
   return (await gatehouse.app.store.servers.findByName(name)) !== undefined;
 }
 
-test.concurrent("a body that drips, stops half-way or never comes is cut or refused within 15 s, makes nothing, and holds up nobody", async () => {
+test.concurrent("a body that drips, stops half-way or never comes is cut or refused within 15 s, changes nothing, and does not delay others", async () => {
   const sockets: RawSocket[] = [];
   const drips: Timer[] = [];
 
-  /** How long it took until the connection was closed, and what was said until then. */
+  /** How long the connection stayed open, and what was received until then. */
   async function outcomeOf(name: string, begin: (socket: RawSocket) => void) {
     const socket = await openSocket(at());
     sockets.push(socket);
@@ -109,11 +109,11 @@ test.concurrent("a body that drips, stops half-way or never comes is cut or refu
     }
     const ended = await all;
     expect(ended.filter(({ ms }) => ms > CUT_WITHIN_MS).map(({ name }) => name)).toEqual([]);
-    // Whatever is said is a refusal, in one whole answer.
+    // Every answer is one complete refusal.
     for (const { name, said } of ended) {
       expect([name, said]).toEqual([name, expect.stringMatching(/^$|^HTTP\/1\.1 4\d\d /)]);
     }
-    // Whoever goes on sending is told why it ended.
+    // A client that keeps sending gets the reason.
     for (const name of ["byte by byte", "chunk by chunk"]) {
       expect(ended.find((one) => one.name === name)?.said).toContain('"code":5104');
     }
@@ -134,7 +134,7 @@ test.concurrent("a body that comes in pieces, but in time, is taken", async () =
     await Bun.sleep(5);
   }
   expect((await socket.readAnswer())?.status).toBe(201);
-  // The connection is as good as before.
+  // The connection can still be used.
   socket.write(writeRequest("/healthz"));
   expect((await socket.readAnswer())?.status).toBe(200);
   socket.destroy();
@@ -145,7 +145,7 @@ describe("a body that is far too large", () => {
     ["8,193 bytes", "Content-Length: 8193"],
     ["100 MB", "Content-Length: 100000000"],
     ["100 GB", "Content-Length: 100000000000"],
-  ])("of %s, told beforehand, is 413 before any of it is sent", async (_, length) => {
+  ])("of %s, with a Content-Length, is 413 before any of it is sent", async (_, length) => {
     const startedAt = Date.now();
     const socket = await openSocket(at());
     socket.write(post([length]));
@@ -156,10 +156,10 @@ describe("a body that is far too large", () => {
   });
 
   test.each([
-    ["told beforehand", ["Content-Length: 30000"], (piece: string) => piece, ""],
+    ["with a Content-Length", ["Content-Length: 30000"], (piece: string) => piece, ""],
     ["in chunks", ["Transfer-Encoding: chunked"], (piece: string) => `2710\r\n${piece}\r\n`, "0\r\n\r\n"],
   ])(
-    "of 30 kB, %s, is let through to its end by whoever is still sending",
+    "of 30 kB, %s, is read to its end, so that the client gets the answer",
     async (_, headers, frame, end) => {
       const socket = await openSocket(at());
       const piece = frame("x".repeat(10_000));
@@ -175,7 +175,7 @@ describe("a body that is far too large", () => {
     },
   );
 
-  test("told beforehand as 100 MB, is 413/5102 in our own words", async () => {
+  test("with a Content-Length of 100 MB, is 413/5102 with our own body", async () => {
     const answer = await sendRaw(at(), post(["Content-Length: 100000000"]));
     expect(JSON.parse(answer?.body ?? "{}")).toEqual({ code: 5102, message: "payload_too_large" });
     expect(answer?.headers.get("connection")?.toLowerCase()).toBe("close");
@@ -244,7 +244,7 @@ test.each([
 describe("bytes after a refused body are not taken for a request", () => {
   const smuggled = (token: string) => writeRequest("/v2/game/server", [`Authorization: Bearer ${token}`]);
 
-  /** How often the key was used by what the bytes caused. */
+  /** How many requests with the key the bytes have caused. */
   async function usesCausedBy(
     bytes: (token: string) => string,
   ): Promise<{ uses: number; statuses: number[] }> {
@@ -259,7 +259,7 @@ describe("bytes after a refused body are not taken for a request", () => {
         statuses.push(answer.status);
       }
     } catch {
-      // Silence: nothing more is coming.
+      // No more bytes will arrive.
     }
     socket.destroy();
     const remaining = (await gatehouse.get("/v2/game/server", victim.token)).headers.get(
@@ -268,7 +268,7 @@ describe("bytes after a refused body are not taken for a request", () => {
     return { uses: 119 - Number(remaining), statuses };
   }
 
-  test("behind a 413 whose length was told", async () => {
+  test("behind a 413 with a Content-Length", async () => {
     const outcome = await usesCausedBy((token) => post(["Content-Length: 9000"], smuggled(token)));
     expect(outcome).toEqual({ uses: 0, statuses: [413] });
   });
@@ -347,7 +347,7 @@ describe("a packed body", () => {
     },
   );
 
-  test("that would be huge is refused by what it says it is, in no time", async () => {
+  test("with a huge Content-Length is refused at once", async () => {
     const bomb = gzipSync(Buffer.alloc(7_000_000));
     expect(bomb.length).toBeLessThan(8_192);
     const startedAt = Date.now();

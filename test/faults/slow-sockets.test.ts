@@ -1,4 +1,4 @@
-// Sockets that waste time, on purpose or not. Real time is the subject here, so everything happens at once.
+// Slow and stalled sockets. The test needs real time, so all cases run in parallel.
 import { expect, test } from "bun:test";
 import { ALL_SECTIONS_INFO, BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
@@ -7,12 +7,12 @@ import { openSocket, type RawSocket, writeRequest } from "./raw-socket.ts";
 const CUT_WITHIN_MS = 15_000;
 const DRIP_EVERY_MS = 500;
 const SILENT_SOCKETS = 300;
-/** The runtime cuts after 12 s at the latest; what is still open then is looked at a little later. */
+/** The runtime cuts after 12 s at the latest; the test checks a little later. */
 const WATCHED_MS = 12_800;
 const GOOD_LATENCY_MAX_MS = 1_000;
 
 test.concurrent("slow and silent sockets are cut within 15 s, while good clients are served", async () => {
-  // Large answers: a reader that stalls must leave some of them in our hands, not all in the kernel's.
+  // Large answers, so that a stalled reader leaves some bytes in our buffers and not all in the kernel's.
   const Players = Array.from({ length: 10_000 }, () => ALL_SECTIONS_INFO.Players[0]);
   const Vehicles = Array.from({ length: 15_000 }, () => ALL_SECTIONS_INFO.Vehicles[0]);
   const api = startFakeGameApi(() => Response.json({ ...BASE_INFO, Players, Vehicles }));
@@ -30,7 +30,7 @@ test.concurrent("slow and silent sockets are cut within 15 s, while good clients
     sockets.push(socket);
     return socket;
   }
-  /** How long the other side put up with it. */
+  /** How long the server kept the connection open. */
   async function timeUntilCut(name: string, begin: (socket: RawSocket) => void): Promise<[string, number]> {
     const socket = await open();
     const openedAt = Date.now();
@@ -66,7 +66,7 @@ test.concurrent("slow and silent sockets are cut within 15 s, while good clients
       timeUntilCut("silence after an answer", (socket) => socket.write(writeRequest("/healthz"))),
       ...Array.from({ length: SILENT_SOCKETS }, () => timeUntilCut("silence from the start", () => {})),
     ];
-    // Fresh from here on: a pipelined request behind a call that is under way would make the runtime hang up.
+    // Read once, so that answers are cached: the runtime closes a connection with a request behind a pending call.
     expect((await gatehouse.get("/v2/game/server", slow.token)).status).toBe(200);
     const stalled = await open();
     stalled.pause();
@@ -86,7 +86,7 @@ test.concurrent("slow and silent sockets are cut within 15 s, while good clients
 
     const tooLate = (await Promise.all(cuts)).filter(([, ms]) => ms > CUT_WITHIN_MS);
     expect(tooLate).toEqual([]);
-    // What the kernel holds can still be read; then it must be over, without the rest of the answer.
+    // The bytes in the kernel's buffers can still be read; then the connection must end, without the rest of the answer.
     stalled.resume();
     await Promise.race([stalled.closed, Bun.sleep(1_000)]);
     expect(stalled.isClosed).toBe(true);

@@ -1,9 +1,9 @@
-// A disk that has so much room and no more: a tmpfs. Tests of it need `mounting`.
+// A small disk: a tmpfs of a given size. Tests that use it need `mounting`.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder, undoLater } from "../process/run-gatehouse.ts";
 
-/** A folder with a data folder in it that is such a disk. */
+/** Creates a folder whose data folder is such a disk. */
 export async function makeSmallDisk(size: string): Promise<string> {
   const cwd = makeFolder();
   const disk = join(cwd, "data");
@@ -13,7 +13,7 @@ export async function makeSmallDisk(size: string): Promise<string> {
   return cwd;
 }
 
-/** Takes all the room there is, to the last byte. */
+/** Fills the disk to the last byte. */
 export function fill(path: string): void {
   const block = Buffer.alloc(64 * 1024, 0x20);
   let size = block.length;

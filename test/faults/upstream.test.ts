@@ -1,5 +1,5 @@
-// Every code and every transport fault of the game API, through HTTP against the real simulator: the right 5019,
-// inside the deadline, and the right number of calls.
+// Every error code and every transport fault of the game API, over HTTP against the simulator: the right 5019, before the
+// deadline, with the right number of calls.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { GameServer } from "../../src/core/game-server.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
@@ -7,9 +7,9 @@ import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 
 const FRESH_MS = 2_000;
-/** Long enough for an honest answer on a busy machine, short enough to wait for. */
+/** Long enough for a normal answer on a busy machine, short enough for a test. */
 const TIMEOUT_MS = 700;
-/** A deadline that is kept is far below this; one that is not never comes near it. */
+/** Far above a deadline that is kept, and far below a missing one. */
 const PATIENCE_MS = 5_000;
 
 type Failure = { code: number; message: string; upstream_code: number; upstream_message: string };
@@ -33,7 +33,7 @@ afterAll(async () => {
 beforeEach(async () => {
   server = await gatehouse.addServer({ serverKey: `fault-Town${++serverCount}` });
   token = (await gatehouse.addKey(server)).token;
-  // A pause learned in one test is over in the next.
+  // Ends a pause that an earlier test has caused.
   gatehouse.clock.advance(3_600_000);
   simulator.clearCalls();
 });
@@ -113,7 +113,7 @@ describe("codes of the game API", () => {
     });
   }
 
-  test("4001: no call for any server before the time it named; callers are told when to come back", async () => {
+  test("4001: no call for any server before the time that it names; callers get Retry-After", async () => {
     simulator.arm({ kind: "rate-limit", retry_after: 30, times: 1 });
     const refused = await readFailure();
     expect(refused).toMatchObject({ upstream_code: 4001, retryAfter: "30" });
@@ -216,7 +216,7 @@ describe("transport faults", () => {
     expect((await readFailure()).upstream_code).toBe(4003);
   });
 
-  test("odd shapes are relayed as far as they are of their kind", async () => {
+  test("of odd shapes, the values that match the schema are relayed", async () => {
     simulator.arm({ kind: "odd-shapes" });
     const response = await read();
     expect(response.status).toBe(200);
@@ -235,7 +235,7 @@ describe("transport faults", () => {
 });
 
 describe("the budget", () => {
-  test("the game API never has to refuse, however many servers are asked about, and none of them starves", async () => {
+  test("the game API never has to refuse a call, with any number of servers, and no server starves", async () => {
     const clock = gatehouse.clock;
     const limited = await startSimulator({ readLimit: 10, clock: clock.read });
     const careful = await startGatehouse({ clock, env: { GATEHOUSE_UPSTREAM_URL: limited.url } });

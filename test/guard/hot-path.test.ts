@@ -1,6 +1,5 @@
-// What keeps a cached read fast, shown by what still works when everything slow is gone: the store is closed, so that every
-// statement fails; its folder is deleted; the game API is stopped. What is answered now, and at once, has come from memory.
-// Counts and outcomes, no times: a slow machine cannot fail it.
+// A cached read uses memory only. The store is closed, its folder deleted and the game API stopped, so any request that needs
+// them fails. The tests measure results and counts, not times, so a slow machine cannot fail them.
 import { heapStats } from "bun:jsc";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
@@ -15,16 +14,16 @@ import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 const READS = 1_000;
 const KEYS = 10;
 const EVERYTHING = `/v2/game/server?${SECTIONS.map((name) => `${name}=true`).join("&")}`;
-/** Of a hundred thousand keys' invented neighbours one in eighty is looked up; with ten keys there are far fewer. */
+/** The token filter lets about one of eighty unknown tokens pass with 100,000 keys, and far fewer with ten keys. */
 const LOOKED_UP_MAX = READS / 80;
 const CONNECTION: Connection = { requestIP: () => ({ address: "127.0.0.1", port: 1 }), timeout() {} };
-/** Numbers that a JSON parser would not write as it has read them. */
+/** Numbers that JSON.parse and JSON.stringify would change. */
 const ODD_NUMBERS = '"OwnerId":12345678901234567890,"CoOwnerIds":[1e2,9007199254740993]';
 
 let api: FakeGameApi;
 let gatehouse: TestGatehouse;
 let tokens: string[];
-/** Of a key that has asked nothing yet. */
+/** The token of an unused key. */
 let newToken: string;
 
 beforeEach(async () => {
@@ -37,7 +36,7 @@ beforeEach(async () => {
   const server = await gatehouse.addServer();
   const keys = await Promise.all(Array.from({ length: KEYS + 1 }, () => gatehouse.addKey(server)));
   [newToken = "", ...tokens] = keys.map(({ token }) => token);
-  // The first request of each key looks it up, and the first of all asks the game API.
+  // The first request of each key reads the store, and the very first one calls the game API.
   for (const request of makeRequests(KEYS, EVERYTHING)) {
     expect((await gatehouse.app.answer(request, CONNECTION)).status).toBe(200);
   }
@@ -48,7 +47,7 @@ afterEach(async () => {
   await api.stop();
 });
 
-/** From here on there is nothing but memory. */
+/** From here on only memory is left. */
 async function takeAllElseAway(): Promise<void> {
   await gatehouse.app.store.close();
   rmSync(gatehouse.folder, { recursive: true });
@@ -63,7 +62,7 @@ function makeRequest(path: string, token: string, headers: Record<string, string
   return new Request(gatehouse.url + path, { headers: { Authorization: `Bearer ${token}`, ...headers } });
 }
 
-/** Answers all of them in one synchronous run: nothing on the way may be waited for. */
+/** Answers all requests synchronously; an asynchronous answer fails the test. */
 function answerAll(requests: readonly Request[]): Response[] {
   return requests.map((request) => {
     const answer = gatehouse.app.answer(request, CONNECTION);
@@ -79,7 +78,7 @@ function expectAll(answers: readonly Response[], status: number): void {
 describe("with nothing left but memory", () => {
   beforeEach(takeAllElseAway);
 
-  test("whatever needs the store is told that it is not there: the guard can see a statement", () => {
+  test("a request that needs the store fails, so this test can detect any use of the store", () => {
     expectAll(answerAll([makeRequest(EVERYTHING, newToken)]), 503);
   });
 
@@ -92,13 +91,13 @@ describe("with nothing left but memory", () => {
     expect(api.calls).toHaveLength(1);
   });
 
-  test("so are a thousand that the caller has already", () => {
+  test("a thousand reads with a matching ETag are answered at once", () => {
     const [first] = answerAll(makeRequests(1, EVERYTHING));
     const etag = first?.headers.get("etag") ?? "";
     expectAll(answerAll(makeRequests(READS, EVERYTHING, { "If-None-Match": etag })), 304);
   });
 
-  test("and a thousand that are compressed", async () => {
+  test("a thousand compressed reads are answered at once", async () => {
     const answers = answerAll(makeRequests(READS, EVERYTHING, { "Accept-Encoding": "gzip" }));
     expectAll(answers, 200);
     const packed = new Set(answers.map((answer) => answer.headers.get("content-encoding")));
@@ -109,7 +108,7 @@ describe("with nothing left but memory", () => {
     expect(new Set(bodies).size).toBe(1);
   });
 
-  test("any other choice of sections is put together from the same reading", async () => {
+  test("any other set of sections is assembled from the same reading", async () => {
     for (const name of SECTIONS) {
       const answers = answerAll(makeRequests(KEYS, `/v2/game/server?${name}=true`));
       expectAll(answers, 200);
@@ -117,12 +116,12 @@ describe("with nothing left but memory", () => {
     }
   });
 
-  test("a thousand are refused for the limit", () => {
+  test("a thousand reads are refused because of the limit", () => {
     expectAll(answerAll(makeRequests(KEYS * (LIMIT_PER_WINDOW - 1), EVERYTHING)), 200);
     expectAll(answerAll(makeRequests(READS, EVERYTHING)), 429);
   });
 
-  test("invented tokens are turned away without a look into the database, but for a few", () => {
+  test("unknown tokens are refused without a query, except for a few", () => {
     tokens = Array.from({ length: READS }, () => mintToken(randomBytes));
     const answers = answerAll(makeRequests(READS, EVERYTHING));
     const lookedUp = answers.filter(({ status }) => status === 503);
@@ -133,7 +132,7 @@ describe("with nothing left but memory", () => {
     );
   });
 
-  test("version 1 is refused without looking at anything", () => {
+  test("version 1 is refused without using the store", () => {
     expectAll(answerAll(makeRequests(READS, "/v1/server")), 500);
   });
 });
@@ -145,7 +144,7 @@ test("a misspelt token is not looked up, not even one that would be found", asyn
   const { keyId } = await gatehouse.addKey(server);
   await gatehouse.app.store.keys.rotate(keyId, hashToken(misspelt), 0, gatehouse.clock.now);
   expectAll(answerAll([makeRequest(EVERYTHING, misspelt)]), 401);
-  // The same key with a right token is found: the refusal was for the spelling alone.
+  // The correct token of the same key is found, so the refusal was about the misspelling only.
   await gatehouse.app.store.keys.rotate(keyId, hashToken(token), 0, gatehouse.clock.now);
   expect((await gatehouse.app.answer(makeRequest(EVERYTHING, token), CONNECTION)).status).toBe(200);
 });
@@ -155,7 +154,7 @@ test("a thousand cached reads leave no objects behind", () => {
     gatehouse.clock.advance(WINDOW_MS);
     expectAll(answerAll(makeRequests(READS, EVERYTHING)), 200);
   };
-  // Twice before, so that what is made once, such as compiled code, is there.
+  // Run twice before, so that everything that is created once, such as compiled code, exists.
   readAll();
   readAll();
   const before = countObjects();
@@ -163,7 +162,7 @@ test("a thousand cached reads leave no objects behind", () => {
   expect(countObjects() - before).toBeLessThan(READS / 2);
 });
 
-/** Those that are alive: garbage is collected first. */
+/** The number of live objects, after a garbage collection. */
 function countObjects(): number {
   Bun.gc(true);
   return Object.values(heapStats().objectTypeCounts).reduce((sum, count) => sum + count, 0);

@@ -1,4 +1,4 @@
-// Spec sections 5, 7 and 8 through HTTP: who may ask, how often, and what a no looks like.
+// Sections 5, 7 and 8 of the specification over HTTP: authentication, errors and the limit.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ async function expectError(response: Response, status: number, body: unknown): P
   expect(await response.json()).toEqual(body);
 }
 
-/** Requests one after the other in time, all sent before the first answer is awaited. */
+/** Sends all requests before the first answer is awaited. */
 function askMany(times: number, token = key.token): Promise<Response[]> {
   return Promise.all(Array.from({ length: times }, () => gatehouse.get(PATH, token)));
 }
@@ -110,7 +110,7 @@ describe("5 authentication", () => {
     expect((await gatehouse.get(PATH, key.token)).status).toBe(401);
   });
 
-  test("5.4 an invalid master key is 401/5006 where a master key is asked for", async () => {
+  test("5.4 an invalid master key is 401/5006 where a master key is required", async () => {
     await expectError(await gatehouse.get("/metrics", "wrong"), 401, {
       code: 5006,
       message: "invalid_master_key",
@@ -144,14 +144,14 @@ describe("5 authentication", () => {
     expect((await gatehouse.get("/v2/whatever_1-x/game/server", token)).status).toBe(200);
   });
 
-  test("5.5 a section outside the key's rights is 403/5011, but only when it is asked for with true", async () => {
+  test("5.5 a section outside the key's rights is 403/5011, but only when it is requested with true", async () => {
     const { token } = await gatehouse.addKey(server, { sections: toSectionSet(["Players"]) });
     const forbidden = { code: 5011, message: "query_param_forbidden" };
     await expectError(await gatehouse.get(`${PATH}?Players=true&Staff=true`, token), 403, forbidden);
     expect((await gatehouse.get(`${PATH}?Players=true&Staff=1`, token)).status).toBe(200);
   });
 
-  test("what is forbidden counts, carries the limit's headers, and asks nothing of the game API", async () => {
+  test("a forbidden request counts, has the limit's headers, and causes no call to the game API", async () => {
     const { token } = await gatehouse.addKey(server, { sections: 0 });
     const response = await gatehouse.get(`${PATH}?Players=true`, token);
     expect(response.headers.get("x-ratelimit-remaining")).toBe("119");
@@ -170,7 +170,7 @@ describe("5 authentication", () => {
 });
 
 describe("7 and 8: the limit", () => {
-  test("every counted answer tells limit, what remains, the reset in epoch seconds, and its bucket", async () => {
+  test("every counted answer has the limit, the remaining requests, the reset in epoch seconds, and its bucket", async () => {
     const response = await gatehouse.get(PATH, key.token);
     expect(response.headers.get("x-ratelimit-limit")).toBe("120");
     expect(response.headers.get("x-ratelimit-remaining")).toBe("119");
@@ -215,7 +215,7 @@ describe("7 and 8: the limit", () => {
     expect((await gatehouse.get(PATH, other.token)).headers.get("x-ratelimit-remaining")).toBe("119");
   });
 
-  test("requests that never reach the count are not counted", async () => {
+  test("requests that are refused before the limit are not counted", async () => {
     await gatehouse.get("/v2/game/server/", key.token);
     await fetch(gatehouse.url + PATH, { method: "PUT", headers: { Authorization: `Bearer ${key.token}` } });
     const counted = await gatehouse.get(PATH, key.token);
@@ -265,13 +265,13 @@ describe("7.4 the spam block", () => {
     expect(await untilOf()).toBe(until + 120_000);
   });
 
-  test("one key's block leaves the other keys of the server alone", async () => {
+  test("one key's block does not affect the other keys of the server", async () => {
     await askMany(520);
     const other = await gatehouse.addKey(server);
     expect((await gatehouse.get(PATH, other.token)).status).toBe(200);
   });
 
-  test("a blocked key is blocked before its rights are looked at", async () => {
+  test("a blocked key is refused before its rights are checked", async () => {
     const limited = await gatehouse.addKey(server, { versions: [] });
     await askMany(520, limited.token);
     expect((await bodyOf(await gatehouse.get(PATH, limited.token))).code).toBe(5100);
@@ -321,7 +321,7 @@ describe("7 errors", () => {
     }
   });
 
-  test("a known path with a wrong method is 405/5101 and says which are allowed, before the key is asked for", async () => {
+  test("a known path with a wrong method is 405/5101 and says which are allowed, before the key is checked", async () => {
     for (const method of ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
       const response = await fetch(gatehouse.url + PATH, { method });
       expect(response.headers.get("allow")).toBe("GET, HEAD");
@@ -344,7 +344,7 @@ describe("7 errors", () => {
     expect(logged).toContain("secret detail");
   });
 
-  test("an answer has an X-Request-Id exactly when the log speaks of it", async () => {
+  test("an answer has an X-Request-Id exactly when the log has a line about it", async () => {
     const quiet = await gatehouse.get("/nothing-here", key.token);
     expect(quiet.status).toBe(404);
     expect(quiet.headers.get("x-request-id")).toBeNull();

@@ -1,4 +1,4 @@
-// The admin API through HTTP, row by row of its table: what an operator makes, sees, changes and takes away.
+// The admin API over HTTP, endpoint by endpoint: what an operator creates, reads, changes and deletes.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { StartRefused } from "../../src/core/errors.ts";
@@ -22,7 +22,7 @@ const PATH = "/v2/game/server";
 const NOT_FOUND = { code: 5020, message: "not_found" };
 const REVOKED_TOKEN = { code: 5008, message: "invalid_token" };
 const WRONG_KEY = { code: 5006, message: "invalid_master_key" };
-/** Long enough to be a master key; only not the right one. */
+/** A valid master key, but not the right one. */
 const WRONG = "wrong-master-key-wrong-master-key-0";
 const DAY_MS = 24 * 3_600_000;
 
@@ -57,7 +57,7 @@ afterAll(async () => {
   await api.stop();
 });
 beforeEach(async () => {
-  // A minute later nobody is remembered for guessing, and every snapshot is old.
+  // A minute later no address is refused for guessing, and every snapshot is stale.
   gatehouse.clock.advance(60_000);
   api.answer = () => Response.json(BASE_INFO);
   api.calls.length = 0;
@@ -75,8 +75,8 @@ async function block({ token }: { token: string }): Promise<void> {
 }
 
 describe("the master key", () => {
-  test("every admin path asks for it: none is 401/5007, another is 401/5006, and nothing is done", async () => {
-    const before = await operator.photograph();
+  test("every admin path requires it: none is 401/5007, a wrong one is 401/5006, and nothing is changed", async () => {
+    const before = await operator.captureState();
     for (const [path, allow] of ADMIN_PATHS) {
       for (const method of allow.split(", ").filter((name) => name !== "HEAD")) {
         const none = await fetch(gatehouse.url + path, { method });
@@ -91,7 +91,7 @@ describe("the master key", () => {
         gatehouse.clock.advance(60_000);
       }
     }
-    expect(await operator.photograph()).toEqual(before);
+    expect(await operator.captureState()).toEqual(before);
   });
 
   test("an API key, a key with more or less to it, and two values are not the master key", async () => {
@@ -134,7 +134,7 @@ describe("the master key", () => {
     expect((await guess()).status).toBe(429);
   });
 
-  test("a missing key is no try, and the right key passes while its address is sent away, without starting over", async () => {
+  test("a missing key is not counted, and the right key is accepted while its address is refused, without resetting the count", async () => {
     for (let i = 0; i < 30; i++) expect((await gatehouse.get("/admin/keys")).status).toBe(401);
     for (let i = 0; i < 10; i++) await expectRefusal(await guess(), 401, WRONG_KEY);
     expect((await guess()).status).toBe(429);
@@ -143,7 +143,7 @@ describe("the master key", () => {
     expect((await guess()).status).toBe(429);
   });
 
-  test("wrong keys on all admin paths count together, and leave API keys of that address alone", async () => {
+  test("wrong keys on all admin paths count together, and do not affect API keys of that address", async () => {
     const key = await operator.addKey(server);
     for (let i = 0; i < 10; i++) await gatehouse.get(ADMIN_PATHS[i % 2 === 0 ? 2 : 9]?.[0] ?? "", WRONG);
     expect((await guess()).status).toBe(429);
@@ -170,7 +170,7 @@ describe("the master key", () => {
     expect(answer.status).toBe(200);
   });
 
-  test("behind a trusted proxy the tries are the client's own", async () => {
+  test("behind a trusted proxy wrong keys are counted by the client's address", async () => {
     const proxied = await startGatehouse({
       env: { GATEHOUSE_UPSTREAM_URL: api.url, GATEHOUSE_TRUST_PROXY: "127.0.0.1" },
     });
@@ -184,7 +184,7 @@ describe("the master key", () => {
 });
 
 describe("paths and methods", () => {
-  test("an unknown path under /admin is 404/5020 before a key is asked for", async () => {
+  test("an unknown path under /admin is 404/5020 before the key is checked", async () => {
     for (const path of [
       "/admin",
       "/admin/",
@@ -204,7 +204,7 @@ describe("paths and methods", () => {
     }
   });
 
-  test("a wrong method is 405/5101 and says which are right, before a key is asked for", async () => {
+  test("a wrong method is 405/5101 and says which are allowed, before the key is checked", async () => {
     for (const [path, allow] of ADMIN_PATHS) {
       const wrong = ["GET", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"].filter(
         (name) => !allow.split(", ").includes(name),
@@ -244,7 +244,7 @@ describe("paths and methods", () => {
     }
   });
 
-  test("no answer of the admin API may be kept by anybody on the way", async () => {
+  test("no answer of the admin API may be cached", async () => {
     const key = await operator.addKey(server);
     for (const path of [
       "/admin/servers",
@@ -258,14 +258,14 @@ describe("paths and methods", () => {
     expect(rotated.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("what an operator does is not counted against any limit of a key", async () => {
+  test("requests of an operator do not count toward any key's limit", async () => {
     for (let i = 0; i < 130; i++) await (await gatehouse.admin("GET", "/admin/blocks")).text();
     expect((await gatehouse.admin("GET", "/admin/blocks")).status).toBe(200);
   });
 });
 
 describe("servers", () => {
-  test("a new server is 201 with what it is, without its key, and asks nothing of the game API", async () => {
+  test("creating a server is 201 with the server, without its key, and causes no call to the game API", async () => {
     const body = { name: "Köln 東京 🚓", server_key: "abc-DEF9", community: "town_1-x" };
     const made = await readAs<ServerBody>(await gatehouse.admin("POST", "/admin/servers", body), 201);
     expect(made).toEqual({
@@ -291,7 +291,7 @@ describe("servers", () => {
     expect(made).toMatchObject({ name: "🚓".repeat(100), community: "c".repeat(64) });
   });
 
-  test("PATCH answers with the server; what is omitted stays, null clears, and the next request sees it", async () => {
+  test("PATCH answers with the server; omitted fields stay, null clears, and the next request sees the change", async () => {
     const town = await operator.addServer({ name: "Before", community: "before", server_key: "old-Key" });
     const key = await operator.addKey(town);
     const path = `/admin/servers/${town.server_id}`;
@@ -349,7 +349,7 @@ describe("servers", () => {
     expect((await operator.addServer(again)).name).toBe("Only one");
   });
 
-  test("every reason that a form of the dashboard can meet is one that it can give in the reader's language", async () => {
+  test("the dashboard can translate every reason for refusing a field of its forms", async () => {
     const { key_id } = await operator.addKey(server);
     const { name } = await operator.addServer({ name: "Taken" });
     const other = await operator.addKey(server);
@@ -372,7 +372,7 @@ describe("servers", () => {
     }
   });
 
-  test("of many that ask for one name at once, one gets it, however long the store takes to look", async () => {
+  test("of many concurrent requests for one name, one gets it, however slow the store is", async () => {
     const { store } = gatehouse.app;
     const { findByName } = store.servers;
     store.servers.findByName = async (name) => {
@@ -389,7 +389,7 @@ describe("servers", () => {
     expect(answers.filter(({ status }) => status === 400)).toHaveLength(19);
   });
 
-  test("deleting a server revokes its keys and says how many, again and again; other servers keep theirs", async () => {
+  test("deleting a server revokes its keys and says how many, also when it is repeated; other servers keep theirs", async () => {
     const doomed = await operator.addServer();
     const keys = [
       await operator.addKey(doomed),
@@ -490,7 +490,7 @@ describe("keys", () => {
     expect(all.slice(-3)).toEqual(keys.map((key) => key.key_id));
   });
 
-  test("PATCH answers with the key; what is omitted stays", async () => {
+  test("PATCH answers with the key; omitted fields stay", async () => {
     const given = {
       versions: ["v1", "v2"],
       sections: ["Players"],
@@ -578,12 +578,12 @@ describe("keys", () => {
   test("a revoked key can be neither changed nor rotated back to life", async () => {
     const key = await operator.addKey(server);
     await operator.revoke(key);
-    const before = await operator.photograph();
+    const before = await operator.captureState();
     const refusal = { code: 5104, message: "invalid_request", details: { key_id: expect.any(String) } };
     const path = `/admin/keys/${key.key_id}`;
     await expectRefusal(await gatehouse.admin("PATCH", path, { suspended: false }), 409, refusal);
     await expectRefusal(await gatehouse.admin("POST", `${path}/rotate`, {}), 409, refusal);
-    expect(await operator.photograph()).toEqual(before);
+    expect(await operator.captureState()).toEqual(before);
   });
 });
 
@@ -616,7 +616,7 @@ describe("rotation", () => {
     expect(await statusOf(rotated.token)).toBe(200);
   });
 
-  test("both tokens share one limit: rotation gives nobody a second window", async () => {
+  test("both tokens share one limit: a rotation does not start a second window", async () => {
     const key = await operator.addKey(server);
     const remaining = async (token: string) => {
       return (await gatehouse.get(PATH, token)).headers.get("x-ratelimit-remaining");
@@ -895,12 +895,12 @@ test("everything an operator made is still there after a restart, and tokens sti
   const rotated = await before.rotate(key, { grace_seconds: 600 });
   const gone = await before.addKey(town);
   await before.revoke(gone);
-  const photograph = await before.photograph();
+  const captureState = await before.captureState();
   await first.app.stop();
   const { folder, clock } = first;
   const second = await startGatehouse({ env, folder, clock });
   expect(second.masterKey).toBe(first.masterKey);
-  expect(await createOperator(second).photograph()).toEqual(photograph);
+  expect(await createOperator(second).captureState()).toEqual(captureState);
   for (const [token, status] of [
     [key.token, 200],
     [rotated.token, 200],

@@ -1,4 +1,4 @@
-// Who did what: each change leaves exactly one entry, and nothing else does.
+// The audit log: each change adds exactly one entry, and nothing else adds one.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
@@ -36,7 +36,7 @@ async function entriesOf(change: () => Promise<unknown>): Promise<AuditBody[]> {
   return added;
 }
 
-/** The one entry that the change has added, without what all entries have in common. */
+/** The one entry that the change has added, without the fields that are the same in all entries. */
 async function entryOf(change: () => Promise<unknown>) {
   const added = await entriesOf(change);
   expect(added).toHaveLength(1);
@@ -75,7 +75,7 @@ describe("each change leaves exactly one entry, with its time, actor, target, be
     const rekeyed = await entryOf(() => patch({ server_key: "second-Secret" }));
     expect(rekeyed).toMatchObject({ action: "server.changed", target });
     expect(rekeyed.details.after).toHaveProperty("server_key");
-    // The same key again means "try again": that is a change too.
+    // Setting the same key again means "try again", which is a change too.
     expect(await entryOf(() => patch({ server_key: "second-Secret" }))).toMatchObject({ target });
     const key = await operator.addKey(server);
     expect(await entryOf(() => gatehouse.admin("DELETE", `/admin/servers/${target}`))).toEqual({
@@ -183,7 +183,7 @@ describe("no entry is left by", () => {
     }
   });
 
-  test("lifting a block that is not there, and the key's window goes on as if nobody had asked", async () => {
+  test("lifting a block that does not exist, which also leaves the key's window unchanged", async () => {
     const key = await operator.addKey(await operator.addServer());
     const remaining = async () => {
       return (await gatehouse.get(PATH, key.token)).headers.get("x-ratelimit-remaining");
@@ -227,7 +227,7 @@ describe("no entry is left by", () => {
     ).toEqual([]);
   });
 
-  test("whoever only looks, and whoever uses a key", async () => {
+  test("reading, and using a key", async () => {
     const key = await operator.addKey(await operator.addServer());
     const looks = [
       "/admin/servers",
@@ -244,7 +244,7 @@ describe("no entry is left by", () => {
   });
 });
 
-test("of many changes at once, the entries tell the order in which they were made, each from what the one before left", async () => {
+test("the entries of concurrent changes have the order of the changes, and each begins with the values that the one before left", async () => {
   const server = await operator.addServer({ name: "Busy" });
   const { store } = gatehouse.app;
   const { update } = store.servers;
@@ -268,7 +268,7 @@ test("of many changes at once, the entries tell the order in which they were mad
   }
 });
 
-test("the log is told newest first, page by page, without gap or repeat while entries are added", async () => {
+test("the log is listed newest first, page by page, without gap or repeat while entries are added", async () => {
   const server = await operator.addServer();
   for (let i = 0; i < 7; i++) await operator.addKey(server);
   const whole = (await operator.listAudit()).map((entry) => entry.id);
@@ -287,7 +287,7 @@ test("the log is told newest first, page by page, without gap or repeat while en
   expect(seen).toEqual(whole);
 });
 
-test("actors are told apart by the key they used and the address they came from", async () => {
+test("actors are identified by their master key and their address", async () => {
   const folder = makeTestFolder();
   const clock = new FakeClock();
   const keys = ["first-master-key-of-a-good-length-1", "second-master-key-of-a-good-length2"];

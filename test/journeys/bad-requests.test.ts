@@ -1,4 +1,4 @@
-// What an operator gets wrong: every bad body is refused in the documented order, names the field, and changes nothing.
+// Invalid requests of operators: refused in the documented order, with the name of the field, and without any change.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
@@ -49,7 +49,7 @@ function refusalOf(...fields: string[]): object {
   return { code: 5104, message: "invalid_request", details };
 }
 
-/** In pieces, so that no length is told beforehand. */
+/** In chunks, so that there is no Content-Length. */
 function inChunks(text: string): ReadableStream<Uint8Array> {
   const bytes = new TextEncoder().encode(text);
   return new ReadableStream({
@@ -76,21 +76,21 @@ function send(
   });
 }
 
-/** Asserts that whatever happens inside leaves servers, keys, blocks and the audit log as they were. */
+/** Asserts that `act` changes no servers, keys, blocks or audit entries. */
 async function changingNothing(act: () => Promise<void>): Promise<void> {
-  const before = await operator.photograph();
+  const before = await operator.captureState();
   await act();
-  expect(await operator.photograph()).toEqual(before);
+  expect(await operator.captureState()).toEqual(before);
 }
 
-/** A body of exactly this many bytes, right but for a field that nobody knows. */
+/** A body of exactly this many bytes, valid except for an unknown field. */
 function bodyOfSize(bytes: number): string {
   const frame = JSON.stringify({ padding: "" }).length;
   return JSON.stringify({ padding: "x".repeat(bytes - frame) });
 }
 
 describe("the order of the body checks, on every write", () => {
-  test("a body of 8,193 bytes is 413/5102, whatever else is wrong, with its length told or not", async () => {
+  test("a body of 8,193 bytes is 413/5102, whatever else is wrong, with and without Content-Length", async () => {
     await changingNothing(async () => {
       for (const [method, path] of writes) {
         const body = bodyOfSize(BODY_MAX + 1);
@@ -107,7 +107,7 @@ describe("the order of the body checks, on every write", () => {
     });
   });
 
-  test("a body of exactly 8,192 bytes passes the size check, with its length told or not", async () => {
+  test("a body of exactly 8,192 bytes passes the size check, with and without Content-Length", async () => {
     await changingNothing(async () => {
       for (const [method, path] of writes) {
         const body = bodyOfSize(BODY_MAX);
@@ -456,7 +456,7 @@ describe("fields", () => {
     });
   });
 
-  test("__proto__ is a field like any other: unknown, and nobody's prototype", async () => {
+  test("__proto__ is an unknown field like any other, and changes no prototype", async () => {
     await changingNothing(async () => {
       for (const [method, path] of writes) {
         const response = await gatehouse.admin(method, path, '{"__proto__":{"polluted":true}}');

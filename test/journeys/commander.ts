@@ -1,5 +1,5 @@
-// Somebody who sends commands in a test: a gateway whose workers wait for the test's clock, and a game that takes commands
-// as the test says and remembers every one.
+// For tests of commands: a gateway whose workers wait for the test's clock, and a fake game that answers commands as the test
+// says and records them.
 import type { KeyRights } from "../../src/core/api-key.ts";
 import type { GameServer } from "../../src/core/game-server.ts";
 import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
@@ -8,7 +8,7 @@ import { FakeClock, startGatehouse, type TestGatehouse, type TestOptions } from 
 
 export const COMMANDS = "/v2/game/server/command";
 
-/** A fake clock that knows how many workers wait for it. */
+/** A fake clock that counts the workers that wait for it. */
 export class WorkerClock extends FakeClock {
   #held: { until: number; resolve: () => void }[] = [];
 
@@ -54,14 +54,14 @@ export type ReceiptBody = {
   readonly queued_at: number;
 };
 
-/** One that the game has got, with the server's key it came with. */
+/** A command that the game has received, with the server key of the call. */
 export type GotCommand = { readonly text: string; readonly serverKey: string; readonly at: number };
 
 export type Game = FakeGameApi & {
   readonly got: GotCommand[];
-  /** How a command is answered; "Success" unless the test says otherwise. */
+  /** The answer to a command; "Success" by default. */
   reply: (command: GotCommand) => Response | Promise<Response>;
-  /** What a read is answered with. */
+  /** The answer to a read. */
   read: () => Response;
 };
 
@@ -83,7 +83,7 @@ export function startGame(clock: FakeClock, port = 0): Game {
   return game;
 }
 
-/** A gateway in front of that game, with what is needed to wait for its workers. */
+/** A gateway in front of that game, with functions to wait for its workers. */
 export async function startCommandGateway(
   options: TestOptions & {
     readonly game?: Game;
@@ -97,9 +97,9 @@ export async function startCommandGateway(
   const gatehouse = await startGatehouse({ ...options, clock, env });
   const { commands } = gatehouse.app.store;
 
-  /** Until nothing is being sent and a worker waits for the clock wherever a command waits. */
+  /** Waits until no command is being sent, and every server with waiting commands has a worker that waits for the clock. */
   async function settle(): Promise<void> {
-    await until("the workers do not come to rest", async () => {
+    await until("the workers do not become idle", async () => {
       const sending = await commands.list({ status: "sending", limit: 1 });
       return sending.items.length === 0 && clock.held >= (await commands.listWaitingServers()).length;
     });
@@ -110,7 +110,7 @@ export async function startCommandGateway(
     clock,
     game,
     settle,
-    /** Time passes once the workers rest, and they rest again. */
+    /** Moves the clock when all workers wait for it, then waits until they do so again. */
     async pass(ms: number): Promise<void> {
       await settle();
       clock.advance(ms);
@@ -127,7 +127,7 @@ export type CommandGateway = Awaited<ReturnType<typeof startCommandGateway>>;
 
 let bots = 0;
 
-/** A key with command rights on a server of its own. */
+/** A key with command rights, on its own server. */
 export async function addBot(
   { gatehouse, game }: Pick<CommandGateway, "gatehouse" | "game">,
   rights: Partial<KeyRights> = {},
@@ -191,11 +191,11 @@ export function createBot(parts: {
       return ids;
     },
     async statuses(ids: readonly string[]): Promise<string[]> {
-      // Straight from the store: looking must not use up the key's limit.
+      // Read from the store, because a request would count toward the key's limit.
       const found = await Promise.all(ids.map((id) => gatehouse.app.store.commands.find(id)));
       return found.map((command) => command?.status ?? "gone");
     },
-    /** What the game has got for this bot's server, in order. */
+    /** The commands that the game has received for this bot's server, in order. */
     got: () => game.got.filter((one) => one.serverKey === serverKey).map(({ text }) => text),
     async read(): Promise<Response> {
       return await gatehouse.get("/v2/game/server?CommandLogs=true", token);

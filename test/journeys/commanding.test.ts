@@ -1,4 +1,4 @@
-// Contract section 5 and the commands of section 9 through HTTP: submitting, following up, taking back.
+// Section 5 of the contract, and the commands of section 9, over HTTP: submitting, reading and cancelling commands.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { openSocket, writeRequest } from "../faults/raw-socket.ts";
@@ -29,7 +29,7 @@ beforeEach(async () => {
   bot = await addBot(gateway, {}, { community: "town" });
 });
 
-/** From now on nothing is sent for the bot's server: the game wants to be left alone. */
+/** From now on no command is sent for the bot's server, because the game has answered 429. */
 async function holdQueue(target = bot): Promise<string> {
   gateway.game.reply = refuses(4001, 429, { retry_after: 86_000 });
   const { command_id } = await target.accept(":h held");
@@ -92,7 +92,7 @@ describe("submitting", () => {
     expect((await readAs<PageBody<CommandBody>>(listed)).items).toHaveLength(3);
   });
 
-  test.each(["PUT", "PATCH", "DELETE"])("%s on the list is 405 with what is allowed", async (method) => {
+  test.each(["PUT", "PATCH", "DELETE"])("%s on the list is 405 with the allowed methods", async (method) => {
     const response = await bot.ask(method, COMMANDS);
     expect(response.headers.get("allow")?.split(", ").toSorted()).toEqual(["GET", "HEAD", "POST"]);
     await expectRefusal(response, 405, { code: 5101, message: "method_not_allowed" });
@@ -144,7 +144,7 @@ describe("submitting", () => {
     await expectRefusal(await bot.post(bodyOf(8_193)), 413, { code: 5102, message: "payload_too_large" });
   });
 
-  test("a body that is not said to be JSON is 415, one without a type too; parameters and case do not matter", async () => {
+  test("a body with another content type, or none, is 415; parameters and case do not matter", async () => {
     const json = '{"command":":h"}';
     const refusal = { code: 5103, message: "unsupported_media_type" };
     await expectRefusal(await bot.post(json, { "Content-Type": "text/plain" }), 415, refusal);
@@ -164,7 +164,7 @@ describe("submitting", () => {
       return [status, ((await (await response).json()) as { code: number }).code];
     };
     await fillQueue();
-    // An idempotency key that this bot has used, for what is judged last.
+    // An idempotency key that this bot has used; it is checked last.
     const used = { "Idempotency-Key": "used" };
     const [, second = ""] = (await gateway.gatehouse.app.store.commands.list({ limit: 2 })).items.map(
       ({ commandId }) => commandId,
@@ -244,7 +244,7 @@ describe("rights", () => {
 });
 
 describe("limits", () => {
-  test("sending is not counted and tells no limit; looking, listing and cancelling are and do", async () => {
+  test("sending is not counted and has no limit headers; reading, listing and cancelling are counted and have them", async () => {
     const ids = await fillQueue();
     const refused = await bot.submit(":h one too many");
     for (const response of [await bot.post("{"), refused]) {
@@ -304,7 +304,7 @@ describe("limits", () => {
 });
 
 describe("following up", () => {
-  test("a store that fails after the request was counted: 503/5106, and the headers say that it was", async () => {
+  test("a store that fails after the request was counted is 503/5106, with the limit's headers", async () => {
     const { commands } = gateway.gatehouse.app.store;
     const remainingOf = (response: Response) => Number(response.headers.get("x-ratelimit-remaining"));
     const before = remainingOf(await bot.ask("GET", COMMANDS));
@@ -367,7 +367,7 @@ describe("following up", () => {
     expect(seen[0]).toEqual(await bot.show(ids[4] ?? ""));
   });
 
-  test("the list shows 50 unless asked otherwise, and up to 200", async () => {
+  test("the list has 50 commands by default, and at most 200", async () => {
     await fillQueue();
     const page = await readAs<PageBody<CommandBody>>(await bot.ask("GET", COMMANDS));
     expect(page.items).toHaveLength(50);
@@ -409,7 +409,7 @@ describe("following up", () => {
 });
 
 describe("cancelling", () => {
-  test("one that waits is cancelled, says so, and is never sent; again it is 409", async () => {
+  test("a waiting command is cancelled and never sent; cancelling it again is 409", async () => {
     const head = await holdQueue();
     const [doomed = ""] = await bot.acceptAll([":h doomed"]);
     const response = await bot.ask("DELETE", `${COMMANDS}/${doomed}`);
@@ -424,7 +424,7 @@ describe("cancelling", () => {
     expect(bot.got()).toEqual([":h held"]);
   });
 
-  test("one that has ended is 409 and stays as it is", async () => {
+  test("a finished command is 409 and does not change", async () => {
     const [id = ""] = await bot.acceptAll([":h"]);
     await gateway.settle();
     expect((await bot.ask("DELETE", `${COMMANDS}/${id}`)).status).toBe(409);
@@ -564,12 +564,12 @@ describe("a key that is judged again when the body of its command has arrived", 
 });
 
 describe("over a restart", () => {
-  test("what waits, idempotency, pace and history are kept; what is older than the history is not", async () => {
+  test("waiting commands, idempotency keys, holds and history survive; commands older than the history do not", async () => {
     const clock = new WorkerClock();
     const first = await startCommandGateway({ clock });
     const { game } = first;
     const { folder } = first.gatehouse;
-    // The folder is the test's own from here on: stopping must leave it.
+    // Stopping must not delete the folder, because the second start needs it.
     const env = { GATEHOUSE_COMMAND_HISTORY_DAYS: "2", GATEHOUSE_UPSTREAM_URL: game.url };
     const tester = await addBot(first);
     const key = { "Idempotency-Key": "kept" };
@@ -599,7 +599,7 @@ describe("over a restart", () => {
     await Bun.$`rm -rf ${folder}`.quiet();
   });
 
-  test("what was accepted in the very moment in which its server was deleted does not wait for ever", async () => {
+  test("a command that was accepted while its server was being deleted does not wait for ever", async () => {
     const first = await startCommandGateway();
     const { game, gatehouse } = first;
     const { folder } = gatehouse;

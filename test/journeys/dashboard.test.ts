@@ -1,4 +1,4 @@
-// The dashboard's files through HTTP: who gets which, with which headers, and what is said when there are none.
+// The dashboard's files over HTTP: their headers, and the answer when they are missing.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { nameByContent } from "../../scripts/build-dashboard.ts";
@@ -6,13 +6,13 @@ import { Cors } from "../../src/http/cors.ts";
 import { DashboardHandlers } from "../../src/http/dashboard.ts";
 import { Edge } from "../../src/http/edge.ts";
 import { createTargetFinder } from "../../src/http/target.ts";
-import { buildDashboardWhereOld } from "../built-dashboard.ts";
+import { buildOutdatedDashboard } from "../built-dashboard.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 
 let gatehouse: TestGatehouse;
 
 beforeAll(async () => {
-  await buildDashboardWhereOld();
+  await buildOutdatedDashboard();
   gatehouse = await startGatehouse();
 });
 afterAll(() => gatehouse.stop());
@@ -65,7 +65,7 @@ describe("the name of a built file", () => {
 });
 
 describe("the dashboard", () => {
-  test("is at / for anybody, under a policy that allows no inline script and nobody but us", async () => {
+  test("is at / without a key, with a policy that allows no inline scripts and no other origin", async () => {
     const response = await ask("/");
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -152,7 +152,7 @@ describe("the dashboard", () => {
     }
   });
 
-  test("that was not built is a plain page that says so, under the same policy", async () => {
+  test("that was not built is a plain page that says so, with the same policy", async () => {
     const dashboard = new DashboardHandlers((name) => Bun.file(join("/nowhere", name)));
     const edge = new Edge({
       findTarget: createTargetFinder([{ path: "/", GET: (call) => dashboard.answerPage(call) }]),

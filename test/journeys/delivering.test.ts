@@ -1,5 +1,5 @@
-// What becomes of an accepted command: order, pace, every answer of the game API and every way of losing one. Accepted
-// means safe, sent means once.
+// The delivery of accepted commands: order, interval, every answer of the game API and every lost answer. No accepted command
+// is lost, and none is sent twice.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type AddressInfo, createServer } from "node:net";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
@@ -32,7 +32,7 @@ beforeEach(async () => {
   bot = await addBot(gateway);
 });
 
-/** Headers that are right by the test's clock, whatever the machine's says. */
+/** Rate-limit headers by the test's clock. */
 function limitHeaders(remaining: number, resetInSeconds: number): Record<string, string> {
   const { now } = gateway.clock;
   return {
@@ -103,7 +103,7 @@ describe("order and pace", () => {
     own.game.reply = () => promise.then(takes);
     const testers = await Promise.all(Array.from({ length: 70 }, () => addBot(own)));
     const ids = (await Promise.all(testers.map((one) => one.acceptAll([":h"])))).flat();
-    // Each is either on its way or held back; those on their way have all arrived.
+    // Each command is either being sent or held; all that are being sent have arrived.
     await until("some are nowhere", () => own.game.got.length + own.clock.held >= 70);
     const sentAtOnce = own.game.got.length;
     resolve();
@@ -214,7 +214,7 @@ describe("a refusal with a code", () => {
     [4003, 403],
     [9998, 403],
   ])(
-    "%d ends the command as failed with its code and message, and the next one goes on",
+    "%d ends the command as failed with its code and message, and the next one is sent",
     async (code, status) => {
       gateway.game.reply = refuses(code, status);
       const ids = await bot.acceptAll([":h 1", ":h 2"]);
@@ -276,7 +276,7 @@ describe("a refusal with a code", () => {
 
 describe("a bad server key", () => {
   test.each([2000, 2001, 2002, 2003, 2004])(
-    "%d fails every waiting command, is told to readers without a call, and ends when the key is set again",
+    "%d fails every waiting command, is the answer to reads without a call, and ends when the key is set again",
     async (code) => {
       gateway.game.reply = refuses(code, 403);
       const ids = await bot.acceptAll([":h 1", ":h 2"]);
@@ -408,7 +408,7 @@ describe("an answer that is lost", () => {
     "a kept connection that is %s under a command does not have it sent twice",
     async (way) => {
       const got: string[] = [];
-      // Takes the first command and keeps the connection; whatever comes next is read and answered with the end.
+      // Answers the first command and keeps the connection open; closes it when the next bytes arrive.
       const answer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
       const server = createServer((socket) => {
         let text = "";
@@ -626,7 +626,7 @@ describe("confirmation", () => {
     }));
     return () => Response.json({ ...BASE_INFO, CommandLogs });
   };
-  /** Reads, and waits until the log was looked through, which is done behind the answer. */
+  /** Reads, and waits until the game's log was searched, which happens after the answer. */
   const readLog = async () => {
     const { commands } = gateway.gatehouse.app.store;
     const { listSent } = commands;
@@ -691,7 +691,7 @@ describe("confirmation", () => {
     await expectConfirmed(ids, [first, gateway.clock.now]);
   });
 
-  test("the simulator's own log confirms what it ran", async () => {
+  test("the simulator's own log confirms the commands that it ran", async () => {
     const simulator = await startSimulator({ readLimit: 0, commandIntervalMs: 0, clock: gateway.clock.read });
     const own = await startCommandGateway({ upstreamUrl: simulator.url, clock: gateway.clock });
     const tester = await addBot(own);
@@ -705,7 +705,7 @@ describe("confirmation", () => {
 });
 
 describe("what people see", () => {
-  test("metrics tell how many wait, since when, and what became of the others", async () => {
+  test("metrics show how many commands wait, for how long, and the outcomes of the others", async () => {
     const own = await startCommandGateway({ env: { GATEHOUSE_COMMAND_TTL_MS: "60000" } });
     const tester = await addBot(own);
     const metric = async (name: string) => {
@@ -737,7 +737,7 @@ describe("what people see", () => {
     for (const name of ["sent", "failed", "unknown", "returned", "expired"])
       expect(await outcome(name)).toBe(1);
     expect(await outcome("cancelled")).toBe(1);
-    // An operator's cancel counts as well, and so do those that fail with their server.
+    // Commands that an operator cancels, and those that fail with their server, are counted too.
     const [taken = ""] = await tester.acceptAll([":h taken back"]);
     await own.gatehouse.admin("DELETE", `/admin/commands/${taken}`);
     expect(await outcome("cancelled")).toBe(2);
@@ -766,7 +766,7 @@ describe("what people see", () => {
 });
 
 describe("stopping", () => {
-  test("lets what is being sent finish and be recorded, and begins nothing new", async () => {
+  test("finishes and records the commands being sent, and sends no others", async () => {
     const own = await startCommandGateway();
     const tester = await addBot(own);
     const { promise, resolve } = Promise.withResolvers<Response>();

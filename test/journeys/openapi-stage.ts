@@ -1,5 +1,5 @@
-// A gateway on which every documented answer can be provoked: for each operation a request that succeeds, and for each error
-// what must be done so that it is refused in just that way.
+// A gateway on which every documented answer can be provoked: a successful request for each operation, and the steps that
+// cause each error.
 
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import type { KeyChange } from "../../src/core/ports/keys.ts";
@@ -11,7 +11,7 @@ export type Plan = {
   readonly token?: string | undefined;
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: string;
-  /** Text is sent as it is, anything else as JSON. */
+  /** A string is sent unchanged, anything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 };
@@ -42,7 +42,7 @@ export async function openStage() {
 
   type Home = Awaited<ReturnType<typeof makeHome>>;
 
-  /** A command that waits and that no worker has been told of. */
+  /** A waiting command that no worker was notified of. */
   async function addCommand({ server, keyId }: Home, text = ":h hello") {
     const draft = { serverId: server.serverId, keyId, text, idempotencyKey: undefined };
     const acceptance = await store.commands.accept(draft, clock.now);
@@ -87,7 +87,7 @@ export async function openStage() {
     });
   }
 
-  /** The request that would succeed, but for this. */
+  /** The successful request, with these changes. */
   function but(change: (good: Plan) => Plan): Provoke {
     return async (operation) => {
       const good = await plan(operation);
@@ -210,7 +210,7 @@ export async function openStage() {
     clock,
     plan,
     send,
-    /** Undefined when nobody knows how. */
+    /** Undefined when there are no steps for this error. */
     provoke(operation: DocumentedOperation, { status, code }: DocumentedError) {
       return provocations[`${status} ${code}`]?.(operation);
     },
@@ -222,7 +222,7 @@ function baseOf(id: string): string {
   return id.replace(/OfCommunity$/, "");
 }
 
-/** Every method of the thing throws, until what is returned is called. */
+/** Makes every method of the object throw. Returns a function that undoes this. */
 function breakAll(thing: object, fault: Error): () => void {
   const names = new Set<string>();
   for (let layer = thing; layer !== Object.prototype; layer = Object.getPrototypeOf(layer)) {

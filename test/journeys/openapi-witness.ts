@@ -1,5 +1,5 @@
-// Holds answers of the server against the OpenAPI document: status, headers and body must be as it says, and nothing more
-// than it says.
+// Compares answers of the server with the OpenAPI document: status, headers and body must be documented, and nothing may be
+// undocumented.
 import Schema from "typebox/schema";
 
 type Json = Record<string, unknown>;
@@ -16,7 +16,7 @@ export type DocumentedOperation = {
   readonly tag: string;
 };
 
-/** What every HTTP answer has, whatever it says. */
+/** Headers that every HTTP answer has. */
 const PLUMBING = new Set(["content-type", "content-length", "content-encoding", "date", "connection"]);
 
 export function createWitness(document: Json) {
@@ -28,7 +28,7 @@ export function createWitness(document: Json) {
     return found;
   }
 
-  /** The schema without references, and closed: a field that the document does not know is a fault. */
+  /** The schema without references, and without additional properties: an undocumented field is a fault. */
   function close(schema: unknown): unknown {
     const value = follow(schema);
     if (Array.isArray(value)) return value.map(close);
@@ -76,7 +76,7 @@ export function createWitness(document: Json) {
       };
     }),
 
-    /** Everything about the answer that the document does not say, or says otherwise. */
+    /** Every difference between the answer and the document. */
     async findFaults(id: string, response: Response): Promise<string[]> {
       const found = operations.find(({ operation }) => operation.operationId === id);
       const documented = responsesOf(found?.operation ?? { responses: {} }).find(

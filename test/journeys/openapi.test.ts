@@ -1,5 +1,5 @@
-// The document says what the server does: every route is in it, and every answer in it is given by the real server, word for
-// word and header for header.
+// The document describes the real server: every route is in it, and every documented answer is given with the documented
+// headers and body.
 import { afterAll, describe, expect, test } from "bun:test";
 import { SECTIONS } from "../../src/core/sections.ts";
 import { KNOWN_CODES } from "../../src/core/upstream-codes.ts";
@@ -21,7 +21,7 @@ const findOperation = (id: string) => {
   return found;
 };
 
-/** Handlers are not called here: anything may stand for them. */
+/** Handlers are not called here, so any value will do. */
 const nothing: unknown = new Proxy(() => nothing, { get: () => nothing });
 const routes = listRoutes(new Proxy({}, { get: () => nothing }) as unknown as Handlers);
 
@@ -41,7 +41,7 @@ describe("the document and the route table", () => {
     expect(Object.keys(OPERATIONS).toSorted()).toEqual(answered.toSorted());
   });
 
-  test("a route that nobody has described is noticed", () => {
+  test("a route without a description is found", () => {
     const handler = () => new Response();
     const more = [...routes, { path: "/new", GET: handler }];
     expect(Object.keys(buildDocument(more, "1").paths)).not.toContain("/new");
@@ -71,7 +71,7 @@ describe("the document and the route table", () => {
   });
 });
 
-describe("what the document promises is what is answered", () => {
+describe("the server gives every documented answer", () => {
   for (const operation of witness.operations) {
     const { id, method, template } = operation;
 
@@ -193,7 +193,7 @@ describe("GET /openapi.json", () => {
     expect(again.headers.get("etag")).toBe(response.headers.get("etag"));
   });
 
-  test("is compressed for whoever can unpack it", async () => {
+  test("is compressed for clients that accept gzip", async () => {
     const packed = await fetch(`${stage.gatehouse.url}/openapi.json`, {
       headers: { "Accept-Encoding": "gzip" },
       decompress: false,

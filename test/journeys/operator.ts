@@ -1,4 +1,4 @@
-// An operator in a test: everything it makes and sees goes through the admin API.
+// An operator for tests: uses the admin API only.
 import { expect } from "bun:test";
 import type { TestGatehouse } from "../start-gatehouse.ts";
 
@@ -110,8 +110,8 @@ export function createOperator({ admin }: Pick<TestGatehouse, "admin">) {
     },
     /** Newest first. */
     listAudit: () => list<AuditBody>("/admin/audit"),
-    /** Everything that a change could have changed, apart from when keys were used. */
-    async photograph(): Promise<object> {
+    /** Everything that a change could affect, except the times of last use. */
+    async captureState(): Promise<object> {
       return {
         servers: await list<ServerBody>("/admin/servers"),
         keys: (await list<KeyBody>("/admin/keys")).map((key) => ({ ...key, last_used_at: null })),

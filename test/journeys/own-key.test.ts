@@ -1,5 +1,5 @@
-// GET /v2/game/key through HTTP: a caller learns what its key may do, in the admin API's own words, and nothing that is
-// the operator's.
+// GET /v2/game/key over HTTP: shows the rights of the caller's key with the field names of the admin API, and nothing that
+// only operators may see.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { SECTIONS } from "../../src/core/sections.ts";
 import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
@@ -27,7 +27,7 @@ const STORES = [
 ];
 
 for (const { store, findEnv } of STORES) {
-  describe(`what a key may do, kept in ${store}`, () => {
+  describe(`the rights of a key in ${store}`, () => {
     let api: FakeGameApi;
     let gatehouse: TestGatehouse;
     let operator: Operator;
@@ -64,7 +64,7 @@ for (const { store, findEnv } of STORES) {
       { commands: ["*"] },
       { sections: [], commands: [":H", ":m"] },
       { versions: ["v1", "v2"], expires_at: 4_000_000_000_000, ip_allow: ["127.0.0.0/8"] },
-    ])("a key made with %j is told just that, in both forms", async (rights) => {
+    ])("a key created with %j gets exactly these rights, in both forms", async (rights) => {
       const made = await operator.addKey(town, { label: "not for its holder", ...rights });
       const { key_id, versions, commands, expires_at } = made;
       for (const path of FORMS) {
@@ -81,7 +81,7 @@ for (const { store, findEnv } of STORES) {
       }
     });
 
-    test("what the operator changes is told by the very next answer", async () => {
+    test("the next answer shows the operator's changes", async () => {
       const server = await operator.addServer();
       const key = await operator.addKey(server);
       const before = await readAs<OwnKeyBody>(await gatehouse.get(PATH, key.token));
@@ -92,7 +92,7 @@ for (const { store, findEnv } of STORES) {
       expect(after).toMatchObject({ sections: ["Queue"], commands: [":h"], community: "moved" });
     });
 
-    test("it counts with the reads of both forms, HEAD too, and says what is left", async () => {
+    test("it shares the limit with reads in both forms and HEAD, and has the limit's headers", async () => {
       const { token } = await operator.addKey(town);
       const first = await gatehouse.get(PATH, token);
       expect(first.headers.get("x-ratelimit-limit")).toBe("120");
@@ -160,7 +160,7 @@ for (const { store, findEnv } of STORES) {
       await expectRefusal(await gatehouse.get("/v2/Town/game/key", foreign.token), 403, FORBIDDEN);
     });
 
-    test("other methods are 405 with Allow, and neighbouring paths 404, before the key is asked for", async () => {
+    test("other methods are 405 with Allow, and neighbouring paths 404, before the key is checked", async () => {
       for (const path of FORMS) {
         for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
           const response = await ask(method, path, "gth_x");

@@ -1,4 +1,4 @@
-// Spec sections 2, 4 and 9 through HTTP: what is read, in which shape, and when it is left out.
+// Sections 2, 4 and 9 of the specification over HTTP: the fields of a reading, their shapes, and when one is left out.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { SECTIONS } from "../../src/core/sections.ts";
 import { ALL_SECTIONS_INFO, BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
@@ -50,7 +50,7 @@ describe("2.1 ServerInfo", () => {
     }
   });
 
-  test("all nine sections come in the spec's order, whatever order they are asked in", async () => {
+  test("all nine sections come in the specification's order, in whatever order they are requested", async () => {
     const backwards = [...SECTIONS].reverse().map((name) => `${name}=true`);
     const body = await readText(`?${backwards.join("&")}`);
     expect(body).toBe(JSON.stringify({ ...BASE_INFO, ...ALL_SECTIONS_INFO }));
@@ -84,7 +84,7 @@ describe("2.1 ServerInfo", () => {
   });
 });
 
-describe("2.2 to 2.11, relayed as they are", () => {
+describe("2.2 to 2.11, relayed unchanged", () => {
   const withField = (field: string) => JSON.stringify(BASE_INFO).replace(/}$/, `,${field}}`);
 
   test("integers of any size come out unchanged, wherever they stand", async () => {
@@ -104,7 +104,7 @@ describe("2.2 to 2.11, relayed as they are", () => {
     expect(await relay(withField(`"Players":${players}`))).toContain(`"Players":${players}`);
   });
 
-  test("2.3 a location relays its numbers as they came and leaves out what is of another type", async () => {
+  test("2.3 a location relays its numbers unchanged and leaves out values of another type", async () => {
     const location =
       '{"LocationX":1084.9650,"LocationZ":-2,"PostalCode":218,"StreetName":"Park","BuildingNumber":null}';
     const relayed = await relay(withField(`"Players":[{"Location":${location}},{"Location":"nowhere"}]`));
@@ -120,7 +120,7 @@ describe("2.2 to 2.11, relayed as they are", () => {
     expect(await relay(withField(odd))).toContain('"Staff":{"Admins":{},"Mods":{"12":"B"},"Helpers":{}}');
   });
 
-  test("2.5 a join log keeps whether somebody came or went, when, and who", async () => {
+  test("2.5 a join log keeps who joined or left, and when", async () => {
     const logs =
       '[{"Join":true,"Timestamp":1704614400,"Player":"A:1"},{"Join":false,"Timestamp":1704614401,"Player":"A:1"}]';
     expect(await relay(withField(`"JoinLogs":${logs}`))).toContain(`"JoinLogs":${logs}`);
@@ -155,7 +155,7 @@ describe("2.2 to 2.11, relayed as they are", () => {
     expect(relayed).toContain(`"Vehicles":[${vehicle}]`);
   });
 
-  test("2.11 the queue keeps its integers in their order and drops what is none", async () => {
+  test("2.11 the queue keeps its integers in their order and drops other values", async () => {
     expect(await relay(withField('"Queue":[3,"4",1,2.5,null,2]'))).toContain('"Queue":[3,1,2]');
   });
 
@@ -167,7 +167,7 @@ describe("2.2 to 2.11, relayed as they are", () => {
     expect(relayed).toContain('"Permission":"Server Helper"');
   });
 
-  test("a section asked for and missing, null or of another type is relayed empty", async () => {
+  test("a requested section that is missing, null or of another type is relayed empty", async () => {
     const relayed = await relay(withField('"Players":null,"Queue":{"a":1},"JoinLogs":"x"'));
     expect(JSON.parse(relayed)).toMatchObject({ Players: [], Queue: [], JoinLogs: [], Vehicles: [] });
   });
@@ -270,7 +270,7 @@ describe("caching", () => {
     expect((await read()).headers.get("etag")).not.toBe(first);
   });
 
-  test("gzip comes when asked for and worth it, and unpacks to the same body", async () => {
+  test("gzip is used when it is accepted and makes the body smaller, and decompresses to the same body", async () => {
     const plain = await read(`?${EVERYTHING}`, { "Accept-Encoding": "identity" });
     const packed = await read(`?${EVERYTHING}`, { "Accept-Encoding": "br, gzip;q=0.5" });
     expect(plain.headers.get("content-encoding")).toBeNull();
@@ -305,7 +305,7 @@ describe("caching", () => {
     },
   );
 
-  test("an answer is sent from memory for a set of sections that was asked before, byte for byte", async () => {
+  test("an answer for a set of sections that was requested before comes from memory, byte for byte", async () => {
     const bodies = await Promise.all(Array.from({ length: 5 }, () => readText(`?${EVERYTHING}`)));
     expect(new Set(bodies).size).toBe(1);
   });
@@ -397,7 +397,7 @@ describe("settings", () => {
     await other.stop();
   });
 
-  test("GATEHOUSE_UPSTREAM_GLOBAL_KEY is sent as it is, beside the server's own key", async () => {
+  test("GATEHOUSE_UPSTREAM_GLOBAL_KEY is sent unchanged, beside the server's own key", async () => {
     const other = await start({ GATEHOUSE_UPSTREAM_GLOBAL_KEY: "application-key" });
     const { token } = await other.addKey(await other.addServer({ serverKey: "own-Key" }));
     await other.get("/v2/game/server", token);

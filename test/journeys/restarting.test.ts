@@ -1,10 +1,10 @@
-// What a restart must not forget.
+// State that must survive a restart.
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
 import { FakeClock, startGatehouse } from "../start-gatehouse.ts";
 
-test("a pause that the game API has ordered holds over a restart, and is not another game API's", async () => {
+test("a pause after a 429 survives a restart, and does not apply to another game API", async () => {
   const clock = new FakeClock();
   const limited = () => Response.json({ code: 4001 }, { status: 429, headers: { "Retry-After": "600" } });
   let answer: () => Response = limited;
@@ -37,7 +37,7 @@ test("a pause that the game API has ordered holds over a restart, and is not ano
   await Promise.all([api.stop(), other.stop()]);
 });
 
-test("a server key that the game API has refused is not tried again after a restart, until it is set anew or the server is gone", async () => {
+test("a server key that the game API has refused is not tried again after a restart, until it is replaced or the server is deleted", async () => {
   const clock = new FakeClock();
   const api = startFakeGameApi(() => Response.json({ code: 2002, message: "invalid key" }, { status: 403 }));
   const env = { GATEHOUSE_UPSTREAM_URL: api.url };

@@ -1,4 +1,4 @@
-// What a key may do: every right alone and all of them together, through HTTP, with keys made by the admin API. Each
+// The rights of a key over HTTP: every right alone and all combinations, with keys created through the admin API. Each
 // combination has exactly one documented answer.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
@@ -20,7 +20,7 @@ const MESSAGES: Readonly<Record<number, readonly [status: number, message: strin
   5010: [403, "api_version_forbidden"],
   5011: [403, "query_param_forbidden"],
 };
-/** Whoever asks in these tests asks through this trusted proxy. */
+/** All requests of these tests come through this trusted proxy. */
 const PROXY = "127.0.0.1";
 const CLIENT = "203.0.113.7";
 
@@ -53,7 +53,7 @@ function ask(token: string, { community, sections = [], from = CLIENT }: Ask = {
   return gatehouse.get(`${path}?${query}`, token, { "X-Forwarded-For": from });
 }
 
-/** 200, or the code of the one refusal that the answer must be, to the letter. */
+/** Returns 200, or the error code after a check of the whole refusal. */
 async function codeOf(response: Response): Promise<number> {
   if (response.status === OK) return OK;
   const body = (await response.json()) as { code: number };
@@ -107,7 +107,7 @@ describe("each right alone", () => {
     }
   });
 
-  test("a key without sections may ask for the server itself", async () => {
+  test("a key without sections may read the server itself", async () => {
     const key = await operator.addKey(town, { sections: [] });
     expect(await codeOf(await ask(key.token))).toBe(OK);
     expect(await codeOf(await ask(key.token, { sections: ["Queue"] }))).toBe(5011);
@@ -168,12 +168,12 @@ describe("each right alone", () => {
     { allow: ["10.0.0.0/8", "2001:db8::/32", "203.0.113.7"], from: V4, code: OK },
     { allow: ["10.0.0.0/8", "2001:db8::/32", "203.0.113.7"], from: V6, code: OK },
     { allow: ["10.0.0.0/8", "2001:db8::/32", "203.0.113.7"], from: "203.0.113.9", code: 5009 },
-    // The last address that is not a trusted proxy's counts; what the client wrote before it does not.
+    // The last address that is not a trusted proxy's counts; addresses before it are the client's own claim.
     { allow: ["203.0.113.7"], from: "203.0.113.7, 198.51.100.1", code: 5009 },
     { allow: ["203.0.113.7"], from: "198.51.100.1, 203.0.113.7", code: OK },
     { allow: ["203.0.113.7"], from: "203.0.113.7, 127.0.0.1", code: OK },
     { allow: ["127.0.0.1"], from: V4, code: 5009 },
-  ])("ip_allow $allow, asked from $from behind the trusted proxy: $code", async ({ allow, from, code }) => {
+  ])("ip_allow $allow, request from $from behind the trusted proxy: $code", async ({ allow, from, code }) => {
     const key = await operator.addKey(town, { ip_allow: allow });
     expect(await codeOf(await ask(key.token, { from }))).toBe(code);
   });
@@ -291,7 +291,7 @@ describe("all rights together", () => {
   }
 
   test.each([...LIVES])(
-    "a key %s: the first rule that says no is the answer, in the documented order",
+    "a key %s: the first rule that refuses it, in the documented order, is the answer",
     async (life) => {
       for (const combination of CASES.filter((one) => one.life === life)) {
         const { token } = await make(combination);

@@ -1,4 +1,4 @@
-// How much keys were used, as an operator sees it: by code, by hour, for 30 days, over restarts.
+// The usage of keys as an operator sees it: by code and hour, for 30 days, also after a restart.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
@@ -39,7 +39,7 @@ async function ask(path = PATH, token = key.token): Promise<void> {
   await (await gatehouse.get(path, token)).text();
 }
 
-test("a key's usage tells all requests, and the refused ones by code", async () => {
+test("a key's usage has all requests, and the refused ones by code", async () => {
   for (let i = 0; i < 3; i++) await ask();
   await ask(`${PATH}?Staff=true`);
   await ask(`${PATH}?Staff=true`);
@@ -57,7 +57,7 @@ test("a key's usage tells all requests, and the refused ones by code", async () 
   });
 });
 
-test("HEAD, 304, the limit and the block count too; what never reached the key does not", async () => {
+test("HEAD, 304, the limit and the block count too; requests that are refused before authentication do not", async () => {
   const answer = await gatehouse.get(PATH, key.token);
   await gatehouse.get(PATH, key.token, { "If-None-Match": answer.headers.get("etag") ?? "" });
   await fetch(gatehouse.url + PATH, { method: "HEAD", headers: { Authorization: `Bearer ${key.token}` } });
@@ -73,7 +73,7 @@ test("HEAD, 304, the limit and the block count too; what never reached the key d
   });
 });
 
-test("hours are told oldest first, each with its own counts, and only those in which there was something", async () => {
+test("hours are listed oldest first, each with its own counts, and only hours with requests", async () => {
   const first = hourOf(gatehouse.clock.now);
   gatehouse.clock.now = first + HOUR_MS - 1;
   await ask();
@@ -123,14 +123,14 @@ test("use is the key's: tokens of one key count together, keys of one server apa
   expect((await operator.showKey(other)).usage.requests).toBe(1);
 });
 
-test("a revoked key's usage can still be read, and refused requests with it are nobody's", async () => {
+test("a revoked key's usage can still be read, and refused requests with it are not counted", async () => {
   await ask();
   await operator.revoke(key);
   await ask();
   expect((await operator.showKey(key)).usage).toMatchObject({ requests: 1, refusals: {} });
 });
 
-test("30 days are told, what is older is left out", async () => {
+test("usage of 30 days is shown, older usage is left out", async () => {
   const begin = hourOf(gatehouse.clock.now);
   await ask();
   gatehouse.clock.now = begin + DAYS_30_MS - 1;
@@ -142,7 +142,7 @@ test("30 days are told, what is older is left out", async () => {
   expect(usage.hours).toHaveLength(1);
 });
 
-test("usage and last_used_at survive a restart, and go on from there; the start forgets what is too old", async () => {
+test("usage and last_used_at survive a restart and continue from there; the start deletes usage that is too old", async () => {
   const folder = makeTestFolder();
   const env = { GATEHOUSE_UPSTREAM_URL: api.url };
   const first = await startGatehouse({ folder, env });
@@ -173,7 +173,7 @@ test("usage and last_used_at survive a restart, and go on from there; the start 
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("a store that takes no usage holds up neither callers nor operators, and gets it all once later", async () => {
+test("a store that refuses usage delays neither callers nor operators, and later gets every count once", async () => {
   const folder = makeTestFolder();
   const env = { GATEHOUSE_UPSTREAM_URL: api.url };
   const first = await startGatehouse({ folder, env });

@@ -1,4 +1,4 @@
-// What an operator sees: /healthz, /readyz and /metrics, and that none of them tells a secret.
+// /healthz, /readyz and /metrics, and that none of them reveals a secret.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -38,13 +38,13 @@ async function scrape(): Promise<Map<string, number>> {
 
 const tellReady = async () => (await (await gatehouse.get("/readyz")).json()) as { notices: string[] };
 
-test("/healthz and /readyz are open to all and say that all is well", async () => {
+test("/healthz and /readyz need no key and report no problem", async () => {
   expect(await (await gatehouse.get("/healthz")).json()).toEqual({ status: "ok" });
   expect(await (await gatehouse.get("/readyz")).json()).toEqual({ status: "ready", notices: [] });
 });
 
 describe("/metrics", () => {
-  test("opens for the master key and for its own token, and for nobody else", async () => {
+  test("accepts the master key and its own token, and nothing else", async () => {
     for (const token of [masterKey, METRICS_TOKEN])
       expect((await gatehouse.get("/metrics", token)).status).toBe(200);
     expect((await gatehouse.get("/metrics")).status).toBe(401);
@@ -67,7 +67,7 @@ describe("/metrics", () => {
     }
   });
 
-  test("counts requests by route, status and code, hits, calls and what is left of the budget", async () => {
+  test("shows requests by route, status and code, hits, calls and the remaining budget", async () => {
     const server = await gatehouse.addServer({ serverKey: "watched-Town" });
     const { token } = await gatehouse.addKey(server);
     const before = await scrape();
@@ -113,7 +113,7 @@ describe("/metrics", () => {
     await simulator.clearFaults();
   });
 
-  test("a flood of invalid tokens does not keep the log from telling of a wrong master key", async () => {
+  test("a flood of invalid tokens does not hide a wrong master key in the log", async () => {
     gatehouse.clock.advance(60_000);
     const before = gatehouse.logLines.length;
     for (let i = 0; i < 5; i++) await gatehouse.get("/v2/game/server", `gth_invented${i}`);

@@ -14,7 +14,7 @@ import type { Store } from "../../src/core/ports/store.ts";
 import type { Delivery } from "../../src/core/ports/upstream.ts";
 import { CommandDispatcher } from "../../src/gateway/commands/command-dispatcher.ts";
 import { CommandMeter } from "../../src/gateway/commands/command-meter.ts";
-import { createSealer } from "../../src/store/sealer.ts";
+import { Sealer } from "../../src/store/sealer.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { repeat } from "../long.ts";
 import { FakeClock } from "../start-gatehouse.ts";
@@ -27,7 +27,7 @@ const WAL_LONG_BYTES = 300_000;
 const FILES = ["gatehouse.db", "gatehouse.db-wal"];
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const NO_LIMIT = { limit: null, remaining: null, resetAt: null, retryAfterMs: null };
-const sealer = createSealer("a secret");
+const sealer = new Sealer("a secret");
 
 /** In memory if possible, because a real disk would only make the test slower. */
 const root = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "gatehouse-model-"));
@@ -141,8 +141,8 @@ class TestProcess {
         catchUpOn: async () => {},
         findRefusedKey: () => undefined,
         msUntilCommand: () => 0,
-        noteSending() {},
-        noteDelivery() {},
+        markSending() {},
+        applyDelivery() {},
       },
       clock: world.clock.read,
       pause: (ms, wake) => (this.isDead ? new Promise(() => {}) : world.clock.pause(ms, wake)),

@@ -1,5 +1,5 @@
-// The command line of an operator, as processes: against the real `gatehouse serve`, and against a stand-in where the
-// answers must be worse than the real one gives.
+// The operator's command line as processes: with the real `gatehouse serve`, and with a fake server for answers that the real
+// one never gives.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import {
 
 afterEach(cleanUp);
 
-/** More than one process each, on a machine that may be busy. */
+/** Each test starts several processes, and the machine may be busy. */
 const PATIENCE_MS = 30_000;
 
 type Ended = { exitCode: number; stdout: string; stderr: string };
@@ -61,7 +61,7 @@ describe("a running Gatehouse", () => {
     gatehouse = await serve({ cwd: folder });
   }, PATIENCE_MS);
 
-  /** As an operator on the same machine, in the folder it was started in. */
+  /** Runs a command as an operator on the same machine, in the folder of the instance. */
   function operate(args: readonly string[], options: Partial<RunOptions> = {}): Promise<Ended> {
     const env = { GATEHOUSE_PORT: String(gatehouse.port), ...options.env };
     return runToEnd(args, { cwd: folder, ...options, env });
@@ -168,7 +168,7 @@ describe("a running Gatehouse", () => {
   );
 
   test(
-    "what cannot be undone is not done without --yes where nobody can be asked",
+    "a change that cannot be undone needs --yes where there is no terminal",
     async () => {
       const { items } = await operateJson(["keys", "list"]);
       const keyId = items[0].key_id;
@@ -257,7 +257,7 @@ test(
     });
     const stranger = await runToEnd([...list, "--url", gatehouse.url], { cwd: folder });
     expect(stranger).toMatchObject({ exitCode: 5, stderr: expect.stringContaining("--ca-file") });
-    // The address is no name of this certificate, and an address that was given is held to its name.
+    // The certificate does not have this name, and the name is checked for an address that was given.
     const named = await runToEnd([...list, "--url", gatehouse.url, "--ca-file", "cert.pem"], { cwd: folder });
     expect(named).toMatchObject({ exitCode: 5, stderr: expect.stringContaining("another name") });
     writeFileSync(join(folder, "other.pem"), makeByHand().cert);
@@ -267,7 +267,7 @@ test(
   PATIENCE_MS,
 );
 
-test("nobody listens: exit code 5, and how to start one", async () => {
+test("no instance listens: exit code 5, and how to start one", async () => {
   const env = { GATEHOUSE_URL: "http://127.0.0.1:1", GATEHOUSE_MASTER_KEY: "m".repeat(32) };
   const ended = await runToEnd(["keys", "list"], { cwd: makeFolder(), env });
   expect(ended).toMatchObject({
@@ -316,7 +316,7 @@ describe("a stand-in for the admin API", () => {
     PATIENCE_MS,
   );
 
-  test("one command is asked for by its id, with --json answered to the letter", async () => {
+  test("one command is shown by its id, and --json prints the answer unchanged", async () => {
     const answer = '{ "command_id": "cmd_1",  "status": "sent" }';
     const options = standIn(({ pathname }) => {
       return pathname === "/admin/commands/cmd_1"
@@ -335,7 +335,7 @@ describe("a stand-in for the admin API", () => {
     expect(stderr).toMatch(/^gatehouse: .*--json.*\n$/);
   });
 
-  test("a proxy for the outside is not asked about this machine", async () => {
+  test("a proxy for outgoing traffic is not used for calls to this machine", async () => {
     const { cwd, env } = standIn(() => Response.json({ items: [], next: null }));
     const proxies = { HTTP_PROXY: "http://127.0.0.1:1", http_proxy: "http://127.0.0.1:1" };
     expect(await runToEnd(["blocks", "list"], { cwd, env: { ...env, ...proxies } })).toMatchObject({

@@ -1,5 +1,5 @@
-// gatehouse backup and restore: a copy of one moment of an instance that goes on writing, and the way back, which
-// overwrites nothing and lets nobody lose a secret unnoticed.
+// gatehouse backup and restore: a consistent copy of an instance that is writing, and a restore that overwrites nothing and
+// detects a missing or wrong secret.
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
@@ -40,7 +40,7 @@ async function makeBackup(): Promise<{ file: string; folder: string; token: stri
   return { file, folder, token };
 }
 
-/** A new data folder with nothing but the secret of another in it. */
+/** A new data folder that has only the secret of another one. */
 function makeNewFolder(old: string): string {
   const folder = makeFolder();
   copyFileSync(join(old, "secret.key"), join(folder, "secret.key"));
@@ -98,7 +98,7 @@ describe("a backup", () => {
     const restored = await runToEnd(["restore", join(cwd, name), "--json"], { cwd: elsewhere });
     expect({ exitCode: restored.exitCode, stderr: restored.stderr }).toEqual({ exitCode: 0, stderr: "" });
     const facts = JSON.parse(restored.stdout) as { keys: number };
-    // The demonstration's key, the early one, and as many as there were at some moment of the backup.
+    // The demo key, the first key, and as many others as there were at the moment of the copy.
     expect(facts.keys).toBeGreaterThanOrEqual(writtenBefore + 2);
     expect(facts.keys).toBeLessThanOrEqual(writtenAfter + 3);
 
@@ -120,7 +120,7 @@ describe("a backup", () => {
     expect(listTree(folder)).toEqual(before);
   });
 
-  test("of a killed instance has what the instance had promised", async () => {
+  test("of a killed instance has everything that the instance had acknowledged", async () => {
     const cwd = makeFolder();
     const gatehouse = await serve({ cwd });
     await stop(gatehouse, "SIGKILL");
@@ -194,7 +194,7 @@ describe("restore refuses, and changes nothing,", () => {
     expect(readFileSync(join(folder, "gatehouse.db")).equals(content)).toBe(true);
   });
 
-  test("where a Gatehouse is running, and that goes on", async () => {
+  test("where a Gatehouse is running, which is not affected", async () => {
     const { file } = await makeBackup();
     const cwd = makeFolder();
     const gatehouse = await serve({ cwd });
@@ -278,7 +278,7 @@ describe("restore", () => {
       expect([name, statSync(join(cwd, "data", name)).mode & 0o777]).toEqual([name, 0o600]);
     }
     const gatehouse = await serve({ cwd, env });
-    // The key is known; only the game API of this test is not there.
+    // The key is accepted; only the game API is missing in this test.
     expect((await readServer(gatehouse.url, token)).status).toBe(400);
   });
 

@@ -1,4 +1,4 @@
-// The single-file binary behaves like ./gatehouse: built once, for this machine, and run.
+// The single-file binary behaves like ./gatehouse. It is built once, for this machine.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,7 +26,7 @@ afterEach(cleanUp);
 afterAll(() => rmSync(outdir, { recursive: true, force: true }));
 
 describe("the build", () => {
-  test("leaves executables and the sums of what it made, and no drafts", () => {
+  test("leaves the executables and their checksums, and no temporary files", () => {
     expect(statSync(program).mode & 0o111).toBe(0o111);
     const [sum = "", name = ""] = readFileSync(join(outdir, "SHA256SUMS"), "utf8").trim().split("  ");
     const hash = new Bun.CryptoHasher("sha256").update(readFileSync(join(outdir, name))).digest("hex");
@@ -83,7 +83,7 @@ describe("the binary", () => {
       join(cwd, ".env"),
       `GATEHOUSE_DATA_DIR=./from-file\nGATEHOUSE_PORT=1\nGATEHOUSE_MASTER_KEY='${dollar}'\n`,
     );
-    // Files that the runtime would load by itself, before us and with other rules.
+    // Files that the runtime could load itself, before our code reads them by its own rules.
     writeFileSync(join(cwd, ".env.local"), "GATEHOUSE_DATA_DIR=./from-local\n");
     writeFileSync(join(cwd, ".env.production"), "GATEHOUSE_DATA_DIR=./from-production\n");
     const gatehouse = await serve({ cwd, program });

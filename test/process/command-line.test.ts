@@ -1,4 +1,4 @@
-// The command line itself: help, version, mistakes, and the simulator as a program of its own.
+// The command line: help, version, wrong usage, and the simulator as a separate program.
 import { afterEach, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import manifest from "../../package.json" with { type: "json" };

@@ -1,4 +1,4 @@
-// The completion scripts, in the shells they are for.
+// The completion scripts, run in their shells.
 import { afterEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ async function runShell(
   return { exitCode, output: stdout + stderr };
 }
 
-/** What is typed (the last word is being completed) and what must and must not be offered. */
+/** The typed words, of which the last is being completed, and what must and must not be offered. */
 const CASES: readonly [words: readonly string[], offered: readonly string[], others: readonly string[]][] = [
   [["k"], ["keys"], ["servers"]],
   [["keys", "ro"], ["rotate"], ["revoke"]],
@@ -99,7 +99,7 @@ describe("completion for zsh", () => {
       const { folder, script } = await writeScript("zsh");
       expect(await runShell(["zsh", "-n", script], folder)).toEqual({ exitCode: 0, output: "" });
       for (const [words, offered, others] of CASES) {
-        // Completion proper needs a terminal, so what the function hands to zsh is printed instead.
+        // Real completion needs a terminal, so the test prints what the function passes to zsh.
         const program = `compdef() { :; }; compadd() { print -l -- \${@:2}; }
         _describe() { local list=\${@[-1]}; print -l -- \${\${(P)list}%%:*}; }
         source $1; shift; words=(gatehouse "$@"); CURRENT=$#words; _gatehouse`;

@@ -1,5 +1,4 @@
-// The database between processes: it survives being killed at any moment, and what is not ours or is broken is refused
-// and left as it is.
+// The database file: it survives kill -9 at any moment, and a foreign or damaged file is refused and not changed.
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
@@ -21,7 +20,7 @@ import { cleanUp, makeFolder, readServer, run, runToEnd, serve, stop } from "./r
 const BLOCK_COUNT = 520;
 const KILLS = 20;
 const PAGE_BYTES = 4_096;
-/** Ours, in SQLite's header: "GTHS". */
+/** Our application id in SQLite's header: "GTHS". */
 const APPLICATION_ID = 0x47544853;
 
 afterEach(cleanUp);
@@ -50,7 +49,7 @@ describe("kill -9", () => {
     expect(await after.json()).toMatchObject({ code: 5100, blocked_until: block.blocked_until });
   });
 
-  test("when a key was used survives it, though nobody has asked for that", async () => {
+  test("the last use of a key survives it, even if it was never read", async () => {
     const cwd = makeFolder();
     const gatehouse = await serve({ cwd });
     const askedAt = Date.now();
@@ -68,7 +67,7 @@ describe("kill -9", () => {
     const cwd = makeFolder();
     for (let i = 0; i < KILLS; i++) {
       const child = run(["serve"], { cwd, env: { GATEHOUSE_PORT: "0" } });
-      // The moments of interest are between the first file and the listening line; some kills come later.
+      // The critical moments are between the first file and the listening line; some kills come later.
       const files = join(cwd, "data");
       while (!existsSync(files)) await Bun.sleep(1);
       await Bun.sleep(i * 5);
@@ -85,7 +84,7 @@ describe("kill -9", () => {
     const db = new Database(path, { create: true });
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
     db.close();
-    // What is on disk between the first page and the end of its transaction: the page, and a journal that says that
+    // The state between the first page and the end of its transaction: the page, and a journal that says that
     // there was none before.
     const journal = Buffer.alloc(512);
     journal.write("d9d505f920a163d7", "hex");
@@ -99,7 +98,7 @@ describe("kill -9", () => {
   });
 
   test.each([false, true])(
-    "between the demonstration's key file and its key is made up for by the next start (server there: %p)",
+    "between writing the demo key's file and its key is repaired by the next start (server exists: %p)",
     async (isServerThere) => {
       const cwd = makeFolder();
       const folder = join(cwd, "data");
@@ -117,7 +116,7 @@ describe("kill -9", () => {
   );
 });
 
-describe("a file that is not ours is refused and stays as it is", () => {
+describe("a file that is not ours is refused and not changed", () => {
   function makeForeign(path: string, kind: string): void {
     if (kind === "a text") writeFileSync(path, "Dear diary,\n");
     if (kind === "a single byte") writeFileSync(path, "x");
@@ -164,8 +163,8 @@ describe("a file that is not ours is refused and stays as it is", () => {
   });
 });
 
-describe("a damaged database is refused and stays as it is", () => {
-  /** A stopped Gatehouse's folder, its database whole and in one file. */
+describe("a damaged database is refused and not changed", () => {
+  /** The folder of a stopped Gatehouse, with its complete database in one file. */
   async function makeDatabase(): Promise<{ cwd: string; path: string }> {
     const cwd = makeFolder();
     await stop(await serve({ cwd }));
@@ -221,7 +220,7 @@ describe("a damaged database is refused and stays as it is", () => {
     await expectRefused(cwd, path);
   });
 
-  test("and so does its write-ahead log, which holds what a killed process had promised", async () => {
+  test("and so does its write-ahead log, which holds the last commits of a killed process", async () => {
     const { cwd, path } = await makeDatabase();
     const killed = await serve({ cwd });
     expect((await fetch(`${killed.url}/readyz`)).status).toBe(200);
@@ -261,7 +260,7 @@ describe("one database, one secret, one process", () => {
     expect((await readServer(again.url, readToken(cwd))).status).toBe(200);
   });
 
-  test("a second instance on the same data folder is refused, and the first goes on", async () => {
+  test("a second instance on the same data folder is refused, and the first keeps running", async () => {
     const cwd = makeFolder();
     const first = await serve({ cwd });
     const { exitCode, stderr } = await runToEnd(["serve"], { cwd, env: { GATEHOUSE_PORT: "0" } });

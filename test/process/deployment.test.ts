@@ -1,5 +1,5 @@
-// The files in deploy/: each is checked by the program that will read it, where that program is installed, and the proxy
-// samples are run in front of a real Gatehouse.
+// The files in deploy/: each is checked with the program that reads it, if that is installed, and the proxy examples run in
+// front of a real Gatehouse.
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -10,7 +10,7 @@ import { cleanUp, makeFolder, runToEnd, serve, undoLater, until } from "./run-ga
 const ROOT = resolve(import.meta.dir, "../..");
 /** `systemd-analyze security` counts from 0, closed, to 10, open. */
 const EXPOSURE_MAX = 2;
-/** How long a stopping Gatehouse lets open requests finish; test/process/stop.test.ts holds it to that. */
+/** How long a stopping Gatehouse lets open requests finish; tested in test/process/stop.test.ts. */
 const DRAIN_SECONDS = 10;
 
 afterEach(cleanUp);
@@ -62,7 +62,7 @@ describe("gatehouse.service", () => {
 });
 
 describe("the container", () => {
-  /** What the last stage of the Dockerfile says, by instruction. */
+  /** The instructions of the Dockerfile's last stage, by name. */
   const image = new Map(
     readFileSync(join(ROOT, "Dockerfile"), "utf8")
       .split(/^FROM /m)
@@ -89,7 +89,7 @@ describe("the container", () => {
     expect(Number.parseInt(image.get("USER") ?? "", 10)).toBeGreaterThan(0);
   });
 
-  test("asks for its health with a command that exists", async () => {
+  test("has a health check with an existing command", async () => {
     const written = /CMD (\[.*\])$/.exec(image.get("HEALTHCHECK") ?? "")?.[1] ?? "[]";
     const [program, ...args] = JSON.parse(written) as string[];
     expect(JSON.parse(image.get("ENTRYPOINT") ?? "[]")).toEqual([program]);
@@ -117,7 +117,7 @@ describe("a proxy in front", () => {
     const masterKey = readFileSync(join(cwd, "data", "master.key"), "utf8").trim();
     const port = findFreePort();
     const child = Bun.spawn(await command(port, `127.0.0.1:${gatehouse.port}`), {
-      // Where programs like to leave things.
+      // Folders in which programs often create files.
       env: { ...process.env, HOME: cwd, XDG_CONFIG_HOME: cwd, XDG_DATA_HOME: cwd },
       stdin: "ignore",
       stdout: "ignore",
@@ -138,7 +138,7 @@ describe("a proxy in front", () => {
     return front;
   }
 
-  /** A key that works from this address alone. */
+  /** A key that works only from this address. */
   async function makeKeyFor(url: string, masterKey: string, address: string): Promise<string> {
     const headers = { Authorization: `Bearer ${masterKey}`, "Content-Type": "application/json" };
     const list = await fetch(`${url}/admin/servers`, { headers });
@@ -154,10 +154,10 @@ describe("a proxy in front", () => {
 
   async function expectRightBehaviour(front: Front): Promise<void> {
     const headers = { Authorization: `Bearer ${keys.get(front)}`, "X-Forwarded-For": "203.0.113.7" };
-    // Asked directly, we are a trusted proxy and may say so; through the proxy, nobody is believed.
+    // A direct request comes from a trusted address, so its header counts; the proxy replaces the header of its clients.
     expect((await fetch(`${front.gatehouse}/v2/game/server`, { headers })).status).toBe(200);
     expect((await ask(front, "/v2/game/server", { headers })).status).toBe(403);
-    // What is too large for Gatehouse is refused by Gatehouse, in its own words.
+    // A body that is too large is refused by Gatehouse, with its own error body.
     const large = await ask(front, "/admin/servers", {
       method: "POST",
       headers: { Authorization: `Bearer ${front.masterKey}`, "Content-Type": "application/json" },
@@ -165,7 +165,7 @@ describe("a proxy in front", () => {
     });
     expect(large.status).toBe(413);
     expect(await large.json()).toMatchObject({ code: 5102 });
-    // Paths arrive as they were sent.
+    // Paths arrive unchanged.
     expect((await ask(front, "/v2//game/server", { headers })).status).toBe(404);
   }
 
@@ -217,7 +217,7 @@ describe("a proxy in front", () => {
           join(folder, "Caddyfile"),
         ]);
         expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
-        // No certificate authority can vouch for a test: Caddy makes one of its own.
+        // No public certificate authority is available in a test, so Caddy creates its own.
         const own = `{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n\tstorage file_system ${folder}/storage\n`;
         const local = sample
           .replace("{\n\tservers", `${own}\tservers`)

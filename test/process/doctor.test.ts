@@ -1,5 +1,5 @@
-// gatehouse doctor as a program: it works before the first start, beside a running instance and on broken folders, changes
-// nothing, and never shows a secret.
+// gatehouse doctor as a process: works before the first start, beside a running instance and with damaged folders, changes
+// nothing, and never prints a secret.
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import {
@@ -45,8 +45,8 @@ async function diagnose(
   return { exitCode, checks, of: (name) => checks.filter((check) => check.name === name), said: stdout };
 }
 
-/** Everything about a folder that a change would show in. */
-function photograph(folder: string): unknown {
+/** The state of a folder, to detect changes. */
+function captureState(folder: string): unknown {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .sort()
     .map((name) => {
@@ -55,7 +55,7 @@ function photograph(folder: string): unknown {
     });
 }
 
-/** The data folder of a demonstration that was started and stopped once, for all the tests that harm a copy of it. */
+/** The data folder of a stopped demo; tests damage a copy of it. */
 const template = makeTestFolder();
 
 beforeAll(async () => {
@@ -74,7 +74,7 @@ function makeStopped(): { cwd: string; data: string; path: string } {
   return { cwd, data, path: join(data, "gatehouse.db") };
 }
 
-describe("what it leaves behind", () => {
+describe("files that it creates", () => {
   test("nothing, where nothing was ever started", async () => {
     const cwd = makeFolder();
     const { exitCode, checks } = await diagnose(cwd);
@@ -96,29 +96,29 @@ describe("what it leaves behind", () => {
 
   test("nothing, in the folder of a stopped instance", async () => {
     const { cwd, data } = makeStopped();
-    const before = photograph(data);
+    const before = captureState(data);
     const { exitCode, of } = await diagnose(cwd);
     expect(exitCode).toBe(0);
     expect(of("store")).toMatchObject([
       { result: "ok", finding: expect.stringContaining("1 server and 1 key") },
     ]);
     expect(of("instance")).toMatchObject([{ result: "skipped" }]);
-    expect(photograph(data)).toEqual(before);
+    expect(captureState(data)).toEqual(before);
   });
 
   test("nothing, in the folder of a killed instance, whose log it reads all the same", async () => {
     const cwd = makeFolder();
     await stop(await serve({ cwd }), "SIGKILL");
-    const before = photograph(join(cwd, "data"));
+    const before = captureState(join(cwd, "data"));
     const { exitCode, of } = await diagnose(cwd);
     expect(exitCode).toBe(0);
     expect(of("store")).toMatchObject([
       { result: "ok", finding: expect.stringContaining("1 server and 1 key") },
     ]);
-    expect(photograph(join(cwd, "data"))).toEqual(before);
+    expect(captureState(join(cwd, "data"))).toEqual(before);
   });
 
-  test("a running instance that goes on, and whose word it has", async () => {
+  test("a running instance, which is not affected, and which it calls", async () => {
     const cwd = makeFolder();
     const gatehouse = await serve({ cwd });
     const { exitCode, of } = await diagnose(cwd, { GATEHOUSE_PORT: String(gatehouse.port) });
@@ -174,20 +174,20 @@ describe("broken folders", () => {
   ])("%s: exit code 1, a remedy, no secret, and nothing is changed", async (_, harm, name, words) => {
     const { cwd, data, path } = makeStopped();
     harm(data, path);
-    const before = photograph(data);
+    const before = captureState(data);
     const { exitCode, of, said } = await diagnose(cwd);
     expect(exitCode).toBe(1);
     const failures = of(name).filter(({ result }) => result === "failure");
     expect(failures).toMatchObject([
       { finding: expect.stringMatching(words), remedy: expect.stringMatching(/\w{3}/) },
     ]);
-    expect(photograph(data)).toEqual(before);
+    expect(captureState(data)).toEqual(before);
     for (const file of readdirSync(data).filter((file) => file.endsWith(".key"))) {
       expect(said).not.toContain(readFileSync(join(data, file), "utf8").trim());
     }
   });
 
-  test("every wrong setting is told, and the rest is still checked", async () => {
+  test("every wrong setting is reported, and the rest is still checked", async () => {
     const { cwd } = makeStopped();
     const env = {
       GATEHOUSE_PORT: "many",
@@ -234,8 +234,8 @@ describe("TLS", () => {
 });
 
 describe("the game API", () => {
-  test("is asked once and without a key; its clock is compared with ours", async () => {
-    // An hour late when it answers; how long the way takes on a busy machine does not matter beside that.
+  test("is called once and without a key; its clock is compared with ours", async () => {
+    // The clock is an hour late; the duration of the call on a busy machine is small compared to that.
     const tellLate = () => new Date(Date.now() - 3_600_000).toUTCString();
     const api = startFakeGameApi(() => new Response("", { status: 404, headers: { Date: tellLate() } }));
     undoLater(() => api.stop());
@@ -270,7 +270,7 @@ describe("the game API", () => {
     expect(of("game API")).toMatchObject([{ finding: expect.stringContaining("300 ms") }]);
   });
 
-  test("a certificate that nobody vouches for is a failure", async () => {
+  test("an untrusted certificate is a failure", async () => {
     const tls = await makeCertificate();
     const server = Bun.serve({ port: 0, hostname: "127.0.0.1", tls, fetch: () => new Response("") });
     undoLater(() => server.stop(true));
@@ -282,7 +282,7 @@ describe("the game API", () => {
 });
 
 describe("server keys", () => {
-  test("are asked about on request alone, once each; a refused one names its server, never the key", async () => {
+  test("are tested only on request, once each; for a refused one the server is named, never the key", async () => {
     const folder = makeFolder();
     const gatehouse = await startGatehouse({
       folder,
@@ -346,7 +346,7 @@ describe("on the command line", () => {
     expect(of("data folder")).toMatchObject([{ result: "ok" }]);
   });
 
-  test("a limit on open files that is too low is told", async () => {
+  test("a limit on open files that is too low is reported", async () => {
     const child = run(["doctor", "--json"], { cwd: makeFolder(), before: "ulimit -n 1000" });
     expect(await child.exited).toBe(0);
     const { checks } = JSON.parse(child.stdout) as { checks: Check[] };

@@ -1,4 +1,4 @@
-// What a process does not need it does not load: asked of real processes, which list their modules when they end.
+// A process loads only the modules that it needs: real processes list their modules when they end.
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -11,7 +11,7 @@ const PROMPTS = "/node_modules/@clack/prompts/";
 
 afterEach(cleanUp);
 
-/** A program like ./gatehouse that lists its modules at its end. */
+/** Runs a program like ./gatehouse that lists its modules when it ends. */
 function makeProgram(cwd: string) {
   const [program, list] = [join(cwd, "watched-gatehouse"), join(cwd, "modules")];
   const witness = join(import.meta.dir, "list-modules.ts");
@@ -30,7 +30,7 @@ function makeProgram(cwd: string) {
 }
 
 describe("a service", () => {
-  test("that nobody asks for its reference loads neither that, nor what commands and other stores need", async () => {
+  test("without a request for its reference does not load it, nor the modules of commands and other stores", async () => {
     const cwd = makeFolder();
     const { program, env, listLoaded } = makeProgram(cwd);
     await stop(await serve({ cwd, program, env }));
@@ -38,7 +38,7 @@ describe("a service", () => {
     for (const part of [SHARED_STORE, PROMPTS]) expect(listLoaded(part)).toEqual([]);
   });
 
-  test("loads its reference for the first who asks", async () => {
+  test("loads its reference with the first request", async () => {
     const cwd = makeFolder();
     const { program, env, listLoaded } = makeProgram(cwd);
     const gatehouse = await serve({ cwd, program, env });

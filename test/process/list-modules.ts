@@ -1,4 +1,4 @@
-// Loaded before the program that a test watches: at its end, writes which modules it has loaded to the file that is named.
+// Loaded before the tested program: when that ends, writes the list of its loaded modules to a file.
 import { writeFileSync } from "node:fs";
 
 process.on("exit", () => {

@@ -1,10 +1,10 @@
-// Self-signed certificates for tests: made by openssl where it is installed, written out by hand where it is not.
+// Self-signed certificates for tests: created with openssl if it is installed, otherwise encoded here.
 import { createPrivateKey, generateKeyPairSync, sign, X509Certificate } from "node:crypto";
 
 export type TestCertificate = {
   readonly cert: string;
   readonly key: string;
-  /** As TLS clients show it, of the SHA-256 kind. */
+  /** The SHA-256 fingerprint, in the form that TLS clients show. */
   readonly fingerprint: string;
 };
 
@@ -24,7 +24,7 @@ async function makeWithOpenssl(): Promise<{ cert: string; key: string }> {
   return { cert: `${both.slice(begin, end)}\n`, key: key.toString() };
 }
 
-/** A certificate of RFC 5280 with nothing in it but what must be. */
+/** A minimal certificate of RFC 5280. */
 export function makeByHand(): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const ecdsaWithSha256 = der(0x30, der(0x06, Buffer.from("2a8648ce3d040302", "hex")));

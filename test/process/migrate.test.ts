@@ -1,4 +1,4 @@
-// gatehouse migrate: from the embedded store to a real Redis and back, and nothing is lost on the way.
+// gatehouse migrate: from the embedded store to a real Redis and back, without any loss.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -8,7 +8,7 @@ import type { Log } from "../../src/core/ports/log.ts";
 import type { PortableItem, PortableStore } from "../../src/core/ports/portable-store.ts";
 import { hashToken, mintToken } from "../../src/core/token.ts";
 import { openRedisStore } from "../../src/store/redis/redis-store.ts";
-import { createSealer } from "../../src/store/sealer.ts";
+import { Sealer } from "../../src/store/sealer.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { type RedisServer, startRedis, stopRedisServers } from "../redis-server.ts";
 import { cleanUp, makeFolder, readServer, runToEnd, serve, stop } from "./run-gatehouse.ts";
@@ -27,7 +27,7 @@ afterEach(cleanUp);
 
 function openEmbedded(folder: string): PortableStore {
   const path = join(folder, "gatehouse.db");
-  return openSqliteStore({ path, sealer: createSealer(SECRET), log: SILENT, clock: Date.now });
+  return openSqliteStore({ path, sealer: new Sealer(SECRET), log: SILENT, clock: Date.now });
 }
 
 async function readAll(store: PortableStore): Promise<PortableItem[]> {
@@ -105,7 +105,7 @@ test("a store into which a migration was killed half-way is not served", async (
   await redis.ask("FLUSHALL");
   const cwd = makeFolder();
   await fill(cwd);
-  // The target takes no commands, which come last.
+  // The target refuses the commands, which are written last.
   await redis.ask(
     "ACL",
     "SETUSER",
@@ -133,7 +133,7 @@ test("a store that is in use, or not empty, is refused, and nothing is changed",
   const move = (from: string, to: string) => {
     return runToEnd(["migrate", "--from", from, "--to", to, "--data-dir", cwd], { cwd, env });
   };
-  const sealer = createSealer(SECRET);
+  const sealer = new Sealer(SECRET);
   const user = await openRedisStore({ address: redis.address, sealer, log: SILENT, commandLeaseMs: 1_000 });
   expect(await move("sqlite", redis.url)).toMatchObject({
     exitCode: 1,
@@ -157,7 +157,7 @@ test.each([
   ["full", ["CONFIG", "SET", "maxmemory", "1"], ["CONFIG", "SET", "maxmemory", "0"], "OOM"],
   ["a replica", ["REPLICAOF", "127.0.0.1", "1"], ["REPLICAOF", "NO", "ONE"], "READONLY"],
 ])(
-  "doctor says that a Redis refuses writes: one that is %s",
+  "doctor reports that a Redis refuses writes: one that is %s",
   async (_, spoil, mend, reason) => {
     await redis.ask(...spoil);
     try {
@@ -174,7 +174,7 @@ test.each([
   30_000,
 );
 
-test("doctor looks at Redis, and backup says that it is not for it", async () => {
+test("doctor checks Redis, and backup says that it does not support it", async () => {
   const cwd = makeFolder();
   const withRedis = { ...env, GATEHOUSE_STORE: redis.url };
   const { stdout, exitCode } = await runToEnd(["doctor", "--json"], { cwd, env: withRedis });

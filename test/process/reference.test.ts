@@ -1,4 +1,4 @@
-// How a checkout gets the program that shows /docs: only the pinned file is taken, and Gatehouse starts without it too.
+// A checkout fetches the program that shows /docs: only the pinned file is accepted, and Gatehouse also starts without it.
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -57,7 +57,7 @@ describe("fetching", () => {
   });
 });
 
-/** A checkout of its own without the program, and an npm that is this script. */
+/** A copy of the checkout without the program, and with this script as npm. */
 function makeCheckout(npm: string): { program: string; root: string; env: Record<string, string> } {
   const root = makeFolder();
   for (const name of COPIED) {
@@ -71,7 +71,7 @@ function makeCheckout(npm: string): { program: string; root: string; env: Record
 }
 
 describe("a start without the program that shows /docs", () => {
-  test("and without a network serves all the rest; /docs says what to do, and works once that is done", async () => {
+  test("and without a network serves everything else; /docs says what to do, and works after that", async () => {
     const { program, root, env } = makeCheckout("echo 'npm error code ENOTFOUND' >&2; exit 1");
     const gatehouse = await serve({ cwd: makeFolder(), program, env });
     const { url } = gatehouse;

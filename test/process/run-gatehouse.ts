@@ -1,5 +1,5 @@
-// Runs the real `./gatehouse` as a process of its own, in a folder of its own, with an environment in which nothing is
-// set but what the test says. Everything started or made here is gone after `cleanUp`.
+// Runs the real `./gatehouse` as a process in a temporary folder, with only the environment variables that the test sets.
+// `cleanUp` ends every process and deletes every folder.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -11,13 +11,13 @@ const START_DEADLINE_MS = 15_000;
 export type RunOptions = {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Shell words run before the program, which then takes the shell's place: "ulimit -n 64". */
+  /** A shell command to run before the program, such as "ulimit -n 64". */
   readonly before?: string;
-  /** Another program than the checkout's: a binary that was built from it. */
+  /** The program to run instead of ./gatehouse, such as a built binary. */
   readonly program?: string;
-  /** What the program reads from standard input; nothing at all by default. */
+  /** The standard input of the program; empty by default. */
   readonly input?: string;
-  /** How long `runToEnd` waits for the end. */
+  /** How long `runToEnd` waits for the process to end. */
   readonly deadlineMs?: number;
 };
 
@@ -27,7 +27,7 @@ export type GatehouseProcess = {
   readonly stderr: string;
   /** The exit code; 128 and the signal's number for a killed process. */
   readonly exited: Promise<number>;
-  /** The first line of standard output with these words. Throws when the process ends or time runs out first. */
+  /** The first line of standard output with this text. Throws when the process ends before, or after a timeout. */
   waitForLine(words: string, stream?: "stdout" | "stderr"): Promise<string>;
   kill(signal: NodeJS.Signals): void;
 };
@@ -44,7 +44,7 @@ export function makeFolder(): string {
   return folder;
 }
 
-/** Has something undone at the end of the test, whatever becomes of the test; the latest comes first. */
+/** Registers a function to call at the end of the test, even when it fails; the last one is called first. */
 export function undoLater(undo: () => unknown): void {
   undoings.push(undo);
 }
@@ -101,7 +101,7 @@ export function run(
     async waitForLine(words, stream = "stdout") {
       const deadline = Date.now() + START_DEADLINE_MS;
       while (true) {
-        // Only whole lines count: the last piece may still be growing.
+        // The last line may be incomplete, so it is not searched.
         const line = said[stream]
           .split("\n")
           .slice(0, -1)
@@ -125,7 +125,7 @@ export function run(
   return self;
 }
 
-/** Runs a command that ends by itself. */
+/** Runs a command until it ends. */
 export async function runToEnd(
   args: readonly string[],
   options: RunOptions,
@@ -144,7 +144,7 @@ export async function serve(options: RunOptions, args: readonly string[] = ["ser
   return Object.assign(Object.create(child) as GatehouseProcess, { url, port: Number(new URL(url).port) });
 }
 
-/** Ends the process as an operator would, and tells how it went. */
+/** Stops the process with a signal, as an operator would, and returns its exit code. */
 export async function stop(child: GatehouseProcess, signal: NodeJS.Signals = "SIGTERM"): Promise<number> {
   child.kill(signal);
   return await within(START_DEADLINE_MS, child.exited, "gatehouse does not stop");
@@ -153,7 +153,7 @@ export async function stop(child: GatehouseProcess, signal: NodeJS.Signals = "SI
 /** A data folder with one server and one key in it, for processes whose upstream is not the simulator. */
 export async function makeDataFolder(): Promise<{ folder: string; keyId: string; token: string }> {
   const folder = makeFolder();
-  // The address is never asked: nobody reads from this instance.
+  // The address is never called, because no request reads from this instance.
   const env = { GATEHOUSE_UPSTREAM_URL: "http://127.0.0.1:9" };
   const gatehouse = await startGatehouse({ folder, env });
   const key = await gatehouse.addKey(await gatehouse.addServer(), { commands: ["*"] });
@@ -167,7 +167,7 @@ export function within<T>(ms: number, promise: Promise<T>, complaint: string): P
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** Asks again and again until the answer is yes. */
+/** Polls until the condition is true. */
 export async function until(
   complaint: string,
   isSo: () => boolean | Promise<boolean>,

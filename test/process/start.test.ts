@@ -1,4 +1,4 @@
-// How `gatehouse serve` starts: what it prints, what it makes, what it reads, and when it refuses.
+// How `gatehouse serve` starts: what it prints, creates and reads, and when it refuses to start.
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ function readSecret(cwd: string, name: string): string {
   return readFileSync(join(cwd, "data", name), "utf8").trim();
 }
 
-/** Whole lines of standard output that a person would copy. */
+/** The lines of standard output that a user would copy. */
 function findLine(stdout: string, start: string): string | undefined {
   return stdout
     .split("\n")
@@ -102,7 +102,7 @@ describe("standard output and standard error", () => {
     expect((await fetch(`${gatehouse.url}/readyz`)).status).toBe(200);
   });
 
-  test("a port that was asked for is the one in the line", async () => {
+  test("a configured port is the one in the line", async () => {
     const cwd = makeFolder();
     const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     const { port } = probe;
@@ -249,7 +249,7 @@ describe("settings", () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  test("a setting that nobody knows is warned about, and Gatehouse starts", async () => {
+  test("an unknown setting causes a warning, and Gatehouse starts", async () => {
     const gatehouse = await serve({ cwd: makeFolder(), env: { GATEHOUSE_PROT: "8081" } });
     const line = await gatehouse.waitForLine("GATEHOUSE_PROT", "stderr");
     expect(JSON.parse(line)).toMatchObject({ level: 40 });
@@ -318,7 +318,7 @@ describe("when things are not as they should be", () => {
     expect(stderr).toContain("master.key");
   });
 
-  test("a lost secret.key is said so, and no new one is made up", async () => {
+  test("a lost secret.key is reported, and no new one is generated", async () => {
     const cwd = makeFolder();
     await stop(await serve({ cwd }));
     rmSync(join(cwd, "data", "secret.key"));

@@ -1,4 +1,4 @@
-// How the process ends when it is told to: open requests finish, nothing new comes in, and the exit code says so.
+// How the process stops after a signal: open requests finish, new connections are refused, and the exit code is right.
 import { afterEach, expect, test } from "bun:test";
 import { BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
 import { openSocket, writeRequest } from "../faults/raw-socket.ts";
@@ -16,7 +16,7 @@ import {
 
 afterEach(cleanUp);
 
-/** A process whose game API keeps every caller waiting until `release`. */
+/** Starts a process whose game API does not answer until `release`. */
 async function serveHeld(env: Record<string, string> = {}) {
   const held = Promise.withResolvers<void>();
   const api = startFakeGameApi(async () => {
@@ -131,6 +131,6 @@ test("SIGHUP without TLS is survived", async () => {
 
 test("a signal right after the listening line ends it with 0", async () => {
   const gatehouse = await serve({ cwd: makeFolder() });
-  // Sent in the same moment as the listening line: the handlers must be there before the line is.
+  // Sent as soon as the listening line appears: the signal handlers must be installed before.
   expect(await stop(gatehouse, "SIGINT")).toBe(0);
 });

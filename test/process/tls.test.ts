@@ -1,4 +1,4 @@
-// Real TLS: the certificate is served, replaced without dropping anybody, and never replaced by rubbish.
+// Real TLS: the certificate is served, replaced without closing connections, and never replaced by an invalid one.
 import { afterEach, expect, test } from "bun:test";
 import { once } from "node:events";
 import { readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from "node:fs";
@@ -22,7 +22,7 @@ import {
 } from "./run-gatehouse.ts";
 
 const INSECURE = { rejectUnauthorized: false };
-/** Sizes and times that never differ, so that nothing but SIGHUP can tell that the files are others. */
+/** Equal sizes and times, so that only SIGHUP makes Gatehouse read the new files. */
 const PADDED_BYTES = 2_048;
 const FIXED_TIME_S = 1_700_000_000;
 /** The header of a TLS record that announces 512 bytes of handshake, and the first of these bytes. */
@@ -39,7 +39,7 @@ function writeFiles(folder: string, { cert, key }: { cert: string; key: string }
   return { certPath, keyPath, env: { GATEHOUSE_TLS_CERT: certPath, GATEHOUSE_TLS_KEY: keyPath } };
 }
 
-/** As careful operators and certificate tools do it: beside, then in one step. */
+/** Writes a new file and renames it, as certificate tools do. */
 function replaceFiles(files: Files, { cert, key }: { cert: string; key: string }): void {
   writeFileSync(`${files.keyPath}.new`, key);
   writeFileSync(`${files.certPath}.new`, cert);
@@ -59,7 +59,7 @@ async function open(gatehouse: Listening): Promise<RawSocket> {
   return socket;
 }
 
-/** Connections to the port that the process still holds: those that the kernel alone brings to their end have no inode. */
+/** Connections to the port that the process still holds. Connections that only the kernel still closes have no inode. */
 function countHeld(port: number): number {
   const wanted = port.toString(16).toUpperCase().padStart(4, "0");
   const lines = readFileSync("/proc/net/tcp", "utf8").trim().split("\n").slice(1);
@@ -69,7 +69,7 @@ function countHeld(port: number): number {
   }).length;
 }
 
-/** The fingerprint that a new connection is shown. */
+/** The fingerprint of the certificate that a new connection gets. */
 async function shownCertificate(gatehouse: Listening): Promise<string | undefined> {
   const socket = await openSocket(gatehouse, INSECURE);
   const { peerFingerprint } = socket;
@@ -83,7 +83,7 @@ async function expectAnswer(socket: RawSocket): Promise<void> {
 }
 
 function shows(gatehouse: Listening, certificate: TestCertificate, deadlineMs: number): Promise<void> {
-  // A connection that fails is another test's subject.
+  // Another test checks failed connections.
   const isShown = async () =>
     (await shownCertificate(gatehouse).catch(() => undefined)) === certificate.fingerprint;
   return until("the new certificate is not shown", isShown, deadlineMs);
@@ -97,7 +97,7 @@ test("https works, with the certificate that was named", async () => {
   const response = await fetch(`${gatehouse.url}/healthz`, { tls: INSECURE });
   expect(response.status).toBe(200);
   expect(await shownCertificate(gatehouse)).toBe(certificate.fingerprint);
-  // Plain HTTP on this port is no reason to fall over.
+  // Plain HTTP on this port must not end the process.
   expect((await sendRaw(gatehouse, writeRequest("/healthz")).catch(() => undefined))?.status ?? 400).toBe(
     400,
   );
@@ -118,7 +118,7 @@ test("a certificate made without openssl is as good", async () => {
   expect((await fetch(`${gatehouse.url}/healthz`, { tls: INSECURE })).status).toBe(200);
 });
 
-test("replaced files are served to new connections within seconds, and an open connection goes on", async () => {
+test("replaced files are served to new connections within seconds, and an open connection is kept", async () => {
   const cwd = makeFolder();
   const [first, second] = [await makeCertificate(), await makeCertificate()];
   const files = writeFiles(cwd, first);
@@ -188,7 +188,7 @@ test("rubbish keeps the old certificate and is logged; a usable one afterwards i
   expect(await shownCertificate(gatehouse)).toBe(first.fingerprint);
   await expectAnswer(kept);
 
-  // A certificate whose key has not arrived yet is rubbish too.
+  // A certificate that does not match the key yet is invalid too.
   writeFileSync(files.certPath, second.cert);
   await gatehouse.waitForLine("does not belong", "stderr");
   expect(await shownCertificate(gatehouse)).toBe(first.fingerprint);
@@ -227,7 +227,7 @@ test("after a reload, SIGTERM still lets a request of an old connection finish",
 });
 
 test("clients that never read, or never close, are cut in the end", async () => {
-  // More than the kernel's buffers take, so that a reader that stalls leaves some of it in our hands.
+  // More than the kernel's buffers hold, so that a stalled reader leaves some bytes in our buffers.
   const Vehicles = Array.from({ length: 40_000 }, () => ALL_SECTIONS_INFO.Vehicles[0]);
   const api = startFakeGameApi(() => Response.json({ ...BASE_INFO, Vehicles }));
   undoLater(() => api.stop());
@@ -315,7 +315,7 @@ test("address lists see the client's own address through TLS", async () => {
   expect(await ask(elsewhere.token)).toBe("403");
 });
 
-test("a handshake that never comes, or comes byte by byte, is cut; one that breaks off harms nobody else", async () => {
+test("a handshake that never comes, or comes byte by byte, is cut; an interrupted one does not affect others", async () => {
   const cwd = makeFolder();
   const gatehouse = await serve({ cwd, env: writeFiles(cwd, await makeCertificate()).env });
   const good = await open(gatehouse);

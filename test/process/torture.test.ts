@@ -1,4 +1,4 @@
-// kill -9 at any moment: every accepted command ends, none is lost, none is delivered twice. `npm run torture` does it longer.
+// kill -9 at any moment: every accepted command is finished, none is lost or delivered twice. `npm run torture` runs longer.
 import { afterEach, expect, test } from "bun:test";
 import { cleanUp } from "./run-gatehouse.ts";
 import { runTorture } from "./torture.ts";
@@ -11,7 +11,7 @@ test(`killed ${CYCLES} times at random moments, the service loses no accepted co
   const seed = Date.now() % 2 ** 31;
   const report = await runTorture({ cycles: CYCLES, seed });
   expect({ seed, problems: report.problems.slice(0, 10) }).toEqual({ seed, problems: [] });
-  // There must have been something to lose.
+  // The run must have had commands that could be lost.
   expect(report.kills).toBe(CYCLES);
   expect(report.accepted).toBeGreaterThan(CYCLES);
   expect(report.delivered).toBeGreaterThan(CYCLES);

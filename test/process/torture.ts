@@ -1,14 +1,14 @@
-// Kills the real service again and again while clients send commands, and compares what they were promised with what the
-// game has received. `npm run torture` and the test beside this run the same code.
+// Kills the real service again and again while clients send commands, and compares the accepted commands with those that the
+// game has received. Used by `npm run torture` and torture.test.ts.
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
 import { type GatehouseProcess, makeFolder, run, until } from "./run-gatehouse.ts";
 
 const SERVERS = 3;
 const CLIENTS_PER_SERVER = 2;
-/** How long a process lives once it listens, at most. */
+/** The longest time until a listening process is killed. */
 const LIFE_MAX_MS = 350;
-/** Of so many processes one is killed while it starts. */
+/** One in this many processes is killed while it starts. */
 const EARLY_KILL_SHARE = 0.15;
 const START_MAX_MS = 300;
 const COLLECT_EVERY_MS = 100;
@@ -25,11 +25,11 @@ export type TortureOptions = {
 export type TortureReport = {
   readonly kills: number;
   readonly accepted: number;
-  /** Submissions whose answer was lost, or that were made twice on purpose. */
+  /** Submissions that were sent again, because the answer was lost or on purpose. */
   readonly repeated: number;
   readonly delivered: number;
   readonly statuses: Readonly<Record<string, number>>;
-  /** Broken promises, each a sentence; empty when all is well. */
+  /** Broken guarantees, one sentence each; empty when all hold. */
   readonly problems: readonly string[];
 };
 
@@ -49,10 +49,10 @@ export async function runTorture({ cycles, seed, onCycle }: TortureOptions): Pro
   let repeated = 0;
   let isOver = false;
 
-  /** Sends one command after the other, each until it is accepted, with the same key however often that takes. */
+  /** Sends one command after the other. Repeats each with the same idempotency key until it is accepted. */
   async function submitAll(home: Home, client: string): Promise<void> {
     for (let count = 1; !isOver; count++) {
-      // Every tenth is nothing that the game knows: those must end as failed.
+      // Every tenth command is unknown to the game and must end as `failed`.
       const text = `${count % 10 === 0 ? ":nonsense" : ":h"} ${client} ${count}`;
       const key = `${client}-${count}`;
       const commandId = await submitUntilAccepted(home, text, key);
@@ -124,7 +124,7 @@ export async function runTorture({ cycles, seed, onCycle }: TortureOptions): Pro
   }
 }
 
-/** What one server's clients were promised, what the service says, and what the game has got. */
+/** Compares, for one server, the accepted commands, their status in the service, and the commands that the game received. */
 function compare(
   commands: readonly CommandBody[],
   promised: readonly Promised[],
@@ -172,7 +172,7 @@ function compare(
   return problems;
 }
 
-/** One process after the other on one data folder. */
+/** Runs one process after the other on one data folder. */
 class Service {
   readonly #folder: string;
   readonly #env: Record<string, string>;
@@ -192,7 +192,7 @@ class Service {
     };
   }
 
-  /** Where it listens, once it does; undefined when it never will again. */
+  /** The address, when the process listens; undefined when no process is started any more. */
   address(): Promise<string | undefined> {
     return this.#up.promise;
   }
@@ -206,10 +206,10 @@ class Service {
     return url;
   }
 
-  /** Starts, lives for so long and is killed, or is killed so long after it was started. */
+  /** Starts a process and kills it, this long after it listens or after its start. */
   async live(span: { readonly startMs: number } | { readonly lifeMs: number }): Promise<void> {
     const started = this.start();
-    // A process that is killed early never says where it listens.
+    // A process that is killed early never prints its address.
     started.catch(() => {});
     if ("lifeMs" in span) await started;
     await Bun.sleep("lifeMs" in span ? span.lifeMs : span.startMs);
@@ -258,7 +258,7 @@ class Service {
   }
 }
 
-/** Those that wait for the old promise go on waiting for the new one. */
+/** Callers that wait for the old promise then wait for the new one. */
 function replace<T>(old: PromiseWithResolvers<T>): PromiseWithResolvers<T> {
   const next = Promise.withResolvers<T>();
   old.resolve(next.promise);
@@ -293,7 +293,7 @@ async function makeHomes(folder: string, upstreamUrl: string): Promise<Home[]> {
   return homes;
 }
 
-/** The simulator remembers its last calls only, so they are fetched while they are there. */
+/** The simulator keeps only its last calls, so they are fetched regularly. */
 function recordCalls(simulator: Simulator) {
   const calls: ReturnType<Simulator["calls"]>["calls"] = [];
   let next = 0;
@@ -313,7 +313,7 @@ function recordCalls(simulator: Simulator) {
   };
 }
 
-/** mulberry32: the same seed, the same moments, as far as the machine keeps time. */
+/** mulberry32: the same seed gives the same delays. */
 function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,4 +1,4 @@
-// docs/operating.md, from nothing to two servers behind TLS: every command in it is run, in its order, as it is written.
+// Runs every command of docs/operating.md in order and unchanged, up to two servers behind TLS.
 import { afterEach, expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -6,7 +6,7 @@ import { program, testWith } from "../needs.ts";
 import { cleanUp, makeFolder, undoLater } from "./run-gatehouse.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
-/** Ports of the page that other tests could meet are replaced by these while it is run. */
+/** Replacements for the ports of the page, which other tests could use. */
 const PORTS = { "8443": freePort(), "9000": freePort() };
 
 afterEach(cleanUp);
@@ -27,7 +27,7 @@ function listBlocks(): string[] {
   });
 }
 
-/** One shell for all blocks, as one person would have; `set -e` makes the first failure the last command. */
+/** Runs all blocks in one shell, as a reader would; `set -e` stops at the first failure. */
 function toScript(blocks: readonly string[]): string {
   const program = `gatehouse() { ${JSON.stringify(join(ROOT, "gatehouse"))} "$@"; }`;
   const curl = `curl() { command curl --silent --show-error --fail-with-body "$@"; echo; }`;

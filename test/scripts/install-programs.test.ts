@@ -1,4 +1,4 @@
-// The programs that the tests need, on machines with and without a package manager: apt, id and service are the test's own.
+// Installs the programs that the tests need, with and without a package manager: apt, id and service are fakes.
 import { afterEach, describe, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -34,12 +34,12 @@ function makeMachine(programs: Readonly<Record<string, string>>): Machine {
   return { folder, env: { PATH: folder } };
 }
 
-/** Notes what it was asked for; a package brings a program of its own name. */
+/** Records its arguments; a package installs a program of the same name. */
 const APT = `for last in "$@"; do :; done
   case "$*" in *' install '*) action=install ;; *) action=update ;; esac
   echo "$action $last" >> FOLDER/done
   if [ $action = install ]; then touch FOLDER/$last && chmod 755 FOLDER/$last; fi`;
-/** As on a new machine: nothing can be had before the list of packages is there. */
+/** As on a new machine: no package can be installed before the list of packages is updated. */
 const APT_WITHOUT_LIST = `case "$*" in *update) touch FOLDER/list ;; esac
   if [ ! -f FOLDER/list ]; then echo "update first" >> FOLDER/done; exit 100; fi
   ${APT}`;
@@ -58,7 +58,7 @@ async function installOn({ folder, env }: Machine, lines: string) {
   return { exitCode, stderr, done: done === "" ? [] : done.split("\n") };
 }
 
-describe("what the tests cannot do without", () => {
+describe("the programs that the tests need", () => {
   const line = "must_have 'redis-server valkey-server' redis-server redis-server";
 
   test("is left alone where one of its programs is there", async () => {
@@ -70,7 +70,7 @@ describe("what the tests cannot do without", () => {
     const { exitCode, done } = await installOn(makeMachine({ "apt-get": APT }), line);
     expect(exitCode).toBe(0);
     expect(done[0]).toBe("install redis-server");
-    // Where systemd runs, its own program is asked, which this machine has not.
+    // With systemd its own program is used, which this machine does not have.
     if (!existsSync("/run/systemd/system")) expect(done.slice(1)).toEqual(["service redis-server stop"]);
   });
 
@@ -107,7 +107,7 @@ describe("what tests can do without", () => {
     expect(exitCode).toBe(0);
   });
 
-  test("is asked for with sudo by whoever is not the superuser", async () => {
+  test("is installed with sudo by other users than root", async () => {
     const sudo = 'shift; echo "sudo $1" >> FOLDER/done; exec "$@"';
     const { done } = await installOn(
       makeMachine({ "apt-get": APT, id: "echo 1000", sudo }),

@@ -1,4 +1,4 @@
-// The notes of a release are what the changelog says about its version, and nothing else.
+// The release notes are the part of the changelog about the version, and nothing else.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
@@ -34,7 +34,7 @@ test.each([
   ["1.1", "has no part about 1.1"],
   ["1.10.0", "says that 1.10.0 is unreleased"],
   ["0.9.0", "says nothing about 0.9.0"],
-])("for %s there are no notes, and the reason is told", (version, reason) => {
+])("for %s there are no notes, and the reason is printed", (version, reason) => {
   expect(() => cutReleaseNotes(CHANGELOG, version)).toThrow(`CHANGELOG.md ${reason}`);
 });
 

@@ -1,4 +1,4 @@
-// What the end of a test run says is taken from the real test runner's own output.
+// Parses the output of the real test runner.
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -77,7 +77,7 @@ describe("skipped tests", () => {
 });
 
 describe("failures", () => {
-  test("each is told once, with its file and its cause, and nothing of the tests around it", async () => {
+  test("each is reported once, with its file and its cause, without the lines of other tests", async () => {
     const { output } = await runTests({
       "first.test.ts": `
         test("fine", () => console.log("words of the fine one"));
@@ -92,7 +92,7 @@ describe("failures", () => {
     expect(failures.join("\n")).not.toMatch(/\(pass\)|words of the fine one/);
   });
 
-  test("an error while a file is loaded or prepared is told as well", async () => {
+  test("an error while a file is loaded or prepared is reported too", async () => {
     const { output } = await runTests({
       "loading.test.ts": `throw new Error("broken file");`,
       "preparing.test.ts": `beforeAll(() => { throw new Error("broken hook"); }); test("never", () => {});`,
@@ -103,7 +103,7 @@ describe("failures", () => {
     expect(failures[1]).toContain("error: broken hook");
   });
 
-  test("a run without a failure has none to tell", async () => {
+  test("a run without a failure reports none", async () => {
     const { output } = await runTests({
       "good.test.ts": ['test("fine", () => {})', 'test.skip("not run", () => {})'].join("\n"),
     });

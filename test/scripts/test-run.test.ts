@@ -1,4 +1,4 @@
-// A whole run of the tests, as npm test makes it: its exit code, and how its output ends.
+// A whole run of npm test: its exit code, and the end of its output.
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -33,7 +33,7 @@ test("tests that pass end it with 0, and it says how many there were", async () 
   expect(output).not.toMatch(/Skipped|What failed/);
 });
 
-test("a test whose need is missing is skipped, its reason is told, and the run is well", async () => {
+test("a test whose need is missing is skipped with its reason, and the run passes", async () => {
   const { exitCode, output } = await runTests(`
     testWith(program("sh"), program("no-such-program"))("needs much", async () => {});
     testWith(program("sh"))("needs little", async () => {});

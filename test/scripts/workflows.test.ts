@@ -1,4 +1,4 @@
-// What GitHub is told to do can be done: the files are YAML, and what they call is there.
+// GitHub's workflow files are valid YAML, and the scripts that they call exist.
 import { describe, expect, test } from "bun:test";
 import { accessSync, constants, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,13 +27,13 @@ function listCommands(name: string): string[] {
 }
 
 describe.each(readdirSync(FOLDER))("%s", (name) => {
-  test("uses nothing but GitHub's own actions, by major version", () => {
+  test("uses only GitHub's own actions, by major version", () => {
     const used = listSteps(name).flatMap(({ uses }) => uses ?? []);
     expect(used.length).toBeGreaterThan(0);
     for (const each of used) expect(each).toMatch(/^actions\/[\w-]+@v\d+$/);
   });
 
-  test("runs the same check as everybody, and calls only what is there", () => {
+  test("runs .ci/run, and calls only existing npm scripts", () => {
     const commands = listCommands(name);
     expect(commands).toContain(".ci/run");
     accessSync(join(ROOT, ".ci/run"), constants.X_OK);

@@ -1,5 +1,5 @@
-// How many commits a database's write-ahead log holds, counted in the file itself (https://www.sqlite.org/fileformat2.html,
-// "The Write-Ahead Log"): what another program, or a start after a crash, would find.
+// Counts the commits in a database's write-ahead log, from the file itself: those that a start after a crash would find. The
+// format is at https://www.sqlite.org/fileformat2.html, "The Write-Ahead Log".
 import { readFileSync } from "node:fs";
 
 const HEADER_BYTES = 32;
@@ -17,7 +17,7 @@ export function countCommits(databasePath: string): number {
   const frameBytes = FRAME_HEADER_BYTES + log.readUInt32BE(PAGE_SIZE_AT);
   let commits = 0;
   for (let at = HEADER_BYTES; at + frameBytes <= log.length; at += frameBytes) {
-    // Frames of before the log was last begun anew have another salt.
+    // Frames from before the last restart of the log have another salt.
     if (!log.subarray(at + FRAME_SALT_AT, at + FRAME_SALT_AT + SALT_BYTES).equals(salt)) break;
     if (log.readUInt32BE(at + FRAME_COMMIT_AT) !== 0) commits++;
   }

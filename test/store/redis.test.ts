@@ -10,7 +10,7 @@ import type { SharedStatus } from "../../src/core/ports/relay-share.ts";
 import { FRESH_LIMIT, judgeRequest } from "../../src/core/rate-limit.ts";
 import { REPLY_DEADLINE_MS, type RedisAddress } from "../../src/store/redis/redis-link.ts";
 import { openRedisStore, type RedisStore } from "../../src/store/redis/redis-store.ts";
-import { createSealer } from "../../src/store/sealer.ts";
+import { Sealer } from "../../src/store/sealer.ts";
 import { until } from "../process/run-gatehouse.ts";
 import {
   type RedisCluster,
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(stopRedisServers);
 
 function open(address: RedisAddress, secret = "a secret", clock?: () => number): Promise<RedisStore> {
-  const settings = { address, log: SILENT, sealer: createSealer(secret), commandLeaseMs: 10_000 };
+  const settings = { address, log: SILENT, sealer: new Sealer(secret), commandLeaseMs: 10_000 };
   return openRedisStore({ ...settings, ...(clock && { clock }) });
 }
 
@@ -448,7 +448,7 @@ describe("instances on one Redis", () => {
   });
 
   test("a store that may wait writes though Redis hesitates longer than a request would wait", async () => {
-    const settings = { address: single.address, log: SILENT, sealer: createSealer("a secret") };
+    const settings = { address: single.address, log: SILENT, sealer: new Sealer("a secret") };
     const store = await openRedisStore({ ...settings, commandLeaseMs: 10_000, replyDeadlineMs: 10_000 });
     await single.ask("CLIENT", "PAUSE", "1000", "ALL");
     const note = {
@@ -580,7 +580,7 @@ describe("instances on one Redis", () => {
     const store = await openRedisStore({
       address: single.address,
       log,
-      sealer: createSealer("a secret"),
+      sealer: new Sealer("a secret"),
       commandLeaseMs: 10_000,
     });
     const draft = { name: "One", community: null, serverKey: "a-b" };

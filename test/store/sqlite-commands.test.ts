@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import type { Log } from "../../src/core/ports/log.ts";
 import type { Store } from "../../src/core/ports/store.ts";
-import { createSealer } from "../../src/store/sealer.ts";
+import { Sealer } from "../../src/store/sealer.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
 import { describeCommandQueue } from "./command-queue-contract.ts";
@@ -26,7 +26,7 @@ function newFolder(): string {
 }
 
 function openStore(path: string): Store {
-  return openSqliteStore({ path, sealer: createSealer("a secret"), log: SILENT, clock: () => NOW });
+  return openSqliteStore({ path, sealer: new Sealer("a secret"), log: SILENT, clock: () => NOW });
 }
 
 async function createHarness(): Promise<StoreHarness> {
@@ -53,7 +53,7 @@ async function createHarness(): Promise<StoreHarness> {
 describeCommandQueue("the embedded store", createHarness);
 
 describe("the group commit of the embedded store", () => {
-  /** Another connection sees a commit the moment that it is one, and keeps the log from being begun anew. */
+  /** Opens a store with two more connections: one sees each commit at once, the other prevents a restart of the write-ahead log. */
   async function openWitnessed() {
     const path = join(newFolder(), "gatehouse.db");
     const store = openStore(path);

@@ -16,7 +16,7 @@ import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
 import { StartRefused, StoreUnavailable } from "../../src/core/errors.ts";
 import type { Log } from "../../src/core/ports/log.ts";
 import type { Store } from "../../src/core/ports/store.ts";
-import { createSealer } from "../../src/store/sealer.ts";
+import { Sealer } from "../../src/store/sealer.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { until } from "../process/run-gatehouse.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
@@ -35,7 +35,7 @@ function newFolder(): string {
 
 function openIn(folder: string, secret = "a secret"): Store {
   const settings = { path: join(folder, "gatehouse.db"), log: SILENT, clock: () => 1_800_000_000_000 };
-  return openSqliteStore({ ...settings, sealer: createSealer(secret) });
+  return openSqliteStore({ ...settings, sealer: new Sealer(secret) });
 }
 
 async function createHarness(): Promise<RefusableStoreHarness> {

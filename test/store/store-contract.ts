@@ -20,7 +20,7 @@ export type StoreHarness = {
 export type RefusableStoreHarness = StoreHarness & {
   /** From now on all writes of this kind fail: audit notes, or servers, keys and blocks. */
   refuse(what: "notes" | "changes"): Promise<void>;
-  /** It takes everything again. */
+  /** Accepts all writes again. */
   allow(): Promise<void>;
 };
 

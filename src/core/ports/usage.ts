@@ -1,6 +1,6 @@
 // How much each key is used: requests and refusals by hour, and the time of the last use.
 
-/** What one key did in one hour since it was last written. Code 0 stands for answers without an error. */
+/** The use of one key in one hour that is not written yet. Code 0 counts answers without an error. */
 export type HourlyUsage = {
   readonly keyId: string;
   /** The beginning of the hour. */

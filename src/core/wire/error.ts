@@ -1,4 +1,4 @@
-// Error bodies on the wire: code and message from the table of errors, and what some errors say beyond them.
+// Error bodies on the wire: code and message from the table of errors, and the additional fields of some errors.
 import Type from "typebox";
 import { ERRORS } from "../errors.ts";
 import { LIMIT_PER_WINDOW } from "../rate-limit.ts";
@@ -35,7 +35,7 @@ const FIELDS = {
   tooManyAttempts: { retry_after: RetryAfter },
 } satisfies { readonly [Name in ErrorName]?: Type.TProperties };
 
-/** What an error says beyond its code and message, by the error's name. */
+/** The additional fields of each error, by the error's name. */
 export type ErrorFields = {
   readonly [Name in keyof typeof FIELDS]: Static<Type.TObject<(typeof FIELDS)[Name]>>;
 };

@@ -1,4 +1,4 @@
-// What the service answers about itself.
+// The bodies of /healthz and /readyz.
 import Type from "typebox";
 import type { Static } from "./static.ts";
 

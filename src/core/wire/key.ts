@@ -1,4 +1,4 @@
-// API keys in the admin API: as they are shown, and as an operator asks for them. In the schema of a request, a field's
+// API keys in the admin API: the resource, and the bodies of requests. In the schema of a request, a field's
 // description completes the error message for a wrong value.
 import Type from "typebox";
 import { VERSIONS } from "../api-key.ts";

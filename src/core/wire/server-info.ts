@@ -1,9 +1,10 @@
-// The shapes of a server's state as TypeBox schemas, written once: validation of what the game API sends,
-// static types and the OpenAPI document all come from here. The order of the properties is the order of output.
+// The shapes of a server's state as TypeBox schemas. The validation of answers of the game API, the static types and the
+// OpenAPI document are all derived from them. The order of the properties is the order of output.
 import Type from "typebox";
 import type { Static } from "./static.ts";
 
-// Ids outgrow doubles, so they are relayed as text (see upstream/exact-json.ts); int64 tells generated clients.
+// Ids can be too large for a double, so they are relayed as text (see upstream/exact-json.ts). The format int64 tells
+// generated clients.
 const Id = Type.Integer({ format: "int64" });
 const Timestamp = Type.Integer({ format: "int64", description: "Unix timestamp in seconds" });
 const PlayerRef = Type.String({ description: "<player_name>:<player_id>" });
@@ -20,8 +21,8 @@ function textOrNull(description: string) {
   return Type.Union([Type.String(), Type.Null()], { description });
 }
 
-// The spec does not say which nested fields are required and the field has been seen to miss any of them,
-// so a reader must expect each to be absent.
+// The specification does not say which nested fields are required, and real answers have lacked any of them, so all are
+// optional.
 const Location = Type.Partial(
   Type.Object({
     LocationX: Type.Number({ description: "X position on the map" }),

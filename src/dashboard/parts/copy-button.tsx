@@ -19,7 +19,7 @@ export function CopyButton({ value, label }: { readonly value: string; readonly 
     const timer = setTimeout(() => setCopied(undefined), isCopied ? FEEDBACK_MS : FAILURE_FEEDBACK_MS);
     return () => clearTimeout(timer);
   }, [isCopied]);
-  // A title and not a Tooltip: tables have hundreds of these buttons, and a Tooltip is slower than the rest of a row.
+  // A title and not a Tooltip, because tables have hundreds of these buttons and a Tooltip renders slowly.
   return (
     <>
       <ActionIcon

@@ -1,5 +1,5 @@
-// The moment between taking a command and sending it: what is learned meanwhile still counts. The rest of the dispatcher is
-// tested with everything around it, in test/journeys/delivering.test.ts and test/model.
+// A command is not sent when a read gets a 429 or a refusal between the claim and the sending. The rest of the dispatcher is
+// tested in test/journeys/delivering.test.ts and test/model.
 import { expect, test } from "bun:test";
 import type { Command } from "../../core/command.ts";
 import type { CommandQueue } from "../../core/ports/commands.ts";
@@ -24,7 +24,7 @@ const COMMAND: Command = {
   upstreamMessage: null,
 };
 
-/** A queue of one command. `learn` is called while it is being taken. */
+/** A queue of one command. `learn` is called during the claim. */
 function setUp(learn: (outlook: { heldMs: number }) => void) {
   const told: string[] = [];
   const outlook = { heldMs: 0 };
@@ -54,7 +54,7 @@ function setUp(learn: (outlook: { heldMs: number }) => void) {
       async sendCommand() {
         told.push("sent");
         const hint = { limit: null, remaining: null, resetAt: null, retryAfterMs: null };
-        // Nothing else is to be sent in this test.
+        // Holds every later command, so that the test sends only one.
         outlook.heldMs = LIMIT_MS;
         return { outcome: "done", hint };
       },
@@ -63,8 +63,8 @@ function setUp(learn: (outlook: { heldMs: number }) => void) {
       findRefusedKey: () => undefined,
       msUntilCommand: () => outlook.heldMs,
       catchUpOn: async () => {},
-      noteSending() {},
-      noteDelivery() {},
+      markSending() {},
+      applyDelivery() {},
     },
     clock: () => NOW,
     pause(ms) {
@@ -81,13 +81,13 @@ function setUp(learn: (outlook: { heldMs: number }) => void) {
   return { told, rested: rested.promise };
 }
 
-test("a command is sent when nothing was learned while it was being taken", async () => {
+test("a command is sent when no read got a 429 or a refusal during its claim", async () => {
   const { told, rested } = setUp(() => {});
   await rested;
   expect(told).toEqual(["taken", "sent", "settled: sent"]);
 });
 
-test("a limit that a read meets while a command is being taken holds it back for as long as the limit says", async () => {
+test("a command is held when a read gets a 429 during its claim, for as long as the 429 says", async () => {
   const { told, rested } = setUp((outlook) => {
     outlook.heldMs = LIMIT_MS;
   });

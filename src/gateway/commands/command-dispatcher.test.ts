@@ -1,4 +1,4 @@
-// What the dispatcher does when a step fails with an unexpected error. How it sends commands is tested by the journeys.
+// How the dispatcher handles unexpected errors. Sending commands is tested in test/journeys.
 import { describe, expect, test } from "bun:test";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { CommandQueue } from "../../core/ports/commands.ts";
@@ -8,7 +8,7 @@ import { CommandMeter } from "./command-meter.ts";
 type LogLine = { readonly fields: object; readonly message: string };
 type HeldPause = { readonly ms: number; readonly end: () => void };
 
-/** A dispatcher whose steps end as the test says, and whose time passes when the test ends a pause. */
+/** A dispatcher whose steps have the results that the test sets, and whose clock moves when the test ends a pause. */
 function createStage(step: () => Promise<void>) {
   const errors: LogLine[] = [];
   const pauses: HeldPause[] = [];
@@ -40,8 +40,8 @@ function createStage(step: () => Promise<void>) {
       catchUpOn: async () => {},
       findRefusedKey: () => undefined,
       msUntilCommand: () => 0,
-      noteSending() {},
-      noteDelivery() {},
+      markSending() {},
+      applyDelivery() {},
     },
     clock: () => now,
     pause(ms, wake) {
@@ -87,7 +87,7 @@ async function takeTurns(): Promise<void> {
 const fail = () => Promise.reject(new TypeError("a bug"));
 
 describe("an unexpected error", () => {
-  test("is followed by a backoff of 1 s, doubling to 60 s, and the worker goes on", async () => {
+  test("is followed by a backoff of 1 s, doubling to 60 s, and the worker continues", async () => {
     const stage = createStage(fail);
     stage.dispatcher.notify("srv_1");
     const waits: number[] = [];
@@ -117,7 +117,7 @@ describe("an unexpected error", () => {
     await stage.dispatcher.stop(1_000);
   });
 
-  test("is logged once, then once a minute with how many there were between", async () => {
+  test("is logged once, then once a minute with the number of errors in between", async () => {
     const stage = createStage(fail);
     stage.dispatcher.notify("srv_1");
     // 1 + 2 + 4 + 8 + 16 = 31 s after the fifth of these, 63 s after the sixth.
@@ -130,7 +130,7 @@ describe("an unexpected error", () => {
     await stage.dispatcher.stop(1_000);
   });
 
-  test("begins with 1 s again after a step that went well", async () => {
+  test("has a backoff of 1 s again after a successful step", async () => {
     let steps = 0;
     const stage = createStage(async () => {
       if (++steps !== 3) await fail();
@@ -149,7 +149,7 @@ describe("an unexpected error", () => {
   });
 });
 
-test("a store that cannot answer is asked again every second and is no unexpected error", async () => {
+test("an unavailable store is called again every second and does not count as an unexpected error", async () => {
   const stage = createStage(() => Promise.reject(new StoreUnavailable("full")));
   stage.dispatcher.notify("srv_1");
   for (let i = 0; i < 4; i++) {

@@ -1,5 +1,5 @@
-// Sends what waits: one worker for each game server that has commands waiting, first in, first out, at the pace that we
-// and the game API keep. Claim, send, record; what was claimed and not recorded is never sent again.
+// Sends waiting commands: one worker for each game server with waiting commands, first in, first out, within our own rate
+// limit and the game API's. A worker claims, sends and records; a command that was claimed and not recorded is never sent again.
 import type { Command, CommandEnd } from "../../core/command.ts";
 import { delayAfterRateLimitMs, delayAfterSendMs } from "../../core/command-delay.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
@@ -14,33 +14,33 @@ import { createThrottle } from "../../core/throttle.ts";
 import { NO_CODE } from "../../core/upstream-codes.ts";
 import type { CommandMeter } from "./command-meter.ts";
 
-/** More at a time would wait inside the runtime, where their deadlines run. */
+/** With more concurrent calls, some would wait inside the runtime while their deadlines run. */
 const SENDS_MAX = 64;
-/** How long to leave a store alone that takes nothing. */
+/** The backoff while the store is unavailable. */
 const STORE_RETRY_MS = 1_000;
 const STORE_FAULT_LOG_MS = 60_000;
-/** The backoff after an unexpected error, a bug most likely. It doubles with each in a row. */
+/** The first backoff after an unexpected error, most likely a bug. It doubles with each further error in a row. */
 const BUG_BACKOFF_MS = 1_000;
 const BUG_BACKOFF_MAX_MS = 60_000;
 const BUG_LOG_MS = 60_000;
-/** Between claiming a command and sending it nothing is waited for; what took longer was held up from outside. */
+/** Sending follows the claim at once. When it took longer than this, the process was suspended and may have lost its lease. */
 const CLAIM_FRESH_MS = 2_000;
-/** A burst that does not end is waited for no longer than so many times the quiet. */
-const BURST_LONGEST = 10;
+/** The longest wait for the end of a burst, as a multiple of `burstQuietMs`. */
+const BURST_WAIT_FACTOR = 10;
 
-/** What reads have taught about the game API, and what commands teach in turn. */
+/** What is known about the game API from reads, and updated by the results of commands. */
 export interface CommandOutlook {
-  /** A failure that asking with this server's key would surely meet again. */
+  /** The failure with which the game API refused the server's key or the global key: calling with it again is pointless. */
   findRefusedKey(server: GameServer, now: number): UpstreamFailure | undefined;
-  /** How long nothing may be asked: a pause that the game API ordered, an open breaker. */
+  /** How long no command may be sent, because of a pause after a 429 or an open breaker; 0 when one may be sent now. */
   msUntilCommand(server: GameServer, now: number): number;
-  /** Learns what other instances know of the server. */
+  /** Fetches what other instances know about the server. */
   catchUpOn(server: GameServer, now: number): Promise<void>;
-  noteSending(server: GameServer, now: number): void;
-  noteDelivery(server: GameServer, delivery: Delivery, now: number): void;
+  markSending(server: GameServer, now: number): void;
+  applyDelivery(server: GameServer, delivery: Delivery, now: number): void;
 }
 
-/** Waits; ends early when woken. */
+/** Sleeps, but not longer than until `wake` is aborted. */
 export type Pause = (ms: number, wake: AbortSignal) => Promise<void>;
 
 export type DispatcherParts = {
@@ -54,7 +54,7 @@ export type DispatcherParts = {
   readonly pause: Pause;
   readonly intervalMs: number;
   readonly ttlMs: number;
-  /** A queue that was empty is sent from when nothing has come for so long; 0 for at once. */
+  /** A worker starts to send when no command has arrived for this long; 0 starts at once. */
   readonly burstQuietMs: number;
   readonly meter: CommandMeter;
   readonly log: Log;
@@ -62,7 +62,7 @@ export type DispatcherParts = {
 
 type Worker = {
   wake: AbortController;
-  /** Set by a notice that came while the worker was about to end. */
+  /** Set by `notify`, so that a worker that is about to end checks the queue again. */
   isNotified: boolean;
   refusals: number;
   /** Steps in a row that ended with an unexpected error. */
@@ -73,8 +73,8 @@ type Worker = {
 export class CommandDispatcher {
   readonly #parts: DispatcherParts;
   readonly #workers = new Map<string, Worker>();
-  readonly #noteStoreFault = createThrottle(STORE_FAULT_LOG_MS);
-  readonly #sampleBug = createThrottle(BUG_LOG_MS);
+  readonly #throttleStoreFault = createThrottle(STORE_FAULT_LOG_MS);
+  readonly #throttleBug = createThrottle(BUG_LOG_MS);
   #sends = 0;
   #isStopping = false;
   #stopped: Promise<void> | undefined;
@@ -83,12 +83,12 @@ export class CommandDispatcher {
     this.#parts = parts;
   }
 
-  /** Goes on with what an earlier process has left. */
+  /** Starts workers for the commands that were waiting when the last process ended. */
   async start(): Promise<void> {
     for (const serverId of await this.#parts.store.commands.listWaitingServers()) this.notify(serverId);
   }
 
-  /** Something may wait for this server now. */
+  /** To be called when a command of this server may be waiting. */
   notify(serverId: string): void {
     if (this.#isStopping) return;
     const known = this.#workers.get(serverId);
@@ -103,8 +103,8 @@ export class CommandDispatcher {
   }
 
   /**
-   * Nothing new is begun; what is being sent is finished and recorded, if that takes no longer than `graceMs`. What is
-   * not becomes unknown at the next start.
+   * Claims no more commands, and waits at most `graceMs` until those being sent are recorded. The others become `unknown`
+   * at the next start.
    */
   stop(graceMs: number): Promise<void> {
     this.#stopped ??= this.#endWorkers(graceMs);
@@ -118,7 +118,7 @@ export class CommandDispatcher {
     await Promise.race([ended, Bun.sleep(graceMs)]);
   }
 
-  /** Looks for commands of the server in a log of the game that was read anyway. `log` is JSON text. */
+  /** Searches the game's command log, from a reading, for commands that were sent to the server. `log` is JSON text. */
   async confirm(serverId: string, log: string, now: number): Promise<void> {
     const { commands } = this.#parts.store;
     const sent = await commands.listSent(serverId, now - CONFIRM_WITHIN_MS);
@@ -143,7 +143,7 @@ export class CommandDispatcher {
         worker.bugs = 0;
       } catch (error) {
         if (error instanceof StoreUnavailable) {
-          this.#tellStoreFault(error);
+          this.#logStoreFault(error);
           waitMs = STORE_RETRY_MS;
         } else {
           this.#logBug(error, serverId);
@@ -156,17 +156,17 @@ export class CommandDispatcher {
     this.#workers.delete(serverId);
   }
 
-  /** Commands that come all at once are judged against the queue before the first of them leaves it. */
+  /** Waits until a burst of commands has been accepted, so that QUEUE_MAX applies to the whole burst before the first is sent. */
   async #letBurstArrive(worker: Worker): Promise<void> {
     const { burstQuietMs } = this.#parts;
-    const until = performance.now() + burstQuietMs * BURST_LONGEST;
+    const until = performance.now() + burstQuietMs * BURST_WAIT_FACTOR;
     do {
       worker.isNotified = false;
       if (burstQuietMs > 0 && !this.#isStopping) await Bun.sleep(burstQuietMs);
     } while (worker.isNotified && performance.now() < until && !this.#isStopping);
   }
 
-  /** Sends one command if one may be sent now. How long to wait before the next step; undefined when nothing waits. */
+  /** Sends one command if one may be sent now. Returns the wait before the next step; undefined when the queue is empty. */
   async #step(serverId: string, worker: Worker): Promise<number | undefined> {
     const { store, clock, ttlMs, outlook, meter } = this.#parts;
     const now = clock();
@@ -174,11 +174,11 @@ export class CommandDispatcher {
     const server = store.servers.find(serverId);
     const serverKey = await store.servers.readServerKey(serverId);
     if (serverKey === undefined) {
-      // Accepted while the server was being deleted.
+      // The server is deleted; these commands were accepted during the deletion.
       meter.count("failed", await store.commands.failWaiting(serverId, now));
       return undefined;
     }
-    // Another instance has just added it; we shall know it in a moment.
+    // Another instance has just added the server, and this instance has not loaded it yet.
     if (!server) return STORE_RETRY_MS;
     await outlook.catchUpOn(server, now);
     const refusedKey = outlook.findRefusedKey(server, now);
@@ -201,7 +201,7 @@ export class CommandDispatcher {
     const { store, clock, ttlMs, intervalMs } = this.#parts;
     const { serverId } = server;
     const now = clock();
-    // What is not sent needs no time until the next: with a refused key all that wait fail at once.
+    // With a refused key all waiting commands fail at once: nothing is sent, so no interval is needed.
     const claim = await store.commands.claim(serverId, now, refusedKey ? 0 : intervalMs);
     if (claim.kind === "empty") return undefined;
     if (claim.kind === "busy") return STORE_RETRY_MS;
@@ -214,21 +214,21 @@ export class CommandDispatcher {
   async #send(server: GameServer, serverKey: string, worker: Worker, command: Command): Promise<void> {
     const { store, upstream, outlook, clock, intervalMs, ttlMs, log } = this.#parts;
     const { serverId } = server;
-    // An instance that was frozen meanwhile may have lost its claim to another one.
+    // If this process was suspended since the claim, another instance may have claimed the command.
     const beganAt = clock();
     const isOld = beganAt - (command.sentAt ?? 0) > CLAIM_FRESH_MS;
     const isExpired = beganAt - command.queuedAt > ttlMs;
-    // A read may have met a limit or a refusal while the claim was written.
+    // A read may have got a 429 or a refusal while the claim was written.
     const isStopped =
       outlook.findRefusedKey(server, beganAt) !== undefined || outlook.msUntilCommand(server, beganAt) > 0;
     if (isOld || isExpired || isStopped) return await this.#requeue(worker, command);
-    outlook.noteSending(server, beganAt);
+    outlook.markSending(server, beganAt);
     const delivery = await upstream.sendCommand(serverKey, command.text);
     const now = clock();
-    outlook.noteDelivery(server, delivery, now);
+    outlook.applyDelivery(server, delivery, now);
     if (delivery.outcome === "done") {
       worker.refusals = 0;
-      // In this order: a full Redis takes note of an end, but not of a hold.
+      // In this order, because a Redis that is out of memory accepts `settle` but not `hold`.
       await this.#settle(worker, command, { status: "sent", upstreamCode: null, upstreamMessage: null });
       return await store.commands.hold(serverId, now, delayAfterSendMs(intervalMs, delivery.hint, now));
     }
@@ -248,18 +248,18 @@ export class CommandDispatcher {
     return outlookMs === 0 && this.#sends >= SENDS_MAX ? 100 : outlookMs;
   }
 
-  /** A command that expires while it is held is told so in time. */
+  /** Wakes the worker when the oldest command expires, so that its status changes on time. */
   async #msUntilHeadExpires(serverId: string, now: number, heldMs: number): Promise<number | undefined> {
     const { items } = await this.#parts.store.commands.list({ serverId, status: "queued", limit: 200 });
     const head = items.at(-1);
     return head && Math.min(heldMs, head.queuedAt + this.#parts.ttlMs + 1 - now);
   }
 
-  /** The command takes its place at the head again; what `first` notes must hold before it can be claimed anew. */
-  async #requeue(worker: Worker, { commandId }: Command, first?: () => Promise<void>): Promise<void> {
+  /** Puts the command back to the head of its queue. `before` runs first, so that it takes effect before the next claim. */
+  async #requeue(worker: Worker, { commandId }: Command, before?: () => Promise<void>): Promise<void> {
     this.#parts.meter.count("returned");
     await this.#record(worker, async () => {
-      await first?.();
+      await before?.();
       await this.#parts.store.commands.requeue(commandId);
     });
   }
@@ -270,8 +270,8 @@ export class CommandDispatcher {
   }
 
   /**
-   * What has happened must be written before anything else is sent. While the disk refuses, the worker waits; should
-   * the process end meanwhile, the command is found half-sent and becomes unknown.
+   * Retries until the result of a command is stored, because nothing else may be sent before. When the process ends
+   * without that, the command becomes `unknown` at the next start.
    */
   async #record(worker: Worker, write: () => Promise<void>): Promise<void> {
     for (;;) {
@@ -279,21 +279,21 @@ export class CommandDispatcher {
         return await write();
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
-        this.#tellStoreFault(error);
+        this.#logStoreFault(error);
         if (this.#isStopping) return;
         await this.#pause(worker, STORE_RETRY_MS);
       }
     }
   }
 
-  #tellStoreFault(error: StoreUnavailable): void {
-    this.#noteStoreFault(this.#parts.clock(), (unlogged) => {
+  #logStoreFault(error: StoreUnavailable): void {
+    this.#throttleStoreFault(this.#parts.clock(), (unlogged) => {
       this.#parts.log.warn({ err: error, unlogged }, "commands wait: the store cannot answer");
     });
   }
 
   #logBug(error: unknown, serverId: string): void {
-    this.#sampleBug(this.#parts.clock(), (unlogged) => {
+    this.#throttleBug(this.#parts.clock(), (unlogged) => {
       const fields = { err: error, server_id: serverId, unlogged };
       this.#parts.log.error(fields, "sending a command failed unexpectedly");
     });

@@ -1,4 +1,4 @@
-// What a submission is answered with while and after the disk works on it.
+// The answer to a submission, while the store writes it and afterwards.
 import { describe, expect, test } from "bun:test";
 import { isRefusal, StoreUnavailable } from "../../core/errors.ts";
 import type { Acceptance, CommandDraft } from "../../core/ports/commands.ts";
@@ -13,7 +13,7 @@ const draft = (change: Partial<CommandDraft> = {}): CommandDraft => ({
   ...change,
 });
 
-/** A store whose answers the test gives. */
+/** A store whose results the test sets. */
 function createSubmission(intervalMs = 5_000) {
   const waiting: PromiseWithResolvers<Acceptance>[] = [];
   const notified: string[] = [];
@@ -36,7 +36,7 @@ function createSubmission(intervalMs = 5_000) {
 }
 
 describe("a submission", () => {
-  test("is answered after the store has accepted it, and the dispatcher is told then, not before", async () => {
+  test("is answered after the store has accepted it, and only then the dispatcher is notified", async () => {
     const { submit, waiting, notified } = createSubmission();
     let isAnswered = false;
     const answer = submit().finally(() => {
@@ -65,14 +65,14 @@ describe("a submission", () => {
     ["another API key", { keyId: "key_2" }],
     ["another Idempotency-Key", { idempotencyKey: "l" }],
     ["no Idempotency-Key", { idempotencyKey: undefined }],
-  ])("of %s waits for nobody", (_, change) => {
+  ])("of %s does not wait for the others", (_, change) => {
     const { submit, waiting } = createSubmission();
     void submit();
     void submit(change);
     expect(waiting).toHaveLength(2);
   });
 
-  test("that the store cannot keep throws, tells no dispatcher, and may be tried again", async () => {
+  test("that the store cannot write throws, does not notify the dispatcher, and can be retried", async () => {
     const { submit, waiting, notified } = createSubmission();
     const first = submit();
     waiting[0]?.reject(new StoreUnavailable("full"));
@@ -88,7 +88,7 @@ describe("a submission", () => {
     [1, 1],
     [1_001, 2],
   ])(
-    "to a full queue with a pace of %d ms is 5015 and may come back after %d s",
+    "to a full queue with an interval of %d ms is 5015 with a Retry-After of %d s",
     async (intervalMs, seconds) => {
       const { submit, waiting, notified } = createSubmission(intervalMs);
       const answer = submit();

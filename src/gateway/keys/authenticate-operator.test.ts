@@ -14,7 +14,7 @@ function wrongKey(): Refusal {
 }
 
 describe("the operator's secrets", () => {
-  test("each of them is let in, and nothing else; one that is not set lets nobody in", () => {
+  test("each of them is accepted, and nothing else; an undefined one accepts no key", () => {
     const secrets = new OperatorCheck([MASTER, METRICS, undefined]);
     expect(secrets.check(`Bearer ${MASTER}`)).toBeUndefined();
     expect(secrets.check(`Bearer ${METRICS}`)).toBeUndefined();
@@ -31,7 +31,7 @@ describe("the operator's secrets", () => {
     }
   });
 
-  test("a fingerprint tells keys apart, is the same each time, and has nothing of the key in it", () => {
+  test("a fingerprint differs between keys, is always the same for one key, and contains no part of it", () => {
     expect(fingerprintOf(MASTER)).toMatch(/^[0-9a-f]{8}$/);
     expect(fingerprintOf(MASTER)).toBe(fingerprintOf(MASTER));
     expect(fingerprintOf(MASTER)).not.toBe(fingerprintOf(`${MASTER}x`));
@@ -40,7 +40,7 @@ describe("the operator's secrets", () => {
 });
 
 describe("addresses that guess", () => {
-  test("are counted apart, and a missing key is not counted at all", () => {
+  test("are counted separately, and a missing key is not counted", () => {
     const limit = new GuessLimit();
     const judge = (address: string, refusal = wrongKey()) => limit.judge(refusal, address, NOW).refused;
     for (let i = 0; i < 100; i++) expect(judge("a", MISSING_TOKEN)).toBe(ERRORS.missingToken);
@@ -51,7 +51,7 @@ describe("addresses that guess", () => {
     expect(judge("b")).toBe(ERRORS.invalidMasterKey);
   });
 
-  test("never take more memory than the ceiling; the one that began first is forgotten", () => {
+  test("never exceed the maximum; the one that was added first is dropped", () => {
     const limit = new GuessLimit();
     const judge = (address: string) => limit.judge(wrongKey(), address, NOW).refused;
     for (let i = 0; i < 10; i++) judge("first");

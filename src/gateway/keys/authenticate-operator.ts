@@ -1,5 +1,5 @@
-// Is this the operator? Compares a bearer token with the master key, or another operator's secret, in constant time, and
-// sends away addresses that go on guessing.
+// Authenticates the operator: compares a bearer token with the master key, or with the metrics token, in constant time, and
+// limits how many wrong keys an address may try.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Attempts, judgeAttempt } from "../../core/attempt-limit.ts";
 import { parseBearer } from "../../core/bearer.ts";
@@ -14,11 +14,11 @@ const FINGERPRINT_LENGTH = 8;
 
 export type CheckOperator = (header: string | null) => Refusal | undefined;
 
-/** Only hashes are kept and compared, so neither content nor length shows in the time it takes. */
+/** Compares hashes, so that the time it takes reveals neither the content nor the length of a secret. */
 export class OperatorCheck {
   readonly #hashes: readonly Buffer[];
 
-  /** Each of the secrets is accepted; one that is undefined accepts nobody. */
+  /** Accepts any of the secrets. Undefined ones are ignored. */
   constructor(secrets: readonly (string | undefined)[]) {
     this.#hashes = secrets.filter((secret) => secret !== undefined).map(sha256);
   }
@@ -35,7 +35,7 @@ export class OperatorCheck {
   }
 }
 
-/** Remembers wrong tries by address; when too many addresses guess, the one that began first is forgotten. */
+/** Counts wrong master keys by address. When there are too many addresses, the one that was added first is dropped. */
 export class GuessLimit {
   readonly #guesses = new Map<string, Attempts>();
 
@@ -43,9 +43,9 @@ export class GuessLimit {
     return this.#guesses.size;
   }
 
-  /** What a wrong key is answered: the plain refusal, or that there were too many. */
+  /** Returns the refusal, or `tooManyAttempts` when the address has tried too many wrong keys. */
   judge(refusal: Refusal, address: string, now: number): Refusal {
-    // A missing key is no try.
+    // A request without a key is not a guess.
     if (refusal.refused !== ERRORS.invalidMasterKey) return refusal;
     const { attempts, allowedFrom } = judgeAttempt(this.#guesses.get(address) ?? [], now);
     const [oldest] = this.#guesses.keys();
@@ -59,7 +59,7 @@ export class GuessLimit {
   }
 }
 
-/** Tells master keys apart in the audit log. Too short to guess a key by, and of no use for anything else. */
+/** Identifies a master key in the audit log. Too short to find the key from it. */
 export function fingerprintOf(masterKey: string): string {
   return sha256(`fingerprint:${masterKey}`).toString("hex").slice(0, FINGERPRINT_LENGTH);
 }

@@ -34,9 +34,9 @@ class FakeStore implements UsageStore {
   readonly kept = new Map<string, number>();
   readonly lastUsed = new Map<string, number>();
   refusesAfter = Number.POSITIVE_INFINITY;
-  /** Keys in a part of the store that cannot be reached. */
+  /** Keys whose entries are refused, as if their cluster node were down. */
   readonly away = new Set<string>();
-  /** Each is awaited at its moment of every call. */
+  /** Hooks that are awaited in every call. */
   beforeAdding: () => unknown = () => {};
   afterAdding: () => unknown = () => {};
   beforeReading: () => unknown = () => {};
@@ -76,7 +76,7 @@ class FakeStore implements UsageStore {
   }
 }
 
-/** Never lets time pass: a pause ends when it is woken. */
+/** A pause that ends only when it is woken. */
 function waitForWake(_ms: number, wake: AbortSignal): Promise<void> {
   return new Promise((resolve) => wake.addEventListener("abort", () => resolve()));
 }
@@ -148,7 +148,7 @@ describe("counting the use of keys", () => {
     expect(store.total).toBe(2);
   });
 
-  test("an hour that begins during a flush is written apart, and the one that has ended in the same flush", async () => {
+  test("an hour that begins during a flush is written separately, and the hour before it in the same flush", async () => {
     const { store, meter, count } = setUp({ batchMax: 1 });
     count("key_a", 0, HOUR);
     count("key_b", 0, HOUR);
@@ -186,7 +186,7 @@ describe("counting the use of keys", () => {
     expect(store.total).toBe(2);
   });
 
-  test("a great many keys are written in batches of bounded size", async () => {
+  test("many keys are written in batches of bounded size", async () => {
     const { store, meter, count } = setUp();
     for (let i = 0; i < 1_201; i++) count(`key_${i}`, 0, NOW);
     await meter.flush();
@@ -195,9 +195,9 @@ describe("counting the use of keys", () => {
   });
 });
 
-test("a key that is not used any more is forgotten", async () => {
+test("a key that is not used any more is released", async () => {
   const { meter } = setUp();
-  // Nothing here holds more than one key: what the collector still sees on the stack it keeps.
+  // One key at a time, because the collector keeps every object that is still on the stack.
   const useOnce = (_: unknown, i: number) => {
     const key = toCountedKey({ ...KEY, keyId: `key_${i}` });
     meter.count(key, 0, NOW);
@@ -206,15 +206,15 @@ test("a key that is not used any more is forgotten", async () => {
   const refs = Array.from({ length: 200 }, useOnce);
   await meter.flush();
   await meter.flush();
-  // Weak references hold until the turn in which they were made is over.
+  // A WeakRef keeps its object alive until the end of the turn in which it was created.
   await nextTurn();
   Bun.gc(true);
   expect(refs.filter((ref) => ref.deref()).length).toBeLessThan(20);
   expect(meter.size()).toBe(0);
 });
 
-describe("what is shown of a key's use", () => {
-  test("is what the store has and what is not written yet, oldest hour first, and showing it writes nothing", async () => {
+describe("the shown use of a key", () => {
+  test("includes the stored and the unwritten counts, oldest hour first, and writes nothing", async () => {
     const { store, meter, count, lastUseOf } = setUp();
     count("key_a", 0, HOUR);
     count("key_a", 5016, HOUR + 1);
@@ -233,7 +233,7 @@ describe("what is shown of a key's use", () => {
     expect(store.calls).toHaveLength(1);
   });
 
-  test("leaves out hours before the one asked for, written or not", async () => {
+  test("leaves out hours before `since`, written or not", async () => {
     const { meter, count } = setUp();
     for (const flush of [() => meter.flush(), () => {}]) {
       count("key_a", 0, HOUR - 1);
@@ -251,7 +251,7 @@ describe("what is shown of a key's use", () => {
   });
 
   for (const moment of ["beforeAdding", "afterAdding"] as const) {
-    test(`has a batch once that is held by the store (${moment})`, async () => {
+    test(`has each count once while the store holds its batch (${moment})`, async () => {
       const { store, meter, count, lastUseOf } = setUp();
       count("key_a", 0, NOW);
       count("key_b", 0, NOW);
@@ -263,7 +263,7 @@ describe("what is shown of a key's use", () => {
       expect(meter.size()).toBe(2);
       count("key_a", 0, NOW + 1);
       const shown = meter.read("key_a", 0);
-      // Nobody has to wait for the batch of another key.
+      // A read does not wait for a batch without its key.
       expect(await meter.read("key_c", 0)).toEqual([]);
       held.resolve();
       expect(total(await shown)).toBe(2);
@@ -273,7 +273,7 @@ describe("what is shown of a key's use", () => {
   }
 
   for (const moment of ["beforeReading", "afterReading"] as const) {
-    test(`has a batch once that is written during the read (${moment})`, async () => {
+    test(`has each count once when its batch is written during the read (${moment})`, async () => {
       const { store, meter, count } = setUp();
       count("key_a", 0, NOW);
       store[moment] = async () => {
@@ -284,7 +284,7 @@ describe("what is shown of a key's use", () => {
       expect(store.total).toBe(1);
     });
 
-    test(`has a batch once that begins during the read and ends after it (${moment})`, async () => {
+    test(`has each count once when its batch begins during the read and ends after it (${moment})`, async () => {
       const { store, meter, count } = setUp();
       count("key_a", 0, NOW);
       const held = Promise.withResolvers<void>();
@@ -329,7 +329,7 @@ describe("what is shown of a key's use", () => {
     expect(waits).toBe(1);
   });
 
-  test("has a batch once that the store answers to after all, during a read", async () => {
+  test("has each count once when the store answers a slow batch during the read", async () => {
     const { store, meter, count } = setUp({}, async () => {});
     count("key_a", 0, NOW);
     const held = Promise.withResolvers<void>();
@@ -345,7 +345,7 @@ describe("what is shown of a key's use", () => {
     expect(store.total).toBe(1);
   });
 
-  test("has the last use also when the store was read before that was written", async () => {
+  test("has the last use even when the store was read before the write", async () => {
     const { meter, count } = setUp();
     const old = { keyId: "key_a", lastUsedAt: NOW - 5 } as KeyDetails;
     count("key_a", 0, NOW);
@@ -362,7 +362,7 @@ describe("what is shown of a key's use", () => {
     expect(meter.withLastUse(key).lastUsedAt).toBe(NOW + 1);
   });
 
-  test("is the store's failure when that cannot be read", async () => {
+  test("fails when the store cannot be read", async () => {
     const { store, meter, count } = setUp();
     count("key_a", 0, NOW);
     store.beforeReading = () => Promise.reject(new Error("the disk is gone"));
@@ -395,12 +395,12 @@ describe("between two batches", () => {
     expect(many.sleeps).toEqual([1_000]);
   });
 
-  test("stopping ends the sleep, and writes everything, also what was counted since", async () => {
+  test("stopping ends the sleep and writes everything, also the counts since the last batch", async () => {
     const { store, warnings, meter, count } = setUpSleeping();
     for (let i = 0; i < BATCH_MAX * 3; i++) count(`key_${i}`, 0, NOW);
     const flush = meter.flush();
     await nextTurn();
-    // It was in the first batch.
+    // The first batch had this key, and is written already.
     count("key_0", 0, NOW);
     await meter.stop(10_000);
     await flush;
@@ -419,7 +419,7 @@ describe("between two batches", () => {
 });
 
 describe("a store that refuses", () => {
-  test("loses nothing: everything is written once when it takes again, and the log has one line", async () => {
+  test("causes no loss: everything is written once when it accepts again, and the log has one line", async () => {
     const { store, warnings, meter, count } = setUp();
     store.refusesAfter = 0;
     for (let i = 0; i < 5; i++) {
@@ -440,7 +440,7 @@ describe("a store that refuses", () => {
     expect(store.total).toBe(11);
   });
 
-  test("half-way keeps what it took and gets only the rest again", async () => {
+  test("half-way gets only the refused batches again", async () => {
     const { store, meter, count } = setUp();
     for (let i = 0; i < 1_201; i++) count(`key_${i}`, 0, NOW);
     store.refusesAfter = 1;
@@ -452,7 +452,7 @@ describe("a store that refuses", () => {
     expect([...store.kept.values()].every((count) => count === 1)).toBe(true);
   });
 
-  test("in part gets that part again, and the rest once", async () => {
+  test("some entries gets only those again", async () => {
     const { store, warnings, meter, count } = setUp({ batchMax: 1 });
     store.away.add("key_b");
     for (let turn = 0; turn < 3; turn++) {
@@ -472,9 +472,9 @@ describe("a store that refuses", () => {
     expect(store.total).toBe(18);
   });
 
-  test("is warned about again after it has taken something in between", async () => {
+  test("causes a new warning after it has accepted something in between", async () => {
     const { store, warnings, meter, count } = setUp();
-    // Twice in between: the new counts, and the backlog.
+    // The second flush makes two writes: the new counts and the backlog.
     for (const refusesAfter of [0, 2, 0]) {
       store.refusesAfter = refusesAfter;
       count("key_a", 0, NOW);
@@ -483,7 +483,7 @@ describe("a store that refuses", () => {
     expect(warnings).toHaveLength(2);
   });
 
-  test("never has more kept than the ceiling and the keys in use; the rest is dropped, and it works again afterwards", async () => {
+  test("never makes the backlog exceed its maximum and the keys in use; the rest is dropped, and it works again afterwards", async () => {
     const { store, meter, count } = setUp();
     store.refusesAfter = 0;
     const keys = BACKLOG_MAX / 5;
@@ -500,14 +500,14 @@ describe("a store that refuses", () => {
     expect(meter.size()).toBe(0);
   });
 
-  test("never has more kept than the ceiling while hours go by for one key", () => {
+  test("never makes the backlog exceed its maximum while hours pass for one key", () => {
     const { meter, count } = setUp();
     for (let hour = 0; hour < BACKLOG_MAX + 50; hour++) count("key_a", 0, hour * HOUR_MS);
     expect(meter.size()).toBeLessThanOrEqual(BACKLOG_MAX + 1);
   });
 });
 
-/** Holds the calls of a store at every moment, until it is told which one goes on. */
+/** Holds every call of a store, until the test lets it continue. */
 class Holds {
   readonly #held: (() => void)[] = [];
   #isOpen = false;
@@ -531,7 +531,7 @@ class Holds {
   }
 }
 
-test("whatever is counted, refused, written and read in whatever order, what is shown and the sum are right", async () => {
+test("for any order of counts, refusals, writes and reads, every read and the total are right", async () => {
   const keyIds = ["key_a", "key_b", "key_c"];
   const step = fc.oneof(
     fc.record({
@@ -556,7 +556,7 @@ test("whatever is counted, refused, written and read in whatever order, what is 
         const reads: Promise<void>[] = [];
         let now = NOW;
         const listOf = (keyId: string) => [...expected].filter(([name]) => name.startsWith(keyId));
-        /** Whatever was counted before the read began is in it, and nothing twice. */
+        /** Everything that was counted before the read began must be in the result, and nothing twice. */
         const read = async (keyId: string) => {
           const before = listOf(keyId);
           const shown = new Map<string, number>();

@@ -110,7 +110,7 @@ export class UsageMeter {
   async stop(withinMs: number): Promise<void> {
     this.#stopping.abort();
     const done = new AbortController();
-    // A flush that is under way may be past keys that were used since.
+    // A flush under way may already have written keys that were used again since.
     const whole = Promise.resolve(this.#flush).then(() => this.flush());
     void whole.then(() => done.abort());
     await this.#parts.pause(withinMs, done.signal);
@@ -118,7 +118,7 @@ export class UsageMeter {
       this.#parts.log.warn({ unwritten: this.size() }, "usage could not be written in time; it is lost");
   }
 
-  /** How many entries are not in the store yet. Looks at every key in use. */
+  /** How many entries are not in the store yet. Iterates over every key in use. */
   size(): number {
     let busy = 0;
     for (const key of this.#busy.values()) if (hasCounts(key)) busy++;

@@ -1,4 +1,4 @@
-// What one instance learns of the game API's limit: noted for its next start when it is alone, and shared when it is not.
+// The budget of an instance: a single instance saves its pauses for the next start, several instances share them.
 import { describe, expect, test } from "bun:test";
 import { type Budget, isPaused, pauseBudget, UNKNOWN_BUDGET } from "../../core/budget.ts";
 import type { RelayShare } from "../../core/ports/relay-share.ts";
@@ -20,7 +20,7 @@ function startShare() {
 
 describe("instances that share a budget", () => {
   test.each([1, 2])(
-    "refusals without a named time double the pause from 5 s to 60 s, met by %d in turn",
+    "429s without a named time double the pause from 5 s to 60 s, with %d instances in turn",
     async (count) => {
       const share = startShare();
       let now = START;
@@ -28,7 +28,7 @@ describe("instances that share a budget", () => {
       const pauses: number[] = [];
       for (let refusal = 0; refusal < 6; refusal++) {
         const keeper = keepers[refusal % count];
-        keeper?.learn((budget) => pauseBudget(budget, SILENT, now));
+        keeper?.applyAnswer((budget) => pauseBudget(budget, SILENT, now));
         await keeper?.catchUp();
         pauses.push((keeper?.budget.pausedUntil ?? 0) - now);
         now = keeper?.budget.pausedUntil ?? now;
@@ -37,10 +37,10 @@ describe("instances that share a budget", () => {
     },
   );
 
-  test("refusals that two have met in the same moment are one", async () => {
+  test("two 429s at the same moment, one for each instance, count as one", async () => {
     const share = startShare();
     const keepers = [new BudgetKeeper(share, () => START), new BudgetKeeper(share, () => START)];
-    for (const keeper of keepers) keeper.learn((budget) => pauseBudget(budget, SILENT, START));
+    for (const keeper of keepers) keeper.applyAnswer((budget) => pauseBudget(budget, SILENT, START));
     for (const keeper of keepers) {
       await keeper.catchUp();
       expect(keeper.budget).toMatchObject({ pausedUntil: START + 5_000, backoffMs: 10_000 });
@@ -48,36 +48,36 @@ describe("instances that share a budget", () => {
   });
 });
 
-test("a pause that is ordered while another change is on its way to the others is not forgotten for a moment", async () => {
+test("a pause that begins while another change is being shared is never lost", async () => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<Budget>();
   const replies = [answered, Promise.withResolvers<Budget>().promise];
   const share = { changeBudget: () => replies.shift() } as unknown as RelayShare;
   const keeper = new BudgetKeeper(share, () => START);
   const turn = keeper.change((budget) => ({ ...budget, hasAnswer: true }));
-  keeper.learn((budget) => pauseBudget(budget, { ...SILENT, retryAfterMs: 30_000 }, START));
+  keeper.applyAnswer((budget) => pauseBudget(budget, { ...SILENT, retryAfterMs: 30_000 }, START));
   answer({ ...UNKNOWN_BUDGET, hasAnswer: true });
   await turn;
   expect(keeper.budget).toMatchObject({ pausedUntil: START + 30_000, hasAnswer: true });
 });
 
 describe("an instance alone", () => {
-  test("notes every pause, and nothing else", () => {
+  test("saves every pause, and nothing else", () => {
     const noted: unknown[] = [];
     const keeper = new BudgetKeeper(undefined, () => START, {
       pause: undefined,
       savePause: (pause) => noted.push(pause),
     });
-    keeper.learn((budget) => ({ ...budget, hasAnswer: true }));
-    keeper.learn((budget) => pauseBudget(budget, { ...SILENT, retryAfterMs: 30_000 }, START));
+    keeper.applyAnswer((budget) => ({ ...budget, hasAnswer: true }));
+    keeper.applyAnswer((budget) => pauseBudget(budget, { ...SILENT, retryAfterMs: 30_000 }, START));
     expect(noted).toEqual([{ pausedUntil: START + 30_000, pauseMs: 30_000 }]);
   });
 
   test.each([
-    ["under way", { pausedUntil: START + 30_000, pauseMs: 600_000 }, true],
+    ["not over", { pausedUntil: START + 30_000, pauseMs: 600_000 }, true],
     ["over", { pausedUntil: START, pauseMs: 600_000 }, false],
-    ["never noted", undefined, false],
+    ["never saved", undefined, false],
     ["of a clock that was set back since", { pausedUntil: START + 36_000_000, pauseMs: 5_000 }, false],
-  ])("starts with the pause that was noted, if it is under way: %s", (_, pause, isSo) => {
+  ])("starts with the saved pause, if it is not over: %s", (_, pause, isSo) => {
     const keeper = new BudgetKeeper(undefined, () => START, { pause, savePause() {} });
     expect(isPaused(keeper.budget, START)).toBe(isSo);
   });

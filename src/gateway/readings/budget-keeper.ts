@@ -1,4 +1,4 @@
-// The budget of the game API as it is known here; with other instances, theirs too.
+// The budget of calls to the game API. Instances with a shared store share one budget.
 import { type Budget, createBudget, isPaused, withLongerPause } from "../../core/budget.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
@@ -25,28 +25,28 @@ export class BudgetKeeper {
     return this.#budget;
   }
 
-  /** How long nothing may be asked from now on; 0 when there is no pause. */
+  /** How long the pause after a 429 still lasts; 0 when there is none. */
   msPaused(now: number): number {
     return isPaused(this.#budget, now) ? this.#budget.pausedUntil - now : 0;
   }
 
-  /** Judged together with the others, if there are others: undefined leaves the budget as it is. */
+  /** Changes the budget, the shared one if there is one. `judge` may be called several times; undefined means no change. */
   change(judge: (budget: Budget) => Budget | undefined): MaybePromise<void> {
     if (this.#share) return this.#changeShared(this.#share, judge);
     this.#budget = judge(this.#budget) ?? this.#budget;
   }
 
-  /** What an answer teaches is known here at once, and told to the others. */
-  learn(lesson: (budget: Budget) => Budget): void {
+  /** Applies the headers of an answer: to this instance's budget at once, and then to the shared one. */
+  applyAnswer(change: (budget: Budget) => Budget): void {
     const before = this.#budget;
-    this.#budget = lesson(before);
+    this.#budget = change(before);
     const { pausedUntil, pauseMs } = this.#budget;
     if (pausedUntil !== before.pausedUntil) this.#notes?.savePause({ pausedUntil, pauseMs });
-    // The others learn it from where we were: a pause that is there already would make this refusal look like an old one.
-    if (this.#share) void this.#changeShared(this.#share, lesson, before);
+    // Without the new pause in it, because then this 429 would look like a second one of the same pause.
+    if (this.#share) void this.#changeShared(this.#share, change, before);
   }
 
-  /** Learns what the other instances have made of the budget, a pause above all. */
+  /** Fetches the shared budget: another instance may have got a 429. */
   async catchUp(): Promise<void> {
     if (this.#share) await this.#changeShared(this.#share, () => undefined);
   }
@@ -58,11 +58,11 @@ export class BudgetKeeper {
   ): Promise<void> {
     try {
       const agreed = await share.changeBudget((shared) => {
-        // A pause that was ordered while the others could not be told is theirs too.
+        // A pause that could not be shared while the store was unavailable is shared now.
         const paused = withLongerPause(shared, known ?? this.#budget, this.#clock());
         return change(paused) ?? (paused === shared ? undefined : paused);
       });
-      // One that was ordered while this was on its way is told next.
+      // Keep a pause that began during this call; the next call shares it.
       this.#budget = withLongerPause(agreed, this.#budget, this.#clock());
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;

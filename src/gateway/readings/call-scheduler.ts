@@ -66,7 +66,7 @@ export class CallScheduler {
 
   /** Applies the rate-limit headers of an answer to the budget. A 429 pauses it. */
   applyHint(hint: LimitHint, isRefused: boolean, now: number): void {
-    this.#keeper.learn((budget) => {
+    this.#keeper.applyAnswer((budget) => {
       return isRefused
         ? pauseBudget(budget, hint, now)
         : updateBudget(budget, hint, now, this.#callsInFlight);

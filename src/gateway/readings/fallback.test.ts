@@ -1,4 +1,4 @@
-// What callers are told when the game API fails, seen through the relay: a refusal, or with GATEHOUSE_STALE_MS what is old.
+// What callers get when the game API fails, tested through the relay: a refusal, or with GATEHOUSE_STALE_MS a stale reading.
 import { beforeEach, describe, expect, test } from "bun:test";
 import {
   advance,
@@ -40,7 +40,7 @@ describe("with GATEHOUSE_STALE_MS", () => {
   });
 
   test.each([0, 1001, 1002, 9999, 4001])(
-    "code %p: what is old is served until fresh and stale time are over",
+    "code %p: the last reading is served until fresh and stale time are over",
     async (code) => {
       stage.answerCall = () => bad(code);
       await advance(FRESH_MS + STALE_MS - 1);
@@ -51,21 +51,24 @@ describe("with GATEHOUSE_STALE_MS", () => {
     },
   );
 
-  test("what is old is served while the breaker is open too", async () => {
+  test("a stale reading is also served while the breaker is open", async () => {
     await advance(FRESH_MS);
     stage.answerCall = () => bad(0);
     for (let i = 0; i < 8; i++) expect(nameOf(await read())).toBe("Town");
     expect(stage.calls).toHaveLength(6);
   });
 
-  test.each([2000, 2001, 2002, 2003, 2004, 3002])("code %p is news: nothing old is served", async (code) => {
-    await advance(FRESH_MS);
-    stage.answerCall = () => bad(code);
-    expect(codeOf(await read())).toBe(code);
-    expect(codeOf(await read())).toBe(code);
-  });
+  test.each([2000, 2001, 2002, 2003, 2004, 3002])(
+    "code %p is about the server itself: no stale reading is served",
+    async (code) => {
+      await advance(FRESH_MS);
+      stage.answerCall = () => bad(code);
+      expect(codeOf(await read())).toBe(code);
+      expect(codeOf(await read())).toBe(code);
+    },
+  );
 
-  test("what is old is never served instead of asking", async () => {
+  test("a stale reading is never served when a call is possible", async () => {
     await advance(FRESH_MS);
     stage.answerCall = () => good({}, "New");
     expect(nameOf(await read())).toBe("New");

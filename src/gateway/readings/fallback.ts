@@ -1,4 +1,4 @@
-// What callers get when the game API gives nothing new: a reading that is old but not too old, or a refusal that says why.
+// What callers get when there is no new reading: a stale one that is not too old, or a refusal with the reason.
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
 import type { UpstreamFailure } from "../../core/ports/upstream.ts";
 import { secondsUntil } from "../../core/rate-limit.ts";
@@ -28,14 +28,14 @@ export class Fallback {
     this.#meter = meter;
   }
 
-  /** What is old but within GATEHOUSE_STALE_MS beats a failure, unless the failure is news about the server itself. */
+  /** Prefers a reading within GATEHOUSE_STALE_MS to a failure, unless the failure is about the server itself. */
   answerFailure(status: ServerStatus, failure: UpstreamFailure, now: number): Reading | Refusal {
-    const isNews = BAD_KEY_CODES.has(failure.code) || failure.code === OFFLINE;
-    const stale = isNews ? undefined : this.#findStale(status, now);
+    const isAboutServer = BAD_KEY_CODES.has(failure.code) || failure.code === OFFLINE;
+    const stale = isAboutServer ? undefined : this.#findStale(status, now);
     return stale ?? refuseUpstream(failure.code, failure.message);
   }
 
-  /** The message of `failure` is for the server that was refused; it may name that server. */
+  /** `failure` must be the server's own, because its message may name the server. */
   answerRateLimit(
     status: ServerStatus,
     waitMs: number,

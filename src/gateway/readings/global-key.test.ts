@@ -1,4 +1,4 @@
-// A refused global key: known to every instance of the same identity, whatever happens to the store they share.
+// A refused global key is known to all instances with the same identity, even when the shared store was unavailable.
 import { describe, expect, test } from "bun:test";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { RelayShare } from "../../core/ports/relay-share.ts";
@@ -7,7 +7,7 @@ import { GlobalKey } from "./global-key.ts";
 
 const REFUSED: UpstreamFailure = { code: 2003, message: "refused", isRateLimit: false };
 
-/** Only the part of the share that is about the global key. */
+/** The part of the relay share that is about the global key. */
 function startShare() {
   const failures = new Map<string, UpstreamFailure>();
   const state = { isAway: false };
@@ -30,7 +30,7 @@ function startShare() {
 }
 
 describe("instances that share a global key", () => {
-  test("know of a refusal that one of them has met, also those that start later, until one of them retries", async () => {
+  test("know a refusal that one of them got, also those that start later, until one of them retries", async () => {
     const { open } = startShare();
     const [one, two] = [open(), open()];
     one.learnFailure(REFUSED);
@@ -47,7 +47,7 @@ describe("instances that share a global key", () => {
     }
   });
 
-  test("know nothing of the refusal of another key or game API, nor without a global key", async () => {
+  test("ignore a refusal of another key or game API, and any refusal without a global key", async () => {
     const { open } = startShare();
     open("a").learnFailure(REFUSED);
     for (const key of [open("b"), open("a", false)]) {
@@ -56,7 +56,7 @@ describe("instances that share a global key", () => {
     }
   });
 
-  test("learn what was met while they could not be reached as soon as they can be", async () => {
+  test("learn of a refusal that happened while the store was unavailable as soon as it is available", async () => {
     const { open, state } = startShare();
     const [one, two] = [open(), open()];
     state.isAway = true;
@@ -77,7 +77,7 @@ describe("instances that share a global key", () => {
     expect(one.failure).toBeUndefined();
   });
 
-  test("believe what they have met themselves rather than an answer that was on its way", async () => {
+  test("prefer their own newer result to a shared one that arrives later", async () => {
     const { open } = startShare();
     const key = open();
     const catchingUp = key.catchUp();
@@ -87,7 +87,7 @@ describe("instances that share a global key", () => {
   });
 });
 
-test("an instance alone keeps a refusal in its notes, and forgets it there when it retries", () => {
+test("a single instance saves a refusal, and deletes it when it retries", () => {
   const saved: (UpstreamFailure | null)[] = [];
   const notes = {
     globalKeyFailure: null,

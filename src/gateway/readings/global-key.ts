@@ -8,7 +8,7 @@ import type { UpstreamNotes } from "./upstream-notes.ts";
 export type GlobalKeyParts = {
   /** False when Gatehouse has no global key. */
   readonly isUsed: boolean;
-  /** Stands for the game API and the global key. Another identity was not refused. */
+  /** Identifies the pair of game API and global key: a refusal applies to this pair only. */
   readonly identity: string;
   readonly share?: Pick<RelayShare, "findGlobalKeyFailure" | "saveGlobalKeyFailure"> | undefined;
   readonly notes?: Pick<UpstreamNotes, "globalKeyFailure" | "saveGlobalKeyFailure"> | undefined;
@@ -20,7 +20,7 @@ export class GlobalKey {
   readonly #share: GlobalKeyParts["share"];
   readonly #notes: GlobalKeyParts["notes"];
   #failure: UpstreamFailure | null;
-  /** What is not saved for the other instances yet; undefined when they know it all. */
+  /** The failure that is not shared with the other instances yet, null to clear theirs; undefined when all is shared. */
   #unsaved: UpstreamFailure | null | undefined;
 
   constructor({ isUsed, identity, share, notes }: GlobalKeyParts) {
@@ -45,7 +45,7 @@ export class GlobalKey {
     if (this.isUsed) this.#remember(null);
   }
 
-  /** Learns what other instances have met, and saves for them what could not be saved before. */
+  /** Shares what could not be shared before, then fetches what other instances have shared. */
   async catchUp(): Promise<void> {
     if (!this.isUsed || !this.#share) return;
     try {

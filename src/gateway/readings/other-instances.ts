@@ -1,5 +1,5 @@
-// Reading together with the other instances: one calls the game API, the others wait for its result. What commands teach
-// is published too.
+// Reading together with the other instances: one calls the game API, the others wait for its result. Status changes by
+// commands are published too.
 import { type Refusal, StoreUnavailable } from "../../core/errors.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
@@ -55,7 +55,7 @@ export class OtherInstances {
     }
   }
 
-  /** While this instance may not call: another one may have read the server a moment ago. */
+  /** For when this instance may not call: another one may have read the server a moment ago. */
   async readKnown(status: ServerStatus, waitMs: number): Promise<Reading | Refusal> {
     const { share, clock, statuses, fallback } = this.#parts;
     const news = await share.peek(status.serverId, status.sharedVersion).catch((error) => {
@@ -69,7 +69,7 @@ export class OtherInstances {
     return known ? fallback.answerFailure(status, known, now) : fallback.answerRateLimit(status, waitMs, now);
   }
 
-  /** Learns what the others know about the server, the budget and the global key. */
+  /** Fetches what the others know about the server, the budget and the global key. */
   async catchUpOn(status: ServerStatus): Promise<void> {
     const { share, keeper, globalKey } = this.#parts;
     const [news] = await Promise.all([
@@ -80,8 +80,8 @@ export class OtherInstances {
     if (news) applyNews(status, news);
   }
 
-  /** An instance that cannot be told now will find out by calling. */
-  tell(status: ServerStatus): void {
+  /** Ignores failures: the other instances then find out with their next call. */
+  publishStatus(status: ServerStatus): void {
     this.#parts.share.amend(status.serverId, sharedStatusOf(status)).catch(() => {});
   }
 

@@ -1,4 +1,4 @@
-// One call, however many ask: what is shared, what is fresh, and what happens when the key is not to be had.
+// Concurrent reads share one call; fresh readings need none; and what happens when the server key cannot be read.
 import { beforeEach, describe, expect, test } from "bun:test";
 import {
   advance,
@@ -19,7 +19,7 @@ import { StoreUnavailable } from "../../core/errors.ts";
 
 beforeEach(resetStage);
 
-describe("asking once", () => {
+describe("sharing calls", () => {
   test("a thousand parallel reads make one call, and all get its answer", async () => {
     const release = holdNextCall();
     const reads = Array.from({ length: 1_000 }, () => read());
@@ -40,7 +40,7 @@ describe("asking once", () => {
     expect(stage.calls).toHaveLength(1);
   });
 
-  test("servers do not share a call, and each is asked about with its own key", async () => {
+  test("servers do not share a call, and each call has the server's own key", async () => {
     await read(server("first"));
     await Promise.all([read(server("a")), read(server("b"))]);
     expect(stage.calls.map((call) => call.serverKey).sort()).toEqual(["key-a", "key-b", "key-first"]);
@@ -53,14 +53,14 @@ describe("asking once", () => {
     expect(stage.calls).toHaveLength(1);
   });
 
-  test("at the very millisecond of expiry there is a call again", async () => {
+  test("at the exact millisecond of expiry there is a call again", async () => {
     await read();
     await advance(FRESH_MS);
     expect(await read()).toMatchObject({ isHit: false });
     expect(stage.calls).toHaveLength(2);
   });
 
-  test("freshness counts from when the answer came, not from when it was asked for", async () => {
+  test("freshness counts from the arrival of the answer, not from the call", async () => {
     const release = holdNextCall();
     const first = read();
     await advance(1_500);
@@ -70,7 +70,7 @@ describe("asking once", () => {
     expect(await read()).toMatchObject({ isHit: true });
   });
 
-  test("an answer from before the clock was set back is not taken for fresh", async () => {
+  test("an answer from before the clock was set back is not fresh", async () => {
     await read();
     stage.now -= 3_600_000;
     await read();

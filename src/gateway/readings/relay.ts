@@ -1,5 +1,5 @@
-// The read path: asks the game API once, however many callers ask Gatehouse. Answers from the last reading while it is
-// fresh, and from a remembered failure while asking again would be pointless.
+// The read path: concurrent reads of a server share one call to the game API. Answers from the last reading while it is
+// fresh, and with a remembered failure while another call would be pointless.
 import { countCallsLeft } from "../../core/budget.ts";
 import type { Refusal } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
@@ -28,7 +28,7 @@ export type RelaySettings = {
   readonly freshMs: number;
   readonly staleMs: number;
   readonly hasGlobalKey: boolean;
-  /** Stands for the game API and the global key. */
+  /** Identifies the pair of game API and global key, see identifyUpstream. */
   readonly identity: string;
 };
 
@@ -42,7 +42,7 @@ export type RelayParts = {
   readonly log: Log;
   /** Undefined when this is the only instance. */
   readonly share?: RelayShare | undefined;
-  /** Undefined when the other instances know what the game API has forbidden. */
+  /** Undefined with a shared store, which holds the same facts for all instances. */
   readonly notes?: UpstreamNotes | undefined;
 };
 
@@ -104,8 +104,8 @@ export class Relay {
       return status.pending;
     }
     const waitMs = this.#scheduler.msUntil(status, now);
-    const mayAsk = waitMs <= this.#scheduler.maxWaitMs(now);
-    const reading = mayAsk ? this.#refresh(status) : this.#others?.readKnown(status, waitMs);
+    const mayCall = waitMs <= this.#scheduler.maxWaitMs(now);
+    const reading = mayCall ? this.#refresh(status) : this.#others?.readKnown(status, waitMs);
     if (!reading) return this.#fallback.answerRateLimit(status, waitMs, now);
     status.pending = reading.finally(() => {
       status.pending = undefined;
@@ -113,12 +113,12 @@ export class Relay {
     return status.pending;
   }
 
-  /** Learns of a pause or a refused global key that other instances have met. */
+  /** Fetches pauses and refusals of the global key that other instances have got. */
   async catchUp(): Promise<void> {
     await Promise.all([this.#keeper.catchUp(), this.#globalKey.catchUp()]);
   }
 
-  /** For a server key that was set: that means "try again" for a refused global key too. */
+  /** Called when a server key was set, which also means: try a refused global key again. */
   retryGlobalKey(): void {
     this.#globalKey.retry();
   }
@@ -129,8 +129,8 @@ export class Relay {
   }
 
   /** Forgets the servers that another instance has deleted. */
-  forgetGone(isThere: (serverId: string) => boolean): void {
-    this.#statuses.forgetGone(isThere);
+  forgetDeleted(exists: (serverId: string) => boolean): void {
+    this.#statuses.forgetDeleted(exists);
   }
 
   /** For people and metrics: nothing here holds a key or a player. */

@@ -1,4 +1,4 @@
-// Which failures are remembered, for how long, and what makes them forgotten, seen through the relay.
+// Which failures are remembered, for how long, and when they are dropped, tested through the relay.
 import { beforeEach, describe, expect, test } from "bun:test";
 import {
   advance,
@@ -46,17 +46,17 @@ describe("a bad key", () => {
     expect(nameOf(await read(server("a", 3)))).toBe("Town");
   });
 
-  test("that a command meets for a server that was deleted meanwhile leaves nothing behind", () => {
-    stage.relay.outlook.noteSending(server(), stage.now);
+  test("of a command for a server that was deleted meanwhile leaves no status behind", () => {
+    stage.relay.outlook.markSending(server(), stage.now);
     stage.relay.forget("a");
-    stage.relay.outlook.noteDelivery(server(), refused(2002), stage.now);
+    stage.relay.outlook.applyDelivery(server(), refused(2002), stage.now);
     expect(stage.relay.describe(stage.now).refusedKeys).toBe(0);
   });
 
-  test("that a command meets with an old key says nothing about the new one, which is still probed", async () => {
+  test("of a command with an old key does not affect the new key, which is still probed", async () => {
     await read(server("a", 2));
-    stage.relay.outlook.noteSending(server("a", 1), stage.now);
-    stage.relay.outlook.noteDelivery(server("a", 1), refused(2002), stage.now);
+    stage.relay.outlook.markSending(server("a", 1), stage.now);
+    stage.relay.outlook.applyDelivery(server("a", 1), refused(2002), stage.now);
     stage.answerCall = () => bad(0);
     for (let i = 0; i < 5; i++) {
       stage.now += FRESH_MS;
@@ -73,7 +73,7 @@ describe("a bad key", () => {
     expect(nameOf(await read(server("b")))).toBe("Town");
   });
 
-  test("is still remembered when nobody has asked for hours and others were busy meanwhile", async () => {
+  test("is still remembered after hours without a read, while other servers were read", async () => {
     stage.answerCall = (serverKey) => (serverKey === "key-a" ? bad(2002) : good());
     await read(server("a"));
     for (let hour = 0; hour < 3; hour++) {
@@ -151,7 +151,7 @@ describe("the breaker", () => {
     expect(stage.calls).toHaveLength(11);
   });
 
-  test("lets one probe through at a time: who comes meanwhile gets the last failure at once", async () => {
+  test("lets one probe through at a time: other callers get the last failure at once", async () => {
     await failTimes(5, 1001);
     await advance(5_000);
     const release = holdNextCall();
@@ -188,7 +188,7 @@ describe("the breaker", () => {
     expect(stage.calls).toHaveLength(10);
   });
 
-  test("of one server holds back no other", async () => {
+  test("of one server does not delay the others", async () => {
     await failTimes(5);
     stage.answerCall = () => good();
     expect(nameOf(await read(server("b")))).toBe("Town");

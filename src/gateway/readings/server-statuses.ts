@@ -1,5 +1,5 @@
-// What is known of all servers, and of the key they share: which reading is fresh, which failure still holds, and when a
-// server is forgotten.
+// The statuses of all servers: decides which readings are fresh and which failures still apply, and drops statuses that are
+// not used any more.
 import { CLOSED_BREAKER, isCallDue, isOpen, recordFailure } from "../../core/breaker.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { UpstreamFailure } from "../../core/ports/upstream.ts";
@@ -17,7 +17,7 @@ import {
 import type { Snapshot } from "./snapshot.ts";
 import type { UpstreamNotes } from "./upstream-notes.ts";
 
-/** What is known about a server that nobody asks about is forgotten after this time. */
+/** The status of a server without reads and commands is dropped after this time. */
 const FORGET_AFTER_MS = 10 * 60_000;
 
 type KeyNotes = Pick<UpstreamNotes, "refusedKeys" | "saveRefusedKeys">;
@@ -40,15 +40,15 @@ export class ServerStatuses {
     }
   }
 
-  /** The status of the server; a new one when there is none, or when the server's key was set anew. */
+  /** The status of the server; a new one when there is none, or when the server's key was replaced. */
   of(server: GameServer, now: number): ServerStatus {
     const known = this.#statuses.get(server.serverId);
-    // Whoever comes with an older key has been on the way since before it was set anew.
+    // A request that began before the key was replaced has an older revision.
     if (known && known.keyRevision >= server.keyRevision) return known;
-    this.#forgetSilent(now);
+    this.#dropUnused(now);
     const status = createStatus(server, now);
     this.#statuses.set(server.serverId, status);
-    if (known && isKeyRefused(known)) this.#noteRefusedKeys();
+    if (known && isKeyRefused(known)) this.#saveRefusedKeys();
     return status;
   }
 
@@ -60,24 +60,24 @@ export class ServerStatuses {
     return status.hit !== undefined && isYounger(status.hit.snapshot.fetchedAt, this.#freshMs, now);
   }
 
-  /** The failure to answer without a call. `isAsking` is for those whose own call is the one that is pending. */
-  findKnownFailure(status: ServerStatus, now: number, isAsking = false): UpstreamFailure | undefined {
+  /** The failure to answer without a call. `isOwnRead`: the call comes from the pending read itself. */
+  findKnownFailure(status: ServerStatus, now: number, isOwnRead = false): UpstreamFailure | undefined {
     if (this.#globalKey.failure) return this.#globalKey.failure;
     const { remembered } = status;
     if (remembered && isYounger(remembered.at, remembered.forMs, now)) return remembered.failure;
-    // While open, and while its one probe is under way, the last failure is the answer.
-    const isProbing = (status.pending !== undefined && !isAsking) || status.isSendingCommand;
+    // While the breaker is open, and while its probe is under way, the last failure is the answer.
+    const isProbing = (status.pending !== undefined && !isOwnRead) || status.isSendingCommand;
     const isWaiting = isOpen(status.breaker) && (isProbing || !isCallDue(status.breaker, now));
     return isWaiting ? status.breakerFailure : undefined;
   }
 
-  /** Why the key of this server, or the global one, is not used again. */
+  /** The failure with which the game API refused the key of this server, or the global key. */
   findRefusedKey(server: GameServer, now: number): UpstreamFailure | undefined {
     const { remembered } = this.of(server, now);
     return this.#globalKey.failure ?? (remembered?.forMs === FOREVER ? remembered.failure : undefined);
   }
 
-  /** Those that are being asked about, could be called for now, and have waited longer. */
+  /** How many active servers need a call, may be called for, and have waited longer than this one. */
   countAhead(status: ServerStatus, now: number): number {
     let ahead = 0;
     for (const other of this.#statuses.values()) {
@@ -87,18 +87,18 @@ export class ServerStatuses {
     return ahead;
   }
 
-  /** A reading ends every failure of its server. */
+  /** Saves the reading and clears every failure of the server. */
   learnReading(status: ServerStatus, snapshot: Snapshot): void {
     const wasRefused = isKeyRefused(status);
     status.breaker = CLOSED_BREAKER;
     status.lastFailure = undefined;
     status.remembered = undefined;
-    if (wasRefused) this.#noteRefusedKeys();
+    if (wasRefused) this.#saveRefusedKeys();
     status.loggedCode = undefined;
     status.hit = { snapshot, isHit: true };
   }
 
-  /** What holds for reads and commands alike: failures in a row open the breaker, a refused key is not used again. */
+  /** Applies a failed read or command: failures in a row open the breaker, and a refused key is not used again. */
   learnFailure(status: ServerStatus, failure: UpstreamFailure, now: number): void {
     const isBreakerFailure = BREAKER_CODES.has(failure.code);
     status.breaker = isBreakerFailure ? recordFailure(status.breaker, now) : CLOSED_BREAKER;
@@ -107,18 +107,18 @@ export class ServerStatuses {
     if (isGlobal) this.#globalKey.learnFailure(failure);
     else if (BAD_KEY_CODES.has(failure.code)) {
       status.remembered = { failure, at: now, forMs: FOREVER };
-      this.#noteRefusedKeys();
+      this.#saveRefusedKeys();
     }
   }
 
   forget(serverId: string): void {
     const status = this.#statuses.get(serverId);
     this.#statuses.delete(serverId);
-    if (status && isKeyRefused(status)) this.#noteRefusedKeys();
+    if (status && isKeyRefused(status)) this.#saveRefusedKeys();
   }
 
-  forgetGone(isThere: (serverId: string) => boolean): void {
-    for (const serverId of this.#statuses.keys()) if (!isThere(serverId)) this.forget(serverId);
+  forgetDeleted(exists: (serverId: string) => boolean): void {
+    for (const serverId of this.#statuses.keys()) if (!exists(serverId)) this.forget(serverId);
   }
 
   describe(now: number) {
@@ -134,15 +134,15 @@ export class ServerStatuses {
     };
   }
 
-  #noteRefusedKeys(): void {
+  #saveRefusedKeys(): void {
     const refused = [...this.#statuses.values()].flatMap(({ serverId, keyRevision, remembered }) => {
       return remembered?.forMs === FOREVER ? [{ serverId, keyRevision, failure: remembered.failure }] : [];
     });
     this.#notes?.saveRefusedKeys(refused);
   }
 
-  /** A refused key is kept in mind: forgetting it would mean asking with it again. */
-  #forgetSilent(now: number): void {
+  /** Keeps the statuses of refused keys, because without them the keys would be tried again. */
+  #dropUnused(now: number): void {
     if (Math.abs(now - this.#forgotAt) < ACTIVE_MS) return;
     this.#forgotAt = now;
     for (const status of this.#statuses.values()) {

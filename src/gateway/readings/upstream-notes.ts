@@ -1,5 +1,5 @@
-// What the game API has forbidden outlives the process: to ask during a pause, or with a key that was refused, is what it bans
-// for. Instances on one Redis share what they know; one alone notes it in its store.
+// Saves pauses and refused keys in the store, so that they survive a restart: the game API bans clients that call during a
+// pause or with a refused key. Used by a single instance only; instances on one Redis share this through RelayShare.
 import type { Budget } from "../../core/budget.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { Store } from "../../core/ports/store.ts";
@@ -18,7 +18,7 @@ export type RefusedKey = {
 
 export type Pause = Pick<Budget, "pausedUntil" | "pauseMs">;
 
-/** Hashed, because the global key is a secret. */
+/** Identifies the pair of game API and global key. Hashed, because the global key is a secret. */
 export function identifyUpstream(baseUrl: string, globalKey: string | undefined): string {
   return hashToken(`${baseUrl} ${globalKey ?? ""}`);
 }
@@ -26,7 +26,7 @@ export function identifyUpstream(baseUrl: string, globalKey: string | undefined)
 type NotesStore = Pick<Store, "servers" | "settings">;
 
 export class UpstreamNotes {
-  /** As they were noted last. */
+  /** The values below are those that were saved before the start. */
   readonly pause: Pause | undefined;
   readonly refusedKeys: readonly RefusedKey[];
   /** Null while the global key may be used. */
@@ -35,10 +35,10 @@ export class UpstreamNotes {
   readonly #identity: string;
   readonly #log: Log;
 
-  /** `identity` stands for the game API and the global key: nothing is known yet about another one. */
+  /** Ignores what was saved for another `identity`, see identifyUpstream. */
   static async open({ servers, settings }: NotesStore, identity: string, log: Log): Promise<UpstreamNotes> {
     const refused = (await findNote<RefusedKey[]>(settings, REFUSED_KEYS, identity)) ?? [];
-    // A key that was set anew since is not the one that was refused.
+    // Drops the keys that were replaced since.
     const refusedKeys = refused.filter(({ serverId, keyRevision }) => {
       return servers.find(serverId)?.keyRevision === keyRevision;
     });
@@ -81,7 +81,7 @@ export class UpstreamNotes {
     this.#settings.save(name, JSON.stringify({ by: this.#identity, said })).catch((error) => {
       this.#log.warn(
         { err: error },
-        "what the game API forbids could not be noted: a restart would forget it",
+        "a pause or refused key of the game API could not be saved: a restart would forget it",
       );
     });
   }
@@ -92,7 +92,7 @@ async function findNote<T>(
   name: string,
   identity: string,
 ): Promise<T | undefined> {
-  const noted = await settings.find(name);
-  const { by, said } = noted === undefined ? {} : (JSON.parse(noted) as { by?: string; said?: T });
+  const saved = await settings.find(name);
+  const { by, said } = saved === undefined ? {} : (JSON.parse(saved) as { by?: string; said?: T });
   return by === identity ? said : undefined;
 }

@@ -1,5 +1,5 @@
-// Tells the command dispatcher when the game API may be called, and applies the results of commands to the statuses that
-// reads use.
+// Decides when the command dispatcher may call the game API, and applies the results of commands to the statuses that reads
+// use.
 import { CLOSED_BREAKER, isCallDue, isOpen } from "../../core/breaker.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Delivery, UpstreamFailure } from "../../core/ports/upstream.ts";
@@ -40,13 +40,13 @@ export class UpstreamOutlook implements CommandOutlook {
     if (this.#others) await this.#others.catchUpOn(this.#statuses.of(server, now));
   }
 
-  noteSending(server: GameServer, now: number): void {
+  markSending(server: GameServer, now: number): void {
     const status = this.#statuses.of(server, now);
     // The result of a command with an old key does not apply to the new key.
     if (status.keyRevision === server.keyRevision) status.isSendingCommand = true;
   }
 
-  noteDelivery(server: GameServer, delivery: Delivery, now: number): void {
+  applyDelivery(server: GameServer, delivery: Delivery, now: number): void {
     const status = this.#statuses.find(server.serverId);
     // The server was deleted meanwhile or has a new key.
     if (!status || status.keyRevision > server.keyRevision) return;
@@ -56,6 +56,6 @@ export class UpstreamOutlook implements CommandOutlook {
     if (delivery.outcome === "done") status.breaker = CLOSED_BREAKER;
     else if (!delivery.failure.isRateLimit) this.#statuses.learnFailure(status, delivery.failure, now);
     const isChanged = !Bun.deepEquals(status.breaker, breaker) || status.remembered !== remembered;
-    if (isChanged) this.#others?.tell(status);
+    if (isChanged) this.#others?.publishStatus(status);
   }
 }

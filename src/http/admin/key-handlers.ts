@@ -70,7 +70,7 @@ export class KeyHandlers {
     const key = (await store.keys.findDetails(pathIdOf(call))) ?? NOT_FOUND;
     if (isRefusal(key)) return answerRefusal(call, key);
     const since = call.now - (call.now % HOUR_MS) - usageMs + HOUR_MS;
-    // Before the counts are read: a flush in between could leave the last use neither here nor in `key`.
+    // Before the counts are read, because a flush meanwhile could move the last use to the store after `key` was read.
     const described = this.#describe(key);
     const counts = await usage.read(key.keyId, since);
     const body: KeyWithUsage = { ...described, usage: describeUsage(counts) };

@@ -1,5 +1,5 @@
-// The page at /docs and the script that starts it. Scripts are files of their own, so that the policy needs no exception
-// for them.
+// The page at /docs and the script that starts it. The script is a separate file, because the content security policy forbids
+// inline scripts.
 import { SCALAR_FILE } from "./scalar-package.ts";
 
 export const START_FILE = "start.js";
@@ -22,7 +22,7 @@ export const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Everything that would ask somebody else is off, and keys are kept in the page's memory only. */
+/** Switches off everything that would call another host. Keys are kept in the page's memory only. */
 export const START_SCRIPT = `Scalar.createApiReference("#reference", {
   url: "/openapi.json",
   baseServerURL: location.origin,

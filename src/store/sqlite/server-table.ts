@@ -15,7 +15,7 @@ import type { TransactionRunner } from "./transaction-runner.ts";
 
 /** A larger batch would block the event loop for too long. */
 const REVOKED_AT_ONCE = 100;
-/** How the name of a setting begins that has the progress of an unfinished deletion; the server's id follows. */
+/** The prefix of the setting that holds the progress of an unfinished deletion; the server's id follows. */
 const UNFINISHED_DELETION = "unfinished-deletion ";
 
 /** How far the revocation of a deleted server's keys has come. `afterSeq` is the last key that was revoked. */

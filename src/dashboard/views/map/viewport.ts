@@ -14,7 +14,7 @@ export type Viewport = {
 
 export const SCALE_MIN = 1e-4;
 export const SCALE_MAX = 50;
-/** How far the middle can be moved away from the origin. */
+/** The largest distance of the middle from the origin. */
 const COORDINATE_MAX = 1e7;
 /** The smallest part of the world that a fit shows, for players who are alone or all in one place. */
 const SPAN_MIN = 400;
