@@ -14,7 +14,9 @@ const PATIENCE_MS = 20_000;
 const INTERRUPTED = 130;
 const LAST_LINES = 20;
 const UNITS = ["src", "bench"];
-const BROWSER = "test/browser";
+const BROWSER = ["test/browser"];
+/** Tests that start processes and wait for them. */
+const PROCESSES = ["test/process", "test/instances", "test/faults"];
 /** The tests below test/ that take only a moment. */
 const QUICK_CONTRACTS = [
   "test/guard",
@@ -79,10 +81,15 @@ function chooseParts(isQuick: boolean): readonly Part[] {
     );
     return [{ name: "the quick tests", args: [...UNITS, ...QUICK_CONTRACTS], isLive: true }];
   }
-  // The browser tests run in parallel with the others, because both mostly wait.
+  // Three parts in parallel, because tests of browsers and processes mostly wait. Every other test file is in the first.
+  const elsewhere = [...BROWSER, ...PROCESSES].flatMap((folder) => [
+    "--path-ignore-patterns",
+    `${folder}/**`,
+  ]);
   return [
-    { name: "all tests but the browser's", args: ["--path-ignore-patterns", `${BROWSER}/**`], isLive: true },
-    { name: "the browser's tests", args: [BROWSER], isLive: false },
+    { name: "units, stores and journeys", args: elsewhere, isLive: true },
+    { name: "processes, instances and faults", args: PROCESSES, isLive: false },
+    { name: "the browser", args: BROWSER, isLive: false },
   ];
 }
 
