@@ -30,7 +30,7 @@ export class AuditOutbox {
   /** Moves the entries of a server to the audit log. Several instances may do so at the same time. */
   async deliver(serverId: string): Promise<void> {
     const outbox = NAMES.outbox(serverId);
-    // Before the outbox is read: whoever is held up after that must not add what was delivered and forgotten meanwhile.
+    // The deadline is set before the read: a delayed script must not add an entry again whose id was forgotten since.
     const times = this.#times();
     const entries = (await this.#link.send(outbox, "HGETALL", outbox)) as string[];
     for (const [commandId, text] of toPairs(entries)) {

@@ -47,7 +47,7 @@ export type HeartbeatParts = {
 export class Heartbeat {
   readonly instanceId = randomBase62(INSTANCE_ID_LENGTH, randomBytes);
   readonly #parts: HeartbeatParts;
-  readonly #sampleFault = createThrottle(FAULT_LOG_MS);
+  readonly #throttleFault = createThrottle(FAULT_LOG_MS);
   readonly #catchUp: CoalescedTask;
   #timer: ReturnType<typeof setInterval> | undefined;
   #beating: Promise<void> | undefined;
@@ -137,7 +137,7 @@ export class Heartbeat {
       .catch((error) => {
         // The link logs once that Redis does not answer at all.
         if (!link.isUp) return;
-        this.#sampleFault(performance.now(), (unlogged) => {
+        this.#throttleFault(performance.now(), (unlogged) => {
           log.error({ err: error, unlogged }, "the heartbeat failed");
         });
       })

@@ -69,7 +69,7 @@ export class SharedLimits implements LimitStore {
   /** Keys whose block began or grew while Redis was away. */
   readonly #unpublished = new Map<string, KeyIdentity>();
 
-  readonly #sampleFault = createThrottle(FAULT_LOG_MS);
+  readonly #throttleFault = createThrottle(FAULT_LOG_MS);
   #pending: PendingVerdict[] = [];
 
   constructor(parts: SharedLimitsParts) {
@@ -191,7 +191,7 @@ export class SharedLimits implements LimitStore {
       for (const { key, now, isCounted, resolve } of group) resolve(this.#judgeLocally(key, now, isCounted));
       // The link logs once that Redis does not answer at all.
       if (link.isUp)
-        this.#sampleFault(performance.now(), (unlogged) =>
+        this.#throttleFault(performance.now(), (unlogged) =>
           log.warn({ err: error, unlogged }, COUNTING_LOCALLY),
         );
     }

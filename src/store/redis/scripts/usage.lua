@@ -2,6 +2,7 @@
 -- KEYS[1]  last used: a hash of times by key
 -- KEYS[2]  oldest hours: a sorted set of keys by the oldest hour kept of each
 -- ARGV[3…] key, time, hour for each
+-- Returns  1
 for index = 3, #ARGV, 3 do
   local key_id, at, hour = ARGV[index], tonumber(ARGV[index + 1]), ARGV[index + 2]
   local before = tonumber(redis.call('HGET', KEYS[1], key_id) or 0)
