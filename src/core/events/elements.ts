@@ -1,0 +1,32 @@
+// Reading fields of the game's own elements. Numbers may be exact JSON (JSON.rawJSON), so values are compared as text.
+
+/** An element of a section, already checked against the schema. */
+export type Element = Readonly<Record<string, unknown>>;
+
+/** Epoch milliseconds beyond this are no dates. */
+const TIME_MAX_MS = 8_640_000_000_000_000;
+
+/** The JSON text of a field; undefined when the field is missing. */
+export function textOf(element: Element, field: string): string | undefined {
+  return JSON.stringify(element[field]);
+}
+
+/** The game's seconds as epoch milliseconds; null when the field is missing or no usable time. */
+export function timeOf(element: Element, field: string): number | null {
+  const text = textOf(element, field);
+  const ms = text === undefined ? Number.NaN : Math.round(Number(text) * 1000);
+  return ms >= 0 && ms <= TIME_MAX_MS ? ms : null;
+}
+
+/** The id in `Name:id`; undefined when there is none. */
+export function playerIdOf(reference: unknown): string | undefined {
+  if (typeof reference !== "string") return undefined;
+  const id = reference.slice(reference.lastIndexOf(":") + 1);
+  return reference.includes(":") && /^[0-9]{1,32}$/.test(id) ? id : undefined;
+}
+
+/** The distinct ids in several `Name:id` fields. */
+export function playersOf(element: Element, ...fields: string[]): string[] {
+  const ids = fields.map((field) => playerIdOf(element[field])).filter((id) => id !== undefined);
+  return [...new Set(ids)];
+}

@@ -1,0 +1,170 @@
+// The types of events, the section that a key needs for each, and the filter of a reader. The order of the table is the
+// order of events that happened at the same time.
+import { SECTIONS, type Section, type SectionSet } from "../sections.ts";
+
+/** What a gap covers: one section, or everything that is compared between readings. */
+export type GapSection = Section | "*";
+
+const TABLE = [
+  ["player.joined", "JoinLogs"],
+  ["player.left", "JoinLogs"],
+  ["player.killed", "KillLogs"],
+  ["command.used", "CommandLogs"],
+  ["modcall.opened", "ModCalls"],
+  ["modcall.answered", "ModCalls"],
+  ["call.opened", "EmergencyCalls"],
+  ["call.changed", "EmergencyCalls"],
+  ["call.closed", "EmergencyCalls"],
+  ["custom.command", "CommandLogs"],
+  ["custom.unknown", "CommandLogs"],
+  ["player.changed", "Players"],
+  ["vehicle.spawned", "Vehicles"],
+  ["vehicle.removed", "Vehicles"],
+  ["staff.added", "Staff"],
+  ["staff.removed", "Staff"],
+  ["queue.changed", "Queue"],
+  ["server.changed", null],
+  ["server.online", null],
+  ["server.offline", null],
+  ["server.unreachable", null],
+  ["alert.raised", null],
+  ["alert.cleared", null],
+  ["gap", null],
+] as const satisfies readonly (readonly [string, Section | null])[];
+
+export type EventType = (typeof TABLE)[number][0];
+
+export const EVENT_TYPES: readonly EventType[] = TABLE.map(([type]) => type);
+
+const INDEX_OF: ReadonlyMap<string, number> = new Map(TABLE.map(([type], index) => [type, index]));
+const SECTION_OF: ReadonlyMap<string, Section | null> = new Map(TABLE);
+/** Types whose section is told by the event itself: that of the gap, or that of the alert's rule. */
+const HAS_OWN_SECTION: ReadonlySet<EventType> = new Set(["alert.raised", "alert.cleared", "gap"]);
+/** A gap with section `*` concerns the readers of these types. */
+const COMPARED: ReadonlySet<EventType> = new Set([
+  "call.opened",
+  "call.changed",
+  "call.closed",
+  "player.changed",
+  "vehicle.spawned",
+  "vehicle.removed",
+  "staff.added",
+  "staff.removed",
+  "queue.changed",
+  "server.changed",
+  "server.online",
+  "server.offline",
+  "server.unreachable",
+]);
+
+/** A type and a section as one small number, so that an archive can filter by a list of integers. */
+export type EventKind = number;
+
+const NO_SECTION_CODE = 0;
+const ANY_SECTION_CODE = SECTIONS.length + 1;
+const CODES_PER_TYPE = 16;
+
+export function isEventType(name: string): name is EventType {
+  return INDEX_OF.has(name);
+}
+
+/** The place of a type in the table. */
+export function indexOfType(type: EventType): number {
+  return INDEX_OF.get(type) ?? EVENT_TYPES.length;
+}
+
+/** `section` is that of a gap or of an alert's rule. All other types have a section of their own. */
+export function toEventKind(type: EventType, section: GapSection | null = null): EventKind {
+  const named = HAS_OWN_SECTION.has(type) ? section : (SECTION_OF.get(type) ?? null);
+  return indexOfType(type) * CODES_PER_TYPE + codeOf(named);
+}
+
+export function typeOfKind(kind: EventKind): EventType {
+  const type = EVENT_TYPES[Math.floor(kind / CODES_PER_TYPE)];
+  if (type === undefined) throw new Error(`there is no event of kind ${kind}`);
+  return type;
+}
+
+/** The events that a reader wants and may have. */
+export type EventFilter = ReadonlySet<EventKind>;
+
+export type TypesFault = {
+  readonly reason: "empty" | "repeated" | "unknown";
+  readonly name: string;
+};
+/** `refused`: the sections that the reader lacks for a type that it named, or for all types of a wildcard. */
+export type ParsedTypes =
+  | { readonly filter: EventFilter }
+  | { readonly refused: readonly Section[] }
+  | { readonly fault: TypesFault };
+
+/** `text` is a comma-separated list of types and wildcards such as `player.*`; undefined means all types. */
+export function parseTypes(text: string | undefined, sections: SectionSet): ParsedTypes {
+  if (text === undefined) return { filter: filterOf(EVENT_TYPES, sections) };
+  const names = text.split(",");
+  const wanted = new Set<EventType>();
+  const refused = new Set<Section>();
+  let fault: TypesFault | undefined;
+  for (const [place, name] of names.entries()) {
+    const types = matchTypes(name);
+    const allowed = types.filter((type) => mayRead(type, sections));
+    if (types.length > 0 && allowed.length === 0) for (const type of types) addSection(refused, type);
+    if (name === "") fault ??= { reason: "empty", name };
+    else if (types.length === 0) fault ??= { reason: "unknown", name };
+    else if (names.indexOf(name) !== place) fault ??= { reason: "repeated", name };
+    for (const type of allowed) wanted.add(type);
+  }
+  if (refused.size > 0) return { refused: SECTIONS.filter((section) => refused.has(section)) };
+  return fault ? { fault } : { filter: filterOf([...wanted], sections) };
+}
+
+/** Every kind of event, for operators. */
+export function filterAll(): EventFilter {
+  return filterOf(EVENT_TYPES, (1 << SECTIONS.length) - 1);
+}
+
+function matchTypes(name: string): EventType[] {
+  if (isEventType(name)) return [name];
+  if (!name.endsWith(".*")) return [];
+  const prefix = name.slice(0, -1);
+  return EVENT_TYPES.filter((type) => type.startsWith(prefix));
+}
+
+function mayRead(type: EventType, sections: SectionSet): boolean {
+  const section = SECTION_OF.get(type) ?? null;
+  return section === null || has(sections, section);
+}
+
+function addSection(to: Set<Section>, type: EventType): void {
+  const section = SECTION_OF.get(type);
+  if (section) to.add(section);
+}
+
+function filterOf(types: readonly EventType[], sections: SectionSet): EventFilter {
+  const filter = new Set<EventKind>();
+  const gaps = new Set<GapSection>();
+  for (const type of types) {
+    const section = SECTION_OF.get(type) ?? null;
+    if (section !== null && !has(sections, section)) continue;
+    if (HAS_OWN_SECTION.has(type)) {
+      filter.add(toEventKind(type));
+      for (const own of SECTIONS) if (has(sections, own)) filter.add(toEventKind(type, own));
+      if (type === "gap") gaps.add("*");
+      continue;
+    }
+    filter.add(toEventKind(type));
+    if (section !== null) gaps.add(section);
+    if (COMPARED.has(type)) gaps.add("*");
+  }
+  for (const section of gaps) filter.add(toEventKind("gap", section));
+  return filter;
+}
+
+function has(sections: SectionSet, section: Section): boolean {
+  return (sections & (1 << SECTIONS.indexOf(section))) !== 0;
+}
+
+function codeOf(section: GapSection | null): number {
+  if (section === null) return NO_SECTION_CODE;
+  return section === "*" ? ANY_SECTION_CODE : SECTIONS.indexOf(section) + 1;
+}

@@ -1,0 +1,149 @@
+// What happened on a game server, judged from what was known and one new reading. Pure: the caller looks up identities
+// first (listIdentities), and writes the events together with the new memory.
+import {
+  comparePlayers,
+  compareQueue,
+  compareSettings,
+  compareStaff,
+  compareVehicles,
+} from "./compare-sections.ts";
+import type { Element } from "./elements.ts";
+import { judgeCalls } from "./judge-calls.ts";
+import { judgeList, type ListContext, learnOpenModCalls } from "./judge-lists.ts";
+import { silenceMs, toStateEvent } from "./judge-state.ts";
+import { type ListMemory, LOG_LISTS, type LogList, NOTHING_KNOWN, type ServerMemory } from "./memory.ts";
+import { type NewEvent, sortEvents, toGapEvent } from "./new-event.ts";
+import { type GameReading, type IdentifiedReading, isAnotherServer } from "./reading.ts";
+
+export type JudgeContext = {
+  readonly now: number;
+  readonly isWatched: boolean;
+  readonly intervalMs: number;
+  /** When the first reading was dropped that the archive could not keep; null when none was. */
+  readonly lostSince: number | null;
+  readonly isKnown: (identity: string) => boolean;
+  readonly findCommandId: (element: Element) => string | undefined;
+};
+
+export type Judgement = { readonly events: readonly NewEvent[]; readonly memory: ServerMemory };
+
+/** A last reading this far in the future means that the clock was set back. */
+const CLOCK_TOLERANCE_MS = 5_000;
+
+export function judgeReading(
+  given: ServerMemory,
+  identified: IdentifiedReading,
+  context: JudgeContext,
+): Judgement {
+  const { reading } = identified;
+  const isReplaced = isAnotherServer(given, reading);
+  if (isLate(given, reading, context)) {
+    // A late reading of the game server that was replaced has no place in the ledger of the new one.
+    return isReplaced ? { events: [], memory: given } : judgeLists(given, identified, context, true);
+  }
+  const known = isReplaced ? forgetServer(given, identified.generation) : given;
+  const gaps = isReplaced ? [replacementGap(given, reading)] : findSilence(known, reading, context);
+  const lists = judgeLists(known, identified, context, false);
+  const compared = compareSections(lists.memory, identified, context);
+  const state = reading.offline ? "offline" : "online";
+  const stateEvent = toStateEvent(known.state, state, reading.offline, reading.at);
+  const events = [...gaps, ...lists.events, ...compared.events, ...(stateEvent ? [stateEvent] : [])];
+  const memory: ServerMemory = {
+    ...compared.memory,
+    gameServer: reading.gameServer,
+    firstReadingAt: known.firstReadingAt ?? reading.at,
+    lastReadingAt: reading.at,
+    state,
+    failingSince: null,
+  };
+  return { events: sortEvents(events), memory };
+}
+
+/** Instances may hand in readings out of order. A last reading in the future is no sign of that, but of a changed clock. */
+function isLate({ lastReadingAt }: ServerMemory, { at }: GameReading, { now }: JudgeContext): boolean {
+  return lastReadingAt !== null && at < lastReadingAt && lastReadingAt <= now + CLOCK_TOLERANCE_MS;
+}
+
+/** Everything is forgotten but the generation, which keeps the identities of two game servers apart. */
+function forgetServer({ state }: ServerMemory, generation: number): ServerMemory {
+  return { ...NOTHING_KNOWN, generation, state };
+}
+
+function replacementGap({ lastReadingAt }: ServerMemory, { at }: GameReading): NewEvent {
+  return toGapEvent({ section: "*", reason: "server_replaced", from: lastReadingAt, to: at }, at);
+}
+
+function wasSilent({ lastReadingAt }: ServerMemory, { at }: GameReading, intervalMs: number): boolean {
+  return lastReadingAt !== null && at - lastReadingAt > silenceMs(intervalMs);
+}
+
+function findSilence(known: ServerMemory, reading: GameReading, context: JudgeContext): NewEvent[] {
+  const { at } = reading;
+  const from = known.lastReadingAt;
+  if (context.lostSince !== null && from !== null)
+    return [toGapEvent({ section: "*", reason: "archive", from, to: at }, at)];
+  if (!context.isWatched || !wasSilent(known, reading, context.intervalMs)) return [];
+  return [toGapEvent({ section: "*", reason: "not_watched", from, to: at }, at)];
+}
+
+function judgeLists(
+  known: ServerMemory,
+  { reading, generation, lists: shown }: IdentifiedReading,
+  { isKnown, findCommandId, intervalMs, lostSince }: JudgeContext,
+  isLateReading: boolean,
+): Judgement {
+  const context: ListContext = {
+    at: reading.at,
+    firstReadingAt: known.firstReadingAt,
+    lastReadingAt: known.lastReadingAt,
+    wasSilent: wasSilent(known, reading, intervalMs),
+    wasLost: lostSince !== null,
+    isLate: isLateReading,
+    isKnown,
+    findCommandId,
+  };
+  const events: NewEvent[] = [];
+  const learned: Partial<Record<LogList, ListMemory>> = {};
+  for (const list of LOG_LISTS) {
+    const entries = shown[list];
+    if (!entries) continue;
+    const judged = judgeList(list, entries, known.lists[list], known.openModCalls, context);
+    if (judged.gap) events.push(toGapEvent(judged.gap, reading.at));
+    events.push(...judged.events);
+    if (judged.memory !== known.lists[list]) learned[list] = judged.memory;
+  }
+  const lists = Object.keys(learned).length > 0 ? { ...known.lists, ...learned } : known.lists;
+  const modCalls = shown.ModCalls;
+  const openModCalls = modCalls
+    ? learnOpenModCalls(modCalls, known.openModCalls, context)
+    : known.openModCalls;
+  return { events: sortEvents(events), memory: { ...known, generation, lists, openModCalls } };
+}
+
+function compareSections(
+  known: ServerMemory,
+  { reading, calls: shownCalls }: IdentifiedReading,
+  { isKnown }: JudgeContext,
+): Judgement {
+  const players = comparePlayers(reading, known.players);
+  const vehicles = compareVehicles(reading, known.vehicles);
+  const staff = compareStaff(reading, known.staff);
+  const queue = compareQueue(reading, known.queue);
+  const settings = compareSettings(reading, known.settings);
+  const calls = shownCalls
+    ? judgeCalls(reading, shownCalls, known.calls, isKnown)
+    : { events: [], memory: known.calls };
+  const parts = [calls, players, vehicles, staff, queue, settings];
+  return {
+    events: parts.flatMap(({ events }) => events),
+    memory: {
+      ...known,
+      players: players.memory,
+      vehicles: vehicles.memory,
+      staff: staff.memory,
+      queue: queue.memory,
+      settings: settings.memory,
+      calls: calls.memory,
+    },
+  };
+}

@@ -1,0 +1,63 @@
+// Whether a server is online, offline or unreachable, and the events of a change.
+import type { ServerMemory, ServerState } from "./memory.ts";
+import type { NewEvent } from "./new-event.ts";
+
+/** A server that fails for this long is unreachable, or for three intervals if that is longer. */
+const UNREACHABLE_MS = 30_000;
+/** Compared sections are unknown after this long without a reading, or after three intervals if that is longer. */
+const SILENCE_MS = 60_000;
+
+export type Failure = { readonly code: number; readonly message: string };
+
+export function unreachableAfterMs(intervalMs: number): number {
+  return Math.max(UNREACHABLE_MS, 3 * intervalMs);
+}
+
+export function silenceMs(intervalMs: number): number {
+  return Math.max(SILENCE_MS, 3 * intervalMs);
+}
+
+/** The event of a change of state; undefined when the state stays, or was not known before. */
+export function toStateEvent(
+  known: ServerState | null,
+  state: ServerState,
+  failure: Failure | null,
+  at: number,
+): NewEvent | undefined {
+  // A first reading only notes the state, but a server that has never answered is worth an event.
+  if (state === known || (known === null && state !== "unreachable")) return undefined;
+  const data = { upstream_code: failure?.code ?? null, upstream_message: failure?.message ?? null };
+  return {
+    type: `server.${state}`,
+    at,
+    seenAt: at,
+    source: "gateway",
+    isBackfill: false,
+    data: JSON.stringify(data),
+    meta: null,
+    section: null,
+    identity: null,
+    players: [],
+  };
+}
+
+export type FailedReading = {
+  readonly at: number;
+  readonly failure: Failure;
+  readonly isWatched: boolean;
+  /** The interval at which the server is watched now. */
+  readonly intervalMs: number;
+};
+
+/** Called for each failed reading, and from time to time while readings fail. */
+export function judgeFailure(
+  memory: ServerMemory,
+  { at, failure, isWatched, intervalMs }: FailedReading,
+): { readonly events: readonly NewEvent[]; readonly memory: ServerMemory } {
+  const failingSince = memory.failingSince ?? at;
+  const noted = memory.failingSince === null ? { ...memory, failingSince } : memory;
+  const isOver = at - failingSince >= unreachableAfterMs(intervalMs);
+  if (!isWatched || !isOver || memory.state === "unreachable") return { events: [], memory: noted };
+  const event = toStateEvent(memory.state, "unreachable", failure, at);
+  return { events: event ? [event] : [], memory: { ...noted, state: "unreachable" } };
+}

@@ -1,0 +1,76 @@
+// What is remembered of a server between readings. A value of this type is never changed, only replaced, so a part that is
+// the same object as before needs no writing.
+import type { Section } from "../sections.ts";
+
+export const LOG_LISTS = ["JoinLogs", "KillLogs", "CommandLogs", "ModCalls"] as const satisfies Section[];
+export type LogList = (typeof LOG_LISTS)[number];
+
+export type ServerState = "online" | "offline" | "unreachable";
+
+/** `newestAt`: the newest time of an entry; null when no entry had one. */
+export type ListMemory = {
+  readonly hasEntries: boolean;
+  /** False until a reading had the list. */
+  readonly isShown: boolean;
+  readonly wasEmpty: boolean;
+  readonly newestAt: number | null;
+};
+
+/** The compared fields of a player as JSON text. */
+export type PlayerMemory = Readonly<Record<string, string>>;
+
+export type CallMemory = {
+  readonly team: string;
+  readonly number: string;
+  readonly startedAt: string;
+  /** The last known fields, each as JSON text, in the game's order. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** Readings in a row without it. */
+  readonly missed: number;
+  /** False while only a webhook has told of it. */
+  readonly isShown: boolean;
+  readonly openedAt: number;
+};
+
+export type StaffMemory = Readonly<Record<string, ReadonlyMap<string, string>>>;
+
+export type ServerMemory = {
+  /** Identifies the game server behind the server key; null before the first reading. */
+  readonly gameServer: string | null;
+  /** Counts the game servers that this server has been. Part of every identity. */
+  readonly generation: number;
+  readonly firstReadingAt: number | null;
+  readonly lastReadingAt: number | null;
+  readonly state: ServerState | null;
+  /** When the first of the failed readings in a row was; null after a good one. */
+  readonly failingSince: number | null;
+  readonly lists: Readonly<Record<LogList, ListMemory>>;
+  /** Unanswered calls for a moderator by identity: when a reading last showed each unanswered. */
+  readonly openModCalls: ReadonlyMap<string, number>;
+  // The compared sections; null until a reading had them.
+  readonly players: ReadonlyMap<string, PlayerMemory> | null;
+  readonly vehicles: readonly string[] | null;
+  readonly staff: StaffMemory | null;
+  readonly queue: string | null;
+  readonly settings: Readonly<Record<string, string>> | null;
+  readonly calls: readonly CallMemory[] | null;
+};
+
+const UNSEEN_LIST: ListMemory = { hasEntries: false, isShown: false, wasEmpty: true, newestAt: null };
+
+export const NOTHING_KNOWN: ServerMemory = {
+  gameServer: null,
+  generation: 0,
+  firstReadingAt: null,
+  lastReadingAt: null,
+  state: null,
+  failingSince: null,
+  lists: { JoinLogs: UNSEEN_LIST, KillLogs: UNSEEN_LIST, CommandLogs: UNSEEN_LIST, ModCalls: UNSEEN_LIST },
+  openModCalls: new Map(),
+  players: null,
+  vehicles: null,
+  staff: null,
+  queue: null,
+  settings: null,
+  calls: null,
+};
