@@ -59,9 +59,9 @@ export function judgeReading(
   return { events: sortEvents(events), memory };
 }
 
-/** Instances may hand in readings out of order. A last reading in the future is no sign of that, but of a changed clock. */
+/** A reading that was judged before, or came out of order. A last reading in the future means that the clock was set back. */
 function isLate({ lastReadingAt }: ServerMemory, { at }: GameReading, { now }: JudgeContext): boolean {
-  return lastReadingAt !== null && at < lastReadingAt && lastReadingAt <= now + CLOCK_TOLERANCE_MS;
+  return lastReadingAt !== null && at <= lastReadingAt && lastReadingAt <= now + CLOCK_TOLERANCE_MS;
 }
 
 /** Everything is forgotten but the generation, which keeps the identities of two game servers apart. */

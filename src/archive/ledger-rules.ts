@@ -1,0 +1,48 @@
+// Rules that both archives keep: where a page starts, what is pruned, and the first mark of a ledger.
+import type { LedgerPlace } from "../core/events/cursor.ts";
+import type { PageStart } from "../core/ports/archive.ts";
+
+/** `floor` is the place before the oldest kept event, `last` that of the newest. */
+export type LedgerBounds = { readonly floor: LedgerPlace; readonly last: LedgerPlace };
+
+/** At most this many rows are deleted in one transaction. */
+export const PRUNE_STEP = 500;
+/** An identity is kept while readings showed it in this many of the latest days. */
+export const IDENTITY_DAYS = 7;
+export const IDENTITIES_MAX = 1_000_000;
+/** No query of an archive is waited for longer. */
+export const ARCHIVE_DEADLINE_MS = 5_000;
+
+export const DAY_MS = 86_400_000;
+/** The name of a ledger whose server was removed. Server ids have another form, so none is ever found under it. */
+export const REMOVED_PREFIX = "removed:";
+/** The tables of a ledger, each with the rest of its key. */
+export const LEDGER_TABLES = [
+  ["events", "number"],
+  ["event_players", "player, number"],
+  ["identities", "identity"],
+  ["memory", "part"],
+] as const;
+
+/** Marks an empty ledger, and tells the ledgers of two archives apart. */
+export function initialMark(archiveId: string, serverId: string): number {
+  return Bun.hash.crc32(`${archiveId}\n${serverId}`);
+}
+
+export function toDay(at: number): number {
+  return Math.floor(at / DAY_MS);
+}
+
+/**
+ * The place that a page starts from. It is `floor` or `last` itself when the request names one of them; any other place must
+ * be checked against the event with its number.
+ */
+export function startOfPage(start: PageStart, { floor, last }: LedgerBounds): LedgerPlace {
+  const place = "after" in start ? start.after : start.before;
+  if (place === "earliest") return floor;
+  if (place === "now") return last;
+  for (const known of [last, floor]) {
+    if (known.number === place.number && known.mark === place.mark) return known;
+  }
+  return place;
+}

@@ -1,0 +1,365 @@
+// The archive in PostgreSQL, shared by several instances. The row of a ledger is locked while events are added, so numbers
+// become readable in their order.
+import { randomInt } from "node:crypto";
+import type { TransactionSQL } from "bun";
+import { type LedgerPlace, MARK_MAX } from "../../core/events/cursor.ts";
+import { toEventKind } from "../../core/events/event-types.ts";
+import { type MemoryPart, parseMemory } from "../../core/events/memory-text.ts";
+import type { EventSource, NewEvent } from "../../core/events/new-event.ts";
+import {
+  type Archive,
+  type KnownServer,
+  type LedgerEvent,
+  type LedgerPage,
+  type LedgerRecord,
+  PAGE_LOOK_MAX,
+  type PageRequest,
+  type RecordOutcome,
+  type Retention,
+} from "../../core/ports/archive.ts";
+import {
+  DAY_MS,
+  IDENTITIES_MAX,
+  IDENTITY_DAYS,
+  initialMark,
+  LEDGER_TABLES,
+  type LedgerBounds,
+  PRUNE_STEP,
+  REMOVED_PREFIX,
+  startOfPage,
+  toDay,
+} from "../ledger-rules.ts";
+import { PostgresConnection } from "./postgres-connection.ts";
+
+/** int8 arrives as text. */
+type LedgerRow = {
+  readonly ledger: string;
+  readonly server_id: string;
+  readonly version: string;
+  readonly last_number: string;
+  readonly last_mark: string;
+  readonly floor_number: string;
+  readonly floor_mark: string;
+  readonly last_day: string;
+  readonly identity_count: string;
+};
+
+type EventRow = {
+  readonly number: string;
+  readonly mark: string;
+  readonly kind: number;
+  readonly at: string;
+  readonly seen_at: string;
+  readonly source: EventSource;
+  readonly is_backfill: boolean;
+  readonly data: string;
+  readonly meta: string | null;
+};
+
+export class PostgresArchive implements Archive {
+  readonly #connection: PostgresConnection;
+
+  constructor(url: string) {
+    this.#connection = new PostgresConnection(url);
+  }
+
+  load(serverId: string): Promise<KnownServer> {
+    return this.#connection.run(async (tx) => {
+      // Both in one statement, so that the memory belongs to the version.
+      const rows = await tx<{ version: string; part: string | null; text: string | null }[]>`
+        SELECT version, part, text FROM gatehouse_ledgers
+        LEFT JOIN gatehouse_memory USING (ledger) WHERE server_id = ${serverId}`;
+      const parts = rows.filter((row): row is MemoryPart & { version: string } => row.part !== null);
+      return { version: Number(rows[0]?.version ?? 0), memory: parseMemory(parts) };
+    });
+  }
+
+  findRecorded(serverId: string, identities: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#connection.run(async (tx) => {
+      const found = await tx<{ identity: string }[]>`
+        SELECT identity FROM gatehouse_identities JOIN gatehouse_ledgers USING (ledger)
+        WHERE server_id = ${serverId}
+          AND identity IN (SELECT json_array_elements_text(${JSON.stringify(identities)}::text::json))`;
+      return new Set(found.map(({ identity }) => identity));
+    });
+  }
+
+  record(records: readonly LedgerRecord[]): Promise<readonly RecordOutcome[]> {
+    return this.#connection.run(async (tx, archiveId) => {
+      const outcomes = new Map<LedgerRecord, RecordOutcome>();
+      // Always in the same order, so that two instances cannot wait for each other.
+      const sorted = records.toSorted((a, b) => (a.serverId < b.serverId ? -1 : 1));
+      for (const record of sorted) outcomes.set(record, await recordOne(tx, archiveId, record));
+      return records.map((record) => outcomes.get(record) ?? { conflict: true as const });
+    });
+  }
+
+  readPage(request: PageRequest): Promise<LedgerPage> {
+    return this.#connection.run(async (tx, archiveId) => {
+      // One snapshot for all queries of the page.
+      await tx`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`;
+      return readPage(tx, archiveId, request);
+    });
+  }
+
+  async prune(retention: Retention): Promise<boolean> {
+    return this.#connection.run(async (tx) => {
+      const ledgers = await tx<LedgerRow[]>`SELECT * FROM gatehouse_ledgers ORDER BY server_id`;
+      let left = PRUNE_STEP;
+      for (const row of ledgers) {
+        left -= await pruneOne(tx, row, retention, left);
+        if (left <= 0) return true;
+      }
+      return false;
+    });
+  }
+
+  /** Takes the ledger out of reach at once; its rows are deleted by `prune`, in steps. */
+  removeServer(serverId: string): Promise<void> {
+    return this.#connection.run(async (tx) => {
+      await tx`UPDATE gatehouse_ledgers SET server_id = ${REMOVED_PREFIX} || ledger WHERE server_id = ${serverId}`;
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+}
+
+async function recordOne(
+  tx: TransactionSQL,
+  archiveId: string,
+  { serverId, version, events, memory, stillShown, now }: LedgerRecord,
+): Promise<RecordOutcome> {
+  const row = await lockLedger(tx, archiveId, serverId, version);
+  if (!row || Number(row.version) !== version) return { conflict: true };
+  const { ledger } = row;
+  const day = toDay(now);
+  const isNew = await addIdentities(tx, ledger, events, day);
+  let last: LedgerPlace = { number: Number(row.last_number), mark: Number(row.last_mark) };
+  const placed = events.filter(isNew).map((event) => {
+    last = { number: last.number + 1, mark: randomInt(MARK_MAX + 1) };
+    return { event, place: last };
+  });
+  await addEvents(tx, ledger, placed);
+  if (stillShown.length > 0) {
+    await tx`UPDATE gatehouse_identities SET shown_day = ${day}
+      WHERE ledger = ${ledger} AND shown_day < ${day}
+        AND identity IN (SELECT json_array_elements_text(${JSON.stringify(stillShown)}::text::json))`;
+  }
+  for (const { part, text } of memory) {
+    await tx`INSERT INTO gatehouse_memory (ledger, part, text) VALUES (${ledger}, ${part}, ${text})
+      ON CONFLICT (ledger, part) DO UPDATE SET text = excluded.text`;
+  }
+  const identities = placed.filter(({ event }) => event.identity !== null).length;
+  await tx`UPDATE gatehouse_ledgers SET version = ${version + 1}, last_number = ${last.number},
+      last_mark = ${last.mark}, last_day = greatest(last_day, ${day}),
+      identity_count = identity_count + ${identities} WHERE ledger = ${ledger}`;
+  return { version: version + 1, last };
+}
+
+/** Undefined when the server has no ledger although the version says so. */
+async function lockLedger(
+  tx: TransactionSQL,
+  archiveId: string,
+  serverId: string,
+  version: number,
+): Promise<LedgerRow | undefined> {
+  if (version === 0) {
+    const mark = initialMark(archiveId, serverId);
+    await tx`INSERT INTO gatehouse_ledgers (server_id, version, last_number, last_mark, floor_number, floor_mark,
+        last_day, identity_count) VALUES (${serverId}, 0, 0, ${mark}, 0, ${mark}, 0, 0)
+      ON CONFLICT (server_id) DO NOTHING`;
+  }
+  const [row] = await tx<LedgerRow[]>`
+    SELECT * FROM gatehouse_ledgers WHERE server_id = ${serverId} FOR UPDATE`;
+  return row;
+}
+
+/** Adds the identities that are new, and returns which events are told for the first time. */
+async function addIdentities(
+  tx: TransactionSQL,
+  ledger: string,
+  events: readonly NewEvent[],
+  day: number,
+): Promise<(event: NewEvent) => boolean> {
+  const given = new Set(events.map(({ identity }) => identity).filter((identity) => identity !== null));
+  if (given.size === 0) return () => true;
+  const added = await tx<{ identity: string }[]>`
+    INSERT INTO gatehouse_identities (ledger, identity, shown_day)
+    SELECT ${ledger}, identity, ${day}
+      FROM json_array_elements_text(${JSON.stringify([...given])}::text::json) AS identity
+    ON CONFLICT DO NOTHING RETURNING identity`;
+  const left = new Set(added.map(({ identity }) => identity));
+  // Deleted when it is used, because two events of one batch may have the same identity.
+  return ({ identity }) => identity === null || left.delete(identity);
+}
+
+async function addEvents(
+  tx: TransactionSQL,
+  ledger: string,
+  placed: readonly { readonly event: NewEvent; readonly place: LedgerPlace }[],
+): Promise<void> {
+  if (placed.length === 0) return;
+  const rows = placed.map(({ event, place }) => ({
+    ...place,
+    kind: toEventKind(event.type, event.section),
+    at: event.at,
+    seen_at: event.seenAt,
+    source: event.source,
+    is_backfill: event.isBackfill,
+    data: event.data,
+    meta: event.meta,
+  }));
+  await tx`INSERT INTO gatehouse_events
+      (ledger, number, mark, kind, at, seen_at, source, is_backfill, data, meta)
+    SELECT ${ledger}, * FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS
+      (number bigint, mark bigint, kind integer, at bigint, seen_at bigint, source text, is_backfill boolean,
+       data text, meta text)`;
+  const links = placed.flatMap(({ event, place }) =>
+    event.players.map((player) => ({ player, number: place.number })),
+  );
+  if (links.length === 0) return;
+  await tx`INSERT INTO gatehouse_event_players (ledger, player, number)
+    SELECT ${ledger}, * FROM json_to_recordset(${JSON.stringify(links)}::text::json) AS (player text, number bigint)`;
+}
+
+async function readPage(
+  tx: TransactionSQL,
+  archiveId: string,
+  { serverId, start, filter, player, limit }: PageRequest,
+): Promise<LedgerPage> {
+  const [row] = await tx<LedgerRow[]>`SELECT * FROM gatehouse_ledgers WHERE server_id = ${serverId}`;
+  const bounds = boundsOf(row, initialMark(archiveId, serverId));
+  const { last, floor } = bounds;
+  const ledger = row?.ledger ?? "0";
+  const place = startOfPage(start, bounds);
+  if (place !== floor && place !== last && (await findMark(tx, ledger, place.number)) !== place.mark)
+    return { expired: true, oldest: floor };
+  const isForward = "after" in start;
+  const first = isForward ? place.number + 1 : Math.max(floor.number + 1, place.number - PAGE_LOOK_MAX + 1);
+  const final = isForward ? Math.min(last.number, place.number + PAGE_LOOK_MAX) : place.number;
+  const ofPlayer =
+    player === undefined
+      ? tx``
+      : tx`AND number IN (SELECT number FROM gatehouse_event_players
+          WHERE ledger = ${ledger} AND player = ${player} AND number BETWEEN ${first} AND ${final})`;
+  const rows = await tx<EventRow[]>`
+    SELECT number, mark, kind, at, seen_at, source, is_backfill, data, meta FROM gatehouse_events
+    WHERE ledger = ${ledger} AND number BETWEEN ${first} AND ${final}
+      AND kind IN (SELECT json_array_elements_text(${JSON.stringify([...filter])}::text::json)::integer) ${ofPlayer}
+    ORDER BY ${isForward ? tx`number ASC` : tx`number DESC`} LIMIT ${limit + 1}`;
+  const isCut = rows.length > limit;
+  const chosen = isCut ? rows.slice(0, limit) : [...rows];
+  const events = (isForward ? chosen : chosen.toReversed()).map(toLedgerEvent);
+  const placeAt = async (number: number): Promise<LedgerPlace> => {
+    if (number >= last.number) return last;
+    if (number <= floor.number) return floor;
+    return { number, mark: (await findMark(tx, ledger, number)) ?? 0 };
+  };
+  if (isForward) {
+    const { number, mark } = isCut ? (events.at(-1) ?? place) : await placeAt(final);
+    return { events, next: { number, mark }, previous: place, hasMore: number < last.number };
+  }
+  const previous = await placeAt((isCut ? (events[0]?.number ?? first) : first) - 1);
+  return { events, next: place, previous, hasMore: previous.number > floor.number };
+}
+
+function boundsOf(row: LedgerRow | undefined, mark: number): LedgerBounds {
+  if (!row) return { last: { number: 0, mark }, floor: { number: 0, mark } };
+  return {
+    last: { number: Number(row.last_number), mark: Number(row.last_mark) },
+    floor: { number: Number(row.floor_number), mark: Number(row.floor_mark) },
+  };
+}
+
+async function findMark(tx: TransactionSQL, ledger: string, number: number): Promise<number | undefined> {
+  const [row] = await tx<{ mark: string }[]>`
+    SELECT mark FROM gatehouse_events WHERE ledger = ${ledger} AND number = ${number}`;
+  return row && Number(row.mark);
+}
+
+function toLedgerEvent(row: EventRow): LedgerEvent {
+  const { number, mark, kind, at, seen_at, source, is_backfill, data, meta } = row;
+  return {
+    number: Number(number),
+    mark: Number(mark),
+    kind,
+    at: Number(at),
+    seenAt: Number(seen_at),
+    source,
+    isBackfill: is_backfill,
+    data,
+    meta,
+  };
+}
+
+/** Returns how many rows were deleted. */
+async function pruneOne(
+  tx: TransactionSQL,
+  row: LedgerRow,
+  retention: Retention,
+  limit: number,
+): Promise<number> {
+  const { ledger, server_id } = row;
+  if (server_id.startsWith(REMOVED_PREFIX)) return pruneRemoved(tx, ledger, limit);
+  return (await pruneEvents(tx, row, retention, limit)) + (await pruneIdentities(tx, row, limit));
+}
+
+async function pruneRemoved(tx: TransactionSQL, ledger: string, limit: number): Promise<number> {
+  let left = limit;
+  for (const [table, key] of LEDGER_TABLES) {
+    const { count } = await tx.unsafe(
+      `DELETE FROM gatehouse_${table} WHERE ledger = $1 AND (${key}) IN
+         (SELECT ${key} FROM gatehouse_${table} WHERE ledger = $1 LIMIT $2)`,
+      [ledger, left],
+    );
+    left -= count;
+    if (left <= 0) return limit;
+  }
+  await tx`DELETE FROM gatehouse_ledgers WHERE ledger = ${ledger}`;
+  return limit - left;
+}
+
+async function pruneEvents(
+  tx: TransactionSQL,
+  { ledger, floor_number, last_number }: LedgerRow,
+  { now, days, eventsMax }: Retention,
+  limit: number,
+): Promise<number> {
+  const excess = Math.max(0, Number(last_number) - Number(floor_number) - eventsMax);
+  const oldest = await tx<{ number: string; mark: string; seen_at: string }[]>`
+    SELECT number, mark, seen_at FROM gatehouse_events WHERE ledger = ${ledger} AND number > ${floor_number}
+    ORDER BY number LIMIT ${limit}`;
+  const cutoff = now - days * DAY_MS;
+  const keepFrom = oldest.findIndex(({ seen_at }, place) => place >= excess && Number(seen_at) >= cutoff);
+  const deletable = keepFrom === -1 ? [...oldest] : oldest.slice(0, keepFrom);
+  const floor = deletable.at(-1);
+  if (!floor) return 0;
+  await tx`DELETE FROM gatehouse_events WHERE ledger = ${ledger} AND number <= ${floor.number}`;
+  await tx`DELETE FROM gatehouse_event_players WHERE ledger = ${ledger} AND number <= ${floor.number}`;
+  await tx`UPDATE gatehouse_ledgers SET floor_number = ${floor.number}, floor_mark = ${floor.mark}
+    WHERE ledger = ${ledger}`;
+  return deletable.length;
+}
+
+/** An entry that no reading has shown for days is forgotten, counted in days on which the server was read. */
+async function pruneIdentities(
+  tx: TransactionSQL,
+  { ledger, last_day, identity_count }: LedgerRow,
+  limit: number,
+): Promise<number> {
+  const remove = async (beforeDay: number, most: number): Promise<number> => {
+    const { count } = await tx`DELETE FROM gatehouse_identities WHERE ledger = ${ledger} AND identity IN
+      (SELECT identity FROM gatehouse_identities WHERE ledger = ${ledger} AND shown_day < ${beforeDay}
+       ORDER BY shown_day LIMIT ${most})`;
+    return count;
+  };
+  const byAge = await remove(Number(last_day) - IDENTITY_DAYS, limit);
+  const excess = Math.max(0, Number(identity_count) - byAge - IDENTITIES_MAX);
+  const removed = byAge + (excess > 0 ? await remove(Number(last_day) + 1, Math.min(excess, limit)) : 0);
+  if (removed > 0) {
+    await tx`UPDATE gatehouse_ledgers SET identity_count = identity_count - ${removed} WHERE ledger = ${ledger}`;
+  }
+  return removed;
+}

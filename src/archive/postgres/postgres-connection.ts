@@ -1,0 +1,119 @@
+// The connections to PostgreSQL: opened at the first use, given up when a query outlasts its deadline, and opened anew.
+import { SQL, type TransactionSQL } from "bun";
+import { StoreUnavailable } from "../../core/errors.ts";
+import { ARCHIVE_DEADLINE_MS } from "../ledger-rules.ts";
+import { migratePostgres } from "./schema.ts";
+
+const CONNECTIONS_MAX = 4;
+/** More queries than this do not wait for a database that is slow. */
+const WAITING_MAX = 500;
+const VERSION_MIN = 150_000;
+
+/** SQLSTATE of a missing table: the database was replaced by an empty one. */
+const UNDEFINED_TABLE = "42P01";
+/** Classes of SQLSTATE that mean a mistake in our own queries: syntax, constraints, data. */
+const BUG_CLASSES = new Set(["22", "23", "42"]);
+
+/** The server is older than what Gatehouse needs. */
+export class PostgresTooOld extends Error {
+  override name = "PostgresTooOld";
+}
+
+type Pool = { readonly sql: SQL; readonly archiveId: Promise<string> };
+
+export class PostgresConnection {
+  readonly #url: string;
+  #pool: Pool | undefined;
+  #waiting = 0;
+  #isClosed = false;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** Runs a transaction. Rejects with StoreUnavailable when it fails or outlasts the deadline; it may still commit then. */
+  async run<T>(work: (tx: TransactionSQL, archiveId: string) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new StoreUnavailable("the archive is closed");
+    if (this.#waiting >= WAITING_MAX) throw new StoreUnavailable("the archive is too slow");
+    this.#waiting++;
+    const pool = this.#pool ?? this.#open();
+    try {
+      return await withDeadline(this.#runIn(pool, work), () => this.#discard(pool));
+    } catch (error) {
+      if (errnoOf(error) === UNDEFINED_TABLE) this.#discard(pool);
+      throw toArchiveError(error);
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const pool = this.#pool;
+    this.#pool = undefined;
+    await pool?.sql.close({ timeout: 1 }).catch(() => {});
+  }
+
+  async #runIn<T>(pool: Pool, work: (tx: TransactionSQL, archiveId: string) => Promise<T>): Promise<T> {
+    const archiveId = await pool.archiveId;
+    return pool.sql.begin((tx) => work(tx, archiveId)) as Promise<T>;
+  }
+
+  #open(): Pool {
+    const sql = new SQL(this.#url, {
+      max: CONNECTIONS_MAX,
+      connectionTimeout: ARCHIVE_DEADLINE_MS / 1000,
+      idleTimeout: 60,
+    });
+    const archiveId = prepare(sql);
+    const pool = { sql, archiveId };
+    // A failed preparation is tried again with the next query.
+    archiveId.catch(() => this.#discard(pool));
+    this.#pool = pool;
+    return pool;
+  }
+
+  #discard(pool: Pool): void {
+    if (this.#pool === pool) this.#pool = undefined;
+    void pool.sql.close({ timeout: 0 }).catch(() => {});
+  }
+}
+
+async function prepare(sql: SQL): Promise<string> {
+  const [row] = await sql<{ server_version_num: string }[]>`SHOW server_version_num`;
+  const version = Number(row?.server_version_num);
+  if (version < VERSION_MIN) {
+    throw new PostgresTooOld(
+      `PostgreSQL ${Math.floor(version / 10_000)} is too old for the archive; it needs 15 or newer`,
+    );
+  }
+  return sql.begin((tx) => migratePostgres(tx)) as Promise<string>;
+}
+
+async function withDeadline<T>(work: Promise<T>, giveUp: () => void): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      giveUp();
+      reject(new StoreUnavailable(`PostgreSQL did not answer within ${ARCHIVE_DEADLINE_MS / 1000} s`));
+    }, ARCHIVE_DEADLINE_MS);
+  });
+  work.catch(() => {});
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** SQLSTATE; undefined for an error that did not come from the server. */
+function errnoOf(error: unknown): string | undefined {
+  return error instanceof SQL.PostgresError && typeof error.errno === "string" ? error.errno : undefined;
+}
+
+function toArchiveError(error: unknown): unknown {
+  if (!(error instanceof SQL.PostgresError)) return error;
+  const errno = errnoOf(error);
+  const isBug = errno !== undefined && errno !== UNDEFINED_TABLE && BUG_CLASSES.has(errno.slice(0, 2));
+  return isBug ? error : new StoreUnavailable(error.message, { cause: error });
+}

@@ -1,0 +1,325 @@
+// The ledgers in SQLite. Synchronous: it runs in the archive's own thread, never in the one that answers requests.
+import type { Database } from "bun:sqlite";
+import { randomBytes, randomInt } from "node:crypto";
+import { type LedgerPlace, MARK_MAX } from "../../core/events/cursor.ts";
+import { toEventKind } from "../../core/events/event-types.ts";
+import { parseMemory } from "../../core/events/memory-text.ts";
+import type { EventSource, NewEvent } from "../../core/events/new-event.ts";
+import {
+  type KnownServer,
+  type LedgerEvent,
+  type LedgerPage,
+  type LedgerRecord,
+  PAGE_LOOK_MAX,
+  type PageRequest,
+  type RecordOutcome,
+  type Retention,
+} from "../../core/ports/archive.ts";
+import {
+  DAY_MS,
+  IDENTITIES_MAX,
+  IDENTITY_DAYS,
+  initialMark,
+  LEDGER_TABLES,
+  type LedgerBounds,
+  PRUNE_STEP,
+  REMOVED_PREFIX,
+  startOfPage,
+  toDay,
+} from "../ledger-rules.ts";
+
+type LedgerRow = {
+  ledger: number;
+  server_id: string;
+  version: number;
+  last_number: number;
+  last_mark: number;
+  floor_number: number;
+  floor_mark: number;
+  last_day: number;
+  identity_count: number;
+};
+
+type EventRow = {
+  number: number;
+  mark: number;
+  kind: number;
+  at: number;
+  seen_at: number;
+  source: EventSource;
+  is_backfill: number;
+  data: string;
+  meta: string | null;
+};
+
+const EVENT_COLUMNS = "number, mark, kind, at, seen_at, source, is_backfill, data, meta";
+export class SqliteLedger {
+  readonly #db: Database;
+  readonly #archiveId: string;
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#archiveId = this.#loadArchiveId();
+  }
+
+  load(serverId: string): KnownServer {
+    const row = this.#find(serverId);
+    if (!row) return { version: 0, memory: parseMemory([]) };
+    const parts = this.#db
+      .query<{ part: string; text: string }, [number]>("SELECT part, text FROM memory WHERE ledger = ?")
+      .all(row.ledger);
+    return { version: row.version, memory: parseMemory(parts) };
+  }
+
+  findRecorded(serverId: string, identities: readonly string[]): ReadonlySet<string> {
+    const row = this.#find(serverId);
+    if (!row || identities.length === 0) return new Set();
+    const found = this.#db
+      .query<{ identity: string }, [number, string]>(
+        "SELECT identity FROM identities WHERE ledger = ?1 AND identity IN (SELECT value FROM json_each(?2))",
+      )
+      .all(row.ledger, JSON.stringify(identities));
+    return new Set(found.map(({ identity }) => identity));
+  }
+
+  record(records: readonly LedgerRecord[]): RecordOutcome[] {
+    return this.#db.transaction(() => records.map((record) => this.#recordOne(record))).immediate();
+  }
+
+  readPage(request: PageRequest): LedgerPage {
+    return this.#db.transaction(() => this.#readPage(request)).deferred();
+  }
+
+  /** Deletes at most PRUNE_STEP rows of each kind. True when there is more to delete. */
+  prune(retention: Retention): boolean {
+    const ledgers = this.#db.query<LedgerRow, []>("SELECT * FROM ledgers").all();
+    let left = PRUNE_STEP;
+    for (const row of ledgers) {
+      left -= this.#db.transaction(() => this.#pruneOne(row, retention, left)).immediate();
+      if (left <= 0) return true;
+    }
+    return false;
+  }
+
+  /** Takes the ledger out of reach at once; its rows are deleted by `prune`, in steps. */
+  removeServer(serverId: string): void {
+    this.#db
+      .query("UPDATE ledgers SET server_id = ?1 || ledger WHERE server_id = ?2")
+      .run(REMOVED_PREFIX, serverId);
+  }
+
+  /** Returns how many rows were deleted, at most `limit`. */
+  #pruneRemoved(ledger: number, limit: number): number {
+    let left = limit;
+    for (const [table, key] of LEDGER_TABLES) {
+      left -= this.#db
+        .query(
+          `DELETE FROM ${table} WHERE ledger = ?1 AND (${key}) IN
+             (SELECT ${key} FROM ${table} WHERE ledger = ?1 LIMIT ?2)`,
+        )
+        .run(ledger, left).changes;
+      if (left <= 0) return limit;
+    }
+    this.#db.query("DELETE FROM ledgers WHERE ledger = ?").run(ledger);
+    return limit - left;
+  }
+
+  #loadArchiveId(): string {
+    const insert = this.#db.query("INSERT OR IGNORE INTO archive (id, archive_id) VALUES (1, ?)");
+    insert.run(randomBytes(16).toString("hex"));
+    const row = this.#db.query<{ archive_id: string }, []>("SELECT archive_id FROM archive").get();
+    if (!row) throw new Error("the archive has no id");
+    return row.archive_id;
+  }
+
+  #find(serverId: string): LedgerRow | null {
+    return this.#db.query<LedgerRow, [string]>("SELECT * FROM ledgers WHERE server_id = ?").get(serverId);
+  }
+
+  #create(serverId: string): LedgerRow {
+    const mark = initialMark(this.#archiveId, serverId);
+    const row = this.#db
+      .query<LedgerRow, [string, number]>(
+        `INSERT INTO ledgers (server_id, version, last_number, last_mark, floor_number, floor_mark, last_day, identity_count)
+         VALUES (?1, 0, 0, ?2, 0, ?2, 0, 0) RETURNING *`,
+      )
+      .get(serverId, mark);
+    if (!row) throw new Error("a ledger was not created");
+    return row;
+  }
+
+  #recordOne({ serverId, version, events, memory, stillShown, now }: LedgerRecord): RecordOutcome {
+    const found = this.#find(serverId);
+    if ((found?.version ?? 0) !== version) return { conflict: true };
+    const row = found ?? this.#create(serverId);
+    const { ledger } = row;
+    const day = toDay(now);
+    let last: LedgerPlace = { number: row.last_number, mark: row.last_mark };
+    let identityCount = row.identity_count;
+    for (const event of events) {
+      if (event.identity !== null && !this.#addIdentity(ledger, event.identity, day)) continue;
+      if (event.identity !== null) identityCount++;
+      last = { number: last.number + 1, mark: randomInt(MARK_MAX + 1) };
+      this.#addEvent(ledger, last, event);
+    }
+    const refresh = this.#db.query(
+      "UPDATE identities SET shown_day = ?3 WHERE ledger = ?1 AND identity = ?2 AND shown_day < ?3",
+    );
+    for (const identity of stillShown) refresh.run(ledger, identity, day);
+    const write = this.#db.query("INSERT OR REPLACE INTO memory (ledger, part, text) VALUES (?, ?, ?)");
+    for (const { part, text } of memory) write.run(ledger, part, text);
+    this.#db
+      .query(
+        `UPDATE ledgers SET version = ?2, last_number = ?3, last_mark = ?4, last_day = max(last_day, ?5),
+           identity_count = ?6 WHERE ledger = ?1`,
+      )
+      .run(ledger, version + 1, last.number, last.mark, day, identityCount);
+    return { version: version + 1, last };
+  }
+
+  #addIdentity(ledger: number, identity: string, day: number): boolean {
+    const insert = this.#db.query(
+      "INSERT OR IGNORE INTO identities (ledger, identity, shown_day) VALUES (?, ?, ?)",
+    );
+    return insert.run(ledger, identity, day).changes > 0;
+  }
+
+  #addEvent(ledger: number, { number, mark }: LedgerPlace, event: NewEvent): void {
+    this.#db
+      .query(`INSERT INTO events (ledger, ${EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+      .run(
+        ledger,
+        number,
+        mark,
+        toEventKind(event.type, event.section),
+        event.at,
+        event.seenAt,
+        event.source,
+        event.isBackfill ? 1 : 0,
+        event.data,
+        event.meta,
+      );
+    const link = this.#db.query("INSERT INTO event_players (ledger, player, number) VALUES (?, ?, ?)");
+    for (const player of event.players) link.run(ledger, player, number);
+  }
+
+  #boundsOf(serverId: string): LedgerBounds & { ledger: number } {
+    const row = this.#find(serverId);
+    const mark = initialMark(this.#archiveId, serverId);
+    if (!row) return { ledger: 0, last: { number: 0, mark }, floor: { number: 0, mark } };
+    return {
+      ledger: row.ledger,
+      last: { number: row.last_number, mark: row.last_mark },
+      floor: { number: row.floor_number, mark: row.floor_mark },
+    };
+  }
+
+  #readPage({ serverId, start, filter, player, limit }: PageRequest): LedgerPage {
+    const bounds = this.#boundsOf(serverId);
+    const { ledger, last, floor } = bounds;
+    const place = startOfPage(start, bounds);
+    if (place !== floor && place !== last && this.#markOf(ledger, place.number) !== place.mark)
+      return { expired: true, oldest: floor };
+    const isForward = "after" in start;
+    const first = isForward ? place.number + 1 : Math.max(floor.number + 1, place.number - PAGE_LOOK_MAX + 1);
+    const final = isForward ? Math.min(last.number, place.number + PAGE_LOOK_MAX) : place.number;
+    const rows = this.#select({ ledger, first, final, player, limit: limit + 1, isForward }, [...filter]);
+    const isCut = rows.length > limit;
+    const chosen = isCut ? rows.slice(0, limit) : rows;
+    const events = (isForward ? chosen : chosen.toReversed()).map(toLedgerEvent);
+    if (isForward) {
+      const next = isCut ? (events.at(-1) ?? place) : this.#placeAt(bounds, final);
+      return { events, next: toPlace(next), previous: place, hasMore: next.number < last.number };
+    }
+    const from = (isCut ? (events[0]?.number ?? first) : first) - 1;
+    const previous = this.#placeAt(bounds, from);
+    return { events, next: place, previous, hasMore: previous.number > floor.number };
+  }
+
+  #select(
+    range: {
+      ledger: number;
+      first: number;
+      final: number;
+      player: string | undefined;
+      limit: number;
+      isForward: boolean;
+    },
+    kinds: readonly number[],
+  ): EventRow[] {
+    const { ledger, first, final, player, limit, isForward } = range;
+    const ofPlayer =
+      player === undefined
+        ? ""
+        : `AND number IN (SELECT number FROM event_players
+             WHERE ledger = ?1 AND player = ?6 AND number BETWEEN ?2 AND ?3)`;
+    return this.#db
+      .query<EventRow, (number | string)[]>(
+        `SELECT ${EVENT_COLUMNS} FROM events
+         WHERE ledger = ?1 AND number BETWEEN ?2 AND ?3
+           AND kind IN (SELECT value FROM json_each(?4)) ${ofPlayer}
+         ORDER BY number ${isForward ? "ASC" : "DESC"} LIMIT ?5`,
+      )
+      .all(ledger, first, final, JSON.stringify(kinds), limit, ...(player === undefined ? [] : [player]));
+  }
+
+  #markOf(ledger: number, number: number): number | undefined {
+    return this.#db
+      .query<{ mark: number }, [number, number]>("SELECT mark FROM events WHERE ledger = ? AND number = ?")
+      .get(ledger, number)?.mark;
+  }
+
+  #placeAt({ ledger, last, floor }: LedgerBounds & { ledger: number }, number: number): LedgerPlace {
+    if (number >= last.number) return last;
+    if (number <= floor.number) return floor;
+    return { number, mark: this.#markOf(ledger, number) ?? 0 };
+  }
+
+  #pruneOne(row: LedgerRow, { now, days, eventsMax }: Retention, limit: number): number {
+    const { ledger, server_id, floor_number, last_number } = row;
+    if (server_id.startsWith(REMOVED_PREFIX)) return this.#pruneRemoved(ledger, limit);
+    const excess = Math.max(0, last_number - floor_number - eventsMax);
+    const oldest = this.#db
+      .query<{ number: number; mark: number; seen_at: number }, [number, number, number]>(
+        "SELECT number, mark, seen_at FROM events WHERE ledger = ? AND number > ? ORDER BY number LIMIT ?",
+      )
+      .all(ledger, floor_number, limit);
+    const cutoff = now - days * DAY_MS;
+    const keepFrom = oldest.findIndex(({ seen_at }, place) => place >= excess && seen_at >= cutoff);
+    const deletable = keepFrom === -1 ? oldest : oldest.slice(0, keepFrom);
+    const floor = deletable.at(-1);
+    if (floor) {
+      this.#db.query("DELETE FROM events WHERE ledger = ? AND number <= ?").run(ledger, floor.number);
+      this.#db.query("DELETE FROM event_players WHERE ledger = ? AND number <= ?").run(ledger, floor.number);
+      this.#db
+        .query("UPDATE ledgers SET floor_number = ?, floor_mark = ? WHERE ledger = ?")
+        .run(floor.number, floor.mark, ledger);
+    }
+    return deletable.length + this.#pruneIdentities(row, limit);
+  }
+
+  /** An entry that no reading has shown for days is forgotten, counted in days on which the server was read. */
+  #pruneIdentities({ ledger, last_day, identity_count }: LedgerRow, limit: number): number {
+    const remove = this.#db.query(
+      `DELETE FROM identities WHERE ledger = ?1 AND identity IN
+         (SELECT identity FROM identities WHERE ledger = ?1 AND shown_day < ?2 ORDER BY shown_day LIMIT ?3)`,
+    );
+    const byAge = remove.run(ledger, last_day - IDENTITY_DAYS, limit).changes;
+    const excess = Math.max(0, identity_count - byAge - IDENTITIES_MAX);
+    const byCount = remove.run(ledger, last_day + 1, Math.min(excess, limit)).changes;
+    if (byAge + byCount > 0) {
+      this.#db
+        .query("UPDATE ledgers SET identity_count = identity_count - ? WHERE ledger = ?")
+        .run(byAge + byCount, ledger);
+    }
+    return byAge + byCount;
+  }
+}
+
+function toPlace({ number, mark }: LedgerPlace): LedgerPlace {
+  return { number, mark };
+}
+
+function toLedgerEvent({ seen_at, is_backfill, ...rest }: EventRow): LedgerEvent {
+  return { ...rest, seenAt: seen_at, isBackfill: is_backfill === 1 };
+}

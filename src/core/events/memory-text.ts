@@ -1,0 +1,72 @@
+// The memory of a server as text, in parts, so that only the parts that changed are written.
+import { NOTHING_KNOWN, type PlayerMemory, type ServerMemory, type StaffMemory } from "./memory.ts";
+
+type PartName = "state" | Exclude<keyof ServerMemory, StateField>;
+type StateField = (typeof STATE_FIELDS)[number];
+
+export type MemoryPart = { readonly part: string; readonly text: string };
+
+const STATE_FIELDS = [
+  "gameServer",
+  "generation",
+  "firstReadingAt",
+  "lastReadingAt",
+  "state",
+  "failingSince",
+] as const satisfies (keyof ServerMemory)[];
+
+const PARTS = [
+  "lists",
+  "openModCalls",
+  "players",
+  "vehicles",
+  "staff",
+  "queue",
+  "settings",
+  "calls",
+] as const satisfies PartName[];
+
+/** The parts in which two memories differ. */
+export function writeChangedParts(before: ServerMemory, after: ServerMemory): MemoryPart[] {
+  const changed: MemoryPart[] = [];
+  if (STATE_FIELDS.some((field) => before[field] !== after[field])) {
+    const state = Object.fromEntries(STATE_FIELDS.map((field) => [field, after[field]]));
+    changed.push({ part: "state", text: JSON.stringify(state) });
+  }
+  for (const part of PARTS) {
+    if (before[part] !== after[part]) changed.push({ part, text: writePart(after, part) });
+  }
+  return changed;
+}
+
+export function parseMemory(parts: readonly MemoryPart[]): ServerMemory {
+  const texts = new Map(parts.map(({ part, text }) => [part, text]));
+  const parse = <T>(part: PartName): T | null => JSON.parse(texts.get(part) ?? "null");
+  const players = parse<[string, PlayerMemory][]>("players");
+  const staff = parse<Record<string, [string, string][]>>("staff");
+  return {
+    ...NOTHING_KNOWN,
+    ...parse<Pick<ServerMemory, StateField>>("state"),
+    lists: parse<ServerMemory["lists"]>("lists") ?? NOTHING_KNOWN.lists,
+    openModCalls: new Map(parse<[string, number][]>("openModCalls")),
+    players: players && new Map(players),
+    vehicles: parse("vehicles"),
+    staff: staff && parseStaff(staff),
+    queue: parse("queue"),
+    settings: parse("settings"),
+    calls: parse("calls"),
+  };
+}
+
+function parseStaff(roles: Record<string, [string, string][]>): StaffMemory {
+  return Object.fromEntries(Object.entries(roles).map(([role, members]) => [role, new Map(members)]));
+}
+
+function writePart(memory: ServerMemory, part: (typeof PARTS)[number]): string {
+  if (part === "openModCalls") return JSON.stringify([...memory.openModCalls]);
+  if (part === "players") return JSON.stringify(memory.players && [...memory.players]);
+  if (part !== "staff") return JSON.stringify(memory[part]);
+  const { staff } = memory;
+  const roles = Object.entries(staff ?? {}).map(([role, members]) => [role, [...members]]);
+  return JSON.stringify(staff && Object.fromEntries(roles));
+}

@@ -1,0 +1,368 @@
+// What every archive promises, whatever keeps it. Each keeper runs the same suite.
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import type { LedgerPlace } from "../../src/core/events/cursor.ts";
+import { filterAll, parseTypes } from "../../src/core/events/event-types.ts";
+import { NOTHING_KNOWN, type ServerMemory } from "../../src/core/events/memory.ts";
+import { writeChangedParts } from "../../src/core/events/memory-text.ts";
+import { type NewEvent, toGapEvent } from "../../src/core/events/new-event.ts";
+import type {
+  Archive,
+  LedgerEvent,
+  LedgerPage,
+  LedgerRecord,
+  PageRequest,
+} from "../../src/core/ports/archive.ts";
+import { ALL_SECTIONS } from "../../src/core/sections.ts";
+
+const NOW = 1_800_000_000_000;
+const DAY_MS = 86_400_000;
+
+export type ArchiveHarness = {
+  /** Opens the same archive again, as another instance or after a restart. */
+  open(): Promise<Archive>;
+  /** Makes the next `open` find an archive that was never used. */
+  replace(): Promise<void>;
+  close(): Promise<void>;
+};
+
+function kill(n: number, changes: Partial<NewEvent> = {}): NewEvent {
+  return {
+    type: "player.killed",
+    at: NOW + n,
+    seenAt: NOW + n,
+    source: "log",
+    isBackfill: false,
+    data: `{"Killed":"B:${n}","Timestamp":12345678901234567890}`,
+    meta: null,
+    section: null,
+    identity: `kill-${n}`,
+    players: [String(n)],
+    ...changes,
+  };
+}
+
+const kills = (count: number, from = 1) => Array.from({ length: count }, (_, n) => kill(from + n));
+
+function record(changes: Partial<LedgerRecord> = {}): LedgerRecord {
+  return { serverId: "srv_a", version: 0, events: [], memory: [], stillShown: [], now: NOW, ...changes };
+}
+
+function filterOf(types: string) {
+  const parsed = parseTypes(types, ALL_SECTIONS);
+  if (!("filter" in parsed)) throw new Error(`no filter: ${types}`);
+  return parsed.filter;
+}
+
+type GoodPage = Exclude<LedgerPage, { expired: true }>;
+
+export function describeArchive(name: string, createHarness: () => Promise<ArchiveHarness>): void {
+  describe(name, () => {
+    let harness: ArchiveHarness;
+    let archive: Archive;
+
+    beforeEach(async () => {
+      await harness?.close();
+      harness = await createHarness();
+      archive = await harness.open();
+    });
+    afterAll(() => harness?.close());
+
+    const read = (changes: Partial<PageRequest> = {}) => {
+      return archive.readPage({
+        serverId: "srv_a",
+        start: { after: "earliest" },
+        filter: filterAll(),
+        limit: 100,
+        ...changes,
+      });
+    };
+    const page = async (changes: Partial<PageRequest> = {}): Promise<GoodPage> => {
+      const found = await read(changes);
+      if ("expired" in found) throw new Error("the cursor has expired");
+      return found;
+    };
+    const numbers = ({ events }: GoodPage) => events.map(({ number }) => number);
+    /** Records as one writer does who knows the version. */
+    const add = async (events: readonly NewEvent[], serverId = "srv_a") => {
+      const { version } = await archive.load(serverId);
+      const [outcome] = await archive.record([record({ serverId, version, events })]);
+      if (!outcome || "conflict" in outcome) throw new Error("a conflict");
+      return outcome;
+    };
+
+    describe("recording", () => {
+      test("an unknown server has an empty ledger and no memory", async () => {
+        expect(await archive.load("srv_a")).toEqual({ version: 0, memory: NOTHING_KNOWN });
+        expect(await page()).toMatchObject({ events: [], hasMore: false, next: { number: 0 } });
+        expect(await archive.findRecorded("srv_a", ["kill-1"])).toEqual(new Set());
+      });
+
+      test("events come back in order and exactly as they were given", async () => {
+        const gap = toGapEvent({ section: "*", reason: "archive", from: 1, to: null }, NOW);
+        const odd = kill(2, {
+          data: '{"x":"\\u0000 ☃ \\ud83d\\ude00"}',
+          meta: '{"before":1.0}',
+          isBackfill: true,
+        });
+        const { version, last } = await add([gap, odd]);
+        expect([version, last.number]).toEqual([1, 2]);
+        const { events, next } = await page();
+        expect(next).toEqual(last);
+        const expected: Partial<LedgerEvent>[] = [
+          { number: 1, at: NOW, source: "gateway", data: gap.data, meta: null, isBackfill: false },
+          {
+            number: 2,
+            at: NOW + 2,
+            seenAt: NOW + 2,
+            source: "log",
+            data: odd.data,
+            meta: odd.meta,
+            isBackfill: true,
+          },
+        ];
+        expect(events).toMatchObject(expected);
+      });
+
+      test("an identity is recorded once, also in one batch and after a restart", async () => {
+        await add([kill(1), kill(2, { identity: "kill-1" })]);
+        archive = await harness.open();
+        await add([kill(3, { identity: "kill-1" }), kill(4)]);
+        expect((await page()).events.map(({ at }) => at - NOW)).toEqual([1, 4]);
+        expect(await archive.findRecorded("srv_a", ["kill-1", "kill-4", "kill-9"])).toEqual(
+          new Set(["kill-1", "kill-4"]),
+        );
+        expect(await archive.findRecorded("srv_b", ["kill-1"])).toEqual(new Set());
+      });
+
+      test("a writer with an outdated version changes nothing, and the others of its batch are recorded", async () => {
+        await add([kill(1)]);
+        const outcomes = await archive.record([
+          record({ version: 0, events: [kill(2)] }),
+          record({ serverId: "srv_b", version: 0, events: [kill(3)] }),
+        ]);
+        expect(outcomes).toMatchObject([{ conflict: true }, { version: 1 }]);
+        expect(numbers(await page())).toEqual([1]);
+        expect((await page({ serverId: "srv_b" })).events).toHaveLength(1);
+      });
+
+      test("of many writers with the same version exactly one succeeds", async () => {
+        const other = await harness.open();
+        const outcomes = await Promise.all(
+          Array.from({ length: 20 }, (_, n) =>
+            (n % 2 === 0 ? archive : other).record([record({ events: [kill(n)] })]),
+          ),
+        );
+        expect(outcomes.flat().filter((outcome) => "version" in outcome)).toHaveLength(1);
+        expect((await page()).events).toHaveLength(1);
+      });
+
+      test("memory comes back as it was written, in changed parts", async () => {
+        const memory: ServerMemory = {
+          ...NOTHING_KNOWN,
+          gameServer: "g",
+          lastReadingAt: NOW,
+          state: "online",
+          openModCalls: new Map([["m", NOW]]),
+          players: new Map([["7", { Team: '"Fire"' }]]),
+          vehicles: ["{}", "{}"],
+          staff: { Admins: new Map([["5", "E"]]), Mods: new Map(), Helpers: new Map() },
+          queue: "[12345678901234567890]",
+          settings: { Name: '"x"' },
+          calls: [
+            {
+              team: '"Fire"',
+              number: "1",
+              startedAt: "2",
+              fields: {},
+              missed: 1,
+              isShown: true,
+              openedAt: NOW,
+            },
+          ],
+        };
+        await archive.record([record({ memory: writeChangedParts(NOTHING_KNOWN, memory) })]);
+        archive = await harness.open();
+        expect(await archive.load("srv_a")).toEqual({ version: 1, memory });
+        const later = { ...memory, queue: "[]", lastReadingAt: NOW + 1 };
+        const parts = writeChangedParts(memory, later);
+        expect(parts.map(({ part }) => part)).toEqual(["state", "queue"]);
+        await archive.record([record({ version: 1, memory: parts })]);
+        expect((await archive.load("srv_a")).memory).toEqual(later);
+      });
+
+      test("a thousand events of many servers at once", async () => {
+        const records = Array.from({ length: 20 }, (_, n) =>
+          record({ serverId: `srv_${n}`, events: kills(50) }),
+        );
+        expect(await archive.record(records)).toHaveLength(20);
+        for (const { serverId } of records) expect((await page({ serverId })).events).toHaveLength(50);
+      });
+    });
+
+    describe("reading", () => {
+      test("pages follow each other without a hole or a repeat", async () => {
+        await add(kills(25));
+        const seen: number[] = [];
+        let after: LedgerPlace | "earliest" = "earliest";
+        for (;;) {
+          const found: GoodPage = await page({ start: { after }, limit: 10 });
+          seen.push(...numbers(found));
+          after = found.next;
+          if (!found.hasMore) break;
+        }
+        expect(seen).toEqual(Array.from({ length: 25 }, (_, n) => n + 1));
+        expect(await page({ start: { after } })).toMatchObject({ events: [], next: after, hasMore: false });
+        await add([kill(99)]);
+        expect(numbers(await page({ start: { after } }))).toEqual([26]);
+      });
+
+      test("from now on there is nothing until something happens", async () => {
+        await add(kills(3));
+        const { next, events } = await page({ start: { after: "now" } });
+        expect([events.length, next.number]).toEqual([0, 3]);
+      });
+
+      test("the newest, and back from there", async () => {
+        await add(kills(25));
+        const newest = await page({ start: { before: "now" }, limit: 10 });
+        expect(numbers(newest)).toEqual([16, 17, 18, 19, 20, 21, 22, 23, 24, 25]);
+        expect(newest.next.number).toBe(25);
+        const older = await page({ start: { before: newest.previous }, limit: 100 });
+        expect(numbers(older)).toEqual(Array.from({ length: 15 }, (_, n) => n + 1));
+        expect([newest.hasMore, older.hasMore]).toEqual([true, false]);
+        expect(await page({ start: { before: older.previous } })).toMatchObject({
+          events: [],
+          hasMore: false,
+        });
+      });
+
+      test("a filter leaves events out, and the cursor moves past them", async () => {
+        await add([kill(1), kill(2, { type: "player.joined" }), kill(3)]);
+        const found = await page({ filter: filterOf("player.joined") });
+        expect([numbers(found), found.next.number, found.hasMore]).toEqual([[2], 3, false]);
+        const cut = await page({ filter: filterOf("player.killed"), limit: 1 });
+        expect([numbers(cut), cut.next.number, cut.hasMore]).toEqual([[1], 1, true]);
+      });
+
+      test("the events of one player", async () => {
+        await add([kill(1, { players: ["7", "8"] }), kill(2, { players: ["8"] }), kill(3, { players: [] })]);
+        expect(numbers(await page({ player: "7" }))).toEqual([1]);
+        expect(numbers(await page({ player: "8", start: { before: "now" } }))).toEqual([1, 2]);
+        expect(numbers(await page({ player: "9" }))).toEqual([]);
+      });
+
+      test("one page looks at ten thousand events and then says that there is more", async () => {
+        await add(kills(10_050));
+        const found = await page({ filter: filterOf("server.changed") });
+        expect([found.events.length, found.next.number, found.hasMore]).toEqual([0, 10_000, true]);
+        const rest = await page({ filter: filterOf("server.changed"), start: { after: found.next } });
+        expect([rest.events.length, rest.next.number, rest.hasMore]).toEqual([0, 10_050, false]);
+        const back = await page({ filter: filterOf("server.changed"), start: { before: "now" } });
+        expect([back.events.length, back.previous.number, back.hasMore]).toEqual([0, 50, true]);
+      });
+
+      test("servers do not see each other's events", async () => {
+        await add(kills(3));
+        await add(kills(1, 50), "srv_b");
+        expect(numbers(await page({ serverId: "srv_b" }))).toEqual([1]);
+      });
+    });
+
+    describe("places that do not hold", () => {
+      test("beyond the newest, and a number that was given out again", async () => {
+        await add(kills(3));
+        const { next } = await page();
+        expect(await read({ start: { after: { number: 4, mark: next.mark } } })).toMatchObject({
+          expired: true,
+          oldest: { number: 0 },
+        });
+        const other = { number: 2, mark: (next.mark + 1) % 1000 };
+        expect(await read({ start: { after: other } })).toMatchObject({ expired: true });
+      });
+
+      test("of an archive that was replaced, even the place before the first event", async () => {
+        const empty = (await page()).next;
+        await add(kills(3));
+        const { next } = await page();
+        await harness.replace();
+        archive = await harness.open();
+        await add(kills(3));
+        expect(await read({ start: { after: next } })).toMatchObject({ expired: true });
+        expect(await read({ start: { after: empty } })).toMatchObject({ expired: true });
+      });
+
+      test("an empty ledger's place holds when events come", async () => {
+        const { next } = await page();
+        await add(kills(2));
+        expect(numbers(await page({ start: { after: next } }))).toEqual([1, 2]);
+      });
+    });
+
+    describe("retention", () => {
+      const prune = async (changes: { now?: number; days?: number; eventsMax?: number }) => {
+        const retention = { now: NOW, days: 30, eventsMax: 1_000_000, ...changes };
+        for (let step = 0; step < 100; step++) if (!(await archive.prune(retention))) return;
+        throw new Error("pruning does not end");
+      };
+
+      test("by count: the oldest go first, in steps, and old cursors expire", async () => {
+        await add(kills(1_200));
+        const [first] = (await page({ limit: 1 })).events;
+        if (!first) throw new Error("no event");
+        expect(await archive.prune({ now: NOW, days: 30, eventsMax: 5 })).toBe(true);
+        expect((await page()).events[0]?.number).toBe(501);
+        await prune({ eventsMax: 5 });
+        expect(numbers(await page())).toEqual([1_196, 1_197, 1_198, 1_199, 1_200]);
+        const expired = await read({ start: { after: first } });
+        if (!("expired" in expired)) throw new Error("the cursor did not expire");
+        expect(numbers(await page({ start: { after: expired.oldest } }))).toHaveLength(5);
+        expect(numbers(await page({ player: "1" }))).toEqual([]);
+      });
+
+      test("by age of seeing, not of happening", async () => {
+        await add([kill(1, { seenAt: NOW - 31 * DAY_MS, at: NOW }), kill(2, { at: 0 })]);
+        await prune({});
+        expect(numbers(await page())).toEqual([2]);
+      });
+
+      test("a ledger may become empty, and goes on with the next number", async () => {
+        await add(kills(3));
+        const { next } = await page();
+        await prune({ now: NOW + 31 * DAY_MS });
+        expect(await page({ start: { after: next } })).toMatchObject({ events: [], next });
+        await add([kill(4)]);
+        expect(numbers(await page({ start: { after: next } }))).toEqual([4]);
+      });
+
+      test("an entry whose event was deleted stays recorded while it is shown", async () => {
+        await add([kill(1), kill(2)]);
+        await prune({ eventsMax: 1, now: NOW + 31 * DAY_MS });
+        const later = NOW + 20 * DAY_MS;
+        const { version } = await archive.load("srv_a");
+        await archive.record([record({ version, stillShown: ["kill-1"], now: later })]);
+        await prune({ now: later });
+        expect(await archive.findRecorded("srv_a", ["kill-1", "kill-2"])).toEqual(new Set(["kill-1"]));
+      });
+
+      test("a server that is not read keeps its identities, however long", async () => {
+        await add([kill(1)]);
+        await prune({ now: NOW + 365 * DAY_MS });
+        expect(await archive.findRecorded("srv_a", ["kill-1"])).toEqual(new Set(["kill-1"]));
+      });
+    });
+
+    test("a removed server leaves nothing, and the others stay", async () => {
+      await add(kills(600));
+      await add(kills(2), "srv_b");
+      await archive.removeServer("srv_a");
+      await archive.removeServer("srv_never");
+      expect(await archive.load("srv_a")).toEqual({ version: 0, memory: NOTHING_KNOWN });
+      expect(await archive.findRecorded("srv_a", ["kill-1"])).toEqual(new Set());
+      expect((await page()).events).toEqual([]);
+      const retention = { now: NOW, days: 30, eventsMax: 1_000_000 };
+      for (let step = 0; step < 20 && (await archive.prune(retention)); step++);
+      expect(await archive.prune(retention)).toBe(false);
+      expect((await page({ serverId: "srv_b" })).events).toHaveLength(2);
+    });
+  });
+}

@@ -1,0 +1,29 @@
+// The shared archive fulfils the contract, on a real PostgreSQL.
+import { afterAll, beforeAll } from "bun:test";
+import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
+import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
+import { describeArchive } from "./archive-contract.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+}, 60_000);
+afterAll(stopPostgresServers);
+
+describeArchive("the archive in PostgreSQL", async () => {
+  let url = await server.createDatabase();
+  const open: PostgresArchive[] = [];
+  return {
+    async open() {
+      const archive = new PostgresArchive(url);
+      open.push(archive);
+      return archive;
+    },
+    async replace() {
+      url = await server.createDatabase();
+    },
+    async close() {
+      await Promise.all(open.map((archive) => archive.close()));
+    },
+  };
+});

@@ -1,0 +1,29 @@
+// The embedded archive fulfils the contract.
+import { afterAll } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
+import { makeTestFolder } from "../start-gatehouse.ts";
+import { describeArchive } from "./archive-contract.ts";
+
+const root = makeTestFolder();
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+let files = 0;
+
+describeArchive("the embedded archive", async () => {
+  let path = join(root, `${++files}.db`);
+  const open: SqliteArchive[] = [];
+  return {
+    async open() {
+      const archive = new SqliteArchive(path);
+      open.push(archive);
+      return archive;
+    },
+    async replace() {
+      path = join(root, `${++files}.db`);
+    },
+    async close() {
+      await Promise.all(open.map((archive) => archive.close()));
+    },
+  };
+});

@@ -1,0 +1,189 @@
+// Starts real PostgreSQL processes for tests, each with a folder and a port of its own. When the tests are run by the
+// superuser, the server runs as the user postgres, because it refuses to run as root. `stopPostgresServers`, or the end of
+// the test process, stops them all.
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL } from "bun";
+
+const START_DEADLINE_MS = 20_000;
+const POLL_EVERY_MS = 20;
+const DEBIAN_FOLDER = "/usr/lib/postgresql";
+
+type Process = ReturnType<typeof Bun.spawn>;
+
+const running = new Set<Process>();
+const folders = new Set<string>();
+
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+export async function stopPostgresServers(): Promise<void> {
+  const children = [...running];
+  for (const child of children) child.kill("SIGQUIT");
+  await Promise.all(children.map((child) => child.exited));
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  folders.clear();
+}
+
+export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), "gatehouse-postgres-"));
+  folders.add(folder);
+  const owner = findOwner();
+  if (owner) chownSync(folder, owner.uid, owner.gid);
+  const data = join(folder, "data");
+  const initdb = [programPath("initdb"), "-D", data, "-U", "gatehouse", "-A", "trust", "-E", "UTF8"];
+  const made = Bun.spawnSync([...asOwner(), ...initdb, "--no-sync", "--locale=C"], { cwd: folder });
+  if (made.exitCode !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  const server = new PostgresServer(data, folder, await findFreePort(), settings);
+  await server.start();
+  return server;
+}
+
+export class PostgresServer {
+  readonly port: number;
+  readonly folder: string;
+  readonly #command: readonly string[];
+  #child: Process | undefined;
+  #databases = 0;
+
+  constructor(data: string, folder: string, port: number, settings: readonly string[]) {
+    this.port = port;
+    this.folder = folder;
+    const options = ["listen_addresses=127.0.0.1", "fsync=off", "max_connections=50", ...settings];
+    this.#command = [
+      ...[...asOwner(), programPath("postgres"), "-D", data, "-p", String(port), "-k", folder],
+      ...options.flatMap((option) => ["-c", option]),
+    ];
+  }
+
+  urlOf(database = "postgres"): string {
+    return `postgres://gatehouse@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /** Creates an empty database and returns its URL. */
+  async createDatabase(): Promise<string> {
+    const name = `test_${++this.#databases}`;
+    await this.ask(`CREATE DATABASE ${name}`);
+    return this.urlOf(name);
+  }
+
+  async ask(query: string, url = this.urlOf()): Promise<unknown[]> {
+    const sql = new SQL(url, { max: 1 });
+    try {
+      return await sql.unsafe(query);
+    } finally {
+      await sql.close({ timeout: 1 });
+    }
+  }
+
+  async start(): Promise<void> {
+    const child = Bun.spawn([...this.#command], {
+      cwd: this.folder,
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "ignore",
+    });
+    running.add(child);
+    void child.exited.then(() => running.delete(child));
+    this.#child = child;
+    const deadline = performance.now() + START_DEADLINE_MS;
+    while (!(await this.#isReady())) {
+      if (child.exitCode !== null) throw new Error(`postgres ended with ${child.exitCode}`);
+      if (performance.now() > deadline) throw new Error("postgres was not ready in time");
+      await Bun.sleep(POLL_EVERY_MS);
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#end("SIGINT");
+  }
+
+  /** Ends the server and all its sessions at once, without a shutdown. */
+  async kill(): Promise<void> {
+    const sessions = this.#sessions();
+    await this.#end("SIGKILL");
+    for (const pid of sessions) endProcess(pid, "SIGKILL");
+    rmSync(join(this.folder, "data/postmaster.pid"), { force: true });
+  }
+
+  /** Suspends the server and all its sessions: connections stay open and get no replies. */
+  freeze(): void {
+    for (const pid of [this.#getChild().pid, ...this.#sessions()]) endProcess(pid, "SIGSTOP");
+  }
+
+  thaw(): void {
+    for (const pid of [this.#getChild().pid, ...this.#sessions()]) endProcess(pid, "SIGCONT");
+  }
+
+  async #isReady(): Promise<boolean> {
+    return this.ask("SELECT 1").then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#getChild();
+    child.kill(signal);
+    await child.exited;
+  }
+
+  #sessions(): number[] {
+    const found = Bun.spawnSync(["pgrep", "-P", String(this.#getChild().pid)]);
+    return found.stdout.toString().split("\n").filter(Boolean).map(Number);
+  }
+
+  #getChild(): Process {
+    if (!this.#child) throw new Error("postgres was not started");
+    return this.#child;
+  }
+}
+
+function endProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** Debian keeps the server's programs outside of the path, one folder for each version. */
+function programPath(name: string): string {
+  const versions = existsSync(DEBIAN_FOLDER) ? readdirSync(DEBIAN_FOLDER) : [];
+  const newestFirst = versions.toSorted((a, b) => Number(b) - Number(a));
+  const found = newestFirst
+    .map((version) => join(DEBIAN_FOLDER, version, "bin", name))
+    .find((path) => existsSync(path));
+  const path = found ?? Bun.which(name);
+  if (!path) throw new Error("the tests need PostgreSQL; scripts/test.sh installs it");
+  return path;
+}
+
+/** The user that runs the server; undefined when it is the user of the tests. */
+function findOwner(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const idOf = (flag: string) => Number(Bun.spawnSync(["id", flag, "postgres"]).stdout.toString());
+  return { uid: idOf("-u"), gid: idOf("-g") };
+}
+
+/** setpriv replaces itself by the server, so that signals reach the server, and ends it with the tests. */
+function asOwner(): string[] {
+  const owner = findOwner();
+  const change = owner ? [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, "--clear-groups"] : [];
+  return ["setpriv", ...change, "--pdeathsig", "INT"];
+}
+
+function findFreePort(): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const server = createServer();
+  server.once("error", reject);
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address();
+    server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+  });
+  return promise;
+}
