@@ -13,35 +13,47 @@ export const CONFIRM_WITHIN_MS = 10 * 60_000;
 export type LogEntry = { readonly Player?: string; readonly Timestamp?: number; readonly Command?: string };
 export type Confirmation = { readonly commandId: string; readonly loggedAt: number };
 
-/**
- * `sent` is oldest first and includes confirmed commands, because their log entries must not confirm another command.
- * An entry confirms at most one command.
- */
+/** `loggedAt` and `commandId` of each command that the log shows for the first time. */
 export function findConfirmations(sent: readonly SentCommand[], log: readonly LogEntry[]): Confirmation[] {
-  const entries = log
-    .filter(({ Player, Timestamp, Command }) => {
-      return REMOTE_PLAYER.test(Player ?? "") && typeof Timestamp === "number" && typeof Command === "string";
-    })
-    .map(({ Timestamp = 0, Command = "" }) => ({
-      text: Command.trim(),
-      at: Timestamp * 1000,
-      isMatched: false,
-    }))
-    .sort((a, b) => a.at - b.at);
-
-  for (const { text, loggedAt } of sent) {
-    const entry = entries.find((one) => !one.isMatched && one.at === loggedAt && one.text === text);
-    if (entry) entry.isMatched = true;
-  }
+  const unconfirmed = new Set(sent.filter(({ loggedAt }) => loggedAt === null).map((one) => one.commandId));
   const confirmations: Confirmation[] = [];
-  for (const { commandId, text, sentAt, loggedAt } of sent) {
-    if (loggedAt !== null) continue;
-    const entry = entries.find((one) => {
-      return !one.isMatched && one.text === text && one.at >= sentAt - EARLY_MS && one.at <= sentAt + LATE_MS;
-    });
-    if (!entry) continue;
-    entry.isMatched = true;
-    confirmations.push({ commandId, loggedAt: entry.at });
+  for (const [entry, commandId] of matchCommands(sent, log)) {
+    if (unconfirmed.has(commandId)) confirmations.push({ commandId, loggedAt: loggedTime(entry) });
   }
   return confirmations;
+}
+
+/**
+ * The command that each entry of the log tells of. `sent` is oldest first and includes confirmed commands, because their
+ * entries must not confirm another command. An entry tells of at most one command.
+ */
+export function matchCommands<E extends LogEntry>(
+  sent: readonly SentCommand[],
+  log: readonly E[],
+): ReadonlyMap<E, string> {
+  const entries = log.filter(isRemoteEntry).sort((a, b) => loggedTime(a) - loggedTime(b));
+  const matches = new Map<E, string>();
+  const match = (command: SentCommand, isInTime: (at: number) => boolean) => {
+    const entry = entries.find((one) => {
+      return !matches.has(one) && one.Command?.trim() === command.text && isInTime(loggedTime(one));
+    });
+    if (entry) matches.set(entry, command.commandId);
+  };
+  for (const command of sent) {
+    if (command.loggedAt !== null) match(command, (at) => at === command.loggedAt);
+  }
+  for (const command of sent) {
+    const { sentAt, loggedAt } = command;
+    if (loggedAt === null) match(command, (at) => at >= sentAt - EARLY_MS && at <= sentAt + LATE_MS);
+  }
+  return matches;
+}
+
+/** Whether an entry tells of a command that came through the game's API. */
+export function isRemoteEntry({ Player, Timestamp, Command }: LogEntry): boolean {
+  return REMOTE_PLAYER.test(Player ?? "") && typeof Timestamp === "number" && typeof Command === "string";
+}
+
+function loggedTime({ Timestamp = 0 }: LogEntry): number {
+  return Timestamp * 1000;
 }

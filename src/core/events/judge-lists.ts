@@ -13,8 +13,6 @@ export type ListContext = {
   readonly wasSilent: boolean;
   /** Readings were dropped, because the archive could not keep them. */
   readonly wasLost: boolean;
-  /** The reading is older than one that was judged before, so it proves nothing about what was missed. */
-  readonly isLate: boolean;
   readonly isKnown: (identity: string) => boolean;
   /** The command of ours that an entry of CommandLogs tells of. */
   readonly findCommandId: (element: Element) => string | undefined;
@@ -56,9 +54,10 @@ const OPEN_MOD_CALLS_MAX = 1_000;
 export function learnOpenModCalls(
   entries: readonly ListEntry[],
   known: ReadonlyMap<string, number>,
-  { at, isLate }: ListContext,
+  memory: ListMemory,
+  at: number,
 ): ReadonlyMap<string, number> {
-  if (isLate) return known;
+  if (isLateList(memory, at)) return known;
   const open = new Map(known);
   for (const { identity, answerIdentity } of entries) {
     // Deleted first, so that the calls that were shown last are the last of the map.
@@ -74,10 +73,10 @@ export function learnOpenModCalls(
 
 function isBeforeFirstReading(
   { at }: ListEntry,
-  { isShown }: ListMemory,
+  { shownAt }: ListMemory,
   { firstReadingAt }: ListContext,
 ): boolean {
-  return !isShown && (firstReadingAt === null || at === null || at < firstReadingAt);
+  return shownAt === null && (firstReadingAt === null || at === null || at < firstReadingAt);
 }
 
 function findGap(
@@ -86,34 +85,31 @@ function findGap(
   memory: ListMemory,
   context: ListContext,
 ): Gap | undefined {
-  if (context.isLate || entries.length === 0) return undefined;
+  if (isLateList(memory, context.at) || entries.length === 0) return undefined;
   if (entries.some(({ identity }) => context.isKnown(identity))) return undefined;
   const reason = context.wasLost ? "archive" : "no_overlap";
   const to = oldestTime(entries);
-  if (memory.hasEntries) return { section: list, reason, from: memory.newestAt, to };
+  if (memory.filledAt !== null) return { section: list, reason, from: memory.newestAt, to };
   const mayHaveMissed = context.lastReadingAt !== null && (context.wasSilent || context.wasLost);
   return mayHaveMissed ? { section: list, reason, from: context.lastReadingAt, to } : undefined;
 }
 
-function learnList(entries: readonly ListEntry[], memory: ListMemory, { isLate }: ListContext): ListMemory {
-  const times = entries.map(({ at }) => at).filter((at) => at !== null);
-  const newestAt = times.reduce((newest: number | null, at) => Math.max(newest ?? at, at), memory.newestAt);
-  const learned: ListMemory = {
-    hasEntries: memory.hasEntries || entries.length > 0,
-    isShown: true,
-    wasEmpty: isLate ? memory.wasEmpty : entries.length === 0,
+function learnList(entries: readonly ListEntry[], memory: ListMemory, { at }: ListContext): ListMemory {
+  const times = entries.map((entry) => entry.at).filter((time) => time !== null);
+  const newestAt = times.reduce(
+    (newest: number | null, time) => Math.max(newest ?? time, time),
+    memory.newestAt,
+  );
+  return {
+    shownAt: Math.max(memory.shownAt ?? at, at),
+    filledAt: entries.length > 0 ? Math.max(memory.filledAt ?? at, at) : memory.filledAt,
     newestAt,
   };
-  return isEqualList(learned, memory) ? memory : learned;
 }
 
-function isEqualList(a: ListMemory, b: ListMemory): boolean {
-  return (
-    a.hasEntries === b.hasEntries &&
-    a.isShown === b.isShown &&
-    a.wasEmpty === b.wasEmpty &&
-    a.newestAt === b.newestAt
-  );
+/** A later reading has shown entries already, so this one proves nothing about what was missed. */
+function isLateList({ filledAt }: ListMemory, at: number): boolean {
+  return filledAt !== null && at <= filledAt;
 }
 
 function oldestTime(entries: readonly ListEntry[]): number | null {

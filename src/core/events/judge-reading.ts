@@ -39,11 +39,11 @@ export function judgeReading(
   const isReplaced = isAnotherServer(given, reading);
   if (isLate(given, reading, context)) {
     // A late reading of the game server that was replaced has no place in the ledger of the new one.
-    return isReplaced ? { events: [], memory: given } : judgeLists(given, identified, context, true);
+    return isReplaced ? { events: [], memory: given } : judgeLists(given, identified, context);
   }
   const known = isReplaced ? forgetServer(given, identified.generation) : given;
   const gaps = isReplaced ? [replacementGap(given, reading)] : findSilence(known, reading, context);
-  const lists = judgeLists(known, identified, context, false);
+  const lists = judgeLists(known, identified, context);
   const compared = compareSections(lists.memory, identified, context);
   const state = reading.offline ? "offline" : "online";
   const stateEvent = toStateEvent(known.state, state, reading.offline, reading.at);
@@ -90,7 +90,6 @@ function judgeLists(
   known: ServerMemory,
   { reading, generation, lists: shown }: IdentifiedReading,
   { isKnown, findCommandId, intervalMs, lostSince }: JudgeContext,
-  isLateReading: boolean,
 ): Judgement {
   const context: ListContext = {
     at: reading.at,
@@ -98,7 +97,6 @@ function judgeLists(
     lastReadingAt: known.lastReadingAt,
     wasSilent: wasSilent(known, reading, intervalMs),
     wasLost: lostSince !== null,
-    isLate: isLateReading,
     isKnown,
     findCommandId,
   };
@@ -115,7 +113,7 @@ function judgeLists(
   const lists = Object.keys(learned).length > 0 ? { ...known.lists, ...learned } : known.lists;
   const modCalls = shown.ModCalls;
   const openModCalls = modCalls
-    ? learnOpenModCalls(modCalls, known.openModCalls, context)
+    ? learnOpenModCalls(modCalls, known.openModCalls, known.lists.ModCalls, reading.at)
     : known.openModCalls;
   return { events: sortEvents(events), memory: { ...known, generation, lists, openModCalls } };
 }

@@ -9,10 +9,10 @@ export type ServerState = "online" | "offline" | "unreachable";
 
 /** `newestAt`: the newest time of an entry; null when no entry had one. */
 export type ListMemory = {
-  readonly hasEntries: boolean;
-  /** False until a reading had the list. */
-  readonly isShown: boolean;
-  readonly wasEmpty: boolean;
+  /** The last reading that had the list; null before. */
+  readonly shownAt: number | null;
+  /** The last reading in which the list had entries; null before. */
+  readonly filledAt: number | null;
   readonly newestAt: number | null;
 };
 
@@ -56,7 +56,7 @@ export type ServerMemory = {
   readonly calls: readonly CallMemory[] | null;
 };
 
-const UNSEEN_LIST: ListMemory = { hasEntries: false, isShown: false, wasEmpty: true, newestAt: null };
+const UNSEEN_LIST: ListMemory = { shownAt: null, filledAt: null, newestAt: null };
 
 export const NOTHING_KNOWN: ServerMemory = {
   gameServer: null,

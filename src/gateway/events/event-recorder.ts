@@ -1,0 +1,280 @@
+// Records what readings say happened. Readings are judged one server at a time and written in batches; while the archive is
+// away, events wait in memory up to a ceiling, and a gap tells of what did not fit.
+import { StoreUnavailable } from "../../core/errors.ts";
+import type { Element } from "../../core/events/elements.ts";
+import type { Failure } from "../../core/events/judge-state.ts";
+import type { GameReading, HashIdentity, IdentifiedReading } from "../../core/events/reading.ts";
+import {
+  CONFIRM_WITHIN_MS,
+  isRemoteEntry,
+  type LogEntry,
+  matchCommands,
+} from "../../core/find-confirmations.ts";
+import type { Archive } from "../../core/ports/archive.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { CommandQueue } from "../../core/ports/commands.ts";
+import type { Log } from "../../core/ports/log.ts";
+import { createThrottle } from "../../core/throttle.ts";
+import { type FindCommandId, ServerLedger } from "./server-ledger.ts";
+
+/** More events do not wait in memory; they become a gap. */
+export const WAITING_EVENTS_MAX = 10_000;
+/** Readings that wait for the archive to be read for the first time, for each server and in all. */
+const UNJUDGED_MAX = 10;
+const UNJUDGED_TOTAL_MAX = 1_000;
+/** The most servers whose events are written in one transaction. */
+const BATCH_MAX = 100;
+const RETRY_MS = 1_000;
+const FAULT_LOG_MS = 60_000;
+/** A server without readings for this long is dropped from memory; the archive has what is known of it. */
+const IDLE_MS = 600_000;
+
+/** How a server is watched. */
+export type WatchPlan = { readonly isWatched: boolean; readonly intervalMs: number };
+
+export type EventRecorderParts = {
+  readonly archive: Archive;
+  readonly clock: Clock;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly log: Log;
+  readonly hash: HashIdentity;
+  readonly commands: Pick<CommandQueue, "listSent">;
+  readonly planOf: (serverId: string) => WatchPlan;
+};
+
+type Input = { readonly reading: GameReading } | { readonly failure: Failure; readonly at: number };
+
+type Desk = {
+  readonly ledger: ServerLedger;
+  readonly inputs: Input[];
+  usedAt: number;
+};
+
+export class EventRecorder {
+  readonly #parts: EventRecorderParts;
+  readonly #desks = new Map<string, Desk>();
+  readonly #throttleLog = createThrottle(FAULT_LOG_MS);
+  #running: Promise<void> | undefined;
+  /** The archive failed at its last use. */
+  #isDown = false;
+  #isStopped = false;
+  /** Called with the server of every record that is on disk. */
+  onRecorded: ((serverId: string) => void) | undefined;
+
+  constructor(parts: EventRecorderParts) {
+    this.#parts = parts;
+  }
+
+  get waitingEvents(): number {
+    let waiting = 0;
+    for (const { ledger } of this.#desks.values()) waiting += ledger.waitingEvents;
+    return waiting;
+  }
+
+  /** Whether readings or events wait that are not recorded yet. */
+  get hasWaiting(): boolean {
+    return this.#hasWork();
+  }
+
+  get isDown(): boolean {
+    return this.#isDown;
+  }
+
+  takeReading(serverId: string, reading: GameReading): void {
+    const desk = this.#deskOf(serverId);
+    if (desk.inputs.length >= UNJUDGED_MAX || this.#countInputs() >= UNJUDGED_TOTAL_MAX)
+      this.#dropOldest(desk);
+    desk.inputs.push({ reading });
+    this.#wake();
+  }
+
+  /** `failure` is what the game API said, or why it could not be asked. */
+  takeFailure(serverId: string, failure: Failure, at: number): void {
+    const desk = this.#deskOf(serverId);
+    const last = desk.inputs.at(-1);
+    // One failure after another says nothing new until it is judged.
+    if (last && "failure" in last) desk.inputs.pop();
+    desk.inputs.push({ failure, at });
+    this.#wake();
+  }
+
+  /** Forgets a deleted server and deletes its ledger. */
+  async removeServer(serverId: string): Promise<void> {
+    this.#desks.delete(serverId);
+    await this.#parts.archive.removeServer(serverId);
+  }
+
+  /** Drops servers that nobody reads from memory. */
+  tidy(now: number): void {
+    for (const [serverId, { ledger, inputs, usedAt }] of this.#desks) {
+      const isIdle = now - usedAt > IDLE_MS && inputs.length === 0;
+      if (isIdle && ledger.waitingEvents === 0 && !ledger.hasDraft) this.#desks.delete(serverId);
+    }
+  }
+
+  /** Resolves when everything that was taken so far is recorded, or the archive is away. */
+  async flush(): Promise<void> {
+    this.#wake();
+    await this.#running;
+  }
+
+  /** Records what waits, if the archive answers, and takes nothing more. */
+  async stop(): Promise<void> {
+    await this.flush();
+    this.#isStopped = true;
+  }
+
+  #deskOf(serverId: string): Desk {
+    let desk = this.#desks.get(serverId);
+    if (!desk) {
+      desk = { ledger: new ServerLedger(serverId, this.#parts.hash), inputs: [], usedAt: 0 };
+      this.#desks.set(serverId, desk);
+    }
+    desk.usedAt = this.#parts.clock();
+    return desk;
+  }
+
+  #countInputs(): number {
+    let count = 0;
+    for (const { inputs } of this.#desks.values()) count += inputs.length;
+    return count;
+  }
+
+  #dropOldest({ ledger, inputs }: Desk): void {
+    const dropped = inputs.shift();
+    if (dropped && "reading" in dropped) ledger.noteLoss(dropped.reading.at);
+  }
+
+  #wake(): void {
+    if (this.#running || this.#isStopped) return;
+    this.#running = this.#run().finally(() => {
+      this.#running = undefined;
+      // Something may have come after the last look.
+      if (!this.#isDown && this.#hasWork()) this.#wake();
+    });
+  }
+
+  #hasWork(): boolean {
+    for (const { ledger, inputs } of this.#desks.values()) {
+      if (inputs.length > 0 || ledger.hasDraft) return true;
+    }
+    return false;
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#hasWork()) {
+        const judged = await Promise.allSettled(
+          [...this.#desks.values()].map((desk) => this.#judgeInputs(desk)),
+        );
+        for (const result of judged) if (result.status === "rejected") throw result.reason;
+        await this.#write();
+      }
+      this.#isDown = false;
+    } catch (error) {
+      this.#isDown = true;
+      for (const { ledger } of this.#desks.values()) ledger.failWriting();
+      this.#logFault(error);
+      void this.#parts.sleep(RETRY_MS).then(() => this.#wake());
+    }
+  }
+
+  async #judgeInputs(desk: Desk): Promise<void> {
+    const { ledger, inputs } = desk;
+    if (inputs.length === 0) return;
+    if (!ledger.isLoaded) ledger.load(await this.#parts.archive.load(ledger.serverId));
+    for (let input = inputs.shift(); input; input = inputs.shift()) {
+      try {
+        if ("reading" in input) await this.#judgeReading(ledger, input.reading);
+        else this.#judgeFailure(ledger, input.failure, input.at);
+      } catch (error) {
+        if (error instanceof StoreUnavailable) {
+          inputs.unshift(input);
+          throw error;
+        }
+        // A bug: without this reading the others can go on.
+        if ("reading" in input) ledger.noteLoss(input.reading.at);
+        this.#logFault(error);
+      }
+    }
+  }
+
+  async #judgeReading(ledger: ServerLedger, reading: GameReading): Promise<void> {
+    const { clock, planOf } = this.#parts;
+    const { identified, unknown } = ledger.identify(reading);
+    const recorded = await this.#findRecorded(ledger.serverId, unknown);
+    const findCommandId = await this.#findCommands(ledger.serverId, identified, recorded);
+    const inputs = { ...planOf(ledger.serverId), now: clock(), findCommandId };
+    ledger.judge(identified, recorded, inputs, WAITING_EVENTS_MAX - this.waitingEvents);
+  }
+
+  #judgeFailure(ledger: ServerLedger, failure: Failure, at: number): void {
+    ledger.judgeFailure({ at, failure, ...this.#parts.planOf(ledger.serverId) });
+  }
+
+  /** While the archive is away, entries that are not in memory are taken for new; it records none of them twice. */
+  async #findRecorded(serverId: string, identities: readonly string[]): Promise<ReadonlySet<string>> {
+    if (identities.length === 0 || this.#isDown) return new Set();
+    return this.#parts.archive.findRecorded(serverId, identities);
+  }
+
+  /** The commands of ours among the new entries of the command log. */
+  async #findCommands(
+    serverId: string,
+    { reading, lists }: IdentifiedReading,
+    recorded: ReadonlySet<string>,
+  ): Promise<FindCommandId> {
+    const isNew = lists.CommandLogs?.some(({ element, identity }) => {
+      return !recorded.has(identity) && isRemoteEntry(element as LogEntry);
+    });
+    if (!isNew) return () => undefined;
+    try {
+      const sent = await this.#parts.commands.listSent(serverId, reading.at - CONFIRM_WITHIN_MS);
+      const matches = matchCommands(sent, (reading.sections.CommandLogs ?? []) as (Element & LogEntry)[]);
+      return (element) => matches.get(element);
+    } catch (error) {
+      // The entry is recorded without the id: losing it would be worse.
+      if (error instanceof StoreUnavailable) return () => undefined;
+      throw error;
+    }
+  }
+
+  async #write(): Promise<void> {
+    const { archive, clock } = this.#parts;
+    const now = clock();
+    const desks = [...this.#desks.values()].filter(({ ledger }) => ledger.hasDraft).slice(0, BATCH_MAX);
+    const batch = desks.flatMap(({ ledger }) => {
+      const record = ledger.startWriting(now);
+      return record ? [{ ledger, record }] : [];
+    });
+    if (batch.length === 0) return;
+    const outcomes = await archive.record(batch.map(({ record }) => record));
+    for (const [place, { ledger }] of batch.entries()) {
+      const outcome = outcomes[place];
+      if (outcome && "version" in outcome) {
+        ledger.finishWriting(outcome.version);
+        this.onRecorded?.(ledger.serverId);
+      } else {
+        await this.#rebase(ledger, now);
+      }
+    }
+    this.#isDown = false;
+  }
+
+  async #rebase(ledger: ServerLedger, now: number): Promise<void> {
+    const known = await this.#parts.archive.load(ledger.serverId);
+    this.#isDown = false;
+    const again = ledger.rebase(known, now);
+    if (again) await this.#judgeReading(ledger, again);
+  }
+
+  #logFault(error: unknown): void {
+    const { log, clock } = this.#parts;
+    this.#throttleLog(clock(), (unlogged) => {
+      const fields = { err: error, unlogged };
+      if (error instanceof StoreUnavailable)
+        log.warn(fields, "the archive is not available; events wait in memory");
+      else log.error(fields, "events could not be recorded");
+    });
+  }
+}
