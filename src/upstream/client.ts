@@ -10,6 +10,7 @@ import type {
 } from "../core/ports/upstream.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { BREAKER_CODES, NO_CODE } from "../core/upstream-codes.ts";
+import { type CappedBody, fetchPacked, readCappedText } from "./capped-body.ts";
 import { cleanMessage } from "./clean-message.ts";
 import { describeStatus, parseFailure, parseLimitHint } from "./parse-failure.ts";
 import { ServerInfoParser } from "./parse-server-info.ts";
@@ -26,6 +27,12 @@ export type UpstreamSettings = {
   readonly timeoutMs: number;
   readonly keepsUnknown: boolean;
   readonly clock: Clock;
+};
+
+const BODY_PROBLEMS: Readonly<Record<Extract<CappedBody, { problem: string }>["problem"], string>> = {
+  "too-large": "The game API's answer is larger than 4 MiB.",
+  "unknown-encoding": "The game API's answer is packed in an unknown way.",
+  damaged: "The game API's answer could not be unpacked.",
 };
 
 type Answer = {
@@ -115,7 +122,7 @@ export class UpstreamClient implements Upstream {
     const deadline = AbortSignal.timeout(this.#timeoutMs);
     try {
       // Each call has its own connection: when a kept-alive one breaks, the runtime repeats the call without telling us.
-      const response = await fetch(this.#baseUrl + path, {
+      const response = await fetchPacked(this.#baseUrl + path, {
         ...init,
         headers,
         redirect: "manual",
@@ -124,9 +131,9 @@ export class UpstreamClient implements Upstream {
         ...(this.#isLocal && { proxy: false }),
       } as BunFetchRequestInit);
       const { status } = response;
-      const text = await readText(response);
-      if (text === undefined)
-        return { fault: "lost", message: "The game API's answer is larger than 4 MiB." };
+      const body = await readCappedText(response, BODY_MAX_BYTES, deadline);
+      if ("problem" in body) return { fault: "lost", message: BODY_PROBLEMS[body.problem] };
+      const { text } = body;
       const isSuccess = status === 200;
       // Only the body of a refusal can name a time, so that of a success is not parsed for it.
       const hint = parseLimitHint(response.headers, isSuccess ? "" : text, this.#clock());
@@ -185,26 +192,11 @@ function isUnsent(error: unknown): boolean {
   return UNSENT_FAULTS.has(code) || CERTIFICATE_FAULT.test(code);
 }
 
-/** Undefined when the decompressed body is over the cap; the rest of it is not read. */
-async function readText(response: Response): Promise<string | undefined> {
-  if (!response.body) return "";
-  const decoder = new TextDecoder();
-  let size = 0;
-  let text = "";
-  for await (const chunk of response.body) {
-    size += chunk.byteLength;
-    if (size > BODY_MAX_BYTES) return undefined;
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
-}
-
 /** In our own words, because the runtime's messages may name addresses. */
 function describeTransportFault(error: unknown, isTimeout: boolean, timeoutMs: number): string {
   if (isTimeout) return `The game API did not answer within ${timeoutMs} ms.`;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "ECONNREFUSED" || code === "ConnectionRefused") return "The game API refused the connection.";
   if (code === "ECONNRESET" || code === "ConnectionClosed") return "The game API cut the connection.";
-  if (code === "ZlibError") return "The game API's answer could not be unpacked.";
   return "The game API could not be reached.";
 }
