@@ -14,6 +14,7 @@ import { type CappedBody, fetchPacked, readCappedText } from "./capped-body.ts";
 import { cleanMessage } from "./clean-message.ts";
 import { describeStatus, parseFailure, parseLimitHint } from "./parse-failure.ts";
 import { ServerInfoParser } from "./parse-server-info.ts";
+import { hasTooManyValues } from "./value-limits.ts";
 
 export const BODY_MAX_BYTES = 4 * 1024 * 1024;
 /** Every call requests all sections: they cost no more than one, and the answer then serves every reader. */
@@ -29,10 +30,12 @@ export type UpstreamSettings = {
   readonly clock: Clock;
 };
 
-const BODY_PROBLEMS: Readonly<Record<Extract<CappedBody, { problem: string }>["problem"], string>> = {
+type BodyProblem = Extract<CappedBody, { problem: string }>["problem"] | "too-many-values";
+const BODY_PROBLEMS: Readonly<Record<BodyProblem, string>> = {
   "too-large": "The game API's answer is larger than 4 MiB.",
   "unknown-encoding": "The game API's answer is packed in an unknown way.",
   damaged: "The game API's answer could not be unpacked.",
+  "too-many-values": "The game API's answer has more values than a server's state can have.",
 };
 
 type Answer = {
@@ -132,8 +135,10 @@ export class UpstreamClient implements Upstream {
       } as BunFetchRequestInit);
       const { status } = response;
       const body = await readCappedText(response, BODY_MAX_BYTES, deadline);
-      if ("problem" in body) return { fault: "lost", message: BODY_PROBLEMS[body.problem] };
-      const { text } = body;
+      const problem = findProblem(body);
+      // A limit counts even when its body is unusable: calls during a limit lead to bans.
+      if (problem && status !== 429) return { fault: "lost", message: BODY_PROBLEMS[problem] };
+      const text = problem || "problem" in body ? "" : body.text;
       const isSuccess = status === 200;
       // Only the body of a refusal can name a time, so that of a success is not parsed for it.
       const hint = parseLimitHint(response.headers, isSuccess ? "" : text, this.#clock());
@@ -159,6 +164,11 @@ export class UpstreamClient implements Upstream {
     const secrets = [serverKey, this.#globalKey ?? ""];
     return { ...failure, message: cleanMessage(failure.message, secrets) || describeStatus(status) };
   }
+}
+
+function findProblem(body: CappedBody): BodyProblem | undefined {
+  if ("problem" in body) return body.problem;
+  return hasTooManyValues(body.text) ? "too-many-values" : undefined;
 }
 
 function toFailure(message: string): UpstreamFailure {
