@@ -12,6 +12,8 @@ import { SECTIONS } from "../core/sections.ts";
 import { BREAKER_CODES, NO_CODE } from "../core/upstream-codes.ts";
 import { type CappedBody, fetchPacked, readCappedText } from "./capped-body.ts";
 import { cleanMessage } from "./clean-message.ts";
+import { cleanParts } from "./clean-parts.ts";
+import { KnownKeys } from "./known-keys.ts";
 import { describeStatus, parseFailure, parseLimitHint } from "./parse-failure.ts";
 import { ServerInfoParser } from "./parse-server-info.ts";
 import { hasTooManyValues } from "./value-limits.ts";
@@ -37,6 +39,8 @@ const BODY_PROBLEMS: Readonly<Record<BodyProblem, string>> = {
   damaged: "The game API's answer could not be unpacked.",
   "too-many-values": "The game API's answer has more values than a server's state can have.",
 };
+
+const SECRET_ANSWER = "The game API's answer holds a key that cannot be removed from it.";
 
 type Answer = {
   readonly status: number;
@@ -65,6 +69,8 @@ export class UpstreamClient implements Upstream {
   readonly #timeoutMs: number;
   readonly #clock: Clock;
   readonly #parser: ServerInfoParser;
+  readonly #knownKeys = new KnownKeys();
+  readonly #isKnownKey = (text: string) => this.#knownKeys.has(text);
 
   constructor({ baseUrl, globalKey, timeoutMs, keepsUnknown, clock }: UpstreamSettings) {
     this.#baseUrl = baseUrl.replace(/\/+$/, "");
@@ -81,7 +87,10 @@ export class UpstreamClient implements Upstream {
     const { hint, text, isSuccess } = answer;
     if (!isSuccess) return { hint, failure: this.#explainRefusal(answer, serverKey) };
     const parts = this.#parser.parse(text);
-    if (parts) return { hint, parts };
+    if (parts) {
+      const cleaned = cleanParts(parts, this.#secrets(serverKey), this.#isKnownKey);
+      return cleaned ? { hint, parts: cleaned } : { hint, failure: toFailure(SECRET_ANSWER) };
+    }
     // The game API may send a refusal with status 200; its code decides.
     const failure = this.#explainRefusal(answer, serverKey);
     if (failure.code !== NO_CODE) return { hint: this.#parseRefusalHint(answer), failure };
@@ -119,6 +128,7 @@ export class UpstreamClient implements Upstream {
     path: string,
     init: { readonly method: string; readonly body?: string },
   ): Promise<Answer | Fault> {
+    this.#knownKeys.add(serverKey);
     const headers: Record<string, string> = { "server-key": serverKey, accept: "application/json" };
     if (this.#globalKey !== undefined) headers.authorization = this.#globalKey;
     if (init.body !== undefined) headers["content-type"] = "application/json";
@@ -161,8 +171,12 @@ export class UpstreamClient implements Upstream {
       return toFailure("The game API answered with a redirect, which is not followed.");
     }
     const failure = parseFailure(status, text);
-    const secrets = [serverKey, this.#globalKey ?? ""];
-    return { ...failure, message: cleanMessage(failure.message, secrets) || describeStatus(status) };
+    const message = cleanMessage(failure.message, this.#secrets(serverKey), this.#isKnownKey);
+    return { ...failure, message: message || describeStatus(status) };
+  }
+
+  #secrets(serverKey: string): readonly string[] {
+    return [serverKey, this.#globalKey ?? ""];
   }
 }
 
