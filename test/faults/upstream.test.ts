@@ -74,7 +74,9 @@ describe("codes of the game API", () => {
 
   test("3002: remembered for one freshness period", async () => {
     simulator.arm({ kind: "code", code: 3002 });
-    for (let i = 0; i < 4; i++) expect((await readFailure()).upstream_code).toBe(3002);
+    for (let i = 0; i < 4; i++) {
+      expect(await readFailure()).toMatchObject({ upstream_code: 3002, retryAfter: "2" });
+    }
     expect(callsMade()).toBe(1);
     await simulator.clearFaults();
     gatehouse.clock.advance(FRESH_MS - 1);
@@ -97,8 +99,9 @@ describe("codes of the game API", () => {
       simulator.arm({ kind: "code", code });
       for (let i = 0; i < 20; i++) expect((await readFailure()).upstream_code).toBe(code);
       expect(callsMade()).toBe(5);
+      expect((await readFailure()).retryAfter).toBe("5");
       gatehouse.clock.advance(4_999);
-      await readFailure();
+      expect((await readFailure()).retryAfter).toBe("1");
       expect(callsMade()).toBe(5);
       gatehouse.clock.advance(1);
       await readFailure();

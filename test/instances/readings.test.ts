@@ -81,7 +81,10 @@ describe("four instances on one Redis", () => {
     const endAt = performance.now() + 1_300;
     while (performance.now() < endAt) {
       const answers = await Promise.all(fleet.instances.map((instance) => instance.read(key)));
-      for (const { body } of answers) expect(body).toMatchObject({ code: 5019, upstream_code: 3002 });
+      for (const { body, headers } of answers) {
+        expect(body).toMatchObject({ code: 5019, upstream_code: 3002 });
+        expect(headers.get("retry-after")).toBe("1");
+      }
       await Bun.sleep(100);
     }
     const times = readsOf(fleet, home).map(({ at }) => at);
