@@ -17,6 +17,9 @@ const VISIBLE_SHAPE = /^[\x21-\x7e]+$/;
 const VISIBLE_RULE = "visible ASCII characters, without spaces";
 const BEARER_RULE = "at most 400 visible ASCII characters, without spaces and commas";
 
+/** The path of the game API at the end of an address. Calls would have it twice. */
+const API_PATH = /(?:\/+(?:v1|v2|server|command))*\/+(?:v1|v2|server)(?:\/+command)?\/*$/i;
+
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 const LOG_FORMATS = ["json", "pretty"] as const;
 
@@ -146,6 +149,11 @@ function parseUpstreamUrl(settings: SettingReader): string | undefined {
     const rule = "must be an http:// or https:// address without user, query or fragment";
     settings.addFault("GATEHOUSE_UPSTREAM_URL", rule);
   }
+  const shorter = url === undefined ? undefined : findShorterUrl(url);
+  if (shorter !== undefined) {
+    const rule = "must be the address without the path of the API, which Gatehouse adds itself";
+    settings.addFault("GATEHOUSE_UPSTREAM_URL", `${rule}: write ${shorter}`);
+  }
   return url;
 }
 
@@ -185,6 +193,12 @@ function isBaseUrl(text: string): boolean {
   const url = URL.parse(text);
   if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) return false;
   return url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+}
+
+/** The address without the path of the API at its end; undefined when it has none. */
+function findShorterUrl(text: string): string | undefined {
+  const url = isBaseUrl(text) ? URL.parse(text) : null;
+  return url && API_PATH.test(url.pathname) ? url.origin + url.pathname.replace(API_PATH, "") : undefined;
 }
 
 function isOrigin(text: string): boolean {

@@ -5,7 +5,7 @@ import { findInstanceUrl } from "./call-instance.ts";
 import { findSkewMs, judgeClock } from "./check-clock.ts";
 import { type FolderFacts, judgeDataFolder } from "./check-data-folder.ts";
 import { judgeDisk } from "./check-disk.ts";
-import { type GameApiFacts, judgeGameApi } from "./check-game-api.ts";
+import { type AnswerShape, findShape, type GameApiFacts, judgeGameApi } from "./check-game-api.ts";
 import { judgeInstance } from "./check-instance.ts";
 import { judgeOpenFileLimit, parseOpenFileLimit } from "./check-open-files.ts";
 import { judgeServerKeys, SERVERS_TESTED_MAX, testServerKeys } from "./check-server-keys.ts";
@@ -158,16 +158,22 @@ describe("TLS", () => {
 });
 
 describe("game API", () => {
-  const answered = (status: number, movedTo?: string): GameApiFacts => {
-    return { kind: "answered", status, tookMs: 9, movedTo, skewMs: 0 };
+  const answered = (status: number, shape: AnswerShape = "json", movedTo?: string): GameApiFacts => {
+    return { kind: "answered", status, shape, tookMs: 9, movedTo, skewMs: 0 };
   };
 
   test.each<[string, GameApiFacts | "simulator", string]>([
-    ["any answer of its front page is ok", answered(404), "ok"],
+    ["any answer of its front page in JSON is ok", answered(404), "ok"],
     ["a refusal because of a missing key is ok", answered(403), "ok"],
+    ["a web page", answered(200, "page"), "warning"],
+    ["a web page that says that there is nothing", answered(404, "page"), "warning"],
+    ["an answer without JSON", answered(404, "other"), "warning"],
+    ["a refusal without JSON", answered(403, "other"), "warning"],
+    ["an empty answer", answered(200, "other"), "warning"],
+    ["a redirect on the same host", answered(302), "warning"],
     ["a limit", answered(429), "warning"],
     ["a failure of its own", answered(502), "warning"],
-    ["a redirect to another host", answered(301, "elsewhere.example"), "warning"],
+    ["a redirect to another host", answered(301, "page", "elsewhere.example"), "warning"],
     ["a demonstration", "simulator", "warning"],
     ["a name that cannot be resolved", { kind: "unknown-name", reason: "x" }, "failure"],
     ["a closed port", { kind: "unreachable", reason: "x" }, "failure"],
@@ -176,6 +182,28 @@ describe("game API", () => {
     ["something other than HTTP", { kind: "broken", reason: "x" }, "failure"],
   ])("%s", (_, facts, result) => {
     expect(resultsOf(judgeGameApi(facts, "https://api.example"))).toEqual([result]);
+  });
+
+  test("no finding that is ok names a status such as 404", () => {
+    const findings = [200, 401, 403, 404].flatMap((status) =>
+      judgeGameApi(answered(status), "https://a.example"),
+    );
+    expect(findings.map(({ result, finding }) => [result, /\b[1-5]\d\d\b/.test(finding)])).toEqual(
+      Array.from({ length: 4 }, () => ["ok", false]),
+    );
+  });
+
+  test.each<[string, string, AnswerShape]>([
+    ['{"code":0,"message":"Not Found"}', "application/json", "json"],
+    ["{}", "", "json"],
+    ["[]", "application/json", "other"],
+    ['"ok"', "application/json", "other"],
+    ["404 page not found", "text/plain", "other"],
+    ["", "", "other"],
+    ["<!DOCTYPE html><title>x</title>", "", "page"],
+    ["{}", "text/html; charset=utf-8", "page"],
+  ])("%p as %p has the shape %p", (text, contentType, shape) => {
+    expect(findShape(text, contentType)).toBe(shape);
   });
 });
 

@@ -237,16 +237,28 @@ describe("the game API", () => {
   test("is called once and without a key; its clock is compared with ours", async () => {
     // The clock is an hour late; the duration of the call on a busy machine is small compared to that.
     const tellLate = () => new Date(Date.now() - 3_600_000).toUTCString();
-    const api = startFakeGameApi(() => new Response("", { status: 404, headers: { Date: tellLate() } }));
+    const api = startFakeGameApi(() => {
+      return Response.json({ code: 0 }, { status: 404, headers: { Date: tellLate() } });
+    });
     undoLater(() => api.stop());
     const { exitCode, of } = await diagnose(makeFolder(), { GATEHOUSE_UPSTREAM_URL: api.url });
     expect(exitCode).toBe(0);
-    expect(of("game API")).toMatchObject([{ result: "ok", finding: expect.stringContaining("404") }]);
+    expect(of("game API")).toMatchObject([{ result: "ok", finding: expect.stringContaining("JSON") }]);
     expect(of("clock")).toMatchObject([
       { result: "warning", finding: expect.stringMatching(/\b(3599|36\d\d) s ahead/) },
     ]);
     expect(api.calls.length).toBe(1);
     expect(api.calls[0]?.headers.has("server-key")).toBe(false);
+  });
+
+  test.each([
+    ["a web page", () => new Response("<!doctype html><p>x"), /web page/],
+    ["nothing there", () => new Response("404 page not found", { status: 404 }), /without the JSON/],
+  ])("an address with %s is not called ok", async (_, answer, words) => {
+    const other = startFakeGameApi(answer);
+    undoLater(() => other.stop());
+    const { of } = await diagnose(makeFolder(), { GATEHOUSE_UPSTREAM_URL: other.url });
+    expect(of("game API")).toMatchObject([{ result: "warning", finding: expect.stringMatching(words) }]);
   });
 
   test.each([

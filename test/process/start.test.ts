@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseConfig } from "../../src/config.ts";
 import { startFakeGameApi } from "../fake-game-api.ts";
 import { program, testWith } from "../needs.ts";
 import {
@@ -247,6 +248,26 @@ describe("settings", () => {
     expect(stderr).not.toContain("canary");
     expect(stderr).not.toMatch(/\n\s+at /);
     expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  test.each([
+    ["https://api.example/v2", "https://api.example"],
+    ["https://api.example/v1/", "https://api.example"],
+    ["https://api.example/server", "https://api.example"],
+    ["https://api.example:8443/game/v2/server//", "https://api.example:8443/game"],
+  ])("a game API address %s: exit code 2, and the address to write instead", async (url, instead) => {
+    const { exitCode, stderr } = await runToEnd(["serve"], {
+      cwd: makeFolder(),
+      env: { GATEHOUSE_UPSTREAM_URL: url },
+    });
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(new RegExp(`GATEHOUSE_UPSTREAM_URL .*: write ${RegExp.escape(instead)}$`, "m"));
+  });
+
+  test("names that only look like the path of the game API are no fault", () => {
+    for (const url of ["http://server", "https://v2", "https://a.example/v2x", "https://a.example/servers"]) {
+      expect(parseConfig({ GATEHOUSE_UPSTREAM_URL: url }).upstreamUrl).toBe(url);
+    }
   });
 
   test("an unknown setting causes a warning, and Gatehouse starts", async () => {
