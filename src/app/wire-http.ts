@@ -12,6 +12,7 @@ import {
   OperatorCheck,
 } from "../gateway/keys/authenticate-operator.ts";
 import { BACKLOG_MAX } from "../gateway/keys/usage-backlog.ts";
+import { findParkedRefusal } from "../gateway/servers/parked-servers.ts";
 import { AdminHandlers } from "../http/admin/admin-handlers.ts";
 import type { Call } from "../http/call.ts";
 import { CallerSteps } from "../http/caller-steps.ts";
@@ -76,6 +77,7 @@ export function wireHttp(
       submitter: new CommandSubmitter({
         commands: store.commands,
         intervalMs: config.commandIntervalMs,
+        findParkedRefusal: (serverId) => findParkedRefusal(store.servers, isSimulatorInUse, serverId),
         notify: (serverId) => dispatcher.notify(serverId),
       }),
     }),

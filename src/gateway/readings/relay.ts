@@ -81,7 +81,7 @@ export class Relay {
     const { longestWaitMs } = this;
     const others = share && new OtherInstances({ ...state, share, globalKey, reader, longestWaitMs });
     this.listeners = listeners;
-    this.outlook = new UpstreamOutlook(statuses, keeper, others);
+    this.outlook = new UpstreamOutlook(statuses, keeper, others, settings.isSimulator);
     this.#meter = meter;
     this.#isSimulator = settings.isSimulator;
     this.#statuses = statuses;

@@ -20,6 +20,16 @@ export function refuseParked({ isSimulated }: Pick<GameServer, "isSimulated">): 
   return isSimulated ? REFUSE_SIMULATED : REFUSE_REAL;
 }
 
+/** Undefined when the server is not parked, or unknown. */
+export function findParkedRefusal(
+  servers: Pick<ServerStore, "find">,
+  isSimulatorInUse: boolean,
+  serverId: string,
+): Refusal | undefined {
+  const server = servers.find(serverId);
+  return server && isParked(server, isSimulatorInUse) ? refuseParked(server) : undefined;
+}
+
 export function listParked(
   servers: Pick<ServerStore, "all">,
   isSimulatorInUse: boolean,
