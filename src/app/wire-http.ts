@@ -12,7 +12,8 @@ import {
   OperatorCheck,
 } from "../gateway/keys/authenticate-operator.ts";
 import { BACKLOG_MAX } from "../gateway/keys/usage-backlog.ts";
-import { findParkedRefusal } from "../gateway/servers/parked-servers.ts";
+import { nameServers } from "../gateway/servers/name-servers.ts";
+import { findParkedRefusal, listParked, listParkedNotices } from "../gateway/servers/parked-servers.ts";
 import { AdminHandlers } from "../http/admin/admin-handlers.ts";
 import type { Call } from "../http/call.ts";
 import { CallerSteps } from "../http/caller-steps.ts";
@@ -56,6 +57,7 @@ export function wireHttp(
     findAddress,
   });
   const guesses = new GuessLimit();
+  const operatorCheck = new OperatorCheck([masterKey]);
   const metricsCheck = new OperatorCheck([masterKey, config.metricsToken]);
   const edgeMeter = new EdgeMeter();
   const sizes: SizeGauge[] = [
@@ -82,7 +84,7 @@ export function wireHttp(
       }),
     }),
     operatorStep: new OperatorStep({
-      operatorCheck: new OperatorCheck([masterKey]),
+      operatorCheck,
       guesses,
       fingerprint: fingerprintOf(masterKey),
       findAddress,
@@ -107,7 +109,12 @@ export function wireHttp(
       clock,
       log,
       isDraining: () => drain.isDraining,
-      listNotices: (now) => relay.listNotices(now),
+      isOperator: (call) => operatorCheck.check(call.request.headers.get("authorization")) === undefined,
+      listNotices(now, isOperator) {
+        const name = isOperator ? (ids: readonly string[]) => nameServers(store.servers, ids) : undefined;
+        const parked = listParked(store.servers, isSimulatorInUse);
+        return [...relay.listNotices(now, name), ...listParkedNotices(parked, name)];
+      },
     }),
     metrics: new MetricsHandler({
       check: (header) => metricsCheck.check(header),
