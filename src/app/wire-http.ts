@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { findBuiltFile } from "../built-files.ts";
 import type { Config } from "../config.ts";
 import { createAddressList } from "../core/address.ts";
+import { deriveNoticesToken } from "../core/token.ts";
 import { CommandSubmitter } from "../gateway/commands/submit-command.ts";
 import { Authenticator } from "../gateway/keys/authenticate.ts";
 import {
@@ -58,6 +59,7 @@ export function wireHttp(
   });
   const guesses = new GuessLimit();
   const operatorCheck = new OperatorCheck([masterKey]);
+  const noticesCheck = new OperatorCheck([masterKey, deriveNoticesToken(masterKey)]);
   const metricsCheck = new OperatorCheck([masterKey, config.metricsToken]);
   const edgeMeter = new EdgeMeter();
   const sizes: SizeGauge[] = [
@@ -109,7 +111,7 @@ export function wireHttp(
       clock,
       log,
       isDraining: () => drain.isDraining,
-      isOperator: (call) => operatorCheck.check(call.request.headers.get("authorization")) === undefined,
+      isOperator: (call) => noticesCheck.check(call.request.headers.get("authorization")) === undefined,
       listNotices(now, isOperator) {
         const name = isOperator ? (ids: readonly string[]) => nameServers(store.servers, ids) : undefined;
         const parked = listParked(store.servers, isSimulatorInUse);
