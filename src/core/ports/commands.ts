@@ -51,9 +51,10 @@ export type QueueReport = { readonly waiting: number; readonly oldestQueuedAt: n
 export interface CommandQueue {
   /**
    * One atomic step. An idempotency key that this API key used within IDEMPOTENCY_KEPT_MS gets the same receipt, or
-   * `mismatch` for another text. A full queue declines. Otherwise the command waits at the end of its queue.
+   * `mismatch` for another text. A queue in which `waitingMax` commands wait declines, by default QUEUE_MAX; with 0 only
+   * repeated commands get a receipt. Otherwise the command waits at the end of its queue.
    */
-  accept(draft: CommandDraft, now: number): Promise<Acceptance>;
+  accept(draft: CommandDraft, now: number, waitingMax?: number): Promise<Acceptance>;
   /**
    * Claims the server's next command for sending. The command after it cannot be claimed before `holdMs` have passed, or
    * longer if `hold` is called. Holds survive restarts.
@@ -67,8 +68,8 @@ export interface CommandQueue {
   settle(commandId: string, end: CommandEnd, now: number): Promise<void>;
   /** Expires the server's commands that were queued before `cutoff`. Returns how many. */
   expire(serverId: string, cutoff: number, now: number): Promise<number>;
-  /** Fails the waiting commands of a deleted server. Returns how many. */
-  failWaiting(serverId: string, now: number): Promise<number>;
+  /** Fails the waiting commands of a server. Their message is `reason`, by default SERVER_DELETED. Returns how many. */
+  failWaiting(serverId: string, now: number, reason?: string): Promise<number>;
   /**
    * Cancels the command if it waits. Undefined when the server has no such command. The note is written with the
    * cancellation, both or neither.

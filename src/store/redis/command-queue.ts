@@ -1,7 +1,13 @@
 // The command queues in Redis, shared by all instances. Each step is one script. An instance claims a command with a lease
 // and a fencing token. When the lease ends first, the command becomes `unknown` and a late result is ignored.
 import { randomBytes } from "node:crypto";
-import { type Command, type CommandEnd, IDEMPOTENCY_KEPT_MS, QUEUE_MAX } from "../../core/command.ts";
+import {
+  type Command,
+  type CommandEnd,
+  IDEMPOTENCY_KEPT_MS,
+  QUEUE_MAX,
+  SERVER_DELETED,
+} from "../../core/command.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type {
@@ -70,7 +76,6 @@ const FENCE_LENGTH = 16;
 const UNANSWERED_CLAIMS_MAX = 4;
 /** How many submissions without a reply are remembered, to be withdrawn. */
 const UNANSWERED_DRAFTS_MAX = 1_000;
-const SERVER_DELETED = "The game server was deleted while this waited.";
 
 export type RedisCommandQueueParts = {
   readonly link: RedisLink;
@@ -108,14 +113,14 @@ export class RedisCommandQueue implements CommandQueue {
     this.#times = times;
   }
 
-  async accept(draft: CommandDraft, now: number): Promise<Acceptance> {
+  async accept(draft: CommandDraft, now: number, waitingMax = QUEUE_MAX): Promise<Acceptance> {
     const { serverId } = draft;
     // One deadline for both scripts: a command is accepted soon after its server was marked, or not at all.
     const times = this.#times(now);
     await this.#link.run(MARK, [NAMES.waitingServers], [...times, serverId, RENEW_MARK_AFTER_MS]);
     const commandId = newCommandId(serverId);
     try {
-      return await this.#accept(commandId, draft, times);
+      return await this.#accept(commandId, draft, times, waitingMax);
     } catch (error) {
       const isSent = !(error instanceof StoreUnavailable) || error.cause !== NOT_SENT;
       if (isSent && this.#unansweredDrafts.size < UNANSWERED_DRAFTS_MAX)
@@ -267,8 +272,8 @@ export class RedisCommandQueue implements CommandQueue {
     return { waiting, oldestQueuedAt };
   }
 
-  async failWaiting(serverId: string, now: number): Promise<number> {
-    return parseNumber(await this.#run(FAIL_WAITING, serverId, this.#times(now), [SERVER_DELETED]));
+  async failWaiting(serverId: string, now: number, reason = SERVER_DELETED): Promise<number> {
+    return parseNumber(await this.#run(FAIL_WAITING, serverId, this.#times(now), [reason]));
   }
 
   /** Deletes commands that finished before that time, and delivers audit entries that were left behind. */
@@ -290,9 +295,14 @@ export class RedisCommandQueue implements CommandQueue {
     return this.#link.run(script, names, [...times, NAMES.command(serverId, ""), ...args]);
   }
 
-  async #accept(commandId: string, draft: CommandDraft, times: Times): Promise<Acceptance> {
+  async #accept(
+    commandId: string,
+    draft: CommandDraft,
+    times: Times,
+    waitingMax = QUEUE_MAX,
+  ): Promise<Acceptance> {
     const { serverId, keyId, text, idempotencyKey } = draft;
-    const own = [commandId, keyId, text, QUEUE_MAX, IDEMPOTENCY_KEPT_MS, idempotencyKey ?? ""];
+    const own = [commandId, keyId, text, waitingMax, IDEMPOTENCY_KEPT_MS, idempotencyKey ?? ""];
     return parseAcceptance(
       await this.#link.run(ACCEPT, namesFor(draft), [...times, NAMES.command(serverId, ""), ...own]),
     );
