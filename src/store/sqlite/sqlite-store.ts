@@ -2,7 +2,7 @@
 // request counts are in memory only.
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
-import { StartRefused } from "../../core/errors.ts";
+import { StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
@@ -11,6 +11,7 @@ import type { TidyTimes } from "../../core/ports/store.ts";
 import type { Sealer } from "../sealer.ts";
 import { AuditLog } from "./audit-log.ts";
 import { SqliteCommandQueue } from "./command-queue.ts";
+import { refuseToOpen } from "./explain-open-error.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { KeyTable } from "./key-table.ts";
 import { LimitTable } from "./limit-table.ts";
@@ -40,9 +41,9 @@ export function openSqliteStore(settings: SqliteStoreSettings): PortableStore {
   } catch (error) {
     db?.close();
     lock.close();
-    if (error instanceof StartRefused) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new StartRefused(`${settings.path} cannot be used: ${reason} — check the disk and its permissions`);
+    // The tables report an error of SQLite as StoreUnavailable.
+    const isWrapped = error instanceof StoreUnavailable && error.cause !== undefined;
+    throw refuseToOpen(settings.path, isWrapped ? error.cause : error);
   }
 }
 
