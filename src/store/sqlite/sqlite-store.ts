@@ -11,6 +11,7 @@ import type { TidyTimes } from "../../core/ports/store.ts";
 import type { Sealer } from "../sealer.ts";
 import { AuditLog } from "./audit-log.ts";
 import { SqliteCommandQueue } from "./command-queue.ts";
+import { Committer } from "./committer.ts";
 import { refuseToOpen } from "./explain-open-error.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { KeyTable } from "./key-table.ts";
@@ -61,13 +62,14 @@ class SqliteStore implements PortableStore {
   readonly #clock: Clock;
   readonly #transactions: TransactionRunner;
   readonly #groupCommit: GroupCommit;
+  readonly #committer: Committer;
   #isClosed = false;
 
   constructor(db: Database, lock: Database, { path, sealer, log, clock }: SqliteStoreSettings) {
-    const checkFile = createFileCheck(path);
     const audit = new AuditLog(db);
-    const transactions = new TransactionRunner(db, checkFile, audit);
-    const groupCommit = new GroupCommit(db, checkFile);
+    const committer = new Committer(db, createFileCheck(path), log);
+    const transactions = new TransactionRunner(committer, audit);
+    const groupCommit = new GroupCommit(committer);
     const settings = new SettingsTable(db, transactions);
     settings.checkSecret(sealer);
     const commands = new SqliteCommandQueue(db, groupCommit, audit);
@@ -88,6 +90,7 @@ class SqliteStore implements PortableStore {
     this.#clock = clock;
     this.#transactions = transactions;
     this.#groupCommit = groupCommit;
+    this.#committer = committer;
   }
 
   async tidy({ now, usage, audit, commands }: TidyTimes): Promise<void> {
@@ -141,6 +144,7 @@ class SqliteStore implements PortableStore {
     this.servers.close();
     this.#groupCommit.flush();
     this.limits.close();
+    this.#committer.close();
     this.#db.close();
     this.#lock.close();
   }
