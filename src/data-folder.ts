@@ -112,8 +112,14 @@ function refuseOnError<T>(path: string, act: () => T): T {
     return act();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new StartRefused(
-      `${path} cannot be used: ${reason} — check its permissions, or set GATEHOUSE_DATA_DIR`,
-    );
+    throw new StartRefused(`${path} cannot be used: ${reason} — ${remedyFor(error)}`);
   }
+}
+
+function remedyFor(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ENOSPC" || code === "EDQUOT") return "its disk is full: free some space, then start again";
+  if (code === "EROFS") return "its disk is read-only: make it writable, or set GATEHOUSE_DATA_DIR";
+  if (code === "EIO") return "the disk reports an error: check the disk and the system's log";
+  return "check its permissions, or set GATEHOUSE_DATA_DIR";
 }

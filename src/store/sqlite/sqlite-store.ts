@@ -2,7 +2,7 @@
 // request counts are in memory only.
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
-import { StartRefused } from "../../core/errors.ts";
+import { StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
@@ -11,6 +11,8 @@ import type { TidyTimes } from "../../core/ports/store.ts";
 import type { Sealer } from "../sealer.ts";
 import { AuditLog } from "./audit-log.ts";
 import { SqliteCommandQueue } from "./command-queue.ts";
+import { Committer } from "./committer.ts";
+import { refuseToOpen } from "./explain-open-error.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { KeyTable } from "./key-table.ts";
 import { LimitTable } from "./limit-table.ts";
@@ -40,9 +42,9 @@ export function openSqliteStore(settings: SqliteStoreSettings): PortableStore {
   } catch (error) {
     db?.close();
     lock.close();
-    if (error instanceof StartRefused) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new StartRefused(`${settings.path} cannot be used: ${reason} — check the disk and its permissions`);
+    // The tables report an error of SQLite as StoreUnavailable.
+    const isWrapped = error instanceof StoreUnavailable && error.cause !== undefined;
+    throw refuseToOpen(settings.path, isWrapped ? error.cause : error);
   }
 }
 
@@ -60,13 +62,14 @@ class SqliteStore implements PortableStore {
   readonly #clock: Clock;
   readonly #transactions: TransactionRunner;
   readonly #groupCommit: GroupCommit;
+  readonly #committer: Committer;
   #isClosed = false;
 
   constructor(db: Database, lock: Database, { path, sealer, log, clock }: SqliteStoreSettings) {
-    const checkFile = createFileCheck(path);
     const audit = new AuditLog(db);
-    const transactions = new TransactionRunner(db, checkFile, audit);
-    const groupCommit = new GroupCommit(db, checkFile);
+    const committer = new Committer(db, createFileCheck(path), log);
+    const transactions = new TransactionRunner(committer, audit);
+    const groupCommit = new GroupCommit(committer);
     const settings = new SettingsTable(db, transactions);
     settings.checkSecret(sealer);
     const commands = new SqliteCommandQueue(db, groupCommit, audit);
@@ -87,6 +90,7 @@ class SqliteStore implements PortableStore {
     this.#clock = clock;
     this.#transactions = transactions;
     this.#groupCommit = groupCommit;
+    this.#committer = committer;
   }
 
   async tidy({ now, usage, audit, commands }: TidyTimes): Promise<void> {
@@ -140,6 +144,7 @@ class SqliteStore implements PortableStore {
     this.servers.close();
     this.#groupCommit.flush();
     this.limits.close();
+    this.#committer.close();
     this.#db.close();
     this.#lock.close();
   }
