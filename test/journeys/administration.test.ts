@@ -467,7 +467,7 @@ describe("keys", () => {
   test("a key is shown with its usage, and listed without; its token is in neither", async () => {
     const { token, ...key } = await operator.addKey(server);
     const shown = await operator.showKey(key);
-    expect(shown).toEqual({ ...key, usage: { requests: 0, refusals: {}, hours: [] } });
+    expect(shown).toEqual({ ...key, grace_tokens: [], usage: { requests: 0, refusals: {}, hours: [] } });
     const listed = await operator.list<KeyBody>("/admin/keys");
     expect(listed).toContainEqual(key);
     expect(JSON.stringify([shown, listed])).not.toContain(token);
@@ -525,7 +525,7 @@ describe("keys", () => {
         "sections" in change && change.sections?.length === 2 ? { sections: ["Staff", "Vehicles"] } : change;
       expected = { ...expected, ...shown };
       expect(await operator.changeKey(key, change)).toEqual(expected as KeyBody);
-      const { usage, ...found } = await operator.showKey(key);
+      const { usage, grace_tokens, ...found } = await operator.showKey(key);
       expect(found).toEqual(expected as KeyBody);
     }
     expect(await statusOf(token)).toBe(403);
@@ -570,7 +570,7 @@ describe("keys", () => {
     for (const old of [token, rotated.token]) {
       await expectRefusal(await gatehouse.get(PATH, old), 401, REVOKED_TOKEN);
     }
-    const { usage, ...shown } = await operator.showKey(key);
+    const { usage, grace_tokens, ...shown } = await operator.showKey(key);
     expect(shown).toEqual({ ...key, last_used_at: revokedAt, revoked_at: revokedAt });
     expect(await operator.list<KeyBody>("/admin/keys")).toContainEqual(shown);
   });
@@ -649,10 +649,24 @@ describe("rotation", () => {
     expect(await statusOf(current)).toBe(200);
   });
 
+  test("a rotation without grace ends the tokens of earlier rotations too", async () => {
+    const key = await operator.addKey(server);
+    const second = await operator.rotate(key, { grace_seconds: 3600 });
+    const third = await operator.rotate(key, { grace_seconds: 60 });
+    const ends = [gatehouse.clock.now + 60_000, gatehouse.clock.now + 3_600_000];
+    expect((await operator.showKey(key)).grace_tokens).toEqual(ends.map((end) => ({ valid_until: end })));
+    const fourth = await operator.rotate(key);
+    expect((await operator.showKey(key)).grace_tokens).toEqual([]);
+    for (const { token } of [key, second, third]) {
+      await expectRefusal(await gatehouse.get(PATH, token), 401, REVOKED_TOKEN);
+    }
+    expect(await statusOf(fourth.token)).toBe(200);
+  });
+
   test("rotation changes nothing else of the key", async () => {
     const { token, ...key } = await operator.addKey(server, { sections: ["Queue"], label: "same" });
     await operator.rotate(key, { grace_seconds: 30 });
-    const { usage, ...shown } = await operator.showKey(key);
+    const { usage, grace_tokens, ...shown } = await operator.showKey(key);
     expect(shown).toEqual(key);
   });
 });

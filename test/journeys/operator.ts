@@ -35,7 +35,10 @@ export type KeyBody = {
 };
 
 export type NewKeyBody = KeyBody & { readonly token: string };
-export type ShownKeyBody = KeyBody & { readonly usage: UsageBody };
+export type ShownKeyBody = KeyBody & {
+  readonly usage: UsageBody;
+  readonly grace_tokens: readonly { readonly valid_until: number }[];
+};
 export type RotationBody = {
   readonly key_id: string;
   readonly token: string;

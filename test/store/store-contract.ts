@@ -393,6 +393,42 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect((await store.keys.find("other-0", NOW))?.keyId).toBe(other.keyId);
       });
 
+      test("a rotation without grace ends every older token of the key at once, and no other key's", async () => {
+        const server = await addServer();
+        const { keyId } = await addKey(server.serverId, "token-0");
+        const other = await addKey(server.serverId, "other-0");
+        await store.keys.rotate(other.keyId, "other-1", NOW + 1000, NOW);
+        await store.keys.rotate(keyId, "token-1", NOW + 30_000, NOW);
+        await store.keys.rotate(keyId, "token-2", NOW + 20_000, NOW);
+        await store.keys.rotate(keyId, "token-3", NOW + 5, NOW + 5);
+        const check = async () => {
+          for (const old of ["token-0", "token-1", "token-2"]) {
+            expect(store.keys.find(old, NOW + 5)).toBeUndefined();
+          }
+          expect(store.keys.find("token-3", NOW + 5)?.keyId).toBe(keyId);
+          expect(store.keys.find("other-0", NOW + 5)?.keyId).toBe(other.keyId);
+          expect(await store.keys.listGraceEnds(keyId, NOW + 5)).toEqual([]);
+          expect(await store.keys.listGraceEnds(other.keyId, NOW + 5)).toEqual([NOW + 1000]);
+        };
+        await check();
+        await reopen();
+        await check();
+      });
+
+      test("the ends of the grace periods are listed while the tokens work, the soonest first", async () => {
+        const server = await addServer();
+        const { keyId } = await addKey(server.serverId, "token-0");
+        expect(await store.keys.listGraceEnds(keyId, NOW)).toEqual([]);
+        await store.keys.rotate(keyId, "token-1", NOW + 2000, NOW);
+        await store.keys.rotate(keyId, "token-2", NOW + 1000, NOW);
+        await reopen();
+        expect(await store.keys.listGraceEnds(keyId, NOW)).toEqual([NOW + 1000, NOW + 2000]);
+        expect(await store.keys.listGraceEnds(keyId, NOW + 1000)).toEqual([NOW + 2000]);
+        await store.keys.revoke(keyId, NOW);
+        expect(await store.keys.listGraceEnds(keyId, NOW)).toEqual([]);
+        expect(await store.keys.listGraceEnds("key_unknown", NOW)).toEqual([]);
+      });
+
       test("expired tokens do not count toward TOKENS_IN_GRACE_MAX", async () => {
         const server = await addServer();
         const { keyId } = await addKey(server.serverId, "token-0");

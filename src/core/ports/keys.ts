@@ -47,6 +47,8 @@ export interface KeyStore {
   /** Changes whenever a key that `find` has returned changes. While it stays the same, results of `find` may be cached. */
   readonly version: number;
   findDetails(keyId: string): Promise<KeyDetails | undefined>;
+  /** When the old tokens of the key that still work become invalid, the soonest first. */
+  listGraceEnds(keyId: string, now: number): Promise<readonly number[]>;
   /** Oldest first, revoked keys included. */
   list(page: PageRequest & KeyFilter): Promise<Page<KeyDetails>>;
   /** Undefined when there is no such server. */
@@ -54,8 +56,9 @@ export interface KeyStore {
   /** Undefined when there is no such key or it is revoked. */
   update(keyId: string, change: KeyChange, note?: AuditNote): Promise<KeyDetails | undefined>;
   /**
-   * The old token works until `oldValidUntil`. At most TOKENS_IN_GRACE_MAX old tokens of a key work at a time: the ones
-   * that would expire first become invalid at once. False when there is no such key or it is revoked.
+   * The old token works until `oldValidUntil`; when that is not after `now`, every older token of the key ends at once, also
+   * those of earlier rotations. At most TOKENS_IN_GRACE_MAX old tokens of a key work at a time: the ones that would expire
+   * first become invalid at once. False when there is no such key or it is revoked.
    */
   rotate(
     keyId: string,

@@ -54,7 +54,16 @@ export const UsageResource = Type.Object({
 });
 export type UsageResource = Static<typeof UsageResource>;
 
-export const KeyWithUsage = Type.Object({ ...KeyResource.properties, usage: UsageResource });
+const GraceToken = Type.Object({ valid_until: time("When it stops working") });
+
+/** A single key, with what a list does not show. */
+export const KeyWithUsage = Type.Object({
+  ...KeyResource.properties,
+  grace_tokens: Type.Array(GraceToken, {
+    description: "The old tokens of earlier rotations that still work, the one that ends first in front",
+  }),
+  usage: UsageResource,
+});
 export type KeyWithUsage = Static<typeof KeyWithUsage>;
 
 export const RotatedKey = Type.Object({

@@ -73,7 +73,12 @@ export class KeyHandlers {
     // Before the counts are read, because a flush meanwhile could move the last use to the store after `key` was read.
     const described = this.#describe(key);
     const counts = await usage.read(key.keyId, since);
-    const body: KeyWithUsage = { ...described, usage: describeUsage(counts) };
+    const graceEnds = await store.keys.listGraceEnds(key.keyId, call.now);
+    const body: KeyWithUsage = {
+      ...described,
+      grace_tokens: graceEnds.map((end) => ({ valid_until: end })),
+      usage: describeUsage(counts),
+    };
     return answerJson(body);
   }
 

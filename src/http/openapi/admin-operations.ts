@@ -121,7 +121,8 @@ export const ADMIN_OPERATIONS: Operations = {
     errors: ["notFound"],
   }),
   "POST /admin/keys/:id/rotate": operation(KEYS, "rotateKey", "Give a key a new token", {
-    description: "The old token works on for `grace_seconds`, 0 by default. The body may be left out.",
+    description:
+      "The old token works on for `grace_seconds`, 0 by default. Without grace every older token ends at once, also those of earlier rotations. The body may be left out.",
     body: { ...body(Rotation, { grace_seconds: 3600 }), isRequired: false },
     answers: { 200: answer("The new token, which is never shown again.", RotatedKey, ROTATION) },
     errors: [...BODY_ERRORS, "notFound", "conflict"],

@@ -105,6 +105,12 @@ export class KeyTable implements KeyStore {
     return found && toKeyDetails(found.record, await usage.findLastUsed(keyId));
   }
 
+  async listGraceEnds(keyId: string, now: number): Promise<number[]> {
+    const found = await this.#parts.directory.readKey(keyId);
+    const ends = found?.record.tokens.map(({ validUntil }) => validUntil ?? 0) ?? [];
+    return ends.filter((end) => end > now).sort((a, b) => a - b);
+  }
+
   async list({ limit, cursor, serverId }: PageRequest & KeyFilter): Promise<Page<KeyDetails>> {
     const { link, directory, usage } = this.#parts;
     const order = serverId === undefined ? NAMES.keyOrder : NAMES.keysOf(serverId);
@@ -141,7 +147,7 @@ export class KeyTable implements KeyStore {
         .filter(({ validUntil }) => validUntil !== null && validUntil > now)
         .sort((a, b) => (b.validUntil ?? 0) - (a.validUntil ?? 0));
       const inGrace = [...replaced.map((token) => ({ ...token, validUntil: oldValidUntil })), ...earlier];
-      const kept: KeptToken[] = oldValidUntil > now ? inGrace.slice(0, TOKENS_IN_GRACE_MAX) : earlier;
+      const kept: KeptToken[] = oldValidUntil > now ? inGrace.slice(0, TOKENS_IN_GRACE_MAX) : [];
       return { ...old, tokens: [...kept, { tokenHash, validUntil: null }] };
     });
     return record !== undefined;

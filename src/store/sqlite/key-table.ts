@@ -104,6 +104,21 @@ export class KeyTable implements KeyStore {
     return row && toKeyDetails(row);
   }
 
+  async listGraceEnds(keyId: string, now: number): Promise<number[]> {
+    const { db, transactions } = this.#parts;
+    // The tokens of a deleted server's key are still there until its batch has come.
+    const row = this.#findRow(keyId);
+    if (!row || row.revoked_at !== null) return [];
+    const tokens = transactions.read(() =>
+      db
+        .query<{ valid_until: number }, [string, number]>(
+          "SELECT valid_until FROM tokens WHERE key_id = ? AND valid_until > ? ORDER BY valid_until",
+        )
+        .all(keyId, now),
+    );
+    return tokens.map((token) => token.valid_until);
+  }
+
   async list({ limit, cursor, serverId }: PageRequest & KeyFilter): Promise<Page<KeyDetails>> {
     const { db, transactions } = this.#parts;
     // Two different queries, because SQLite would not use the index with an optional condition.
@@ -165,11 +180,12 @@ export class KeyTable implements KeyStore {
           "UPDATE tokens SET valid_until = ? WHERE key_id = ? AND valid_until IS NULL RETURNING token_hash",
         )
         .get(oldValidUntil, keyId);
+      const keptMax = oldValidUntil > now ? TOKENS_IN_GRACE_MAX : 0;
       db.query(
         `DELETE FROM tokens WHERE key_id = ?1 AND token_hash NOT IN (
            SELECT token_hash FROM tokens WHERE key_id = ?1 AND valid_until > ?2
            ORDER BY token_hash = ?3 DESC, valid_until DESC LIMIT ?4)`,
-      ).run(keyId, now, replaced?.token_hash ?? "", TOKENS_IN_GRACE_MAX);
+      ).run(keyId, now, replaced?.token_hash ?? "", keptMax);
       this.#insertToken(tokenHash, keyId);
     });
     return true;
