@@ -23,6 +23,7 @@ export type KeyBody = {
   readonly key_id: string;
   readonly server_id: string;
   readonly label: string;
+  readonly state: string;
   readonly versions: readonly string[];
   readonly sections: readonly string[];
   readonly commands: readonly string[];

@@ -1,5 +1,6 @@
 // API keys and their tokens.
 import type { ApiKey, KeyRights } from "../api-key.ts";
+import type { KeySearch } from "../key-state.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
 import type { AuditNote } from "./audit.ts";
 import type { Page, PageRequest } from "./pages.ts";
@@ -31,7 +32,10 @@ export type KeyDetails = KeyRights & {
   readonly revokedAt: number | null;
 };
 
-export type KeyFilter = { readonly serverId?: string | undefined };
+export type KeyFilter = {
+  readonly serverId?: string | undefined;
+  readonly search?: KeySearch | undefined;
+};
 
 export interface KeyStore {
   /**
@@ -49,7 +53,10 @@ export interface KeyStore {
   findDetails(keyId: string): Promise<KeyDetails | undefined>;
   /** When the old tokens of the key that still work become invalid, the soonest first. */
   listGraceEnds(keyId: string, now: number): Promise<readonly number[]>;
-  /** Oldest first, revoked keys included. */
+  /**
+   * Oldest first, revoked keys included. The work for a page is bounded: a page of a search may have fewer items than asked
+   * for, or none, although there is a next page.
+   */
   list(page: PageRequest & KeyFilter): Promise<Page<KeyDetails>>;
   /** Undefined when there is no such server. */
   create(draft: KeyDraft, now: number, note?: AuditNote): Promise<KeyDetails | undefined>;

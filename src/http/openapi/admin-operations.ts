@@ -27,7 +27,7 @@ import {
   SHOWN_KEY,
 } from "./examples.ts";
 import type { Answer, Operation, Operations, TagName } from "./operation.ts";
-import { OF_SERVER, PAGE_PARAMETERS, STATUS } from "./parameters.ts";
+import { KEY_SEARCH, OF_SERVER, PAGE_PARAMETERS, STATUS } from "./parameters.ts";
 
 const OPERATOR_ERRORS: readonly ErrorName[] = [
   "missingToken",
@@ -88,10 +88,10 @@ export const ADMIN_OPERATIONS: Operations = {
     KEYS,
     "listKeys",
     "List keys",
-    "Oldest first, revoked ones included.",
+    "Oldest first, revoked ones included. The work for a page is bounded: with `label` or `state` a page may have few items or none and still a `next`; the search is over when `next` is null.",
     KeyResource,
     KEY,
-    [OF_SERVER],
+    KEY_SEARCH,
   ),
   "POST /admin/keys": operation(KEYS, "createKey", "Make a key", {
     description:
@@ -112,7 +112,9 @@ export const ADMIN_OPERATIONS: Operations = {
   "PATCH /admin/keys/:id": operation(KEYS, "changeKey", "Change a key", {
     description: "Takes effect on the very next request.",
     body: body(KeyUpdate, { suspended: true }),
-    answers: { 200: answer("The key as it is now.", KeyResource, { ...KEY, suspended: true }) },
+    answers: {
+      200: answer("The key as it is now.", KeyResource, { ...KEY, state: "suspended", suspended: true }),
+    },
     errors: [...BODY_ERRORS, "notFound", "conflict"],
   }),
   "DELETE /admin/keys/:id": operation(KEYS, "revokeKey", "Revoke a key", {

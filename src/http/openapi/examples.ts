@@ -123,6 +123,7 @@ export const KEY = {
   key_id: keyId,
   server_id: serverId,
   label: "Discord bot",
+  state: "active",
   versions: ["v2"],
   sections: ["Players", "Queue"],
   commands: [":h", ":m"],
