@@ -1,4 +1,5 @@
 // The command endpoint: submits, shows, lists and cancels commands.
+import { COMMAND_FORBIDDEN } from "../core/api-key.ts";
 import { COMMAND_STATUSES, mayRun, parseCommand, parseIdempotencyKey } from "../core/command.ts";
 import { ERRORS, isRefusal, refuse } from "../core/errors.ts";
 import type { Clock } from "../core/ports/clock.ts";
@@ -16,7 +17,6 @@ import { readJsonBody } from "./json-body.ts";
 import { describePage, parseChoice, parsePage, pathIdOf, queryOf } from "./parse-request.ts";
 
 const NO_BODY = refuse(ERRORS.invalidJson);
-const NOT_ALLOWED = refuse(ERRORS.forbidden);
 
 export type CommandHandlersParts = {
   readonly commands: Pick<CommandQueue, "find" | "list" | "cancel">;
@@ -43,7 +43,7 @@ export class CommandHandlers {
     if (isRefusal(command)) return answerRefusal(call, command);
     const idempotencyKey = parseIdempotencyKey(call.request.headers.get("idempotency-key"));
     if (typeof idempotencyKey === "object") return answerRefusal(call, idempotencyKey);
-    if (!mayRun(key.grant.commands, command.text)) return answerRefusal(call, NOT_ALLOWED);
+    if (!mayRun(key.grant.commands, command.text)) return answerRefusal(call, COMMAND_FORBIDDEN);
     const draft = { serverId: server.serverId, keyId: key.keyId, text: command.text, idempotencyKey };
     const receipt = await submitter.submit(draft, clock());
     if (isRefusal(receipt)) return answerRefusal(call, receipt);
