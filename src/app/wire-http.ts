@@ -65,7 +65,7 @@ export function wireHttp(
   ];
   const routes = listRoutes({
     callerSteps,
-    readServer: new ReadServerHandler(relay, clock),
+    readServer: new ReadServerHandler(relay, callerSteps, clock),
     commands: new CommandHandlers({
       commands: store.commands,
       callerSteps,

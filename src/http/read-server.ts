@@ -1,5 +1,5 @@
 // GET /v2/game/server, with and without the community segment: answers with the state of the caller's server.
-import { isRefusal } from "../core/errors.ts";
+import { ERRORS, isRefusal, type Refusal } from "../core/errors.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import { memoize } from "../core/memoize.ts";
 import type { Clock } from "../core/ports/clock.ts";
@@ -9,7 +9,7 @@ import type { Reading } from "../gateway/readings/server-status.ts";
 import type { Body } from "../gateway/readings/snapshot.ts";
 import { answerRefusal, LIMIT_BUCKET, LIMIT_TEXT, toResetSeconds } from "./answers.ts";
 import type { Call } from "./call.ts";
-import type { Caller } from "./caller-steps.ts";
+import { type Caller, type CallerSteps, READING_SERVER } from "./caller-steps.ts";
 import { acceptsGzip, isMatchingEtag } from "./conditional.ts";
 
 type Outcome = Awaited<ReturnType<Relay["read"]>>;
@@ -24,10 +24,16 @@ export const wantsGzip = memoize(acceptsGzip, 200, 256);
 
 export class ReadServerHandler {
   readonly #relay: Pick<Relay, "read" | "longestWaitMs">;
+  readonly #callerSteps: Pick<CallerSteps, "recheck">;
   readonly #clock: Clock;
 
-  constructor(relay: Pick<Relay, "read" | "longestWaitMs">, clock: Clock) {
+  constructor(
+    relay: Pick<Relay, "read" | "longestWaitMs">,
+    callerSteps: Pick<CallerSteps, "recheck">,
+    clock: Clock,
+  ) {
     this.#relay = relay;
+    this.#callerSteps = callerSteps;
     this.#clock = clock;
   }
 
@@ -43,11 +49,21 @@ export class ReadServerHandler {
     // Twice: a request may wait in vain for another instance, and then for our own call.
     call.extendIdleTimeout(2 * this.#relay.longestWaitMs);
     try {
-      return answerOutcome(call, await outcome, report, this.#clock());
+      const reading = await outcome;
+      const now = this.#clock();
+      // The operator may have revoked or narrowed the key while the request waited.
+      const key = await this.#callerSteps.recheck(call, READING_SERVER, now);
+      if (isRefusal(key)) return answerRefusal(call, key, isUncounted(key) ? null : report);
+      return answerOutcome(call, reading, report, now);
     } finally {
       call.resetIdleTimeout();
     }
   }
+}
+
+/** An answer about the token itself never has the headers of the limit. */
+function isUncounted({ refused }: Refusal): boolean {
+  return refused.status === ERRORS.invalidToken.status;
 }
 
 function answerOutcome(call: Call, outcome: Outcome, report: LimitReport | null, now: number): Response {

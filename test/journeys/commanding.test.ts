@@ -237,11 +237,35 @@ describe("rights", () => {
     expect((await bot.show(id)).status).toBe("queued");
   });
 
-  test("two keys of one server see the same commands", async () => {
+  test("a key sees and cancels only the commands that it sent itself; another's is 404", async () => {
     const id = await holdQueue();
+    const { token } = await gateway.gatehouse.addKey(bot.home, { commands: [":h", ":m"] });
+    const narrow = { Authorization: `Bearer ${token}` };
+    const own = await readAs<ReceiptBody>(await bot.post('{"command":":m hello"}', narrow), 202);
+    const refusal = { code: 5020, message: "not_found" };
+    for (const method of ["GET", "DELETE"]) {
+      await expectRefusal(await bot.ask(method, `${COMMANDS}/${id}`, narrow), 404, refusal);
+    }
+    const listed = async (query: string, headers = {}) => {
+      const page = await readAs<PageBody<CommandBody>>(await bot.ask("GET", `${COMMANDS}?${query}`, headers));
+      return page.items.map(({ command_id }) => command_id);
+    };
+    expect(await listed("", narrow)).toEqual([own.command_id]);
+    expect(await listed("status=queued", narrow)).toEqual([own.command_id]);
+    expect(await listed("status=sending", narrow)).toEqual([]);
+    expect((await bot.ask("DELETE", `${COMMANDS}/${own.command_id}`, narrow)).status).toBe(200);
+    expect((await bot.show(id)).status).toBe("queued");
+  });
+
+  test("a key that may send every command sees and cancels those of the server's other keys", async () => {
     const { token } = await gateway.gatehouse.addKey(bot.home, { commands: [":m"] });
-    const response = await bot.ask("GET", `${COMMANDS}/${id}`, { Authorization: `Bearer ${token}` });
-    expect(await readAs<CommandBody>(response)).toMatchObject({ command_id: id });
+    const narrow = { Authorization: `Bearer ${token}` };
+    await holdQueue();
+    const { command_id } = await readAs<ReceiptBody>(await bot.post('{"command":":m hello"}', narrow), 202);
+    expect((await bot.show(command_id)).command).toBe(":m hello");
+    const page = await readAs<PageBody<CommandBody>>(await bot.ask("GET", `${COMMANDS}?limit=1`));
+    expect(page.items.map((item) => item.command_id)).toEqual([command_id]);
+    expect((await bot.ask("DELETE", `${COMMANDS}/${command_id}`)).status).toBe(200);
   });
 });
 

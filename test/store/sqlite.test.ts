@@ -147,7 +147,7 @@ describe("the embedded store", () => {
     await store.close();
     const db = new Database(join(folder, "gatehouse.db"));
     db.exec(`DROP VIEW key_details; DROP TABLE last_uses; ALTER TABLE keys ADD COLUMN last_used_at INTEGER;
-             UPDATE keys SET last_used_at = 77 WHERE key_id = '${used}'; PRAGMA user_version = 3`);
+             UPDATE keys SET last_used_at = 77 WHERE key_id = '${used}'; DROP INDEX commands_of_key; PRAGMA user_version = 3`);
     db.close();
     const again = openIn(folder);
     const lastUses = (await again.keys.list({ limit: 9 })).items.map(({ keyId, lastUsedAt }) => [

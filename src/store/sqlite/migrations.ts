@@ -108,6 +108,7 @@ const STEPS: readonly string[] = [
   ALTER TABLE keys DROP COLUMN last_used_at;
   CREATE VIEW key_details AS SELECT keys.*, last_used_at FROM keys LEFT JOIN last_uses USING (key_id);
   `,
+  "CREATE INDEX commands_of_key ON commands (key_id, seq);",
 ];
 
 export const SCHEMA_VERSION = STEPS.length;
