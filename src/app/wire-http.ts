@@ -26,6 +26,7 @@ import { MetricsHandler, type SizeGauge } from "../http/metrics.ts";
 import { AnswerObserver } from "../http/observe-answers.ts";
 import { OpenApiHandler } from "../http/openapi/answer-openapi.ts";
 import { OperatorStep } from "../http/operator-step.ts";
+import { OwnKeyHandler } from "../http/own-key.ts";
 import { ReadServerHandler, wantsGzip } from "../http/read-server.ts";
 import { ReferenceHandlers } from "../http/reference/reference.ts";
 import { listRoutes } from "../http/routes.ts";
@@ -65,6 +66,7 @@ export function wireHttp(
   ];
   const routes = listRoutes({
     callerSteps,
+    ownKey: new OwnKeyHandler(store.keys),
     readServer: new ReadServerHandler(relay, callerSteps, clock),
     commands: new CommandHandlers({
       commands: store.commands,

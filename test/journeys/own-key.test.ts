@@ -14,6 +14,9 @@ const forbiddenBy = (details: object) => ({ code: 5009, message: "forbidden", de
 
 type OwnKeyBody = {
   readonly key_id: string;
+  readonly label: string;
+  readonly server_id: string;
+  readonly server_name: string;
   readonly community: string | null;
   readonly versions: readonly string[];
   readonly sections: readonly string[];
@@ -65,13 +68,16 @@ for (const { store, findEnv } of STORES) {
       { sections: [], commands: [":H", ":m"] },
       { versions: ["v1", "v2"], expires_at: 4_000_000_000_000, ip_allow: ["127.0.0.0/8"] },
     ])("a key created with %j gets exactly these rights, in both forms", async (rights) => {
-      const made = await operator.addKey(town, { label: "not for its holder", ...rights });
+      const made = await operator.addKey(town, { label: "the bot's own", ...rights });
       const { key_id, versions, commands, expires_at } = made;
       for (const path of FORMS) {
         const response = await gatehouse.get(path, made.token);
         expect(response.headers.get("cache-control")).toBe("no-store");
         expect(await readAs<OwnKeyBody>(response)).toEqual({
           key_id,
+          label: "the bot's own",
+          server_id: town.server_id,
+          server_name: town.name,
           community: "town",
           versions,
           sections: SECTIONS.filter((name) => made.sections.includes(name)),
@@ -86,10 +92,12 @@ for (const { store, findEnv } of STORES) {
       const key = await operator.addKey(server);
       const before = await readAs<OwnKeyBody>(await gatehouse.get(PATH, key.token));
       expect(before).toMatchObject({ sections: SECTIONS, commands: [], community: null });
-      await operator.changeKey(key, { sections: ["Queue"], commands: [":h"] });
-      await gatehouse.admin("PATCH", `/admin/servers/${server.server_id}`, { community: "moved" });
+      await operator.changeKey(key, { sections: ["Queue"], commands: [":h"], label: "renamed" });
+      const change = { community: "moved", name: `New name of ${server.name}` };
+      await gatehouse.admin("PATCH", `/admin/servers/${server.server_id}`, change);
       const after = await readAs<OwnKeyBody>(await gatehouse.get("/v2/moved/game/key", key.token));
       expect(after).toMatchObject({ sections: ["Queue"], commands: [":h"], community: "moved" });
+      expect(after).toMatchObject({ label: "renamed", server_name: change.name });
     });
 
     test("it shares the limit with reads in both forms and HEAD, and has the limit's headers", async () => {

@@ -297,6 +297,22 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await store.keys.find("hash-1", NOW)).toBeUndefined();
       });
 
+      test("the label of a key is found until the key is revoked, also after a crash", async () => {
+        const [server, doomed] = [await addServer(), await addServer()];
+        const { keyId } = await addKey(server.serverId, "hash-1", { label: "Älpha" });
+        const orphan = await addKey(doomed.serverId, "hash-2");
+        expect(store.keys.findLabel(keyId)).toBe("Älpha");
+        await store.keys.update(keyId, { label: "renamed" });
+        expect(store.keys.findLabel(keyId)).toBe("renamed");
+        await reopen();
+        expect(store.keys.findLabel(keyId)).toBe("renamed");
+        await store.keys.revoke(keyId, NOW);
+        await store.servers.delete(doomed.serverId, NOW);
+        for (const gone of [keyId, orphan.keyId, "key_unknown"]) {
+          expect(store.keys.findLabel(gone)).toBeUndefined();
+        }
+      });
+
       test("a change takes effect on the next lookup and survives a crash", async () => {
         const server = await addServer();
         const { keyId } = await addKey(server.serverId, "hash-1");

@@ -50,6 +50,8 @@ export interface KeyStore {
   findNew(tokenHash: string, now: number): MaybePromise<ApiKey | undefined>;
   /** Changes whenever a key that `find` has returned changes. While it stays the same, results of `find` may be cached. */
   readonly version: number;
+  /** The label of a key that `find` has returned. Undefined when the key was revoked since. */
+  findLabel(keyId: string): string | undefined;
   findDetails(keyId: string): Promise<KeyDetails | undefined>;
   /** When the old tokens of the key that still work become invalid, the soonest first. */
   listGraceEnds(keyId: string, now: number): Promise<readonly number[]>;

@@ -137,6 +137,9 @@ export const KEY = {
 
 export const OWN_KEY = {
   key_id: keyId,
+  label: KEY.label,
+  server_id: serverId,
+  server_name: SERVER.name,
   community: SERVER.community,
   versions: KEY.versions,
   sections: KEY.sections,

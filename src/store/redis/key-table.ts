@@ -101,6 +101,10 @@ export class KeyTable implements KeyStore {
     await directory.write({ steps: [...listStepsToAdd(record), ...lastUse], changed: [keyId] });
   }
 
+  findLabel(keyId: string): string | undefined {
+    return this.#parts.directory.labelOf(keyId);
+  }
+
   async findDetails(keyId: string): Promise<KeyDetails | undefined> {
     const { directory, usage } = this.#parts;
     const found = await directory.readKey(keyId);

@@ -103,6 +103,11 @@ export class KeyTable implements KeyStore {
     return row && toKeyDetails(row);
   }
 
+  findLabel(keyId: string): string | undefined {
+    const row = this.#findRow(keyId);
+    return row && row.revoked_at === null ? row.label : undefined;
+  }
+
   async findDetails(keyId: string): Promise<KeyDetails | undefined> {
     const row = this.#findRow(keyId);
     return row && toKeyDetails(row);
