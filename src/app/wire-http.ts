@@ -18,6 +18,7 @@ import { CallerSteps } from "../http/caller-steps.ts";
 import { findClientAddress } from "../http/client-address.ts";
 import { CommandHandlers } from "../http/commands.ts";
 import { Cors } from "../http/cors.ts";
+import { CursorSealer } from "../http/cursor.ts";
 import { DashboardHandlers } from "../http/dashboard.ts";
 import { Edge } from "../http/edge.ts";
 import { EdgeMeter } from "../http/edge-meter.ts";
@@ -27,6 +28,7 @@ import { AnswerObserver } from "../http/observe-answers.ts";
 import { OpenApiHandler } from "../http/openapi/answer-openapi.ts";
 import { OperatorStep } from "../http/operator-step.ts";
 import { OwnKeyHandler } from "../http/own-key.ts";
+import { Pages } from "../http/pages.ts";
 import { ReadServerHandler, wantsGzip } from "../http/read-server.ts";
 import { ReferenceHandlers } from "../http/reference/reference.ts";
 import { listRoutes } from "../http/routes.ts";
@@ -41,7 +43,7 @@ export type DrainState = { isDraining: boolean };
 
 export function wireHttp(
   config: Config,
-  { log, masterKey }: Pick<Basics, "log" | "masterKey">,
+  { log, masterKey, secret }: Pick<Basics, "log" | "masterKey" | "secret">,
   { store, shared, clock }: Resources,
   { relay, relayMeter, dispatcher, commandMeter, usage }: Gateway,
   drain: DrainState,
@@ -55,6 +57,7 @@ export function wireHttp(
     servers: store.servers,
     findAddress,
   });
+  const pages = new Pages(new CursorSealer(secret));
   const guesses = new GuessLimit();
   const metricsCheck = new OperatorCheck([masterKey, config.metricsToken]);
   const edgeMeter = new EdgeMeter();
@@ -71,6 +74,7 @@ export function wireHttp(
     commands: new CommandHandlers({
       commands: store.commands,
       callerSteps,
+      pages,
       clock,
       meter: commandMeter,
       submitter: new CommandSubmitter({
@@ -87,6 +91,7 @@ export function wireHttp(
     }),
     admin: new AdminHandlers({
       store,
+      pages,
       randomBytes,
       usage,
       usageMs: USAGE_KEPT_MS,

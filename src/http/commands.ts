@@ -21,13 +21,15 @@ import type { Call } from "./call.ts";
 import { type Caller, type CallerSteps, SENDING_COMMAND } from "./caller-steps.ts";
 import { describeCommand } from "./describe-resources.ts";
 import { readJsonBody } from "./json-body.ts";
-import { describePage, parseChoice, parsePage, pathIdOf, queryOf } from "./parse-request.ts";
+import type { Pages } from "./pages.ts";
+import { parseChoice, pathIdOf, queryOf } from "./parse-request.ts";
 
 const NO_BODY = refuse(ERRORS.invalidJson);
 
 export type CommandHandlersParts = {
   readonly commands: Pick<CommandQueue, "find" | "list" | "cancel">;
   readonly submitter: CommandSubmitter;
+  readonly pages: Pages;
   readonly callerSteps: CallerSteps;
   readonly clock: Clock;
   readonly meter: CommandMeter;
@@ -65,15 +67,17 @@ export class CommandHandlers {
   }
 
   async list(call: Call, { key, server, report }: Caller): Promise<Response> {
+    const { pages, commands } = this.#parts;
     const query = queryOf(call);
     // The same name for both forms of the path, so that a cursor of one fits the other.
-    const page = parsePage("commands", query);
+    const list = `commands for ${key.keyId}`;
+    const page = pages.parse(list, query);
     if (isRefusal(page)) return answerRefusal(call, page, report);
     const status = parseStatus(query);
     if (typeof status === "object") return answerRefusal(call, status, report);
     const keyId = seesAllCommands(key.grant.commands) ? undefined : key.keyId;
-    const found = await this.#parts.commands.list({ ...page, serverId: server.serverId, keyId, status });
-    return answerJson(describePage("commands", found, describeCommand), 200, report);
+    const found = await commands.list({ ...page, serverId: server.serverId, keyId, status });
+    return answerJson(pages.describe(list, found, describeCommand), 200, report);
   }
 
   async show(call: Call, { key, report }: Caller): Promise<Response> {

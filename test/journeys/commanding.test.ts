@@ -269,6 +269,47 @@ describe("rights", () => {
   });
 });
 
+describe("the cursors of a list", () => {
+  test("belong to the key that got them, in both path forms; any other cursor is 400/5104", async () => {
+    await holdQueue();
+    await bot.accept(":h second");
+    const { next } = await readAs<PageBody<CommandBody>>(await bot.ask("GET", `${COMMANDS}?limit=1`));
+    const inTown = COMMANDS.replace("/v2/", "/v2/town/");
+    for (const path of [COMMANDS, inTown]) {
+      const page = await readAs<PageBody<CommandBody>>(await bot.ask("GET", `${path}?cursor=${next}`));
+      expect(page.items.map(({ command }) => command)).toEqual([":h held"]);
+    }
+    const details = { cursor: "must be the `next` of an earlier answer" };
+    const refusal = { code: 5104, message: "invalid_request", details };
+    const stranger = await addBot(gateway);
+    const { token } = await gateway.gatehouse.addKey(bot.home, { commands: ["*"] });
+    const sister = { Authorization: `Bearer ${token}` };
+    await expectRefusal(await stranger.ask("GET", `${COMMANDS}?cursor=${next}`), 400, refusal);
+    await expectRefusal(await bot.ask("GET", `${COMMANDS}?cursor=${next}`, sister), 400, refusal);
+    const altered = `${next?.slice(0, -2)}AA`;
+    await expectRefusal(await bot.ask("GET", `${COMMANDS}?cursor=${altered}`), 400, refusal);
+    const operators = await readAs<PageBody<CommandBody>>(
+      await gateway.gatehouse.admin("GET", "/admin/commands?limit=1"),
+    );
+    await expectRefusal(await bot.ask("GET", `${COMMANDS}?cursor=${operators.next}`), 400, refusal);
+  });
+
+  test("tell nothing about the commands of others: neither their text nor their length shows a position", async () => {
+    await holdQueue();
+    const nextOf = async () => {
+      await bot.accept(":h another");
+      const page = await readAs<PageBody<CommandBody>>(await bot.ask("GET", `${COMMANDS}?limit=1`));
+      return page.next ?? "";
+    };
+    const cursors = [await nextOf(), await nextOf(), await nextOf()];
+    expect(new Set(cursors.map(({ length }) => length)).size).toBe(1);
+    for (const cursor of cursors) {
+      // A position that can be read is a short text of letters and digits.
+      expect(Buffer.from(cursor, "base64url").toString("latin1")).not.toMatch(/^[\x20-\x7e]+$/);
+    }
+  });
+});
+
 describe("limits", () => {
   test("sending is not counted and has no limit headers; reading, listing and cancelling are counted and have them", async () => {
     const ids = await fillQueue();

@@ -27,12 +27,14 @@ import { HOUR_MS, type UsageMeter } from "../../gateway/keys/usage-meter.ts";
 import { answerJson, answerRefusal } from "../answers.ts";
 import type { Call } from "../call.ts";
 import { describeUsage } from "../describe-resources.ts";
+import type { Pages } from "../pages.ts";
 import { findOnly, parseBody, parseChoice, parseId, pathIdOf, queryOf } from "../parse-request.ts";
-import { answerDone, answerOutcome, answerPage } from "./answer-operator.ts";
+import { answerDone, answerOutcome } from "./answer-operator.ts";
 import type { Mutex } from "./mutex.ts";
 
 export type KeyHandlersParts = KeyParts & {
   readonly changes: Mutex;
+  readonly pages: Pages;
   readonly usage: UsageMeter;
   /** How far back a key's usage is shown. */
   readonly usageMs: number;
@@ -53,7 +55,7 @@ export class KeyHandlers {
       const { items, next } = await store.keys.list({ ...page, ...filter });
       return { items: await this.#describeAll(items, call.now), next };
     };
-    return answerPage(call, read, (key: KeyResource) => key);
+    return this.#parts.pages.answer(call, read, (key: KeyResource) => key);
   }
 
   async create(call: Call, actor: Actor): Promise<Response> {

@@ -9,8 +9,9 @@ import { addServer, changeServer, removeServer } from "../../gateway/servers/man
 import { answerRefusal } from "../answers.ts";
 import type { Call } from "../call.ts";
 import { describeDeletedServer, describeServer } from "../describe-resources.ts";
+import type { Pages } from "../pages.ts";
 import { parseBody, pathIdOf } from "../parse-request.ts";
-import { answerOutcome, answerPage } from "./answer-operator.ts";
+import { answerOutcome } from "./answer-operator.ts";
 import type { Mutex } from "./mutex.ts";
 
 /** The socket stays open this long while the keys of a deleted server are revoked: there may be a hundred thousand. */
@@ -19,6 +20,7 @@ const DELETION_MAX_MS = 120_000;
 export type ServerHandlersParts = {
   readonly store: Store;
   readonly changes: Mutex;
+  readonly pages: Pages;
   /** Called after a server was deleted. */
   readonly forgetServer: (serverId: string) => void;
   /** Called after a server key was set, which also means: try a refused global key again. */
@@ -34,7 +36,7 @@ export class ServerHandlers {
   }
 
   list(call: Call): Promise<Response> {
-    return answerPage(call, (page) => this.#parts.store.servers.list(page), describeServer);
+    return this.#parts.pages.answer(call, (page) => this.#parts.store.servers.list(page), describeServer);
   }
 
   async create(call: Call, actor: Actor): Promise<Response> {
