@@ -21,6 +21,7 @@ import { CallerSteps } from "../http/caller-steps.ts";
 import { findClientAddress } from "../http/client-address.ts";
 import { CommandHandlers } from "../http/commands.ts";
 import { Cors } from "../http/cors.ts";
+import { CursorSealer } from "../http/cursor.ts";
 import { DashboardHandlers } from "../http/dashboard.ts";
 import { Edge } from "../http/edge.ts";
 import { EdgeMeter } from "../http/edge-meter.ts";
@@ -29,6 +30,8 @@ import { MetricsHandler, type SizeGauge } from "../http/metrics.ts";
 import { AnswerObserver } from "../http/observe-answers.ts";
 import { OpenApiHandler } from "../http/openapi/answer-openapi.ts";
 import { OperatorStep } from "../http/operator-step.ts";
+import { OwnKeyHandler } from "../http/own-key.ts";
+import { Pages } from "../http/pages.ts";
 import { ReadServerHandler, wantsGzip } from "../http/read-server.ts";
 import { ReferenceHandlers } from "../http/reference/reference.ts";
 import { listRoutes } from "../http/routes.ts";
@@ -43,7 +46,7 @@ export type DrainState = { isDraining: boolean };
 
 export function wireHttp(
   config: Config,
-  { log, masterKey }: Pick<Basics, "log" | "masterKey">,
+  { log, masterKey, secret }: Pick<Basics, "log" | "masterKey" | "secret">,
   { store, shared, clock }: Resources,
   { relay, relayMeter, dispatcher, commandMeter, usage }: Gateway,
   drain: DrainState,
@@ -57,6 +60,7 @@ export function wireHttp(
     servers: store.servers,
     findAddress,
   });
+  const pages = new Pages(new CursorSealer(secret));
   const guesses = new GuessLimit();
   const operatorCheck = new OperatorCheck([masterKey]);
   const noticesCheck = new OperatorCheck([masterKey, deriveNoticesToken(masterKey)]);
@@ -69,13 +73,15 @@ export function wireHttp(
     { name: "unsaved_usage", size: () => usage.size(), max: BACKLOG_MAX + authenticator.max },
   ];
   const isSimulatorInUse = config.upstreamUrl === undefined;
-  const readServer = new ReadServerHandler(relay, clock);
+  const readServer = new ReadServerHandler(relay, callerSteps, clock);
   const routes = listRoutes({
     callerSteps,
+    ownKey: new OwnKeyHandler(store.keys),
     readServer,
     commands: new CommandHandlers({
       commands: store.commands,
       callerSteps,
+      pages,
       clock,
       meter: commandMeter,
       submitter: new CommandSubmitter({
@@ -93,6 +99,7 @@ export function wireHttp(
     }),
     admin: new AdminHandlers({
       store,
+      pages,
       randomBytes,
       usage,
       usageMs: USAGE_KEPT_MS,

@@ -83,6 +83,11 @@ export function mayRun(allowed: readonly string[], text: string): boolean {
   return allowed.some((entry) => entry === "*" || entry.toLowerCase() === name);
 }
 
+/** Whether a key with these command rights sees the commands of the server's other keys too. */
+export function seesAllCommands(allowed: readonly string[]): boolean {
+  return allowed.includes("*");
+}
+
 function refuseCommand(reason: string): Refusal {
   return refuse(ERRORS.invalidRequest, { details: { command: reason } });
 }

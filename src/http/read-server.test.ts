@@ -32,7 +32,8 @@ const PARTS = {
 function setUp() {
   const snapshot = new Snapshot(PARTS, NOW);
   const relay = { read: () => ({ snapshot, isHit: true }), longestWaitMs: 0 };
-  const readServer = new ReadServerHandler(relay, () => NOW);
+  const recheck = () => Promise.reject(new Error("a cached reading needs no second check"));
+  const readServer = new ReadServerHandler(relay, { recheck }, () => NOW);
   return {
     snapshot,
     read(headers: Record<string, string> = {}): Response {

@@ -458,6 +458,30 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect(positions).toEqual([4, 3, 2, 1, null]);
       });
 
+      test("the commands of one key are listed newest first, in pages, each once, by status too", async () => {
+        const otherKeyId = await addKey(serverId, "hash-2");
+        const own: Receipt[] = [];
+        for (let i = 0; i < 15; i++) {
+          const receipt = await accept(`:h ${i}`, NOW, i % 3 === 0 ? {} : { keyId: otherKeyId });
+          if (i % 3 === 0) own.push(receipt);
+        }
+        await accept(":h", NOW, { serverId: otherServerId });
+        const ids = own.map(({ commandId }) => commandId).toReversed();
+        const idsOf = (commands: Command[]) => commands.map(({ commandId }) => commandId);
+        const ofKey = { serverId, keyId };
+        for (const limit of [1, 2, 4, 5, 200]) {
+          expect(idsOf(await listAll({ limit, ...ofKey }))).toEqual(ids);
+        }
+        await claim();
+        expect(idsOf(await listAll({ limit: 2, ...ofKey, status: "queued" }))).toEqual(ids.slice(0, -1));
+        expect(idsOf(await listAll({ limit: 2, ...ofKey, status: "sending" }))).toEqual(ids.slice(-1));
+        await queue.settle(ids.at(-1) ?? "", SENT, NOW);
+        expect(idsOf(await listAll({ limit: 2, ...ofKey, status: "sent" }))).toEqual(ids.slice(-1));
+        expect(await listAll({ limit: 2, serverId, keyId: otherKeyId, status: "sent" })).toEqual([]);
+        expect(await listAll({ limit: 2, serverId: otherServerId, keyId: otherKeyId })).toEqual([]);
+        expect(await listAll({ limit: 2, serverId, keyId: "key_unknown" })).toEqual([]);
+      });
+
       test("listWaitingServers lists the servers with waiting commands, also after a crash", async () => {
         expect(await queue.listWaitingServers()).toEqual([]);
         await accept(":h");

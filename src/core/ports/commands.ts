@@ -31,6 +31,8 @@ export type Cancellation = { readonly command: Command; readonly isCancelled: bo
 
 export type CommandFilter = {
   readonly serverId?: string | undefined;
+  /** Only commands that this key has sent; with `serverId` only. */
+  readonly keyId?: string | undefined;
   readonly status?: CommandStatus | undefined;
 };
 
@@ -81,7 +83,10 @@ export interface CommandQueue {
     note?: AuditNote,
   ): Promise<Cancellation | undefined>;
   find(commandId: string): Promise<Command | undefined>;
-  /** Newest first. */
+  /**
+   * Newest first. The work for a page is bounded: with a filter a page may have fewer items than asked for, or none, although
+   * there is a next page.
+   */
   list(page: PageRequest & CommandFilter): Promise<Page<Command>>;
   /** The servers with at least one waiting command. */
   listWaitingServers(): Promise<readonly string[]>;

@@ -22,6 +22,6 @@ export class AdminHandlers {
     this.keys = new KeyHandlers({ ...parts, changes });
     this.blocks = new BlockHandlers({ ...parts, changes });
     this.commands = new AdminCommandHandlers({ ...parts, changes });
-    this.audit = new AuditHandlers(parts.store.audit);
+    this.audit = new AuditHandlers(parts.store.audit, parts.pages);
   }
 }

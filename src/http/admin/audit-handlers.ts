@@ -2,16 +2,18 @@
 import type { AuditStore } from "../../core/ports/audit.ts";
 import type { Call } from "../call.ts";
 import { describeAuditEntry } from "../describe-resources.ts";
-import { answerPage } from "./answer-operator.ts";
+import type { Pages } from "../pages.ts";
 
 export class AuditHandlers {
   readonly #audit: AuditStore;
+  readonly #pages: Pages;
 
-  constructor(audit: AuditStore) {
+  constructor(audit: AuditStore, pages: Pages) {
     this.#audit = audit;
+    this.#pages = pages;
   }
 
   list(call: Call): Promise<Response> {
-    return answerPage(call, (page) => this.#audit.list(page), describeAuditEntry);
+    return this.#pages.answer(call, (page) => this.#audit.list(page), describeAuditEntry);
   }
 }

@@ -12,9 +12,10 @@ import { addServer, changeServer, removeServer } from "../../gateway/servers/man
 import { answerRefusal } from "../answers.ts";
 import type { Call } from "../call.ts";
 import { describeDeletedServer, describeServer } from "../describe-resources.ts";
+import type { Pages } from "../pages.ts";
 import { parseBody, pathIdOf } from "../parse-request.ts";
 import type { ReadServerHandler } from "../read-server.ts";
-import { answerOutcome, answerPage } from "./answer-operator.ts";
+import { answerOutcome } from "./answer-operator.ts";
 import type { Mutex } from "./mutex.ts";
 
 /** The socket stays open this long while the keys of a deleted server are revoked: there may be a hundred thousand. */
@@ -27,6 +28,7 @@ export type ServerHandlersParts = {
   readonly readServer: Pick<ReadServerHandler, "answerOperator">;
   /** Whether the upstream is the built-in simulator. */
   readonly isSimulatorInUse: boolean;
+  readonly pages: Pages;
   /** Called after a server was deleted. */
   readonly forgetServer: (serverId: string) => void;
   /** Called after a server key was set, which also means: try a refused global key again. */
@@ -43,7 +45,7 @@ export class ServerHandlers {
 
   list(call: Call): Promise<Response> {
     const read = (page: PageRequest) => this.#parts.store.servers.list(page);
-    return answerPage(call, read, (server) => this.#describe(server));
+    return this.#parts.pages.answer(call, read, (server) => this.#describe(server));
   }
 
   async create(call: Call, actor: Actor): Promise<Response> {

@@ -140,6 +140,7 @@ export const KEY = {
   key_id: keyId,
   server_id: serverId,
   label: "Discord bot",
+  state: "active",
   versions: ["v2"],
   sections: ["Players", "Queue"],
   commands: [":h", ":m"],
@@ -153,6 +154,9 @@ export const KEY = {
 
 export const OWN_KEY = {
   key_id: keyId,
+  label: KEY.label,
+  server_id: serverId,
+  server_name: SERVER.name,
   community: SERVER.community,
   versions: KEY.versions,
   sections: KEY.sections,
@@ -166,6 +170,7 @@ export const NEW_KEY = { ...KEY, last_used_at: null, token };
 
 export const SHOWN_KEY = {
   ...KEY,
+  grace_tokens: [{ valid_until: 1_794_725_914_688 }],
   usage: {
     requests: 812,
     refusals: { "5016": 12 },

@@ -134,7 +134,8 @@ const listCommands: Operation = {
   id: "listCommands",
   tag: "Commands",
   summary: "List the commands of your server",
-  description: "Newest first. The key needs the right to send commands.",
+  description:
+    'Newest first: those that the key sent itself, or with `["*"]` those of all keys of the server. The key needs the right to send commands. A page may have few items and still a `next`.',
   security: ["apiKey"],
   parameters: [STATUS, ...PAGE_PARAMETERS],
   answers: {
@@ -156,7 +157,7 @@ const showCommand: Operation = {
   tag: "Commands",
   summary: "Ask what became of a command",
   description:
-    "A key sees the commands of its own server only. Finished ones are told for 7 days, unless the operator says otherwise.",
+    'A key sees the commands that it sent itself; one that may send every command (`["*"]`) those of all keys of its server. Finished ones are told for 7 days, unless the operator says otherwise.',
   security: ["apiKey"],
   answers: {
     200: {
@@ -178,6 +179,7 @@ const cancelCommand: Operation = {
   id: "cancelCommand",
   tag: "Commands",
   summary: "Take back a command that still waits",
+  description: "Any command that the key sees.",
   security: ["apiKey"],
   answers: {
     200: {

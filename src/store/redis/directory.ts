@@ -41,7 +41,7 @@ export type Change = {
 export type Found<T> = { readonly record: T; readonly text: string };
 
 /** A cached key with the hashes of its tokens, separated by spaces: one text takes less memory than a list. */
-type KnownKey = { readonly key: ApiKey; readonly tokenHashes: string };
+type KnownKey = { readonly key: ApiKey; readonly label: string; readonly tokenHashes: string };
 
 export class Directory {
   readonly #link: RedisLink;
@@ -120,6 +120,12 @@ export class Directory {
   /** The server of a key; undefined for a key that cannot be used. */
   serverOf(keyId: string): string | undefined {
     return this.#known.get(keyId)?.key.serverId;
+  }
+
+  /** Undefined for a key that cannot be used. */
+  labelOf(keyId: string): string | undefined {
+    const known = this.#known.get(keyId);
+    return known && this.#servers.has(known.key.serverId) ? known.label : undefined;
   }
 
   /** Reads everything, and drops what is no longer there. */
@@ -318,7 +324,7 @@ export class Directory {
     // All keys of a server share one copy of its id: there may be a hundred thousand keys.
     const key = toApiKey(record, server.serverId);
     const tokenHashes = record.tokens.map(({ tokenHash }) => tokenHash).join(" ");
-    this.#known.set(key.keyId, { key, tokenHashes });
+    this.#known.set(key.keyId, { key, label: record.label, tokenHashes });
     for (const { tokenHash, validUntil } of record.tokens)
       this.#keys.set(tokenHash, limitExpiry(key, validUntil));
   }

@@ -169,11 +169,21 @@ export class SqliteCommandQueue implements CommandQueue {
     return row && toCommand(row);
   }
 
-  async list({ limit, cursor, serverId, status }: PageRequest & CommandFilter): Promise<Page<Command>> {
+  async list({
+    limit,
+    cursor,
+    serverId,
+    keyId,
+    status,
+  }: PageRequest & CommandFilter): Promise<Page<Command>> {
     const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : toSeq(cursor);
     // Conditions that are not needed are left out, because SQLite would not use the indexes with optional ones.
     const filters = [
-      ...(serverId === undefined ? [] : [{ condition: "server_id = ?", value: serverId }]),
+      // The plus keeps SQLite from reading the commands of all keys of the server.
+      ...(keyId === undefined ? [] : [{ condition: "key_id = ?", value: keyId }]),
+      ...(serverId === undefined
+        ? []
+        : [{ condition: keyId === undefined ? "server_id = ?" : "+server_id = ?", value: serverId }]),
       ...(status === undefined ? [] : [{ condition: "status = ?", value: status }]),
       { condition: "seq < ?", value: before },
     ];

@@ -112,6 +112,7 @@ const STEPS: readonly string[] = [
   -- 1 for servers of the built-in simulator. Among older servers only the demo server is one; the start finds it by its key.
   ALTER TABLE servers ADD COLUMN simulated INTEGER NOT NULL DEFAULT 0;
   `,
+  "CREATE INDEX commands_of_key ON commands (key_id, seq);",
 ];
 
 export const SCHEMA_VERSION = STEPS.length;

@@ -3,6 +3,7 @@
 -- ARGV[4]  only commands with a seq below this
 -- ARGV[5]  only commands with this status; empty for all
 -- ARGV[6]  how many to return       ARGV[7]  how many to read
+-- ARGV[8]  only commands of the key with this id; empty for all
 -- Returns  {the seq below which the next part begins or '' after the last part, {command, ...}}
 end_stale_sending()
 
@@ -20,9 +21,10 @@ end
 
 local commands, seq = {}, ''
 for i, id in ipairs(ids) do
-  local fields = redis.call('HMGET', name_of(id), 'status', 'seq')
+  local fields = redis.call('HMGET', name_of(id), 'status', 'seq', 'key_id')
   seq = fields[2]
-  if (status == '' or status == fields[1]) and tonumber(seq) < before then
+  local is_asked = (status == '' or status == fields[1]) and (ARGV[8] == '' or ARGV[8] == fields[3])
+  if is_asked and tonumber(seq) < before then
     commands[#commands + 1] = describe(id)
     if #commands == limit then
       is_all = is_all and i == #ids
