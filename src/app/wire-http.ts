@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { findBuiltFile } from "../built-files.ts";
 import type { Config } from "../config.ts";
 import { createAddressList } from "../core/address.ts";
+import type { Memoized } from "../core/memoize.ts";
 import { CommandSubmitter } from "../gateway/commands/submit-command.ts";
 import { Authenticator } from "../gateway/keys/authenticate.ts";
 import {
@@ -22,14 +23,17 @@ import { DashboardHandlers } from "../http/dashboard.ts";
 import { Edge } from "../http/edge.ts";
 import { EdgeMeter } from "../http/edge-meter.ts";
 import { ReadyzHandler } from "../http/health.ts";
+import type { RequestHandler, RequestHandlers } from "../http/listen.ts";
 import { MetricsHandler, type SizeGauge } from "../http/metrics.ts";
 import { AnswerObserver } from "../http/observe-answers.ts";
 import { OpenApiHandler } from "../http/openapi/answer-openapi.ts";
+import { isOperatorPath } from "../http/operator-paths.ts";
 import { OperatorStep } from "../http/operator-step.ts";
 import { ReadServerHandler, wantsGzip } from "../http/read-server.ts";
 import { ReferenceHandlers } from "../http/reference/reference.ts";
-import { listRoutes } from "../http/routes.ts";
-import { createTargetFinder, TARGETS_MAX } from "../http/target.ts";
+import type { Route } from "../http/router.ts";
+import { type Handlers, listRoutes } from "../http/routes.ts";
+import { createTargetFinder, TARGETS_MAX, type Target } from "../http/target.ts";
 import { VERSION } from "../version.ts";
 import { USAGE_KEPT_MS } from "./background-jobs.ts";
 import type { Basics, Resources } from "./open-resources.ts";
@@ -38,13 +42,16 @@ import type { Gateway } from "./wire-gateway.ts";
 /** Set once, when the drain begins. */
 export type DrainState = { isDraining: boolean };
 
+/** The handlers of both listeners. Without a second one, everybody's serves operators too. */
+export type WiredHandlers = { readonly everybody: RequestHandlers; readonly operators: RequestHandlers };
+
 export function wireHttp(
   config: Config,
   { log, masterKey }: Pick<Basics, "log" | "masterKey">,
   { store, shared, clock }: Resources,
   { relay, relayMeter, dispatcher, commandMeter, usage }: Gateway,
   drain: DrainState,
-): Edge {
+): WiredHandlers {
   const authenticator = new Authenticator(store.keys, store.limits);
   const trusted = createAddressList(config.trustProxy);
   const findAddress = (call: Call) => findClientAddress(call, trusted);
@@ -63,7 +70,7 @@ export function wireHttp(
     { name: "guessing_addresses", size: () => guesses.size, max: GUESSING_ADDRESSES_MAX },
     { name: "unsaved_usage", size: () => usage.size(), max: BACKLOG_MAX + authenticator.max },
   ];
-  const routes = listRoutes({
+  const handlers: Handlers = {
     callerSteps,
     readServer: new ReadServerHandler(relay, clock),
     commands: new CommandHandlers({
@@ -115,16 +122,41 @@ export function wireHttp(
       sizes,
       version: VERSION,
     }),
-  });
-  const findTarget = createTargetFinder(routes);
+  };
   const observer = new AnswerObserver({ meter: edgeMeter, usage, log, findAddress });
-  sizes.push({ name: "known_urls", size: findTarget.size, max: TARGETS_MAX });
-  return new Edge({
-    findTarget,
-    cors: new Cors(config.corsOrigins),
-    clock,
-    log,
-    isDraining: () => drain.isDraining,
-    observe: (call, response) => observer.observe(call, response),
+  const cors = new Cors(config.corsOrigins);
+  const targetFinders: Memoized<Target>[] = [];
+  const wireEdge = (routes: readonly Route[]): RequestHandler => {
+    const findTarget = createTargetFinder(routes);
+    targetFinders.push(findTarget);
+    const edge = new Edge({
+      findTarget,
+      cors,
+      clock,
+      log,
+      isDraining: () => drain.isDraining,
+      observe: (call, response) => observer.observe(call, response),
+    });
+    return (request, connection) => edge.handle(request, connection);
+  };
+  const routes = listRoutes(handlers);
+  const operators: RequestHandlers = {
+    handle: wireEdge(routes.filter(({ path }) => !isOperatorPath(path))),
+    handleOperator: wireEdge(routes.filter(({ path }) => isOperatorPath(path))),
+  };
+  const everybody = config.admin
+    ? { handle: wireEdge(listCallerRoutes(handlers)), handleOperator: undefined }
+    : operators;
+  sizes.push({
+    name: "known_urls",
+    size: () => targetFinders.reduce((sum, finder) => sum + finder.size(), 0),
+    max: targetFinders.length * TARGETS_MAX,
   });
+  return { everybody, operators };
+}
+
+/** The routes of everybody's listener when operators have one of their own. */
+function listCallerRoutes(handlers: Handlers): Route[] {
+  const routes = listRoutes({ ...handlers, openApi: new OpenApiHandler(VERSION, "callers") });
+  return routes.filter(({ path }) => !isOperatorPath(path));
 }
