@@ -34,6 +34,7 @@ import { ReferenceHandlers } from "../http/reference/reference.ts";
 import type { Route } from "../http/router.ts";
 import { type Handlers, listRoutes } from "../http/routes.ts";
 import { createTargetFinder, TARGETS_MAX, type Target } from "../http/target.ts";
+import { UntrustedProxyNotice } from "../http/untrusted-proxy.ts";
 import { VERSION } from "../version.ts";
 import { USAGE_KEPT_MS } from "./background-jobs.ts";
 import type { Basics, Resources } from "./open-resources.ts";
@@ -55,13 +56,19 @@ export function wireHttp(
   const authenticator = new Authenticator(store.keys, store.limits);
   const trusted = createAddressList(config.trustProxy);
   const findAddress = (call: Call) => findClientAddress(call, trusted);
+  const untrustedProxy = new UntrustedProxyNotice(trusted, log);
   const callerSteps = new CallerSteps({
     authenticator,
     limits: store.limits,
     servers: store.servers,
-    findAddress,
+    findAddress(call) {
+      // Only keys with an address list need the address, so nobody else pays for this.
+      untrustedProxy.check(call);
+      return findAddress(call);
+    },
   });
   const guesses = new GuessLimit();
+  const operatorCheck = new OperatorCheck([masterKey]);
   const metricsCheck = new OperatorCheck([masterKey, config.metricsToken]);
   const edgeMeter = new EdgeMeter();
   const sizes: SizeGauge[] = [
@@ -85,7 +92,7 @@ export function wireHttp(
       }),
     }),
     operatorStep: new OperatorStep({
-      operatorCheck: new OperatorCheck([masterKey]),
+      operatorCheck,
       guesses,
       fingerprint: fingerprintOf(masterKey),
       findAddress,
@@ -108,6 +115,8 @@ export function wireHttp(
       log,
       isDraining: () => drain.isDraining,
       listNotices: (now) => relay.listNotices(now),
+      listOperatorNotices: (now) => untrustedProxy.listNotices(now),
+      checkOperator: (header) => operatorCheck.check(header),
     }),
     metrics: new MetricsHandler({
       check: (header) => metricsCheck.check(header),

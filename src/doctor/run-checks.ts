@@ -3,10 +3,12 @@ import { resolve } from "node:path";
 import type { Config } from "../config.ts";
 import { Sealer } from "../store/sealer.ts";
 import { type DatabaseReport, inspectDatabase } from "../store/sqlite/inspect-database.ts";
+import { readAddressLists } from "../store/sqlite/read-address-lists.ts";
 import { isInstanceRunning } from "../store/sqlite/read-only-database.ts";
 import { readServerKeys } from "../store/sqlite/read-server-keys.ts";
 import { UpstreamClient } from "../upstream/client.ts";
 import { callInstance, findInstanceUrl } from "./call-instance.ts";
+import { judgeAddressLists } from "./check-address-lists.ts";
 import { judgeClock } from "./check-clock.ts";
 import { findSecret, inspectDataFolder, judgeDataFolder } from "./check-data-folder.ts";
 import { inspectDisk, judgeDisk } from "./check-disk.ts";
@@ -75,6 +77,10 @@ async function checkDataFolder(config: Config, testsKeys: boolean): Promise<Find
       return judgeServerKeys(
         await gatherKeyFacts(config, testsKeys, canRead ? databasePath : undefined, secret),
       );
+    })),
+    ...(await runCheck("address lists", () => {
+      const keys = report.kind === "usable" ? readAddressLists(databasePath) : undefined;
+      return judgeAddressLists({ keys, trustProxy: config.trustProxy, host: config.host });
     })),
     ...(await runCheck("instance", async () => {
       const url = findInstanceUrl(config);

@@ -5,6 +5,7 @@ import type { Log } from "../core/ports/log.ts";
 import type { Store } from "../core/ports/store.ts";
 import type { ErrorFields } from "../core/wire/error.ts";
 import type { Liveness, Readiness } from "../core/wire/health.ts";
+import type { CheckOperator } from "../gateway/keys/authenticate-operator.ts";
 import { answerJson, answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
 
@@ -22,6 +23,9 @@ export type ReadyzParts = {
   readonly isDraining: () => boolean;
   /** Sentences about problems that do not keep requests from being served. */
   readonly listNotices: (now: number) => readonly string[];
+  /** More of them, which name what only operators may know. */
+  readonly listOperatorNotices: (now: number) => readonly string[];
+  readonly checkOperator: CheckOperator;
 };
 
 export class ReadyzHandler {
@@ -34,7 +38,7 @@ export class ReadyzHandler {
   }
 
   async answer(call: Call): Promise<Response> {
-    const { clock, isDraining, listNotices } = this.#parts;
+    const { clock, isDraining, listNotices, listOperatorNotices } = this.#parts;
     const now = clock();
     if (Math.abs(now - this.#checkedAt) >= CHECK_EVERY_MS) {
       this.#checkedAt = now;
@@ -45,10 +49,16 @@ export class ReadyzHandler {
       ...(!(await this.#lastCheck) && { store: "cannot be read or written" }),
     };
     if (Object.keys(details).length === 0) {
-      return answerJson({ status: "ready", notices: listNotices(now) } satisfies Readiness);
+      const more = this.#isOperator(call) ? listOperatorNotices(now) : [];
+      return answerJson({ status: "ready", notices: [...listNotices(now), ...more] } satisfies Readiness);
     }
     const fields = { retry_after: 1, details } satisfies ErrorFields["unavailable"];
     return answerRefusal(call, refuse(ERRORS.unavailable, fields, { "Retry-After": "1" }));
+  }
+
+  /** A wrong master key is no refusal here: the answer is then the one that everybody gets. */
+  #isOperator(call: Call): boolean {
+    return this.#parts.checkOperator(call.request.headers.get("authorization")) === undefined;
   }
 
   /** Whether the store can be read and written. */

@@ -38,8 +38,9 @@ export const SERVICE_OPERATIONS: Operations = {
     id: "tellReady",
     tag: "Service",
     summary: "Can it serve?",
-    description: "Ready means that the store can be read and written. 503 also while shutting down.",
-    security: [],
+    description:
+      "Ready means that the store can be read and written. 503 also while shutting down. Operators, who sign in, may get more notices.",
+    security: ["optional", "masterKey"],
     answers: {
       200: {
         description: "It can.",
