@@ -144,6 +144,7 @@ export function wireHttp(
       clock,
       log,
       isDraining: () => drain.isDraining,
+      isSecure: config.tls !== undefined,
       observe: (call, response) => observer.observe(call, response),
     });
     return (request, connection) => edge.handle(request, connection);

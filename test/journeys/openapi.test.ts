@@ -138,7 +138,8 @@ describe("the server gives every documented answer", () => {
   });
 
   test("an answer that the document does not describe is noticed", async () => {
-    const headers = { "Content-Type": "application/json", "Cache-Control": "no-store" };
+    const noSniffing = { "X-Content-Type-Options": "nosniff" };
+    const headers = { "Content-Type": "application/json", "Cache-Control": "no-store", ...noSniffing };
     const find = (body: unknown, more = {}, status = 200) =>
       witness.findFaults("tellAlive", Response.json(body, { status, headers: { ...headers, ...more } }));
     expect(await find({ status: "ok" })).toEqual([]);
@@ -147,7 +148,10 @@ describe("the server gives every documented answer", () => {
     expect(await find({ status: "ok" }, { "X-New": "1" })).toHaveLength(1);
     expect(await find({ status: "ok" }, {}, 418)).toHaveLength(1);
     const bare = Response.json({ status: "ok" });
-    expect(await witness.findFaults("tellAlive", bare)).toEqual(["Cache-Control is missing"]);
+    expect(await witness.findFaults("tellAlive", bare)).toEqual([
+      "x-content-type-options is missing",
+      "Cache-Control is missing",
+    ]);
   });
 });
 

@@ -3,6 +3,7 @@ import { isRefusal, type Refusal } from "../../core/errors.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import { answerJson, answerRefusal } from "../answers.ts";
 import type { Call } from "../call.ts";
+import { NO_SNIFFING } from "../page-headers.ts";
 import { describePage, parsePage, queryOf } from "../parse-request.ts";
 
 export function answerOutcome<T extends object>(
@@ -17,7 +18,7 @@ export function answerOutcome<T extends object>(
 /** 204, or the refusal. */
 export function answerDone(call: Call, refusal: Refusal | undefined): Response {
   if (refusal) return answerRefusal(call, refusal);
-  return new Response(null, { status: 204, headers: { "Cache-Control": "no-store" } });
+  return new Response(null, { status: 204, headers: { "Cache-Control": "no-store", ...NO_SNIFFING } });
 }
 
 /** The page that the query names. */

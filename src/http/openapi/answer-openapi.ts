@@ -2,6 +2,7 @@
 import { gzipSync } from "node:zlib";
 import type { Call } from "../call.ts";
 import { isMatchingEtag } from "../conditional.ts";
+import { NO_SNIFFING } from "../page-headers.ts";
 import { wantsGzip } from "../read-server.ts";
 import type { Route } from "../router.ts";
 import type { Audience } from "./operation.ts";
@@ -40,6 +41,7 @@ export class OpenApiHandler {
     const headers = {
       "Content-Type": "application/json",
       "Cache-Control": "public, no-cache",
+      ...NO_SNIFFING,
       Vary: "Accept-Encoding",
       ETag: etag,
     };

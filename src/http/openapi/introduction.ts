@@ -103,7 +103,7 @@ ${Object.entries(UPSTREAM_GUIDE)
   .join("\n")}
 
 An unknown path is 404 with code 5020; a known path with another method is 405 with code 5101 and an \`Allow\` header. \`HEAD\` works
-wherever \`GET\` does. \`OPTIONS\` is 405, unless the operator allows pages of other origins (\`GATEHOUSE_CORS_ORIGINS\`).
+wherever \`GET\` does. Every answer has \`X-Content-Type-Options: nosniff\`. \`OPTIONS\` is 405, unless the operator allows pages of other origins (\`GATEHOUSE_CORS_ORIGINS\`).
 
 Ids of players and owners are integers that may exceed 2^53, and are relayed exactly: read them as 64-bit or big integers, or as text.
 `;
