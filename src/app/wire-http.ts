@@ -114,9 +114,11 @@ export function wireHttp(
       clock,
       log,
       isDraining: () => drain.isDraining,
-      listNotices: (now) => relay.listNotices(now),
-      listOperatorNotices: (now) => untrustedProxy.listNotices(now),
-      checkOperator: (header) => operatorCheck.check(header),
+      isOperator: (call) => operatorCheck.check(call.request.headers.get("authorization")) === undefined,
+      listNotices: (now, isOperator) => [
+        ...relay.listNotices(now),
+        ...(isOperator ? untrustedProxy.listNotices(now) : []),
+      ],
     }),
     metrics: new MetricsHandler({
       check: (header) => metricsCheck.check(header),

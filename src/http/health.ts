@@ -5,7 +5,6 @@ import type { Log } from "../core/ports/log.ts";
 import type { Store } from "../core/ports/store.ts";
 import type { ErrorFields } from "../core/wire/error.ts";
 import type { Liveness, Readiness } from "../core/wire/health.ts";
-import type { CheckOperator } from "../gateway/keys/authenticate-operator.ts";
 import { answerJson, answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
 
@@ -22,10 +21,9 @@ export type ReadyzParts = {
   readonly log: Log;
   readonly isDraining: () => boolean;
   /** Sentences about problems that do not keep requests from being served. */
-  readonly listNotices: (now: number) => readonly string[];
-  /** More of them, which name what only operators may know. */
-  readonly listOperatorNotices: (now: number) => readonly string[];
-  readonly checkOperator: CheckOperator;
+  readonly listNotices: (now: number, isOperator: boolean) => readonly string[];
+  /** Whether the request comes with the master key. Operators are told which servers a notice is about. */
+  readonly isOperator: (call: Call) => boolean;
 };
 
 export class ReadyzHandler {
@@ -38,7 +36,7 @@ export class ReadyzHandler {
   }
 
   async answer(call: Call): Promise<Response> {
-    const { clock, isDraining, listNotices, listOperatorNotices } = this.#parts;
+    const { clock, isDraining, listNotices, isOperator } = this.#parts;
     const now = clock();
     if (Math.abs(now - this.#checkedAt) >= CHECK_EVERY_MS) {
       this.#checkedAt = now;
@@ -49,16 +47,10 @@ export class ReadyzHandler {
       ...(!(await this.#lastCheck) && { store: "cannot be read or written" }),
     };
     if (Object.keys(details).length === 0) {
-      const more = this.#isOperator(call) ? listOperatorNotices(now) : [];
-      return answerJson({ status: "ready", notices: [...listNotices(now), ...more] } satisfies Readiness);
+      return answerJson({ status: "ready", notices: listNotices(now, isOperator(call)) } satisfies Readiness);
     }
     const fields = { retry_after: 1, details } satisfies ErrorFields["unavailable"];
     return answerRefusal(call, refuse(ERRORS.unavailable, fields, { "Retry-After": "1" }));
-  }
-
-  /** A wrong master key is no refusal here: the answer is then the one that everybody gets. */
-  #isOperator(call: Call): boolean {
-    return this.#parts.checkOperator(call.request.headers.get("authorization")) === undefined;
   }
 
   /** Whether the store can be read and written. */
