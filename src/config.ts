@@ -19,6 +19,9 @@ const BEARER_RULE = "at most 400 visible ASCII characters, without spaces and co
 
 /** The path of the game API at the end of an address. Calls would have it twice. */
 const API_PATH = /(?:\/+(?:v1|v2|server|command))*\/+(?:v1|v2|server)(?:\/+command)?\/*$/i;
+const HOST_DEFAULT = "127.0.0.1";
+const PORT_DEFAULT = 8080;
+const PORT_MAX = 65_535;
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 const LOG_FORMATS = ["json", "pretty"] as const;
@@ -34,6 +37,8 @@ export function findMasterKeyProblem(masterKey: string): string | undefined {
 export type Config = {
   readonly host: string;
   readonly port: number;
+  /** Where operators are served. Undefined: together with everybody else. */
+  readonly admin: { readonly host: string; readonly port: number } | undefined;
   readonly dataDir: string;
   /** Undefined: the embedded store. */
   readonly redis: RedisAddress | undefined;
@@ -81,14 +86,15 @@ export function parseConfig(
   const settings = new SettingReader(environment);
   const config: Config = {
     redis: parseStore(settings),
-    host: parseHost(settings),
+    host: parseHost(settings, "GATEHOUSE_HOST"),
     dataDir: parseDataDir(settings),
     masterKey: parseMasterKey(settings),
     upstreamUrl: parseUpstreamUrl(settings),
     trustProxy: parseTrustProxy(settings),
     corsOrigins: parseCorsOrigins(settings),
     tls: parseTls(settings),
-    port: settings.readInteger("GATEHOUSE_PORT", 8080, 0, 65_535),
+    port: settings.readInteger("GATEHOUSE_PORT", PORT_DEFAULT, 0, PORT_MAX),
+    admin: parseAdmin(settings),
     secret: settings.find("GATEHOUSE_SECRET"),
     upstreamGlobalKey: settings.findShaped("GATEHOUSE_UPSTREAM_GLOBAL_KEY", VISIBLE_SHAPE, VISIBLE_RULE),
     upstreamTimeoutMs: settings.readInteger("GATEHOUSE_UPSTREAM_TIMEOUT_MS", 5_000, 1),
@@ -123,10 +129,25 @@ function parseStore(settings: SettingReader): Config["redis"] {
   return redis;
 }
 
-function parseHost(settings: SettingReader): string {
-  const host = settings.find("GATEHOUSE_HOST") ?? "127.0.0.1";
-  if (!isHost(host)) settings.addFault("GATEHOUSE_HOST", `must be an address or a host name, not "${host}"`);
+function parseHost(settings: SettingReader, name: string): string {
+  const host = settings.find(name) ?? HOST_DEFAULT;
+  if (!isHost(host)) settings.addFault(name, `must be an address or a host name, not "${host}"`);
   return host;
+}
+
+function parseAdmin(settings: SettingReader): Config["admin"] {
+  const portText = settings.find("GATEHOUSE_ADMIN_PORT");
+  const hostText = settings.find("GATEHOUSE_ADMIN_HOST");
+  const host = parseHost(settings, "GATEHOUSE_ADMIN_HOST");
+  if (portText === undefined) {
+    // Ignoring it would leave the admin API where its operator believes it is not.
+    if (hostText !== undefined) settings.addFault("GATEHOUSE_ADMIN_HOST", "needs GATEHOUSE_ADMIN_PORT");
+    return undefined;
+  }
+  if (portText !== "0" && portText === (settings.find("GATEHOUSE_PORT") ?? String(PORT_DEFAULT))) {
+    settings.addFault("GATEHOUSE_ADMIN_PORT", "must be another port than GATEHOUSE_PORT");
+  }
+  return { host, port: settings.readInteger("GATEHOUSE_ADMIN_PORT", 0, 0, PORT_MAX) };
 }
 
 function parseDataDir(settings: SettingReader): string {

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { findBuiltFile } from "../built-files.ts";
 import type { Config } from "../config.ts";
 import { createAddressList } from "../core/address.ts";
+import type { Memoized } from "../core/memoize.ts";
 import { deriveNoticesToken } from "../core/token.ts";
 import { CommandSubmitter } from "../gateway/commands/submit-command.ts";
 import { Authenticator } from "../gateway/keys/authenticate.ts";
@@ -26,16 +27,20 @@ import { DashboardHandlers } from "../http/dashboard.ts";
 import { Edge } from "../http/edge.ts";
 import { EdgeMeter } from "../http/edge-meter.ts";
 import { ReadyzHandler } from "../http/health.ts";
+import type { RequestHandler, RequestHandlers } from "../http/listen.ts";
 import { MetricsHandler, type SizeGauge } from "../http/metrics.ts";
 import { AnswerObserver } from "../http/observe-answers.ts";
 import { OpenApiHandler } from "../http/openapi/answer-openapi.ts";
+import { isOperatorPath } from "../http/operator-paths.ts";
 import { OperatorStep } from "../http/operator-step.ts";
 import { OwnKeyHandler } from "../http/own-key.ts";
 import { Pages } from "../http/pages.ts";
 import { ReadServerHandler, wantsGzip } from "../http/read-server.ts";
 import { ReferenceHandlers } from "../http/reference/reference.ts";
-import { listRoutes } from "../http/routes.ts";
-import { createTargetFinder, TARGETS_MAX } from "../http/target.ts";
+import type { Route } from "../http/router.ts";
+import { type Handlers, listRoutes } from "../http/routes.ts";
+import { createTargetFinder, TARGETS_MAX, type Target } from "../http/target.ts";
+import { UntrustedProxyNotice } from "../http/untrusted-proxy.ts";
 import { VERSION } from "../version.ts";
 import { USAGE_KEPT_MS } from "./background-jobs.ts";
 import type { Basics, Resources } from "./open-resources.ts";
@@ -44,21 +49,29 @@ import type { Gateway } from "./wire-gateway.ts";
 /** Set once, when the drain begins. */
 export type DrainState = { isDraining: boolean };
 
+/** The handlers of both listeners. Without a second one, everybody's serves operators too. */
+export type WiredHandlers = { readonly everybody: RequestHandlers; readonly operators: RequestHandlers };
+
 export function wireHttp(
   config: Config,
   { log, masterKey, secret }: Pick<Basics, "log" | "masterKey" | "secret">,
   { store, shared, clock }: Resources,
   { relay, relayMeter, dispatcher, commandMeter, usage }: Gateway,
   drain: DrainState,
-): Edge {
+): WiredHandlers {
   const authenticator = new Authenticator(store.keys, store.limits);
   const trusted = createAddressList(config.trustProxy);
   const findAddress = (call: Call) => findClientAddress(call, trusted);
+  const untrustedProxy = new UntrustedProxyNotice(trusted, log);
   const callerSteps = new CallerSteps({
     authenticator,
     limits: store.limits,
     servers: store.servers,
-    findAddress,
+    findAddress(call) {
+      // Only keys with an address list need the address, so nobody else pays for this.
+      untrustedProxy.check(call);
+      return findAddress(call);
+    },
   });
   const pages = new Pages(new CursorSealer(secret));
   const guesses = new GuessLimit();
@@ -74,7 +87,7 @@ export function wireHttp(
   ];
   const isSimulatorInUse = config.upstreamUrl === undefined;
   const readServer = new ReadServerHandler(relay, callerSteps, clock);
-  const routes = listRoutes({
+  const handlers: Handlers = {
     callerSteps,
     ownKey: new OwnKeyHandler(store.keys),
     readServer,
@@ -122,7 +135,11 @@ export function wireHttp(
       listNotices(now, isOperator) {
         const name = isOperator ? (ids: readonly string[]) => nameServers(store.servers, ids) : undefined;
         const parked = listParked(store.servers, isSimulatorInUse);
-        return [...relay.listNotices(now, name), ...listParkedNotices(parked, name)];
+        return [
+          ...relay.listNotices(now, name),
+          ...listParkedNotices(parked, name),
+          ...(isOperator ? untrustedProxy.listNotices(now) : []),
+        ];
       },
     }),
     metrics: new MetricsHandler({
@@ -138,16 +155,42 @@ export function wireHttp(
       sizes,
       version: VERSION,
     }),
-  });
-  const findTarget = createTargetFinder(routes);
+  };
   const observer = new AnswerObserver({ meter: edgeMeter, usage, log, findAddress });
-  sizes.push({ name: "known_urls", size: findTarget.size, max: TARGETS_MAX });
-  return new Edge({
-    findTarget,
-    cors: new Cors(config.corsOrigins),
-    clock,
-    log,
-    isDraining: () => drain.isDraining,
-    observe: (call, response) => observer.observe(call, response),
+  const cors = new Cors(config.corsOrigins);
+  const targetFinders: Memoized<Target>[] = [];
+  const wireEdge = (routes: readonly Route[]): RequestHandler => {
+    const findTarget = createTargetFinder(routes);
+    targetFinders.push(findTarget);
+    const edge = new Edge({
+      findTarget,
+      cors,
+      clock,
+      log,
+      isDraining: () => drain.isDraining,
+      isSecure: config.tls !== undefined,
+      observe: (call, response) => observer.observe(call, response),
+    });
+    return (request, connection) => edge.handle(request, connection);
+  };
+  const routes = listRoutes(handlers);
+  const operators: RequestHandlers = {
+    handle: wireEdge(routes.filter(({ path }) => !isOperatorPath(path))),
+    handleOperator: wireEdge(routes.filter(({ path }) => isOperatorPath(path))),
+  };
+  const everybody = config.admin
+    ? { handle: wireEdge(listCallerRoutes(handlers)), handleOperator: undefined }
+    : operators;
+  sizes.push({
+    name: "known_urls",
+    size: () => targetFinders.reduce((sum, finder) => sum + finder.size(), 0),
+    max: targetFinders.length * TARGETS_MAX,
   });
+  return { everybody, operators };
+}
+
+/** The routes of everybody's listener when operators have one of their own. */
+function listCallerRoutes(handlers: Handlers): Route[] {
+  const routes = listRoutes({ ...handlers, openApi: new OpenApiHandler(VERSION, "callers") });
+  return routes.filter(({ path }) => !isOperatorPath(path));
 }

@@ -39,17 +39,20 @@ export function findSetting(environment: Environment, name: string): string | un
 }
 
 function makeLocalUrl(environment: Environment): URL {
-  const host = findSetting(environment, "GATEHOUSE_HOST") ?? DEFAULT_HOST;
-  const port = findSetting(environment, "GATEHOUSE_PORT") ?? DEFAULT_PORT;
+  // Operators may have a listener of their own, and the other one does not know the admin API then.
+  const adminPort = findSetting(environment, "GATEHOUSE_ADMIN_PORT");
+  const prefix = adminPort === undefined ? "GATEHOUSE" : "GATEHOUSE_ADMIN";
+  const host = findSetting(environment, `${prefix}_HOST`) ?? DEFAULT_HOST;
+  const port = adminPort ?? findSetting(environment, "GATEHOUSE_PORT") ?? DEFAULT_PORT;
   if (port === "0") {
-    failUsage("GATEHOUSE_PORT is 0, so the port is not known here: say where Gatehouse is with --url");
+    failUsage(`${prefix}_PORT is 0, so the port is not known here: say where Gatehouse is with --url`);
   }
   const scheme = findSetting(environment, "GATEHOUSE_TLS_CERT") === undefined ? "http" : "https";
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   const url = URL.parse(`${scheme}://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`);
   if (url === null || !/^\d+$/.test(port)) {
     failUsage(
-      "GATEHOUSE_HOST and GATEHOUSE_PORT are not a usable address: say where Gatehouse is with --url",
+      `${prefix}_HOST and ${prefix}_PORT are not a usable address: say where Gatehouse is with --url`,
     );
   }
   return url;

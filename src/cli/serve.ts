@@ -51,6 +51,7 @@ async function serve(options: ServeOptions): Promise<void> {
   process.stdout.on("error", () => {});
   const facts = {
     url: app.url,
+    admin_url: app.adminUrl,
     api_key: app.demoToken,
     master_key: app.newMasterKey,
     data_dir: app.dataDir,
@@ -58,6 +59,8 @@ async function serve(options: ServeOptions): Promise<void> {
   };
   process.stdout.write(options.json ? `${JSON.stringify(facts)}\n` : describeStart(facts));
   process.stdout.write(`gatehouse listening on ${app.url}\n`);
+  // After the line that programs wait for, and without its words.
+  if (app.adminUrl !== undefined) process.stdout.write(`gatehouse for operators: ${app.adminUrl}\n`);
 }
 
 async function end(app: App): Promise<never> {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { UpstreamReading } from "../core/ports/upstream.ts";
 import { findInstanceUrl } from "./call-instance.ts";
+import { judgeAddressLists } from "./check-address-lists.ts";
 import { findSkewMs, judgeClock } from "./check-clock.ts";
 import { type FolderFacts, judgeDataFolder } from "./check-data-folder.ts";
 import { judgeDisk } from "./check-disk.ts";
@@ -37,6 +38,40 @@ describe("settings", () => {
       "failure",
       "warning",
     ]);
+  });
+});
+
+describe("address lists", () => {
+  const elsewhere = { label: "bot", addresses: ["203.0.113.0/24"] };
+  const local = { label: "status page", addresses: ["127.0.0.0/8", "203.0.113.7"] };
+  const facts = { keys: [elsewhere], trustProxy: [] as string[], host: "0.0.0.0" };
+
+  test.each([
+    ["no keys to read", { ...facts, keys: undefined }, "skipped"],
+    ["no lists", { ...facts, keys: [] }, "skipped"],
+    ["a list of other addresses, open to all", facts, "ok"],
+    [
+      "a list of other addresses, on the loopback address, without a proxy",
+      { ...facts, host: "::1" },
+      "warning",
+    ],
+    ["the same with a proxy", { ...facts, host: "127.0.0.1", trustProxy: ["127.0.0.1"] }, "ok"],
+    ["a list with our own address, without a proxy", { ...facts, keys: [local] }, "warning"],
+    [
+      "a list with our own IPv6 address",
+      { ...facts, keys: [{ label: "x", addresses: ["::/0"] }] },
+      "warning",
+    ],
+    ["the same behind a trusted proxy", { ...facts, keys: [local], trustProxy: ["10.0.0.1"] }, "ok"],
+  ])("%s", (_, given, result) => {
+    expect(resultsOf(judgeAddressLists(given))).toEqual([result]);
+  });
+
+  test("the keys are named, the first three of many", () => {
+    const find = (count: number) =>
+      judgeAddressLists({ ...facts, keys: Array.from({ length: count }, () => local) })[0]?.finding;
+    expect(find(1)).toStartWith('The key "status page" may be used from this machine');
+    expect(find(5)).toStartWith('The keys "status page", "status page", "status page" and 2 more may');
   });
 });
 

@@ -5,10 +5,12 @@ import { deriveNoticesToken } from "../core/token.ts";
 import { DEMO_SERVER_KEY } from "../demo.ts";
 import { Sealer } from "../store/sealer.ts";
 import { type DatabaseReport, inspectDatabase } from "../store/sqlite/inspect-database.ts";
+import { readAddressLists } from "../store/sqlite/read-address-lists.ts";
 import { isInstanceRunning } from "../store/sqlite/read-only-database.ts";
 import { readServerKeys, readServerMarks } from "../store/sqlite/read-server-keys.ts";
 import { UpstreamClient } from "../upstream/client.ts";
 import { callInstance, findInstanceUrl } from "./call-instance.ts";
+import { judgeAddressLists } from "./check-address-lists.ts";
 import { judgeClock } from "./check-clock.ts";
 import { findSecret, inspectDataFolder, judgeDataFolder } from "./check-data-folder.ts";
 import { inspectDisk, judgeDisk } from "./check-disk.ts";
@@ -83,6 +85,10 @@ async function checkDataFolder(config: Config, testsKeys: boolean): Promise<Find
       // A running instance tells its parked servers itself.
       if (report.kind !== "usable" || isInstanceRunning(databasePath)) return [];
       return judgeServerMarks(readServerMarks(databasePath), config.upstreamUrl === undefined);
+    })),
+    ...(await runCheck("address lists", () => {
+      const keys = report.kind === "usable" ? readAddressLists(databasePath) : undefined;
+      return judgeAddressLists({ keys, trustProxy: config.trustProxy, host: config.host });
     })),
     ...(await runCheck("instance", async () => {
       const url = findInstanceUrl(config);

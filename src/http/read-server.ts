@@ -11,7 +11,8 @@ import type { Body } from "../gateway/readings/snapshot.ts";
 import { answerRefusal, LIMIT_BUCKET, LIMIT_TEXT, toResetSeconds } from "./answers.ts";
 import type { Call } from "./call.ts";
 import { type Caller, type CallerSteps, READING_SERVER } from "./caller-steps.ts";
-import { acceptsGzip, isMatchingEtag } from "./conditional.ts";
+import { ACCEPT_ENCODING_LENGTH_MAX, acceptsGzip, isMatchingEtag } from "./conditional.ts";
+import { NO_SNIFFING } from "./page-headers.ts";
 
 type Outcome = Awaited<ReturnType<Relay["read"]>>;
 
@@ -21,7 +22,7 @@ const SENT_TOGETHER_BYTES_MAX = 15_000;
 const STREAMED_BYTES_MAX = 32_768;
 
 /** Cached, because clients send the same few values again and again. */
-export const wantsGzip = memoize(acceptsGzip, 200, 256);
+export const wantsGzip = memoize(acceptsGzip, 200, ACCEPT_ENCODING_LENGTH_MAX);
 
 export class ReadServerHandler {
   readonly #relay: Pick<Relay, "read" | "longestWaitMs">;
@@ -136,6 +137,7 @@ function headersOf(body: Body): Headers {
   const headers = new Headers({
     "Content-Type": "application/json",
     "Cache-Control": "private, no-cache",
+    ...NO_SNIFFING,
     Vary: "Accept-Encoding",
     ETag: body.etag,
     Age: "0",

@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { openSocket } from "../faults/raw-socket.ts";
 import { judgingUnits, program, testWith } from "../needs.ts";
 import { makeCertificate } from "./make-certificate.ts";
 import { cleanUp, makeFolder, runToEnd, serve, undoLater, until } from "./run-gatehouse.ts";
@@ -165,6 +166,17 @@ describe("a proxy in front", () => {
     });
     expect(large.status).toBe(413);
     expect(await large.json()).toMatchObject({ code: 5102 });
+    // No path with a backslash gets through, so that none can avoid a rule for a location.
+    const tls = { rejectUnauthorized: false, servername: "localhost" };
+    const socket = await openSocket({ port: Number(new URL(front.url).port) }, tls);
+    undoLater(() => socket.destroy());
+    const authorization = `Authorization: Bearer ${front.masterKey}`;
+    for (const path of ["/v2\\game\\server", "/x\\..\\v2/game/server", "/x\\..\\admin/servers"]) {
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\n\r\n`);
+      expect((await socket.readAnswer())?.status).toBe(404);
+    }
+    expect((await ask(front, "/healthz?x=\\")).status).toBe(200);
+    expect((await ask(front, "/healthz")).headers.get("strict-transport-security")).toBe("max-age=31536000");
     // Paths arrive unchanged.
     expect((await ask(front, "/v2//game/server", { headers })).status).toBe(404);
   }

@@ -74,6 +74,22 @@ function makeStopped(): { cwd: string; data: string; path: string } {
   return { cwd, data, path: join(data, "gatehouse.db") };
 }
 
+test("keys that a local proxy's callers could all use are named, unless the proxy is trusted", async () => {
+  const { cwd, data } = makeStopped();
+  const gatehouse = await startGatehouse({ folder: data });
+  const server = await gatehouse.addServer();
+  await gatehouse.addKey(server, { ipAllow: ["127.0.0.0/8", "::1"] });
+  await gatehouse.stop();
+  const [warning] = (await diagnose(cwd)).of("address lists");
+  expect(warning).toMatchObject({
+    result: "warning",
+    remedy: expect.stringContaining("GATEHOUSE_TRUST_PROXY"),
+  });
+  expect(warning?.finding).toContain('The key "test" may be used');
+  const trusting = await diagnose(cwd, { GATEHOUSE_TRUST_PROXY: "127.0.0.1" });
+  expect(trusting.of("address lists")).toMatchObject([{ result: "ok" }]);
+});
+
 describe("files that it creates", () => {
   test("nothing, where nothing was ever started", async () => {
     const cwd = makeFolder();
@@ -84,6 +100,7 @@ describe("files that it creates", () => {
       "data folder",
       "store",
       "server keys",
+      "address lists",
       "instance",
       "disk",
       "clock",

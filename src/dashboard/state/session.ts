@@ -34,6 +34,7 @@ export type SignInProblem = {
     | "blocked"
     | "suspended"
     | "version"
+    | "notHere"
     | "unreachable"
     | "unexpected";
   /** When to try again. */
@@ -83,6 +84,8 @@ const PROBLEMS: Readonly<Record<number, SignInProblem["text"]>> = {
   [ERRORS.spamBlocked.code]: "blocked",
   [ERRORS.forbidden.code]: "suspended",
   [ERRORS.versionForbidden.code]: "version",
+  // Operators have a listener of their own; this one does not know the admin API.
+  [ERRORS.notFound.code]: "notHere",
 };
 
 export function describeProblem({ code, retryAfter }: ApiError): SignInProblem {

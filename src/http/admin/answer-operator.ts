@@ -2,6 +2,7 @@
 import { isRefusal, type Refusal } from "../../core/errors.ts";
 import { answerJson, answerRefusal } from "../answers.ts";
 import type { Call } from "../call.ts";
+import { NO_SNIFFING } from "../page-headers.ts";
 
 export function answerOutcome<T extends object>(
   call: Call,
@@ -15,5 +16,5 @@ export function answerOutcome<T extends object>(
 /** 204, or the refusal. */
 export function answerDone(call: Call, refusal: Refusal | undefined): Response {
   if (refusal) return answerRefusal(call, refusal);
-  return new Response(null, { status: 204, headers: { "Cache-Control": "no-store" } });
+  return new Response(null, { status: 204, headers: { "Cache-Control": "no-store", ...NO_SNIFFING } });
 }
