@@ -55,7 +55,7 @@ export function openBasics(config: Config, writeLog?: (line: string) => void): B
   const log = createLog({
     level: config.logLevel,
     format: config.logFormat,
-    secrets: [masterKey, secret, config.upstreamGlobalKey, config.metricsToken],
+    secrets: [masterKey, secret, config.upstreamGlobalKey, config.metricsToken, ...listRedisSecrets(config)],
     ...(writeLog && { write: writeLog }),
   });
   for (const name of config.unknownSettings) log.warn({ name }, "this setting is unknown and has no effect");
@@ -93,6 +93,11 @@ export async function openResources(
   const upstreamIdentity = identifyUpstream(baseUrl, globalKey);
   const notes = shared ? undefined : await UpstreamNotes.open(store, upstreamIdentity, log);
   return { store, shared, clock, upstream, upstreamTimeoutMs, upstreamIdentity, notes, demoToken };
+}
+
+/** The password as it is sent, and as it is written in the address. */
+function listRedisSecrets({ redis }: Config): string[] {
+  return redis?.password === undefined ? [] : [redis.password, encodeURIComponent(redis.password)];
 }
 
 export function readTls(config: Config) {

@@ -13,7 +13,7 @@ import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { type RedisServer, startRedis, stopRedisServers } from "../redis-server.ts";
 import { cleanUp, makeFolder, readServer, runToEnd, serve, stop } from "./run-gatehouse.ts";
 
-const SECRET = "a secret for two stores";
+const SECRET = "a secret for two stores, long enough";
 const MASTER_KEY = "m".repeat(40);
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const env = { GATEHOUSE_SECRET: SECRET, GATEHOUSE_MASTER_KEY: MASTER_KEY };
