@@ -55,7 +55,7 @@ export function openBasics(config: Config, writeLog?: (line: string) => void): B
   const log = createLog({
     level: config.logLevel,
     format: config.logFormat,
-    secrets: [masterKey, secret, config.upstreamGlobalKey, config.metricsToken, ...listRedisSecrets(config)],
+    secrets: [masterKey, secret, ...listConfiguredSecrets(config)],
     ...(writeLog && { write: writeLog }),
   });
   for (const name of config.unknownSettings) log.warn({ name }, "this setting is unknown and has no effect");
@@ -95,9 +95,11 @@ export async function openResources(
   return { store, shared, clock, upstream, upstreamTimeoutMs, upstreamIdentity, notes, demoToken };
 }
 
-/** The password as it is sent, and as it is written in the address. */
-function listRedisSecrets({ redis }: Config): string[] {
-  return redis?.password === undefined ? [] : [redis.password, encodeURIComponent(redis.password)];
+/** For the filter of the log. The password of Redis in both forms: as it is sent, and as it is written in the address. */
+export function listConfiguredSecrets(config: Config): (string | undefined)[] {
+  const { masterKey, secret, upstreamGlobalKey, metricsToken, redis } = config;
+  const passwords = redis?.password === undefined ? [] : [redis.password, encodeURIComponent(redis.password)];
+  return [masterKey, secret, upstreamGlobalKey, metricsToken, ...passwords];
 }
 
 export function readTls(config: Config) {
