@@ -9,7 +9,9 @@ import { NotReadyToStart, StoreUnavailable } from "./core/errors.ts";
 import type { Clock } from "./core/ports/clock.ts";
 import type { Log } from "./core/ports/log.ts";
 import type { Store } from "./core/ports/store.ts";
-import { listen, type RequestHandler } from "./http/listen.ts";
+import type { DataFolder } from "./data-folder.ts";
+import { type Listener, listen, type RequestHandler } from "./http/listen.ts";
+import { ListeningLock } from "./listening-lock.ts";
 import { rememberMasterKey } from "./secrets.ts";
 import { TlsReloader } from "./tls-files.ts";
 
@@ -63,6 +65,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     closers.add(() => listener.close(DRAIN_MS));
     const tlsReloader = config.tls && new TlsReloader(config.tls, log, listener.replaceTls);
     if (tlsReloader) closers.add(async () => tlsReloader.stop());
+    holdListeningLock(folder, listener, log, closers);
     const newMasterKey = await rememberMasterKey(resources.store.settings, masterKey);
     // Starting leaves garbage behind, the more the more keys there are.
     Bun.gc(true);
@@ -94,5 +97,18 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     // Redis was lost during the start.
     if (config.redis && error instanceof StoreUnavailable) throw new NotReadyToStart(error.message);
     throw error;
+  }
+}
+
+/** It is released before the listener closes, because closers run in reverse order. Only the command line needs it. */
+function holdListeningLock(folder: DataFolder, listener: Listener, log: Log, closers: Closers): void {
+  try {
+    const lock = ListeningLock.hold(folder.path, listener.address, listener.port);
+    closers.add(async () => lock.release());
+  } catch (error) {
+    log.warn(
+      { err: error },
+      "the data folder cannot show where this instance listens; the command line needs TLS or --allow-http",
+    );
   }
 }

@@ -2,22 +2,26 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { readEnvironment } from "../config.ts";
 import type { PageOf } from "../core/wire/page.ts";
-import { findAdminAddress } from "./admin-address.ts";
+import { findAdminAddress, findSetting } from "./admin-address.ts";
 import { AdminClient, type AdminRequest } from "./admin-client.ts";
 import { CommandFailed, EXIT_CODES, EXIT_CODES_HELP, failUsage } from "./exit-codes.ts";
 import { readInputLine } from "./input-lines.ts";
 import { checkMasterKey, findMasterKey, type MasterKey } from "./master-key.ts";
 import { openStandardPrinter, type Printer } from "./printer.ts";
 import { askSecret, askYes } from "./prompts.ts";
+import { proveAddress } from "./prove-address.ts";
 
 /** Rows of a table without --limit, for lists that grow for ever. */
 export const ROWS_DEFAULT = 50;
+
+const DATA_DIR_DEFAULT = "./data";
 
 export type SessionOptions = {
   readonly url?: string;
   readonly masterKeyFile?: string;
   readonly caFile?: string;
   readonly dataDir?: string;
+  readonly allowHttp?: boolean;
   readonly json?: boolean;
 };
 
@@ -41,6 +45,7 @@ export function addSessionOptions(command: Command): Command {
     )
     .option("--ca-file <file>", "certificate to trust as well, in PEM form")
     .option("--data-dir <folder>", "data folder of the local Gatehouse (GATEHOUSE_DATA_DIR, default ./data)")
+    .option("--allow-http", "send the master key without TLS to an address that cannot be checked")
     .addHelpText("after", EXIT_CODES_HELP);
 }
 
@@ -57,8 +62,12 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     options.masterKeyFile === "-" && canAsk
       ? checkMasterKey(await askSecret("Master key"), "you typed")
       : findMasterKey(options.masterKeyFile, environment);
+  const proven = await proveAddress(address, {
+    dataDir: findSetting(environment, "GATEHOUSE_DATA_DIR") ?? DATA_DIR_DEFAULT,
+    allowsHttp: options.allowHttp === true,
+  });
   return {
-    admin: new AdminClient(address, masterKey),
+    admin: new AdminClient(proven, masterKey),
     printer: openStandardPrinter(environment),
     wantsJson,
     canAsk,

@@ -1,8 +1,9 @@
 // The operator's command line as processes: with the real `gatehouse serve`, and with a fake server for answers that the real
 // one never gives.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ListeningLock } from "../../src/listening-lock.ts";
 import { makeByHand } from "./make-certificate.ts";
 import {
   cleanUp,
@@ -212,11 +213,14 @@ describe("a running Gatehouse", () => {
       const from = { cwd: elsewhere, env: { GATEHOUSE_URL: gatehouse.url } };
       const list = ["servers", "list"];
       const ways: Promise<Ended>[] = [
-        runToEnd([...list, "--master-key-file", "key"], from),
-        runToEnd([...list, "--master-key-file", "-"], { ...from, input: `${masterKey}\n` }),
-        runToEnd(list, { ...from, env: { ...from.env, GATEHOUSE_MASTER_KEY: masterKey } }),
+        runToEnd([...list, "--allow-http", "--master-key-file", "key"], from),
+        runToEnd([...list, "--allow-http", "--master-key-file", "-"], { ...from, input: `${masterKey}\n` }),
+        runToEnd([...list, "--allow-http"], {
+          ...from,
+          env: { ...from.env, GATEHOUSE_MASTER_KEY: masterKey },
+        }),
         runToEnd([...list, "--data-dir", join(folder, "data")], from),
-        runToEnd(["servers", "add", "Both", "--master-key-file", "-"], {
+        runToEnd(["servers", "add", "Both", "--allow-http", "--master-key-file", "-"], {
           ...from,
           input: `${masterKey}\nboth-keys\n`,
         }),
@@ -230,7 +234,10 @@ describe("a running Gatehouse", () => {
         stderr: expect.stringContaining("--master-key-file"),
       });
       const wrong = "w".repeat(40);
-      const refused = await runToEnd(list, { ...from, env: { ...from.env, GATEHOUSE_MASTER_KEY: wrong } });
+      const refused = await runToEnd([...list, "--allow-http"], {
+        ...from,
+        env: { ...from.env, GATEHOUSE_MASTER_KEY: wrong },
+      });
       expect(refused).toMatchObject({ exitCode: 4, stdout: "" });
       expect(refused.stderr).not.toContain(wrong);
     },
@@ -277,6 +284,109 @@ test("no instance listens: exit code 5, and how to start one", async () => {
   });
 });
 
+describe("the master key is not sent to a process that only took the port", () => {
+  const MASTER_KEY = "m".repeat(40);
+  const LIST = ["keys", "list"];
+
+  /** Answers everything, and remembers what it was sent. */
+  function takePort(port: number, tls?: { cert: string; key: string }) {
+    const seen: string[] = [];
+    const server = Bun.serve({
+      port,
+      hostname: "127.0.0.1",
+      ...(tls && { tls }),
+      fetch(request) {
+        seen.push(`${new URL(request.url).pathname} ${request.headers.get("authorization")}`);
+        return Response.json({ items: [], next: null });
+      },
+    });
+    undoLater(() => server.stop(true));
+    return { seen, port: String(server.port) };
+  }
+
+  test(
+    "of an instance that was killed",
+    async () => {
+      const cwd = makeFolder();
+      const gatehouse = await serve({ cwd });
+      const masterKey = readFileSync(join(cwd, "data/master.key"), "utf8").trim();
+      const env = { GATEHOUSE_PORT: String(gatehouse.port) };
+      expect(await runToEnd(LIST, { cwd, env })).toMatchObject({ exitCode: 0 });
+      gatehouse.kill("SIGKILL");
+      await gatehouse.exited;
+      const { seen } = takePort(gatehouse.port);
+      const byUrl = await runToEnd([...LIST, "--url", gatehouse.url], { cwd });
+      for (const ended of [await runToEnd(LIST, { cwd, env }), byUrl]) {
+        expect(ended).toMatchObject({ exitCode: 5, stdout: "" });
+        expect(ended.stderr).toContain("is not the Gatehouse of ./data");
+        expect(ended.stderr).toContain("--allow-http");
+      }
+      expect(seen.length).toBeGreaterThan(0);
+      expect(seen.join()).not.toContain(masterKey);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "beside an instance that listens at another port or address",
+    async () => {
+      const cwd = makeFolder();
+      const gatehouse = await serve({ cwd });
+      const { seen, port } = takePort(0);
+      expect(await runToEnd(LIST, { cwd, env: { GATEHOUSE_PORT: port } })).toMatchObject({ exitCode: 5 });
+      const other = await runToEnd([...LIST, "--url", `http://127.0.0.2:${gatehouse.port}`], { cwd });
+      expect(other).toMatchObject({ exitCode: 5 });
+      expect(seen).toEqual(["/healthz null"]);
+    },
+    PATIENCE_MS,
+  );
+
+  test("with --allow-http it is sent, because the operator said so", async () => {
+    const { seen, port } = takePort(0);
+    const env = { GATEHOUSE_PORT: port, GATEHOUSE_MASTER_KEY: MASTER_KEY };
+    const ended = await runToEnd([...LIST, "--allow-http"], { cwd: makeFolder(), env });
+    expect(ended).toMatchObject({ exitCode: 0 });
+    expect(seen).toContain(`/admin/keys Bearer ${MASTER_KEY}`);
+  });
+
+  test("nor over plain HTTP to another machine, which is not even called", async () => {
+    const env = { GATEHOUSE_URL: "http://192.0.2.1:8080", GATEHOUSE_MASTER_KEY: MASTER_KEY };
+    const ended = await runToEnd(LIST, { cwd: makeFolder(), env });
+    expect(ended).toMatchObject({ exitCode: 5, stderr: expect.stringContaining("https://") });
+  });
+
+  test(
+    "over TLS with a certificate that is trusted, but not the configured one",
+    async () => {
+      const cwd = makeFolder();
+      const [own, other] = [makeByHand(), makeByHand("other.test")];
+      writeFileSync(join(cwd, "cert.pem"), own.cert);
+      writeFileSync(join(cwd, "trusted.pem"), other.cert);
+      const local = { GATEHOUSE_TLS_CERT: "cert.pem", GATEHOUSE_MASTER_KEY: MASTER_KEY };
+      const impostor = takePort(0, other);
+      const refused = await runToEnd([...LIST, "--ca-file", "trusted.pem"], {
+        cwd,
+        env: { ...local, GATEHOUSE_PORT: impostor.port },
+      });
+      expect(refused).toMatchObject({ exitCode: 5, stderr: expect.stringContaining("another certificate") });
+      expect(impostor.seen).toEqual([]);
+      const real = takePort(0, own);
+      const done = await runToEnd(LIST, { cwd, env: { ...local, GATEHOUSE_PORT: real.port } });
+      expect(done).toMatchObject({ exitCode: 0 });
+    },
+    PATIENCE_MS,
+  );
+
+  test("not even when the runtime is told to trust every certificate", async () => {
+    const { seen, port } = takePort(0, makeByHand());
+    const env = { GATEHOUSE_MASTER_KEY: MASTER_KEY, NODE_TLS_REJECT_UNAUTHORIZED: "0" };
+    const ended = await runToEnd([...LIST, "--url", `https://127.0.0.1:${port}`], { cwd: makeFolder(), env });
+    expect(ended.exitCode).toBe(5);
+    expect(ended.stderr).toContain("its certificate is self-signed");
+    expect(seen).toEqual([]);
+  });
+});
+
 describe("a stand-in for the admin API", () => {
   function standIn(answer: (url: URL, request: Request) => Response): Partial<RunOptions> & { cwd: string } {
     const server = Bun.serve({
@@ -286,7 +396,12 @@ describe("a stand-in for the admin API", () => {
     });
     undoLater(() => server.stop(true));
     const env = { GATEHOUSE_URL: `http://127.0.0.1:${server.port}`, GATEHOUSE_MASTER_KEY: "m".repeat(32) };
-    return { cwd: makeFolder(), env };
+    const cwd = makeFolder();
+    mkdirSync(join(cwd, "data"));
+    // It stands for an instance on this data folder, so the command line trusts it.
+    const lock = ListeningLock.hold(join(cwd, "data"), "127.0.0.1", server.port ?? 0);
+    undoLater(() => lock.release());
+    return { cwd, env };
   }
 
   const command = {
