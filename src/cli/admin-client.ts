@@ -51,8 +51,15 @@ export class AdminClient {
       : describeForeignAnswer(status, this.#address);
   }
 
-  /** Reads page after page, until the last one or until there are `limit` items; `next` is null after the last. */
-  async list<T>(request: AdminRequest, limit = Number.POSITIVE_INFINITY): Promise<PageOf<T>> {
+  /**
+   * Reads page after page, until the last one or until there are `limit` items that `keeps` accepts; `next` is null after
+   * the last.
+   */
+  async list<T>(
+    request: AdminRequest,
+    limit = Number.POSITIVE_INFINITY,
+    keeps: (item: T) => boolean = () => true,
+  ): Promise<PageOf<T>> {
     const items: T[] = [];
     let cursor: string | null = null;
     do {
@@ -63,7 +70,7 @@ export class AdminClient {
       };
       const { body }: Answer<Partial<PageOf<T>>> = await this.call({ ...request, query });
       if (!Array.isArray(body.items)) throw describeForeignAnswer(200, this.#address);
-      items.push(...body.items);
+      items.push(...body.items.filter(keeps));
       const next: string | null = body.next ?? null;
       // A page that names itself as the next one would be read for ever.
       if (next !== null && next === cursor) throw describeForeignAnswer(200, this.#address);

@@ -79,40 +79,45 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 export async function callAndShow<T>(
   session: Session,
   request: AdminRequest,
-  show: (resource: T) => void,
+  show: (resource: T) => void | Promise<void>,
 ): Promise<void> {
   const { text, body } = await session.admin.call<T>(request);
-  if (!session.wantsJson) return showOrFail(() => show(body));
+  if (!session.wantsJson) return await showOrFail(() => show(body));
   // An empty answer becomes an empty object, so that a program can parse it.
   process.stdout.write(`${text.trimEnd() || "{}"}\n`);
 }
 
-/** The same for a list: every page of it, or `limit` items. */
+/** The same for a list: every page of it, or `limit` items that `keeps` accepts. */
 export async function listAndShow<T>(
   session: Session,
   request: AdminRequest,
   limit: number | undefined,
-  show: (list: PageOf<T>) => void,
+  show: (list: PageOf<T>) => void | Promise<void>,
+  keeps?: (item: T) => boolean,
 ): Promise<void> {
-  const list = await session.admin.list<T>(request, limit);
+  const list = await session.admin.list<T>(request, limit, keeps);
   if (session.wantsJson) {
     process.stdout.write(`${JSON.stringify(list)}\n`);
     return;
   }
-  showOrFail(() => show(list));
+  await showOrFail(() => show(list));
   if (list.next !== null) session.printer.printLine("There are more: --limit shows them.", "dim");
 }
 
 /** Bodies are not checked, so an answer of another version of Gatehouse can cause a TypeError. */
-function showOrFail(show: () => void): void {
+export function showOrFail(show: () => void | Promise<void>): void | Promise<void> {
   try {
-    show();
+    return show()?.catch(failOnOtherShape);
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    throw new CommandFailed(
-      "this version of the command line does not understand the answer: --json prints it unchanged",
-    );
+    failOnOtherShape(error);
   }
+}
+
+function failOnOtherShape(error: unknown): never {
+  if (!(error instanceof TypeError)) throw error;
+  throw new CommandFailed(
+    "this version of the command line does not understand the answer: --json prints it unchanged",
+  );
 }
 
 /** Reads the secret from a prompt or standard input, because other users of the machine could read an argument. */

@@ -43,11 +43,15 @@ const MISTAKES: readonly Mistake[] = [
   { args: [...NEW_KEY, "--expires", "soon"], exitCode: 2, words: "--expires" },
   { args: [...NEW_KEY, "--expires", "2001-01-01"], exitCode: 2, words: "expires_at: " },
   { args: [...NEW_KEY, "--sections", "Playerz"], exitCode: 2, words: "sections" },
-  { args: ["keys", "show"], exitCode: 2, words: "<key_id>" },
+  { args: ["keys", "show"], exitCode: 2, words: "<key>" },
   { args: ["keys", "show", "key_nope"], exitCode: 3, words: "key_nope" },
   { args: ["keys", "update", "key_x"], exitCode: 2, words: "nothing to change" },
-  { args: ["keys", "revoke", "../servers", "--yes"], exitCode: 2, words: "not an id" },
-  { args: ["keys", "list", "--all"], exitCode: 2, words: "--help" },
+  { args: ["keys", "revoke", "../servers", "--yes"], exitCode: 3, words: "../servers" },
+  { args: ["keys", "show", "dem"], exitCode: 3, words: "did you mean key_" },
+  { args: ["keys", "list", "--state", "gone"], exitCode: 2, words: "suspended" },
+  { args: ["keys", "list", "--every"], exitCode: 2, words: "--help" },
+  { args: ["audit", "show", "aud_none"], exitCode: 3, words: "aud_none" },
+  { args: ["audit", "show", "../keys"], exitCode: 2, words: "not an id" },
   { args: ["keys", "delete"], exitCode: 2, words: "--help" },
   { args: ["audit", "--limit", "0"], exitCode: 2, words: "--limit" },
   { args: ["serve", "--prot", "1"], exitCode: 2, words: "--help" },
@@ -130,12 +134,58 @@ describe("a running Gatehouse", () => {
 
       expect(await operateJson(["keys", "revoke", keyId, "--yes"])).toEqual({});
       expect((await readServer(gatehouse.url, newest)).status).toBe(401);
-      const listed = await operate(["keys", "list", "--server", "Demo"]);
-      expect(listed.stdout).toMatch(new RegExp(`^${keyId} +bot +srv_\\w+ +revoked`, "m"));
+      const listed = await operate(["keys", "list", "--server", "Demo", "--all", "--ids"]);
+      expect(listed.stdout).toMatch(new RegExp(`^${keyId} +bot +Demo +revoked`, "m"));
 
       const audit = await operate(["audit", "--limit", "3"]);
-      expect(audit.stdout).toContain(keyId);
-      for (const secret of [token, rotated.token, newest]) expect(audit.stdout).not.toContain(secret);
+      expect(audit.stdout).toMatch(
+        /^aud_\w+ +\d{4}-\d\d-\d\d [\d:]{8}(?:Z|[+-][\d:]{5}) +key\.revoked +bot /m,
+      );
+      const entryId = /^aud_\w+/m.exec(audit.stdout)?.[0] ?? "";
+      const entry = await operate(["audit", "show", entryId]);
+      expect(entry.stdout).toMatch(new RegExp(`^target +bot \\(${keyId}\\)$`, "m"));
+      expect(entry.stdout).toMatch(/^by +master key [0-9a-f]{8} at 127\.0\.0\.1$/m);
+      for (const secret of [token, rotated.token, newest]) {
+        expect(audit.stdout + entry.stdout).not.toContain(secret);
+      }
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "keys are found by label, server and state; revoked ones are left out unless they are asked for",
+    async () => {
+      const make = (label: string) =>
+        operateJson(["keys", "create", "--server", "Demo", "--label", label, "--commands", "h"]);
+      const [status, bot, twin] = [await make("Status page"), await make("My bot"), await make("my BOT")];
+      expect(status.commands).toEqual([":h"]);
+      const labelsOf = async (...args: string[]) => {
+        const { items } = await operateJson(["keys", "list", ...args]);
+        return items.map(({ label }: { label: string }) => label).sort();
+      };
+      expect(await labelsOf("--label", "BOT")).toEqual(["My bot", "my BOT"]);
+      expect(await labelsOf("--label", "bot", "--server", "Demo", "--state", "suspended")).toEqual([]);
+
+      const shown = await operate(["keys", "show", "status PAGE"]);
+      expect(shown.stdout).toMatch(new RegExp(`^key +${status.key_id}$`, "m"));
+      expect(shown.stdout).toMatch(/^server +Demo \(srv_\w+\)$/m);
+      const ambiguous = await operate(["keys", "suspend", "My bot"]);
+      expect(ambiguous).toMatchObject({ exitCode: 2, stdout: "" });
+      for (const { key_id } of [bot, twin]) expect(ambiguous.stderr).toContain(key_id);
+      expect(ambiguous.stderr).toContain("Demo, active");
+
+      await operateJson(["keys", "revoke", twin.key_id, "--yes"]);
+      expect(await operate(["keys", "suspend", "My bot"])).toMatchObject({ exitCode: 0 });
+      expect(await labelsOf("--state", "suspended")).toEqual(["My bot"]);
+      expect(await labelsOf()).toEqual(["My bot", "Status page", "demo"]);
+      expect(await labelsOf("--all")).toEqual(["My bot", "Status page", "demo", "my BOT"]);
+      expect(await labelsOf("--state", "revoked")).toEqual(["my BOT"]);
+      const table = await operate(["keys", "list"]);
+      expect(table.stdout).toMatch(/^My bot +Demo +suspended +never +never$/m);
+      expect(table.stdout).not.toContain("my BOT");
+      expect(table.stdout).toContain("Not shown: 1 revoked; --all shows them.");
+      const revoked = await operate(["keys", "revoke", "Status page", "--yes"]);
+      expect(revoked.stdout).toBe(`Status page (${status.key_id}) is revoked\n`);
     },
     PATIENCE_MS,
   );
@@ -162,7 +212,8 @@ describe("a running Gatehouse", () => {
       const listed = await operate(["commands", "list", "--server", "Demo"]);
       expect(listed.stdout).toMatch(new RegExp(`^${commandId} .* :h hello$`, "m"));
       const shown = await operate(["commands", "show", commandId]);
-      expect(shown.stdout).toMatch(new RegExp(`^key +${key.key_id}$`, "m"));
+      expect(shown.stdout).toMatch(new RegExp(`^key +c \\(${key.key_id}\\)$`, "m"));
+      expect(shown.stdout).toMatch(/^server +Demo \(srv_\w+\)$/m);
       expect(await operate(["commands", "show", "cmd_nope"])).toMatchObject({ exitCode: 3, stdout: "" });
     },
     PATIENCE_MS,
@@ -484,9 +535,10 @@ describe("a stand-in for the admin API", () => {
         ? new Response(null, { status: 204 })
         : Response.json({ items: [block], next: null });
     });
-    expect((await runToEnd(["blocks", "list"], options)).stdout).toMatch(/^key_1 +bot +srv_1 .* in \d+ /m);
+    expect((await runToEnd(["blocks", "list"], options)).stdout).toMatch(/^bot +srv_1 +in \d+[smh] /m);
+    expect((await runToEnd(["blocks", "list", "--ids"], options)).stdout).toMatch(/^key_1 +bot +srv_1 /m);
     expect(await runToEnd(["blocks", "lift", "key_1"], options)).toMatchObject({ exitCode: 0 });
-    expect(asked).toEqual(["GET /admin/blocks", "DELETE /admin/blocks/key_1"]);
+    expect(asked).toContain("DELETE /admin/blocks/key_1");
   });
 
   test("thousands of rows reach a pipe whole", async () => {
