@@ -66,15 +66,18 @@ export type Config = {
 
 /** The process's environment, then the .env file in the folder for what it leaves out. */
 export function readEnvironment(folder: string, overrides: Environment = {}): Environment {
-  let fromFile: Environment = {};
+  return { ...readEnvFile(folder), ...process.env, ...overrides };
+}
+
+/** Empty when there is no .env file. */
+export function readEnvFile(folder: string): Environment {
   try {
-    fromFile = parseEnv(readFileSync(`${folder}/.env`, "utf8")) as Environment;
+    return parseEnv(readFileSync(`${folder}/.env`, "utf8")) as Environment;
   } catch (error) {
     const isAbsent = error instanceof Error && "code" in error && error.code === "ENOENT";
-    if (!isAbsent)
-      throw new StartRefused(`.env cannot be read: ${error instanceof Error ? error.message : error}`, 2);
+    if (isAbsent) return {};
+    throw new StartRefused(`.env cannot be read: ${error instanceof Error ? error.message : error}`, 2);
   }
-  return { ...fromFile, ...process.env, ...overrides };
 }
 
 /** Throws StartRefused, with all faults in its message. */
