@@ -9,11 +9,13 @@ import { NotReadyToStart, StoreUnavailable } from "./core/errors.ts";
 import type { Clock } from "./core/ports/clock.ts";
 import type { Log } from "./core/ports/log.ts";
 import type { Store } from "./core/ports/store.ts";
+import type { DataFolder } from "./data-folder.ts";
 import { nameServers } from "./gateway/servers/name-servers.ts";
 import { listParked, listParkedNotices } from "./gateway/servers/parked-servers.ts";
 import { type Listener, listen, type RequestHandler, type RequestHandlers } from "./http/listen.ts";
 import { isOperatorPath } from "./http/operator-paths.ts";
 import { splitUrl } from "./http/target.ts";
+import { ListeningLock } from "./listening-lock.ts";
 import { rememberMasterKey } from "./secrets.ts";
 import { TlsReloader } from "./tls-files.ts";
 
@@ -76,6 +78,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
         for (const each of listeners) each.replaceTls(files);
       });
     if (tlsReloader) closers.add(async () => tlsReloader.stop());
+    for (const each of listeners) holdListeningLock(folder, each, log, closers);
     const newMasterKey = await rememberMasterKey(resources.store.settings, masterKey);
     // Starting leaves garbage behind, the more the more keys there are.
     Bun.gc(true);
@@ -129,4 +132,17 @@ function createAnswer({ handle, handleOperator = handle }: RequestHandlers): Req
     const isForOperators = isOperatorPath(splitUrl(request.url).path);
     return isForOperators ? handleOperator(request, connection) : handle(request, connection);
   };
+}
+
+/** It is released before the listener closes, because closers run in reverse order. Only the command line needs it. */
+function holdListeningLock(folder: DataFolder, listener: Listener, log: Log, closers: Closers): void {
+  try {
+    const lock = ListeningLock.hold(folder.path, listener.address, listener.port);
+    closers.add(async () => lock.release());
+  } catch (error) {
+    log.warn(
+      { err: error },
+      "the data folder cannot show where this instance listens; the command line needs TLS or --allow-http",
+    );
+  }
 }

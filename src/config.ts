@@ -10,7 +10,8 @@ import { parseRedisAddress } from "./store/redis/parse-address.ts";
 import type { RedisAddress } from "./store/redis/redis-link.ts";
 import { readTlsFiles } from "./tls-files.ts";
 
-export const MASTER_KEY_MIN_CHARACTERS = 32;
+/** For the secrets that an operator chooses: master key, encryption secret and metrics token. */
+export const SECRET_MIN_CHARACTERS = 32;
 /** Texts that an Authorization header can carry. No comma, because it would look like two values. */
 const BEARER_SHAPE = /^[\x21-\x2b\x2d-\x7e]{1,400}$/;
 const VISIBLE_SHAPE = /^[\x21-\x7e]+$/;
@@ -28,10 +29,16 @@ const LOG_FORMATS = ["json", "pretty"] as const;
 
 /** Why this text cannot be a master key; undefined when it can. */
 export function findMasterKeyProblem(masterKey: string): string | undefined {
-  if (!BEARER_SHAPE.test(masterKey)) return `must consist of ${BEARER_RULE}`;
-  if (masterKey.length < MASTER_KEY_MIN_CHARACTERS)
-    return `must have at least ${MASTER_KEY_MIN_CHARACTERS} characters`;
-  return undefined;
+  return findShapeProblem(masterKey) ?? findLengthProblem(masterKey);
+}
+
+function findShapeProblem(bearer: string): string | undefined {
+  return BEARER_SHAPE.test(bearer) ? undefined : `must consist of ${BEARER_RULE}`;
+}
+
+function findLengthProblem(secret: string): string | undefined {
+  if (secret.length >= SECRET_MIN_CHARACTERS) return undefined;
+  return `must have at least ${SECRET_MIN_CHARACTERS} characters`;
 }
 
 export type Config = {
@@ -67,15 +74,18 @@ export type Config = {
 
 /** The process's environment, then the .env file in the folder for what it leaves out. */
 export function readEnvironment(folder: string, overrides: Environment = {}): Environment {
-  let fromFile: Environment = {};
+  return { ...readEnvFile(folder), ...process.env, ...overrides };
+}
+
+/** Empty when there is no .env file. */
+export function readEnvFile(folder: string): Environment {
   try {
-    fromFile = parseEnv(readFileSync(`${folder}/.env`, "utf8")) as Environment;
+    return parseEnv(readFileSync(`${folder}/.env`, "utf8")) as Environment;
   } catch (error) {
     const isAbsent = error instanceof Error && "code" in error && error.code === "ENOENT";
-    if (!isAbsent)
-      throw new StartRefused(`.env cannot be read: ${error instanceof Error ? error.message : error}`, 2);
+    if (isAbsent) return {};
+    throw new StartRefused(`.env cannot be read: ${error instanceof Error ? error.message : error}`, 2);
   }
-  return { ...fromFile, ...process.env, ...overrides };
 }
 
 /** Throws StartRefused, with all faults in its message. */
@@ -88,14 +98,16 @@ export function parseConfig(
     redis: parseStore(settings),
     host: parseHost(settings, "GATEHOUSE_HOST"),
     dataDir: parseDataDir(settings),
-    masterKey: parseMasterKey(settings),
+    masterKey: parseSecret(settings, "GATEHOUSE_MASTER_KEY", findMasterKeyProblem),
+    secret: parseSecret(settings, "GATEHOUSE_SECRET", findLengthProblem),
+    // Callers send it as the master key is sent, so the same texts can be one.
+    metricsToken: parseSecret(settings, "GATEHOUSE_METRICS_TOKEN", findMasterKeyProblem),
     upstreamUrl: parseUpstreamUrl(settings),
     trustProxy: parseTrustProxy(settings),
     corsOrigins: parseCorsOrigins(settings),
     tls: parseTls(settings),
     port: settings.readInteger("GATEHOUSE_PORT", PORT_DEFAULT, 0, PORT_MAX),
     admin: parseAdmin(settings),
-    secret: settings.find("GATEHOUSE_SECRET"),
     upstreamGlobalKey: settings.findShaped("GATEHOUSE_UPSTREAM_GLOBAL_KEY", VISIBLE_SHAPE, VISIBLE_RULE),
     upstreamTimeoutMs: settings.readInteger("GATEHOUSE_UPSTREAM_TIMEOUT_MS", 5_000, 1),
     freshMs: settings.readInteger("GATEHOUSE_FRESH_MS", 2_000, 1),
@@ -105,7 +117,6 @@ export function parseConfig(
     keepsUnknownFields: settings.readChoice("GATEHOUSE_UNKNOWN_FIELDS", ["drop", "pass"], "drop") === "pass",
     logLevel: settings.readChoice("GATEHOUSE_LOG_LEVEL", LOG_LEVELS, "info"),
     logFormat: settings.readChoice("GATEHOUSE_LOG_FORMAT", LOG_FORMATS, defaultLogFormat),
-    metricsToken: settings.findShaped("GATEHOUSE_METRICS_TOKEN", BEARER_SHAPE, BEARER_RULE),
     commandHistoryDays: settings.readInteger("GATEHOUSE_COMMAND_HISTORY_DAYS", 7, 1),
     auditDays: settings.readInteger("GATEHOUSE_AUDIT_DAYS", 365, 1),
     // Last, because it lists what none of the others has read.
@@ -157,11 +168,16 @@ function parseDataDir(settings: SettingReader): string {
   return dataDir;
 }
 
-function parseMasterKey(settings: SettingReader): string | undefined {
-  const masterKey = settings.find("GATEHOUSE_MASTER_KEY");
-  const problem = masterKey === undefined ? undefined : findMasterKeyProblem(masterKey);
-  if (problem !== undefined) settings.addFault("GATEHOUSE_MASTER_KEY", problem);
-  return masterKey;
+/** The value is never part of the fault. */
+function parseSecret(
+  settings: SettingReader,
+  name: string,
+  findProblem: (secret: string) => string | undefined,
+): string | undefined {
+  const secret = settings.find(name);
+  const problem = secret === undefined ? undefined : findProblem(secret);
+  if (problem !== undefined) settings.addFault(name, problem);
+  return secret;
 }
 
 function parseUpstreamUrl(settings: SettingReader): string | undefined {

@@ -94,7 +94,7 @@ async function addServer(argument: string | undefined, options: AddOptions): Pro
   };
   const request = { method: "POST", path: ["servers"], body } as const;
   const { text, body: server } = await session.admin.call<ServerResource>(request);
-  if (!session.wantsJson) showOrFail(() => printServer(session, server));
+  if (!session.wantsJson) await showOrFail(() => printServer(session, server));
   const isChecked = options.check ?? (session.canAsk && (await askYes(CHECK_QUESTION)));
   const check = isChecked ? await checkKey(session, server.server_id) : undefined;
   if (session.wantsJson) return printJson(text, check && { ...server, check });

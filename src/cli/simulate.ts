@@ -1,6 +1,7 @@
 // gatehouse simulate: runs the pretend game server alone, for development and tests.
 import { Command, InvalidArgumentError, Option } from "commander";
 import { StartRefused } from "../core/errors.ts";
+import { describeFault } from "../core/system-faults.ts";
 
 const PLAYERS_MAX = 1_000;
 
@@ -50,7 +51,9 @@ async function simulate({ commandInterval, json, ...options }: SimulateOptions):
   const { startSimulator } = await import("../simulator/simulator.ts");
   const simulator = await startSimulator({ ...options, commandIntervalMs: commandInterval }).catch(
     (error) => {
-      throw new StartRefused(`the simulator cannot start: ${error instanceof Error ? error.message : error}`);
+      throw new StartRefused(
+        `the simulator cannot listen at ${options.host}, port ${options.port}: ${describeFault(error)} — choose others with --host and --port`,
+      );
     },
   );
   const stop = () => void simulator.stop().then(() => process.exit(0));

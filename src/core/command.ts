@@ -80,7 +80,14 @@ export function parseIdempotencyKey(header: string | null): string | undefined |
 /** `allowed` are the names of commands that the key may run, or "*" for all. */
 export function mayRun(allowed: readonly string[], text: string): boolean {
   const name = (text.split(/\s/, 1)[0] ?? "").toLowerCase();
-  return allowed.some((entry) => entry === "*" || entry.toLowerCase() === name);
+  return allowed.some((entry) => {
+    return entry === "*" || entry.toLowerCase() === name || toCommandName(entry).toLowerCase() === name;
+  });
+}
+
+/** The name of a command as the game writes it: "h" means ":h". "*" and names with another first character stay. */
+export function toCommandName(name: string): string {
+  return /^[\p{L}\p{N}]/u.test(name) ? `:${name}` : name;
 }
 
 /** Whether a key with these command rights sees the commands of the server's other keys too. */

@@ -2,6 +2,7 @@
 import { request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import type { Config } from "../config.ts";
+import { describeFault } from "../core/system-faults.ts";
 import type { UncheckedErrorBody } from "../core/wire/error.ts";
 import type { Readiness } from "../core/wire/health.ts";
 
@@ -36,8 +37,7 @@ export async function callInstance(url: string, noticesToken?: string): Promise<
     return { status, notices, details: details as Record<string, unknown> };
   } catch (error) {
     if (error instanceof SyntaxError) return { error: "the answer does not come from Gatehouse" };
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    return { error: String(code ?? (error instanceof Error ? error.message : error)) };
+    return { error: describeFault(error) };
   }
 }
 

@@ -1,6 +1,7 @@
 // Redis as the store: reachable, new enough, durable, writable, and encrypted with our secret.
-import { StoreUnavailable } from "../core/errors.ts";
+
 import type { Log } from "../core/ports/log.ts";
+import { findFaultWords } from "../core/system-faults.ts";
 import { listDurabilityProblems } from "../store/redis/check-durability.ts";
 import { NAMES } from "../store/redis/names.ts";
 import { type RedisAddress, RedisLink } from "../store/redis/redis-link.ts";
@@ -46,8 +47,8 @@ export async function inspectRedis(address: RedisAddress, sealer: Sealer | undef
     const writeProblem = await writing.then(() => undefined).catch((error: Error) => error.message);
     return { ...facts, writeProblem };
   } catch (error) {
-    const isError = error instanceof StoreUnavailable || error instanceof Error;
-    return { kind: "unreachable", reason: isError ? error.message : String(error) };
+    const message = error instanceof Error ? error.message : String(error);
+    return { kind: "unreachable", reason: findFaultWords(error) ?? message };
   } finally {
     link?.close();
   }

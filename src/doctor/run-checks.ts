@@ -14,6 +14,7 @@ import { judgeAddressLists } from "./check-address-lists.ts";
 import { judgeClock } from "./check-clock.ts";
 import { findSecret, inspectDataFolder, judgeDataFolder } from "./check-data-folder.ts";
 import { inspectDisk, judgeDisk } from "./check-disk.ts";
+import { inspectExposure, judgeExposure } from "./check-exposure.ts";
 import { callGameApi, judgeGameApi } from "./check-game-api.ts";
 import { judgeInstance } from "./check-instance.ts";
 import { judgeOpenFileLimit, readOpenFileLimit } from "./check-open-files.ts";
@@ -55,6 +56,7 @@ export async function runChecks({ folder, overrides, testsKeys }: CheckOptions):
       const paths = config.tls;
       return judgeTls(paths ? inspectTlsFiles(paths) : isTlsFaulty ? undefined : "none", Date.now());
     })),
+    ...(await runCheck("exposure", () => judgeExposure(inspectExposure(config, folder)))),
     ...(isUpstreamFaulty
       ? [skip("game API", "Not checked: GATEHOUSE_UPSTREAM_URL is not usable.")]
       : judgeGameApi(facts, config.upstreamUrl ?? "")),

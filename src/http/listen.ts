@@ -23,6 +23,8 @@ export type RequestHandlers = {
 
 export type Listener = {
   readonly port: number;
+  /** The address that the socket is bound to, also when the host is a name. */
+  readonly address: string;
   readonly url: string;
   /** New connections get this certificate; open ones keep theirs. Throws when it cannot be used. */
   replaceTls(tls: TlsFiles): void;
@@ -52,6 +54,7 @@ function listenPlain(host: string, port: number, handlers: RequestHandlers): Lis
   const boundPort = server.port ?? port;
   return {
     port: boundPort,
+    address: findBoundAddress(server) ?? host,
     url: `http://${toUrlHost(host)}:${boundPort}`,
     replaceTls() {},
     close: (graceMs) => drain(server, graceMs),
@@ -81,6 +84,7 @@ async function listenTls(
   });
   return {
     port: front.port,
+    address: front.address,
     url: `https://${toUrlHost(host)}:${front.port}`,
     replaceTls: (files) => front.replaceTls(files),
     async close(graceMs) {
@@ -116,6 +120,12 @@ function serve(host: string, port: number, { handle, handleOperator }: RequestHa
     // Otherwise a second Gatehouse could share the port unnoticed.
     reusePort: false,
   });
+}
+
+/** The runtime has this property, its types do not. */
+function findBoundAddress(server: object): string | undefined {
+  const { address } = server as { readonly address?: { readonly address?: string } | null };
+  return address?.address;
 }
 
 /** Turns of the event loop until requests that have arrived are read: accepting a connection and reading it take one each. */

@@ -99,6 +99,7 @@ export function listRoutes({
       DELETE: operator((call, actor) => admin.commands.cancel(call, actor)),
     },
     { path: "/admin/audit", GET: operator((call) => admin.audit.list(call)) },
+    { path: "/admin/audit/:id", GET: operator((call) => admin.audit.show(call)) },
 
     { path: "/", GET: (call) => dashboard.answerPage(call) },
     { path: "/assets/:file", GET: (call) => dashboard.answerAsset(call) },

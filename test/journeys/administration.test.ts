@@ -39,6 +39,7 @@ const ADMIN_PATHS: readonly [path: string, allow: string][] = [
   ["/admin/commands", "GET, HEAD"],
   ["/admin/commands/cmd_x", "GET, HEAD, DELETE"],
   ["/admin/audit", "GET, HEAD"],
+  ["/admin/audit/aud_x", "GET, HEAD"],
 ];
 
 const LISTS = ["/admin/servers", "/admin/keys", "/admin/blocks", "/admin/commands", "/admin/audit"];
@@ -195,7 +196,7 @@ describe("paths and methods", () => {
       "/admin/keys/key_x/rotate/",
       "/admin/keys//rotate",
       "/admin/blocks/",
-      "/admin/audit/1",
+      "/admin/audit/1/",
       "/Admin/servers",
     ]) {
       for (const method of ["GET", "POST", "DELETE"]) {
@@ -366,6 +367,7 @@ describe("servers", () => {
       ["POST", "/admin/servers", { name: "x" }],
       ["POST", "/admin/keys", { server_id: "srv_gone", label: "x" }],
       ["PATCH", `/admin/keys/${key_id}`, { commands: [":h", ":H"] }],
+      ["PATCH", `/admin/keys/${key_id}`, { commands: [":h", "h"] }],
       ["PATCH", `/admin/keys/${key_id}`, { ip_allow: ["10.0.0.1", "nowhere"] }],
       ["PATCH", `/admin/keys/${key_id}`, { expires_at: 1 }],
       ["PATCH", `/admin/keys/${other.key_id}`, { label: "y" }],
@@ -466,6 +468,8 @@ describe("keys", () => {
       expires_at: gatehouse.clock.now + 1,
     };
     expect(await operator.addKey(server, rights)).toMatchObject(rights);
+    const withoutColon = await operator.addKey(server, { commands: ["h", ":M", "/x"] });
+    expect(withoutColon).toMatchObject({ commands: [":h", ":M", "/x"] });
     expect(await operator.addKey(server, { versions: ["v1", "v2"], commands: ["*"] })).toMatchObject({
       versions: ["v1", "v2"],
       commands: ["*"],

@@ -352,6 +352,16 @@ test("entries are kept for GATEHOUSE_AUDIT_DAYS and forgotten at the next start 
   rmSync(folder, { recursive: true, force: true });
 });
 
+test("one entry is shown by its id; an id that never was is 404", async () => {
+  await operator.addServer();
+  const [entry] = await operator.listAudit();
+  const shown = await gatehouse.admin("GET", `/admin/audit/${entry?.id}`);
+  expect(await readAs<AuditBody>(shown)).toEqual(entry as AuditBody);
+  for (const id of ["aud_zzzz", "aud_", "1"]) {
+    expect((await gatehouse.admin("GET", `/admin/audit/${id}`)).status).toBe(404);
+  }
+});
+
 test("an entry cannot be altered, not even in the database itself", async () => {
   await operator.addServer();
   const before = await operator.listAudit();

@@ -191,6 +191,7 @@ describe("each right alone", () => {
     { commands: [], command: ":h hello", code: 5009 },
     { commands: ["*"], command: ":anything at all", code: 202 },
     { commands: [":h", ":m"], command: ":h hello", code: 202 },
+    { commands: ["h", "M"], command: ":m hello", code: 202 },
     { commands: [":h", ":m"], command: " :M hello", code: 202 },
     { commands: [":H"], command: ":h", code: 202 },
     { commands: [":h", ":m"], command: ":kick somebody", code: 5009 },

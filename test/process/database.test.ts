@@ -237,7 +237,7 @@ describe("one database, one secret, one process", () => {
     const cwd = makeFolder();
     const right = { GATEHOUSE_SECRET: "the first secret of this database" };
     await stop(await serve({ cwd, env: right }));
-    const wrong = { GATEHOUSE_PORT: "0", GATEHOUSE_SECRET: "canary: quite another secret" };
+    const wrong = { GATEHOUSE_PORT: "0", GATEHOUSE_SECRET: "canary: quite another secret, long enough" };
     const { exitCode, stderr } = await runToEnd(["serve"], { cwd, env: wrong });
     expect(exitCode).toBe(1);
     expect(stderr).toContain("GATEHOUSE_SECRET");

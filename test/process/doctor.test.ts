@@ -105,6 +105,7 @@ describe("files that it creates", () => {
       "disk",
       "clock",
       "TLS",
+      "exposure",
       "game API",
       "open files",
     ]);
@@ -478,4 +479,27 @@ describe("servers and the upstream that they were made for", () => {
     expect(seen).toEqual([expect.stringMatching(/^Bearer [0-9a-f]{64}$/)]);
     expect(seen.join()).not.toContain(holder.masterKey);
   });
+});
+
+test("doctor names what is open to others: .env, unchecked certificates, plain HTTP outside of this machine", async () => {
+  const cwd = makeFolder();
+  const lines = [
+    `GATEHOUSE_MASTER_KEY=${"m".repeat(40)}`,
+    "GATEHOUSE_STORE=redis://:canary-password@127.0.0.1:1",
+  ];
+  writeFileSync(join(cwd, ".env"), `${lines.join("\n")}\n`);
+  chmodSync(join(cwd, ".env"), 0o644);
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: "0", GATEHOUSE_HOST: "0.0.0.0", GATEHOUSE_STORE: "sqlite" };
+  const open = await diagnose(cwd, env);
+  expect(open.exitCode).toBe(1);
+  const findings = open.of("exposure").map(({ finding }) => finding);
+  expect(findings).toEqual([
+    expect.stringContaining("Other users can read GATEHOUSE_MASTER_KEY, GATEHOUSE_STORE in .env"),
+    expect.stringContaining("NODE_TLS_REJECT_UNAUTHORIZED"),
+    expect.stringContaining("0.0.0.0 without TLS"),
+  ]);
+  expect(open.said).not.toContain("canary");
+  chmodSync(join(cwd, ".env"), 0o600);
+  const closed = await diagnose(cwd, { GATEHOUSE_STORE: "sqlite" });
+  expect(closed.of("exposure")).toMatchObject([{ result: "ok" }]);
 });

@@ -227,6 +227,8 @@ describe("settings", () => {
       GATEHOUSE_PORT: "70000",
       GATEHOUSE_STORE: "postgres://user:canary-password@db",
       GATEHOUSE_MASTER_KEY: "canary-short",
+      GATEHOUSE_SECRET: "canary of thirty-one characters",
+      GATEHOUSE_METRICS_TOKEN: "canary-of-thirty-one-characters",
       GATEHOUSE_UPSTREAM_URL: "not a url",
       GATEHOUSE_UPSTREAM_TIMEOUT_MS: "0",
       GATEHOUSE_FRESH_MS: "-1",

@@ -917,6 +917,16 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await actionsOf()).toEqual(["later", "a4", "a3", "a2", "a1", "a0"]);
       });
 
+      test("an entry is found by its id, and no other text finds one", async () => {
+        const { serverId } = await addServer();
+        for (const name of ["a", "b", "c"]) await store.servers.update(serverId, { name }, noteOf(name));
+        await reopen();
+        for (const entry of await readAudit()) expect(await store.audit.find(entry.id)).toEqual(entry);
+        for (const id of ["aud_zz", "aud_", "aud_0", "", "1", "aud_1 OR 1", "aud_99999999999", "aud_-1"]) {
+          expect([id, await store.audit.find(id)]).toEqual([id, undefined]);
+        }
+      });
+
       test("the id of an entry is never reused, also after older entries are deleted", async () => {
         const { serverId } = await addServer();
         const rename = (name: string, at: number) =>

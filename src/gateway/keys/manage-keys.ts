@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { parseAddressRange } from "../../core/address.ts";
 import { DEFAULT_RIGHTS, type KeyRights } from "../../core/api-key.ts";
+import { toCommandName } from "../../core/command.ts";
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
 import { judgeKeyState } from "../../core/key-state.ts";
 import type { Actor, AuditDetails } from "../../core/ports/audit.ts";
@@ -159,7 +160,7 @@ function findInvalidField(request: NewKey | KeyUpdate, now: number): Refusal | u
   if (badRange !== -1) {
     details.ip_allow = `has neither an address nor a range like 10.0.0.0/8 in place ${badRange + 1}`;
   }
-  const names = request.commands?.map((name) => name.toLowerCase()) ?? [];
+  const names = request.commands?.map((name) => toCommandName(name).toLowerCase()) ?? [];
   if (new Set(names).size < names.length) {
     details.commands = "has a name twice; case makes no difference";
   }
@@ -178,7 +179,7 @@ function toRights({
   return {
     ...(versions && { versions }),
     ...(sections && { sections: toSectionSet(sections) }),
-    ...(commands && { commands }),
+    ...(commands && { commands: commands.map(toCommandName) }),
     ...(ipAllow && { ipAllow }),
   };
 }

@@ -215,6 +215,10 @@ export const ADMIN_OPERATIONS: Operations = {
     AuditEntryResource,
     AUDIT_ENTRY,
   ),
+  "GET /admin/audit/:id": operation(OTHERS, "showAuditEntry", "Show an entry of the audit log", {
+    answers: { 200: answer("The entry.", AuditEntryResource, AUDIT_ENTRY) },
+    errors: ["notFound"],
+  }),
 };
 
 function operation(

@@ -108,8 +108,17 @@ export const KEY_ID: Parameter = {
   example: "key_0Ka4qbuWLQDNnkIAG3EZ",
 };
 
+export const AUDIT_ID: Parameter = {
+  name: "entry_id",
+  in: "path",
+  description: "The entry's id.",
+  schema: Type.String({ pattern: "^aud_[0-9a-z]+$" }),
+  example: "aud_2s",
+};
+
 /** The parameter that `:id` stands for in a path of the route table. */
 export function idParameterOf(path: string): Parameter {
   if (path.includes("/command")) return COMMAND_ID;
+  if (path.startsWith("/admin/audit")) return AUDIT_ID;
   return path.startsWith("/admin/servers") ? SERVER_ID : KEY_ID;
 }

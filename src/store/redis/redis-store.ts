@@ -6,6 +6,7 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { PortableItem, PortableStore } from "../../core/ports/portable-store.ts";
 import type { TidyTimes } from "../../core/ports/store.ts";
+import { findFaultWords } from "../../core/system-faults.ts";
 import { randomBase62 } from "../../core/token.ts";
 import type { Sealer } from "../sealer.ts";
 import { AuditLog } from "./audit-log.ts";
@@ -50,8 +51,9 @@ export async function openRedisStore(settings: RedisStoreSettings): Promise<Redi
   } catch (error) {
     link?.close();
     if (error instanceof StartRefused) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    const Failure = PERMANENT_ERRORS.test(reason) ? StartRefused : NotReadyToStart;
+    const message = error instanceof Error ? error.message : String(error);
+    const reason = findFaultWords(error) ?? message;
+    const Failure = PERMANENT_ERRORS.test(message) ? StartRefused : NotReadyToStart;
     throw new Failure(`GATEHOUSE_STORE cannot be used: ${reason} — check that Redis runs, and its address`);
   }
 }
