@@ -7,6 +7,8 @@ import type { DataFolder } from "./data-folder.ts";
 
 const SERVER_NAME = "Demo";
 const SERVER_KEY = "demo-Town";
+/** May send hints, so that the examples for bot developers work with it. */
+const KEY_RIGHTS = { ...DEFAULT_RIGHTS, label: "demo", commands: [":h"], expiresAt: null };
 
 /** The simulator is loaded here, so that it costs nothing with a real game API. */
 export async function startDemoUpstream(): Promise<{ url: string; stop(): Promise<void> }> {
@@ -37,8 +39,7 @@ export async function obtainDemoToken(
   const draft = { name: SERVER_NAME, community: null, serverKey: SERVER_KEY };
   const { serverId } = existing ?? (await store.servers.create(draft, now));
   const tokenHash = hashToken(token);
-  if (!store.keys.find(tokenHash, now))
-    await store.keys.create({ ...DEFAULT_RIGHTS, serverId, label: "demo", expiresAt: null, tokenHash }, now);
+  if (!store.keys.find(tokenHash, now)) await store.keys.create({ ...KEY_RIGHTS, serverId, tokenHash }, now);
   await store.settings.save("demo", "made");
   return token;
 }
