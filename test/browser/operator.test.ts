@@ -249,8 +249,8 @@ browserTest("the operator can cancel a waiting command of any key", async () => 
   }
   const page = await openOperator("commands");
   await page.getByLabel("Server").selectOption("slow server");
-  await page.getByRole("button", { name: "Take back: :h d" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Take it back" }).click();
+  await page.getByRole("button", { name: "Cancel: :h d" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel the command" }).click();
   await page.locator("[data-status=cancelled]", { hasText: ":h d" }).waitFor();
   await page.getByLabel("State").selectOption("cancelled");
   await page.locator("[data-status=sent]").first().waitFor({ state: "detached" });

@@ -176,7 +176,7 @@ const showCommand: Operation = {
 const cancelCommand: Operation = {
   id: "cancelCommand",
   tag: "Commands",
-  summary: "Take back a command that still waits",
+  summary: "Cancel a command that still waits",
   security: ["apiKey"],
   answers: {
     200: {
