@@ -36,7 +36,7 @@ export async function obtainDemoToken(
   if (items.length > 0 && stored === undefined) return undefined;
   const token = folder.obtainSecret("demo.key", () => mintToken(randomBytes));
   const existing = items.find(({ name }) => name === SERVER_NAME);
-  const draft = { name: SERVER_NAME, community: null, serverKey: SERVER_KEY };
+  const draft = { name: SERVER_NAME, community: null, serverKey: SERVER_KEY, isSimulated: true };
   const { serverId } = existing ?? (await store.servers.create(draft, now));
   const tokenHash = hashToken(token);
   if (!store.keys.find(tokenHash, now)) await store.keys.create({ ...KEY_RIGHTS, serverId, tokenHash }, now);

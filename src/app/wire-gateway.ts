@@ -49,6 +49,7 @@ export function wireGateway(
       freshMs: config.freshMs,
       staleMs: config.staleMs,
       hasGlobalKey: config.upstreamGlobalKey !== undefined,
+      isSimulator: config.upstreamUrl === undefined,
       identity: upstreamIdentity,
     },
     meter: relayMeter,

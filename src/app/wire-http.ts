@@ -63,9 +63,11 @@ export function wireHttp(
     { name: "guessing_addresses", size: () => guesses.size, max: GUESSING_ADDRESSES_MAX },
     { name: "unsaved_usage", size: () => usage.size(), max: BACKLOG_MAX + authenticator.max },
   ];
+  const isSimulatorInUse = config.upstreamUrl === undefined;
+  const readServer = new ReadServerHandler(relay, clock);
   const routes = listRoutes({
     callerSteps,
-    readServer: new ReadServerHandler(relay, clock),
+    readServer,
     commands: new CommandHandlers({
       commands: store.commands,
       callerSteps,
@@ -88,6 +90,9 @@ export function wireHttp(
       randomBytes,
       usage,
       usageMs: USAGE_KEPT_MS,
+      relay,
+      readServer,
+      isSimulatorInUse,
       forgetServer: (serverId) => relay.forget(serverId),
       retryGlobalKey: () => relay.retryGlobalKey(),
       commandMeter,

@@ -3,6 +3,8 @@ import { ERRORS, type Refusal, refuse } from "./errors.ts";
 
 export const COMMAND_CHARACTERS_MAX = 1_000;
 export const QUEUE_MAX = 100;
+/** The message of a command that waited for a deleted server. */
+export const SERVER_DELETED = "The game server was deleted while this waited.";
 export const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
 
 /**

@@ -11,7 +11,10 @@ import { Target } from "./target.ts";
 const NOW = 1_800_000_000_000;
 const PLAYERS = toSectionSet(["Players"]);
 const CONNECTION: Connection = { requestIP: () => null, timeout() {} };
-const SERVER = { serverId: "srv_1", name: "Town", community: null, createdAt: 0, keyRevision: 1 };
+const SERVER = {
+  ...{ serverId: "srv_1", name: "Town", community: null },
+  ...{ createdAt: 0, keyRevision: 1, isSimulated: false },
+};
 const { ipAllow: _, ...rights } = DEFAULT_RIGHTS;
 const KEY: ApiKey = {
   keyId: "key_1",

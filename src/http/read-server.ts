@@ -1,5 +1,6 @@
 // GET /v2/game/server, with and without the community segment: answers with the state of the caller's server.
 import { isRefusal } from "../core/errors.ts";
+import type { GameServer } from "../core/game-server.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import { memoize } from "../core/memoize.ts";
 import type { Clock } from "../core/ports/clock.ts";
@@ -33,6 +34,17 @@ export class ReadServerHandler {
 
   /** Answers at once from a fresh snapshot: a promise for every request would cost more than the answer. */
   answer(call: Call, { server, report }: Caller): MaybePromise<Response> {
+    return this.#answer(call, server, report);
+  }
+
+  /** The same for an operator, who has no key and no limit. */
+  async answerOperator(call: Call, server: GameServer): Promise<Response> {
+    const response = await this.#answer(call, server, null);
+    for (const name of ["X-RateLimit-Limit", "X-RateLimit-Bucket"]) response.headers.delete(name);
+    return response;
+  }
+
+  #answer(call: Call, server: GameServer, report: LimitReport | null): MaybePromise<Response> {
     const outcome = this.#relay.read(server, call.now);
     return outcome instanceof Promise
       ? this.#answerLater(call, outcome, report)

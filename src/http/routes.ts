@@ -75,6 +75,7 @@ export function listRoutes({
       PATCH: operator((call, actor) => admin.servers.change(call, actor)),
       DELETE: operator((call, actor) => admin.servers.delete(call, actor)),
     },
+    { path: "/admin/servers/:id/info", GET: operator((call) => admin.servers.readInfo(call)) },
     {
       path: "/admin/keys",
       GET: operator((call) => admin.keys.list(call)),

@@ -30,6 +30,7 @@ const DAY_MS = 24 * 3_600_000;
 const ADMIN_PATHS: readonly [path: string, allow: string][] = [
   ["/admin/servers", "GET, HEAD, POST"],
   ["/admin/servers/srv_x", "GET, HEAD, PATCH, DELETE"],
+  ["/admin/servers/srv_x/info", "GET, HEAD"],
   ["/admin/keys", "GET, HEAD, POST"],
   ["/admin/keys/key_x", "GET, HEAD, PATCH, DELETE"],
   ["/admin/keys/key_x/rotate", "POST"],
@@ -273,6 +274,11 @@ describe("servers", () => {
       name: "Köln 東京 🚓",
       community: "town_1-x",
       created_at: gatehouse.clock.now,
+      simulated: false,
+      state: "not_asked",
+      players: null,
+      last_read_at: null,
+      last_error: null,
     });
     expect(await readAs<object>(await gatehouse.admin("GET", `/admin/servers/${made.server_id}`))).toEqual(
       made,
@@ -292,11 +298,12 @@ describe("servers", () => {
   });
 
   test("PATCH answers with the server; omitted fields stay, null clears, and the next request sees the change", async () => {
-    const town = await operator.addServer({ name: "Before", community: "before", server_key: "old-Key" });
-    const key = await operator.addKey(town);
-    const path = `/admin/servers/${town.server_id}`;
+    const made = await operator.addServer({ name: "Before", community: "before", server_key: "old-Key" });
+    const key = await operator.addKey(made);
+    const path = `/admin/servers/${made.server_id}`;
     const patch = async (body: object) => readAs<object>(await gatehouse.admin("PATCH", path, body));
     expect(await statusOf(key.token, "/v2/before/game/server")).toBe(200);
+    const town = await readAs<ServerBody>(await gatehouse.admin("GET", path));
 
     expect(await patch({ name: "After" })).toEqual({ ...town, name: "After" });
     expect(await statusOf(key.token, "/v2/before/game/server")).toBe(200);

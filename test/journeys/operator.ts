@@ -7,6 +7,15 @@ export type ServerBody = {
   readonly name: string;
   readonly community: string | null;
   readonly created_at: number;
+  readonly simulated: boolean;
+  readonly state: string;
+  readonly players: number | null;
+  readonly last_read_at: number | null;
+  readonly last_error: {
+    readonly at: number;
+    readonly upstream_code: number;
+    readonly upstream_message: string;
+  } | null;
 };
 
 export type UsageBody = {

@@ -41,7 +41,10 @@ async function readAll(store: PortableStore): Promise<PortableItem[]> {
 async function fill(folder: string): Promise<string> {
   const store = openEmbedded(folder);
   const now = Date.now();
-  const one = await store.servers.create({ name: "One", community: "one", serverKey: "one-Key" }, now);
+  const one = await store.servers.create(
+    { name: "One", community: "one", serverKey: "one-Key", isSimulated: true },
+    now,
+  );
   const two = await store.servers.create({ name: "Two", community: null, serverKey: "two-Key" }, now);
   await store.servers.update(two.serverId, { serverKey: "two-Other" });
   const token = mintToken(randomBytes);

@@ -121,6 +121,30 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await store.servers.update("srv_unknown", { name: "x" })).toBeUndefined();
       });
 
+      test("the mark of a simulated server is kept, also after a crash, and changes only when it is told to", async () => {
+        const real = await addServer();
+        const draft = { name: "Two", community: null, serverKey: "two-Key", isSimulated: true };
+        const simulated = await store.servers.create(draft, NOW);
+        expect([real.isSimulated, simulated.isSimulated]).toEqual([false, true]);
+        await store.servers.update(simulated.serverId, { name: "Three", serverKey: "three-Key" });
+        await reopen();
+        expect(store.servers.find(simulated.serverId)?.isSimulated).toBe(true);
+        await store.servers.update(simulated.serverId, { isSimulated: false });
+        await store.servers.update(real.serverId, { isSimulated: true });
+        await reopen();
+        const marks = (await store.servers.list({ limit: 9 })).items.map(({ isSimulated }) => isSimulated);
+        expect(marks).toEqual([true, false]);
+        expect(store.servers.find(real.serverId)?.keyRevision).toBe(real.keyRevision);
+      });
+
+      test("all servers are at hand, and a deleted one is not among them", async () => {
+        const [one, two] = [await addServer("one-Key"), await addServer("two-Key")];
+        const ids = () => Array.from(store.servers.all(), ({ serverId }) => serverId).sort();
+        expect(ids()).toEqual([one.serverId, two.serverId].sort());
+        await store.servers.delete(one.serverId, NOW);
+        expect(ids()).toEqual([two.serverId]);
+      });
+
       test("servers are listed oldest first, in pages, each once", async () => {
         const ids: string[] = [];
         for (let i = 0; i < 5; i++) ids.push((await addServer()).serverId);

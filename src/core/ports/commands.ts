@@ -67,8 +67,8 @@ export interface CommandQueue {
   settle(commandId: string, end: CommandEnd, now: number): Promise<void>;
   /** Expires the server's commands that were queued before `cutoff`. Returns how many. */
   expire(serverId: string, cutoff: number, now: number): Promise<number>;
-  /** Fails the waiting commands of a deleted server. Returns how many. */
-  failWaiting(serverId: string, now: number): Promise<number>;
+  /** Fails the waiting commands of a server. Their message is `reason`, by default SERVER_DELETED. Returns how many. */
+  failWaiting(serverId: string, now: number, reason?: string): Promise<number>;
   /**
    * Cancels the command if it waits. Undefined when the server has no such command. The note is written with the
    * cancellation, both or neither.

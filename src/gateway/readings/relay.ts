@@ -2,13 +2,14 @@
 // fresh, and with a remembered failure while another call would be pointless.
 import { countCallsLeft } from "../../core/budget.ts";
 import type { Refusal } from "../../core/errors.ts";
-import type { GameServer } from "../../core/game-server.ts";
+import { type GameServer, isParked } from "../../core/game-server.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { RelayShare } from "../../core/ports/relay-share.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import type { Upstream } from "../../core/ports/upstream.ts";
+import { refuseParked } from "../servers/parked-servers.ts";
 import { BudgetKeeper } from "./budget-keeper.ts";
 import { BUDGET_WAIT_MAX_MS, CallScheduler } from "./call-scheduler.ts";
 import { Fallback } from "./fallback.ts";
@@ -17,7 +18,7 @@ import { OtherInstances } from "./other-instances.ts";
 import { ReadingListeners } from "./reading-listeners.ts";
 import type { RelayMeter } from "./relay-meter.ts";
 import type { Reading, ServerStatus } from "./server-status.ts";
-import { ServerStatuses } from "./server-statuses.ts";
+import { ServerStatuses, type ServerSummary } from "./server-statuses.ts";
 import type { UpstreamNotes } from "./upstream-notes.ts";
 import { UpstreamOutlook } from "./upstream-outlook.ts";
 import { UpstreamReader } from "./upstream-reader.ts";
@@ -28,6 +29,8 @@ export type RelaySettings = {
   readonly freshMs: number;
   readonly staleMs: number;
   readonly hasGlobalKey: boolean;
+  /** Whether the upstream is the built-in simulator. Servers that were made for the other one are parked. */
+  readonly isSimulator: boolean;
   /** Identifies the pair of game API and global key, see identifyUpstream. */
   readonly identity: string;
 };
@@ -54,6 +57,7 @@ export class Relay {
   /** The longest wait for our own call: a turn in the budget, one call, and some slack. */
   readonly longestWaitMs: number;
   readonly #meter: RelayMeter;
+  readonly #isSimulator: boolean;
   readonly #statuses: ServerStatuses;
   readonly #keeper: BudgetKeeper;
   readonly #globalKey: GlobalKey;
@@ -79,6 +83,7 @@ export class Relay {
     this.listeners = listeners;
     this.outlook = new UpstreamOutlook(statuses, keeper, others);
     this.#meter = meter;
+    this.#isSimulator = settings.isSimulator;
     this.#statuses = statuses;
     this.#keeper = keeper;
     this.#globalKey = globalKey;
@@ -97,6 +102,8 @@ export class Relay {
       this.#meter.hits++;
       return status.hit;
     }
+    // Below the cached answer, because a parked server never has one.
+    if (isParked(server, this.#isSimulator)) return refuseParked(server);
     const known = this.#statuses.findKnownFailure(status, now);
     if (known) return this.#fallback.answerFailure(status, known, now);
     if (status.pending) {
@@ -131,6 +138,14 @@ export class Relay {
   /** Forgets the servers that another instance has deleted. */
   forgetDeleted(exists: (serverId: string) => boolean): void {
     this.#statuses.forgetDeleted(exists);
+  }
+
+  /** For operators: what the latest readings of the server brought. */
+  summarize(server: GameServer): Omit<ServerSummary, "state"> & {
+    readonly state: ServerSummary["state"] | "parked";
+  } {
+    const summary = this.#statuses.summarize(server);
+    return isParked(server, this.#isSimulator) ? { ...summary, state: "parked" } : summary;
   }
 
   /** For people and metrics: nothing here holds a key or a player. */

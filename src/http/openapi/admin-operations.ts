@@ -15,19 +15,24 @@ import {
 } from "../../core/wire/key.ts";
 import { pageOf } from "../../core/wire/page.ts";
 import { DeletedServerResource, NewServer, ServerChange, ServerResource } from "../../core/wire/server.ts";
+import { ServerInfo } from "../../core/wire/server-info.ts";
 import {
   AUDIT_ENTRY,
   BLOCK,
+  BROKEN_SERVER,
   KEY,
   NEW_KEY,
+  NEW_SERVER,
   OWNED_CANCELLED_COMMAND,
   OWNED_COMMAND,
   ROTATION,
   SERVER,
+  SERVER_INFO,
   SHOWN_KEY,
 } from "./examples.ts";
+import type { HeaderName } from "./headers.ts";
 import type { Answer, Operation, Operations, TagName } from "./operation.ts";
-import { OF_SERVER, PAGE_PARAMETERS, STATUS } from "./parameters.ts";
+import { IF_NONE_MATCH, OF_SERVER, PAGE_PARAMETERS, SECTION_PARAMETERS, STATUS } from "./parameters.ts";
 
 const OPERATOR_ERRORS: readonly ErrorName[] = [
   "missingToken",
@@ -43,6 +48,8 @@ const BODY_ERRORS: readonly ErrorName[] = [
   "unsupportedMediaType",
 ];
 
+const INFO_HEADERS: readonly HeaderName[] = ["CacheControl", "ETag", "Age", "Cache", "Vary"];
+
 const SERVERS: TagName = "Game servers";
 const KEYS: TagName = "Keys";
 const OTHERS: TagName = "Blocks, commands, audit";
@@ -52,26 +59,54 @@ export const ADMIN_OPERATIONS: Operations = {
     SERVERS,
     "listServers",
     "List game servers",
-    "Oldest first.",
+    "Oldest first. What is told about their state is what is known already: the game API is not called.",
     ServerResource,
     SERVER,
   ),
   "POST /admin/servers": operation(SERVERS, "createServer", "Add a game server", {
-    description: "The game API is not called. The server key is stored encrypted and never shown.",
+    description:
+      "The game API is not called; reading the server's `info` once tests its key. The server key is stored encrypted and never shown. The server is `simulated` when Gatehouse runs on its simulator.",
     body: body(NewServer, {
       name: "Cedar County",
       server_key: "ExampleKey-ExampleSecret",
       community: "cedar",
     }),
-    answers: { 201: answer("The server was added.", ServerResource, SERVER) },
+    answers: { 201: answer("The server was added.", ServerResource, NEW_SERVER) },
     errors: BODY_ERRORS,
   }),
   "GET /admin/servers/:id": operation(SERVERS, "showServer", "Show a game server", {
-    answers: { 200: answer("The server.", ServerResource, SERVER) },
+    answers: {
+      200: {
+        ...answer("The server.", ServerResource, SERVER),
+        examples: {
+          well: { summary: "All is well", value: SERVER },
+          broken: { summary: "The game API refuses its key", value: BROKEN_SERVER },
+        },
+      },
+    },
     errors: ["notFound"],
   }),
+  "GET /admin/servers/:id/info": operation(SERVERS, "readServerInfo", "Look into a game server", {
+    description:
+      "What a caller of this server gets, with any section: the same cached reading, and at most one call to the game API. Counts against no key. A parked server is refused with 5019, `upstream_code` 0.",
+    parameters: [...SECTION_PARAMETERS, IF_NONE_MATCH],
+    answers: {
+      200: {
+        description: "The state of the server, at most as old as `Age` says.",
+        headers: INFO_HEADERS,
+        schema: ServerInfo,
+        examples: { plain: { summary: "Without sections", value: SERVER_INFO } },
+      },
+      304: {
+        description: "Nothing has changed since the answer with the `ETag` that you sent.",
+        headers: INFO_HEADERS,
+      },
+    },
+    errors: ["notFound", "gameApi"],
+  }),
   "PATCH /admin/servers/:id": operation(SERVERS, "changeServer", "Change a game server", {
-    description: "Setting the server key, even to the same, also means: try again.",
+    description:
+      "Setting the server key, even to the same, also means: try again. It ties a parked server to the upstream in use, and fails the commands that waited for the other one.",
     body: body(ServerChange, { name: "Cedar County" }),
     answers: { 200: answer("The server as it is now.", ServerResource, SERVER) },
     errors: [...BODY_ERRORS, "notFound"],

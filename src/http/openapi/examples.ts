@@ -117,6 +117,23 @@ export const SERVER = {
   name: "Cedar County",
   community: "cedar",
   created_at: 1_794_700_000_000,
+  simulated: false,
+  state: "online",
+  players: SERVER_INFO.CurrentPlayers,
+  last_read_at: 1_794_722_320_863,
+  last_error: null,
+};
+
+export const NEW_SERVER = { ...SERVER, state: "not_asked", players: null, last_read_at: null };
+
+export const BROKEN_SERVER = {
+  ...SERVER,
+  state: "key_refused",
+  last_error: {
+    at: 1_794_722_380_114,
+    upstream_code: 2002,
+    upstream_message: "You provided an invalid server-key.",
+  },
 };
 
 export const KEY = {

@@ -1,7 +1,13 @@
 // The command queues in Redis, shared by all instances. Each step is one script. An instance claims a command with a lease
 // and a fencing token. When the lease ends first, the command becomes `unknown` and a late result is ignored.
 import { randomBytes } from "node:crypto";
-import { type Command, type CommandEnd, IDEMPOTENCY_KEPT_MS, QUEUE_MAX } from "../../core/command.ts";
+import {
+  type Command,
+  type CommandEnd,
+  IDEMPOTENCY_KEPT_MS,
+  QUEUE_MAX,
+  SERVER_DELETED,
+} from "../../core/command.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type {
@@ -70,7 +76,6 @@ const FENCE_LENGTH = 16;
 const UNANSWERED_CLAIMS_MAX = 4;
 /** How many submissions without a reply are remembered, to be withdrawn. */
 const UNANSWERED_DRAFTS_MAX = 1_000;
-const SERVER_DELETED = "The game server was deleted while this waited.";
 
 export type RedisCommandQueueParts = {
   readonly link: RedisLink;
@@ -267,8 +272,8 @@ export class RedisCommandQueue implements CommandQueue {
     return { waiting, oldestQueuedAt };
   }
 
-  async failWaiting(serverId: string, now: number): Promise<number> {
-    return parseNumber(await this.#run(FAIL_WAITING, serverId, this.#times(now), [SERVER_DELETED]));
+  async failWaiting(serverId: string, now: number, reason = SERVER_DELETED): Promise<number> {
+    return parseNumber(await this.#run(FAIL_WAITING, serverId, this.#times(now), [reason]));
   }
 
   /** Deletes commands that finished before that time, and delivers audit entries that were left behind. */

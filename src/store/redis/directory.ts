@@ -100,6 +100,10 @@ export class Directory {
     return this.#servers.values().find((server) => server.name === name);
   }
 
+  servers(): Iterable<GameServer> {
+    return this.#servers.values();
+  }
+
   serverIds(): string[] {
     return [...this.#servers.keys()];
   }

@@ -6,6 +6,7 @@ import {
   type CommandStatus,
   IDEMPOTENCY_KEPT_MS,
   QUEUE_MAX,
+  SERVER_DELETED,
 } from "../../core/command.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type {
@@ -29,7 +30,6 @@ import { translateSqliteErrors } from "./sqlite-errors.ts";
 /** A hold that ends further ahead than its length began before the clock was set back; this is the tolerance. */
 const CLOCK_TOLERANCE_MS = 1_000;
 const WAS_BEING_SENT = "Gatehouse stopped while this was being sent; whether the game ran it is not known.";
-const SERVER_DELETED = "The game server was deleted while this waited.";
 const WAS_RESTORED = "This waited when the backup was made; whether it was sent since is not known.";
 
 /** For a restored backup: a command that waited then may have been sent since, so it must not be sent again. */
@@ -227,19 +227,19 @@ export class SqliteCommandQueue implements CommandQueue {
     return row ?? { waiting: 0, oldestQueuedAt: null };
   }
 
-  failWaiting(serverId: string, now: number): Promise<number> {
-    return this.#groupCommit.run(() => this.failWaitingNow(serverId, now));
+  failWaiting(serverId: string, now: number, reason = SERVER_DELETED): Promise<number> {
+    return this.#groupCommit.run(() => this.failWaitingNow(serverId, now, reason));
   }
 
   /** Must run inside a transaction. */
-  failWaitingNow(serverId: string, now: number): number {
+  failWaitingNow(serverId: string, now: number, reason: string): number {
     this.#db.query("DELETE FROM command_pace WHERE server_id = ?").run(serverId);
     return this.#db
       .query(
         `UPDATE commands SET status = 'failed', finished_at = ?, upstream_message = ?
          WHERE server_id = ? AND status = 'queued'`,
       )
-      .run(now, SERVER_DELETED, serverId).changes;
+      .run(now, reason, serverId).changes;
   }
 
   /** Deletes at most `max` finished commands and returns how many. Must run inside a transaction. */

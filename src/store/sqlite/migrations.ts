@@ -108,6 +108,10 @@ const STEPS: readonly string[] = [
   ALTER TABLE keys DROP COLUMN last_used_at;
   CREATE VIEW key_details AS SELECT keys.*, last_used_at FROM keys LEFT JOIN last_uses USING (key_id);
   `,
+  `
+  -- 1 for servers of the built-in simulator. Among older servers only the demo server is one; the start finds it by its key.
+  ALTER TABLE servers ADD COLUMN simulated INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 export const SCHEMA_VERSION = STEPS.length;

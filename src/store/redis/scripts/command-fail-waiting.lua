@@ -1,4 +1,4 @@
--- Fails all waiting commands of a deleted server, and deletes its pace.
+-- Fails all waiting commands of a server, and deletes its pace.
 -- KEYS[1..5]  see command-queue.lua
 -- ARGV[4]  the message for the commands
 -- Returns  how many
