@@ -1,5 +1,5 @@
 // How a key is printed: its state, its rights, and its usage with the last 24 hours as bars.
-import { judgeKeyState, type KeyState } from "../core/key-state.ts";
+import type { KeyState } from "../core/key-state.ts";
 import { SECTIONS } from "../core/sections.ts";
 import type { KeyResource, UsageResource, UsedHour } from "../core/wire/key.ts";
 import type { Cell, Colour, Field } from "./printer.ts";
@@ -13,6 +13,7 @@ const BARS = "▁▂▃▄▅▆▇█";
 const COLOUR_OF_STATE: Readonly<Record<KeyState, Colour>> = {
   active: "green",
   suspended: "yellow",
+  blocked: "yellow",
   expired: "red",
   revoked: "red",
 };
@@ -31,7 +32,7 @@ export function toKeyRow(key: KeyResource, now: number): readonly Cell[] {
     key.key_id,
     key.label,
     key.server_id,
-    describeState(key, now),
+    describeState(key),
     key.expires_at === null ? "never" : formatRelativeTime(key.expires_at, now),
     key.last_used_at === null ? "never" : formatRelativeTime(key.last_used_at, now),
   ];
@@ -42,7 +43,7 @@ export function toKeyFieldList(key: KeyResource, now: number): readonly Field[] 
     ["key", key.key_id],
     ["label", key.label],
     ["server", key.server_id],
-    ["state", describeState(key, now)],
+    ["state", describeState(key)],
     ["versions", listOr(key.versions, "none")],
     ["sections", key.sections.length === SECTIONS.length ? "all" : listOr(key.sections, "none")],
     ["commands", key.commands.includes("*") ? "all" : listOr(key.commands, "none")],
@@ -87,8 +88,7 @@ export function drawBars(numbers: readonly number[]): string {
   return numbers.map((number) => (number > 0 ? draw(number) : "·")).join("");
 }
 
-function describeState(key: KeyResource, now: number): Cell {
-  const state = judgeKeyState(key, now);
+function describeState({ state }: KeyResource): Cell {
   return { text: state, colour: COLOUR_OF_STATE[state] };
 }
 

@@ -1,9 +1,10 @@
 // The command endpoint: submits, shows, lists and cancels commands.
+import { COMMAND_FORBIDDEN } from "../core/api-key.ts";
 import { COMMAND_STATUSES, mayRun, parseCommand, parseIdempotencyKey } from "../core/command.ts";
 import { ERRORS, isRefusal, refuse } from "../core/errors.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { CommandQueue } from "../core/ports/commands.ts";
-import { NOT_FOUND, refuseField } from "../core/refuse-field.ts";
+import { NOT_FOUND } from "../core/refuse-field.ts";
 import type { CommandReceipt } from "../core/wire/command.ts";
 import type { CommandMeter } from "../gateway/commands/command-meter.ts";
 import { NO_LONGER_WAITS } from "../gateway/commands/manage-commands.ts";
@@ -13,10 +14,9 @@ import type { Call } from "./call.ts";
 import type { Caller, CallerSteps } from "./caller-steps.ts";
 import { describeCommand } from "./describe-resources.ts";
 import { readJsonBody } from "./json-body.ts";
-import { describePage, findOnly, parsePage, pathIdOf, queryOf } from "./parse-request.ts";
+import { describePage, parseChoice, parsePage, pathIdOf, queryOf } from "./parse-request.ts";
 
 const NO_BODY = refuse(ERRORS.invalidJson);
-const NOT_ALLOWED = refuse(ERRORS.forbidden);
 
 export type CommandHandlersParts = {
   readonly commands: Pick<CommandQueue, "find" | "list" | "cancel">;
@@ -43,7 +43,7 @@ export class CommandHandlers {
     if (isRefusal(command)) return answerRefusal(call, command);
     const idempotencyKey = parseIdempotencyKey(call.request.headers.get("idempotency-key"));
     if (typeof idempotencyKey === "object") return answerRefusal(call, idempotencyKey);
-    if (!mayRun(key.grant.commands, command.text)) return answerRefusal(call, NOT_ALLOWED);
+    if (!mayRun(key.grant.commands, command.text)) return answerRefusal(call, COMMAND_FORBIDDEN);
     const draft = { serverId: server.serverId, keyId: key.keyId, text: command.text, idempotencyKey };
     const receipt = await submitter.submit(draft, clock());
     if (isRefusal(receipt)) return answerRefusal(call, receipt);
@@ -85,8 +85,5 @@ export class CommandHandlers {
 
 /** The `status` in the query; undefined when it is absent or empty. */
 export function parseStatus(query: URLSearchParams) {
-  const given = findOnly(query, "status");
-  if (given === undefined || given === "") return undefined;
-  const status = COMMAND_STATUSES.find((known) => known === given);
-  return status ?? refuseField("status", `must be one of ${COMMAND_STATUSES.join(", ")}`);
+  return parseChoice(query, "status", COMMAND_STATUSES);
 }

@@ -87,6 +87,17 @@ export function parseId(query: URLSearchParams, name: string, prefix: string): s
   return isId ? id : refuseField(name, `must be an id like ${prefix}…`);
 }
 
+/** The value of that name, which must be one of `known`; undefined when it is absent or empty. */
+export function parseChoice<T extends string>(
+  query: URLSearchParams,
+  name: string,
+  known: readonly T[],
+): T | undefined | Refusal {
+  const given = findOnly(query, name);
+  if (given === undefined || given === "") return undefined;
+  return known.find((one) => one === given) ?? refuseField(name, `must be one of ${known.join(", ")}`);
+}
+
 /** Undefined when the query has no such name; null when it has it more than once. */
 export function findOnly(query: URLSearchParams, name: string): string | null | undefined {
   const values = query.getAll(name);

@@ -440,6 +440,7 @@ describe("keys", () => {
       key_id: expect.stringMatching(/^key_[0-9A-Za-z]+$/),
       server_id: server.server_id,
       label: "bot",
+      state: "active",
       versions: ["v2"],
       sections: [...SECTIONS],
       commands: [],
@@ -474,10 +475,70 @@ describe("keys", () => {
   test("a key is shown with its usage, and listed without; its token is in neither", async () => {
     const { token, ...key } = await operator.addKey(server);
     const shown = await operator.showKey(key);
-    expect(shown).toEqual({ ...key, usage: { requests: 0, refusals: {}, hours: [] } });
+    expect(shown).toEqual({ ...key, grace_tokens: [], usage: { requests: 0, refusals: {}, hours: [] } });
     const listed = await operator.list<KeyBody>("/admin/keys");
     expect(listed).toContainEqual(key);
     expect(JSON.stringify([shown, listed])).not.toContain(token);
+  });
+
+  test("keys are searched by a part of the label, by server and by state, in pages", async () => {
+    const other = await operator.addServer();
+    const bots = [
+      await operator.addKey(other, { label: "Searched Bot" }),
+      await operator.addKey(server, { label: "the SEARCHED one" }),
+      await operator.addKey(other, { label: "searched and suspended" }),
+    ] as const;
+    await operator.changeKey(bots[2], { suspended: true });
+    const search = async (query: string) => {
+      const page = await readAs<PageBody<KeyBody>>(await gatehouse.admin("GET", `/admin/keys?${query}`));
+      return { ids: page.items.map((key) => key.key_id), next: page.next };
+    };
+    const idsOf = (...places: (0 | 1 | 2)[]) => places.map((place) => bots[place].key_id);
+    expect(await search("label=searched")).toEqual({ ids: idsOf(0, 1, 2), next: null });
+    expect(await search(`label=SearcheD&server_id=${other.server_id}`)).toMatchObject({ ids: idsOf(0, 2) });
+    expect(await search("label=searched&state=suspended")).toMatchObject({ ids: idsOf(2) });
+    expect(await search("label=searched&state=active")).toMatchObject({ ids: idsOf(0, 1) });
+    expect(await search("label=never+seen")).toEqual({ ids: [], next: null });
+    const first = await search("label=searched&limit=2");
+    expect(first.ids).toEqual(idsOf(0, 1));
+    expect(await search(`label=searched&limit=2&cursor=${first.next}`)).toEqual({
+      ids: idsOf(2),
+      next: null,
+    });
+    // An empty value asks for nothing.
+    expect((await search("label=&state=")).ids).toEqual((await search("")).ids);
+  });
+
+  test("a search that cannot be is refused, naming the field", async () => {
+    const states = "must be one of revoked, expired, suspended, blocked, active";
+    for (const query of ["state=Active", "state=gone", "state=active&state=active"]) {
+      const refusal = { code: 5104, message: "invalid_request", details: { state: states } };
+      await expectRefusal(await gatehouse.admin("GET", `/admin/keys?${query}`), 400, refusal);
+    }
+    for (const query of [`label=${"x".repeat(101)}`, "label=a&label=b"]) {
+      const details = { label: "must be a part of a label, at most 100 characters" };
+      const refusal = { code: 5104, message: "invalid_request", details };
+      await expectRefusal(await gatehouse.admin("GET", `/admin/keys?${query}`), 400, refusal);
+    }
+  });
+
+  test("a key shows its state wherever it is shown", async () => {
+    const key = await operator.addKey(server);
+    expect(key.state).toBe("active");
+    const shown = async () => [
+      (await operator.showKey(key)).state,
+      (await operator.list<KeyBody>("/admin/keys")).find(({ key_id }) => key_id === key.key_id)?.state,
+      (await operator.changeKey(key, {})).state,
+    ];
+    await block(key);
+    expect(await shown()).toEqual(["blocked", "blocked", "blocked"]);
+    await operator.changeKey(key, { suspended: true });
+    expect(await shown()).toEqual(["suspended", "suspended", "suspended"]);
+    await operator.changeKey(key, { suspended: false, expires_at: gatehouse.clock.now + 1 });
+    gatehouse.clock.advance(1);
+    expect(await shown()).toEqual(["expired", "expired", "expired"]);
+    await operator.revoke(key);
+    expect((await operator.showKey(key)).state).toBe("revoked");
   });
 
   test("keys are listed oldest first, for all servers or one", async () => {
@@ -506,7 +567,7 @@ describe("keys", () => {
     };
     const expires_at = gatehouse.clock.now + DAY_MS;
     const { token, ...key } = await operator.addKey(server, { ...given, expires_at });
-    let expected: object = key;
+    let expected: KeyBody = key;
     for (const change of [
       { label: "renamed" },
       { suspended: true },
@@ -530,10 +591,11 @@ describe("keys", () => {
     ]) {
       const shown =
         "sections" in change && change.sections?.length === 2 ? { sections: ["Staff", "Vehicles"] } : change;
-      expected = { ...expected, ...shown };
-      expect(await operator.changeKey(key, change)).toEqual(expected as KeyBody);
-      const { usage, ...found } = await operator.showKey(key);
-      expect(found).toEqual(expected as KeyBody);
+      expected = { ...expected, ...(shown as Partial<KeyBody>) };
+      expected = { ...expected, state: expected.suspended ? "suspended" : "active" };
+      expect(await operator.changeKey(key, change)).toEqual(expected);
+      const { usage, grace_tokens, ...found } = await operator.showKey(key);
+      expect(found).toEqual(expected);
     }
     expect(await statusOf(token)).toBe(403);
   });
@@ -577,8 +639,8 @@ describe("keys", () => {
     for (const old of [token, rotated.token]) {
       await expectRefusal(await gatehouse.get(PATH, old), 401, REVOKED_TOKEN);
     }
-    const { usage, ...shown } = await operator.showKey(key);
-    expect(shown).toEqual({ ...key, last_used_at: revokedAt, revoked_at: revokedAt });
+    const { usage, grace_tokens, ...shown } = await operator.showKey(key);
+    expect(shown).toEqual({ ...key, state: "revoked", last_used_at: revokedAt, revoked_at: revokedAt });
     expect(await operator.list<KeyBody>("/admin/keys")).toContainEqual(shown);
   });
 
@@ -656,10 +718,24 @@ describe("rotation", () => {
     expect(await statusOf(current)).toBe(200);
   });
 
+  test("a rotation without grace ends the tokens of earlier rotations too", async () => {
+    const key = await operator.addKey(server);
+    const second = await operator.rotate(key, { grace_seconds: 3600 });
+    const third = await operator.rotate(key, { grace_seconds: 60 });
+    const ends = [gatehouse.clock.now + 60_000, gatehouse.clock.now + 3_600_000];
+    expect((await operator.showKey(key)).grace_tokens).toEqual(ends.map((end) => ({ valid_until: end })));
+    const fourth = await operator.rotate(key);
+    expect((await operator.showKey(key)).grace_tokens).toEqual([]);
+    for (const { token } of [key, second, third]) {
+      await expectRefusal(await gatehouse.get(PATH, token), 401, REVOKED_TOKEN);
+    }
+    expect(await statusOf(fourth.token)).toBe(200);
+  });
+
   test("rotation changes nothing else of the key", async () => {
     const { token, ...key } = await operator.addKey(server, { sections: ["Queue"], label: "same" });
     await operator.rotate(key, { grace_seconds: 30 });
-    const { usage, ...shown } = await operator.showKey(key);
+    const { usage, grace_tokens, ...shown } = await operator.showKey(key);
     expect(shown).toEqual(key);
   });
 });

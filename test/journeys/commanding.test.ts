@@ -87,7 +87,8 @@ describe("submitting", () => {
     const receipts = [await readAs<ReceiptBody>(plain, 202), await readAs<ReceiptBody>(inTown, 202)];
     expect(receipts.map(({ position }) => position)).toEqual([2, 3]);
     const elsewhere = await bot.post('{"command":":h"}', {}, "/v2/city/game/server/command");
-    await expectRefusal(elsewhere, 403, { code: 5009, message: "forbidden" });
+    const details = { reason: "community" };
+    await expectRefusal(elsewhere, 403, { code: 5009, message: "forbidden", details });
     const listed = await bot.ask("GET", "/v2/town/game/server/command");
     expect((await readAs<PageBody<CommandBody>>(listed)).items).toHaveLength(3);
   });
@@ -201,7 +202,7 @@ describe("rights", () => {
     const id = await holdQueue();
     const { home, gatehouse } = { ...bot, ...gateway };
     const { token } = await gatehouse.addKey(home, { commands: [] });
-    const refusal = { code: 5009, message: "forbidden" };
+    const refusal = { code: 5009, message: "forbidden", details: { reason: "command" } };
     const mute = { Authorization: `Bearer ${token}` };
     await expectRefusal(await bot.post('{"command":":h"}', mute), 403, refusal);
     for (const [method, path] of [
@@ -219,7 +220,8 @@ describe("rights", () => {
     for (const text of [":h hi", ":H hi", ":kick all", ":h"])
       expect((await narrow.submit(text)).status).toBe(202);
     for (const text of [":hint", ":m all", "h", "say :h"]) {
-      await expectRefusal(await narrow.submit(text), 403, { code: 5009, message: "forbidden" });
+      const refusal = { code: 5009, message: "forbidden", details: { reason: "command" } };
+      await expectRefusal(await narrow.submit(text), 403, refusal);
     }
   });
 

@@ -10,7 +10,7 @@ import { createOperator, expectRefusal, type Operator, readAs, type ServerBody }
 const FORMS = ["/v2/game/key", "/v2/town/game/key"] as const;
 const [PATH] = FORMS;
 const MASTER_KEY = "own-key-master-key-0123456789abcdef";
-const FORBIDDEN = { code: 5009, message: "forbidden" };
+const forbiddenBy = (details: object) => ({ code: 5009, message: "forbidden", details });
 
 type OwnKeyBody = {
   readonly key_id: string;
@@ -149,15 +149,25 @@ for (const { store, findEnv } of STORES) {
       await operator.changeKey(old, { suspended: true });
       const refused = await gatehouse.get(PATH, old.token);
       expect(remainingOf(refused)).toBe("119");
-      await expectRefusal(refused, 403, { code: 5010, message: "api_version_forbidden" });
+      await expectRefusal(refused, 403, {
+        code: 5010,
+        message: "api_version_forbidden",
+        details: { versions: ["v1"] },
+      });
 
       const suspended = await operator.addKey(town);
       await operator.changeKey(suspended, { suspended: true });
-      await expectRefusal(await gatehouse.get(PATH, suspended.token), 403, FORBIDDEN);
+      await expectRefusal(
+        await gatehouse.get(PATH, suspended.token),
+        403,
+        forbiddenBy({ reason: "suspended" }),
+      );
       const elsewhere = await operator.addKey(town, { ip_allow: ["10.0.0.0/8"] });
-      await expectRefusal(await gatehouse.get(PATH, elsewhere.token), 403, FORBIDDEN);
+      const seen = forbiddenBy({ reason: "address", seen: "127.0.0.1" });
+      await expectRefusal(await gatehouse.get(PATH, elsewhere.token), 403, seen);
       const foreign = await operator.addKey(town);
-      await expectRefusal(await gatehouse.get("/v2/Town/game/key", foreign.token), 403, FORBIDDEN);
+      const refusal = forbiddenBy({ reason: "community" });
+      await expectRefusal(await gatehouse.get("/v2/Town/game/key", foreign.token), 403, refusal);
     });
 
     test("other methods are 405 with Allow, and neighbouring paths 404, before the key is checked", async () => {

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { parseAddressRange } from "../../core/address.ts";
 import { DEFAULT_RIGHTS, type KeyRights } from "../../core/api-key.ts";
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
+import { judgeKeyState } from "../../core/key-state.ts";
 import type { Actor, AuditDetails } from "../../core/ports/audit.ts";
 import type { KeyChange, KeyDetails } from "../../core/ports/keys.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
@@ -19,7 +20,13 @@ const REVOKED: Refusal = refuse(ERRORS.conflict, { details: { key_id: "is revoke
 export type KeyParts = { readonly store: Store; readonly randomBytes: RandomBytes };
 
 /** A key as the admin API returns it. */
-export function describeKey(key: KeyDetails): KeyResource {
+export function describeKey(key: KeyDetails, isBlocked: boolean, now: number): KeyResource {
+  const { key_id, server_id, label, ...rest } = describeFields(key);
+  return { key_id, server_id, label, state: judgeKeyState(key, isBlocked, now), ...rest };
+}
+
+/** Without its state, which is no field that somebody sets. */
+function describeFields(key: KeyDetails): Omit<KeyResource, "state"> {
   return {
     key_id: key.keyId,
     server_id: key.serverId,
@@ -76,7 +83,7 @@ export async function changeKey(
     ...(expiresAt !== undefined && { expiresAt }),
     ...(isSuspended !== undefined && { isSuspended }),
   };
-  const details = diffFields(describeKey(old), describeKey({ ...old, ...change }));
+  const details = diffFields(describeFields(old), describeFields({ ...old, ...change }));
   if (!details) return old;
   const note = { at: now, action: "key.changed", actor, details };
   return (await store.keys.update(keyId, change, note)) ?? REVOKED;

@@ -32,7 +32,14 @@ import {
 } from "./examples.ts";
 import type { HeaderName } from "./headers.ts";
 import type { Answer, Operation, Operations, TagName } from "./operation.ts";
-import { IF_NONE_MATCH, OF_SERVER, PAGE_PARAMETERS, SECTION_PARAMETERS, STATUS } from "./parameters.ts";
+import {
+  IF_NONE_MATCH,
+  KEY_SEARCH,
+  OF_SERVER,
+  PAGE_PARAMETERS,
+  SECTION_PARAMETERS,
+  STATUS,
+} from "./parameters.ts";
 
 const OPERATOR_ERRORS: readonly ErrorName[] = [
   "missingToken",
@@ -123,10 +130,10 @@ export const ADMIN_OPERATIONS: Operations = {
     KEYS,
     "listKeys",
     "List keys",
-    "Oldest first, revoked ones included.",
+    "Oldest first, revoked ones included. The work for a page is bounded: with `label` or `state` a page may have few items or none and still a `next`; the search is over when `next` is null.",
     KeyResource,
     KEY,
-    [OF_SERVER],
+    KEY_SEARCH,
   ),
   "POST /admin/keys": operation(KEYS, "createKey", "Make a key", {
     description:
@@ -147,7 +154,9 @@ export const ADMIN_OPERATIONS: Operations = {
   "PATCH /admin/keys/:id": operation(KEYS, "changeKey", "Change a key", {
     description: "Takes effect on the very next request.",
     body: body(KeyUpdate, { suspended: true }),
-    answers: { 200: answer("The key as it is now.", KeyResource, { ...KEY, suspended: true }) },
+    answers: {
+      200: answer("The key as it is now.", KeyResource, { ...KEY, state: "suspended", suspended: true }),
+    },
     errors: [...BODY_ERRORS, "notFound", "conflict"],
   }),
   "DELETE /admin/keys/:id": operation(KEYS, "revokeKey", "Revoke a key", {
@@ -156,7 +165,8 @@ export const ADMIN_OPERATIONS: Operations = {
     errors: ["notFound"],
   }),
   "POST /admin/keys/:id/rotate": operation(KEYS, "rotateKey", "Give a key a new token", {
-    description: "The old token works on for `grace_seconds`, 0 by default. The body may be left out.",
+    description:
+      "The old token works on for `grace_seconds`, 0 by default. Without grace every older token ends at once, also those of earlier rotations. The body may be left out.",
     body: { ...body(Rotation, { grace_seconds: 3600 }), isRequired: false },
     answers: { 200: answer("The new token, which is never shown again.", RotatedKey, ROTATION) },
     errors: [...BODY_ERRORS, "notFound", "conflict"],

@@ -22,15 +22,17 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
   },
   forbidden: {
     when: "The key is suspended, your address is not on its list, the community is another server's, or the key may not send this command.",
-    advice: "Ask the operator. Which commands it may send, `GET /v2/game/key` tells.",
+    advice:
+      "`details.reason` says which: `suspended`, `address` (`details.seen` is the address your request came from), `community` or `command`. Ask the operator. Which commands it may send, `GET /v2/game/key` tells.",
   },
   versionForbidden: {
     when: "The key is not for this version of the API.",
-    advice: "Ask the operator for a key with version v2.",
+    advice: "`details.versions` are the key's. Ask the operator for a key with version v2.",
   },
   sectionForbidden: {
     when: "A section was asked for that the key may not read.",
-    advice: "Leave it out, or ask the operator for the right. `GET /v2/game/key` lists those it may read.",
+    advice:
+      "Leave out those in `details.sections`, or ask the operator for the right. `GET /v2/game/key` lists those it may read.",
   },
   queueFull: {
     when: "100 commands wait for this game server already.",

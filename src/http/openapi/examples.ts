@@ -140,6 +140,7 @@ export const KEY = {
   key_id: keyId,
   server_id: serverId,
   label: "Discord bot",
+  state: "active",
   versions: ["v2"],
   sections: ["Players", "Queue"],
   commands: [":h", ":m"],
@@ -166,6 +167,7 @@ export const NEW_KEY = { ...KEY, last_used_at: null, token };
 
 export const SHOWN_KEY = {
   ...KEY,
+  grace_tokens: [{ valid_until: 1_794_725_914_688 }],
   usage: {
     requests: 812,
     refusals: { "5016": 12 },

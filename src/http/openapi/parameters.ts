@@ -1,10 +1,11 @@
 // The parameters that several operations share.
 import Type from "typebox";
 import { COMMUNITY_SHAPE } from "../../core/game-server.ts";
+import { KEY_STATES } from "../../core/key-state.ts";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../core/page-size.ts";
 import { SECTIONS } from "../../core/sections.ts";
 import { CommandState } from "../../core/wire/command.ts";
-import { CommandId } from "../../core/wire/values.ts";
+import { CommandId, TEXT_LENGTH_MAX } from "../../core/wire/values.ts";
 import type { Parameter } from "./operation.ts";
 
 export const COMMUNITY: Parameter = {
@@ -66,6 +67,22 @@ export const OF_SERVER: Parameter = {
   description: "Only those of this game server.",
   schema: Type.String({ pattern: "^srv_[0-9A-Za-z_]{1,76}$" }),
 };
+
+export const KEY_SEARCH: readonly Parameter[] = [
+  OF_SERVER,
+  {
+    name: "label",
+    in: "query",
+    description: "Only keys with this in their label; upper and lower case are the same.",
+    schema: Type.String({ maxLength: TEXT_LENGTH_MAX }),
+  },
+  {
+    name: "state",
+    in: "query",
+    description: "Only keys in this state.",
+    schema: Type.Enum([...KEY_STATES]),
+  },
+];
 
 export const COMMAND_ID: Parameter = {
   name: "command_id",

@@ -20,6 +20,7 @@ export const operatorKeys = {
   state: {
     active: "Active",
     suspended: "Suspended",
+    blocked: "Blocked",
     expired: "Expired",
     revoked: "Revoked",
   },

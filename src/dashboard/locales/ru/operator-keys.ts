@@ -24,6 +24,7 @@ export const operatorKeys: Translation<typeof english> = {
   state: {
     active: "Действует",
     suspended: "Приостановлен",
+    blocked: "Заблокирован",
     expired: "Истёк",
     revoked: "Отозван",
   },
