@@ -9,6 +9,8 @@ import { NotReadyToStart, StoreUnavailable } from "./core/errors.ts";
 import type { Clock } from "./core/ports/clock.ts";
 import type { Log } from "./core/ports/log.ts";
 import type { Store } from "./core/ports/store.ts";
+import { nameServers } from "./gateway/servers/name-servers.ts";
+import { listParked, listParkedNotices } from "./gateway/servers/parked-servers.ts";
 import { listen, type RequestHandler } from "./http/listen.ts";
 import { rememberMasterKey } from "./secrets.ts";
 import { TlsReloader } from "./tls-files.ts";
@@ -48,6 +50,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
   try {
     const resources = await openResources(config, basics, closers, options.clock);
     const gateway = wireGateway(config, resources, log, options);
+    warnOfParked(resources.store, config.upstreamUrl === undefined, log);
     const { dispatcher } = gateway;
     closers.add(() => dispatcher.stop(DRAIN_MS));
     await dispatcher.start();
@@ -94,5 +97,13 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     // Redis was lost during the start.
     if (config.redis && error instanceof StoreUnavailable) throw new NotReadyToStart(error.message);
     throw error;
+  }
+}
+
+/** Tells which servers were made for another upstream than the one in use. Nothing is asked for them. */
+function warnOfParked({ servers }: Store, isSimulatorInUse: boolean, log: Log): void {
+  const parked = listParked(servers, isSimulatorInUse);
+  for (const notice of listParkedNotices(parked, (ids) => nameServers(servers, ids))) {
+    log.warn({ servers: parked.length }, notice);
   }
 }

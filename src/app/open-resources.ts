@@ -6,7 +6,7 @@ import type { Log } from "../core/ports/log.ts";
 import type { Store } from "../core/ports/store.ts";
 import type { Upstream } from "../core/ports/upstream.ts";
 import { DataFolder } from "../data-folder.ts";
-import { obtainDemoToken, startDemoUpstream } from "../demo.ts";
+import { markOldDemoServer, obtainDemoToken, startDemoUpstream } from "../demo.ts";
 import { identifyUpstream, UpstreamNotes } from "../gateway/readings/upstream-notes.ts";
 import { createLog } from "../log.ts";
 import { checkSharedMasterKey, obtainMasterKey, obtainStoreSecret } from "../secrets.ts";
@@ -77,6 +77,7 @@ export async function openResources(
   closers.add(() => store.close());
   await refuseUnfinished(store.settings);
   if (shared && config.masterKey === undefined) await checkSharedMasterKey(store.settings, masterKey);
+  await markOldDemoServer(store);
   const demo = config.upstreamUrl === undefined ? await startDemoUpstream() : undefined;
   if (demo) closers.add(() => demo.stop());
   const demoToken = demo && (await obtainDemoToken(store, folder, clock()));

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { findBuiltFile } from "../built-files.ts";
 import type { Config } from "../config.ts";
 import { createAddressList } from "../core/address.ts";
+import { deriveNoticesToken } from "../core/token.ts";
 import { CommandSubmitter } from "../gateway/commands/submit-command.ts";
 import { Authenticator } from "../gateway/keys/authenticate.ts";
 import {
@@ -12,6 +13,8 @@ import {
   OperatorCheck,
 } from "../gateway/keys/authenticate-operator.ts";
 import { BACKLOG_MAX } from "../gateway/keys/usage-backlog.ts";
+import { nameServers } from "../gateway/servers/name-servers.ts";
+import { findParkedRefusal, listParked, listParkedNotices } from "../gateway/servers/parked-servers.ts";
 import { AdminHandlers } from "../http/admin/admin-handlers.ts";
 import type { Call } from "../http/call.ts";
 import { CallerSteps } from "../http/caller-steps.ts";
@@ -55,6 +58,8 @@ export function wireHttp(
     findAddress,
   });
   const guesses = new GuessLimit();
+  const operatorCheck = new OperatorCheck([masterKey]);
+  const noticesCheck = new OperatorCheck([masterKey, deriveNoticesToken(masterKey)]);
   const metricsCheck = new OperatorCheck([masterKey, config.metricsToken]);
   const edgeMeter = new EdgeMeter();
   const sizes: SizeGauge[] = [
@@ -76,11 +81,12 @@ export function wireHttp(
       submitter: new CommandSubmitter({
         commands: store.commands,
         intervalMs: config.commandIntervalMs,
+        findParkedRefusal: (serverId) => findParkedRefusal(store.servers, isSimulatorInUse, serverId),
         notify: (serverId) => dispatcher.notify(serverId),
       }),
     }),
     operatorStep: new OperatorStep({
-      operatorCheck: new OperatorCheck([masterKey]),
+      operatorCheck,
       guesses,
       fingerprint: fingerprintOf(masterKey),
       findAddress,
@@ -105,7 +111,12 @@ export function wireHttp(
       clock,
       log,
       isDraining: () => drain.isDraining,
-      listNotices: (now) => relay.listNotices(now),
+      isOperator: (call) => noticesCheck.check(call.request.headers.get("authorization")) === undefined,
+      listNotices(now, isOperator) {
+        const name = isOperator ? (ids: readonly string[]) => nameServers(store.servers, ids) : undefined;
+        const parked = listParked(store.servers, isSimulatorInUse);
+        return [...relay.listNotices(now, name), ...listParkedNotices(parked, name)];
+      },
     }),
     metrics: new MetricsHandler({
       check: (header) => metricsCheck.check(header),

@@ -131,6 +131,8 @@ export async function openStage() {
     };
   };
 
+  const afterParking = after(({ server }) => store.servers.update(server.serverId, { isSimulated: true }));
+
   const provocations: Readonly<Record<string, Provoke>> = {
     "400 5005": but(() => ({ body: {} })),
     "401 5006": async (operation) => {
@@ -149,6 +151,7 @@ export async function openStage() {
     "500 5017": withBrokenStore(new Error("broken for a test")),
     "500 5018": but(() => ({})),
     "400 5019": async (operation) => {
+      if (baseOf(operation.id) === "submitCommand") return afterParking(operation);
       game.read = refuses(3002);
       return but(() => ({}))(operation).finally(answerReads);
     },

@@ -170,3 +170,46 @@ describe("looking into a server with the master key", () => {
     await expectRefusal(info, 404, { code: 5020, message: "not_found" });
   });
 });
+
+describe("notices about servers", () => {
+  const listNotices = async (key?: string) =>
+    ((await (await gatehouse.get("/readyz", key)).json()) as { notices: string[] }).notices.join("\n");
+
+  test("name the servers for the operator, and nobody else", async () => {
+    const [refused, failing, parked] = [
+      await operator.addServer({ name: "Refused town" }),
+      await operator.addServer({ name: "Failing town" }),
+      await gatehouse.addServer({ name: "Parked town", isSimulated: true }),
+    ];
+    fail(2002, "You provided an invalid server-key.", 403);
+    await gatehouse.admin("GET", `/admin/servers/${refused.server_id}/info`);
+    fail(1001, "The game did not answer.", 500);
+    for (let i = 0; i < 5; i++) await gatehouse.admin("GET", `/admin/servers/${failing.server_id}/info`);
+
+    const told = await listNotices(gatehouse.masterKey);
+    expect(told).toContain("fails for Failing town;");
+    expect(told).toContain("refused the server key of ");
+    expect(told).toContain("Refused town");
+    expect(told).toContain("Parked: Parked town.");
+
+    for (const key of [undefined, "wrong-master-key-wrong-master-key-0"]) {
+      const shown = await listNotices(key);
+      expect(shown).toContain("fails for 1 server(s);");
+      expect(shown).toMatch(/refused \d+ server key\(s\)/);
+      expect(shown).toContain("Parked: 1 server(s).");
+      expect(shown).not.toContain("town");
+    }
+    await gatehouse.app.store.servers.delete(parked.serverId, gatehouse.clock.now);
+  });
+
+  test("name ten servers at most", async () => {
+    const made: ServerBody[] = [];
+    for (let i = 0; i < 12; i++) {
+      made.push(await operator.addServer({ name: `Many ${i}` }));
+      await gatehouse.app.store.servers.update(made.at(-1)?.server_id ?? "", { isSimulated: true });
+    }
+    expect(await listNotices(gatehouse.masterKey)).toMatch(/Parked: (Many \d+, ){9}Many \d+ and 2 more\./);
+    for (const { server_id } of made)
+      await gatehouse.app.store.servers.delete(server_id, gatehouse.clock.now);
+  });
+});

@@ -104,7 +104,7 @@ describe("kill -9", () => {
       const folder = join(cwd, "data");
       mkdirSync(folder);
       const half = await startGatehouse({ folder, env: { GATEHOUSE_UPSTREAM_URL: "http://127.0.0.1:9" } });
-      if (isServerThere) await half.addServer({ name: "Demo", serverKey: "demo-Town" });
+      if (isServerThere) await half.addServer({ name: "Demo", serverKey: "demo-Town", isSimulated: true });
       await half.stop();
       writeFileSync(join(folder, "demo.key"), `${mintToken(randomBytes)}\n`, { mode: 0o600 });
 

@@ -373,3 +373,80 @@ describe("on the command line", () => {
     expect(stderr).toContain("not ready");
   });
 });
+
+describe("servers and the upstream that they were made for", () => {
+  async function makeBoth(): Promise<string> {
+    const folder = makeFolder();
+    const onSimulator = await startGatehouse({ folder });
+    await onSimulator.addServer({ name: "Play town", serverKey: "play-CanaryC" });
+    await onSimulator.stop();
+    const env = { GATEHOUSE_UPSTREAM_URL: "http://127.0.0.1:9" };
+    const onGameApi = await startGatehouse({ folder, env });
+    await onGameApi.addServer({ name: "Real town", serverKey: "real-CanaryD" });
+    await onGameApi.stop();
+    return folder;
+  }
+
+  test("those that are parked are named, with what to do", async () => {
+    const folder = await makeBoth();
+    const onSimulator = await diagnose(folder, { GATEHOUSE_DATA_DIR: folder });
+    expect(onSimulator.of("servers")).toMatchObject([
+      {
+        result: "warning",
+        finding: expect.stringContaining(": Real town."),
+        remedy: expect.stringContaining("GATEHOUSE_UPSTREAM_URL"),
+      },
+    ]);
+    const api = startFakeGameApi();
+    undoLater(() => api.stop());
+    const env = { GATEHOUSE_DATA_DIR: folder, GATEHOUSE_UPSTREAM_URL: api.url };
+    expect((await diagnose(folder, env)).of("servers")).toMatchObject([
+      { result: "warning", finding: expect.stringContaining(": Demo, Play town.") },
+    ]);
+  });
+
+  test("keys of the simulator are not tested with a real game API, also in a database of an older version", async () => {
+    const folder = await makeBoth();
+    const api = startFakeGameApi();
+    undoLater(() => api.stop());
+    const env = { GATEHOUSE_DATA_DIR: folder, GATEHOUSE_UPSTREAM_URL: api.url };
+    const askedKeys = async () => {
+      api.calls.length = 0;
+      await diagnose(folder, env, ["--ask-keys"]);
+      return api.calls.flatMap(({ headers }) => headers.get("server-key") ?? []);
+    };
+    expect(await askedKeys()).toEqual(["real-CanaryD"]);
+    const db = new Database(join(folder, "gatehouse.db"));
+    db.exec("ALTER TABLE servers DROP COLUMN simulated; PRAGMA user_version = 4");
+    db.close();
+    expect(await askedKeys()).toEqual(["play-CanaryC", "real-CanaryD"]);
+  });
+
+  test("a running instance tells doctor their names, and the master key is not sent for it", async () => {
+    const folder = await makeBoth();
+    const env = { GATEHOUSE_DATA_DIR: folder };
+    const instance = await serve({ cwd: folder, env });
+    const port = new URL(instance.url).port;
+    const { of } = await diagnose(folder, { ...env, GATEHOUSE_PORT: port });
+    expect(of("instance")).toMatchObject([
+      { result: "warning", finding: expect.stringContaining("Parked: Real town.") },
+    ]);
+    expect(of("servers")).toEqual([]);
+    await stop(instance);
+
+    const seen: string[] = [];
+    const impostor = Bun.serve({
+      ...{ port: Number(port), hostname: "127.0.0.1" },
+      fetch(request) {
+        seen.push(request.headers.get("authorization") ?? "");
+        return Response.json({ status: "ready", notices: [] });
+      },
+    });
+    undoLater(() => impostor.stop(true));
+    const holder = await startGatehouse({ folder });
+    undoLater(() => holder.stop());
+    await diagnose(folder, { ...env, GATEHOUSE_PORT: port });
+    expect(seen).toEqual([expect.stringMatching(/^Bearer [0-9a-f]{64}$/)]);
+    expect(seen.join()).not.toContain(holder.masterKey);
+  });
+});

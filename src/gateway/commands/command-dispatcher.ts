@@ -32,7 +32,7 @@ const BURST_WAIT_FACTOR = 10;
 export interface CommandOutlook {
   /** The failure with which the game API refused the server's key or the global key: calling with it again is pointless. */
   findRefusedKey(server: GameServer, now: number): UpstreamFailure | undefined;
-  /** How long no command may be sent, because of a pause after a 429 or an open breaker; 0 when one may be sent now. */
+  /** How long no command may be sent, because of a pause after a 429, an open breaker or a parked server; 0 when one may be sent now. */
   msUntilCommand(server: GameServer, now: number): number;
   /** Fetches what other instances know about the server. */
   catchUpOn(server: GameServer, now: number): Promise<void>;

@@ -10,6 +10,8 @@ export type CommandSubmitterParts = {
   readonly commands: Pick<CommandQueue, "accept">;
   /** How long the queue needs to get shorter by one. */
   readonly intervalMs: number;
+  /** The refusal for a server that was made for another upstream; undefined for other servers. */
+  readonly findParkedRefusal: (serverId: string) => Refusal | undefined;
   /** Called after a command was accepted. */
   readonly notify: (serverId: string) => void;
 };
@@ -28,8 +30,10 @@ export class CommandSubmitter {
   }
 
   async submit(draft: CommandDraft, now: number): Promise<Receipt | Refusal> {
-    const { commands, notify } = this.#parts;
+    const { commands, notify, findParkedRefusal } = this.#parts;
     const { keyId, serverId, idempotencyKey } = draft;
+    const parked = findParkedRefusal(serverId);
+    if (parked) return parked;
     const mark = idempotencyKey === undefined ? undefined : `${keyId} ${idempotencyKey}`;
     if (mark !== undefined && this.#inFlight.has(mark)) return IN_FLIGHT;
     if (mark !== undefined) this.#inFlight.add(mark);

@@ -9,6 +9,7 @@ import type { Log } from "../../core/ports/log.ts";
 import type { RelayShare } from "../../core/ports/relay-share.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import type { Upstream } from "../../core/ports/upstream.ts";
+import type { NameServers } from "../servers/name-servers.ts";
 import { refuseParked } from "../servers/parked-servers.ts";
 import { BudgetKeeper } from "./budget-keeper.ts";
 import { BUDGET_WAIT_MAX_MS, CallScheduler } from "./call-scheduler.ts";
@@ -81,7 +82,7 @@ export class Relay {
     const { longestWaitMs } = this;
     const others = share && new OtherInstances({ ...state, share, globalKey, reader, longestWaitMs });
     this.listeners = listeners;
-    this.outlook = new UpstreamOutlook(statuses, keeper, others);
+    this.outlook = new UpstreamOutlook(statuses, keeper, others, settings.isSimulator);
     this.#meter = meter;
     this.#isSimulator = settings.isSimulator;
     this.#statuses = statuses;
@@ -158,17 +159,24 @@ export class Relay {
     };
   }
 
-  /** What is wrong with the game API, in sentences that name no server and no key. */
-  listNotices(now: number): string[] {
-    const { pauseMs, openBreakers, refusedKeys, isGlobalKeyRefused } = this.describe(now);
+  /** What is wrong with the game API, in sentences. They name no key, and no server without `nameServers`. */
+  listNotices(now: number, nameServers?: NameServers): string[] {
+    const { pauseMs, isGlobalKeyRefused } = this.describe(now);
+    const failing = this.#statuses.listOpenBreakers();
+    const refused = this.#statuses.listRefusedKeys();
     const notices: string[] = [];
     if (pauseMs > 0)
       notices.push(`The game API has limited us; it is asked again in ${Math.ceil(pauseMs / 1000)} s.`);
-    if (openBreakers > 0) {
-      notices.push(`The game API fails for ${openBreakers} server(s); they are probed from time to time.`);
+    if (failing.length > 0) {
+      const servers = nameServers?.(failing) ?? `${failing.length} server(s)`;
+      notices.push(`The game API fails for ${servers}; they are probed from time to time.`);
     }
-    if (refusedKeys > 0)
-      notices.push(`The game API has refused ${refusedKeys} server key(s); they must be set anew.`);
+    if (refused.length > 0) {
+      const keys = nameServers
+        ? `the server key of ${nameServers(refused)}`
+        : `${refused.length} server key(s)`;
+      notices.push(`The game API has refused ${keys}; they must be set anew.`);
+    }
     if (isGlobalKeyRefused)
       notices.push("The game API has refused GATEHOUSE_UPSTREAM_GLOBAL_KEY; nothing is asked.");
     return notices;

@@ -176,6 +176,14 @@ export class ServerStatuses {
     return { state, players, lastReadAt, lastError };
   }
 
+  listOpenBreakers(): string[] {
+    return this.#listIds(({ breaker }) => isOpen(breaker));
+  }
+
+  listRefusedKeys(): string[] {
+    return this.#listIds(isKeyRefused);
+  }
+
   describe(now: number) {
     const statuses = [...this.#statuses.values()];
     return {
@@ -187,6 +195,14 @@ export class ServerStatuses {
         return hit ? Math.max(oldest, now - hit.snapshot.fetchedAt) : oldest;
       }, 0),
     };
+  }
+
+  #listIds(isListed: (status: ServerStatus) => boolean): string[] {
+    return this.#statuses
+      .values()
+      .filter(isListed)
+      .map(({ serverId }) => serverId)
+      .toArray();
   }
 
   #saveRefusedKeys(): void {

@@ -6,6 +6,7 @@ import type { DeletedServer, ServerDraft } from "../../core/ports/servers.ts";
 import type { Store } from "../../core/ports/store.ts";
 import { NOT_FOUND, refuseField } from "../../core/refuse-field.ts";
 import type { NewServer, ServerChange } from "../../core/wire/server.ts";
+import type { CommandMeter } from "../commands/command-meter.ts";
 
 const UPSTREAM_CHANGED = "The game server was given to another game API while this waited.";
 const NAME_TAKEN = "belongs to another server already";
@@ -14,6 +15,7 @@ export type ManagedServers = {
   readonly store: Pick<Store, "servers" | "commands">;
   /** Whether the upstream is the built-in simulator: setting a server's key ties the server to the upstream in use. */
   readonly isSimulatorInUse: boolean;
+  readonly commandMeter: Pick<CommandMeter, "count">;
 };
 
 export async function addServer(
@@ -29,7 +31,7 @@ export async function addServer(
 }
 
 export async function changeServer(
-  { store, isSimulatorInUse }: ManagedServers,
+  { store, isSimulatorInUse, commandMeter }: ManagedServers,
   serverId: string,
   request: ServerChange,
   actor: Actor,
@@ -59,7 +61,7 @@ export async function changeServer(
       change.isSimulated = isSimulatorInUse;
       [before.simulated, after.simulated] = [old.isSimulated, isSimulatorInUse];
       // They were meant for the other upstream. Nothing is accepted or sent before the update, because the server is parked.
-      await store.commands.failWaiting(serverId, now, UPSTREAM_CHANGED);
+      commandMeter.count("failed", await store.commands.failWaiting(serverId, now, UPSTREAM_CHANGED));
     }
   }
   if (Object.keys(change).length === 0) return old;

@@ -47,12 +47,10 @@ export class ServerHandlers {
   }
 
   async create(call: Call, actor: Actor): Promise<Response> {
-    const { store, changes, isSimulatorInUse } = this.#parts;
+    const { changes } = this.#parts;
     const request = await parseBody(call, NewServer);
     if (isRefusal(request)) return answerRefusal(call, request);
-    const created = await changes.run(() =>
-      addServer({ store, isSimulatorInUse }, request.value, actor, call.now),
-    );
+    const created = await changes.run(() => addServer(this.#parts, request.value, actor, call.now));
     return answerOutcome(call, created, (server) => this.#describe(server), 201);
   }
 
@@ -72,11 +70,11 @@ export class ServerHandlers {
   }
 
   async change(call: Call, actor: Actor): Promise<Response> {
-    const { store, changes, retryGlobalKey, isSimulatorInUse } = this.#parts;
+    const { changes, retryGlobalKey } = this.#parts;
     const request = await parseBody(call, ServerChange);
     if (isRefusal(request)) return answerRefusal(call, request);
     const changed = await changes.run(() =>
-      changeServer({ store, isSimulatorInUse }, pathIdOf(call), request.value, actor, call.now),
+      changeServer(this.#parts, pathIdOf(call), request.value, actor, call.now),
     );
     if (!isRefusal(changed) && request.value.server_key !== undefined) retryGlobalKey();
     return answerOutcome(call, changed, (server) => this.#describe(server));

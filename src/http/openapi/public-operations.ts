@@ -98,7 +98,7 @@ const submitCommand: Operation = {
   tag: "Commands",
   summary: "Send a command",
   description:
-    "Accepted means that it is on disk. It is handed to the game at most once, in order, when its turn comes. Does not count toward the limit. The key needs the right to send this command.",
+    "Accepted means that it is on disk. It is handed to the game at most once, in order, when its turn comes. Does not count toward the limit. A server that is parked, because it was added for another game API than the one in use, takes no commands: 5019. The key needs the right to send this command.",
   security: ["apiKey"],
   parameters: [IDEMPOTENCY_KEY],
   body: {
@@ -126,6 +126,7 @@ const submitCommand: Operation = {
     "idempotencyInFlight",
     "idempotencyMismatch",
     "queueFull",
+    "gameApi",
   ],
 };
 

@@ -30,8 +30,9 @@ export const SERVICE_OPERATIONS: Operations = {
     id: "tellReady",
     tag: "Service",
     summary: "Can it serve?",
-    description: "Ready means that the store can be read and written. 503 also while shutting down.",
-    security: [],
+    description:
+      "Ready means that the store can be read and written. 503 also while shutting down. With the master key the notices name the servers they are about; any other key is ignored.",
+    security: ["optional", "masterKey"],
     answers: {
       200: {
         description: "It can.",
