@@ -49,7 +49,7 @@ export function ServerFrame(props: { readonly serverId: string; readonly isFirst
                       {t("back")}
                     </Group>
                   </Anchor>
-                  {server.value && !isGone && <ServerFacts server={server.value} />}
+                  {server.value && !isGone && <ServerFacts server={server.value} isBrief />}
                 </Group>
               }
             >

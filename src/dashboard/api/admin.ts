@@ -1,5 +1,6 @@
 // The client of the admin API, for the holder of the master key. docs/admin-api.md explains the fields.
 import type { CommandStatus } from "../../core/command.ts";
+import type { KeyState } from "../../core/key-state.ts";
 import type { Section } from "../../core/sections.ts";
 import type { AuditEntryResource } from "../../core/wire/audit.ts";
 import type { BlockResource } from "../../core/wire/block.ts";
@@ -43,8 +44,13 @@ export function createAdminApi(call: ApiCall) {
       }),
     deleteServer: (id: string) => call<DeletedServerResource>(at("servers", id), { method: "DELETE" }),
 
-    listKeys: (query: PageQuery & { readonly server_id?: string } = {}) =>
-      call<PageOf<KeyResource>>("/admin/keys", { query }),
+    listKeys: (
+      query: PageQuery & {
+        readonly server_id?: string;
+        readonly label?: string;
+        readonly state?: KeyState;
+      } = {},
+    ) => call<PageOf<KeyResource>>("/admin/keys", { query }),
     createKey: (body: NewKey) => call<KeyWithToken>("/admin/keys", { method: "POST", body }),
     showKey: (id: string) => call<KeyWithUsage>(at("keys", id)),
     changeKey: (id: string, body: KeyUpdate) => call<KeyResource>(at("keys", id), { method: "PATCH", body }),

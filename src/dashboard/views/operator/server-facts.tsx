@@ -25,7 +25,12 @@ export function needsAttention({ state }: ServerResource): boolean {
   return state === "unreachable" || state === "key_refused" || state === "parked";
 }
 
-export function ServerFacts({ server }: { readonly server: ServerResource }) {
+export function ServerFacts(props: {
+  readonly server: ServerResource;
+  /** Leaves out the error, because the status bar beside it shows it. */
+  readonly isBrief?: boolean;
+}) {
+  const { server } = props;
   const { t } = useTranslation("operatorServers");
   const format = useFormat();
   const now = useNow();
@@ -55,7 +60,7 @@ export function ServerFacts({ server }: { readonly server: ServerResource }) {
           </Text>
         )}
       </Group>
-      <LastError server={server} />
+      {!props.isBrief && <LastError server={server} />}
       {hint !== undefined && <Text size="sm">{hint}</Text>}
     </Stack>
   );
