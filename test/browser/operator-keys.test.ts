@@ -82,7 +82,7 @@ browserTest("a key is found by its id, and its old tokens are shown with their e
   await expectCount(page.locator("#content li"), 1);
   await page.getByRole("button", { name: "Details of Rotated bot" }).click();
   const details = page.getByRole("dialog", { name: "Rotated bot" });
-  await details.getByText(/^until \w{3} \d+, \d{4}, /).waitFor();
+  await details.getByText(/^one works until \w{3} \d+, \d{4}, /).waitFor();
   await details.getByRole("button", { name: "Close" }).click();
   await page.getByLabel("Search").fill("key_0000000000000000000000");
   await page.getByText("No key matches").waitFor();

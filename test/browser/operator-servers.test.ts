@@ -56,6 +56,12 @@ browserTest("the list says which server is broken, and why", async () => {
 
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
+
+  // The notices name the servers too, not only their number.
+  await page.evaluate(`location.hash = "#/health"`);
+  const notices = page.getByRole("alert").getByRole("listitem");
+  await notices.filter({ hasText: "Refused town" }).waitFor();
+  await notices.filter({ hasText: "Pretend town" }).waitFor();
 });
 
 for (const language of LANGUAGES) {

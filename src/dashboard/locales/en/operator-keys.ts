@@ -144,8 +144,8 @@ export const operatorKeys = {
     none: "none",
     anywhere: "from anywhere",
     never: "never",
-    oldTokens: "Old tokens that still work",
-    oldUntil: "until {{time}}",
+    oldTokens: "Old tokens",
+    oldUntil: "one works until {{time}}",
     all: "all",
   },
   code: {

@@ -153,8 +153,8 @@ export const operatorKeys: Translation<typeof english> = {
     none: "нет",
     anywhere: "откуда угодно",
     never: "никогда",
-    oldTokens: "Старые токены, которые ещё работают",
-    oldUntil: "до {{time}}",
+    oldTokens: "Старые токены",
+    oldUntil: "один работает до {{time}}",
     all: "все",
   },
   code: {

@@ -133,9 +133,12 @@ function RightsSection({
           {apiKey.expires_at === null ? t("right.never") : format.dateTime(apiKey.expires_at)}
         </Fact>
         <Fact label={t("right.oldTokens")}>
-          {apiKey.grace_tokens
-            .map(({ valid_until: end }) => t("right.oldUntil", { time: format.dateTime(end) }))
-            .join(", ") || none}
+          {apiKey.grace_tokens.length === 0
+            ? none
+            : apiKey.grace_tokens.map(({ valid_until: end }, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: two tokens can end at the same time
+                <div key={index}>{t("right.oldUntil", { time: format.dateTime(end) })}</div>
+              ))}
         </Fact>
       </dl>
     </Stack>
