@@ -11,6 +11,9 @@ import { useNow } from "../../state/use-now.ts";
 /** The characters of an error that are shown at once; a button shows the rest. */
 const ERROR_MAX = 160;
 
+/** There is one of these for each server of a list. */
+const AGE_UPDATE_MS = 5_000;
+
 const STATE_COLOURS: Readonly<Record<ServerResource["state"], string>> = {
   online: "teal",
   offline: "gray",
@@ -33,7 +36,7 @@ export function ServerFacts(props: {
   const { server } = props;
   const { t } = useTranslation("operatorServers");
   const format = useFormat();
-  const now = useNow();
+  const now = useNow(AGE_UPDATE_MS);
   const { state, players, last_read_at: readAt } = server;
   const hint =
     state === "key_refused"
