@@ -198,15 +198,10 @@ export const ADMIN_OPERATIONS: Operations = {
     answers: { 200: answer("The command.", OwnedCommandResource, OWNED_COMMAND) },
     errors: ["notFound"],
   }),
-  "DELETE /admin/commands/:id": operation(
-    OTHERS,
-    "cancelAnyCommand",
-    "Take back a command that still waits",
-    {
-      answers: { 200: answer("It will not be sent.", OwnedCommandResource, OWNED_CANCELLED_COMMAND) },
-      errors: ["notFound", "conflict"],
-    },
-  ),
+  "DELETE /admin/commands/:id": operation(OTHERS, "cancelAnyCommand", "Cancel a command that still waits", {
+    answers: { 200: answer("It will not be sent.", OwnedCommandResource, OWNED_CANCELLED_COMMAND) },
+    errors: ["notFound", "conflict"],
+  }),
   "GET /admin/audit": list(
     OTHERS,
     "listAudit",

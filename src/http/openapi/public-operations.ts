@@ -178,7 +178,7 @@ const showCommand: Operation = {
 const cancelCommand: Operation = {
   id: "cancelCommand",
   tag: "Commands",
-  summary: "Take back a command that still waits",
+  summary: "Cancel a command that still waits",
   description: "Any command that the key sees.",
   security: ["apiKey"],
   answers: {

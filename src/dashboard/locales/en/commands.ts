@@ -20,8 +20,8 @@ export const commands = {
   emptyText: "What is sent with this server's keys appears here, and stays for some days.",
   idle: "Everything is finished; the page asks again after the next command.",
   stale: "The list could not be read: {{message}} ({{code}}). It may be out of date.",
-  cancel: "Take back",
-  cancelName: "Take back: {{command}}",
+  cancel: "Cancel",
+  cancelName: "Cancel: {{command}}",
   tooLate: "Too late: it no longer waits.",
   again: "Use again",
   againName: "Use again: {{command}}",
@@ -70,7 +70,7 @@ export const commands = {
     failed: "Failed",
     unknown: "Unknown",
     expired: "Expired",
-    cancelled: "Taken back",
+    cancelled: "Cancelled",
   },
   meaning: {
     queued: "It waits for its turn: one command every few seconds.",
@@ -81,7 +81,7 @@ export const commands = {
       "It may have run, or not: the answer of the game was lost. Gatehouse never sends it again by itself. Look in the game before you repeat it.",
     unknownButSeen: "The answer of the game was lost, but the game's own log shows that it ran.",
     expired: "It waited too long and was not sent: a late kick is worse than none.",
-    cancelled: "It was taken back in time and did not run.",
+    cancelled: "It was cancelled in time and did not run.",
   },
   code: {
     "0": "the game API has given no usable answer",
