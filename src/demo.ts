@@ -82,8 +82,7 @@ async function makeDemo(
   const token = folder.obtainSecret(KEY_FILE, () => mintToken(randomBytes));
   const draft = { name: SERVER_NAME, community: null, serverKey: DEMO_SERVER_KEY, isSimulated: true };
   const { serverId } = existing ?? (await store.servers.create(draft, now));
-  const tokenHash = hashToken(token);
-  await store.keys.create({ ...KEY_RIGHTS, serverId, tokenHash }, now);
+  await store.keys.create({ ...KEY_RIGHTS, serverId, tokenHash: hashToken(token) }, now);
   return token;
 }
 
