@@ -90,6 +90,7 @@ export function wireHttp(
       usageMs: USAGE_KEPT_MS,
       forgetServer: (serverId) => relay.forget(serverId),
       retryGlobalKey: () => relay.retryGlobalKey(),
+      relay,
       commandMeter,
     }),
     dashboard: new DashboardHandlers((name) => findBuiltFile(`dashboard/${name}`)),
