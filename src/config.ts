@@ -18,6 +18,8 @@ const VISIBLE_SHAPE = /^[\x21-\x7e]+$/;
 const VISIBLE_RULE = "visible ASCII characters, without spaces";
 const BEARER_RULE = "at most 400 visible ASCII characters, without spaces and commas";
 
+/** A value of GATEHOUSE_UPSTREAM_URL. */
+const SIMULATOR = "simulator";
 /** The path of the game API at the end of an address. Calls would have it twice. */
 const API_PATH = /(?:\/+(?:v1|v2|server|command))*\/+(?:v1|v2|server)(?:\/+command)?\/*$/i;
 const HOST_DEFAULT = "127.0.0.1";
@@ -182,11 +184,12 @@ function parseSecret(
 
 function parseUpstreamUrl(settings: SettingReader): string | undefined {
   const url = settings.find("GATEHOUSE_UPSTREAM_URL");
-  if (url !== undefined && !isBaseUrl(url)) {
-    const rule = "must be an http:// or https:// address without user, query or fragment";
+  if (url === undefined || url === SIMULATOR) return undefined;
+  if (!isBaseUrl(url)) {
+    const rule = "must be `simulator`, or an http:// or https:// address without user, query or fragment";
     settings.addFault("GATEHOUSE_UPSTREAM_URL", rule);
   }
-  const shorter = url === undefined ? undefined : findShorterUrl(url);
+  const shorter = findShorterUrl(url);
   if (shorter !== undefined) {
     const rule = "must be the address without the path of the API, which Gatehouse adds itself";
     settings.addFault("GATEHOUSE_UPSTREAM_URL", `${rule}: write ${shorter}`);

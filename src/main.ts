@@ -13,6 +13,7 @@ import { createRestoreCommand } from "./cli/restore.ts";
 import { createServeCommand } from "./cli/serve.ts";
 import { createServersCommand } from "./cli/servers.ts";
 import { createSimulateCommand } from "./cli/simulate.ts";
+import { createUpstreamCommand } from "./cli/upstream.ts";
 import { StartRefused } from "./core/errors.ts";
 import { VERSION } from "./version.ts";
 
@@ -25,6 +26,7 @@ const program = new Command("gatehouse")
   .addCommand(createKeysCommand())
   .addCommand(createBlocksCommand())
   .addCommand(createCommandsCommand())
+  .addCommand(createUpstreamCommand())
   .addCommand(createAuditCommand())
   .addCommand(createDoctorCommand())
   .addCommand(createBackupCommand())

@@ -98,6 +98,11 @@ export function listRoutes({
       GET: operator((call) => admin.commands.show(call)),
       DELETE: operator((call, actor) => admin.commands.cancel(call, actor)),
     },
+    { path: "/admin/upstream", GET: operator((call) => admin.upstream.show(call)) },
+    {
+      path: "/admin/upstream/resume",
+      POST: operator((call, actor) => admin.upstream.resume(call, actor)),
+    },
     { path: "/admin/audit", GET: operator((call) => admin.audit.list(call)) },
     { path: "/admin/audit/:id", GET: operator((call) => admin.audit.show(call)) },
 

@@ -38,6 +38,8 @@ const ADMIN_PATHS: readonly [path: string, allow: string][] = [
   ["/admin/blocks/key_x", "DELETE"],
   ["/admin/commands", "GET, HEAD"],
   ["/admin/commands/cmd_x", "GET, HEAD, DELETE"],
+  ["/admin/upstream", "GET, HEAD"],
+  ["/admin/upstream/resume", "POST"],
   ["/admin/audit", "GET, HEAD"],
   ["/admin/audit/aud_x", "GET, HEAD"],
 ];

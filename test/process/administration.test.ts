@@ -559,6 +559,34 @@ describe("a stand-in for the admin API", () => {
     expect(twins).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("srv_1, srv_2") });
   });
 
+  test("a pause of the game API is shown, and ended with --yes only", async () => {
+    const asked: string[] = [];
+    const upstream = {
+      ...{
+        paused_until: Date.now() + 3_600_000,
+        paused_since: Date.now(),
+        pause_reason: "named_by_game_api",
+      },
+      ...{ resumed_at: null, limit: 35, remaining: 0, reset_at: Date.now() + 60_000 },
+      ...{ global_key_refused: false, failing_servers: 0, refused_keys: 0 },
+    };
+    const options = standIn((url, { method }) => {
+      asked.push(`${method} ${url.pathname}`);
+      return Response.json(method === "POST" ? { ...upstream, paused_until: null } : upstream);
+    });
+    const { stdout } = await runToEnd(["upstream", "show"], options);
+    expect(stdout).toMatch(/^paused until +\S.* \(in (1 hour|60 minutes)\)$/m);
+    expect(stdout).toContain("the game API said how long to wait");
+    expect(JSON.parse((await runToEnd(["upstream", "show", "--json"], options)).stdout)).toEqual(upstream);
+    expect(await runToEnd(["upstream", "resume"], options)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/banned.*--yes/s),
+    });
+    expect(asked).not.toContain("POST /admin/upstream/resume");
+    expect(await runToEnd(["upstream", "resume", "--yes"], options)).toMatchObject({ exitCode: 0 });
+    expect(asked.at(-1)).toBe("POST /admin/upstream/resume");
+  });
+
   test("blocks are listed and lifted", async () => {
     const asked: string[] = [];
     const block = { key_id: "key_1", server_id: "srv_1", label: "bot", blocked_until: Date.now() + 60_000 };

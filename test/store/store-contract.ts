@@ -1094,6 +1094,15 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
       expect(await store.settings.find("a")).toBe("2");
     });
 
+    test("a setting that an operator changes is saved together with its audit entry", async () => {
+      const actor = { fingerprint: "f", address: "::1" };
+      const note = { at: NOW, action: "upstream.resumed", actor, details: { before: { paused_until: 7 } } };
+      await store.settings.saveAudited("a", "1", "upstream", note);
+      await reopen();
+      expect(await store.settings.find("a")).toBe("1");
+      expect(await readAudit()).toMatchObject([{ ...note, target: "upstream" }]);
+    });
+
     test("the health check of a working store succeeds", async () => {
       expect(await store.checkHealth()).toBeUndefined();
     });

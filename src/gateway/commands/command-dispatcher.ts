@@ -102,6 +102,14 @@ export class CommandDispatcher {
     void this.#run(serverId, worker).finally(resolve);
   }
 
+  /** To be called when a pause has ended early: workers that wait for its end try again now. */
+  wakeWorkers(): void {
+    for (const worker of this.#workers.values()) {
+      worker.wake.abort();
+      worker.wake = new AbortController();
+    }
+  }
+
   /**
    * Claims no more commands, and waits at most `graceMs` until those being sent are recorded. The others become `unknown`
    * at the next start.

@@ -1,6 +1,6 @@
 // The read path: concurrent reads of a server share one call to the game API. Answers from the last reading while it is
 // fresh, and with a remembered failure while another call would be pointless.
-import { countCallsLeft } from "../../core/budget.ts";
+import { countCallsLeft, isPaused } from "../../core/budget.ts";
 import type { Refusal } from "../../core/errors.ts";
 import { type GameServer, isParked } from "../../core/game-server.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
@@ -9,6 +9,7 @@ import type { Log } from "../../core/ports/log.ts";
 import type { RelayShare } from "../../core/ports/relay-share.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import type { Upstream } from "../../core/ports/upstream.ts";
+import type { UpstreamResource } from "../../core/wire/upstream.ts";
 import type { NameServers } from "../servers/name-servers.ts";
 import { refuseParked } from "../servers/parked-servers.ts";
 import { BudgetKeeper } from "./budget-keeper.ts";
@@ -124,6 +125,35 @@ export class Relay {
   /** Fetches pauses and refusals of the global key that other instances have got. */
   async catchUp(): Promise<void> {
     await Promise.all([this.#keeper.catchUp(), this.#globalKey.catchUp()]);
+  }
+
+  /** Ends the pause after a 429, on every instance. Throws StoreUnavailable when the others cannot be told. */
+  async resume(now: number): Promise<void> {
+    await this.#keeper.lift(now);
+  }
+
+  /** The observer is called when a pause was lifted, on this instance or another one. */
+  observeResume(observer: () => void): void {
+    this.#keeper.onLift = observer;
+  }
+
+  /** For the operator: when the game API may be called, and what keeps it from being called. */
+  describeUpstream(now: number): Omit<UpstreamResource, "resumed_at"> {
+    const { budget } = this.#keeper;
+    const { isGlobalKeyRefused, openBreakers, refusedKeys } = this.#statuses.describe(now);
+    const isStopped = isPaused(budget, now);
+    const reason = budget.isPauseNamed ? "named_by_game_api" : "backoff";
+    return {
+      paused_until: isStopped ? Math.ceil(budget.pausedUntil) : null,
+      paused_since: isStopped ? Math.ceil(budget.pausedUntil - budget.pauseMs) : null,
+      pause_reason: isStopped ? reason : null,
+      limit: budget.limit,
+      remaining: countCallsLeft(budget, now),
+      reset_at: budget.limit !== null && budget.resetAt > now ? Math.ceil(budget.resetAt) : null,
+      global_key_refused: isGlobalKeyRefused,
+      failing_servers: openBreakers,
+      refused_keys: refusedKeys,
+    };
   }
 
   /** Called when a server key was set, which also means: try a refused global key again. */

@@ -16,6 +16,7 @@ import {
 import { pageOf } from "../../core/wire/page.ts";
 import { DeletedServerResource, NewServer, ServerChange, ServerResource } from "../../core/wire/server.ts";
 import { ServerInfo } from "../../core/wire/server-info.ts";
+import { UpstreamResource } from "../../core/wire/upstream.ts";
 import {
   AUDIT_ENTRY,
   BLOCK,
@@ -29,6 +30,7 @@ import {
   SERVER,
   SERVER_INFO,
   SHOWN_KEY,
+  UPSTREAM,
 } from "./examples.ts";
 import type { HeaderName } from "./headers.ts";
 import type { Answer, Operation, Operations, TagName } from "./operation.ts";
@@ -201,6 +203,26 @@ export const ADMIN_OPERATIONS: Operations = {
   "DELETE /admin/commands/:id": operation(OTHERS, "cancelAnyCommand", "Cancel a command that still waits", {
     answers: { 200: answer("It will not be sent.", OwnedCommandResource, OWNED_CANCELLED_COMMAND) },
     errors: ["notFound", "conflict"],
+  }),
+  "GET /admin/upstream": operation(OTHERS, "showUpstream", "Show the budget of the game API", {
+    description:
+      "How many calls are left, and whether they are paused after a 429. The game API is not called.",
+    answers: { 200: answer("The budget.", UpstreamResource, UPSTREAM) },
+    errors: [],
+  }),
+  "POST /admin/upstream/resume": operation(OTHERS, "resumeUpstream", "End a pause of the game API", {
+    description:
+      "For every server, on every instance. Calls during a limit can lead to a ban of the address: do this only when you know that the limit is over. Without a pause nothing changes. The body is not read.",
+    answers: {
+      200: answer("The budget, without a pause.", UpstreamResource, {
+        ...UPSTREAM,
+        paused_until: null,
+        paused_since: null,
+        pause_reason: null,
+        resumed_at: 1_794_723_000_000,
+      }),
+    },
+    errors: [],
   }),
   "GET /admin/audit": list(
     OTHERS,

@@ -187,6 +187,19 @@ export const BLOCK = {
   blocked_until: 1_794_722_614_688,
 };
 
+export const UPSTREAM = {
+  paused_until: 1_794_725_914_000,
+  paused_since: 1_794_722_314_000,
+  pause_reason: "named_by_game_api",
+  resumed_at: null,
+  limit: 35,
+  remaining: 0,
+  reset_at: 1_794_722_374_000,
+  global_key_refused: false,
+  failing_servers: 0,
+  refused_keys: 0,
+};
+
 export const AUDIT_ENTRY = {
   id: "aud_2",
   at: 1_794_721_661_197,

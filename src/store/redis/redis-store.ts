@@ -95,7 +95,7 @@ export class RedisStore implements PortableStore {
     this.limits = limits;
     this.usage = usage;
     this.audit = new AuditLog(link, times);
-    this.settings = new SettingsTable(link);
+    this.settings = new SettingsTable(link, directory);
     this.commands = commands;
     this.relayShare = new RedisRelayShare(link, times, () => randomBase62(LEASE_TOKEN_LENGTH, randomBytes));
     this.clock = clock.now;
