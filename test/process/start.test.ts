@@ -43,6 +43,11 @@ describe("with nothing configured", () => {
       const token = readSecret(cwd, "demo.key");
       expect(gatehouse.stdout.match(TOKEN)?.[0]).toBe(token);
       expect(gatehouse.stdout).toContain(readSecret(cwd, "master.key"));
+      for (const page of ["/", "/docs"]) {
+        expect(findLine(gatehouse.stdout, page === "/" ? "dashboard" : "reference")).toEndWith(
+          gatehouse.url + page,
+        );
+      }
 
       const line = findLine(gatehouse.stdout, "curl ") ?? "";
       expect(line).toContain(gatehouse.url);
@@ -183,6 +188,7 @@ test("with a game API of its own, Gatehouse creates no server and no key, and sa
   expect(gatehouse.stdout).not.toMatch(TOKEN);
   expect(gatehouse.stdout).toContain(api.url);
   expect(existsSync(join(cwd, "data", "demo.key"))).toBe(false);
+  expect(gatehouse.stdout).toContain("There is no game server yet");
   await stop(gatehouse);
   expect(api.calls).toHaveLength(0);
 });
