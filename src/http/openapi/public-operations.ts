@@ -155,7 +155,7 @@ const showCommand: Operation = {
   tag: "Commands",
   summary: "Ask what became of a command",
   description:
-    "A key sees the commands of its own server only. Finished ones are told for 7 days, unless the operator says otherwise.",
+    "A key sees the commands of its own server only. Finished ones are told for 7 days, unless the operator says otherwise, and the newest 10,000 of a server at most.",
   security: ["apiKey"],
   answers: {
     200: {

@@ -48,7 +48,7 @@ async function listOverServers(
   const isOpen = status === "queued" || status === "sending";
   const serverIds = isOpen ? await histories.listMarked() : histories.listServerIds();
   const heads = await mapInBatches(serverIds, async (serverId) => {
-    const [newest] = await listPart(histories, serverId, after, "", 1);
+    const [newest] = await listPart(histories, serverId, after, status, 1);
     return newest ? [{ serverId, seq: newest.seq }] : [];
   });
   const sorted = heads.flat().sort((a, b) => b.seq - a.seq);
@@ -79,7 +79,9 @@ async function listPart(
   // Including the seq of the position itself: another server may have a command with the same seq.
   let before: number | undefined = after.seq + 1;
   while (before !== undefined && listed.length < limit) {
-    const part = parsePart(await runList(serverId, [before, status, limit - listed.length + 1, SCAN_MAX]));
+    const part = parsePart(
+      await runList(serverId, [before, status, limit - listed.length + 1, SCAN_MAX, ""]),
+    );
     listed.push(...part.found.filter((one) => compareNewestFirst(after, toPosition(one)) < 0));
     before = part.before;
   }
