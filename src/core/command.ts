@@ -7,6 +7,22 @@ export const QUEUE_MAX = 100;
 export const SERVER_DELETED = "The game server was deleted while this waited.";
 export const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
 
+/** How much of the past is kept at most, however young it is. */
+export type HistoryLimits = {
+  /** Finished commands of a server. */
+  readonly finishedMax: number;
+  /** Cancelled ones among them: they did nothing in the game, so they are dropped sooner. */
+  readonly cancelledMax: number;
+  /** Receipts of an API key for dropped commands whose idempotency keys are still remembered. */
+  readonly receiptsMax: number;
+};
+
+export const HISTORY_LIMITS: HistoryLimits = {
+  finishedMax: 10_000,
+  cancelledMax: 1_000,
+  receiptsMax: 20_000,
+};
+
 /**
  * queued -> sending -> sent | failed | unknown, queued -> expired | cancelled, and sending -> queued when the game API
  * certainly did not get the command. The other five statuses are final.

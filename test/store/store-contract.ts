@@ -1,6 +1,7 @@
 // The contract of core/ports/store.ts as tests. Every store passes this suite unchanged.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { DEFAULT_RIGHTS, type KeyIdentity } from "../../src/core/api-key.ts";
+import type { HistoryLimits } from "../../src/core/command.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { KEY_STATES, type KeySearch } from "../../src/core/key-state.ts";
 import type { AuditEntry, AuditNote } from "../../src/core/ports/audit.ts";
@@ -12,7 +13,7 @@ import { ALL_SECTIONS, toSectionSet } from "../../src/core/sections.ts";
 
 /** A store that can be opened again with its data. */
 export type StoreHarness = {
-  open(): Promise<Store>;
+  open(historyLimits?: HistoryLimits): Promise<Store>;
   /** Leaves the data as a killed process would: the store is not closed. */
   crash(): Promise<void>;
   dispose(): Promise<void>;

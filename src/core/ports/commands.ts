@@ -17,7 +17,10 @@ export type Receipt = {
   readonly queuedAt: number;
 };
 
-/** `mismatch`: the idempotency key was used for another text. */
+/**
+ * `mismatch`: the idempotency key was used for another text. `full`: QUEUE_MAX commands wait, or the command has an
+ * idempotency key and its API key has as many receipts as can be remembered.
+ */
 export type Acceptance = { readonly receipt: Receipt } | { readonly declined: "full" | "mismatch" };
 
 /** `wait`: the next command may not be sent before `until`. `empty`: no command waits. `busy`: one is being sent already. */
@@ -49,6 +52,9 @@ export type QueueReport = { readonly waiting: number; readonly oldestQueuedAt: n
 /**
  * One queue per game server: first in, first out, at most QUEUE_MAX waiting. When a method returns, its effect is
  * durable. After a crash, a command that was being sent is `unknown` and is never claimed again.
+ *
+ * The step that finishes a command also drops the oldest finished ones beyond HISTORY_LIMITS, a bounded number of them. The
+ * receipt of a dropped command is kept as long as its idempotency key is remembered.
  */
 export interface CommandQueue {
   /**

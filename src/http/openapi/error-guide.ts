@@ -35,7 +35,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
       "Leave out those in `details.sections`, or ask the operator for the right. `GET /v2/game/key` lists those it may read.",
   },
   queueFull: {
-    when: "100 commands wait for this game server already.",
+    when: "100 commands wait for this game server already, or more idempotency keys of this API key are remembered than fit.",
     advice: "Wait `retry_after` seconds. Nothing was accepted.",
   },
   rateLimited: {
@@ -95,8 +95,8 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     advice: "Use a new one for each command.",
   },
   unavailable: {
-    when: "Gatehouse cannot read or write its store. Nothing was changed.",
-    advice: "Try again after `retry_after` seconds.",
+    when: "Gatehouse cannot read or write its store. Nothing was changed, with two exceptions: the deletion of a server may have begun and goes on later, and when a reply of Redis was lost, a change may have been made.",
+    advice: "Try again after `retry_after` seconds. Operators: look first whether the change was made.",
   },
   tooManyAttempts: {
     when: "More than ten wrong master keys in a minute came from your address.",

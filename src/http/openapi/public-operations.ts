@@ -157,7 +157,7 @@ const showCommand: Operation = {
   tag: "Commands",
   summary: "Ask what became of a command",
   description:
-    'A key sees the commands that it sent itself; one that may send every command (`["*"]`) those of all keys of its server. Finished ones are told for 7 days, unless the operator says otherwise.',
+    'A key sees the commands that it sent itself; one that may send every command (`["*"]`) those of all keys of its server. Finished ones are told for 7 days, unless the operator says otherwise, and the newest 10,000 of a server at most.',
   security: ["apiKey"],
   answers: {
     200: {

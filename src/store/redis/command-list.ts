@@ -79,7 +79,7 @@ async function listOverServers(
   const isOpen = status === "queued" || status === "sending";
   const serverIds = isOpen ? await histories.listMarked() : histories.listServerIds();
   const heads = await mapInBatches(serverIds, async (serverId) => {
-    const [newest] = await listPart(histories, serverId, after, "", 1);
+    const [newest] = await listPart(histories, serverId, after, status, 1);
     return newest ? [{ serverId, seq: newest.seq }] : [];
   });
   const sorted = heads.flat().sort((a, b) => b.seq - a.seq);

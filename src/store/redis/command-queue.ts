@@ -4,6 +4,8 @@ import { randomBytes } from "node:crypto";
 import {
   type Command,
   type CommandEnd,
+  HISTORY_LIMITS,
+  type HistoryLimits,
   IDEMPOTENCY_KEPT_MS,
   QUEUE_MAX,
   SERVER_DELETED,
@@ -43,12 +45,14 @@ import {
   CHECK,
   CLAIM,
   CONFIRM,
+  DROP,
   EXPIRE,
   FAIL_WAITING,
   FIND,
   FORGET,
   GIVE_BACK,
   HOLD,
+  INDEX,
   LIST,
   LIST_SENT,
   MARK,
@@ -86,6 +90,7 @@ export type RedisCommandQueueParts = {
   /** Moves the audit entries of cancelled commands to the audit log. */
   readonly outbox: Pick<AuditOutbox, "deliver" | "forgetDelivered">;
   readonly times: ScriptTimes;
+  readonly historyLimits?: HistoryLimits;
 };
 
 type Held = { readonly commandId: string; readonly fence: string };
@@ -98,6 +103,7 @@ export class RedisCommandQueue implements CommandQueue {
   readonly #listServerIds: () => readonly string[];
   readonly #outbox: RedisCommandQueueParts["outbox"];
   readonly #times: ScriptTimes;
+  readonly #historyLimits: HistoryLimits;
   /** The commands that this instance is sending, by server. */
   readonly #held = new Map<string, Held>();
   /** The fencing tokens of claims without a reply, by server: a command that such a claim took was not sent. */
@@ -105,12 +111,14 @@ export class RedisCommandQueue implements CommandQueue {
   /** Submissions without a reply, by command id: their callers got a refusal, so they must not be sent. */
   readonly #unansweredDrafts = new Map<string, CommandDraft>();
 
-  constructor({ link, leaseMs, listServerIds, outbox, times }: RedisCommandQueueParts) {
+  constructor(parts: RedisCommandQueueParts) {
+    const { link, leaseMs, listServerIds, outbox, times, historyLimits = HISTORY_LIMITS } = parts;
     this.#link = link;
     this.#leaseMs = leaseMs;
     this.#listServerIds = listServerIds;
     this.#outbox = outbox;
     this.#times = times;
+    this.#historyLimits = historyLimits;
   }
 
   async accept(draft: CommandDraft, now: number, waitingMax = QUEUE_MAX): Promise<Acceptance> {
@@ -204,14 +212,16 @@ export class RedisCommandQueue implements CommandQueue {
     { status, isUnsent, upstreamCode, upstreamMessage }: CommandEnd,
     now: number,
   ): Promise<void> {
-    const fields: (string | number)[] = [isUnsent ? 0 : 1, "status", status];
+    const fields: (string | number)[] = [isUnsent ? 0 : 1, ...this.#dropArgs(), "status", status];
     if (upstreamCode !== null) fields.push("upstream_code", upstreamCode);
     if (upstreamMessage !== null) fields.push("upstream_message", upstreamMessage);
     await this.#endClaim(SETTLE, commandId, this.#times(now), fields);
   }
 
   async expire(serverId: string, cutoff: number, now: number): Promise<number> {
-    return parseNumber(await this.#run(EXPIRE, serverId, this.#times(now), [now - cutoff]));
+    return parseNumber(
+      await this.#run(EXPIRE, serverId, this.#times(now), [now - cutoff, ...this.#dropArgs()]),
+    );
   }
 
   async cancel(
@@ -223,7 +233,8 @@ export class RedisCommandQueue implements CommandQueue {
     if (findServerOf(commandId) !== serverId) return undefined;
     const names = [...NAMES.queueKeys(serverId), NAMES.outbox(serverId)];
     const own = [NAMES.command(serverId, ""), commandId, note ? JSON.stringify(note) : ""];
-    const reply = parseList(await this.#link.run(CANCEL, names, [...this.#times(now), ...own]));
+    const args = [...this.#times(now), ...own, ...this.#dropArgs()];
+    const reply = parseList(await this.#link.run(CANCEL, names, args));
     const command = parseCommand(reply[1]);
     const isCancelled = reply[0] === 1;
     // The note is safe in the outbox: when this fails, any instance delivers it later.
@@ -273,21 +284,38 @@ export class RedisCommandQueue implements CommandQueue {
   }
 
   async failWaiting(serverId: string, now: number, reason = SERVER_DELETED): Promise<number> {
-    return parseNumber(await this.#run(FAIL_WAITING, serverId, this.#times(now), [reason]));
+    const args = [reason, ...this.#dropArgs()];
+    return parseNumber(await this.#run(FAIL_WAITING, serverId, this.#times(now), args));
   }
 
-  /** Deletes commands that finished before that time, and delivers audit entries that were left behind. */
+  /**
+   * Deletes commands that finished before that time or are too many, and delivers audit entries that were left behind. What
+   * an older version has left is brought into order: a history without its sets, or one that is too long.
+   */
   async forgetBefore(time: number, now: number): Promise<void> {
     await mapInBatches(this.#listServerIds(), async (serverId) => {
-      let after: number | undefined = 0;
-      while (after !== undefined) {
-        const args = [now - time, after, SCAN_MAX];
-        const next = await this.#run(FORGET, serverId, this.#times(now), args);
-        after = next === "" ? undefined : parseNumber(next);
-      }
+      await this.#runInParts(FORGET, serverId, now, [now - time]);
+      await this.#runInParts(INDEX, serverId, now, []);
+      const args = this.#dropArgs(SCAN_MAX);
+      while (parseNumber(await this.#run(DROP, serverId, this.#times(now), args)) === SCAN_MAX);
       await this.#outbox.deliver(serverId);
     });
     await this.#outbox.forgetDelivered(now);
+  }
+
+  /** Runs a script that reads a part of the history and returns where the next part begins. */
+  async #runInParts(script: Script, serverId: string, now: number, args: Args): Promise<void> {
+    let after: number | undefined = 0;
+    while (after !== undefined) {
+      const next = await this.#run(script, serverId, this.#times(now), [...args, after, SCAN_MAX]);
+      after = next === "" ? undefined : parseNumber(next);
+    }
+  }
+
+  /** What command-history.lua needs to drop the oldest commands. */
+  #dropArgs(max = QUEUE_MAX): number[] {
+    const { finishedMax, cancelledMax } = this.#historyLimits;
+    return [finishedMax, cancelledMax, max];
   }
 
   #run(script: Script, serverId: string, times: Times, args: Args = []): Promise<Reply> {
@@ -302,7 +330,8 @@ export class RedisCommandQueue implements CommandQueue {
     waitingMax = QUEUE_MAX,
   ): Promise<Acceptance> {
     const { serverId, keyId, text, idempotencyKey } = draft;
-    const own = [commandId, keyId, text, waitingMax, IDEMPOTENCY_KEPT_MS, idempotencyKey ?? ""];
+    const { receiptsMax } = this.#historyLimits;
+    const own = [commandId, keyId, text, waitingMax, IDEMPOTENCY_KEPT_MS, idempotencyKey ?? "", receiptsMax];
     return parseAcceptance(
       await this.#link.run(ACCEPT, namesFor(draft), [...times, NAMES.command(serverId, ""), ...own]),
     );
@@ -351,5 +380,5 @@ function namesFor({ serverId, keyId, idempotencyKey }: CommandDraft): string[] {
   const names = NAMES.queueKeys(serverId);
   return idempotencyKey === undefined
     ? names
-    : [...names, NAMES.idempotency(serverId, keyId, idempotencyKey)];
+    : [...names, NAMES.idempotency(serverId, keyId, idempotencyKey), NAMES.receipts(serverId, keyId)];
 }

@@ -21,8 +21,9 @@ import type {
   SentCommand,
 } from "../../core/ports/commands.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
-import { newCommandId } from "../command-id.ts";
+import { findServerOf, newCommandId } from "../command-id.ts";
 import type { AuditLog } from "./audit-log.ts";
+import type { CommandHistory } from "./command-history.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { toPage, toSeq } from "./pages.ts";
 import { translateSqliteErrors } from "./sqlite-errors.ts";
@@ -69,11 +70,13 @@ export class SqliteCommandQueue implements CommandQueue {
   readonly #db: Database;
   readonly #groupCommit: GroupCommit;
   readonly #audit: AuditLog;
+  readonly #history: CommandHistory;
 
-  constructor(db: Database, groupCommit: GroupCommit, audit: AuditLog) {
+  constructor(db: Database, groupCommit: GroupCommit, audit: AuditLog, history: CommandHistory) {
     this.#db = db;
     this.#groupCommit = groupCommit;
     this.#audit = audit;
+    this.#history = history;
   }
 
   /** After a crash: whether a command that was being sent has arrived is unknown. */
@@ -87,7 +90,10 @@ export class SqliteCommandQueue implements CommandQueue {
 
   accept(draft: CommandDraft, now: number, waitingMax = QUEUE_MAX): Promise<Acceptance> {
     return this.#groupCommit.run(
-      () => this.#findRepeated(draft, now) ?? this.#insert(draft, now, waitingMax),
+      () =>
+        this.#findRepeated(draft, now) ??
+        this.#history.findReceipt(draft, now) ??
+        this.#insert(draft, now, waitingMax),
     );
   }
 
@@ -129,17 +135,21 @@ export class SqliteCommandQueue implements CommandQueue {
              upstream_message = ? WHERE command_id = ? AND status = 'sending'`,
         )
         .run(end.status, end.isUnsent ?? false, now, end.upstreamCode, end.upstreamMessage, commandId);
+      const serverId = findServerOf(commandId);
+      if (serverId !== undefined) this.#history.drop(serverId, now, QUEUE_MAX);
     });
   }
 
   expire(serverId: string, cutoff: number, now: number): Promise<number> {
     return this.#groupCommit.run(() => {
-      return this.#db
+      const { changes } = this.#db
         .query(
           `UPDATE commands SET status = 'expired', finished_at = ?
            WHERE server_id = ? AND status = 'queued' AND queued_at < ?`,
         )
-        .run(now, serverId, cutoff).changes;
+        .run(now, serverId, cutoff);
+      if (changes > 0) this.#history.drop(serverId, now, QUEUE_MAX);
+      return changes;
     });
   }
 
@@ -160,6 +170,7 @@ export class SqliteCommandQueue implements CommandQueue {
       if (!row || row.server_id !== serverId) return undefined;
       const isCancelled = changes > 0;
       if (isCancelled && note) this.#audit.add(commandId, note);
+      if (isCancelled) this.#history.drop(serverId, now, QUEUE_MAX);
       return { command: toCommand(row), isCancelled };
     });
   }
@@ -246,12 +257,14 @@ export class SqliteCommandQueue implements CommandQueue {
   /** Must run inside a transaction. */
   failWaitingNow(serverId: string, now: number, reason: string): number {
     this.#db.query("DELETE FROM command_pace WHERE server_id = ?").run(serverId);
-    return this.#db
+    const { changes } = this.#db
       .query(
         `UPDATE commands SET status = 'failed', finished_at = ?, upstream_message = ?
          WHERE server_id = ? AND status = 'queued'`,
       )
-      .run(now, reason, serverId).changes;
+      .run(now, reason, serverId);
+    this.#history.drop(serverId, now, QUEUE_MAX);
+    return changes;
   }
 
   /** Deletes at most `max` finished commands and returns how many. Must run inside a transaction. */
@@ -291,6 +304,8 @@ export class SqliteCommandQueue implements CommandQueue {
       .get(serverId);
     const position = (waiting?.count ?? 0) + 1;
     if (position > waitingMax) return { declined: "full" };
+    const isRemembering = idempotencyKey !== undefined;
+    if (isRemembering && !this.#history.hasRoomForReceipts(keyId, now)) return { declined: "full" };
     const commandId = newCommandId(serverId);
     this.#db
       .query(
