@@ -11,9 +11,9 @@ import type { DataFolder } from "./data-folder.ts";
 const SERVER_NAME = "Demo";
 /** The key of the demo server. No key of the game API looks like it, so it also identifies the demo server. */
 export const DEMO_SERVER_KEY = "demo-Town";
-const KEY_FILE = "demo.key";
 /** May send hints, so that the examples for bot developers work with it. */
 const KEY_RIGHTS = { ...DEFAULT_RIGHTS, label: "demo", commands: [":h"], expiresAt: null };
+const KEY_FILE = "demo.key";
 /** A setting: `made` once the first start with the simulator is complete. */
 const DEMO = "demo";
 /** A setting: `marked` once the demo server of an older version was searched for. */
@@ -82,8 +82,7 @@ async function makeDemo(
   const token = folder.obtainSecret(KEY_FILE, () => mintToken(randomBytes));
   const draft = { name: SERVER_NAME, community: null, serverKey: DEMO_SERVER_KEY, isSimulated: true };
   const { serverId } = existing ?? (await store.servers.create(draft, now));
-  const tokenHash = hashToken(token);
-  await store.keys.create({ ...KEY_RIGHTS, serverId, tokenHash }, now);
+  await store.keys.create({ ...KEY_RIGHTS, serverId, tokenHash: hashToken(token) }, now);
   return token;
 }
 

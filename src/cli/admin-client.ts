@@ -46,7 +46,7 @@ export class AdminClient {
     const body = parseJson(text);
     if (status >= 200 && status < 300 && (status === 204 || isObject(body))) return { text, body: body as T };
     throw isObject(body) && typeof body.code === "number"
-      ? new CommandFailed(this.#describeError(body, body.code, request), toExitCode(body.code))
+      ? new CommandFailed(this.#describeError(body, body.code, request), toExitCode(body.code), body)
       : describeForeignAnswer(status, this.#address);
   }
 

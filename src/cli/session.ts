@@ -95,7 +95,7 @@ export async function listAndShow<T>(
 }
 
 /** Bodies are not checked, so an answer of another version of Gatehouse can cause a TypeError. */
-function showOrFail(show: () => void): void {
+export function showOrFail(show: () => void): void {
   try {
     show();
   } catch (error) {

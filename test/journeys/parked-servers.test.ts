@@ -101,9 +101,21 @@ describe("commands of a parked server", () => {
     gatehouse = gateway.gatehouse;
     const bot = await addBot(gateway);
     await gatehouse.app.store.servers.update(bot.home.serverId, { isSimulated: true });
-    await expectRefusal(await bot.submit(":h hello"), 400, parkedBecause("real key"));
+    for (const headers of [{}, { "Idempotency-Key": "new" }]) {
+      await expectRefusal(await bot.submit(":h hello", headers), 400, parkedBecause("real key"));
+    }
     expect((await gatehouse.app.store.commands.list({ limit: 9 })).items).toEqual([]);
     expect(game.got).toEqual([]);
+  });
+
+  test("that were accepted before are answered with the same receipt when they are repeated", async () => {
+    const gateway = await startCommandGateway({ folder, clock, game });
+    gatehouse = gateway.gatehouse;
+    const bot = await addBot(gateway);
+    const repeated = { "Idempotency-Key": "same" };
+    const receipt = await bot.accept(":h hello", repeated);
+    await gatehouse.app.store.servers.update(bot.home.serverId, { isSimulated: true });
+    expect(await bot.accept(":h hello", repeated)).toEqual(receipt);
   });
 
   test("that waited already keep their place, are never sent to the wrong upstream, and are sent when the right one is back", async () => {

@@ -83,12 +83,45 @@ describe("a running Gatehouse", () => {
       const shown = await operate(["servers", "show", "My town"]);
       expect(shown.stdout).toContain(added.server_id);
       const listed = await operate(["servers", "list"]);
-      expect(listed.stdout).toMatch(new RegExp(`^${added.server_id} +My town +my_town +\\d{4}-`, "m"));
+      expect(listed.stdout).toMatch(new RegExp(`^${added.server_id} +My town +not asked +- +never$`, "m"));
       const changed = await operate(["servers", "set-key", added.server_id], { input: "second-key" });
       expect(changed).toMatchObject({ exitCode: 0, stderr: "" });
       const removed = await operate(["servers", "remove", "My town", "--yes"]);
       expect(removed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("0 keys revoked") });
       expect(await operate(["servers", "show", added.server_id])).toMatchObject({ exitCode: 3, stdout: "" });
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "a server's key is tested once with --check: the result is told, and is exit code 1 if it is not accepted",
+    async () => {
+      const add = (name: string, input: string, more: readonly string[] = []) =>
+        operate(["servers", "add", name, "--check", ...more], { input: `${input}\n` });
+      expect(await add("Good", "good-Key")).toMatchObject({
+        ...{ exitCode: 0, stderr: "" },
+        stdout: expect.stringMatching(/The game API accepts the key: .+, \d+ of \d+ players\./),
+      });
+      expect(await add("Off", "offline-Key")).toMatchObject({
+        ...{ exitCode: 0, stdout: expect.stringContaining("accepts the key; the server is offline") },
+      });
+      const bad = await add("Bad", "invalid-Key");
+      expect(bad.exitCode).toBe(1);
+      expect(bad.stdout).toMatch(/refuses the key: .+ \(2002\)/);
+      expect(bad.stdout).toContain("gatehouse servers set-key srv_");
+      const json = await add("Worse", "banned-Key", ["--json"]);
+      expect(json.exitCode).toBe(1);
+      expect(JSON.parse(json.stdout)).toMatchObject({
+        ...{ name: "Worse", check: { result: "refused", upstream_code: 2004 } },
+      });
+
+      const listed = await operate(["servers", "list"]);
+      expect(listed.stdout).toMatch(/ Good +online +\d+ +(now|\d+ seconds? ago)$/m);
+      expect(listed.stdout).toMatch(/ Off +offline +0 /m);
+      expect(listed.stdout).toMatch(/ Bad +key refused +- +never$/m);
+      expect(listed.stdout).toMatch(/^Bad +.+ \(2002\), /m);
+      const mended = await operate(["servers", "set-key", "Bad", "--check"], { input: "better-Key\n" });
+      expect(mended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("accepts the key") });
     },
     PATIENCE_MS,
   );
@@ -382,6 +415,11 @@ describe("a stand-in for the admin API", () => {
         name: "n".repeat(100),
         community: null,
         created_at: 0,
+        simulated: false,
+        state: "online",
+        players: 3,
+        last_read_at: 0,
+        last_error: null,
       }));
       return Response.json({ items, next: start + 200 < 10_000 ? String(start + 200) : null });
     });

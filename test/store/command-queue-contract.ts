@@ -171,6 +171,14 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect(await listAll({ limit: 200, serverId })).toHaveLength(1);
       });
 
+      test("a queue that takes no more still gives a repeated command its receipt", async () => {
+        const receipt = await accept(":h", NOW, again);
+        expect(await queue.accept(draft(":h", again), NOW, 0)).toEqual({ receipt });
+        expect(await queue.accept(draft(":m", again), NOW, 0)).toEqual({ declined: "mismatch" });
+        expect(await queue.accept(draft(":h"), NOW, 0)).toEqual({ declined: "full" });
+        expect(await listAll({ limit: 200, serverId })).toHaveLength(1);
+      });
+
       test("another text is a mismatch, and changes nothing", async () => {
         const receipt = await accept(":h", NOW, again);
         expect(await queue.accept(draft(":m", again), NOW)).toEqual({ declined: "mismatch" });

@@ -51,9 +51,10 @@ export type QueueReport = { readonly waiting: number; readonly oldestQueuedAt: n
 export interface CommandQueue {
   /**
    * One atomic step. An idempotency key that this API key used within IDEMPOTENCY_KEPT_MS gets the same receipt, or
-   * `mismatch` for another text. A full queue declines. Otherwise the command waits at the end of its queue.
+   * `mismatch` for another text. A queue in which `waitingMax` commands wait declines, by default QUEUE_MAX; with 0 only
+   * repeated commands get a receipt. Otherwise the command waits at the end of its queue.
    */
-  accept(draft: CommandDraft, now: number): Promise<Acceptance>;
+  accept(draft: CommandDraft, now: number, waitingMax?: number): Promise<Acceptance>;
   /**
    * Claims the server's next command for sending. The command after it cannot be claimed before `holdMs` have passed, or
    * longer if `hold` is called. Holds survive restarts.

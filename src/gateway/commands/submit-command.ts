@@ -33,13 +33,14 @@ export class CommandSubmitter {
     const { commands, notify, findParkedRefusal } = this.#parts;
     const { keyId, serverId, idempotencyKey } = draft;
     const parked = findParkedRefusal(serverId);
-    if (parked) return parked;
+    if (parked && idempotencyKey === undefined) return parked;
     const mark = idempotencyKey === undefined ? undefined : `${keyId} ${idempotencyKey}`;
     if (mark !== undefined && this.#inFlight.has(mark)) return IN_FLIGHT;
     if (mark !== undefined) this.#inFlight.add(mark);
     try {
-      const acceptance = await commands.accept(draft, now);
-      if ("declined" in acceptance) return acceptance.declined === "full" ? this.#full : MISMATCH;
+      // A repeated request gets its receipt also from a parked server: its command was accepted and may be sent later.
+      const acceptance = await (parked ? commands.accept(draft, now, 0) : commands.accept(draft, now));
+      if ("declined" in acceptance) return acceptance.declined === "full" ? (parked ?? this.#full) : MISMATCH;
       notify(serverId);
       return acceptance.receipt;
     } finally {

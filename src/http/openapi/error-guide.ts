@@ -106,7 +106,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
 
 /** The game API's own codes, in `upstream_code`. */
 export const UPSTREAM_GUIDE: Readonly<Record<string, Guidance>> = {
-  "0": { when: "No usable answer: refused, timed out, cut off, not JSON.", advice: "Try again later." },
+  "0": {
+    when: "No usable answer: refused, timed out, cut off, not JSON; or the server is parked, as `upstream_message` says.",
+    advice: "Try again later; a parked server needs its operator.",
+  },
   "1001": { when: "The game API could not reach the game server.", advice: "Try again later." },
   "1002": { when: "The game server failed inside.", advice: "Try again later." },
   "2000": { when: "The server key is missing.", advice: "The operator must set it." },

@@ -113,14 +113,14 @@ export class RedisCommandQueue implements CommandQueue {
     this.#times = times;
   }
 
-  async accept(draft: CommandDraft, now: number): Promise<Acceptance> {
+  async accept(draft: CommandDraft, now: number, waitingMax = QUEUE_MAX): Promise<Acceptance> {
     const { serverId } = draft;
     // One deadline for both scripts: a command is accepted soon after its server was marked, or not at all.
     const times = this.#times(now);
     await this.#link.run(MARK, [NAMES.waitingServers], [...times, serverId, RENEW_MARK_AFTER_MS]);
     const commandId = newCommandId(serverId);
     try {
-      return await this.#accept(commandId, draft, times);
+      return await this.#accept(commandId, draft, times, waitingMax);
     } catch (error) {
       const isSent = !(error instanceof StoreUnavailable) || error.cause !== NOT_SENT;
       if (isSent && this.#unansweredDrafts.size < UNANSWERED_DRAFTS_MAX)
@@ -295,9 +295,14 @@ export class RedisCommandQueue implements CommandQueue {
     return this.#link.run(script, names, [...times, NAMES.command(serverId, ""), ...args]);
   }
 
-  async #accept(commandId: string, draft: CommandDraft, times: Times): Promise<Acceptance> {
+  async #accept(
+    commandId: string,
+    draft: CommandDraft,
+    times: Times,
+    waitingMax = QUEUE_MAX,
+  ): Promise<Acceptance> {
     const { serverId, keyId, text, idempotencyKey } = draft;
-    const own = [commandId, keyId, text, QUEUE_MAX, IDEMPOTENCY_KEPT_MS, idempotencyKey ?? ""];
+    const own = [commandId, keyId, text, waitingMax, IDEMPOTENCY_KEPT_MS, idempotencyKey ?? ""];
     return parseAcceptance(
       await this.#link.run(ACCEPT, namesFor(draft), [...times, NAMES.command(serverId, ""), ...own]),
     );

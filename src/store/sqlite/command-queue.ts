@@ -85,8 +85,10 @@ export class SqliteCommandQueue implements CommandQueue {
       .run(now, WAS_BEING_SENT);
   }
 
-  accept(draft: CommandDraft, now: number): Promise<Acceptance> {
-    return this.#groupCommit.run(() => this.#findRepeated(draft, now) ?? this.#insert(draft, now));
+  accept(draft: CommandDraft, now: number, waitingMax = QUEUE_MAX): Promise<Acceptance> {
+    return this.#groupCommit.run(
+      () => this.#findRepeated(draft, now) ?? this.#insert(draft, now, waitingMax),
+    );
   }
 
   claim(serverId: string, now: number, holdMs: number): Promise<Claim> {
@@ -267,14 +269,18 @@ export class SqliteCommandQueue implements CommandQueue {
     return row.command === text ? { receipt: toReceipt(row) } : { declined: "mismatch" };
   }
 
-  #insert({ serverId, keyId, text, idempotencyKey }: CommandDraft, now: number): Acceptance {
+  #insert(
+    { serverId, keyId, text, idempotencyKey }: CommandDraft,
+    now: number,
+    waitingMax: number,
+  ): Acceptance {
     const waiting = this.#db
       .query<{ count: number }, [string]>(
         "SELECT count(*) AS count FROM commands WHERE server_id = ? AND status = 'queued'",
       )
       .get(serverId);
     const position = (waiting?.count ?? 0) + 1;
-    if (position > QUEUE_MAX) return { declined: "full" };
+    if (position > waitingMax) return { declined: "full" };
     const commandId = newCommandId(serverId);
     this.#db
       .query(
