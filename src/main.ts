@@ -12,6 +12,7 @@ import { createMigrateCommand } from "./cli/migrate.ts";
 import { createRestoreCommand } from "./cli/restore.ts";
 import { createServeCommand } from "./cli/serve.ts";
 import { createServersCommand } from "./cli/servers.ts";
+import { createSignRecordsCommand } from "./cli/sign-records.ts";
 import { createSimulateCommand } from "./cli/simulate.ts";
 import { createUpstreamCommand } from "./cli/upstream.ts";
 import { StartRefused } from "./core/errors.ts";
@@ -32,6 +33,7 @@ const program = new Command("gatehouse")
   .addCommand(createBackupCommand())
   .addCommand(createRestoreCommand())
   .addCommand(createMigrateCommand())
+  .addCommand(createSignRecordsCommand())
   .addCommand(createCompletionCommand());
 
 reportMistakes(program);

@@ -90,6 +90,17 @@ describe("the container", () => {
     expect(Number.parseInt(image.get("USER") ?? "", 10)).toBeGreaterThan(0);
   });
 
+  test("shares a Valkey that asks for a password, which has no default", () => {
+    const { services } = Bun.YAML.parse(readDeployed("scaled.compose.yaml")) as {
+      services: Record<string, { command?: string[]; environment?: Record<string, string> }>;
+    };
+    const command = services.valkey?.command ?? [];
+    const password = command[command.indexOf("--requirepass") + 1] ?? "";
+    expect(password).toMatch(/^\$\{REDIS_PASSWORD:\?.+\}$/);
+    const store = services["gatehouse-1"]?.environment?.GATEHOUSE_STORE;
+    expect(store).toBe(`redis://:${password}@valkey:6379`);
+  });
+
   test("has a health check with an existing command", async () => {
     const written = /CMD (\[.*\])$/.exec(image.get("HEALTHCHECK") ?? "")?.[1] ?? "[]";
     const [program, ...args] = JSON.parse(written) as string[];

@@ -83,7 +83,7 @@ export class KeyTable implements KeyStore {
         result: toKeyDetails(record, null),
         change: {
           checks: [[NAMES.servers, draft.serverId, server.text]],
-          steps: listStepsToAdd(record),
+          steps: this.#listStepsToAdd(record),
           changed: [keyId],
           audit: note && { target: keyId, note },
         },
@@ -98,7 +98,7 @@ export class KeyTable implements KeyStore {
     const { keyId } = key;
     const record: KeyRecord = { ...rest, seq: await nextSeq(link), tokens };
     const lastUse = lastUsedAt === null ? [] : [["HSET", NAMES.lastUsed, keyId, lastUsedAt] as const];
-    await directory.write({ steps: [...listStepsToAdd(record), ...lastUse], changed: [keyId] });
+    await directory.write({ steps: [...this.#listStepsToAdd(record), ...lastUse], changed: [keyId] });
   }
 
   findLabel(keyId: string): string | undefined {
@@ -221,20 +221,20 @@ export class KeyTable implements KeyStore {
         result: record,
         change: {
           checks: [[NAMES.keys, keyId, found.text]],
-          steps: [["HSET", NAMES.keys, keyId, JSON.stringify(record)]],
+          steps: [directory.stepToStore(NAMES.keys, keyId, record)],
           changed: [keyId],
           audit: note && { target: keyId, note },
         },
       };
     });
   }
-}
 
-function listStepsToAdd(record: KeyRecord): Change["steps"] {
-  const { keyId, serverId, seq } = record;
-  return [
-    ["HSET", NAMES.keys, keyId, JSON.stringify(record)],
-    ["ZADD", NAMES.keyOrder, seq, keyId],
-    ["ZADD", NAMES.keysOf(serverId), seq, keyId],
-  ];
+  #listStepsToAdd(record: KeyRecord): Change["steps"] {
+    const { keyId, serverId, seq } = record;
+    return [
+      this.#parts.directory.stepToStore(NAMES.keys, keyId, record),
+      ["ZADD", NAMES.keyOrder, seq, keyId],
+      ["ZADD", NAMES.keysOf(serverId), seq, keyId],
+    ];
+  }
 }

@@ -85,7 +85,7 @@ export class ServerTable implements ServerStore {
         result: toGameServer(record),
         change: {
           checks: [[NAMES.servers, serverId, text]],
-          steps: [["HSET", NAMES.servers, serverId, JSON.stringify(record)]],
+          steps: [directory.stepToStore(NAMES.servers, serverId, record)],
           changed: [serverId],
           audit: note && { target: serverId, note },
         },
@@ -147,7 +147,7 @@ export class ServerTable implements ServerStore {
     const record: ServerRecord = { ...server, seq, sealedKey: this.#seal(serverKey, serverId) };
     await directory.write({
       steps: [
-        ["HSET", NAMES.servers, serverId, JSON.stringify(record)],
+        directory.stepToStore(NAMES.servers, serverId, record),
         ["ZADD", NAMES.serverOrder, seq, serverId],
       ],
       changed: [serverId],
