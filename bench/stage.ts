@@ -12,7 +12,7 @@ import { UpstreamClient } from "../src/upstream/client.ts";
 import { INVALID_TOKENS, READ_KEYS, REFUSAL_KEYS } from "./settings.ts";
 
 export const PLAYERS = 40;
-export const SECRET = "a secret for a benchmark";
+export const SECRET = "a secret for a benchmark, long enough";
 const FROZEN_AT = 1_794_713_600_000;
 const SEARCH_MINUTES = 24 * 60;
 

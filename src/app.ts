@@ -9,7 +9,13 @@ import { NotReadyToStart, StoreUnavailable } from "./core/errors.ts";
 import type { Clock } from "./core/ports/clock.ts";
 import type { Log } from "./core/ports/log.ts";
 import type { Store } from "./core/ports/store.ts";
-import { listen, type RequestHandler } from "./http/listen.ts";
+import type { DataFolder } from "./data-folder.ts";
+import { nameServers } from "./gateway/servers/name-servers.ts";
+import { listParked, listParkedNotices } from "./gateway/servers/parked-servers.ts";
+import { type Listener, listen, type RequestHandler, type RequestHandlers } from "./http/listen.ts";
+import { isOperatorPath } from "./http/operator-paths.ts";
+import { splitUrl } from "./http/target.ts";
+import { ListeningLock } from "./listening-lock.ts";
 import { rememberMasterKey } from "./secrets.ts";
 import { TlsReloader } from "./tls-files.ts";
 
@@ -20,6 +26,8 @@ const DRAIN_NOTICE_MS = 100;
 export type App = {
   readonly url: string;
   readonly port: number;
+  /** Where operators are served when they have a listener of their own. */
+  readonly adminUrl: string | undefined;
   readonly store: Store;
   readonly log: Log;
   /** The key of the demo server; undefined with a real game API, or when somebody revoked it. */
@@ -48,35 +56,48 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
   try {
     const resources = await openResources(config, basics, closers, options.clock);
     const gateway = wireGateway(config, resources, log, options);
+    warnOfParked(resources.store, config.upstreamUrl === undefined, log);
     const { dispatcher } = gateway;
     closers.add(() => dispatcher.stop(DRAIN_MS));
     await dispatcher.start();
     await startBackgroundJobs(config, resources, gateway, log, closers);
-    const edge = wireHttp(config, basics, resources, gateway, drain);
-    const answer: RequestHandler = (request, connection) => edge.handle(request, connection);
-    const listener = await listen({
-      host: config.host,
-      port: config.port,
-      tls: readTls(config),
-      handle: answer,
-    });
-    closers.add(() => listener.close(DRAIN_MS));
-    const tlsReloader = config.tls && new TlsReloader(config.tls, log, listener.replaceTls);
+    const handlers = wireHttp(config, basics, resources, gateway, drain);
+    const listeners: Listener[] = [];
+    closers.add(() => Promise.all(listeners.map((each) => each.close(DRAIN_MS))));
+    const tls = readTls(config);
+    const { host, port } = config;
+    const listener = await listen({ ...handlers.everybody, host, port, tls, settings: "GATEHOUSE" });
+    listeners.push(listener);
+    const adminListener =
+      config.admin &&
+      (await listen({ ...handlers.operators, ...config.admin, tls, settings: "GATEHOUSE_ADMIN" }));
+    if (adminListener) listeners.push(adminListener);
+    const tlsReloader =
+      config.tls &&
+      new TlsReloader(config.tls, log, (files) => {
+        for (const each of listeners) each.replaceTls(files);
+      });
     if (tlsReloader) closers.add(async () => tlsReloader.stop());
+    for (const each of listeners) holdListeningLock(folder, each, log, closers);
     const newMasterKey = await rememberMasterKey(resources.store.settings, masterKey);
     // Starting leaves garbage behind, the more the more keys there are.
     Bun.gc(true);
-    log.info({ url: listener.url, upstream: config.upstreamUrl ?? "simulator" }, "started");
+    const adminUrl = adminListener?.url;
+    log.info(
+      { url: listener.url, admin_url: adminUrl, upstream: config.upstreamUrl ?? "simulator" },
+      "started",
+    );
 
     return {
       url: listener.url,
       port: listener.port,
+      adminUrl,
       store: resources.store,
       log,
       demoToken: resources.demoToken,
       newMasterKey: config.masterKey === undefined ? newMasterKey : undefined,
       dataDir: folder.path,
-      answer,
+      answer: createAnswer(handlers.everybody),
       reloadTls: () => tlsReloader?.reload(),
       async stop() {
         drain.isDraining = true;
@@ -94,5 +115,34 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     // Redis was lost during the start.
     if (config.redis && error instanceof StoreUnavailable) throw new NotReadyToStart(error.message);
     throw error;
+  }
+}
+
+/** Tells which servers were made for another upstream than the one in use. Nothing is asked for them. */
+function warnOfParked({ servers }: Store, isSimulatorInUse: boolean, log: Log): void {
+  const parked = listParked(servers, isSimulatorInUse);
+  for (const notice of listParkedNotices(parked, (ids) => nameServers(servers, ids))) {
+    log.warn({ servers: parked.length }, notice);
+  }
+}
+
+/** Chooses between the handlers as the listener does. */
+function createAnswer({ handle, handleOperator = handle }: RequestHandlers): RequestHandler {
+  return (request, connection) => {
+    const isForOperators = isOperatorPath(splitUrl(request.url).path);
+    return isForOperators ? handleOperator(request, connection) : handle(request, connection);
+  };
+}
+
+/** It is released before the listener closes, because closers run in reverse order. Only the command line needs it. */
+function holdListeningLock(folder: DataFolder, listener: Listener, log: Log, closers: Closers): void {
+  try {
+    const lock = ListeningLock.hold(folder.path, listener.address, listener.port);
+    closers.add(async () => lock.release());
+  } catch (error) {
+    log.warn(
+      { err: error },
+      "the data folder cannot show where this instance listens; the command line needs TLS or --allow-http",
+    );
   }
 }

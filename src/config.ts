@@ -10,27 +10,44 @@ import { parseRedisAddress } from "./store/redis/parse-address.ts";
 import type { RedisAddress } from "./store/redis/redis-link.ts";
 import { readTlsFiles } from "./tls-files.ts";
 
-export const MASTER_KEY_MIN_CHARACTERS = 32;
+/** For the secrets that an operator chooses: master key, encryption secret and metrics token. */
+export const SECRET_MIN_CHARACTERS = 32;
 /** Texts that an Authorization header can carry. No comma, because it would look like two values. */
 const BEARER_SHAPE = /^[\x21-\x2b\x2d-\x7e]{1,400}$/;
 const VISIBLE_SHAPE = /^[\x21-\x7e]+$/;
 const VISIBLE_RULE = "visible ASCII characters, without spaces";
 const BEARER_RULE = "at most 400 visible ASCII characters, without spaces and commas";
 
+/** A value of GATEHOUSE_UPSTREAM_URL. */
+const SIMULATOR = "simulator";
+/** The path of the game API at the end of an address. Calls would have it twice. */
+const API_PATH = /(?:\/+(?:v1|v2|server|command))*\/+(?:v1|v2|server)(?:\/+command)?\/*$/i;
+const HOST_DEFAULT = "127.0.0.1";
+const PORT_DEFAULT = 8080;
+const PORT_MAX = 65_535;
+
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 const LOG_FORMATS = ["json", "pretty"] as const;
 
 /** Why this text cannot be a master key; undefined when it can. */
 export function findMasterKeyProblem(masterKey: string): string | undefined {
-  if (!BEARER_SHAPE.test(masterKey)) return `must consist of ${BEARER_RULE}`;
-  if (masterKey.length < MASTER_KEY_MIN_CHARACTERS)
-    return `must have at least ${MASTER_KEY_MIN_CHARACTERS} characters`;
-  return undefined;
+  return findShapeProblem(masterKey) ?? findLengthProblem(masterKey);
+}
+
+function findShapeProblem(bearer: string): string | undefined {
+  return BEARER_SHAPE.test(bearer) ? undefined : `must consist of ${BEARER_RULE}`;
+}
+
+function findLengthProblem(secret: string): string | undefined {
+  if (secret.length >= SECRET_MIN_CHARACTERS) return undefined;
+  return `must have at least ${SECRET_MIN_CHARACTERS} characters`;
 }
 
 export type Config = {
   readonly host: string;
   readonly port: number;
+  /** Where operators are served. Undefined: together with everybody else. */
+  readonly admin: { readonly host: string; readonly port: number } | undefined;
   readonly dataDir: string;
   /** Undefined: the embedded store. */
   readonly redis: RedisAddress | undefined;
@@ -59,15 +76,18 @@ export type Config = {
 
 /** The process's environment, then the .env file in the folder for what it leaves out. */
 export function readEnvironment(folder: string, overrides: Environment = {}): Environment {
-  let fromFile: Environment = {};
+  return { ...readEnvFile(folder), ...process.env, ...overrides };
+}
+
+/** Empty when there is no .env file. */
+export function readEnvFile(folder: string): Environment {
   try {
-    fromFile = parseEnv(readFileSync(`${folder}/.env`, "utf8")) as Environment;
+    return parseEnv(readFileSync(`${folder}/.env`, "utf8")) as Environment;
   } catch (error) {
     const isAbsent = error instanceof Error && "code" in error && error.code === "ENOENT";
-    if (!isAbsent)
-      throw new StartRefused(`.env cannot be read: ${error instanceof Error ? error.message : error}`, 2);
+    if (isAbsent) return {};
+    throw new StartRefused(`.env cannot be read: ${error instanceof Error ? error.message : error}`, 2);
   }
-  return { ...fromFile, ...process.env, ...overrides };
 }
 
 /** Throws StartRefused, with all faults in its message. */
@@ -78,15 +98,18 @@ export function parseConfig(
   const settings = new SettingReader(environment);
   const config: Config = {
     redis: parseStore(settings),
-    host: parseHost(settings),
+    host: parseHost(settings, "GATEHOUSE_HOST"),
     dataDir: parseDataDir(settings),
-    masterKey: parseMasterKey(settings),
+    masterKey: parseSecret(settings, "GATEHOUSE_MASTER_KEY", findMasterKeyProblem),
+    secret: parseSecret(settings, "GATEHOUSE_SECRET", findLengthProblem),
+    // Callers send it as the master key is sent, so the same texts can be one.
+    metricsToken: parseSecret(settings, "GATEHOUSE_METRICS_TOKEN", findMasterKeyProblem),
     upstreamUrl: parseUpstreamUrl(settings),
     trustProxy: parseTrustProxy(settings),
     corsOrigins: parseCorsOrigins(settings),
     tls: parseTls(settings),
-    port: settings.readInteger("GATEHOUSE_PORT", 8080, 0, 65_535),
-    secret: settings.find("GATEHOUSE_SECRET"),
+    port: settings.readInteger("GATEHOUSE_PORT", PORT_DEFAULT, 0, PORT_MAX),
+    admin: parseAdmin(settings),
     upstreamGlobalKey: settings.findShaped("GATEHOUSE_UPSTREAM_GLOBAL_KEY", VISIBLE_SHAPE, VISIBLE_RULE),
     upstreamTimeoutMs: settings.readInteger("GATEHOUSE_UPSTREAM_TIMEOUT_MS", 5_000, 1),
     freshMs: settings.readInteger("GATEHOUSE_FRESH_MS", 2_000, 1),
@@ -96,7 +119,6 @@ export function parseConfig(
     keepsUnknownFields: settings.readChoice("GATEHOUSE_UNKNOWN_FIELDS", ["drop", "pass"], "drop") === "pass",
     logLevel: settings.readChoice("GATEHOUSE_LOG_LEVEL", LOG_LEVELS, "info"),
     logFormat: settings.readChoice("GATEHOUSE_LOG_FORMAT", LOG_FORMATS, defaultLogFormat),
-    metricsToken: settings.findShaped("GATEHOUSE_METRICS_TOKEN", BEARER_SHAPE, BEARER_RULE),
     commandHistoryDays: settings.readInteger("GATEHOUSE_COMMAND_HISTORY_DAYS", 7, 1),
     auditDays: settings.readInteger("GATEHOUSE_AUDIT_DAYS", 365, 1),
     // Last, because it lists what none of the others has read.
@@ -120,10 +142,25 @@ function parseStore(settings: SettingReader): Config["redis"] {
   return redis;
 }
 
-function parseHost(settings: SettingReader): string {
-  const host = settings.find("GATEHOUSE_HOST") ?? "127.0.0.1";
-  if (!isHost(host)) settings.addFault("GATEHOUSE_HOST", `must be an address or a host name, not "${host}"`);
+function parseHost(settings: SettingReader, name: string): string {
+  const host = settings.find(name) ?? HOST_DEFAULT;
+  if (!isHost(host)) settings.addFault(name, `must be an address or a host name, not "${host}"`);
   return host;
+}
+
+function parseAdmin(settings: SettingReader): Config["admin"] {
+  const portText = settings.find("GATEHOUSE_ADMIN_PORT");
+  const hostText = settings.find("GATEHOUSE_ADMIN_HOST");
+  const host = parseHost(settings, "GATEHOUSE_ADMIN_HOST");
+  if (portText === undefined) {
+    // Ignoring it would leave the admin API where its operator believes it is not.
+    if (hostText !== undefined) settings.addFault("GATEHOUSE_ADMIN_HOST", "needs GATEHOUSE_ADMIN_PORT");
+    return undefined;
+  }
+  if (portText !== "0" && portText === (settings.find("GATEHOUSE_PORT") ?? String(PORT_DEFAULT))) {
+    settings.addFault("GATEHOUSE_ADMIN_PORT", "must be another port than GATEHOUSE_PORT");
+  }
+  return { host, port: settings.readInteger("GATEHOUSE_ADMIN_PORT", 0, 0, PORT_MAX) };
 }
 
 function parseDataDir(settings: SettingReader): string {
@@ -133,18 +170,29 @@ function parseDataDir(settings: SettingReader): string {
   return dataDir;
 }
 
-function parseMasterKey(settings: SettingReader): string | undefined {
-  const masterKey = settings.find("GATEHOUSE_MASTER_KEY");
-  const problem = masterKey === undefined ? undefined : findMasterKeyProblem(masterKey);
-  if (problem !== undefined) settings.addFault("GATEHOUSE_MASTER_KEY", problem);
-  return masterKey;
+/** The value is never part of the fault. */
+function parseSecret(
+  settings: SettingReader,
+  name: string,
+  findProblem: (secret: string) => string | undefined,
+): string | undefined {
+  const secret = settings.find(name);
+  const problem = secret === undefined ? undefined : findProblem(secret);
+  if (problem !== undefined) settings.addFault(name, problem);
+  return secret;
 }
 
 function parseUpstreamUrl(settings: SettingReader): string | undefined {
   const url = settings.find("GATEHOUSE_UPSTREAM_URL");
-  if (url !== undefined && !isBaseUrl(url)) {
-    const rule = "must be an http:// or https:// address without user, query or fragment";
+  if (url === undefined || url === SIMULATOR) return undefined;
+  if (!isBaseUrl(url)) {
+    const rule = "must be `simulator`, or an http:// or https:// address without user, query or fragment";
     settings.addFault("GATEHOUSE_UPSTREAM_URL", rule);
+  }
+  const shorter = findShorterUrl(url);
+  if (shorter !== undefined) {
+    const rule = "must be the address without the path of the API, which Gatehouse adds itself";
+    settings.addFault("GATEHOUSE_UPSTREAM_URL", `${rule}: write ${shorter}`);
   }
   return url;
 }
@@ -185,6 +233,12 @@ function isBaseUrl(text: string): boolean {
   const url = URL.parse(text);
   if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) return false;
   return url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+}
+
+/** The address without the path of the API at its end; undefined when it has none. */
+function findShorterUrl(text: string): string | undefined {
+  const url = isBaseUrl(text) ? URL.parse(text) : null;
+  return url && API_PATH.test(url.pathname) ? url.origin + url.pathname.replace(API_PATH, "") : undefined;
 }
 
 function isOrigin(text: string): boolean {

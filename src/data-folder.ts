@@ -9,6 +9,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
   unlinkSync,
   writeSync,
 } from "node:fs";
@@ -51,19 +52,20 @@ export class DataFolder {
     // Read back: of two processes that start at once, only one creates the file, and both use it.
     return this.findSecret(name) ?? "";
   }
+
+  /** Saves the secret in place of the one that is there. */
+  replaceSecret(name: string, secret: string): void {
+    const file = join(this.path, name);
+    refuseOnError(file, () => {
+      renameSync(writeDraft(file, `${secret}\n`), file);
+      syncFolder(this.path);
+    });
+  }
 }
 
 /** Atomic and durable. An existing file is left as it is. */
 function createFile(folder: string, file: string, content: string): void {
-  const draft = `${file}.${process.pid}.new`;
-  const descriptor = openSync(draft, "w", OWNER_ONLY);
-  try {
-    fchmodSync(descriptor, OWNER_ONLY);
-    writeSync(descriptor, content);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+  const draft = writeDraft(file, content);
   try {
     linkSync(draft, file);
   } catch (error) {
@@ -73,6 +75,20 @@ function createFile(folder: string, file: string, content: string): void {
     unlinkSync(draft);
   }
   syncFolder(folder);
+}
+
+/** Writes the content to a file beside `file`, durably, and returns its path. */
+function writeDraft(file: string, content: string): string {
+  const draft = `${file}.${process.pid}.new`;
+  const descriptor = openSync(draft, "w", OWNER_ONLY);
+  try {
+    fchmodSync(descriptor, OWNER_ONLY);
+    writeSync(descriptor, content);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  return draft;
 }
 
 function syncFolder(folder: string): void {
@@ -96,8 +112,14 @@ function refuseOnError<T>(path: string, act: () => T): T {
     return act();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new StartRefused(
-      `${path} cannot be used: ${reason} — check its permissions, or set GATEHOUSE_DATA_DIR`,
-    );
+    throw new StartRefused(`${path} cannot be used: ${reason} — ${remedyFor(error)}`);
   }
+}
+
+function remedyFor(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ENOSPC" || code === "EDQUOT") return "its disk is full: free some space, then start again";
+  if (code === "EROFS") return "its disk is read-only: make it writable, or set GATEHOUSE_DATA_DIR";
+  if (code === "EIO") return "the disk reports an error: check the disk and the system's log";
+  return "check its permissions, or set GATEHOUSE_DATA_DIR";
 }

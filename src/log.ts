@@ -10,8 +10,10 @@ export type LogSettings = {
   readonly write?: (line: string) => void;
 };
 
-/** Shorter secrets are not redacted: they occur in many lines by chance. */
-const SECRET_LENGTH_MIN = 8;
+/** Secrets of this length are redacted anywhere. Shorter ones only as whole words, because they occur in other words by chance. */
+const LONG_SECRET_MIN_CHARACTERS = 8;
+/** What pino writes itself; a short secret that looks like part of it must not damage it. */
+const OWN_FIELDS: ReadonlySet<string> = new Set(["level", "time"]);
 const TOKEN = /gth_[0-9A-Za-z]{36}/g;
 const LEVEL_NAMES: Readonly<Record<number, string>> = {
   10: "trace",
@@ -25,12 +27,11 @@ const LEVEL_NAMES: Readonly<Record<number, string>> = {
 export type LeveledLog = Log & { readonly isDebug: boolean };
 
 export function createLog(settings: LogSettings): LeveledLog {
-  const secrets = settings.secrets.filter((secret) => secret !== undefined);
-  const redacted = secrets.filter((secret) => secret.length >= SECRET_LENGTH_MIN);
+  const redact = createRedaction(settings.secrets.filter((secret) => secret !== undefined));
   const write = settings.write ?? writeToStandardError();
   const stream = {
     write(line: string) {
-      const safe = redact(line, redacted);
+      const safe = redact(line);
       write(settings.format === "pretty" ? formatPretty(safe) : safe);
     },
   };
@@ -47,15 +48,37 @@ export function createLog(settings: LogSettings): LeveledLog {
   };
 }
 
-/** Replaces tokens and secrets. A secret is searched in plain form and in the form that JSON escapes. */
-function redact(line: string, secrets: readonly string[]): string {
-  let safe = line.replace(TOKEN, "gth_[redacted]");
-  for (const secret of secrets) {
-    safe = safe
-      .replaceAll(secret, "[redacted]")
-      .replaceAll(JSON.stringify(secret).slice(1, -1), "[redacted]");
-  }
-  return safe;
+/** The filter for a line of JSON: it replaces tokens and secrets. */
+function createRedaction(secrets: readonly string[]): (line: string) => string {
+  const isLong = (secret: string) => secret.length >= LONG_SECRET_MIN_CHARACTERS;
+  // In plain form and in the form that JSON escapes.
+  const anywhere = secrets
+    .filter(isLong)
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
+    .sort((one, other) => other.length - one.length);
+  const words = secrets.filter((secret) => secret !== "" && !isLong(secret)).map(matchWholeWord);
+  return (line) => {
+    let safe = line.replace(TOKEN, "gth_[redacted]");
+    for (const secret of anywhere) safe = safe.replaceAll(secret, "[redacted]");
+    return words.length === 0 ? safe : redactWords(safe, words);
+  };
+}
+
+/** Letters and digits on either side would make it part of another word. */
+function matchWholeWord(secret: string): RegExp {
+  const isWordAt = (index: number) => /[\p{L}\p{N}]/u.test(secret.at(index) ?? "");
+  const before = isWordAt(0) ? "(?<![\\p{L}\\p{N}])" : "";
+  const after = isWordAt(-1) ? "(?![\\p{L}\\p{N}])" : "";
+  return new RegExp(before + RegExp.escape(secret) + after, "gu");
+}
+
+/** Redacts texts, never names of fields: a short secret may look like JSON or like the name of a field. */
+function redactWords(line: string, words: readonly RegExp[]): string {
+  const redactText = (text: string) => words.reduce((safe, word) => safe.replace(word, "[redacted]"), text);
+  const fields = JSON.parse(line, (name, value: unknown) =>
+    typeof value === "string" && !OWN_FIELDS.has(name) ? redactText(value) : value,
+  );
+  return `${JSON.stringify(fields)}\n`;
 }
 
 const ignore = () => {};

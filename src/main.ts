@@ -12,7 +12,9 @@ import { createMigrateCommand } from "./cli/migrate.ts";
 import { createRestoreCommand } from "./cli/restore.ts";
 import { createServeCommand } from "./cli/serve.ts";
 import { createServersCommand } from "./cli/servers.ts";
+import { createSignRecordsCommand } from "./cli/sign-records.ts";
 import { createSimulateCommand } from "./cli/simulate.ts";
+import { createUpstreamCommand } from "./cli/upstream.ts";
 import { StartRefused } from "./core/errors.ts";
 import { VERSION } from "./version.ts";
 
@@ -25,11 +27,13 @@ const program = new Command("gatehouse")
   .addCommand(createKeysCommand())
   .addCommand(createBlocksCommand())
   .addCommand(createCommandsCommand())
+  .addCommand(createUpstreamCommand())
   .addCommand(createAuditCommand())
   .addCommand(createDoctorCommand())
   .addCommand(createBackupCommand())
   .addCommand(createRestoreCommand())
   .addCommand(createMigrateCommand())
+  .addCommand(createSignRecordsCommand())
   .addCommand(createCompletionCommand());
 
 reportMistakes(program);

@@ -1,4 +1,5 @@
 // Starts Gatehouse, and tries again for a while when Redis cannot be reached: after a reboot it may still be starting.
+import { listConfiguredSecrets } from "./app/open-resources.ts";
 import { type App, startApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { NotReadyToStart } from "./core/errors.ts";
@@ -21,7 +22,11 @@ export async function startWithRetry(config: Config, isCancelled: () => boolean)
       if (performance.now() > retryUntil) throw error;
       if (error.message !== loggedReason) {
         loggedReason = error.message;
-        const log = createLog({ level: config.logLevel, format: config.logFormat, secrets: [] });
+        const log = createLog({
+          level: config.logLevel,
+          format: config.logFormat,
+          secrets: listConfiguredSecrets(config),
+        });
         log.warn({}, `${loggedReason} (trying again for ${RETRY_FOR_MS / 1000} seconds)`);
       }
     }

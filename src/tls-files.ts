@@ -2,6 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import type { Log } from "./core/ports/log.ts";
+import { findFaultWords } from "./core/system-faults.ts";
 import type { TlsFiles } from "./http/tls-front.ts";
 
 const POLL_MS = 1_000;
@@ -16,7 +17,7 @@ export function readTlsFiles(paths: TlsPaths): { tls: TlsFiles } | { problems: s
     try {
       return read();
     } catch (error) {
-      problems.push(`${name} cannot be used: ${error instanceof Error ? error.message : error}`);
+      problems.push(`${name} cannot be used: ${findFaultWords(error) ?? describeContent(error)}`);
       return undefined;
     }
   }
@@ -31,8 +32,16 @@ export function readTlsFiles(paths: TlsPaths): { tls: TlsFiles } | { problems: s
 
 function readText(path: string): string {
   const text = readFileSync(path, "utf8");
-  if (text.trim() === "") throw new Error(`${path} is empty`);
+  if (text.trim() === "") throw new EmptyFile();
   return text;
+}
+
+class EmptyFile extends Error {}
+
+function describeContent(error: unknown): string {
+  return error instanceof EmptyFile
+    ? "it is empty"
+    : "it does not hold what it should, in PEM form and without a password";
 }
 
 /** Polls the files and applies new ones. Files that cannot be used, or do not match yet, change nothing. */

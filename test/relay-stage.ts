@@ -51,6 +51,7 @@ export function openRelay(settings: Partial<RelaySettings> = {}): Relay {
       freshMs: FRESH_MS,
       staleMs: 0,
       hasGlobalKey: false,
+      isSimulator: false,
       identity: "",
       ...settings,
     },
@@ -81,7 +82,7 @@ export function refused(code: number): Delivery {
 }
 
 export const server = (name = "a", keyRevision = 1): GameServer => ({
-  ...{ serverId: name, name, community: null, createdAt: 0 },
+  ...{ serverId: name, name, community: null, createdAt: 0, isSimulated: false },
   keyRevision,
 });
 

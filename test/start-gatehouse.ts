@@ -8,6 +8,7 @@ import { type App, startApp } from "../src/app.ts";
 import { parseConfig } from "../src/config.ts";
 import { DEFAULT_RIGHTS, type KeyRights } from "../src/core/api-key.ts";
 import type { GameServer } from "../src/core/game-server.ts";
+import type { ServerDraft } from "../src/core/ports/servers.ts";
 import { hashToken, mintToken } from "../src/core/token.ts";
 
 export class FakeClock {
@@ -41,7 +42,8 @@ export type TestGatehouse = {
   readonly folder: string;
   readonly logLines: string[];
   readonly masterKey: string;
-  addServer(draft?: { name?: string; community?: string | null; serverKey?: string }): Promise<GameServer>;
+  /** A server for the upstream in use, unless `isSimulated` says otherwise. */
+  addServer(draft?: Partial<ServerDraft>): Promise<GameServer>;
   addKey(server: GameServer, rights?: Partial<KeyRights & { expiresAt: number | null }>): Promise<TestKey>;
   get(path: string, token?: string, headers?: Record<string, string>): Promise<Response>;
   /** Sends a request with the master key. Strings and bytes are sent unchanged, anything else as JSON. */
@@ -86,7 +88,8 @@ export async function startGatehouse(options: TestOptions = {}): Promise<TestGat
     logLines,
     masterKey,
     addServer(draft = {}) {
-      const whole = { name: "Test", community: null, serverKey: "test-Server", ...draft };
+      const isSimulated = options.env?.GATEHOUSE_UPSTREAM_URL === undefined;
+      const whole = { name: "Test", community: null, serverKey: "test-Server", isSimulated, ...draft };
       return app.store.servers.create(whole, clock.now);
     },
     async addKey(server, rights = {}) {

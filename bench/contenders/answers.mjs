@@ -52,6 +52,7 @@ export function readingHeaders(body, readAt, remaining, resetSeconds) {
   return {
     "Content-Type": "application/json",
     "Cache-Control": "private, no-cache",
+    "X-Content-Type-Options": "nosniff",
     Vary: "Accept-Encoding",
     ETag: body.etag,
     "X-Cache": "hit",
@@ -64,6 +65,7 @@ export function refusalHeaders(more) {
   return {
     "Content-Type": "application/json",
     "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
     ...more,
   };
 }

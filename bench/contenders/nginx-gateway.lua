@@ -56,6 +56,7 @@ local function refuse(status, text)
   local header = ngx.header
   header['Content-Type'] = 'application/json'
   header['Cache-Control'] = 'no-store'
+  header['X-Content-Type-Options'] = 'nosniff'
   send(status, text)
 end
 
@@ -87,6 +88,7 @@ function gateway.read_server()
   local header = ngx.header
   header['Content-Type'] = 'application/json'
   header['Cache-Control'] = 'private, no-cache'
+  header['X-Content-Type-Options'] = 'nosniff'
   header['Vary'] = 'Accept-Encoding'
   header['ETag'] = body.etag
   header['X-Cache'] = 'hit'

@@ -41,6 +41,7 @@ export async function startBackgroundJobs(
   const flushUsage = { purpose: "writing usage", everyMs: FLUSH_USAGE_MS, run: () => usage.flush() };
   closers.add(repeatJob(flushUsage, log));
 
+  let isStopping = false;
   const tidy = async () => {
     forgetDeletedServers();
     const now = clock();
@@ -50,8 +51,15 @@ export async function startBackgroundJobs(
       audit: now - config.auditDays * DAY_MS,
       commands: now - config.commandHistoryDays * DAY_MS,
     };
-    await store.tidy(before).catch((error) => log.warn({ err: error }, "old entries could not be deleted"));
+    await store.tidy(before).catch((error) => {
+      if (!isStopping) log.warn({ err: error }, "old entries could not be deleted");
+    });
   };
-  await tidy();
-  closers.add(repeatJob({ purpose: "deleting old entries", everyMs: TIDY_MS, run: tidy }, log));
+  // The start does not wait for it: there may be very much to delete. Keys of a server whose deletion was interrupted are
+  // refused meanwhile.
+  const job = { purpose: "deleting old entries", everyMs: TIDY_MS, beginsNow: true, run: tidy } as const;
+  closers.add(repeatJob(job, log));
+  closers.add(async () => {
+    isStopping = true;
+  });
 }

@@ -6,7 +6,7 @@ import type { Log } from "../core/ports/log.ts";
 import type { Store } from "../core/ports/store.ts";
 import type { Upstream } from "../core/ports/upstream.ts";
 import { DataFolder } from "../data-folder.ts";
-import { obtainDemoToken, startDemoUpstream } from "../demo.ts";
+import { markOldDemoServer, obtainDemoToken, startDemoUpstream } from "../demo.ts";
 import { identifyUpstream, UpstreamNotes } from "../gateway/readings/upstream-notes.ts";
 import { createLog } from "../log.ts";
 import { checkSharedMasterKey, obtainMasterKey, obtainStoreSecret } from "../secrets.ts";
@@ -55,7 +55,7 @@ export function openBasics(config: Config, writeLog?: (line: string) => void): B
   const log = createLog({
     level: config.logLevel,
     format: config.logFormat,
-    secrets: [masterKey, secret, config.upstreamGlobalKey, config.metricsToken],
+    secrets: [masterKey, secret, ...listConfiguredSecrets(config)],
     ...(writeLog && { write: writeLog }),
   });
   for (const name of config.unknownSettings) log.warn({ name }, "this setting is unknown and has no effect");
@@ -77,6 +77,7 @@ export async function openResources(
   closers.add(() => store.close());
   await refuseUnfinished(store.settings);
   if (shared && config.masterKey === undefined) await checkSharedMasterKey(store.settings, masterKey);
+  await markOldDemoServer(store);
   const demo = config.upstreamUrl === undefined ? await startDemoUpstream() : undefined;
   if (demo) closers.add(() => demo.stop());
   const demoToken = demo && (await obtainDemoToken(store, folder, clock()));
@@ -93,6 +94,13 @@ export async function openResources(
   const upstreamIdentity = identifyUpstream(baseUrl, globalKey);
   const notes = shared ? undefined : await UpstreamNotes.open(store, upstreamIdentity, log);
   return { store, shared, clock, upstream, upstreamTimeoutMs, upstreamIdentity, notes, demoToken };
+}
+
+/** For the filter of the log. The password of Redis in both forms: as it is sent, and as it is written in the address. */
+export function listConfiguredSecrets(config: Config): (string | undefined)[] {
+  const { masterKey, secret, upstreamGlobalKey, metricsToken, redis } = config;
+  const passwords = redis?.password === undefined ? [] : [redis.password, encodeURIComponent(redis.password)];
+  return [masterKey, secret, upstreamGlobalKey, metricsToken, ...passwords];
 }
 
 export function readTls(config: Config) {

@@ -9,6 +9,8 @@ export type Job = {
   /** Names the job in the log, as in "deleting old entries". */
   readonly purpose: string;
   readonly everyMs: number;
+  /** Whether the first run begins now, without anybody waiting for it; otherwise it begins after `everyMs`. */
+  readonly beginsNow?: true;
   readonly run: () => Promise<void>;
 };
 
@@ -16,14 +18,14 @@ export type Job = {
  * Sleeps `everyMs` after each run, so that runs never overlap. A failed run is logged, and the job goes on. Returns a function
  * that stops the job without waiting for a run that has begun.
  */
-export function repeatJob({ purpose, everyMs, run }: Job, log: Log): () => Promise<void> {
+export function repeatJob({ purpose, everyMs, beginsNow, run }: Job, log: Log): () => Promise<void> {
   const throttleFault = createThrottle(FAULT_LOG_MS);
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
 
-  function schedule(): void {
+  function schedule(delayMs: number): void {
     if (isStopped) return;
-    timer = setTimeout(() => void runOnce().then(schedule), everyMs);
+    timer = setTimeout(() => void runOnce().then(() => schedule(everyMs)), delayMs);
     timer.unref();
   }
 
@@ -39,7 +41,7 @@ export function repeatJob({ purpose, everyMs, run }: Job, log: Log): () => Promi
     }
   }
 
-  schedule();
+  schedule(beginsNow ? 0 : everyMs);
   return async () => {
     isStopped = true;
     clearTimeout(timer);

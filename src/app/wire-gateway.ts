@@ -49,6 +49,7 @@ export function wireGateway(
       freshMs: config.freshMs,
       staleMs: config.staleMs,
       hasGlobalKey: config.upstreamGlobalKey !== undefined,
+      isSimulator: config.upstreamUrl === undefined,
       identity: upstreamIdentity,
     },
     meter: relayMeter,
@@ -68,6 +69,7 @@ export function wireGateway(
     meter: commandMeter,
     log,
   });
+  relay.observeResume(() => dispatcher.wakeWorkers());
   relay.listeners.add("confirming commands", ({ serverId, parts, fetchedAt }) => {
     return dispatcher.confirm(serverId, parts.sections[COMMAND_LOGS] ?? "[]", fetchedAt);
   });

@@ -3,6 +3,8 @@ import { randomBytes } from "node:crypto";
 import { findBuiltFile } from "../built-files.ts";
 import type { Config } from "../config.ts";
 import { createAddressList } from "../core/address.ts";
+import type { Memoized } from "../core/memoize.ts";
+import { deriveNoticesToken } from "../core/token.ts";
 import { CommandSubmitter } from "../gateway/commands/submit-command.ts";
 import { Authenticator } from "../gateway/keys/authenticate.ts";
 import {
@@ -12,24 +14,33 @@ import {
   OperatorCheck,
 } from "../gateway/keys/authenticate-operator.ts";
 import { BACKLOG_MAX } from "../gateway/keys/usage-backlog.ts";
+import { nameServers } from "../gateway/servers/name-servers.ts";
+import { findParkedRefusal, listParked, listParkedNotices } from "../gateway/servers/parked-servers.ts";
 import { AdminHandlers } from "../http/admin/admin-handlers.ts";
 import type { Call } from "../http/call.ts";
 import { CallerSteps } from "../http/caller-steps.ts";
 import { findClientAddress } from "../http/client-address.ts";
 import { CommandHandlers } from "../http/commands.ts";
 import { Cors } from "../http/cors.ts";
+import { CursorSealer } from "../http/cursor.ts";
 import { DashboardHandlers } from "../http/dashboard.ts";
 import { Edge } from "../http/edge.ts";
 import { EdgeMeter } from "../http/edge-meter.ts";
 import { ReadyzHandler } from "../http/health.ts";
+import type { RequestHandler, RequestHandlers } from "../http/listen.ts";
 import { MetricsHandler, type SizeGauge } from "../http/metrics.ts";
 import { AnswerObserver } from "../http/observe-answers.ts";
 import { OpenApiHandler } from "../http/openapi/answer-openapi.ts";
+import { isOperatorPath } from "../http/operator-paths.ts";
 import { OperatorStep } from "../http/operator-step.ts";
+import { OwnKeyHandler } from "../http/own-key.ts";
+import { Pages } from "../http/pages.ts";
 import { ReadServerHandler, wantsGzip } from "../http/read-server.ts";
 import { ReferenceHandlers } from "../http/reference/reference.ts";
-import { listRoutes } from "../http/routes.ts";
-import { createTargetFinder, TARGETS_MAX } from "../http/target.ts";
+import type { Route } from "../http/router.ts";
+import { type Handlers, listRoutes } from "../http/routes.ts";
+import { createTargetFinder, TARGETS_MAX, type Target } from "../http/target.ts";
+import { UntrustedProxyNotice } from "../http/untrusted-proxy.ts";
 import { VERSION } from "../version.ts";
 import { USAGE_KEPT_MS } from "./background-jobs.ts";
 import type { Basics, Resources } from "./open-resources.ts";
@@ -38,23 +49,34 @@ import type { Gateway } from "./wire-gateway.ts";
 /** Set once, when the drain begins. */
 export type DrainState = { isDraining: boolean };
 
+/** The handlers of both listeners. Without a second one, everybody's serves operators too. */
+export type WiredHandlers = { readonly everybody: RequestHandlers; readonly operators: RequestHandlers };
+
 export function wireHttp(
   config: Config,
-  { log, masterKey }: Pick<Basics, "log" | "masterKey">,
+  { log, masterKey, secret }: Pick<Basics, "log" | "masterKey" | "secret">,
   { store, shared, clock }: Resources,
   { relay, relayMeter, dispatcher, commandMeter, usage }: Gateway,
   drain: DrainState,
-): Edge {
+): WiredHandlers {
   const authenticator = new Authenticator(store.keys, store.limits);
   const trusted = createAddressList(config.trustProxy);
   const findAddress = (call: Call) => findClientAddress(call, trusted);
+  const untrustedProxy = new UntrustedProxyNotice(trusted, log);
   const callerSteps = new CallerSteps({
     authenticator,
     limits: store.limits,
     servers: store.servers,
-    findAddress,
+    findAddress(call) {
+      // Only keys with an address list need the address, so nobody else pays for this.
+      untrustedProxy.check(call);
+      return findAddress(call);
+    },
   });
+  const pages = new Pages(new CursorSealer(secret));
   const guesses = new GuessLimit();
+  const operatorCheck = new OperatorCheck([masterKey]);
+  const noticesCheck = new OperatorCheck([masterKey, deriveNoticesToken(masterKey)]);
   const metricsCheck = new OperatorCheck([masterKey, config.metricsToken]);
   const edgeMeter = new EdgeMeter();
   const sizes: SizeGauge[] = [
@@ -63,31 +85,40 @@ export function wireHttp(
     { name: "guessing_addresses", size: () => guesses.size, max: GUESSING_ADDRESSES_MAX },
     { name: "unsaved_usage", size: () => usage.size(), max: BACKLOG_MAX + authenticator.max },
   ];
-  const routes = listRoutes({
+  const isSimulatorInUse = config.upstreamUrl === undefined;
+  const readServer = new ReadServerHandler(relay, callerSteps, clock);
+  const handlers: Handlers = {
     callerSteps,
-    readServer: new ReadServerHandler(relay, clock),
+    ownKey: new OwnKeyHandler(store.keys),
+    readServer,
     commands: new CommandHandlers({
       commands: store.commands,
       callerSteps,
+      pages,
       clock,
       meter: commandMeter,
       submitter: new CommandSubmitter({
         commands: store.commands,
         intervalMs: config.commandIntervalMs,
+        findParkedRefusal: (serverId) => findParkedRefusal(store.servers, isSimulatorInUse, serverId),
         notify: (serverId) => dispatcher.notify(serverId),
       }),
     }),
     operatorStep: new OperatorStep({
-      operatorCheck: new OperatorCheck([masterKey]),
+      operatorCheck,
       guesses,
       fingerprint: fingerprintOf(masterKey),
       findAddress,
     }),
     admin: new AdminHandlers({
       store,
+      pages,
       randomBytes,
       usage,
       usageMs: USAGE_KEPT_MS,
+      relay,
+      readServer,
+      isSimulatorInUse,
       forgetServer: (serverId) => relay.forget(serverId),
       retryGlobalKey: () => relay.retryGlobalKey(),
       commandMeter,
@@ -100,7 +131,16 @@ export function wireHttp(
       clock,
       log,
       isDraining: () => drain.isDraining,
-      listNotices: (now) => relay.listNotices(now),
+      isOperator: (call) => noticesCheck.check(call.request.headers.get("authorization")) === undefined,
+      listNotices(now, isOperator) {
+        const name = isOperator ? (ids: readonly string[]) => nameServers(store.servers, ids) : undefined;
+        const parked = listParked(store.servers, isSimulatorInUse);
+        return [
+          ...relay.listNotices(now, name),
+          ...listParkedNotices(parked, name),
+          ...(isOperator ? untrustedProxy.listNotices(now) : []),
+        ];
+      },
     }),
     metrics: new MetricsHandler({
       check: (header) => metricsCheck.check(header),
@@ -115,16 +155,42 @@ export function wireHttp(
       sizes,
       version: VERSION,
     }),
-  });
-  const findTarget = createTargetFinder(routes);
+  };
   const observer = new AnswerObserver({ meter: edgeMeter, usage, log, findAddress });
-  sizes.push({ name: "known_urls", size: findTarget.size, max: TARGETS_MAX });
-  return new Edge({
-    findTarget,
-    cors: new Cors(config.corsOrigins),
-    clock,
-    log,
-    isDraining: () => drain.isDraining,
-    observe: (call, response) => observer.observe(call, response),
+  const cors = new Cors(config.corsOrigins);
+  const targetFinders: Memoized<Target>[] = [];
+  const wireEdge = (routes: readonly Route[]): RequestHandler => {
+    const findTarget = createTargetFinder(routes);
+    targetFinders.push(findTarget);
+    const edge = new Edge({
+      findTarget,
+      cors,
+      clock,
+      log,
+      isDraining: () => drain.isDraining,
+      isSecure: config.tls !== undefined,
+      observe: (call, response) => observer.observe(call, response),
+    });
+    return (request, connection) => edge.handle(request, connection);
+  };
+  const routes = listRoutes(handlers);
+  const operators: RequestHandlers = {
+    handle: wireEdge(routes.filter(({ path }) => !isOperatorPath(path))),
+    handleOperator: wireEdge(routes.filter(({ path }) => isOperatorPath(path))),
+  };
+  const everybody = config.admin
+    ? { handle: wireEdge(listCallerRoutes(handlers)), handleOperator: undefined }
+    : operators;
+  sizes.push({
+    name: "known_urls",
+    size: () => targetFinders.reduce((sum, finder) => sum + finder.size(), 0),
+    max: targetFinders.length * TARGETS_MAX,
   });
+  return { everybody, operators };
+}
+
+/** The routes of everybody's listener when operators have one of their own. */
+function listCallerRoutes(handlers: Handlers): Route[] {
+  const routes = listRoutes({ ...handlers, openApi: new OpenApiHandler(VERSION, "callers") });
+  return routes.filter(({ path }) => !isOperatorPath(path));
 }

@@ -20,6 +20,24 @@ describe("the address of the admin API", () => {
       { GATEHOUSE_URL: "https://b.example" },
       "https://a.example/gate",
     ],
+    [
+      "a port for operators",
+      {},
+      { GATEHOUSE_HOST: "10.0.0.5", GATEHOUSE_ADMIN_PORT: "9001" },
+      "http://127.0.0.1:9001",
+    ],
+    [
+      "a port for operators on all addresses",
+      {},
+      { GATEHOUSE_ADMIN_HOST: "0.0.0.0", GATEHOUSE_ADMIN_PORT: "9001", GATEHOUSE_PORT: "0" },
+      "http://127.0.0.1:9001",
+    ],
+    [
+      "an address for operators",
+      {},
+      { GATEHOUSE_ADMIN_HOST: "fd00::7", GATEHOUSE_ADMIN_PORT: "9001" },
+      "http://[fd00::7]:9001",
+    ],
     ["empty settings", {}, { GATEHOUSE_URL: " ", GATEHOUSE_HOST: "" }, "http://127.0.0.1:8080"],
   ])("%s", (_, options, environment, base) => {
     expect(findAdminAddress(options, environment).base).toBe(base);
@@ -31,6 +49,7 @@ describe("the address of the admin API", () => {
     ["a password in it", { url: "https://me:secret@gate.example" }, {}],
     ["a query in it", { url: "https://gate.example/?a=1" }, {}],
     ["a port that is chosen at the start", {}, { GATEHOUSE_PORT: "0" }],
+    ["a port for operators that is chosen at the start", {}, { GATEHOUSE_ADMIN_PORT: "0" }],
     ["a port that is none", {}, { GATEHOUSE_PORT: "http" }],
     ["a missing certificate file", { caFile: "/nonexistent/ca.pem" }, {}],
     ["a file without a certificate", { caFile: import.meta.path }, {}],

@@ -1,6 +1,8 @@
 // Finds the address of the admin API and the certificates to trust: --url, GATEHOUSE_URL, or the settings of this machine.
+// prove-address.ts decides whether the master key may be sent there.
 import { readFileSync } from "node:fs";
 import { isIPv6 } from "node:net";
+import { findFaultWords } from "../core/system-faults.ts";
 import { failUsage } from "./exit-codes.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -8,11 +10,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type AdminAddress = {
   /** Without a slash at its end. */
   readonly base: string;
-  readonly isLoopback: boolean;
+  /** On this machine, so that no proxy for outgoing traffic is used. */
+  readonly isLocal: boolean;
   /** Certificates to trust besides the usual authorities. */
   readonly trusted: readonly string[];
   /** Whether the certificate must have the name of the host. The certificate of the local instance has its public name. */
   readonly checksName: boolean;
+  /** The certificate that the other side must have, instead of one with the name of the host. */
+  readonly pinned?: string;
 };
 
 export type AddressOptions = { readonly url?: string; readonly caFile?: string };
@@ -25,13 +30,14 @@ export function findAdminAddress(options: AddressOptions, environment: Environme
   const given = options.url ?? findSetting(environment, "GATEHOUSE_URL");
   if (given !== undefined) {
     const url = parseBase(given, options.url === undefined ? "GATEHOUSE_URL" : "--url");
-    return { base: toBase(url), isLoopback: isLoopback(url.hostname), trusted, checksName: true };
+    return { base: toBase(url), isLocal: isLoopback(url.hostname), trusted, checksName: true };
   }
   const url = makeLocalUrl(environment);
   const certPath = findSetting(environment, "GATEHOUSE_TLS_CERT");
   if (certPath !== undefined) trusted.push(readCertificates(certPath, "GATEHOUSE_TLS_CERT"));
-  const isLocal = isLoopback(url.hostname);
-  return { base: toBase(url), isLoopback: isLocal, trusted, checksName: !isLocal };
+  const checksName = !isLoopback(url.hostname);
+  const [pinned] = checksName || certPath === undefined ? [] : trusted.slice(-1);
+  return { base: toBase(url), isLocal: true, trusted, checksName, ...(pinned && { pinned }) };
 }
 
 export function findSetting(environment: Environment, name: string): string | undefined {
@@ -39,17 +45,20 @@ export function findSetting(environment: Environment, name: string): string | un
 }
 
 function makeLocalUrl(environment: Environment): URL {
-  const host = findSetting(environment, "GATEHOUSE_HOST") ?? DEFAULT_HOST;
-  const port = findSetting(environment, "GATEHOUSE_PORT") ?? DEFAULT_PORT;
+  // Operators may have a listener of their own, and the other one does not know the admin API then.
+  const adminPort = findSetting(environment, "GATEHOUSE_ADMIN_PORT");
+  const prefix = adminPort === undefined ? "GATEHOUSE" : "GATEHOUSE_ADMIN";
+  const host = findSetting(environment, `${prefix}_HOST`) ?? DEFAULT_HOST;
+  const port = adminPort ?? findSetting(environment, "GATEHOUSE_PORT") ?? DEFAULT_PORT;
   if (port === "0") {
-    failUsage("GATEHOUSE_PORT is 0, so the port is not known here: say where Gatehouse is with --url");
+    failUsage(`${prefix}_PORT is 0, so the port is not known here: say where Gatehouse is with --url`);
   }
   const scheme = findSetting(environment, "GATEHOUSE_TLS_CERT") === undefined ? "http" : "https";
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   const url = URL.parse(`${scheme}://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`);
   if (url === null || !/^\d+$/.test(port)) {
     failUsage(
-      "GATEHOUSE_HOST and GATEHOUSE_PORT are not a usable address: say where Gatehouse is with --url",
+      `${prefix}_HOST and ${prefix}_PORT are not a usable address: say where Gatehouse is with --url`,
     );
   }
   return url;
@@ -77,7 +86,7 @@ function readCertificates(path: string, source: string): string {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    failUsage(`${source} cannot be read: ${error instanceof Error ? error.message : error}`);
+    failUsage(`${source} cannot be read (${path}): ${findFaultWords(error) ?? error}`);
   }
   // Bun would report a file without a certificate as a failed connection.
   if (!text.includes("-----BEGIN CERTIFICATE-----")) failUsage(`${source} has no certificate in PEM form`);

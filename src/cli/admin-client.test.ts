@@ -19,7 +19,7 @@ function listen(answer: (request: Request) => Response | Promise<Response>): str
 }
 
 function connect(base: string, deadlineMs?: number): AdminClient {
-  const address: AdminAddress = { base, isLoopback: true, trusted: [], checksName: true };
+  const address: AdminAddress = { base, isLocal: true, trusted: [], checksName: true };
   return new AdminClient(address, MASTER_KEY, deadlineMs);
 }
 

@@ -5,6 +5,7 @@ import { PAGE_SIZE_MAX } from "../core/page-size.ts";
 import type { UncheckedErrorBody } from "../core/wire/error.ts";
 import type { PageOf } from "../core/wire/page.ts";
 import type { AdminAddress } from "./admin-address.ts";
+import { describeNoAnswer, makeTransport } from "./admin-transport.ts";
 import { CommandFailed, EXIT_CODES, failUsage, toExitCode } from "./exit-codes.ts";
 import type { MasterKey } from "./master-key.ts";
 import { escapeUnsafe } from "./safe-text.ts";
@@ -46,12 +47,19 @@ export class AdminClient {
     const body = parseJson(text);
     if (status >= 200 && status < 300 && (status === 204 || isObject(body))) return { text, body: body as T };
     throw isObject(body) && typeof body.code === "number"
-      ? new CommandFailed(this.#describeError(body, body.code, request), toExitCode(body.code))
+      ? new CommandFailed(this.#describeError(body, body.code, request), toExitCode(body.code), body)
       : describeForeignAnswer(status, this.#address);
   }
 
-  /** Reads page after page, until the last one or until there are `limit` items; `next` is null after the last. */
-  async list<T>(request: AdminRequest, limit = Number.POSITIVE_INFINITY): Promise<PageOf<T>> {
+  /**
+   * Reads page after page, until the last one or until there are `limit` items that `keeps` accepts; `next` is null after
+   * the last.
+   */
+  async list<T>(
+    request: AdminRequest,
+    limit = Number.POSITIVE_INFINITY,
+    keeps: (item: T) => boolean = () => true,
+  ): Promise<PageOf<T>> {
     const items: T[] = [];
     let cursor: string | null = null;
     do {
@@ -62,7 +70,7 @@ export class AdminClient {
       };
       const { body }: Answer<Partial<PageOf<T>>> = await this.call({ ...request, query });
       if (!Array.isArray(body.items)) throw describeForeignAnswer(200, this.#address);
-      items.push(...body.items);
+      items.push(...body.items.filter(keeps));
       const next: string | null = body.next ?? null;
       // A page that names itself as the next one would be read for ever.
       if (next !== null && next === cursor) throw describeForeignAnswer(200, this.#address);
@@ -91,7 +99,11 @@ export class AdminClient {
       const text = await response.text();
       return { status: response.status, text, location: response.headers.get("location") ?? "" };
     } catch (error) {
-      throw new CommandFailed(this.#describeNoAnswer(error, request), EXIT_CODES.unavailable);
+      const isLate = error instanceof Error && error.name === "TimeoutError";
+      const doubt =
+        isLate && request.method ? "; the change may have been made, so check before you try again" : "";
+      const reason = describeNoAnswer(error, this.#address.base, this.#deadlineMs);
+      throw new CommandFailed(reason + doubt, EXIT_CODES.unavailable);
     }
   }
 
@@ -115,43 +127,6 @@ export class AdminClient {
         return describeOtherError(body, code);
     }
   }
-
-  #describeNoAnswer(error: unknown, request: AdminRequest): string {
-    const { base } = this.#address;
-    const reason = error instanceof Error ? error.message : String(error);
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (error instanceof Error && error.name === "TimeoutError") {
-      const doubt = request.method ? "; the change may have been made, so check before you try again" : "";
-      return `${base} did not answer within ${this.#deadlineMs / 1000} s${doubt}`;
-    }
-    if (code === "ECONNREFUSED") {
-      return `nothing listens at ${base}: start it with gatehouse serve, or say where it is with --url`;
-    }
-    if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
-      return `the certificate of ${base} is for another name: use that name in --url`;
-    }
-    if (/CERT|SIGNATURE|ISSUER/.test(code)) {
-      return `the certificate of ${base} is not trusted (${escapeUnsafe(reason)}): give it, or its authority, with --ca-file`;
-    }
-    if (code === "EPROTO") return `${base} does not speak TLS: is it an http:// address?`;
-    return `${base} cannot be reached (${escapeUnsafe(reason)}): check the address (--url)`;
-  }
-}
-
-async function makeTransport(address: AdminAddress): Promise<BunFetchRequestInit> {
-  const transport: Record<string, unknown> = {};
-  // A proxy for outgoing traffic must not see calls to this machine.
-  if (address.isLoopback) transport.proxy = false;
-  if (address.base.startsWith("https:")) {
-    const tls: Record<string, unknown> = {};
-    if (address.trusted.length > 0) {
-      const { rootCertificates } = await import("node:tls");
-      tls.ca = [...rootCertificates, ...address.trusted];
-    }
-    if (!address.checksName) tls.checkServerIdentity = () => undefined;
-    transport.tls = tls;
-  }
-  return transport as BunFetchRequestInit;
 }
 
 function toUrl(address: AdminAddress, { path, query = {} }: AdminRequest): string {

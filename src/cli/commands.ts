@@ -2,6 +2,7 @@
 import { Command, Option } from "commander";
 import { COMMAND_STATUSES, type CommandStatus } from "../core/command.ts";
 import type { OwnedCommandResource } from "../core/wire/command.ts";
+import { type Names, nameKey, nameServer, readServerNames } from "./find-names.ts";
 import { getServerId } from "./find-server.ts";
 import type { Cell, Colour } from "./printer.ts";
 import {
@@ -11,9 +12,10 @@ import {
   openSession,
   parseLimit,
   ROWS_DEFAULT,
+  type Session,
   type SessionOptions,
 } from "./session.ts";
-import { formatMoment } from "./times.ts";
+import { formatMoment, formatShortTime } from "./times.ts";
 
 const COLOUR_OF_STATUS: Readonly<Partial<Record<CommandStatus, Colour>>> = {
   sent: "green",
@@ -53,25 +55,33 @@ async function listCommands(options: ListOptions): Promise<void> {
   const serverId = options.server === undefined ? undefined : await getServerId(session, options.server);
   const request = { path: ["commands"], query: { server_id: serverId, status: options.status } };
   const limit = options.limit ?? (session.wantsJson ? undefined : ROWS_DEFAULT);
-  await listAndShow<OwnedCommandResource>(session, request, limit, ({ items }) => {
+  await listAndShow<OwnedCommandResource>(session, request, limit, async ({ items }) => {
     if (items.length === 0) return session.printer.printLine("no commands");
-    session.printer.printTable(
-      [
-        { title: "COMMAND ID", isWhole: true },
-        { title: "STATUS" },
-        { title: "QUEUED" },
-        { title: "SERVER" },
-        { title: "COMMAND" },
-      ],
-      items.map((command) => [
-        command.command_id,
-        describeStatus(command),
-        formatMoment(command.queued_at),
-        command.server_id,
-        command.command,
-      ]),
-    );
+    printCommands(session, items, await readServerNames(session));
   });
+}
+
+export function printCommands(
+  { printer, now }: Pick<Session, "printer" | "now">,
+  commands: readonly OwnedCommandResource[],
+  servers: Names,
+): void {
+  printer.printTable(
+    [
+      { title: "COMMAND ID", isWhole: true },
+      { title: "STATUS", isWhole: true },
+      { title: "QUEUED", isWhole: true },
+      { title: "SERVER" },
+      { title: "COMMAND" },
+    ],
+    commands.map((command) => [
+      command.command_id,
+      describeStatus(command),
+      formatShortTime(command.queued_at, now()),
+      servers.get(command.server_id) ?? command.server_id,
+      command.command,
+    ]),
+  );
 }
 
 async function cancelCommand(commandId: string, options: SessionOptions): Promise<void> {
@@ -88,13 +98,13 @@ function requestFor(commandId: string) {
 
 async function showCommand(commandId: string, options: SessionOptions): Promise<void> {
   const session = await openSession(options);
-  await callAndShow<OwnedCommandResource>(session, requestFor(commandId), (command) =>
+  await callAndShow<OwnedCommandResource>(session, requestFor(commandId), async (command) =>
     session.printer.printFields([
       ["command id", command.command_id],
       ["command", command.command],
       ["status", describeStatus(command)],
-      ["server", command.server_id],
-      ["key", command.key_id],
+      ["server", await nameServer(session, command.server_id)],
+      ["key", await nameKey(session, command.key_id)],
       ["queued", describeMoment(command.queued_at)],
       ["sent", describeMoment(command.sent_at)],
       ["finished", describeMoment(command.finished_at)],

@@ -60,7 +60,7 @@ const RESULT_STYLES: Readonly<Record<Finding["result"], { word: string; colour: 
 };
 
 const RESULT_WIDTH = 9;
-const NAME_WIDTH = 13;
+const NAME_WIDTH = 15;
 
 function describe(checks: readonly Finding[], hasColours: boolean): string {
   const paint = (text: string, colour: number) => (hasColours ? `\x1b[${colour}m${text}\x1b[0m` : text);

@@ -1,5 +1,6 @@
 // The one table of exit codes, for scripts.
 import { ERRORS } from "../core/errors.ts";
+import type { UncheckedErrorBody } from "../core/wire/error.ts";
 
 export const EXIT_CODES = {
   done: 0,
@@ -41,6 +42,8 @@ export class CommandFailed extends Error {
   constructor(
     message: string,
     readonly exitCode: ExitCode = EXIT_CODES.failed,
+    /** The error as Gatehouse sent it, for commands that look into it. */
+    readonly error?: UncheckedErrorBody,
   ) {
     super(message);
   }

@@ -19,7 +19,7 @@ export function addKeyOptions(command: Command): Command {
     .option("--label <text>", "what the key is for, in your words")
     .option("--versions <list>", "API versions: v2,v1 or none")
     .option("--sections <list>", "sections it may read: Players,Staff,…, all or none")
-    .option("--commands <list>", 'commands it may send: ":h,:m", "*" for all, or none')
+    .option("--commands <list>", 'commands it may send: h,m (or ":h,:m"), "*" for all, or none')
     .option("--ip-allow <list>", "addresses it may come from: 10.0.0.0/8,::1, or none for anywhere")
     .option("--expires <when>", "30d, 12h, 90m, a date (2027-01-31, 2027-01-31T18:00Z), epoch ms, or never");
 }

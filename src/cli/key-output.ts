@@ -1,10 +1,12 @@
 // How a key is printed: its state, its rights, and its usage with the last 24 hours as bars.
-import { judgeKeyState, type KeyState } from "../core/key-state.ts";
+import type { KeyState } from "../core/key-state.ts";
 import { SECTIONS } from "../core/sections.ts";
-import type { KeyResource, UsageResource, UsedHour } from "../core/wire/key.ts";
+import type { KeyResource, KeyWithUsage, UsageResource, UsedHour } from "../core/wire/key.ts";
+import type { Names } from "./find-names.ts";
 import type { Cell, Colour, Field } from "./printer.ts";
+import type { Session } from "./session.ts";
 import type { Column } from "./table-layout.ts";
-import { formatMoment, formatRelativeTime } from "./times.ts";
+import { formatMoment, formatRelativeTime, formatShortTime } from "./times.ts";
 
 const HOUR_MS = 3_600_000;
 const HOURS_SHOWN = 24;
@@ -13,36 +15,51 @@ const BARS = "▁▂▃▄▅▆▇█";
 const COLOUR_OF_STATE: Readonly<Record<KeyState, Colour>> = {
   active: "green",
   suspended: "yellow",
+  blocked: "yellow",
   expired: "red",
   revoked: "red",
 };
 
-export const KEY_COLUMNS: readonly Column[] = [
-  { title: "KEY", isWhole: true },
+const KEY_COLUMNS: readonly Column[] = [
   { title: "LABEL" },
   { title: "SERVER" },
-  { title: "STATE" },
-  { title: "EXPIRES" },
-  { title: "LAST USED" },
+  { title: "STATE", isWhole: true },
+  { title: "EXPIRES", isWhole: true },
+  { title: "LAST USED", isWhole: true },
 ];
+const ID_COLUMN: Column = { title: "KEY", isWhole: true };
 
-export function toKeyRow(key: KeyResource, now: number): readonly Cell[] {
+/** The ids are wider than anything else, so they are printed on request only. */
+export function printKeys(
+  { printer, now }: Pick<Session, "printer" | "now">,
+  keys: readonly KeyResource[],
+  servers: Names,
+  showsIds: boolean,
+): void {
+  const rows = keys.map((key) => {
+    const row = toKeyRow(key, servers, now());
+    return showsIds ? [key.key_id, ...row] : row;
+  });
+  printer.printTable(showsIds ? [ID_COLUMN, ...KEY_COLUMNS] : KEY_COLUMNS, rows);
+}
+
+function toKeyRow(key: KeyResource, servers: Names, now: number): readonly Cell[] {
   return [
-    key.key_id,
     key.label,
-    key.server_id,
-    describeState(key, now),
-    key.expires_at === null ? "never" : formatRelativeTime(key.expires_at, now),
-    key.last_used_at === null ? "never" : formatRelativeTime(key.last_used_at, now),
+    servers.get(key.server_id) ?? key.server_id,
+    describeState(key),
+    key.expires_at === null ? "never" : formatShortTime(key.expires_at, now),
+    key.last_used_at === null ? "never" : formatShortTime(key.last_used_at, now),
   ];
 }
 
-export function toKeyFieldList(key: KeyResource, now: number): readonly Field[] {
+/** `server` is its name and id. */
+export function toKeyFieldList(key: KeyResource, server: string, now: number): readonly Field[] {
   const fields: Field[] = [
     ["key", key.key_id],
     ["label", key.label],
-    ["server", key.server_id],
-    ["state", describeState(key, now)],
+    ["server", server],
+    ["state", describeState(key)],
     ["versions", listOr(key.versions, "none")],
     ["sections", key.sections.length === SECTIONS.length ? "all" : listOr(key.sections, "none")],
     ["commands", key.commands.includes("*") ? "all" : listOr(key.commands, "none")],
@@ -53,6 +70,10 @@ export function toKeyFieldList(key: KeyResource, now: number): readonly Field[] 
   ];
   if (key.revoked_at !== null) fields.push(["revoked", describeMoment(key.revoked_at, now)]);
   return fields;
+}
+
+export function toGraceFieldList(tokens: KeyWithUsage["grace_tokens"], now: number): readonly Field[] {
+  return tokens.map(({ valid_until }) => ["old token until", describeMoment(valid_until, now)]);
 }
 
 export function toUsageFieldList(usage: UsageResource, now: number): readonly Field[] {
@@ -87,8 +108,7 @@ export function drawBars(numbers: readonly number[]): string {
   return numbers.map((number) => (number > 0 ? draw(number) : "·")).join("");
 }
 
-function describeState(key: KeyResource, now: number): Cell {
-  const state = judgeKeyState(key, now);
+function describeState({ state }: KeyResource): Cell {
   return { text: state, colour: COLOUR_OF_STATE[state] };
 }
 

@@ -1,5 +1,6 @@
 // gatehouse keys: creates, lists, changes and revokes API keys.
-import { Command } from "commander";
+import { Command, Option } from "commander";
+import { KEY_STATES, type KeyState } from "../core/key-state.ts";
 import type {
   KeyResource,
   KeyUpdate,
@@ -8,12 +9,15 @@ import type {
   RotatedKey,
   Rotation,
 } from "../core/wire/key.ts";
+import type { PageOf } from "../core/wire/page.ts";
 import { failUsage } from "./exit-codes.ts";
+import { isNotRevoked, obtainKeyId } from "./find-key.ts";
+import { nameKey, nameServer, readServerNames } from "./find-names.ts";
 import { getServerId, obtainServerId } from "./find-server.ts";
 import { addKeyOptions, type KeyOptions, parseGrace, toKeyFields } from "./key-options.ts";
-import { KEY_COLUMNS, toKeyFieldList, toKeyRow, toUsageFieldList } from "./key-output.ts";
-import type { Printer } from "./printer.ts";
-import { askChoice, askText } from "./prompts.ts";
+import { printKeys, toGraceFieldList, toKeyFieldList, toUsageFieldList } from "./key-output.ts";
+import type { Field, Printer } from "./printer.ts";
+import { askText } from "./prompts.ts";
 import {
   addSessionOptions,
   callAndShow,
@@ -26,9 +30,6 @@ import {
 } from "./session.ts";
 import { formatMoment } from "./times.ts";
 
-/** The most keys in a prompt; other keys must be named by their id. */
-const CHOICES_MAX = 1_000;
-
 export function createKeysCommand(): Command {
   const create = addKeyOptions(new Command("create").description("create a key and print its token, once"))
     .option("--server <server>", "id or name of the game server it is for")
@@ -36,7 +37,11 @@ export function createKeysCommand(): Command {
     .action(createKey);
   const list = new Command("list")
     .description("list the keys")
+    .option("--label <text>", "only those with this in their label")
     .option("--server <server>", "only those of this server (id or name)")
+    .addOption(new Option("--state <state>", "only those in this state").choices(KEY_STATES))
+    .option("--all", "the revoked ones too, which are left out otherwise")
+    .option("--ids", "show the ids of the keys")
     .option("--limit <number>", "show at most this many", parseLimit)
     .action(listKeys);
   const update = addKeyOptions(withKeyArgument(new Command("update").description("change what a key may do")))
@@ -68,7 +73,7 @@ export function createKeysCommand(): Command {
 }
 
 function withKeyArgument(command: Command): Command {
-  return command.argument("[key_id]", "id of the key");
+  return command.argument("[key]", "label or id of the key");
 }
 
 type CreateOptions = SessionOptions & KeyOptions & { readonly server?: string };
@@ -85,31 +90,56 @@ async function createKey(options: CreateOptions): Promise<void> {
     path: ["keys"],
     body: { server_id: serverId, label, ...fields },
   } as const;
-  await callAndShow<KeyWithToken>(session, request, ({ token, ...key }) => {
-    session.printer.printFields(toKeyFieldList(key, session.now()));
+  await callAndShow<KeyWithToken>(session, request, async ({ token, ...key }) => {
+    session.printer.printFields(await describeKey(session, key));
     printToken(session.printer, token);
   });
 }
 
-async function listKeys(options: SessionOptions & { server?: string; limit?: number }): Promise<void> {
+type ListOptions = SessionOptions & {
+  readonly label?: string;
+  readonly server?: string;
+  readonly state?: KeyState;
+  readonly all?: boolean;
+  readonly ids?: boolean;
+  readonly limit?: number;
+};
+
+async function listKeys(options: ListOptions): Promise<void> {
   const session = await openSession(options);
+  const { label, state, limit } = options;
   const serverId = options.server === undefined ? undefined : await getServerId(session, options.server);
-  const request = { path: ["keys"], query: { server_id: serverId } };
-  await listAndShow<KeyResource>(session, request, options.limit, ({ items }) => {
-    if (items.length === 0) return session.printer.printLine("no keys: gatehouse keys create makes one");
-    session.printer.printTable(
-      KEY_COLUMNS,
-      items.map((key) => toKeyRow(key, session.now())),
-    );
-  });
+  const request = { path: ["keys"], query: { server_id: serverId, label, state } };
+  let hidden = 0;
+  const keeps = (key: KeyResource) => {
+    const isShown = state !== undefined || options.all === true || isNotRevoked(key);
+    if (!isShown) hidden += 1;
+    return isShown;
+  };
+  const isSearch = label !== undefined || serverId !== undefined || state !== undefined;
+  const show = async ({ items }: PageOf<KeyResource>) => {
+    if (items.length > 0) {
+      printKeys(session, items, await readServerNames(session), options.ids === true);
+    } else if (hidden === 0) {
+      session.printer.printLine(isSearch ? "no such keys" : "no keys: gatehouse keys create makes one");
+    }
+    if (hidden > 0) session.printer.printLine(`Not shown: ${hidden} revoked; --all shows them.`, "dim");
+  };
+  await listAndShow<KeyResource>(session, request, limit, show, keeps);
+}
+
+async function describeKey(session: Session, key: KeyResource): Promise<readonly Field[]> {
+  return toKeyFieldList(key, await nameServer(session, key.server_id), session.now());
 }
 
 async function showKey(reference: string | undefined, options: SessionOptions): Promise<void> {
   const session = await openSession(options);
-  const keyId = await obtainKeyId(session, reference, "show");
-  await callAndShow<KeyWithUsage>(session, requestFor(keyId), ({ usage, ...key }) => {
+  const keyId = await obtainKeyId(session, reference, "keys show");
+  await callAndShow<KeyWithUsage>(session, requestFor(keyId), async ({ usage, grace_tokens, ...key }) => {
     const now = session.now();
-    session.printer.printFields([...toKeyFieldList(key, now), ...toUsageFieldList(usage, now)]);
+    const fields = await describeKey(session, key);
+    const grace = toGraceFieldList(grace_tokens, now);
+    session.printer.printFields([...fields, ...grace, ...toUsageFieldList(usage, now)]);
   });
 }
 
@@ -118,9 +148,10 @@ async function updateKey(reference: string | undefined, options: SessionOptions 
   const body = toKeyFields(options, session.now());
   if (Object.keys(body).length === 0)
     failUsage("nothing to change: gatehouse keys update --help has the options");
-  const keyId = await obtainKeyId(session, reference, "update");
-  await callAndShow<KeyResource>(session, { ...requestFor(keyId), method: "PATCH", body }, (key) =>
-    session.printer.printFields(toKeyFieldList(key, session.now())),
+  const keyId = await obtainKeyId(session, reference, "keys update");
+  const request = { ...requestFor(keyId), method: "PATCH", body } as const;
+  await callAndShow<KeyResource>(session, request, async (key) =>
+    session.printer.printFields(await describeKey(session, key)),
   );
 }
 
@@ -130,7 +161,7 @@ async function setSuspended(
   verb: "suspend" | "resume",
 ): Promise<void> {
   const session = await openSession(options);
-  const keyId = await obtainKeyId(session, reference, verb);
+  const keyId = await obtainKeyId(session, reference, `keys ${verb}`);
   const body: KeyUpdate = { suspended: verb === "suspend" };
   await callAndShow<KeyResource>(session, { ...requestFor(keyId), method: "PATCH", body }, (key) =>
     session.printer.printLine(
@@ -144,7 +175,7 @@ type RotateOptions = SessionOptions & { readonly grace?: string; readonly yes?: 
 async function rotateKey(reference: string | undefined, options: RotateOptions): Promise<void> {
   const graceSeconds = parseGrace(options.grace);
   const session = await openSession(options);
-  const keyId = await obtainKeyId(session, reference, "rotate");
+  const keyId = await obtainKeyId(session, reference, "keys rotate");
   await confirmOrFail(session, options.yes || graceSeconds > 0, async () => {
     return `Give ${await nameKey(session, keyId)} a new token? The old one stops working at once (--grace keeps it for a while).`;
   });
@@ -170,29 +201,14 @@ async function revokeKey(
   options: SessionOptions & { readonly yes?: boolean },
 ): Promise<void> {
   const session = await openSession(options);
-  const keyId = await obtainKeyId(session, reference, "revoke");
+  const keyId = await obtainKeyId(session, reference, "keys revoke");
+  const name = session.wantsJson ? keyId : await nameKey(session, keyId);
   await confirmOrFail(session, options.yes, async () => {
-    return `Revoke ${await nameKey(session, keyId)}? It stops working at once, for good.`;
+    return `Revoke ${name}? It stops working at once, for good.`;
   });
   await callAndShow(session, { ...requestFor(keyId), method: "DELETE" }, () =>
-    session.printer.printLine(`${keyId} is revoked`),
+    session.printer.printLine(`${name} is revoked`),
   );
-}
-
-async function obtainKeyId(session: Session, given: string | undefined, verb: string): Promise<string> {
-  if (given !== undefined) return given;
-  if (!session.canAsk) failUsage(`no key: gatehouse keys ${verb} <key_id>`);
-  const { items } = await session.admin.list<KeyResource>({ path: ["keys"] }, CHOICES_MAX);
-  const choices = items
-    .filter((key) => key.revoked_at === null)
-    .map((key) => ({ value: key.key_id, label: key.label, hint: key.key_id }));
-  if (choices.length === 0) failUsage("there is no key yet: gatehouse keys create makes one");
-  return await askChoice("Which key?", choices);
-}
-
-async function nameKey(session: Session, keyId: string): Promise<string> {
-  const { body } = await session.admin.call<KeyResource>(requestFor(keyId));
-  return `${body.label} (${keyId})`;
 }
 
 function requestFor(keyId: string) {

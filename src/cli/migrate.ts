@@ -1,28 +1,41 @@
 // gatehouse migrate: moves an instance from the embedded store to a Redis, or back.
 import { Command } from "commander";
 import { readEnvironment } from "../config.ts";
+import { failUsage } from "./exit-codes.ts";
+import { findStore } from "./store-address.ts";
 
 const BAR_WIDTH = 30;
 
 export function createMigrateCommand(): Command {
   return new Command("migrate")
     .description("move servers, keys, blocks and waiting commands from one store to another, empty one")
-    .requiredOption("--from <store>", "sqlite (in the data folder) or the address of a Redis")
-    .requiredOption("--to <store>", "where to move everything: sqlite or the address of a Redis")
+    .option("--from <store>", "sqlite (in the data folder), the address of a Redis, or - for standard input")
+    .option("--from-file <file>", "file with the address of the Redis to move from")
+    .option("--to <store>", "where to move everything: sqlite, the address of a Redis, or -")
+    .option("--to-file <file>", "file with the address of the Redis to move to")
     .option("--data-dir <folder>", "the data folder (GATEHOUSE_DATA_DIR, default ./data)")
     .option("--json", "print the counts as one JSON line")
     .addHelpText(
       "after",
-      "\nStop every instance first. The source is not changed. Usage, audit log and finished commands stay behind.\n" +
+      "\nThe store that you leave out is the one in GATEHOUSE_STORE. An address with a password is not accepted as an argument.\n" +
+        "Stop every instance first. The source is not changed. Usage, audit log and finished commands stay behind.\n" +
         "Both stores are encrypted with the same secret: GATEHOUSE_SECRET, or secret.key in the data folder.",
     )
     .action(migrateStore);
 }
 
-type MigrateOptions = { from: string; to: string; dataDir?: string; json?: boolean };
+type MigrateOptions = {
+  from?: string;
+  fromFile?: string;
+  to?: string;
+  toFile?: string;
+  dataDir?: string;
+  json?: boolean;
+};
 
-async function migrateStore({ from, to, dataDir, json }: MigrateOptions): Promise<void> {
+async function migrateStore({ dataDir, json, ...options }: MigrateOptions): Promise<void> {
   const environment = readEnvironment(process.cwd());
+  const { from, to } = findStores(options, environment.GATEHOUSE_STORE?.trim() || undefined);
   process.umask(0o077);
   const { migrate } = await import("../maintenance/migrate.ts");
   const showsProgress = process.stderr.isTTY === true;
@@ -44,6 +57,19 @@ async function migrateStore({ from, to, dataDir, json }: MigrateOptions): Promis
         "Everything arrived as it was. Set GATEHOUSE_STORE to the new store and start.\n",
     );
   }
+}
+
+/** `configured` takes the place of the one that is left out. */
+function findStores(options: MigrateOptions, configured: string | undefined): { from: string; to: string } {
+  const from = findStore({ option: "--from", argument: options.from, file: options.fromFile });
+  const to = findStore({ option: "--to", argument: options.to, file: options.toFile });
+  if (from !== undefined && to !== undefined) return { from, to };
+  if (from === undefined && to === undefined)
+    failUsage("say what to move, with --from, or where to, with --to");
+  if (configured === undefined) {
+    failUsage(`no ${from === undefined ? "--from" : "--to"}: give it, or set GATEHOUSE_STORE`);
+  }
+  return { from: from ?? configured, to: to ?? configured };
 }
 
 function drawBar(done: number, total: number): string {

@@ -3,7 +3,7 @@
 import { styleText } from "node:util";
 import type { Environment } from "./admin-address.ts";
 import { escapeUnsafe } from "./safe-text.ts";
-import { COLUMN_GAP, type Column, fitColumns, shorten, wrap } from "./table-layout.ts";
+import { COLUMN_GAP, type Column, chooseColumns, fitColumns, shorten, wrap } from "./table-layout.ts";
 
 export type Colour = "green" | "yellow" | "red" | "dim" | "bold";
 /** Text from anywhere; it is escaped before it is printed. */
@@ -44,9 +44,17 @@ export class Printer {
   }
 
   /** On a terminal that is too narrow for columns, each row is printed field by field. */
-  printTable(columns: readonly Column[], rows: readonly (readonly Cell[])[]): void {
+  printTable(allColumns: readonly Column[], allRows: readonly (readonly Cell[])[]): void {
+    const widthMax = this.#width ?? Number.POSITIVE_INFINITY;
+    const places = chooseColumns(
+      allColumns,
+      allRows.map((row) => row.map(textOf)),
+      widthMax,
+    );
+    const columns = places.map((place) => allColumns[place] ?? { title: "" });
+    const rows = allRows.map((row) => places.map((place) => row[place] ?? ""));
     const texts = rows.map((row) => row.map(textOf));
-    const widths = fitColumns(columns, texts, this.#width ?? Number.POSITIVE_INFINITY);
+    const widths = fitColumns(columns, texts, widthMax);
     if (widths === undefined) {
       this.#printRowsAsFields(columns, rows);
       return;

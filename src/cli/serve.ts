@@ -2,11 +2,14 @@
 import { Command } from "commander";
 import type { App } from "../app.ts";
 import { parseConfig, readEnvironment } from "../config.ts";
-import { VERSION } from "../version.ts";
+import { PAGE_SIZE_MAX } from "../core/page-size.ts";
+import { describeStart } from "./start-banner.ts";
 
 export function createServeCommand(): Command {
   return new Command("serve")
-    .description("run the gateway (with nothing configured: in front of the built-in simulator)")
+    .description(
+      "run the gateway (with nothing configured: in front of the built-in simulator, which makes up a game server)",
+    )
     .option("--host <address>", "address to listen on (GATEHOUSE_HOST, default 127.0.0.1)")
     .option("--port <number>", "port to listen on, 0 for a free one (GATEHOUSE_PORT, default 8080)")
     .option(
@@ -49,15 +52,35 @@ async function serve(options: ServeOptions): Promise<void> {
 
   // The reader of these lines may have closed the pipe.
   process.stdout.on("error", () => {});
-  const facts = {
-    url: app.url,
-    api_key: app.demoToken,
-    master_key: app.newMasterKey,
-    data_dir: app.dataDir,
-    upstream: config.upstreamUrl ?? "simulator",
-  };
-  process.stdout.write(options.json ? `${JSON.stringify(facts)}\n` : describeStart(facts));
+  const banner = options.json
+    ? `${JSON.stringify({
+        url: app.url,
+        admin_url: app.adminUrl,
+        api_key: app.demoToken,
+        master_key: app.newMasterKey,
+        data_dir: app.dataDir,
+        upstream: config.upstreamUrl ?? "simulator",
+      })}\n`
+    : describeStart({
+        url: app.url,
+        adminUrl: app.adminUrl,
+        upstreamUrl: config.upstreamUrl,
+        redis: config.redis,
+        dataDir: app.dataDir,
+        apiKey: app.demoToken,
+        masterKey: app.newMasterKey,
+        hasServers: await hasServers(app, config.upstreamUrl === undefined),
+      });
+  process.stdout.write(banner);
   process.stdout.write(`gatehouse listening on ${app.url}\n`);
+  // After the line that programs wait for, and without its words.
+  if (app.adminUrl !== undefined) process.stdout.write(`gatehouse for operators: ${app.adminUrl}\n`);
+}
+
+/** Whether there is a server that is not parked. A store that fails right after the start must not end it. */
+async function hasServers(app: App, isSimulatorInUse: boolean): Promise<boolean> {
+  const page = await app.store.servers.list({ limit: PAGE_SIZE_MAX }).catch(() => undefined);
+  return !page || page.items.some(({ isSimulated }) => isSimulated === isSimulatorInUse);
 }
 
 async function end(app: App): Promise<never> {
@@ -68,31 +91,4 @@ async function end(app: App): Promise<never> {
     app.log.error({ err: error }, "stopping failed");
     process.exit(1);
   }
-}
-
-function describeStart(facts: {
-  api_key: string | undefined;
-  master_key: string | undefined;
-  data_dir: string;
-  upstream: string;
-  url: string;
-}): string {
-  const lines = [`Gatehouse ${VERSION}`, ""];
-  const isDemo = facts.upstream === "simulator";
-  lines.push(
-    `  game API    ${isDemo ? "built-in simulator (GATEHOUSE_UPSTREAM_URL names a real one)" : facts.upstream}`,
-  );
-  lines.push(`  data        ${facts.data_dir}`);
-  if (facts.master_key !== undefined) {
-    lines.push(`  master key  ${facts.master_key}`);
-    lines.push("              (for administration; shown once, kept in master.key in the data folder)");
-  }
-  if (facts.api_key !== undefined) {
-    lines.push(`  API key     ${facts.api_key}`, "", "Try it:", "");
-    const insecure = facts.url.startsWith("https:") ? " -k" : "";
-    lines.push(
-      `  curl${insecure} -H "Authorization: Bearer ${facts.api_key}" "${facts.url}/v2/game/server?Players=true"`,
-    );
-  }
-  return `${lines.join("\n")}\n\n`;
 }

@@ -2,22 +2,26 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { readEnvironment } from "../config.ts";
 import type { PageOf } from "../core/wire/page.ts";
-import { findAdminAddress } from "./admin-address.ts";
+import { findAdminAddress, findSetting } from "./admin-address.ts";
 import { AdminClient, type AdminRequest } from "./admin-client.ts";
 import { CommandFailed, EXIT_CODES, EXIT_CODES_HELP, failUsage } from "./exit-codes.ts";
 import { readInputLine } from "./input-lines.ts";
 import { checkMasterKey, findMasterKey, type MasterKey } from "./master-key.ts";
 import { openStandardPrinter, type Printer } from "./printer.ts";
 import { askSecret, askYes } from "./prompts.ts";
+import { proveAddress } from "./prove-address.ts";
 
 /** Rows of a table without --limit, for lists that grow for ever. */
 export const ROWS_DEFAULT = 50;
+
+const DATA_DIR_DEFAULT = "./data";
 
 export type SessionOptions = {
   readonly url?: string;
   readonly masterKeyFile?: string;
   readonly caFile?: string;
   readonly dataDir?: string;
+  readonly allowHttp?: boolean;
   readonly json?: boolean;
 };
 
@@ -41,6 +45,7 @@ export function addSessionOptions(command: Command): Command {
     )
     .option("--ca-file <file>", "certificate to trust as well, in PEM form")
     .option("--data-dir <folder>", "data folder of the local Gatehouse (GATEHOUSE_DATA_DIR, default ./data)")
+    .option("--allow-http", "send the master key without TLS to an address that cannot be checked")
     .addHelpText("after", EXIT_CODES_HELP);
 }
 
@@ -57,8 +62,12 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     options.masterKeyFile === "-" && canAsk
       ? checkMasterKey(await askSecret("Master key"), "you typed")
       : findMasterKey(options.masterKeyFile, environment);
+  const proven = await proveAddress(address, {
+    dataDir: findSetting(environment, "GATEHOUSE_DATA_DIR") ?? DATA_DIR_DEFAULT,
+    allowsHttp: options.allowHttp === true,
+  });
   return {
-    admin: new AdminClient(address, masterKey),
+    admin: new AdminClient(proven, masterKey),
     printer: openStandardPrinter(environment),
     wantsJson,
     canAsk,
@@ -70,40 +79,45 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 export async function callAndShow<T>(
   session: Session,
   request: AdminRequest,
-  show: (resource: T) => void,
+  show: (resource: T) => void | Promise<void>,
 ): Promise<void> {
   const { text, body } = await session.admin.call<T>(request);
-  if (!session.wantsJson) return showOrFail(() => show(body));
+  if (!session.wantsJson) return await showOrFail(() => show(body));
   // An empty answer becomes an empty object, so that a program can parse it.
   process.stdout.write(`${text.trimEnd() || "{}"}\n`);
 }
 
-/** The same for a list: every page of it, or `limit` items. */
+/** The same for a list: every page of it, or `limit` items that `keeps` accepts. */
 export async function listAndShow<T>(
   session: Session,
   request: AdminRequest,
   limit: number | undefined,
-  show: (list: PageOf<T>) => void,
+  show: (list: PageOf<T>) => void | Promise<void>,
+  keeps?: (item: T) => boolean,
 ): Promise<void> {
-  const list = await session.admin.list<T>(request, limit);
+  const list = await session.admin.list<T>(request, limit, keeps);
   if (session.wantsJson) {
     process.stdout.write(`${JSON.stringify(list)}\n`);
     return;
   }
-  showOrFail(() => show(list));
+  await showOrFail(() => show(list));
   if (list.next !== null) session.printer.printLine("There are more: --limit shows them.", "dim");
 }
 
 /** Bodies are not checked, so an answer of another version of Gatehouse can cause a TypeError. */
-function showOrFail(show: () => void): void {
+export function showOrFail(show: () => void | Promise<void>): void | Promise<void> {
   try {
-    show();
+    return show()?.catch(failOnOtherShape);
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    throw new CommandFailed(
-      "this version of the command line does not understand the answer: --json prints it unchanged",
-    );
+    failOnOtherShape(error);
   }
+}
+
+function failOnOtherShape(error: unknown): never {
+  if (!(error instanceof TypeError)) throw error;
+  throw new CommandFailed(
+    "this version of the command line does not understand the answer: --json prints it unchanged",
+  );
 }
 
 /** Reads the secret from a prompt or standard input, because other users of the machine could read an argument. */

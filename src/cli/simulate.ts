@@ -1,12 +1,15 @@
-// gatehouse simulate: runs the pretend game server alone, for development and tests.
+// gatehouse simulate: runs the simulator alone, for development and tests.
 import { Command, InvalidArgumentError, Option } from "commander";
 import { StartRefused } from "../core/errors.ts";
+import { describeFault } from "../core/system-faults.ts";
 
 const PLAYERS_MAX = 1_000;
 
 export function createSimulateCommand(): Command {
   return new Command("simulate")
-    .description("run the pretend game server: the game API's protocol over a small, moving town")
+    .description(
+      "run a simulator of the game API: it answers like the real one, with made-up players, for development and tests",
+    )
     .option("--host <address>", "address to listen on", parseHost, "127.0.0.1")
     .option("--port <number>", "port to listen on, 0 for a free one", parsePort, 8090)
     .option("--seed <number>", "the same seed makes the same towns", parseCount, 1)
@@ -28,7 +31,10 @@ export function createSimulateCommand(): Command {
     .option("--json", "print the address as one JSON line before the listening line")
     .addHelpText(
       "after",
-      "\nServer keys look like word-word. invalid-x, banned-x and offline-x are refused as their names say.\n" +
+      "\nNothing of it is real: no game is called. Use it as the game API of a Gatehouse:\n" +
+        "  GATEHOUSE_UPSTREAM_URL=http://127.0.0.1:8090 gatehouse serve\n" +
+        "(gatehouse serve alone has a simulator of its own.)\n\n" +
+        "Server keys look like word-word. invalid-x, banned-x and offline-x are refused as their names say.\n" +
         "GET /_faults lists ways to misbehave, POST /_faults arms one, GET /_calls lists the calls that it got.",
     )
     .action(simulate);
@@ -50,14 +56,31 @@ async function simulate({ commandInterval, json, ...options }: SimulateOptions):
   const { startSimulator } = await import("../simulator/simulator.ts");
   const simulator = await startSimulator({ ...options, commandIntervalMs: commandInterval }).catch(
     (error) => {
-      throw new StartRefused(`the simulator cannot start: ${error instanceof Error ? error.message : error}`);
+      throw new StartRefused(
+        `the simulator cannot listen at ${options.host}, port ${options.port}: ${describeFault(error)} — choose others with --host and --port`,
+      );
     },
   );
   const stop = () => void simulator.stop().then(() => process.exit(0));
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  if (json) process.stdout.write(`${JSON.stringify({ url: simulator.url, port: simulator.port })}\n`);
+  process.stdout.write(
+    json
+      ? `${JSON.stringify({ url: simulator.url, port: simulator.port })}\n`
+      : describeSimulator(simulator.url),
+  );
   process.stdout.write(`gatehouse listening on ${simulator.url}\n`);
+}
+
+function describeSimulator(url: string): string {
+  const lines = [
+    "Gatehouse's simulator of the game API: it answers like the real one, but its players are made up and no game is called.",
+    "",
+    `  use it       GATEHOUSE_UPSTREAM_URL=${url} gatehouse serve`,
+    "  server keys  any two words with a hyphen, such as demo-Town; each has a town of its own",
+    `  try it       curl -H "server-key: demo-Town" "${url}/v2/server?Players=true"`,
+  ];
+  return `${lines.join("\n")}\n\n`;
 }
 
 function quirksOption(): Option {

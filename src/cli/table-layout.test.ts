@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Column, fitColumns, shorten, wrap } from "./table-layout.ts";
+import { type Column, chooseColumns, fitColumns, shorten, wrap } from "./table-layout.ts";
 
 const COLUMNS: readonly Column[] = [{ title: "ID", isWhole: true }, { title: "LABEL" }, { title: "STATE" }];
 const ROWS = [["key_0123456789abcdef", "a label that goes on and on and on", "active"]];
@@ -20,6 +20,25 @@ describe("the columns of a table", () => {
 
   test("are as wide as their titles when there are no rows", () => {
     expect(fitColumns(COLUMNS, [], 80)).toEqual([2, 5, 5]);
+  });
+});
+
+describe("an extra column", () => {
+  const columns: readonly Column[] = [
+    ...COLUMNS,
+    { title: "CHANGE", isExtra: true },
+    { title: "BY", isExtra: true },
+  ];
+  const rows = [[...(ROWS[0] ?? []), "a change that takes room", "me"]];
+
+  test("is printed where every column stays readable", () => {
+    expect(chooseColumns(columns, rows, 200)).toEqual([0, 1, 2, 3, 4]);
+    expect(chooseColumns(columns, rows, Number.POSITIVE_INFINITY)).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  test("is left out where they would not, and a narrower one is not", () => {
+    expect(chooseColumns(columns, rows, 60)).toEqual([0, 1, 2, 4]);
+    expect(chooseColumns(columns, rows, 40)).toEqual([0, 1, 2]);
   });
 });
 

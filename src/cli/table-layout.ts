@@ -4,10 +4,14 @@ export type Column = {
   readonly title: string;
   /** Never shortened: part of an id is of no use. */
   readonly isWhole?: boolean;
+  /** Left out where there is no room for it; another command shows it. */
+  readonly isExtra?: boolean;
 };
 
 export const COLUMN_GAP = 2;
 const COLUMN_WIDTH_MIN = 6;
+/** Text that is shortened to less than this is hard to recognise. */
+const READABLE_WIDTH = 20;
 
 /** The width of each column, so that every row fits; undefined when that is impossible. */
 export function fitColumns(
@@ -31,6 +35,25 @@ export function fitColumns(
     excess -= 1;
   }
   return widths;
+}
+
+/** The places of the columns to print: extra ones only as long as every column keeps a readable width. */
+export function chooseColumns(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  widthMax: number,
+): number[] {
+  const needs = columns.map(({ title, isWhole }, index) => {
+    const width = rows.reduce((widest, row) => Math.max(widest, Bun.stringWidth(row[index] ?? "")), 0);
+    return Math.max(Bun.stringWidth(title), isWhole ? width : Math.min(width, READABLE_WIDTH));
+  });
+  const chosen = new Set(columns.flatMap(({ isExtra }, index) => (isExtra ? [] : [index])));
+  for (const [index, { isExtra }] of columns.entries()) {
+    if (!isExtra) continue;
+    const total = sum([...chosen, index].map((each) => (needs[each] ?? 0) + COLUMN_GAP)) - COLUMN_GAP;
+    if (total <= widthMax) chosen.add(index);
+  }
+  return [...columns.keys()].filter((index) => chosen.has(index));
 }
 
 /** The text, or its beginning with an ellipsis when it is too wide. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { formatMoment, formatRelativeTime, parseDuration, parseMoment } from "./times.ts";
+import { formatMoment, formatRelativeTime, formatShortTime, parseDuration, parseMoment } from "./times.ts";
 
 const NOW = Date.parse("2026-11-15T12:00:00Z");
 const HOUR_MS = 3_600_000;
@@ -58,6 +58,20 @@ describe("a moment", () => {
 
   test("a formatted time can be parsed again", () => {
     expect(parseMoment(formatMoment(NOW), NOW)).toBe(NOW);
+  });
+
+  test("a formatted time has its zone", () => {
+    expect(formatMoment(NOW)).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/);
+  });
+
+  test.each([
+    [0, "now"],
+    [-1_000, "1s ago"],
+    [80_000, "in 1m"],
+    [30 * 24 * HOUR_MS, "in 30d"],
+    [-5 * HOUR_MS, "5h ago"],
+  ])("in a table, %p ms from now is %p", (distanceMs, words) => {
+    expect(formatShortTime(NOW + distanceMs, NOW)).toBe(words);
   });
 
   test.each([

@@ -40,13 +40,23 @@ export function parseMoment(input: string, now: number): number | undefined {
   return Number.isNaN(moment) ? undefined : moment;
 }
 
-/** "2026-11-15 05:39:50", in the local time zone. */
+/** "2026-11-15 05:39:50+01:00", in the local time zone; "2026-11-15 04:39:50Z" where that is UTC. */
 export function formatMoment(moment: number): string {
   const date = new Date(moment);
   if (Number.isNaN(date.getTime())) return String(moment);
-  const two = (part: number) => String(part).padStart(2, "0");
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  return `${day} ${time}${formatZone(date.getTimezoneOffset())}`;
+}
+
+function formatZone(minutesBehindUtc: number): string {
+  if (minutesBehindUtc === 0) return "Z";
+  const minutes = Math.abs(minutesBehindUtc);
+  return `${minutesBehindUtc < 0 ? "+" : "-"}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}
+
+function two(part: number): string {
+  return String(part).padStart(2, "0");
 }
 
 /** "in 3 days", "5 minutes ago", "now". */
@@ -57,6 +67,11 @@ export function formatRelativeTime(moment: number, now: number): string {
   const count = Math.round(distanceMs / unitMs);
   const words = `${count} ${unit}${count === 1 ? "" : "s"}`;
   return moment > now ? `in ${words}` : `${words} ago`;
+}
+
+/** "in 3d", "5m ago", "now": for tables. */
+export function formatShortTime(moment: number, now: number): string {
+  return formatRelativeTime(moment, now).replace(/ (\w)\w*?(?= ago$|$)/, "$1");
 }
 
 function largestUnitOf(durationMs: number): readonly [string, number] {

@@ -1,7 +1,7 @@
 // API keys and their rights: the rules of the 403 answers, in the order in which they are checked.
 import type { AddressList } from "./address.ts";
 import { ERRORS, type Refusal, refuse } from "./errors.ts";
-import { ALL_SECTIONS, type SectionSet } from "./sections.ts";
+import { ALL_SECTIONS, type SectionSet, toSectionNames } from "./sections.ts";
 
 export const VERSIONS = ["v1", "v2"] as const;
 export type Version = (typeof VERSIONS)[number];
@@ -53,6 +53,16 @@ export type Access = {
   readonly address: string;
 };
 
+/** Why a request is forbidden, in the order in which the reasons are checked. */
+export const FORBIDDEN_REASONS = ["suspended", "address", "community", "command"] as const;
+type ForbiddenReason = (typeof FORBIDDEN_REASONS)[number];
+
+const SUSPENDED = refuseForbidden("suspended");
+const OTHER_COMMUNITY = refuseForbidden("community");
+export const COMMAND_FORBIDDEN = refuseForbidden("command");
+/** Made once for each set of sections, because bots repeat the same request. */
+const SECTIONS_FORBIDDEN = new Map<SectionSet, Refusal>();
+
 export function isExpired(key: ApiKey, now: number): boolean {
   return key.expiresAt !== null && now >= key.expiresAt;
 }
@@ -65,14 +75,30 @@ export function limitExpiry(key: ApiKey, validUntil: number | null): ApiKey {
 
 /** The refusal of the first rule that forbids the access; undefined when it is allowed. */
 export function findForbidden(grant: Grant, access: Access): Refusal | undefined {
-  if (!grant.versions.includes(access.version)) return refuse(ERRORS.versionForbidden);
-  if (grant.isSuspended) return refuse(ERRORS.forbidden);
-  if (grant.allowedFrom && !grant.allowedFrom.has(access.address)) return refuse(ERRORS.forbidden);
+  if (!grant.versions.includes(access.version)) {
+    return refuse(ERRORS.versionForbidden, { details: { versions: grant.versions } });
+  }
+  if (grant.isSuspended) return SUSPENDED;
+  if (grant.allowedFrom && !grant.allowedFrom.has(access.address)) {
+    return refuseForbidden("address", access.address);
+  }
   const { community, serverCommunity } = access;
   if (community !== undefined && serverCommunity !== null && community !== serverCommunity) {
-    return refuse(ERRORS.forbidden);
+    return OTHER_COMMUNITY;
   }
-  if (access.isCommand && grant.commands.length === 0) return refuse(ERRORS.forbidden);
-  if (access.sections & ~grant.sections) return refuse(ERRORS.sectionForbidden);
-  return undefined;
+  if (access.isCommand && grant.commands.length === 0) return COMMAND_FORBIDDEN;
+  const forbidden = access.sections & ~grant.sections;
+  return forbidden ? refuseSections(forbidden) : undefined;
+}
+
+function refuseForbidden(reason: ForbiddenReason, seen?: string): Refusal {
+  return refuse(ERRORS.forbidden, { details: seen === undefined ? { reason } : { reason, seen } });
+}
+
+function refuseSections(sections: SectionSet): Refusal {
+  const known = SECTIONS_FORBIDDEN.get(sections);
+  if (known) return known;
+  const refusal = refuse(ERRORS.sectionForbidden, { details: { sections: toSectionNames(sections) } });
+  SECTIONS_FORBIDDEN.set(sections, refusal);
+  return refusal;
 }

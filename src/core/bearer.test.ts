@@ -1,7 +1,7 @@
 // Which headers mean 5007 (no bearer token was sent) and which mean 5008 (a malformed one was sent).
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseBearer } from "./bearer.ts";
+import { AUTHORIZATION_LENGTH_MAX, parseBearer } from "./bearer.ts";
 
 const kindOf = (header: string | null) => parseBearer(header).kind;
 
@@ -106,6 +106,24 @@ describe("a token", () => {
     for (const piece of [",", ", ", " ", ",a ", ", a", "a\t,"]) kindOf(`Basic ${piece.repeat(100_000)}`);
     expect(performance.now() - started).toBeLessThan(500);
   });
+});
+
+test("an unfinished quoted string in the longest header that is parsed is parsed quickly", () => {
+  const hostile = 'x "'.padEnd(AUTHORIZATION_LENGTH_MAX, '\\"');
+  const startedAt = performance.now();
+  for (let i = 0; i < 5_000; i++) expect(parseBearer(hostile).kind).toBe("missing");
+  // Linear matching takes a tenth of this, quadratic matching several seconds.
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+});
+
+test.each([
+  ['Digest username="a, Bearer b', "malformed"],
+  ['Digest username="a\\", Bearer b', "malformed"],
+  ['Digest username="a\\", Bearer b"', "missing"],
+  ['Digest username="a\\\\", Bearer b', "malformed"],
+  ['Digest username="a, b\\', "missing"],
+])("commas after an unfinished quoted string separate values: %s", (header, kind) => {
+  expect<string>(parseBearer(header).kind).toBe(kind);
 });
 
 test("a header of 16 kB that is made to be slow to match is parsed quickly", () => {

@@ -13,19 +13,25 @@ const MALFORMED: Bearer = { kind: "malformed" };
 const SECOND_VALUE = /^\s*,|,\s*[A-Za-z][A-Za-z0-9-]*\s+[^\s=]|,\s*bearer\s*(?:,|$)/i;
 
 /** No valid header is longer. Longer ones are not parsed, so that they cost no time. */
-const LENGTH_MAX = 512;
+export const AUTHORIZATION_LENGTH_MAX = 512;
 /** Other characters may look like blanks, or be removed by trim(). */
 const VISIBLE_ASCII = /^[\t\x20-\x7e]*$/;
-const QUOTED_STRING = /"(?:[^"\\]|\\.)*"/g;
+/** Also matches a string without its end, so that no part of one is searched twice: that would take quadratic time. */
+const QUOTED_STRING = /"(?:[^"\\]|\\.)*("?)/g;
 
 export function parseBearer(header: string | null): Bearer {
   if (header === null) return MISSING;
-  if (header.length > LENGTH_MAX) return /^bearer[\s,]/i.test(header) ? MALFORMED : MISSING;
+  if (header.length > AUTHORIZATION_LENGTH_MAX) return /^bearer[\s,]/i.test(header) ? MALFORMED : MISSING;
   if (!VISIBLE_ASCII.test(header)) return /^\s*bearer/i.test(header) ? MALFORMED : MISSING;
   const value = header.trim();
-  if (SECOND_VALUE.test(value.replace(QUOTED_STRING, '""'))) return MALFORMED;
+  if (SECOND_VALUE.test(value.replace(QUOTED_STRING, blankQuoted))) return MALFORMED;
   if (!/^bearer(?:[\s,]|$)/i.test(value)) return MISSING;
   const token = value.slice("bearer".length).trim();
   if (token === "") return MISSING;
   return /[\s,]/.test(token) ? MALFORMED : { kind: "token", token };
+}
+
+/** A quoted string becomes an empty one, because commas in it separate nothing. One without an end is no quoted string. */
+function blankQuoted(text: string, end: string): string {
+  return end === "" ? text : '""';
 }

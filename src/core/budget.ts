@@ -35,6 +35,10 @@ export type Budget = {
   readonly lastCallAt: number;
   readonly pausedUntil: number;
   readonly pauseMs: number;
+  /** Whether the game API named the length of the last pause. Otherwise it was a backoff of our own. */
+  readonly isPauseNamed: boolean;
+  /** When an operator last lifted a pause; 0 before. A pause that began before is not shared any more. */
+  readonly liftedAt: number;
   /** The pause after the next 429 that names no time. */
   readonly backoffMs: number;
 };
@@ -48,6 +52,8 @@ export const UNKNOWN_BUDGET: Budget = {
   lastCallAt: 0,
   pausedUntil: 0,
   pauseMs: 0,
+  isPauseNamed: false,
+  liftedAt: 0,
   backoffMs: PAUSE_FIRST_MS,
 };
 
@@ -122,18 +128,30 @@ export function pauseBudget(budget: Budget, hint: LimitHint, now: number): Budge
   const pauseMs = wasPaused ? Math.max(budget.pausedUntil - now, isRequested ? newPauseMs : 0) : newPauseMs;
   const doubledMs = Math.min(budget.backoffMs * 2, PAUSE_MAX_MS);
   const backoffMs = isRequested ? PAUSE_FIRST_MS : wasPaused ? budget.backoffMs : doubledMs;
-  return { ...budget, hasAnswer: true, pausedUntil: now + pauseMs, pauseMs, backoffMs };
+  const isPauseNamed = isRequested || (wasPaused && budget.isPauseNamed);
+  return { ...budget, hasAnswer: true, pausedUntil: now + pauseMs, pauseMs, isPauseNamed, backoffMs };
+}
+
+/** Ends the pause, on every instance: other instances drop their copy of a pause that began before. */
+export function liftPause(budget: Budget, now: number): Budget {
+  const none = { pausedUntil: 0, pauseMs: 0, isPauseNamed: false };
+  // The clock of the instance that got the 429 may be ahead of ours.
+  const liftedAt = Math.max(now, budget.pausedUntil - budget.pauseMs);
+  return { ...budget, ...none, backoffMs: PAUSE_FIRST_MS, liftedAt };
 }
 
 /** The budget at a start, with a pause that was saved before. */
-export function createBudget(pause: Pick<Budget, "pausedUntil" | "pauseMs"> | undefined): Budget {
+export function createBudget(pause: Partial<Budget> | undefined): Budget {
   return { ...UNKNOWN_BUDGET, ...pause };
 }
 
-/** `budget`, with the pause of `other` if that ends later. */
+/** `budget`, with the pause of `other` if that ends later and was not lifted meanwhile. */
 export function withLongerPause(budget: Budget, other: Budget, now: number): Budget {
   const isLonger = isPaused(other, now) && other.pausedUntil > budget.pausedUntil;
-  return isLonger ? { ...budget, pausedUntil: other.pausedUntil, pauseMs: other.pauseMs } : budget;
+  const isLifted = other.pausedUntil - other.pauseMs <= budget.liftedAt;
+  if (!isLonger || isLifted) return budget;
+  const { pausedUntil, pauseMs, isPauseNamed } = other;
+  return { ...budget, pausedUntil, pauseMs, isPauseNamed };
 }
 
 /** The pause that the headers request; null when they name none. */

@@ -3,7 +3,25 @@ import { ERRORS, type Refusal, refuse } from "./errors.ts";
 
 export const COMMAND_CHARACTERS_MAX = 1_000;
 export const QUEUE_MAX = 100;
+/** The message of a command that waited for a deleted server. */
+export const SERVER_DELETED = "The game server was deleted while this waited.";
 export const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
+
+/** How much of the past is kept at most, however young it is. */
+export type HistoryLimits = {
+  /** Finished commands of a server. */
+  readonly finishedMax: number;
+  /** Cancelled ones among them: they did nothing in the game, so they are dropped sooner. */
+  readonly cancelledMax: number;
+  /** Receipts of an API key for dropped commands whose idempotency keys are still remembered. */
+  readonly receiptsMax: number;
+};
+
+export const HISTORY_LIMITS: HistoryLimits = {
+  finishedMax: 10_000,
+  cancelledMax: 1_000,
+  receiptsMax: 20_000,
+};
 
 /**
  * queued -> sending -> sent | failed | unknown, queued -> expired | cancelled, and sending -> queued when the game API
@@ -78,7 +96,19 @@ export function parseIdempotencyKey(header: string | null): string | undefined |
 /** `allowed` are the names of commands that the key may run, or "*" for all. */
 export function mayRun(allowed: readonly string[], text: string): boolean {
   const name = (text.split(/\s/, 1)[0] ?? "").toLowerCase();
-  return allowed.some((entry) => entry === "*" || entry.toLowerCase() === name);
+  return allowed.some((entry) => {
+    return entry === "*" || entry.toLowerCase() === name || toCommandName(entry).toLowerCase() === name;
+  });
+}
+
+/** The name of a command as the game writes it: "h" means ":h". "*" and names with another first character stay. */
+export function toCommandName(name: string): string {
+  return /^[\p{L}\p{N}]/u.test(name) ? `:${name}` : name;
+}
+
+/** Whether a key with these command rights sees the commands of the server's other keys too. */
+export function seesAllCommands(allowed: readonly string[]): boolean {
+  return allowed.includes("*");
 }
 
 function refuseCommand(reason: string): Refusal {

@@ -13,4 +13,14 @@ export type GameServer = {
   readonly createdAt: number;
   /** Increased whenever the upstream key is set, so that cached failures of the old key can be dropped. */
   readonly keyRevision: number;
+  /** Whether its key was set while the built-in simulator was the upstream. Only the simulator may serve it then. */
+  readonly isSimulated: boolean;
 };
+
+/** Whether the server was made for another upstream than the one in use. Nothing may be asked or sent for it then. */
+export function isParked(
+  { isSimulated }: Pick<GameServer, "isSimulated">,
+  isSimulatorInUse: boolean,
+): boolean {
+  return isSimulated !== isSimulatorInUse;
+}

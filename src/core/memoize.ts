@@ -6,13 +6,13 @@ export type Memoized<T> = { (text: string): T; readonly size: () => number; read
 export function memoize<T>(compute: (text: string) => T, entriesMax: number, lengthMax: number): Memoized<T> {
   const cache = new Map<string, T>();
   const memoized = (text: string) => {
+    // Looking up a long text would cost time as well.
+    if (text.length > lengthMax) return compute(text);
     const cached = cache.get(text);
     if (cached !== undefined) return cached;
     const result = compute(text);
-    if (text.length <= lengthMax) {
-      if (cache.size >= entriesMax) cache.clear();
-      cache.set(text, result);
-    }
+    if (cache.size >= entriesMax) cache.clear();
+    cache.set(text, result);
     return result;
   };
   return Object.assign(memoized, { size: () => cache.size, max: entriesMax });

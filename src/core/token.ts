@@ -24,6 +24,14 @@ export function hashToken(token: string): string {
   return Bun.SHA256.hash(token, "base64");
 }
 
+/**
+ * Opens the operator's form of /readyz and nothing else. Derived from the master key, so that tools on this machine can read
+ * the notices without sending the master key to whatever listens on the port.
+ */
+export function deriveNoticesToken(masterKey: string): string {
+  return Bun.SHA256.hash(`notices of ${masterKey}`, "hex");
+}
+
 /** Skips bytes from 248 on: they would make the first characters of the alphabet more likely. */
 export function randomBase62(length: number, randomBytes: RandomBytes): string {
   let text = "";

@@ -1,150 +1,26 @@
-// The frame around every view: header, navigation (a menu behind a burger on a phone), status bar, and the view itself.
-import { AppShell, Burger, Button, Group, NavLink, ScrollArea, Text } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
-import { useEffect, useRef } from "react";
-import { useTranslation } from "react-i18next";
-import { ErrorBoundary } from "./parts/error-boundary.tsx";
-import { cutText, MarkedText, markInvisible } from "./parts/game-text.tsx";
-import { Icon } from "./parts/icon.tsx";
-import { LazyView } from "./parts/lazy-view.tsx";
-import { PageSwitches } from "./parts/page-switches.tsx";
-import { Notice } from "./parts/states.tsx";
-import { StatusBar } from "./parts/status-bar.tsx";
-import { hrefOf, useRoute } from "./state/route.ts";
+// Chooses the frame: of an API key, of an operator, or of an operator who looks into one server.
+import { type RefObject, useRef } from "react";
+import { FrameBody } from "./frame-body.tsx";
+import { ServerFrame } from "./server-frame.tsx";
+import { findServerId, useRoute } from "./state/route.ts";
 import { useSession } from "./state/session.ts";
 import { ServerStateProvider, useServerState } from "./state/use-server-state.tsx";
-import { listViews, type View } from "./view-list.ts";
-
-const MAIN_ID = "content";
-const NAME_MAX = 200;
 
 export function Frame() {
   const { session } = useSession();
-  if (session.kind === "operator") return <FrameBody name={undefined} />;
-  return (
-    <ServerStateProvider>
-      <CallerFrame />
-    </ServerStateProvider>
-  );
-}
-
-function CallerFrame() {
-  return <FrameBody name={useServerState().state?.Name} />;
-}
-
-/** `name` is the name of the server; undefined for operators, and until the first answer. */
-function FrameBody({ name }: { readonly name: string | undefined }) {
-  const { session, signOut } = useSession();
-  const { t } = useTranslation();
-  const [isOpen, { toggle, close }] = useDisclosure(false);
-  const views = listViews(session);
-  const route = useRoute();
-  const current = route === "" ? views[0] : views.find((view) => view.name === route);
-  const main = useRef<HTMLDivElement>(null);
-  const heading = session.kind === "operator" ? t("operator") : cutText(name ?? t("product"), NAME_MAX).text;
-  const plainHeading = markInvisible(heading);
-  const viewTitle = current ? t("title", { ns: current.texts }) : t("notFound");
-
-  useEffect(() => {
-    document.title = `${viewTitle} · ${plainHeading}`;
-  }, [viewTitle, plainHeading]);
-
+  const serverId = findServerId(useRoute());
   const isFirst = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs only when the route changes
-  useEffect(() => {
-    close();
-    // Keyboard and screen reader users continue in the new view.
-    if (!isFirst.current) main.current?.focus({ preventScroll: true });
-    isFirst.current = false;
-    scrollTo(0, 0);
-  }, [route]);
-
-  return (
-    <AppShell
-      header={{ height: 60 }}
-      navbar={{ width: 220, breakpoint: "sm", collapsed: { mobile: !isOpen } }}
-      padding="md"
-    >
-      <a
-        className="skip-link"
-        href={`#${MAIN_ID}`}
-        onClick={(event) => {
-          // The part of the URL after # names a view, so the link must not change it.
-          event.preventDefault();
-          main.current?.focus();
-        }}
-      >
-        {t("skip")}
-      </a>
-      <AppShell.Header>
-        <Group h="100%" px="md" justify="space-between" wrap="nowrap" gap="xs">
-          <Group gap="sm" wrap="nowrap" miw={0}>
-            <Burger
-              opened={isOpen}
-              onClick={toggle}
-              hiddenFrom="sm"
-              size="sm"
-              aria-label={t(isOpen ? "closeNavigation" : "openNavigation")}
-              aria-expanded={isOpen}
-            />
-            <Icon name="gate" size={26} />
-            <Text fw={650} truncate className="untrusted" title={plainHeading}>
-              <MarkedText text={heading} />
-            </Text>
-          </Group>
-          <Group gap="xs" wrap="nowrap" visibleFrom="sm" flex="none">
-            <PageSwitches />
-            <SignOutButton onClick={() => signOut()} />
-          </Group>
-        </Group>
-      </AppShell.Header>
-      <AppShell.Navbar p="sm" aria-label={t("navigation")} data-open={isOpen || undefined}>
-        <AppShell.Section grow component={ScrollArea} type="auto">
-          {views.map((view) => (
-            <ViewLink key={view.name} view={view} isActive={view === current} onFollow={close} />
-          ))}
-        </AppShell.Section>
-        <AppShell.Section hiddenFrom="sm" pt="sm">
-          <Group justify="space-between">
-            <PageSwitches />
-            <SignOutButton onClick={() => signOut()} />
-          </Group>
-        </AppShell.Section>
-      </AppShell.Navbar>
-      <AppShell.Main ref={main} id={MAIN_ID} tabIndex={-1} className="view">
-        {session.kind === "caller" && (
-          <Group justify="flex-end" mb="sm">
-            <StatusBar />
-          </Group>
-        )}
-        <ErrorBoundary key={route}>
-          {current ? <LazyView load={current.load} /> : <Notice icon="search" title={t("notFound")} />}
-        </ErrorBoundary>
-      </AppShell.Main>
-    </AppShell>
-  );
+  if (session.kind !== "operator") {
+    return (
+      <ServerStateProvider>
+        <CallerFrame isFirst={isFirst} />
+      </ServerStateProvider>
+    );
+  }
+  if (serverId === undefined) return <FrameBody name={undefined} isFirst={isFirst} />;
+  return <ServerFrame key={serverId} serverId={serverId} isFirst={isFirst} />;
 }
 
-function ViewLink(props: { readonly view: View; readonly isActive: boolean; readonly onFollow: () => void }) {
-  const { t } = useTranslation();
-  const { view, isActive, onFollow } = props;
-  return (
-    <NavLink
-      href={hrefOf(view.name)}
-      label={t("title", { ns: view.texts })}
-      leftSection={<Icon name={view.icon} size={18} />}
-      active={isActive}
-      aria-current={isActive ? "page" : undefined}
-      onClick={onFollow}
-    />
-  );
-}
-
-function SignOutButton({ onClick }: { readonly onClick: () => void }) {
-  const { t } = useTranslation();
-  return (
-    <Button variant="default" leftSection={<Icon name="leave" size={16} />} onClick={onClick}>
-      {t("signOut")}
-    </Button>
-  );
+function CallerFrame({ isFirst }: { readonly isFirst: RefObject<boolean> }) {
+  return <FrameBody name={useServerState().state?.Name} isFirst={isFirst} />;
 }

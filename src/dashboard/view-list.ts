@@ -72,7 +72,7 @@ const OPERATOR_VIEWS: readonly View[] = [
 /** The views of a session. The first one is shown after signing in. */
 export function listViews(session: Session): readonly View[] {
   if (session.kind === "operator") return OPERATOR_VIEWS;
-  return session.mayCommand ? [...CALLER_VIEWS, COMMANDS] : CALLER_VIEWS;
+  return session.kind === "caller" && session.mayCommand ? [...CALLER_VIEWS, COMMANDS] : CALLER_VIEWS;
 }
 
 function view(name: View["texts"] & IconName, load: LoadView): View {

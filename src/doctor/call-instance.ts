@@ -2,6 +2,7 @@
 import { request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import type { Config } from "../config.ts";
+import { describeFault } from "../core/system-faults.ts";
 import type { UncheckedErrorBody } from "../core/wire/error.ts";
 import type { Readiness } from "../core/wire/health.ts";
 
@@ -26,21 +27,21 @@ export function findInstanceUrl({ host, port, tls }: Pick<Config, "host" | "port
   return `${tls ? "https" : "http"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }
 
-export async function callInstance(url: string): Promise<InstanceAnswer> {
+/** With the token of deriveNoticesToken the notices name the servers that they are about. */
+export async function callInstance(url: string, noticesToken?: string): Promise<InstanceAnswer> {
   try {
-    const { status, text } = await get(`${url}/readyz`);
+    const { status, text } = await get(`${url}/readyz`, noticesToken);
     const body = JSON.parse(text) as UncheckedBody | null;
     const notices = Array.isArray(body?.notices) ? body.notices.map(String) : [];
     const details = typeof body?.details === "object" && body.details !== null ? body.details : {};
     return { status, notices, details: details as Record<string, unknown> };
   } catch (error) {
     if (error instanceof SyntaxError) return { error: "the answer does not come from Gatehouse" };
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    return { error: String(code ?? (error instanceof Error ? error.message : error)) };
+    return { error: describeFault(error) };
   }
 }
 
-function get(url: string): Promise<{ status: number; text: string }> {
+function get(url: string, token: string | undefined): Promise<{ status: number; text: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
   const isSecure = url.startsWith("https:");
   // The certificate is for the public name, not the loopback address, and another check looks at its expiry.
@@ -48,6 +49,7 @@ function get(url: string): Promise<{ status: number; text: string }> {
     agent: false as const,
     signal: AbortSignal.timeout(DEADLINE_MS),
     rejectUnauthorized: false,
+    headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
   };
   const call = (isSecure ? requestSecure : requestPlain)(url, options, (answer) => {
     let text = "";

@@ -1,7 +1,7 @@
 // The data folder and its files: owned by our user, writable, and not accessible to other users.
 import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { MASTER_KEY_MIN_CHARACTERS } from "../config.ts";
+import { SECRET_MIN_CHARACTERS } from "../config.ts";
 import { type Finding, fail, ok, skip, warn } from "./finding.ts";
 
 const NAME = "data folder";
@@ -126,11 +126,11 @@ function judgeFileMode({ path, userId }: FolderFacts, { name, mode }: FileFacts)
 }
 
 function judgeMasterKey({ masterKeyCharacters }: FolderFacts): Finding[] {
-  if (masterKeyCharacters === undefined || masterKeyCharacters >= MASTER_KEY_MIN_CHARACTERS) return [];
+  if (masterKeyCharacters === undefined || masterKeyCharacters >= SECRET_MIN_CHARACTERS) return [];
   return [
     fail(
       NAME,
-      `master.key has fewer than ${MASTER_KEY_MIN_CHARACTERS} characters.`,
+      `master.key has fewer than ${SECRET_MIN_CHARACTERS} characters.`,
       "Put a longer one there, or delete the file: the next start creates one.",
     ),
   ];

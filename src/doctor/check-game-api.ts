@@ -1,17 +1,23 @@
-// The game API: whether it can be reached and answers in time. One call, to its front page and without a key: API calls
-// with a missing or wrong key can get an address banned.
+// The game API: whether it can be reached, answers in time, and answers as an API does. One call, to its front page and
+// without a key: API calls with a missing or wrong key can get an address banned.
 import { lookup } from "node:dns/promises";
 import { connect } from "node:net";
+import { fetchPacked, readCappedText } from "../upstream/capped-body.ts";
 import { findSkewMs } from "./check-clock.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const NAME = "game API";
 const DEADLINE_MAX_MS = 30_000;
+const BODY_MAX_BYTES = 64 * 1024;
+
+/** `json`: an object, as every answer of the game API is, refusals too. `page`: HTML. */
+export type AnswerShape = "json" | "page" | "other";
 
 export type GameApiFacts =
   | {
       readonly kind: "answered";
       readonly status: number;
+      readonly shape: AnswerShape;
       readonly tookMs: number;
       /** The host of a redirect to another host. */
       readonly movedTo: string | undefined;
@@ -28,16 +34,17 @@ export async function callGameApi(baseUrl: string, timeoutMs: number): Promise<G
   const signal = AbortSignal.timeout(deadlineMs);
   const startedAt = performance.now();
   try {
-    const response = await fetch(`${baseUrl.replace(/\/+$/, "")}/`, {
+    const response = await fetchPacked(`${baseUrl.replace(/\/+$/, "")}/`, {
       redirect: "manual",
       signal,
       keepalive: false,
     });
     const now = Date.now();
-    await response.body?.cancel();
+    const body = await readCappedText(response, BODY_MAX_BYTES, signal);
     return {
       kind: "answered",
       status: response.status,
+      shape: findShape("text" in body ? body.text : "", response.headers.get("content-type") ?? ""),
       tookMs: Math.round(performance.now() - startedAt),
       movedTo: findNewHost(baseUrl, response.headers.get("location")),
       skewMs: findSkewMs(response.headers.get("date"), response.headers.get("age"), now),
@@ -47,6 +54,16 @@ export async function callGameApi(baseUrl: string, timeoutMs: number): Promise<G
     return signal.aborted
       ? { kind: "silent", reason: `${deadlineMs} ms` }
       : findBrokenStep(new URL(baseUrl), error, deadlineMs);
+  }
+}
+
+export function findShape(text: string, contentType: string): AnswerShape {
+  if (/^\s*<(?:!doctype\s+html|html|head|body)\b/i.test(text) || /\bhtml\b/i.test(contentType)) return "page";
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === "object" && body !== null && !Array.isArray(body) ? "json" : "other";
+  } catch {
+    return "other";
   }
 }
 
@@ -135,8 +152,11 @@ export function judgeGameApi(facts: GameApiFacts | "simulator", url: string): Fi
   }
 }
 
+const WRONG_ADDRESS =
+  "Check GATEHOUSE_UPSTREAM_URL: it may be the address of something else. `gatehouse doctor --ask-keys` asks the API itself, with the stored server keys.";
+
 function judgeAnswer(facts: GameApiFacts & { kind: "answered" }, url: string): Finding[] {
-  const { status, tookMs, movedTo } = facts;
+  const { status, shape, tookMs, movedTo } = facts;
   if (movedTo !== undefined) {
     return [
       warn(
@@ -164,5 +184,22 @@ function judgeAnswer(facts: GameApiFacts & { kind: "answered" }, url: string): F
       ),
     ];
   }
-  return [ok(NAME, `${url} answers (HTTP ${status} after ${tookMs} ms).`)];
+  if (status >= 300 && status < 400) {
+    return [
+      warn(
+        NAME,
+        `${url} answers with a redirect (HTTP ${status}); redirects of the game API are not followed.`,
+        WRONG_ADDRESS,
+      ),
+    ];
+  }
+  if (shape === "page") {
+    return [
+      warn(NAME, `${url} answers with a web page (HTTP ${status}), not as an API does.`, WRONG_ADDRESS),
+    ];
+  }
+  if (shape === "other") {
+    return [warn(NAME, `${url} answers (HTTP ${status}), but without the JSON of an API.`, WRONG_ADDRESS)];
+  }
+  return [ok(NAME, `${url} answers with JSON, as an API does, after ${tookMs} ms.`)];
 }

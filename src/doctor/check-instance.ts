@@ -28,6 +28,10 @@ export function judgeInstance(answer: InstanceAnswer | undefined, url: string): 
   }
   if (answer.notices.length === 0) return [ok(NAME, `The instance at ${url} is ready.`)];
   return answer.notices.map((notice) =>
-    warn(NAME, `The instance at ${url} says: ${notice}`, "Check its log for when it began, and why."),
+    warn(
+      NAME,
+      `The instance at ${url} says: ${notice}`,
+      "gatehouse servers list shows the state of every server, and the log when it began.",
+    ),
   );
 }

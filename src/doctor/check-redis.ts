@@ -1,9 +1,11 @@
 // Redis as the store: reachable, new enough, durable, writable, and encrypted with our secret.
-import { StoreUnavailable } from "../core/errors.ts";
+
 import type { Log } from "../core/ports/log.ts";
+import { findFaultWords } from "../core/system-faults.ts";
 import { listDurabilityProblems } from "../store/redis/check-durability.ts";
 import { NAMES } from "../store/redis/names.ts";
 import { type RedisAddress, RedisLink } from "../store/redis/redis-link.ts";
+import { isIgnored, scanRecords } from "../store/redis/signed-record.ts";
 import type { Sealer } from "../store/sealer.ts";
 import { isRightSecret, SECRET_CHECK } from "../store/secret-check.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
@@ -25,6 +27,8 @@ export type RedisFacts =
       readonly isSecretRight: boolean | undefined;
       readonly servers: number;
       readonly keys: number;
+      /** Servers and keys without a valid signature, which Gatehouse ignores. */
+      readonly ignored: number;
     };
 
 export async function inspectRedis(address: RedisAddress, sealer: Sealer | undefined): Promise<RedisFacts> {
@@ -40,17 +44,28 @@ export async function inspectRedis(address: RedisAddress, sealer: Sealer | undef
       isSecretRight: typeof kept === "string" && sealer ? isRightSecret(kept, sealer) : undefined,
       servers: Number(await link.send(NAMES.servers, "HLEN", NAMES.servers)),
       keys: Number(await link.send(NAMES.keys, "HLEN", NAMES.keys)),
+      ignored: sealer ? await countIgnored(link, sealer) : 0,
     } as const;
     // Last, because the link sends nothing more to a server that refuses writes.
     const writing = link.send(NAMES.probe, "SET", NAMES.probe, "1", "PX", 1_000);
     const writeProblem = await writing.then(() => undefined).catch((error: Error) => error.message);
     return { ...facts, writeProblem };
   } catch (error) {
-    const isError = error instanceof StoreUnavailable || error instanceof Error;
-    return { kind: "unreachable", reason: isError ? error.message : String(error) };
+    const message = error instanceof Error ? error.message : String(error);
+    return { kind: "unreachable", reason: findFaultWords(error) ?? message };
   } finally {
     link?.close();
   }
+}
+
+async function countIgnored(link: RedisLink, sealer: Sealer): Promise<number> {
+  let ignored = 0;
+  for (const name of [NAMES.servers, NAMES.keys]) {
+    for await (const pairs of scanRecords(link, name)) {
+      ignored += pairs.filter(([id, text]) => isIgnored(sealer, id, text)).length;
+    }
+  }
+  return ignored;
 }
 
 export function judgeRedis(facts: RedisFacts): Finding[] {
@@ -73,6 +88,13 @@ export function judgeRedis(facts: RedisFacts): Finding[] {
   if (facts.isSecretRight === false) {
     const remedy = "Set GATEHOUSE_SECRET to the same on all instances.";
     findings.push(fail(NAME, "The secret is not the one that this Redis was first used with.", remedy));
+  }
+  if (facts.isSecretRight !== false && facts.ignored > 0) {
+    const finding = `${facts.ignored} servers and keys in Redis have no valid signature: Gatehouse ignores them.`;
+    const remedy =
+      "After an update from an older version: stop all instances and run gatehouse sign-records once. " +
+      "Otherwise somebody else has written to Redis: change its password; docs/scaling.md says more.";
+    findings.push(fail(NAME, finding, remedy));
   }
   if (findings.length > 0) return findings;
   return [

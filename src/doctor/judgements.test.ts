@@ -2,10 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import type { UpstreamReading } from "../core/ports/upstream.ts";
 import { findInstanceUrl } from "./call-instance.ts";
+import { judgeAddressLists } from "./check-address-lists.ts";
 import { findSkewMs, judgeClock } from "./check-clock.ts";
 import { type FolderFacts, judgeDataFolder } from "./check-data-folder.ts";
 import { judgeDisk } from "./check-disk.ts";
-import { type GameApiFacts, judgeGameApi } from "./check-game-api.ts";
+import { type AnswerShape, findShape, type GameApiFacts, judgeGameApi } from "./check-game-api.ts";
 import { judgeInstance } from "./check-instance.ts";
 import { judgeOpenFileLimit, parseOpenFileLimit } from "./check-open-files.ts";
 import { judgeServerKeys, SERVERS_TESTED_MAX, testServerKeys } from "./check-server-keys.ts";
@@ -37,6 +38,40 @@ describe("settings", () => {
       "failure",
       "warning",
     ]);
+  });
+});
+
+describe("address lists", () => {
+  const elsewhere = { label: "bot", addresses: ["203.0.113.0/24"] };
+  const local = { label: "status page", addresses: ["127.0.0.0/8", "203.0.113.7"] };
+  const facts = { keys: [elsewhere], trustProxy: [] as string[], host: "0.0.0.0" };
+
+  test.each([
+    ["no keys to read", { ...facts, keys: undefined }, "skipped"],
+    ["no lists", { ...facts, keys: [] }, "skipped"],
+    ["a list of other addresses, open to all", facts, "ok"],
+    [
+      "a list of other addresses, on the loopback address, without a proxy",
+      { ...facts, host: "::1" },
+      "warning",
+    ],
+    ["the same with a proxy", { ...facts, host: "127.0.0.1", trustProxy: ["127.0.0.1"] }, "ok"],
+    ["a list with our own address, without a proxy", { ...facts, keys: [local] }, "warning"],
+    [
+      "a list with our own IPv6 address",
+      { ...facts, keys: [{ label: "x", addresses: ["::/0"] }] },
+      "warning",
+    ],
+    ["the same behind a trusted proxy", { ...facts, keys: [local], trustProxy: ["10.0.0.1"] }, "ok"],
+  ])("%s", (_, given, result) => {
+    expect(resultsOf(judgeAddressLists(given))).toEqual([result]);
+  });
+
+  test("the keys are named, the first three of many", () => {
+    const find = (count: number) =>
+      judgeAddressLists({ ...facts, keys: Array.from({ length: count }, () => local) })[0]?.finding;
+    expect(find(1)).toStartWith('The key "status page" may be used from this machine');
+    expect(find(5)).toStartWith('The keys "status page", "status page", "status page" and 2 more may');
   });
 });
 
@@ -158,16 +193,22 @@ describe("TLS", () => {
 });
 
 describe("game API", () => {
-  const answered = (status: number, movedTo?: string): GameApiFacts => {
-    return { kind: "answered", status, tookMs: 9, movedTo, skewMs: 0 };
+  const answered = (status: number, shape: AnswerShape = "json", movedTo?: string): GameApiFacts => {
+    return { kind: "answered", status, shape, tookMs: 9, movedTo, skewMs: 0 };
   };
 
   test.each<[string, GameApiFacts | "simulator", string]>([
-    ["any answer of its front page is ok", answered(404), "ok"],
+    ["any answer of its front page in JSON is ok", answered(404), "ok"],
     ["a refusal because of a missing key is ok", answered(403), "ok"],
+    ["a web page", answered(200, "page"), "warning"],
+    ["a web page that says that there is nothing", answered(404, "page"), "warning"],
+    ["an answer without JSON", answered(404, "other"), "warning"],
+    ["a refusal without JSON", answered(403, "other"), "warning"],
+    ["an empty answer", answered(200, "other"), "warning"],
+    ["a redirect on the same host", answered(302), "warning"],
     ["a limit", answered(429), "warning"],
     ["a failure of its own", answered(502), "warning"],
-    ["a redirect to another host", answered(301, "elsewhere.example"), "warning"],
+    ["a redirect to another host", answered(301, "page", "elsewhere.example"), "warning"],
     ["a demonstration", "simulator", "warning"],
     ["a name that cannot be resolved", { kind: "unknown-name", reason: "x" }, "failure"],
     ["a closed port", { kind: "unreachable", reason: "x" }, "failure"],
@@ -176,6 +217,28 @@ describe("game API", () => {
     ["something other than HTTP", { kind: "broken", reason: "x" }, "failure"],
   ])("%s", (_, facts, result) => {
     expect(resultsOf(judgeGameApi(facts, "https://api.example"))).toEqual([result]);
+  });
+
+  test("no finding that is ok names a status such as 404", () => {
+    const findings = [200, 401, 403, 404].flatMap((status) =>
+      judgeGameApi(answered(status), "https://a.example"),
+    );
+    expect(findings.map(({ result, finding }) => [result, /\b[1-5]\d\d\b/.test(finding)])).toEqual(
+      Array.from({ length: 4 }, () => ["ok", false]),
+    );
+  });
+
+  test.each<[string, string, AnswerShape]>([
+    ['{"code":0,"message":"Not Found"}', "application/json", "json"],
+    ["{}", "", "json"],
+    ["[]", "application/json", "other"],
+    ['"ok"', "application/json", "other"],
+    ["404 page not found", "text/plain", "other"],
+    ["", "", "other"],
+    ["<!DOCTYPE html><title>x</title>", "", "page"],
+    ["{}", "text/html; charset=utf-8", "page"],
+  ])("%p as %p has the shape %p", (text, contentType, shape) => {
+    expect(findShape(text, contentType)).toBe(shape);
   });
 });
 

@@ -1,20 +1,26 @@
 // Runs every check, one after another. Changes nothing: no files, no settings, no running instance.
 import { resolve } from "node:path";
 import type { Config } from "../config.ts";
+import { deriveNoticesToken } from "../core/token.ts";
+import { DEMO_SERVER_KEY } from "../demo.ts";
 import { Sealer } from "../store/sealer.ts";
 import { type DatabaseReport, inspectDatabase } from "../store/sqlite/inspect-database.ts";
+import { readAddressLists } from "../store/sqlite/read-address-lists.ts";
 import { isInstanceRunning } from "../store/sqlite/read-only-database.ts";
-import { readServerKeys } from "../store/sqlite/read-server-keys.ts";
+import { readServerKeys, readServerMarks } from "../store/sqlite/read-server-keys.ts";
 import { UpstreamClient } from "../upstream/client.ts";
 import { callInstance, findInstanceUrl } from "./call-instance.ts";
+import { judgeAddressLists } from "./check-address-lists.ts";
 import { judgeClock } from "./check-clock.ts";
 import { findSecret, inspectDataFolder, judgeDataFolder } from "./check-data-folder.ts";
 import { inspectDisk, judgeDisk } from "./check-disk.ts";
+import { inspectExposure, judgeExposure } from "./check-exposure.ts";
 import { callGameApi, judgeGameApi } from "./check-game-api.ts";
 import { judgeInstance } from "./check-instance.ts";
 import { judgeOpenFileLimit, readOpenFileLimit } from "./check-open-files.ts";
 import { inspectRedis, judgeRedis } from "./check-redis.ts";
 import { judgeServerKeys, type KeyFacts, SERVERS_TESTED_MAX, testServerKeys } from "./check-server-keys.ts";
+import { judgeServerMarks } from "./check-server-marks.ts";
 import { judgeSettings, readSettings } from "./check-settings.ts";
 import { judgeStore } from "./check-store.ts";
 import { inspectTlsFiles, judgeTls } from "./check-tls.ts";
@@ -50,6 +56,7 @@ export async function runChecks({ folder, overrides, testsKeys }: CheckOptions):
       const paths = config.tls;
       return judgeTls(paths ? inspectTlsFiles(paths) : isTlsFaulty ? undefined : "none", Date.now());
     })),
+    ...(await runCheck("exposure", () => judgeExposure(inspectExposure(config, folder)))),
     ...(isUpstreamFaulty
       ? [skip("game API", "Not checked: GATEHOUSE_UPSTREAM_URL is not usable.")]
       : judgeGameApi(facts, config.upstreamUrl ?? "")),
@@ -76,10 +83,21 @@ async function checkDataFolder(config: Config, testsKeys: boolean): Promise<Find
         await gatherKeyFacts(config, testsKeys, canRead ? databasePath : undefined, secret),
       );
     })),
+    ...(await runCheck("servers", () => {
+      // A running instance tells its parked servers itself.
+      if (report.kind !== "usable" || isInstanceRunning(databasePath)) return [];
+      return judgeServerMarks(readServerMarks(databasePath), config.upstreamUrl === undefined);
+    })),
+    ...(await runCheck("address lists", () => {
+      const keys = report.kind === "usable" ? readAddressLists(databasePath) : undefined;
+      return judgeAddressLists({ keys, trustProxy: config.trustProxy, host: config.host });
+    })),
     ...(await runCheck("instance", async () => {
       const url = findInstanceUrl(config);
       const canBeRunning = config.redis !== undefined || isInstanceRunning(databasePath);
-      const answer = canBeRunning ? await callInstance(url) : undefined;
+      const masterKey = config.masterKey ?? findSecret(path, "master.key");
+      const noticesToken = masterKey === undefined ? undefined : deriveNoticesToken(masterKey);
+      const answer = canBeRunning ? await callInstance(url, noticesToken) : undefined;
       // With Redis, nothing on this machine shows whether an instance should run here.
       const isAbsent = config.redis !== undefined && answer !== undefined && "error" in answer;
       return judgeInstance(isAbsent ? undefined : answer, url);
@@ -97,7 +115,11 @@ async function gatherKeyFacts(
   if (config.upstreamUrl === undefined) return { kind: "simulator" };
   if (databasePath === undefined || secret === undefined) return { kind: "no-store" };
   if (!testsKeys) return { kind: "not-tested" };
-  const { total, servers } = readServerKeys(databasePath, new Sealer(secret), SERVERS_TESTED_MAX);
+  const { total, servers } = readServerKeys(databasePath, new Sealer(secret), {
+    limit: SERVERS_TESTED_MAX,
+    // A key of the simulator must never reach a real game API. Older databases do not mark the demo server.
+    isExcluded: (serverKey) => serverKey === DEMO_SERVER_KEY,
+  });
   const upstream = new UpstreamClient({
     baseUrl: config.upstreamUrl,
     globalKey: config.upstreamGlobalKey,

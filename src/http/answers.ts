@@ -3,6 +3,7 @@ import { ERRORS, type ErrorRow, type Refusal } from "../core/errors.ts";
 import { LIMIT_PER_WINDOW } from "../core/rate-limit.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
 import type { Call } from "./call.ts";
+import { NO_SNIFFING } from "./page-headers.ts";
 
 const encoder = new TextEncoder();
 export const LIMIT_TEXT = String(LIMIT_PER_WINDOW);
@@ -10,7 +11,11 @@ export const LIMIT_TEXT = String(LIMIT_PER_WINDOW);
 export const LIMIT_BUCKET = "server";
 
 /** Copied for every answer: that is cheaper than building headers from a list. */
-const PLAIN = new Headers({ "Content-Type": "application/json", "Cache-Control": "no-store" });
+const PLAIN = new Headers({
+  "Content-Type": "application/json",
+  "Cache-Control": "no-store",
+  ...NO_SNIFFING,
+});
 const COUNTED = new Headers(PLAIN);
 COUNTED.set("X-RateLimit-Limit", LIMIT_TEXT);
 COUNTED.set("X-RateLimit-Bucket", LIMIT_BUCKET);

@@ -91,13 +91,13 @@ export class CallerSteps {
     return forbidden ? answerRefusal(call, forbidden, report) : handler(call, { key, server, report });
   }
 
-  /** The caller's key, if it may still send commands: it may have changed while the body was read. */
-  async recheckCommander(call: Call, now: number): Promise<ApiKey | Refusal> {
+  /** The caller's key, if it may still do this: it may have changed while the request waited. Counts nothing. */
+  async recheck(call: Call, purpose: Purpose, now: number): Promise<ApiKey | Refusal> {
     const { authenticator, servers } = this.#parts;
     const key = await authenticator.authenticate(call.request.headers.get("authorization"), now);
     if (isRefusal(key)) return key;
     const server = servers.find(key.serverId);
-    return server ? (this.#findForbidden(call, key, server, SENDING_COMMAND) ?? key) : INVALID_TOKEN;
+    return server ? (this.#findForbidden(call, key, server, purpose) ?? key) : INVALID_TOKEN;
   }
 
   #findForbidden(call: Call, key: ApiKey, server: GameServer, purpose: Purpose): Refusal | undefined {

@@ -6,14 +6,17 @@ import type { Call } from "./call.ts";
 export function findClientAddress(call: Call, trusted: AddressList): string {
   const peer = parseAddress(call.peerAddress) ?? "";
   if (!trusted.has(peer)) return peer;
-  const hops = (call.request.headers.get("x-forwarded-for") ?? "").split(",").reverse();
+  const hops = call.request.headers.get("x-forwarded-for") ?? "";
   let client = peer;
-  for (const hop of hops) {
-    const address = parseAddress(withoutPort(hop));
+  // From the right, one by one: what is left of the client was written by the client and may be very long.
+  for (let end = hops.length; end >= 0; ) {
+    const comma = end === 0 ? -1 : hops.lastIndexOf(",", end - 1);
+    const address = parseAddress(withoutPort(hops.slice(comma + 1, end)));
     // A trusted proxy writes only addresses, so neither this entry nor those left of it can be believed.
     if (address === undefined) break;
     client = address;
     if (!trusted.has(address)) break;
+    end = comma;
   }
   return client;
 }

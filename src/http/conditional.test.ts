@@ -1,6 +1,11 @@
 // If-None-Match and Accept-Encoding.
 import { describe, expect, test } from "bun:test";
-import { acceptsGzip, isMatchingEtag } from "./conditional.ts";
+import {
+  ACCEPT_ENCODING_LENGTH_MAX,
+  acceptsGzip,
+  IF_NONE_MATCH_LENGTH_MAX,
+  isMatchingEtag,
+} from "./conditional.ts";
 
 describe("If-None-Match", () => {
   const etag = 'W/"abc"';
@@ -15,6 +20,11 @@ describe("If-None-Match", () => {
     ["a tag with blanks around it", '  W/"abc"  '],
   ])("%s matches", (_, header) => {
     expect(isMatchingEtag(header, etag)).toBe(true);
+  });
+
+  test("a header over the maximum counts as absent", () => {
+    const longest = '"abc"'.padEnd(IF_NONE_MATCH_LENGTH_MAX);
+    expect([isMatchingEtag(longest, etag), isMatchingEtag(`${longest} `, etag)]).toEqual([true, false]);
   });
 
   test.each([
@@ -51,6 +61,11 @@ describe("Accept-Encoding", () => {
     "identity;q=0.5, gzip;q=1",
   ])("%p takes gzip", (header) => {
     expect(acceptsGzip(header)).toBe(true);
+  });
+
+  test("a header over the maximum counts as absent", () => {
+    const longest = "gzip".padEnd(ACCEPT_ENCODING_LENGTH_MAX);
+    expect([acceptsGzip(longest), acceptsGzip(`${longest} `)]).toEqual([true, false]);
   });
 
   test.each([

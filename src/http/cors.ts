@@ -1,4 +1,5 @@
 // Lets pages of the configured origins call us from a browser. Without configured origins no header is added.
+import { NO_SNIFFING } from "./page-headers.ts";
 
 const READABLE_HEADERS = [
   "Age",
@@ -24,7 +25,10 @@ export class Cors {
   /** The answer to a preflight; undefined when no origin is configured. */
   answerPreflight(request: Request, allow: string): Response | undefined {
     if (this.#origins.size === 0) return undefined;
-    const response = new Response(null, { status: 204, headers: { Allow: `${allow}, OPTIONS` } });
+    const response = new Response(null, {
+      status: 204,
+      headers: { Allow: `${allow}, OPTIONS`, ...NO_SNIFFING },
+    });
     if (this.#isAllowed(request.headers.get("origin"))) {
       response.headers.set("Access-Control-Allow-Methods", allow);
       response.headers.set("Access-Control-Allow-Headers", SENDABLE_HEADERS);

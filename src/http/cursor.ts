@@ -1,21 +1,44 @@
-// Cursors as callers see them: opaque texts with a checksum over the list's name, so that a damaged cursor, or one of another
-// list, is refused.
+// Cursors as callers see them: encrypted, because a position in a list tells how much all callers together have stored, and
+// bound to their list, so that an altered cursor or one of another list is refused.
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
-const SHAPE = /^[A-Za-z0-9_-]{11,300}$/;
-const CHECKSUM_LENGTH = 8;
+const SHAPE = /^[A-Za-z0-9_-]{40,300}$/;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Cursors are padded to a multiple of this, because the length of a number tells its size. */
+const BLOCK_LENGTH = 32;
+const PADDING = "\0";
 
-export function encodeCursor(list: string, cursor: string): string {
-  return Buffer.from(checksumOf(list, cursor) + cursor).toString("base64url");
-}
+export class CursorSealer {
+  readonly #key: Uint8Array;
 
-/** Undefined when it is damaged or belongs to another list. */
-export function decodeCursor(list: string, encoded: string): string | undefined {
-  if (!SHAPE.test(encoded)) return undefined;
-  const text = Buffer.from(encoded, "base64url").toString();
-  const cursor = text.slice(CHECKSUM_LENGTH);
-  return encodeCursor(list, cursor) === encoded ? cursor : undefined;
-}
+  /** The same secret on all instances, so that each of them opens the cursors of the others. */
+  constructor(secret: string) {
+    this.#key = new Uint8Array(hkdfSync("sha256", secret, "gatehouse", "cursors.v1", 32));
+  }
 
-function checksumOf(list: string, cursor: string): string {
-  return Bun.hash.crc32(`${list} ${cursor}`).toString(16).padStart(CHECKSUM_LENGTH, "0");
+  seal(list: string, cursor: string): string {
+    const padded = cursor.padEnd(Math.ceil(cursor.length / BLOCK_LENGTH) * BLOCK_LENGTH, PADDING);
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv("aes-256-gcm", this.#key, nonce).setAAD(Buffer.from(list));
+    const sealed = [nonce, cipher.update(padded, "utf8"), cipher.final(), cipher.getAuthTag()];
+    return Buffer.concat(sealed).toString("base64url");
+  }
+
+  /** Undefined when it was altered, belongs to another list, or was never given. */
+  open(list: string, sealed: string): string | undefined {
+    const bytes = SHAPE.test(sealed) ? Buffer.from(sealed, "base64url") : undefined;
+    // The last character of base64 may have bits that decode to nothing: only one spelling is accepted.
+    if (!bytes || bytes.length <= NONCE_BYTES + TAG_BYTES || bytes.toString("base64url") !== sealed)
+      return undefined;
+    const nonce = bytes.subarray(0, NONCE_BYTES);
+    const decipher = createDecipheriv("aes-256-gcm", this.#key, nonce, { authTagLength: TAG_BYTES });
+    decipher.setAAD(Buffer.from(list)).setAuthTag(bytes.subarray(-TAG_BYTES));
+    try {
+      const opened = [decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()];
+      return Buffer.concat(opened).toString("utf8").replaceAll(PADDING, "");
+    } catch {
+      return undefined;
+    }
+  }
 }

@@ -1,5 +1,7 @@
-// Serves the built dashboard at / and /assets. Only files of the manifest are served, and each is read when it is requested.
-import { gunzipSync } from "node:zlib";
+// Serves the built dashboard at / and /assets. Only files of the manifest are served, and each is read when it is requested;
+// for clients without gzip it is unpacked once and kept.
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
 import { ERRORS, refuse } from "../core/errors.ts";
 import { answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
@@ -20,10 +22,16 @@ export type DashboardManifest = {
 export type FindBuiltFile = (name: string) => Bun.BunFile | undefined;
 
 const NOT_FOUND = refuse(ERRORS.notFound);
+const unpack = promisify(gunzip);
+
+/** `etag` tells whether it is still the file of the manifest. */
+type UnpackedFile = { readonly etag: string; readonly body: Promise<Blob> };
 
 export class DashboardHandlers {
   readonly #findFile: FindBuiltFile;
   #manifest: DashboardManifest | undefined;
+  /** By name; only files of the manifest. */
+  readonly #unpacked = new Map<string, UnpackedFile>();
 
   constructor(findFile: FindBuiltFile) {
     this.#findFile = findFile;
@@ -72,10 +80,28 @@ export class DashboardHandlers {
     if (isMatchingEtag(requested.get("if-none-match"), file.etag)) {
       return new Response(null, { status: 304, headers });
     }
-    const bytes = await compressed.bytes().catch(() => undefined);
-    if (!bytes) return answerRefusal(call, NOT_FOUND);
-    if (!wantsGzip(requested.get("accept-encoding") ?? ""))
-      return new Response(gunzipSync(bytes), { headers });
-    return new Response(bytes, { headers: { ...headers, "Content-Encoding": "gzip" } });
+    const isPacked = wantsGzip(requested.get("accept-encoding") ?? "");
+    const reading = isPacked ? compressed.bytes() : this.#unpackOnce(name, file.etag, compressed);
+    const body = await reading.catch(() => undefined);
+    if (!body) return answerRefusal(call, NOT_FOUND);
+    return new Response(body, { headers: isPacked ? { ...headers, "Content-Encoding": "gzip" } : headers });
   }
+
+  /** Unpacking takes far longer than sending, and anybody may ask for it. */
+  #unpackOnce(name: string, etag: string, compressed: Blob): Promise<Blob> {
+    const known = this.#unpacked.get(name);
+    if (known?.etag === etag) return known.body;
+    for (const other of this.#unpacked.keys()) {
+      if (!Object.hasOwn(this.#manifest?.files ?? {}, other)) this.#unpacked.delete(other);
+    }
+    const body = unpackFile(compressed);
+    this.#unpacked.set(name, { etag, body });
+    // Without file descriptors the file cannot be read; the next request tries again.
+    body.catch(() => this.#unpacked.delete(name));
+    return body;
+  }
+}
+
+async function unpackFile(compressed: Blob): Promise<Blob> {
+  return new Blob([await unpack(await compressed.bytes())]);
 }

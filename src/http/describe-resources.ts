@@ -8,9 +8,26 @@ import type { AuditEntryResource } from "../core/wire/audit.ts";
 import type { CommandResource, OwnedCommandResource } from "../core/wire/command.ts";
 import type { UsageResource } from "../core/wire/key.ts";
 import type { DeletedServerResource, ServerResource } from "../core/wire/server.ts";
+import type { Relay } from "../gateway/readings/relay.ts";
 
-export function describeServer({ serverId, name, community, createdAt }: GameServer): ServerResource {
-  return { server_id: serverId, name, community, created_at: createdAt };
+export function describeServer(server: GameServer, summary: ReturnType<Relay["summarize"]>): ServerResource {
+  const { serverId, name, community, createdAt, isSimulated } = server;
+  const { state, players, lastReadAt, lastError } = summary;
+  return {
+    server_id: serverId,
+    name,
+    community,
+    created_at: createdAt,
+    simulated: isSimulated,
+    state,
+    players,
+    last_read_at: lastReadAt,
+    last_error: lastError && {
+      at: lastError.at,
+      upstream_code: lastError.failure.code,
+      upstream_message: lastError.failure.message,
+    },
+  };
 }
 
 export function describeDeletedServer({ revokedKeys, failedCommands }: DeletedServer): DeletedServerResource {

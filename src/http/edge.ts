@@ -12,6 +12,8 @@ import type { Method } from "./router.ts";
 import type { Target } from "./target.ts";
 
 const STORE_FAULT_LOG_MS = 1_000;
+/** One year, as the proxy samples in deploy/ have it. Other names below this one may have no TLS. */
+const STRICT_TRANSPORT_SECURITY = "max-age=31536000";
 const NOT_FOUND = refuse(ERRORS.notFound);
 const UNAVAILABLE = refuse(ERRORS.unavailable, { retry_after: 1 }, { "Retry-After": "1" });
 
@@ -22,6 +24,8 @@ export type EdgeParts = {
   readonly log: Log;
   /** During a drain every answer has `Connection: close`. */
   readonly isDraining: () => boolean;
+  /** Whether the listener terminates TLS. Browsers are then told to come back over TLS only. */
+  readonly isSecure: boolean;
   /** Called with every answer before it is sent. */
   readonly observe: (call: Call, response: Response) => void;
 };
@@ -69,8 +73,9 @@ export class Edge {
   }
 
   #finish(call: Call, answer: Response): Response {
-    const { cors, isDraining, observe } = this.#parts;
+    const { cors, isDraining, isSecure, observe } = this.#parts;
     cors.mark(call.request, answer);
+    if (isSecure) answer.headers.set("Strict-Transport-Security", STRICT_TRANSPORT_SECURITY);
     if (isDraining()) answer.headers.set("Connection", "close");
     observe(call, answer);
     if (call.hasId) answer.headers.set("X-Request-Id", call.id);

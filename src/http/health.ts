@@ -21,7 +21,9 @@ export type ReadyzParts = {
   readonly log: Log;
   readonly isDraining: () => boolean;
   /** Sentences about problems that do not keep requests from being served. */
-  readonly listNotices: (now: number) => readonly string[];
+  readonly listNotices: (now: number, isOperator: boolean) => readonly string[];
+  /** Whether the request comes with the master key. Operators are told which servers a notice is about. */
+  readonly isOperator: (call: Call) => boolean;
 };
 
 export class ReadyzHandler {
@@ -34,7 +36,7 @@ export class ReadyzHandler {
   }
 
   async answer(call: Call): Promise<Response> {
-    const { clock, isDraining, listNotices } = this.#parts;
+    const { clock, isDraining, listNotices, isOperator } = this.#parts;
     const now = clock();
     if (Math.abs(now - this.#checkedAt) >= CHECK_EVERY_MS) {
       this.#checkedAt = now;
@@ -45,7 +47,7 @@ export class ReadyzHandler {
       ...(!(await this.#lastCheck) && { store: "cannot be read or written" }),
     };
     if (Object.keys(details).length === 0) {
-      return answerJson({ status: "ready", notices: listNotices(now) } satisfies Readiness);
+      return answerJson({ status: "ready", notices: listNotices(now, isOperator(call)) } satisfies Readiness);
     }
     const fields = { retry_after: 1, details } satisfies ErrorFields["unavailable"];
     return answerRefusal(call, refuse(ERRORS.unavailable, fields, { "Retry-After": "1" }));

@@ -5,7 +5,14 @@ import { listen } from "./listen.ts";
 
 test("requests that have arrived when the listener is closed are answered, on kept and on new connections", async () => {
   const handle = () => new Response("ok");
-  const listener = await listen({ host: "127.0.0.1", port: 0, tls: undefined, handle });
+  const listener = await listen({
+    host: "127.0.0.1",
+    port: 0,
+    tls: undefined,
+    handle,
+    handleOperator: undefined,
+    settings: "GATEHOUSE",
+  });
   const sockets = await Promise.all(Array.from({ length: 20 }, () => openSocket({ port: listener.port })));
   // Half of the connections have served a request before.
   for (const socket of sockets.slice(10)) {

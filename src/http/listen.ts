@@ -3,6 +3,7 @@ import type { Server } from "bun";
 import { StartRefused } from "../core/errors.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import { type Connection, IDLE_SECONDS } from "./call.ts";
+import { OPERATOR_PATTERNS } from "./operator-paths.ts";
 import { type TlsFiles, TlsFront } from "./tls-front.ts";
 
 /** How long the TLS front may take to send the last bytes. */
@@ -10,8 +11,20 @@ const FLUSH_MS = 1_000;
 
 export type RequestHandler = (request: Request, connection: Connection) => MaybePromise<Response>;
 
+/**
+ * The runtime resolves dots and backslashes before a handler sees the path, so `/x\\..\\admin/servers` would look like
+ * `/admin/servers` and pass a proxy's rule for /admin. Its router sees the path as it was sent and chooses between the two.
+ */
+export type RequestHandlers = {
+  /** Takes the requests whose path, as it was sent, is an operator's. Undefined: `handle` takes them too. */
+  readonly handleOperator: RequestHandler | undefined;
+  readonly handle: RequestHandler;
+};
+
 export type Listener = {
   readonly port: number;
+  /** The address that the socket is bound to, also when the host is a name. */
+  readonly address: string;
   readonly url: string;
   /** New connections get this certificate; open ones keep theirs. Throws when it cannot be used. */
   replaceTls(tls: TlsFiles): void;
@@ -19,26 +32,29 @@ export type Listener = {
   close(graceMs: number): Promise<void>;
 };
 
-export type ListenOptions = {
+export type ListenOptions = RequestHandlers & {
   readonly host: string;
   readonly port: number;
   readonly tls: TlsFiles | undefined;
-  readonly handle: RequestHandler;
+  /** What the names of the settings for host and port begin with. */
+  readonly settings: "GATEHOUSE" | "GATEHOUSE_ADMIN";
 };
 
-export async function listen({ host, port, tls, handle }: ListenOptions): Promise<Listener> {
+export async function listen(options: ListenOptions): Promise<Listener> {
+  const { host, port, tls } = options;
   try {
-    return tls ? await listenTls(host, port, tls, handle) : listenPlain(host, port, handle);
+    return tls ? await listenTls(host, port, tls, options) : listenPlain(host, port, options);
   } catch (error) {
-    throw explainBindFault(error, host, port);
+    throw explainBindFault(error, options);
   }
 }
 
-function listenPlain(host: string, port: number, handle: RequestHandler): Listener {
-  const server = serve(host, port, handle);
+function listenPlain(host: string, port: number, handlers: RequestHandlers): Listener {
+  const server = serve(host, port, handlers);
   const boundPort = server.port ?? port;
   return {
     port: boundPort,
+    address: findBoundAddress(server) ?? host,
     url: `http://${toUrlHost(host)}:${boundPort}`,
     replaceTls() {},
     close: (graceMs) => drain(server, graceMs),
@@ -50,12 +66,16 @@ async function listenTls(
   host: string,
   port: number,
   tls: TlsFiles,
-  handle: RequestHandler,
+  { handle, handleOperator }: RequestHandlers,
 ): Promise<Listener> {
   /** The client's address of each connection from the TLS front, by the port of that connection. */
   const peers = new Map<number, string>();
-  const server = serve("127.0.0.1", 0, (request, connection) => {
-    return handle(request, withClientAddress(connection, peers));
+  const withAddress = (handler: RequestHandler): RequestHandler => {
+    return (request, connection) => handler(request, withClientAddress(connection, peers));
+  };
+  const server = serve("127.0.0.1", 0, {
+    handle: withAddress(handle),
+    handleOperator: handleOperator && withAddress(handleOperator),
   });
   const innerPort = server.port ?? 0;
   const front = await TlsFront.open({ host, port, tls, innerPort, peers }).catch(async (error) => {
@@ -64,6 +84,7 @@ async function listenTls(
   });
   return {
     port: front.port,
+    address: front.address,
     url: `https://${toUrlHost(host)}:${front.port}`,
     replaceTls: (files) => front.replaceTls(files),
     async close(graceMs) {
@@ -86,10 +107,11 @@ function withClientAddress(connection: Connection, peers: ReadonlyMap<number, st
   };
 }
 
-function serve(host: string, port: number, handle: RequestHandler): Server<undefined> {
+function serve(host: string, port: number, { handle, handleOperator }: RequestHandlers): Server<undefined> {
   return Bun.serve({
     hostname: host,
     port,
+    routes: Object.fromEntries(OPERATOR_PATTERNS.map((pattern) => [pattern, handleOperator ?? handle])),
     fetch: handle,
     idleTimeout: IDLE_SECONDS,
     // json-body.ts enforces 8 KiB and answers in JSON; the runtime would only close the connection.
@@ -98,6 +120,12 @@ function serve(host: string, port: number, handle: RequestHandler): Server<undef
     // Otherwise a second Gatehouse could share the port unnoticed.
     reusePort: false,
   });
+}
+
+/** The runtime has this property, its types do not. */
+function findBoundAddress(server: object): string | undefined {
+  const { address } = server as { readonly address?: { readonly address?: string } | null };
+  return address?.address;
 }
 
 /** Turns of the event loop until requests that have arrived are read: accepting a connection and reading it take one each. */
@@ -115,19 +143,21 @@ function toUrlHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-function explainBindFault(error: unknown, host: string, port: number): Error {
+function explainBindFault(error: unknown, { host, port, settings }: ListenOptions): Error {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const place = `${host}:${port}`;
   if (code === "EADDRINUSE") {
     return new StartRefused(
-      `${place} is already in use — stop what uses it, or set GATEHOUSE_PORT to another port`,
+      `${place} is already in use — stop what uses it, or set ${settings}_PORT to another port`,
     );
   }
   if (code === "EACCES") {
     return new StartRefused(
-      `no permission to listen on ${place} — choose a port above 1023 with GATEHOUSE_PORT`,
+      `no permission to listen on ${place} — choose a port above 1023 with ${settings}_PORT`,
     );
   }
   const reason = error instanceof Error ? error.message : String(error);
-  return new StartRefused(`cannot listen on ${place}: ${reason} — check GATEHOUSE_HOST and GATEHOUSE_PORT`);
+  return new StartRefused(
+    `cannot listen on ${place}: ${reason} — check ${settings}_HOST and ${settings}_PORT`,
+  );
 }

@@ -8,6 +8,7 @@ import type { RelayMeter } from "../gateway/readings/relay-meter.ts";
 import { answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
 import type { EdgeMeter } from "./edge-meter.ts";
+import { NO_SNIFFING } from "./page-headers.ts";
 import {
   counter,
   type Family,
@@ -49,7 +50,7 @@ export class MetricsHandler {
     const refusal = check(call.request.headers.get("authorization"));
     if (refusal) return answerRefusal(call, refusal);
     return new Response(writeFamilies(await this.#listFamilies(clock())), {
-      headers: { "Content-Type": PROMETHEUS_CONTENT_TYPE, "Cache-Control": "no-store" },
+      headers: { "Content-Type": PROMETHEUS_CONTENT_TYPE, "Cache-Control": "no-store", ...NO_SNIFFING },
     });
   }
 

@@ -13,9 +13,12 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
+/** On every answer: browsers must not guess that JSON, text or an error is a page. */
+export const NO_SNIFFING = { "X-Content-Type-Options": "nosniff" };
+
 export const PAGE_HEADERS = {
   "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-  "X-Content-Type-Options": "nosniff",
+  ...NO_SNIFFING,
   "Referrer-Policy": "no-referrer",
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Resource-Policy": "same-origin",

@@ -1,12 +1,8 @@
 // Parses requests: bodies against their schema, queries, and ids in the path. A refusal names every wrong field at once.
 import type Type from "typebox";
 import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
-import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../core/page-size.ts";
-import type { Page, PageRequest } from "../core/ports/pages.ts";
 import { refuseField, refuseFields } from "../core/refuse-field.ts";
-import type { PageOf } from "../core/wire/page.ts";
 import type { Call } from "./call.ts";
-import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { readJsonBody } from "./json-body.ts";
 
 /** What can be a field's name. Any other name is not repeated in the answer: it may be a secret in the wrong place. */
@@ -57,28 +53,6 @@ export function queryOf(call: Call): URLSearchParams {
   return new URLSearchParams(`?${call.target.query}`);
 }
 
-/** `limit` and `cursor` of a list. The list's name is part of its cursors, so that they fit no other list. */
-export function parsePage(list: string, query: URLSearchParams): PageRequest | Refusal {
-  const limit = findOnly(query, "limit");
-  const encoded = findOnly(query, "cursor");
-  if (limit === null || (limit !== undefined && !/^\d{1,3}$/.test(limit))) return refuseLimit();
-  const size = limit === undefined ? PAGE_SIZE_DEFAULT : Number(limit);
-  if (size < 1 || size > PAGE_SIZE_MAX) return refuseLimit();
-  if (encoded === undefined) return { limit: size };
-  const cursor = encoded === null ? undefined : decodeCursor(list, encoded);
-  if (cursor === undefined) return refuseField("cursor", "must be the `next` of an earlier answer");
-  return { limit: size, cursor };
-}
-
-/** A page as it is answered. */
-export function describePage<T, R>(
-  list: string,
-  { items, next }: Page<T>,
-  describe: (item: T) => R,
-): PageOf<R> {
-  return { items: items.map(describe), next: next === null ? null : encodeCursor(list, next) };
-}
-
 /** Undefined when the query has no id of that name. */
 export function parseId(query: URLSearchParams, name: string, prefix: string): string | undefined | Refusal {
   const id = findOnly(query, name);
@@ -87,12 +61,19 @@ export function parseId(query: URLSearchParams, name: string, prefix: string): s
   return isId ? id : refuseField(name, `must be an id like ${prefix}…`);
 }
 
+/** The value of that name, which must be one of `known`; undefined when it is absent or empty. */
+export function parseChoice<T extends string>(
+  query: URLSearchParams,
+  name: string,
+  known: readonly T[],
+): T | undefined | Refusal {
+  const given = findOnly(query, name);
+  if (given === undefined || given === "") return undefined;
+  return known.find((one) => one === given) ?? refuseField(name, `must be one of ${known.join(", ")}`);
+}
+
 /** Undefined when the query has no such name; null when it has it more than once. */
 export function findOnly(query: URLSearchParams, name: string): string | null | undefined {
   const values = query.getAll(name);
   return values.length > 1 ? null : values[0];
-}
-
-function refuseLimit(): Refusal {
-  return refuseField("limit", `must be a whole number from 1 to ${PAGE_SIZE_MAX}`);
 }

@@ -11,7 +11,10 @@ import { Target } from "./target.ts";
 const NOW = 1_800_000_000_000;
 const PLAYERS = toSectionSet(["Players"]);
 const CONNECTION: Connection = { requestIP: () => null, timeout() {} };
-const SERVER = { serverId: "srv_1", name: "Town", community: null, createdAt: 0, keyRevision: 1 };
+const SERVER = {
+  ...{ serverId: "srv_1", name: "Town", community: null },
+  ...{ createdAt: 0, keyRevision: 1, isSimulated: false },
+};
 const { ipAllow: _, ...rights } = DEFAULT_RIGHTS;
 const KEY: ApiKey = {
   keyId: "key_1",
@@ -29,7 +32,8 @@ const PARTS = {
 function setUp() {
   const snapshot = new Snapshot(PARTS, NOW);
   const relay = { read: () => ({ snapshot, isHit: true }), longestWaitMs: 0 };
-  const readServer = new ReadServerHandler(relay, () => NOW);
+  const recheck = () => Promise.reject(new Error("a cached reading needs no second check"));
+  const readServer = new ReadServerHandler(relay, { recheck }, () => NOW);
   return {
     snapshot,
     read(headers: Record<string, string> = {}): Response {

@@ -1,5 +1,6 @@
 // GET /v2/game/server, with and without the community segment: answers with the state of the caller's server.
-import { isRefusal } from "../core/errors.ts";
+import { ERRORS, isRefusal, type Refusal } from "../core/errors.ts";
+import type { GameServer } from "../core/game-server.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import { memoize } from "../core/memoize.ts";
 import type { Clock } from "../core/ports/clock.ts";
@@ -9,8 +10,9 @@ import type { Reading } from "../gateway/readings/server-status.ts";
 import type { Body } from "../gateway/readings/snapshot.ts";
 import { answerRefusal, LIMIT_BUCKET, LIMIT_TEXT, toResetSeconds } from "./answers.ts";
 import type { Call } from "./call.ts";
-import type { Caller } from "./caller-steps.ts";
-import { acceptsGzip, isMatchingEtag } from "./conditional.ts";
+import { type Caller, type CallerSteps, READING_SERVER } from "./caller-steps.ts";
+import { ACCEPT_ENCODING_LENGTH_MAX, acceptsGzip, isMatchingEtag } from "./conditional.ts";
+import { NO_SNIFFING } from "./page-headers.ts";
 
 type Outcome = Awaited<ReturnType<Relay["read"]>>;
 
@@ -20,14 +22,20 @@ const SENT_TOGETHER_BYTES_MAX = 15_000;
 const STREAMED_BYTES_MAX = 32_768;
 
 /** Cached, because clients send the same few values again and again. */
-export const wantsGzip = memoize(acceptsGzip, 200, 256);
+export const wantsGzip = memoize(acceptsGzip, 200, ACCEPT_ENCODING_LENGTH_MAX);
 
 export class ReadServerHandler {
   readonly #relay: Pick<Relay, "read" | "longestWaitMs">;
+  readonly #callerSteps: Pick<CallerSteps, "recheck">;
   readonly #clock: Clock;
 
-  constructor(relay: Pick<Relay, "read" | "longestWaitMs">, clock: Clock) {
+  constructor(
+    relay: Pick<Relay, "read" | "longestWaitMs">,
+    callerSteps: Pick<CallerSteps, "recheck">,
+    clock: Clock,
+  ) {
     this.#relay = relay;
+    this.#callerSteps = callerSteps;
     this.#clock = clock;
   }
 
@@ -39,15 +47,37 @@ export class ReadServerHandler {
       : answerOutcome(call, outcome, report, call.now);
   }
 
-  async #answerLater(call: Call, outcome: Promise<Outcome>, report: LimitReport | null): Promise<Response> {
+  /** The same for an operator, who has no key and no limit. */
+  async answerOperator(call: Call, server: GameServer): Promise<Response> {
+    const outcome = await this.#wait(call, this.#relay.read(server, call.now));
+    const response = answerOutcome(call, outcome, null, this.#clock());
+    for (const name of ["X-RateLimit-Limit", "X-RateLimit-Bucket"]) response.headers.delete(name);
+    return response;
+  }
+
+  async #answerLater(call: Call, pending: Promise<Outcome>, report: LimitReport | null): Promise<Response> {
+    const outcome = await this.#wait(call, pending);
+    const now = this.#clock();
+    // The operator may have revoked or narrowed the key while the request waited.
+    const key = await this.#callerSteps.recheck(call, READING_SERVER, now);
+    if (isRefusal(key)) return answerRefusal(call, key, isUncounted(key) ? null : report);
+    return answerOutcome(call, outcome, report, now);
+  }
+
+  async #wait(call: Call, outcome: MaybePromise<Outcome>): Promise<Outcome> {
     // Twice: a request may wait in vain for another instance, and then for our own call.
     call.extendIdleTimeout(2 * this.#relay.longestWaitMs);
     try {
-      return answerOutcome(call, await outcome, report, this.#clock());
+      return await outcome;
     } finally {
       call.resetIdleTimeout();
     }
   }
+}
+
+/** An answer about the token itself never has the headers of the limit. */
+function isUncounted({ refused }: Refusal): boolean {
+  return refused.status === ERRORS.invalidToken.status;
 }
 
 function answerOutcome(call: Call, outcome: Outcome, report: LimitReport | null, now: number): Response {
@@ -107,6 +137,7 @@ function headersOf(body: Body): Headers {
   const headers = new Headers({
     "Content-Type": "application/json",
     "Cache-Control": "private, no-cache",
+    ...NO_SNIFFING,
     Vary: "Accept-Encoding",
     ETag: body.etag,
     Age: "0",

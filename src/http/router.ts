@@ -15,6 +15,7 @@ export type Match = {
 
 export const METHODS: readonly Method[] = ["GET", "POST", "PATCH", "PUT", "DELETE"];
 const NO_PARAMS = Object.freeze({});
+const ESCAPED_V1_LENGTH = "%76%31".length;
 
 type Pattern = { readonly route: Route; readonly segments: readonly string[]; readonly allow: string };
 
@@ -49,6 +50,7 @@ export class Router {
 /** Whether the path is /v1 or under it, with or without percent-encoding. /v10 and /v1x are other paths. */
 export function isLegacyPath(path: string): boolean {
   const [, first = ""] = path.split("/", 2);
+  if (first.length > ESCAPED_V1_LENGTH) return false;
   // Only this segment is decoded, because the rest may have invalid escapes.
   return decodeSegments(first)?.[0] === "v1";
 }

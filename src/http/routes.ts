@@ -15,7 +15,7 @@ import { answerHealthz, type ReadyzHandler } from "./health.ts";
 import type { MetricsHandler } from "./metrics.ts";
 import type { OpenApiHandler } from "./openapi/answer-openapi.ts";
 import type { OperatorHandler, OperatorStep } from "./operator-step.ts";
-import { answerOwnKey } from "./own-key.ts";
+import type { OwnKeyHandler } from "./own-key.ts";
 import type { ReadServerHandler } from "./read-server.ts";
 import type { ReferenceHandlers } from "./reference/reference.ts";
 import type { Route } from "./router.ts";
@@ -24,6 +24,7 @@ export type Handlers = {
   /** The steps that check the API key, count the request, and check the key's rights. */
   readonly callerSteps: CallerSteps;
   readonly readServer: ReadServerHandler;
+  readonly ownKey: OwnKeyHandler;
   readonly commands: CommandHandlers;
   readonly readyz: ReadyzHandler;
   readonly metrics: MetricsHandler;
@@ -39,6 +40,7 @@ export type Handlers = {
 export function listRoutes({
   callerSteps,
   readServer,
+  ownKey,
   commands,
   operatorStep,
   admin,
@@ -54,7 +56,7 @@ export function listRoutes({
     ...bothForms("/game/server", {
       GET: caller(READING_SERVER, (call, caller) => readServer.answer(call, caller)),
     }),
-    ...bothForms("/game/key", { GET: caller(READING_KEY, answerOwnKey) }),
+    ...bothForms("/game/key", { GET: caller(READING_KEY, (call, caller) => ownKey.answer(call, caller)) }),
     ...bothForms("/game/server/command", {
       GET: caller(MANAGING_COMMANDS, (call, caller) => commands.list(call, caller)),
       POST: caller(SENDING_COMMAND, (call, caller) => commands.submit(call, caller)),
@@ -75,6 +77,7 @@ export function listRoutes({
       PATCH: operator((call, actor) => admin.servers.change(call, actor)),
       DELETE: operator((call, actor) => admin.servers.delete(call, actor)),
     },
+    { path: "/admin/servers/:id/info", GET: operator((call) => admin.servers.readInfo(call)) },
     {
       path: "/admin/keys",
       GET: operator((call) => admin.keys.list(call)),
@@ -95,7 +98,13 @@ export function listRoutes({
       GET: operator((call) => admin.commands.show(call)),
       DELETE: operator((call, actor) => admin.commands.cancel(call, actor)),
     },
+    { path: "/admin/upstream", GET: operator((call) => admin.upstream.show(call)) },
+    {
+      path: "/admin/upstream/resume",
+      POST: operator((call, actor) => admin.upstream.resume(call, actor)),
+    },
     { path: "/admin/audit", GET: operator((call) => admin.audit.list(call)) },
+    { path: "/admin/audit/:id", GET: operator((call) => admin.audit.show(call)) },
 
     { path: "/", GET: (call) => dashboard.answerPage(call) },
     { path: "/assets/:file", GET: (call) => dashboard.answerAsset(call) },

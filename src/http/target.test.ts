@@ -1,7 +1,7 @@
 // The path and query of the text that the runtime gives, which is not always a URL.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { splitUrl } from "./target.ts";
+import { createTargetFinder, PATH_LENGTH_MAX, splitUrl } from "./target.ts";
 
 describe("splitting a URL", () => {
   test.each([
@@ -47,5 +47,21 @@ describe("splitting a URL", () => {
 
   test("anything at all is split without throwing", () => {
     fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => typeof splitUrl(text).path === "string"));
+  });
+});
+
+describe("a path over the maximum", () => {
+  const findTarget = createTargetFinder([{ path: "/things/:id", GET: () => new Response() }]);
+  const longest = "/things/".padEnd(PATH_LENGTH_MAX, "a");
+
+  test("has no route, whatever it looks like, and the query does not count", () => {
+    expect(findTarget(`http://h${longest}?${"b".repeat(1_000)}`).routeName).toBe("/things/:id");
+    expect(findTarget(`http://h${longest}a`).routeName).toBe("none");
+  });
+
+  test("is still under version 1 when it begins so", () => {
+    expect(findTarget(`http://h/v1/${longest}`).isLegacy).toBe(true);
+    expect(findTarget(`http://h/%76%31/${longest}`).isLegacy).toBe(true);
+    expect(findTarget(`http://h/v1${"a".repeat(PATH_LENGTH_MAX)}`).isLegacy).toBe(false);
   });
 });

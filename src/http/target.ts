@@ -7,7 +7,10 @@ import { isLegacyPath, type Match, type Route, Router } from "./router.ts";
 const NO_PARAMS = Object.freeze({});
 /** Few are enough, because callers send the same URLs again and again. */
 export const TARGETS_MAX = 1_000;
-const URL_LENGTH_MAX = 512;
+/** Longer URLs are not cached. */
+const CACHED_URL_LENGTH_MAX = 512;
+/** No route has a longer path. Longer ones are not split and decoded, so that they cost no time. */
+export const PATH_LENGTH_MAX = 512;
 
 export class Target implements RequestTarget {
   readonly params: Readonly<Record<string, string>>;
@@ -38,10 +41,11 @@ export function createTargetFinder(routes: readonly Route[]): Memoized<Target> {
   return memoize(
     (url) => {
       const { path, query } = splitUrl(url);
-      return new Target(router.find(path), path, query);
+      const match = path.length > PATH_LENGTH_MAX ? undefined : router.find(path);
+      return new Target(match, path, query);
     },
     TARGETS_MAX,
-    URL_LENGTH_MAX,
+    CACHED_URL_LENGTH_MAX,
   );
 }
 

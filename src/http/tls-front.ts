@@ -44,6 +44,11 @@ export class TlsFront {
     return typeof address === "object" && address !== null ? address.port : this.#options.port;
   }
 
+  get address(): string {
+    const address = this.#server.address();
+    return typeof address === "object" && address !== null ? address.address : this.#options.host;
+  }
+
   /** New connections get this certificate; open ones keep theirs. Throws when it cannot be used. */
   replaceTls(tls: TlsFiles): void {
     this.#server.setSecureContext(tls);

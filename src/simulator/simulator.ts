@@ -1,4 +1,4 @@
-// The pretend game server: opens the port and connects it with the simulated towns, the game API's protocol and the faults.
+// The simulator of the game API: opens the port and connects it with the simulated towns, the game API's protocol and the faults.
 import { type CallList, CallLog } from "./call-log.ts";
 import { ControlApi } from "./control-api.ts";
 import { FaultList } from "./fault-list.ts";

@@ -1,14 +1,24 @@
-// Encrypts the secrets in the store with AES-256-GCM, under a key derived from the operator's secret.
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+// Encrypts the secrets in the store with AES-256-GCM and signs records with HMAC-SHA-256, each under its own key derived from
+// the operator's secret.
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from "node:crypto";
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 export class Sealer {
   readonly #key: Uint8Array;
+  readonly #signingKey: Uint8Array;
 
   constructor(secret: string) {
     this.#key = new Uint8Array(hkdfSync("sha256", secret, "gatehouse", "upstream-keys.v1", 32));
+    this.#signingKey = new Uint8Array(hkdfSync("sha256", secret, "gatehouse", "records.v1", 32));
   }
 
   /** `purpose` is authenticated too: a text sealed for one row cannot be opened for another. */
@@ -25,5 +35,19 @@ export class Sealer {
     const decipher = createDecipheriv("aes-256-gcm", this.#key, nonce, { authTagLength: TAG_BYTES });
     decipher.setAAD(Buffer.from(purpose)).setAuthTag(sealed.subarray(-TAG_BYTES));
     return Buffer.concat([decipher.update(body), decipher.final()]).toString("utf8");
+  }
+
+  /** The signature of a text, 43 characters of base64url. `purpose` is signed too and must not contain a line break. */
+  sign(text: string, purpose: string): string {
+    return this.#hash(text, purpose).toString("base64url");
+  }
+
+  isSigned(text: string, purpose: string, signature: string): boolean {
+    const [given, expected] = [Buffer.from(signature, "base64url"), this.#hash(text, purpose)];
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  }
+
+  #hash(text: string, purpose: string): Buffer {
+    return createHmac("sha256", this.#signingKey).update(`${purpose}\n${text}`).digest();
   }
 }

@@ -2,10 +2,31 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { cleanMessage } from "./clean-message.ts";
+import { decodeText } from "./decode-text.ts";
+import { KnownKeys } from "./known-keys.ts";
 
 const SERVER_KEY = "AbCdEf123456-GhIjKl7890";
 const GLOBAL_KEY = "app-global-0123456789abcdef";
 const clean = (message: string) => cleanMessage(message, [SERVER_KEY, GLOBAL_KEY]);
+
+const inHex = (letter: string) => letter.charCodeAt(0).toString(16).padStart(2, "0");
+/** Ways to write a text so that a person or a program can still read it. */
+const ENCODINGS: Readonly<Record<string, (text: string) => string>> = {
+  "with an entity for its hyphen": (text) => text.replace("-", "&#45;"),
+  "with a hexadecimal entity": (text) => text.replace("-", "&#x2D;"),
+  "with an entity without a semicolon": (text) => text.replace("-", "&#45"),
+  "with an encoded entity": (text) => text.replace("-", "&amp;#x2d;"),
+  "with a named entity": (text) => text.replace("-", "&hyphen;"),
+  "as entities": (text) => Array.from(text, (letter) => `&#${letter.charCodeAt(0)};`).join(""),
+  "percent-encoded": (text) => Array.from(text, (letter) => `%${inHex(letter)}`).join(""),
+  "percent-encoded twice": (text) => Array.from(text, (letter) => `%25${inHex(letter)}`).join(""),
+  "with escapes": (text) => Array.from(text, (letter) => `\\u00${inHex(letter)}`).join(""),
+  "in full-width letters": (text) =>
+    Array.from(text, (letter) => String.fromCharCode(letter.charCodeAt(0) + 0xfee0)).join(""),
+  "with another hyphen": (text) => text.replace("-", "\u2011"),
+  "with a dash": (text) => text.replace("-", "\u2013"),
+  "with entities of invisible characters": (text) => Array.from(text).join("&#8203;"),
+};
 
 describe("secrets", () => {
   test("a server key and a global key never come through, however often they are named", () => {
@@ -26,6 +47,59 @@ describe("secrets", () => {
     for (const intruder of ["\u0000", "\n", "\u001b", "\u200b", "\u2028"]) {
       const broken = `${SERVER_KEY.slice(0, 5)}${intruder}${SERVER_KEY.slice(5)}`;
       expect(clean(`bad key ${broken}`).replaceAll(" ", "")).not.toContain(SERVER_KEY);
+    }
+  });
+
+  test("each half of a key is removed, in either case", () => {
+    for (const half of SERVER_KEY.split("-")) {
+      expect(clean(`no server ${half}, nor ${half.toLowerCase()}.`)).toBe(
+        "no server [redacted], nor [redacted].",
+      );
+    }
+  });
+
+  test("a half that is shorter than eight characters stays: it may be an ordinary word", () => {
+    expect(cleanMessage("this test server failed", ["test-Server"])).toBe("this test server failed");
+    expect(cleanMessage("no key test-server", ["test-Server"])).toBe("no key [redacted]");
+  });
+
+  test.each(Object.entries(ENCODINGS))("a key does not come through %s", (_name, encode) => {
+    const text = clean(`bad key ${encode(SERVER_KEY)} for you`);
+    expect(text).toStartWith("bad key [redacted]");
+    expect(decodeText(text)).not.toContain(SERVER_KEY);
+    for (const half of SERVER_KEY.split("-")) {
+      expect(decodeText(clean(`half ${encode(half)}`))).not.toContain(half);
+    }
+  });
+
+  test("a message with encoded characters and no secret is shown as it was written", () => {
+    for (const message of ["100%25 of &lt;b&gt;", "Ｆｕｌｌ width — it&#39;s", "a\\u0041b"]) {
+      expect(clean(message)).toBe(message);
+    }
+  });
+
+  test("what has the shape of some other server's key is removed; ordinary words with a hyphen stay", () => {
+    expect(clean("taken by gbzaDhOJQTPrFVIj-mNuyTYqzyqupLoln now")).toBe("taken by [redacted] now");
+    const plain = "re-authentication is rate-limited for read-only co-owners, pre-authorised Internal-Server";
+    expect(clean(plain)).toBe(plain);
+  });
+
+  test("a key of another server is removed whatever its shape", () => {
+    const known = new KnownKeys();
+    known.add("other-Town7");
+    known.add("abcdefghij-klmnopqrst");
+    const cleanKnown = (message: string) => cleanMessage(message, [SERVER_KEY], (text) => known.has(text));
+    expect(cleanKnown("key Other-Town7 and klmnopqrst, other-Town8")).toBe(
+      "key [redacted] and [redacted], other-Town8",
+    );
+  });
+
+  test("no half of an encoded key is left where a long message was cut", () => {
+    const encoded = Array.from(SERVER_KEY, (letter) => `&#${letter.charCodeAt(0)};`).join("");
+    for (let shift = 0; shift < encoded.length; shift += 3) {
+      const filler = "&#8203;".repeat(Math.floor((16_384 - shift) / 7));
+      const text = clean(`${SERVER_KEY} ${filler}${encoded}`);
+      expect(text).not.toContain(SERVER_KEY.slice(0, 4));
     }
   });
 

@@ -10,9 +10,13 @@ import type {
 } from "../core/ports/upstream.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { BREAKER_CODES, NO_CODE } from "../core/upstream-codes.ts";
+import { type CappedBody, fetchPacked, readCappedText } from "./capped-body.ts";
 import { cleanMessage } from "./clean-message.ts";
+import { cleanParts } from "./clean-parts.ts";
+import { KnownKeys } from "./known-keys.ts";
 import { describeStatus, parseFailure, parseLimitHint } from "./parse-failure.ts";
 import { ServerInfoParser } from "./parse-server-info.ts";
+import { hasTooManyValues } from "./value-limits.ts";
 
 export const BODY_MAX_BYTES = 4 * 1024 * 1024;
 /** Every call requests all sections: they cost no more than one, and the answer then serves every reader. */
@@ -27,6 +31,16 @@ export type UpstreamSettings = {
   readonly keepsUnknown: boolean;
   readonly clock: Clock;
 };
+
+type BodyProblem = Extract<CappedBody, { problem: string }>["problem"] | "too-many-values";
+const BODY_PROBLEMS: Readonly<Record<BodyProblem, string>> = {
+  "too-large": "The game API's answer is larger than 4 MiB.",
+  "unknown-encoding": "The game API's answer is packed in an unknown way.",
+  damaged: "The game API's answer could not be unpacked.",
+  "too-many-values": "The game API's answer has more values than a server's state can have.",
+};
+
+const SECRET_ANSWER = "The game API's answer holds a key that cannot be removed from it.";
 
 type Answer = {
   readonly status: number;
@@ -55,6 +69,8 @@ export class UpstreamClient implements Upstream {
   readonly #timeoutMs: number;
   readonly #clock: Clock;
   readonly #parser: ServerInfoParser;
+  readonly #knownKeys = new KnownKeys();
+  readonly #isKnownKey = (text: string) => this.#knownKeys.has(text);
 
   constructor({ baseUrl, globalKey, timeoutMs, keepsUnknown, clock }: UpstreamSettings) {
     this.#baseUrl = baseUrl.replace(/\/+$/, "");
@@ -71,7 +87,10 @@ export class UpstreamClient implements Upstream {
     const { hint, text, isSuccess } = answer;
     if (!isSuccess) return { hint, failure: this.#explainRefusal(answer, serverKey) };
     const parts = this.#parser.parse(text);
-    if (parts) return { hint, parts };
+    if (parts) {
+      const cleaned = cleanParts(parts, this.#secrets(serverKey), this.#isKnownKey);
+      return cleaned ? { hint, parts: cleaned } : { hint, failure: toFailure(SECRET_ANSWER) };
+    }
     // The game API may send a refusal with status 200; its code decides.
     const failure = this.#explainRefusal(answer, serverKey);
     if (failure.code !== NO_CODE) return { hint: this.#parseRefusalHint(answer), failure };
@@ -109,13 +128,14 @@ export class UpstreamClient implements Upstream {
     path: string,
     init: { readonly method: string; readonly body?: string },
   ): Promise<Answer | Fault> {
+    this.#knownKeys.add(serverKey);
     const headers: Record<string, string> = { "server-key": serverKey, accept: "application/json" };
     if (this.#globalKey !== undefined) headers.authorization = this.#globalKey;
     if (init.body !== undefined) headers["content-type"] = "application/json";
     const deadline = AbortSignal.timeout(this.#timeoutMs);
     try {
       // Each call has its own connection: when a kept-alive one breaks, the runtime repeats the call without telling us.
-      const response = await fetch(this.#baseUrl + path, {
+      const response = await fetchPacked(this.#baseUrl + path, {
         ...init,
         headers,
         redirect: "manual",
@@ -124,9 +144,11 @@ export class UpstreamClient implements Upstream {
         ...(this.#isLocal && { proxy: false }),
       } as BunFetchRequestInit);
       const { status } = response;
-      const text = await readText(response);
-      if (text === undefined)
-        return { fault: "lost", message: "The game API's answer is larger than 4 MiB." };
+      const body = await readCappedText(response, BODY_MAX_BYTES, deadline);
+      const problem = findProblem(body);
+      // A limit counts even when its body is unusable: calls during a limit lead to bans.
+      if (problem && status !== 429) return { fault: "lost", message: BODY_PROBLEMS[problem] };
+      const text = problem || "problem" in body ? "" : body.text;
       const isSuccess = status === 200;
       // Only the body of a refusal can name a time, so that of a success is not parsed for it.
       const hint = parseLimitHint(response.headers, isSuccess ? "" : text, this.#clock());
@@ -149,9 +171,18 @@ export class UpstreamClient implements Upstream {
       return toFailure("The game API answered with a redirect, which is not followed.");
     }
     const failure = parseFailure(status, text);
-    const secrets = [serverKey, this.#globalKey ?? ""];
-    return { ...failure, message: cleanMessage(failure.message, secrets) || describeStatus(status) };
+    const message = cleanMessage(failure.message, this.#secrets(serverKey), this.#isKnownKey);
+    return { ...failure, message: message || describeStatus(status) };
   }
+
+  #secrets(serverKey: string): readonly string[] {
+    return [serverKey, this.#globalKey ?? ""];
+  }
+}
+
+function findProblem(body: CappedBody): BodyProblem | undefined {
+  if ("problem" in body) return body.problem;
+  return hasTooManyValues(body.text) ? "too-many-values" : undefined;
 }
 
 function toFailure(message: string): UpstreamFailure {
@@ -185,26 +216,11 @@ function isUnsent(error: unknown): boolean {
   return UNSENT_FAULTS.has(code) || CERTIFICATE_FAULT.test(code);
 }
 
-/** Undefined when the decompressed body is over the cap; the rest of it is not read. */
-async function readText(response: Response): Promise<string | undefined> {
-  if (!response.body) return "";
-  const decoder = new TextDecoder();
-  let size = 0;
-  let text = "";
-  for await (const chunk of response.body) {
-    size += chunk.byteLength;
-    if (size > BODY_MAX_BYTES) return undefined;
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
-}
-
 /** In our own words, because the runtime's messages may name addresses. */
 function describeTransportFault(error: unknown, isTimeout: boolean, timeoutMs: number): string {
   if (isTimeout) return `The game API did not answer within ${timeoutMs} ms.`;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "ECONNREFUSED" || code === "ConnectionRefused") return "The game API refused the connection.";
   if (code === "ECONNRESET" || code === "ConnectionClosed") return "The game API cut the connection.";
-  if (code === "ZlibError") return "The game API's answer could not be unpacked.";
   return "The game API could not be reached.";
 }

@@ -13,6 +13,7 @@ import {
   isJsonObject,
   MISFIT,
 } from "./fit-shape.ts";
+import { ELEMENTS_MAX, hasOversizedPart } from "./value-limits.ts";
 
 /** Each of the three maps is optional while fitting, so that one bad map does not empty the others. */
 const LooseStaff = Type.Partial(SectionSchemas.Staff);
@@ -31,10 +32,15 @@ export class ServerInfoParser {
     });
   }
 
-  /** Undefined when the text cannot be a ServerInfo. */
+  /**
+   * Undefined when the text cannot be a ServerInfo. A list or map with too many elements makes the whole answer absurd: a
+   * section that is relayed empty instead would tell callers that nobody plays.
+   */
   parse(text: string): ServerParts | undefined {
     let body: unknown;
     try {
+      // Parsing exactly takes ten times as long, so elements are counted before. A short text cannot have too many.
+      if (text.length > ELEMENTS_MAX && hasOversizedPart(JSON.parse(text))) return undefined;
       body = parseExactJson(text);
     } catch {
       return undefined;

@@ -69,8 +69,8 @@ browserTest("a waiting command can be cancelled, and the commands before it are 
   await sendLine(page, ":h second");
   await sendLine(page, ":h third");
   await rowOf(page, ":h third").getByText("Waiting, number").waitFor();
-  await page.getByRole("button", { name: "Take back: :h third" }).click();
-  await rowOf(page, ":h third").getByText("Taken back", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Cancel: :h third" }).click();
+  await rowOf(page, ":h third").getByText("Cancelled", { exact: true }).waitFor();
   await page.locator("[data-status=sent]", { hasText: ":h first" }).waitFor();
   await page.locator("[data-status=sent]", { hasText: ":h second" }).waitFor();
   await page.getByText("Everything is finished").waitFor();
@@ -252,7 +252,7 @@ browserTest("invisible characters are marked wherever a command is shown or anno
   await rowOf(page, ":h before it").waitFor();
   await sendLine(page, MASKED);
   await page.locator("[data-status=queued]", { hasText: MASKED_SEEN }).waitFor();
-  await page.getByRole("button", { name: `Take back: ${MASKED_SAID}`, exact: true }).waitFor();
+  await page.getByRole("button", { name: `Cancel: ${MASKED_SAID}`, exact: true }).waitFor();
   await expectMarked();
   await page.locator("[data-status=sent]", { hasText: MASKED_SEEN }).waitFor();
   await page.getByRole("status").getByText(`${MASKED_SAID}: Sent`).waitFor({ state: "attached" });

@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import {
   browserTest,
   expectAccessible,
+  expectCount,
   expectNoSidewaysScroll,
   getSite,
   isTestedVariant,
@@ -129,7 +130,7 @@ browserTest("a key's whole life: few rights, shown once, changed, suspended, rot
   // Other tests create keys too; the search finds the key on any page of the list.
   await page.getByLabel("Search").fill("life BOT");
   await rowOf(page, "Life bot").getByText("reads 1 of 9 sections · 2 commands").waitFor();
-  expect(await page.locator("#content li").count()).toBe(1);
+  await expectCount(page.locator("#content li"), 1);
 
   await page.getByRole("button", { name: "Edit Life bot" }).click();
   const edit = page.getByRole("dialog", { name: "Edit a key" });
@@ -169,7 +170,7 @@ browserTest("a key's whole life: few rights, shown once, changed, suspended, rot
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
   await rowOf(page, "Life bot").waitFor({ state: "detached" });
   expect(await readWith(newToken)).toEqual({ status: 401, code: 5008 });
-  await page.getByLabel("Show revoked keys").check();
+  await page.getByLabel("State").selectOption("Revoked");
   await rowOf(page, "Life bot").getByText("Revoked", { exact: true }).waitFor();
 
   await page.evaluate(`location.hash = "#/audit"`);
@@ -249,8 +250,8 @@ browserTest("the operator can cancel a waiting command of any key", async () => 
   }
   const page = await openOperator("commands");
   await page.getByLabel("Server").selectOption("slow server");
-  await page.getByRole("button", { name: "Take back: :h d" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Take it back" }).click();
+  await page.getByRole("button", { name: "Cancel: :h d" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel the command" }).click();
   await page.locator("[data-status=cancelled]", { hasText: ":h d" }).waitFor();
   await page.getByLabel("State").selectOption("cancelled");
   await page.locator("[data-status=sent]").first().waitFor({ state: "detached" });

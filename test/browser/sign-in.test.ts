@@ -23,11 +23,12 @@ const REFUSALS = [
   { key: "gth_x", status: 429, code: 5100, says: /ends in 1\d s/ },
   { key: "gth_x", status: 403, code: 5009, says: "suspended" },
   { key: "gth_x", status: 403, code: 5010, says: "version 2" },
+  { key: "x", status: 404, code: 5020, says: "GATEHOUSE_ADMIN_PORT" },
   { key: "gth_x", status: 500, code: 5000, says: "an error of its own (5000)" },
 ] as const;
 
 browserTest("each refusal is explained", async () => {
-  const page = await openPage({ expectedStatuses: [401, 403, 429, 500] });
+  const page = await openPage({ expectedStatuses: [401, 403, 404, 429, 500] });
   let refusal: (typeof REFUSALS)[number] = REFUSALS[0];
   await page.route(/\/v2\/|\/admin\//, (route) => {
     const { status, code } = refusal;

@@ -288,6 +288,57 @@ describe("odd paths get 404/5020, or the answer of the path they mean", () => {
   });
 });
 
+describe("the operator's paths are served only as they are written, so that a proxy's rule for them cannot be avoided", () => {
+  const askAsOperator = (path: string, host = "x") => {
+    const authorization = `Authorization: Bearer ${gatehouse.masterKey}`;
+    return sendRaw(at, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${authorization}\r\n\r\n`);
+  };
+
+  test.each(["/admin/servers", "/admin/servers?limit=1", "/metrics", "http://elsewhere/admin/servers"])(
+    "%s: 200",
+    async (path) => {
+      expect((await askAsOperator(path))?.status).toBe(200);
+    },
+  );
+
+  test.each([
+    "/x\\..\\admin/servers",
+    "/x\\..\\admin\\servers",
+    "/x/..\\admin/servers",
+    "/admin\\servers",
+    "/x/../admin/servers",
+    "/x/%2e%2e/admin/servers",
+    "/x/.%2E/admin/servers",
+    "/x%5c..%5cadmin/servers",
+    "/x%5c../admin/servers",
+    "/./admin/servers",
+    "/%2e/admin/servers",
+    "//admin/servers",
+    "/admin//servers",
+    "/%61dmin/servers",
+    "/ADMIN/servers",
+    "/v2/../admin/servers",
+    "/v2\\..\\admin/servers",
+    "http://elsewhere/x\\..\\admin/servers",
+    "/x\\..\\metrics",
+    "/x/../metrics",
+    "/.\\metrics",
+    "/%6detrics",
+    "//metrics",
+    "/metrics\\",
+    "/metrics#x",
+  ])("%s: 404/5020, whatever Host says", async (path) => {
+    for (const host of ["x", "a b"]) expect(summarize(await askAsOperator(path, host))).toBe("404/5020");
+  });
+
+  test.each(["/admin/../v2/game/server", "/admin/x\\..\\..\\v2\\game\\server", "/admin\\..\\metrics"])(
+    "%s: 404/5020, because a rule that lets operators in must let nobody through to the rest",
+    async (path) => {
+      expect(summarize(await askAsOperator(path))).toBe("404/5020");
+    },
+  );
+});
+
 describe("Host and the form of the target decide nothing", () => {
   test("HTTP/1.0 without Host is answered, and the connection closed", async () => {
     const { authorization } = await newKey();

@@ -36,7 +36,7 @@ export function toBytes(text: string): Uint8Array {
 
 export async function openSocket(
   address: { port: number; host?: string },
-  tls?: { rejectUnauthorized: boolean },
+  tls?: { rejectUnauthorized: boolean; servername?: string },
 ): Promise<RawSocket> {
   const { port, host = "127.0.0.1" } = address;
   const socket: Socket | TLSSocket = tls ? connectTls({ port, host, ...tls }) : connectTcp({ port, host });

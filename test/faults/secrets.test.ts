@@ -432,6 +432,7 @@ test("generated secrets are only in their own files, which only their owner can 
 test("settings that are refused are refused without being repeated when they are secrets", () => {
   const bad = {
     GATEHOUSE_MASTER_KEY: "Canary Short",
+    GATEHOUSE_SECRET: "Canary Secret",
     GATEHOUSE_METRICS_TOKEN: "Canary Metrics",
     GATEHOUSE_UPSTREAM_GLOBAL_KEY: "Canary Global",
     GATEHOUSE_UPSTREAM_URL: "https://user:CanaryPassword@example.org",

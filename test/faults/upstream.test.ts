@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { GameServer } from "../../src/core/game-server.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
-import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
+import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 
 const FRESH_MS = 2_000;
@@ -74,7 +74,9 @@ describe("codes of the game API", () => {
 
   test("3002: remembered for one freshness period", async () => {
     simulator.arm({ kind: "code", code: 3002 });
-    for (let i = 0; i < 4; i++) expect((await readFailure()).upstream_code).toBe(3002);
+    for (let i = 0; i < 4; i++) {
+      expect(await readFailure()).toMatchObject({ upstream_code: 3002, retryAfter: "2" });
+    }
     expect(callsMade()).toBe(1);
     await simulator.clearFaults();
     gatehouse.clock.advance(FRESH_MS - 1);
@@ -97,8 +99,9 @@ describe("codes of the game API", () => {
       simulator.arm({ kind: "code", code });
       for (let i = 0; i < 20; i++) expect((await readFailure()).upstream_code).toBe(code);
       expect(callsMade()).toBe(5);
+      expect((await readFailure()).retryAfter).toBe("5");
       gatehouse.clock.advance(4_999);
-      await readFailure();
+      expect((await readFailure()).retryAfter).toBe("1");
       expect(callsMade()).toBe(5);
       gatehouse.clock.advance(1);
       await readFailure();
@@ -221,6 +224,44 @@ describe("transport faults", () => {
     const response = await read();
     expect(response.status).toBe(200);
     expect(Object.keys((await response.json()) as object).at(-1)).toBe("Players");
+  });
+
+  test.each([
+    ["1.3 million integers as Players", { Players: new Array(1_300_000).fill(12) }],
+    [
+      "200,000 Staff ids",
+      { Staff: { Admins: Object.fromEntries(Array.from({ length: 200_000 }, (_, id) => [id, "A"])) } },
+    ],
+    ["a list nested a million times", `${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}`],
+  ])("%s are refused before they are checked one by one", async (_name, odd) => {
+    const text = typeof odd === "string" ? odd : JSON.stringify({ ...BASE_INFO, ...odd });
+    const game = startFakeGameApi(() => new Response(text));
+    const hostile = await startGatehouse({ env: { GATEHOUSE_UPSTREAM_URL: game.url } });
+    const key = await hostile.addKey(await hostile.addServer());
+    const response = await hostile.get("/v2/game/server", key.token);
+    expect(await response.json()).toMatchObject({
+      code: 5019,
+      upstream_code: 0,
+      upstream_message: "The game API's answer has more values than a server's state can have.",
+    });
+    await hostile.stop();
+    await game.stop();
+  });
+
+  test.each([
+    ["larger than 4 MiB", () => new Response("x".repeat(5_000_000), { status: 429 })],
+    ["damaged", () => new Response("x", { status: 429, headers: { "content-encoding": "gzip" } })],
+  ])("a 429 whose body is %s is a limit all the same", async (_name, answer) => {
+    const game = startFakeGameApi(answer);
+    const limited = await startGatehouse({ env: { GATEHOUSE_UPSTREAM_URL: game.url } });
+    const key = await limited.addKey(await limited.addServer());
+    const response = await limited.get("/v2/game/server", key.token);
+    expect(await response.json()).toMatchObject({ code: 5019, upstream_code: 4001 });
+    expect(response.headers.get("retry-after")).toBe("5");
+    await limited.get("/v2/game/server", key.token);
+    expect(game.calls).toHaveLength(1);
+    await limited.stop();
+    await game.stop();
   });
 
   test("one hanging server does not hold up another", async () => {

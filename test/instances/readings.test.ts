@@ -81,7 +81,10 @@ describe("four instances on one Redis", () => {
     const endAt = performance.now() + 1_300;
     while (performance.now() < endAt) {
       const answers = await Promise.all(fleet.instances.map((instance) => instance.read(key)));
-      for (const { body } of answers) expect(body).toMatchObject({ code: 5019, upstream_code: 3002 });
+      for (const { body, headers } of answers) {
+        expect(body).toMatchObject({ code: 5019, upstream_code: 3002 });
+        expect(headers.get("retry-after")).toBe("1");
+      }
       await Bun.sleep(100);
     }
     const times = readsOf(fleet, home).map(({ at }) => at);
@@ -131,6 +134,24 @@ describe("four instances on one Redis", () => {
     const { calls } = fleet.simulator.calls();
     expect(calls.filter(({ at }) => at > refusedAt + 100 && at < refusedAt + PAUSE_MS - 50)).toEqual([]);
   }, 20_000);
+
+  test("go on together when an operator ends the pause on one of them", async () => {
+    const home = await fleet.addServer();
+    const key = await fleet.addKey(home);
+    fleet.simulator.arm({ kind: "rate-limit", retry_after: 3_600, times: 1, target: "reads" });
+    expect((await fleet.at(0).read(key)).body).toMatchObject({ upstream_code: 4001 });
+    await until("the others do not pause", async () => {
+      const shown = await Promise.all(fleet.instances.map((one) => one.admin("GET", "/upstream")));
+      return shown.every(({ body }) => body.pause_reason === "named_by_game_api");
+    });
+    expect((await fleet.at(1).admin("POST", "/upstream/resume")).body).toMatchObject({ paused_until: null });
+    await until("the others still pause", async () => {
+      const answers = await Promise.all(fleet.instances.map((one) => one.read(key)));
+      return answers.every(({ status }) => status === 200);
+    });
+    const { items } = (await fleet.at(2).admin("GET", "/audit?limit=1")).body;
+    expect(items).toMatchObject([{ action: "upstream.resumed", target: "upstream" }]);
+  }, 15_000);
 
   test("while paused, one that may not call answers with what another has just read", async () => {
     const PAUSE_MS = 2_000;

@@ -96,7 +96,7 @@ describe("it does not start, and says why", () => {
     const redis = await startRedis();
     const first = new Instance(environment(redis.url));
     await first.start();
-    const other = { GATEHOUSE_SECRET: "quite-another-secret-0123456789" };
+    const other = { GATEHOUSE_SECRET: "quite-another-secret-0123456789abcdef" };
     expect(await startInVain(environment(redis.url, other))).toContain("GATEHOUSE_SECRET");
     // A secret that is generated in another data folder is another one too.
     expect(await startInVain(environment(redis.url, { GATEHOUSE_SECRET: "" }))).toContain("GATEHOUSE_SECRET");

@@ -123,19 +123,32 @@ describe("5 authentication", () => {
   test("5.5 and 9.4: a key without the version is 403/5010, whatever else is wrong", async () => {
     const { token } = await gatehouse.addKey(server, { versions: ["v1"], sections: 0 });
     const response = await gatehouse.get("/v2/other/game/server?Players=true", token);
-    await expectError(response, 403, { code: 5010, message: "api_version_forbidden" });
+    await expectError(response, 403, {
+      code: 5010,
+      message: "api_version_forbidden",
+      details: { versions: ["v1"] },
+    });
   });
 
-  test("5.5 a suspended key, a foreign address or another community is 403/5009", async () => {
-    const forbidden = { code: 5009, message: "forbidden" };
+  test("5.5 a suspended key, a foreign address or another community is 403/5009, and says which", async () => {
+    const forbiddenBy = (details: object) => ({ code: 5009, message: "forbidden", details });
     const suspended = await gatehouse.addKey(server, { sections: 0 });
     await gatehouse.app.store.keys.update(suspended.keyId, { isSuspended: true });
-    await expectError(await gatehouse.get(`${PATH}?Players=true`, suspended.token), 403, forbidden);
+    await expectError(
+      await gatehouse.get(`${PATH}?Players=true`, suspended.token),
+      403,
+      forbiddenBy({ reason: "suspended" }),
+    );
     const elsewhere = await gatehouse.addKey(server, { ipAllow: ["10.0.0.0/8"] });
-    await expectError(await gatehouse.get(PATH, elsewhere.token), 403, forbidden);
+    const seen = forbiddenBy({ reason: "address", seen: "127.0.0.1" });
+    await expectError(await gatehouse.get(PATH, elsewhere.token), 403, seen);
     const here = await gatehouse.addKey(server, { ipAllow: ["10.0.0.0/8", "127.0.0.1"] });
     expect((await gatehouse.get(PATH, here.token)).status).toBe(200);
-    await expectError(await gatehouse.get("/v2/Town/game/server", key.token), 403, forbidden);
+    await expectError(
+      await gatehouse.get("/v2/Town/game/server", key.token),
+      403,
+      forbiddenBy({ reason: "community" }),
+    );
   });
 
   test("a server without a community accepts any segment", async () => {
@@ -146,8 +159,14 @@ describe("5 authentication", () => {
 
   test("5.5 a section outside the key's rights is 403/5011, but only when it is requested with true", async () => {
     const { token } = await gatehouse.addKey(server, { sections: toSectionSet(["Players"]) });
-    const forbidden = { code: 5011, message: "query_param_forbidden" };
-    await expectError(await gatehouse.get(`${PATH}?Players=true&Staff=true`, token), 403, forbidden);
+    for (const [query, ...sections] of [
+      ["Players=true&Staff=true", "Staff"],
+      ["Vehicles=true&Players=true&Staff=true&Queue=1", "Staff", "Vehicles"],
+      ["Vehicles=true&Players=true&Staff=true&Queue=1", "Staff", "Vehicles"],
+    ]) {
+      const forbidden = { code: 5011, message: "query_param_forbidden", details: { sections } };
+      await expectError(await gatehouse.get(`${PATH}?${query}`, token), 403, forbidden);
+    }
     expect((await gatehouse.get(`${PATH}?Players=true&Staff=1`, token)).status).toBe(200);
   });
 

@@ -30,6 +30,7 @@ const DAY_MS = 24 * 3_600_000;
 const ADMIN_PATHS: readonly [path: string, allow: string][] = [
   ["/admin/servers", "GET, HEAD, POST"],
   ["/admin/servers/srv_x", "GET, HEAD, PATCH, DELETE"],
+  ["/admin/servers/srv_x/info", "GET, HEAD"],
   ["/admin/keys", "GET, HEAD, POST"],
   ["/admin/keys/key_x", "GET, HEAD, PATCH, DELETE"],
   ["/admin/keys/key_x/rotate", "POST"],
@@ -37,7 +38,10 @@ const ADMIN_PATHS: readonly [path: string, allow: string][] = [
   ["/admin/blocks/key_x", "DELETE"],
   ["/admin/commands", "GET, HEAD"],
   ["/admin/commands/cmd_x", "GET, HEAD, DELETE"],
+  ["/admin/upstream", "GET, HEAD"],
+  ["/admin/upstream/resume", "POST"],
   ["/admin/audit", "GET, HEAD"],
+  ["/admin/audit/aud_x", "GET, HEAD"],
 ];
 
 const LISTS = ["/admin/servers", "/admin/keys", "/admin/blocks", "/admin/commands", "/admin/audit"];
@@ -194,7 +198,7 @@ describe("paths and methods", () => {
       "/admin/keys/key_x/rotate/",
       "/admin/keys//rotate",
       "/admin/blocks/",
-      "/admin/audit/1",
+      "/admin/audit/1/",
       "/Admin/servers",
     ]) {
       for (const method of ["GET", "POST", "DELETE"]) {
@@ -273,6 +277,11 @@ describe("servers", () => {
       name: "Köln 東京 🚓",
       community: "town_1-x",
       created_at: gatehouse.clock.now,
+      simulated: false,
+      state: "not_asked",
+      players: null,
+      last_read_at: null,
+      last_error: null,
     });
     expect(await readAs<object>(await gatehouse.admin("GET", `/admin/servers/${made.server_id}`))).toEqual(
       made,
@@ -292,11 +301,12 @@ describe("servers", () => {
   });
 
   test("PATCH answers with the server; omitted fields stay, null clears, and the next request sees the change", async () => {
-    const town = await operator.addServer({ name: "Before", community: "before", server_key: "old-Key" });
-    const key = await operator.addKey(town);
-    const path = `/admin/servers/${town.server_id}`;
+    const made = await operator.addServer({ name: "Before", community: "before", server_key: "old-Key" });
+    const key = await operator.addKey(made);
+    const path = `/admin/servers/${made.server_id}`;
     const patch = async (body: object) => readAs<object>(await gatehouse.admin("PATCH", path, body));
     expect(await statusOf(key.token, "/v2/before/game/server")).toBe(200);
+    const town = await readAs<ServerBody>(await gatehouse.admin("GET", path));
 
     expect(await patch({ name: "After" })).toEqual({ ...town, name: "After" });
     expect(await statusOf(key.token, "/v2/before/game/server")).toBe(200);
@@ -359,6 +369,7 @@ describe("servers", () => {
       ["POST", "/admin/servers", { name: "x" }],
       ["POST", "/admin/keys", { server_id: "srv_gone", label: "x" }],
       ["PATCH", `/admin/keys/${key_id}`, { commands: [":h", ":H"] }],
+      ["PATCH", `/admin/keys/${key_id}`, { commands: [":h", "h"] }],
       ["PATCH", `/admin/keys/${key_id}`, { ip_allow: ["10.0.0.1", "nowhere"] }],
       ["PATCH", `/admin/keys/${key_id}`, { expires_at: 1 }],
       ["PATCH", `/admin/keys/${other.key_id}`, { label: "y" }],
@@ -433,6 +444,7 @@ describe("keys", () => {
       key_id: expect.stringMatching(/^key_[0-9A-Za-z]+$/),
       server_id: server.server_id,
       label: "bot",
+      state: "active",
       versions: ["v2"],
       sections: [...SECTIONS],
       commands: [],
@@ -458,6 +470,8 @@ describe("keys", () => {
       expires_at: gatehouse.clock.now + 1,
     };
     expect(await operator.addKey(server, rights)).toMatchObject(rights);
+    const withoutColon = await operator.addKey(server, { commands: ["h", ":M", "/x"] });
+    expect(withoutColon).toMatchObject({ commands: [":h", ":M", "/x"] });
     expect(await operator.addKey(server, { versions: ["v1", "v2"], commands: ["*"] })).toMatchObject({
       versions: ["v1", "v2"],
       commands: ["*"],
@@ -467,10 +481,70 @@ describe("keys", () => {
   test("a key is shown with its usage, and listed without; its token is in neither", async () => {
     const { token, ...key } = await operator.addKey(server);
     const shown = await operator.showKey(key);
-    expect(shown).toEqual({ ...key, usage: { requests: 0, refusals: {}, hours: [] } });
+    expect(shown).toEqual({ ...key, grace_tokens: [], usage: { requests: 0, refusals: {}, hours: [] } });
     const listed = await operator.list<KeyBody>("/admin/keys");
     expect(listed).toContainEqual(key);
     expect(JSON.stringify([shown, listed])).not.toContain(token);
+  });
+
+  test("keys are searched by a part of the label, by server and by state, in pages", async () => {
+    const other = await operator.addServer();
+    const bots = [
+      await operator.addKey(other, { label: "Searched Bot" }),
+      await operator.addKey(server, { label: "the SEARCHED one" }),
+      await operator.addKey(other, { label: "searched and suspended" }),
+    ] as const;
+    await operator.changeKey(bots[2], { suspended: true });
+    const search = async (query: string) => {
+      const page = await readAs<PageBody<KeyBody>>(await gatehouse.admin("GET", `/admin/keys?${query}`));
+      return { ids: page.items.map((key) => key.key_id), next: page.next };
+    };
+    const idsOf = (...places: (0 | 1 | 2)[]) => places.map((place) => bots[place].key_id);
+    expect(await search("label=searched")).toEqual({ ids: idsOf(0, 1, 2), next: null });
+    expect(await search(`label=SearcheD&server_id=${other.server_id}`)).toMatchObject({ ids: idsOf(0, 2) });
+    expect(await search("label=searched&state=suspended")).toMatchObject({ ids: idsOf(2) });
+    expect(await search("label=searched&state=active")).toMatchObject({ ids: idsOf(0, 1) });
+    expect(await search("label=never+seen")).toEqual({ ids: [], next: null });
+    const first = await search("label=searched&limit=2");
+    expect(first.ids).toEqual(idsOf(0, 1));
+    expect(await search(`label=searched&limit=2&cursor=${first.next}`)).toEqual({
+      ids: idsOf(2),
+      next: null,
+    });
+    // An empty value asks for nothing.
+    expect((await search("label=&state=")).ids).toEqual((await search("")).ids);
+  });
+
+  test("a search that cannot be is refused, naming the field", async () => {
+    const states = "must be one of revoked, expired, suspended, blocked, active";
+    for (const query of ["state=Active", "state=gone", "state=active&state=active"]) {
+      const refusal = { code: 5104, message: "invalid_request", details: { state: states } };
+      await expectRefusal(await gatehouse.admin("GET", `/admin/keys?${query}`), 400, refusal);
+    }
+    for (const query of [`label=${"x".repeat(101)}`, "label=a&label=b"]) {
+      const details = { label: "must be a part of a label, at most 100 characters" };
+      const refusal = { code: 5104, message: "invalid_request", details };
+      await expectRefusal(await gatehouse.admin("GET", `/admin/keys?${query}`), 400, refusal);
+    }
+  });
+
+  test("a key shows its state wherever it is shown", async () => {
+    const key = await operator.addKey(server);
+    expect(key.state).toBe("active");
+    const shown = async () => [
+      (await operator.showKey(key)).state,
+      (await operator.list<KeyBody>("/admin/keys")).find(({ key_id }) => key_id === key.key_id)?.state,
+      (await operator.changeKey(key, {})).state,
+    ];
+    await block(key);
+    expect(await shown()).toEqual(["blocked", "blocked", "blocked"]);
+    await operator.changeKey(key, { suspended: true });
+    expect(await shown()).toEqual(["suspended", "suspended", "suspended"]);
+    await operator.changeKey(key, { suspended: false, expires_at: gatehouse.clock.now + 1 });
+    gatehouse.clock.advance(1);
+    expect(await shown()).toEqual(["expired", "expired", "expired"]);
+    await operator.revoke(key);
+    expect((await operator.showKey(key)).state).toBe("revoked");
   });
 
   test("keys are listed oldest first, for all servers or one", async () => {
@@ -499,7 +573,7 @@ describe("keys", () => {
     };
     const expires_at = gatehouse.clock.now + DAY_MS;
     const { token, ...key } = await operator.addKey(server, { ...given, expires_at });
-    let expected: object = key;
+    let expected: KeyBody = key;
     for (const change of [
       { label: "renamed" },
       { suspended: true },
@@ -523,10 +597,11 @@ describe("keys", () => {
     ]) {
       const shown =
         "sections" in change && change.sections?.length === 2 ? { sections: ["Staff", "Vehicles"] } : change;
-      expected = { ...expected, ...shown };
-      expect(await operator.changeKey(key, change)).toEqual(expected as KeyBody);
-      const { usage, ...found } = await operator.showKey(key);
-      expect(found).toEqual(expected as KeyBody);
+      expected = { ...expected, ...(shown as Partial<KeyBody>) };
+      expected = { ...expected, state: expected.suspended ? "suspended" : "active" };
+      expect(await operator.changeKey(key, change)).toEqual(expected);
+      const { usage, grace_tokens, ...found } = await operator.showKey(key);
+      expect(found).toEqual(expected);
     }
     expect(await statusOf(token)).toBe(403);
   });
@@ -570,8 +645,8 @@ describe("keys", () => {
     for (const old of [token, rotated.token]) {
       await expectRefusal(await gatehouse.get(PATH, old), 401, REVOKED_TOKEN);
     }
-    const { usage, ...shown } = await operator.showKey(key);
-    expect(shown).toEqual({ ...key, last_used_at: revokedAt, revoked_at: revokedAt });
+    const { usage, grace_tokens, ...shown } = await operator.showKey(key);
+    expect(shown).toEqual({ ...key, state: "revoked", last_used_at: revokedAt, revoked_at: revokedAt });
     expect(await operator.list<KeyBody>("/admin/keys")).toContainEqual(shown);
   });
 
@@ -649,10 +724,24 @@ describe("rotation", () => {
     expect(await statusOf(current)).toBe(200);
   });
 
+  test("a rotation without grace ends the tokens of earlier rotations too", async () => {
+    const key = await operator.addKey(server);
+    const second = await operator.rotate(key, { grace_seconds: 3600 });
+    const third = await operator.rotate(key, { grace_seconds: 60 });
+    const ends = [gatehouse.clock.now + 60_000, gatehouse.clock.now + 3_600_000];
+    expect((await operator.showKey(key)).grace_tokens).toEqual(ends.map((end) => ({ valid_until: end })));
+    const fourth = await operator.rotate(key);
+    expect((await operator.showKey(key)).grace_tokens).toEqual([]);
+    for (const { token } of [key, second, third]) {
+      await expectRefusal(await gatehouse.get(PATH, token), 401, REVOKED_TOKEN);
+    }
+    expect(await statusOf(fourth.token)).toBe(200);
+  });
+
   test("rotation changes nothing else of the key", async () => {
     const { token, ...key } = await operator.addKey(server, { sections: ["Queue"], label: "same" });
     await operator.rotate(key, { grace_seconds: 30 });
-    const { usage, ...shown } = await operator.showKey(key);
+    const { usage, grace_tokens, ...shown } = await operator.showKey(key);
     expect(shown).toEqual(key);
   });
 });

@@ -5,6 +5,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { SECTIONS } from "../../src/core/sections.ts";
 import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
+import { until } from "../process/run-gatehouse.ts";
 import { FakeClock, makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 import { type AuditBody, createOperator, type Operator, type PageBody, readAs } from "./operator.ts";
 
@@ -315,7 +316,7 @@ test("actors are identified by their master key and their address", async () => 
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("entries are kept for GATEHOUSE_AUDIT_DAYS and forgotten at the next start after that", async () => {
+test("entries are kept for GATEHOUSE_AUDIT_DAYS and forgotten after the next start", async () => {
   const folder = makeTestFolder();
   const clock = new FakeClock();
   const start = (days?: string) =>
@@ -341,6 +342,7 @@ test("entries are kept for GATEHOUSE_AUDIT_DAYS and forgotten at the next start 
 
   clock.advance(1);
   const third = await start("2");
+  await until("the old entry is not forgotten", async () => (await namesIn(third)).length === 1);
   expect(await namesIn(third)).toEqual(["young"]);
   expect(await createOperator(third).list("/admin/servers")).toHaveLength(2);
   await third.app.stop();
@@ -350,6 +352,16 @@ test("entries are kept for GATEHOUSE_AUDIT_DAYS and forgotten at the next start 
   expect(await namesIn(byDefault)).toEqual(["young"]);
   await byDefault.app.stop();
   rmSync(folder, { recursive: true, force: true });
+});
+
+test("one entry is shown by its id; an id that never was is 404", async () => {
+  await operator.addServer();
+  const [entry] = await operator.listAudit();
+  const shown = await gatehouse.admin("GET", `/admin/audit/${entry?.id}`);
+  expect(await readAs<AuditBody>(shown)).toEqual(entry as AuditBody);
+  for (const id of ["aud_zzzz", "aud_", "1"]) {
+    expect((await gatehouse.admin("GET", `/admin/audit/${id}`)).status).toBe(404);
+  }
 });
 
 test("an entry cannot be altered, not even in the database itself", async () => {

@@ -87,7 +87,8 @@ describe("submitting", () => {
     const receipts = [await readAs<ReceiptBody>(plain, 202), await readAs<ReceiptBody>(inTown, 202)];
     expect(receipts.map(({ position }) => position)).toEqual([2, 3]);
     const elsewhere = await bot.post('{"command":":h"}', {}, "/v2/city/game/server/command");
-    await expectRefusal(elsewhere, 403, { code: 5009, message: "forbidden" });
+    const details = { reason: "community" };
+    await expectRefusal(elsewhere, 403, { code: 5009, message: "forbidden", details });
     const listed = await bot.ask("GET", "/v2/town/game/server/command");
     expect((await readAs<PageBody<CommandBody>>(listed)).items).toHaveLength(3);
   });
@@ -201,7 +202,7 @@ describe("rights", () => {
     const id = await holdQueue();
     const { home, gatehouse } = { ...bot, ...gateway };
     const { token } = await gatehouse.addKey(home, { commands: [] });
-    const refusal = { code: 5009, message: "forbidden" };
+    const refusal = { code: 5009, message: "forbidden", details: { reason: "command" } };
     const mute = { Authorization: `Bearer ${token}` };
     await expectRefusal(await bot.post('{"command":":h"}', mute), 403, refusal);
     for (const [method, path] of [
@@ -219,7 +220,8 @@ describe("rights", () => {
     for (const text of [":h hi", ":H hi", ":kick all", ":h"])
       expect((await narrow.submit(text)).status).toBe(202);
     for (const text of [":hint", ":m all", "h", "say :h"]) {
-      await expectRefusal(await narrow.submit(text), 403, { code: 5009, message: "forbidden" });
+      const refusal = { code: 5009, message: "forbidden", details: { reason: "command" } };
+      await expectRefusal(await narrow.submit(text), 403, refusal);
     }
   });
 
@@ -235,11 +237,76 @@ describe("rights", () => {
     expect((await bot.show(id)).status).toBe("queued");
   });
 
-  test("two keys of one server see the same commands", async () => {
+  test("a key sees and cancels only the commands that it sent itself; another's is 404", async () => {
     const id = await holdQueue();
+    const { token } = await gateway.gatehouse.addKey(bot.home, { commands: [":h", ":m"] });
+    const narrow = { Authorization: `Bearer ${token}` };
+    const own = await readAs<ReceiptBody>(await bot.post('{"command":":m hello"}', narrow), 202);
+    const refusal = { code: 5020, message: "not_found" };
+    for (const method of ["GET", "DELETE"]) {
+      await expectRefusal(await bot.ask(method, `${COMMANDS}/${id}`, narrow), 404, refusal);
+    }
+    const listed = async (query: string, headers = {}) => {
+      const page = await readAs<PageBody<CommandBody>>(await bot.ask("GET", `${COMMANDS}?${query}`, headers));
+      return page.items.map(({ command_id }) => command_id);
+    };
+    expect(await listed("", narrow)).toEqual([own.command_id]);
+    expect(await listed("status=queued", narrow)).toEqual([own.command_id]);
+    expect(await listed("status=sending", narrow)).toEqual([]);
+    expect((await bot.ask("DELETE", `${COMMANDS}/${own.command_id}`, narrow)).status).toBe(200);
+    expect((await bot.show(id)).status).toBe("queued");
+  });
+
+  test("a key that may send every command sees and cancels those of the server's other keys", async () => {
     const { token } = await gateway.gatehouse.addKey(bot.home, { commands: [":m"] });
-    const response = await bot.ask("GET", `${COMMANDS}/${id}`, { Authorization: `Bearer ${token}` });
-    expect(await readAs<CommandBody>(response)).toMatchObject({ command_id: id });
+    const narrow = { Authorization: `Bearer ${token}` };
+    await holdQueue();
+    const { command_id } = await readAs<ReceiptBody>(await bot.post('{"command":":m hello"}', narrow), 202);
+    expect((await bot.show(command_id)).command).toBe(":m hello");
+    const page = await readAs<PageBody<CommandBody>>(await bot.ask("GET", `${COMMANDS}?limit=1`));
+    expect(page.items.map((item) => item.command_id)).toEqual([command_id]);
+    expect((await bot.ask("DELETE", `${COMMANDS}/${command_id}`)).status).toBe(200);
+  });
+});
+
+describe("the cursors of a list", () => {
+  test("belong to the key that got them, in both path forms; any other cursor is 400/5104", async () => {
+    await holdQueue();
+    await bot.accept(":h second");
+    const { next } = await readAs<PageBody<CommandBody>>(await bot.ask("GET", `${COMMANDS}?limit=1`));
+    const inTown = COMMANDS.replace("/v2/", "/v2/town/");
+    for (const path of [COMMANDS, inTown]) {
+      const page = await readAs<PageBody<CommandBody>>(await bot.ask("GET", `${path}?cursor=${next}`));
+      expect(page.items.map(({ command }) => command)).toEqual([":h held"]);
+    }
+    const details = { cursor: "must be the `next` of an earlier answer" };
+    const refusal = { code: 5104, message: "invalid_request", details };
+    const stranger = await addBot(gateway);
+    const { token } = await gateway.gatehouse.addKey(bot.home, { commands: ["*"] });
+    const sister = { Authorization: `Bearer ${token}` };
+    await expectRefusal(await stranger.ask("GET", `${COMMANDS}?cursor=${next}`), 400, refusal);
+    await expectRefusal(await bot.ask("GET", `${COMMANDS}?cursor=${next}`, sister), 400, refusal);
+    const altered = `${next?.slice(0, -2)}AA`;
+    await expectRefusal(await bot.ask("GET", `${COMMANDS}?cursor=${altered}`), 400, refusal);
+    const operators = await readAs<PageBody<CommandBody>>(
+      await gateway.gatehouse.admin("GET", "/admin/commands?limit=1"),
+    );
+    await expectRefusal(await bot.ask("GET", `${COMMANDS}?cursor=${operators.next}`), 400, refusal);
+  });
+
+  test("tell nothing about the commands of others: neither their text nor their length shows a position", async () => {
+    await holdQueue();
+    const nextOf = async () => {
+      await bot.accept(":h another");
+      const page = await readAs<PageBody<CommandBody>>(await bot.ask("GET", `${COMMANDS}?limit=1`));
+      return page.next ?? "";
+    };
+    const cursors = [await nextOf(), await nextOf(), await nextOf()];
+    expect(new Set(cursors.map(({ length }) => length)).size).toBe(1);
+    for (const cursor of cursors) {
+      // A position that can be read is a short text of letters and digits.
+      expect(Buffer.from(cursor, "base64url").toString("latin1")).not.toMatch(/^[\x20-\x7e]+$/);
+    }
   });
 });
 

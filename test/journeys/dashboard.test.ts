@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { nameByContent } from "../../scripts/build-dashboard.ts";
 import { Cors } from "../../src/http/cors.ts";
-import { DashboardHandlers } from "../../src/http/dashboard.ts";
+import { DashboardHandlers, MANIFEST_NAME } from "../../src/http/dashboard.ts";
 import { Edge } from "../../src/http/edge.ts";
 import { createTargetFinder } from "../../src/http/target.ts";
 import { buildOutdatedDashboard } from "../built-dashboard.ts";
@@ -16,6 +16,21 @@ beforeAll(async () => {
   gatehouse = await startGatehouse();
 });
 afterAll(() => gatehouse.stop());
+
+function openEdge(dashboard: DashboardHandlers): Edge {
+  return new Edge({
+    findTarget: createTargetFinder([
+      { path: "/", GET: (call) => dashboard.answerPage(call) },
+      { path: "/assets/:file", GET: (call) => dashboard.answerAsset(call) },
+    ]),
+    cors: new Cors([]),
+    clock: () => 0,
+    log: gatehouse.app.log,
+    isDraining: () => false,
+    isSecure: false,
+    observe: () => {},
+  });
+}
 
 const ask = (path: string, options: RequestInit = {}) => fetch(gatehouse.url + path, options);
 
@@ -152,16 +167,64 @@ describe("the dashboard", () => {
     }
   });
 
+  describe("for clients without gzip", () => {
+    const ASSET = "main-1.js";
+    const CONNECTION = { requestIP: () => null, timeout: () => {} };
+
+    /** A built dashboard of one file whose readings are counted. */
+    function openFiles() {
+      const files = { reads: 0, etag: '"1"', text: "first", isBroken: false };
+      const find = (name: string) => {
+        if (name === MANIFEST_NAME) {
+          const manifest = { files: { [ASSET]: { type: "text/javascript", etag: files.etag } } };
+          return { json: async () => manifest } as unknown as Bun.BunFile;
+        }
+        return {
+          async bytes() {
+            files.reads++;
+            if (files.isBroken) throw new Error("no file descriptor is left");
+            return Bun.gzipSync(files.text);
+          },
+        } as unknown as Bun.BunFile;
+      };
+      const edge = openEdge(new DashboardHandlers(find));
+      const ask = async (path: string, headers = {}) =>
+        await edge.handle(new Request(`http://x${path}`, { headers }), CONNECTION);
+      return { files, ask };
+    }
+
+    test("a file is read and unpacked once, however many ask for it", async () => {
+      const { files, ask } = openFiles();
+      const answers = await Promise.all(Array.from({ length: 10 }, () => ask(`/assets/${ASSET}`)));
+      const again = await ask(`/assets/${ASSET}`, { "Accept-Encoding": "br" });
+      for (const answer of [...answers, again]) {
+        expect([answer.status, await answer.text()]).toEqual([200, "first"]);
+        expect(answer.headers.get("content-type")).toBe("text/javascript");
+      }
+      expect(files.reads).toBe(1);
+    });
+
+    test("a file that was built again is unpacked again", async () => {
+      const { files, ask } = openFiles();
+      expect(await (await ask(`/assets/${ASSET}`)).text()).toBe("first");
+      Object.assign(files, { etag: '"2"', text: "second" });
+      // Opening the page reads the manifest again.
+      await ask("/");
+      expect(await (await ask(`/assets/${ASSET}`)).text()).toBe("second");
+    });
+
+    test("a file that could not be read is tried again", async () => {
+      const { files, ask } = openFiles();
+      files.isBroken = true;
+      expect((await ask(`/assets/${ASSET}`)).status).toBe(404);
+      files.isBroken = false;
+      expect(await (await ask(`/assets/${ASSET}`)).text()).toBe("first");
+    });
+  });
+
   test("that was not built is a plain page that says so, with the same policy", async () => {
     const dashboard = new DashboardHandlers((name) => Bun.file(join("/nowhere", name)));
-    const edge = new Edge({
-      findTarget: createTargetFinder([{ path: "/", GET: (call) => dashboard.answerPage(call) }]),
-      cors: new Cors([]),
-      clock: () => 0,
-      log: gatehouse.app.log,
-      isDraining: () => false,
-      observe: () => {},
-    });
+    const edge = openEdge(dashboard);
     const response = await edge.handle(new Request("http://x/"), {
       requestIP: () => null,
       timeout: () => {},

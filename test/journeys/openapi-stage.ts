@@ -18,7 +18,7 @@ export type Plan = {
 
 type Provoke = (operation: DocumentedOperation) => Promise<Response>;
 
-const WRONG_IDS = { command_id: "cmd_none", server_id: "srv_none", key_id: "key_none" };
+const WRONG_IDS = { command_id: "cmd_none", server_id: "srv_none", key_id: "key_none", entry_id: "aud_none" };
 const MINUTE_MS = 60_000;
 
 export async function openStage() {
@@ -49,6 +49,14 @@ export async function openStage() {
     return "receipt" in acceptance ? acceptance.receipt.commandId : undefined;
   }
 
+  async function addAuditEntry({ server }: Home): Promise<string> {
+    const actor = { fingerprint: "00000000", address: "127.0.0.1" };
+    const note = { at: clock.now, action: "server.changed", actor, details: {} };
+    await store.servers.update(server.serverId, { name: server.name }, note);
+    const { items } = await store.audit.list({ limit: 1 });
+    return items[0]?.id ?? "";
+  }
+
   /** What each operation needs to succeed, by its id. */
   const bodies: Readonly<Record<string, (home: Home) => unknown>> = {
     submitCommand: () => ({ command: ":h hello" }),
@@ -63,11 +71,12 @@ export async function openStage() {
     const home = await makeHome();
     const isPublic = ["Server", "Commands", "With a community"].includes(tag);
     const command_id = (await addCommand(home)) ?? "";
+    const entry_id = await addAuditEntry(home);
     const body = bodies[baseOf(id)]?.(home);
     return {
       home,
       token: isPublic ? home.token : masterKey,
-      params: { ...home.params, command_id },
+      params: { ...home.params, command_id, entry_id },
       ...(body !== undefined && { body }),
     };
   }
@@ -131,6 +140,8 @@ export async function openStage() {
     };
   };
 
+  const afterParking = after(({ server }) => store.servers.update(server.serverId, { isSimulated: true }));
+
   const provocations: Readonly<Record<string, Provoke>> = {
     "400 5005": but(() => ({ body: {} })),
     "401 5006": async (operation) => {
@@ -149,6 +160,7 @@ export async function openStage() {
     "500 5017": withBrokenStore(new Error("broken for a test")),
     "500 5018": but(() => ({})),
     "400 5019": async (operation) => {
+      if (baseOf(operation.id) === "submitCommand") return afterParking(operation);
       game.read = refuses(3002);
       return but(() => ({}))(operation).finally(answerReads);
     },

@@ -17,7 +17,16 @@ export type DocumentedOperation = {
 };
 
 /** Headers that every HTTP answer has. */
-const PLUMBING = new Set(["content-type", "content-length", "content-encoding", "date", "connection"]);
+const NO_SNIFFING = "x-content-type-options";
+const PLUMBING = new Set([
+  "content-type",
+  "content-length",
+  "content-encoding",
+  "date",
+  "connection",
+  // On every answer, so it is not described with each.
+  NO_SNIFFING,
+]);
 
 export function createWitness(document: Json) {
   function follow(value: unknown): unknown {
@@ -93,6 +102,7 @@ export function createWitness(document: Json) {
 
   function findHeaderFaults(headers: Headers, documented: Json): string[] {
     const faults: string[] = [];
+    if (headers.get(NO_SNIFFING) !== "nosniff") faults.push(`${NO_SNIFFING} is missing`);
     for (const [name, reference] of Object.entries(documented)) {
       const { required, schema } = follow(reference) as { required: boolean; schema: Json };
       const text = headers.get(name);

@@ -95,7 +95,7 @@ describe("the server gives every documented answer", () => {
     }
   }
 
-  for (const id of ["readServer", "readServerOfCommunity", "tellOpenApi"]) {
+  for (const id of ["readServer", "readServerOfCommunity", "readServerInfo", "tellOpenApi"]) {
     test(`${id} answers 304 as documented`, async () => {
       const operation = findOperation(id);
       const good = await stage.plan(operation);
@@ -138,7 +138,8 @@ describe("the server gives every documented answer", () => {
   });
 
   test("an answer that the document does not describe is noticed", async () => {
-    const headers = { "Content-Type": "application/json", "Cache-Control": "no-store" };
+    const noSniffing = { "X-Content-Type-Options": "nosniff" };
+    const headers = { "Content-Type": "application/json", "Cache-Control": "no-store", ...noSniffing };
     const find = (body: unknown, more = {}, status = 200) =>
       witness.findFaults("tellAlive", Response.json(body, { status, headers: { ...headers, ...more } }));
     expect(await find({ status: "ok" })).toEqual([]);
@@ -147,7 +148,10 @@ describe("the server gives every documented answer", () => {
     expect(await find({ status: "ok" }, { "X-New": "1" })).toHaveLength(1);
     expect(await find({ status: "ok" }, {}, 418)).toHaveLength(1);
     const bare = Response.json({ status: "ok" });
-    expect(await witness.findFaults("tellAlive", bare)).toEqual(["Cache-Control is missing"]);
+    expect(await witness.findFaults("tellAlive", bare)).toEqual([
+      "x-content-type-options is missing",
+      "Cache-Control is missing",
+    ]);
   });
 });
 
@@ -181,6 +185,93 @@ describe("the document's shapes", () => {
   test("every code of the game API that Gatehouse knows is explained", () => {
     const explained = Object.keys(UPSTREAM_GUIDE).map(Number);
     expect(explained).toEqual([...KNOWN_CODES].toSorted((a, b) => a - b));
+  });
+});
+
+type Operation = { tags: string[]; security: Record<string, unknown>[]; operationId: string };
+
+async function readDocument(query: string) {
+  const answer = await stage.gatehouse.get(`/openapi.json${query}`);
+  const text = await answer.text();
+  const parsed = JSON.parse(text) as {
+    info: { description: string };
+    paths: Record<string, Record<string, Operation>>;
+    tags: { name: string }[];
+    "x-tagGroups": { name: string; tags: string[] }[];
+    components: Record<string, Record<string, unknown>>;
+  };
+  return { ...parsed, text, etag: answer.headers.get("etag") };
+}
+
+const callers = await readDocument("?for=callers");
+const operations = Object.values(callers.paths).flatMap((item) => Object.values(item));
+
+describe("GET /openapi.json?for=callers", () => {
+  test("has what a key can be used for, and nothing that needs a secret of the operator", () => {
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(ids).toContain("readServer");
+    expect(ids).toContain("submitCommandOfCommunity");
+    expect(ids).toContain("tellAlive");
+    const signIns = new Set(
+      operations.flatMap(({ security }) => security.flatMap((way) => Object.keys(way))),
+    );
+    expect([...signIns]).toEqual(["apiKey"]);
+    expect(Object.keys(callers.components.securitySchemes ?? {})).toEqual(["apiKey"]);
+    expect(Object.keys(callers.paths).filter((path) => /^\/(admin|metrics|v1)/.test(path))).toEqual([]);
+    expect(callers.text.match(/master.key|admin API|METRICS_TOKEN/gi)).toBeNull();
+  });
+
+  test("has no tag, group, schema, answer or header that nothing refers to", () => {
+    const tags = [...new Set(operations.flatMap((operation) => operation.tags))].toSorted();
+    expect(callers.tags.map(({ name }) => name).toSorted()).toEqual(tags);
+    expect(callers["x-tagGroups"].flatMap((group) => group.tags).toSorted()).toEqual(tags);
+    for (const kind of ["schemas", "responses", "headers"]) {
+      const named = Object.keys(callers.components[kind] ?? {});
+      expect(named.length).toBeGreaterThan(0);
+      expect(named.filter((name) => !callers.text.includes(`"#/components/${kind}/${name}"`))).toEqual([]);
+    }
+  });
+
+  test("explains the errors that callers can get, and no others", () => {
+    const explained = Array.from(callers.info.description.matchAll(/^- \*\*(5\d{3})\*\*/gm), ([, code]) =>
+      Number(code),
+    );
+    for (const code of [5007, 5008, 5016, 5018, 5019, 5020, 5100, 5101]) expect(explained).toContain(code);
+    for (const code of [5006, 5107]) expect(explained).not.toContain(code);
+  });
+
+  test("describes every operation that is left as the whole document does, and is another document", async () => {
+    const whole = await readDocument("");
+    for (const [path, item] of Object.entries(callers.paths)) {
+      for (const [method, operation] of Object.entries(item)) {
+        const { security: _, ...described } = operation;
+        expect(whole.paths[path]?.[method]).toMatchObject(described);
+      }
+    }
+    expect(callers.etag).not.toBe(whole.etag);
+    for (const query of ["?for=operators", "?for=", "?FOR=callers", `?x=${"a".repeat(300)}&for=callers`]) {
+      expect((await readDocument(query)).etag).toBe(whole.etag);
+    }
+  });
+
+  test("says of every id that it is an integer that may exceed 2^53", () => {
+    const schemas = callers.components.schemas as Record<
+      string,
+      { properties: Record<string, { description?: string; items?: { description?: string } }> }
+    >;
+    for (const [schema, field] of [
+      ["ServerInfo", "OwnerId"],
+      ["ServerInfo", "CoOwnerIds"],
+      ["ServerInfo", "Queue"],
+      ["EmergencyCall", "Caller"],
+      ["EmergencyCall", "Players"],
+      ["Player", "Player"],
+    ] as const) {
+      expect([field, schemas[schema]?.properties[field]?.description]).toEqual([
+        field,
+        expect.stringContaining("may exceed 2^53"),
+      ]);
+    }
   });
 });
 

@@ -7,6 +7,15 @@ export type ServerBody = {
   readonly name: string;
   readonly community: string | null;
   readonly created_at: number;
+  readonly simulated: boolean;
+  readonly state: string;
+  readonly players: number | null;
+  readonly last_read_at: number | null;
+  readonly last_error: {
+    readonly at: number;
+    readonly upstream_code: number;
+    readonly upstream_message: string;
+  } | null;
 };
 
 export type UsageBody = {
@@ -23,6 +32,7 @@ export type KeyBody = {
   readonly key_id: string;
   readonly server_id: string;
   readonly label: string;
+  readonly state: string;
   readonly versions: readonly string[];
   readonly sections: readonly string[];
   readonly commands: readonly string[];
@@ -35,7 +45,10 @@ export type KeyBody = {
 };
 
 export type NewKeyBody = KeyBody & { readonly token: string };
-export type ShownKeyBody = KeyBody & { readonly usage: UsageBody };
+export type ShownKeyBody = KeyBody & {
+  readonly usage: UsageBody;
+  readonly grace_tokens: readonly { readonly valid_until: number }[];
+};
 export type RotationBody = {
   readonly key_id: string;
   readonly token: string;

@@ -10,10 +10,13 @@ import { createOperator, expectRefusal, type Operator, readAs, type ServerBody }
 const FORMS = ["/v2/game/key", "/v2/town/game/key"] as const;
 const [PATH] = FORMS;
 const MASTER_KEY = "own-key-master-key-0123456789abcdef";
-const FORBIDDEN = { code: 5009, message: "forbidden" };
+const forbiddenBy = (details: object) => ({ code: 5009, message: "forbidden", details });
 
 type OwnKeyBody = {
   readonly key_id: string;
+  readonly label: string;
+  readonly server_id: string;
+  readonly server_name: string;
   readonly community: string | null;
   readonly versions: readonly string[];
   readonly sections: readonly string[];
@@ -65,13 +68,16 @@ for (const { store, findEnv } of STORES) {
       { sections: [], commands: [":H", ":m"] },
       { versions: ["v1", "v2"], expires_at: 4_000_000_000_000, ip_allow: ["127.0.0.0/8"] },
     ])("a key created with %j gets exactly these rights, in both forms", async (rights) => {
-      const made = await operator.addKey(town, { label: "not for its holder", ...rights });
+      const made = await operator.addKey(town, { label: "the bot's own", ...rights });
       const { key_id, versions, commands, expires_at } = made;
       for (const path of FORMS) {
         const response = await gatehouse.get(path, made.token);
         expect(response.headers.get("cache-control")).toBe("no-store");
         expect(await readAs<OwnKeyBody>(response)).toEqual({
           key_id,
+          label: "the bot's own",
+          server_id: town.server_id,
+          server_name: town.name,
           community: "town",
           versions,
           sections: SECTIONS.filter((name) => made.sections.includes(name)),
@@ -86,10 +92,12 @@ for (const { store, findEnv } of STORES) {
       const key = await operator.addKey(server);
       const before = await readAs<OwnKeyBody>(await gatehouse.get(PATH, key.token));
       expect(before).toMatchObject({ sections: SECTIONS, commands: [], community: null });
-      await operator.changeKey(key, { sections: ["Queue"], commands: [":h"] });
-      await gatehouse.admin("PATCH", `/admin/servers/${server.server_id}`, { community: "moved" });
+      await operator.changeKey(key, { sections: ["Queue"], commands: [":h"], label: "renamed" });
+      const change = { community: "moved", name: `New name of ${server.name}` };
+      await gatehouse.admin("PATCH", `/admin/servers/${server.server_id}`, change);
       const after = await readAs<OwnKeyBody>(await gatehouse.get("/v2/moved/game/key", key.token));
       expect(after).toMatchObject({ sections: ["Queue"], commands: [":h"], community: "moved" });
+      expect(after).toMatchObject({ label: "renamed", server_name: change.name });
     });
 
     test("it shares the limit with reads in both forms and HEAD, and has the limit's headers", async () => {
@@ -149,15 +157,25 @@ for (const { store, findEnv } of STORES) {
       await operator.changeKey(old, { suspended: true });
       const refused = await gatehouse.get(PATH, old.token);
       expect(remainingOf(refused)).toBe("119");
-      await expectRefusal(refused, 403, { code: 5010, message: "api_version_forbidden" });
+      await expectRefusal(refused, 403, {
+        code: 5010,
+        message: "api_version_forbidden",
+        details: { versions: ["v1"] },
+      });
 
       const suspended = await operator.addKey(town);
       await operator.changeKey(suspended, { suspended: true });
-      await expectRefusal(await gatehouse.get(PATH, suspended.token), 403, FORBIDDEN);
+      await expectRefusal(
+        await gatehouse.get(PATH, suspended.token),
+        403,
+        forbiddenBy({ reason: "suspended" }),
+      );
       const elsewhere = await operator.addKey(town, { ip_allow: ["10.0.0.0/8"] });
-      await expectRefusal(await gatehouse.get(PATH, elsewhere.token), 403, FORBIDDEN);
+      const seen = forbiddenBy({ reason: "address", seen: "127.0.0.1" });
+      await expectRefusal(await gatehouse.get(PATH, elsewhere.token), 403, seen);
       const foreign = await operator.addKey(town);
-      await expectRefusal(await gatehouse.get("/v2/Town/game/key", foreign.token), 403, FORBIDDEN);
+      const refusal = forbiddenBy({ reason: "community" });
+      await expectRefusal(await gatehouse.get("/v2/Town/game/key", foreign.token), 403, refusal);
     });
 
     test("other methods are 405 with Allow, and neighbouring paths 404, before the key is checked", async () => {

@@ -37,6 +37,27 @@ test("a pause after a 429 survives a restart, and does not apply to another game
   await Promise.all([api.stop(), other.stop()]);
 });
 
+test("a pause that an operator has lifted does not come back with a restart", async () => {
+  const clock = new FakeClock();
+  const limited = () => Response.json({ code: 4001 }, { status: 429, headers: { "Retry-After": "86400" } });
+  const api = startFakeGameApi(limited);
+  const env = { GATEHOUSE_UPSTREAM_URL: api.url };
+  const first = await startGatehouse({ clock, env });
+  const { folder } = first;
+  const { token } = await first.addKey(await first.addServer());
+  await first.get("/v2/game/server", token);
+  clock.advance(1_000);
+  expect((await first.admin("POST", "/admin/upstream/resume")).status).toBe(200);
+  await first.app.stop();
+
+  api.answer = () => Response.json(BASE_INFO);
+  const second = await startGatehouse({ clock, env, folder });
+  expect((await second.get("/v2/game/server", token)).status).toBe(200);
+  await second.stop();
+  rmSync(folder, { recursive: true });
+  await api.stop();
+});
+
 test("a server key that the game API has refused is not tried again after a restart, until it is replaced or the server is deleted", async () => {
   const clock = new FakeClock();
   const api = startFakeGameApi(() => Response.json({ code: 2002, message: "invalid key" }, { status: 403 }));

@@ -14,11 +14,11 @@ import {
 } from "./operator.ts";
 
 const OK = 200;
-const MESSAGES: Readonly<Record<number, readonly [status: number, message: string]>> = {
+const MESSAGES: Readonly<Record<number, readonly [status: number, message: string, detail?: string]>> = {
   5008: [401, "invalid_token"],
-  5009: [403, "forbidden"],
-  5010: [403, "api_version_forbidden"],
-  5011: [403, "query_param_forbidden"],
+  5009: [403, "forbidden", "reason"],
+  5010: [403, "api_version_forbidden", "versions"],
+  5011: [403, "query_param_forbidden", "sections"],
 };
 /** All requests of these tests come through this trusted proxy. */
 const PROXY = "127.0.0.1";
@@ -56,12 +56,13 @@ function ask(token: string, { community, sections = [], from = CLIENT }: Ask = {
 /** Returns 200, or the error code after a check of the whole refusal. */
 async function codeOf(response: Response): Promise<number> {
   if (response.status === OK) return OK;
-  const body = (await response.json()) as { code: number };
-  const [status, message] = MESSAGES[body.code] ?? [];
+  const { details, ...body } = (await response.json()) as { code: number; details?: object };
+  const [status, message, detail] = MESSAGES[body.code] ?? [];
   expect({ status: response.status, body }).toEqual({
     status: status ?? 0,
     body: { code: body.code, message } as { code: number },
   });
+  expect(Object.keys(details ?? {})[0]).toBe(detail);
   return body.code;
 }
 
@@ -190,6 +191,7 @@ describe("each right alone", () => {
     { commands: [], command: ":h hello", code: 5009 },
     { commands: ["*"], command: ":anything at all", code: 202 },
     { commands: [":h", ":m"], command: ":h hello", code: 202 },
+    { commands: ["h", "M"], command: ":m hello", code: 202 },
     { commands: [":h", ":m"], command: " :M hello", code: 202 },
     { commands: [":H"], command: ":h", code: 202 },
     { commands: [":h", ":m"], command: ":kick somebody", code: 5009 },

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
 import { FakeClock, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 
-const METRICS_TOKEN = "a-token-for-prometheus";
+const METRICS_TOKEN = "a-token-for-prometheus-0123456789";
 
 let simulator: Simulator;
 let gatehouse: TestGatehouse;

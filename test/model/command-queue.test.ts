@@ -132,7 +132,9 @@ class TestProcess {
       store: {
         commands: this.commands,
         servers: {
-          find: (serverId) => ({ serverId, name: "", community: null, createdAt: 0, keyRevision: 1 }),
+          find: (serverId) => ({
+            ...{ serverId, name: "", community: null, createdAt: 0, keyRevision: 1, isSimulated: false },
+          }),
           readServerKey: async (serverId) => serverId,
         },
       },

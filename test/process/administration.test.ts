@@ -1,8 +1,9 @@
 // The operator's command line as processes: with the real `gatehouse serve`, and with a fake server for answers that the real
 // one never gives.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ListeningLock } from "../../src/listening-lock.ts";
 import { makeByHand } from "./make-certificate.ts";
 import {
   cleanUp,
@@ -42,11 +43,15 @@ const MISTAKES: readonly Mistake[] = [
   { args: [...NEW_KEY, "--expires", "soon"], exitCode: 2, words: "--expires" },
   { args: [...NEW_KEY, "--expires", "2001-01-01"], exitCode: 2, words: "expires_at: " },
   { args: [...NEW_KEY, "--sections", "Playerz"], exitCode: 2, words: "sections" },
-  { args: ["keys", "show"], exitCode: 2, words: "<key_id>" },
+  { args: ["keys", "show"], exitCode: 2, words: "<key>" },
   { args: ["keys", "show", "key_nope"], exitCode: 3, words: "key_nope" },
   { args: ["keys", "update", "key_x"], exitCode: 2, words: "nothing to change" },
-  { args: ["keys", "revoke", "../servers", "--yes"], exitCode: 2, words: "not an id" },
-  { args: ["keys", "list", "--all"], exitCode: 2, words: "--help" },
+  { args: ["keys", "revoke", "../servers", "--yes"], exitCode: 3, words: "../servers" },
+  { args: ["keys", "show", "dem"], exitCode: 3, words: "did you mean key_" },
+  { args: ["keys", "list", "--state", "gone"], exitCode: 2, words: "suspended" },
+  { args: ["keys", "list", "--every"], exitCode: 2, words: "--help" },
+  { args: ["audit", "show", "aud_none"], exitCode: 3, words: "aud_none" },
+  { args: ["audit", "show", "../keys"], exitCode: 2, words: "not an id" },
   { args: ["keys", "delete"], exitCode: 2, words: "--help" },
   { args: ["audit", "--limit", "0"], exitCode: 2, words: "--limit" },
   { args: ["serve", "--prot", "1"], exitCode: 2, words: "--help" },
@@ -83,12 +88,45 @@ describe("a running Gatehouse", () => {
       const shown = await operate(["servers", "show", "My town"]);
       expect(shown.stdout).toContain(added.server_id);
       const listed = await operate(["servers", "list"]);
-      expect(listed.stdout).toMatch(new RegExp(`^${added.server_id} +My town +my_town +\\d{4}-`, "m"));
+      expect(listed.stdout).toMatch(new RegExp(`^${added.server_id} +My town +not asked +- +never$`, "m"));
       const changed = await operate(["servers", "set-key", added.server_id], { input: "second-key" });
       expect(changed).toMatchObject({ exitCode: 0, stderr: "" });
       const removed = await operate(["servers", "remove", "My town", "--yes"]);
       expect(removed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("0 keys revoked") });
       expect(await operate(["servers", "show", added.server_id])).toMatchObject({ exitCode: 3, stdout: "" });
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "a server's key is tested once with --check: the result is told, and is exit code 1 if it is not accepted",
+    async () => {
+      const add = (name: string, input: string, more: readonly string[] = []) =>
+        operate(["servers", "add", name, "--check", ...more], { input: `${input}\n` });
+      expect(await add("Good", "good-Key")).toMatchObject({
+        ...{ exitCode: 0, stderr: "" },
+        stdout: expect.stringMatching(/The game API accepts the key: .+, \d+ of \d+ players\./),
+      });
+      expect(await add("Off", "offline-Key")).toMatchObject({
+        ...{ exitCode: 0, stdout: expect.stringContaining("accepts the key; the server is offline") },
+      });
+      const bad = await add("Bad", "invalid-Key");
+      expect(bad.exitCode).toBe(1);
+      expect(bad.stdout).toMatch(/refuses the key: .+ \(2002\)/);
+      expect(bad.stdout).toContain("gatehouse servers set-key srv_");
+      const json = await add("Worse", "banned-Key", ["--json"]);
+      expect(json.exitCode).toBe(1);
+      expect(JSON.parse(json.stdout)).toMatchObject({
+        ...{ name: "Worse", check: { result: "refused", upstream_code: 2004 } },
+      });
+
+      const listed = await operate(["servers", "list"]);
+      expect(listed.stdout).toMatch(/ Good +online +\d+ +(now|\d+ seconds? ago)$/m);
+      expect(listed.stdout).toMatch(/ Off +offline +0 /m);
+      expect(listed.stdout).toMatch(/ Bad +key refused +- +never$/m);
+      expect(listed.stdout).toMatch(/^Bad +.+ \(2002\), /m);
+      const mended = await operate(["servers", "set-key", "Bad", "--check"], { input: "better-Key\n" });
+      expect(mended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("accepts the key") });
     },
     PATIENCE_MS,
   );
@@ -129,12 +167,58 @@ describe("a running Gatehouse", () => {
 
       expect(await operateJson(["keys", "revoke", keyId, "--yes"])).toEqual({});
       expect((await readServer(gatehouse.url, newest)).status).toBe(401);
-      const listed = await operate(["keys", "list", "--server", "Demo"]);
-      expect(listed.stdout).toMatch(new RegExp(`^${keyId} +bot +srv_\\w+ +revoked`, "m"));
+      const listed = await operate(["keys", "list", "--server", "Demo", "--all", "--ids"]);
+      expect(listed.stdout).toMatch(new RegExp(`^${keyId} +bot +Demo +revoked`, "m"));
 
       const audit = await operate(["audit", "--limit", "3"]);
-      expect(audit.stdout).toContain(keyId);
-      for (const secret of [token, rotated.token, newest]) expect(audit.stdout).not.toContain(secret);
+      expect(audit.stdout).toMatch(
+        /^aud_\w+ +\d{4}-\d\d-\d\d [\d:]{8}(?:Z|[+-][\d:]{5}) +key\.revoked +bot /m,
+      );
+      const entryId = /^aud_\w+/m.exec(audit.stdout)?.[0] ?? "";
+      const entry = await operate(["audit", "show", entryId]);
+      expect(entry.stdout).toMatch(new RegExp(`^target +bot \\(${keyId}\\)$`, "m"));
+      expect(entry.stdout).toMatch(/^by +master key [0-9a-f]{8} at 127\.0\.0\.1$/m);
+      for (const secret of [token, rotated.token, newest]) {
+        expect(audit.stdout + entry.stdout).not.toContain(secret);
+      }
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "keys are found by label, server and state; revoked ones are left out unless they are asked for",
+    async () => {
+      const make = (label: string) =>
+        operateJson(["keys", "create", "--server", "Demo", "--label", label, "--commands", "h"]);
+      const [status, bot, twin] = [await make("Status page"), await make("My bot"), await make("my BOT")];
+      expect(status.commands).toEqual([":h"]);
+      const labelsOf = async (...args: string[]) => {
+        const { items } = await operateJson(["keys", "list", ...args]);
+        return items.map(({ label }: { label: string }) => label).sort();
+      };
+      expect(await labelsOf("--label", "BOT")).toEqual(["My bot", "my BOT"]);
+      expect(await labelsOf("--label", "bot", "--server", "Demo", "--state", "suspended")).toEqual([]);
+
+      const shown = await operate(["keys", "show", "status PAGE"]);
+      expect(shown.stdout).toMatch(new RegExp(`^key +${status.key_id}$`, "m"));
+      expect(shown.stdout).toMatch(/^server +Demo \(srv_\w+\)$/m);
+      const ambiguous = await operate(["keys", "suspend", "My bot"]);
+      expect(ambiguous).toMatchObject({ exitCode: 2, stdout: "" });
+      for (const { key_id } of [bot, twin]) expect(ambiguous.stderr).toContain(key_id);
+      expect(ambiguous.stderr).toContain("Demo, active");
+
+      await operateJson(["keys", "revoke", twin.key_id, "--yes"]);
+      expect(await operate(["keys", "suspend", "My bot"])).toMatchObject({ exitCode: 0 });
+      expect(await labelsOf("--state", "suspended")).toEqual(["My bot"]);
+      expect(await labelsOf()).toEqual(["My bot", "Status page", "demo"]);
+      expect(await labelsOf("--all")).toEqual(["My bot", "Status page", "demo", "my BOT"]);
+      expect(await labelsOf("--state", "revoked")).toEqual(["my BOT"]);
+      const table = await operate(["keys", "list"]);
+      expect(table.stdout).toMatch(/^My bot +Demo +suspended +never +never$/m);
+      expect(table.stdout).not.toContain("my BOT");
+      expect(table.stdout).toContain("Not shown: 1 revoked; --all shows them.");
+      const revoked = await operate(["keys", "revoke", "Status page", "--yes"]);
+      expect(revoked.stdout).toBe(`Status page (${status.key_id}) is revoked\n`);
     },
     PATIENCE_MS,
   );
@@ -161,7 +245,8 @@ describe("a running Gatehouse", () => {
       const listed = await operate(["commands", "list", "--server", "Demo"]);
       expect(listed.stdout).toMatch(new RegExp(`^${commandId} .* :h hello$`, "m"));
       const shown = await operate(["commands", "show", commandId]);
-      expect(shown.stdout).toMatch(new RegExp(`^key +${key.key_id}$`, "m"));
+      expect(shown.stdout).toMatch(new RegExp(`^key +c \\(${key.key_id}\\)$`, "m"));
+      expect(shown.stdout).toMatch(/^server +Demo \(srv_\w+\)$/m);
       expect(await operate(["commands", "show", "cmd_nope"])).toMatchObject({ exitCode: 3, stdout: "" });
     },
     PATIENCE_MS,
@@ -212,11 +297,14 @@ describe("a running Gatehouse", () => {
       const from = { cwd: elsewhere, env: { GATEHOUSE_URL: gatehouse.url } };
       const list = ["servers", "list"];
       const ways: Promise<Ended>[] = [
-        runToEnd([...list, "--master-key-file", "key"], from),
-        runToEnd([...list, "--master-key-file", "-"], { ...from, input: `${masterKey}\n` }),
-        runToEnd(list, { ...from, env: { ...from.env, GATEHOUSE_MASTER_KEY: masterKey } }),
+        runToEnd([...list, "--allow-http", "--master-key-file", "key"], from),
+        runToEnd([...list, "--allow-http", "--master-key-file", "-"], { ...from, input: `${masterKey}\n` }),
+        runToEnd([...list, "--allow-http"], {
+          ...from,
+          env: { ...from.env, GATEHOUSE_MASTER_KEY: masterKey },
+        }),
         runToEnd([...list, "--data-dir", join(folder, "data")], from),
-        runToEnd(["servers", "add", "Both", "--master-key-file", "-"], {
+        runToEnd(["servers", "add", "Both", "--allow-http", "--master-key-file", "-"], {
           ...from,
           input: `${masterKey}\nboth-keys\n`,
         }),
@@ -230,7 +318,10 @@ describe("a running Gatehouse", () => {
         stderr: expect.stringContaining("--master-key-file"),
       });
       const wrong = "w".repeat(40);
-      const refused = await runToEnd(list, { ...from, env: { ...from.env, GATEHOUSE_MASTER_KEY: wrong } });
+      const refused = await runToEnd([...list, "--allow-http"], {
+        ...from,
+        env: { ...from.env, GATEHOUSE_MASTER_KEY: wrong },
+      });
       expect(refused).toMatchObject({ exitCode: 4, stdout: "" });
       expect(refused.stderr).not.toContain(wrong);
     },
@@ -277,6 +368,109 @@ test("no instance listens: exit code 5, and how to start one", async () => {
   });
 });
 
+describe("the master key is not sent to a process that only took the port", () => {
+  const MASTER_KEY = "m".repeat(40);
+  const LIST = ["keys", "list"];
+
+  /** Answers everything, and remembers what it was sent. */
+  function takePort(port: number, tls?: { cert: string; key: string }) {
+    const seen: string[] = [];
+    const server = Bun.serve({
+      port,
+      hostname: "127.0.0.1",
+      ...(tls && { tls }),
+      fetch(request) {
+        seen.push(`${new URL(request.url).pathname} ${request.headers.get("authorization")}`);
+        return Response.json({ items: [], next: null });
+      },
+    });
+    undoLater(() => server.stop(true));
+    return { seen, port: String(server.port) };
+  }
+
+  test(
+    "of an instance that was killed",
+    async () => {
+      const cwd = makeFolder();
+      const gatehouse = await serve({ cwd });
+      const masterKey = readFileSync(join(cwd, "data/master.key"), "utf8").trim();
+      const env = { GATEHOUSE_PORT: String(gatehouse.port) };
+      expect(await runToEnd(LIST, { cwd, env })).toMatchObject({ exitCode: 0 });
+      gatehouse.kill("SIGKILL");
+      await gatehouse.exited;
+      const { seen } = takePort(gatehouse.port);
+      const byUrl = await runToEnd([...LIST, "--url", gatehouse.url], { cwd });
+      for (const ended of [await runToEnd(LIST, { cwd, env }), byUrl]) {
+        expect(ended).toMatchObject({ exitCode: 5, stdout: "" });
+        expect(ended.stderr).toContain("is not the Gatehouse of ./data");
+        expect(ended.stderr).toContain("--allow-http");
+      }
+      expect(seen.length).toBeGreaterThan(0);
+      expect(seen.join()).not.toContain(masterKey);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "beside an instance that listens at another port or address",
+    async () => {
+      const cwd = makeFolder();
+      const gatehouse = await serve({ cwd });
+      const { seen, port } = takePort(0);
+      expect(await runToEnd(LIST, { cwd, env: { GATEHOUSE_PORT: port } })).toMatchObject({ exitCode: 5 });
+      const other = await runToEnd([...LIST, "--url", `http://127.0.0.2:${gatehouse.port}`], { cwd });
+      expect(other).toMatchObject({ exitCode: 5 });
+      expect(seen).toEqual(["/healthz null"]);
+    },
+    PATIENCE_MS,
+  );
+
+  test("with --allow-http it is sent, because the operator said so", async () => {
+    const { seen, port } = takePort(0);
+    const env = { GATEHOUSE_PORT: port, GATEHOUSE_MASTER_KEY: MASTER_KEY };
+    const ended = await runToEnd([...LIST, "--allow-http"], { cwd: makeFolder(), env });
+    expect(ended).toMatchObject({ exitCode: 0 });
+    expect(seen).toContain(`/admin/keys Bearer ${MASTER_KEY}`);
+  });
+
+  test("nor over plain HTTP to another machine, which is not even called", async () => {
+    const env = { GATEHOUSE_URL: "http://192.0.2.1:8080", GATEHOUSE_MASTER_KEY: MASTER_KEY };
+    const ended = await runToEnd(LIST, { cwd: makeFolder(), env });
+    expect(ended).toMatchObject({ exitCode: 5, stderr: expect.stringContaining("https://") });
+  });
+
+  test(
+    "over TLS with a certificate that is trusted, but not the configured one",
+    async () => {
+      const cwd = makeFolder();
+      const [own, other] = [makeByHand(), makeByHand("other.test")];
+      writeFileSync(join(cwd, "cert.pem"), own.cert);
+      writeFileSync(join(cwd, "trusted.pem"), other.cert);
+      const local = { GATEHOUSE_TLS_CERT: "cert.pem", GATEHOUSE_MASTER_KEY: MASTER_KEY };
+      const impostor = takePort(0, other);
+      const refused = await runToEnd([...LIST, "--ca-file", "trusted.pem"], {
+        cwd,
+        env: { ...local, GATEHOUSE_PORT: impostor.port },
+      });
+      expect(refused).toMatchObject({ exitCode: 5, stderr: expect.stringContaining("another certificate") });
+      expect(impostor.seen).toEqual([]);
+      const real = takePort(0, own);
+      const done = await runToEnd(LIST, { cwd, env: { ...local, GATEHOUSE_PORT: real.port } });
+      expect(done).toMatchObject({ exitCode: 0 });
+    },
+    PATIENCE_MS,
+  );
+
+  test("not even when the runtime is told to trust every certificate", async () => {
+    const { seen, port } = takePort(0, makeByHand());
+    const env = { GATEHOUSE_MASTER_KEY: MASTER_KEY, NODE_TLS_REJECT_UNAUTHORIZED: "0" };
+    const ended = await runToEnd([...LIST, "--url", `https://127.0.0.1:${port}`], { cwd: makeFolder(), env });
+    expect(ended.exitCode).toBe(5);
+    expect(ended.stderr).toContain("its certificate is self-signed");
+    expect(seen).toEqual([]);
+  });
+});
+
 describe("a stand-in for the admin API", () => {
   function standIn(answer: (url: URL, request: Request) => Response): Partial<RunOptions> & { cwd: string } {
     const server = Bun.serve({
@@ -286,7 +480,12 @@ describe("a stand-in for the admin API", () => {
     });
     undoLater(() => server.stop(true));
     const env = { GATEHOUSE_URL: `http://127.0.0.1:${server.port}`, GATEHOUSE_MASTER_KEY: "m".repeat(32) };
-    return { cwd: makeFolder(), env };
+    const cwd = makeFolder();
+    mkdirSync(join(cwd, "data"));
+    // It stands for an instance on this data folder, so the command line trusts it.
+    const lock = ListeningLock.hold(join(cwd, "data"), "127.0.0.1", server.port ?? 0);
+    undoLater(() => lock.release());
+    return { cwd, env };
   }
 
   const command = {
@@ -360,6 +559,34 @@ describe("a stand-in for the admin API", () => {
     expect(twins).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("srv_1, srv_2") });
   });
 
+  test("a pause of the game API is shown, and ended with --yes only", async () => {
+    const asked: string[] = [];
+    const upstream = {
+      ...{
+        paused_until: Date.now() + 3_600_000,
+        paused_since: Date.now(),
+        pause_reason: "named_by_game_api",
+      },
+      ...{ resumed_at: null, limit: 35, remaining: 0, reset_at: Date.now() + 60_000 },
+      ...{ global_key_refused: false, failing_servers: 0, refused_keys: 0 },
+    };
+    const options = standIn((url, { method }) => {
+      asked.push(`${method} ${url.pathname}`);
+      return Response.json(method === "POST" ? { ...upstream, paused_until: null } : upstream);
+    });
+    const { stdout } = await runToEnd(["upstream", "show"], options);
+    expect(stdout).toMatch(/^paused until +\S.* \(in (1 hour|60 minutes)\)$/m);
+    expect(stdout).toContain("the game API said how long to wait");
+    expect(JSON.parse((await runToEnd(["upstream", "show", "--json"], options)).stdout)).toEqual(upstream);
+    expect(await runToEnd(["upstream", "resume"], options)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/banned.*--yes/s),
+    });
+    expect(asked).not.toContain("POST /admin/upstream/resume");
+    expect(await runToEnd(["upstream", "resume", "--yes"], options)).toMatchObject({ exitCode: 0 });
+    expect(asked.at(-1)).toBe("POST /admin/upstream/resume");
+  });
+
   test("blocks are listed and lifted", async () => {
     const asked: string[] = [];
     const block = { key_id: "key_1", server_id: "srv_1", label: "bot", blocked_until: Date.now() + 60_000 };
@@ -369,9 +596,10 @@ describe("a stand-in for the admin API", () => {
         ? new Response(null, { status: 204 })
         : Response.json({ items: [block], next: null });
     });
-    expect((await runToEnd(["blocks", "list"], options)).stdout).toMatch(/^key_1 +bot +srv_1 .* in \d+ /m);
+    expect((await runToEnd(["blocks", "list"], options)).stdout).toMatch(/^bot +srv_1 +in \d+[smh] /m);
+    expect((await runToEnd(["blocks", "list", "--ids"], options)).stdout).toMatch(/^key_1 +bot +srv_1 /m);
     expect(await runToEnd(["blocks", "lift", "key_1"], options)).toMatchObject({ exitCode: 0 });
-    expect(asked).toEqual(["GET /admin/blocks", "DELETE /admin/blocks/key_1"]);
+    expect(asked).toContain("DELETE /admin/blocks/key_1");
   });
 
   test("thousands of rows reach a pipe whole", async () => {
@@ -382,6 +610,11 @@ describe("a stand-in for the admin API", () => {
         name: "n".repeat(100),
         community: null,
         created_at: 0,
+        simulated: false,
+        state: "online",
+        players: 3,
+        last_read_at: 0,
+        last_error: null,
       }));
       return Response.json({ items, next: start + 200 < 10_000 ? String(start + 200) : null });
     });

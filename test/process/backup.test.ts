@@ -220,7 +220,7 @@ describe("restore refuses, and changes nothing,", () => {
     const target = makeFolder();
     writeFileSync(join(target, "secret.key"), "another secret than the backup's\n", { mode: 0o600 });
     await expectRefused(file, target, /not the one that the backup was made with/);
-    const env = { GATEHOUSE_SECRET: "canary: quite another secret" };
+    const env = { GATEHOUSE_SECRET: "canary: quite another secret, long enough" };
     await expectRefused(file, makeFolder(), /GATEHOUSE_SECRET/, env);
   });
 

@@ -67,6 +67,8 @@ test("an unknown command gets a hint: the one that was meant, and where the help
 test("simulate --port 0 prints its line, serves, creates nothing, and ends on SIGTERM", async () => {
   const cwd = makeFolder();
   const simulator = await serve({ cwd }, ["simulate", "--port", "0"]);
+  expect(simulator.stdout).toContain("its players are made up and no game is called");
+  expect(simulator.stdout).toContain(`GATEHOUSE_UPSTREAM_URL=${simulator.url} gatehouse serve`);
   const response = await fetch(`${simulator.url}/v2/server?Players=true`, {
     headers: { "server-key": "demo-town" },
   });

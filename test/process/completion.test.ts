@@ -35,6 +35,8 @@ const CASES: readonly [words: readonly string[], offered: readonly string[], oth
   [["keys", "ro"], ["rotate"], ["revoke"]],
   [["keys", "create", "--s"], ["--sections", "--server"], ["--label"]],
   [["keys", "create", "--label", "servers", "--exp"], ["--expires"], ["--yes"]],
+  [["keys", "list", "--state", "re"], ["revoked"], ["active"]],
+  [["audit", "s"], ["show"], ["list"]],
   [["commands", "list", "--status", "s"], ["sending", "sent"], ["queued"]],
   [["completion", ""], ["bash", "fish", "zsh"], ["--help"]],
   [["servers", "remove", "--y"], ["--yes"], ["--json"]],

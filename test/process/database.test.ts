@@ -104,7 +104,7 @@ describe("kill -9", () => {
       const folder = join(cwd, "data");
       mkdirSync(folder);
       const half = await startGatehouse({ folder, env: { GATEHOUSE_UPSTREAM_URL: "http://127.0.0.1:9" } });
-      if (isServerThere) await half.addServer({ name: "Demo", serverKey: "demo-Town" });
+      if (isServerThere) await half.addServer({ name: "Demo", serverKey: "demo-Town", isSimulated: true });
       await half.stop();
       writeFileSync(join(folder, "demo.key"), `${mintToken(randomBytes)}\n`, { mode: 0o600 });
 
@@ -237,7 +237,7 @@ describe("one database, one secret, one process", () => {
     const cwd = makeFolder();
     const right = { GATEHOUSE_SECRET: "the first secret of this database" };
     await stop(await serve({ cwd, env: right }));
-    const wrong = { GATEHOUSE_PORT: "0", GATEHOUSE_SECRET: "canary: quite another secret" };
+    const wrong = { GATEHOUSE_PORT: "0", GATEHOUSE_SECRET: "canary: quite another secret, long enough" };
     const { exitCode, stderr } = await runToEnd(["serve"], { cwd, env: wrong });
     expect(exitCode).toBe(1);
     expect(stderr).toContain("GATEHOUSE_SECRET");

@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { openSocket } from "../faults/raw-socket.ts";
 import { judgingUnits, program, testWith } from "../needs.ts";
 import { makeCertificate } from "./make-certificate.ts";
 import { cleanUp, makeFolder, runToEnd, serve, undoLater, until } from "./run-gatehouse.ts";
@@ -89,6 +90,17 @@ describe("the container", () => {
     expect(Number.parseInt(image.get("USER") ?? "", 10)).toBeGreaterThan(0);
   });
 
+  test("shares a Valkey that asks for a password, which has no default", () => {
+    const { services } = Bun.YAML.parse(readDeployed("scaled.compose.yaml")) as {
+      services: Record<string, { command?: string[]; environment?: Record<string, string> }>;
+    };
+    const command = services.valkey?.command ?? [];
+    const password = command[command.indexOf("--requirepass") + 1] ?? "";
+    expect(password).toMatch(/^\$\{REDIS_PASSWORD:\?.+\}$/);
+    const store = services["gatehouse-1"]?.environment?.GATEHOUSE_STORE;
+    expect(store).toBe(`redis://:${password}@valkey:6379`);
+  });
+
   test("has a health check with an existing command", async () => {
     const written = /CMD (\[.*\])$/.exec(image.get("HEALTHCHECK") ?? "")?.[1] ?? "[]";
     const [program, ...args] = JSON.parse(written) as string[];
@@ -165,6 +177,17 @@ describe("a proxy in front", () => {
     });
     expect(large.status).toBe(413);
     expect(await large.json()).toMatchObject({ code: 5102 });
+    // No path with a backslash gets through, so that none can avoid a rule for a location.
+    const tls = { rejectUnauthorized: false, servername: "localhost" };
+    const socket = await openSocket({ port: Number(new URL(front.url).port) }, tls);
+    undoLater(() => socket.destroy());
+    const authorization = `Authorization: Bearer ${front.masterKey}`;
+    for (const path of ["/v2\\game\\server", "/x\\..\\v2/game/server", "/x\\..\\admin/servers"]) {
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\n\r\n`);
+      expect((await socket.readAnswer())?.status).toBe(404);
+    }
+    expect((await ask(front, "/healthz?x=\\")).status).toBe(200);
+    expect((await ask(front, "/healthz")).headers.get("strict-transport-security")).toBe("max-age=31536000");
     // Paths arrive unchanged.
     expect((await ask(front, "/v2//game/server", { headers })).status).toBe(404);
   }

@@ -74,6 +74,22 @@ function makeStopped(): { cwd: string; data: string; path: string } {
   return { cwd, data, path: join(data, "gatehouse.db") };
 }
 
+test("keys that a local proxy's callers could all use are named, unless the proxy is trusted", async () => {
+  const { cwd, data } = makeStopped();
+  const gatehouse = await startGatehouse({ folder: data });
+  const server = await gatehouse.addServer();
+  await gatehouse.addKey(server, { ipAllow: ["127.0.0.0/8", "::1"] });
+  await gatehouse.stop();
+  const [warning] = (await diagnose(cwd)).of("address lists");
+  expect(warning).toMatchObject({
+    result: "warning",
+    remedy: expect.stringContaining("GATEHOUSE_TRUST_PROXY"),
+  });
+  expect(warning?.finding).toContain('The key "test" may be used');
+  const trusting = await diagnose(cwd, { GATEHOUSE_TRUST_PROXY: "127.0.0.1" });
+  expect(trusting.of("address lists")).toMatchObject([{ result: "ok" }]);
+});
+
 describe("files that it creates", () => {
   test("nothing, where nothing was ever started", async () => {
     const cwd = makeFolder();
@@ -84,10 +100,12 @@ describe("files that it creates", () => {
       "data folder",
       "store",
       "server keys",
+      "address lists",
       "instance",
       "disk",
       "clock",
       "TLS",
+      "exposure",
       "game API",
       "open files",
     ]);
@@ -237,16 +255,28 @@ describe("the game API", () => {
   test("is called once and without a key; its clock is compared with ours", async () => {
     // The clock is an hour late; the duration of the call on a busy machine is small compared to that.
     const tellLate = () => new Date(Date.now() - 3_600_000).toUTCString();
-    const api = startFakeGameApi(() => new Response("", { status: 404, headers: { Date: tellLate() } }));
+    const api = startFakeGameApi(() => {
+      return Response.json({ code: 0 }, { status: 404, headers: { Date: tellLate() } });
+    });
     undoLater(() => api.stop());
     const { exitCode, of } = await diagnose(makeFolder(), { GATEHOUSE_UPSTREAM_URL: api.url });
     expect(exitCode).toBe(0);
-    expect(of("game API")).toMatchObject([{ result: "ok", finding: expect.stringContaining("404") }]);
+    expect(of("game API")).toMatchObject([{ result: "ok", finding: expect.stringContaining("JSON") }]);
     expect(of("clock")).toMatchObject([
       { result: "warning", finding: expect.stringMatching(/\b(3599|36\d\d) s ahead/) },
     ]);
     expect(api.calls.length).toBe(1);
     expect(api.calls[0]?.headers.has("server-key")).toBe(false);
+  });
+
+  test.each([
+    ["a web page", () => new Response("<!doctype html><p>x"), /web page/],
+    ["nothing there", () => new Response("404 page not found", { status: 404 }), /without the JSON/],
+  ])("an address with %s is not called ok", async (_, answer, words) => {
+    const other = startFakeGameApi(answer);
+    undoLater(() => other.stop());
+    const { of } = await diagnose(makeFolder(), { GATEHOUSE_UPSTREAM_URL: other.url });
+    expect(of("game API")).toMatchObject([{ result: "warning", finding: expect.stringMatching(words) }]);
   });
 
   test.each([
@@ -372,4 +402,104 @@ describe("on the command line", () => {
     expect(exitCode).toBe(1);
     expect(stderr).toContain("not ready");
   });
+});
+
+describe("servers and the upstream that they were made for", () => {
+  async function makeBoth(): Promise<string> {
+    const folder = makeFolder();
+    const onSimulator = await startGatehouse({ folder });
+    await onSimulator.addServer({ name: "Play town", serverKey: "play-CanaryC" });
+    await onSimulator.stop();
+    const env = { GATEHOUSE_UPSTREAM_URL: "http://127.0.0.1:9" };
+    const onGameApi = await startGatehouse({ folder, env });
+    await onGameApi.addServer({ name: "Real town", serverKey: "real-CanaryD" });
+    await onGameApi.stop();
+    return folder;
+  }
+
+  test("those that are parked are named, with what to do", async () => {
+    const folder = await makeBoth();
+    const onSimulator = await diagnose(folder, { GATEHOUSE_DATA_DIR: folder });
+    expect(onSimulator.of("servers")).toMatchObject([
+      {
+        result: "warning",
+        finding: expect.stringContaining(": Real town."),
+        remedy: expect.stringContaining("GATEHOUSE_UPSTREAM_URL"),
+      },
+    ]);
+    const api = startFakeGameApi();
+    undoLater(() => api.stop());
+    const env = { GATEHOUSE_DATA_DIR: folder, GATEHOUSE_UPSTREAM_URL: api.url };
+    expect((await diagnose(folder, env)).of("servers")).toMatchObject([
+      { result: "warning", finding: expect.stringContaining(": Demo, Play town.") },
+    ]);
+  });
+
+  test("keys of the simulator are not tested with a real game API, also in a database of an older version", async () => {
+    const folder = await makeBoth();
+    const api = startFakeGameApi();
+    undoLater(() => api.stop());
+    const env = { GATEHOUSE_DATA_DIR: folder, GATEHOUSE_UPSTREAM_URL: api.url };
+    const askedKeys = async () => {
+      api.calls.length = 0;
+      await diagnose(folder, env, ["--ask-keys"]);
+      return api.calls.flatMap(({ headers }) => headers.get("server-key") ?? []);
+    };
+    expect(await askedKeys()).toEqual(["real-CanaryD"]);
+    const db = new Database(join(folder, "gatehouse.db"));
+    db.exec("ALTER TABLE servers DROP COLUMN simulated; PRAGMA user_version = 4");
+    db.close();
+    expect(await askedKeys()).toEqual(["play-CanaryC", "real-CanaryD"]);
+  });
+
+  test("a running instance tells doctor their names, and the master key is not sent for it", async () => {
+    const folder = await makeBoth();
+    const env = { GATEHOUSE_DATA_DIR: folder };
+    const instance = await serve({ cwd: folder, env });
+    const port = new URL(instance.url).port;
+    const { of } = await diagnose(folder, { ...env, GATEHOUSE_PORT: port });
+    expect(of("instance")).toMatchObject([
+      { result: "warning", finding: expect.stringContaining("Parked: Real town.") },
+    ]);
+    expect(of("servers")).toEqual([]);
+    await stop(instance);
+
+    const seen: string[] = [];
+    const impostor = Bun.serve({
+      ...{ port: Number(port), hostname: "127.0.0.1" },
+      fetch(request) {
+        seen.push(request.headers.get("authorization") ?? "");
+        return Response.json({ status: "ready", notices: [] });
+      },
+    });
+    undoLater(() => impostor.stop(true));
+    const holder = await startGatehouse({ folder });
+    undoLater(() => holder.stop());
+    await diagnose(folder, { ...env, GATEHOUSE_PORT: port });
+    expect(seen).toEqual([expect.stringMatching(/^Bearer [0-9a-f]{64}$/)]);
+    expect(seen.join()).not.toContain(holder.masterKey);
+  });
+});
+
+test("doctor names what is open to others: .env, unchecked certificates, plain HTTP outside of this machine", async () => {
+  const cwd = makeFolder();
+  const lines = [
+    `GATEHOUSE_MASTER_KEY=${"m".repeat(40)}`,
+    "GATEHOUSE_STORE=redis://:canary-password@127.0.0.1:1",
+  ];
+  writeFileSync(join(cwd, ".env"), `${lines.join("\n")}\n`);
+  chmodSync(join(cwd, ".env"), 0o644);
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: "0", GATEHOUSE_HOST: "0.0.0.0", GATEHOUSE_STORE: "sqlite" };
+  const open = await diagnose(cwd, env);
+  expect(open.exitCode).toBe(1);
+  const findings = open.of("exposure").map(({ finding }) => finding);
+  expect(findings).toEqual([
+    expect.stringContaining("Other users can read GATEHOUSE_MASTER_KEY, GATEHOUSE_STORE in .env"),
+    expect.stringContaining("NODE_TLS_REJECT_UNAUTHORIZED"),
+    expect.stringContaining("0.0.0.0 without TLS"),
+  ]);
+  expect(open.said).not.toContain("canary");
+  chmodSync(join(cwd, ".env"), 0o600);
+  const closed = await diagnose(cwd, { GATEHOUSE_STORE: "sqlite" });
+  expect(closed.of("exposure")).toMatchObject([{ result: "ok" }]);
 });

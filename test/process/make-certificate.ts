@@ -25,14 +25,10 @@ async function makeWithOpenssl(): Promise<{ cert: string; key: string }> {
 }
 
 /** A minimal certificate of RFC 5280. */
-export function makeByHand(): { cert: string; key: string } {
+export function makeByHand(host = "gatehouse.test"): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const ecdsaWithSha256 = der(0x30, der(0x06, Buffer.from("2a8648ce3d040302", "hex")));
-  const commonName = der(
-    0x30,
-    der(0x06, Buffer.from("550403", "hex")),
-    der(0x0c, Buffer.from("gatehouse.test")),
-  );
+  const commonName = der(0x30, der(0x06, Buffer.from("550403", "hex")), der(0x0c, Buffer.from(host)));
   const name = der(0x30, der(0x31, commonName));
   const day = (offset: number) => {
     const text = new Date(Date.now() + offset * 86_400_000).toISOString().replace(/[-:T]|\.\d+/g, "");

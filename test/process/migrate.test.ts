@@ -1,7 +1,7 @@
 // gatehouse migrate: from the embedded store to a real Redis and back, without any loss.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
 import type { Log } from "../../src/core/ports/log.ts";
@@ -13,7 +13,7 @@ import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { type RedisServer, startRedis, stopRedisServers } from "../redis-server.ts";
 import { cleanUp, makeFolder, readServer, runToEnd, serve, stop } from "./run-gatehouse.ts";
 
-const SECRET = "a secret for two stores";
+const SECRET = "a secret for two stores, long enough";
 const MASTER_KEY = "m".repeat(40);
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const env = { GATEHOUSE_SECRET: SECRET, GATEHOUSE_MASTER_KEY: MASTER_KEY };
@@ -41,7 +41,10 @@ async function readAll(store: PortableStore): Promise<PortableItem[]> {
 async function fill(folder: string): Promise<string> {
   const store = openEmbedded(folder);
   const now = Date.now();
-  const one = await store.servers.create({ name: "One", community: "one", serverKey: "one-Key" }, now);
+  const one = await store.servers.create(
+    { name: "One", community: "one", serverKey: "one-Key", isSimulated: true },
+    now,
+  );
   const two = await store.servers.create({ name: "Two", community: null, serverKey: "two-Key" }, now);
   await store.servers.update(two.serverId, { serverKey: "two-Other" });
   const token = mintToken(randomBytes);
@@ -191,3 +194,41 @@ test("doctor checks Redis, and backup says that it does not support it", async (
   expect(backup).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("Redis") });
   expect(existsSync(join(cwd, "data"))).toBe(false);
 }, 30_000);
+
+test("an address with a password comes from a file, standard input or GATEHOUSE_STORE, never from an argument", async () => {
+  await redis.ask("FLUSHALL");
+  await redis.ask("ACL", "SETUSER", "mover", "on", ">canary-password", "allkeys", "allchannels", "+@all");
+  const address = redis.url.replace("redis://", "redis://mover:canary-password@");
+  const cwd = makeFolder();
+  await fill(cwd);
+  const args = ["migrate", "--data-dir", cwd, "--json"];
+  const there = [...args, "--from", "sqlite"];
+  for (const option of ["--to", "--from"]) {
+    const ended = await runToEnd([...args, option, address], { cwd, env });
+    expect(ended).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(ended.stderr).toContain(`${option}-file`);
+    expect(ended.stderr).not.toContain("canary");
+  }
+  const moved = JSON.stringify({ servers: 2, keys: 4, blocks: 1, commands: 2 });
+  writeFileSync(join(cwd, "address"), `${address}\n`);
+  const ways = [
+    () => runToEnd([...there, "--to-file", "address"], { cwd, env }),
+    () => runToEnd([...there, "--to", "-"], { cwd, env, input: `${address}\n` }),
+    () => runToEnd(there, { cwd, env: { ...env, GATEHOUSE_STORE: address } }),
+  ];
+  for (const migrate of ways) {
+    expect(await migrate()).toEqual({ exitCode: 0, stdout: `${moved}\n`, stderr: "" });
+    await redis.ask("FLUSHALL");
+  }
+}, 30_000);
+
+test.each([
+  [[], "--from"],
+  [["--from", "sqlite"], "--to"],
+  [["--from", "sqlite", "--to-file", "nowhere"], "does not exist"],
+  [["--from", "sqlite", "--to", "-"], "standard input"],
+  [["--from", "sqlite", "--to", "sqlite", "--to-file", "x"], "not both"],
+])("migrate %j says what is missing, with exit code 2", async (args, words) => {
+  const ended = await runToEnd(["migrate", ...args], { cwd: makeFolder(), env });
+  expect(ended).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining(words) });
+});

@@ -75,7 +75,7 @@ describe("a start without the program that shows /docs", () => {
     const { program, root, env } = makeCheckout("echo 'npm error code ENOTFOUND' >&2; exit 1");
     const gatehouse = await serve({ cwd: makeFolder(), program, env });
     const { url } = gatehouse;
-    expect(await gatehouse.waitForLine("gatehouse:", "stderr")).toMatch(
+    expect(await gatehouse.waitForLine("is missing", "stderr")).toMatch(
       /the API reference at \/docs is missing: .*\(ENOTFOUND\); "npm run reference" tries again$/,
     );
 
@@ -93,6 +93,18 @@ describe("a start without the program that shows /docs", () => {
     expect((await fetch(`${url}/docs`)).status).toBe(200);
     expect((await fetch(`${url}/docs/${SCALAR_FILE}`)).status).toBe(200);
   });
+
+  test("does not wait for a download that hangs, and says in the end that it failed", async () => {
+    const sign = join(makeFolder(), "go-on");
+    const npm = `while [ ! -e '${sign}' ]; do sleep 0.1; done; echo 'npm error code ETIMEDOUT' >&2; exit 1`;
+    const { program, env } = makeCheckout(npm);
+    const gatehouse = await serve({ cwd: makeFolder(), program, env });
+    expect((await fetch(`${gatehouse.url}/docs`)).status).toBe(503);
+    expect(gatehouse.stderr).toContain("downloading the API reference for /docs in the background");
+    expect(gatehouse.stderr).not.toContain("is missing");
+    writeFileSync(sign, "");
+    await gatehouse.waitForLine("the API reference at /docs is missing", "stderr");
+  }, 30_000);
 
   test("serves nothing of a package that is not the pinned one", async () => {
     const forged = join(makeFolder(), "forged.tgz");

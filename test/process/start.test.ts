@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseConfig } from "../../src/config.ts";
 import { startFakeGameApi } from "../fake-game-api.ts";
 import { program, testWith } from "../needs.ts";
 import {
@@ -42,6 +43,11 @@ describe("with nothing configured", () => {
       const token = readSecret(cwd, "demo.key");
       expect(gatehouse.stdout.match(TOKEN)?.[0]).toBe(token);
       expect(gatehouse.stdout).toContain(readSecret(cwd, "master.key"));
+      for (const page of ["/", "/docs"]) {
+        expect(findLine(gatehouse.stdout, page === "/" ? "dashboard" : "reference")).toEndWith(
+          gatehouse.url + page,
+        );
+      }
 
       const line = findLine(gatehouse.stdout, "curl ") ?? "";
       expect(line).toContain(gatehouse.url);
@@ -182,6 +188,7 @@ test("with a game API of its own, Gatehouse creates no server and no key, and sa
   expect(gatehouse.stdout).not.toMatch(TOKEN);
   expect(gatehouse.stdout).toContain(api.url);
   expect(existsSync(join(cwd, "data", "demo.key"))).toBe(false);
+  expect(gatehouse.stdout).toContain("There is no game server yet");
   await stop(gatehouse);
   expect(api.calls).toHaveLength(0);
 });
@@ -226,6 +233,8 @@ describe("settings", () => {
       GATEHOUSE_PORT: "70000",
       GATEHOUSE_STORE: "postgres://user:canary-password@db",
       GATEHOUSE_MASTER_KEY: "canary-short",
+      GATEHOUSE_SECRET: "canary of thirty-one characters",
+      GATEHOUSE_METRICS_TOKEN: "canary-of-thirty-one-characters",
       GATEHOUSE_UPSTREAM_URL: "not a url",
       GATEHOUSE_UPSTREAM_TIMEOUT_MS: "0",
       GATEHOUSE_FRESH_MS: "-1",
@@ -247,6 +256,26 @@ describe("settings", () => {
     expect(stderr).not.toContain("canary");
     expect(stderr).not.toMatch(/\n\s+at /);
     expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  test.each([
+    ["https://api.example/v2", "https://api.example"],
+    ["https://api.example/v1/", "https://api.example"],
+    ["https://api.example/server", "https://api.example"],
+    ["https://api.example:8443/game/v2/server//", "https://api.example:8443/game"],
+  ])("a game API address %s: exit code 2, and the address to write instead", async (url, instead) => {
+    const { exitCode, stderr } = await runToEnd(["serve"], {
+      cwd: makeFolder(),
+      env: { GATEHOUSE_UPSTREAM_URL: url },
+    });
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(new RegExp(`GATEHOUSE_UPSTREAM_URL .*: write ${RegExp.escape(instead)}$`, "m"));
+  });
+
+  test("names that only look like the path of the game API are no fault", () => {
+    for (const url of ["http://server", "https://v2", "https://a.example/v2x", "https://a.example/servers"]) {
+      expect(parseConfig({ GATEHOUSE_UPSTREAM_URL: url }).upstreamUrl).toBe(url);
+    }
   });
 
   test("an unknown setting causes a warning, and Gatehouse starts", async () => {

@@ -1,7 +1,7 @@
 // The contract of CommandQueue in core/ports/commands.ts as tests. Every store passes this suite unchanged.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
-import { type Command, IDEMPOTENCY_KEPT_MS, QUEUE_MAX } from "../../src/core/command.ts";
+import { type Command, type HistoryLimits, IDEMPOTENCY_KEPT_MS, QUEUE_MAX } from "../../src/core/command.ts";
 import type { CommandDraft, CommandQueue, Receipt } from "../../src/core/ports/commands.ts";
 import type { Store } from "../../src/core/ports/store.ts";
 import type { StoreHarness } from "./store-contract.ts";
@@ -29,14 +29,14 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
     });
     afterEach(() => harness.dispose());
 
-    async function open(): Promise<void> {
-      store = await harness.open();
+    async function open(limits?: HistoryLimits): Promise<void> {
+      store = await harness.open(limits);
       queue = store.commands;
     }
 
-    async function reopen(): Promise<void> {
+    async function reopen(limits?: HistoryLimits): Promise<void> {
       await harness.crash();
-      await open();
+      await open(limits);
     }
 
     async function addServer(): Promise<string> {
@@ -168,6 +168,14 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
       test("concurrent requests with the same key get one command", async () => {
         const receipts = await Promise.all(Array.from({ length: 20 }, () => accept(":h", NOW, again)));
         expect(new Set(receipts.map(({ commandId }) => commandId)).size).toBe(1);
+        expect(await listAll({ limit: 200, serverId })).toHaveLength(1);
+      });
+
+      test("a queue that takes no more still gives a repeated command its receipt", async () => {
+        const receipt = await accept(":h", NOW, again);
+        expect(await queue.accept(draft(":h", again), NOW, 0)).toEqual({ receipt });
+        expect(await queue.accept(draft(":m", again), NOW, 0)).toEqual({ declined: "mismatch" });
+        expect(await queue.accept(draft(":h"), NOW, 0)).toEqual({ declined: "full" });
         expect(await listAll({ limit: 200, serverId })).toHaveLength(1);
       });
 
@@ -450,6 +458,30 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect(positions).toEqual([4, 3, 2, 1, null]);
       });
 
+      test("the commands of one key are listed newest first, in pages, each once, by status too", async () => {
+        const otherKeyId = await addKey(serverId, "hash-2");
+        const own: Receipt[] = [];
+        for (let i = 0; i < 15; i++) {
+          const receipt = await accept(`:h ${i}`, NOW, i % 3 === 0 ? {} : { keyId: otherKeyId });
+          if (i % 3 === 0) own.push(receipt);
+        }
+        await accept(":h", NOW, { serverId: otherServerId });
+        const ids = own.map(({ commandId }) => commandId).toReversed();
+        const idsOf = (commands: Command[]) => commands.map(({ commandId }) => commandId);
+        const ofKey = { serverId, keyId };
+        for (const limit of [1, 2, 4, 5, 200]) {
+          expect(idsOf(await listAll({ limit, ...ofKey }))).toEqual(ids);
+        }
+        await claim();
+        expect(idsOf(await listAll({ limit: 2, ...ofKey, status: "queued" }))).toEqual(ids.slice(0, -1));
+        expect(idsOf(await listAll({ limit: 2, ...ofKey, status: "sending" }))).toEqual(ids.slice(-1));
+        await queue.settle(ids.at(-1) ?? "", SENT, NOW);
+        expect(idsOf(await listAll({ limit: 2, ...ofKey, status: "sent" }))).toEqual(ids.slice(-1));
+        expect(await listAll({ limit: 2, serverId, keyId: otherKeyId, status: "sent" })).toEqual([]);
+        expect(await listAll({ limit: 2, serverId: otherServerId, keyId: otherKeyId })).toEqual([]);
+        expect(await listAll({ limit: 2, serverId, keyId: "key_unknown" })).toEqual([]);
+      });
+
       test("listWaitingServers lists the servers with waiting commands, also after a crash", async () => {
         expect(await queue.listWaitingServers()).toEqual([]);
         await accept(":h");
@@ -529,6 +561,154 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         await queue.settle((await claim()).commandId, SENT, NOW);
         await store.tidy({ now: NOW + 1, usage: 0, audit: 0, commands: NOW + 1 });
         expect((await queue.claim(serverId, NOW + 1, HOLD_MS)).kind).toBe("wait");
+      });
+    });
+
+    describe("the limits of the history", () => {
+      const LIMITS: HistoryLimits = { finishedMax: 5, cancelledMax: 2, receiptsMax: 3 };
+      let at = NOW;
+
+      beforeEach(async () => {
+        at = NOW;
+        await reopen(LIMITS);
+      });
+
+      /** Accepts a command and finishes it in this way. */
+      async function finish(
+        status: "sent" | "failed" | "unknown" | "expired" | "cancelled",
+        change: Partial<CommandDraft> = {},
+      ): Promise<Receipt> {
+        at += HOLD_MS;
+        const receipt = await accept(`:h ${at}`, at, change);
+        if (status === "cancelled") await queue.cancel(serverId, receipt.commandId, at);
+        else if (status === "expired") await queue.expire(serverId, at + 1, at + 1);
+        else {
+          const claimed = await claim(at);
+          expect(claimed.commandId).toBe(receipt.commandId);
+          await queue.settle(receipt.commandId, { ...SENT, status }, at);
+        }
+        return receipt;
+      }
+
+      const idsOf = (commands: readonly { commandId: string }[]) =>
+        commands.map(({ commandId }) => commandId);
+
+      test.each(["sent", "failed", "unknown", "expired"] as const)(
+        "of %s commands the newest are kept, also after a crash",
+        async (status) => {
+          const receipts: Receipt[] = [];
+          for (let i = 0; i < 9; i++) receipts.push(await finish(status));
+          const kept = idsOf(receipts.slice(-LIMITS.finishedMax)).toReversed();
+          for (const { commandId } of receipts.slice(0, -LIMITS.finishedMax))
+            expect(await queue.find(commandId)).toBeUndefined();
+          await reopen(LIMITS);
+          expect(idsOf(await listAll({ limit: 2, serverId }))).toEqual(kept);
+          expect(idsOf(await listAll({ limit: 2, serverId, status }))).toEqual(kept);
+          expect(idsOf(await listAll({ limit: 2, status }))).toEqual(kept);
+        },
+      );
+
+      test("cancelled ones go sooner, and the one that was just cancelled stays", async () => {
+        const sent = [await finish("sent"), await finish("sent"), await finish("failed")];
+        const cancelled: Receipt[] = [];
+        for (let i = 0; i < 6; i++) {
+          cancelled.push(await finish("cancelled"));
+          expect((await commandOf(cancelled.at(-1) ?? { commandId: "" })).status).toBe("cancelled");
+        }
+        const kept = cancelled.slice(-LIMITS.cancelledMax);
+        expect(idsOf(await listAll({ limit: 2, serverId, status: "cancelled" }))).toEqual(
+          idsOf(kept).toReversed(),
+        );
+        expect(idsOf(await listAll({ limit: 2, serverId }))).toEqual(idsOf([...sent, ...kept]).toReversed());
+      });
+
+      test("what waits or is being sent is kept, however old it is, and so are other servers' commands", async () => {
+        const other = await accept(":h other", NOW, { serverId: otherServerId });
+        await queue.cancel(otherServerId, other.commandId, NOW);
+        const [sending, waiting] = [await accept(":h sending"), await accept(":h waiting")];
+        await claim();
+        for (let i = 0; i < 9; i++) await finish("cancelled");
+        await reopen(LIMITS);
+        for (const receipt of [other, waiting]) expect(await queue.find(receipt.commandId)).toBeDefined();
+        expect(await queue.find(sending.commandId)).toBeDefined();
+        expect(await listAll({ limit: 200, serverId })).toHaveLength(2 + LIMITS.cancelledMax);
+      });
+
+      test("many that expire at once, and those of a deleted server, are dropped too", async () => {
+        for (let i = 0; i < 40; i++) await accept(`:h ${i}`);
+        await queue.expire(serverId, NOW + 1, NOW + 1);
+        expect(await listAll({ limit: 200, serverId })).toHaveLength(LIMITS.finishedMax);
+        for (let i = 0; i < 40; i++) await accept(`:h ${i}`);
+        await store.servers.delete(serverId, NOW + 2);
+        expect(await listAll({ limit: 200, status: "failed" })).toHaveLength(LIMITS.finishedMax);
+      });
+
+      test("a history that is already longer is shortened by tidying, oldest first", async () => {
+        await reopen();
+        const receipts: Receipt[] = [];
+        for (let i = 0; i < 12; i++) receipts.push(await finish("failed"));
+        for (let i = 0; i < 5; i++) receipts.push(await finish("cancelled"));
+        await reopen(LIMITS);
+        await store.tidy({ now: at, usage: 0, audit: 0, commands: 0 });
+        expect(idsOf(await listAll({ limit: 2, serverId, status: "cancelled" }))).toHaveLength(2);
+        expect(idsOf(await listAll({ limit: 2, serverId, status: "failed" }))).toEqual(
+          idsOf(receipts.slice(9, 12)).toReversed(),
+        );
+      });
+
+      describe("idempotency", () => {
+        /** Drops all cancelled commands from before. */
+        async function dropCancelled(): Promise<void> {
+          for (let i = 0; i < LIMITS.cancelledMax; i++) await finish("cancelled");
+        }
+
+        test("the key of a dropped command gets the same receipt, and another text is a mismatch, also after a crash", async () => {
+          const receipt = await finish("cancelled", { idempotencyKey: "once" });
+          const text = `:h ${at}`;
+          await dropCancelled();
+          expect(await queue.find(receipt.commandId)).toBeUndefined();
+          const count = (await listAll({ limit: 200, serverId })).length;
+          await reopen(LIMITS);
+          expect(await accept(text, at, { idempotencyKey: "once" })).toEqual(receipt);
+          expect(await queue.accept(draft(":h other", { idempotencyKey: "once" }), at)).toEqual({
+            declined: "mismatch",
+          });
+          expect(await listAll({ limit: 200, serverId })).toHaveLength(count);
+          await store.tidy({ now: at, usage: 0, audit: 0, commands: 0 });
+          expect(await accept(text, at, { idempotencyKey: "once" })).toEqual(receipt);
+        });
+
+        test("the receipt of a dropped command is forgotten after exactly 24 h", async () => {
+          const receipt = await finish("cancelled", { idempotencyKey: "once" });
+          const text = `:h ${at}`;
+          await dropCancelled();
+          const end = receipt.queuedAt + IDEMPOTENCY_KEPT_MS;
+          expect(await accept(text, end - 1, { idempotencyKey: "once" })).toEqual(receipt);
+          const fresh = await accept(":h other", end, { idempotencyKey: "once" });
+          expect(fresh.commandId).not.toBe(receipt.commandId);
+          await store.tidy({ now: end, usage: 0, audit: 0, commands: 0 });
+          expect(await accept(":h other", end, { idempotencyKey: "once" })).toEqual(fresh);
+        });
+
+        test("a key with too many receipts gets no new one, can send without, and can again when they are old", async () => {
+          const receipts: { receipt: Receipt; text: string }[] = [];
+          for (let i = 0; i < LIMITS.receiptsMax; i++) {
+            const receipt = await finish("cancelled", { idempotencyKey: `once ${i}` });
+            receipts.push({ receipt, text: `:h ${at}` });
+          }
+          await dropCancelled();
+          expect(await queue.accept(draft(":h", { idempotencyKey: "new" }), at)).toEqual({
+            declined: "full",
+          });
+          expect(await queue.accept(draft(":h"), at)).toHaveProperty("receipt");
+          const otherKeyId = await addKey(serverId, "hash-2");
+          const others = draft(":h", { keyId: otherKeyId, idempotencyKey: "new" });
+          expect(await queue.accept(others, at)).toHaveProperty("receipt");
+          for (const [i, { receipt, text }] of receipts.entries())
+            expect(await accept(text, at, { idempotencyKey: `once ${i}` })).toEqual(receipt);
+          const later = at + IDEMPOTENCY_KEPT_MS + 3_600_000;
+          expect(await queue.accept(draft(":h", { idempotencyKey: "new" }), later)).toHaveProperty("receipt");
+        });
       });
     });
   });

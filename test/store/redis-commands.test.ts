@@ -11,7 +11,7 @@ import {
   test,
 } from "bun:test";
 import type { Command, CommandEnd } from "../../src/core/command.ts";
-import { QUEUE_MAX } from "../../src/core/command.ts";
+import { HISTORY_LIMITS, QUEUE_MAX } from "../../src/core/command.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import type { CommandDraft, Receipt } from "../../src/core/ports/commands.ts";
 import type { Log } from "../../src/core/ports/log.ts";
@@ -105,11 +105,12 @@ async function createHarness(medium: Medium): Promise<StoreHarness> {
     return [String(now), ""];
   };
   return {
-    async open() {
+    async open(historyLimits = HISTORY_LIMITS) {
       const link = await RedisLink.open(medium.address, SILENT);
       links.push(link);
       const commands = new RedisCommandQueue({
         link,
+        historyLimits,
         leaseMs: 2 * DAY_MS,
         listServerIds: () => serverIds,
         outbox: NO_OUTBOX,
@@ -440,6 +441,63 @@ describe.each([
       commandId,
       old.commandId,
     ]);
+  });
+
+  test("a page by status reads no more commands than it shows, however long the history is", async () => {
+    const rare = await accept(":h rare");
+    await one.failWaiting(serverId, NOW);
+    for (let round = 0; round < 12; round++) {
+      await Promise.all(Array.from({ length: 100 }, (_, index) => accept(`:h ${index}`)));
+      await one.expire(serverId, NOW + 1, NOW + 1);
+    }
+    const nodes = getMedium().address.isCluster ? cluster.nodes : [single];
+    for (const node of nodes) await node.ask("CONFIG", "RESETSTAT");
+    const { items, next } = await two.list({ serverId, status: "failed", limit: 50 });
+    expect([items.map(({ commandId }) => commandId), next]).toEqual([[rare.commandId], null]);
+    const stats = await Promise.all(nodes.map((node) => node.ask("INFO", "commandstats")));
+    const reads = stats.join("\n").matchAll(/cmdstat_(?:hmget|hgetall|hget):calls=(\d+)/g);
+    expect(
+      Array.from(reads, ([, calls]) => Number(calls)).reduce((sum, calls) => sum + calls, 0),
+    ).toBeLessThan(20);
+  });
+
+  test("a history of an older version is listed by status, and gets its sets by tidying", async () => {
+    for (let i = 0; i < 3; i++) await accept(`:h ${i}`);
+    await one.expire(serverId, NOW + 1, NOW + 1);
+    const cancelled = await accept(":h cancelled", NOW + 1);
+    await one.cancel(serverId, cancelled.commandId, NOW + 1);
+    const waiting = await accept(":h waiting", NOW + 1);
+    const listed = async () => {
+      const lists = (["expired", "cancelled", "queued", "failed"] as const).map((status) =>
+        two.list({ serverId, status, limit: 10 }),
+      );
+      return (await Promise.all(lists)).map(({ items }) => items.map(({ commandId }) => commandId));
+    };
+    const before = await listed();
+    expect(before.map((ids) => ids.length)).toEqual([3, 1, 1, 0]);
+    const history = `gatehouse:{${serverId}}:history`;
+    const setsOf = async () => {
+      const nodes = getMedium().address.isCluster ? cluster.nodes : [single];
+      const found = await Promise.all(nodes.map((node) => node.ask("KEYS", `${history}:*`)));
+      return (found.flat() as string[]).toSorted();
+    };
+    const sets = await setsOf();
+    expect(sets).toContain(`${history}:expired`);
+    for (const name of sets) await send(name, "DEL", name);
+    expect(await listed()).toEqual(before);
+    await one.forgetBefore(NOW, NOW + 2);
+    expect(await setsOf()).toEqual(sets);
+    expect(await listed()).toEqual(before);
+    expect(await statusOf(waiting)).toBe("queued");
+  });
+
+  test("of a forgotten history no key is left", async () => {
+    for (let i = 0; i < 3; i++) await accept(`:h ${i}`);
+    await one.expire(serverId, NOW + 1, NOW + 1);
+    await one.forgetBefore(NOW + 2, NOW + 2);
+    const nodes = getMedium().address.isCluster ? cluster.nodes : [single];
+    const found = await Promise.all(nodes.map((node) => node.ask("KEYS", `gatehouse:{${serverId}}:*`)));
+    expect(found.flat()).toEqual([]);
   });
 
   test("a long history is listed and forgotten in parts", async () => {

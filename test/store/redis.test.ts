@@ -10,6 +10,7 @@ import type { SharedStatus } from "../../src/core/ports/relay-share.ts";
 import { FRESH_LIMIT, judgeRequest } from "../../src/core/rate-limit.ts";
 import { REPLY_DEADLINE_MS, type RedisAddress } from "../../src/store/redis/redis-link.ts";
 import { openRedisStore, type RedisStore } from "../../src/store/redis/redis-store.ts";
+import { signRecord } from "../../src/store/redis/signed-record.ts";
 import { Sealer } from "../../src/store/sealer.ts";
 import { until } from "../process/run-gatehouse.ts";
 import {
@@ -183,11 +184,15 @@ describe("instances on one Redis", () => {
         if i == 2500 then redis.call('ZADD', KEYS[3], version, '2 change' .. i .. ' ' .. ARGV[1]) end
         if i == 5000 then redis.call('ZADD', KEYS[3], version, '2 change' .. i .. ' ' .. ARGV[2]) end
       end
-      for _, id in ipairs(ARGV) do
-        redis.call('HSET', KEYS[1], id, (string.gsub(redis.call('HGET', KEYS[1], id), 'Old', 'New')))
-      end`;
+      redis.call('HSET', KEYS[1], ARGV[1], ARGV[3], ARGV[2], ARGV[4])`;
+    const renamed = ids.map(async (id) => {
+      const { mac: _, ...record } = JSON.parse(
+        String(await single.ask("HGET", "gatehouse:{directory}:servers", id)),
+      );
+      return signRecord(new Sealer("a secret"), id, { ...record, name: "New" });
+    });
     const names = ["servers", "version", "changes"].map((name) => `gatehouse:{directory}:${name}`);
-    await single.ask("EVAL", program, 3, ...names, ...ids);
+    await single.ask("EVAL", program, 3, ...names, ...ids, ...(await Promise.all(renamed)));
     for (const store of [one, two]) {
       await store.keys.findNew("an unknown token", NOW);
       expect(ids.map((id) => store.servers.find(id)?.name)).toEqual(["New", "New"]);
@@ -311,7 +316,8 @@ describe("instances on one Redis", () => {
       await single.ask("SET", "gatehouse:{budget}:budget", stored);
       const budget = await share.changeBudget((found) => ({ ...found, remaining: found.remaining - 1 }));
       expect(budget).toMatchObject({ hasAnswer: true, remaining: 6, backoffMs: 20_000 });
-      const expected = { ...(JSON.parse(stored) as object), remaining: 6 };
+      // The fields that are newer get their defaults.
+      const expected = { ...(JSON.parse(stored) as object), remaining: 6, isPauseNamed: false, liftedAt: 0 };
       expect(JSON.parse(String(await single.ask("GET", "gatehouse:{budget}:budget")))).toEqual(expected);
       await store.close();
     });
@@ -325,6 +331,7 @@ describe("instances on one Redis", () => {
     ): Promise<{ serverId: string; lastId: string }> {
       const draft = { name: `${keys} keys`, community: null, serverKey: "a-b" };
       const { serverId } = await store.servers.create(draft, store.clock());
+      const sealer = new Sealer("a secret");
       const idOf = (seq: number) => `key_${String(seq).padStart(20, "0")}`;
       for (let done = 0; done < keys; done += 1_000) {
         const seqs = Array.from({ length: Math.min(1_000, keys - done) }, (_, i) => done + i + 100);
@@ -332,7 +339,7 @@ describe("instances on one Redis", () => {
           const { tokenHash, ...rest } = draftOf(serverId, `hash-${seq}`);
           const tokens = [{ tokenHash, validUntil: null }];
           const record = { ...rest, keyId: idOf(seq), isSuspended: false, createdAt: NOW, revokedAt: null };
-          return [idOf(seq), JSON.stringify({ ...record, seq, tokens })];
+          return [idOf(seq), signRecord(sealer, idOf(seq), { ...record, seq, tokens })];
         });
         const order = seqs.flatMap((seq) => [seq, idOf(seq)]);
         await single.ask("HSET", "gatehouse:{directory}:keys", ...records);

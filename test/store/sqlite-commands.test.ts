@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { HISTORY_LIMITS } from "../../src/core/command.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import type { Log } from "../../src/core/ports/log.ts";
 import type { Store } from "../../src/core/ports/store.ts";
@@ -25,16 +26,17 @@ function newFolder(): string {
   return folder;
 }
 
-function openStore(path: string): Store {
-  return openSqliteStore({ path, sealer: new Sealer("a secret"), log: SILENT, clock: () => NOW });
+function openStore(path: string, historyLimits = HISTORY_LIMITS): Store {
+  const settings = { path, sealer: new Sealer("a secret"), log: SILENT, clock: () => NOW };
+  return openSqliteStore({ ...settings, historyLimits });
 }
 
 async function createHarness(): Promise<StoreHarness> {
   let folder = newFolder();
   const open: Store[] = [];
   return {
-    async open() {
-      const store = openStore(join(folder, "gatehouse.db"));
+    async open(historyLimits) {
+      const store = openStore(join(folder, "gatehouse.db"), historyLimits);
       open.push(store);
       return store;
     },

@@ -146,7 +146,10 @@ describe("the embedded store", () => {
     const unused = (await store.keys.create({ ...draft, tokenHash: "hash-2" }, 1))?.keyId ?? "";
     await store.close();
     const db = new Database(join(folder, "gatehouse.db"));
-    db.exec(`DROP VIEW key_details; DROP TABLE last_uses; ALTER TABLE keys ADD COLUMN last_used_at INTEGER;
+    db.exec(`ALTER TABLE servers DROP COLUMN simulated; DROP INDEX commands_of_key;
+             DROP TRIGGER command_finished; DROP TRIGGER command_deleted; DROP TABLE command_counts;
+             DROP TABLE receipts; DROP TABLE receipt_counts;
+             DROP VIEW key_details; DROP TABLE last_uses; ALTER TABLE keys ADD COLUMN last_used_at INTEGER;
              UPDATE keys SET last_used_at = 77 WHERE key_id = '${used}'; PRAGMA user_version = 3`);
     db.close();
     const again = openIn(folder);
@@ -158,6 +161,7 @@ describe("the embedded store", () => {
       [used, 77],
       [unused, null],
     ]);
+    expect(again.servers.find(serverId)?.isSimulated).toBe(false);
     await again.close();
   });
 

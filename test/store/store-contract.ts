@@ -1,7 +1,9 @@
 // The contract of core/ports/store.ts as tests. Every store passes this suite unchanged.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { DEFAULT_RIGHTS, type KeyIdentity } from "../../src/core/api-key.ts";
+import type { HistoryLimits } from "../../src/core/command.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
+import { KEY_STATES, type KeySearch } from "../../src/core/key-state.ts";
 import type { AuditEntry, AuditNote } from "../../src/core/ports/audit.ts";
 import { type KeyDetails, type KeyDraft, TOKENS_IN_GRACE_MAX } from "../../src/core/ports/keys.ts";
 import type { Store } from "../../src/core/ports/store.ts";
@@ -11,7 +13,7 @@ import { ALL_SECTIONS, toSectionSet } from "../../src/core/sections.ts";
 
 /** A store that can be opened again with its data. */
 export type StoreHarness = {
-  open(): Promise<Store>;
+  open(historyLimits?: HistoryLimits): Promise<Store>;
   /** Leaves the data as a killed process would: the store is not closed. */
   crash(): Promise<void>;
   dispose(): Promise<void>;
@@ -119,6 +121,30 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await store.servers.readServerKey(server.serverId)).toBe("new-key");
         expect((await store.servers.find(server.serverId))?.keyRevision).toBe(server.keyRevision + 2);
         expect(await store.servers.update("srv_unknown", { name: "x" })).toBeUndefined();
+      });
+
+      test("the mark of a simulated server is kept, also after a crash, and changes only when it is told to", async () => {
+        const real = await addServer();
+        const draft = { name: "Two", community: null, serverKey: "two-Key", isSimulated: true };
+        const simulated = await store.servers.create(draft, NOW);
+        expect([real.isSimulated, simulated.isSimulated]).toEqual([false, true]);
+        await store.servers.update(simulated.serverId, { name: "Three", serverKey: "three-Key" });
+        await reopen();
+        expect(store.servers.find(simulated.serverId)?.isSimulated).toBe(true);
+        await store.servers.update(simulated.serverId, { isSimulated: false });
+        await store.servers.update(real.serverId, { isSimulated: true });
+        await reopen();
+        const marks = (await store.servers.list({ limit: 9 })).items.map(({ isSimulated }) => isSimulated);
+        expect(marks).toEqual([true, false]);
+        expect(store.servers.find(real.serverId)?.keyRevision).toBe(real.keyRevision);
+      });
+
+      test("all servers are at hand, and a deleted one is not among them", async () => {
+        const [one, two] = [await addServer("one-Key"), await addServer("two-Key")];
+        const ids = () => Array.from(store.servers.all(), ({ serverId }) => serverId).sort();
+        expect(ids()).toEqual([one.serverId, two.serverId].sort());
+        await store.servers.delete(one.serverId, NOW);
+        expect(ids()).toEqual([two.serverId]);
       });
 
       test("servers are listed oldest first, in pages, each once", async () => {
@@ -296,6 +322,22 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await store.keys.find("hash-1", NOW)).toBeUndefined();
       });
 
+      test("the label of a key is found until the key is revoked, also after a crash", async () => {
+        const [server, doomed] = [await addServer(), await addServer()];
+        const { keyId } = await addKey(server.serverId, "hash-1", { label: "Älpha" });
+        const orphan = await addKey(doomed.serverId, "hash-2");
+        expect(store.keys.findLabel(keyId)).toBe("Älpha");
+        await store.keys.update(keyId, { label: "renamed" });
+        expect(store.keys.findLabel(keyId)).toBe("renamed");
+        await reopen();
+        expect(store.keys.findLabel(keyId)).toBe("renamed");
+        await store.keys.revoke(keyId, NOW);
+        await store.servers.delete(doomed.serverId, NOW);
+        for (const gone of [keyId, orphan.keyId, "key_unknown"]) {
+          expect(store.keys.findLabel(gone)).toBeUndefined();
+        }
+      });
+
       test("a change takes effect on the next lookup and survives a crash", async () => {
         const server = await addServer();
         const { keyId } = await addKey(server.serverId, "hash-1");
@@ -393,6 +435,42 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect((await store.keys.find("other-0", NOW))?.keyId).toBe(other.keyId);
       });
 
+      test("a rotation without grace ends every older token of the key at once, and no other key's", async () => {
+        const server = await addServer();
+        const { keyId } = await addKey(server.serverId, "token-0");
+        const other = await addKey(server.serverId, "other-0");
+        await store.keys.rotate(other.keyId, "other-1", NOW + 1000, NOW);
+        await store.keys.rotate(keyId, "token-1", NOW + 30_000, NOW);
+        await store.keys.rotate(keyId, "token-2", NOW + 20_000, NOW);
+        await store.keys.rotate(keyId, "token-3", NOW + 5, NOW + 5);
+        const check = async () => {
+          for (const old of ["token-0", "token-1", "token-2"]) {
+            expect(store.keys.find(old, NOW + 5)).toBeUndefined();
+          }
+          expect(store.keys.find("token-3", NOW + 5)?.keyId).toBe(keyId);
+          expect(store.keys.find("other-0", NOW + 5)?.keyId).toBe(other.keyId);
+          expect(await store.keys.listGraceEnds(keyId, NOW + 5)).toEqual([]);
+          expect(await store.keys.listGraceEnds(other.keyId, NOW + 5)).toEqual([NOW + 1000]);
+        };
+        await check();
+        await reopen();
+        await check();
+      });
+
+      test("the ends of the grace periods are listed while the tokens work, the soonest first", async () => {
+        const server = await addServer();
+        const { keyId } = await addKey(server.serverId, "token-0");
+        expect(await store.keys.listGraceEnds(keyId, NOW)).toEqual([]);
+        await store.keys.rotate(keyId, "token-1", NOW + 2000, NOW);
+        await store.keys.rotate(keyId, "token-2", NOW + 1000, NOW);
+        await reopen();
+        expect(await store.keys.listGraceEnds(keyId, NOW)).toEqual([NOW + 1000, NOW + 2000]);
+        expect(await store.keys.listGraceEnds(keyId, NOW + 1000)).toEqual([NOW + 2000]);
+        await store.keys.revoke(keyId, NOW);
+        expect(await store.keys.listGraceEnds(keyId, NOW)).toEqual([]);
+        expect(await store.keys.listGraceEnds("key_unknown", NOW)).toEqual([]);
+      });
+
       test("expired tokens do not count toward TOKENS_IN_GRACE_MAX", async () => {
         const server = await addServer();
         const { keyId } = await addKey(server.serverId, "token-0");
@@ -449,7 +527,113 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
       });
     });
 
+    describe("the search for keys", () => {
+      /** All pages, each with at most `limit` ids. */
+      async function search(wanted: Omit<KeySearch, "now">, limit = 10, serverId?: string) {
+        const pages: string[][] = [];
+        let cursor: string | undefined;
+        do {
+          const filter = { serverId, search: { ...wanted, now: NOW } };
+          const { items, next } = await store.keys.list({ limit, cursor, ...filter });
+          pages.push(items.map((key) => key.keyId));
+          cursor = next ?? undefined;
+        } while (cursor !== undefined);
+        return pages;
+      }
+
+      test("a key is found by a part of its label in any case, of one server or of all, in pages, oldest first", async () => {
+        const [one, two] = [await addServer(), await addServer()];
+        const ids: string[] = [];
+        for (const [index, label] of ["Bot 1", "мой БОТ", "bOT 50%", "other", "robot_x"].entries()) {
+          const { serverId } = index === 2 ? two : one;
+          ids.push((await addKey(serverId, `hash-${index}`, { label })).keyId);
+        }
+        const at = (...places: number[]) => places.map((place) => ids[place] ?? "");
+        expect(await search({ label: "bot" })).toEqual([at(0, 2, 4)]);
+        expect(await search({ label: "bot" }, 2)).toEqual([at(0, 2), at(4)]);
+        expect(await search({ label: "BOT" }, 10, one.serverId)).toEqual([at(0, 4)]);
+        expect(await search({ label: "Мой бот" })).toEqual([at(1)]);
+        expect(await search({ label: "%" })).toEqual([at(2)]);
+        expect(await search({ label: "_" })).toEqual([at(4)]);
+        expect(await search({ label: "nothing" })).toEqual([[]]);
+        expect(await search({ label: "bot" }, 10, "srv_unknown")).toEqual([[]]);
+      });
+
+      test("a key is found by its state; of several states it has the one that is hardest to undo", async () => {
+        const { serverId } = await addServer();
+        const doomed = await addServer();
+        const ended = { expiresAt: NOW };
+        const active = await addKey(serverId, "active", { expiresAt: NOW + 1 });
+        const blocked = await addKey(serverId, "blocked");
+        const suspended = await addKey(serverId, "suspended");
+        const expired = await addKey(serverId, "expired", ended);
+        const revoked = await addKey(serverId, "revoked", ended);
+        const orphan = await addKey(doomed.serverId, "orphan");
+        for (const { keyId } of [suspended, expired, revoked])
+          await store.keys.update(keyId, { isSuspended: true });
+        for (const { keyId } of [blocked, suspended, expired, revoked])
+          await judgeTimes({ keyId, serverId }, 520);
+        await store.keys.revoke(revoked.keyId, NOW);
+        const deleting = store.servers.delete(doomed.serverId, NOW);
+        // As soon as the server is gone, its keys count as revoked.
+        while (store.servers.find(doomed.serverId)) await new Promise((resolve) => setImmediate(resolve));
+        const states = { active, blocked, suspended, expired };
+        const check = async () => {
+          for (const state of KEY_STATES) {
+            const expected = state === "revoked" ? [revoked.keyId, orphan.keyId] : [states[state].keyId];
+            expect(await search({ state })).toEqual([expected]);
+          }
+          expect(await search({ state: "blocked" }, 10, serverId)).toEqual([[blocked.keyId]]);
+          expect(await search({ state: "blocked" }, 10, doomed.serverId)).toEqual([[]]);
+          expect(await search({ state: "blocked", label: "another" })).toEqual([[]]);
+        };
+        await check();
+        await deleting;
+        await reopen();
+        await check();
+        await store.limits.liftBlock(blocked.keyId, NOW);
+        expect(await search({ state: "blocked" })).toEqual([[]]);
+        expect(await search({ state: "active" }, 1)).toEqual([[active.keyId], [blocked.keyId]]);
+      });
+
+      test("the pages of a search have no gaps and no repeats among thousands of keys, also while keys change", async () => {
+        const { serverId } = await addServer();
+        const ids: string[] = [];
+        for (let i = 0; i < MANY; i += ADDED_AT_ONCE) {
+          const labels = Array.from({ length: ADDED_AT_ONCE }, (_, j) =>
+            (i + j) % 7 === 0 ? "odd" : "even",
+          );
+          const adding = labels.map((label, j) => addKey(serverId, `hash-${i + j}`, { label }));
+          for (const { keyId, label } of await Promise.all(adding)) if (label === "odd") ids.push(keyId);
+        }
+        const found: string[] = [];
+        let cursor: string | undefined;
+        let isFirst = true;
+        do {
+          const filter = { search: { label: "ODD", state: "active", now: NOW } as const };
+          const { items, next } = await store.keys.list({ limit: 100, cursor, ...filter });
+          found.push(...items.map((key) => key.keyId));
+          // A key that was listed already leaves the search.
+          if (isFirst) await store.keys.update(found[0] ?? "", { isSuspended: true });
+          isFirst = false;
+          cursor = next ?? undefined;
+        } while (cursor !== undefined);
+        expect(found.toSorted()).toEqual(ids.toSorted());
+      });
+    });
+
     describe("limits and blocks", () => {
+      test("of many keys the blocked ones are found, until their block ends", async () => {
+        const { blockedUntil } = (await judgeTimes(KEY_A, 520)).state;
+        await judgeTimes(KEY_B, 5);
+        const keyIds = [KEY_B.keyId, KEY_A.keyId, "key_unknown"];
+        expect(await store.limits.findBlocked(keyIds, NOW)).toEqual(new Set([KEY_A.keyId]));
+        await reopen();
+        expect(await store.limits.findBlocked(keyIds, blockedUntil - 1)).toEqual(new Set([KEY_A.keyId]));
+        expect(await store.limits.findBlocked(keyIds, blockedUntil)).toEqual(new Set());
+        expect(await store.limits.findBlocked([], NOW)).toEqual(new Set());
+      });
+
       test("requests with and without the handle of a key are counted together, before and after a lifted block", async () => {
         const { serverId } = await addServer();
         const { keyId } = await addKey(serverId, "hash-1");
@@ -734,6 +918,16 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await actionsOf()).toEqual(["later", "a4", "a3", "a2", "a1", "a0"]);
       });
 
+      test("an entry is found by its id, and no other text finds one", async () => {
+        const { serverId } = await addServer();
+        for (const name of ["a", "b", "c"]) await store.servers.update(serverId, { name }, noteOf(name));
+        await reopen();
+        for (const entry of await readAudit()) expect(await store.audit.find(entry.id)).toEqual(entry);
+        for (const id of ["aud_zz", "aud_", "aud_0", "", "1", "aud_1 OR 1", "aud_99999999999", "aud_-1"]) {
+          expect([id, await store.audit.find(id)]).toEqual([id, undefined]);
+        }
+      });
+
       test("the id of an entry is never reused, also after older entries are deleted", async () => {
         const { serverId } = await addServer();
         const rename = (name: string, at: number) =>
@@ -899,6 +1093,15 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
       await store.settings.save("a", "2");
       await reopen();
       expect(await store.settings.find("a")).toBe("2");
+    });
+
+    test("a setting that an operator changes is saved together with its audit entry", async () => {
+      const actor = { fingerprint: "f", address: "::1" };
+      const note = { at: NOW, action: "upstream.resumed", actor, details: { before: { paused_until: 7 } } };
+      await store.settings.saveAudited("a", "1", "upstream", note);
+      await reopen();
+      expect(await store.settings.find("a")).toBe("1");
+      expect(await readAudit()).toMatchObject([{ ...note, target: "upstream" }]);
     });
 
     test("the health check of a working store succeeds", async () => {

@@ -17,7 +17,10 @@ export type Receipt = {
   readonly queuedAt: number;
 };
 
-/** `mismatch`: the idempotency key was used for another text. */
+/**
+ * `mismatch`: the idempotency key was used for another text. `full`: QUEUE_MAX commands wait, or the command has an
+ * idempotency key and its API key has as many receipts as can be remembered.
+ */
 export type Acceptance = { readonly receipt: Receipt } | { readonly declined: "full" | "mismatch" };
 
 /** `wait`: the next command may not be sent before `until`. `empty`: no command waits. `busy`: one is being sent already. */
@@ -31,6 +34,8 @@ export type Cancellation = { readonly command: Command; readonly isCancelled: bo
 
 export type CommandFilter = {
   readonly serverId?: string | undefined;
+  /** Only commands that this key has sent; with `serverId` only. */
+  readonly keyId?: string | undefined;
   readonly status?: CommandStatus | undefined;
 };
 
@@ -47,13 +52,17 @@ export type QueueReport = { readonly waiting: number; readonly oldestQueuedAt: n
 /**
  * One queue per game server: first in, first out, at most QUEUE_MAX waiting. When a method returns, its effect is
  * durable. After a crash, a command that was being sent is `unknown` and is never claimed again.
+ *
+ * The step that finishes a command also drops the oldest finished ones beyond HISTORY_LIMITS, a bounded number of them. The
+ * receipt of a dropped command is kept as long as its idempotency key is remembered.
  */
 export interface CommandQueue {
   /**
    * One atomic step. An idempotency key that this API key used within IDEMPOTENCY_KEPT_MS gets the same receipt, or
-   * `mismatch` for another text. A full queue declines. Otherwise the command waits at the end of its queue.
+   * `mismatch` for another text. A queue in which `waitingMax` commands wait declines, by default QUEUE_MAX; with 0 only
+   * repeated commands get a receipt. Otherwise the command waits at the end of its queue.
    */
-  accept(draft: CommandDraft, now: number): Promise<Acceptance>;
+  accept(draft: CommandDraft, now: number, waitingMax?: number): Promise<Acceptance>;
   /**
    * Claims the server's next command for sending. The command after it cannot be claimed before `holdMs` have passed, or
    * longer if `hold` is called. Holds survive restarts.
@@ -67,8 +76,8 @@ export interface CommandQueue {
   settle(commandId: string, end: CommandEnd, now: number): Promise<void>;
   /** Expires the server's commands that were queued before `cutoff`. Returns how many. */
   expire(serverId: string, cutoff: number, now: number): Promise<number>;
-  /** Fails the waiting commands of a deleted server. Returns how many. */
-  failWaiting(serverId: string, now: number): Promise<number>;
+  /** Fails the waiting commands of a server. Their message is `reason`, by default SERVER_DELETED. Returns how many. */
+  failWaiting(serverId: string, now: number, reason?: string): Promise<number>;
   /**
    * Cancels the command if it waits. Undefined when the server has no such command. The note is written with the
    * cancellation, both or neither.
@@ -80,7 +89,10 @@ export interface CommandQueue {
     note?: AuditNote,
   ): Promise<Cancellation | undefined>;
   find(commandId: string): Promise<Command | undefined>;
-  /** Newest first. */
+  /**
+   * Newest first. The work for a page is bounded: with a filter a page may have fewer items than asked for, or none, although
+   * there is a next page.
+   */
   list(page: PageRequest & CommandFilter): Promise<Page<Command>>;
   /** The servers with at least one waiting command. */
   listWaitingServers(): Promise<readonly string[]>;

@@ -1,5 +1,6 @@
 // API keys and their tokens.
 import type { ApiKey, KeyRights } from "../api-key.ts";
+import type { KeySearch } from "../key-state.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
 import type { AuditNote } from "./audit.ts";
 import type { Page, PageRequest } from "./pages.ts";
@@ -31,7 +32,10 @@ export type KeyDetails = KeyRights & {
   readonly revokedAt: number | null;
 };
 
-export type KeyFilter = { readonly serverId?: string | undefined };
+export type KeyFilter = {
+  readonly serverId?: string | undefined;
+  readonly search?: KeySearch | undefined;
+};
 
 export interface KeyStore {
   /**
@@ -46,16 +50,24 @@ export interface KeyStore {
   findNew(tokenHash: string, now: number): MaybePromise<ApiKey | undefined>;
   /** Changes whenever a key that `find` has returned changes. While it stays the same, results of `find` may be cached. */
   readonly version: number;
+  /** The label of a key that `find` has returned. Undefined when the key was revoked since. */
+  findLabel(keyId: string): string | undefined;
   findDetails(keyId: string): Promise<KeyDetails | undefined>;
-  /** Oldest first, revoked keys included. */
+  /** When the old tokens of the key that still work become invalid, the soonest first. */
+  listGraceEnds(keyId: string, now: number): Promise<readonly number[]>;
+  /**
+   * Oldest first, revoked keys included. The work for a page is bounded: a page of a search may have fewer items than asked
+   * for, or none, although there is a next page.
+   */
   list(page: PageRequest & KeyFilter): Promise<Page<KeyDetails>>;
   /** Undefined when there is no such server. */
   create(draft: KeyDraft, now: number, note?: AuditNote): Promise<KeyDetails | undefined>;
   /** Undefined when there is no such key or it is revoked. */
   update(keyId: string, change: KeyChange, note?: AuditNote): Promise<KeyDetails | undefined>;
   /**
-   * The old token works until `oldValidUntil`. At most TOKENS_IN_GRACE_MAX old tokens of a key work at a time: the ones
-   * that would expire first become invalid at once. False when there is no such key or it is revoked.
+   * The old token works until `oldValidUntil`; when that is not after `now`, every older token of the key ends at once, also
+   * those of earlier rotations. At most TOKENS_IN_GRACE_MAX old tokens of a key work at a time: the ones that would expire
+   * first become invalid at once. False when there is no such key or it is revoked.
    */
   rotate(
     keyId: string,

@@ -23,6 +23,8 @@ export interface LimitStore {
     isCounted: boolean,
     handle?: LimitHandle | undefined,
   ): MaybePromise<Verdict>;
+  /** Those of the keys that are blocked. */
+  findBlocked(keyIds: readonly string[], now: number): Promise<ReadonlySet<string>>;
   /** The blocks in force. */
   listBlocks(now: number): Promise<readonly Block[]>;
   /** Ends the block and starts a fresh window. Without a block nothing changes. */

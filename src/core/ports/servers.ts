@@ -7,6 +7,8 @@ export type ServerDraft = {
   readonly name: string;
   readonly community: string | null;
   readonly serverKey: string;
+  /** False when left out. */
+  readonly isSimulated?: boolean;
 };
 
 export type DeletedServer = { readonly revokedKeys: number; readonly failedCommands: number };
@@ -14,6 +16,8 @@ export type DeletedServer = { readonly revokedKeys: number; readonly failedComma
 export interface ServerStore {
   /** Synchronous, because every request needs it. */
   find(serverId: string): GameServer | undefined;
+  /** Every server, in no particular order. Synchronous, because all servers are in memory. */
+  all(): Iterable<GameServer>;
   findByName(name: string): Promise<GameServer | undefined>;
   /** Oldest first. */
   list(page: PageRequest): Promise<Page<GameServer>>;

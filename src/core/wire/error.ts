@@ -1,7 +1,9 @@
 // Error bodies on the wire: code and message from the table of errors, and the additional fields of some errors.
 import Type from "typebox";
+import { FORBIDDEN_REASONS, VERSIONS } from "../api-key.ts";
 import { ERRORS } from "../errors.ts";
 import { LIMIT_PER_WINDOW } from "../rate-limit.ts";
+import { SECTIONS } from "../sections.ts";
 import type { Static } from "./static.ts";
 import { time } from "./values.ts";
 
@@ -13,6 +15,25 @@ const Details = Type.Record(Type.String(), Type.String(), {
 });
 
 const FIELDS = {
+  forbidden: {
+    details: Type.Object({
+      reason: Type.Enum([...FORBIDDEN_REASONS], {
+        description:
+          "Why: the key is suspended, your address is not on its list, the community is another server's, or the key may not send this command",
+      }),
+      seen: Type.Optional(Type.String({ description: "With `address`: the address the request came from" })),
+    }),
+  },
+  versionForbidden: {
+    details: Type.Object({
+      versions: Type.Array(Type.Enum([...VERSIONS]), { description: "The versions the key may use" }),
+    }),
+  },
+  sectionForbidden: {
+    details: Type.Object({
+      sections: Type.Array(Type.Enum([...SECTIONS]), { description: "The sections that were refused" }),
+    }),
+  },
   queueFull: { retry_after: RetryAfter },
   rateLimited: {
     retry_after: RetryAfter,

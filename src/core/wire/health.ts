@@ -8,7 +8,8 @@ export type Liveness = Static<typeof Liveness>;
 export const Readiness = Type.Object({
   status: Type.Literal("ready"),
   notices: Type.Array(Type.String(), {
-    description: "What is not well but keeps nobody from being served, in sentences",
+    description:
+      "What is not well but keeps nobody from being served, in sentences. With the master key they name the servers",
   }),
 });
 export type Readiness = Static<typeof Readiness>;

@@ -2,6 +2,7 @@
 // description completes the error message for a wrong value.
 import Type from "typebox";
 import { VERSIONS } from "../api-key.ts";
+import { KEY_STATES } from "../key-state.ts";
 import { SECTIONS } from "../sections.ts";
 import type { Static } from "./static.ts";
 import { EpochMs, KeyId, orNull, ServerId, time, visibleText } from "./values.ts";
@@ -20,6 +21,10 @@ export const KeyResource = Type.Object({
   key_id: KeyId,
   server_id: ServerId,
   label: Type.String(),
+  state: Type.Enum([...KEY_STATES], {
+    description:
+      "Whether it can be used; of several states the first of revoked, expired, suspended, blocked, active",
+  }),
   versions: Type.Array(Type.Enum([...VERSIONS]), { description: "Versions the key may use" }),
   sections: Type.Array(Type.Enum([...SECTIONS]), { description: "Sections the key may read" }),
   commands: Type.Array(Type.String(), { description: 'Commands the key may send; ["*"] is all, [] none' }),
@@ -54,7 +59,16 @@ export const UsageResource = Type.Object({
 });
 export type UsageResource = Static<typeof UsageResource>;
 
-export const KeyWithUsage = Type.Object({ ...KeyResource.properties, usage: UsageResource });
+const GraceToken = Type.Object({ valid_until: time("When it stops working") });
+
+/** A single key, with what a list does not show. */
+export const KeyWithUsage = Type.Object({
+  ...KeyResource.properties,
+  grace_tokens: Type.Array(GraceToken, {
+    description: "The old tokens of earlier rotations that still work, the one that ends first in front",
+  }),
+  usage: UsageResource,
+});
 export type KeyWithUsage = Static<typeof KeyWithUsage>;
 
 export const RotatedKey = Type.Object({

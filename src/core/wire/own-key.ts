@@ -4,11 +4,14 @@ import { KeyResource } from "./key.ts";
 import { ServerResource } from "./server.ts";
 import type { Static } from "./static.ts";
 
-const { key_id, versions, sections, commands, expires_at } = KeyResource.properties;
-const { community } = ServerResource.properties;
+const { key_id, server_id, label, versions, sections, commands, expires_at } = KeyResource.properties;
+const { name: server_name, community } = ServerResource.properties;
 
 export const OwnKeyResource = Type.Object({
   key_id,
+  label,
+  server_id,
+  server_name,
   community,
   versions,
   sections,

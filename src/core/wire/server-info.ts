@@ -5,12 +5,13 @@ import type { Static } from "./static.ts";
 
 // Ids can be too large for a double, so they are relayed as text (see upstream/exact-json.ts). The format int64 tells
 // generated clients.
-const Id = Type.Integer({ format: "int64" });
+const ID_RANGE = "an integer that may exceed 2^53";
+const Id = Type.Integer({ format: "int64", description: `A player's id: ${ID_RANGE}` });
 const Timestamp = Type.Integer({ format: "int64", description: "Unix timestamp in seconds" });
-const PlayerRef = Type.String({ description: "<player_name>:<player_id>" });
+const PlayerRef = Type.String({ description: "<player_name>:<player_id>; the id may exceed 2^53" });
 
 function id(description: string) {
-  return Type.Integer({ format: "int64", description });
+  return Type.Integer({ format: "int64", description: `${description}: ${ID_RANGE}` });
 }
 
 function text(description: string) {
@@ -50,7 +51,7 @@ export type Player = Static<typeof Player>;
 
 const StaffMap = Type.Record(Type.String({ pattern: "^[0-9]+$" }), Type.String(), {
   additionalProperties: false,
-  description: "user id -> player name",
+  description: "user id -> player name; the id may exceed 2^53",
 });
 
 const Staff = Type.Object({ Admins: StaffMap, Mods: StaffMap, Helpers: StaffMap });
@@ -76,7 +77,9 @@ export type CommandLog = Static<typeof CommandLog>;
 const ModCall = Type.Partial(
   Type.Object({
     Caller: PlayerRef,
-    Moderator: textOrNull("<player_name>:<player_id> of who came; null when nobody did"),
+    Moderator: textOrNull(
+      "<player_name>:<player_id> of who came (the id may exceed 2^53); null when nobody did",
+    ),
     Timestamp,
   }),
 );
@@ -86,7 +89,7 @@ const EmergencyCall = Type.Partial(
   Type.Object({
     Team: text("The team that took the call"),
     Caller: id("Id of the player who called"),
-    Players: Type.Array(Id, { description: "Ids of the players who take part" }),
+    Players: Type.Array(Id, { description: `Ids of the players who take part, each ${ID_RANGE}` }),
     Position: Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: "[X, Z]" }),
     StartedAt: Timestamp,
     CallNumber: Type.Integer({ description: "Number of the call" }),
@@ -111,7 +114,7 @@ export type Vehicle = Static<typeof Vehicle>;
 export const ServerBase = Type.Object({
   Name: text("Server name"),
   OwnerId: id("Id of the server's owner"),
-  CoOwnerIds: Type.Array(Id, { description: "Ids of the co-owners" }),
+  CoOwnerIds: Type.Array(Id, { description: `Ids of the co-owners, each ${ID_RANGE}` }),
   CurrentPlayers: Type.Integer({ description: "How many are playing" }),
   MaxPlayers: Type.Integer({ description: "How many can play" }),
   JoinKey: text("Key to join the server with"),
@@ -124,7 +127,7 @@ export const SectionSchemas = {
   Players: Type.Array(Player),
   Staff,
   JoinLogs: Type.Array(JoinLog),
-  Queue: Type.Array(Id),
+  Queue: Type.Array(Id, { description: `Ids of the players who wait to join, each ${ID_RANGE}` }),
   KillLogs: Type.Array(KillLog),
   CommandLogs: Type.Array(CommandLog),
   ModCalls: Type.Array(ModCall),

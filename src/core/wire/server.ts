@@ -3,7 +3,11 @@
 import Type from "typebox";
 import { COMMUNITY_SHAPE, SERVER_KEY_SHAPE } from "../game-server.ts";
 import type { Static } from "./static.ts";
-import { orNull, ServerId, time, visibleText } from "./values.ts";
+import { EpochMs, orNull, ServerId, time, visibleText } from "./values.ts";
+
+export const SERVER_STATES = [
+  ...["online", "offline", "unreachable", "key_refused", "not_asked", "parked"],
+] as const;
 
 const CommunityName = Type.String({ pattern: COMMUNITY_SHAPE.source });
 
@@ -12,7 +16,28 @@ export const ServerResource = Type.Object({
   name: Type.String(),
   community: orNull(CommunityName, "The segment of its paths; null accepts any"),
   created_at: time("When it was added"),
+  simulated: Type.Boolean({
+    description: "Whether it belongs to the built-in simulator; false for servers of a real game API",
+  }),
+  state: Type.Enum([...SERVER_STATES], {
+    description:
+      "By the latest reading: online, offline, unreachable (the reading failed), key_refused (the game API refuses its key), not_asked (no reading yet since the start), or parked (made for another upstream than the one in use: nothing is asked)",
+  }),
+  players: orNull(
+    Type.Integer({ minimum: 0 }),
+    "Players of the last good reading, 0 when it was offline; null when there is none",
+  ),
+  last_read_at: orNull(EpochMs, "When the last good reading was made, in epoch milliseconds; null for none"),
+  last_error: orNull(
+    Type.Object({
+      at: time("When the reading failed"),
+      upstream_code: Type.Integer({ description: "The game API's code; 0 when it gave none" }),
+      upstream_message: Type.String(),
+    }),
+    "What the latest reading failed with; null after a good one",
+  ),
 });
+export type ServerState = (typeof SERVER_STATES)[number];
 export type ServerResource = Static<typeof ServerResource>;
 
 export const DeletedServerResource = Type.Object({

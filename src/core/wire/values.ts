@@ -20,12 +20,14 @@ export function orNull<S extends Type.TSchema>(schema: S, description: string) {
 const VISIBLE_TEXT =
   "^(?=[\\s\\S]*\\S)(?:[^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff]|[\\ud800-\\udbff][\\udc00-\\udfff])+$";
 
+export const TEXT_LENGTH_MAX = 100;
+
 /** A text that an operator chooses; `what` names it in the error message. */
 export function visibleText(what: string) {
   return Type.String({
     minLength: 1,
-    maxLength: 100,
+    maxLength: TEXT_LENGTH_MAX,
     pattern: VISIBLE_TEXT,
-    description: `must be ${what} of 1 to 100 characters, without control characters`,
+    description: `must be ${what} of 1 to ${TEXT_LENGTH_MAX} characters, without control characters`,
   });
 }

@@ -1,5 +1,7 @@
 // The client of the admin API, for the holder of the master key. docs/admin-api.md explains the fields.
 import type { CommandStatus } from "../../core/command.ts";
+import type { KeyState } from "../../core/key-state.ts";
+import type { Section } from "../../core/sections.ts";
 import type { AuditEntryResource } from "../../core/wire/audit.ts";
 import type { BlockResource } from "../../core/wire/block.ts";
 import type { OwnedCommandResource } from "../../core/wire/command.ts";
@@ -20,6 +22,7 @@ import type {
   ServerChange,
   ServerResource,
 } from "../../core/wire/server.ts";
+import type { ServerState } from "./caller.ts";
 import type { ApiCall } from "./request.ts";
 
 export type AdminApi = ReturnType<typeof createAdminApi>;
@@ -32,10 +35,22 @@ export function createAdminApi(call: ApiCall) {
     showServer: (id: string) => call<ServerResource>(at("servers", id)),
     changeServer: (id: string, body: ServerChange) =>
       call<ServerResource>(at("servers", id), { method: "PATCH", body }),
+    /** The state of the server, as its callers get it. */
+    readServerInfo: (id: string, sections: readonly Section[], etag?: string, signal?: AbortSignal) =>
+      call<ServerState>(`${at("servers", id)}/info`, {
+        query: Object.fromEntries(sections.map((name) => [name, true])),
+        ...(etag !== undefined && { headers: { "If-None-Match": etag } }),
+        ...(signal && { signal }),
+      }),
     deleteServer: (id: string) => call<DeletedServerResource>(at("servers", id), { method: "DELETE" }),
 
-    listKeys: (query: PageQuery & { readonly server_id?: string } = {}) =>
-      call<PageOf<KeyResource>>("/admin/keys", { query }),
+    listKeys: (
+      query: PageQuery & {
+        readonly server_id?: string;
+        readonly label?: string;
+        readonly state?: KeyState;
+      } = {},
+    ) => call<PageOf<KeyResource>>("/admin/keys", { query }),
     createKey: (body: NewKey) => call<KeyWithToken>("/admin/keys", { method: "POST", body }),
     showKey: (id: string) => call<KeyWithUsage>(at("keys", id)),
     changeKey: (id: string, body: KeyUpdate) => call<KeyResource>(at("keys", id), { method: "PATCH", body }),

@@ -25,6 +25,9 @@ const KEY = "/v2/game/key";
 const SERVER = "/v2/game/server";
 const COMMAND = "/v2/game/server/command";
 
+/** What polling a server needs. */
+export type ServerReader = Pick<CallerApi, "readServer"> & Partial<Pick<CallerApi, "readKey">>;
+
 export type CallerApi = ReturnType<typeof createCallerApi>;
 
 export function createCallerApi(call: ApiCall) {

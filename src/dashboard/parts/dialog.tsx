@@ -78,6 +78,8 @@ export function Dialog<T>(props: {
 /** The buttons at the end of every dialog that changes something. */
 export function DialogButtons(props: {
   readonly label: string;
+  /** The text of the button that changes nothing; "Cancel" by default. */
+  readonly cancelLabel?: string | undefined;
   readonly onCancel: () => void;
   readonly isRunning?: boolean;
   readonly isDangerous?: boolean;
@@ -90,7 +92,7 @@ export function DialogButtons(props: {
   return (
     <Group justify="flex-end" mt="xs">
       <Button variant="default" onClick={props.onCancel} data-autofocus={isDangerous || undefined}>
-        {t("cancel")}
+        {props.cancelLabel ?? t("cancel")}
       </Button>
       <Button
         type={onConfirm ? "button" : "submit"}

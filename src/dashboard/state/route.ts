@@ -1,5 +1,8 @@
-// The open view: the part of the URL after #. It names a view and never holds a key.
-import { useSyncExternalStore } from "react";
+// The open view: the part of the URL after #. It names a view, and for operators a server, and never holds a key.
+import { createContext, useContext, useSyncExternalStore } from "react";
+
+/** The first part of the route of every view below it; empty for the views of a key and of an operator. */
+export const RouteBaseContext = createContext("");
 
 export function useRoute(): string {
   return useSyncExternalStore(subscribe, readRoute);
@@ -9,8 +12,20 @@ export function hrefOf(view: string): string {
   return `#/${view}`;
 }
 
-export function goTo(view: string): void {
-  location.hash = hrefOf(view);
+/** The base of the views of one server, which operators open without a key of it. */
+export function serverBase(serverId: string): string {
+  return `servers/${serverId}/`;
+}
+
+/** The server whose views the route names. */
+export function findServerId(route: string): string | undefined {
+  return /^servers\/([\w-]+)\//.exec(route)?.[1];
+}
+
+/** Makes links to other views of the same server. */
+export function useViewHref(): (view: string) => string {
+  const base = useContext(RouteBaseContext);
+  return (view) => hrefOf(base + view);
 }
 
 function readRoute(): string {

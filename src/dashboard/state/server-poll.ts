@@ -3,7 +3,7 @@
 import { ERRORS } from "../../core/errors.ts";
 import { SECTIONS, type Section } from "../../core/sections.ts";
 import { OFFLINE } from "../../core/upstream-codes.ts";
-import type { CallerApi, ServerState } from "../api/caller.ts";
+import type { ServerReader, ServerState } from "../api/caller.ts";
 import type { Pace } from "../api/pace.ts";
 import { type Answer, type ApiError, type LimitLeft, type Outcome, UNREACHABLE } from "../api/request.ts";
 import { ServerHistory } from "./server-history.ts";
@@ -48,7 +48,7 @@ const ANSWERS_KEPT_MAX = 8;
 
 export class ServerPoll {
   readonly history = new ServerHistory();
-  readonly #api: CallerApi;
+  readonly #api: ServerReader;
   readonly #pace: Pace;
   readonly #subscriptions = new Map<symbol, readonly Section[]>();
   readonly #answers = new Map<string, Answer<ServerState>>();
@@ -57,7 +57,7 @@ export class ServerPoll {
   #lastGood: { readonly state: ServerState; readonly dataAt: number } | undefined;
 
   /** `allowed` has the sections that the key may read; it is read again when Gatehouse refuses a section. */
-  constructor(api: CallerApi, pace: Pace, allowed: readonly Section[]) {
+  constructor(api: ServerReader, pace: Pace, allowed: readonly Section[]) {
     this.#api = api;
     this.#pace = pace;
     this.#allowed = allowed;
@@ -122,9 +122,9 @@ export class ServerPoll {
 
   /** Reads the rights again after the operator has removed a section from the key. Returns whether that succeeded. */
   async #refreshRights(signal?: AbortSignal): Promise<boolean> {
-    const outcome = await this.#api.readKey(signal);
-    if (outcome.ok) this.#allowed = outcome.value.sections;
-    return outcome.ok;
+    const outcome = await this.#api.readKey?.(signal);
+    if (outcome?.ok) this.#allowed = outcome.value.sections;
+    return outcome?.ok ?? false;
   }
 
   #describe(outcome: Outcome<ServerState>): Reading {

@@ -2,9 +2,9 @@
 // closed.
 import { createContext, useContext } from "react";
 import { ERRORS } from "../../core/errors.ts";
-import type { Section } from "../../core/sections.ts";
+import { SECTIONS, type Section } from "../../core/sections.ts";
 import { type AdminApi, createAdminApi } from "../api/admin.ts";
-import { type CallerApi, createCallerApi } from "../api/caller.ts";
+import { type CallerApi, createCallerApi, type ServerReader } from "../api/caller.ts";
 import { Pace } from "../api/pace.ts";
 import { type ApiError, createApiCall, UNREACHABLE } from "../api/request.ts";
 
@@ -20,7 +20,15 @@ export type CallerSession = {
 
 export type OperatorSession = { readonly kind: "operator"; readonly api: AdminApi };
 
-export type Session = CallerSession | OperatorSession;
+/** An operator who looks into a server without a key of it. */
+export type ViewerSession = {
+  readonly kind: "viewer";
+  readonly api: ServerReader;
+  readonly pace: Pace;
+  readonly sections: readonly Section[];
+};
+
+export type Session = CallerSession | OperatorSession | ViewerSession;
 
 /** Why signing in failed: the name of a `signIn` text and the values in it. */
 export type SignInProblem = {
@@ -34,6 +42,7 @@ export type SignInProblem = {
     | "blocked"
     | "suspended"
     | "version"
+    | "notHere"
     | "unreachable"
     | "unexpected";
   /** When to try again. */
@@ -73,6 +82,22 @@ async function signInOperator(key: string): Promise<Session | SignInProblem> {
   return answer.ok ? { kind: "operator", api } : describeProblem(answer.error);
 }
 
+export function openViewerSession({ api }: OperatorSession, serverId: string): ViewerSession {
+  const pace = new Pace();
+  return {
+    kind: "viewer",
+    pace,
+    sections: SECTIONS,
+    api: {
+      async readServer(...request) {
+        const outcome = await api.readServerInfo(serverId, ...request);
+        pace.observe(outcome);
+        return outcome;
+      },
+    },
+  };
+}
+
 const PROBLEMS: Readonly<Record<number, SignInProblem["text"]>> = {
   [UNREACHABLE]: "unreachable",
   [ERRORS.missingToken.code]: "missing",
@@ -83,6 +108,8 @@ const PROBLEMS: Readonly<Record<number, SignInProblem["text"]>> = {
   [ERRORS.spamBlocked.code]: "blocked",
   [ERRORS.forbidden.code]: "suspended",
   [ERRORS.versionForbidden.code]: "version",
+  // Operators have a listener of their own; this one does not know the admin API.
+  [ERRORS.notFound.code]: "notHere",
 };
 
 export function describeProblem({ code, retryAfter }: ApiError): SignInProblem {
@@ -136,6 +163,13 @@ export function useSession(): SessionContextValue {
 export function useCallerSession(): CallerSession {
   const { session } = useSession();
   if (session.kind !== "caller") throw new Error("this view is for holders of an API key");
+  return session;
+}
+
+/** For views that read one server: with its key, or as an operator. */
+export function useServerSession(): CallerSession | ViewerSession {
+  const { session } = useSession();
+  if (session.kind === "operator") throw new Error("this view is for one server");
   return session;
 }
 

@@ -41,18 +41,22 @@ export type PagedList<T> = {
   readonly error: ApiError | undefined;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
+  /** How many pages are loaded. */
+  readonly pageCount: number;
   readonly loadMore: () => void;
   readonly refresh: () => void;
 };
 
 /**
  * Reads a list page by page. `name` is the cache key and holds the parameters: `["keys", serverId]`. With `everyMs` the list
- * is polled while the tab is visible.
+ * is polled while the tab is visible. `keepsItemsOf` says whether the items of the list with an earlier name are shown until
+ * those of the new one are there.
  */
 export function usePagedList<T>(
   name: readonly unknown[],
   readPage: (query: PageQuery) => Promise<Outcome<PageOf<T>>>,
   everyMs?: number,
+  keepsItemsOf: (earlierName: readonly unknown[]) => boolean = () => false,
 ): PagedList<T> {
   const query = useInfiniteQuery({
     queryKey: ["admin", ...name],
@@ -62,6 +66,8 @@ export function usePagedList<T>(
     initialPageParam: null as string | null,
     getNextPageParam: (page: PageOf<T>) => page.next,
     ...(everyMs !== undefined && { refetchInterval: everyMs }),
+    placeholderData: (data, earlier) =>
+      earlier && keepsItemsOf(earlier.queryKey.slice(1)) ? data : undefined,
     networkMode: "always",
     retry: false,
   });
@@ -70,7 +76,8 @@ export function usePagedList<T>(
     isLoading: query.isPending,
     error: useApiError(query.error),
     hasMore: query.hasNextPage,
-    isLoadingMore: query.isFetchingNextPage,
+    isLoadingMore: query.isFetchingNextPage || query.isPlaceholderData,
+    pageCount: query.data?.pages.length ?? 0,
     loadMore: () => void query.fetchNextPage(),
     refresh: () => void query.refetch(),
   };

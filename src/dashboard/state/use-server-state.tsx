@@ -11,7 +11,7 @@ import {
   type Reading,
   ServerPoll,
 } from "./server-poll.ts";
-import { endsSession, useCallerSession, useSession } from "./session.ts";
+import { endsSession, useServerSession, useSession } from "./session.ts";
 
 type SharedPoll = {
   readonly poll: ServerPoll;
@@ -26,7 +26,7 @@ const SharedPollContext = createContext<SharedPoll | undefined>(undefined);
 const QUERY_KEY = ["server-state"];
 
 export function ServerStateProvider({ children }: { readonly children: ReactNode }) {
-  const { api, pace, sections } = useCallerSession();
+  const { api, pace, sections } = useServerSession();
   const { signOut } = useSession();
   const client = useQueryClient();
   const poll = useMemo(() => new ServerPoll(api, pace, sections), [api, pace, sections]);

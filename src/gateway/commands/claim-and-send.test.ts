@@ -8,7 +8,10 @@ import { CommandMeter } from "./command-meter.ts";
 
 const NOW = 1_800_000_000_000;
 const LIMIT_MS = 30_000;
-const SERVER = { serverId: "srv_1", name: "Town", community: null, createdAt: 0, keyRevision: 1 };
+const SERVER = {
+  ...{ serverId: "srv_1", name: "Town", community: null },
+  ...{ createdAt: 0, keyRevision: 1, isSimulated: false },
+};
 const COMMAND: Command = {
   commandId: "cmd_1",
   serverId: SERVER.serverId,

@@ -27,7 +27,9 @@ function createStage(step: () => Promise<void>) {
     store: {
       commands: commands as CommandQueue,
       servers: {
-        find: (serverId) => ({ serverId, name: "", community: null, createdAt: 0, keyRevision: 1 }),
+        find: (serverId) => ({
+          ...{ serverId, name: "", community: null, createdAt: 0, keyRevision: 1, isSimulated: false },
+        }),
         readServerKey: async () => "server-key",
       },
     },

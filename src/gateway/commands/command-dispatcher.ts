@@ -32,7 +32,7 @@ const BURST_WAIT_FACTOR = 10;
 export interface CommandOutlook {
   /** The failure with which the game API refused the server's key or the global key: calling with it again is pointless. */
   findRefusedKey(server: GameServer, now: number): UpstreamFailure | undefined;
-  /** How long no command may be sent, because of a pause after a 429 or an open breaker; 0 when one may be sent now. */
+  /** How long no command may be sent, because of a pause after a 429, an open breaker or a parked server; 0 when one may be sent now. */
   msUntilCommand(server: GameServer, now: number): number;
   /** Fetches what other instances know about the server. */
   catchUpOn(server: GameServer, now: number): Promise<void>;
@@ -100,6 +100,14 @@ export class CommandDispatcher {
     const worker: Worker = { wake: new AbortController(), isNotified: false, refusals: 0, bugs: 0, ended };
     this.#workers.set(serverId, worker);
     void this.#run(serverId, worker).finally(resolve);
+  }
+
+  /** To be called when a pause has ended early: workers that wait for its end try again now. */
+  wakeWorkers(): void {
+    for (const worker of this.#workers.values()) {
+      worker.wake.abort();
+      worker.wake = new AbortController();
+    }
   }
 
   /**

@@ -26,6 +26,7 @@ function createSubmission(intervalMs = 5_000) {
       },
     },
     intervalMs,
+    findParkedRefusal: () => undefined,
     notify: (serverId) => notified.push(serverId),
   });
   return {

@@ -10,6 +10,8 @@ export type CommandSubmitterParts = {
   readonly commands: Pick<CommandQueue, "accept">;
   /** How long the queue needs to get shorter by one. */
   readonly intervalMs: number;
+  /** The refusal for a server that was made for another upstream; undefined for other servers. */
+  readonly findParkedRefusal: (serverId: string) => Refusal | undefined;
   /** Called after a command was accepted. */
   readonly notify: (serverId: string) => void;
 };
@@ -28,14 +30,17 @@ export class CommandSubmitter {
   }
 
   async submit(draft: CommandDraft, now: number): Promise<Receipt | Refusal> {
-    const { commands, notify } = this.#parts;
+    const { commands, notify, findParkedRefusal } = this.#parts;
     const { keyId, serverId, idempotencyKey } = draft;
+    const parked = findParkedRefusal(serverId);
+    if (parked && idempotencyKey === undefined) return parked;
     const mark = idempotencyKey === undefined ? undefined : `${keyId} ${idempotencyKey}`;
     if (mark !== undefined && this.#inFlight.has(mark)) return IN_FLIGHT;
     if (mark !== undefined) this.#inFlight.add(mark);
     try {
-      const acceptance = await commands.accept(draft, now);
-      if ("declined" in acceptance) return acceptance.declined === "full" ? this.#full : MISMATCH;
+      // A repeated request gets its receipt also from a parked server: its command was accepted and may be sent later.
+      const acceptance = await (parked ? commands.accept(draft, now, 0) : commands.accept(draft, now));
+      if ("declined" in acceptance) return acceptance.declined === "full" ? (parked ?? this.#full) : MISMATCH;
       notify(serverId);
       return acceptance.receipt;
     } finally {

@@ -3,7 +3,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { parseAddressRange } from "../../core/address.ts";
 import { DEFAULT_RIGHTS, type KeyRights } from "../../core/api-key.ts";
+import { toCommandName } from "../../core/command.ts";
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
+import { judgeKeyState } from "../../core/key-state.ts";
 import type { Actor, AuditDetails } from "../../core/ports/audit.ts";
 import type { KeyChange, KeyDetails } from "../../core/ports/keys.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
@@ -19,7 +21,13 @@ const REVOKED: Refusal = refuse(ERRORS.conflict, { details: { key_id: "is revoke
 export type KeyParts = { readonly store: Store; readonly randomBytes: RandomBytes };
 
 /** A key as the admin API returns it. */
-export function describeKey(key: KeyDetails): KeyResource {
+export function describeKey(key: KeyDetails, isBlocked: boolean, now: number): KeyResource {
+  const { key_id, server_id, label, ...rest } = describeFields(key);
+  return { key_id, server_id, label, state: judgeKeyState(key, isBlocked, now), ...rest };
+}
+
+/** Without its state, which is no field that somebody sets. */
+function describeFields(key: KeyDetails): Omit<KeyResource, "state"> {
   return {
     key_id: key.keyId,
     server_id: key.serverId,
@@ -76,7 +84,7 @@ export async function changeKey(
     ...(expiresAt !== undefined && { expiresAt }),
     ...(isSuspended !== undefined && { isSuspended }),
   };
-  const details = diffFields(describeKey(old), describeKey({ ...old, ...change }));
+  const details = diffFields(describeFields(old), describeFields({ ...old, ...change }));
   if (!details) return old;
   const note = { at: now, action: "key.changed", actor, details };
   return (await store.keys.update(keyId, change, note)) ?? REVOKED;
@@ -152,7 +160,7 @@ function findInvalidField(request: NewKey | KeyUpdate, now: number): Refusal | u
   if (badRange !== -1) {
     details.ip_allow = `has neither an address nor a range like 10.0.0.0/8 in place ${badRange + 1}`;
   }
-  const names = request.commands?.map((name) => name.toLowerCase()) ?? [];
+  const names = request.commands?.map((name) => toCommandName(name).toLowerCase()) ?? [];
   if (new Set(names).size < names.length) {
     details.commands = "has a name twice; case makes no difference";
   }
@@ -171,7 +179,7 @@ function toRights({
   return {
     ...(versions && { versions }),
     ...(sections && { sections: toSectionSet(sections) }),
-    ...(commands && { commands }),
+    ...(commands && { commands: commands.map(toCommandName) }),
     ...(ipAllow && { ipAllow }),
   };
 }

@@ -1,6 +1,7 @@
 // The budget of an instance: a single instance saves its pauses for the next start, several instances share them.
 import { describe, expect, test } from "bun:test";
 import { type Budget, isPaused, pauseBudget, UNKNOWN_BUDGET } from "../../core/budget.ts";
+import { StoreUnavailable } from "../../core/errors.ts";
 import type { RelayShare } from "../../core/ports/relay-share.ts";
 import type { LimitHint } from "../../core/ports/upstream.ts";
 import { BudgetKeeper } from "./budget-keeper.ts";
@@ -48,6 +49,56 @@ describe("instances that share a budget", () => {
   });
 });
 
+describe("a lifted pause", () => {
+  const PAUSE = { ...SILENT, retryAfterMs: 86_400_000 };
+
+  test("is over on every instance, also on one that knew it before", async () => {
+    const share = startShare();
+    const [one, two] = [new BudgetKeeper(share, () => START), new BudgetKeeper(share, () => START)];
+    let lifts = 0;
+    two.onLift = () => lifts++;
+    one.applyAnswer((budget) => pauseBudget(budget, PAUSE, START));
+    await one.catchUp();
+    await two.catchUp();
+    expect([one.msPaused(START), two.msPaused(START)]).toEqual([86_400_000, 86_400_000]);
+    await one.lift(START + 1);
+    for (const keeper of [two, one, two]) await keeper.catchUp();
+    expect([one.msPaused(START + 1), two.msPaused(START + 1), lifts]).toEqual([0, 0, 1]);
+  });
+
+  test("is over even if the clock of the instance that lifts it is behind", async () => {
+    const share = startShare();
+    const one = new BudgetKeeper(share, () => START);
+    const late = new BudgetKeeper(share, () => START - 200);
+    one.applyAnswer((budget) => pauseBudget(budget, PAUSE, START));
+    await one.catchUp();
+    await late.lift(START - 150);
+    for (const keeper of [one, late, one]) await keeper.catchUp();
+    expect([one.msPaused(START), late.msPaused(START)]).toEqual([0, 0]);
+  });
+
+  test("does not keep the next 429 from pausing again, on every instance", async () => {
+    const share = startShare();
+    const [one, two] = [new BudgetKeeper(share, () => START), new BudgetKeeper(share, () => START)];
+    one.applyAnswer((budget) => pauseBudget(budget, PAUSE, START));
+    await one.lift(START + 1);
+    two.applyAnswer((budget) => pauseBudget(budget, SILENT, START + 2));
+    for (const keeper of [two, one]) await keeper.catchUp();
+    expect([one.msPaused(START + 2), two.msPaused(START + 2)]).toEqual([5_000, 5_000]);
+  });
+
+  test("stays when the other instances cannot be told", async () => {
+    const share = {
+      changeBudget: () => Promise.reject(new StoreUnavailable("away")),
+    } as unknown as RelayShare;
+    const keeper = new BudgetKeeper(share, () => START);
+    keeper.applyAnswer((budget) => pauseBudget(budget, PAUSE, START));
+    await keeper.catchUp();
+    await expect(keeper.lift(START + 1)).rejects.toThrow(StoreUnavailable);
+    expect(keeper.msPaused(START + 1)).toBe(86_399_999);
+  });
+});
+
 test("a pause that begins while another change is being shared is never lost", async () => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<Budget>();
   const replies = [answered, Promise.withResolvers<Budget>().promise];
@@ -69,7 +120,18 @@ describe("an instance alone", () => {
     });
     keeper.applyAnswer((budget) => ({ ...budget, hasAnswer: true }));
     keeper.applyAnswer((budget) => pauseBudget(budget, { ...SILENT, retryAfterMs: 30_000 }, START));
-    expect(noted).toEqual([{ pausedUntil: START + 30_000, pauseMs: 30_000 }]);
+    expect(noted).toEqual([{ pausedUntil: START + 30_000, pauseMs: 30_000, isPauseNamed: true }]);
+  });
+
+  test("lifts a pause, and deletes the saved one", async () => {
+    const noted: unknown[] = [];
+    let lifts = 0;
+    const pause = { pausedUntil: START + 30_000, pauseMs: 30_000 };
+    const keeper = new BudgetKeeper(undefined, () => START, { pause, savePause: (one) => noted.push(one) });
+    keeper.onLift = () => lifts++;
+    await keeper.lift(START);
+    expect([keeper.msPaused(START), lifts]).toEqual([0, 1]);
+    expect(noted).toEqual([{ pausedUntil: 0, pauseMs: 0, isPauseNamed: false }]);
   });
 
   test.each([

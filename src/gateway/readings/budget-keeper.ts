@@ -1,5 +1,5 @@
 // The budget of calls to the game API. Instances with a shared store share one budget.
-import { type Budget, createBudget, isPaused, withLongerPause } from "../../core/budget.ts";
+import { type Budget, createBudget, isPaused, liftPause, withLongerPause } from "../../core/budget.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
 import type { Clock } from "../../core/ports/clock.ts";
@@ -9,6 +9,8 @@ import type { UpstreamNotes } from "./upstream-notes.ts";
 type PauseNotes = Pick<UpstreamNotes, "pause" | "savePause">;
 
 export class BudgetKeeper {
+  /** Called when a pause was lifted, by this instance or another one. */
+  onLift: () => void = () => {};
   readonly #share: RelayShare | undefined;
   readonly #clock: Clock;
   readonly #notes: PauseNotes | undefined;
@@ -40,10 +42,17 @@ export class BudgetKeeper {
   applyAnswer(change: (budget: Budget) => Budget): void {
     const before = this.#budget;
     this.#budget = change(before);
-    const { pausedUntil, pauseMs } = this.#budget;
-    if (pausedUntil !== before.pausedUntil) this.#notes?.savePause({ pausedUntil, pauseMs });
+    const { pausedUntil, pauseMs, isPauseNamed } = this.#budget;
+    if (pausedUntil !== before.pausedUntil) this.#notes?.savePause({ pausedUntil, pauseMs, isPauseNamed });
     // Without the new pause in it, because then this 429 would look like a second one of the same pause.
     if (this.#share) void this.#changeShared(this.#share, change, before);
+  }
+
+  /** Ends the pause for all instances. Throws StoreUnavailable when they cannot be told. */
+  async lift(now: number): Promise<void> {
+    const change = (budget: Budget) => liftPause(budget, now);
+    this.#adopt(this.#share ? await this.#share.changeBudget(change) : change(this.#budget));
+    this.#notes?.savePause({ pausedUntil: 0, pauseMs: 0, isPauseNamed: false });
   }
 
   /** Fetches the shared budget: another instance may have got a 429. */
@@ -63,10 +72,16 @@ export class BudgetKeeper {
         return change(paused) ?? (paused === shared ? undefined : paused);
       });
       // Keep a pause that began during this call; the next call shares it.
-      this.#budget = withLongerPause(agreed, this.#budget, this.#clock());
+      this.#adopt(withLongerPause(agreed, this.#budget, this.#clock()));
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       this.#budget = change(this.#budget) ?? this.#budget;
     }
+  }
+
+  #adopt(budget: Budget): void {
+    const isLifted = budget.liftedAt > this.#budget.liftedAt;
+    this.#budget = budget;
+    if (isLifted) this.onLift();
   }
 }

@@ -5,12 +5,16 @@ import {
   bad,
   codeOf,
   FRESH_MS,
+  failTimes,
   good,
+  holdNextCall,
   nameOf,
   openRelay,
   read,
   refusalOf,
   resetStage,
+  retryAfterOf,
+  settle,
   stage,
 } from "../../../test/relay-stage.ts";
 
@@ -29,6 +33,56 @@ describe("a refusal", () => {
   test("has code 0 when the game API gave none", async () => {
     stage.answerCall = () => bad(0);
     expect(refusalOf(await read()).fields).toEqual({ upstream_code: 0, upstream_message: "said 0" });
+  });
+});
+
+describe("Retry-After", () => {
+  test("of an offline server lasts until it is asked again, rounded up to whole seconds", async () => {
+    stage.answerCall = () => bad(3002);
+    expect(retryAfterOf(await read())).toBe("2");
+    await advance(500);
+    expect(retryAfterOf(await read())).toBe("2");
+    await advance(FRESH_MS - 501);
+    expect(retryAfterOf(await read())).toBe("1");
+    expect(stage.calls).toHaveLength(1);
+  });
+
+  test.each([0, 1001, 1002])(
+    "of failures with code %p is there from the one that opens the breaker until the probe",
+    async (code) => {
+      stage.answerCall = () => bad(code);
+      for (let i = 0; i < 4; i++) expect(retryAfterOf(await read())).toBeUndefined();
+      expect(retryAfterOf(await read())).toBe("5");
+      await advance(3_001);
+      expect(retryAfterOf(await read())).toBe("2");
+      await advance(1_999);
+      expect(retryAfterOf(await read())).toBe("10");
+      expect(stage.calls).toHaveLength(6);
+    },
+  );
+
+  test("while the probe is under way is one second", async () => {
+    await failTimes(5);
+    await advance(5_000);
+    const answer = holdNextCall();
+    const probe = read();
+    await settle();
+    expect(retryAfterOf(await read())).toBe("1");
+    answer(good());
+    expect(nameOf(await probe)).toBe("Town");
+  });
+
+  test.each([2000, 2002, 2004, 3001, 9998, 9999])("is not there with code %p: nobody knows", async (code) => {
+    stage.answerCall = () => bad(code);
+    for (let i = 0; i < 6; i++) expect(retryAfterOf(await read())).toBeUndefined();
+  });
+
+  test("of a refused key is not there, even if the server's breaker was open", async () => {
+    await failTimes(5);
+    await advance(5_000);
+    stage.answerCall = () => bad(2002);
+    expect(retryAfterOf(await read())).toBeUndefined();
+    expect(codeOf(await read())).toBe(2002);
   });
 });
 

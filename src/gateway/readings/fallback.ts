@@ -1,12 +1,13 @@
 // What callers get when there is no new reading: a stale one that is not too old, or a refusal with the reason.
+import { isCallDue, isOpen } from "../../core/breaker.ts";
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
 import type { UpstreamFailure } from "../../core/ports/upstream.ts";
 import { secondsUntil } from "../../core/rate-limit.ts";
-import { BAD_KEY_CODES, OFFLINE, RATE_LIMITED } from "../../core/upstream-codes.ts";
+import { BAD_KEY_CODES, BREAKER_CODES, OFFLINE, RATE_LIMITED } from "../../core/upstream-codes.ts";
 import type { ErrorFields } from "../../core/wire/error.ts";
 import type { BudgetKeeper } from "./budget-keeper.ts";
 import type { RelayMeter } from "./relay-meter.ts";
-import { isYounger, type Reading, type ServerStatus } from "./server-status.ts";
+import { FOREVER, isYounger, type Reading, type ServerStatus } from "./server-status.ts";
 
 const BUDGET_MESSAGE = "The game API's request budget is used up for the moment.";
 const PAUSE_MESSAGE = "The game API has limited our requests for the moment.";
@@ -32,7 +33,13 @@ export class Fallback {
   answerFailure(status: ServerStatus, failure: UpstreamFailure, now: number): Reading | Refusal {
     const isAboutServer = BAD_KEY_CODES.has(failure.code) || failure.code === OFFLINE;
     const stale = isAboutServer ? undefined : this.#findStale(status, now);
-    return stale ?? refuseUpstream(failure.code, failure.message);
+    if (stale) return stale;
+    const waitMs = findWaitMs(status, failure, now);
+    return refuseUpstream(
+      failure.code,
+      failure.message,
+      waitMs === undefined ? undefined : retryAfter(waitMs),
+    );
   }
 
   /** `failure` must be the server's own, because its message may name the server. */
@@ -45,8 +52,7 @@ export class Fallback {
     const stale = this.#findStale(status, now);
     if (stale) return stale;
     const reason = failure?.message ?? (this.#keeper.msPaused(now) > 0 ? PAUSE_MESSAGE : BUDGET_MESSAGE);
-    const headers = { "Retry-After": String(secondsUntil(now + waitMs, now)) };
-    return refuseUpstream(failure?.code ?? RATE_LIMITED, reason, headers);
+    return refuseUpstream(failure?.code ?? RATE_LIMITED, reason, retryAfter(waitMs));
   }
 
   #findStale({ hit }: ServerStatus, now: number): Reading | undefined {
@@ -56,6 +62,23 @@ export class Fallback {
     this.#meter.staleHits++;
     return hit;
   }
+}
+
+/** How long this failure is answered without a call; undefined when the next request may call, or none will. */
+function findWaitMs(status: ServerStatus, failure: UpstreamFailure, now: number): number | undefined {
+  const { remembered, breaker } = status;
+  // By code, because another instance's failure is a copy.
+  if (remembered?.failure.code === failure.code && remembered.forMs !== FOREVER) {
+    return remembered.at + remembered.forMs - now;
+  }
+  if (!isOpen(breaker) || !BREAKER_CODES.has(failure.code)) return undefined;
+  // Once the probe is due, its answer decides.
+  return isCallDue(breaker, now) ? 0 : breaker.openUntil - now;
+}
+
+/** At least a second. */
+function retryAfter(waitMs: number): Record<string, string> {
+  return { "Retry-After": String(secondsUntil(waitMs, 0)) };
 }
 
 function refuseUpstream(code: number, message: string, headers?: Record<string, string>): Refusal {

@@ -9,7 +9,7 @@ import { NO_CODE } from "../../core/upstream-codes.ts";
 import type { BudgetKeeper } from "./budget-keeper.ts";
 import type { Fallback } from "./fallback.ts";
 import type { GlobalKey } from "./global-key.ts";
-import { applyNews, type Reading, type ServerStatus, sharedStatusOf } from "./server-status.ts";
+import { type Reading, type ServerStatus, sharedStatusOf } from "./server-status.ts";
 import type { ServerStatuses } from "./server-statuses.ts";
 import type { UpstreamReader } from "./upstream-reader.ts";
 
@@ -63,7 +63,7 @@ export class OtherInstances {
       throw error;
     });
     const now = clock();
-    if (news) applyNews(status, news);
+    if (news) statuses.learnNews(status, news);
     if (statuses.isFresh(status, now) && status.hit) return status.hit;
     const known = statuses.findKnownFailure(status, now, true);
     return known ? fallback.answerFailure(status, known, now) : fallback.answerRateLimit(status, waitMs, now);
@@ -71,13 +71,13 @@ export class OtherInstances {
 
   /** Fetches what the others know about the server, the budget and the global key. */
   async catchUpOn(status: ServerStatus): Promise<void> {
-    const { share, keeper, globalKey } = this.#parts;
+    const { share, keeper, globalKey, statuses } = this.#parts;
     const [news] = await Promise.all([
       share.peek(status.serverId, status.sharedVersion),
       keeper.catchUp(),
       globalKey.catchUp(),
     ]);
-    if (news) applyNews(status, news);
+    if (news) statuses.learnNews(status, news);
   }
 
   /** Ignores failures: the other instances then find out with their next call. */
@@ -92,7 +92,7 @@ export class OtherInstances {
       const { lease, news } = await share.consult(status.serverId, status.sharedVersion);
       const now = clock();
       if (news) {
-        applyNews(status, news);
+        statuses.learnNews(status, news);
         if (statuses.isFresh(status, now) && status.hit) return status.hit;
         const { status: shared } = news;
         const isOurs = shared?.keyRevision === status.keyRevision;

@@ -1,14 +1,17 @@
 // The read path: concurrent reads of a server share one call to the game API. Answers from the last reading while it is
 // fresh, and with a remembered failure while another call would be pointless.
-import { countCallsLeft } from "../../core/budget.ts";
+import { countCallsLeft, isPaused } from "../../core/budget.ts";
 import type { Refusal } from "../../core/errors.ts";
-import type { GameServer } from "../../core/game-server.ts";
+import { type GameServer, isParked } from "../../core/game-server.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { RelayShare } from "../../core/ports/relay-share.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import type { Upstream } from "../../core/ports/upstream.ts";
+import type { UpstreamResource } from "../../core/wire/upstream.ts";
+import type { NameServers } from "../servers/name-servers.ts";
+import { refuseParked } from "../servers/parked-servers.ts";
 import { BudgetKeeper } from "./budget-keeper.ts";
 import { BUDGET_WAIT_MAX_MS, CallScheduler } from "./call-scheduler.ts";
 import { Fallback } from "./fallback.ts";
@@ -17,7 +20,7 @@ import { OtherInstances } from "./other-instances.ts";
 import { ReadingListeners } from "./reading-listeners.ts";
 import type { RelayMeter } from "./relay-meter.ts";
 import type { Reading, ServerStatus } from "./server-status.ts";
-import { ServerStatuses } from "./server-statuses.ts";
+import { ServerStatuses, type ServerSummary } from "./server-statuses.ts";
 import type { UpstreamNotes } from "./upstream-notes.ts";
 import { UpstreamOutlook } from "./upstream-outlook.ts";
 import { UpstreamReader } from "./upstream-reader.ts";
@@ -28,6 +31,8 @@ export type RelaySettings = {
   readonly freshMs: number;
   readonly staleMs: number;
   readonly hasGlobalKey: boolean;
+  /** Whether the upstream is the built-in simulator. Servers that were made for the other one are parked. */
+  readonly isSimulator: boolean;
   /** Identifies the pair of game API and global key, see identifyUpstream. */
   readonly identity: string;
 };
@@ -54,6 +59,7 @@ export class Relay {
   /** The longest wait for our own call: a turn in the budget, one call, and some slack. */
   readonly longestWaitMs: number;
   readonly #meter: RelayMeter;
+  readonly #isSimulator: boolean;
   readonly #statuses: ServerStatuses;
   readonly #keeper: BudgetKeeper;
   readonly #globalKey: GlobalKey;
@@ -77,8 +83,9 @@ export class Relay {
     const { longestWaitMs } = this;
     const others = share && new OtherInstances({ ...state, share, globalKey, reader, longestWaitMs });
     this.listeners = listeners;
-    this.outlook = new UpstreamOutlook(statuses, keeper, others);
+    this.outlook = new UpstreamOutlook(statuses, keeper, others, settings.isSimulator);
     this.#meter = meter;
+    this.#isSimulator = settings.isSimulator;
     this.#statuses = statuses;
     this.#keeper = keeper;
     this.#globalKey = globalKey;
@@ -97,6 +104,8 @@ export class Relay {
       this.#meter.hits++;
       return status.hit;
     }
+    // Below the cached answer, because a parked server never has one.
+    if (isParked(server, this.#isSimulator)) return refuseParked(server);
     const known = this.#statuses.findKnownFailure(status, now);
     if (known) return this.#fallback.answerFailure(status, known, now);
     if (status.pending) {
@@ -118,6 +127,35 @@ export class Relay {
     await Promise.all([this.#keeper.catchUp(), this.#globalKey.catchUp()]);
   }
 
+  /** Ends the pause after a 429, on every instance. Throws StoreUnavailable when the others cannot be told. */
+  async resume(now: number): Promise<void> {
+    await this.#keeper.lift(now);
+  }
+
+  /** The observer is called when a pause was lifted, on this instance or another one. */
+  observeResume(observer: () => void): void {
+    this.#keeper.onLift = observer;
+  }
+
+  /** For the operator: when the game API may be called, and what keeps it from being called. */
+  describeUpstream(now: number): Omit<UpstreamResource, "resumed_at"> {
+    const { budget } = this.#keeper;
+    const { isGlobalKeyRefused, openBreakers, refusedKeys } = this.#statuses.describe(now);
+    const isStopped = isPaused(budget, now);
+    const reason = budget.isPauseNamed ? "named_by_game_api" : "backoff";
+    return {
+      paused_until: isStopped ? Math.ceil(budget.pausedUntil) : null,
+      paused_since: isStopped ? Math.ceil(budget.pausedUntil - budget.pauseMs) : null,
+      pause_reason: isStopped ? reason : null,
+      limit: budget.limit,
+      remaining: countCallsLeft(budget, now),
+      reset_at: budget.limit !== null && budget.resetAt > now ? Math.ceil(budget.resetAt) : null,
+      global_key_refused: isGlobalKeyRefused,
+      failing_servers: openBreakers,
+      refused_keys: refusedKeys,
+    };
+  }
+
   /** Called when a server key was set, which also means: try a refused global key again. */
   retryGlobalKey(): void {
     this.#globalKey.retry();
@@ -133,6 +171,14 @@ export class Relay {
     this.#statuses.forgetDeleted(exists);
   }
 
+  /** For operators: what the latest readings of the server brought. */
+  summarize(server: GameServer): Omit<ServerSummary, "state"> & {
+    readonly state: ServerSummary["state"] | "parked";
+  } {
+    const summary = this.#statuses.summarize(server);
+    return isParked(server, this.#isSimulator) ? { ...summary, state: "parked" } : summary;
+  }
+
   /** For people and metrics: nothing here holds a key or a player. */
   describe(now: number) {
     return {
@@ -143,17 +189,24 @@ export class Relay {
     };
   }
 
-  /** What is wrong with the game API, in sentences that name no server and no key. */
-  listNotices(now: number): string[] {
-    const { pauseMs, openBreakers, refusedKeys, isGlobalKeyRefused } = this.describe(now);
+  /** What is wrong with the game API, in sentences. They name no key, and no server without `nameServers`. */
+  listNotices(now: number, nameServers?: NameServers): string[] {
+    const { pauseMs, isGlobalKeyRefused } = this.describe(now);
+    const failing = this.#statuses.listOpenBreakers();
+    const refused = this.#statuses.listRefusedKeys();
     const notices: string[] = [];
     if (pauseMs > 0)
       notices.push(`The game API has limited us; it is asked again in ${Math.ceil(pauseMs / 1000)} s.`);
-    if (openBreakers > 0) {
-      notices.push(`The game API fails for ${openBreakers} server(s); they are probed from time to time.`);
+    if (failing.length > 0) {
+      const servers = nameServers?.(failing) ?? `${failing.length} server(s)`;
+      notices.push(`The game API fails for ${servers}; they are probed from time to time.`);
     }
-    if (refusedKeys > 0)
-      notices.push(`The game API has refused ${refusedKeys} server key(s); they must be set anew.`);
+    if (refused.length > 0) {
+      const keys = nameServers
+        ? `the server key of ${nameServers(refused)}`
+        : `${refused.length} server key(s)`;
+      notices.push(`The game API has refused ${keys}; they must be set anew.`);
+    }
     if (isGlobalKeyRefused)
       notices.push("The game API has refused GATEHOUSE_UPSTREAM_GLOBAL_KEY; nothing is asked.");
     return notices;

@@ -2,11 +2,14 @@
 // not used any more.
 import { CLOSED_BREAKER, isCallDue, isOpen, recordFailure } from "../../core/breaker.ts";
 import type { GameServer } from "../../core/game-server.ts";
+import type { SharedNews } from "../../core/ports/relay-share.ts";
 import type { UpstreamFailure } from "../../core/ports/upstream.ts";
 import { BAD_KEY_CODES, BREAKER_CODES, GLOBAL_KEY_REFUSED } from "../../core/upstream-codes.ts";
 import type { GlobalKey } from "./global-key.ts";
+import { type ServerOutcome, ServerOutcomes } from "./server-outcomes.ts";
 import {
   ACTIVE_MS,
+  applyNews,
   createStatus,
   FOREVER,
   isActive,
@@ -20,6 +23,18 @@ import type { UpstreamNotes } from "./upstream-notes.ts";
 /** The status of a server without reads and commands is dropped after this time. */
 const FORGET_AFTER_MS = 10 * 60_000;
 
+/** What an operator is told about reading a server. */
+export type ServerSummary = Pick<ServerOutcome, "players" | "lastReadAt" | "lastError"> & {
+  readonly state: "online" | "offline" | "unreachable" | "key_refused" | "not_asked";
+};
+
+const NO_OUTCOME: Omit<ServerOutcome, "keyRevision"> = {
+  state: undefined,
+  players: null,
+  lastReadAt: null,
+  lastError: null,
+};
+
 type KeyNotes = Pick<UpstreamNotes, "refusedKeys" | "saveRefusedKeys">;
 
 export class ServerStatuses {
@@ -27,12 +42,15 @@ export class ServerStatuses {
   readonly #globalKey: GlobalKey;
   readonly #notes: KeyNotes | undefined;
   readonly #statuses = new Map<string, ServerStatus>();
+  readonly #outcomes = new ServerOutcomes();
+  #globalKeyRefusedAt: number;
   #forgotAt = 0;
 
   constructor(freshMs: number, globalKey: GlobalKey, notes: KeyNotes | undefined, now: number) {
     this.#freshMs = freshMs;
     this.#globalKey = globalKey;
     this.#notes = notes;
+    this.#globalKeyRefusedAt = now;
     for (const { serverId, keyRevision, failure } of notes?.refusedKeys ?? []) {
       const status = createStatus({ serverId, keyRevision }, now);
       status.remembered = { failure, at: now, forMs: FOREVER };
@@ -96,6 +114,24 @@ export class ServerStatuses {
     if (wasRefused) this.#saveRefusedKeys();
     status.loggedCode = undefined;
     status.hit = { snapshot, isHit: true };
+    this.#outcomes.learnReading(status, snapshot);
+  }
+
+  /** Records the failure of a read. What follows from it is up to `learnFailure`. */
+  learnReadFailure(status: ServerStatus, failure: UpstreamFailure, now: number): void {
+    status.lastFailure = { failure, at: now };
+    this.#outcomes.learnFailure(status, failure, now);
+  }
+
+  /** Applies the state that another instance has published. */
+  learnNews(status: ServerStatus, news: SharedNews): void {
+    const { hit } = status;
+    applyNews(status, news);
+    if (status.hit && status.hit !== hit) this.#outcomes.learnReading(status, status.hit.snapshot);
+    const { status: shared } = news;
+    if (shared?.keyRevision !== status.keyRevision || !shared.lastFailure) return;
+    const { failure, at } = shared.lastFailure;
+    if (at > (status.hit?.snapshot.fetchedAt ?? 0)) this.#outcomes.learnFailure(status, failure, at);
   }
 
   /** Applies a failed read or command: failures in a row open the breaker, and a refused key is not used again. */
@@ -104,8 +140,10 @@ export class ServerStatuses {
     status.breaker = isBreakerFailure ? recordFailure(status.breaker, now) : CLOSED_BREAKER;
     status.breakerFailure = isBreakerFailure ? failure : undefined;
     const isGlobal = failure.code === GLOBAL_KEY_REFUSED && this.#globalKey.isUsed;
-    if (isGlobal) this.#globalKey.learnFailure(failure);
-    else if (BAD_KEY_CODES.has(failure.code)) {
+    if (isGlobal) {
+      this.#globalKeyRefusedAt = now;
+      this.#globalKey.learnFailure(failure);
+    } else if (BAD_KEY_CODES.has(failure.code)) {
       status.remembered = { failure, at: now, forMs: FOREVER };
       this.#saveRefusedKeys();
     }
@@ -114,11 +152,36 @@ export class ServerStatuses {
   forget(serverId: string): void {
     const status = this.#statuses.get(serverId);
     this.#statuses.delete(serverId);
+    this.#outcomes.forget(serverId);
     if (status && isKeyRefused(status)) this.#saveRefusedKeys();
   }
 
   forgetDeleted(exists: (serverId: string) => boolean): void {
     for (const serverId of this.#statuses.keys()) if (!exists(serverId)) this.forget(serverId);
+    this.#outcomes.forgetDeleted(exists);
+  }
+
+  /** What is known about the server, without asking anybody. */
+  summarize(server: GameServer): ServerSummary {
+    const { state = "not_asked", players, lastReadAt, lastError } = this.#outcomes.find(server) ?? NO_OUTCOME;
+    const status = this.#statuses.get(server.serverId);
+    const isCurrent = status?.keyRevision === server.keyRevision;
+    const refused = isCurrent && status.remembered?.forMs === FOREVER ? status.remembered : undefined;
+    const { failure: globalFailure } = this.#globalKey;
+    if (globalFailure) {
+      const refusal = { failure: globalFailure, at: this.#globalKeyRefusedAt };
+      return { state: "key_refused", players, lastReadAt, lastError: refusal };
+    }
+    if (refused) return { state: "key_refused", players, lastReadAt, lastError: refused };
+    return { state, players, lastReadAt, lastError };
+  }
+
+  listOpenBreakers(): string[] {
+    return this.#listIds(({ breaker }) => isOpen(breaker));
+  }
+
+  listRefusedKeys(): string[] {
+    return this.#listIds(isKeyRefused);
   }
 
   describe(now: number) {
@@ -132,6 +195,14 @@ export class ServerStatuses {
         return hit ? Math.max(oldest, now - hit.snapshot.fetchedAt) : oldest;
       }, 0),
     };
+  }
+
+  #listIds(isListed: (status: ServerStatus) => boolean): string[] {
+    return this.#statuses
+      .values()
+      .filter(isListed)
+      .map(({ serverId }) => serverId)
+      .toArray();
   }
 
   #saveRefusedKeys(): void {

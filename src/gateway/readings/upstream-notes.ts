@@ -7,6 +7,8 @@ import type { UpstreamFailure } from "../../core/ports/upstream.ts";
 import { hashToken } from "../../core/token.ts";
 
 const PAUSE = "upstream-pause";
+/** When an operator last lifted a pause. Written together with the audit entry. */
+export const LIFTED_AT = "upstream-lifted-at";
 const REFUSED_KEYS = "refused-server-keys";
 const REFUSED_GLOBAL_KEY = "refused-global-key";
 
@@ -16,7 +18,7 @@ export type RefusedKey = {
   readonly failure: UpstreamFailure;
 };
 
-export type Pause = Pick<Budget, "pausedUntil" | "pauseMs">;
+export type Pause = Pick<Budget, "pausedUntil" | "pauseMs"> & Partial<Pick<Budget, "isPauseNamed">>;
 
 /** Identifies the pair of game API and global key. Hashed, because the global key is a secret. */
 export function identifyUpstream(baseUrl: string, globalKey: string | undefined): string {
@@ -42,7 +44,10 @@ export class UpstreamNotes {
     const refusedKeys = refused.filter(({ serverId, keyRevision }) => {
       return servers.find(serverId)?.keyRevision === keyRevision;
     });
-    const pause = await findNote<Pause>(settings, PAUSE, identity);
+    const saved = await findNote<Pause>(settings, PAUSE, identity);
+    const liftedAt = Number((await settings.find(LIFTED_AT)) ?? 0);
+    // The process may have ended after a pause was lifted and before the note was deleted.
+    const pause = saved && saved.pausedUntil - saved.pauseMs > liftedAt ? saved : undefined;
     const globalKeyFailure = await findNote<UpstreamFailure | null>(settings, REFUSED_GLOBAL_KEY, identity);
     return new UpstreamNotes(settings, identity, log, {
       pause,

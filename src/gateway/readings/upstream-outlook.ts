@@ -1,7 +1,7 @@
 // Decides when the command dispatcher may call the game API, and applies the results of commands to the statuses that reads
 // use.
 import { CLOSED_BREAKER, isCallDue, isOpen } from "../../core/breaker.ts";
-import type { GameServer } from "../../core/game-server.ts";
+import { type GameServer, isParked } from "../../core/game-server.ts";
 import type { Delivery, UpstreamFailure } from "../../core/ports/upstream.ts";
 import type { CommandOutlook } from "../commands/command-dispatcher.ts";
 import type { BudgetKeeper } from "./budget-keeper.ts";
@@ -10,23 +10,35 @@ import type { ServerStatuses } from "./server-statuses.ts";
 
 /** While a read is the probe of an open breaker, commands check again after this time. */
 const PROBE_RECHECK_MS = 250;
+/** How often the commands of a parked server check whether its key was set for the upstream in use. */
+const PARKED_RECHECK_MS = 5_000;
 
 export class UpstreamOutlook implements CommandOutlook {
   readonly #statuses: ServerStatuses;
   readonly #keeper: BudgetKeeper;
   readonly #others: OtherInstances | undefined;
 
-  constructor(statuses: ServerStatuses, keeper: BudgetKeeper, others: OtherInstances | undefined) {
+  readonly #isSimulator: boolean;
+
+  constructor(
+    statuses: ServerStatuses,
+    keeper: BudgetKeeper,
+    others: OtherInstances | undefined,
+    isSimulator: boolean,
+  ) {
+    this.#isSimulator = isSimulator;
     this.#statuses = statuses;
     this.#keeper = keeper;
     this.#others = others;
   }
 
   findRefusedKey(server: GameServer, now: number): UpstreamFailure | undefined {
-    return this.#statuses.findRefusedKey(server, now);
+    // A parked server's commands wait: its key was not refused, it belongs to another upstream.
+    return isParked(server, this.#isSimulator) ? undefined : this.#statuses.findRefusedKey(server, now);
   }
 
   msUntilCommand(server: GameServer, now: number): number {
+    if (isParked(server, this.#isSimulator)) return PARKED_RECHECK_MS;
     const pauseMs = this.#keeper.msPaused(now);
     if (pauseMs > 0) return pauseMs;
     const { breaker, pending } = this.#statuses.of(server, now);

@@ -101,7 +101,7 @@ export class UpstreamReader {
     const { scheduler, statuses, keeper, fallback, freshMs } = this.#parts;
     this.#logFailure(status, failure);
     if (hint) scheduler.applyHint(hint, failure.isRateLimit, now);
-    status.lastFailure = { failure, at: now };
+    statuses.learnReadFailure(status, failure, now);
     if (failure.isRateLimit) return fallback.answerRateLimit(status, keeper.msPaused(now), now, failure);
     statuses.learnFailure(status, failure, now);
     if (failure.code === OFFLINE && !isKeyRefused(status))

@@ -1,16 +1,25 @@
 // The operator's actions on game servers. Every change is validated and written with an audit note.
 import type { Refusal } from "../../core/errors.ts";
-import type { GameServer } from "../../core/game-server.ts";
+import { type GameServer, isParked } from "../../core/game-server.ts";
 import type { Actor } from "../../core/ports/audit.ts";
 import type { DeletedServer, ServerDraft } from "../../core/ports/servers.ts";
 import type { Store } from "../../core/ports/store.ts";
 import { NOT_FOUND, refuseField } from "../../core/refuse-field.ts";
 import type { NewServer, ServerChange } from "../../core/wire/server.ts";
+import type { CommandMeter } from "../commands/command-meter.ts";
 
+const UPSTREAM_CHANGED = "The game server was given to another game API while this waited.";
 const NAME_TAKEN = "belongs to another server already";
 
+export type ManagedServers = {
+  readonly store: Pick<Store, "servers" | "commands">;
+  /** Whether the upstream is the built-in simulator: setting a server's key ties the server to the upstream in use. */
+  readonly isSimulatorInUse: boolean;
+  readonly commandMeter: Pick<CommandMeter, "count">;
+};
+
 export async function addServer(
-  store: Store,
+  { store, isSimulatorInUse }: ManagedServers,
   request: NewServer,
   actor: Actor,
   now: number,
@@ -18,11 +27,11 @@ export async function addServer(
   const { name, server_key: serverKey, community = null } = request;
   if (await store.servers.findByName(name)) return refuseField("name", NAME_TAKEN);
   const note = { at: now, action: "server.created", actor, details: { after: { name, community } } };
-  return store.servers.create({ name, community, serverKey }, now, note);
+  return store.servers.create({ name, community, serverKey, isSimulated: isSimulatorInUse }, now, note);
 }
 
 export async function changeServer(
-  store: Store,
+  { store, isSimulatorInUse, commandMeter }: ManagedServers,
   serverId: string,
   request: ServerChange,
   actor: Actor,
@@ -48,6 +57,12 @@ export async function changeServer(
   if (serverKey !== undefined) {
     change.serverKey = serverKey;
     after.server_key = "set anew";
+    if (isParked(old, isSimulatorInUse)) {
+      change.isSimulated = isSimulatorInUse;
+      [before.simulated, after.simulated] = [old.isSimulated, isSimulatorInUse];
+      // They were meant for the other upstream. Nothing is accepted or sent before the update, because the server is parked.
+      commandMeter.count("failed", await store.commands.failWaiting(serverId, now, UPSTREAM_CHANGED));
+    }
   }
   if (Object.keys(change).length === 0) return old;
   const note = { at: now, action: "server.changed", actor, details: { before, after } };

@@ -5,14 +5,19 @@ import { AdminCommandHandlers, type AdminCommandParts } from "./command-handlers
 import { KeyHandlers, type KeyHandlersParts } from "./key-handlers.ts";
 import { Mutex } from "./mutex.ts";
 import { ServerHandlers, type ServerHandlersParts } from "./server-handlers.ts";
+import { UpstreamHandlers, type UpstreamHandlersParts } from "./upstream-handlers.ts";
 
-export type AdminParts = Omit<ServerHandlersParts & KeyHandlersParts & AdminCommandParts, "changes">;
+export type AdminParts = Omit<
+  ServerHandlersParts & KeyHandlersParts & AdminCommandParts & Pick<UpstreamHandlersParts, "relay">,
+  "changes"
+>;
 
 export class AdminHandlers {
   readonly servers: ServerHandlers;
   readonly keys: KeyHandlers;
   readonly blocks: BlockHandlers;
   readonly commands: AdminCommandHandlers;
+  readonly upstream: UpstreamHandlers;
   readonly audit: AuditHandlers;
 
   constructor(parts: AdminParts) {
@@ -22,6 +27,7 @@ export class AdminHandlers {
     this.keys = new KeyHandlers({ ...parts, changes });
     this.blocks = new BlockHandlers({ ...parts, changes });
     this.commands = new AdminCommandHandlers({ ...parts, changes });
-    this.audit = new AuditHandlers(parts.store.audit);
+    this.upstream = new UpstreamHandlers({ relay: parts.relay, settings: parts.store.settings, changes });
+    this.audit = new AuditHandlers(parts.store.audit, parts.pages);
   }
 }

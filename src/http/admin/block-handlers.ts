@@ -3,11 +3,12 @@ import type { Actor } from "../../core/ports/audit.ts";
 import type { BlockResource } from "../../core/wire/block.ts";
 import { type KeyParts, liftBlock, listBlocks } from "../../gateway/keys/manage-keys.ts";
 import type { Call } from "../call.ts";
+import type { Pages } from "../pages.ts";
 import { pathIdOf } from "../parse-request.ts";
-import { answerDone, answerPage } from "./answer-operator.ts";
+import { answerDone } from "./answer-operator.ts";
 import type { Mutex } from "./mutex.ts";
 
-export type BlockHandlersParts = KeyParts & { readonly changes: Mutex };
+export type BlockHandlersParts = KeyParts & { readonly changes: Mutex; readonly pages: Pages };
 
 export class BlockHandlers {
   readonly #parts: BlockHandlersParts;
@@ -17,7 +18,7 @@ export class BlockHandlers {
   }
 
   list(call: Call): Promise<Response> {
-    return answerPage(
+    return this.#parts.pages.answer(
       call,
       (page) => listBlocks(this.#parts.store, page, call.now),
       (block: BlockResource) => block,

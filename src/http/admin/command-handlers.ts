@@ -1,5 +1,6 @@
 // /admin/commands: the commands of all servers.
 import type { Actor } from "../../core/ports/audit.ts";
+import type { PageRequest } from "../../core/ports/pages.ts";
 import type { Store } from "../../core/ports/store.ts";
 import { NOT_FOUND } from "../../core/refuse-field.ts";
 import type { CommandMeter } from "../../gateway/commands/command-meter.ts";
@@ -8,13 +9,15 @@ import { answerRefusal } from "../answers.ts";
 import type { Call } from "../call.ts";
 import { parseStatus } from "../commands.ts";
 import { describeOwnedCommand } from "../describe-resources.ts";
+import type { Pages } from "../pages.ts";
 import { parseId, pathIdOf, queryOf } from "../parse-request.ts";
-import { answerOutcome, answerPage } from "./answer-operator.ts";
+import { answerOutcome } from "./answer-operator.ts";
 import type { Mutex } from "./mutex.ts";
 
 export type AdminCommandParts = {
   readonly store: Pick<Store, "commands">;
   readonly changes: Mutex;
+  readonly pages: Pages;
   readonly commandMeter: CommandMeter;
 };
 
@@ -26,13 +29,15 @@ export class AdminCommandHandlers {
   }
 
   async list(call: Call): Promise<Response> {
-    const { commands } = this.#parts.store;
+    const { pages, store } = this.#parts;
+    const { commands } = store;
     const query = queryOf(call);
     const serverId = parseId(query, "server_id", "srv_");
     if (typeof serverId === "object") return answerRefusal(call, serverId);
     const status = parseStatus(query);
     if (typeof status === "object") return answerRefusal(call, status);
-    return answerPage(call, (page) => commands.list({ ...page, serverId, status }), describeOwnedCommand);
+    const read = (page: PageRequest) => commands.list({ ...page, serverId, status });
+    return pages.answer(call, read, describeOwnedCommand);
   }
 
   async show(call: Call): Promise<Response> {

@@ -1,16 +1,21 @@
 // /admin/servers: the game servers.
-import { isRefusal } from "../../core/errors.ts";
+import { ERRORS, isRefusal } from "../../core/errors.ts";
+import type { GameServer } from "../../core/game-server.ts";
 import type { Actor } from "../../core/ports/audit.ts";
+import type { PageRequest } from "../../core/ports/pages.ts";
 import type { Store } from "../../core/ports/store.ts";
 import { NOT_FOUND } from "../../core/refuse-field.ts";
-import { NewServer, ServerChange } from "../../core/wire/server.ts";
+import { NewServer, ServerChange, type ServerResource } from "../../core/wire/server.ts";
 import type { CommandMeter } from "../../gateway/commands/command-meter.ts";
+import type { Relay } from "../../gateway/readings/relay.ts";
 import { addServer, changeServer, removeServer } from "../../gateway/servers/manage-servers.ts";
 import { answerRefusal } from "../answers.ts";
 import type { Call } from "../call.ts";
 import { describeDeletedServer, describeServer } from "../describe-resources.ts";
+import type { Pages } from "../pages.ts";
 import { parseBody, pathIdOf } from "../parse-request.ts";
-import { answerOutcome, answerPage } from "./answer-operator.ts";
+import type { ReadServerHandler } from "../read-server.ts";
+import { answerOutcome } from "./answer-operator.ts";
 import type { Mutex } from "./mutex.ts";
 
 /** The socket stays open this long while the keys of a deleted server are revoked: there may be a hundred thousand. */
@@ -19,6 +24,11 @@ const DELETION_MAX_MS = 120_000;
 export type ServerHandlersParts = {
   readonly store: Store;
   readonly changes: Mutex;
+  readonly relay: Pick<Relay, "summarize">;
+  readonly readServer: Pick<ReadServerHandler, "answerOperator">;
+  /** Whether the upstream is the built-in simulator. */
+  readonly isSimulatorInUse: boolean;
+  readonly pages: Pages;
   /** Called after a server was deleted. */
   readonly forgetServer: (serverId: string) => void;
   /** Called after a server key was set, which also means: try a refused global key again. */
@@ -34,31 +44,42 @@ export class ServerHandlers {
   }
 
   list(call: Call): Promise<Response> {
-    return answerPage(call, (page) => this.#parts.store.servers.list(page), describeServer);
+    const read = (page: PageRequest) => this.#parts.store.servers.list(page);
+    return this.#parts.pages.answer(call, read, (server) => this.#describe(server));
   }
 
   async create(call: Call, actor: Actor): Promise<Response> {
-    const { store, changes } = this.#parts;
+    const { changes } = this.#parts;
     const request = await parseBody(call, NewServer);
     if (isRefusal(request)) return answerRefusal(call, request);
-    const created = await changes.run(() => addServer(store, request.value, actor, call.now));
-    return answerOutcome(call, created, describeServer, 201);
+    const created = await changes.run(() => addServer(this.#parts, request.value, actor, call.now));
+    return answerOutcome(call, created, (server) => this.#describe(server), 201);
   }
 
   async show(call: Call): Promise<Response> {
     const server = this.#parts.store.servers.find(pathIdOf(call)) ?? NOT_FOUND;
-    return answerOutcome(call, server, describeServer);
+    return answerOutcome(call, server, (found) => this.#describe(found));
+  }
+
+  /** The state of the server through the relay, as its callers get it. */
+  async readInfo(call: Call): Promise<Response> {
+    const { store, readServer } = this.#parts;
+    const server = store.servers.find(pathIdOf(call)) ?? NOT_FOUND;
+    if (isRefusal(server)) return answerRefusal(call, server);
+    const response = await readServer.answerOperator(call, server);
+    // A caller's key ends with its server, so that is what the relay says about a server that was deleted meanwhile.
+    return response.status === ERRORS.invalidToken.status ? answerRefusal(call, NOT_FOUND) : response;
   }
 
   async change(call: Call, actor: Actor): Promise<Response> {
-    const { store, changes, retryGlobalKey } = this.#parts;
+    const { changes, retryGlobalKey } = this.#parts;
     const request = await parseBody(call, ServerChange);
     if (isRefusal(request)) return answerRefusal(call, request);
     const changed = await changes.run(() =>
-      changeServer(store, pathIdOf(call), request.value, actor, call.now),
+      changeServer(this.#parts, pathIdOf(call), request.value, actor, call.now),
     );
     if (!isRefusal(changed) && request.value.server_key !== undefined) retryGlobalKey();
-    return answerOutcome(call, changed, describeServer);
+    return answerOutcome(call, changed, (server) => this.#describe(server));
   }
 
   async delete(call: Call, actor: Actor): Promise<Response> {
@@ -76,5 +97,9 @@ export class ServerHandlers {
     } finally {
       call.resetIdleTimeout();
     }
+  }
+
+  #describe(server: GameServer): ServerResource {
+    return describeServer(server, this.#parts.relay.summarize(server));
   }
 }

@@ -15,19 +15,33 @@ import {
 } from "../../core/wire/key.ts";
 import { pageOf } from "../../core/wire/page.ts";
 import { DeletedServerResource, NewServer, ServerChange, ServerResource } from "../../core/wire/server.ts";
+import { ServerInfo } from "../../core/wire/server-info.ts";
+import { UpstreamResource } from "../../core/wire/upstream.ts";
 import {
   AUDIT_ENTRY,
   BLOCK,
+  BROKEN_SERVER,
   KEY,
   NEW_KEY,
+  NEW_SERVER,
   OWNED_CANCELLED_COMMAND,
   OWNED_COMMAND,
   ROTATION,
   SERVER,
+  SERVER_INFO,
   SHOWN_KEY,
+  UPSTREAM,
 } from "./examples.ts";
+import type { HeaderName } from "./headers.ts";
 import type { Answer, Operation, Operations, TagName } from "./operation.ts";
-import { OF_SERVER, PAGE_PARAMETERS, STATUS } from "./parameters.ts";
+import {
+  IF_NONE_MATCH,
+  KEY_SEARCH,
+  OF_SERVER,
+  PAGE_PARAMETERS,
+  SECTION_PARAMETERS,
+  STATUS,
+} from "./parameters.ts";
 
 const OPERATOR_ERRORS: readonly ErrorName[] = [
   "missingToken",
@@ -43,6 +57,8 @@ const BODY_ERRORS: readonly ErrorName[] = [
   "unsupportedMediaType",
 ];
 
+const INFO_HEADERS: readonly HeaderName[] = ["CacheControl", "ETag", "Age", "Cache", "Vary"];
+
 const SERVERS: TagName = "Game servers";
 const KEYS: TagName = "Keys";
 const OTHERS: TagName = "Blocks, commands, audit";
@@ -52,26 +68,54 @@ export const ADMIN_OPERATIONS: Operations = {
     SERVERS,
     "listServers",
     "List game servers",
-    "Oldest first.",
+    "Oldest first. What is told about their state is what is known already: the game API is not called.",
     ServerResource,
     SERVER,
   ),
   "POST /admin/servers": operation(SERVERS, "createServer", "Add a game server", {
-    description: "The game API is not called. The server key is stored encrypted and never shown.",
+    description:
+      "The game API is not called; reading the server's `info` once tests its key. The server key is stored encrypted and never shown. The server is `simulated` when Gatehouse runs on its simulator.",
     body: body(NewServer, {
       name: "Cedar County",
       server_key: "ExampleKey-ExampleSecret",
       community: "cedar",
     }),
-    answers: { 201: answer("The server was added.", ServerResource, SERVER) },
+    answers: { 201: answer("The server was added.", ServerResource, NEW_SERVER) },
     errors: BODY_ERRORS,
   }),
   "GET /admin/servers/:id": operation(SERVERS, "showServer", "Show a game server", {
-    answers: { 200: answer("The server.", ServerResource, SERVER) },
+    answers: {
+      200: {
+        ...answer("The server.", ServerResource, SERVER),
+        examples: {
+          well: { summary: "All is well", value: SERVER },
+          broken: { summary: "The game API refuses its key", value: BROKEN_SERVER },
+        },
+      },
+    },
     errors: ["notFound"],
   }),
+  "GET /admin/servers/:id/info": operation(SERVERS, "readServerInfo", "Look into a game server", {
+    description:
+      "What a caller of this server gets, with any section: the same cached reading, and at most one call to the game API. Counts against no key. A parked server is refused with 5019, `upstream_code` 0.",
+    parameters: [...SECTION_PARAMETERS, IF_NONE_MATCH],
+    answers: {
+      200: {
+        description: "The state of the server, at most as old as `Age` says.",
+        headers: INFO_HEADERS,
+        schema: ServerInfo,
+        examples: { plain: { summary: "Without sections", value: SERVER_INFO } },
+      },
+      304: {
+        description: "Nothing has changed since the answer with the `ETag` that you sent.",
+        headers: INFO_HEADERS,
+      },
+    },
+    errors: ["notFound", "gameApi"],
+  }),
   "PATCH /admin/servers/:id": operation(SERVERS, "changeServer", "Change a game server", {
-    description: "Setting the server key, even to the same, also means: try again.",
+    description:
+      "Setting the server key, even to the same, also means: try again. It ties a parked server to the upstream in use, and fails the commands that waited for the other one.",
     body: body(ServerChange, { name: "Cedar County" }),
     answers: { 200: answer("The server as it is now.", ServerResource, SERVER) },
     errors: [...BODY_ERRORS, "notFound"],
@@ -88,10 +132,10 @@ export const ADMIN_OPERATIONS: Operations = {
     KEYS,
     "listKeys",
     "List keys",
-    "Oldest first, revoked ones included.",
+    "Oldest first, revoked ones included. The work for a page is bounded: with `label` or `state` a page may have few items or none and still a `next`; the search is over when `next` is null.",
     KeyResource,
     KEY,
-    [OF_SERVER],
+    KEY_SEARCH,
   ),
   "POST /admin/keys": operation(KEYS, "createKey", "Make a key", {
     description:
@@ -112,7 +156,9 @@ export const ADMIN_OPERATIONS: Operations = {
   "PATCH /admin/keys/:id": operation(KEYS, "changeKey", "Change a key", {
     description: "Takes effect on the very next request.",
     body: body(KeyUpdate, { suspended: true }),
-    answers: { 200: answer("The key as it is now.", KeyResource, { ...KEY, suspended: true }) },
+    answers: {
+      200: answer("The key as it is now.", KeyResource, { ...KEY, state: "suspended", suspended: true }),
+    },
     errors: [...BODY_ERRORS, "notFound", "conflict"],
   }),
   "DELETE /admin/keys/:id": operation(KEYS, "revokeKey", "Revoke a key", {
@@ -121,7 +167,8 @@ export const ADMIN_OPERATIONS: Operations = {
     errors: ["notFound"],
   }),
   "POST /admin/keys/:id/rotate": operation(KEYS, "rotateKey", "Give a key a new token", {
-    description: "The old token works on for `grace_seconds`, 0 by default. The body may be left out.",
+    description:
+      "The old token works on for `grace_seconds`, 0 by default. Without grace every older token ends at once, also those of earlier rotations. The body may be left out.",
     body: { ...body(Rotation, { grace_seconds: 3600 }), isRequired: false },
     answers: { 200: answer("The new token, which is never shown again.", RotatedKey, ROTATION) },
     errors: [...BODY_ERRORS, "notFound", "conflict"],
@@ -153,15 +200,30 @@ export const ADMIN_OPERATIONS: Operations = {
     answers: { 200: answer("The command.", OwnedCommandResource, OWNED_COMMAND) },
     errors: ["notFound"],
   }),
-  "DELETE /admin/commands/:id": operation(
-    OTHERS,
-    "cancelAnyCommand",
-    "Take back a command that still waits",
-    {
-      answers: { 200: answer("It will not be sent.", OwnedCommandResource, OWNED_CANCELLED_COMMAND) },
-      errors: ["notFound", "conflict"],
+  "DELETE /admin/commands/:id": operation(OTHERS, "cancelAnyCommand", "Cancel a command that still waits", {
+    answers: { 200: answer("It will not be sent.", OwnedCommandResource, OWNED_CANCELLED_COMMAND) },
+    errors: ["notFound", "conflict"],
+  }),
+  "GET /admin/upstream": operation(OTHERS, "showUpstream", "Show the budget of the game API", {
+    description:
+      "How many calls are left, and whether they are paused after a 429. The game API is not called.",
+    answers: { 200: answer("The budget.", UpstreamResource, UPSTREAM) },
+    errors: [],
+  }),
+  "POST /admin/upstream/resume": operation(OTHERS, "resumeUpstream", "End a pause of the game API", {
+    description:
+      "For every server, on every instance. Calls during a limit can lead to a ban of the address: do this only when you know that the limit is over. Without a pause nothing changes. The body is not read.",
+    answers: {
+      200: answer("The budget, without a pause.", UpstreamResource, {
+        ...UPSTREAM,
+        paused_until: null,
+        paused_since: null,
+        pause_reason: null,
+        resumed_at: 1_794_723_000_000,
+      }),
     },
-  ),
+    errors: [],
+  }),
   "GET /admin/audit": list(
     OTHERS,
     "listAudit",
@@ -170,6 +232,10 @@ export const ADMIN_OPERATIONS: Operations = {
     AuditEntryResource,
     AUDIT_ENTRY,
   ),
+  "GET /admin/audit/:id": operation(OTHERS, "showAuditEntry", "Show an entry of the audit log", {
+    answers: { 200: answer("The entry.", AuditEntryResource, AUDIT_ENTRY) },
+    errors: ["notFound"],
+  }),
 };
 
 function operation(

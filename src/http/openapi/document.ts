@@ -1,4 +1,5 @@
 // Builds the OpenAPI document from the route table, the operations and the schemas.
+import type { ErrorName } from "../../core/wire/error.ts";
 import type { Method, Route } from "../router.ts";
 import { METHODS } from "../router.ts";
 import { ADMIN_OPERATIONS } from "./admin-operations.ts";
@@ -7,7 +8,7 @@ import { describeErrors, type ErrorResponse, groupErrors } from "./error-respons
 import { type HeaderName, headerOf } from "./headers.ts";
 import { describeService, SECURITY_SCHEMES, TAG_GROUPS, TAGS } from "./introduction.ts";
 import { LEGACY_OPERATIONS } from "./legacy-operations.ts";
-import type { Answer, Examples, Operation, Operations, Parameter } from "./operation.ts";
+import type { Answer, Audience, Examples, Operation, Operations, Parameter, TagName } from "./operation.ts";
 import { idParameterOf } from "./parameters.ts";
 import { PUBLIC_OPERATIONS } from "./public-operations.ts";
 import { SERVICE_OPERATIONS } from "./service-operations.ts";
@@ -25,26 +26,50 @@ export function isPage(path: string): boolean {
 }
 
 /** Routes without an operation are left out; a test fails on them. */
-export function buildDocument(routes: readonly Route[], version: string): OpenApiDocument {
-  const builder = new DocumentBuilder();
+export function buildDocument(
+  routes: readonly Route[],
+  version: string,
+  audience: Audience = "everybody",
+): OpenApiDocument {
+  const builder = new DocumentBuilder(audience);
   for (const { path, method } of listMethods(routes)) {
     const operation = OPERATIONS[`${method} ${path}`];
-    if (operation) builder.add(method, path, operation);
+    const offered = audience === "callers" && operation ? findForCallers(operation) : operation;
+    if (offered) builder.add(method, path, offered);
   }
-  for (const [name, operation] of Object.entries(LEGACY_OPERATIONS)) {
+  // Version 1 is switched off, so callers cannot use it.
+  const legacy = audience === "callers" ? [] : Object.entries(LEGACY_OPERATIONS);
+  for (const [name, operation] of legacy) {
     const [method = "", path = ""] = name.split(" ");
     builder.add(method, path, operation);
   }
   return builder.build(version);
 }
 
+/** The operation without the ways to sign in that only operators have; undefined when no other way is left. */
+function findForCallers(operation: Operation): Operation | undefined {
+  const security = operation.security.filter((name) => name === "apiKey" || name === "optional");
+  return security.length === 0 && operation.security.length > 0 ? undefined : { ...operation, security };
+}
+
 class DocumentBuilder {
+  readonly #audience: Audience;
+  readonly #tags = new Set<TagName>();
+  readonly #security = new Set<string>();
+  readonly #errors = new Set<ErrorName>();
   readonly #schemas = new Schemas();
   readonly #responses = new Map<string, Json>();
   readonly #headers = new Map<HeaderName, Json>();
   readonly #paths: Record<string, Record<string, Json>> = {};
 
+  constructor(audience: Audience) {
+    this.#audience = audience;
+  }
+
   add(method: string, path: string, operation: Operation): void {
+    this.#tags.add(operation.tag);
+    for (const name of operation.security) this.#security.add(name);
+    for (const name of operation.errors) this.#errors.add(name);
     const template = toTemplate(path);
     const item = this.#paths[template] ?? {};
     this.#paths[template] = item;
@@ -54,13 +79,15 @@ class DocumentBuilder {
   build(version: string): OpenApiDocument {
     return {
       openapi: OPENAPI_VERSION,
-      ...describeService(version),
+      ...describeService(version, this.#audience, this.#errors),
       servers: [{ url: "/", description: "This server" }],
-      tags: TAGS,
-      "x-tagGroups": TAG_GROUPS,
+      tags: TAGS.filter(({ name }) => this.#tags.has(name)),
+      "x-tagGroups": listTagGroups(this.#tags),
       paths: this.#paths,
       components: {
-        securitySchemes: SECURITY_SCHEMES,
+        securitySchemes: Object.fromEntries(
+          Object.entries(SECURITY_SCHEMES).filter(([name]) => this.#security.has(name)),
+        ),
         schemas: this.#schemas.named,
         responses: Object.fromEntries(this.#responses),
         headers: Object.fromEntries(this.#headers),
@@ -146,6 +173,12 @@ class DocumentBuilder {
     });
     return [header, { $ref: `#/components/headers/${name}` }];
   }
+}
+
+/** The groups with the tags that are in use. A group without any is left out. */
+function listTagGroups(used: ReadonlySet<TagName>): readonly Json[] {
+  const groups = TAG_GROUPS.map(({ name, tags }) => ({ name, tags: tags.filter((tag) => used.has(tag)) }));
+  return groups.filter(({ tags }) => tags.length > 0);
 }
 
 /** Every method of every route, without the pages. */

@@ -8,6 +8,9 @@ import type { Examples } from "./operation.ts";
 const resetAt = 1_794_722_374_688;
 
 const FIELDS: Omit<ErrorFields, "gameApi"> = {
+  forbidden: { details: { reason: "address", seen: "203.0.113.7" } },
+  versionForbidden: { details: { versions: ["v1"] } },
+  sectionForbidden: { details: { sections: ["Staff"] } },
   queueFull: { retry_after: 5 },
   rateLimited: {
     retry_after: 17,

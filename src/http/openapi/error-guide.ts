@@ -22,18 +22,20 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
   },
   forbidden: {
     when: "The key is suspended, your address is not on its list, the community is another server's, or the key may not send this command.",
-    advice: "Ask the operator. Which commands it may send, `GET /v2/game/key` tells.",
+    advice:
+      "`details.reason` says which: `suspended`, `address` (`details.seen` is the address your request came from), `community` or `command`. Ask the operator. Which commands it may send, `GET /v2/game/key` tells.",
   },
   versionForbidden: {
     when: "The key is not for this version of the API.",
-    advice: "Ask the operator for a key with version v2.",
+    advice: "`details.versions` are the key's. Ask the operator for a key with version v2.",
   },
   sectionForbidden: {
     when: "A section was asked for that the key may not read.",
-    advice: "Leave it out, or ask the operator for the right. `GET /v2/game/key` lists those it may read.",
+    advice:
+      "Leave out those in `details.sections`, or ask the operator for the right. `GET /v2/game/key` lists those it may read.",
   },
   queueFull: {
-    when: "100 commands wait for this game server already.",
+    when: "100 commands wait for this game server already, or more idempotency keys of this API key are remembered than fit.",
     advice: "Wait `retry_after` seconds. Nothing was accepted.",
   },
   rateLimited: {
@@ -93,8 +95,8 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     advice: "Use a new one for each command.",
   },
   unavailable: {
-    when: "Gatehouse cannot read or write its store. Nothing was changed.",
-    advice: "Try again after `retry_after` seconds.",
+    when: "Gatehouse cannot read or write its store. Nothing was changed, with two exceptions: the deletion of a server may have begun and goes on later, and when a reply of Redis was lost, a change may have been made.",
+    advice: "Try again after `retry_after` seconds. Operators: look first whether the change was made.",
   },
   tooManyAttempts: {
     when: "More than ten wrong master keys in a minute came from your address.",
@@ -104,7 +106,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
 
 /** The game API's own codes, in `upstream_code`. */
 export const UPSTREAM_GUIDE: Readonly<Record<string, Guidance>> = {
-  "0": { when: "No usable answer: refused, timed out, cut off, not JSON.", advice: "Try again later." },
+  "0": {
+    when: "No usable answer: refused, timed out, cut off, not JSON; or the server is parked, as `upstream_message` says.",
+    advice: "Try again later; a parked server needs its operator.",
+  },
   "1001": { when: "The game API could not reach the game server.", advice: "Try again later." },
   "1002": { when: "The game server failed inside.", advice: "Try again later." },
   "2000": { when: "The server key is missing.", advice: "The operator must set it." },

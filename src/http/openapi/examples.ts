@@ -117,12 +117,30 @@ export const SERVER = {
   name: "Cedar County",
   community: "cedar",
   created_at: 1_794_700_000_000,
+  simulated: false,
+  state: "online",
+  players: SERVER_INFO.CurrentPlayers,
+  last_read_at: 1_794_722_320_863,
+  last_error: null,
+};
+
+export const NEW_SERVER = { ...SERVER, state: "not_asked", players: null, last_read_at: null };
+
+export const BROKEN_SERVER = {
+  ...SERVER,
+  state: "key_refused",
+  last_error: {
+    at: 1_794_722_380_114,
+    upstream_code: 2002,
+    upstream_message: "You provided an invalid server-key.",
+  },
 };
 
 export const KEY = {
   key_id: keyId,
   server_id: serverId,
   label: "Discord bot",
+  state: "active",
   versions: ["v2"],
   sections: ["Players", "Queue"],
   commands: [":h", ":m"],
@@ -136,6 +154,9 @@ export const KEY = {
 
 export const OWN_KEY = {
   key_id: keyId,
+  label: KEY.label,
+  server_id: serverId,
+  server_name: SERVER.name,
   community: SERVER.community,
   versions: KEY.versions,
   sections: KEY.sections,
@@ -149,6 +170,7 @@ export const NEW_KEY = { ...KEY, last_used_at: null, token };
 
 export const SHOWN_KEY = {
   ...KEY,
+  grace_tokens: [{ valid_until: 1_794_725_914_688 }],
   usage: {
     requests: 812,
     refusals: { "5016": 12 },
@@ -163,6 +185,19 @@ export const BLOCK = {
   server_id: serverId,
   label: "Discord bot",
   blocked_until: 1_794_722_614_688,
+};
+
+export const UPSTREAM = {
+  paused_until: 1_794_725_914_000,
+  paused_since: 1_794_722_314_000,
+  pause_reason: "named_by_game_api",
+  resumed_at: null,
+  limit: 35,
+  remaining: 0,
+  reset_at: 1_794_722_374_000,
+  global_key_refused: false,
+  failing_servers: 0,
+  refused_keys: 0,
 };
 
 export const AUDIT_ENTRY = {

@@ -73,7 +73,7 @@ const PLAIN_HEADERS = {
   },
   CacheControl: {
     header: "Cache-Control",
-    description: "What may be kept, by whom. Errors and the admin API's answers are never to be stored.",
+    description: "What may be kept, by whom. Errors are never to be stored.",
     schema: Type.String(),
     example: "no-store",
   },

@@ -1,7 +1,8 @@
 // The beginning of the document: what the service is, how to sign in, the limits, and all errors.
 import { ERRORS } from "../../core/errors.ts";
+import type { ErrorName } from "../../core/wire/error.ts";
 import { ERROR_GUIDE, UPSTREAM_GUIDE } from "./error-guide.ts";
-import type { SecurityName, TagName } from "./operation.ts";
+import type { Audience, SecurityName, TagName } from "./operation.ts";
 
 export const SECURITY_SCHEMES: Readonly<Record<SecurityName, object>> = {
   apiKey: {
@@ -34,7 +35,10 @@ const DESCRIPTIONS: Readonly<Record<TagName, string>> = {
   "Version 1": "Switched off. Every call is answered 500 with code 5018.",
 };
 
-export const TAGS = Object.entries(DESCRIPTIONS).map(([name, description]) => ({ name, description }));
+export const TAGS = Object.entries(DESCRIPTIONS).map(([name, description]) => ({
+  name: name as TagName,
+  description,
+}));
 
 export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readonly TagName[] }[] = [
   { name: "For callers", tags: ["Server", "Commands", "With a community"] },
@@ -42,24 +46,35 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
   { name: "Service", tags: ["Service", "Version 1"] },
 ];
 
-export function describeService(version: string) {
+/** Errors that no operation lists, because they come before an operation is found. */
+const ERRORS_BEFORE_ROUTES: readonly ErrorName[] = ["notFound", "methodNotAllowed", "obsolete"];
+
+/** Operators get every error explained, callers those that they can get: `errors`, and those before an operation is found. */
+export function describeService(version: string, audience: Audience, errors: ReadonlySet<ErrorName>) {
+  const all = Object.keys(ERRORS) as ErrorName[];
+  const isExplained = (name: ErrorName) => errors.has(name) || ERRORS_BEFORE_ROUTES.includes(name);
+  const explained = audience === "callers" ? all.filter(isExplained) : all;
   return {
     info: {
       title: "Gatehouse",
       version,
       summary: "The state of a game server, and commands for it.",
-      description: DESCRIPTION,
+      description: describeUse(audience, explained),
       license: { name: "MIT", identifier: "MIT" },
     },
   };
 }
 
-const DESCRIPTION = `Gatehouse stands between one busy game API and everyone who wants to know about a game server.
+const OPERATORS_SIGN_IN =
+  "The admin API takes the master key instead; a wrong one is 401 with code 5006. A document without what is for operators, for a bot's client: `/openapi.json?for=callers`.";
+
+function describeUse(audience: Audience, errors: readonly ErrorName[]): string {
+  return `Gatehouse stands between one busy game API and everyone who wants to know about a game server.
 
 ## Sign in
 
-Send \`Authorization: Bearer <key>\`. Without a token the answer is 401 with code 5007, with an invalid one 401 with code 5008. The
-admin API takes the master key instead; a wrong one is 401 with code 5006.
+Send \`Authorization: Bearer <key>\`. Without a token the answer is 401 with code 5007, with an invalid one 401 with code 5008.
+${audience === "callers" ? "" : OPERATORS_SIGN_IN}
 
 ## Limits
 
@@ -73,9 +88,10 @@ At most 100 commands wait for one game server.
 
 Every error is JSON with an integer \`code\` and a string \`message\`.
 
-${Object.entries(ERRORS)
-  .map(([name, { code, status, message }]) => {
-    const { when, advice } = ERROR_GUIDE[name as keyof typeof ERRORS];
+${errors
+  .map((name) => {
+    const { code, status, message } = ERRORS[name];
+    const { when, advice } = ERROR_GUIDE[name];
     return `- **${code}** \`${message}\`, status ${status}. ${when} ${advice}`;
   })
   .join("\n")}
@@ -87,5 +103,8 @@ ${Object.entries(UPSTREAM_GUIDE)
   .join("\n")}
 
 An unknown path is 404 with code 5020; a known path with another method is 405 with code 5101 and an \`Allow\` header. \`HEAD\` works
-wherever \`GET\` does. \`OPTIONS\` is 405, unless the operator allows pages of other origins (\`GATEHOUSE_CORS_ORIGINS\`).
+wherever \`GET\` does. Every answer has \`X-Content-Type-Options: nosniff\`. \`OPTIONS\` is 405, unless the operator allows pages of other origins (\`GATEHOUSE_CORS_ORIGINS\`).
+
+Ids of players and owners are integers that may exceed 2^53, and are relayed exactly: read them as 64-bit or big integers, or as text.
 `;
+}

@@ -13,6 +13,9 @@ export type TagName =
   | "Service"
   | "Version 1";
 
+/** Whom a document is for. Callers get only what can be used with an API key or without any. */
+export type Audience = "everybody" | "callers";
+
 export type SecurityName = "apiKey" | "masterKey" | "metricsToken";
 
 export type Parameter = {

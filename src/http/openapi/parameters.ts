@@ -1,10 +1,11 @@
 // The parameters that several operations share.
 import Type from "typebox";
 import { COMMUNITY_SHAPE } from "../../core/game-server.ts";
+import { KEY_STATES } from "../../core/key-state.ts";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../core/page-size.ts";
 import { SECTIONS } from "../../core/sections.ts";
 import { CommandState } from "../../core/wire/command.ts";
-import { CommandId } from "../../core/wire/values.ts";
+import { CommandId, TEXT_LENGTH_MAX } from "../../core/wire/values.ts";
 import type { Parameter } from "./operation.ts";
 
 export const COMMUNITY: Parameter = {
@@ -67,6 +68,22 @@ export const OF_SERVER: Parameter = {
   schema: Type.String({ pattern: "^srv_[0-9A-Za-z_]{1,76}$" }),
 };
 
+export const KEY_SEARCH: readonly Parameter[] = [
+  OF_SERVER,
+  {
+    name: "label",
+    in: "query",
+    description: "Only keys with this in their label; upper and lower case are the same.",
+    schema: Type.String({ maxLength: TEXT_LENGTH_MAX }),
+  },
+  {
+    name: "state",
+    in: "query",
+    description: "Only keys in this state.",
+    schema: Type.Enum([...KEY_STATES]),
+  },
+];
+
 export const COMMAND_ID: Parameter = {
   name: "command_id",
   in: "path",
@@ -91,8 +108,17 @@ export const KEY_ID: Parameter = {
   example: "key_0Ka4qbuWLQDNnkIAG3EZ",
 };
 
+export const AUDIT_ID: Parameter = {
+  name: "entry_id",
+  in: "path",
+  description: "The entry's id.",
+  schema: Type.String({ pattern: "^aud_[0-9a-z]+$" }),
+  example: "aud_2s",
+};
+
 /** The parameter that `:id` stands for in a path of the route table. */
 export function idParameterOf(path: string): Parameter {
   if (path.includes("/command")) return COMMAND_ID;
+  if (path.startsWith("/admin/audit")) return AUDIT_ID;
   return path.startsWith("/admin/servers") ? SERVER_ID : KEY_ID;
 }

@@ -98,7 +98,7 @@ const submitCommand: Operation = {
   tag: "Commands",
   summary: "Send a command",
   description:
-    "Accepted means that it is on disk. It is handed to the game at most once, in order, when its turn comes. Does not count toward the limit. The key needs the right to send this command.",
+    "Accepted means that it is on disk. It is handed to the game at most once, in order, when its turn comes. Does not count toward the limit. A server that is parked, because it was added for another game API than the one in use, takes no commands: 5019. The key needs the right to send this command.",
   security: ["apiKey"],
   parameters: [IDEMPOTENCY_KEY],
   body: {
@@ -126,6 +126,7 @@ const submitCommand: Operation = {
     "idempotencyInFlight",
     "idempotencyMismatch",
     "queueFull",
+    "gameApi",
   ],
 };
 
@@ -133,7 +134,8 @@ const listCommands: Operation = {
   id: "listCommands",
   tag: "Commands",
   summary: "List the commands of your server",
-  description: "Newest first. The key needs the right to send commands.",
+  description:
+    'Newest first: those that the key sent itself, or with `["*"]` those of all keys of the server. The key needs the right to send commands. A page may have few items and still a `next`.',
   security: ["apiKey"],
   parameters: [STATUS, ...PAGE_PARAMETERS],
   answers: {
@@ -155,7 +157,7 @@ const showCommand: Operation = {
   tag: "Commands",
   summary: "Ask what became of a command",
   description:
-    "A key sees the commands of its own server only. Finished ones are told for 7 days, unless the operator says otherwise.",
+    'A key sees the commands that it sent itself; one that may send every command (`["*"]`) those of all keys of its server. Finished ones are told for 7 days, unless the operator says otherwise, and the newest 10,000 of a server at most.',
   security: ["apiKey"],
   answers: {
     200: {
@@ -176,7 +178,8 @@ const showCommand: Operation = {
 const cancelCommand: Operation = {
   id: "cancelCommand",
   tag: "Commands",
-  summary: "Take back a command that still waits",
+  summary: "Cancel a command that still waits",
+  description: "Any command that the key sees.",
   security: ["apiKey"],
   answers: {
     200: {

@@ -2,13 +2,21 @@
 import Type from "typebox";
 import { Liveness, Readiness } from "../../core/wire/health.ts";
 import { METRICS } from "./examples.ts";
-import type { Operations } from "./operation.ts";
+import type { Operations, Parameter } from "./operation.ts";
 import { IF_NONE_MATCH } from "./parameters.ts";
 
 const OpenApi = Type.Object(
   { openapi: Type.String({ pattern: "^3\\.1\\.\\d+$" }) },
   { additionalProperties: true, description: "An OpenAPI document" },
 );
+
+const FOR: Parameter = {
+  name: "for",
+  in: "query",
+  description: "`callers` leaves out what an API key gives no access to, and version 1.",
+  schema: Type.String(),
+  example: "callers",
+};
 
 export const SERVICE_OPERATIONS: Operations = {
   "GET /healthz": {
@@ -30,8 +38,9 @@ export const SERVICE_OPERATIONS: Operations = {
     id: "tellReady",
     tag: "Service",
     summary: "Can it serve?",
-    description: "Ready means that the store can be read and written. 503 also while shutting down.",
-    security: [],
+    description:
+      "Ready means that the store can be read and written. 503 also while shutting down. Operators, who sign in, may get more notices.",
+    security: ["optional", "masterKey"],
     answers: {
       200: {
         description: "It can.",
@@ -74,7 +83,7 @@ export const SERVICE_OPERATIONS: Operations = {
     summary: "This document",
     description: "The same as a page for people is at `/docs`.",
     security: [],
-    parameters: [IF_NONE_MATCH],
+    parameters: [FOR, IF_NONE_MATCH],
     answers: {
       200: {
         description: "OpenAPI 3.1.",

@@ -1,5 +1,5 @@
 // The audit log: a sorted set. Each entry is added by the script that makes the change, and never altered.
-import type { AuditEntry, AuditNote, AuditStore } from "../../core/ports/audit.ts";
+import { type AuditEntry, type AuditNote, type AuditStore, parseAuditId } from "../../core/ports/audit.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import { NAMES } from "./names.ts";
 import type { ScriptTimes } from "./redis-clock.ts";
@@ -26,6 +26,14 @@ export class AuditLog implements AuditStore {
     const items = members.slice(0, limit).map(parseEntry);
     const last = items.at(-1);
     return { items, next: members.length > limit && last ? last.id.slice("aud_".length) : null };
+  }
+
+  async find(id: string): Promise<AuditEntry | undefined> {
+    const number = parseAuditId(id);
+    if (number === undefined) return undefined;
+    const range = ["ZRANGE", NAMES.audit, number, number, "BYSCORE", "LIMIT", 0, 1];
+    const [member] = (await this.#link.send(NAMES.audit, ...range)) as string[];
+    return member === undefined ? undefined : parseEntry(member);
   }
 
   /** In batches, so that each script is short. */

@@ -11,6 +11,11 @@ import type { Reply } from "./redis-link.ts";
 /** How many servers are read at a time for a whole page: the first few often have all of it. */
 const SERVERS_AT_ONCE = 10;
 
+/** How many parts of a history are read for a page of one key's commands. */
+const PARTS_OF_KEY_MAX = 20;
+/** Comes before every command with the same seq. */
+const FIRST_ID = "~";
+
 type Position = { readonly seq: number; readonly commandId: string };
 
 export type CommandHistories = {
@@ -23,9 +28,11 @@ export type CommandHistories = {
 
 export async function listCommands(
   histories: CommandHistories,
-  { limit, cursor, serverId, status }: PageRequest & CommandFilter,
+  { limit, cursor, serverId, keyId, status }: PageRequest & CommandFilter,
 ): Promise<Page<Command>> {
   const after = parseCursor(cursor);
+  if (serverId !== undefined && keyId !== undefined)
+    return listOfKey(histories, serverId, keyId, after, status ?? "", limit);
   const found =
     serverId === undefined
       ? await listOverServers(histories, after, status ?? "", limit + 1)
@@ -34,8 +41,32 @@ export async function listCommands(
   const last = shown.at(-1);
   return {
     items: shown.map(({ command }) => command),
-    next: found.length > limit && last ? toCursor(last) : null,
+    next: found.length > limit && last ? toCursor(toPosition(last)) : null,
   };
+}
+
+/** A bounded number of parts is read: when most commands are other keys', the page is short and the next one goes on. */
+async function listOfKey(
+  { runList }: CommandHistories,
+  serverId: string,
+  keyId: string,
+  after: Position,
+  status: string,
+  limit: number,
+): Promise<Page<Command>> {
+  const listed: Listed[] = [];
+  let before: number | undefined = after.seq + 1;
+  for (let parts = 0; parts < PARTS_OF_KEY_MAX && before !== undefined && listed.length <= limit; parts++) {
+    const args = [before, status, limit - listed.length + 2, SCAN_MAX, keyId];
+    const part = parsePart(await runList(serverId, args));
+    listed.push(...part.found.filter((one) => compareNewestFirst(after, toPosition(one)) < 0));
+    before = part.before;
+  }
+  const shown = listed.slice(0, limit);
+  const last = shown.at(-1);
+  const items = shown.map(({ command }) => command);
+  if (last && listed.length > limit) return { items, next: toCursor(toPosition(last)) };
+  return { items, next: before === undefined ? null : toCursor({ seq: before - 1, commandId: FIRST_ID }) };
 }
 
 /** Reads the servers with the newest commands first, and stops when the others cannot have anything for this page. */
@@ -48,7 +79,7 @@ async function listOverServers(
   const isOpen = status === "queued" || status === "sending";
   const serverIds = isOpen ? await histories.listMarked() : histories.listServerIds();
   const heads = await mapInBatches(serverIds, async (serverId) => {
-    const [newest] = await listPart(histories, serverId, after, "", 1);
+    const [newest] = await listPart(histories, serverId, after, status, 1);
     return newest ? [{ serverId, seq: newest.seq }] : [];
   });
   const sorted = heads.flat().sort((a, b) => b.seq - a.seq);
@@ -79,7 +110,9 @@ async function listPart(
   // Including the seq of the position itself: another server may have a command with the same seq.
   let before: number | undefined = after.seq + 1;
   while (before !== undefined && listed.length < limit) {
-    const part = parsePart(await runList(serverId, [before, status, limit - listed.length + 1, SCAN_MAX]));
+    const part = parsePart(
+      await runList(serverId, [before, status, limit - listed.length + 1, SCAN_MAX, ""]),
+    );
     listed.push(...part.found.filter((one) => compareNewestFirst(after, toPosition(one)) < 0));
     before = part.before;
   }
@@ -96,8 +129,8 @@ function compareNewestFirst(a: Position, b: Position): number {
   return a.commandId > b.commandId ? -1 : 1;
 }
 
-function toCursor(last: Listed): string {
-  return `${last.seq.toString(36)}.${last.command.commandId}`;
+function toCursor({ seq, commandId }: Position): string {
+  return `${seq.toString(36)}.${commandId}`;
 }
 
 /** An invalid cursor means the end of the list. */

@@ -1,7 +1,15 @@
 // The command queues in Redis, shared by all instances. Each step is one script. An instance claims a command with a lease
 // and a fencing token. When the lease ends first, the command becomes `unknown` and a late result is ignored.
 import { randomBytes } from "node:crypto";
-import { type Command, type CommandEnd, IDEMPOTENCY_KEPT_MS, QUEUE_MAX } from "../../core/command.ts";
+import {
+  type Command,
+  type CommandEnd,
+  HISTORY_LIMITS,
+  type HistoryLimits,
+  IDEMPOTENCY_KEPT_MS,
+  QUEUE_MAX,
+  SERVER_DELETED,
+} from "../../core/command.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type {
@@ -37,12 +45,14 @@ import {
   CHECK,
   CLAIM,
   CONFIRM,
+  DROP,
   EXPIRE,
   FAIL_WAITING,
   FIND,
   FORGET,
   GIVE_BACK,
   HOLD,
+  INDEX,
   LIST,
   LIST_SENT,
   MARK,
@@ -70,7 +80,6 @@ const FENCE_LENGTH = 16;
 const UNANSWERED_CLAIMS_MAX = 4;
 /** How many submissions without a reply are remembered, to be withdrawn. */
 const UNANSWERED_DRAFTS_MAX = 1_000;
-const SERVER_DELETED = "The game server was deleted while this waited.";
 
 export type RedisCommandQueueParts = {
   readonly link: RedisLink;
@@ -81,6 +90,7 @@ export type RedisCommandQueueParts = {
   /** Moves the audit entries of cancelled commands to the audit log. */
   readonly outbox: Pick<AuditOutbox, "deliver" | "forgetDelivered">;
   readonly times: ScriptTimes;
+  readonly historyLimits?: HistoryLimits;
 };
 
 type Held = { readonly commandId: string; readonly fence: string };
@@ -93,6 +103,7 @@ export class RedisCommandQueue implements CommandQueue {
   readonly #listServerIds: () => readonly string[];
   readonly #outbox: RedisCommandQueueParts["outbox"];
   readonly #times: ScriptTimes;
+  readonly #historyLimits: HistoryLimits;
   /** The commands that this instance is sending, by server. */
   readonly #held = new Map<string, Held>();
   /** The fencing tokens of claims without a reply, by server: a command that such a claim took was not sent. */
@@ -100,22 +111,24 @@ export class RedisCommandQueue implements CommandQueue {
   /** Submissions without a reply, by command id: their callers got a refusal, so they must not be sent. */
   readonly #unansweredDrafts = new Map<string, CommandDraft>();
 
-  constructor({ link, leaseMs, listServerIds, outbox, times }: RedisCommandQueueParts) {
+  constructor(parts: RedisCommandQueueParts) {
+    const { link, leaseMs, listServerIds, outbox, times, historyLimits = HISTORY_LIMITS } = parts;
     this.#link = link;
     this.#leaseMs = leaseMs;
     this.#listServerIds = listServerIds;
     this.#outbox = outbox;
     this.#times = times;
+    this.#historyLimits = historyLimits;
   }
 
-  async accept(draft: CommandDraft, now: number): Promise<Acceptance> {
+  async accept(draft: CommandDraft, now: number, waitingMax = QUEUE_MAX): Promise<Acceptance> {
     const { serverId } = draft;
     // One deadline for both scripts: a command is accepted soon after its server was marked, or not at all.
     const times = this.#times(now);
     await this.#link.run(MARK, [NAMES.waitingServers], [...times, serverId, RENEW_MARK_AFTER_MS]);
     const commandId = newCommandId(serverId);
     try {
-      return await this.#accept(commandId, draft, times);
+      return await this.#accept(commandId, draft, times, waitingMax);
     } catch (error) {
       const isSent = !(error instanceof StoreUnavailable) || error.cause !== NOT_SENT;
       if (isSent && this.#unansweredDrafts.size < UNANSWERED_DRAFTS_MAX)
@@ -199,14 +212,16 @@ export class RedisCommandQueue implements CommandQueue {
     { status, isUnsent, upstreamCode, upstreamMessage }: CommandEnd,
     now: number,
   ): Promise<void> {
-    const fields: (string | number)[] = [isUnsent ? 0 : 1, "status", status];
+    const fields: (string | number)[] = [isUnsent ? 0 : 1, ...this.#dropArgs(), "status", status];
     if (upstreamCode !== null) fields.push("upstream_code", upstreamCode);
     if (upstreamMessage !== null) fields.push("upstream_message", upstreamMessage);
     await this.#endClaim(SETTLE, commandId, this.#times(now), fields);
   }
 
   async expire(serverId: string, cutoff: number, now: number): Promise<number> {
-    return parseNumber(await this.#run(EXPIRE, serverId, this.#times(now), [now - cutoff]));
+    return parseNumber(
+      await this.#run(EXPIRE, serverId, this.#times(now), [now - cutoff, ...this.#dropArgs()]),
+    );
   }
 
   async cancel(
@@ -218,7 +233,8 @@ export class RedisCommandQueue implements CommandQueue {
     if (findServerOf(commandId) !== serverId) return undefined;
     const names = [...NAMES.queueKeys(serverId), NAMES.outbox(serverId)];
     const own = [NAMES.command(serverId, ""), commandId, note ? JSON.stringify(note) : ""];
-    const reply = parseList(await this.#link.run(CANCEL, names, [...this.#times(now), ...own]));
+    const args = [...this.#times(now), ...own, ...this.#dropArgs()];
+    const reply = parseList(await this.#link.run(CANCEL, names, args));
     const command = parseCommand(reply[1]);
     const isCancelled = reply[0] === 1;
     // The note is safe in the outbox: when this fails, any instance delivers it later.
@@ -267,22 +283,39 @@ export class RedisCommandQueue implements CommandQueue {
     return { waiting, oldestQueuedAt };
   }
 
-  async failWaiting(serverId: string, now: number): Promise<number> {
-    return parseNumber(await this.#run(FAIL_WAITING, serverId, this.#times(now), [SERVER_DELETED]));
+  async failWaiting(serverId: string, now: number, reason = SERVER_DELETED): Promise<number> {
+    const args = [reason, ...this.#dropArgs()];
+    return parseNumber(await this.#run(FAIL_WAITING, serverId, this.#times(now), args));
   }
 
-  /** Deletes commands that finished before that time, and delivers audit entries that were left behind. */
+  /**
+   * Deletes commands that finished before that time or are too many, and delivers audit entries that were left behind. What
+   * an older version has left is brought into order: a history without its sets, or one that is too long.
+   */
   async forgetBefore(time: number, now: number): Promise<void> {
     await mapInBatches(this.#listServerIds(), async (serverId) => {
-      let after: number | undefined = 0;
-      while (after !== undefined) {
-        const args = [now - time, after, SCAN_MAX];
-        const next = await this.#run(FORGET, serverId, this.#times(now), args);
-        after = next === "" ? undefined : parseNumber(next);
-      }
+      await this.#runInParts(FORGET, serverId, now, [now - time]);
+      await this.#runInParts(INDEX, serverId, now, []);
+      const args = this.#dropArgs(SCAN_MAX);
+      while (parseNumber(await this.#run(DROP, serverId, this.#times(now), args)) === SCAN_MAX);
       await this.#outbox.deliver(serverId);
     });
     await this.#outbox.forgetDelivered(now);
+  }
+
+  /** Runs a script that reads a part of the history and returns where the next part begins. */
+  async #runInParts(script: Script, serverId: string, now: number, args: Args): Promise<void> {
+    let after: number | undefined = 0;
+    while (after !== undefined) {
+      const next = await this.#run(script, serverId, this.#times(now), [...args, after, SCAN_MAX]);
+      after = next === "" ? undefined : parseNumber(next);
+    }
+  }
+
+  /** What command-history.lua needs to drop the oldest commands. */
+  #dropArgs(max = QUEUE_MAX): number[] {
+    const { finishedMax, cancelledMax } = this.#historyLimits;
+    return [finishedMax, cancelledMax, max];
   }
 
   #run(script: Script, serverId: string, times: Times, args: Args = []): Promise<Reply> {
@@ -290,9 +323,15 @@ export class RedisCommandQueue implements CommandQueue {
     return this.#link.run(script, names, [...times, NAMES.command(serverId, ""), ...args]);
   }
 
-  async #accept(commandId: string, draft: CommandDraft, times: Times): Promise<Acceptance> {
+  async #accept(
+    commandId: string,
+    draft: CommandDraft,
+    times: Times,
+    waitingMax = QUEUE_MAX,
+  ): Promise<Acceptance> {
     const { serverId, keyId, text, idempotencyKey } = draft;
-    const own = [commandId, keyId, text, QUEUE_MAX, IDEMPOTENCY_KEPT_MS, idempotencyKey ?? ""];
+    const { receiptsMax } = this.#historyLimits;
+    const own = [commandId, keyId, text, waitingMax, IDEMPOTENCY_KEPT_MS, idempotencyKey ?? "", receiptsMax];
     return parseAcceptance(
       await this.#link.run(ACCEPT, namesFor(draft), [...times, NAMES.command(serverId, ""), ...own]),
     );
@@ -341,5 +380,5 @@ function namesFor({ serverId, keyId, idempotencyKey }: CommandDraft): string[] {
   const names = NAMES.queueKeys(serverId);
   return idempotencyKey === undefined
     ? names
-    : [...names, NAMES.idempotency(serverId, keyId, idempotencyKey)];
+    : [...names, NAMES.idempotency(serverId, keyId, idempotencyKey), NAMES.receipts(serverId, keyId)];
 }

@@ -6,18 +6,31 @@ import { StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type { Log } from "../../core/ports/log.ts";
+import { createThrottle } from "../../core/throttle.ts";
 import { randomBase62 } from "../../core/token.ts";
+import type { Sealer } from "../sealer.ts";
 import { NAMES } from "./names.ts";
 import { type KeyRecord, type ServerRecord, toApiKey, toGameServer, toRevoked } from "./records.ts";
 import type { ScriptTimes } from "./redis-clock.ts";
 import type { RedisLink, Reply } from "./redis-link.ts";
 import { createScript } from "./script.ts";
 import changeText from "./scripts/change.lua" with { type: "text" };
+import {
+  checkSignature,
+  parseRevoked,
+  parseSigned,
+  type SignatureState,
+  scanRecords,
+  signRecord,
+} from "./signed-record.ts";
 
 const CHANGE = createScript(changeText);
 /** An instance that has missed more changes than this reads everything again. */
 export const VERSIONS_KEPT = 10_000;
 const READ_AT_ONCE = 500;
+const IGNORED_LOG_MS = 60_000;
+const IGNORED =
+  "a record in Redis has no valid signature and is ignored: an older version or somebody else has written it";
 /** How many cached keys are checked at a time when those of a deleted server are dropped. */
 const CHECKED_AT_ONCE = 2_000;
 const CHANGE_ID_LENGTH = 12;
@@ -41,10 +54,20 @@ export type Change = {
 export type Found<T> = { readonly record: T; readonly text: string };
 
 /** A cached key with the hashes of its tokens, separated by spaces: one text takes less memory than a list. */
-type KnownKey = { readonly key: ApiKey; readonly tokenHashes: string };
+type KnownKey = { readonly key: ApiKey; readonly label: string; readonly tokenHashes: string };
+
+export type DirectoryParts = {
+  readonly link: RedisLink;
+  readonly times: ScriptTimes;
+  readonly sealer: Sealer;
+  readonly log: Log;
+};
+
+export type SignedCounts = { readonly servers: number; readonly keys: number; readonly altered: number };
 
 export class Directory {
   readonly #link: RedisLink;
+  readonly #sealer: Sealer;
   readonly #times: ScriptTimes;
   /** By the hash of each of their tokens. */
   readonly #keys = new Map<string, ApiKey>();
@@ -58,13 +81,17 @@ export class Directory {
   #orphanSearch: Iterator<KnownKey, undefined> | undefined;
   /** Another server was deleted during the search. */
   #isSearchDue = false;
+  readonly #throttleIgnored = createThrottle(IGNORED_LOG_MS);
+  /** What the last load found. */
+  #loaded: Record<SignatureState, number> = { signed: 0, unsigned: 0, altered: 0 };
   #keysVersion = 0;
   #version = 0;
   #changeId = "";
 
-  constructor(link: RedisLink, times: ScriptTimes, log: Log) {
+  constructor({ link, times, sealer, log }: DirectoryParts) {
     this.#link = link;
     this.#times = times;
+    this.#sealer = sealer;
     this.#log = log;
   }
 
@@ -100,6 +127,10 @@ export class Directory {
     return this.#servers.values().find((server) => server.name === name);
   }
 
+  servers(): Iterable<GameServer> {
+    return this.#servers.values();
+  }
+
   serverIds(): string[] {
     return [...this.#servers.keys()];
   }
@@ -118,6 +149,46 @@ export class Directory {
     return this.#known.get(keyId)?.key.serverId;
   }
 
+  /** Undefined for a key that cannot be used. */
+  labelOf(keyId: string): string | undefined {
+    const known = this.#known.get(keyId);
+    return known && this.#servers.has(known.key.serverId) ? known.label : undefined;
+  }
+
+  /** Whether the last load found records, and none with a signature: an older version has written them. */
+  get isUnsigned(): boolean {
+    return this.#loaded.signed === 0 && this.#loaded.unsigned > 0;
+  }
+
+  /** The step that stores a server or a key. */
+  stepToStore(name: string, id: string, record: object): Step {
+    return ["HSET", name, id, signRecord(this.#sealer, id, record)];
+  }
+
+  /** Signs the records of an older version. Those with a wrong signature are counted and left alone. */
+  async signRecords(): Promise<SignedCounts> {
+    const counts = { servers: 0, keys: 0, altered: 0 };
+    for (const name of [NAMES.servers, NAMES.keys]) {
+      for await (const pairs of scanRecords(this.#link, name)) {
+        const unsigned = pairs.filter(([id, text]) => this.#checkSignature(id, text) === "unsigned");
+        counts.altered += pairs.filter(([id, text]) => this.#checkSignature(id, text) === "altered").length;
+        counts[name === NAMES.servers ? "servers" : "keys"] += unsigned.length;
+        if (unsigned.length > 0) await this.#sign(name, unsigned);
+      }
+    }
+    return counts;
+  }
+
+  async #sign(name: string, unsigned: readonly [id: string, text: string][]): Promise<void> {
+    const change: Change = {
+      checks: unsigned.map(([id, text]) => [name, id, text]),
+      steps: unsigned.map(([id, text]) => this.stepToStore(name, id, JSON.parse(text) as object)),
+      changed: unsigned.map(([id]) => id),
+    };
+    if (!(await this.#apply(change))) throw new StoreUnavailable("somebody else is changing the records");
+    await this.#readAgain(change.changed);
+  }
+
   /** Reads everything, and drops what is no longer there. */
   async load(): Promise<void> {
     // The version first: what changes during the load is then read again.
@@ -125,17 +196,15 @@ export class Directory {
     const [newest = "", version = "0"] = (await this.#link.send(NAMES.changes, ...range)) as string[];
     await this.#loadDeleted();
     const seen = new Set<string>();
+    this.#loaded = { signed: 0, unsigned: 0, altered: 0 };
     for (const name of [NAMES.servers, NAMES.keys]) {
-      let cursor = "0";
-      do {
-        const reply = await this.#link.send(name, "HSCAN", name, cursor, "COUNT", READ_AT_ONCE);
-        const [next, pairs] = reply as [string, string[]];
-        for (let i = 0; i < pairs.length; i += 2) {
-          seen.add(pairs[i] ?? "");
-          this.#learn(pairs[i] ?? "", pairs[i + 1] ?? null);
+      for await (const pairs of scanRecords(this.#link, name)) {
+        for (const [id, text] of pairs) {
+          seen.add(id);
+          const state = this.#learn(id, text);
+          if (state) this.#loaded[state]++;
         }
-        cursor = next;
-      } while (cursor !== "0");
+      }
     }
     const gone = [...this.#servers.keys(), ...this.#known.keys()].filter((id) => !seen.has(id));
     if (gone.length > 0 && seen.size === 0)
@@ -182,7 +251,8 @@ export class Directory {
   }
 
   async readServer(serverId: string): Promise<Found<ServerRecord> | undefined> {
-    return parseRecord<ServerRecord>(await this.#link.send(NAMES.servers, "HGET", NAMES.servers, serverId));
+    const [found] = await this.readServers([serverId]);
+    return found;
   }
 
   /** From the cache, and from Redis for a server that is not cached: it may be new, or deleted. */
@@ -255,7 +325,27 @@ export class Directory {
   async #readMany<T>(name: string, ids: readonly string[]): Promise<Found<T>[]> {
     if (ids.length === 0) return [];
     const replies = (await this.#link.send(name, "HMGET", name, ...ids)) as Reply[];
-    return replies.map((reply) => parseRecord<T>(reply)).filter((found) => found !== undefined);
+    const found = replies.map((reply, index) => this.#parse<T>(ids[index] ?? "", reply));
+    return found.filter((one) => one !== undefined);
+  }
+
+  /** Undefined for a record that is missing, or not signed by an instance with our secret. */
+  #parse<T>(id: string, reply: Reply): Found<T> | undefined {
+    if (typeof reply !== "string") return undefined;
+    const isSigned = checkSignature(this.#sealer, id, reply) === "signed";
+    const record = isSigned ? parseSigned<T>(reply) : (parseRevoked(id, reply) as T | undefined);
+    if (!record) this.#logIgnored(id);
+    return record && { record, text: reply };
+  }
+
+  /** Undefined for a revoked key, which needs no signature. */
+  #checkSignature(id: string, text: string): SignatureState | undefined {
+    const state = checkSignature(this.#sealer, id, text);
+    return state !== "signed" && parseRevoked(id, text) ? undefined : state;
+  }
+
+  #logIgnored(id: string): void {
+    this.#throttleIgnored(performance.now(), (unlogged) => this.#log.warn({ id, unlogged }, IGNORED));
   }
 
   async #loadDeleted(): Promise<void> {
@@ -282,9 +372,15 @@ export class Directory {
     return (await this.#link.run(CHANGE, keys, [...times, JSON.stringify(program)])) !== 0;
   }
 
-  #learn(id: string, text: string | null): void {
-    if (isServerId(id)) this.#learnServer(id, text === null ? undefined : (JSON.parse(text) as ServerRecord));
-    else this.#learnKey(id, text === null ? undefined : (JSON.parse(text) as KeyRecord));
+  /** Whether the record is signed; undefined when that does not matter, because there is none or it is revoked. */
+  #learn(id: string, text: string | null): SignatureState | undefined {
+    const state = text === null ? undefined : this.#checkSignature(id, text);
+    if (state === "unsigned" || state === "altered") this.#logIgnored(id);
+    const signed = state === "signed" ? text : null;
+    if (isServerId(id))
+      this.#learnServer(id, signed === null ? undefined : parseSigned<ServerRecord>(signed));
+    else this.#learnKey(id, signed === null ? undefined : parseSigned<KeyRecord>(signed));
+    return state;
   }
 
   #learnServer(id: string, record: ServerRecord | undefined): void {
@@ -314,7 +410,7 @@ export class Directory {
     // All keys of a server share one copy of its id: there may be a hundred thousand keys.
     const key = toApiKey(record, server.serverId);
     const tokenHashes = record.tokens.map(({ tokenHash }) => tokenHash).join(" ");
-    this.#known.set(key.keyId, { key, tokenHashes });
+    this.#known.set(key.keyId, { key, label: record.label, tokenHashes });
     for (const { tokenHash, validUntil } of record.tokens)
       this.#keys.set(tokenHash, limitExpiry(key, validUntil));
   }
@@ -327,10 +423,6 @@ export class Directory {
 
 function isServerId(id: string): boolean {
   return id.startsWith("srv_");
-}
-
-function parseRecord<T>(reply: Reply): Found<T> | undefined {
-  return typeof reply === "string" ? { record: JSON.parse(reply) as T, text: reply } : undefined;
 }
 
 /** With the fields in the order in which the admin API shows them. */

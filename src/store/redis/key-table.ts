@@ -1,6 +1,7 @@
 // The API keys. Lookups are answered from the cached directory; changes go to Redis.
 import type { ApiKey } from "../../core/api-key.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
+import type { KeySearch } from "../../core/key-state.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import {
   type KeyChange,
@@ -13,9 +14,10 @@ import {
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import type { KeptToken } from "../../core/ports/portable-store.ts";
 import { newId } from "../new-id.ts";
+import { type Batch, type KeySource, READ_AT_ONCE, searchKeys } from "../search-keys.ts";
 import type { Change, Directory } from "./directory.ts";
 import { NAMES } from "./names.ts";
-import { listIds, nextSeq, readAll } from "./pages.ts";
+import { findPlaces, listIds, nextSeq, readAll, toCursor, toSeq } from "./pages.ts";
 import { type KeyRecord, toKeyDetails, toRevoked } from "./records.ts";
 import type { RedisLink } from "./redis-link.ts";
 import type { SharedLimits } from "./shared-limits.ts";
@@ -81,7 +83,7 @@ export class KeyTable implements KeyStore {
         result: toKeyDetails(record, null),
         change: {
           checks: [[NAMES.servers, draft.serverId, server.text]],
-          steps: listStepsToAdd(record),
+          steps: this.#listStepsToAdd(record),
           changed: [keyId],
           audit: note && { target: keyId, note },
         },
@@ -96,7 +98,11 @@ export class KeyTable implements KeyStore {
     const { keyId } = key;
     const record: KeyRecord = { ...rest, seq: await nextSeq(link), tokens };
     const lastUse = lastUsedAt === null ? [] : [["HSET", NAMES.lastUsed, keyId, lastUsedAt] as const];
-    await directory.write({ steps: [...listStepsToAdd(record), ...lastUse], changed: [keyId] });
+    await directory.write({ steps: [...this.#listStepsToAdd(record), ...lastUse], changed: [keyId] });
+  }
+
+  findLabel(keyId: string): string | undefined {
+    return this.#parts.directory.labelOf(keyId);
   }
 
   async findDetails(keyId: string): Promise<KeyDetails | undefined> {
@@ -105,13 +111,58 @@ export class KeyTable implements KeyStore {
     return found && toKeyDetails(found.record, await usage.findLastUsed(keyId));
   }
 
-  async list({ limit, cursor, serverId }: PageRequest & KeyFilter): Promise<Page<KeyDetails>> {
-    const { link, directory, usage } = this.#parts;
+  async listGraceEnds(keyId: string, now: number): Promise<number[]> {
+    const found = await this.#parts.directory.readKey(keyId);
+    const ends = found?.record.tokens.map(({ validUntil }) => validUntil ?? 0) ?? [];
+    return ends.filter((end) => end > now).sort((a, b) => a - b);
+  }
+
+  async list({ limit, cursor, serverId, search }: PageRequest & KeyFilter): Promise<Page<KeyDetails>> {
+    const { link, directory } = this.#parts;
     const order = serverId === undefined ? NAMES.keyOrder : NAMES.keysOf(serverId);
+    if (search) return this.#search(search, { limit, cursor }, order);
     const { ids, next } = await listIds(link, order, limit, cursor);
     const found = await directory.readKeys(ids);
-    const times = await usage.listLastUsed(found.map(({ record }) => record.keyId));
-    return { items: found.map(({ record }, index) => toKeyDetails(record, times[index] ?? null)), next };
+    return { items: await this.#withLastUses(found.map(({ record }) => record)), next };
+  }
+
+  async #search(search: KeySearch, page: PageRequest, order: string): Promise<Page<KeyDetails>> {
+    const { limits } = this.#parts;
+    const source: KeySource<KeyRecord> = {
+      read:
+        search.state === "blocked"
+          ? await this.#openBlocked(order, search.now)
+          : (afterSeq) => this.#readCandidates(order, afterSeq),
+      findBlocked: (keyIds) => limits.findBlocked(keyIds, search.now),
+    };
+    const { found, nextSeq } = await searchKeys(source, search, toSeq(page.cursor), page.limit);
+    return { items: await this.#withLastUses(found), next: nextSeq === null ? null : toCursor(nextSeq) };
+  }
+
+  async #readCandidates(order: string, afterSeq: number): Promise<Batch<KeyRecord>> {
+    const { link, directory } = this.#parts;
+    const { ids, next } = await listIds(link, order, READ_AT_ONCE, toCursor(afterSeq));
+    const found = await directory.readKeys(ids);
+    return { candidates: found.map(({ record }) => record), nextSeq: next === null ? null : toSeq(next) };
+  }
+
+  /** Reads only the blocked keys, which are few among all. */
+  async #openBlocked(order: string, now: number): Promise<KeySource<KeyRecord>["read"]> {
+    const { link, directory, limits } = this.#parts;
+    const keyIds = (await limits.listBlocks(now)).map(({ keyId }) => keyId);
+    const places = (await findPlaces(link, order, keyIds)).sort((a, b) => a.seq - b.seq);
+    return async (afterSeq) => {
+      const rest = places.filter(({ seq }) => seq > afterSeq);
+      const batch = rest.slice(0, READ_AT_ONCE);
+      const found = await directory.readKeys(batch.map(({ id }) => id));
+      const nextSeq = rest.length > batch.length ? (batch.at(-1)?.seq ?? null) : null;
+      return { candidates: found.map(({ record }) => record), nextSeq };
+    };
+  }
+
+  async #withLastUses(records: readonly KeyRecord[]): Promise<KeyDetails[]> {
+    const times = await this.#parts.usage.listLastUsed(records.map(({ keyId }) => keyId));
+    return records.map((record, index) => toKeyDetails(record, times[index] ?? null));
   }
 
   /** All keys, each with its tokens sorted by hash. */
@@ -141,7 +192,7 @@ export class KeyTable implements KeyStore {
         .filter(({ validUntil }) => validUntil !== null && validUntil > now)
         .sort((a, b) => (b.validUntil ?? 0) - (a.validUntil ?? 0));
       const inGrace = [...replaced.map((token) => ({ ...token, validUntil: oldValidUntil })), ...earlier];
-      const kept: KeptToken[] = oldValidUntil > now ? inGrace.slice(0, TOKENS_IN_GRACE_MAX) : earlier;
+      const kept: KeptToken[] = oldValidUntil > now ? inGrace.slice(0, TOKENS_IN_GRACE_MAX) : [];
       return { ...old, tokens: [...kept, { tokenHash, validUntil: null }] };
     });
     return record !== undefined;
@@ -170,20 +221,20 @@ export class KeyTable implements KeyStore {
         result: record,
         change: {
           checks: [[NAMES.keys, keyId, found.text]],
-          steps: [["HSET", NAMES.keys, keyId, JSON.stringify(record)]],
+          steps: [directory.stepToStore(NAMES.keys, keyId, record)],
           changed: [keyId],
           audit: note && { target: keyId, note },
         },
       };
     });
   }
-}
 
-function listStepsToAdd(record: KeyRecord): Change["steps"] {
-  const { keyId, serverId, seq } = record;
-  return [
-    ["HSET", NAMES.keys, keyId, JSON.stringify(record)],
-    ["ZADD", NAMES.keyOrder, seq, keyId],
-    ["ZADD", NAMES.keysOf(serverId), seq, keyId],
-  ];
+  #listStepsToAdd(record: KeyRecord): Change["steps"] {
+    const { keyId, serverId, seq } = record;
+    return [
+      this.#parts.directory.stepToStore(NAMES.keys, keyId, record),
+      ["ZADD", NAMES.keyOrder, seq, keyId],
+      ["ZADD", NAMES.keysOf(serverId), seq, keyId],
+    ];
+  }
 }

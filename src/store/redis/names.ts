@@ -54,4 +54,6 @@ export const NAMES = {
   idempotency: (serverId: string, keyId: string, idempotencyKey: string) => {
     return ofServer(serverId, `idempotency:${keyId}:${idempotencyKey}`);
   },
+  /** How many receipts of dropped commands the key has, by hour. */
+  receipts: (serverId: string, keyId: string) => ofServer(serverId, `receipts:${keyId}`),
 } as const;

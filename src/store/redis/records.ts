@@ -6,7 +6,9 @@ import type { KeyDetails } from "../../core/ports/keys.ts";
 import type { KeptToken } from "../../core/ports/portable-store.ts";
 import { parseGrant } from "../parse-grant.ts";
 
-export type ServerRecord = GameServer & {
+export type ServerRecord = Omit<GameServer, "isSimulated"> & {
+  /** Missing in the records of older versions. */
+  readonly isSimulated?: boolean;
   /** The position in lists. */
   readonly seq: number;
   /** The encrypted upstream key, in base64. */
@@ -19,8 +21,8 @@ export type KeyRecord = Omit<KeyDetails, "lastUsedAt"> & {
   readonly tokens: readonly KeptToken[];
 };
 
-export function toGameServer({ seq: _, sealedKey: __, ...server }: ServerRecord): GameServer {
-  return server;
+export function toGameServer({ seq: _, sealedKey: __, isSimulated, ...server }: ServerRecord): GameServer {
+  return { ...server, isSimulated: isSimulated ?? false };
 }
 
 export function toKeyDetails(

@@ -317,7 +317,8 @@ async function connectInTime(
     } catch {
       // It was never open.
     }
-    throw error;
+    // The client wraps the error that our reconnect strategy returns, and the wrapper has no code.
+    throw error instanceof Error && "originalError" in error ? error.originalError : error;
   } finally {
     clearTimeout(timer);
   }

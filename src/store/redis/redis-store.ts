@@ -6,13 +6,14 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { PortableItem, PortableStore } from "../../core/ports/portable-store.ts";
 import type { TidyTimes } from "../../core/ports/store.ts";
+import { findFaultWords } from "../../core/system-faults.ts";
 import { randomBase62 } from "../../core/token.ts";
 import type { Sealer } from "../sealer.ts";
 import { AuditLog } from "./audit-log.ts";
 import { AuditOutbox } from "./audit-outbox.ts";
 import { listDurabilityProblems } from "./check-durability.ts";
 import { RedisCommandQueue } from "./command-queue.ts";
-import { Directory } from "./directory.ts";
+import { Directory, type SignedCounts } from "./directory.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { KeyTable } from "./key-table.ts";
 import { RedisClock } from "./redis-clock.ts";
@@ -27,6 +28,10 @@ const LEASE_TOKEN_LENGTH = 20;
 /** Errors that no retry can solve: wrong password, user or database, or an untrusted certificate. */
 const PERMANENT_ERRORS = /^(WRONGPASS|NOAUTH|NOPERM|ERR) |certificate/;
 
+const UNSIGNED =
+  "the servers and keys in this Redis have no signatures, because an older version of Gatehouse has written them — " +
+  "stop all instances, run `gatehouse sign-records` once, and start again";
+
 export type RedisStoreSettings = {
   readonly address: RedisAddress;
   readonly sealer: Sealer;
@@ -35,6 +40,8 @@ export type RedisStoreSettings = {
   readonly commandLeaseMs: number;
   /** The deadline of a reply of Redis, when it is not the one for requests. */
   readonly replyDeadlineMs?: number;
+  /** Starts although no record is signed, in order to sign them. */
+  readonly signsRecords?: boolean;
   /** Replaces Redis's clock in tests. */
   readonly clock?: Clock;
 };
@@ -50,8 +57,9 @@ export async function openRedisStore(settings: RedisStoreSettings): Promise<Redi
   } catch (error) {
     link?.close();
     if (error instanceof StartRefused) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    const Failure = PERMANENT_ERRORS.test(reason) ? StartRefused : NotReadyToStart;
+    const message = error instanceof Error ? error.message : String(error);
+    const reason = findFaultWords(error) ?? message;
+    const Failure = PERMANENT_ERRORS.test(message) ? StartRefused : NotReadyToStart;
     throw new Failure(`GATEHOUSE_STORE cannot be used: ${reason} — check that Redis runs, and its address`);
   }
 }
@@ -72,12 +80,13 @@ export class RedisStore implements PortableStore {
   readonly #sealer: Sealer;
   readonly #directory: Directory;
   readonly #heartbeat: Heartbeat;
+  readonly #signsRecords: boolean;
 
   constructor(link: RedisLink, settings: RedisStoreSettings) {
     const { sealer, log, commandLeaseMs, replyDeadlineMs = REPLY_DEADLINE_MS, clock: ownClock } = settings;
     const clock = new RedisClock(replyDeadlineMs, ownClock);
     const { times } = clock;
-    const directory = new Directory(link, times, log);
+    const directory = new Directory({ link, times, sealer, log });
     const limits = new SharedLimits({ link, times, directory, countInstances: () => this.instances, log });
     const usage = new UsageTable(link, directory, times);
     const commands = new RedisCommandQueue({
@@ -93,19 +102,25 @@ export class RedisStore implements PortableStore {
     this.limits = limits;
     this.usage = usage;
     this.audit = new AuditLog(link, times);
-    this.settings = new SettingsTable(link);
+    this.settings = new SettingsTable(link, directory);
     this.commands = commands;
     this.relayShare = new RedisRelayShare(link, times, () => randomBase62(LEASE_TOKEN_LENGTH, randomBytes));
     this.clock = clock.now;
     this.#link = link;
     this.#sealer = sealer;
     this.#directory = directory;
+    this.#signsRecords = settings.signsRecords ?? false;
     this.#heartbeat = new Heartbeat({ link, clock, directory, limits, commands, log });
   }
 
   /** One sentence for each setting of Redis that can lose data. */
   listDurabilityProblems(): Promise<string[]> {
     return listDurabilityProblems(this.#link);
+  }
+
+  /** Signs the servers and keys that an older version has written. */
+  signRecords(): Promise<SignedCounts> {
+    return this.#directory.signRecords();
   }
 
   get isReachable(): boolean {
@@ -120,6 +135,7 @@ export class RedisStore implements PortableStore {
   async start(): Promise<void> {
     await this.settings.checkSecret(this.#sealer);
     await this.#directory.load();
+    if (this.#directory.isUnsigned && !this.#signsRecords) throw new StartRefused(UNSIGNED);
     await this.limits.load(this.clock());
     await this.#heartbeat.start();
   }

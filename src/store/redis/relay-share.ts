@@ -179,7 +179,8 @@ export class RedisRelayShare implements RelayShare {
 
 function parseBudget(text: string): Budget {
   const { isTold, ownPauseMs, ...rest } = JSON.parse(text) as StoredBudget;
-  return { ...rest, hasAnswer: isTold, backoffMs: ownPauseMs };
+  // Older versions do not write every field.
+  return { ...UNKNOWN_BUDGET, ...rest, hasAnswer: isTold, backoffMs: ownPauseMs };
 }
 
 function writeBudget({ hasAnswer, backoffMs, ...rest }: Budget): string {

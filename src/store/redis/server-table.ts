@@ -42,13 +42,18 @@ export class ServerTable implements ServerStore {
     return this.#parts.directory.findServer(serverId);
   }
 
+  all(): Iterable<GameServer> {
+    return this.#parts.directory.servers();
+  }
+
   async findByName(name: string): Promise<GameServer | undefined> {
     return this.#parts.directory.findServerByName(name);
   }
 
   async create(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer> {
-    const { name, community, serverKey } = draft;
-    const server: GameServer = { serverId: newId("srv_"), name, community, createdAt: now, keyRevision: 1 };
+    const { name, community, serverKey, isSimulated = false } = draft;
+    const serverId = newId("srv_");
+    const server: GameServer = { serverId, name, community, createdAt: now, keyRevision: 1, isSimulated };
     await this.#add(server, serverKey, note);
     return server;
   }
@@ -73,13 +78,14 @@ export class ServerTable implements ServerStore {
         name: change.name ?? old.name,
         community: change.community === undefined ? old.community : change.community,
         keyRevision: old.keyRevision + (change.serverKey === undefined ? 0 : 1),
+        isSimulated: change.isSimulated ?? old.isSimulated ?? false,
         sealedKey: change.serverKey === undefined ? old.sealedKey : this.#seal(change.serverKey, serverId),
       };
       return {
         result: toGameServer(record),
         change: {
           checks: [[NAMES.servers, serverId, text]],
-          steps: [["HSET", NAMES.servers, serverId, JSON.stringify(record)]],
+          steps: [directory.stepToStore(NAMES.servers, serverId, record)],
           changed: [serverId],
           audit: note && { target: serverId, note },
         },
@@ -141,7 +147,7 @@ export class ServerTable implements ServerStore {
     const record: ServerRecord = { ...server, seq, sealedKey: this.#seal(serverKey, serverId) };
     await directory.write({
       steps: [
-        ["HSET", NAMES.servers, serverId, JSON.stringify(record)],
+        directory.stepToStore(NAMES.servers, serverId, record),
         ["ZADD", NAMES.serverOrder, seq, serverId],
       ],
       changed: [serverId],

@@ -1,16 +1,20 @@
 // Named values in Redis, and the check that all instances use the same secret.
 import { StartRefused } from "../../core/errors.ts";
+import type { AuditNote } from "../../core/ports/audit.ts";
 import type { SettingStore } from "../../core/ports/settings.ts";
 import type { Sealer } from "../sealer.ts";
 import { isRightSecret, SECRET_CHECK, sealSecretCheck } from "../secret-check.ts";
+import type { Directory } from "./directory.ts";
 import { NAMES } from "./names.ts";
 import type { RedisLink } from "./redis-link.ts";
 
 export class SettingsTable implements SettingStore {
   readonly #link: RedisLink;
+  readonly #directory: Pick<Directory, "write">;
 
-  constructor(link: RedisLink) {
+  constructor(link: RedisLink, directory: Pick<Directory, "write">) {
     this.#link = link;
+    this.#directory = directory;
   }
 
   async find(name: string): Promise<string | undefined> {
@@ -20,6 +24,11 @@ export class SettingsTable implements SettingStore {
 
   async save(name: string, value: string): Promise<void> {
     await this.#link.send(NAMES.settings, "HSET", NAMES.settings, name, value);
+  }
+
+  async saveAudited(name: string, value: string, target: string, note: AuditNote): Promise<void> {
+    const steps = [["HSET", NAMES.settings, name, value]] as const;
+    await this.#directory.write({ steps, changed: [], audit: { target, note } });
   }
 
   async saveIfAbsent(name: string, value: string): Promise<string> {

@@ -90,6 +90,13 @@ export class SharedLimits implements LimitStore {
     return promise;
   }
 
+  async findBlocked(keyIds: readonly string[], now: number): Promise<Set<string>> {
+    if (keyIds.length === 0) return new Set();
+    const name = NAMES.blocks;
+    const ends = (await this.#parts.link.send(name, "HMGET", name, ...keyIds)) as (string | null)[];
+    return new Set(keyIds.filter((_, index) => Number(ends[index] ?? 0) > now));
+  }
+
   async listBlocks(now: number): Promise<Block[]> {
     const reply = (await this.#parts.link.send(NAMES.blocks, "HGETALL", NAMES.blocks)) as string[];
     const blocks: Block[] = [];

@@ -1,6 +1,13 @@
 // The audit log. Entries are added in the transaction of the change they describe, and never changed.
 import type { Database } from "bun:sqlite";
-import type { Actor, AuditDetails, AuditEntry, AuditNote, AuditStore } from "../../core/ports/audit.ts";
+import {
+  type Actor,
+  type AuditDetails,
+  type AuditEntry,
+  type AuditNote,
+  type AuditStore,
+  parseAuditId,
+} from "../../core/ports/audit.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import { toPage, toSeq } from "./pages.ts";
 import { translateSqliteErrors } from "./sqlite-errors.ts";
@@ -36,6 +43,15 @@ export class AuditLog implements AuditStore {
         .all(before, limit + 1),
     );
     return toPage(rows, limit, toEntry);
+  }
+
+  async find(id: string): Promise<AuditEntry | undefined> {
+    const seq = parseAuditId(id);
+    if (seq === undefined) return undefined;
+    const row = translateSqliteErrors(() =>
+      this.#db.query<AuditRow, [number]>("SELECT * FROM audit WHERE seq = ?").get(seq),
+    );
+    return row ? toEntry(row) : undefined;
   }
 
   /** Deletes at most `max` entries and returns how many. */

@@ -6,6 +6,7 @@ import {
   type CommandStatus,
   IDEMPOTENCY_KEPT_MS,
   QUEUE_MAX,
+  SERVER_DELETED,
 } from "../../core/command.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type {
@@ -20,8 +21,9 @@ import type {
   SentCommand,
 } from "../../core/ports/commands.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
-import { newCommandId } from "../command-id.ts";
+import { findServerOf, newCommandId } from "../command-id.ts";
 import type { AuditLog } from "./audit-log.ts";
+import type { CommandHistory } from "./command-history.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { toPage, toSeq } from "./pages.ts";
 import { translateSqliteErrors } from "./sqlite-errors.ts";
@@ -29,7 +31,6 @@ import { translateSqliteErrors } from "./sqlite-errors.ts";
 /** A hold that ends further ahead than its length began before the clock was set back; this is the tolerance. */
 const CLOCK_TOLERANCE_MS = 1_000;
 const WAS_BEING_SENT = "Gatehouse stopped while this was being sent; whether the game ran it is not known.";
-const SERVER_DELETED = "The game server was deleted while this waited.";
 const WAS_RESTORED = "This waited when the backup was made; whether it was sent since is not known.";
 
 /** For a restored backup: a command that waited then may have been sent since, so it must not be sent again. */
@@ -69,11 +70,13 @@ export class SqliteCommandQueue implements CommandQueue {
   readonly #db: Database;
   readonly #groupCommit: GroupCommit;
   readonly #audit: AuditLog;
+  readonly #history: CommandHistory;
 
-  constructor(db: Database, groupCommit: GroupCommit, audit: AuditLog) {
+  constructor(db: Database, groupCommit: GroupCommit, audit: AuditLog, history: CommandHistory) {
     this.#db = db;
     this.#groupCommit = groupCommit;
     this.#audit = audit;
+    this.#history = history;
   }
 
   /** After a crash: whether a command that was being sent has arrived is unknown. */
@@ -85,8 +88,13 @@ export class SqliteCommandQueue implements CommandQueue {
       .run(now, WAS_BEING_SENT);
   }
 
-  accept(draft: CommandDraft, now: number): Promise<Acceptance> {
-    return this.#groupCommit.run(() => this.#findRepeated(draft, now) ?? this.#insert(draft, now));
+  accept(draft: CommandDraft, now: number, waitingMax = QUEUE_MAX): Promise<Acceptance> {
+    return this.#groupCommit.run(
+      () =>
+        this.#findRepeated(draft, now) ??
+        this.#history.findReceipt(draft, now) ??
+        this.#insert(draft, now, waitingMax),
+    );
   }
 
   claim(serverId: string, now: number, holdMs: number): Promise<Claim> {
@@ -127,17 +135,21 @@ export class SqliteCommandQueue implements CommandQueue {
              upstream_message = ? WHERE command_id = ? AND status = 'sending'`,
         )
         .run(end.status, end.isUnsent ?? false, now, end.upstreamCode, end.upstreamMessage, commandId);
+      const serverId = findServerOf(commandId);
+      if (serverId !== undefined) this.#history.drop(serverId, now, QUEUE_MAX);
     });
   }
 
   expire(serverId: string, cutoff: number, now: number): Promise<number> {
     return this.#groupCommit.run(() => {
-      return this.#db
+      const { changes } = this.#db
         .query(
           `UPDATE commands SET status = 'expired', finished_at = ?
            WHERE server_id = ? AND status = 'queued' AND queued_at < ?`,
         )
-        .run(now, serverId, cutoff).changes;
+        .run(now, serverId, cutoff);
+      if (changes > 0) this.#history.drop(serverId, now, QUEUE_MAX);
+      return changes;
     });
   }
 
@@ -158,6 +170,7 @@ export class SqliteCommandQueue implements CommandQueue {
       if (!row || row.server_id !== serverId) return undefined;
       const isCancelled = changes > 0;
       if (isCancelled && note) this.#audit.add(commandId, note);
+      if (isCancelled) this.#history.drop(serverId, now, QUEUE_MAX);
       return { command: toCommand(row), isCancelled };
     });
   }
@@ -167,11 +180,21 @@ export class SqliteCommandQueue implements CommandQueue {
     return row && toCommand(row);
   }
 
-  async list({ limit, cursor, serverId, status }: PageRequest & CommandFilter): Promise<Page<Command>> {
+  async list({
+    limit,
+    cursor,
+    serverId,
+    keyId,
+    status,
+  }: PageRequest & CommandFilter): Promise<Page<Command>> {
     const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : toSeq(cursor);
     // Conditions that are not needed are left out, because SQLite would not use the indexes with optional ones.
     const filters = [
-      ...(serverId === undefined ? [] : [{ condition: "server_id = ?", value: serverId }]),
+      // The plus keeps SQLite from reading the commands of all keys of the server.
+      ...(keyId === undefined ? [] : [{ condition: "key_id = ?", value: keyId }]),
+      ...(serverId === undefined
+        ? []
+        : [{ condition: keyId === undefined ? "server_id = ?" : "+server_id = ?", value: serverId }]),
       ...(status === undefined ? [] : [{ condition: "status = ?", value: status }]),
       { condition: "seq < ?", value: before },
     ];
@@ -227,19 +250,21 @@ export class SqliteCommandQueue implements CommandQueue {
     return row ?? { waiting: 0, oldestQueuedAt: null };
   }
 
-  failWaiting(serverId: string, now: number): Promise<number> {
-    return this.#groupCommit.run(() => this.failWaitingNow(serverId, now));
+  failWaiting(serverId: string, now: number, reason = SERVER_DELETED): Promise<number> {
+    return this.#groupCommit.run(() => this.failWaitingNow(serverId, now, reason));
   }
 
   /** Must run inside a transaction. */
-  failWaitingNow(serverId: string, now: number): number {
+  failWaitingNow(serverId: string, now: number, reason: string): number {
     this.#db.query("DELETE FROM command_pace WHERE server_id = ?").run(serverId);
-    return this.#db
+    const { changes } = this.#db
       .query(
         `UPDATE commands SET status = 'failed', finished_at = ?, upstream_message = ?
          WHERE server_id = ? AND status = 'queued'`,
       )
-      .run(now, SERVER_DELETED, serverId).changes;
+      .run(now, reason, serverId);
+    this.#history.drop(serverId, now, QUEUE_MAX);
+    return changes;
   }
 
   /** Deletes at most `max` finished commands and returns how many. Must run inside a transaction. */
@@ -267,14 +292,20 @@ export class SqliteCommandQueue implements CommandQueue {
     return row.command === text ? { receipt: toReceipt(row) } : { declined: "mismatch" };
   }
 
-  #insert({ serverId, keyId, text, idempotencyKey }: CommandDraft, now: number): Acceptance {
+  #insert(
+    { serverId, keyId, text, idempotencyKey }: CommandDraft,
+    now: number,
+    waitingMax: number,
+  ): Acceptance {
     const waiting = this.#db
       .query<{ count: number }, [string]>(
         "SELECT count(*) AS count FROM commands WHERE server_id = ? AND status = 'queued'",
       )
       .get(serverId);
     const position = (waiting?.count ?? 0) + 1;
-    if (position > QUEUE_MAX) return { declined: "full" };
+    if (position > waitingMax) return { declined: "full" };
+    const isRemembering = idempotencyKey !== undefined;
+    if (isRemembering && !this.#history.hasRoomForReceipts(keyId, now)) return { declined: "full" };
     const commandId = newCommandId(serverId);
     this.#db
       .query(

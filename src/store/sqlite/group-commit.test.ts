@@ -2,12 +2,13 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { StoreUnavailable } from "../../core/errors.ts";
+import { Committer } from "./committer.ts";
 import { GroupCommit } from "./group-commit.ts";
 
 function openGroup() {
   const db = new Database(":memory:", { strict: true });
   db.exec("CREATE TABLE notes (text TEXT)");
-  const group = new GroupCommit(db, () => {});
+  const group = new GroupCommit(new Committer(db, () => {}, { warn() {} }));
   const note = (text: string) => group.run(() => db.query("INSERT INTO notes VALUES (?)").run(text).changes);
   const count = () => db.query<{ count: number }, []>("SELECT count(*) AS count FROM notes").get()?.count;
   return { db, group, note, count };

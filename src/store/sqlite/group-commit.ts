@@ -1,8 +1,7 @@
 // Group commit: changes from one turn of the event loop share one transaction and one fsync. Their promises resolve when
 // the commit is on disk.
-import type { Database } from "bun:sqlite";
 import { StoreUnavailable } from "../../core/errors.ts";
-import { translateSqliteErrors } from "./sqlite-errors.ts";
+import type { Committer } from "./committer.ts";
 
 /** The size limit of a group, so that a commit does not block the event loop for long. */
 const CHANGES_MAX = 256;
@@ -14,14 +13,12 @@ type Waiting = {
 };
 
 export class GroupCommit {
-  readonly #db: Database;
-  readonly #checkFile: () => void;
+  readonly #committer: Committer;
   #waiting: Waiting[] = [];
   #isScheduled = false;
 
-  constructor(db: Database, checkFile: () => void) {
-    this.#db = db;
-    this.#checkFile = checkFile;
+  constructor(committer: Committer) {
+    this.#committer = committer;
   }
 
   /**
@@ -60,14 +57,9 @@ export class GroupCommit {
   #commit(group: readonly Waiting[]): void {
     let current: Waiting | undefined;
     try {
-      translateSqliteErrors(() => {
-        this.#checkFile();
-        this.#db
-          .transaction(() => {
-            for (current of group) current.apply();
-            current = undefined;
-          })
-          .immediate();
+      this.#committer.commit(() => {
+        for (current of group) current.apply();
+        current = undefined;
       });
     } catch (error) {
       this.#rejectFailed(group, current, error);

@@ -3,6 +3,7 @@ import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import type { Sealer } from "../sealer.ts";
 import { isRightSecret, SECRET_CHECK } from "../secret-check.ts";
+import { codeInVerdict, isDamage } from "./explain-open-error.ts";
 import { SCHEMA_VERSION } from "./migrations.ts";
 import { isOurHeader, readHeader } from "./open-database.ts";
 import { withReadOnlyDatabase } from "./read-only-database.ts";
@@ -41,18 +42,18 @@ export function inspectDatabase(path: string, sealer?: Sealer): DatabaseReport {
   try {
     return withReadOnlyDatabase(path, (db) => inspectOpen(db, sealer));
   } catch (error) {
-    const isDamage = error instanceof Error && "code" in error && DAMAGE_CODES.has(String(error.code));
-    return isDamage
+    return isDamage(error)
       ? { kind: "damaged", problem: messageOf(error) }
       : { kind: "unreadable", reason: messageOf(error) };
   }
 }
 
-const DAMAGE_CODES: ReadonlySet<string> = new Set(["SQLITE_CORRUPT", "SQLITE_NOTADB"]);
-
 function inspectOpen(db: Database, sealer: Sealer | undefined): DatabaseReport {
   const problem = findDamage(db);
-  if (problem !== undefined) return { kind: "damaged", problem };
+  if (problem !== undefined) {
+    const isUnread = codeInVerdict(problem) !== undefined;
+    return isUnread ? { kind: "unreadable", reason: problem } : { kind: "damaged", problem };
+  }
   const schema = readNumber(db, "SELECT user_version AS n FROM pragma_user_version");
   if (schema > SCHEMA_VERSION) return { kind: "newer", schema, knownSchema: SCHEMA_VERSION };
   if (schema === 0) return { kind: "empty" };

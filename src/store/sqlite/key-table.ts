@@ -2,6 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { type ApiKey, isExpired, type KeyRights, limitExpiry } from "../../core/api-key.ts";
 import type { GameServer } from "../../core/game-server.ts";
+import type { KeySearch } from "../../core/key-state.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import {
   type KeyChange,
@@ -13,13 +14,16 @@ import {
 } from "../../core/ports/keys.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import { newId } from "../new-id.ts";
+import { type Batch, type Candidate, READ_AT_ONCE, searchKeys } from "../search-keys.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { LimitTable } from "./limit-table.ts";
-import { toPage, toSeq } from "./pages.ts";
+import { toCursor, toPage, toSeq } from "./pages.ts";
 import { type ApiKeyRow, type KeyRow, toApiKey, toKeyDetails } from "./rows.ts";
 import { TokenFilter } from "./token-filter.ts";
 import type { TransactionRunner } from "./transaction-runner.ts";
+
+const IS_LISTED = "key_id IN (SELECT value FROM json_each(?))";
 
 export type KeyTableParts = {
   readonly db: Database;
@@ -99,12 +103,33 @@ export class KeyTable implements KeyStore {
     return row && toKeyDetails(row);
   }
 
+  findLabel(keyId: string): string | undefined {
+    const row = this.#findRow(keyId);
+    return row && row.revoked_at === null ? row.label : undefined;
+  }
+
   async findDetails(keyId: string): Promise<KeyDetails | undefined> {
     const row = this.#findRow(keyId);
     return row && toKeyDetails(row);
   }
 
-  async list({ limit, cursor, serverId }: PageRequest & KeyFilter): Promise<Page<KeyDetails>> {
+  async listGraceEnds(keyId: string, now: number): Promise<number[]> {
+    const { db, transactions } = this.#parts;
+    // The tokens of a deleted server's key are still there until its batch has come.
+    const row = this.#findRow(keyId);
+    if (!row || row.revoked_at !== null) return [];
+    const tokens = transactions.read(() =>
+      db
+        .query<{ valid_until: number }, [string, number]>(
+          "SELECT valid_until FROM tokens WHERE key_id = ? AND valid_until > ? ORDER BY valid_until",
+        )
+        .all(keyId, now),
+    );
+    return tokens.map((token) => token.valid_until);
+  }
+
+  async list({ limit, cursor, serverId, search }: PageRequest & KeyFilter): Promise<Page<KeyDetails>> {
+    if (search) return this.#search(search, { limit, cursor }, serverId);
     const { db, transactions } = this.#parts;
     // Two different queries, because SQLite would not use the index with an optional condition.
     const ofServer = serverId === undefined ? [] : [serverId];
@@ -117,6 +142,59 @@ export class KeyTable implements KeyStore {
         .all(...ofServer, toSeq(cursor), limit + 1),
     );
     return toPage(rows, limit, (row) => toKeyDetails(this.#withDeletion(row)));
+  }
+
+  async #search(search: KeySearch, page: PageRequest, serverId?: string): Promise<Page<KeyDetails>> {
+    const { db, transactions, limits } = this.#parts;
+    const { state, now } = search;
+    const blocks = state === "blocked" ? await limits.listBlocks(now) : undefined;
+    const blockedIds = blocks && JSON.stringify(blocks.map(({ keyId }) => keyId));
+    const source = {
+      read: (afterSeq: number) => this.#readCandidates(afterSeq, serverId, blockedIds),
+      findBlocked: (keyIds: readonly string[]) => limits.findBlocked(keyIds, now),
+    };
+    const { found, nextSeq } = await searchKeys(source, search, toSeq(page.cursor), page.limit);
+    const rows = transactions.read(() =>
+      db
+        .query<KeyRow, [string]>(
+          "SELECT * FROM key_details WHERE key_id IN (SELECT value FROM json_each(?)) ORDER BY seq",
+        )
+        .all(JSON.stringify(found.map(({ keyId }) => keyId))),
+    );
+    const items = rows.map((row) => toKeyDetails(this.#withDeletion(row)));
+    return { items, next: nextSeq === null ? null : toCursor(nextSeq) };
+  }
+
+  /** With `blockedIds`, a JSON list, only these keys. */
+  #readCandidates(afterSeq: number, serverId?: string, blockedIds?: string): Batch<Candidate> {
+    const { db, transactions, servers } = this.#parts;
+    const filters = [
+      ...(serverId === undefined ? [] : [{ condition: "server_id = ?", value: serverId }]),
+      ...(blockedIds === undefined ? [] : [{ condition: IS_LISTED, value: blockedIds }]),
+      // The plus keeps SQLite from reading all keys in order when only a few are blocked.
+      { condition: blockedIds === undefined ? "seq > ?" : "+seq > ?", value: afterSeq },
+    ];
+    const conditions = filters.map(({ condition }) => condition).join(" AND ");
+    const order = blockedIds === undefined ? "seq" : "+seq";
+    const rows = transactions.read(() =>
+      db
+        .query<KeyRow, (string | number)[]>(
+          `SELECT seq, key_id, server_id, label, expires_at, suspended, revoked_at FROM keys
+           WHERE ${conditions} ORDER BY ${order} LIMIT ?`,
+        )
+        .all(...filters.map(({ value }) => value), READ_AT_ONCE),
+    );
+    const candidates = rows.map((row) => ({
+      seq: row.seq,
+      keyId: row.key_id,
+      label: row.label,
+      expiresAt: row.expires_at,
+      isSuspended: row.suspended !== 0,
+      // The keys of a deleted server are revoked in batches, and count as revoked from the beginning.
+      revokedAt: row.revoked_at ?? (servers.has(row.server_id) ? null : 0),
+    }));
+    const last = rows.at(-1);
+    return { candidates, nextSeq: last && rows.length === READ_AT_ONCE ? last.seq : null };
   }
 
   /** The server's keys after `afterSeq` that are not revoked, oldest first. */
@@ -165,11 +243,12 @@ export class KeyTable implements KeyStore {
           "UPDATE tokens SET valid_until = ? WHERE key_id = ? AND valid_until IS NULL RETURNING token_hash",
         )
         .get(oldValidUntil, keyId);
+      const keptMax = oldValidUntil > now ? TOKENS_IN_GRACE_MAX : 0;
       db.query(
         `DELETE FROM tokens WHERE key_id = ?1 AND token_hash NOT IN (
            SELECT token_hash FROM tokens WHERE key_id = ?1 AND valid_until > ?2
            ORDER BY token_hash = ?3 DESC, valid_until DESC LIMIT ?4)`,
-      ).run(keyId, now, replaced?.token_hash ?? "", TOKENS_IN_GRACE_MAX);
+      ).run(keyId, now, replaced?.token_hash ?? "", keptMax);
       this.#insertToken(tokenHash, keyId);
     });
     return true;

@@ -51,6 +51,10 @@ export class LimitTable implements LimitStore {
     return verdict;
   }
 
+  async findBlocked(keyIds: readonly string[], now: number): Promise<Set<string>> {
+    return new Set(keyIds.filter((keyId) => (this.#limits.get(keyId)?.blockedUntil ?? 0) > now));
+  }
+
   async listBlocks(now: number): Promise<Block[]> {
     const blocks: Block[] = [];
     for (const [keyId, { blockedUntil }] of this.#limits) {

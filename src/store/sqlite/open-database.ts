@@ -3,6 +3,7 @@
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { StartRefused, StoreUnavailable } from "../../core/errors.ts";
+import { isDamage, isMissingTable, refuseToOpen, refuseVerdict } from "./explain-open-error.ts";
 import { migrate, SCHEMA_VERSION } from "./migrations.ts";
 
 /** "GTHS": marks the file as ours in SQLite's own header. */
@@ -52,8 +53,9 @@ export function lockDataFolder(path: string): Database {
   } catch (error) {
     lock?.close();
     const isTaken = error instanceof Error && "code" in error && error.code === "SQLITE_BUSY";
-    if (!isTaken)
-      throw new StartRefused(`${path} cannot be used: ${error instanceof Error ? error.message : error}`);
+    if (isDamage(error))
+      throw new StartRefused(`${path} is not a lock file of Gatehouse — delete it; it holds no data`);
+    if (!isTaken) throw refuseToOpen(path, error);
     throw new StartRefused(
       `another Gatehouse is using ${path.replace(/[^/]*$/, "")} — stop it first, or set GATEHOUSE_DATA_DIR to another folder`,
     );
@@ -68,9 +70,10 @@ export function isSealedDatabase(path: string): boolean {
   const db = new Database(path, { readonly: true });
   try {
     return db.query("SELECT 1 FROM settings LIMIT 1").get() !== null;
-  } catch {
+  } catch (error) {
     // A first start was killed before it created its tables.
-    return false;
+    if (isMissingTable(error)) return false;
+    throw refuseToOpen(path, error);
   } finally {
     db.close();
   }
@@ -126,22 +129,16 @@ function getHeader(path: string): Buffer {
 
 /** Uses a read-only connection, which cannot even write back the log that a crash has left. */
 function refuseDamagedFile(path: string): void {
-  let verdict: string;
   let db: Database | undefined;
+  let verdict: string;
   try {
     db = new Database(path, { readonly: true });
     const row = db.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").get();
     verdict = row?.quick_check ?? "no answer";
   } catch (error) {
-    verdict = error instanceof Error ? error.message : String(error);
-    // An intact file cannot be opened either when its folder is not writable.
-    const isUnopened = error instanceof Error && "code" in error && error.code === "SQLITE_CANTOPEN";
-    if (isUnopened)
-      throw new StartRefused(`${path} cannot be opened: ${verdict} — check the folder and its permissions`);
+    throw refuseToOpen(path, error);
   } finally {
     db?.close();
   }
-  if (verdict !== "ok") {
-    throw new StartRefused(`${path} is damaged (${verdict}); it was left untouched — restore a backup`);
-  }
+  if (verdict !== "ok") throw refuseVerdict(path, verdict.replaceAll("\n", " "));
 }

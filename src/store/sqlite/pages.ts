@@ -5,6 +5,10 @@ export function toSeq(cursor: string | undefined): number {
   return cursor === undefined ? 0 : Number.parseInt(cursor, 36) || 0;
 }
 
+export function toCursor(seq: number): string {
+  return seq.toString(36);
+}
+
 /** `rows` has one row more than `limit` when there is a next page. */
 export function toPage<Row extends { seq: number }, T>(
   rows: readonly Row[],
@@ -13,6 +17,6 @@ export function toPage<Row extends { seq: number }, T>(
 ): Page<T> {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
-  const next = rows.length > limit && last ? last.seq.toString(36) : null;
+  const next = rows.length > limit && last ? toCursor(last.seq) : null;
   return { items: shown.map(toItem), next };
 }

@@ -39,7 +39,7 @@ export function writeItem(db: Database, sealer: Sealer, item: PortableItem): voi
     db.query(`INSERT INTO ${table} (${names.join(", ")}) VALUES (${places})`).run(...Object.values(row));
   };
   if (item.kind === "server") {
-    const { serverId, name, community, createdAt, keyRevision } = item.server;
+    const { serverId, name, community, createdAt, keyRevision, isSimulated } = item.server;
     insert("servers", {
       server_id: serverId,
       name,
@@ -47,6 +47,7 @@ export function writeItem(db: Database, sealer: Sealer, item: PortableItem): voi
       server_key: sealer.seal(item.serverKey, serverId),
       key_revision: keyRevision,
       created_at: createdAt,
+      simulated: isSimulated ? 1 : 0,
     });
   } else if (item.kind === "key") {
     const { key } = item;

@@ -1,27 +1,51 @@
-// Reads the servers with their decrypted upstream keys, also while an instance is running. The doctor tests these keys.
+// Reads the servers of a database, also while an instance is running. The doctor judges them and tests their upstream keys.
+import type { Database } from "bun:sqlite";
 import type { Sealer } from "../sealer.ts";
 import { withReadOnlyDatabase } from "./read-only-database.ts";
 
 export type ServerWithKey = { readonly serverId: string; readonly name: string; readonly serverKey: string };
+export type ServerMark = { readonly name: string; readonly isSimulated: boolean };
 
-/** Oldest first. Throws when the sealer has another secret than the database. */
+export type ReadKeysOptions = {
+  readonly limit: number;
+  /** Leaves out servers by their key. */
+  readonly isExcluded: (serverKey: string) => boolean;
+};
+
+/** Without the servers of the simulator. Oldest first. Throws when the sealer has another secret than the database. */
 export function readServerKeys(
   path: string,
   sealer: Sealer,
-  limit: number,
+  { limit, isExcluded }: ReadKeysOptions,
 ): { total: number; servers: ServerWithKey[] } {
   return withReadOnlyDatabase(path, (db) => {
-    const total = db.query<{ n: number }, []>("SELECT count(*) AS n FROM servers").get()?.n ?? 0;
-    const rows = db
-      .query<{ server_id: string; name: string; server_key: Uint8Array }, [number]>(
-        "SELECT server_id, name, server_key FROM servers ORDER BY seq LIMIT ?",
-      )
-      .all(limit);
-    const servers = rows.map((row) => ({
-      serverId: row.server_id,
-      name: row.name,
-      serverKey: sealer.open(row.server_key, row.server_id),
-    }));
+    const isReal = hasMarks(db) ? "simulated = 0" : "1";
+    const query = `SELECT server_id, name, server_key FROM servers WHERE ${isReal} ORDER BY seq`;
+    const servers: ServerWithKey[] = [];
+    let total = 0;
+    for (const row of db
+      .query<{ server_id: string; name: string; server_key: Uint8Array }, []>(query)
+      .all()) {
+      const serverKey = sealer.open(row.server_key, row.server_id);
+      if (isExcluded(serverKey)) continue;
+      total++;
+      if (total <= limit) servers.push({ serverId: row.server_id, name: row.name, serverKey });
+    }
     return { total, servers };
   });
+}
+
+/** Every server with its mark, oldest first; none when the database is of a version that had no marks. */
+export function readServerMarks(path: string): ServerMark[] {
+  return withReadOnlyDatabase(path, (db) => {
+    if (!hasMarks(db)) return [];
+    const rows = db
+      .query<{ name: string; simulated: number }, []>("SELECT name, simulated FROM servers ORDER BY seq")
+      .all();
+    return rows.map(({ name, simulated }) => ({ name, isSimulated: simulated !== 0 }));
+  });
+}
+
+function hasMarks(db: Database): boolean {
+  return db.query("SELECT 1 FROM pragma_table_info('servers') WHERE name = 'simulated'").get() !== null;
 }

@@ -11,6 +11,7 @@ export type ServerRow = {
   community: string | null;
   key_revision: number;
   created_at: number;
+  simulated: number;
 };
 
 export type KeyRow = {
@@ -42,6 +43,7 @@ export function toGameServer(row: ServerRow): GameServer {
     community: row.community,
     createdAt: row.created_at,
     keyRevision: row.key_revision,
+    isSimulated: row.simulated !== 0,
   };
 }
 

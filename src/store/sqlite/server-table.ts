@@ -1,5 +1,6 @@
 // The game servers. All of them are also in memory, because every request needs one.
 import type { Database } from "bun:sqlite";
+import { SERVER_DELETED } from "../../core/command.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
@@ -57,16 +58,20 @@ export class ServerTable implements ServerStore {
     return this.#parts.cache.get(serverId);
   }
 
+  all(): Iterable<GameServer> {
+    return this.#parts.cache.values();
+  }
+
   async create(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer> {
     const { db, transactions, sealer } = this.#parts;
-    const { name, community, serverKey } = draft;
+    const { name, community, serverKey, isSimulated = false } = draft;
     const serverId = newId("srv_");
     transactions.writeAudited(serverId, note, () => {
       db.query(
-        "INSERT INTO servers (server_id, name, community, server_key, key_revision, created_at) VALUES (?, ?, ?, ?, 1, ?)",
-      ).run(serverId, name, community, sealer.seal(serverKey, serverId), now);
+        "INSERT INTO servers (server_id, name, community, server_key, key_revision, created_at, simulated) VALUES (?, ?, ?, ?, 1, ?, ?)",
+      ).run(serverId, name, community, sealer.seal(serverKey, serverId), now, isSimulated ? 1 : 0);
     });
-    const server: GameServer = { serverId, name, community, createdAt: now, keyRevision: 1 };
+    const server: GameServer = { serverId, name, community, createdAt: now, keyRevision: 1, isSimulated };
     this.cacheServer(server);
     return server;
   }
@@ -92,14 +97,13 @@ export class ServerTable implements ServerStore {
       name: change.name ?? old.name,
       community: change.community === undefined ? old.community : change.community,
       keyRevision: old.keyRevision + (change.serverKey === undefined ? 0 : 1),
+      isSimulated: change.isSimulated ?? old.isSimulated,
     };
     transactions.writeAudited(serverId, note, () => {
-      db.query("UPDATE servers SET name = ?, community = ?, key_revision = ? WHERE server_id = ?").run(
-        server.name,
-        server.community,
-        server.keyRevision,
-        serverId,
-      );
+      const update =
+        "UPDATE servers SET name = ?, community = ?, key_revision = ?, simulated = ? WHERE server_id = ?";
+      const { name, community, keyRevision, isSimulated } = server;
+      db.query(update).run(name, community, keyRevision, isSimulated ? 1 : 0, serverId);
       if (change.serverKey !== undefined) {
         const sealed = sealer.seal(change.serverKey, serverId);
         db.query("UPDATE servers SET server_key = ? WHERE server_id = ?").run(sealed, serverId);
@@ -156,7 +160,7 @@ export class ServerTable implements ServerStore {
     transactions.writeAudited(serverId, note, () => {
       db.query("DELETE FROM servers WHERE server_id = ?").run(serverId);
       db.query("INSERT INTO deleted_servers VALUES (?, ?)").run(serverId, now);
-      const failedCommands = commands.failWaitingNow(serverId, now);
+      const failedCommands = commands.failWaitingNow(serverId, now, SERVER_DELETED);
       const progress = { deletedAt: now, afterSeq: 0, isFinished: false, revokedKeys: 0, failedCommands };
       this.#saveProgress(serverId, progress);
     });

@@ -1,6 +1,7 @@
 // Named values, and the check that the database was created with the current secret.
 import type { Database } from "bun:sqlite";
 import { StartRefused } from "../../core/errors.ts";
+import type { AuditNote } from "../../core/ports/audit.ts";
 import type { SettingStore } from "../../core/ports/settings.ts";
 import type { Sealer } from "../sealer.ts";
 import { isRightSecret, SECRET_CHECK, sealSecretCheck } from "../secret-check.ts";
@@ -21,6 +22,10 @@ export class SettingsTable implements SettingStore {
 
   async save(name: string, value: string): Promise<void> {
     this.#write(name, value);
+  }
+
+  async saveAudited(name: string, value: string, target: string, note: AuditNote): Promise<void> {
+    this.#transactions.writeAudited(target, note, () => this.#put(name, value));
   }
 
   async saveIfAbsent(name: string, value: string): Promise<string> {
@@ -50,10 +55,13 @@ export class SettingsTable implements SettingStore {
   }
 
   #write(name: string, value: string): void {
-    this.#transactions.write(() => {
-      this.#db
-        .query("INSERT INTO settings VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2")
-        .run(name, value);
-    });
+    this.#transactions.write(() => this.#put(name, value));
+  }
+
+  /** Must run inside a transaction. */
+  #put(name: string, value: string): void {
+    this.#db
+      .query("INSERT INTO settings VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2")
+      .run(name, value);
   }
 }

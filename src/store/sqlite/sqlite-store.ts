@@ -2,7 +2,8 @@
 // request counts are in memory only.
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
-import { StartRefused } from "../../core/errors.ts";
+import { HISTORY_LIMITS, type HistoryLimits } from "../../core/command.ts";
+import { StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
@@ -10,7 +11,10 @@ import type { PortableItem, PortableStore } from "../../core/ports/portable-stor
 import type { TidyTimes } from "../../core/ports/store.ts";
 import type { Sealer } from "../sealer.ts";
 import { AuditLog } from "./audit-log.ts";
+import { CommandHistory } from "./command-history.ts";
 import { SqliteCommandQueue } from "./command-queue.ts";
+import { Committer } from "./committer.ts";
+import { refuseToOpen } from "./explain-open-error.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { KeyTable } from "./key-table.ts";
 import { LimitTable } from "./limit-table.ts";
@@ -28,6 +32,7 @@ export type SqliteStoreSettings = {
   readonly sealer: Sealer;
   readonly log: Log;
   readonly clock: Clock;
+  readonly historyLimits?: HistoryLimits;
 };
 
 /** Throws StartRefused for a file that is not ours, is damaged, is in use, or was sealed with another secret. */
@@ -40,9 +45,9 @@ export function openSqliteStore(settings: SqliteStoreSettings): PortableStore {
   } catch (error) {
     db?.close();
     lock.close();
-    if (error instanceof StartRefused) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new StartRefused(`${settings.path} cannot be used: ${reason} — check the disk and its permissions`);
+    // The tables report an error of SQLite as StoreUnavailable.
+    const isWrapped = error instanceof StoreUnavailable && error.cause !== undefined;
+    throw refuseToOpen(settings.path, isWrapped ? error.cause : error);
   }
 }
 
@@ -54,22 +59,26 @@ class SqliteStore implements PortableStore {
   readonly audit: AuditLog;
   readonly settings: SettingsTable;
   readonly commands: SqliteCommandQueue;
+  readonly #history: CommandHistory;
   readonly #db: Database;
   readonly #lock: Database;
   readonly #sealer: Sealer;
   readonly #clock: Clock;
   readonly #transactions: TransactionRunner;
   readonly #groupCommit: GroupCommit;
+  readonly #committer: Committer;
   #isClosed = false;
 
-  constructor(db: Database, lock: Database, { path, sealer, log, clock }: SqliteStoreSettings) {
-    const checkFile = createFileCheck(path);
+  constructor(db: Database, lock: Database, settings: SqliteStoreSettings) {
+    const { path, sealer, log, clock, historyLimits = HISTORY_LIMITS } = settings;
     const audit = new AuditLog(db);
-    const transactions = new TransactionRunner(db, checkFile, audit);
-    const groupCommit = new GroupCommit(db, checkFile);
-    const settings = new SettingsTable(db, transactions);
-    settings.checkSecret(sealer);
-    const commands = new SqliteCommandQueue(db, groupCommit, audit);
+    const committer = new Committer(db, createFileCheck(path), log);
+    const transactions = new TransactionRunner(committer, audit);
+    const groupCommit = new GroupCommit(committer);
+    const settingsTable = new SettingsTable(db, transactions);
+    settingsTable.checkSecret(sealer);
+    const history = new CommandHistory(db, historyLimits);
+    const commands = new SqliteCommandQueue(db, groupCommit, audit, history);
     commands.recover(clock());
     const serverCache = new Map<string, GameServer>();
     const limits = new LimitTable(db, transactions, log);
@@ -79,14 +88,16 @@ class SqliteStore implements PortableStore {
     this.limits = limits;
     this.usage = new UsageLog(db, transactions);
     this.audit = audit;
-    this.settings = settings;
+    this.settings = settingsTable;
     this.commands = commands;
+    this.#history = history;
     this.#db = db;
     this.#lock = lock;
     this.#sealer = sealer;
     this.#clock = clock;
     this.#transactions = transactions;
     this.#groupCommit = groupCommit;
+    this.#committer = committer;
   }
 
   async tidy({ now, usage, audit, commands }: TidyTimes): Promise<void> {
@@ -96,16 +107,23 @@ class SqliteStore implements PortableStore {
       this.#db.query("DELETE FROM deleted_servers WHERE deleted_at < ?").run(audit);
       this.#db.query("DELETE FROM blocks WHERE blocked_until <= ?").run(now);
       this.#db.query("DELETE FROM tokens WHERE valid_until <= ?").run(now);
+      this.#history.deleteEmptyCounts();
     });
     await this.#deleteInBatches(() => this.commands.deleteBefore(commands, TIDY_BATCH));
+    await this.#deleteInBatches(() => this.#history.deleteReceipts(now, TIDY_BATCH));
+    // A history that an older version has let grow.
+    for (const serverId of this.#transactions.read(() => this.#history.listOverfull()))
+      await this.#deleteInBatches(() => this.#history.drop(serverId, now, TIDY_BATCH));
     await this.#deleteInBatches(() => this.usage.deleteBefore(usage, TIDY_BATCH));
     await this.#deleteInBatches(() => this.audit.deleteBefore(audit, TIDY_BATCH));
   }
 
-  /** Lets the event loop run between batches, because there may be hundreds of thousands of rows. */
+  /** Sleeps as long as each batch took, so that requests get at least half of the time: there may be very many rows. */
   async #deleteInBatches(deleteBatch: () => number): Promise<void> {
-    while (!this.#isClosed && this.#transactions.write(deleteBatch) === TIDY_BATCH) {
-      await new Promise((resolve) => setImmediate(resolve));
+    while (!this.#isClosed) {
+      const startedAt = performance.now();
+      if (this.#transactions.write(deleteBatch) < TIDY_BATCH) return;
+      await Bun.sleep(performance.now() - startedAt);
     }
   }
 
@@ -140,6 +158,7 @@ class SqliteStore implements PortableStore {
     this.servers.close();
     this.#groupCommit.flush();
     this.limits.close();
+    this.#committer.close();
     this.#db.close();
     this.#lock.close();
   }

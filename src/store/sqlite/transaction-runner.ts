@@ -1,17 +1,15 @@
 // Runs the reads and writes of the embedded store and translates SQLite's errors.
-import type { Database } from "bun:sqlite";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type { AuditLog } from "./audit-log.ts";
+import type { Committer } from "./committer.ts";
 import { translateSqliteErrors } from "./sqlite-errors.ts";
 
 export class TransactionRunner {
-  readonly #db: Database;
-  readonly #checkFile: () => void;
+  readonly #committer: Committer;
   readonly #audit: AuditLog;
 
-  constructor(db: Database, checkFile: () => void, audit: AuditLog) {
-    this.#db = db;
-    this.#checkFile = checkFile;
+  constructor(committer: Committer, audit: AuditLog) {
+    this.#committer = committer;
     this.#audit = audit;
   }
 
@@ -21,10 +19,7 @@ export class TransactionRunner {
 
   /** Runs `change` in one transaction, which is on disk when this returns. Update memory only after that. */
   write<T>(change: () => T): T {
-    return translateSqliteErrors(() => {
-      this.#checkFile();
-      return this.#db.transaction(change).immediate();
-    });
+    return this.#committer.commit(change);
   }
 
   /** Like `write`, and adds the audit note in the same transaction. */

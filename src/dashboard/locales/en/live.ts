@@ -56,6 +56,7 @@ export const live = {
     limit: "Requests left",
     limitOf: "{{remaining}} of {{limit}}, full again in {{age}}",
     limitFull: "{{limit}} of {{limit}}",
+    limitNone: "operators have no limit",
     limitUnknown: "not known yet",
     limitBlocked: "none until the block ends",
     slowed: "The page asks less often, because others use this key too.",

@@ -23,7 +23,7 @@ export const operatorAudit = {
     "key.rotated": "New token",
     "key.revoked": "Key revoked",
     "block.lifted": "Block lifted",
-    "command.cancelled": "Command taken back",
+    "command.cancelled": "Command cancelled",
   },
   fields: {
     name: "Name",

@@ -11,7 +11,8 @@ export const operatorCommands = {
   empty: "No commands",
   emptyText: "Nothing here for this choice.",
   by: "{{server}}, with the key {{key}}",
-  cancelTitle: "Take this command back?",
-  cancelText: "It waits to be sent to {{server}}. Whoever sent it sees that it was taken back.",
-  cancelAction: "Take it back",
+  cancelTitle: "Cancel this command?",
+  cancelText: "It waits to be sent to {{server}}. Whoever sent it sees that it was cancelled.",
+  cancelAction: "Cancel the command",
+  keepAction: "Keep it",
 };

@@ -24,6 +24,8 @@ export const signIn = {
   suspended:
     "This key may not be used: it is suspended, or not allowed from your address. Ask the operator. (5009)",
   version: "This key may not use version 2 of the API. Ask the operator. (5010)",
+  notHere:
+    "Operators are not served at this address: Gatehouse has another one for them (GATEHOUSE_ADMIN_PORT). API keys work here. (5020)",
   unreachable: "Gatehouse cannot be reached. Check the connection, then try again.",
   unexpected: "Gatehouse answered with an error of its own ({{code}}). Try again in a moment.",
 };

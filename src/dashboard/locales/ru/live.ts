@@ -64,6 +64,7 @@ export const live: Translation<typeof english> = {
     limit: "Осталось запросов",
     limitOf: "{{remaining}} из {{limit}}, снова все через {{age}}",
     limitFull: "{{limit}} из {{limit}}",
+    limitNone: "у операторов нет лимита",
     limitUnknown: "пока неизвестно",
     limitBlocked: "ни одного, пока ключ заблокирован",
     slowed: "Страница спрашивает реже, потому что этим ключом пользуются и другие.",

@@ -25,7 +25,7 @@ export const operatorAudit: Translation<typeof english> = {
     "key.rotated": "Новый токен",
     "key.revoked": "Ключ отозван",
     "block.lifted": "Блокировка снята",
-    "command.cancelled": "Команда отозвана",
+    "command.cancelled": "Команда отменена",
   },
   fields: {
     name: "Название",

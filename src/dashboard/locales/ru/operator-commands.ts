@@ -13,7 +13,8 @@ export const operatorCommands: Translation<typeof english> = {
   empty: "Команд нет",
   emptyText: "По этому выбору ничего нет.",
   by: "{{server}}, ключ {{key}}",
-  cancelTitle: "Отозвать эту команду?",
-  cancelText: "Она ждёт отправки на {{server}}. Отправивший увидит, что её отозвали.",
-  cancelAction: "Отозвать",
+  cancelTitle: "Отменить эту команду?",
+  cancelText: "Она ждёт отправки на {{server}}. Отправивший увидит, что её отменили.",
+  cancelAction: "Отменить команду",
+  keepAction: "Оставить",
 };

@@ -3,6 +3,7 @@ import { Progress, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { useCodeMeaning } from "../../parts/game-error-text.ts";
 import { judgeAge } from "../../state/server-poll.ts";
+import { useServerSession } from "../../state/session.ts";
 import { useFormat } from "../../state/use-format.ts";
 import { useNow } from "../../state/use-now.ts";
 import type { ServerView } from "../../state/use-server-state.tsx";
@@ -16,6 +17,7 @@ export function FreshnessCard({ view }: { readonly view: ServerView }) {
   const isGood = view.condition === "ok" || view.condition === "stale";
   const condition = isGood ? judgeAge({ ...view, condition: "ok" }, now) : view.condition;
   const meaningOf = useCodeMeaning();
+  const isOperator = useServerSession().kind === "viewer";
   const code = error?.upstreamCode ?? 0;
   const message = meaningOf(code) ?? (error?.upstreamMessage || t("fresh.noWords", { code }));
   const isFull = !limit || limit.resetAt <= now;
@@ -39,7 +41,7 @@ export function FreshnessCard({ view }: { readonly view: ServerView }) {
           {isBlocked
             ? t("fresh.limitBlocked")
             : !limit
-              ? t("fresh.limitUnknown")
+              ? t(isOperator ? "fresh.limitNone" : "fresh.limitUnknown")
               : isFull
                 ? t("fresh.limitFull", { limit: limit.limit })
                 : t("fresh.limitOf", {

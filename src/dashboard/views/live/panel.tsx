@@ -2,7 +2,7 @@
 import { Anchor, Badge, Card, Group, Stack, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
-import { hrefOf } from "../../state/route.ts";
+import { useViewHref } from "../../state/route.ts";
 
 export function Panel(props: {
   readonly title: string;
@@ -35,6 +35,7 @@ export function ListPanel<T>(props: {
   readonly children: (item: T, index: number) => ReactNode;
 }) {
   const { t } = useTranslation("live");
+  const hrefOf = useViewHref();
   const { title, items, shownMax } = props;
   if (!items || items.length === 0) {
     return (

@@ -67,6 +67,7 @@ export function ChangeDialog<I, T>(props: {
   readonly state: DialogState<I>;
   readonly title: string;
   readonly label: string;
+  readonly cancelLabel?: string;
   readonly change: (item: I) => Promise<Outcome<T>>;
   readonly invalidates: readonly string[];
   readonly onDone?: (value: T | undefined, item: I) => void;
@@ -98,6 +99,7 @@ function ChangeDialogBody<I, T>(props: Parameters<typeof ChangeDialog<I, T>>[0] 
       <FormError error={error} />
       <DialogButtons
         label={props.label}
+        cancelLabel={props.cancelLabel}
         isDangerous
         isRunning={isRunning}
         onCancel={state.close}

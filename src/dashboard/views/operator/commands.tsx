@@ -98,6 +98,7 @@ export function OperatorCommandsView() {
         state={cancelling}
         title={t("cancelTitle")}
         label={t("cancelAction")}
+        cancelLabel={t("keepAction")}
         change={(command) => admin.cancelCommand(command.command_id)}
         invalidates={["commands"]}
       >

@@ -3,7 +3,7 @@ import { Code, Group, SimpleGrid, Stack, Table, Text, Title } from "@mantine/cor
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { SECTIONS } from "../../../core/sections.ts";
-import type { KeyResource, UsageResource } from "../../../core/wire/key.ts";
+import type { KeyResource, KeyWithUsage, UsageResource } from "../../../core/wire/key.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { NameText } from "../../parts/name-text.tsx";
 import { FailedState, LoadingState } from "../../parts/states.tsx";
@@ -94,7 +94,7 @@ function RightsSection({
   apiKey,
   serverName,
 }: {
-  readonly apiKey: KeyResource;
+  readonly apiKey: KeyWithUsage;
   readonly serverName: string;
 }) {
   const { t } = useTranslation(["operatorKeys", "status"]);
@@ -131,6 +131,14 @@ function RightsSection({
         <Fact label={t("form.ipAllow")}>{apiKey.ip_allow.join(", ") || t("right.anywhere")}</Fact>
         <Fact label={t("form.expires")}>
           {apiKey.expires_at === null ? t("right.never") : format.dateTime(apiKey.expires_at)}
+        </Fact>
+        <Fact label={t("right.oldTokens")}>
+          {apiKey.grace_tokens.length === 0
+            ? none
+            : apiKey.grace_tokens.map(({ valid_until: end }, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: two tokens can end at the same time
+                <div key={index}>{t("right.oldUntil", { time: format.dateTime(end) })}</div>
+              ))}
         </Fact>
       </dl>
     </Stack>

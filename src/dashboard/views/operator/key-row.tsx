@@ -1,18 +1,18 @@
 // One key in the list of keys, with buttons for everything that can be done with it.
 import { ActionIcon, Badge, Button, Group, Menu, Paper, Stack, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
-import { judgeKeyState, type KeyState } from "../../../core/key-state.ts";
+import type { KeyState } from "../../../core/key-state.ts";
 import { SECTIONS } from "../../../core/sections.ts";
 import type { KeyResource } from "../../../core/wire/key.ts";
 import { markInvisible } from "../../parts/game-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { NameText } from "../../parts/name-text.tsx";
 import { useFormat } from "../../state/use-format.ts";
-import { useNow } from "../../state/use-now.ts";
 
 const STATE_COLOURS: Readonly<Record<KeyState, string>> = {
   active: "teal",
   suspended: "orange",
+  blocked: "orange",
   expired: "gray",
   revoked: "red",
 };
@@ -28,10 +28,9 @@ export function KeyRow(props: {
   readonly onRevoke: () => void;
 }) {
   const { t } = useTranslation("operatorKeys");
-  const now = useNow(10_000);
   const { apiKey } = props;
   const label = markInvisible(apiKey.label);
-  const state = judgeKeyState(apiKey, now);
+  const { state } = apiKey;
   const times = useTimesText(apiKey, state);
   const rights = useRightsText(apiKey);
   return (

@@ -1,14 +1,15 @@
 // The operator's view "keys": lists, creates, edits, suspends, rotates and revokes API keys.
-import { Alert, Button, Checkbox, Group, Text, TextInput } from "@mantine/core";
-import { useEffect, useState } from "react";
+import { Alert, Button, Group, NativeSelect, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import type { KeyState } from "../../../core/key-state.ts";
 import type { KeyResource } from "../../../core/wire/key.ts";
 import type { ApiError } from "../../api/request.ts";
 import { Dialog, useDialog } from "../../parts/dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { NamedSentence, NameText } from "../../parts/name-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
-import { useAdmin, useAdminChange, usePagedList } from "../../state/use-admin.ts";
+import { useAdmin, useAdminChange } from "../../state/use-admin.ts";
 import { ChangeDialog } from "./change.tsx";
 import { KeyDetails } from "./key-details.tsx";
 import { CreateKeyForm, EditKeyForm } from "./key-form.tsx";
@@ -18,10 +19,12 @@ import { useServerNames } from "./names.ts";
 import { RotationForm } from "./rotation-form.tsx";
 import { ServerFilter } from "./server-filter.tsx";
 import { type ShownToken, TokenDialog } from "./token-dialog.tsx";
+import { isToken, useKeySearch } from "./use-key-search.ts";
 
-const POLL_INTERVAL_MS = 15_000;
-/** The search loads at most so many keys. */
-const SEARCHED_MAX = 2_000;
+/** In the order in which operators look for them. */
+const SHOWN_STATES: readonly KeyState[] = ["active", "blocked", "suspended", "expired", "revoked"];
+/** The maximum length of a label. */
+const LABEL_MAX = 100;
 
 export function KeysView() {
   const { t } = useTranslation(["operatorKeys", "shell"]);
@@ -29,24 +32,9 @@ export function KeysView() {
   const { servers, nameOf, isLoading } = useServerNames();
   const [serverId, setServerId] = useState("");
   const [search, setSearch] = useState("");
-  const [isRevokedShown, setRevokedShown] = useState(false);
-  const list = usePagedList(
-    ["keys", "list", serverId],
-    (query) => admin.listKeys({ ...query, ...(serverId !== "" && { server_id: serverId }) }),
-    POLL_INTERVAL_MS,
-  );
-  const wanted = search.trim().toLowerCase();
-  const shown = list.items.filter(({ label, key_id: id, revoked_at: revokedAt }) => {
-    return (
-      (isRevokedShown || revokedAt === null) &&
-      (label.toLowerCase().includes(wanted) || id.toLowerCase().includes(wanted))
-    );
-  });
-  const { hasMore, isLoadingMore, loadMore } = list;
-  useEffect(() => {
-    // The API has no search, so the page loads all keys and searches them itself.
-    if (wanted !== "" && hasMore && !isLoadingMore && list.items.length < SEARCHED_MAX) loadMore();
-  }, [wanted, hasMore, isLoadingMore, loadMore, list.items.length]);
+  const [state, setState] = useState<KeyState | "">("");
+  const list = useKeySearch({ text: search, serverId, state });
+  const isFiltered = search.trim() !== "" || serverId !== "" || state !== "";
 
   const creating = useDialog<true>();
   const editing = useDialog<KeyResource>();
@@ -93,23 +81,29 @@ export function KeysView() {
           leftSection={<Icon name="search" size={16} />}
           flex="1 1 12rem"
           maw={320}
+          maxLength={LABEL_MAX}
+          error={isToken(search) && t("searchedToken")}
         />
-        <Checkbox
-          label={t("showRevoked")}
-          checked={isRevokedShown}
-          onChange={(event) => setRevokedShown(event.currentTarget.checked)}
-          pb={8}
+        <NativeSelect
+          label={t("stateFilter")}
+          value={state}
+          onChange={(event) => setState(event.currentTarget.value as KeyState | "")}
+          data={[
+            { value: "", label: t("everyState") },
+            ...SHOWN_STATES.map((value) => ({ value, label: t(`state.${value}`) })),
+          ]}
+          flex="1 1 10rem"
+          maw={240}
         />
       </Group>
       {resume.error && <ChangeErrorAlert error={resume.error} />}
       <Text size="sm" c="dimmed" role="status">
-        {!list.isLoading && `${t("shown", { count: shown.length })}${hasMore ? "+" : ""}`}
+        {!list.isLoading && `${t("shown", { count: list.items.length })}${list.hasMore ? "+" : ""}`}
       </Text>
       <ListFrame
         list={list}
-        items={shown}
         label={t("list")}
-        empty={wanted === "" ? { title: t("empty"), text: t("emptyText") } : { title: t("noMatch") }}
+        empty={isFiltered ? { title: t("noMatch") } : { title: t("empty"), text: t("emptyText") }}
       >
         {(key) => (
           <KeyRow

@@ -1,5 +1,16 @@
 // The operator's view "servers": adds, edits and deletes servers. A server key can be set but is never shown.
-import { Button, Group, Paper, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
+import {
+  Alert,
+  Anchor,
+  Button,
+  Group,
+  List,
+  Paper,
+  PasswordInput,
+  Stack,
+  Text,
+  TextInput,
+} from "@mantine/core";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { NewServer, ServerResource } from "../../../core/wire/server.ts";
@@ -9,20 +20,27 @@ import { markInvisible } from "../../parts/game-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { isTypeable, NamedSentence, NameText } from "../../parts/name-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
+import { hrefOf, serverBase } from "../../state/route.ts";
 import { useAdmin, useAdminChange, useAdminQuery, usePagedList } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
 import { FormError, useFieldReasons, useFocusFirstInvalid } from "./change.tsx";
 import { ListFrame } from "./list-frame.tsx";
+import { readAllPages } from "./names.ts";
+import { needsAttention, ServerFacts, StateBadge } from "./server-facts.tsx";
 import { SuccessMessage } from "./success-message.tsx";
 
+const POLL_INTERVAL_MS = 5_000;
 const FIELDS = ["name", "community", "server_key"];
+/** All pages of the list are read for it. */
+const ATTENTION_INTERVAL_MS = 30_000;
+const ATTENTION_MAX = 10;
 /** More keys or commands are not counted before a server is deleted. */
 const COUNT_MAX = 200;
 
 export function ServersView() {
   const { t } = useTranslation("operatorServers");
   const admin = useAdmin();
-  const list = usePagedList(["servers"], admin.listServers);
+  const list = usePagedList(["servers", "list"], admin.listServers, POLL_INTERVAL_MS);
   const adding = useDialog<true>();
   const editing = useDialog<ServerResource>();
   const deleting = useDialog<ServerResource>();
@@ -38,6 +56,7 @@ export function ServersView() {
       }
     >
       <SuccessMessage text={done} onClose={() => setDone(undefined)} />
+      {list.hasMore && <AttentionAlert />}
       <ListFrame list={list} label={t("list")} empty={{ title: t("empty"), text: t("emptyText") }}>
         {(server) => (
           <ServerRow
@@ -93,6 +112,36 @@ export function ServersView() {
   );
 }
 
+/** The servers that need attention, for when they may be on a page of the list that is not loaded. */
+function AttentionAlert() {
+  const { t } = useTranslation("operatorServers");
+  const admin = useAdmin();
+  const { value = [] } = useAdminQuery(
+    ["servers", "attention"],
+    () => readAllPages(admin.listServers),
+    ATTENTION_INTERVAL_MS,
+  );
+  const found = value.filter(needsAttention);
+  if (found.length === 0) return null;
+  return (
+    <Alert color="orange" icon={<Icon name="warning" />} title={t("attention", { count: found.length })}>
+      <List listStyleType="none" size="sm" spacing={4}>
+        {found.slice(0, ATTENTION_MAX).map((server) => (
+          <List.Item key={server.server_id}>
+            <Group gap="xs">
+              <Anchor href={hrefOf(`${serverBase(server.server_id)}live`)} size="sm">
+                <NameText text={server.name} />
+              </Anchor>
+              <StateBadge server={server} />
+            </Group>
+          </List.Item>
+        ))}
+      </List>
+      {found.length > ATTENTION_MAX && t("attentionMore", { n: found.length - ATTENTION_MAX })}
+    </Alert>
+  );
+}
+
 function ServerRow(props: {
   readonly server: ServerResource;
   readonly onEdit: () => void;
@@ -109,6 +158,7 @@ function ServerRow(props: {
           <Text fw={650}>
             <NameText text={server.name} />
           </Text>
+          <ServerFacts server={server} />
           <Text size="sm" c="dimmed" className="untrusted">
             {server.community === null ? t("noCommunity") : `${t("community")}: ${server.community}`}
             {" · "}
@@ -122,6 +172,15 @@ function ServerRow(props: {
           </Group>
         </Stack>
         <Group gap="xs">
+          <Button
+            component="a"
+            href={hrefOf(`${serverBase(server.server_id)}live`)}
+            size="xs"
+            variant="light"
+            aria-label={t("openName", { name })}
+          >
+            {t("open")}
+          </Button>
           <Button size="xs" variant="light" onClick={props.onEdit} aria-label={t("editName", { name })}>
             {t("edit")}
           </Button>

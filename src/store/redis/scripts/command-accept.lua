@@ -1,9 +1,11 @@
 -- Adds a command to the end of its queue. A command that was accepted before gets its first receipt again.
 -- KEYS[1..5]  see command-queue.lua
--- KEYS[6]     optional, idempotency: a string, the id of the command that was accepted with this idempotency key
+-- KEYS[6]     optional, idempotency: a string, the id of the command that was accepted with this idempotency key, or its
+--             receipt when the command was dropped (see command-history.lua)
+-- KEYS[7]     with KEYS[6], receipts: a hash, how many such receipts the API key has, by the hour of their commands
 -- ARGV[4]  id    ARGV[5]  key id    ARGV[6]  text
 -- ARGV[7]  how many may wait        ARGV[8]  how long an idempotency key is kept, ms
--- ARGV[9]  the idempotency key itself, or empty
+-- ARGV[9]  the idempotency key itself, or empty           ARGV[10]  how many receipts an API key may have
 -- Returns  {'accepted', id, position, queued_at}, {'full'} or {'mismatch'}
 local id, text = ARGV[4], ARGV[6]
 
@@ -16,7 +18,13 @@ end
 if redis.call('EXISTS', name_of(id)) == 1 then return receipt_of(id) end
 
 local earlier = KEYS[6] and redis.call('GET', KEYS[6])
-if earlier then
+local receipt_id, receipt_position, receipt_time, receipt_hash =
+  string.match(earlier or '', '^receipt (%S+) (%d+) (%d+) (%x+)$')
+if receipt_id and now - tonumber(receipt_time) < tonumber(ARGV[8]) then
+  if receipt_hash ~= redis.sha1hex(text) then return { 'mismatch' } end
+  return { 'accepted', receipt_id, tonumber(receipt_position), tonumber(receipt_time) }
+end
+if earlier and not receipt_id then
   local fields = redis.call('HMGET', name_of(earlier), 'text', 'queued_at')
   if fields[1] and now - tonumber(fields[2]) < tonumber(ARGV[8]) then
     if fields[1] ~= text then return { 'mismatch' } end
@@ -28,17 +36,30 @@ end
 
 local position = redis.call('LLEN', queue) + 1
 if position > tonumber(ARGV[7]) then return { 'full' } end
+if KEYS[7] then
+  local oldest_hour, receipts = math.floor((now - tonumber(ARGV[8])) / 3600000), 0
+  local counts = redis.call('HGETALL', KEYS[7])
+  for i = 1, #counts, 2 do
+    if tonumber(counts[i]) >= oldest_hour then receipts = receipts + counts[i + 1] end
+  end
+  if receipts >= tonumber(ARGV[10]) then return { 'full' } end
+end
 
 -- Microseconds, so that lists over several servers are in order too; always more than the seq of the command before.
 local time = redis.call('TIME')
 local seq = time[1] * 1000000 + time[2]
 local newest = redis.call('ZREVRANGE', history, 0, 0, 'WITHSCORES')
-if newest[2] then seq = math.max(seq, tonumber(newest[2]) + 1) end
+if newest[2] then
+  seq = math.max(seq, tonumber(newest[2]) + 1)
+else
+  redis.call('SET', indexed, 1)
+end
 
 redis.call('HSET', name_of(id), 'key_id', ARGV[5], 'text', text, 'status', 'queued', 'seq', seq,
   'accepted_position', position, 'queued_at', now, 'is_untold', 1)
 redis.call('RPUSH', queue, id)
 redis.call('ZADD', history, seq, id)
+redis.call('ZADD', index_of(ARGV[5], ''), seq, id)
 if KEYS[6] then
   redis.call('HSET', name_of(id), 'idempotency_key', ARGV[9])
   redis.call('SET', KEYS[6], id, 'PX', ARGV[8])

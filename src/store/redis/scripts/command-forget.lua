@@ -13,9 +13,7 @@ for _, id in ipairs(ids) do
   if tonumber(fields[2]) >= cutoff then return '' end
   seq = fields[1]
   if fields[3] and tonumber(fields[3]) < cutoff then
-    redis.call('DEL', name_of(id))
-    redis.call('ZREM', history, id)
-    redis.call('ZREM', sent, id)
+    delete(id)
   end
 end
 return #ids < limit and '' or seq

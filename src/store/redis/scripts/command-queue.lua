@@ -4,6 +4,12 @@
 -- KEYS[3]  history: a sorted set of all command ids by seq, which grows with every command
 -- KEYS[4]  sent: a sorted set of the ids of commands that the game may have run, by sent_at
 -- KEYS[5]  pace: a hash of until, hold_ms
+-- Beside the history there are sorted sets of the same ids by the same seq, so that a page of any list is one short range:
+--   history:<status>                 the finished commands with this status
+--   history:of:<key id>              all commands of an API key
+--   history:of:<key id>:<status>     the finished commands of an API key with this status
+--   history:indexed                  a string, exists when these sets are complete (an older version has not kept them)
+-- Commands that wait or are being sent are found through queue and sending.
 -- ARGV[3]  the prefix of a command's hash; the id follows. Only the script finds out which commands it needs, so these
 --          names are not in KEYS; they have the same hash tag, so that a cluster keeps them on the same node.
 -- A command's hash has key_id, text, status, seq, accepted_position, queued_at; when known sent_at, finished_at,
@@ -14,6 +20,17 @@ local queue, sending, history, sent, pace = KEYS[1], KEYS[2], KEYS[3], KEYS[4], 
 local CLOCK_SLACK_MS = 1000
 
 local function name_of(id) return ARGV[3] .. id end
+
+-- The server's other names have the same beginning as those of its commands.
+local function name_of_other(name) return string.match(ARGV[3], '^(.*)command:$') .. name end
+
+local function index_of(key_id, status)
+  local name = history
+  if key_id ~= '' then name = name .. ':of:' .. key_id end
+  if status ~= '' then name = name .. ':' .. status end
+  return name
+end
+local indexed = history .. ':indexed'
 
 local function is_ahead(time, span_ms)
   time = tonumber(time)
@@ -30,12 +47,34 @@ local function describe(id)
   return described
 end
 
+-- Adds a finished command to the sets of its status.
+local function index_finished(id)
+  local fields = redis.call('HMGET', name_of(id), 'key_id', 'status', 'seq')
+  redis.call('ZADD', index_of('', fields[2]), fields[3], id)
+  redis.call('ZADD', index_of(fields[1], fields[2]), fields[3], id)
+end
+
+-- Deletes a command.
+local function delete(id)
+  local fields = redis.call('HMGET', name_of(id), 'key_id', 'status')
+  redis.call('DEL', name_of(id))
+  for _, name in ipairs({ history, sent }) do redis.call('ZREM', name, id) end
+  if fields[1] then
+    redis.call('ZREM', index_of(fields[1], ''), id)
+    redis.call('ZREM', index_of('', fields[2]), id)
+    redis.call('ZREM', index_of(fields[1], fields[2]), id)
+  end
+  -- Else the mark would outlive a deleted server.
+  if redis.call('EXISTS', history) == 0 then redis.call('DEL', indexed) end
+end
+
 -- Here and below, commands that need no memory come first: a Redis that is full refuses a script only at its first write.
 local function finish_sending(id, ...)
   redis.call('DEL', sending)
   redis.call('HSET', name_of(id), 'finished_at', now, ...)
   local fields = redis.call('HMGET', name_of(id), 'status', 'sent_at')
   if fields[1] ~= 'failed' then redis.call('ZADD', sent, fields[2], id) end
+  index_finished(id)
 end
 
 local function put_back(id)
@@ -67,6 +106,7 @@ local function end_waiting(is_chosen, ...)
     if is_chosen(id) then
       redis.call('LREM', queue, 1, id)
       redis.call('HSET', name_of(id), 'finished_at', now, ...)
+      index_finished(id)
       count = count + 1
     end
   end

@@ -8,6 +8,5 @@ local id = ARGV[4]
 local fields = redis.call('HMGET', name_of(id), 'status', 'is_untold')
 if fields[1] ~= 'queued' or not fields[2] then return end
 redis.call('LREM', queue, 1, id)
-redis.call('ZREM', history, id)
-redis.call('DEL', name_of(id))
+delete(id)
 if KEYS[6] then redis.call('DEL', KEYS[6]) end

@@ -1,0 +1,57 @@
+// How servers are shown to an operator: everything fits a terminal of 80 columns, ids are whole, errors are told.
+import { expect, test } from "bun:test";
+import type { ServerResource } from "../core/wire/server.ts";
+import { Printer } from "./printer.ts";
+import { printServer, printServers } from "./servers.ts";
+
+const NOW = 1_800_000_000_000;
+const ID = "srv_5tqX0PpV3mYbL1nKcD7w";
+
+const SERVER: ServerResource = {
+  ...{ server_id: ID, name: "Cedar County State Roleplay, the second one", community: null },
+  ...{ created_at: NOW - 86_400_000, simulated: false, state: "key_refused", players: 39 },
+  last_read_at: NOW - 45 * 60_000,
+  last_error: {
+    at: NOW - 300_000,
+    upstream_code: 2002,
+    upstream_message: `You provided an invalid server-key.${" Ask for a new one.".repeat(8)}`,
+  },
+};
+
+function show(print: (screen: { printer: Printer; now: () => number }) => void): string[] {
+  let text = "";
+  const write = (more: string) => {
+    text += more;
+  };
+  print({ printer: new Printer({ write, width: 80, hasColours: false }), now: () => NOW });
+  return text.trimEnd().split("\n");
+}
+
+test("a list has a row for each server with its state, players and last reading, and tells errors below", () => {
+  const well: ServerResource = { ...SERVER, name: "Oak", state: "online", last_error: null };
+  const asked: ServerResource = {
+    ...well,
+    name: "Elm",
+    state: "not_asked",
+    players: null,
+    last_read_at: null,
+  };
+  const lines = show((screen) => printServers(screen, [SERVER, well, asked]));
+  expect(lines.every((line) => Bun.stringWidth(line) <= 80)).toBe(true);
+  expect(lines[0]).toMatch(/^SERVER +NAME +STATE +PLAYERS +LAST READ$/);
+  expect(lines[1]).toMatch(new RegExp(`^${ID} +Cedar.*… +key refused +39 +45 minutes ago$`));
+  expect(lines[2]).toMatch(new RegExp(`^${ID} +Oak +online +39 +45 minutes ago$`));
+  expect(lines[3]).toMatch(new RegExp(`^${ID} +Elm +not asked +- +never$`));
+  expect(lines.slice(4).join(" ")).toMatch(
+    /Cedar.* +You provided an invalid server-key\..*\(2002\), 5 minutes ago/,
+  );
+});
+
+test("one server is shown field by field, and a parked one with the reason", () => {
+  const lines = show((screen) => printServer(screen, { ...SERVER, state: "parked" }));
+  expect(lines.every((line) => Bun.stringWidth(line) <= 80)).toBe(true);
+  expect(lines.join("\n")).toMatch(/^state +parked$/m);
+  expect(lines.join("\n")).toMatch(/^made for +a real game API$/m);
+  expect(lines.join("\n")).toMatch(/^last error +You provided an invalid server-key\./m);
+  expect(lines.at(-1)).toContain("parked: the built-in simulator is in use");
+});

@@ -1,0 +1,60 @@
+// What `gatehouse serve` prints for people when it has started. The line that programs wait for comes after it.
+import type { Config } from "../config.ts";
+import { VERSION } from "../version.ts";
+
+export type StartFacts = {
+  /** Where it listens. */
+  readonly url: string;
+  /** Where operators are served, when they have a port of their own. */
+  readonly adminUrl: string | undefined;
+  /** Undefined with the built-in simulator. */
+  readonly upstreamUrl: string | undefined;
+  /** Undefined for the embedded store. */
+  readonly redis: Config["redis"];
+  readonly dataDir: string;
+  /** The key of the demo server. */
+  readonly apiKey: string | undefined;
+  /** Set at the first start with a generated master key. */
+  readonly masterKey: string | undefined;
+  readonly hasServers: boolean;
+};
+
+export function describeStart(facts: StartFacts): string {
+  const { apiKey, masterKey } = facts;
+  const base = findReachableUrl(facts.url);
+  const lines = [
+    `Gatehouse ${VERSION}`,
+    "",
+    `  dashboard   ${base}/`,
+    ...(facts.adminUrl === undefined ? [] : [`  operators   ${findReachableUrl(facts.adminUrl)}/`]),
+    `  reference   ${base}/docs`,
+    `  game API    ${facts.upstreamUrl ?? "built-in simulator with made-up players (GATEHOUSE_UPSTREAM_URL names a real game API)"}`,
+    // A line for the archive belongs below this one.
+    `  store       ${describeStore(facts)}`,
+    `  data        ${facts.dataDir}`,
+  ];
+  if (masterKey !== undefined) {
+    lines.push(`  master key  ${masterKey}`);
+    lines.push("              (for administration; shown once, kept in master.key in the data folder)");
+  }
+  if (apiKey !== undefined) {
+    const insecure = base.startsWith("https:") ? " -k" : "";
+    const curl = `curl${insecure} -H "Authorization: Bearer ${apiKey}" "${base}/v2/game/server?Players=true"`;
+    lines.push(`  API key     ${apiKey}`, "", "Try it:", "", `  ${curl}`);
+  } else if (!facts.hasServers) {
+    lines.push("", "There is no game server yet. Add one, then make a key for it:", "");
+    lines.push('  gatehouse servers add "My server"', '  gatehouse keys create --server "My server"');
+  }
+  return `${lines.join("\n")}\n\n`;
+}
+
+function describeStore({ redis }: Pick<StartFacts, "redis">): string {
+  if (!redis) return "SQLite, in the data folder";
+  const nodes = redis.nodes.map(({ host, port }) => `${host.includes(":") ? `[${host}]` : host}:${port}`);
+  return `Redis${redis.isCluster ? " cluster" : ""} at ${nodes.join(", ")}${redis.isTls ? ", over TLS" : ""}`;
+}
+
+/** An address that a browser on this machine can open, also when Gatehouse listens on all addresses. */
+function findReachableUrl(url: string): string {
+  return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+}

@@ -1,0 +1,41 @@
+// The operator's view of the game API, and the way to end a pause early.
+import type { Actor } from "../../core/ports/audit.ts";
+import type { SettingStore } from "../../core/ports/settings.ts";
+import type { UpstreamResource } from "../../core/wire/upstream.ts";
+import type { Relay } from "./relay.ts";
+import { LIFTED_AT } from "./upstream-notes.ts";
+
+/** The target of audit entries: there is one game API. */
+const TARGET = "upstream";
+
+export type UpstreamParts = {
+  readonly relay: Pick<Relay, "catchUp" | "describeUpstream" | "resume">;
+  readonly settings: Pick<SettingStore, "find" | "saveAudited">;
+};
+
+/** What all instances know together. */
+export async function showUpstream(
+  { relay, settings }: UpstreamParts,
+  now: number,
+): Promise<UpstreamResource> {
+  const [resumedAt] = await Promise.all([settings.find(LIFTED_AT), relay.catchUp()]);
+  return { ...relay.describeUpstream(now), resumed_at: resumedAt === undefined ? null : Number(resumedAt) };
+}
+
+/** Ends the pause after a 429, for every server and on every instance. Without a pause nothing changes. */
+export async function resumeUpstream(
+  parts: UpstreamParts,
+  actor: Actor,
+  now: number,
+): Promise<UpstreamResource> {
+  const { relay, settings } = parts;
+  const before = await showUpstream(parts, now);
+  if (before.paused_until === null) return before;
+  const { paused_until, pause_reason } = before;
+  const details = { before: { paused_until, pause_reason }, after: { paused_until: null } };
+  const note = { at: now, action: "upstream.resumed", actor, details };
+  // Before the pause ends: should this fail, no call was made that nobody answers for.
+  await settings.saveAudited(LIFTED_AT, String(now), TARGET, note);
+  await relay.resume(now);
+  return { ...relay.describeUpstream(now), resumed_at: now };
+}

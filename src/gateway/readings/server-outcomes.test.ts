@@ -1,0 +1,84 @@
+// What operators are told about a server, from readings of this instance and of others.
+import { beforeEach, describe, expect, test } from "bun:test";
+import { bad, openRelay, read, resetStage, server, stage } from "../../../test/relay-stage.ts";
+import { CLOSED_BREAKER } from "../../core/breaker.ts";
+import type { SharedNews } from "../../core/ports/relay-share.ts";
+import { GlobalKey } from "./global-key.ts";
+import { ServerStatuses } from "./server-statuses.ts";
+
+const NOW = 1_800_000_000_000;
+const REFUSED = { code: 1001, message: "no answer", isRateLimit: false };
+const partsWith = (players: string) => ({
+  ...{ base: `{"Name":"\\"CurrentPlayers\\":9","CurrentPlayers":${players},"MaxPlayers":40` },
+  ...{ sections: new Array<string>(9).fill("[]"), misfits: 0 },
+});
+
+beforeEach(resetStage);
+
+describe("of a reading of another instance", () => {
+  const open = () =>
+    new ServerStatuses(2_000, new GlobalKey({ isUsed: false, identity: "" }), undefined, NOW);
+  const shared = { keyRevision: 1, remembered: null, breaker: CLOSED_BREAKER, breakerFailure: null };
+  const newsOf = (change: Partial<SharedNews>): SharedNews => ({
+    version: 1,
+    status: { ...shared, lastFailure: null, lastCallAt: NOW },
+    reading: { parts: partsWith("7"), fetchedAt: NOW, keyRevision: 1 },
+    ...change,
+  });
+
+  test("state, players and time are known without a reading of our own", () => {
+    const statuses = open();
+    statuses.learnNews(statuses.of(server(), NOW), newsOf({}));
+    expect(statuses.summarize(server())).toEqual({
+      ...{ state: "online", players: 7, lastReadAt: NOW, lastError: null },
+    });
+    expect(statuses.summarize(server("a", 2)).state).toBe("not_asked");
+  });
+
+  test("so is its failure, with the players of the reading before", () => {
+    const statuses = open();
+    const lastFailure = { failure: REFUSED, at: NOW + 1 };
+    const status = { ...shared, lastFailure, lastCallAt: NOW + 1 };
+    statuses.learnNews(statuses.of(server(), NOW), newsOf({ status }));
+    expect(statuses.summarize(server())).toEqual({
+      ...{ state: "unreachable", players: 7, lastReadAt: NOW, lastError: lastFailure },
+    });
+  });
+
+  test("one for another key of the server says nothing", () => {
+    const statuses = open();
+    const status = { ...shared, keyRevision: 2, lastFailure: { failure: REFUSED, at: NOW }, lastCallAt: NOW };
+    const reading = { parts: partsWith("7"), fetchedAt: NOW, keyRevision: 2 };
+    statuses.learnNews(statuses.of(server(), NOW), newsOf({ status, reading }));
+    expect(statuses.summarize(server()).state).toBe("not_asked");
+  });
+});
+
+test("a refused global key is the state of every server", async () => {
+  stage.relay = openRelay({ hasGlobalKey: true });
+  stage.answerCall = () => bad(2003);
+  await read(server("a"));
+  const lastError = { failure: { code: 2003, message: "said 2003", isRateLimit: false }, at: stage.now };
+  for (const name of ["a", "b"]) {
+    expect(stage.relay.summarize(server(name))).toMatchObject({ state: "key_refused", lastError });
+  }
+});
+
+test("a number of players that cannot be told exactly is null", async () => {
+  for (const [written, players] of [
+    ...[["12", 12] as const, ["1e1", 10] as const, ["1.0", 1] as const, ["9007199254740993", null] as const],
+  ]) {
+    resetStage();
+    const hint = { limit: null, remaining: null, resetAt: null, retryAfterMs: null };
+    stage.answerCall = () => ({ hint, parts: partsWith(written) });
+    await read();
+    expect(stage.relay.summarize(server()).players).toBe(players);
+  }
+});
+
+test("a deleted server is forgotten", async () => {
+  await read();
+  expect(stage.relay.summarize(server()).state).toBe("online");
+  stage.relay.forgetDeleted(() => false);
+  expect(stage.relay.summarize(server()).state).toBe("not_asked");
+});

@@ -1,0 +1,60 @@
+// No server key is relayed inside a server's state.
+import { expect, test } from "bun:test";
+import { ALL_SECTIONS_INFO, BASE_INFO } from "../../test/fake-game-api.ts";
+import { SECTIONS } from "../core/sections.ts";
+import { cleanParts } from "./clean-parts.ts";
+import { KnownKeys } from "./known-keys.ts";
+import { ServerInfoParser } from "./parse-server-info.ts";
+
+const KEY = "nAbCdEf123456-GhIjKl7890";
+const known = new KnownKeys();
+known.add("other-Town7");
+
+function relay(info: object, keepsUnknown = false, key = KEY) {
+  const parts = new ServerInfoParser({ keepsUnknown }).parse(JSON.stringify(info));
+  if (!parts) throw new Error("no ServerInfo");
+  const cleaned = cleanParts(parts, [key, ""], (text) => known.has(text));
+  if (!cleaned) return undefined;
+  const sections = SECTIONS.map((name, index) => `,"${name}":${cleaned.sections[index]}`).join("");
+  return { text: `${cleaned.base}${sections}}`, isSame: cleaned === parts };
+}
+
+const INFO = { ...BASE_INFO, ...ALL_SECTIONS_INFO };
+
+test("a state without a key is relayed as it is, without a copy", () => {
+  expect(relay(INFO)).toEqual({ text: JSON.stringify(INFO), isSame: true });
+});
+
+test("our key is removed from any text, in any case and after any escape", () => {
+  const hidden = [KEY, KEY.toUpperCase(), `\n${KEY}`, `"${KEY}"`, `\\${KEY}`, KEY.replace("-", "%2D")];
+  for (const text of hidden) {
+    const [player] = INFO.Players;
+    const relayed = relay({ ...INFO, Name: `Town ${text}`, Players: [{ ...player, Callsign: text }] });
+    expect(relayed?.text.toLowerCase()).not.toContain("ghijkl7890");
+    const info = JSON.parse(relayed?.text ?? "");
+    expect(info.Name).toBe(`Town ${text}`.replace(/nAbCdEf123456.*GhIjKl7890/i, "[redacted]"));
+    expect(info.Players[0].Callsign).toContain("[redacted]");
+    expect(info.Vehicles).toEqual(INFO.Vehicles);
+  }
+});
+
+test("another server's key is removed too", () => {
+  expect(JSON.parse(relay({ ...INFO, Name: "x other-town7 y" })?.text ?? "").Name).toBe("x [redacted] y");
+});
+
+test("numbers stay exact and fields stay in their order beside a removed key", () => {
+  const parts = new ServerInfoParser({ keepsUnknown: true }).parse(
+    JSON.stringify({ ...INFO, Name: KEY, 7: 1 }).replace('"OwnerId":123', '"OwnerId":12345678901234567890'),
+  );
+  const base = parts && cleanParts(parts, [KEY], () => false)?.base;
+  expect(base).toStartWith('{"Name":"[redacted]","OwnerId":12345678901234567890,');
+});
+
+test("the name of an unknown field that is a key is removed", () => {
+  expect(relay({ ...INFO, [KEY]: 1 }, true)?.text).toContain('"[redacted]":1');
+});
+
+test("a short key is found as a word, and not inside of others", () => {
+  const info = { ...INFO, Name: "Santa-Barbara a-b" };
+  expect(JSON.parse(relay(info, false, "a-b")?.text ?? "").Name).toBe("Santa-Barbara [redacted]");
+});

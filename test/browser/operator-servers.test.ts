@@ -1,0 +1,111 @@
+// The operator's view of the servers: how each of them is doing, and a look into one without a key of it.
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import {
+  browserTest,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  getSite,
+  isTestedVariant,
+  LANGUAGES,
+  openPage,
+  SIZES,
+  visitViews,
+} from "./browser.ts";
+
+const rowOf = (page: Page, name: string) => page.locator("#content li", { hasText: name });
+
+async function openServers(options: Parameters<typeof openPage>[0] = {}): Promise<Page> {
+  const { masterKey } = await getSite();
+  const page = await openPage({ view: "servers", ...options, key: masterKey });
+  await page.locator("#content h1").waitFor();
+  return page;
+}
+
+/** Reads the server once, so that Gatehouse knows its state. */
+async function readOnce(serverId: string): Promise<void> {
+  const { gatehouse } = await getSite();
+  await (await gatehouse.admin("GET", `/admin/servers/${serverId}/info`)).arrayBuffer();
+}
+
+browserTest("the list says which server is broken, and why", async () => {
+  const site = await getSite();
+  const refused = await site.addServer("Refused town", () =>
+    Response.json({ code: 2002, message: "that key is wrong" }, { status: 403 }),
+  );
+  const broken = await site.addServer("Broken town", () =>
+    Response.json({ code: 1001, message: "no contact with the game" }, { status: 500 }),
+  );
+  await site.addServer("Quiet town", () => new Response("never asked"));
+  await site.gatehouse.addServer({ name: "Pretend town", serverKey: "demo-Pretend", isSimulated: true });
+  const servers = [refused, broken, site.getServer("small"), site.getServer("offline")];
+  for (const { serverId } of servers) await readOnce(serverId);
+
+  const page = await openServers();
+  await rowOf(page, "Refused town").getByText("Key refused", { exact: true }).waitFor();
+  await rowOf(page, "Refused town").getByText("that key is wrong").waitFor();
+  await rowOf(page, "Broken town").getByText("Unreachable", { exact: true }).waitFor();
+  await rowOf(page, "Broken town").getByText("no contact with the game").waitFor();
+  await rowOf(page, "Quiet town").getByText("Not asked yet", { exact: true }).waitFor();
+  await rowOf(page, "Pretend town").getByText("Parked", { exact: true }).waitFor();
+  await rowOf(page, "Pretend town").getByText("Simulated", { exact: true }).waitFor();
+  await rowOf(page, "offline").getByText("Offline", { exact: true }).waitFor();
+  const small = rowOf(page, site.getServer("small").serverId);
+  await small.getByText("Online", { exact: true }).waitFor();
+  await small.getByText(/^\d+ players? · read \d+ s ago$/).waitFor();
+
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+
+  // The notices name the servers too, not only their number.
+  await page.evaluate(`location.hash = "#/health"`);
+  const notices = page.getByRole("alert").getByRole("listitem");
+  await notices.filter({ hasText: "Refused town" }).waitFor();
+  await notices.filter({ hasText: "Pretend town" }).waitFor();
+});
+
+for (const language of LANGUAGES) {
+  for (const size of SIZES) {
+    if (!isTestedVariant(language, size)) continue;
+    browserTest(
+      `an operator looks into a server without a key of it, in ${language} on a ${size}`,
+      async () => {
+        const site = await getSite();
+        const { serverId } = site.getServer("busy");
+        const page = await openServers({ language, size });
+        await page.getByRole("link", { name: language === "ru" ? "Открыть: busy" : "Open busy" }).click();
+        await page.locator(`nav a[href="#/servers/${serverId}/live"][aria-current=page]`).waitFor({
+          state: "attached",
+        });
+        // Keyboard users continue in the view.
+        expect(await page.evaluate<string>("document.activeElement.id")).toBe("content");
+        const views = await visitViews(page, async () => {
+          await expectAccessible(page);
+          await expectNoSidewaysScroll(page);
+        });
+        expect(views.map((view) => view.split("/").at(-1))).toEqual([
+          ...["live", "map", "players", "staff", "vehicles", "calls", "logs", "plots"],
+        ]);
+        await page
+          .locator("#content")
+          .getByRole("link", { name: language === "ru" ? "Все серверы" : "All servers" })
+          .click();
+        await page.locator('nav a[href="#/servers"][aria-current=page]').waitFor({ state: "attached" });
+      },
+    );
+  }
+}
+
+browserTest("what an operator sees of one server is never shown for another", async () => {
+  const site = await getSite();
+  const page = await openServers({
+    view: `servers/${site.getServer("busy").serverId}/live`,
+    expectedStatuses: [400, 404],
+  });
+  await page.locator("#content .live-facts").first().waitFor();
+  await page.evaluate(`location.hash = "#/servers/${site.getServer("offline").serverId}/live"`);
+  await page.getByText("The game server is offline").waitFor();
+  expect(await page.locator("#content .live-facts").count()).toBe(0);
+  await page.evaluate(`location.hash = "#/servers/srv_gone/live"`);
+  await page.getByText("This server no longer exists").waitFor();
+});

@@ -1,0 +1,248 @@
+// Runs every command and every program of the pages that a new user reads, in order and as printed, in a new folder and
+// with real processes of this checkout.
+import { afterEach, expect, test } from "bun:test";
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { program, testWith } from "../needs.ts";
+import { cleanUp, makeFolder, serve } from "../process/run-gatehouse.ts";
+import { listPageBlocks, type PageBlock, parseBlocks, ROOT } from "./page-blocks.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
+
+/** The blocks that are not run, by page and first line. Every other block is run, and fails its test when it cannot. */
+const NOT_RUN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "README.md": {
+    '{"Name":"Cedar County State Roleplay","OwnerId":2890053314,"CoOwnerIds":[7146175597],"CurrentPlayers":24,"MaxPlayers":24,':
+      "an answer, shortened; the page's curl line is run and its answer is checked",
+    "npm run check       # formatting, lint, types and every test": "runs this test, among all others",
+  },
+};
+
+/** What a reader types when a command asks. */
+const TYPED: Readonly<Record<string, string>> = {
+  './gatehouse servers add "My server"\n': "abc-MyServer\n",
+};
+
+/** Commands that run until they are stopped: the pages give each a terminal of its own. */
+const LASTING = /^(npm start|gatehouse (serve|simulate).*)\n$/;
+
+const PATIENCE_MS = 120_000;
+
+afterEach(cleanUp);
+
+type Reader = {
+  /** Where the reader types. */
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** What the reader has typed before the page begins. */
+  readonly before?: readonly string[];
+  /** What the reader has instead of the page's examples: another port, a real key. */
+  readonly replacements: (printed: string) => Readonly<Record<string, string>>;
+};
+
+/** Follows a page from its first block to its last, and returns everything that was printed. */
+async function followPage(
+  page: string,
+  { cwd, env = {}, before = [], replacements }: Reader,
+): Promise<string> {
+  const terminal = openTerminal(cwd, env);
+  for (const text of before) await terminal.type(text);
+  const lasting = new Map<string, Terminal>();
+  const listPrinted = () => [...lasting.values(), terminal].map(({ printed }) => printed).join("\n");
+
+  async function follow(block: PageBlock): Promise<void> {
+    const text = replaceAll(block.text, replacements(listPrinted()));
+    if (block.language === "sh" && LASTING.test(text)) {
+      await lasting.get(text)?.interrupt();
+      const own = lasting.get(text) ?? openTerminal(cwd, env);
+      lasting.set(text, own);
+      const said = await own.start(text, "listening on");
+      const lineToTry = /^ +(curl .*)$/m.exec(said)?.[1];
+      if (lineToTry !== undefined) expect(await terminal.type(`${lineToTry}\n`)).toContain('"Players":[');
+    } else if (block.language === "sh") {
+      await terminal.type(text, TYPED[text]);
+    } else if (block.language === "text") {
+      expect(listPrinted()).toContain(text);
+    } else if (block.fileName !== undefined) {
+      writeFileSync(join(cwd, block.fileName), text);
+    } else {
+      throw new Error("this block has no command, no file to save it in, and no reason in NOT_RUN");
+    }
+  }
+
+  for (const block of listPageBlocks(page)) {
+    if (NOT_RUN[page]?.[firstLine(block)] !== undefined) continue;
+    await follow(block).catch((error: Error) => {
+      throw new Error(`${block.place} does not work as printed:\n${block.text}\n${error.message}`);
+    });
+  }
+  for (const own of lasting.values()) await own.interrupt();
+  return listPrinted();
+}
+
+function replaceAll(text: string, replacements: Readonly<Record<string, string>>): string {
+  return Object.entries(replacements).reduce(
+    (result, [written, used]) => result.replaceAll(written, used),
+    text,
+  );
+}
+
+function firstLine({ text }: PageBlock): string {
+  return text.slice(0, text.indexOf("\n"));
+}
+
+function freePort(): string {
+  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  server.stop(true);
+  return String(server.port);
+}
+
+/** A folder that looks like this checkout, so that the data folder and .env of a reader are not made in it. */
+function makeCheckout(): string {
+  const folder = makeFolder();
+  for (const name of readdirSync(ROOT)) {
+    if (!["data", ".env", ".git"].includes(name)) symlinkSync(join(ROOT, name), join(folder, name));
+  }
+  return folder;
+}
+
+/** A folder with the command `gatehouse`, for PATH; the pages let readers make an alias. */
+function makePath(): { PATH: string } {
+  const folder = makeFolder();
+  symlinkSync(join(ROOT, "gatehouse"), join(folder, "gatehouse"));
+  return { PATH: `${folder}:${process.env.PATH}` };
+}
+
+/** The key that a start has printed. */
+function findKey(printed: string): string {
+  return /API key +(gth_\w+)/.exec(printed)?.[1] ?? "(no key was printed yet)";
+}
+
+function canRunTypeScript(): boolean {
+  const { stdout } = Bun.spawnSync(["node", "--version"]);
+  return Bun.semver.satisfies(stdout.toString().trim().slice(1), ">=22.18.0");
+}
+
+/** Compiles for the kind of package that the file is in: `await` outside of functions is an error in the one that npm init makes. */
+const TSC = [
+  join(ROOT, "node_modules/.bin/tsc"),
+  ...[
+    "--module",
+    "nodenext",
+    "--target",
+    "es2023",
+    "--strict",
+    "--noUncheckedIndexedAccess",
+    "--skipLibCheck",
+  ],
+  ...["--typeRoots", join(ROOT, "node_modules/@types"), "--types", "bun"],
+]
+  .map((word) => `'${word}'`)
+  .join(" ");
+
+/** Node before 22.18 cannot run TypeScript, and gets it compiled. */
+const NODE_FOR_TYPESCRIPT = `node() { ${TSC} "$1" && command node "\${1%.ts}.js"; }\n`;
+
+test("a block that is only indented, or has no language, is found too", () => {
+  const page =
+    "Save it as `a.ts`:\n\n```ts\nlet a;\n```\n\nAnd\n\n    indented\n      more\n\n```\nbare\n```\n";
+  expect(parseBlocks("x.md", page)).toEqual([
+    { place: "x.md:4", language: "ts", text: "let a;\n", fileName: "a.ts" },
+    { place: "x.md:9", language: "", text: "    indented\n      more\n", fileName: undefined },
+    { place: "x.md:13", language: "", text: "bare\n", fileName: undefined },
+  ]);
+});
+
+test("every block that is listed as not run is still on its page", () => {
+  for (const [page, reasons] of Object.entries(NOT_RUN)) {
+    const lines = listPageBlocks(page).map(firstLine);
+    for (const line of Object.keys(reasons)) expect(lines).toContain(line);
+  }
+});
+
+testWith(program("bash"), program("curl"), program("npm"))(
+  "README.md works as printed, and so does the line that the start prints",
+  async () => {
+    const cwd = makeCheckout();
+    const port = freePort();
+    const printed = await followPage("README.md", {
+      cwd,
+      env: { GATEHOUSE_PORT: port },
+      replacements: (printed) => ({ "8080": port, "gth_…": findKey(printed) }),
+    });
+    // The line that the start prints, and the line of the page.
+    expect(printed.match(/"Players":\[/g)).toHaveLength(2);
+  },
+  PATIENCE_MS,
+);
+
+testWith(program("bash"), program("curl"), program("npm"))(
+  "docs/getting-started.md works as printed, up to a game API that is not simulated by Gatehouse itself",
+  async () => {
+    const cwd = makeCheckout();
+    const port = freePort();
+    // A process of its own takes the place of the real game API.
+    const gameApi = await serve({ cwd: makeFolder() }, ["simulate", "--port", "0"]);
+    const printed = await followPage("docs/getting-started.md", {
+      cwd,
+      env: { GATEHOUSE_PORT: port },
+      replacements: () => ({ "8080": port, "https://the-game-api.example": gameApi.url }),
+    });
+    expect(printed).toContain('"Players":[');
+    expect(printed).toContain('"command_id":"cmd_');
+    expect(printed).toContain('"Command":":h Hello"');
+  },
+  PATIENCE_MS,
+);
+
+testWith(
+  program("bash"),
+  program("curl"),
+  program("npm"),
+  program("node"),
+  program("python3"),
+)(
+  "docs/bots.md works as printed with the demo key, in a folder that npm init made",
+  async () => {
+    const gatehouse = await serve({ cwd: makeFolder(), env: { GATEHOUSE_COMMAND_INTERVAL_MS: "50" } });
+    const cwd = makeFolder();
+    const printed = await followPage("docs/bots.md", {
+      cwd,
+      before: ["npm init -y\n", ...(canRunTypeScript() ? [] : [NODE_FOR_TYPESCRIPT])],
+      replacements: () => ({ "8080": String(gatehouse.port), "gth_…": findKey(gatehouse.stdout) }),
+    });
+    expect(printed).toContain('"sections":["Players",');
+    expect(printed).toContain('"Players":[');
+    expect(printed).toMatch(/X-RateLimit-Remaining: \d+/i);
+    expect(printed).toMatch(/"command":":h The event starts in ten minutes","status":"\w+"/);
+    // TypeScript and Python print the same.
+    expect(printed.match(/: \d+ of \d+\n/g)).toHaveLength(2);
+    expect(printed.match(/\S+ \(\d+\) plays for \w+/g)?.length).toBeGreaterThan(10);
+    expect(printed.match(/^the command is sent$/gm)).toHaveLength(2);
+    expect(JSON.parse(readFileSync(join(cwd, "answer.json"), "utf8"))).toHaveProperty("MaxPlayers");
+
+    const bun = openTerminal(cwd, {
+      GATEHOUSE_URL: gatehouse.url,
+      GATEHOUSE_KEY: findKey(gatehouse.stdout),
+    });
+    expect(await bun.type(`'${process.execPath}' client.ts\n`)).toEndWith("the command is sent\n");
+    expect(await bun.type(`'${process.execPath}' exact.ts\n`)).toContain("1234567890123456789n");
+    await bun.type(`${TSC} --noEmit client.ts\n${TSC} --noEmit exact.ts\n`);
+  },
+  PATIENCE_MS,
+);
+
+testWith(program("bash"), program("curl"), program("openssl"))(
+  "docs/operating.md works as printed, from nothing to two servers behind TLS",
+  async () => {
+    const ports = { "8443": freePort(), "9000": freePort() };
+    const printed = await followPage("docs/operating.md", {
+      cwd: makeFolder(),
+      env: makePath(),
+      replacements: () => ports,
+    });
+    expect(printed).toContain("North Town");
+    expect(printed).toContain('"status":"queued"');
+    expect(printed).toContain("key.revoked");
+  },
+  PATIENCE_MS,
+);
