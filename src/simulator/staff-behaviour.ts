@@ -41,11 +41,16 @@ function callModerator(town: Town): void {
   if (!caller) return;
   const willBeAnswered = !town.random.chance(IGNORED_SHARE);
   const answerAt = willBeAnswered ? town.second + town.random.integer(...ANSWER_SECONDS) : null;
-  town.modCalls.add({ at: timestampOf(town), caller: refOf(caller.profile), moderator: null, answerAt });
+  town.logs.add("ModCalls", {
+    at: timestampOf(town),
+    caller: refOf(caller.profile),
+    moderator: null,
+    answerAt,
+  });
 }
 
 function answerModCalls(town: Town): void {
-  for (const call of town.modCalls.newest(ANSWERABLE_CALLS)) {
+  for (const call of town.logs.newest("ModCalls", ANSWERABLE_CALLS)) {
     if (call.answerAt === null || call.answerAt > town.second) continue;
     const moderator = findStaffOnline(town, ({ profile }) => refOf(profile) !== call.caller);
     if (moderator) call.moderator = refOf(moderator.profile);

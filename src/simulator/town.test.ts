@@ -14,7 +14,14 @@ import { listPlayers, type Town } from "./town.ts";
 setDefaultTimeout(60_000);
 
 const START_MS = 1_800_000_000_000;
-const PLAN: TownPlan = { seed: 1, serverId: "demo", playersWanted: 24, maxPlayers: 24, speed: 1 };
+const PLAN: TownPlan = {
+  seed: 1,
+  serverId: "demo",
+  playersWanted: 24,
+  maxPlayers: 24,
+  speed: 1,
+  logWindow: 50,
+};
 const PLAIN = chooseQuirks(false);
 const QUIRKY = chooseQuirks(true);
 const ServerInfoCheck = Compile(ServerInfo);
@@ -156,13 +163,13 @@ describe("10,000 reads at high speed", () => {
       advanceTown(town, START_MS + read * 2000);
       const info = build(town, QUIRKY);
       expectConsistent(info);
-      expect(info.JoinLogs.length).toBeLessThanOrEqual(100);
+      expect(info.JoinLogs.length).toBeLessThanOrEqual(50);
       expect(info.EmergencyCalls.length).toBeLessThanOrEqual(12);
     }
-    expect(town.joins.newest().length).toBe(100);
-    expect(town.kills.newest().length).toBe(100);
-    expect(town.commands.newest().length).toBe(100);
-    expect(town.modCalls.newest().length).toBe(50);
+    expect(town.logs.newest("JoinLogs").length).toBe(50);
+    expect(town.logs.newest("KillLogs").length).toBe(50);
+    expect(town.logs.newest("CommandLogs").length).toBe(50);
+    expect(town.logs.newest("ModCalls").length).toBe(50);
   });
 });
 
