@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { StartRefused } from "../core/errors.ts";
 import { describeFault } from "../core/system-faults.ts";
+import { LOG_WINDOW_MAX } from "../simulator/log-lists.ts";
 
 const PLAYERS_MAX = 1_000;
 
@@ -27,6 +28,7 @@ export function createSimulateCommand(): Command {
       parseCount,
       5_000,
     )
+    .option("--log-window <number>", "how many entries a log list shows", parseLogWindow, 50)
     .addOption(quirksOption())
     .option("--json", "print the address as one JSON line before the listening line")
     .addHelpText(
@@ -48,6 +50,7 @@ type SimulateOptions = {
   speed: number;
   readLimit: number;
   commandInterval: number;
+  logWindow: number;
   quirks: boolean;
   json?: boolean;
 };
@@ -104,6 +107,13 @@ function parsePlayers(text: string): number {
   const players = parseCount(text);
   if (players > PLAYERS_MAX) throw new InvalidArgumentError(`It must be ${PLAYERS_MAX} at most.`);
   return players;
+}
+
+function parseLogWindow(text: string): number {
+  const window = parseCount(text);
+  if (window < 1 || window > LOG_WINDOW_MAX)
+    throw new InvalidArgumentError(`It must be from 1 to ${LOG_WINDOW_MAX}.`);
+  return window;
 }
 
 function parseHost(text: string): string {

@@ -1,21 +1,18 @@
 // Creates towns and advances their time. A town has no timer: it is advanced whenever it is read.
-import { BoundedLog } from "./bounded-log.ts";
 import { tickEmergencies } from "./emergencies.ts";
+import type { EntryCount } from "./entry-record.ts";
 import { generateJoinKey, generateTownName } from "./names.ts";
 import { tickPlayers } from "./player-behaviour.ts";
 import { addFirstPlayers, createUniqueProfile, tickPopulation } from "./population.ts";
 import { hashOf, Random } from "./random.ts";
 import { tickStaff } from "./staff-behaviour.ts";
 import type { Profile, Rank, Town } from "./town.ts";
+import { TownLogs } from "./town-logs.ts";
 
 /** Town seconds that are simulated before the first read, so that the logs are not empty. */
 const PAST_SECONDS = 900;
 /** At most this many town seconds are simulated for one read; earlier ones are skipped. */
 export const CATCH_UP_SECONDS_MAX = 900;
-const JOIN_LOGS_MAX = 100;
-const KILL_LOGS_MAX = 100;
-const COMMAND_LOGS_MAX = 100;
-const MOD_CALLS_MAX = 50;
 const PROFILES_MIN = 60;
 const PROFILES_PER_PLAYER = 3;
 
@@ -25,9 +22,12 @@ export type TownPlan = {
   playersWanted: number;
   maxPlayers: number;
   speed: number;
+  /** How many entries each log list shows. */
+  logWindow: number;
 };
 
-export function createTown(plan: TownPlan, nowMs: number): Town {
+/** `entryCount` is shared by the towns whose recorded entries have one limit together. */
+export function createTown(plan: TownPlan, nowMs: number, entryCount: EntryCount = { total: 0 }): Town {
   const seed = hashOf(plan.seed, plan.serverId);
   const random = new Random(seed);
   const profiles = createProfiles(plan, random);
@@ -50,10 +50,8 @@ export function createTown(plan: TownPlan, nowMs: number): Town {
     banned: new Map(),
     players: new Map(),
     queue: [],
-    joins: new BoundedLog(JOIN_LOGS_MAX),
-    kills: new BoundedLog(KILL_LOGS_MAX),
-    commands: new BoundedLog(COMMAND_LOGS_MAX),
-    modCalls: new BoundedLog(MOD_CALLS_MAX),
+    logs: new TownLogs(plan.logWindow, entryCount),
+    burstEntryCount: 0,
     emergencies: [],
     emergencyCount: 0,
     emergencyCountOfTeam: new Map(),
@@ -61,6 +59,8 @@ export function createTown(plan: TownPlan, nowMs: number): Town {
   if (plan.playersWanted > 0) {
     addFirstPlayers(town);
     runUntil(town, 0);
+    // No reading can have shown the older entries, so a comparison must not expect them.
+    town.logs.restartRecord();
   }
   return town;
 }

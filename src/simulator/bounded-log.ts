@@ -1,7 +1,8 @@
-// A log that keeps only its newest entries, newest first, as the game API returns its logs.
+// A log that keeps only its newest entries, as the game API does.
 
 export class BoundedLog<T> {
-  readonly #entries: T[] = [];
+  /** Oldest first, so that adding is cheap however large the log is. */
+  #entries: T[] = [];
   readonly #sizeMax: number;
 
   constructor(sizeMax: number) {
@@ -9,12 +10,17 @@ export class BoundedLog<T> {
   }
 
   add(entry: T): void {
-    this.#entries.unshift(entry);
-    if (this.#entries.length > this.#sizeMax) this.#entries.pop();
+    this.#entries.push(entry);
+    if (this.#entries.length >= 2 * this.#sizeMax) this.#entries = this.#entries.slice(-this.#sizeMax);
   }
 
-  /** Newest first. */
+  /** Newest first, as the game API lists them. */
   newest(count = this.#sizeMax): readonly T[] {
-    return this.#entries.slice(0, count);
+    const shown = Math.min(count, this.#sizeMax, this.#entries.length);
+    return this.#entries.slice(this.#entries.length - shown).reverse();
+  }
+
+  clear(): void {
+    this.#entries = [];
   }
 }

@@ -1,7 +1,7 @@
 // Builds the ServerInfo of a town: the eight required fields and the requested sections, as the specification has them
 // except where a quirk applies.
 import { SECTIONS, type Section } from "../core/sections.ts";
-import type { BoundedLog } from "./bounded-log.ts";
+import type { KillEntry, LogEntries, LoggedEntry, LogList } from "./log-lists.ts";
 import type { QuirkName, Quirks } from "./quirks.ts";
 import { hashOf } from "./random.ts";
 import { addressOf, nearestCrossing, pointOf } from "./street-map.ts";
@@ -18,8 +18,8 @@ import {
 type Fields = Record<string, unknown>;
 type Source = { town: Town; quirks: Quirks };
 
-/** How many entries a log shows while the quirk `logWindowVaries` shortens it. */
-const SHORT_WINDOW = 15;
+/** The share of the window that a log shows while the quirk `logWindowVaries` shortens it. */
+const SHORT_WINDOW_SHARE = 0.3;
 const REMOTE_PLAYER = "Remote Server";
 
 const PERMISSIONS: Record<Rank, string> = {
@@ -34,28 +34,24 @@ const PERMISSIONS: Record<Rank, string> = {
 const SECTION_BUILDERS: Record<Section, (source: Source) => unknown> = {
   Players: (source) => listPlayers(source.town).map((player) => buildPlayer(source, player)),
   Staff: buildStaff,
-  JoinLogs: (source) =>
-    windowOf(source, source.town.joins).map(({ at, join, player }) => ({
-      Join: join,
-      Timestamp: at,
-      Player: player,
-    })),
+  JoinLogs: (source) => buildLog(source, "JoinLogs"),
   Queue: ({ town }) => town.queue.map(({ id }) => id),
-  KillLogs: buildKills,
-  CommandLogs: (source) =>
-    windowOf(source, source.town.commands).map(({ at, player, text }) => ({
-      Player: player ?? buildRemotePlayer(source),
-      Timestamp: at,
-      Command: text,
-    })),
-  ModCalls: (source) =>
-    windowOf(source, source.town.modCalls).map(({ at, caller, moderator }) => ({
-      Caller: caller,
-      Moderator: moderator,
-      Timestamp: at,
-    })),
+  KillLogs: (source) => buildLog(source, "KillLogs"),
+  CommandLogs: (source) => buildLog(source, "CommandLogs"),
+  ModCalls: (source) => buildLog(source, "ModCalls"),
   EmergencyCalls: (source) => source.town.emergencies.map((call) => buildEmergency(source, call)),
   Vehicles: (source) => listPlayers(source.town).flatMap((player) => buildVehicle(source, player)),
+};
+
+const LOG_BUILDERS: { [L in LogList]: (entry: LogEntries[L], quirks: Quirks) => Fields } = {
+  JoinLogs: ({ at, join, player }) => ({ Join: join, Timestamp: at, Player: player }),
+  KillLogs: buildKill,
+  CommandLogs: ({ at, player, text }, quirks) => ({
+    Player: player ?? buildRemotePlayer(quirks),
+    Timestamp: at,
+    Command: text,
+  }),
+  ModCalls: ({ at, caller, moderator }) => ({ Caller: caller, Moderator: moderator, Timestamp: at }),
 };
 
 export function buildServerInfo(town: Town, sections: readonly Section[], quirks: Quirks): Fields {
@@ -122,16 +118,25 @@ function buildStaff({ town, quirks }: Source): unknown {
   return isEmpty ? [] : staff;
 }
 
-function buildKills(source: Source): Fields[] {
-  const isKillerMissing = source.quirks.isOn("killerMissing");
-  return windowOf(source, source.town.kills).map(({ at, killed, killer }) => {
-    const kill: Fields = { Killed: killed, Timestamp: at };
-    if (killer !== null || !isKillerMissing) kill.Killer = killer ?? killed;
-    return kill;
-  });
+/** One element of a log list. */
+export function buildLogElement<L extends LogList>({ list, entry }: LoggedEntry<L>, quirks: Quirks): Fields {
+  return LOG_BUILDERS[list](entry, quirks);
 }
 
-function buildRemotePlayer({ quirks }: Source): string {
+function buildLog<L extends LogList>({ town, quirks }: Source, list: L): Fields[] {
+  // A shortened log loses its oldest entries only, so that the newest entry about each player stays.
+  const isShort = quirks.affects("logWindowVaries", 12, town.seed, Math.floor(town.second / 5));
+  const count = isShort ? Math.ceil(town.logs.window * SHORT_WINDOW_SHARE) : town.logs.window;
+  return town.logs.newest(list, count).map((entry) => LOG_BUILDERS[list](entry, quirks));
+}
+
+function buildKill({ at, killed, killer }: KillEntry, quirks: Quirks): Fields {
+  const kill: Fields = { Killed: killed, Timestamp: at };
+  if (killer !== null || !quirks.isOn("killerMissing")) kill.Killer = killer ?? killed;
+  return kill;
+}
+
+function buildRemotePlayer(quirks: Quirks): string {
   return quirks.isOn("remoteServerWithoutId") ? REMOTE_PLAYER : `${REMOTE_PLAYER}:0`;
 }
 
@@ -186,10 +191,4 @@ function addGap(
     default:
       delete fields[field];
   }
-}
-
-/** A shortened log loses its oldest entries only, so that the newest entry about each player stays. */
-function windowOf<T>({ town, quirks }: Source, log: BoundedLog<T>): readonly T[] {
-  const isShort = quirks.affects("logWindowVaries", 12, town.seed, Math.floor(town.second / 5));
-  return isShort ? log.newest(SHORT_WINDOW) : log.newest();
 }

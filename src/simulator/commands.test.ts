@@ -10,7 +10,7 @@ let other: Player;
 
 beforeEach(() => {
   town = createTown(
-    { seed: 1, serverId: "demo", playersWanted: 20, maxPlayers: 20, speed: 1 },
+    { seed: 1, serverId: "demo", playersWanted: 20, maxPlayers: 20, speed: 1, logWindow: 50 },
     1_800_000_000_000,
   );
   const free = listPlayers(town).filter(
@@ -21,13 +21,13 @@ beforeEach(() => {
 });
 
 const run = (text: string) => runRemoteCommand(town, text);
-const newestKill = () => town.kills.newest()[0];
+const newestKill = () => town.logs.newest("KillLogs")[0];
 
 describe("effects", () => {
   test(":kick removes a player and adds to the join log", () => {
     expect(run(`:kick ${someone.profile.name} reason`)).toBeUndefined();
     expect(town.players.has(someone.profile.id)).toBe(false);
-    expect(town.joins.newest()[0]).toMatchObject({
+    expect(town.logs.newest("JoinLogs")[0]).toMatchObject({
       join: false,
       player: `${someone.profile.name}:${someone.profile.id}`,
     });
@@ -141,7 +141,7 @@ describe("log and refusals", () => {
     ":peacetimer 60",
   ])("%s is accepted and logged as coming from the API", (text) => {
     expect(run(text)).toBeUndefined();
-    expect(town.commands.newest()[0]).toMatchObject({ player: null, text });
+    expect(town.logs.newest("CommandLogs")[0]).toMatchObject({ player: null, text });
   });
 
   test.each(["hello", "", ":", ": h", ":nosuchcommand all", `:h ${"x".repeat(COMMAND_LENGTH_MAX)}`])(
@@ -152,10 +152,10 @@ describe("log and refusals", () => {
   );
 
   test("restricted commands and prohibited text have their own codes and are not logged", () => {
-    const before = town.commands.newest()[0];
+    const before = town.logs.newest("CommandLogs")[0];
     expect(run(":shutdown")).toBe(4002);
     expect(run(`:h this is a ${PROHIBITED_WORD}`)).toBe(4003);
-    expect(town.commands.newest()[0]).toBe(before);
+    expect(town.logs.newest("CommandLogs")[0]).toBe(before);
   });
 
   test("an empty town is offline for commands", () => {

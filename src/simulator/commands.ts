@@ -138,5 +138,5 @@ function parseCommand(
 }
 
 function logCommand(town: Town, actor: Player | null, text: string): void {
-  town.commands.add({ at: timestampOf(town), player: actor ? refOf(actor.profile) : null, text });
+  town.logs.add("CommandLogs", { at: timestampOf(town), player: actor ? refOf(actor.profile) : null, text });
 }

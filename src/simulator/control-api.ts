@@ -1,12 +1,16 @@
-// The two endpoints that the real game API does not have: /_faults arms and clears faults, /_calls lists the calls so far.
+// The endpoints that the real game API does not have: /_faults arms and clears faults, /_calls lists the calls so far,
+// /_entries lists every log entry of a town.
 import type { CallLog } from "./call-log.ts";
 import { type Answer, answerJson } from "./error-answers.ts";
 import { describeFaultKinds, parseFault } from "./fault-kinds.ts";
 import { type ArmedFault, FAULTS_MAX, type FaultList } from "./fault-list.ts";
+import type { EntryList } from "./protocol.ts";
 
 export type ControlParts = {
   readonly faults: FaultList;
   readonly calls: CallLog;
+  /** Undefined when no call has created the town. */
+  readonly findEntries: (server: string, since: number) => EntryList | undefined;
   readonly clock: () => number;
   /** Closes the port for a fault of kind `refused`. */
   readonly pausePort: (seconds: number) => void;
@@ -19,7 +23,7 @@ export type ControlRequest = { method: string; path: string; query: string; body
 export type ArmingResult = { fault: ArmedFault } | { field: string; message: string };
 
 export function isControlPath(path: string): boolean {
-  return path === "/_faults" || path === "/_calls";
+  return path === "/_faults" || path === "/_calls" || path === "/_entries";
 }
 
 export class ControlApi {
@@ -30,7 +34,14 @@ export class ControlApi {
   }
 
   answer(request: ControlRequest): Answer {
-    return request.path === "/_faults" ? this.#answerFaults(request) : this.#answerCalls(request);
+    switch (request.path) {
+      case "/_faults":
+        return this.#answerFaults(request);
+      case "/_calls":
+        return this.#answerCalls(request);
+      default:
+        return this.#answerEntries(request);
+    }
   }
 
   /** `json` is the parsed body of `POST /_faults`. */
@@ -81,10 +92,8 @@ export class ControlApi {
     const { calls } = this.#parts;
     switch (method) {
       case "GET": {
-        const since = new URLSearchParams(query).get("since") ?? "0";
-        if (!/^\d{1,15}$/.test(since))
-          return answerJson(400, { field: "since", message: "since: must be a whole number" });
-        return answerJson(200, calls.list(Number(since)));
+        const since = findSince(new URLSearchParams(query));
+        return since === undefined ? answerBadSince() : answerJson(200, calls.list(since));
       }
       case "DELETE":
         calls.clear();
@@ -93,6 +102,33 @@ export class ControlApi {
         return answerJson(405, { message: "Method Not Allowed" }, { Allow: "GET, DELETE" });
     }
   }
+
+  #answerEntries({ method, query }: ControlRequest): Answer {
+    if (method !== "GET") return answerJson(405, { message: "Method Not Allowed" }, { Allow: "GET" });
+    const parameters = new URLSearchParams(query);
+    const server = parameters.get("server");
+    if (!server)
+      return answerJson(400, {
+        field: "server",
+        message: "server: must be the part of a server key after the hyphen",
+      });
+    const since = findSince(parameters);
+    if (since === undefined) return answerBadSince();
+    const entries = this.#parts.findEntries(server, since);
+    if (!entries)
+      return answerJson(404, { field: "server", message: "server: no call has been made for it" });
+    return answerJson(200, entries);
+  }
+}
+
+/** Undefined when `since` is no whole number; 0 when it is left out. */
+function findSince(query: URLSearchParams): number | undefined {
+  const since = query.get("since") ?? "0";
+  return /^\d{1,15}$/.test(since) ? Number(since) : undefined;
+}
+
+function answerBadSince(): Answer {
+  return answerJson(400, { field: "since", message: "since: must be a whole number" });
 }
 
 function describeFault({ id, kind, settings, server, target, times, calls, untilMs }: ArmedFault): unknown {

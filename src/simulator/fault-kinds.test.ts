@@ -12,10 +12,9 @@ function requestOf(json: unknown): FaultRequest {
 describe("parsing", () => {
   test("every documented kind exists", () => {
     const kinds =
-      "code refused slow hang reset truncated drip not-json html-502 huge redirect rate-limit odd-shapes".split(
-        " ",
-      );
-    expect<string[]>(FAULT_KINDS).toEqual(kinds);
+      "code refused slow hang reset truncated drip not-json html-502 huge redirect rate-limit odd-shapes " +
+      "burst same-second forget-logs partial-logs reorder-logs";
+    expect<string[]>(FAULT_KINDS).toEqual(kinds.split(" "));
   });
 
   test("every kind but code can be armed by its name alone", () => {
@@ -42,6 +41,11 @@ describe("parsing", () => {
     [{ kind: "refused", server: "x" }, "server"],
     [{ kind: "redirect", to: "http://a\r\nX: y" }, "to"],
     [{ kind: "rate-limit", headers: "no" }, "headers"],
+    [{ kind: "burst", list: "Players" }, "list"],
+    [{ kind: "burst", count: 0 }, "count"],
+    [{ kind: "same-second", count: 100_001 }, "count"],
+    [{ kind: "partial-logs", keep: -1 }, "keep"],
+    [{ kind: "forget-logs", list: "KillLogs" }, "list"],
   ])("%j is refused and the invalid field is %s", (json, field) => {
     expect(parseFault(json)).toMatchObject({ field });
   });

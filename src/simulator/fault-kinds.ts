@@ -1,4 +1,5 @@
 // The kinds of faults with their parameters, and the parser of `POST /_faults`.
+import { LOG_LISTS, LOG_WINDOW_MAX } from "./log-lists.ts";
 
 export type ParameterValue = number | string | boolean;
 type ParameterRule = {
@@ -13,10 +14,18 @@ type ParameterRule = {
 type FaultRule = { about: string; parameters: Readonly<Record<string, ParameterRule>> };
 
 const DAY_MS = 86_400_000;
+const BURST_MAX = 100_000;
 const ACTS: ParameterRule = {
   type: "boolean",
   about: "whether the call is carried out although its answer is lost",
   default: false,
+};
+
+const LIST: ParameterRule = {
+  type: "text",
+  about: "the log list",
+  default: "KillLogs",
+  choices: LOG_LISTS,
 };
 
 export const FAULT_RULES = {
@@ -99,6 +108,36 @@ export const FAULT_RULES = {
       required: { type: "boolean", about: "spoils one of the eight required fields too", default: false },
     },
   },
+  burst: {
+    about: "so many entries of a log list happen at once, just before the answer",
+    parameters: {
+      list: LIST,
+      count: {
+        type: "integer",
+        about: "how many, twice as many as the list shows if left out",
+        least: 1,
+        most: BURST_MAX,
+      },
+    },
+  },
+  "same-second": {
+    about: "entries with equal fields happen in the same second, just before the answer",
+    parameters: {
+      list: LIST,
+      count: { type: "integer", about: "how many", default: 2, least: 1, most: BURST_MAX },
+    },
+  },
+  "forget-logs": {
+    about: "the four log lists start over, empty; their entries never come back",
+    parameters: {},
+  },
+  "partial-logs": {
+    about: "this answer shows only the newest entries of the log lists",
+    parameters: {
+      keep: { type: "integer", about: "how many of each list", default: 3, least: 0, most: LOG_WINDOW_MAX },
+    },
+  },
+  "reorder-logs": { about: "this answer shows the log lists in another order", parameters: {} },
 } as const satisfies Record<string, FaultRule>;
 
 export type FaultKind = keyof typeof FAULT_RULES;

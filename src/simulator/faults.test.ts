@@ -245,7 +245,7 @@ describe("/_faults", () => {
     expect(armed).toMatchObject([
       { kind: "code", code: 1001, server: "town", target: "reads", times_left: null, met: 1 },
     ]);
-    expect(kinds).toHaveLength(13);
+    expect(kinds).toHaveLength(18);
     expect((await fetch(`${simulator.url}/_faults`, { method: "DELETE" })).status).toBe(200);
     expect((await read("town")).status).toBe(200);
   });

@@ -7,7 +7,7 @@ import { corruptShapes } from "./odd-shapes.ts";
 import { ALL_QUIRKS_ALWAYS } from "./quirks.ts";
 
 const town = createTown(
-  { seed: 1, serverId: "odd", playersWanted: 24, maxPlayers: 24, speed: 1 },
+  { seed: 1, serverId: "odd", playersWanted: 24, maxPlayers: 24, speed: 1, logWindow: 50 },
   1_800_000_000_000,
 );
 const textOf = (callsBefore: number, damagesRequired = false) =>

@@ -81,7 +81,7 @@ export function respawn(player: Player): void {
 
 /** `killer` is null when no player was the killer. */
 export function killPlayer(town: Town, victim: Player, killer: Player | null): void {
-  town.kills.add({
+  town.logs.add("KillLogs", {
     at: timestampOf(town),
     killed: refOf(victim.profile),
     killer: killer ? refOf(killer.profile) : null,

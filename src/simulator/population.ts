@@ -110,13 +110,13 @@ function join(town: Town, profile: Profile): void {
   };
   changeTeam(town, player, chooseTeam(random));
   town.players.set(profile.id, player);
-  town.joins.add({ at: timestampOf(town), join: true, player: refOf(profile) });
+  town.logs.add("JoinLogs", { at: timestampOf(town), join: true, player: refOf(profile) });
 }
 
 export function leave(town: Town, player: Player): void {
   const { profile } = player;
   if (!town.players.delete(profile.id)) return;
-  town.joins.add({ at: timestampOf(town), join: false, player: refOf(profile) });
+  town.logs.add("JoinLogs", { at: timestampOf(town), join: false, player: refOf(profile) });
   for (const call of town.emergencies)
     call.responderIds = call.responderIds.filter((id) => id !== profile.id);
   while (town.players.size < town.maxPlayers) {

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 
 function open(changes: Partial<ProtocolRules> = {}, playersWanted = 4): Protocol {
-  const towns = new TownRegistry({ seed: 1, playersWanted, maxPlayers: 4, speed: 1 });
+  const towns = new TownRegistry({ seed: 1, playersWanted, maxPlayers: 4, speed: 1, logWindow: 50 });
   const quirks = chooseQuirks(false);
   return new Protocol({
     seed: 1,
@@ -77,7 +77,7 @@ describe("keys", () => {
   });
 
   test("no more than TOWNS_MAX towns are kept", () => {
-    const towns = new TownRegistry({ seed: 1, playersWanted: 1, maxPlayers: 1, speed: 1 });
+    const towns = new TownRegistry({ seed: 1, playersWanted: 1, maxPlayers: 1, speed: 1, logWindow: 50 });
     const first = towns.getCurrent("first", nowMs);
     for (let i = 0; i < TOWNS_MAX - 1; i++) towns.getCurrent(`t${i}`, nowMs);
     expect(towns.getCurrent("first", nowMs)).toBe(first);

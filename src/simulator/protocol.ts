@@ -1,9 +1,10 @@
 // The rules of the game API: turns a call into an answer, with the checks in the game API's order. Knows no sockets.
 import { parseSections, toSectionNames } from "../core/sections.ts";
-import { buildServerInfo } from "./build-server-info.ts";
+import { buildLogElement, buildServerInfo } from "./build-server-info.ts";
 import { COMMAND_LENGTH_MAX, runRemoteCommand } from "./commands.ts";
 import { type Answer, answerError, answerJson, chooseErrorForm } from "./error-answers.ts";
-import { ALL_QUIRKS_ALWAYS, type Quirks } from "./quirks.ts";
+import type { LogList } from "./log-lists.ts";
+import type { Quirks } from "./quirks.ts";
 import { hashOf } from "./random.ts";
 import { answerRateLimited, limitHeaders, WindowLimit } from "./rate-limits.ts";
 import { judgeKeys, serverIdOf } from "./server-keys.ts";
@@ -21,8 +22,19 @@ export type GameCall = {
   globalKey: string;
   source: string;
   body: string;
+  /** Set by a fault: changes the town before it is answered. */
+  changeTown?: (town: Town) => void;
+  /** Set by a fault: used for this answer instead of the usual quirks. */
+  quirks?: Quirks;
   /** Set by a fault: changes the body of a read before it is serialised. */
-  distort?: (answer: Record<string, unknown>) => unknown;
+  distort?: (answer: Record<string, unknown>, town: Town) => unknown;
+};
+
+/** `truncated`: some of the requested entries are no longer kept. `next` is the `since` that continues here. */
+export type EntryList = {
+  entries: { list: LogList; element: Record<string, unknown> }[];
+  next: number;
+  truncated: boolean;
 };
 
 export type ProtocolRules = {
@@ -55,8 +67,21 @@ export class Protocol {
     const { bucket, verdict } = this.#judgeLimit(call, nowMs);
     if (verdict?.isRefused) return answerRateLimited(bucket, verdict, nowMs);
     const town = this.#rules.towns.getCurrent(serverIdOf(call.serverKey), nowMs);
+    call.changeTown?.(town);
     const answer = call.kind === "read" ? this.#answerRead(call, town) : this.#answerCommand(call, town);
     return verdict ? { ...answer, headers: { ...answer.headers, ...limitHeaders(bucket, verdict) } } : answer;
+  }
+
+  /** Every log entry of the server's town, oldest first; undefined when no call has created the town. */
+  findEntries(serverId: string, since: number): EntryList | undefined {
+    const recorded = this.#rules.towns.find(serverId)?.logs.listRecorded(since);
+    if (!recorded) return undefined;
+    const { quirks } = this.#rules;
+    const entries = recorded.entries.map((logged) => ({
+      list: logged.list,
+      element: buildLogElement(logged, quirks),
+    }));
+    return { entries, next: recorded.next, truncated: recorded.isTruncated };
   }
 
   #judgeLimit({ kind, serverKey, globalKey, source }: GameCall, nowMs: number) {
@@ -76,8 +101,8 @@ export class Protocol {
     }
     if (town.players.size === 0) return this.#refuse(call, 3002);
     const sections = toSectionNames(parseSections(call.query));
-    const info = buildServerInfo(town, sections, call.distort ? ALL_QUIRKS_ALWAYS : quirks);
-    return answerJson(200, call.distort ? call.distort(info) : info);
+    const info = buildServerInfo(town, sections, call.quirks ?? quirks);
+    return answerJson(200, call.distort ? call.distort(info, town) : info);
   }
 
   #answerCommand(call: GameCall, town: Town): Answer {

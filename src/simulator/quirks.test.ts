@@ -24,7 +24,7 @@ type Fields = Record<string, unknown>;
 /** Enough towns for every rare event to have happened. */
 const TOWNS: Town[] = Array.from({ length: 24 }, (_, seed) => {
   const town = createTown(
-    { seed, serverId: "quirks", playersWanted: 24, maxPlayers: 24, speed: 1 },
+    { seed, serverId: "quirks", playersWanted: 24, maxPlayers: 24, speed: 1, logWindow: 50 },
     START_MS,
   );
   if (seed === 0) for (const profile of town.profiles) profile.rank = "none";

@@ -6,8 +6,10 @@ import { type ControlApi, isControlPath } from "./control-api.ts";
 import { type Answer, answerJson } from "./error-answers.ts";
 import { findFaultAnswer } from "./fault-answers.ts";
 import type { Fault, FaultList } from "./fault-list.ts";
+import { findLogChanges } from "./log-faults.ts";
 import { corruptShapes } from "./odd-shapes.ts";
 import { findCommand, type GameCall, type Protocol } from "./protocol.ts";
+import { ALL_QUIRKS_ALWAYS } from "./quirks.ts";
 import {
   type ResponseTimers,
   resetConnection,
@@ -126,10 +128,12 @@ export class RequestHandler {
         sendHuge(response, fault);
         break;
       case "odd-shapes":
+        call.quirks = ALL_QUIRKS_ALWAYS;
         call.distort = (answer) => corruptShapes(answer, fault.callsBefore, fault.isSet("required"));
         send(response, answerNormally());
         break;
       default:
+        Object.assign(call, findLogChanges(fault));
         send(response, this.#finish(entry, findFaultAnswer(fault, clock()) ?? protocol.answer(call)));
     }
   }

@@ -3,7 +3,8 @@ import { type CallList, CallLog } from "./call-log.ts";
 import { ControlApi } from "./control-api.ts";
 import { FaultList } from "./fault-list.ts";
 import { Listener } from "./listener.ts";
-import { Protocol } from "./protocol.ts";
+import { LOG_WINDOW_MAX } from "./log-lists.ts";
+import { type EntryList, Protocol } from "./protocol.ts";
 import { chooseQuirks, type QuirkChoice } from "./quirks.ts";
 import { RequestHandler } from "./request-handler.ts";
 import { ResponseTimers } from "./response-writer.ts";
@@ -31,6 +32,8 @@ export type SimulatorOptions = {
   readLimit?: number;
   /** The least time between two commands of a server, 0 for no limit. */
   commandIntervalMs?: number;
+  /** How many entries each of the four log lists shows. */
+  logWindow?: number;
   quirks?: QuirkChoice;
   clock?: () => number;
 };
@@ -45,20 +48,28 @@ export type Simulator = {
   /** The calls so far, oldest first, as in `GET /_calls`. */
   calls(since?: number): CallList;
   clearCalls(): void;
+  /** Every log entry of a server's town, oldest first, as in `GET /_entries`; undefined when it was never called. */
+  findEntries(server: string, since?: number): EntryList | undefined;
   stop(): Promise<void>;
 };
 
 /** Throws a RangeError that names the option that is out of range. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { host = "127.0.0.1", port = 0, seed = 1, players = 24, speed = 1, clock = Date.now } = options;
-  const { readLimit = 35, commandIntervalMs = 5000, maxPlayers = Math.max(1, players) } = options;
+  const {
+    readLimit = 35,
+    commandIntervalMs = 5000,
+    maxPlayers = Math.max(1, players),
+    logWindow = 50,
+  } = options;
   checkWhole("players", players, 0, PLAYERS_MAX);
   checkWhole("maxPlayers", maxPlayers, 1, PLAYERS_MAX);
   checkRange("speed", speed, 0.001, 1_000_000);
   checkWhole("readLimit", readLimit, 0, LIMIT_MAX);
+  checkWhole("logWindow", logWindow, 1, LOG_WINDOW_MAX);
   checkRange("commandIntervalMs", commandIntervalMs, 0, LIMIT_MAX);
 
-  const towns = new TownRegistry({ seed, playersWanted: players, maxPlayers, speed });
+  const towns = new TownRegistry({ seed, playersWanted: players, maxPlayers, speed, logWindow });
   const quirks = chooseQuirks(options.quirks);
   const protocol = new Protocol({ seed, towns, quirks, readLimit, commandIntervalMs, clock });
   const simulator = new RunningSimulator(protocol, clock);
@@ -69,6 +80,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 class RunningSimulator implements Simulator {
   readonly #calls = new CallLog();
   readonly #timers = new ResponseTimers();
+  readonly #protocol: Protocol;
   readonly #control: ControlApi;
   readonly #handler: RequestHandler;
   #listener: Listener | undefined;
@@ -76,9 +88,11 @@ class RunningSimulator implements Simulator {
   #pauseTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(protocol: Protocol, clock: () => number) {
+    this.#protocol = protocol;
     const state = { faults: new FaultList(), calls: this.#calls, clock };
     const control = new ControlApi({
       ...state,
+      findEntries: (server, since) => protocol.findEntries(server, since),
       pausePort: (seconds) => this.#schedulePause(seconds),
       cancelPause: () => clearTimeout(this.#pauseTimer),
     });
@@ -121,6 +135,10 @@ class RunningSimulator implements Simulator {
 
   clearCalls(): void {
     this.#calls.clear();
+  }
+
+  findEntries(server: string, since = 0): EntryList | undefined {
+    return this.#protocol.findEntries(server, since);
   }
 
   async stop(): Promise<void> {

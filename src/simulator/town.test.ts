@@ -6,6 +6,7 @@ import { SectionSchemas, ServerInfo } from "../core/wire/server-info.ts";
 import { advanceTown, CATCH_UP_SECONDS_MAX, createTown, type TownPlan } from "./advance-town.ts";
 import { buildServerInfo } from "./build-server-info.ts";
 import { runRemoteCommand } from "./commands.ts";
+import { LOG_LISTS } from "./log-lists.ts";
 import { chooseQuirks } from "./quirks.ts";
 import { Random } from "./random.ts";
 import { listPlayers, type Town } from "./town.ts";
@@ -14,7 +15,14 @@ import { listPlayers, type Town } from "./town.ts";
 setDefaultTimeout(60_000);
 
 const START_MS = 1_800_000_000_000;
-const PLAN: TownPlan = { seed: 1, serverId: "demo", playersWanted: 24, maxPlayers: 24, speed: 1 };
+const PLAN: TownPlan = {
+  seed: 1,
+  serverId: "demo",
+  playersWanted: 24,
+  maxPlayers: 24,
+  speed: 1,
+  logWindow: 50,
+};
 const PLAIN = chooseQuirks(false);
 const QUIRKY = chooseQuirks(true);
 const ServerInfoCheck = Compile(ServerInfo);
@@ -156,13 +164,80 @@ describe("10,000 reads at high speed", () => {
       advanceTown(town, START_MS + read * 2000);
       const info = build(town, QUIRKY);
       expectConsistent(info);
-      expect(info.JoinLogs.length).toBeLessThanOrEqual(100);
+      expect(info.JoinLogs.length).toBeLessThanOrEqual(50);
       expect(info.EmergencyCalls.length).toBeLessThanOrEqual(12);
     }
-    expect(town.joins.newest().length).toBe(100);
-    expect(town.kills.newest().length).toBe(100);
-    expect(town.commands.newest().length).toBe(100);
-    expect(town.modCalls.newest().length).toBe(50);
+    expect(town.logs.newest("JoinLogs").length).toBe(50);
+    expect(town.logs.newest("KillLogs").length).toBe(50);
+    expect(town.logs.newest("CommandLogs").length).toBe(50);
+    expect(town.logs.newest("ModCalls").length).toBe(50);
+  });
+});
+
+describe("two hours", () => {
+  /** How often two readings in a row, ten seconds apart, differ. */
+  function countChanges(town: Town): Record<string, number> {
+    const changes: Record<string, number> = {};
+    const count = (name: string, didHappen: boolean) => {
+      changes[name] = (changes[name] ?? 0) + (didHappen ? 1 : 0);
+    };
+    let before = build(town);
+    for (let second = 10; second <= 7200; second += 10) {
+      advanceTown(town, START_MS + (second * 1000) / town.speed);
+      const now = build(town);
+      const keyOf = (call: Required<ServerInfo>["EmergencyCalls"][number]) =>
+        `${call.Team} ${call.CallNumber} ${call.StartedAt}`;
+      const callsBefore = new Map(before.EmergencyCalls.map((call) => [keyOf(call), call]));
+      const callsNow = new Map(now.EmergencyCalls.map((call) => [keyOf(call), call]));
+      count(
+        "call opened",
+        [...callsNow.keys()].some((key) => !callsBefore.has(key)),
+      );
+      count(
+        "call closed",
+        [...callsBefore.keys()].some((key) => !callsNow.has(key)),
+      );
+      count(
+        "responder joined",
+        [...callsNow].some(
+          ([key, { Players = [] }]) => Players.length > (callsBefore.get(key)?.Players?.length ?? 99),
+        ),
+      );
+      const playersBefore = new Map(before.Players.map((player) => [player.Player, player]));
+      for (const field of ["Team", "Callsign", "Permission", "WantedStars"] as const) {
+        count(
+          field,
+          now.Players.some((player) => {
+            const old = playersBefore.get(player.Player);
+            return old !== undefined && old[field] !== player[field];
+          }),
+        );
+      }
+      for (const section of ["Vehicles", "Queue", "Staff", ...LOG_LISTS] as const)
+        count(section, JSON.stringify(before[section]) !== JSON.stringify(now[section]));
+      count("moderator answered", countAnswered(now) > countAnswered(before));
+      before = now;
+    }
+    return changes;
+  }
+  const countAnswered = ({ ModCalls }: Required<ServerInfo>) =>
+    ModCalls.filter(({ Moderator }) => Moderator !== null).length;
+
+  test.each([1, 60])("at speed %i everything that a client can see changes", (speed) => {
+    const changes = countChanges(createTown({ ...PLAN, speed }, START_MS));
+    expect(Object.entries(changes).filter(([, times]) => times < 3)).toEqual([]);
+  });
+
+  test("the staff never runs out and never outgrows the town", () => {
+    const town = createTown({ ...PLAN, speed: 900 }, START_MS);
+    for (let second = 0; second < 100; second++) {
+      advanceTown(town, START_MS + second * 1000);
+      const { Admins = {}, Mods = {}, Helpers = {} } = build(town).Staff;
+      expect(Object.keys(Admins).length).toBeGreaterThan(0);
+      const size = Object.keys({ ...Mods, ...Helpers }).length;
+      expect(size).toBeGreaterThanOrEqual(2);
+      expect(size).toBeLessThanOrEqual(13);
+    }
   });
 });
 

@@ -1,8 +1,8 @@
 // The state of one simulated town, which is the game world of one server. Only types and queries: nothing here changes it.
-import type { BoundedLog } from "./bounded-log.ts";
 import type { Random } from "./random.ts";
 import type { Place } from "./street-map.ts";
 import type { ServiceTeam, Team } from "./teams.ts";
+import type { TownLogs } from "./town-logs.ts";
 import type { Vehicle } from "./vehicles.ts";
 
 export const RANKS = ["none", "helper", "moderator", "administrator", "co-owner", "owner"] as const;
@@ -22,13 +22,6 @@ export type Player = {
   releasedAt: number;
   vehicle: Vehicle | null;
 };
-
-export type JoinEntry = { at: number; join: boolean; player: string };
-/** `killer` is null when no player was the killer. */
-export type KillEntry = { at: number; killed: string; killer: string | null };
-/** `player` is null for a command that came through the API. */
-export type CommandEntry = { at: number; player: string | null; text: string };
-export type ModCall = { at: number; caller: string; moderator: string | null; answerAt: number | null };
 
 export type EmergencyCall = {
   at: number;
@@ -66,10 +59,9 @@ export type Town = {
   /** Those who are online, by id. */
   readonly players: Map<number, Player>;
   queue: Profile[];
-  readonly joins: BoundedLog<JoinEntry>;
-  readonly kills: BoundedLog<KillEntry>;
-  readonly commands: BoundedLog<CommandEntry>;
-  readonly modCalls: BoundedLog<ModCall>;
+  readonly logs: TownLogs;
+  /** How many entries bursts have added, so that no two bursts add the same. */
+  burstEntryCount: number;
   emergencies: EmergencyCall[];
   emergencyCount: number;
   readonly emergencyCountOfTeam: Map<ServiceTeam, number>;

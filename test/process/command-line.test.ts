@@ -41,6 +41,7 @@ test.each([
   ["a superfluous argument", ["serve", "now"]],
   ["an option without its value", ["serve", "--port"]],
   ["a value that makes no sense", ["simulate", "--port", "many"]],
+  ["a value out of range", ["simulate", "--log-window", "0"]],
 ])("%s: an exit code other than 0, a sentence on standard error, and nothing is started", async (_, args) => {
   const cwd = makeFolder();
   const { exitCode, stdout, stderr } = await runToEnd(args, { cwd });
@@ -76,6 +77,15 @@ test("simulate --port 0 prints its line, serves, creates nothing, and ends on SI
   expect(await response.json()).toMatchObject({ Name: expect.any(String), Players: expect.any(Array) });
   expect(await stop(simulator)).toBe(0);
   expect(readdirSync(cwd)).toEqual([]);
+});
+
+test("simulate --log-window 4 shows four entries in each log list", async () => {
+  const simulator = await serve({ cwd: makeFolder() }, ["simulate", "--port", "0", "--log-window", "4"]);
+  const response = await fetch(`${simulator.url}/v2/server?JoinLogs=true&CommandLogs=true`, {
+    headers: { "server-key": "demo-town" },
+  });
+  const { JoinLogs, CommandLogs } = (await response.json()) as Record<string, unknown[]>;
+  expect([JoinLogs?.length, CommandLogs?.length]).toEqual([4, 4]);
 });
 
 test("a simulator whose port is in use: exit code 1, and one clear sentence", async () => {
