@@ -30,6 +30,7 @@ import { ReadServerHandler, wantsGzip } from "../http/read-server.ts";
 import { ReferenceHandlers } from "../http/reference/reference.ts";
 import { listRoutes } from "../http/routes.ts";
 import { createTargetFinder, TARGETS_MAX } from "../http/target.ts";
+import { UnsentAnswers } from "../http/unsent-answers.ts";
 import { VERSION } from "../version.ts";
 import { USAGE_KEPT_MS } from "./background-jobs.ts";
 import type { Basics, Resources } from "./open-resources.ts";
@@ -57,15 +58,17 @@ export function wireHttp(
   const guesses = new GuessLimit();
   const metricsCheck = new OperatorCheck([masterKey, config.metricsToken]);
   const edgeMeter = new EdgeMeter();
+  const unsent = new UnsentAnswers();
   const sizes: SizeGauge[] = [
     { name: "known_authorization_headers", size: () => authenticator.size, max: authenticator.max },
     { name: "known_accept_encodings", size: wantsGzip.size, max: wantsGzip.max },
     { name: "guessing_addresses", size: () => guesses.size, max: GUESSING_ADDRESSES_MAX },
+    { name: "unsent_bytes", size: () => unsent.bytes, max: unsent.bytesMax },
     { name: "unsaved_usage", size: () => usage.size(), max: BACKLOG_MAX + authenticator.max },
   ];
   const routes = listRoutes({
     callerSteps,
-    readServer: new ReadServerHandler(relay, clock),
+    readServer: new ReadServerHandler(relay, clock, unsent),
     commands: new CommandHandlers({
       commands: store.commands,
       callerSteps,

@@ -7,6 +7,7 @@ import { Snapshot } from "../gateway/readings/snapshot.ts";
 import { Call, type Connection } from "./call.ts";
 import { ReadServerHandler } from "./read-server.ts";
 import { Target } from "./target.ts";
+import { UnsentAnswers } from "./unsent-answers.ts";
 
 const NOW = 1_800_000_000_000;
 const PLAYERS = toSectionSet(["Players"]);
@@ -29,7 +30,7 @@ const PARTS = {
 function setUp() {
   const snapshot = new Snapshot(PARTS, NOW);
   const relay = { read: () => ({ snapshot, isHit: true }), longestWaitMs: 0 };
-  const readServer = new ReadServerHandler(relay, () => NOW);
+  const readServer = new ReadServerHandler(relay, () => NOW, new UnsentAnswers());
   return {
     snapshot,
     read(headers: Record<string, string> = {}): Response {

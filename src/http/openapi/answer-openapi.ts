@@ -4,6 +4,7 @@ import type { Call } from "../call.ts";
 import { isMatchingEtag } from "../conditional.ts";
 import { wantsGzip } from "../read-server.ts";
 import type { Route } from "../router.ts";
+import { shareLargeBody } from "../share-large-body.ts";
 
 type RenderedDocument = {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -36,8 +37,9 @@ export class OpenApiHandler {
     };
     if (isMatchingEtag(requested.get("if-none-match"), etag))
       return new Response(null, { status: 304, headers });
-    if (!wantsGzip(requested.get("accept-encoding") ?? "")) return new Response(bytes, { headers });
-    return new Response(gzipped, { headers: { ...headers, "Content-Encoding": "gzip" } });
+    if (!wantsGzip(requested.get("accept-encoding") ?? ""))
+      return new Response(shareLargeBody(bytes), { headers });
+    return new Response(shareLargeBody(gzipped), { headers: { ...headers, "Content-Encoding": "gzip" } });
   }
 
   async #render(routes: readonly Route[]): Promise<RenderedDocument> {

@@ -93,7 +93,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     advice: "Use a new one for each command.",
   },
   unavailable: {
-    when: "Gatehouse cannot read or write its store. Nothing was changed.",
+    when: "Gatehouse cannot read or write its store. Nothing was changed. Or, on a large reading: too many large answers to this key, or in all, have not been read to their end.",
     advice: "Try again after `retry_after` seconds.",
   },
   tooManyAttempts: {
