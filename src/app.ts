@@ -14,8 +14,8 @@ import { rememberMasterKey } from "./secrets.ts";
 import { TlsReloader } from "./tls-files.ts";
 
 const DRAIN_MS = 10_000;
-/** How long answers carry `Connection: close` before the listener stops. */
-const DRAIN_NOTICE_MS = 100;
+/** During a drain, idle and silent connections may send a request for this long. */
+const IDLE_GRACE_MS = 1_000;
 
 export type App = {
   readonly url: string;
@@ -37,6 +37,8 @@ export type App = {
 export type AppOptions = GatewayOptions & {
   readonly clock?: Clock;
   readonly writeLog?: (line: string) => void;
+  /** IDLE_GRACE_MS by default. */
+  readonly idleGraceMs?: number;
 };
 
 /** Throws StartRefused when it must not start; nothing stays open then. */
@@ -59,8 +61,9 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       port: config.port,
       tls: readTls(config),
       handle: answer,
+      log,
     });
-    closers.add(() => listener.close(DRAIN_MS));
+    closers.add(() => listener.close(DRAIN_MS, options.idleGraceMs ?? IDLE_GRACE_MS));
     const tlsReloader = config.tls && new TlsReloader(config.tls, log, listener.replaceTls);
     if (tlsReloader) closers.add(async () => tlsReloader.stop());
     const newMasterKey = await rememberMasterKey(resources.store.settings, masterKey);
@@ -80,8 +83,6 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       reloadTls: () => tlsReloader?.reload(),
       async stop() {
         drain.isDraining = true;
-        // Closing an idle connection could cut a request that is on its way, so clients get time to close it themselves.
-        await Bun.sleep(DRAIN_NOTICE_MS);
         // In parallel with the rest, so that both together take DRAIN_MS at most.
         const sent = dispatcher.stop(DRAIN_MS);
         await closers.closeAll(log);
