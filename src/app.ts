@@ -5,10 +5,12 @@ import { openBasics, openResources, readTls } from "./app/open-resources.ts";
 import { type GatewayOptions, wireGateway } from "./app/wire-gateway.ts";
 import { type DrainState, wireHttp } from "./app/wire-http.ts";
 import type { Config } from "./config.ts";
+import { createAddressList } from "./core/address.ts";
 import { NotReadyToStart, StoreUnavailable } from "./core/errors.ts";
 import type { Clock } from "./core/ports/clock.ts";
 import type { Log } from "./core/ports/log.ts";
 import type { Store } from "./core/ports/store.ts";
+import type { ConnectionLimitOptions } from "./http/connection-limit.ts";
 import { listen, type RequestHandler } from "./http/listen.ts";
 import { rememberMasterKey } from "./secrets.ts";
 import { TlsReloader } from "./tls-files.ts";
@@ -62,6 +64,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       tls: readTls(config),
       handle: answer,
       log,
+      connectionLimit: toConnectionLimit(config),
     });
     closers.add(() => listener.close(DRAIN_MS, options.idleGraceMs ?? IDLE_GRACE_MS));
     const tlsReloader = config.tls && new TlsReloader(config.tls, log, listener.replaceTls);
@@ -96,4 +99,13 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     if (config.redis && error instanceof StoreUnavailable) throw new NotReadyToStart(error.message);
     throw error;
   }
+}
+
+function toConnectionLimit({
+  connectionsPerAddress,
+  trustProxy,
+}: Config): ConnectionLimitOptions | undefined {
+  if (connectionsPerAddress === 0) return undefined;
+  const trusted = createAddressList(trustProxy);
+  return { max: connectionsPerAddress, isExempt: (address) => trusted.has(address) };
 }

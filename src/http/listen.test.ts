@@ -3,11 +3,17 @@ import { expect, test } from "bun:test";
 import { openSocket, writeRequest } from "../../test/faults/raw-socket.ts";
 import { listen } from "./listen.ts";
 
-const SILENT = { warn() {}, info() {} };
+const HERE = {
+  host: "127.0.0.1",
+  port: 0,
+  tls: undefined,
+  log: { warn() {}, info() {} },
+  connectionLimit: undefined,
+};
 
 test("requests that have arrived when the listener is closed are answered, on kept and on new connections", async () => {
   const handle = () => new Response("ok");
-  const listener = await listen({ host: "127.0.0.1", port: 0, tls: undefined, handle, log: SILENT });
+  const listener = await listen({ ...HERE, handle });
   const sockets = await Promise.all(Array.from({ length: 20 }, () => openSocket({ port: listener.port })));
   // Half of the connections have served a request before.
   for (const socket of sockets.slice(10)) {

@@ -4,6 +4,7 @@ import { StartRefused } from "../core/errors.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import type { Log } from "../core/ports/log.ts";
 import { type Connection, IDLE_SECONDS } from "./call.ts";
+import { ConnectionLimit, type ConnectionLimitOptions, type PeerConnection } from "./connection-limit.ts";
 import { DescriptorCheck } from "./descriptor-check.ts";
 import { ListeningSocket } from "./listening-socket.ts";
 import { type TlsFiles, TlsFront } from "./tls-front.ts";
@@ -31,6 +32,8 @@ export type ListenOptions = {
   readonly tls: TlsFiles | undefined;
   readonly handle: RequestHandler;
   readonly log: Pick<Log, "warn" | "info">;
+  /** Undefined: connections from one address are not limited. */
+  readonly connectionLimit: ConnectionLimitOptions | undefined;
 };
 
 export async function listen(options: ListenOptions): Promise<Listener> {
@@ -41,11 +44,15 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   }
 }
 
-function listenPlain({ host, port, handle, log }: ListenOptions): Listener {
+function listenPlain({ host, port, handle, log, connectionLimit }: ListenOptions): Listener {
   const server = serve(host, port, handle);
   const boundPort = server.port ?? port;
   const socket = ListeningSocket.find(boundPort);
   const check = socket && new DescriptorCheck([socket], log);
+  const limit =
+    socket &&
+    connectionLimit &&
+    new ConnectionLimit(socket, connectionLimit, (excess) => socket.cut(excess), log);
   return {
     port: boundPort,
     url: `http://${toUrlHost(host)}:${boundPort}`,
@@ -53,6 +60,7 @@ function listenPlain({ host, port, handle, log }: ListenOptions): Listener {
     async close(graceMs, idleGraceMs) {
       const until = performance.now() + graceMs;
       check?.stop();
+      limit?.stop();
       await refuseConnections(socket, idleGraceMs, () => socket?.close());
       await drain(server, until - performance.now());
     },
@@ -60,7 +68,8 @@ function listenPlain({ host, port, handle, log }: ListenOptions): Listener {
 }
 
 /** The plain listener behind the TLS front is reachable from this machine only, and checks keys like any other. */
-async function listenTls({ host, port, handle, log }: ListenOptions, tls: TlsFiles): Promise<Listener> {
+async function listenTls(options: ListenOptions, tls: TlsFiles): Promise<Listener> {
+  const { host, port, handle, log, connectionLimit } = options;
   /** The client's address of each connection from the TLS front, by the port of that connection. */
   const peers = new Map<number, string>();
   const server = serve("127.0.0.1", 0, (request, connection) => {
@@ -74,6 +83,12 @@ async function listenTls({ host, port, handle, log }: ListenOptions, tls: TlsFil
   const socket = ListeningSocket.find(front.port);
   const sockets = [socket, ListeningSocket.find(innerPort)].filter((found) => found !== undefined);
   const check = new DescriptorCheck(sockets, log);
+  const cut = (excess: readonly PeerConnection[]) => {
+    front.cut(excess);
+    // Those without a complete handshake, which the front does not know.
+    socket?.cut(excess);
+  };
+  const limit = socket && connectionLimit && new ConnectionLimit(socket, connectionLimit, cut, log);
   return {
     port: front.port,
     url: `https://${toUrlHost(host)}:${front.port}`,
@@ -81,6 +96,7 @@ async function listenTls({ host, port, handle, log }: ListenOptions, tls: TlsFil
     async close(graceMs, idleGraceMs) {
       const until = performance.now() + graceMs;
       check.stop();
+      limit?.stop();
       await refuseConnections(socket, idleGraceMs, () => front.stopListening());
       await drain(server, until - performance.now());
       await front.close(FLUSH_MS);

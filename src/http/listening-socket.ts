@@ -3,10 +3,14 @@
 
 import { dlopen } from "bun:ffi";
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { parseAddress } from "../core/address.ts";
 
 const SOL_TCP = 6;
 const TCP_DEFER_ACCEPT = 9;
 const EPOLL_CTL_MOD = 3;
+const SHUT_RDWR = 2;
+/** Of a connection that no process has accepted, or has closed. */
+const NO_INODE = "0";
 /** The structure epoll_event is packed on x64 only. */
 const EPOLL_DATA_AT = process.arch === "x64" ? 4 : 8;
 
@@ -17,6 +21,8 @@ const HALF_CLOSED = "08";
 const LISTENING = "0A";
 
 type Libc = ReturnType<typeof openLibc>;
+/** `remote` is address and port of the other end, in the kernel's hexadecimal form. */
+type KernelSocket = { readonly state: string; readonly remote: string; readonly inode: string };
 type Poll = { readonly epollFd: number; readonly events: number; readonly data: bigint };
 
 /** Connections to a port, as the kernel knows them. */
@@ -88,6 +94,31 @@ export class ListeningSocket {
     return { open: open + handshaking, handshaking };
   }
 
+  /** False when there are certainly not more connections than this to the port. */
+  mayHaveMoreThan(count: number): boolean {
+    return countTcpSockets() > count;
+  }
+
+  /** Those that the process has accepted; none without a free descriptor. */
+  listConnections(): { readonly peer: string; readonly peerPort: number; readonly inode: string }[] {
+    const isOpen = (state: string) => state === ESTABLISHED || state === HALF_CLOSED;
+    return (findSockets(this.#port) ?? [])
+      .filter(({ state, inode }) => isOpen(state) && inode !== NO_INODE)
+      .map(({ remote, inode }) => {
+        const [address = "", port = ""] = remote.split(":");
+        return { peer: parseKernelAddress(address), peerPort: Number.parseInt(port, 16), inode };
+      });
+  }
+
+  /** The runtime then sees these connections end. */
+  cut(connections: readonly { readonly inode: string }[]): void {
+    const inodes = new Set(connections.map(({ inode }) => inode));
+    for (const { fd, link } of listDescriptors()) {
+      const inode = /^socket:\[(\d+)\]$/.exec(link)?.[1];
+      if (inode !== undefined && inodes.has(inode)) this.#libc.shutdown(fd, SHUT_RDWR);
+    }
+  }
+
   #setEvents(events: number): boolean {
     if (!this.#poll || this.#isClosed) return false;
     const { epollFd, data } = this.#poll;
@@ -111,11 +142,12 @@ function openLibc() {
   return dlopen("libc.so.6", {
     dup2: { args: ["i32", "i32"], returns: "i32" },
     setsockopt: { args: ["i32", "i32", "i32", "ptr", "u32"], returns: "i32" },
+    shutdown: { args: ["i32", "i32"], returns: "i32" },
     epoll_ctl: { args: ["i32", "i32", "i32", "ptr"], returns: "i32" },
   }).symbols;
 }
 
-function findSockets(port: number): ReturnType<typeof listSockets> | undefined {
+function findSockets(port: number): KernelSocket[] | undefined {
   try {
     return listSockets(port);
   } catch {
@@ -124,14 +156,37 @@ function findSockets(port: number): ReturnType<typeof listSockets> | undefined {
 }
 
 /** The TCP sockets of this machine whose own port is this one. */
-function listSockets(port: number): { readonly state: string; readonly inode: string }[] {
+function listSockets(port: number): KernelSocket[] {
   const ending = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   return ["/proc/self/net/tcp", "/proc/self/net/tcp6"].flatMap((table) => {
     return readTable(table).flatMap((line) => {
-      const [, local = "", , state = "", , , , , , inode = ""] = line.trim().split(/\s+/);
-      return local.endsWith(ending) ? [{ state, inode }] : [];
+      // Most lines are of other ports, and splitting is slow.
+      if (!line.includes(ending)) return [];
+      const [, local = "", remote = "", state = "", , , , , , inode = ""] = line.trim().split(/\s+/);
+      return local.endsWith(ending) ? [{ state, remote, inode }] : [];
     });
   });
+}
+
+/** The TCP sockets of this machine in use; 0 when they cannot be counted. */
+function countTcpSockets(): number {
+  const counts = ["/proc/self/net/sockstat", "/proc/self/net/sockstat6"].map((path) => {
+    try {
+      return Number(/^TCP6?: inuse (\d+)/m.exec(readFileSync(path, "latin1"))?.[1] ?? 0);
+    } catch {
+      return 0;
+    }
+  });
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** The kernel writes each 32 bits of an address as one number, in the byte order of the machine. */
+export function parseKernelAddress(hex: string): string {
+  const words = hex.match(/.{8}/g) ?? [];
+  const bytes = words.flatMap((word) => (word.match(/../g) ?? []).reverse());
+  if (bytes.length === 4) return bytes.map((byte) => Number.parseInt(byte, 16)).join(".");
+  const groups = (bytes.join("").match(/.{4}/g) ?? []).join(":");
+  return parseAddress(groups) ?? "";
 }
 
 function readTable(path: string): string[] {
