@@ -414,6 +414,19 @@ describe("Host and the form of the target decide nothing", () => {
 });
 
 describe("methods", () => {
+  test.each(["example.org:443", "/healthz", "/v1/x"])(
+    "CONNECT %s is refused, and its connection closed: later bytes are not for a tunnel",
+    async (target) => {
+      const socket = await openSocket(at);
+      socket.write(writeRequest(target, [], "CONNECT"));
+      const answer = await socket.readAnswer();
+      expect(answer?.status).toBeGreaterThanOrEqual(400);
+      expect(answer?.headers.get("connection")).toBe("close");
+      await socket.closed;
+      socket.destroy();
+    },
+  );
+
   test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"])(
     "%s on a path that is only read: 405/5101 with Allow, before the key is checked",
     async (method) => {
