@@ -1,14 +1,15 @@
 // Which connections are cut when an address has too many.
 import { describe, expect, test } from "bun:test";
-import { findExcess, type PeerConnection } from "./connection-limit.ts";
+import { findExcess } from "./connection-limit.ts";
+import type { OpenConnection } from "./listening-socket.ts";
 
 const NOBODY = { max: 2, isExempt: () => false };
 
-function connectionsFrom(...peers: string[]): PeerConnection[] {
+function connectionsFrom(...peers: string[]): OpenConnection[] {
   return peers.map((peer, at) => ({ peer, peerPort: at, inode: String(at) }));
 }
 
-function inodesOf(connections: readonly PeerConnection[]): string[] {
+function inodesOf(connections: readonly OpenConnection[]): string[] {
   return connections.map(({ inode }) => inode);
 }
 

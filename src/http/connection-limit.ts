@@ -4,23 +4,15 @@ import { isIP } from "node:net";
 import { parseAddress } from "../core/address.ts";
 import type { Log } from "../core/ports/log.ts";
 import { createThrottle } from "../core/throttle.ts";
-import type { ListeningSocket } from "./listening-socket.ts";
+import type { ListeningSocket, OpenConnection } from "./listening-socket.ts";
 
 const CHECK_MS = 1_000;
-/** Reading a long table holds up requests, so the next check comes after this many times its duration. */
-const REST_FACTOR = 200;
+/** Reading a long table costs time, so the next check comes after this many times its duration. */
+const REST_FACTOR = 100;
 const LOG_MS = 60_000;
 
-export type PeerConnection = {
-  /** The address of the other end. */
-  readonly peer: string;
-  readonly peerPort: number;
-  /** Names the connection within this machine. */
-  readonly inode: string;
-};
-
 /** Cuts connections of the listening socket. */
-export type CutConnections = (connections: readonly PeerConnection[]) => void;
+export type CutConnections = (connections: readonly OpenConnection[]) => Promise<void>;
 
 export type ConnectionLimitOptions = {
   /** Connections from one address. */
@@ -38,6 +30,7 @@ export class ConnectionLimit {
   /** The connections of the last check, which are older than all others. */
   #known = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #isStopped = false;
 
   constructor(
     socket: ListeningSocket,
@@ -53,39 +46,44 @@ export class ConnectionLimit {
   }
 
   stop(): void {
+    this.#isStopped = true;
     clearTimeout(this.#timer);
   }
 
   #checkLater(ms: number): void {
-    this.#timer = setTimeout(() => {
-      const startedAt = performance.now();
-      this.#check(startedAt);
-      this.#checkLater(Math.max(CHECK_MS, REST_FACTOR * (performance.now() - startedAt)));
-    }, ms);
+    this.#timer = setTimeout(() => void this.#checkAndRest(), ms);
     this.#timer.unref();
   }
 
-  #check(now: number): void {
+  async #checkAndRest(): Promise<void> {
+    const startedAt = performance.now();
+    // Without descriptors the table cannot be read; the next check tries again.
+    await this.#check(startedAt).catch(() => {});
+    if (!this.#isStopped) this.#checkLater(Math.max(CHECK_MS, REST_FACTOR * (performance.now() - startedAt)));
+  }
+
+  async #check(now: number): Promise<void> {
     // Cheap, and enough as long as there are few connections.
-    const connections = this.#socket.mayHaveMoreThan(this.#options.max) ? this.#socket.listConnections() : [];
+    const { max } = this.#options;
+    const connections = this.#socket.mayHaveMoreThan(max) ? await this.#socket.listConnections() : [];
     const excess = findExcess(connections, this.#known, this.#options);
     this.#known = new Set(connections.map(({ inode }) => inode));
-    if (excess.length === 0) return;
-    const [{ peer } = { peer: "" }] = excess;
-    this.#cut(excess);
+    const [first] = excess;
+    if (!first || this.#isStopped) return;
     this.#throttleLog(now, () => {
-      const fields = { address: peer, cut: excess.length, max: this.#options.max };
+      const fields = { address: first.peer, cut: excess.length, max };
       this.#log.warn(fields, "an address has too many connections: the newest are cut");
     });
+    await this.#cut(excess);
   }
 }
 
 /** The connections beyond the limit of their address; known ones are kept before others. */
 export function findExcess(
-  connections: readonly PeerConnection[],
+  connections: readonly OpenConnection[],
   known: ReadonlySet<string>,
   { max, isExempt }: ConnectionLimitOptions,
-): PeerConnection[] {
+): OpenConnection[] {
   const byNetwork = Map.groupBy(connections, ({ peer }) => toNetwork(peer));
   return [...byNetwork.values()].flatMap((group) => {
     const [{ peer } = { peer: "" }] = group;

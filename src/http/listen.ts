@@ -4,9 +4,9 @@ import { StartRefused } from "../core/errors.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import type { Log } from "../core/ports/log.ts";
 import { type Connection, IDLE_SECONDS } from "./call.ts";
-import { ConnectionLimit, type ConnectionLimitOptions, type PeerConnection } from "./connection-limit.ts";
+import { ConnectionLimit, type ConnectionLimitOptions } from "./connection-limit.ts";
 import { DescriptorCheck } from "./descriptor-check.ts";
-import { ListeningSocket } from "./listening-socket.ts";
+import { ListeningSocket, type OpenConnection } from "./listening-socket.ts";
 import { OPERATOR_PATTERNS } from "./operator-paths.ts";
 import { type TlsFiles, TlsFront } from "./tls-front.ts";
 
@@ -52,17 +52,18 @@ export type ListenOptions = RequestHandlers & {
 
 export async function listen(options: ListenOptions): Promise<Listener> {
   try {
-    return options.tls ? await listenTls(options, options.tls) : listenPlain(options);
+    return options.tls ? await listenTls(options, options.tls) : await listenPlain(options);
   } catch (error) {
     throw explainBindFault(error, options);
   }
 }
 
-function listenPlain(options: ListenOptions): Listener {
+async function listenPlain(options: ListenOptions): Promise<Listener> {
   const { host, port, log, connectionLimit } = options;
   const server = serve(host, port, options);
   const boundPort = server.port ?? port;
-  const socket = ListeningSocket.find(boundPort);
+  const socket = await ListeningSocket.find(boundPort);
+  socket?.limitSendBuffers();
   const check = socket && new DescriptorCheck([socket], log);
   const limit =
     socket &&
@@ -100,13 +101,14 @@ async function listenTls(options: ListenOptions, tls: TlsFiles): Promise<Listene
     await server.stop(true);
     throw error;
   });
-  const socket = ListeningSocket.find(front.port);
-  const sockets = [socket, ListeningSocket.find(innerPort)].filter((found) => found !== undefined);
+  const socket = await ListeningSocket.find(front.port);
+  const sockets = [socket, await ListeningSocket.find(innerPort)].filter((found) => found !== undefined);
+  for (const found of sockets) found.limitSendBuffers();
   const check = new DescriptorCheck(sockets, log);
-  const cut = (excess: readonly PeerConnection[]) => {
+  const cut = async (excess: readonly OpenConnection[]) => {
     front.cut(excess);
     // Those without a complete handshake, which the front does not know.
-    socket?.cut(excess);
+    await socket?.cut(excess);
   };
   const limit = socket && connectionLimit && new ConnectionLimit(socket, connectionLimit, cut, log);
   return {
@@ -180,15 +182,15 @@ async function refuseConnections(
   socket.acceptSilentConnections();
   // Closing the socket also closes the connections that the process has not accepted yet.
   const handshakeWaitMs = idleGraceMs === 0 ? 0 : HANDSHAKE_WAIT_MS;
-  await waitUntil(() => socket.countConnections()?.handshaking === 0, handshakeWaitMs);
+  await waitUntil(async () => (await socket.countConnections())?.handshaking === 0, handshakeWaitMs);
   await takeTurns();
   stopListening();
-  await waitUntil(() => socket.countConnections()?.open === 0, idleGraceMs);
+  await waitUntil(async () => (await socket.countConnections())?.open === 0, idleGraceMs);
 }
 
-async function waitUntil(isSo: () => boolean, ms: number): Promise<void> {
+async function waitUntil(isSo: () => MaybePromise<boolean>, ms: number): Promise<void> {
   const until = performance.now() + ms;
-  while (performance.now() < until && !isSo()) await Bun.sleep(COUNT_EVERY_MS);
+  while (performance.now() < until && !(await isSo())) await Bun.sleep(COUNT_EVERY_MS);
 }
 
 async function takeTurns(): Promise<void> {

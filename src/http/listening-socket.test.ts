@@ -11,14 +11,14 @@ test.each([
   expect(parseKernelAddress(hex)).toBe(address);
 });
 
-test("a port on which this process does not listen has no socket", () => {
-  expect(ListeningSocket.find(9)).toBeUndefined();
+test("a port on which this process does not listen has no socket", async () => {
+  expect(await ListeningSocket.find(9)).toBeUndefined();
 });
 
 test("a paused socket leaves new connections waiting, and open ones go on", async () => {
   const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("ok") });
   const port = server.port ?? 0;
-  const socket = ListeningSocket.find(port);
+  const socket = await ListeningSocket.find(port);
   const open = await openSocket({ port });
   const ask = async (client: typeof open) => {
     client.write(writeRequest("/"));
@@ -33,5 +33,25 @@ test("a paused socket leaves new connections waiting, and open ones go on", asyn
   socket?.resume();
   expect((await waiting.readAnswer())?.status).toBe(200);
   for (const client of [open, waiting]) client.destroy();
+  await server.stop(true);
+});
+
+test("with limited send buffers the kernel does not take a large answer for a client that reads nothing", async () => {
+  const large = new Blob(["x".repeat(3_000_000)]);
+  const fetch = (request: Request) => new Response(request.url.endsWith("/large") ? large : "ok");
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch });
+  const port = server.port ?? 0;
+  (await ListeningSocket.find(port))?.limitSendBuffers();
+  const [stalled, other] = [await openSocket({ port }), await openSocket({ port })];
+  stalled.pause();
+  stalled.write(writeRequest("/large"));
+  for (let asked = 0; asked < 20; asked++) {
+    other.write(writeRequest("/"));
+    expect((await other.readAnswer())?.status).toBe(200);
+  }
+  expect(server.pendingRequests).toBe(1);
+  stalled.resume();
+  expect((await stalled.readAnswer())?.body).toHaveLength(large.size);
+  for (const client of [stalled, other]) client.destroy();
   await server.stop(true);
 });

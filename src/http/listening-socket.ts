@@ -3,14 +3,21 @@
 
 import { dlopen } from "bun:ffi";
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { parseAddress } from "../core/address.ts";
 
+const DESCRIPTORS = "/proc/self/fd";
+const SOL_SOCKET = 1;
+const SO_SNDBUF = 7;
+/** The kernel doubles it, for its own overhead. Enough for 4 MB a second over a connection with a delay of 100 ms. */
+const SEND_BUFFER_BYTES = 212_992;
 const SOL_TCP = 6;
 const TCP_DEFER_ACCEPT = 9;
 const EPOLL_CTL_MOD = 3;
 const SHUT_RDWR = 2;
 /** Of a connection that no process has accepted, or has closed. */
 const NO_INODE = "0";
+const SOCKETS_A_TURN = 500;
 /** The structure epoll_event is packed on x64 only. */
 const EPOLL_DATA_AT = process.arch === "x64" ? 4 : 8;
 
@@ -21,6 +28,13 @@ const HALF_CLOSED = "08";
 const LISTENING = "0A";
 
 type Libc = ReturnType<typeof openLibc>;
+export type OpenConnection = {
+  /** The address of the other end. */
+  readonly peer: string;
+  readonly peerPort: number;
+  /** Names the connection within this machine. */
+  readonly inode: string;
+};
 /** `remote` is address and port of the other end, in the kernel's hexadecimal form. */
 type KernelSocket = { readonly state: string; readonly remote: string; readonly inode: string };
 type Poll = { readonly epollFd: number; readonly events: number; readonly data: bigint };
@@ -40,10 +54,10 @@ export class ListeningSocket {
   #isClosed = false;
 
   /** The socket that listens on this port; undefined when it cannot be controlled on this system. */
-  static find(port: number): ListeningSocket | undefined {
+  static async find(port: number): Promise<ListeningSocket | undefined> {
     if (process.platform !== "linux") return undefined;
     try {
-      const inodes = listSockets(port).filter(({ state }) => state === LISTENING);
+      const inodes = (await listSockets(port)).filter(({ state }) => state === LISTENING);
       const fds = listDescriptors();
       const fd = fds.find(({ link }) => inodes.some(({ inode }) => link === `socket:[${inode}]`))?.fd;
       return fd === undefined ? undefined : new ListeningSocket(openLibc(), port, fd, findPoll(fds, fd));
@@ -58,6 +72,14 @@ export class ListeningSocket {
     this.#port = port;
     this.#fd = fd;
     this.#poll = poll;
+  }
+
+  /**
+   * Limits the kernel's send buffer of every connection from now on. Otherwise it takes megabytes of a large answer at once,
+   * which holds up other requests, and keeps them for a reader that does not read.
+   */
+  limitSendBuffers(): void {
+    this.#libc.setsockopt(this.#fd, SOL_SOCKET, SO_SNDBUF, new Int32Array([SEND_BUFFER_BYTES]), 4);
   }
 
   /** From now on a connection is accepted before its first byte. By default the kernel holds it back for a second. */
@@ -86,9 +108,10 @@ export class ListeningSocket {
   }
 
   /** Undefined without a free descriptor. */
-  countConnections(): ConnectionCounts | undefined {
-    const states = findSockets(this.#port)?.map(({ state }) => state);
-    if (!states) return undefined;
+  async countConnections(): Promise<ConnectionCounts | undefined> {
+    const sockets = await listSockets(this.#port).catch(() => undefined);
+    if (!sockets) return undefined;
+    const states = sockets.map(({ state }) => state);
     const handshaking = states.filter((state) => state === HANDSHAKING).length;
     const open = states.filter((state) => state === ESTABLISHED || state === HALF_CLOSED).length;
     return { open: open + handshaking, handshaking };
@@ -100,9 +123,10 @@ export class ListeningSocket {
   }
 
   /** Those that the process has accepted; none without a free descriptor. */
-  listConnections(): { readonly peer: string; readonly peerPort: number; readonly inode: string }[] {
+  async listConnections(): Promise<OpenConnection[]> {
     const isOpen = (state: string) => state === ESTABLISHED || state === HALF_CLOSED;
-    return (findSockets(this.#port) ?? [])
+    const sockets = await listSockets(this.#port).catch(() => []);
+    return sockets
       .filter(({ state, inode }) => isOpen(state) && inode !== NO_INODE)
       .map(({ remote, inode }) => {
         const [address = "", port = ""] = remote.split(":");
@@ -111,11 +135,12 @@ export class ListeningSocket {
   }
 
   /** The runtime then sees these connections end. */
-  cut(connections: readonly { readonly inode: string }[]): void {
-    const inodes = new Set(connections.map(({ inode }) => inode));
-    for (const { fd, link } of listDescriptors()) {
-      const inode = /^socket:\[(\d+)\]$/.exec(link)?.[1];
-      if (inode !== undefined && inodes.has(inode)) this.#libc.shutdown(fd, SHUT_RDWR);
+  async cut(connections: readonly OpenConnection[]): Promise<void> {
+    const links = new Set(connections.map(({ inode }) => `socket:[${inode}]`));
+    for (const [at, name] of readdirSync(DESCRIPTORS).entries()) {
+      // Both in one turn, so that the number cannot be another connection's by then.
+      if (links.has(findLink(name) ?? "")) this.#libc.shutdown(Number(name), SHUT_RDWR);
+      if (at % SOCKETS_A_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
@@ -147,25 +172,20 @@ function openLibc() {
   }).symbols;
 }
 
-function findSockets(port: number): KernelSocket[] | undefined {
-  try {
-    return listSockets(port);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The TCP sockets of this machine whose own port is this one. */
-function listSockets(port: number): KernelSocket[] {
-  const ending = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
-  return ["/proc/self/net/tcp", "/proc/self/net/tcp6"].flatMap((table) => {
-    return readTable(table).flatMap((line) => {
-      // Most lines are of other ports, and splitting is slow.
-      if (!line.includes(ending)) return [];
-      const [, local = "", remote = "", state = "", , , , , , inode = ""] = line.trim().split(/\s+/);
-      return local.endsWith(ending) ? [{ state, remote, inode }] : [];
-    });
-  });
+async function listSockets(port: number): Promise<KernelSocket[]> {
+  const local = port.toString(16).toUpperCase().padStart(4, "0");
+  const line = new RegExp(`^ *\\d+: [0-9A-F]+:${local} (\\S+) (\\S+) (?:\\S+ +){5}(\\d+)`, "gm");
+  const sockets: KernelSocket[] = [];
+  for (const path of ["/proc/self/net/tcp", "/proc/self/net/tcp6"]) {
+    const table = await readTable(path);
+    for (const [, remote = "", state = "", inode = ""] of table.matchAll(line)) {
+      sockets.push({ state, remote, inode });
+      // A long table must not hold up requests.
+      if (sockets.length % SOCKETS_A_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  return sockets;
 }
 
 /** The TCP sockets of this machine in use; 0 when they cannot be counted. */
@@ -189,25 +209,27 @@ export function parseKernelAddress(hex: string): string {
   return parseAddress(groups) ?? "";
 }
 
-function readTable(path: string): string[] {
+async function readTable(path: string): Promise<string> {
   try {
-    return readFileSync(path, "latin1").split("\n").slice(1);
+    return await readFile(path, "latin1");
   } catch (error) {
     // A machine without IPv6 has no tcp6.
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
     throw error;
   }
 }
 
 function listDescriptors(): { readonly fd: number; readonly link: string }[] {
-  return readdirSync("/proc/self/fd").flatMap((name) => {
-    try {
-      return [{ fd: Number(name), link: readlinkSync(`/proc/self/fd/${name}`) }];
-    } catch {
-      // Closed in the meantime.
-      return [];
-    }
-  });
+  return readdirSync(DESCRIPTORS).map((name) => ({ fd: Number(name), link: findLink(name) ?? "" }));
+}
+
+/** What a descriptor stands for; undefined when it was closed in the meantime. */
+function findLink(name: string): string | undefined {
+  try {
+    return readlinkSync(`${DESCRIPTORS}/${name}`);
+  } catch {
+    return undefined;
+  }
 }
 
 /** How the runtime's event loop polls the descriptor. */

@@ -1,7 +1,7 @@
 // Terminates TLS in front of a plain listener of our own and forwards the bytes. It is separate from that listener so that
 // the certificate can be replaced, and new connections refused, while open connections go on.
 import { createServer, type Server, type TLSSocket } from "node:tls";
-import type { PeerConnection } from "./connection-limit.ts";
+import type { OpenConnection } from "./listening-socket.ts";
 import { TlsConnection } from "./tls-connection.ts";
 
 /** Close connections whose TLS handshake takes longer: real clients finish in well under a second. */
@@ -60,7 +60,7 @@ export class TlsFront {
     this.#server.close();
   }
 
-  cut(connections: readonly PeerConnection[]): void {
+  cut(connections: readonly OpenConnection[]): void {
     const ports = new Set(connections.map(({ peer, peerPort }) => `${peer} ${peerPort}`));
     for (const connection of this.#connections) if (ports.has(connection.peer)) connection.cut();
   }
