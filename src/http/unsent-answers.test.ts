@@ -47,11 +47,13 @@ function setUp(limits = { bytesMax: 5 * SIZE, bytesPerKeyMax: 3 * SIZE }) {
 }
 
 describe("unsent answers", () => {
-  test("of one key are limited, also when they share a body, and other keys are not affected", () => {
+  test("of one key are limited by the memory of their bodies, and other keys are not affected", () => {
     const { add } = setUp();
     const body = new Blob(["x".repeat(SIZE)]);
-    expect([1, 2, 3, 4].map(() => add("key_1", body))).toEqual([true, true, true, false]);
-    expect(add("key_2", body)).toBe(true);
+    expect([1, 2, 3, 4, 5].map(() => add("key_1", body))).toEqual([true, true, true, true, true]);
+    expect([1, 2, 3].map(() => add("key_1"))).toEqual([true, true, false]);
+    expect(add("key_1", body)).toBe(true);
+    expect(add("key_2")).toBe(true);
   });
 
   test("of all keys are limited by the memory of their bodies, which answers share", () => {

@@ -5,7 +5,7 @@ import type { Call, Connection } from "./call.ts";
 
 /** The distinct bodies of all unsent answers: answers with the same body share its memory. */
 export const UNSENT_BYTES_MAX = 256 * 1024 ** 2;
-/** The unsent answers of one key, so that one key cannot use up what all keys share. */
+/** The distinct bodies of one key's unsent answers, so that one key cannot use up what all keys share. */
 export const UNSENT_BYTES_PER_KEY_MAX = 64 * 1024 ** 2;
 
 /** Finished answers are looked for when the list has doubled, but not for fewer than this many. */
@@ -33,7 +33,7 @@ export class UnsentAnswers {
   #answers: Unsent[] = [];
   /** How many answers are sent from each body. */
   readonly #bodies = new Map<number, number>();
-  readonly #bytesOfKeys = new Map<string, number>();
+  readonly #bodiesOfKeys = new Map<string, { readonly ids: Set<number>; bytes: number }>();
   #bytes = 0;
   #checkAt = CHECKED_MIN;
   #checkedAt = Number.NEGATIVE_INFINITY;
@@ -77,7 +77,8 @@ export class UnsentAnswers {
 
   #hasRoom(bodyId: number, bytes: number, keyId: string): boolean {
     const { bytesMax, bytesPerKeyMax } = this.#limits;
-    if ((this.#bytesOfKeys.get(keyId) ?? 0) + bytes > bytesPerKeyMax) return false;
+    const ofKey = this.#bodiesOfKeys.get(keyId);
+    if (ofKey && !ofKey.ids.has(bodyId) && ofKey.bytes + bytes > bytesPerKeyMax) return false;
     return this.#bodies.has(bodyId) || this.#bytes + bytes <= bytesMax;
   }
 
@@ -85,14 +86,17 @@ export class UnsentAnswers {
     const answers = this.#bodies.get(bodyId) ?? 0;
     if (answers === 0) this.#bytes += bytes;
     this.#bodies.set(bodyId, answers + 1);
-    this.#bytesOfKeys.set(keyId, (this.#bytesOfKeys.get(keyId) ?? 0) + bytes);
+    const ofKey = this.#bodiesOfKeys.get(keyId) ?? { ids: new Set(), bytes: 0 };
+    if (!ofKey.ids.has(bodyId)) ofKey.bytes += bytes;
+    ofKey.ids.add(bodyId);
+    this.#bodiesOfKeys.set(keyId, ofKey);
   }
 
   #dropFinished(now: number): void {
     this.#answers = this.#answers.filter(({ request, connection }) => connection.requestIP(request) !== null);
     this.#bytes = 0;
     this.#bodies.clear();
-    this.#bytesOfKeys.clear();
+    this.#bodiesOfKeys.clear();
     for (const answer of this.#answers) this.#count(answer);
     this.#checkAt = Math.max(CHECKED_MIN, 2 * this.#answers.length);
     this.#checkedAt = now;
