@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
+import { SECTIONS } from "../../src/core/sections.ts";
 import { UNSENT_BYTES_PER_KEY_MAX } from "../../src/http/unsent-answers.ts";
 import { ALL_SECTIONS_INFO, BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
 import { cleanUp, makeFolder, serve, undoLater, until } from "../process/run-gatehouse.ts";
@@ -9,7 +10,9 @@ import { startGatehouse, type TestKey } from "../start-gatehouse.ts";
 import { openSocket, type RawSocket, writeRequest } from "./raw-socket.ts";
 
 const LARGE_PATH = "/v2/game/server?Vehicles=true";
-const VEHICLES = 25_000;
+const VEHICLES = 9_000;
+/** Makes the answer larger than 3 MB. */
+const LONG_NAME = "n".repeat(300);
 const KEYS = 12;
 const READERS_PER_KEY = 16;
 /** Each reader would need more than 3 MB, so all of them together more than 600 MB. */
@@ -18,19 +21,28 @@ const GROWTH_MAX_BYTES = 150_000_000;
 afterEach(cleanUp);
 
 function startLargeGameApi() {
-  const Vehicles = Array.from({ length: VEHICLES }, () => ALL_SECTIONS_INFO.Vehicles[0]);
+  const Vehicles = Array.from({ length: VEHICLES }, () => ({
+    ...ALL_SECTIONS_INFO.Vehicles[0],
+    Name: LONG_NAME,
+  }));
   const api = startFakeGameApi(() => Response.json({ ...BASE_INFO, Vehicles }));
   undoLater(() => api.stop());
   return api;
 }
 
-/** A client that asks for the large answer and never reads. The kernel's buffers hold one answer, so it asks for two. */
-async function openSlowReader(port: number, token: string): Promise<RawSocket> {
+/** A client that asks for the large answer and never reads. The kernel's buffers hold a part of it only. */
+async function openSlowReader(port: number, token: string, path = LARGE_PATH): Promise<RawSocket> {
   const socket = await openSocket({ port });
   undoLater(() => socket.destroy());
   socket.pause();
-  socket.write(writeRequest(LARGE_PATH, [`Authorization: Bearer ${token}`]).repeat(2));
+  socket.write(writeRequest(path, [`Authorization: Bearer ${token}`]));
   return socket;
+}
+
+/** A path whose answer is another one for each number, so that readers share nothing. */
+function otherLargePath(number: number): string {
+  const sections = SECTIONS.filter((name, bit) => name !== "Vehicles" && number & (1 << bit));
+  return [LARGE_PATH, ...sections.map((name) => `${name}=true`)].join("&");
 }
 
 function readLarge(url: string, token: string, encoding = "identity"): Promise<Response> {
@@ -73,8 +85,8 @@ test("a key with too many unread answers gets no further large one; others and i
   const whole = await (await readLarge(gatehouse.url, good.token)).text();
   const readers = Math.ceil(UNSENT_BYTES_PER_KEY_MAX / whole.length);
   const sockets: RawSocket[] = [];
-  for (let opened = 0; opened < readers; opened++) {
-    sockets.push(await openSlowReader(gatehouse.app.port, slow.token));
+  for (let opened = 1; opened <= readers; opened++) {
+    sockets.push(await openSlowReader(gatehouse.app.port, slow.token, otherLargePath(opened)));
   }
   const readStatus = async () => {
     const response = await readLarge(gatehouse.url, slow.token);
