@@ -27,10 +27,7 @@ function open(): void {
 function beginning(at: number): string {
   if (at % READERS_ONE_IN === 0) {
     const token = tokens[(at / READERS_ONE_IN) % tokens.length];
-    // Two, because the kernel's buffers hold one.
-    return `GET /v2/game/server?Vehicles=true HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`.repeat(
-      2,
-    );
+    return `GET /v2/game/server?Vehicles=true HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
   }
   if (at % 3 === 0) return "GET /healthz HTTP/1.1\r\nHost:";
   if (at % 3 === 1) return "POST /admin/servers HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{";

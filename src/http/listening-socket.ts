@@ -7,12 +7,11 @@ import { readFile } from "node:fs/promises";
 import { parseAddress } from "../core/address.ts";
 
 const DESCRIPTORS = "/proc/self/fd";
-const SOL_SOCKET = 1;
-const SO_SNDBUF = 7;
-/** The kernel doubles it, for its own overhead. Enough for 4 MB a second over a connection with a delay of 100 ms. */
-const SEND_BUFFER_BYTES = 212_992;
 const SOL_TCP = 6;
 const TCP_DEFER_ACCEPT = 9;
+const TCP_NOTSENT_LOWAT = 25;
+/** Bytes that the kernel takes beyond those that are on their way to the client. */
+const UNSENT_IN_KERNEL_MAX = 524_288;
 const EPOLL_CTL_MOD = 3;
 const SHUT_RDWR = 2;
 /** Of a connection that no process has accepted, or has closed. */
@@ -75,11 +74,11 @@ export class ListeningSocket {
   }
 
   /**
-   * Limits the kernel's send buffer of every connection from now on. Otherwise it takes megabytes of a large answer at once,
-   * which holds up other requests, and keeps them for a reader that does not read.
+   * Limits what the kernel takes of an answer that the client does not read. Otherwise it takes megabytes at once, which holds
+   * up other requests, and keeps them for a reader that has stopped.
    */
   limitSendBuffers(): void {
-    this.#libc.setsockopt(this.#fd, SOL_SOCKET, SO_SNDBUF, new Int32Array([SEND_BUFFER_BYTES]), 4);
+    this.#libc.setsockopt(this.#fd, SOL_TCP, TCP_NOTSENT_LOWAT, new Int32Array([UNSENT_IN_KERNEL_MAX]), 4);
   }
 
   /** From now on a connection is accepted before its first byte. By default the kernel holds it back for a second. */
