@@ -127,8 +127,12 @@ describe("servers of an older version, which marked none,", () => {
     const { token: realToken } = await operator.addKey(await operator.addServer({ name: "Real town" }));
     await gatehouse?.stop();
     const db = new Database(join(folder, "gatehouse.db"));
-    db.exec(`ALTER TABLE servers DROP COLUMN simulated; PRAGMA user_version = 4;
-             DELETE FROM settings WHERE name = 'old-demo-server'`);
+    // What this version has added to the schema of that one.
+    db.exec(`ALTER TABLE servers DROP COLUMN simulated;
+             DROP INDEX commands_of_key;
+             DROP TRIGGER command_finished; DROP TRIGGER command_deleted; DROP TABLE command_counts;
+             DROP TABLE receipts; DROP TABLE receipt_counts;
+             PRAGMA user_version = 4; DELETE FROM settings WHERE name = 'old-demo-server'`);
     db.close();
     return { demoToken, realToken };
   }

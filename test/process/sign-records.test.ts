@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
 import type { Log } from "../../src/core/ports/log.ts";
 import { hashToken, mintToken } from "../../src/core/token.ts";
+import { DEMO_SERVER_KEY } from "../../src/demo.ts";
 import { openRedisStore } from "../../src/store/redis/redis-store.ts";
 import { Sealer } from "../../src/store/sealer.ts";
 import { type RedisServer, startRedis, stopRedisServers } from "../redis-server.ts";
@@ -29,7 +30,9 @@ async function fillUnsigned(): Promise<string> {
   };
   const store = await openRedisStore(settings);
   const now = store.clock();
-  const { serverId } = await store.servers.create({ name: "One", community: null, serverKey: "a-b" }, now);
+  // With the demo's key, so that the simulator serves it after the update.
+  const draft = { name: "One", community: null, serverKey: DEMO_SERVER_KEY };
+  const { serverId } = await store.servers.create(draft, now);
   const token = mintToken(randomBytes);
   const tokenHash = hashToken(token);
   await store.keys.create({ ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null, tokenHash }, now);
@@ -37,7 +40,7 @@ async function fillUnsigned(): Promise<string> {
   for (const name of ["servers", "keys"]) {
     const hash = `gatehouse:{directory}:${name}`;
     const [id, text] = (await redis.ask("HGETALL", hash)) as string[];
-    await redis.ask("HSET", hash, id ?? "", (text ?? "").replace(/,"mac":"[^"]*"/, ""));
+    await redis.ask("HSET", hash, id ?? "", (text ?? "").replace(/,"mac":"[^"]*"|"isSimulated":false,/g, ""));
   }
   return token;
 }
