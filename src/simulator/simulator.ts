@@ -3,6 +3,7 @@ import { type CallList, CallLog } from "./call-log.ts";
 import { ControlApi } from "./control-api.ts";
 import { FaultList } from "./fault-list.ts";
 import { Listener } from "./listener.ts";
+import { LIMIT_MAX, PLAYERS_MAX, SPEED_MAX, SPEED_MIN } from "./option-limits.ts";
 import { Protocol } from "./protocol.ts";
 import { chooseQuirks, type QuirkChoice } from "./quirks.ts";
 import { RequestHandler } from "./request-handler.ts";
@@ -11,8 +12,6 @@ import { TownRegistry } from "./town-registry.ts";
 
 export type { QuirkName } from "./quirks.ts";
 
-const PLAYERS_MAX = 500;
-const LIMIT_MAX = 1_000_000_000;
 /** The response to the request that armed `refused` needs this long to be sent. */
 const PAUSE_DELAY_MS = 30;
 
@@ -54,7 +53,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const { readLimit = 35, commandIntervalMs = 5000, maxPlayers = Math.max(1, players) } = options;
   checkWhole("players", players, 0, PLAYERS_MAX);
   checkWhole("maxPlayers", maxPlayers, 1, PLAYERS_MAX);
-  checkRange("speed", speed, 0.001, 1_000_000);
+  checkRange("speed", speed, SPEED_MIN, SPEED_MAX);
   checkWhole("readLimit", readLimit, 0, LIMIT_MAX);
   checkRange("commandIntervalMs", commandIntervalMs, 0, LIMIT_MAX);
 
