@@ -20,8 +20,9 @@ const REQUESTS_PER_KEY = 100;
 const KEYS_PER_PHASE = SAMPLES / REQUESTS_PER_KEY;
 const GOOD_KEYS = 3 * KEYS_PER_PHASE;
 const SLOW_KEYS = 20;
-/** About 3 MB of JSON. */
-const VEHICLES = 25_000;
+/** With their long names, about 3 MB of JSON. */
+const VEHICLES = 9_000;
+const LONG_NAME = "n".repeat(250);
 /** Good callers send a request this long after the last answer. */
 const THINK_MS = 1;
 
@@ -33,7 +34,10 @@ type Phase = {
 };
 
 const folder = mkdtempSync(join(tmpdir(), "gatehouse-bench-"));
-const Vehicles = Array.from({ length: VEHICLES }, () => ALL_SECTIONS_INFO.Vehicles[0]);
+const Vehicles = Array.from({ length: VEHICLES }, () => ({
+  ...ALL_SECTIONS_INFO.Vehicles[0],
+  Name: LONG_NAME,
+}));
 const api = startFakeGameApi(() => Response.json({ ...BASE_INFO, Vehicles }));
 try {
   const phases = await measure();
