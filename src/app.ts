@@ -5,6 +5,7 @@ import { openBasics, openResources, readTls } from "./app/open-resources.ts";
 import { type GatewayOptions, wireGateway } from "./app/wire-gateway.ts";
 import { type DrainState, wireHttp } from "./app/wire-http.ts";
 import type { Config } from "./config.ts";
+import { createAddressList } from "./core/address.ts";
 import { NotReadyToStart, StoreUnavailable } from "./core/errors.ts";
 import type { Clock } from "./core/ports/clock.ts";
 import type { Log } from "./core/ports/log.ts";
@@ -12,6 +13,7 @@ import type { Store } from "./core/ports/store.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { nameServers } from "./gateway/servers/name-servers.ts";
 import { listParked, listParkedNotices } from "./gateway/servers/parked-servers.ts";
+import type { ConnectionLimitOptions } from "./http/connection-limit.ts";
 import { type Listener, listen, type RequestHandler, type RequestHandlers } from "./http/listen.ts";
 import { isOperatorPath } from "./http/operator-paths.ts";
 import { splitUrl } from "./http/target.ts";
@@ -20,8 +22,8 @@ import { rememberMasterKey } from "./secrets.ts";
 import { TlsReloader } from "./tls-files.ts";
 
 const DRAIN_MS = 10_000;
-/** How long answers carry `Connection: close` before the listener stops. */
-const DRAIN_NOTICE_MS = 100;
+/** During a drain, idle and silent connections may send a request for this long. */
+const IDLE_GRACE_MS = 1_000;
 
 export type App = {
   readonly url: string;
@@ -45,6 +47,8 @@ export type App = {
 export type AppOptions = GatewayOptions & {
   readonly clock?: Clock;
   readonly writeLog?: (line: string) => void;
+  /** IDLE_GRACE_MS by default. */
+  readonly idleGraceMs?: number;
 };
 
 /** Throws StartRefused when it must not start; nothing stays open then. */
@@ -63,14 +67,15 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     await startBackgroundJobs(config, resources, gateway, log, closers);
     const handlers = wireHttp(config, basics, resources, gateway, drain);
     const listeners: Listener[] = [];
-    closers.add(() => Promise.all(listeners.map((each) => each.close(DRAIN_MS))));
-    const tls = readTls(config);
+    const idleGraceMs = options.idleGraceMs ?? IDLE_GRACE_MS;
+    closers.add(() => Promise.all(listeners.map((each) => each.close(DRAIN_MS, idleGraceMs))));
+    const common = { tls: readTls(config), log, connectionLimit: toConnectionLimit(config) };
     const { host, port } = config;
-    const listener = await listen({ ...handlers.everybody, host, port, tls, settings: "GATEHOUSE" });
+    const listener = await listen({ ...handlers.everybody, ...common, host, port, settings: "GATEHOUSE" });
     listeners.push(listener);
     const adminListener =
       config.admin &&
-      (await listen({ ...handlers.operators, ...config.admin, tls, settings: "GATEHOUSE_ADMIN" }));
+      (await listen({ ...handlers.operators, ...common, ...config.admin, settings: "GATEHOUSE_ADMIN" }));
     if (adminListener) listeners.push(adminListener);
     const tlsReloader =
       config.tls &&
@@ -101,8 +106,6 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       reloadTls: () => tlsReloader?.reload(),
       async stop() {
         drain.isDraining = true;
-        // Closing an idle connection could cut a request that is on its way, so clients get time to close it themselves.
-        await Bun.sleep(DRAIN_NOTICE_MS);
         // In parallel with the rest, so that both together take DRAIN_MS at most.
         const sent = dispatcher.stop(DRAIN_MS);
         await closers.closeAll(log);
@@ -145,4 +148,13 @@ function holdListeningLock(folder: DataFolder, listener: Listener, log: Log, clo
       "the data folder cannot show where this instance listens; the command line needs TLS or --allow-http",
     );
   }
+}
+
+function toConnectionLimit({
+  connectionsPerAddress,
+  trustProxy,
+}: Config): ConnectionLimitOptions | undefined {
+  if (connectionsPerAddress === 0) return undefined;
+  const trusted = createAddressList(trustProxy);
+  return { max: connectionsPerAddress, isExempt: (address) => trusted.has(address) };
 }

@@ -63,6 +63,8 @@ export type Config = {
   readonly commandTtlMs: number;
   readonly tls: { readonly certPath: string; readonly keyPath: string } | undefined;
   readonly trustProxy: readonly string[];
+  /** 0: not limited. */
+  readonly connectionsPerAddress: number;
   readonly corsOrigins: readonly string[];
   readonly keepsUnknownFields: boolean;
   readonly logLevel: (typeof LOG_LEVELS)[number];
@@ -116,6 +118,7 @@ export function parseConfig(
     staleMs: settings.readInteger("GATEHOUSE_STALE_MS", 0, 0),
     commandIntervalMs: settings.readInteger("GATEHOUSE_COMMAND_INTERVAL_MS", 5_000, 1),
     commandTtlMs: settings.readInteger("GATEHOUSE_COMMAND_TTL_MS", 600_000, 1),
+    connectionsPerAddress: settings.readInteger("GATEHOUSE_CONNECTIONS_PER_ADDRESS", 10_000, 0),
     keepsUnknownFields: settings.readChoice("GATEHOUSE_UNKNOWN_FIELDS", ["drop", "pass"], "drop") === "pass",
     logLevel: settings.readChoice("GATEHOUSE_LOG_LEVEL", LOG_LEVELS, "info"),
     logFormat: settings.readChoice("GATEHOUSE_LOG_FORMAT", LOG_FORMATS, defaultLogFormat),

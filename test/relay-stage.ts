@@ -2,6 +2,7 @@
 import { isRefusal, type Refusal } from "../src/core/errors.ts";
 import type { GameServer } from "../src/core/game-server.ts";
 import type { Log } from "../src/core/ports/log.ts";
+import type { RelayShare } from "../src/core/ports/relay-share.ts";
 import type { Delivery, LimitHint, UpstreamReading } from "../src/core/ports/upstream.ts";
 import { Relay, type RelaySettings } from "../src/gateway/readings/relay.ts";
 import { RelayMeter } from "../src/gateway/readings/relay-meter.ts";
@@ -35,8 +36,9 @@ export function resetStage(): void {
   stage.relay = openRelay();
 }
 
-export function openRelay(settings: Partial<RelaySettings> = {}): Relay {
+export function openRelay(settings: Partial<RelaySettings> = {}, share?: RelayShare): Relay {
   return new Relay({
+    share,
     upstream: {
       async readServer(serverKey) {
         stage.calls.push({ serverKey, at: stage.now });

@@ -75,6 +75,7 @@ export async function startGatehouse(options: TestOptions = {}): Promise<TestGat
       sleep: clock.sleep,
       pause: clock.pause,
       burstQuietMs: 0,
+      idleGraceMs: 0,
       writeLog: (line) => logLines.push(line),
     },
   );

@@ -40,6 +40,7 @@ import { ReferenceHandlers } from "../http/reference/reference.ts";
 import type { Route } from "../http/router.ts";
 import { type Handlers, listRoutes } from "../http/routes.ts";
 import { createTargetFinder, TARGETS_MAX, type Target } from "../http/target.ts";
+import { UnsentAnswers } from "../http/unsent-answers.ts";
 import { UntrustedProxyNotice } from "../http/untrusted-proxy.ts";
 import { VERSION } from "../version.ts";
 import { USAGE_KEPT_MS } from "./background-jobs.ts";
@@ -79,14 +80,16 @@ export function wireHttp(
   const noticesCheck = new OperatorCheck([masterKey, deriveNoticesToken(masterKey)]);
   const metricsCheck = new OperatorCheck([masterKey, config.metricsToken]);
   const edgeMeter = new EdgeMeter();
+  const unsent = new UnsentAnswers();
   const sizes: SizeGauge[] = [
     { name: "known_authorization_headers", size: () => authenticator.size, max: authenticator.max },
     { name: "known_accept_encodings", size: wantsGzip.size, max: wantsGzip.max },
     { name: "guessing_addresses", size: () => guesses.size, max: GUESSING_ADDRESSES_MAX },
+    { name: "unsent_bytes", size: () => unsent.bytes, max: unsent.bytesMax },
     { name: "unsaved_usage", size: () => usage.size(), max: BACKLOG_MAX + authenticator.max },
   ];
   const isSimulatorInUse = config.upstreamUrl === undefined;
-  const readServer = new ReadServerHandler(relay, callerSteps, clock);
+  const readServer = new ReadServerHandler(relay, callerSteps, clock, unsent);
   const handlers: Handlers = {
     callerSteps,
     ownKey: new OwnKeyHandler(store.keys),

@@ -122,7 +122,10 @@ export class AdminClient {
       case ERRORS.internal.code:
         return `Gatehouse failed: its log says why, under request ${escapeUnsafe(String(body.request_id ?? "?"))}`;
       case ERRORS.notFound.code:
-        return request.notFoundMessage ?? `${base} has no such resource: is it a Gatehouse of this version?`;
+        return (
+          request.notFoundMessage ??
+          `${base} has no such resource: is it a Gatehouse of this version, and the port of its admin API (GATEHOUSE_ADMIN_PORT)?`
+        );
       default:
         return describeOtherError(body, code);
     }

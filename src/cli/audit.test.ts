@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
 import { describeChange } from "./audit.ts";
+import { formatMoment } from "./times.ts";
+
+const AT = 1_794_822_583_470;
 
 test.each([
   ["something new", { after: { name: "Town", community: null } }, "name: Town, community: -"],
@@ -7,6 +10,12 @@ test.each([
     "a change",
     { before: { label: "a", sections: ["Players"] }, after: { label: "b", sections: [] } },
     "label: a → b, sections: [Players] → []",
+  ],
+  ["a time", { after: { revoked_at: AT } }, `revoked_at: ${formatMoment(AT)}`],
+  [
+    "another time",
+    { before: { expires_at: null }, after: { expires_at: AT } },
+    `expires_at: - → ${formatMoment(AT)}`,
   ],
   ["something gone", { before: { name: "Town" } }, "name: was Town"],
   ["something else", { revoked_keys: 3 }, '{"revoked_keys":3}'],

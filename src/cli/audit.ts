@@ -100,10 +100,15 @@ function listChanges(details: unknown): string[] {
   if (!isChange) return [toWords(details)];
   const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
   return Array.from(fields, (field) => {
-    const [was, is] = [before[field], after[field]].map(toWords);
+    const [was, is] = [before[field], after[field]].map((value) => describeValue(field, value));
     if (!(field in before)) return `${field}: ${is}`;
     return field in after ? `${field}: ${was} → ${is}` : `${field}: was ${was}`;
   });
+}
+
+/** Times are shown as everywhere else, not in milliseconds. */
+function describeValue(field: string, value: unknown): string {
+  return typeof value === "number" && /_(?:at|until)$/.test(field) ? formatMoment(value) : toWords(value);
 }
 
 function toWords(value: unknown): string {

@@ -2,8 +2,8 @@
 import { Command } from "commander";
 import type { App } from "../app.ts";
 import { parseConfig, readEnvironment } from "../config.ts";
-import { PAGE_SIZE_MAX } from "../core/page-size.ts";
-import { describeStart } from "./start-banner.ts";
+import { isParked } from "../core/game-server.ts";
+import { describeStart, type StartFacts } from "./start-banner.ts";
 
 export function createServeCommand(): Command {
   return new Command("serve")
@@ -69,7 +69,7 @@ async function serve(options: ServeOptions): Promise<void> {
         dataDir: app.dataDir,
         apiKey: app.demoToken,
         masterKey: app.newMasterKey,
-        hasServers: await hasServers(app, config.upstreamUrl === undefined),
+        servers: findServers(app, config.upstreamUrl === undefined),
       });
   process.stdout.write(banner);
   process.stdout.write(`gatehouse listening on ${app.url}\n`);
@@ -77,10 +77,10 @@ async function serve(options: ServeOptions): Promise<void> {
   if (app.adminUrl !== undefined) process.stdout.write(`gatehouse for operators: ${app.adminUrl}\n`);
 }
 
-/** Whether there is a server that is not parked. A store that fails right after the start must not end it. */
-async function hasServers(app: App, isSimulatorInUse: boolean): Promise<boolean> {
-  const page = await app.store.servers.list({ limit: PAGE_SIZE_MAX }).catch(() => undefined);
-  return !page || page.items.some(({ isSimulated }) => isSimulated === isSimulatorInUse);
+function findServers({ store }: App, isSimulatorInUse: boolean): StartFacts["servers"] {
+  const servers = Array.from(store.servers.all());
+  if (servers.length === 0) return "none";
+  return servers.every((server) => isParked(server, isSimulatorInUse)) ? "parked" : "served";
 }
 
 async function end(app: App): Promise<never> {

@@ -107,7 +107,7 @@ async function addServer(argument: string | undefined, options: AddOptions): Pro
 
 type KeyCheck = {
   readonly result: "accepted" | "refused" | "unclear";
-  /** Null when the game API answered with the server's state. */
+  /** Null when the game API answered with the server's state, and when Gatehouse itself failed. */
   readonly upstream_code: number | null;
   readonly upstream_message: string | null;
   /** The server's state, when there is one. */
@@ -126,9 +126,12 @@ async function readOnce(session: Session, serverId: string): Promise<KeyCheck> {
     const { body: info } = await session.admin.call<ServerInfo>({ path: ["servers", serverId, "info"] });
     return { result: "accepted", upstream_code: null, upstream_message: null, info };
   } catch (error) {
-    const { upstream_code: code, upstream_message: message } =
-      error instanceof CommandFailed ? (error.error ?? {}) : {};
-    if (typeof code !== "number") throw error;
+    if (!(error instanceof CommandFailed)) throw error;
+    const { upstream_code: code, upstream_message: message } = error.error ?? {};
+    // The server is added by now, so its id must still be printed.
+    if (typeof code !== "number") {
+      return { result: "unclear", upstream_code: null, upstream_message: error.message };
+    }
     // The game API says "offline" only to a valid key.
     const result = code === OFFLINE ? "accepted" : BAD_KEY_CODES.has(code) ? "refused" : "unclear";
     return { result, upstream_code: code, upstream_message: String(message) };
@@ -143,7 +146,10 @@ function printCheck(printer: Printer, { server_id }: ServerResource, check: KeyC
   } else if (result === "accepted") {
     printer.printLine("The game API accepts the key; the server is offline at the moment.", "green");
   } else if (result === "unclear") {
-    printer.printLine(`The key could not be tested: ${message} (${code})`, "yellow");
+    printer.printLine(
+      `The key could not be tested: ${message}${code === null ? "" : ` (${code})`}`,
+      "yellow",
+    );
   } else {
     printer.printLine(`The game API refuses the key: ${message} (${code})`, "red");
     printer.printLine(`\u2192 gatehouse servers set-key ${server_id} sets another`, "dim");

@@ -3,8 +3,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { StartRefused } from "../core/errors.ts";
 import { describeFault } from "../core/system-faults.ts";
 import { LOG_WINDOW_MAX } from "../simulator/log-lists.ts";
-
-const PLAYERS_MAX = 1_000;
+import { LIMIT_MAX, PLAYERS_MAX, SPEED_MAX, SPEED_MIN } from "../simulator/option-limits.ts";
 
 export function createSimulateCommand(): Command {
   return new Command("simulate")
@@ -16,16 +15,16 @@ export function createSimulateCommand(): Command {
     .option("--seed <number>", "the same seed makes the same towns", parseCount, 1)
     .option(
       "--players <number>",
-      "about how many players a town has; 0 makes every server offline",
+      `about how many players a town has, ${PLAYERS_MAX} at most; 0 makes every server offline`,
       parsePlayers,
       24,
     )
     .option("--speed <factor>", "how many times as often events happen", parseFactor, 1)
-    .option("--read-limit <number>", "reads a minute, 0 for no limit", parseCount, 35)
+    .option("--read-limit <number>", "reads a minute, 0 for no limit", parseLimit, 35)
     .option(
       "--command-interval <ms>",
       "one command per server in this time, 0 for no limit",
-      parseCount,
+      parseLimit,
       5_000,
     )
     .option("--log-window <number>", "how many entries a log list shows", parseLogWindow, 50)
@@ -104,9 +103,16 @@ function parsePort(text: string): number {
 }
 
 function parsePlayers(text: string): number {
-  const players = parseCount(text);
-  if (players > PLAYERS_MAX) throw new InvalidArgumentError(`It must be ${PLAYERS_MAX} at most.`);
-  return players;
+  return atMost(PLAYERS_MAX, parseCount(text));
+}
+
+function parseLimit(text: string): number {
+  return atMost(LIMIT_MAX, parseCount(text));
+}
+
+function atMost(max: number, count: number): number {
+  if (count > max) throw new InvalidArgumentError(`It must be ${max} at most.`);
+  return count;
 }
 
 function parseLogWindow(text: string): number {
@@ -123,7 +129,9 @@ function parseHost(text: string): string {
 
 function parseFactor(text: string): number {
   const factor = Number(text);
-  if (!Number.isFinite(factor) || factor <= 0) throw new InvalidArgumentError("It must be a number above 0.");
+  if (!(factor >= SPEED_MIN && factor <= SPEED_MAX)) {
+    throw new InvalidArgumentError(`It must be a number from ${SPEED_MIN} to ${SPEED_MAX}.`);
+  }
   return factor;
 }
 

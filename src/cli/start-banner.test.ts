@@ -9,7 +9,7 @@ const FACTS: StartFacts = {
   dataDir: "/srv/data",
   apiKey: undefined,
   masterKey: undefined,
-  hasServers: true,
+  servers: "served",
 };
 
 describe("what a start prints for people", () => {
@@ -37,9 +37,19 @@ describe("what a start prints for people", () => {
   });
 
   test("says what to do next when there is no server yet", () => {
-    expect(describeStart({ ...FACTS, hasServers: false })).toContain('gatehouse servers add "My server"');
-    const demo = { ...FACTS, hasServers: false, upstreamUrl: undefined, apiKey: "gth_x" };
-    expect(describeStart(demo)).not.toContain("servers add");
+    expect(describeStart({ ...FACTS, servers: "none" })).toContain('gatehouse servers add "My server"');
+    const demo = { servers: "none", upstreamUrl: undefined, apiKey: "gth_x" } as const;
+    expect(describeStart({ ...FACTS, ...demo })).not.toContain("servers add");
+  });
+
+  test("does not say that there is no server when all are parked", () => {
+    const parked = describeStart({ ...FACTS, servers: "parked", upstreamUrl: undefined });
+    expect(parked).toContain("Every game server is parked: they were added for a real game API");
+    expect(parked).toContain("GATEHOUSE_UPSTREAM_URL");
+    expect(parked).not.toContain("servers add");
+    const demoOnly = describeStart({ ...FACTS, servers: "parked" });
+    expect(demoOnly).toContain("Every game server is parked: they were added on the simulator");
+    expect(demoOnly).toContain('gatehouse servers add "My server"');
   });
 
   test.each([

@@ -16,7 +16,8 @@ export type StartFacts = {
   readonly apiKey: string | undefined;
   /** Set at the first start with a generated master key. */
   readonly masterKey: string | undefined;
-  readonly hasServers: boolean;
+  /** Whether there is a game server that is not parked, only parked ones, or none at all. */
+  readonly servers: "served" | "parked" | "none";
 };
 
 export function describeStart(facts: StartFacts): string {
@@ -41,11 +42,31 @@ export function describeStart(facts: StartFacts): string {
     const insecure = base.startsWith("https:") ? " -k" : "";
     const curl = `curl${insecure} -H "Authorization: Bearer ${apiKey}" "${base}/v2/game/server?Players=true"`;
     lines.push(`  API key     ${apiKey}`, "", "Try it:", "", `  ${curl}`);
-  } else if (!facts.hasServers) {
-    lines.push("", "There is no game server yet. Add one, then make a key for it:", "");
-    lines.push('  gatehouse servers add "My server"', '  gatehouse keys create --server "My server"');
+  } else {
+    lines.push(...describeNextStep(facts));
   }
   return `${lines.join("\n")}\n\n`;
+}
+
+function describeNextStep({ servers, upstreamUrl }: StartFacts): string[] {
+  if (servers === "served") return [];
+  const isParked = servers === "parked";
+  if (isParked && upstreamUrl === undefined) {
+    return [
+      "",
+      "Every game server is parked: they were added for a real game API, and this is the simulator.",
+      "Set GATEHOUSE_UPSTREAM_URL and start again.",
+    ];
+  }
+  return [
+    "",
+    isParked
+      ? "Every game server is parked: they were added on the simulator. Add a real one, then make a key for it:"
+      : "There is no game server yet. Add one, then make a key for it:",
+    "",
+    '  gatehouse servers add "My server"',
+    '  gatehouse keys create --server "My server"',
+  ];
 }
 
 function describeStore({ redis }: Pick<StartFacts, "redis">): string {

@@ -6,6 +6,7 @@ const SAFE: ExposureFacts = {
   acceptsAllCertificates: false,
   upstreamUrl: "https://api.example",
   host: "127.0.0.1",
+  adminHost: undefined,
   hasTls: false,
   trustsProxy: false,
 };
@@ -62,6 +63,10 @@ test.each([
   [{ host: "::1" }, "ok"],
   [{ host: "0.0.0.0", hasTls: true }, "ok"],
   [{ host: "0.0.0.0", trustsProxy: true }, "ok"],
+  [{ adminHost: "127.0.0.1" }, "ok"],
+  [{ adminHost: "0.0.0.0" }, "warning"],
+  [{ adminHost: "0.0.0.0", trustsProxy: true }, "warning"],
+  [{ adminHost: "0.0.0.0", hasTls: true }, "ok"],
 ])("listening with %j: %s", (facts, result) => {
   expect(resultsWith(facts)).toEqual([result]);
 });

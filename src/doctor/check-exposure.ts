@@ -29,6 +29,8 @@ export type ExposureFacts = {
   /** Undefined with the simulator. */
   readonly upstreamUrl: string | undefined;
   readonly host: string;
+  /** The host of the listener for operators, if they have one of their own. */
+  readonly adminHost: string | undefined;
   readonly hasTls: boolean;
   readonly trustsProxy: boolean;
 };
@@ -39,6 +41,7 @@ export function inspectExposure(config: Config, folder: string): ExposureFacts {
     acceptsAllCertificates: process.env.NODE_TLS_REJECT_UNAUTHORIZED === "0",
     upstreamUrl: config.upstreamUrl,
     host: config.host,
+    adminHost: config.admin?.host,
     hasTls: config.tls !== undefined,
     trustsProxy: config.trustProxy.length > 0,
   };
@@ -61,6 +64,7 @@ export function judgeExposure(facts: ExposureFacts): Finding[] {
     ...judgeCertificateChecks(facts),
     ...judgeUpstream(facts),
     ...judgeListener(facts),
+    ...judgeAdminListener(facts),
   ];
   if (findings.length > 0) return findings;
   return [ok(NAME, "Neither .env nor any traffic is open to others.")];
@@ -101,13 +105,26 @@ function judgeUpstream({ upstreamUrl }: ExposureFacts): Finding[] {
   ];
 }
 
-function judgeListener({ host, hasTls, trustsProxy }: ExposureFacts): Finding[] {
+function judgeListener({ host, adminHost, hasTls, trustsProxy }: ExposureFacts): Finding[] {
   if (hasTls || trustsProxy || isLoopback(host)) return [];
+  const secrets = adminHost === undefined ? "tokens and the master key" : "tokens";
   return [
     warn(
       NAME,
-      `Gatehouse listens at ${host} without TLS: anybody on the way can read tokens and the master key.`,
+      `Gatehouse listens at ${host} without TLS: anybody on the way can read ${secrets}.`,
       "Set GATEHOUSE_TLS_CERT and GATEHOUSE_TLS_KEY, or let a proxy with TLS call it at 127.0.0.1 and name the proxy in GATEHOUSE_TRUST_PROXY.",
+    ),
+  ];
+}
+
+/** A trusted proxy does not excuse it: proxies forward callers, not operators. */
+function judgeAdminListener({ adminHost, hasTls }: ExposureFacts): Finding[] {
+  if (hasTls || adminHost === undefined || isLoopback(adminHost)) return [];
+  return [
+    warn(
+      NAME,
+      `Gatehouse listens for operators at ${adminHost} without TLS: anybody on the way can read the master key.`,
+      "Set GATEHOUSE_TLS_CERT and GATEHOUSE_TLS_KEY, or leave GATEHOUSE_ADMIN_HOST at 127.0.0.1. In a container whose port only this machine can reach, all is well.",
     ),
   ];
 }

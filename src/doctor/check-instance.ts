@@ -31,7 +31,7 @@ export function judgeInstance(answer: InstanceAnswer | undefined, url: string): 
     warn(
       NAME,
       `The instance at ${url} says: ${notice}`,
-      "gatehouse servers list shows the state of every server, and the log when it began.",
+      "The log says when it began. gatehouse servers list shows the servers, gatehouse upstream show a pause.",
     ),
   );
 }

@@ -90,7 +90,7 @@ export function judgeRedis(facts: RedisFacts): Finding[] {
     findings.push(fail(NAME, "The secret is not the one that this Redis was first used with.", remedy));
   }
   if (facts.isSecretRight !== false && facts.ignored > 0) {
-    const finding = `${facts.ignored} servers and keys in Redis have no valid signature: Gatehouse ignores them.`;
+    const finding = `Servers and keys in Redis without a valid signature, which Gatehouse ignores: ${facts.ignored}.`;
     const remedy =
       "After an update from an older version: stop all instances and run gatehouse sign-records once. " +
       "Otherwise somebody else has written to Redis: change its password; docs/scaling.md says more.";

@@ -42,12 +42,15 @@ export class Edge {
     const target = this.#parts.findTarget(request.url);
     const call = new Call(request, target, connection, this.#parts.clock());
     if (!target.match) {
-      return this.#finish(call, target.isLegacy ? answerLegacyV1(call) : answerRefusal(call, NOT_FOUND));
+      return this.#finishUnhandled(
+        call,
+        target.isLegacy ? answerLegacyV1(call) : answerRefusal(call, NOT_FOUND),
+      );
     }
     const { route, allow } = target.match;
     const method = request.method === "HEAD" ? "GET" : request.method;
     const handler = route[method as Method];
-    if (!handler) return this.#finish(call, this.#answerWrongMethod(call, allow));
+    if (!handler) return this.#finishUnhandled(call, this.#answerWrongMethod(call, allow));
     const answer = this.#run(handler, call);
     return answer instanceof Promise ? this.#finishAsync(call, answer) : this.#finish(call, answer);
   }
@@ -70,6 +73,12 @@ export class Edge {
   async #finishAsync(call: Call, answer: Promise<Response>): Promise<Response> {
     call.isAsync = true;
     return this.#finish(call, await answer.catch((error) => this.#answerFault(call, error)));
+  }
+
+  #finishUnhandled(call: Call, answer: Response): Response {
+    // After CONNECT the runtime takes further bytes for a tunnel, and never answers them.
+    if (call.request.method === "CONNECT") answer.headers.set("Connection", "close");
+    return this.#finish(call, answer);
   }
 
   #finish(call: Call, answer: Response): Response {

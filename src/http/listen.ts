@@ -2,7 +2,11 @@
 import type { Server } from "bun";
 import { StartRefused } from "../core/errors.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
+import type { Log } from "../core/ports/log.ts";
 import { type Connection, IDLE_SECONDS } from "./call.ts";
+import { ConnectionLimit, type ConnectionLimitOptions } from "./connection-limit.ts";
+import { DescriptorCheck } from "./descriptor-check.ts";
+import { ListeningSocket, type OpenConnection } from "./listening-socket.ts";
 import { OPERATOR_PATTERNS } from "./operator-paths.ts";
 import { type TlsFiles, TlsFront } from "./tls-front.ts";
 
@@ -28,8 +32,11 @@ export type Listener = {
   readonly url: string;
   /** New connections get this certificate; open ones keep theirs. Throws when it cannot be used. */
   replaceTls(tls: TlsFiles): void;
-  /** No new connections; resolves when every open request is answered, or cuts them after `graceMs`. */
-  close(graceMs: number): Promise<void>;
+  /**
+   * No new connections. Idle and silent ones may send a request for `idleGraceMs`. Resolves when every open request is
+   * answered, or cuts them after `graceMs` in all.
+   */
+  close(graceMs: number, idleGraceMs: number): Promise<void>;
 };
 
 export type ListenOptions = RequestHandlers & {
@@ -38,36 +45,48 @@ export type ListenOptions = RequestHandlers & {
   readonly tls: TlsFiles | undefined;
   /** What the names of the settings for host and port begin with. */
   readonly settings: "GATEHOUSE" | "GATEHOUSE_ADMIN";
+  readonly log: Pick<Log, "warn" | "info">;
+  /** Undefined: connections from one address are not limited. */
+  readonly connectionLimit: ConnectionLimitOptions | undefined;
 };
 
 export async function listen(options: ListenOptions): Promise<Listener> {
-  const { host, port, tls } = options;
   try {
-    return tls ? await listenTls(host, port, tls, options) : listenPlain(host, port, options);
+    return options.tls ? await listenTls(options, options.tls) : await listenPlain(options);
   } catch (error) {
     throw explainBindFault(error, options);
   }
 }
 
-function listenPlain(host: string, port: number, handlers: RequestHandlers): Listener {
-  const server = serve(host, port, handlers);
+async function listenPlain(options: ListenOptions): Promise<Listener> {
+  const { host, port, log, connectionLimit } = options;
+  const server = serve(host, port, options);
   const boundPort = server.port ?? port;
+  const socket = await ListeningSocket.find(boundPort);
+  socket?.limitSendBuffers();
+  const check = socket && new DescriptorCheck([socket], log);
+  const limit =
+    socket &&
+    connectionLimit &&
+    new ConnectionLimit(socket, connectionLimit, (excess) => socket.cut(excess), log);
   return {
     port: boundPort,
     address: findBoundAddress(server) ?? host,
     url: `http://${toUrlHost(host)}:${boundPort}`,
     replaceTls() {},
-    close: (graceMs) => drain(server, graceMs),
+    async close(graceMs, idleGraceMs) {
+      const until = performance.now() + graceMs;
+      check?.stop();
+      limit?.stop();
+      await refuseConnections(socket, idleGraceMs, () => socket?.close());
+      await drain(server, until - performance.now());
+    },
   };
 }
 
 /** The plain listener behind the TLS front is reachable from this machine only, and checks keys like any other. */
-async function listenTls(
-  host: string,
-  port: number,
-  tls: TlsFiles,
-  { handle, handleOperator }: RequestHandlers,
-): Promise<Listener> {
+async function listenTls(options: ListenOptions, tls: TlsFiles): Promise<Listener> {
+  const { host, port, handle, handleOperator, log, connectionLimit } = options;
   /** The client's address of each connection from the TLS front, by the port of that connection. */
   const peers = new Map<number, string>();
   const withAddress = (handler: RequestHandler): RequestHandler => {
@@ -82,14 +101,27 @@ async function listenTls(
     await server.stop(true);
     throw error;
   });
+  const socket = await ListeningSocket.find(front.port);
+  const sockets = [socket, await ListeningSocket.find(innerPort)].filter((found) => found !== undefined);
+  for (const found of sockets) found.limitSendBuffers();
+  const check = new DescriptorCheck(sockets, log);
+  const cut = async (excess: readonly OpenConnection[]) => {
+    front.cut(excess);
+    // Those without a complete handshake, which the front does not know.
+    await socket?.cut(excess);
+  };
+  const limit = socket && connectionLimit && new ConnectionLimit(socket, connectionLimit, cut, log);
   return {
     port: front.port,
     address: front.address,
     url: `https://${toUrlHost(host)}:${front.port}`,
     replaceTls: (files) => front.replaceTls(files),
-    async close(graceMs) {
-      front.stopListening();
-      await drain(server, graceMs);
+    async close(graceMs, idleGraceMs) {
+      const until = performance.now() + graceMs;
+      check.stop();
+      limit?.stop();
+      await refuseConnections(socket, idleGraceMs, () => front.stopListening());
+      await drain(server, until - performance.now());
       await front.close(FLUSH_MS);
     },
   };
@@ -130,13 +162,51 @@ function findBoundAddress(server: object): string | undefined {
 
 /** Turns of the event loop until requests that have arrived are read: accepting a connection and reading it take one each. */
 const TURNS_TO_READ = 4;
+/** How long idle connections may go on where nobody can count them. */
+const UNCOUNTED_GRACE_MS = 100;
+/** The kernel passes on a connection without a first byte after a second. */
+const HANDSHAKE_WAIT_MS = 1_200;
+const COUNT_EVERY_MS = 10;
+
+/** Closes the listening socket, then waits until every connection is closed, at most for `idleGraceMs`. */
+async function refuseConnections(
+  socket: ListeningSocket | undefined,
+  idleGraceMs: number,
+  stopListening: () => void,
+): Promise<void> {
+  if (!socket) {
+    await Bun.sleep(Math.min(idleGraceMs, UNCOUNTED_GRACE_MS));
+    stopListening();
+    return;
+  }
+  socket.acceptSilentConnections();
+  // Closing the socket also closes the connections that the process has not accepted yet.
+  const handshakeWaitMs = idleGraceMs === 0 ? 0 : HANDSHAKE_WAIT_MS;
+  await waitUntil(async () => (await socket.countConnections())?.handshaking === 0, handshakeWaitMs);
+  await takeTurns();
+  stopListening();
+  await waitUntil(async () => (await socket.countConnections())?.open === 0, idleGraceMs);
+}
+
+async function waitUntil(isSo: () => MaybePromise<boolean>, ms: number): Promise<void> {
+  const until = performance.now() + ms;
+  while (performance.now() < until && !(await isSo())) await Bun.sleep(COUNT_EVERY_MS);
+}
+
+async function takeTurns(): Promise<void> {
+  for (let turn = 0; turn < TURNS_TO_READ; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
 
 async function drain(server: Server<undefined>, graceMs: number): Promise<void> {
   // On stop the runtime closes idle connections at once, even those with an unread request.
-  for (let turn = 0; turn < TURNS_TO_READ; turn++) await new Promise((resolve) => setImmediate(resolve));
-  const closed = server.stop(false).then(() => true);
-  const isInTime = await Promise.race([closed, Bun.sleep(graceMs).then(() => false)]);
-  if (!isInTime) await server.stop(true);
+  await takeTurns();
+  let isClosed = false;
+  void server.stop(false).then(() => {
+    isClosed = true;
+  });
+  // The runtime leaves connections open that have never sent a request.
+  await waitUntil(() => isClosed || server.pendingRequests === 0, graceMs);
+  if (!isClosed) await server.stop(true);
 }
 
 function toUrlHost(host: string): string {

@@ -7,6 +7,7 @@ import { Snapshot } from "../gateway/readings/snapshot.ts";
 import { Call, type Connection } from "./call.ts";
 import { ReadServerHandler } from "./read-server.ts";
 import { Target } from "./target.ts";
+import { UnsentAnswers } from "./unsent-answers.ts";
 
 const NOW = 1_800_000_000_000;
 const PLAYERS = toSectionSet(["Players"]);
@@ -33,7 +34,7 @@ function setUp() {
   const snapshot = new Snapshot(PARTS, NOW);
   const relay = { read: () => ({ snapshot, isHit: true }), longestWaitMs: 0 };
   const recheck = () => Promise.reject(new Error("a cached reading needs no second check"));
-  const readServer = new ReadServerHandler(relay, { recheck }, () => NOW);
+  const readServer = new ReadServerHandler(relay, { recheck }, () => NOW, new UnsentAnswers());
   return {
     snapshot,
     read(headers: Record<string, string> = {}): Response {

@@ -1,5 +1,5 @@
 // GET /v2/game/server, with and without the community segment: answers with the state of the caller's server.
-import { ERRORS, isRefusal, type Refusal } from "../core/errors.ts";
+import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import { memoize } from "../core/memoize.ts";
@@ -13,13 +13,22 @@ import type { Call } from "./call.ts";
 import { type Caller, type CallerSteps, READING_SERVER } from "./caller-steps.ts";
 import { ACCEPT_ENCODING_LENGTH_MAX, acceptsGzip, isMatchingEtag } from "./conditional.ts";
 import { NO_SNIFFING } from "./page-headers.ts";
+import { shareLargeBody } from "./share-large-body.ts";
+import type { UnsentAnswers } from "./unsent-answers.ts";
 
 type Outcome = Awaited<ReturnType<Relay["read"]>>;
+/** What the answer needs to know of who reads. */
+type Reader = { readonly key: Pick<Caller["key"], "keyId">; readonly report: LimitReport | null };
+
+/** All operators together have the room of one key for large answers. */
+const OPERATOR: Reader = { key: { keyId: "" }, report: null };
 
 /** Up to this size the runtime sends the headers and body of an asynchronous answer together. */
 const SENT_TOGETHER_BYTES_MAX = 15_000;
 /** Up to this size a streamed body fits into the socket's buffer. The runtime must know the length of a larger one. */
 const STREAMED_BYTES_MAX = 32_768;
+/** Readers that stop reading are cut after 10 seconds or a little more. */
+const TOO_MUCH_UNSENT = refuse(ERRORS.unavailable, { retry_after: 5 }, { "Retry-After": "5" });
 
 /** Cached, because clients send the same few values again and again. */
 export const wantsGzip = memoize(acceptsGzip, 200, ACCEPT_ENCODING_LENGTH_MAX);
@@ -28,40 +37,43 @@ export class ReadServerHandler {
   readonly #relay: Pick<Relay, "read" | "longestWaitMs">;
   readonly #callerSteps: Pick<CallerSteps, "recheck">;
   readonly #clock: Clock;
+  readonly #unsent: Pick<UnsentAnswers, "add">;
 
   constructor(
     relay: Pick<Relay, "read" | "longestWaitMs">,
     callerSteps: Pick<CallerSteps, "recheck">,
     clock: Clock,
+    unsent: Pick<UnsentAnswers, "add">,
   ) {
     this.#relay = relay;
     this.#callerSteps = callerSteps;
     this.#clock = clock;
+    this.#unsent = unsent;
   }
 
   /** Answers at once from a fresh snapshot: a promise for every request would cost more than the answer. */
-  answer(call: Call, { server, report }: Caller): MaybePromise<Response> {
-    const outcome = this.#relay.read(server, call.now);
+  answer(call: Call, caller: Caller): MaybePromise<Response> {
+    const outcome = this.#relay.read(caller.server, call.now);
     return outcome instanceof Promise
-      ? this.#answerLater(call, outcome, report)
-      : answerOutcome(call, outcome, report, call.now);
+      ? this.#answerLater(call, outcome, caller)
+      : this.#answerOutcome(call, outcome, caller, call.now);
   }
 
   /** The same for an operator, who has no key and no limit. */
   async answerOperator(call: Call, server: GameServer): Promise<Response> {
     const outcome = await this.#wait(call, this.#relay.read(server, call.now));
-    const response = answerOutcome(call, outcome, null, this.#clock());
+    const response = this.#answerOutcome(call, outcome, OPERATOR, this.#clock());
     for (const name of ["X-RateLimit-Limit", "X-RateLimit-Bucket"]) response.headers.delete(name);
     return response;
   }
 
-  async #answerLater(call: Call, pending: Promise<Outcome>, report: LimitReport | null): Promise<Response> {
+  async #answerLater(call: Call, pending: Promise<Outcome>, caller: Caller): Promise<Response> {
     const outcome = await this.#wait(call, pending);
     const now = this.#clock();
     // The operator may have revoked or narrowed the key while the request waited.
     const key = await this.#callerSteps.recheck(call, READING_SERVER, now);
-    if (isRefusal(key)) return answerRefusal(call, key, isUncounted(key) ? null : report);
-    return answerOutcome(call, outcome, report, now);
+    if (isRefusal(key)) return answerRefusal(call, key, isUncounted(key) ? null : caller.report);
+    return this.#answerOutcome(call, outcome, caller, now);
   }
 
   async #wait(call: Call, outcome: MaybePromise<Outcome>): Promise<Outcome> {
@@ -73,6 +85,29 @@ export class ReadServerHandler {
       call.resetIdleTimeout();
     }
   }
+
+  #answerOutcome(call: Call, outcome: Outcome, { key, report }: Reader, now: number): Response {
+    if (isRefusal(outcome)) return answerRefusal(call, outcome, report);
+    const body = outcome.snapshot.body(call.target.sections);
+    const { headers: requested, method } = call.request;
+    if (isMatchingEtag(requested.get("if-none-match"), body.etag)) {
+      return completeReading(
+        new Response(null, { status: 304, headers: headersOf(body) }),
+        outcome,
+        report,
+        now,
+      );
+    }
+    const isPacked = body.isCompressible && wantsGzip(requested.get("accept-encoding") ?? "");
+    const packed = isPacked ? body.gzipped : null;
+    const payload = toPayload(call, packed ?? body.bytes);
+    const isSent = method !== "HEAD" && payload instanceof Blob;
+    if (isSent && !this.#unsent.add(call, key.keyId, payload))
+      return answerRefusal(call, TOO_MUCH_UNSENT, report);
+    const response = new Response(payload, { headers: headersOf(body) });
+    if (packed) response.headers.set("Content-Encoding", "gzip");
+    return completeReading(response, outcome, report, now);
+  }
 }
 
 /** An answer about the token itself never has the headers of the limit. */
@@ -80,26 +115,13 @@ function isUncounted({ refused }: Refusal): boolean {
   return refused.status === ERRORS.invalidToken.status;
 }
 
-function answerOutcome(call: Call, outcome: Outcome, report: LimitReport | null, now: number): Response {
-  if (isRefusal(outcome)) return answerRefusal(call, outcome, report);
-  return answerReading(call, outcome, outcome.snapshot.body(call.target.sections), report, now);
-}
-
-function answerReading(
-  call: Call,
+/** Adds the headers that depend on the time and the caller. */
+function completeReading(
+  response: Response,
   reading: Reading,
-  body: Body,
   report: LimitReport | null,
   now: number,
 ): Response {
-  const { headers: requested } = call.request;
-  const isKnown = isMatchingEtag(requested.get("if-none-match"), body.etag);
-  const isPacked = body.isCompressible && !isKnown && wantsGzip(requested.get("accept-encoding") ?? "");
-  const packed = isPacked ? body.gzipped : null;
-  const headers = headersOf(body);
-  const response = isKnown
-    ? new Response(null, { status: 304, headers })
-    : new Response(toPayload(call, packed ?? body.bytes), { headers });
   const ageMs = reading.isHit ? now - reading.snapshot.fetchedAt : 0;
   if (ageMs >= 1000) response.headers.set("Age", String(Math.floor(ageMs / 1000)));
   if (report) {
@@ -107,7 +129,6 @@ function answerReading(
     response.headers.set("X-RateLimit-Reset", toResetSeconds(report.resetAt));
   }
   if (!reading.isHit) response.headers.set("X-Cache", "miss");
-  if (packed) response.headers.set("Content-Encoding", "gzip");
   return response;
 }
 
@@ -115,10 +136,13 @@ function answerReading(
  * Works around a slow path of the runtime: it sends the headers of a larger asynchronous answer in many small packets, unless
  * the body is a stream. The cost is a chunked answer instead of one with Content-Length.
  */
-function toPayload(call: Call, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | ReadableStream {
+function toPayload(
+  call: Call,
+  bytes: Uint8Array<ArrayBuffer>,
+): Uint8Array<ArrayBuffer> | Blob | ReadableStream {
   const isStreamed =
     call.isAsync && bytes.length > SENT_TOGETHER_BYTES_MAX && bytes.length <= STREAMED_BYTES_MAX;
-  if (!isStreamed || call.request.method === "HEAD") return bytes;
+  if (!isStreamed || call.request.method === "HEAD") return shareLargeBody(bytes);
   return new ReadableStream({
     type: "direct",
     pull(controller) {

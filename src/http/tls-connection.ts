@@ -2,6 +2,7 @@
 // that take no more of their answer.
 import { connect, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
+import { parseAddress } from "../core/address.ts";
 
 const LOOPBACK = "127.0.0.1";
 /** The payload of one TLS record. */
@@ -44,6 +45,12 @@ export class TlsConnection {
       this.#inner.destroy();
       resolve();
     });
+  }
+
+  /** Address and port of the client. */
+  get peer(): string {
+    const { remoteAddress = "", remotePort } = this.#outer;
+    return `${parseAddress(remoteAddress)} ${remotePort}`;
   }
 
   cut(): void {

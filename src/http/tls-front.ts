@@ -1,6 +1,7 @@
 // Terminates TLS in front of a plain listener of our own and forwards the bytes. It is separate from that listener so that
 // the certificate can be replaced, and new connections refused, while open connections go on.
 import { createServer, type Server, type TLSSocket } from "node:tls";
+import type { OpenConnection } from "./listening-socket.ts";
 import { TlsConnection } from "./tls-connection.ts";
 
 /** Close connections whose TLS handshake takes longer: real clients finish in well under a second. */
@@ -57,6 +58,11 @@ export class TlsFront {
   /** No new connections; the open ones go on. */
   stopListening(): void {
     this.#server.close();
+  }
+
+  cut(connections: readonly OpenConnection[]): void {
+    const ports = new Set(connections.map(({ peer, peerPort }) => `${peer} ${peerPort}`));
+    for (const connection of this.#connections) if (ports.has(connection.peer)) connection.cut();
   }
 
   /** Resolves when the last connection is closed, or cuts those that are still open after `graceMs`. */

@@ -42,6 +42,7 @@ export async function migrate(settings: MigrationSettings): Promise<Migration> {
       throw new StartRefused(
         `${others} instance(s) of Gatehouse still use ${hidePassword(from)} — stop them first`,
       );
+    refuseIgnored(source, from);
     const target = await openStore(to, settings);
     try {
       await refuseUsed(target, to);
@@ -89,6 +90,16 @@ async function readAll(store: PortableStore): Promise<PortableItem[]> {
   const items: PortableItem[] = [];
   for await (const item of store.readItems()) items.push(item);
   return items;
+}
+
+/** They would be left behind without a word, and the source may be deleted after the migration. */
+function refuseIgnored(source: PortableStore, name: string): void {
+  const ignored = source.countIgnored();
+  if (ignored === 0) return;
+  throw new StartRefused(
+    `${ignored} servers and keys in ${hidePassword(name)} have no valid signature and would be left behind; nothing was moved — ` +
+      "run `gatehouse doctor` on that store, which says what to do",
+  );
 }
 
 async function refuseUsed(target: PortableStore, name: string): Promise<void> {

@@ -4,6 +4,7 @@ import { ControlApi } from "./control-api.ts";
 import { FaultList } from "./fault-list.ts";
 import { Listener } from "./listener.ts";
 import { LOG_WINDOW_MAX } from "./log-lists.ts";
+import { LIMIT_MAX, PLAYERS_MAX, SPEED_MAX, SPEED_MIN } from "./option-limits.ts";
 import { type EntryList, Protocol } from "./protocol.ts";
 import { chooseQuirks, type QuirkChoice } from "./quirks.ts";
 import { RequestHandler } from "./request-handler.ts";
@@ -12,8 +13,6 @@ import { TownRegistry } from "./town-registry.ts";
 
 export type { QuirkName } from "./quirks.ts";
 
-const PLAYERS_MAX = 500;
-const LIMIT_MAX = 1_000_000_000;
 /** The response to the request that armed `refused` needs this long to be sent. */
 const PAUSE_DELAY_MS = 30;
 
@@ -64,7 +63,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   } = options;
   checkWhole("players", players, 0, PLAYERS_MAX);
   checkWhole("maxPlayers", maxPlayers, 1, PLAYERS_MAX);
-  checkRange("speed", speed, 0.001, 1_000_000);
+  checkRange("speed", speed, SPEED_MIN, SPEED_MAX);
   checkWhole("readLimit", readLimit, 0, LIMIT_MAX);
   checkWhole("logWindow", logWindow, 1, LOG_WINDOW_MAX);
   checkRange("commandIntervalMs", commandIntervalMs, 0, LIMIT_MAX);

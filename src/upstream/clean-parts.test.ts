@@ -42,6 +42,23 @@ test("another server's key is removed too", () => {
   expect(JSON.parse(relay({ ...INFO, Name: "x other-town7 y" })?.text ?? "").Name).toBe("x [redacted] y");
 });
 
+test.each(["\n", "\t", '"', "\\", "\u0007"])(
+  "another server's key and a short one are found after %j",
+  (escaped) => {
+    const info = { ...INFO, Name: `${escaped}other-Town7 ${escaped}a-b` };
+    const { Name } = JSON.parse(relay(info, false, "a-b")?.text ?? "");
+    expect(Name).toBe(`${escaped}[redacted] ${escaped}[redacted]`);
+    const other = { ...INFO, Name: `${escaped}other-Town7` };
+    expect(JSON.parse(relay(other)?.text ?? "").Name).toBe(`${escaped}[redacted]`);
+    const short = { ...INFO, Name: `${escaped}a-b` };
+    expect(JSON.parse(relay(short, false, "a-b")?.text ?? "").Name).toBe(`${escaped}[redacted]`);
+  },
+);
+
+test("a line break inside of what would be a short key is no reason to refuse the state", () => {
+  expect(relay({ ...INFO, Name: "a\n-b" }, false, "a-b")?.isSame).toBe(true);
+});
+
 test("numbers stay exact and fields stay in their order beside a removed key", () => {
   const parts = new ServerInfoParser({ keepsUnknown: true }).parse(
     JSON.stringify({ ...INFO, Name: KEY, 7: 1 }).replace('"OwnerId":123', '"OwnerId":12345678901234567890'),

@@ -3,6 +3,8 @@
 import type { ServerParts } from "../core/ports/upstream.ts";
 import { KEY_CANDIDATES, REDACTED, wordPatternOf } from "./secret-patterns.ts";
 
+/** An escape in JSON: its last letter would look like the first one of a key. */
+const ESCAPE = /\\(?:u[0-9a-fA-F]{4}|.)/g;
 const JSON_TEXT = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
 
 /**
@@ -29,6 +31,8 @@ function hasSecret(
   isKnownKey: (text: string) => boolean,
 ): boolean {
   if (patterns.some((pattern) => json.search(pattern) >= 0)) return true;
+  // A line break is part of no key, and no pattern skips it as it skips a space.
+  if (json.includes("\\")) return hasSecret(json.replace(ESCAPE, "\n"), patterns, isKnownKey);
   return json.match(KEY_CANDIDATES)?.some((found) => found.includes("-") && isKnownKey(found)) ?? false;
 }
 

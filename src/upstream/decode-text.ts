@@ -5,7 +5,8 @@
 const ROUNDS_MAX = 4;
 const ENTITY = /&(?:amp;)*(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(hyphen|dash|minus));?/gi;
 const PERCENT = /%(?:25)*([2-7][0-9a-f])/gi;
-const ESCAPE = /\\+(?:u\{?0{0,4}([0-9a-f]{2})\}?|x([0-9a-f]{2}))/gi;
+/** From the first backslash of a run only: trying each of them would take quadratic time. */
+const ESCAPE = /(?<!\\)\\+(?:u\{?0{0,4}([0-9a-f]{2})\}?|x([0-9a-f]{2}))/gi;
 /** Hyphens and dashes that NFKC does not turn into the one of ASCII. */
 const HYPHENS = /[\u2010-\u2015\u2212\u207b\u208b\u02d7\u06d4\u2043\u2796]/g;
 const CODE_POINT_MAX = 0x10ffff;

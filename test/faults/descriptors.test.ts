@@ -2,11 +2,13 @@
 import { afterEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { testWith, tracing } from "../needs.ts";
 import { cleanUp, makeFolder, readServer, serve, stop, undoLater, until } from "../process/run-gatehouse.ts";
 import { openSocket, type RawSocket, writeRequest } from "./raw-socket.ts";
 
 const DESCRIPTORS = 64;
 const SOCKETS = 150;
+const REQUESTS = 200;
 const LOADED_LATE = ["/openapi.json"];
 
 afterEach(cleanUp);
@@ -56,6 +58,48 @@ test("with its descriptors exhausted Gatehouse does not crash, and serves again 
   }
   expect(await stop(gatehouse)).toBe(0);
 }, 20_000);
+
+testWith(tracing)(
+  "with its descriptors exhausted Gatehouse does not try to accept connections again and again",
+  async () => {
+    const cwd = makeFolder();
+    const gatehouse = await serve({ cwd, before: `ulimit -n ${DESCRIPTORS}` });
+    const kept = await openSocket(gatehouse);
+    const sockets: RawSocket[] = [kept];
+    undoLater(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    kept.write(writeRequest("/healthz"));
+    expect((await kept.readAnswer())?.status).toBe(200);
+    for (let i = 0; i < SOCKETS; i++) {
+      const socket = await openSocket(gatehouse);
+      sockets.push(socket);
+      socket.write("GET /healthz HTTP/1.1\r\n");
+    }
+    await gatehouse.waitForLine("no file descriptors are free", "stderr");
+
+    const trace = join(cwd, "trace");
+    const command = ["strace", "-f", "-e", "trace=accept4", "-o", trace, "-p", String(gatehouse.pid)];
+    const tracer = Bun.spawn(command, { stdout: "ignore", stderr: "pipe" });
+    undoLater(() => tracer.kill("SIGKILL"));
+    // Its first line says that it has attached.
+    await tracer.stderr.getReader().read();
+    // Each request is a turn of the event loop, in which a ready listening socket would be tried.
+    for (let asked = 0; asked < REQUESTS; asked++) {
+      kept.write(writeRequest("/healthz"));
+      expect((await kept.readAnswer())?.status).toBe(200);
+    }
+    tracer.kill("SIGINT");
+    await tracer.exited;
+    const failed = readFileSync(trace, "utf8").match(/accept4\(.*EMFILE/g) ?? [];
+    expect(failed.length).toBeLessThan(REQUESTS / 10);
+
+    for (const socket of sockets) socket.destroy();
+    await gatehouse.waitForLine("file descriptors are free again", "stderr");
+    expect(await isServing(gatehouse.port)).toBe(true);
+  },
+  30_000,
+);
 
 async function isServing(port: number): Promise<boolean> {
   const socket = await openSocket({ port });

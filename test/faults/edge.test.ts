@@ -14,6 +14,8 @@ import {
 const PATH = "/v2/game/server";
 const LIMIT = 120;
 const BLOCK_COUNT = 520;
+/** The kernel holds the answers to so many requests for a client that does not read meanwhile. */
+const PIPELINED_AT_ONCE = 200;
 /** The runtime's own answer, without a body, to bytes that are not an HTTP request. */
 const RUNTIME_REFUSALS = [400, 414, 431, 505];
 
@@ -414,6 +416,19 @@ describe("Host and the form of the target decide nothing", () => {
 });
 
 describe("methods", () => {
+  test.each(["example.org:443", "/healthz", "/v1/x"])(
+    "CONNECT %s is refused, and its connection closed: later bytes are not for a tunnel",
+    async (target) => {
+      const socket = await openSocket(at);
+      socket.write(writeRequest(target, [], "CONNECT"));
+      const answer = await socket.readAnswer();
+      expect(answer?.status).toBeGreaterThanOrEqual(400);
+      expect(answer?.headers.get("connection")).toBe("close");
+      await socket.closed;
+      socket.destroy();
+    },
+  );
+
   test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"])(
     "%s on a path that is only read: 405/5101 with Allow, before the key is checked",
     async (method) => {
@@ -577,7 +592,24 @@ describe("the limit over real sockets", () => {
     expect(api.calls.length - callsBefore).toBe(1);
   });
 
-  test("10,000 requests pipelined on one socket: each that gets an answer was judged and counted", async () => {
+  test("10,000 requests pipelined on one socket, by a client that reads: each is answered, judged and counted", async () => {
+    const { authorization } = await newKey();
+    await countSpent(authorization);
+    const socket = await openSocket(at);
+    const answers: RawAnswer[] = [];
+    for (let sent = 0; sent < 10_000; sent += PIPELINED_AT_ONCE) {
+      socket.write(writeRequest(PATH, [authorization]).repeat(PIPELINED_AT_ONCE));
+      for (let read = 0; read < PIPELINED_AT_ONCE; read++) {
+        const answer = await socket.readAnswer();
+        if (answer) answers.push(answer);
+      }
+    }
+    socket.destroy();
+    expect(answers).toHaveLength(10_000);
+    expectJudged(answers, 2);
+  });
+
+  test("10,000 requests pipelined at once: those that get an answer are the first, and others are not affected", async () => {
     const { authorization } = await newKey();
     await countSpent(authorization);
     const socket = await openSocket(at);
@@ -585,8 +617,10 @@ describe("the limit over real sockets", () => {
     socket.write(writeRequest("/healthz", ["Connection: close"]));
     await socket.closed;
     const answers = cutAnswers(Buffer.from(socket.received, "latin1"));
-    expect(answers.length).toBeGreaterThan(BLOCK_COUNT);
-    expectJudged(answers.slice(0, 10_000), 2);
+    const remaining = answers
+      .slice(0, LIMIT - 1)
+      .map(({ headers }) => Number(headers.get("x-ratelimit-remaining")));
+    expect(remaining).toEqual(range(LIMIT - 2, LIMIT - 1 - answers.slice(0, LIMIT - 1).length, -1));
     expect((await gatehouse.get("/healthz")).status).toBe(200);
   });
 

@@ -35,11 +35,12 @@ export function toBytes(text: string): Uint8Array {
 }
 
 export async function openSocket(
-  address: { port: number; host?: string },
+  address: { port: number; host?: string; localAddress?: string },
   tls?: { rejectUnauthorized: boolean; servername?: string },
 ): Promise<RawSocket> {
-  const { port, host = "127.0.0.1" } = address;
-  const socket: Socket | TLSSocket = tls ? connectTls({ port, host, ...tls }) : connectTcp({ port, host });
+  const { port, host = "127.0.0.1", localAddress } = address;
+  const target = { port, host, ...(localAddress !== undefined && { localAddress }) };
+  const socket: Socket | TLSSocket = tls ? connectTls({ ...target, ...tls }) : connectTcp(target);
   let chunks: Buffer[] = [];
   let waiting: (() => void)[] = [];
   let isClosed = false;

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { mintToken } from "../../src/core/token.ts";
 import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
 import { makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
+import { makeSchema4 } from "../store/old-schema.ts";
 import { createOperator, type KeyBody, type ServerBody } from "./operator.ts";
 
 const PATH = "/v2/game/server";
@@ -127,8 +128,8 @@ describe("servers of an older version, which marked none,", () => {
     const { token: realToken } = await operator.addKey(await operator.addServer({ name: "Real town" }));
     await gatehouse?.stop();
     const db = new Database(join(folder, "gatehouse.db"));
-    db.exec(`ALTER TABLE servers DROP COLUMN simulated; PRAGMA user_version = 4;
-             DELETE FROM settings WHERE name = 'old-demo-server'`);
+    makeSchema4(db);
+    db.exec("DELETE FROM settings WHERE name = 'old-demo-server'");
     db.close();
     return { demoToken, realToken };
   }

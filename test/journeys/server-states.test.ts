@@ -187,10 +187,9 @@ describe("notices about servers", () => {
     for (let i = 0; i < 5; i++) await gatehouse.admin("GET", `/admin/servers/${failing.server_id}/info`);
 
     const told = await listNotices(gatehouse.masterKey);
-    expect(told).toContain("fails for Failing town;");
-    expect(told).toContain("refused the server key of ");
-    expect(told).toContain("Refused town");
-    expect(told).toContain("Parked: Parked town.");
+    expect(told).toContain("fails for Failing town; it is probed");
+    expect(told).toMatch(/refused the server keys of .*Refused town.*; they must be set anew/);
+    expect(told).toContain("Parked: Parked town. It was added on the simulator");
 
     for (const key of [undefined, "wrong-master-key-wrong-master-key-0"]) {
       const shown = await listNotices(key);
@@ -200,6 +199,30 @@ describe("notices about servers", () => {
       expect(shown).not.toContain("town");
     }
     await gatehouse.app.store.servers.delete(parked.serverId, gatehouse.clock.now);
+  });
+
+  test("speak of one server in the singular and of several in the plural", async () => {
+    const lone = await startGatehouse({ env: { GATEHOUSE_UPSTREAM_URL: api.url } });
+    const list = async () =>
+      ((await (await lone.get("/readyz", lone.masterKey)).json()) as { notices: string[] }).notices;
+    const makeServer = async (name: string) => {
+      const { server_id } = await createOperator(lone).addServer({ name });
+      await lone.admin("GET", `/admin/servers/${server_id}/info`);
+      await lone.addServer({ name: `${name} parked`, isSimulated: true });
+    };
+    fail(2002, "You provided an invalid server-key.", 403);
+    await makeServer("Oak");
+    const remedy = "on the simulator, and a real game API is in use: set";
+    expect(await list()).toEqual([
+      "The game API has refused the server key of Oak; it must be set anew.",
+      `Parked: Oak parked. It was added ${remedy} its real key, or remove it.`,
+    ]);
+    await makeServer("Elm");
+    expect(await list()).toEqual([
+      "The game API has refused the server keys of Oak, Elm; they must be set anew.",
+      `Parked: Oak parked, Elm parked. They were added ${remedy} their real keys, or remove them.`,
+    ]);
+    await lone.stop();
   });
 
   test("name ten servers at most", async () => {

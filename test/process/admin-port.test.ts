@@ -48,6 +48,9 @@ test("the command line finds the operators' port in the settings, and doctor the
   await serve({ cwd, env });
   const listed = await runToEnd(["servers", "list", "--json"], { cwd, env });
   expect(listed).toMatchObject({ exitCode: 0, stderr: "" });
+  const wrongPort = ["servers", "list", "--url", `http://127.0.0.1:${env.GATEHOUSE_PORT}`];
+  const lost = await runToEnd(wrongPort, { cwd, env });
+  expect(lost).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("GATEHOUSE_ADMIN_PORT") });
   const doctor = await runToEnd(["doctor", "--json"], { cwd, env });
   const { checks } = JSON.parse(doctor.stdout) as { checks: { name: string; result: string }[] };
   expect(checks.find(({ name }) => name === "instance")?.result).toBe("ok");

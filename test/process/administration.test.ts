@@ -515,6 +515,21 @@ describe("a stand-in for the admin API", () => {
     PATIENCE_MS,
   );
 
+  test("a server whose key could not be tested is printed all the same, because it was added", async () => {
+    const options = standIn(({ pathname }) => {
+      return pathname.endsWith("/info")
+        ? Response.json({ code: 5106, message: "unavailable", retry_after: 1 }, { status: 503 })
+        : Response.json({ server_id: "srv_1", name: "One", state: "not_asked" }, { status: 201 });
+    });
+    const args = ["servers", "add", "One", "--check", "--json"];
+    const { exitCode, stdout } = await runToEnd(args, { ...options, input: "a-b\n" });
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      server_id: "srv_1",
+      check: { result: "unclear", upstream_code: null, upstream_message: expect.stringContaining("store") },
+    });
+  });
+
   test("one command is shown by its id, and --json prints the answer unchanged", async () => {
     const answer = '{ "command_id": "cmd_1",  "status": "sent" }';
     const options = standIn(({ pathname }) => {

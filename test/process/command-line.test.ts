@@ -88,6 +88,26 @@ test("simulate --log-window 4 shows four entries in each log list", async () => 
   expect([JoinLogs?.length, CommandLogs?.length]).toEqual([4, 4]);
 });
 
+test.each([
+  ["--players", "501", "500 at most"],
+  ["--speed", "0.0001", "from 0.001 to 1000000"],
+  ["--speed", "2000000", "from 0.001 to 1000000"],
+  ["--read-limit", "1000000001", "1000000000 at most"],
+  ["--command-interval", "1000000001", "1000000000 at most"],
+])("simulate %s %s is refused with the range that the simulator accepts", async (option, value, range) => {
+  const { exitCode, stderr } = await runToEnd(["simulate", "--port", "0", option, value], {
+    cwd: makeFolder(),
+  });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(range);
+});
+
+test("simulate accepts the largest values", async () => {
+  const options = ["--players", "500", "--speed", "1000000", "--read-limit", "1000000000"];
+  const simulator = await serve({ cwd: makeFolder() }, ["simulate", "--port", "0", ...options]);
+  expect(await stop(simulator)).toBe(0);
+});
+
 test("a simulator whose port is in use: exit code 1, and one clear sentence", async () => {
   const cwd = makeFolder();
   const first = await serve({ cwd }, ["simulate", "--port", "0"]);

@@ -17,6 +17,7 @@ import {
 import { join } from "node:path";
 import { startFakeGameApi } from "../fake-game-api.ts";
 import { makeTestFolder, startGatehouse } from "../start-gatehouse.ts";
+import { makeSchema4 } from "../store/old-schema.ts";
 import { makeCertificate } from "./make-certificate.ts";
 import {
   cleanUp,
@@ -447,7 +448,7 @@ describe("servers and the upstream that they were made for", () => {
     };
     expect(await askedKeys()).toEqual(["real-CanaryD"]);
     const db = new Database(join(folder, "gatehouse.db"));
-    db.exec("ALTER TABLE servers DROP COLUMN simulated; PRAGMA user_version = 4");
+    makeSchema4(db);
     db.close();
     expect(await askedKeys()).toEqual(["play-CanaryC", "real-CanaryD"]);
   });

@@ -156,6 +156,21 @@ test("a store that is in use, or not empty, is refused, and nothing is changed",
   expect(wrong.stderr).not.toContain("canary");
 }, 30_000);
 
+test("a Redis with a record that is ignored is not moved, because that record would be left behind", async () => {
+  await redis.ask("FLUSHALL");
+  const [cwd, back] = [makeFolder(), makeFolder()];
+  await fill(cwd);
+  const move = (...stores: string[]) => runToEnd(["migrate", ...stores], { cwd, env });
+  expect((await move("--from", "sqlite", "--to", redis.url, "--data-dir", cwd)).exitCode).toBe(0);
+  const keys = "gatehouse:{directory}:keys";
+  const texts = (await redis.ask("HVALS", keys)) as string[];
+  const text = texts.find((record) => record.includes('"revokedAt":null')) ?? "";
+  await redis.ask("HSET", keys, JSON.parse(text).keyId, text.replace('"label":"bot"', '"label":"other"'));
+  const refused = await move("--from", redis.url, "--to", "sqlite", "--data-dir", back);
+  expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("1 servers and keys") });
+  expect(existsSync(join(back, "gatehouse.db"))).toBe(false);
+}, 30_000);
+
 test.each([
   ["full", ["CONFIG", "SET", "maxmemory", "1"], ["CONFIG", "SET", "maxmemory", "0"], "OOM"],
   ["a replica", ["REPLICAOF", "127.0.0.1", "1"], ["REPLICAOF", "NO", "ONE"], "READONLY"],
@@ -178,6 +193,7 @@ test.each([
 );
 
 test("doctor checks Redis, and backup says that it does not support it", async () => {
+  await redis.ask("FLUSHALL");
   const cwd = makeFolder();
   const withRedis = { ...env, GATEHOUSE_STORE: redis.url };
   const { stdout, exitCode } = await runToEnd(["doctor", "--json"], { cwd, env: withRedis });

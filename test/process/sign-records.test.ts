@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
 import type { Log } from "../../src/core/ports/log.ts";
 import { hashToken, mintToken } from "../../src/core/token.ts";
+import { DEMO_SERVER_KEY } from "../../src/demo.ts";
 import { openRedisStore } from "../../src/store/redis/redis-store.ts";
 import { Sealer } from "../../src/store/sealer.ts";
 import { type RedisServer, startRedis, stopRedisServers } from "../redis-server.ts";
@@ -19,7 +20,7 @@ beforeAll(async () => {
 afterAll(stopRedisServers);
 afterEach(cleanUp);
 
-/** A server and a key as an older version has stored them. Returns the key's token. */
+/** The demo server and a key as an older version has stored them. Returns the key's token. */
 async function fillUnsigned(): Promise<string> {
   const settings = {
     address: redis.address,
@@ -29,7 +30,8 @@ async function fillUnsigned(): Promise<string> {
   };
   const store = await openRedisStore(settings);
   const now = store.clock();
-  const { serverId } = await store.servers.create({ name: "One", community: null, serverKey: "a-b" }, now);
+  const draft = { name: "Demo", community: null, serverKey: DEMO_SERVER_KEY };
+  const { serverId } = await store.servers.create(draft, now);
   const token = mintToken(randomBytes);
   const tokenHash = hashToken(token);
   await store.keys.create({ ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null, tokenHash }, now);
@@ -37,7 +39,7 @@ async function fillUnsigned(): Promise<string> {
   for (const name of ["servers", "keys"]) {
     const hash = `gatehouse:{directory}:${name}`;
     const [id, text] = (await redis.ask("HGETALL", hash)) as string[];
-    await redis.ask("HSET", hash, id ?? "", (text ?? "").replace(/,"mac":"[^"]*"/, ""));
+    await redis.ask("HSET", hash, id ?? "", (text ?? "").replace(/,"mac":"[^"]*"|"isSimulated":false,/g, ""));
   }
   return token;
 }
@@ -54,7 +56,9 @@ test("an older version's records keep it from starting until they are signed; th
   expect(refused.exitCode).toBe(1);
   expect(refused.stderr).toContain("gatehouse sign-records");
   const diagnosed = await runToEnd(["doctor"], { cwd, env });
-  expect(diagnosed.stdout).toContain("2 servers and keys in Redis have no valid signature");
+  expect(diagnosed.stdout).toContain(
+    "Servers and keys in Redis without a valid signature, which Gatehouse ignores: 2.",
+  );
 
   const wrong = await runToEnd(["sign-records"], { cwd, env: { ...env, GATEHOUSE_SECRET: "x".repeat(40) } });
   expect(wrong.exitCode).toBe(1);

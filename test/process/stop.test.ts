@@ -1,7 +1,10 @@
 // How the process stops after a signal: open requests finish, new connections are refused, and the exit code is right.
 import { afterEach, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
 import { openSocket, writeRequest } from "../faults/raw-socket.ts";
+import { makeCertificate } from "./make-certificate.ts";
 import {
   cleanUp,
   makeDataFolder,
@@ -32,6 +35,14 @@ async function serveHeld(env: Record<string, string> = {}) {
   const request = readServer(gatehouse.url, token);
   await until("the game API is not called", () => api.calls.length === 1);
   return { gatehouse, request, token, api, release: () => held.resolve() };
+}
+
+async function writeCertificate(folder: string): Promise<Record<string, string>> {
+  const { cert, key } = await makeCertificate();
+  const [certPath, keyPath] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+  writeFileSync(certPath, cert);
+  writeFileSync(keyPath, key);
+  return { GATEHOUSE_TLS_CERT: certPath, GATEHOUSE_TLS_KEY: keyPath };
 }
 
 async function isRefused(port: number): Promise<boolean> {
@@ -121,6 +132,28 @@ test("idle connections do not keep it from ending", async () => {
   expect(Date.now() - startedAt).toBeLessThan(3_000);
   for (const socket of [silent, kept]) socket.destroy();
 });
+
+test.each(["http", "https"])(
+  "a connection over %s that was open at the signal, silent or kept, may still send its request",
+  async (scheme) => {
+    const cwd = makeFolder();
+    const tls = scheme === "https" ? { rejectUnauthorized: false } : undefined;
+    const gatehouse = await serve({ cwd, env: tls ? await writeCertificate(cwd) : {} });
+    const [silent, kept] = [await openSocket(gatehouse, tls), await openSocket(gatehouse, tls)];
+    for (const socket of [silent, kept]) undoLater(() => socket.destroy());
+    kept.write(writeRequest("/healthz"));
+    expect((await kept.readAnswer())?.status).toBe(200);
+    gatehouse.kill("SIGTERM");
+    await until("new connections are still accepted", () => isRefused(gatehouse.port));
+    for (const socket of [silent, kept]) {
+      socket.write(writeRequest("/healthz"));
+      const answer = await socket.readAnswer();
+      expect(answer?.status).toBe(200);
+      expect(answer?.headers.get("connection")).toBe("close");
+    }
+    expect(await gatehouse.exited).toBe(0);
+  },
+);
 
 test("SIGHUP without TLS is survived", async () => {
   const gatehouse = await serve({ cwd: makeFolder() });

@@ -192,6 +192,6 @@ test("doctor counts the records that are ignored, and says what to do", async ()
   expect((await judge()).some((finding) => finding.includes("signature"))).toBe(false);
   await tamper(KEYS, keyId, (fields) => ({ ...fields, commands: ["*"] }), "key_forged0000000000000");
   expect(await judge()).toContain(
-    "1 servers and keys in Redis have no valid signature: Gatehouse ignores them.",
+    "Servers and keys in Redis without a valid signature, which Gatehouse ignores: 1.",
   );
 });

@@ -20,6 +20,7 @@ import { Sealer } from "../../src/store/sealer.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { until } from "../process/run-gatehouse.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
+import { makeSchema4 } from "./old-schema.ts";
 import { describeStore, type RefusableStoreHarness } from "./store-contract.ts";
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -146,10 +147,8 @@ describe("the embedded store", () => {
     const unused = (await store.keys.create({ ...draft, tokenHash: "hash-2" }, 1))?.keyId ?? "";
     await store.close();
     const db = new Database(join(folder, "gatehouse.db"));
-    db.exec(`ALTER TABLE servers DROP COLUMN simulated; DROP INDEX commands_of_key;
-             DROP TRIGGER command_finished; DROP TRIGGER command_deleted; DROP TABLE command_counts;
-             DROP TABLE receipts; DROP TABLE receipt_counts;
-             DROP VIEW key_details; DROP TABLE last_uses; ALTER TABLE keys ADD COLUMN last_used_at INTEGER;
+    makeSchema4(db);
+    db.exec(`DROP VIEW key_details; DROP TABLE last_uses; ALTER TABLE keys ADD COLUMN last_used_at INTEGER;
              UPDATE keys SET last_used_at = 77 WHERE key_id = '${used}'; PRAGMA user_version = 3`);
     db.close();
     const again = openIn(folder);

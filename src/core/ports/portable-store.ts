@@ -22,6 +22,8 @@ export interface PortableStore extends Store {
   readItems(): AsyncIterable<PortableItem>;
   /** Writes items into an empty store and keeps their ids. A server must be written before its keys and commands. */
   writeItems(items: readonly PortableItem[]): Promise<void>;
+  /** How many servers and keys the store holds and ignores, because somebody else may have written them. */
+  countIgnored(): number;
   /** How many other instances use the store now. */
   countOtherInstances(): Promise<number>;
 }

@@ -9,7 +9,7 @@ export const Readiness = Type.Object({
   status: Type.Literal("ready"),
   notices: Type.Array(Type.String(), {
     description:
-      "What is not well but keeps nobody from being served, in sentences. With the master key they name the servers",
+      "What is not well but keeps nobody from being served, in sentences. Operators are told which servers they are about",
   }),
 });
 export type Readiness = Static<typeof Readiness>;

@@ -199,13 +199,15 @@ export class Relay {
       notices.push(`The game API has limited us; it is asked again in ${Math.ceil(pauseMs / 1000)} s.`);
     if (failing.length > 0) {
       const servers = nameServers?.(failing) ?? `${failing.length} server(s)`;
-      notices.push(`The game API fails for ${servers}; they are probed from time to time.`);
+      const probed = failing.length === 1 ? "it is probed" : "they are probed";
+      notices.push(`The game API fails for ${servers}; ${probed} from time to time.`);
     }
     if (refused.length > 0) {
+      const isOne = refused.length === 1;
       const keys = nameServers
-        ? `the server key of ${nameServers(refused)}`
+        ? `the server ${isOne ? "key" : "keys"} of ${nameServers(refused)}`
         : `${refused.length} server key(s)`;
-      notices.push(`The game API has refused ${keys}; they must be set anew.`);
+      notices.push(`The game API has refused ${keys}; ${isOne ? "it" : "they"} must be set anew.`);
     }
     if (isGlobalKeyRefused)
       notices.push("The game API has refused GATEHOUSE_UPSTREAM_GLOBAL_KEY; nothing is asked.");

@@ -17,7 +17,6 @@ export class UpstreamOutlook implements CommandOutlook {
   readonly #statuses: ServerStatuses;
   readonly #keeper: BudgetKeeper;
   readonly #others: OtherInstances | undefined;
-
   readonly #isSimulator: boolean;
 
   constructor(
@@ -49,6 +48,8 @@ export class UpstreamOutlook implements CommandOutlook {
   }
 
   async catchUpOn(server: GameServer, now: number): Promise<void> {
+    // A reading of an instance with the other upstream would be served to callers while it is fresh.
+    if (isParked(server, this.#isSimulator)) return;
     if (this.#others) await this.#others.catchUpOn(this.#statuses.of(server, now));
   }
 

@@ -44,9 +44,12 @@ export function listParkedNotices(parked: readonly GameServer[], nameServers?: N
     const ids = parked.filter((server) => server.isSimulated === isSimulated).map(({ serverId }) => serverId);
     if (ids.length === 0) return [];
     const servers = nameServers?.(ids) ?? `${ids.length} server(s)`;
+    const isOne = ids.length === 1;
+    const added = `Parked: ${servers}. ${isOne ? "It was" : "They were"} added`;
+    const remedy = isOne ? "set its real key, or remove it" : "set their real keys, or remove them";
     return isSimulated
-      ? `Parked: ${servers}. They were added on the simulator, and a real game API is in use: set their real keys, or remove them.`
-      : `Parked: ${servers}. They were added for a real game API, and the simulator is in use: set GATEHOUSE_UPSTREAM_URL.`;
+      ? `${added} on the simulator, and a real game API is in use: ${remedy}.`
+      : `${added} for a real game API, and the simulator is in use: set GATEHOUSE_UPSTREAM_URL.`;
   });
 }
 

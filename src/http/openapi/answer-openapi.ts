@@ -5,6 +5,7 @@ import { isMatchingEtag } from "../conditional.ts";
 import { NO_SNIFFING } from "../page-headers.ts";
 import { wantsGzip } from "../read-server.ts";
 import type { Route } from "../router.ts";
+import { shareLargeBody } from "../share-large-body.ts";
 import type { Audience } from "./operation.ts";
 
 /** A longer query is not parsed, so that it costs no time. */
@@ -47,8 +48,9 @@ export class OpenApiHandler {
     };
     if (isMatchingEtag(requested.get("if-none-match"), etag))
       return new Response(null, { status: 304, headers });
-    if (!wantsGzip(requested.get("accept-encoding") ?? "")) return new Response(bytes, { headers });
-    return new Response(gzipped, { headers: { ...headers, "Content-Encoding": "gzip" } });
+    if (!wantsGzip(requested.get("accept-encoding") ?? ""))
+      return new Response(shareLargeBody(bytes), { headers });
+    return new Response(shareLargeBody(gzipped), { headers: { ...headers, "Content-Encoding": "gzip" } });
   }
 
   async #render(routes: readonly Route[], audience: Audience): Promise<RenderedDocument> {

@@ -11,6 +11,7 @@ import type { FindBuiltFile } from "../dashboard.ts";
 import { answerNotice } from "../notice-page.ts";
 import { CACHE_FOR_EVER, PAGE_HEADERS, REVALIDATE } from "../page-headers.ts";
 import { wantsGzip } from "../read-server.ts";
+import { shareLargeBody } from "../share-large-body.ts";
 import { PAGE, START_FILE, START_SCRIPT } from "./reference-page.ts";
 import { SCALAR, SCALAR_FILE } from "./scalar-package.ts";
 
@@ -64,7 +65,9 @@ export class ReferenceHandlers {
       this.#gzipped = undefined;
       throw error;
     });
-    return new Response(await this.#gzipped, { headers: { ...headers, "Content-Encoding": "gzip" } });
+    return new Response(shareLargeBody(await this.#gzipped), {
+      headers: { ...headers, "Content-Encoding": "gzip" },
+    });
   }
 }
 

@@ -160,6 +160,11 @@ export class Directory {
     return this.#loaded.signed === 0 && this.#loaded.unsigned > 0;
   }
 
+  /** How many records the last load ignored. */
+  get ignored(): number {
+    return this.#loaded.unsigned + this.#loaded.altered;
+  }
+
   /** The step that stores a server or a key. */
   stepToStore(name: string, id: string, record: object): Step {
     return ["HSET", name, id, signRecord(this.#sealer, id, record)];

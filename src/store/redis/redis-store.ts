@@ -174,6 +174,10 @@ export class RedisStore implements PortableStore {
     }
   }
 
+  countIgnored(): number {
+    return this.#directory.ignored;
+  }
+
   async countOtherInstances(): Promise<number> {
     await this.#heartbeat.beat();
     return this.#heartbeat.instances - 1;

@@ -149,6 +149,10 @@ class SqliteStore implements PortableStore {
   }
 
   /** Always 0, because the data folder is locked. */
+  countIgnored(): number {
+    return 0;
+  }
+
   async countOtherInstances(): Promise<number> {
     return 0;
   }
