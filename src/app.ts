@@ -59,9 +59,10 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
   const drain: DrainState = { isDraining: false };
   try {
     const resources = await openResources(config, basics, closers, options.clock);
-    const gateway = wireGateway(config, resources, log, options);
+    const gateway = wireGateway(config, resources, basics, options);
     warnOfParked(resources.store, config.upstreamUrl === undefined, log);
-    const { dispatcher } = gateway;
+    const { dispatcher, recorder } = gateway;
+    if (recorder) closers.add(() => recorder.stop());
     closers.add(() => dispatcher.stop(DRAIN_MS));
     await dispatcher.start();
     await startBackgroundJobs(config, resources, gateway, log, closers);

@@ -70,6 +70,12 @@ export type Config = {
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly logFormat: (typeof LOG_FORMATS)[number];
   readonly metricsToken: string | undefined;
+  /** Where events and history are kept. */
+  readonly archive: "sqlite" | "off" | { readonly postgresUrl: string };
+  readonly isWatching: boolean;
+  readonly watchIntervalMs: number;
+  readonly eventsDays: number;
+  readonly eventsMax: number;
   readonly auditDays: number;
   readonly commandHistoryDays: number;
   /** Settings with our prefix that we do not know: most likely misspelt. */
@@ -98,8 +104,10 @@ export function parseConfig(
   defaultLogFormat: Config["logFormat"] = "json",
 ): Config {
   const settings = new SettingReader(environment);
+  const redis = parseStore(settings);
   const config: Config = {
-    redis: parseStore(settings),
+    redis,
+    archive: parseArchive(settings, redis !== undefined),
     host: parseHost(settings, "GATEHOUSE_HOST"),
     dataDir: parseDataDir(settings),
     masterKey: parseSecret(settings, "GATEHOUSE_MASTER_KEY", findMasterKeyProblem),
@@ -123,6 +131,10 @@ export function parseConfig(
     logLevel: settings.readChoice("GATEHOUSE_LOG_LEVEL", LOG_LEVELS, "info"),
     logFormat: settings.readChoice("GATEHOUSE_LOG_FORMAT", LOG_FORMATS, defaultLogFormat),
     commandHistoryDays: settings.readInteger("GATEHOUSE_COMMAND_HISTORY_DAYS", 7, 1),
+    isWatching: settings.readChoice("GATEHOUSE_WATCH", ["on", "off"], "on") === "on",
+    watchIntervalMs: settings.readInteger("GATEHOUSE_WATCH_INTERVAL_MS", 5_000, 1),
+    eventsDays: settings.readInteger("GATEHOUSE_EVENTS_DAYS", 30, 1),
+    eventsMax: settings.readInteger("GATEHOUSE_EVENTS_MAX", 1_000_000, 1),
     auditDays: settings.readInteger("GATEHOUSE_AUDIT_DAYS", 365, 1),
     // Last, because it lists what none of the others has read.
     unknownSettings: settings.listUnknown(),
@@ -131,6 +143,24 @@ export function parseConfig(
   if (faults.length > 0)
     throw new StartRefused(`the settings are not usable:\n  - ${faults.join("\n  - ")}`, 2);
   return Object.freeze(config);
+}
+
+/** Instances that share a Redis cannot share a file, so their archive is a PostgreSQL or off. */
+function parseArchive(settings: SettingReader, isShared: boolean): Config["archive"] {
+  const archive = settings.find("GATEHOUSE_ARCHIVE") ?? (isShared ? "off" : "sqlite");
+  if (archive === "off") return archive;
+  if (archive === "sqlite") {
+    if (isShared)
+      settings.addFault(
+        "GATEHOUSE_ARCHIVE",
+        "must be off or a postgres:// address when GATEHOUSE_STORE is a Redis",
+      );
+    return archive;
+  }
+  const { protocol, hostname } = URL.parse(archive) ?? {};
+  if ((protocol !== "postgres:" && protocol !== "postgresql:") || !hostname)
+    settings.addFault("GATEHOUSE_ARCHIVE", "must be sqlite, off or a postgres:// address");
+  return { postgresUrl: archive };
 }
 
 function parseStore(settings: SettingReader): Config["redis"] {

@@ -23,6 +23,7 @@ const OWNER_ONLY = 0o600;
 export class DataFolder {
   readonly path: string;
   readonly databasePath: string;
+  readonly archivePath: string;
 
   /** Creates the folder if it does not exist. Throws StartRefused when it cannot be used. */
   static open(folder: string): DataFolder {
@@ -34,6 +35,7 @@ export class DataFolder {
   private constructor(path: string) {
     this.path = path;
     this.databasePath = join(path, "gatehouse.db");
+    this.archivePath = join(path, "archive.db");
   }
 
   findSecret(name: string): string | undefined {

@@ -64,7 +64,7 @@ export function openRelay(settings: Partial<RelaySettings> = {}, share?: RelaySh
 
 export function good(hint: Partial<LimitHint> = {}, name = "Town"): UpstreamReading {
   const parts = { base: `{"Name":"${name}"`, sections: new Array<string>(9).fill("[]"), misfits: 0 };
-  return { hint: { ...SILENT, ...hint }, parts };
+  return { hint: { ...SILENT, ...hint }, parts, content: { settings: { Name: name }, sections: {} } };
 }
 
 export function bad(code: number, hint: Partial<LimitHint> = {}): UpstreamReading {

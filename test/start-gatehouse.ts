@@ -68,6 +68,9 @@ export async function startGatehouse(options: TestOptions = {}): Promise<TestGat
       GATEHOUSE_PORT: "0",
       GATEHOUSE_DATA_DIR: folder,
       GATEHOUSE_LOG_LEVEL: "warn",
+      // Most tests count calls to the game API, or need no memory of what happened.
+      GATEHOUSE_WATCH: "off",
+      GATEHOUSE_ARCHIVE: "off",
       ...options.env,
     }),
     {

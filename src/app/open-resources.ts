@@ -1,6 +1,8 @@
 // Opens the resources of an instance: data folder, secrets, log, store and the client of the game API.
+import { SqliteArchive } from "../archive/sqlite/sqlite-archive.ts";
 import type { Config } from "../config.ts";
 import { StartRefused } from "../core/errors.ts";
+import type { Archive } from "../core/ports/archive.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { Store } from "../core/ports/store.ts";
@@ -45,6 +47,8 @@ export type Resources = {
   readonly notes: UpstreamNotes | undefined;
   /** The key of the demo server; undefined with a real game API, or when somebody revoked it. */
   readonly demoToken: string | undefined;
+  /** Undefined when nothing is to be remembered. */
+  readonly archive: Archive | undefined;
 };
 
 export function openBasics(config: Config, writeLog?: (line: string) => void): Basics {
@@ -93,14 +97,26 @@ export async function openResources(
   });
   const upstreamIdentity = identifyUpstream(baseUrl, globalKey);
   const notes = shared ? undefined : await UpstreamNotes.open(store, upstreamIdentity, log);
-  return { store, shared, clock, upstream, upstreamTimeoutMs, upstreamIdentity, notes, demoToken };
+  const archive = await openArchive(config.archive, folder);
+  if (archive) closers.add(() => archive.close());
+  return { store, shared, clock, upstream, upstreamTimeoutMs, upstreamIdentity, notes, demoToken, archive };
+}
+
+/** Connects at the first use: an archive that is away does not stop a start. */
+async function openArchive(config: Config["archive"], folder: DataFolder): Promise<Archive | undefined> {
+  if (config === "off") return undefined;
+  if (config === "sqlite") return new SqliteArchive(folder.archivePath);
+  const { PostgresArchive } = await import("../archive/postgres/postgres-archive.ts");
+  return new PostgresArchive(config.postgresUrl);
 }
 
 /** For the filter of the log. The password of Redis in both forms: as it is sent, and as it is written in the address. */
 export function listConfiguredSecrets(config: Config): (string | undefined)[] {
-  const { masterKey, secret, upstreamGlobalKey, metricsToken, redis } = config;
+  const { masterKey, secret, upstreamGlobalKey, metricsToken, redis, archive } = config;
+  const postgres = typeof archive === "object" ? URL.parse(archive.postgresUrl)?.password : undefined;
   const passwords = redis?.password === undefined ? [] : [redis.password, encodeURIComponent(redis.password)];
-  return [masterKey, secret, upstreamGlobalKey, metricsToken, ...passwords];
+  const ofPostgres = postgres ? [postgres, decodeURIComponent(postgres)] : [];
+  return [masterKey, secret, upstreamGlobalKey, metricsToken, ...passwords, ...ofPostgres];
 }
 
 export function readTls(config: Config) {

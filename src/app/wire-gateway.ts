@@ -1,13 +1,15 @@
 // Wires the gateway: reading servers, sending commands, counting the usage of keys.
 import type { Config } from "../config.ts";
-import type { Log } from "../core/ports/log.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { CommandDispatcher, type Pause } from "../gateway/commands/command-dispatcher.ts";
 import { CommandMeter } from "../gateway/commands/command-meter.ts";
+import { EventRecorder } from "../gateway/events/event-recorder.ts";
+import { createIdentityHash } from "../gateway/events/identity-hash.ts";
+import { recordReadings } from "../gateway/events/record-readings.ts";
 import { UsageMeter, type WritePace } from "../gateway/keys/usage-meter.ts";
 import { Relay } from "../gateway/readings/relay.ts";
 import { RelayMeter } from "../gateway/readings/relay-meter.ts";
-import { type Resources, TIMER_MAX_MS } from "./open-resources.ts";
+import { type Basics, type Resources, TIMER_MAX_MS } from "./open-resources.ts";
 
 const BURST_QUIET_MS = 100;
 /** SQLite writes on our event loop: small batches and long sleeps leave room for requests. */
@@ -29,12 +31,14 @@ export type Gateway = {
   readonly dispatcher: CommandDispatcher;
   readonly commandMeter: CommandMeter;
   readonly usage: UsageMeter;
+  /** Undefined without an archive. */
+  readonly recorder: EventRecorder | undefined;
 };
 
 export function wireGateway(
   config: Config,
-  { store, shared, clock, upstream, upstreamTimeoutMs, upstreamIdentity, notes }: Resources,
-  log: Log,
+  { store, shared, clock, upstream, upstreamTimeoutMs, upstreamIdentity, notes, archive }: Resources,
+  { log, secret }: Pick<Basics, "log" | "secret">,
   options: GatewayOptions,
 ): Gateway {
   const relayMeter = new RelayMeter();
@@ -79,7 +83,19 @@ export function wireGateway(
     pace: shared ? USAGE_PACE_SHARED : USAGE_PACE_EMBEDDED,
     pause: pauseUntilWoken,
   });
-  return { relay, relayMeter, dispatcher, commandMeter, usage };
+  const recorder =
+    archive &&
+    new EventRecorder({
+      archive,
+      clock,
+      sleep: Bun.sleep,
+      log,
+      hash: createIdentityHash(secret),
+      commands: store.commands,
+      planOf: () => ({ isWatched: config.isWatching, intervalMs: config.watchIntervalMs }),
+    });
+  if (recorder) recordReadings(relay, recorder);
+  return { relay, relayMeter, dispatcher, commandMeter, usage, recorder };
 }
 
 function pauseUntilWoken(ms: number, wake: AbortSignal): Promise<void> {

@@ -253,7 +253,11 @@ describe("server keys", () => {
     return { hint: hint(30), failure: { code, message: "No.", isRateLimit: code === 4001 } };
   };
   const accepted = (remaining: number | null): UpstreamReading => {
-    return { hint: hint(remaining), parts: { base: "{", sections: [], misfits: 0 } };
+    return {
+      hint: hint(remaining),
+      parts: { base: "{", sections: [], misfits: 0 },
+      content: { settings: {}, sections: {} },
+    };
   };
 
   async function runTest(answer: (call: number) => UpstreamReading) {

@@ -15,7 +15,7 @@ import { cleanMessage } from "./clean-message.ts";
 import { cleanParts } from "./clean-parts.ts";
 import { KnownKeys } from "./known-keys.ts";
 import { describeStatus, parseFailure, parseLimitHint } from "./parse-failure.ts";
-import { ServerInfoParser } from "./parse-server-info.ts";
+import { parseContent, ServerInfoParser } from "./parse-server-info.ts";
 import { hasTooManyValues } from "./value-limits.ts";
 
 export const BODY_MAX_BYTES = 4 * 1024 * 1024;
@@ -86,10 +86,16 @@ export class UpstreamClient implements Upstream {
     if ("fault" in answer) return { hint: null, failure: toFailure(answer.message) };
     const { hint, text, isSuccess } = answer;
     if (!isSuccess) return { hint, failure: this.#explainRefusal(answer, serverKey) };
-    const parts = this.#parser.parse(text);
-    if (parts) {
+    const parsed = this.#parser.parse(text);
+    if (parsed) {
+      const { parts, content } = parsed;
       const cleaned = cleanParts(parts, this.#secrets(serverKey), this.#isKnownKey);
-      return cleaned ? { hint, parts: cleaned } : { hint, failure: toFailure(SECRET_ANSWER) };
+      if (!cleaned) return { hint, failure: toFailure(SECRET_ANSWER) };
+      return {
+        hint,
+        parts: cleaned,
+        content: cleaned === parts ? content : parseContent(cleaned, content),
+      };
     }
     // The game API may send a refusal with status 200; its code decides.
     const failure = this.#explainRefusal(answer, serverKey);

@@ -32,7 +32,7 @@ function relayText(
   text: string,
   unknown: "drop" | "pass" = "drop",
 ): { body: string; misfits: number } | undefined {
-  const parts = parsers[unknown].parse(text);
+  const parts = parsers[unknown].parse(text)?.parts;
   if (!parts) return undefined;
   const sections = parts.sections.map((section, index) => `,"${SECTION_NAMES[index]}":${section}`);
   return { body: `${parts.base}${sections.join("")}}`, misfits: parts.misfits };

@@ -1,7 +1,7 @@
 // Parses and checks the ServerInfo in an answer of the game API. The result is text that can be sent to callers.
 import Type from "typebox";
-import type { ServerParts } from "../core/ports/upstream.ts";
-import { SECTIONS } from "../core/sections.ts";
+import type { ServerContent, ServerParts } from "../core/ports/upstream.ts";
+import { SECTIONS, type Section } from "../core/sections.ts";
 import { SectionSchemas, ServerBase } from "../core/wire/server-info.ts";
 import { parseExactJson } from "./exact-json.ts";
 import {
@@ -20,6 +20,8 @@ const LooseStaff = Type.Partial(SectionSchemas.Staff);
 const KNOWN_FIELDS = { ...ServerBase.properties, ...SectionSchemas };
 const NO_STAFF = { Admins: {}, Mods: {}, Helpers: {} };
 
+export type ParsedInfo = { readonly parts: ServerParts; readonly content: ServerContent };
+
 export class ServerInfoParser {
   readonly #keepsUnknown: boolean;
   readonly #fitBase = compileFit(ServerBase, { keepsUnknown: false });
@@ -36,7 +38,7 @@ export class ServerInfoParser {
    * Undefined when the text cannot be a ServerInfo. A list or map with too many elements makes the whole answer absurd: a
    * section that is relayed empty instead would tell callers that nobody plays.
    */
-  parse(text: string): ServerParts | undefined {
+  parse(text: string): ParsedInfo | undefined {
     let body: unknown;
     try {
       // Parsing exactly takes ten times as long, so elements are counted before. A short text cannot have too many.
@@ -51,27 +53,42 @@ export class ServerInfoParser {
     if (base === MISFIT || !isJsonObject(base)) return undefined;
     const unknown: Record<string, unknown> = {};
     if (this.#keepsUnknown) copyUnknown(body, unknown, KNOWN_FIELDS);
+    const present: Partial<Record<Section, unknown>> = {};
     const sections = SECTIONS.map((name, index) => {
-      return JSON.stringify(fitOrEmpty(name, body[name], this.#fitSections[index], report));
+      const fitted = fitSection(name, body[name], this.#fitSections[index], report);
+      if (fitted !== undefined) present[name] = fitted;
+      return JSON.stringify(fitted ?? (name === "Staff" ? NO_STAFF : []));
     });
     // Serialised separately, because a field called "7" would come first in any object.
     const extra = JSON.stringify(unknown).slice(1, -1);
     const required = JSON.stringify(base).slice(0, -1);
-    return { base: extra === "" ? required : `${required},${extra}`, sections, misfits: report.misfits };
+    const parts = {
+      base: extra === "" ? required : `${required},${extra}`,
+      sections,
+      misfits: report.misfits,
+    };
+    return { parts, content: { settings: base, sections: present } };
   }
 }
 
-function fitOrEmpty(
-  name: (typeof SECTIONS)[number],
-  value: unknown,
-  fit: Fit | undefined,
-  report: FitReport,
-): unknown {
-  const isStaff = name === "Staff";
-  const isAbsent =
-    value === undefined || value === null || (isStaff && Array.isArray(value) && value.length === 0);
-  const fitted = isAbsent || !fit ? MISFIT : fit(value, report);
-  if (fitted === MISFIT && !isAbsent) report.misfits++;
-  if (isStaff) return { ...NO_STAFF, ...(isJsonObject(fitted) ? fitted : {}) };
-  return fitted === MISFIT ? [] : fitted;
+/** Undefined when the section is missing, null or of another JSON type. */
+function fitSection(name: Section, value: unknown, fit: Fit | undefined, report: FitReport): unknown {
+  if (value === undefined || value === null || !fit) return undefined;
+  // The game API writes an empty Staff as [].
+  if (name === "Staff" && Array.isArray(value) && value.length === 0) return NO_STAFF;
+  const fitted = fit(value, report);
+  if (fitted === MISFIT) {
+    report.misfits++;
+    return undefined;
+  }
+  return name === "Staff" && isJsonObject(fitted) ? { ...NO_STAFF, ...fitted } : fitted;
+}
+
+/** The values of parts whose text was changed after parsing. */
+export function parseContent(parts: ServerParts, { sections }: ServerContent): ServerContent {
+  const present = SECTIONS.flatMap((name, index) => {
+    return name in sections ? [[name, parseExactJson(parts.sections[index] ?? "null")]] : [];
+  });
+  const settings = parseExactJson(`${parts.base}}`);
+  return { settings: isJsonObject(settings) ? settings : {}, sections: Object.fromEntries(present) };
 }

@@ -1,4 +1,5 @@
 // The game API.
+import type { Section } from "../sections.ts";
 
 /** The rate-limit headers of an answer; null for those that are missing. Times are epoch milliseconds. */
 export type LimitHint = {
@@ -29,9 +30,18 @@ export type ServerParts = {
   readonly misfits: number;
 };
 
+/**
+ * The same ServerInfo as values, for comparing readings. `sections` has only those that the answer had in their right JSON
+ * type: a missing section is not an empty one. Numbers that a double would change are exact JSON.
+ */
+export type ServerContent = {
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly sections: Readonly<Partial<Record<Section, unknown>>>;
+};
+
 /** `hint` is null when no answer came. */
 export type UpstreamReading = { readonly hint: LimitHint | null } & (
-  | { readonly parts: ServerParts }
+  | { readonly parts: ServerParts; readonly content: ServerContent }
   | { readonly failure: UpstreamFailure }
 );
 

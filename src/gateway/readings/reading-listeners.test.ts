@@ -8,6 +8,8 @@ import { type NewReading, ReadingListeners } from "./reading-listeners.ts";
 const READING: NewReading = {
   serverId: "srv_1",
   parts: { base: "{", sections: [], misfits: 0 },
+  content: { settings: {}, sections: {} },
+  gameServer: "Town",
   fetchedAt: 1_800_000_000_000,
 };
 

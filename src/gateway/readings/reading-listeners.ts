@@ -1,7 +1,7 @@
 // Listeners that get every new reading. They run after the callers have their answer, and cannot delay it or make it fail.
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
-import type { ServerParts } from "../../core/ports/upstream.ts";
+import type { ServerContent, ServerParts, UpstreamFailure } from "../../core/ports/upstream.ts";
 import { createThrottle } from "../../core/throttle.ts";
 
 const FAULT_LOG_MS = 60_000;
@@ -10,10 +10,22 @@ const FAULT_LOG_MS = 60_000;
 export type NewReading = {
   readonly serverId: string;
   readonly parts: ServerParts;
+  readonly content: ServerContent;
+  /** The part of the server key that names the game server. */
+  readonly gameServer: string;
   readonly fetchedAt: number;
 };
 
+/** One call to the game API that failed. */
+export type FailedReading = {
+  readonly serverId: string;
+  readonly failure: UpstreamFailure;
+  readonly gameServer: string;
+  readonly at: number;
+};
+
 export type ReadingListener = (reading: NewReading) => Promise<void>;
+export type FailureListener = (failed: FailedReading) => void;
 
 type Entry = {
   readonly purpose: string;
@@ -24,6 +36,7 @@ type Entry = {
 export class ReadingListeners {
   readonly #log: Log;
   readonly #entries: Entry[] = [];
+  readonly #failureListeners: FailureListener[] = [];
 
   constructor(log: Log) {
     this.#log = log;
@@ -32,6 +45,15 @@ export class ReadingListeners {
   /** `purpose` names the listener in the log, as in "confirming commands". */
   add(purpose: string, listen: ReadingListener): void {
     this.#entries.push({ purpose, listen, throttleLog: createThrottle(FAULT_LOG_MS) });
+  }
+
+  /** `listen` must not throw. */
+  addForFailures(listen: FailureListener): void {
+    this.#failureListeners.push(listen);
+  }
+
+  notifyFailure(failed: FailedReading): void {
+    for (const listen of this.#failureListeners) setImmediate(() => listen(failed));
   }
 
   notify(reading: NewReading): void {

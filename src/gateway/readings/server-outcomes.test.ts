@@ -70,7 +70,7 @@ test("a number of players that cannot be told exactly is null", async () => {
   ]) {
     resetStage();
     const hint = { limit: null, remaining: null, resetAt: null, retryAfterMs: null };
-    stage.answerCall = () => ({ hint, parts: partsWith(written) });
+    stage.answerCall = () => ({ hint, parts: partsWith(written), content: { settings: {}, sections: {} } });
     await read();
     expect(stage.relay.summarize(server()).players).toBe(players);
   }

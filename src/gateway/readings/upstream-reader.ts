@@ -56,9 +56,16 @@ export class UpstreamReader {
     const { answer, at } = call;
     const now = clock();
     meter.countCall("failure" in answer ? answer.failure.code : "ok", now - at);
-    if ("parts" in answer) return this.#applyParts(status, answer.parts, answer.hint, now);
+    const gameServer = serverKey.slice(serverKey.indexOf("-") + 1);
+    if ("parts" in answer) return this.#applyParts(status, answer, gameServer, now);
     // A 429 does not count as a call: the server keeps its place in the order.
     if (answer.failure.isRateLimit) status.lastCallAt = lastCallAt;
+    this.#parts.listeners.notifyFailure({
+      serverId: status.serverId,
+      failure: answer.failure,
+      gameServer,
+      at: now,
+    });
     return this.#applyFailure(status, answer.failure, answer.hint, now);
   }
 
@@ -82,13 +89,18 @@ export class UpstreamReader {
     }
   }
 
-  #applyParts(status: ServerStatus, parts: ServerParts, hint: LimitHint | null, now: number): Reading {
+  #applyParts(
+    status: ServerStatus,
+    { parts, content, hint }: Extract<UpstreamReading, { parts: ServerParts }>,
+    gameServer: string,
+    now: number,
+  ): Reading {
     const { meter, scheduler, statuses, listeners } = this.#parts;
     meter.misfits += parts.misfits;
     if (hint) scheduler.applyHint(hint, false, now);
     const snapshot = new Snapshot(parts, now);
     statuses.learnReading(status, snapshot);
-    listeners.notify({ serverId: status.serverId, parts, fetchedAt: now });
+    listeners.notify({ serverId: status.serverId, parts, content, gameServer, fetchedAt: now });
     return { snapshot, isHit: false };
   }
 
