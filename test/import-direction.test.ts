@@ -20,7 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   maintenance: ["core", "store", "archive", "root"],
   doctor: ["core", "store", "archive", "upstream", "root"],
   cli: ["core", "simulator", "doctor", "maintenance", "root"],
-  root: ["core", "gateway", "http", "store", "upstream", "simulator", "cli", "app"],
+  root: ["core", "gateway", "http", "store", "archive", "upstream", "simulator", "cli", "app"],
 };
 
 /** What core may use of the runtime: pure computation, without files, network, clock and randomness. */

@@ -1,5 +1,6 @@
 // Opens the resources of an instance: data folder, secrets, log, store and the client of the game API.
 import { SqliteArchive } from "../archive/sqlite/sqlite-archive.ts";
+import { startArchiveThread } from "../archive-thread.ts";
 import type { Config } from "../config.ts";
 import { StartRefused } from "../core/errors.ts";
 import type { Archive } from "../core/ports/archive.ts";
@@ -105,7 +106,7 @@ export async function openResources(
 /** Connects at the first use: an archive that is away does not stop a start. */
 async function openArchive(config: Config["archive"], folder: DataFolder): Promise<Archive | undefined> {
   if (config === "off") return undefined;
-  if (config === "sqlite") return new SqliteArchive(folder.archivePath);
+  if (config === "sqlite") return new SqliteArchive(folder.archivePath, startArchiveThread);
   const { PostgresArchive } = await import("../archive/postgres/postgres-archive.ts");
   return new PostgresArchive(config.postgresUrl);
 }

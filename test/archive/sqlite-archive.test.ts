@@ -3,6 +3,7 @@ import { afterAll } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
+import { startArchiveThread } from "../../src/archive-thread.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
 import { describeArchive } from "./archive-contract.ts";
 
@@ -15,7 +16,7 @@ describeArchive("the embedded archive", async () => {
   const open: SqliteArchive[] = [];
   return {
     async open() {
-      const archive = new SqliteArchive(path);
+      const archive = new SqliteArchive(path, startArchiveThread);
       open.push(archive);
       return archive;
     },

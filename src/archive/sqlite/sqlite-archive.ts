@@ -23,12 +23,14 @@ type Waiting = {
 
 export class SqliteArchive implements Archive {
   readonly #path: string;
+  readonly #startThread: () => Worker;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   #lastId = 0;
 
-  constructor(path: string) {
+  constructor(path: string, startThread: () => Worker) {
     this.#path = path;
+    this.#startThread = startThread;
   }
 
   load(serverId: string): Promise<KnownServer> {
@@ -82,8 +84,7 @@ export class SqliteArchive implements Archive {
   }
 
   #start(): Worker {
-    // The compiled program finds the thread's file by this URL too, see scripts/build.ts.
-    const worker = new Worker(new URL("./worker.ts", import.meta.url).href, { smol: true });
+    const worker = this.#startThread();
     worker.onmessage = ({ data }: MessageEvent<WorkerAnswer>) => this.#settle(data);
     worker.onerror = ({ message }) => this.#fail(worker, message);
     worker.postMessage({ id: 0, method: "open", args: [this.#path] } satisfies WorkerCall);
