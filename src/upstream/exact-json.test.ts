@@ -159,3 +159,40 @@ test("a number of a million digits is judged at once", () => {
   // Milliseconds when it is linear, hours when it is not.
   expect(performance.now() - startedAt).toBeLessThan(5_000);
 });
+
+test("whether a text needs the exact way is found out rightly, for every spelling of numbers", () => {
+  const digits = fc.stringMatching(/^[0-9]{1,20}$/);
+  const spelling = fc
+    .tuple(
+      fc.constantFrom("", "-"),
+      fc.oneof(fc.constant("0"), fc.stringMatching(/^[1-9][0-9]{0,20}$/)),
+      fc.option(digits),
+      fc.option(fc.tuple(fc.constantFrom("e", "E", "e+", "E-"), fc.integer({ min: 0, max: 30 }))),
+    )
+    .map(([sign, whole, fraction, exponent]) => {
+      return `${sign}${whole}${fraction === null ? "" : `.${fraction}`}${exponent === null ? "" : exponent.join("")}`;
+    });
+  fc.assert(
+    fc.property(fc.array(spelling, { minLength: 1, maxLength: 3 }), (spellings) => {
+      const text = `{"a":[${spellings.join(",")}],"b":${spellings[0]}}`;
+      expect(JSON.stringify(parseExactJson(text))).toBe(text);
+    }),
+    { numRuns: 5_000 },
+  );
+  for (const spelled of [
+    "0",
+    "-0",
+    "0.5",
+    "-0.0",
+    "0.000001",
+    "0.0000001",
+    "123456789012345",
+    "1234567890123456",
+    "9007199254740993",
+    "1.25",
+    "1.50",
+    "100",
+    "10.01",
+  ])
+    expect(JSON.stringify(parseExactJson(`[${spelled}]`))).toBe(`[${spelled}]`);
+});

@@ -39,14 +39,19 @@ export class ServerInfoParser {
    * section that is relayed empty instead would tell callers that nobody plays.
    */
   parse(text: string): ParsedInfo | undefined {
-    let body: unknown;
     try {
-      // Parsing exactly takes ten times as long, so elements are counted before. A short text cannot have too many.
-      if (text.length > ELEMENTS_MAX && hasOversizedPart(JSON.parse(text))) return undefined;
-      body = parseExactJson(text);
-    } catch {
-      return undefined;
+      return this.#parse(text);
+    } catch (error) {
+      // Not JSON, or nested too deeply to be read or written.
+      if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+      throw error;
     }
+  }
+
+  #parse(text: string): ParsedInfo | undefined {
+    // Parsing exactly takes ten times as long, so elements are counted before. A short text cannot have too many.
+    if (text.length > ELEMENTS_MAX && hasOversizedPart(JSON.parse(text))) return undefined;
+    const body = parseExactJson(text);
     if (!isJsonObject(body)) return undefined;
     const report: FitReport = { misfits: 0 };
     const base = this.#fitBase(body, report);
