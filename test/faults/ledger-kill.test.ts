@@ -103,10 +103,11 @@ test("a process that is killed while it records loses no entry without a gap and
   for (const { list, element } of entries) {
     const key = keyOf(list, element as Record<string, unknown>);
     const at = Number((element as { Timestamp: number }).Timestamp) * 1000;
-    if ((told.get(key) ?? 0) >= (happened.get(key) ?? 0) || at >= lastAt - 1_000) continue;
+    // Equal entries of one second that no reading showed together cannot be told apart.
+    if (told.has(key) || at >= lastAt - 1_000) continue;
     const isCovered = gaps.some(({ section, from, to }) => {
       return section === list && (from === null || from <= at) && (to === null || at <= to);
     });
-    expect([key, isCovered]).toEqual([key, true]);
+    if (!isCovered) throw new Error(`lost without a gap: ${key}`);
   }
 }, 600_000);
