@@ -5,16 +5,10 @@ import { filterAll, parseTypes } from "../../src/core/events/event-types.ts";
 import { NOTHING_KNOWN, type ServerMemory } from "../../src/core/events/memory.ts";
 import { writeChangedParts } from "../../src/core/events/memory-text.ts";
 import { type NewEvent, toGapEvent } from "../../src/core/events/new-event.ts";
-import type {
-  Archive,
-  LedgerEvent,
-  LedgerPage,
-  LedgerRecord,
-  PageRequest,
-} from "../../src/core/ports/archive.ts";
+import type { Archive, LedgerEvent, LedgerPage, PageRequest } from "../../src/core/ports/archive.ts";
 import { ALL_SECTIONS } from "../../src/core/sections.ts";
+import { addEvents, kill, kills, NOW, record } from "./ledger-samples.ts";
 
-const NOW = 1_800_000_000_000;
 const DAY_MS = 86_400_000;
 
 export type ArchiveHarness = {
@@ -24,28 +18,6 @@ export type ArchiveHarness = {
   replace(): Promise<void>;
   close(): Promise<void>;
 };
-
-function kill(n: number, changes: Partial<NewEvent> = {}): NewEvent {
-  return {
-    type: "player.killed",
-    at: NOW + n,
-    seenAt: NOW + n,
-    source: "log",
-    isBackfill: false,
-    data: `{"Killed":"B:${n}","Timestamp":12345678901234567890}`,
-    meta: null,
-    section: null,
-    identity: `kill-${n}`,
-    players: [String(n)],
-    ...changes,
-  };
-}
-
-const kills = (count: number, from = 1) => Array.from({ length: count }, (_, n) => kill(from + n));
-
-function record(changes: Partial<LedgerRecord> = {}): LedgerRecord {
-  return { serverId: "srv_a", version: 0, events: [], memory: [], stillShown: [], now: NOW, ...changes };
-}
 
 function filterOf(types: string) {
   const parsed = parseTypes(types, ALL_SECTIONS);
@@ -82,13 +54,7 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
       return found;
     };
     const numbers = ({ events }: GoodPage) => events.map(({ number }) => number);
-    /** Records as one writer does who knows the version. */
-    const add = async (events: readonly NewEvent[], serverId = "srv_a") => {
-      const { version } = await archive.load(serverId);
-      const [outcome] = await archive.record([record({ serverId, version, events })]);
-      if (!outcome || "conflict" in outcome) throw new Error("a conflict");
-      return outcome;
-    };
+    const add = (events: readonly NewEvent[], serverId = "srv_a") => addEvents(archive, events, serverId);
 
     describe("recording", () => {
       test("an unknown server has an empty ledger and no memory", async () => {
