@@ -285,6 +285,23 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
         expect(numbers(await page({ player: "1" }))).toEqual([]);
       });
 
+      test("two instances that prune at once, while one records, leave no hole and no wrong floor", async () => {
+        await add(kills(3_000));
+        const other = await harness.open();
+        const retention = { now: NOW, days: 30, eventsMax: 100 };
+        const pruneAll = async (keeper: Archive) => {
+          for (let step = 0; step < 50; step++) await keeper.prune(retention);
+        };
+        const recordMore = async () => {
+          for (let n = 0; n < 20; n++) await add([kill(5_000 + n)]);
+        };
+        await Promise.all([pruneAll(archive), pruneAll(other), recordMore()]);
+        await prune({ eventsMax: 100 });
+        const { events, previous, next } = await page({ limit: 500 });
+        expect(events).toHaveLength(100);
+        expect([previous.number, events[0]?.number, next.number]).toEqual([2_920, 2_921, 3_020]);
+      });
+
       test("by age of seeing, not of happening", async () => {
         await add([kill(1, { seenAt: NOW - 31 * DAY_MS, at: NOW }), kill(2, { at: 0 })]);
         await prune({});
