@@ -334,6 +334,106 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
       });
     });
 
+    describe("forgetting a player", () => {
+      const forget = async (id: string) => {
+        await archive.startForgetting(id);
+        for (let step = 0; step < 200; step++) if (!(await archive.continueForgetting())) return;
+        throw new Error("forgetting does not end");
+      };
+      const bob = (n: number) =>
+        kill(n, { data: `{"Killed":"Bob:54","Killer":"Ann:1","Timestamp":${n}}`, players: ["54", "1"] });
+      const spawn = (n: number, owner: string) =>
+        kill(n, {
+          type: "vehicle.spawned",
+          data: JSON.stringify({ Name: "Car", Owner: owner }),
+          identity: null,
+          players: [],
+        });
+
+      test("in all events of all servers, also where only the name stands", async () => {
+        await add([bob(1), spawn(2, "Bob"), spawn(3, "Ann")]);
+        const command = kill(1, {
+          type: "command.used",
+          data: '{"Player":"Ann:1","Command":":kick Bob","Timestamp":12345678901234567890}',
+          meta: '{"before":[54,3]}',
+          players: ["1"],
+        });
+        await add([command], "srv_b");
+        await forget("54");
+        expect((await page()).events.map(({ data }) => data)).toEqual([
+          '{"Killed":"deleted:0","Killer":"Ann:1","Timestamp":1}',
+          '{"Name":"Car","Owner":"deleted"}',
+          '{"Name":"Car","Owner":"Ann"}',
+        ]);
+        const [other] = (await page({ serverId: "srv_b" })).events;
+        expect(other?.data).toBe(
+          '{"Player":"Ann:1","Command":":kick deleted","Timestamp":12345678901234567890}',
+        );
+        expect(other?.meta).toBe('{"before":[0,3]}');
+        expect(numbers(await page({ player: "54" }))).toEqual([]);
+        expect(numbers(await page({ player: "1" }))).toEqual([1]);
+      });
+
+      test("cursors stay valid, and the entry is not recorded again", async () => {
+        await add([bob(1), bob(2), kill(3)]);
+        const { next } = await page({ limit: 1 });
+        await forget("54");
+        expect(numbers(await page({ start: { after: next } }))).toEqual([2, 3]);
+        await add([bob(1), bob(2)]);
+        expect(numbers(await page())).toEqual([1, 2, 3]);
+      });
+
+      test("in many steps, over a restart, again and again, and several at once", async () => {
+        const many = Array.from({ length: 1_300 }, (_, n) => (n % 2 === 0 ? bob(n) : spawn(n, "Bob")));
+        await add(many);
+        await archive.startForgetting("54");
+        await archive.startForgetting("54");
+        await archive.startForgetting("7");
+        let steps = 0;
+        while (await archive.continueForgetting()) {
+          if (++steps % 3 === 0) archive = await harness.open();
+          if (steps > 100) throw new Error("forgetting does not end");
+        }
+        expect(steps).toBeGreaterThan(6);
+        await forget("54");
+        const found: string[] = [];
+        for (let start: PageRequest["start"] = { after: "earliest" }; ; ) {
+          const { events, next, hasMore } = await page({ start, limit: 500 });
+          found.push(...events.map(({ data }) => data));
+          if (!hasMore) break;
+          start = { after: next };
+        }
+        expect(found).toHaveLength(1_300);
+        expect(found.filter((data) => data.includes("Bob"))).toEqual([]);
+      });
+
+      test("in what is remembered, and a writer that remembers it is told", async () => {
+        const memory: ServerMemory = {
+          ...NOTHING_KNOWN,
+          lastReadingAt: NOW,
+          vehicles: ['{"Name":"Car","Owner":"Bobby"}'],
+          staff: { Admins: new Map([["54", "Bobby"]]) },
+          queue: "[54]",
+        };
+        await archive.record([record({ memory: writeChangedParts(NOTHING_KNOWN, memory) })]);
+        await archive.record([record({ serverId: "srv_b", events: [kill(1)] })]);
+        await forget("54");
+        expect(await archive.load("srv_a")).toEqual({
+          version: 2,
+          memory: { ...NOTHING_KNOWN, lastReadingAt: NOW, forgotten: ["Vehicles", "Staff", "Queue"] },
+        });
+        expect((await archive.load("srv_b")).version).toBe(1);
+        expect(await archive.record([record({ version: 1, events: [bob(1)] })])).toEqual([
+          { conflict: true },
+        ]);
+      });
+
+      test("nothing to do", async () => {
+        expect(await archive.continueForgetting()).toBe(false);
+        await forget("54");
+      });
+    });
+
     test("a removed server leaves nothing, and the others stay", async () => {
       await add(kills(600));
       await add(kills(2), "srv_b");

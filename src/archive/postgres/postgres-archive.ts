@@ -31,6 +31,7 @@ import {
   toDay,
 } from "../ledger-rules.ts";
 import { PostgresConnection } from "./postgres-connection.ts";
+import { continueForgetting, startForgetting } from "./postgres-forgetting.ts";
 
 /** Held while one instance prunes. The number is ours alone. */
 const PRUNE_LOCK = 0x47544850;
@@ -128,6 +129,14 @@ export class PostgresArchive implements Archive {
     return this.#connection.run(async (tx) => {
       await tx`UPDATE gatehouse_ledgers SET server_id = ${REMOVED_PREFIX} || ledger WHERE server_id = ${serverId}`;
     });
+  }
+
+  startForgetting(playerId: string): Promise<void> {
+    return this.#connection.run((tx) => startForgetting(tx, playerId));
+  }
+
+  continueForgetting(): Promise<boolean> {
+    return this.#connection.run((tx) => continueForgetting(tx));
   }
 
   close(): Promise<void> {

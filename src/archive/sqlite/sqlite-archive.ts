@@ -71,6 +71,14 @@ export class SqliteArchive implements Archive {
     return this.#call("removeServer", serverId);
   }
 
+  startForgetting(playerId: string): Promise<void> {
+    return this.#call("startForgetting", playerId);
+  }
+
+  continueForgetting(): Promise<boolean> {
+    return this.#call("continueForgetting");
+  }
+
   async close(): Promise<void> {
     const worker = this.#worker;
     const closing = worker && this.#call("close");

@@ -28,6 +28,7 @@ import {
   startOfPage,
   toDay,
 } from "../ledger-rules.ts";
+import { SqliteForgetting } from "./sqlite-forgetting.ts";
 
 type LedgerRow = {
   ledger: number;
@@ -57,9 +58,11 @@ const EVENT_COLUMNS = "number, mark, kind, at, seen_at, source, is_backfill, dat
 export class SqliteLedger {
   readonly #db: Database;
   readonly #archiveId: string;
+  readonly #forgetting: SqliteForgetting;
 
   constructor(db: Database) {
     this.#db = db;
+    this.#forgetting = new SqliteForgetting(db);
     this.#archiveId = this.#loadArchiveId();
   }
 
@@ -107,6 +110,14 @@ export class SqliteLedger {
     this.#db
       .query("UPDATE ledgers SET server_id = ?1 || ledger WHERE server_id = ?2")
       .run(REMOVED_PREFIX, serverId);
+  }
+
+  startForgetting(playerId: string): void {
+    this.#forgetting.start(playerId);
+  }
+
+  continueForgetting(): boolean {
+    return this.#forgetting.continue();
   }
 
   /** One query for all servers, because nearly always there is nothing to delete. */
