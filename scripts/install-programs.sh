@@ -9,6 +9,22 @@ must_have() {
   exit 1
 }
 
+# PostgreSQL. Debian keeps its programs outside of the path, and creates and starts a database cluster unless it is told not
+# to; the tests create their own.
+must_have_postgres() {
+  if has_one_of "${postgres_programs-/usr/lib/postgresql}"/*/bin/postgres postgres; then return; fi
+  settings=${postgres_settings-/etc/postgresql-common/createcluster.d}
+  if can_install; then
+    $as_root mkdir -p "$settings"
+    echo 'create_main_cluster = false' | $as_root tee "$settings/gatehouse-tests.conf" > /dev/null
+    install_package postgresql postgresql || true
+    $as_root rm -f "$settings/gatehouse-tests.conf"
+  fi
+  if has_one_of "${postgres_programs-/usr/lib/postgresql}"/*/bin/postgres postgres; then return; fi
+  echo "The tests need PostgreSQL 15 or newer, which is not installed and cannot be installed from here: install its server, then run them again." >&2
+  exit 1
+}
+
 # want PROGRAM PACKAGE [SERVICE]: without it, the tests that need it are skipped and say so (test/needs.ts).
 want() {
   has_one_of "$1" || install_package "$2" "${3-}" || true
@@ -21,8 +37,12 @@ has_one_of() {
   return 1
 }
 
+can_install() {
+  command -v apt-get > /dev/null && $as_root true 2> /dev/null
+}
+
 install_package() {
-  if ! command -v apt-get > /dev/null || ! $as_root true 2> /dev/null; then return 1; fi
+  if ! can_install; then return 1; fi
   echo "Installing $1, which tests need" >&2
   if ! run_apt install "$1" 2> /dev/null; then
     # The list of packages may be missing, or name versions that are gone.

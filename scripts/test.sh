@@ -12,6 +12,7 @@ export PATH="$PATH:/usr/sbin:/sbin"
 if [ "${1-}" != --quick ]; then
   . scripts/install-programs.sh
   must_have 'redis-server valkey-server' redis-server redis-server
+  must_have_postgres
   must_have 'chromium chromium-browser google-chrome' chromium
   want strace strace
   want openssl openssl

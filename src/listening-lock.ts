@@ -3,8 +3,8 @@
 import type { Database } from "bun:sqlite";
 import { closeSync, fstatSync, openSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { isInstanceRunning } from "./sqlite/read-only-database.ts";
 import { lockDataFolder } from "./store/sqlite/open-database.ts";
-import { isInstanceRunning } from "./store/sqlite/read-only-database.ts";
 
 const SHAPE = /^listening-[\w.]+-\d+\.lock$/;
 const OWNER_ONLY = 0o600;

@@ -11,16 +11,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   gateway: ["core"],
   http: ["core", "gateway"],
-  store: ["core"],
-  archive: ["core"],
+  sqlite: ["core"],
+  store: ["core", "sqlite"],
+  archive: ["core", "sqlite"],
   upstream: ["core"],
   simulator: ["core"],
   dashboard: ["core"],
   app: ["core", "gateway", "http", "store", "archive", "upstream", "root"],
-  maintenance: ["core", "store", "archive", "root"],
-  doctor: ["core", "store", "archive", "upstream", "root"],
+  maintenance: ["core", "store", "archive", "sqlite", "root"],
+  doctor: ["core", "store", "archive", "sqlite", "upstream", "root"],
   cli: ["core", "simulator", "doctor", "maintenance", "root"],
-  root: ["core", "gateway", "http", "store", "archive", "upstream", "simulator", "cli", "app"],
+  root: ["core", "gateway", "http", "store", "archive", "sqlite", "upstream", "simulator", "cli", "app"],
 };
 
 /** What core may use of the runtime: pure computation, without files, network, clock and randomness. */

@@ -7,6 +7,8 @@ export type LedgerBounds = { readonly floor: LedgerPlace; readonly last: LedgerP
 
 /** At most this many rows are deleted in one transaction. */
 export const PRUNE_STEP = 500;
+/** At most this many ledgers are looked at in one step of pruning. */
+export const PRUNE_LEDGERS_MAX = 100;
 /** An identity is kept while readings showed it in this many of the latest days. */
 export const IDENTITY_DAYS = 7;
 export const IDENTITIES_MAX = 1_000_000;

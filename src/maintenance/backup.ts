@@ -4,12 +4,12 @@ import { join, resolve } from "node:path";
 import type { Config } from "../config.ts";
 import { StartRefused } from "../core/errors.ts";
 import { DataFolder } from "../data-folder.ts";
+import { isInstanceRunning } from "../sqlite/read-only-database.ts";
 import { Sealer } from "../store/sealer.ts";
 import { markWaitingAsUnknown } from "../store/sqlite/command-queue.ts";
 import { copyDatabase, type DatabaseCopy } from "../store/sqlite/copy-database.ts";
 import { type DatabaseReport, inspectDatabase } from "../store/sqlite/inspect-database.ts";
 import { lockDataFolder } from "../store/sqlite/open-database.ts";
-import { isInstanceRunning } from "../store/sqlite/read-only-database.ts";
 
 const DATABASE = "gatehouse.db";
 /** All of them must be absent: SQLite would apply a log that is left over to the restored database. */

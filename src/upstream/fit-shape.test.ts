@@ -1,7 +1,7 @@
 // Fitting untrusted JSON to a schema: values that do not fit are dropped and counted.
 import { describe, expect, test } from "bun:test";
 import Type, { type TSchema } from "typebox";
-import { parseExactJson } from "./exact-json.ts";
+import { parseExactJson } from "../core/exact-json.ts";
 import { compileFit, MISFIT } from "./fit-shape.ts";
 
 function fit(schema: TSchema, text: string, keepsUnknown = false) {

@@ -1,7 +1,7 @@
 // Makes untrusted JSON fit a schema: drops the values that do not fit, and counts them. Driven by the schemas, so that the
 // fields are listed only in core/wire/server-info.ts.
 import type { TSchema } from "typebox";
-import { isJsonInteger, isJsonNumber } from "./exact-json.ts";
+import { isJsonInteger, isJsonNumber } from "../core/exact-json.ts";
 
 export const MISFIT = Symbol("misfit");
 

@@ -1,9 +1,9 @@
 // Parses and checks the ServerInfo in an answer of the game API. The result is text that can be sent to callers.
 import Type from "typebox";
+import { parseExactJson } from "../core/exact-json.ts";
 import type { ServerContent, ServerParts } from "../core/ports/upstream.ts";
 import { SECTIONS, type Section } from "../core/sections.ts";
 import { SectionSchemas, ServerBase } from "../core/wire/server-info.ts";
-import { parseExactJson } from "./exact-json.ts";
 import {
   compileFit,
   copyUnknown,

@@ -5,16 +5,10 @@ import { filterAll, parseTypes } from "../../src/core/events/event-types.ts";
 import { NOTHING_KNOWN, type ServerMemory } from "../../src/core/events/memory.ts";
 import { writeChangedParts } from "../../src/core/events/memory-text.ts";
 import { type NewEvent, toGapEvent } from "../../src/core/events/new-event.ts";
-import type {
-  Archive,
-  LedgerEvent,
-  LedgerPage,
-  LedgerRecord,
-  PageRequest,
-} from "../../src/core/ports/archive.ts";
+import type { Archive, LedgerEvent, LedgerPage, PageRequest } from "../../src/core/ports/archive.ts";
 import { ALL_SECTIONS } from "../../src/core/sections.ts";
+import { addEvents, kill, kills, NOW, record } from "./ledger-samples.ts";
 
-const NOW = 1_800_000_000_000;
 const DAY_MS = 86_400_000;
 
 export type ArchiveHarness = {
@@ -24,28 +18,6 @@ export type ArchiveHarness = {
   replace(): Promise<void>;
   close(): Promise<void>;
 };
-
-function kill(n: number, changes: Partial<NewEvent> = {}): NewEvent {
-  return {
-    type: "player.killed",
-    at: NOW + n,
-    seenAt: NOW + n,
-    source: "log",
-    isBackfill: false,
-    data: `{"Killed":"B:${n}","Timestamp":12345678901234567890}`,
-    meta: null,
-    section: null,
-    identity: `kill-${n}`,
-    players: [String(n)],
-    ...changes,
-  };
-}
-
-const kills = (count: number, from = 1) => Array.from({ length: count }, (_, n) => kill(from + n));
-
-function record(changes: Partial<LedgerRecord> = {}): LedgerRecord {
-  return { serverId: "srv_a", version: 0, events: [], memory: [], stillShown: [], now: NOW, ...changes };
-}
 
 function filterOf(types: string) {
   const parsed = parseTypes(types, ALL_SECTIONS);
@@ -82,13 +54,7 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
       return found;
     };
     const numbers = ({ events }: GoodPage) => events.map(({ number }) => number);
-    /** Records as one writer does who knows the version. */
-    const add = async (events: readonly NewEvent[], serverId = "srv_a") => {
-      const { version } = await archive.load(serverId);
-      const [outcome] = await archive.record([record({ serverId, version, events })]);
-      if (!outcome || "conflict" in outcome) throw new Error("a conflict");
-      return outcome;
-    };
+    const add = (events: readonly NewEvent[], serverId = "srv_a") => addEvents(archive, events, serverId);
 
     describe("recording", () => {
       test("an unknown server has an empty ledger and no memory", async () => {
@@ -319,6 +285,23 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
         expect(numbers(await page({ player: "1" }))).toEqual([]);
       });
 
+      test("two instances that prune at once, while one records, leave no hole and no wrong floor", async () => {
+        await add(kills(3_000));
+        const other = await harness.open();
+        const retention = { now: NOW, days: 30, eventsMax: 100 };
+        const pruneAll = async (keeper: Archive) => {
+          for (let step = 0; step < 50; step++) await keeper.prune(retention);
+        };
+        const recordMore = async () => {
+          for (let n = 0; n < 20; n++) await add([kill(5_000 + n)]);
+        };
+        await Promise.all([pruneAll(archive), pruneAll(other), recordMore()]);
+        await prune({ eventsMax: 100 });
+        const { events, previous, next } = await page({ limit: 500 });
+        expect(events).toHaveLength(100);
+        expect([previous.number, events[0]?.number, next.number]).toEqual([2_920, 2_921, 3_020]);
+      });
+
       test("by age of seeing, not of happening", async () => {
         await add([kill(1, { seenAt: NOW - 31 * DAY_MS, at: NOW }), kill(2, { at: 0 })]);
         await prune({});
@@ -348,6 +331,106 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
         await add([kill(1)]);
         await prune({ now: NOW + 365 * DAY_MS });
         expect(await archive.findRecorded("srv_a", ["kill-1"])).toEqual(new Set(["kill-1"]));
+      });
+    });
+
+    describe("forgetting a player", () => {
+      const forget = async (id: string) => {
+        await archive.startForgetting(id);
+        for (let step = 0; step < 200; step++) if (!(await archive.continueForgetting())) return;
+        throw new Error("forgetting does not end");
+      };
+      const bob = (n: number) =>
+        kill(n, { data: `{"Killed":"Bob:54","Killer":"Ann:1","Timestamp":${n}}`, players: ["54", "1"] });
+      const spawn = (n: number, owner: string) =>
+        kill(n, {
+          type: "vehicle.spawned",
+          data: JSON.stringify({ Name: "Car", Owner: owner }),
+          identity: null,
+          players: [],
+        });
+
+      test("in all events of all servers, also where only the name stands", async () => {
+        await add([bob(1), spawn(2, "Bob"), spawn(3, "Ann")]);
+        const command = kill(1, {
+          type: "command.used",
+          data: '{"Player":"Ann:1","Command":":kick Bob","Timestamp":12345678901234567890}',
+          meta: '{"before":[54,3]}',
+          players: ["1"],
+        });
+        await add([command], "srv_b");
+        await forget("54");
+        expect((await page()).events.map(({ data }) => data)).toEqual([
+          '{"Killed":"deleted:0","Killer":"Ann:1","Timestamp":1}',
+          '{"Name":"Car","Owner":"deleted"}',
+          '{"Name":"Car","Owner":"Ann"}',
+        ]);
+        const [other] = (await page({ serverId: "srv_b" })).events;
+        expect(other?.data).toBe(
+          '{"Player":"Ann:1","Command":":kick deleted","Timestamp":12345678901234567890}',
+        );
+        expect(other?.meta).toBe('{"before":[0,3]}');
+        expect(numbers(await page({ player: "54" }))).toEqual([]);
+        expect(numbers(await page({ player: "1" }))).toEqual([1]);
+      });
+
+      test("cursors stay valid, and the entry is not recorded again", async () => {
+        await add([bob(1), bob(2), kill(3)]);
+        const { next } = await page({ limit: 1 });
+        await forget("54");
+        expect(numbers(await page({ start: { after: next } }))).toEqual([2, 3]);
+        await add([bob(1), bob(2)]);
+        expect(numbers(await page())).toEqual([1, 2, 3]);
+      });
+
+      test("in many steps, over a restart, again and again, and several at once", async () => {
+        const many = Array.from({ length: 1_300 }, (_, n) => (n % 2 === 0 ? bob(n) : spawn(n, "Bob")));
+        await add(many);
+        await archive.startForgetting("54");
+        await archive.startForgetting("54");
+        await archive.startForgetting("7");
+        let steps = 0;
+        while (await archive.continueForgetting()) {
+          if (++steps % 3 === 0) archive = await harness.open();
+          if (steps > 100) throw new Error("forgetting does not end");
+        }
+        expect(steps).toBeGreaterThan(6);
+        await forget("54");
+        const found: string[] = [];
+        for (let start: PageRequest["start"] = { after: "earliest" }; ; ) {
+          const { events, next, hasMore } = await page({ start, limit: 500 });
+          found.push(...events.map(({ data }) => data));
+          if (!hasMore) break;
+          start = { after: next };
+        }
+        expect(found).toHaveLength(1_300);
+        expect(found.filter((data) => data.includes("Bob"))).toEqual([]);
+      });
+
+      test("in what is remembered, and a writer that remembers it is told", async () => {
+        const memory: ServerMemory = {
+          ...NOTHING_KNOWN,
+          lastReadingAt: NOW,
+          vehicles: ['{"Name":"Car","Owner":"Bobby"}'],
+          staff: { Admins: new Map([["54", "Bobby"]]) },
+          queue: "[54]",
+        };
+        await archive.record([record({ memory: writeChangedParts(NOTHING_KNOWN, memory) })]);
+        await archive.record([record({ serverId: "srv_b", events: [kill(1)] })]);
+        await forget("54");
+        expect(await archive.load("srv_a")).toEqual({
+          version: 2,
+          memory: { ...NOTHING_KNOWN, lastReadingAt: NOW, forgotten: ["Vehicles", "Staff", "Queue"] },
+        });
+        expect((await archive.load("srv_b")).version).toBe(1);
+        expect(await archive.record([record({ version: 1, events: [bob(1)] })])).toEqual([
+          { conflict: true },
+        ]);
+      });
+
+      test("nothing to do", async () => {
+        expect(await archive.continueForgetting()).toBe(false);
+        await forget("54");
       });
     });
 

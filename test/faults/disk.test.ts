@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, expect } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { withReadOnlyDatabase } from "../../src/store/sqlite/read-only-database.ts";
+import { withReadOnlyDatabase } from "../../src/sqlite/read-only-database.ts";
 import { mounting, program, testWith } from "../needs.ts";
 import {
   cleanUp,

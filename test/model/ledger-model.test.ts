@@ -44,6 +44,12 @@ class TestArchive implements Archive {
   async removeServer(serverId: string) {
     this.#ledger.removeServer(serverId);
   }
+  async startForgetting(playerId: string) {
+    this.#ledger.startForgetting(playerId);
+  }
+  async continueForgetting() {
+    return this.#ledger.continueForgetting();
+  }
   async close() {}
 
   #guard<T>(work: () => T): T {

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { mintToken } from "../../src/core/token.ts";
-import { withReadOnlyDatabase } from "../../src/store/sqlite/read-only-database.ts";
+import { withReadOnlyDatabase } from "../../src/sqlite/read-only-database.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
 import { cleanUp, makeFolder, readServer, run, runToEnd, serve, stop } from "./run-gatehouse.ts";
 

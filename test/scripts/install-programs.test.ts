@@ -4,6 +4,7 @@ import {
   chmodSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -24,7 +25,7 @@ type Machine = { readonly folder: string; readonly env: Record<string, string> }
 function makeMachine(programs: Readonly<Record<string, string>>): Machine {
   const folder = mkdtempSync(join(tmpdir(), "gatehouse-machine-"));
   folders.push(folder);
-  for (const name of ["sh", "env", "sed", "touch", "chmod", "true"])
+  for (const name of ["sh", "env", "sed", "touch", "chmod", "true", "mkdir", "tee", "rm"])
     symlinkSync(Bun.which(name) ?? "", join(folder, name));
   const all = { id: "echo 0", service: `echo "service $*" >> ${folder}/done`, ...programs };
   for (const [name, text] of Object.entries(all)) {
@@ -82,6 +83,33 @@ describe("the programs that the tests need", () => {
     const { exitCode, stderr } = await installOn(makeMachine(programs as Record<string, string>), line);
     expect(exitCode).toBe(1);
     expect(stderr).toContain("The tests need redis-server or valkey-server, which is not installed");
+  });
+});
+
+describe("PostgreSQL, whose programs are outside of the path", () => {
+  const line = (folder: string) =>
+    `postgres_programs=${folder}/none; postgres_settings=${folder}/settings; must_have_postgres`;
+  /** The package tells whether it was to create a cluster, and brings the server. */
+  const APT_POSTGRES = `read -r setting < FOLDER/settings/gatehouse-tests.conf
+    echo "$setting" >> FOLDER/done
+    mkdir -p FOLDER/none/15/bin; touch FOLDER/none/15/bin/postgres; chmod 755 FOLDER/none/15/bin/postgres`;
+
+  test("is installed without a cluster, and leaves no setting behind", async () => {
+    const machine = makeMachine({ "apt-get": APT_POSTGRES });
+    const { exitCode, done } = await installOn(machine, line(machine.folder));
+    expect([exitCode, done[0]]).toEqual([0, "create_main_cluster = false"]);
+    expect(readdirSync(join(machine.folder, "settings"))).toEqual([]);
+    expect((await installOn(machine, line(machine.folder))).done).toEqual(done);
+  });
+
+  test.each([
+    ["without apt", {}],
+    ["without the package", { "apt-get": "exit 100" }],
+  ])("stops the run with a clear sentence %s", async (_, programs) => {
+    const machine = makeMachine(programs as Record<string, string>);
+    const { exitCode, stderr } = await installOn(machine, line(machine.folder));
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("The tests need PostgreSQL 15 or newer");
   });
 });
 

@@ -24,12 +24,17 @@ import {
   initialMark,
   LEDGER_TABLES,
   type LedgerBounds,
+  PRUNE_LEDGERS_MAX,
   PRUNE_STEP,
   REMOVED_PREFIX,
   startOfPage,
   toDay,
 } from "../ledger-rules.ts";
 import { PostgresConnection } from "./postgres-connection.ts";
+import { continueForgetting, startForgetting } from "./postgres-forgetting.ts";
+
+/** Held while one instance prunes. The number is ours alone. */
+const PRUNE_LOCK = 0x47544850;
 
 /** int8 arrives as text. */
 type LedgerRow = {
@@ -102,15 +107,20 @@ export class PostgresArchive implements Archive {
     });
   }
 
-  async prune(retention: Retention): Promise<boolean> {
+  prune(retention: Retention): Promise<boolean> {
     return this.#connection.run(async (tx) => {
-      const ledgers = await tx<LedgerRow[]>`SELECT * FROM gatehouse_ledgers ORDER BY server_id`;
+      // One instance at a time: the others would only wait for its locks.
+      const [lock] = await tx<
+        { is_ours: boolean }[]
+      >`SELECT pg_try_advisory_xact_lock(${PRUNE_LOCK}) AS is_ours`;
+      if (!lock?.is_ours) return false;
+      const ledgers = await listPrunable(tx, retention);
       let left = PRUNE_STEP;
-      for (const row of ledgers) {
-        left -= await pruneOne(tx, row, retention, left);
+      for (const { ledger } of ledgers) {
+        left -= await pruneOne(tx, ledger, retention, left);
         if (left <= 0) return true;
       }
-      return false;
+      return ledgers.length === PRUNE_LEDGERS_MAX;
     });
   }
 
@@ -119,6 +129,14 @@ export class PostgresArchive implements Archive {
     return this.#connection.run(async (tx) => {
       await tx`UPDATE gatehouse_ledgers SET server_id = ${REMOVED_PREFIX} || ledger WHERE server_id = ${serverId}`;
     });
+  }
+
+  startForgetting(playerId: string): Promise<void> {
+    return this.#connection.run((tx) => startForgetting(tx, playerId));
+  }
+
+  continueForgetting(): Promise<boolean> {
+    return this.#connection.run((tx) => continueForgetting(tx));
   }
 
   close(): Promise<void> {
@@ -294,15 +312,30 @@ function toLedgerEvent(row: EventRow): LedgerEvent {
   };
 }
 
-/** Returns how many rows were deleted. */
+/** One query for all servers, because nearly always there is nothing to delete. */
+function listPrunable(
+  tx: TransactionSQL,
+  { now, days, eventsMax }: Retention,
+): Promise<readonly { readonly ledger: string }[]> {
+  return tx<{ ledger: string }[]>`
+    SELECT l.ledger FROM gatehouse_ledgers l
+      LEFT JOIN gatehouse_events e ON e.ledger = l.ledger AND e.number = l.floor_number + 1
+    WHERE starts_with(l.server_id, ${REMOVED_PREFIX}) OR l.last_number - l.floor_number > ${eventsMax}
+      OR e.seen_at < ${now - days * DAY_MS} OR l.identity_count > ${IDENTITIES_MAX} OR EXISTS
+        (SELECT 1 FROM gatehouse_identities i WHERE i.ledger = l.ledger AND i.shown_day < l.last_day - ${IDENTITY_DAYS}::bigint)
+    ORDER BY l.server_id LIMIT ${PRUNE_LEDGERS_MAX}`;
+}
+
+/** Returns how many rows were deleted. The lock comes first, as in a record, so that the two cannot wait for each other. */
 async function pruneOne(
   tx: TransactionSQL,
-  row: LedgerRow,
+  ledger: string,
   retention: Retention,
   limit: number,
 ): Promise<number> {
-  const { ledger, server_id } = row;
-  if (server_id.startsWith(REMOVED_PREFIX)) return pruneRemoved(tx, ledger, limit);
+  const [row] = await tx<LedgerRow[]>`SELECT * FROM gatehouse_ledgers WHERE ledger = ${ledger} FOR UPDATE`;
+  if (!row) return 0;
+  if (row.server_id.startsWith(REMOVED_PREFIX)) return pruneRemoved(tx, ledger, limit);
   return (await pruneEvents(tx, row, retention, limit)) + (await pruneIdentities(tx, row, limit));
 }
 

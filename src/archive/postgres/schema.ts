@@ -60,6 +60,16 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (ledger, part)
   );
   `,
+  `
+  -- Players who are to be forgotten, and how far that is.
+  CREATE TABLE gatehouse_forgettings (
+    player text PRIMARY KEY,
+    phase text NOT NULL,
+    ledger bigint NOT NULL,
+    number bigint NOT NULL,
+    names text NOT NULL
+  );
+  `,
 ];
 
 /** Returns the id of the archive. */

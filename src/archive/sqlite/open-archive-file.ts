@@ -1,17 +1,49 @@
-// Opens the file of the embedded archive with full durability: an event is on disk before anybody is told of it.
+// Opens the file of the embedded archive with full durability: an event is on disk before anybody is told of it. A file
+// that is not ours, newer or damaged is refused and not changed.
 import { Database } from "bun:sqlite";
-import { migrateArchive } from "./schema.ts";
+import { statSync } from "node:fs";
+import {
+  type DatabaseFormat,
+  isEmptyDatabase,
+  refuseUnusableFile,
+  UnusableFile,
+} from "../../sqlite/database-file.ts";
+import { ARCHIVE_SCHEMA_VERSION, migrateArchive } from "./schema.ts";
 
 /** "GTHA": marks the file as an archive in SQLite's own header. */
-export const ARCHIVE_APPLICATION_ID = 0x47544841;
+const ARCHIVE_APPLICATION_ID = 0x47544841;
+/** Larger files are not looked through at a start, because that takes longer than a start may; `doctor` does. */
+const CHECKED_BYTES_MAX = 256 * 1024 * 1024;
+const REMEDY = "move it away to begin with an empty archive";
+
+export const ARCHIVE_FORMAT: DatabaseFormat = {
+  name: "an archive of Gatehouse",
+  applicationId: ARCHIVE_APPLICATION_ID,
+  schemaVersion: ARCHIVE_SCHEMA_VERSION,
+  foreignRemedy: `${REMEDY}, or set GATEHOUSE_DATA_DIR`,
+};
+
+/**
+ * The sentence to refuse the start with; undefined when the file is usable, absent, or cannot be read now: the archive is
+ * then unavailable, and that may pass.
+ */
+export function findRefusal(path: string): string | undefined {
+  try {
+    refuseUnusable(path, CHECKED_BYTES_MAX);
+    return undefined;
+  } catch (error) {
+    return error instanceof UnusableFile ? error.message : undefined;
+  }
+}
 
 export function openArchiveFile(path: string): Database {
+  refuseUnusable(path, 0);
   const db = new Database(path, { create: true, strict: true });
   try {
     db.exec("PRAGMA busy_timeout = 2000");
     db.exec("PRAGMA synchronous = FULL");
-    const isNew = db.query("SELECT 1 FROM sqlite_schema LIMIT 1").get() === null;
-    if (isNew) db.exec(`PRAGMA application_id = ${ARCHIVE_APPLICATION_ID}`);
+    // Before the switch to WAL, so that the id is in the file itself, where the next start reads it.
+    if (isEmptyDatabase(db)) db.exec(`PRAGMA application_id = ${ARCHIVE_APPLICATION_ID}`);
     db.exec("PRAGMA journal_mode = WAL");
     migrateArchive(db);
     return db;
@@ -19,4 +51,10 @@ export function openArchiveFile(path: string): Database {
     db.close();
     throw error;
   }
+}
+
+function refuseUnusable(path: string, checkedBytesMax: number): void {
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (!file || file.size === 0) return;
+  refuseUnusableFile(path, ARCHIVE_FORMAT, checkedBytesMax);
 }

@@ -57,6 +57,16 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (ledger, part)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- Players who are to be forgotten, and how far that is.
+  CREATE TABLE forgettings (
+    player TEXT PRIMARY KEY,
+    phase TEXT NOT NULL,
+    ledger INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    names TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 export const ARCHIVE_SCHEMA_VERSION = STEPS.length;

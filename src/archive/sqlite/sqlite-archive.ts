@@ -1,5 +1,5 @@
 // The embedded archive: calls its thread, and waits for no answer longer than the deadline.
-import { StoreUnavailable } from "../../core/errors.ts";
+import { StartRefused, StoreUnavailable } from "../../core/errors.ts";
 import type {
   Archive,
   KnownServer,
@@ -10,10 +10,11 @@ import type {
   Retention,
 } from "../../core/ports/archive.ts";
 import { ARCHIVE_DEADLINE_MS } from "../ledger-rules.ts";
+import { monotonicMs } from "./monotonic-ms.ts";
 import type { WorkerAnswer, WorkerCall, WorkerMethod } from "./worker.ts";
 
-/** More calls than this do not wait for a thread that is stuck. */
-const WAITING_MAX = 1_000;
+/** More calls than this are not given to a thread that is stuck. */
+const UNANSWERED_MAX = 1_000;
 
 type Waiting = {
   readonly resolve: (value: unknown) => void;
@@ -26,11 +27,26 @@ export class SqliteArchive implements Archive {
   readonly #startThread: () => Worker;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
+  /** Calls that the thread has not answered, also those that nobody waits for any more. */
+  #unanswered = 0;
   #lastId = 0;
+  #isClosed = false;
 
   constructor(path: string, startThread: () => Worker) {
     this.#path = path;
     this.#startThread = startThread;
+  }
+
+  /**
+   * Throws StartRefused when the file is not ours, newer or damaged. A disk that is slow, full or failing stops no start:
+   * the archive is unavailable until it is back.
+   */
+  async check(): Promise<void> {
+    const refusal = await this.#call<string | undefined>("findRefusal").catch((error) => {
+      if (error instanceof StoreUnavailable) return undefined;
+      throw error;
+    });
+    if (refusal !== undefined) throw new StartRefused(refusal);
   }
 
   load(serverId: string): Promise<KnownServer> {
@@ -57,19 +73,29 @@ export class SqliteArchive implements Archive {
     return this.#call("removeServer", serverId);
   }
 
+  startForgetting(playerId: string): Promise<void> {
+    return this.#call("startForgetting", playerId);
+  }
+
+  continueForgetting(): Promise<boolean> {
+    return this.#call("continueForgetting");
+  }
+
   async close(): Promise<void> {
     const worker = this.#worker;
-    if (!worker) return;
+    const closing = worker && this.#call("close");
+    this.#isClosed = true;
     try {
-      await this.#call("close");
+      await closing;
     } finally {
       this.#worker = undefined;
-      worker.terminate();
+      worker?.terminate();
     }
   }
 
   #call<T>(method: WorkerMethod, ...args: readonly unknown[]): Promise<T> {
-    if (this.#waiting.size >= WAITING_MAX)
+    if (this.#isClosed) return Promise.reject(new StoreUnavailable("the archive is closed"));
+    if (this.#unanswered >= UNANSWERED_MAX)
       return Promise.reject(new StoreUnavailable("the archive is too slow"));
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const id = ++this.#lastId;
@@ -78,23 +104,30 @@ export class SqliteArchive implements Archive {
       reject(new StoreUnavailable(`the archive did not answer within ${ARCHIVE_DEADLINE_MS / 1000} s`));
     }, ARCHIVE_DEADLINE_MS);
     this.#waiting.set(id, { resolve, reject, timer });
-    const worker = this.#worker ?? this.#start();
-    worker.postMessage({ id, method, args } satisfies WorkerCall);
+    this.#post(this.#worker ?? this.#start(), { id, method, args });
     return promise as Promise<T>;
+  }
+
+  #post(worker: Worker, call: Omit<WorkerCall, "deadline">): void {
+    this.#unanswered++;
+    worker.postMessage({ ...call, deadline: monotonicMs() + ARCHIVE_DEADLINE_MS } satisfies WorkerCall);
   }
 
   #start(): Worker {
     const worker = this.#startThread();
-    worker.onmessage = ({ data }: MessageEvent<WorkerAnswer>) => this.#settle(data);
+    worker.onmessage = ({ data }: MessageEvent<WorkerAnswer>) => this.#settle(worker, data);
     worker.onerror = ({ message }) => this.#fail(worker, message);
-    worker.postMessage({ id: 0, method: "open", args: [this.#path] } satisfies WorkerCall);
+    worker.addEventListener("close", () => this.#fail(worker, "it was closed"));
+    this.#worker = worker;
+    this.#unanswered = 0;
+    this.#post(worker, { id: 0, method: "open", args: [this.#path] });
     // The thread must not keep a finished process alive.
     worker.unref();
-    this.#worker = worker;
     return worker;
   }
 
-  #settle(answer: WorkerAnswer): void {
+  #settle(worker: Worker, answer: WorkerAnswer): void {
+    if (worker === this.#worker) this.#unanswered--;
     const waiting = this.#waiting.get(answer.id);
     if (!waiting) return;
     this.#waiting.delete(answer.id);
@@ -105,7 +138,8 @@ export class SqliteArchive implements Archive {
 
   /** The thread has died. The next call starts another. */
   #fail(worker: Worker, reason: string): void {
-    if (this.#worker === worker) this.#worker = undefined;
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
     worker.terminate();
     for (const { reject, timer } of this.#waiting.values()) {
       clearTimeout(timer);

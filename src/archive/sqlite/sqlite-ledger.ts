@@ -22,11 +22,13 @@ import {
   initialMark,
   LEDGER_TABLES,
   type LedgerBounds,
+  PRUNE_LEDGERS_MAX,
   PRUNE_STEP,
   REMOVED_PREFIX,
   startOfPage,
   toDay,
 } from "../ledger-rules.ts";
+import { SqliteForgetting } from "./sqlite-forgetting.ts";
 
 type LedgerRow = {
   ledger: number;
@@ -56,9 +58,11 @@ const EVENT_COLUMNS = "number, mark, kind, at, seen_at, source, is_backfill, dat
 export class SqliteLedger {
   readonly #db: Database;
   readonly #archiveId: string;
+  readonly #forgetting: SqliteForgetting;
 
   constructor(db: Database) {
     this.#db = db;
+    this.#forgetting = new SqliteForgetting(db);
     this.#archiveId = this.#loadArchiveId();
   }
 
@@ -92,13 +96,13 @@ export class SqliteLedger {
 
   /** Deletes at most PRUNE_STEP rows of each kind. True when there is more to delete. */
   prune(retention: Retention): boolean {
-    const ledgers = this.#db.query<LedgerRow, []>("SELECT * FROM ledgers").all();
+    const ledgers = this.#listPrunable(retention);
     let left = PRUNE_STEP;
-    for (const row of ledgers) {
-      left -= this.#db.transaction(() => this.#pruneOne(row, retention, left)).immediate();
+    for (const { ledger } of ledgers) {
+      left -= this.#db.transaction(() => this.#pruneOne(ledger, retention, left)).immediate();
       if (left <= 0) return true;
     }
-    return false;
+    return ledgers.length === PRUNE_LEDGERS_MAX;
   }
 
   /** Takes the ledger out of reach at once; its rows are deleted by `prune`, in steps. */
@@ -106,6 +110,36 @@ export class SqliteLedger {
     this.#db
       .query("UPDATE ledgers SET server_id = ?1 || ledger WHERE server_id = ?2")
       .run(REMOVED_PREFIX, serverId);
+  }
+
+  startForgetting(playerId: string): void {
+    this.#forgetting.start(playerId);
+  }
+
+  continueForgetting(): boolean {
+    return this.#forgetting.continue();
+  }
+
+  /** One query for all servers, because nearly always there is nothing to delete. */
+  #listPrunable({ now, days, eventsMax }: Retention): { readonly ledger: number }[] {
+    return this.#db
+      .query<{ ledger: number }, (string | number)[]>(
+        `SELECT ledgers.ledger FROM ledgers
+           LEFT JOIN events ON events.ledger = ledgers.ledger AND events.number = floor_number + 1
+         WHERE substr(server_id, 1, ?1) = ?2 OR last_number - floor_number > ?3 OR seen_at < ?4
+           OR identity_count > ?5 OR EXISTS
+             (SELECT 1 FROM identities WHERE identities.ledger = ledgers.ledger AND shown_day < last_day - ?6)
+         LIMIT ?7`,
+      )
+      .all(
+        REMOVED_PREFIX.length,
+        REMOVED_PREFIX,
+        eventsMax,
+        now - days * DAY_MS,
+        IDENTITIES_MAX,
+        IDENTITY_DAYS,
+        PRUNE_LEDGERS_MAX,
+      );
   }
 
   /** Returns how many rows were deleted, at most `limit`. */
@@ -275,8 +309,11 @@ export class SqliteLedger {
     return { number, mark: this.#markOf(ledger, number) ?? 0 };
   }
 
-  #pruneOne(row: LedgerRow, { now, days, eventsMax }: Retention, limit: number): number {
-    const { ledger, server_id, floor_number, last_number } = row;
+  #pruneOne(ledger: number, { now, days, eventsMax }: Retention, limit: number): number {
+    // Read again inside of the transaction: another connection may have pruned since.
+    const row = this.#db.query<LedgerRow, [number]>("SELECT * FROM ledgers WHERE ledger = ?").get(ledger);
+    if (!row) return 0;
+    const { server_id, floor_number, last_number } = row;
     if (server_id.startsWith(REMOVED_PREFIX)) return this.#pruneRemoved(ledger, limit);
     const excess = Math.max(0, last_number - floor_number - eventsMax);
     const oldest = this.#db

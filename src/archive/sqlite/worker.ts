@@ -1,66 +1,58 @@
 // The thread of the embedded archive: it holds the only connection to the file, so that no disk can hold up a request.
-import type { Database } from "bun:sqlite";
-import { StoreUnavailable } from "../../core/errors.ts";
-import { openArchiveFile } from "./open-archive-file.ts";
-import { SqliteLedger } from "./sqlite-ledger.ts";
+import { StartRefused, StoreUnavailable } from "../../core/errors.ts";
+import { isDiskFault } from "../../sqlite/explain-open-error.ts";
+import { ArchiveFile } from "./archive-file.ts";
+import { monotonicMs } from "./monotonic-ms.ts";
+import { findRefusal } from "./open-archive-file.ts";
+import type { SqliteLedger } from "./sqlite-ledger.ts";
 
 declare const self: Worker;
+
+/** The methods of the ledger; `open` sets the path, `findRefusal` looks at the file, `close` ends the use of it. */
+export type WorkerMethod =
+  | "open"
+  | "findRefusal"
+  | "close"
+  | Exclude<keyof SqliteLedger & string, "constructor">;
 
 export type WorkerCall = {
   readonly id: number;
   readonly method: WorkerMethod;
   readonly args: readonly unknown[];
+  /** Monotonic milliseconds. Nobody waits for the answer any more after it. */
+  readonly deadline: number;
 };
+
 export type WorkerAnswer = { readonly id: number } & (
   | { readonly value: unknown }
   | { readonly error: string; readonly isUnavailable: boolean }
 );
-/** `open` sets the path, and `close` ends the use of the file. */
-export type WorkerMethod =
-  | "open"
-  | "close"
-  | "load"
-  | "findRecorded"
-  | "record"
-  | "readPage"
-  | "prune"
-  | "removeServer";
+
+type LedgerMethod = (...args: readonly unknown[]) => unknown;
 
 class ArchiveThread {
   #path: string | undefined;
-  #db: Database | undefined;
-  #ledger: SqliteLedger | undefined;
+  #file: ArchiveFile | undefined;
 
-  run(method: WorkerMethod, args: readonly unknown[]): unknown {
+  run({ method, args, deadline }: WorkerCall): unknown {
     if (method === "open") {
       this.#path = args[0] as string;
+      this.#file = new ArchiveFile(this.#path);
       return undefined;
     }
     if (method === "close") return this.#close();
-    const ledger = this.#openLedger() as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
-    return ledger[method]?.(...args);
-  }
-
-  /** Opened at the first use and again after a failure, so that a disk that is back is used without a restart. */
-  #openLedger(): SqliteLedger {
-    if (this.#ledger) return this.#ledger;
-    if (this.#path === undefined) throw new StoreUnavailable("the archive is closed");
-    const db = openArchiveFile(this.#path);
-    try {
-      this.#ledger = new SqliteLedger(db);
-    } catch (error) {
-      db.close();
-      throw error;
-    }
-    this.#db = db;
-    return this.#ledger;
+    // After a long stall, what nobody waits for would only delay the rest.
+    if (monotonicMs() > deadline) throw new StoreUnavailable("the archive was too slow");
+    if (!this.#file || this.#path === undefined) throw new StoreUnavailable("the archive is closed");
+    if (method === "findRefusal") return findRefusal(this.#path);
+    return this.#file.use((ledger) => {
+      return (ledger as unknown as Record<string, LedgerMethod>)[method]?.(...args);
+    });
   }
 
   #close(): void {
-    this.#db?.close();
-    this.#db = undefined;
-    this.#ledger = undefined;
-    this.#path = undefined;
+    this.#file?.close();
+    this.#file = undefined;
   }
 }
 
@@ -70,21 +62,23 @@ self.onmessage = ({ data }: MessageEvent<WorkerCall>) => {
   self.postMessage(answer(data));
 };
 
-function answer({ id, method, args }: WorkerCall): WorkerAnswer {
+function answer(call: WorkerCall): WorkerAnswer {
+  const { id } = call;
   try {
-    return { id, value: thread.run(method, args) };
+    return { id, value: thread.run(call) };
   } catch (error) {
-    const isUnavailable = error instanceof StoreUnavailable || isSqliteError(error);
-    const text =
-      error instanceof Error
-        ? isUnavailable
-          ? error.message
-          : (error.stack ?? error.message)
-        : String(error);
-    return { id, error: text, isUnavailable };
+    if (!(error instanceof Error)) return { id, error: String(error), isUnavailable: false };
+    const isUnavailable = isUnavailability(error);
+    return { id, error: isUnavailable ? error.message : (error.stack ?? error.message), isUnavailable };
   }
 }
 
-function isSqliteError(error: unknown): boolean {
-  return error instanceof Error && error.name === "SQLiteError";
+function isUnavailability(error: Error): boolean {
+  // An error with a system call comes from the file system.
+  return (
+    error instanceof StoreUnavailable ||
+    error instanceof StartRefused ||
+    isDiskFault(error) ||
+    "syscall" in error
+  );
 }

@@ -75,10 +75,16 @@ function rememberCall(element: Element, at: number): CallMemory {
 /** A field that is missing now keeps its last known value. */
 function updateCall(before: CallMemory, element: Element): { call: CallMemory; changed: string[] } {
   const now = fieldsOf(element);
+  if (before.isForgotten) return { call: learnAgain(before, now), changed: [] };
   const changed = Object.keys(now).filter((field) => now[field] !== before.fields[field]);
   if (changed.length === 0 && before.isShown && before.missed === 0) return { call: before, changed };
   const fields = changed.length === 0 ? before.fields : { ...before.fields, ...now };
   return { call: { ...before, fields, missed: 0, isShown: true }, changed };
+}
+
+/** The fields named a player who is to be forgotten: that the game still shows it is no change. */
+function learnAgain({ isForgotten: _, ...before }: CallMemory, now: CallMemory["fields"]): CallMemory {
+  return { ...before, fields: { ...before.fields, ...now }, missed: 0, isShown: true };
 }
 
 function fieldsOf(element: Element): Record<string, string> {

@@ -8,6 +8,7 @@ import {
   compareVehicles,
 } from "./compare-sections.ts";
 import type { Element } from "./elements.ts";
+import type { GapSection } from "./event-types.ts";
 import { judgeCalls } from "./judge-calls.ts";
 import { judgeList, type ListContext, learnOpenModCalls } from "./judge-lists.ts";
 import { silenceMs, toStateEvent } from "./judge-state.ts";
@@ -132,10 +133,12 @@ function compareSections(
     ? judgeCalls(reading, shownCalls, known.calls, isKnown)
     : { events: [], memory: known.calls };
   const parts = [calls, players, vehicles, staff, queue, settings];
+  const { gaps, forgotten } = judgeForgotten(known, reading);
   return {
-    events: parts.flatMap(({ events }) => events),
+    events: [...gaps, ...parts.flatMap(({ events }) => events)],
     memory: {
       ...known,
+      forgotten,
       players: players.memory,
       vehicles: vehicles.memory,
       staff: staff.memory,
@@ -144,4 +147,18 @@ function compareSections(
       calls: calls.memory,
     },
   };
+}
+
+/** A section whose memory was deleted could not be compared with this reading, so changes since the last one are unknown. */
+function judgeForgotten(
+  { forgotten, lastReadingAt: from }: ServerMemory,
+  reading: GameReading,
+): { gaps: readonly NewEvent[]; forgotten: ServerMemory["forgotten"] } {
+  const { at: to, sections, settings } = reading;
+  const isShown = (section: GapSection) =>
+    section === "*" ? settings !== null : sections[section] !== undefined;
+  const shown = forgotten.filter(isShown);
+  if (shown.length === 0) return { gaps: [], forgotten };
+  const gaps = shown.map((section) => toGapEvent({ section, reason: "archive", from, to }, to));
+  return { gaps, forgotten: forgotten.filter((section) => !isShown(section)) };
 }

@@ -24,6 +24,7 @@ const PARTS = [
   "queue",
   "settings",
   "calls",
+  "forgotten",
 ] as const satisfies PartName[];
 
 /** The parts in which two memories differ. */
@@ -55,6 +56,7 @@ export function parseMemory(parts: readonly MemoryPart[]): ServerMemory {
     queue: parse("queue"),
     settings: parse("settings"),
     calls: parse("calls"),
+    forgotten: parse<ServerMemory["forgotten"]>("forgotten") ?? NOTHING_KNOWN.forgotten,
   };
 }
 

@@ -1,6 +1,7 @@
 // What is remembered of a server between readings. A value of this type is never changed, only replaced, so a part that is
 // the same object as before needs no writing.
 import type { Section } from "../sections.ts";
+import type { GapSection } from "./event-types.ts";
 
 export const LOG_LISTS = ["JoinLogs", "KillLogs", "CommandLogs", "ModCalls"] as const satisfies Section[];
 export type LogList = (typeof LOG_LISTS)[number];
@@ -30,6 +31,8 @@ export type CallMemory = {
   /** False while only a webhook has told of it. */
   readonly isShown: boolean;
   readonly openedAt: number;
+  /** A player was taken out of the fields; what the next reading shows makes no event. */
+  readonly isForgotten?: true;
 };
 
 export type StaffMemory = Readonly<Record<string, ReadonlyMap<string, string>>>;
@@ -54,6 +57,8 @@ export type ServerMemory = {
   readonly queue: string | null;
   readonly settings: Readonly<Record<string, string>> | null;
   readonly calls: readonly CallMemory[] | null;
+  /** Sections whose memory was deleted because it named a player who is to be forgotten; `*` for the settings. */
+  readonly forgotten: readonly GapSection[];
 };
 
 const UNSEEN_LIST: ListMemory = { shownAt: null, filledAt: null, newestAt: null };
@@ -73,4 +78,5 @@ export const NOTHING_KNOWN: ServerMemory = {
   queue: null,
   settings: null,
   calls: null,
+  forgotten: [],
 };

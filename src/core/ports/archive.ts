@@ -89,5 +89,12 @@ export interface Archive {
   prune(retention: Retention): Promise<boolean>;
   /** Deletes everything about a server. */
   removeServer(serverId: string): Promise<void>;
+  /**
+   * Notes durably that a player is to be forgotten, see core/events/forget-player.ts. Does nothing for an id that is noted
+   * already. Cursors and identities stay valid, so an entry that the game still shows is not recorded again.
+   */
+  startForgetting(playerId: string): Promise<void>;
+  /** Takes one step of bounded size for the players that are noted. True when there is more to do. */
+  continueForgetting(): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { StartRefused } from "../../core/errors.ts";
+import { withReadOnlyDatabase } from "../../sqlite/read-only-database.ts";
 import { countContents, findDamage } from "./inspect-database.ts";
-import { withReadOnlyDatabase } from "./read-only-database.ts";
 
 const OWNER_ONLY = 0o600;
 

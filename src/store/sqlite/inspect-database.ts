@@ -1,12 +1,13 @@
 // Inspects a database without changing it: whether it is ours, its schema, its integrity and its contents.
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
+import { isOurHeader, readHeader } from "../../sqlite/database-file.ts";
+import { codeInVerdict, isDamage } from "../../sqlite/explain-open-error.ts";
+import { withReadOnlyDatabase } from "../../sqlite/read-only-database.ts";
 import type { Sealer } from "../sealer.ts";
 import { isRightSecret, SECRET_CHECK } from "../secret-check.ts";
-import { codeInVerdict, isDamage } from "./explain-open-error.ts";
 import { SCHEMA_VERSION } from "./migrations.ts";
-import { isOurHeader, readHeader } from "./open-database.ts";
-import { withReadOnlyDatabase } from "./read-only-database.ts";
+import { STORE_FORMAT } from "./open-database.ts";
 
 const PROBLEMS_MAX = 3;
 
@@ -35,7 +36,7 @@ export function inspectDatabase(path: string, sealer?: Sealer): DatabaseReport {
   if (!file) return { kind: "absent" };
   if (file.size === 0) return { kind: "empty" };
   try {
-    if (!isOurHeader(readHeader(path))) return { kind: "foreign" };
+    if (!isOurHeader(readHeader(path), STORE_FORMAT)) return { kind: "foreign" };
   } catch (error) {
     return { kind: "unreadable", reason: messageOf(error) };
   }

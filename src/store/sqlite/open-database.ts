@@ -1,24 +1,31 @@
 // Opens the database with full durability. Refuses, without changing the file, when it is not ours, newer, damaged or in
 // use by another process.
 import { Database } from "bun:sqlite";
-import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
-import { StartRefused, StoreUnavailable } from "../../core/errors.ts";
-import { isDamage, isMissingTable, refuseToOpen, refuseVerdict } from "./explain-open-error.ts";
+import { existsSync, statSync } from "node:fs";
+import { StartRefused } from "../../core/errors.ts";
+import { type DatabaseFormat, isEmptyDatabase, refuseUnusableFile } from "../../sqlite/database-file.ts";
+import { isDamage, isMissingTable, refuseToOpen } from "../../sqlite/explain-open-error.ts";
 import { migrate, SCHEMA_VERSION } from "./migrations.ts";
 
 /** "GTHS": marks the file as ours in SQLite's own header. */
 const APPLICATION_ID = 0x47544853;
-const HEADER_BYTES = 100;
 const LOCK_WAIT_MS = 2_000;
 
+export const STORE_FORMAT: DatabaseFormat = {
+  name: "a Gatehouse database",
+  applicationId: APPLICATION_ID,
+  schemaVersion: SCHEMA_VERSION,
+  foreignRemedy: "move it away, or set GATEHOUSE_DATA_DIR",
+};
+
 export function openDatabase(path: string): Database {
-  if (existsSync(path) && statSync(path).size > 0) refuseUnusableFile(path);
+  if (existsSync(path) && statSync(path).size > 0) refuseUnusableFile(path, STORE_FORMAT);
   const db = new Database(path, { create: true, strict: true });
   try {
     db.exec("PRAGMA busy_timeout = 2000");
     db.exec("PRAGMA synchronous = FULL");
     // Before the switch to WAL, so that the id is in the file itself, where the next start reads it.
-    if (isEmpty(db)) db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    if (isEmptyDatabase(db)) db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
     db.exec("PRAGMA journal_mode = WAL");
     migrate(db);
     return db;
@@ -26,18 +33,6 @@ export function openDatabase(path: string): Database {
     db.close();
     throw error;
   }
-}
-
-/**
- * Throws when the path no longer leads to the open file. SQLite would go on writing to a file that was deleted, replaced or
- * emptied, and the writes would be lost.
- */
-export function createFileCheck(path: string): () => void {
-  const { ino } = statSync(path);
-  return () => {
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (!found || found.ino !== ino || found.size === 0) throw new StoreUnavailable(`${path} is gone`);
-  };
 }
 
 /**
@@ -65,7 +60,7 @@ export function lockDataFolder(path: string): Database {
 /** Whether the file holds data that was sealed with a secret. Refuses a file that is not ours, without opening it. */
 export function isSealedDatabase(path: string): boolean {
   if (!existsSync(path) || statSync(path).size === 0) return false;
-  refuseUnusableFile(path);
+  refuseUnusableFile(path, STORE_FORMAT);
   if (existsSync(`${path}-journal`)) return false;
   const db = new Database(path, { readonly: true });
   try {
@@ -77,68 +72,4 @@ export function isSealedDatabase(path: string): boolean {
   } finally {
     db.close();
   }
-}
-
-/** Needs the open database: opening may have rolled back the file of a first start that was killed. */
-function isEmpty(db: Database): boolean {
-  return db.query("SELECT 1 FROM sqlite_schema LIMIT 1").get() === null;
-}
-
-/** Reads the header without SQLite, because opening the file with SQLite could change it. */
-function refuseUnusableFile(path: string): void {
-  const header = getHeader(path);
-  if (!isOurHeader(header)) {
-    throw new StartRefused(
-      `${path} is not a Gatehouse database; it was left untouched — move it away, or set GATEHOUSE_DATA_DIR`,
-    );
-  }
-  const version = header.readUInt32BE(60);
-  if (version > SCHEMA_VERSION) {
-    throw new StartRefused(
-      `${path} was made by a newer Gatehouse (schema ${version}, this one knows ${SCHEMA_VERSION}) — update Gatehouse`,
-    );
-  }
-  // A first start that was killed leaves a journal that only a writer can roll back. The file holds no data yet.
-  if (!existsSync(`${path}-journal`)) refuseDamagedFile(path);
-}
-
-export function isOurHeader(header: Buffer): boolean {
-  const isSqlite = header.length === HEADER_BYTES && header.toString("latin1", 0, 16) === "SQLite format 3\0";
-  return isSqlite && header.readUInt32BE(68) === APPLICATION_ID;
-}
-
-/** Shorter than HEADER_BYTES when the file is. */
-export function readHeader(path: string): Buffer {
-  const file = openSync(path, "r");
-  try {
-    const header = Buffer.alloc(HEADER_BYTES);
-    return header.subarray(0, readSync(file, header, 0, HEADER_BYTES, 0));
-  } finally {
-    closeSync(file);
-  }
-}
-
-function getHeader(path: string): Buffer {
-  try {
-    return readHeader(path);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new StartRefused(`${path} cannot be read: ${reason} — check the file and its permissions`);
-  }
-}
-
-/** Uses a read-only connection, which cannot even write back the log that a crash has left. */
-function refuseDamagedFile(path: string): void {
-  let db: Database | undefined;
-  let verdict: string;
-  try {
-    db = new Database(path, { readonly: true });
-    const row = db.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").get();
-    verdict = row?.quick_check ?? "no answer";
-  } catch (error) {
-    throw refuseToOpen(path, error);
-  } finally {
-    db?.close();
-  }
-  if (verdict !== "ok") throw refuseVerdict(path, verdict.replaceAll("\n", " "));
 }

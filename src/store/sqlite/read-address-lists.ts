@@ -1,5 +1,5 @@
 // Reads the address lists of keys, also while an instance is running. The doctor checks them.
-import { withReadOnlyDatabase } from "./read-only-database.ts";
+import { withReadOnlyDatabase } from "../../sqlite/read-only-database.ts";
 
 const KEYS_MAX = 10_000;
 

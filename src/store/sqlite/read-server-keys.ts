@@ -1,7 +1,7 @@
 // Reads the servers of a database, also while an instance is running. The doctor judges them and tests their upstream keys.
 import type { Database } from "bun:sqlite";
+import { withReadOnlyDatabase } from "../../sqlite/read-only-database.ts";
 import type { Sealer } from "../sealer.ts";
-import { withReadOnlyDatabase } from "./read-only-database.ts";
 
 export type ServerWithKey = { readonly serverId: string; readonly name: string; readonly serverKey: string };
 export type ServerMark = { readonly name: string; readonly isSimulated: boolean };

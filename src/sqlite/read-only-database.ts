@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { StartRefused } from "../../core/errors.ts";
+import { StartRefused } from "../core/errors.ts";
 
 const BUSY_MS = 5_000;
 const ATTEMPTS_MAX = 3;

@@ -2,7 +2,7 @@
 // called damaged: whoever restores a backup because the disk is full loses data.
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import { StartRefused } from "../../core/errors.ts";
+import { StartRefused } from "../core/errors.ts";
 
 /** SQLite's result codes; extended codes have the same number in their lowest byte. */
 const CODES = {
@@ -40,6 +40,15 @@ export function refuseVerdict(path: string, verdict: string): StartRefused {
 export function isDamage(error: unknown): boolean {
   const code = primaryCodeOf(error);
   return code === CODES.corrupt || code === CODES.notADatabase;
+}
+
+/** Codes of mistakes in our own queries: bad SQL, constraint, mismatch, misuse, range. */
+const BUG_CODES: ReadonlySet<number> = new Set([CODES.error, 19, 20, 21, 25]);
+
+/** Whether SQLite failed because of the file or its disk, and not because of a mistake in a query. */
+export function isDiskFault(error: unknown): boolean {
+  const code = primaryCodeOf(error);
+  return code !== undefined && !BUG_CODES.has(code);
 }
 
 /** SQLite's code for a query that does not fit the schema. */

@@ -1,0 +1,86 @@
+// What both archives do to forget a player: in steps of bounded size, with the progress kept in the archive, so that a
+// restart goes on where it was. Events that are linked to the player come last: until then they tell the player's names.
+import { typeOfKind } from "../core/events/event-types.ts";
+import { forgetInMemory } from "../core/events/forget-memory.ts";
+import { findNames, NAMES_MAX, PlayerEraser } from "../core/events/forget-player.ts";
+import { type MemoryPart, parseMemory, writeChangedParts } from "../core/events/memory-text.ts";
+
+/** The most events, and the most ledgers, of one step. */
+export const FORGET_EVENTS_STEP = 500;
+export const FORGET_LEDGERS_STEP = 20;
+
+/**
+ * `names`: the linked events tell the player's names, and `staff` the memory of each ledger; `memory`: the player is taken
+ * out of it; `texts`: out of the events that are not linked; `links`: out of those that are.
+ */
+export const PHASES = ["names", "staff", "memory", "texts", "links"] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** `ledger` and `number`: the last place that is done in this phase. */
+export type Forgetting = {
+  readonly player: string;
+  readonly phase: Phase;
+  readonly ledger: number;
+  readonly number: number;
+  readonly names: readonly string[];
+};
+
+export type ForgettableEvent = {
+  readonly ledger: number;
+  readonly number: number;
+  readonly kind: number;
+  readonly data: string;
+  readonly meta: string | null;
+};
+
+/** The progress after a step that ended at a place; the next phase begins when nothing was left in this one. */
+export function advance(
+  progress: Forgetting,
+  place: { readonly ledger: number; readonly number: number } | undefined,
+  hasMore: boolean,
+): Forgetting | undefined {
+  if (hasMore && place) return { ...progress, ledger: place.ledger, number: place.number };
+  const phase = PHASES[PHASES.indexOf(progress.phase) + 1];
+  return phase && { ...progress, phase, ledger: 0, number: 0 };
+}
+
+export function learnNames(progress: Forgetting, texts: readonly (string | null)[]): Forgetting {
+  const names = new Set(progress.names);
+  for (const text of texts) {
+    if (names.size >= NAMES_MAX) break;
+    if (text !== null) for (const name of findNames(text, progress.player)) names.add(name);
+  }
+  return { ...progress, names: [...names].slice(0, NAMES_MAX) };
+}
+
+/** The names of the player in the remembered staff, as texts for `learnNames`. */
+export function listStaffTexts(parts: readonly MemoryPart[], player: string): string[] {
+  const { staff } = parseMemory(parts);
+  return Object.values(staff ?? {}).flatMap((members) => {
+    const name = members.get(player);
+    return name === undefined ? [] : [JSON.stringify({ UserId: player, Name: name })];
+  });
+}
+
+/** The events that change, with their new texts. */
+export function eraseFromEvents(
+  { player: id, names }: Forgetting,
+  events: readonly ForgettableEvent[],
+): ForgettableEvent[] {
+  const eraser = new PlayerEraser({ id, names });
+  return events.flatMap((event) => {
+    const isStaff = typeOfKind(event.kind).startsWith("staff.");
+    const data = eraser.erase(event.data, isStaff);
+    const meta = event.meta === null ? null : eraser.erase(event.meta, isStaff);
+    return data === event.data && meta === event.meta ? [] : [{ ...event, data, meta }];
+  });
+}
+
+/** The parts of a memory that change, with their new texts. */
+export function eraseFromMemory(
+  { player: id, names }: Forgetting,
+  parts: readonly MemoryPart[],
+): MemoryPart[] {
+  const memory = parseMemory(parts);
+  return writeChangedParts(memory, forgetInMemory(memory, { id, names }));
+}

@@ -1,0 +1,164 @@
+// Forgetting a player in PostgreSQL, one step at a time. One instance takes a step at a time; the others leave it alone.
+import type { TransactionSQL } from "bun";
+import type { MemoryPart } from "../../core/events/memory-text.ts";
+import {
+  advance,
+  eraseFromEvents,
+  eraseFromMemory,
+  FORGET_EVENTS_STEP,
+  FORGET_LEDGERS_STEP,
+  type ForgettableEvent,
+  type Forgetting,
+  learnNames,
+  listStaffTexts,
+  type Phase,
+} from "../forgetting.ts";
+
+type ForgettingRow = { player: string; phase: Phase; ledger: string; number: string; names: string };
+type EventRow = { ledger: string; number: string; kind: number; data: string; meta: string | null };
+
+export async function startForgetting(tx: TransactionSQL, player: string): Promise<void> {
+  await tx`INSERT INTO gatehouse_forgettings (player, phase, ledger, number, names)
+    VALUES (${player}, 'names', 0, 0, '[]') ON CONFLICT DO NOTHING`;
+}
+
+/** True when there is more to do, also when another instance does it. */
+export async function continueForgetting(tx: TransactionSQL): Promise<boolean> {
+  const [row] = await tx<ForgettingRow[]>`
+    SELECT * FROM gatehouse_forgettings ORDER BY player LIMIT 1 FOR UPDATE SKIP LOCKED`;
+  if (row) {
+    const { player, phase, ledger, number, names } = row;
+    const progress = {
+      player,
+      phase,
+      ledger: Number(ledger),
+      number: Number(number),
+      names: JSON.parse(names),
+    };
+    await save(tx, player, await step(tx, progress));
+  }
+  const left = await tx`SELECT 1 FROM gatehouse_forgettings LIMIT 1`;
+  return left.length > 0;
+}
+
+async function step(tx: TransactionSQL, progress: Forgetting): Promise<Forgetting | undefined> {
+  switch (progress.phase) {
+    case "names": {
+      const events = await listLinked(tx, progress);
+      const texts = events.flatMap(({ data, meta }) => [data, meta]);
+      return advance(learnNames(progress, texts), events.at(-1), events.length === FORGET_EVENTS_STEP);
+    }
+    case "staff": {
+      const ledgers = await listLedgers(tx, progress);
+      const texts: string[] = [];
+      for (const { ledger } of ledgers) {
+        const parts = await listParts(tx, ledger);
+        texts.push(...listStaffTexts(parts, progress.player));
+      }
+      return advance(learnNames(progress, texts), ledgers.at(-1), ledgers.length === FORGET_LEDGERS_STEP);
+    }
+    case "memory": {
+      const ledgers = await listLedgers(tx, progress);
+      for (const { ledger } of ledgers) await eraseMemory(tx, progress, ledger);
+      return advance(progress, ledgers.at(-1), ledgers.length === FORGET_LEDGERS_STEP);
+    }
+    case "texts": {
+      const events = await listUnlinked(tx, progress);
+      await write(tx, eraseFromEvents(progress, events));
+      return advance(progress, events.at(-1), events.length === FORGET_EVENTS_STEP);
+    }
+    case "links": {
+      const events = await listLinked(tx, progress);
+      await write(tx, eraseFromEvents(progress, events));
+      await unlink(tx, progress.player, events);
+      return advance(progress, events.at(-1), events.length === FORGET_EVENTS_STEP);
+    }
+  }
+}
+
+async function save(tx: TransactionSQL, player: string, progress: Forgetting | undefined): Promise<void> {
+  if (!progress) {
+    await tx`DELETE FROM gatehouse_forgettings WHERE player = ${player}`;
+    return;
+  }
+  const { phase, ledger, number, names } = progress;
+  await tx`UPDATE gatehouse_forgettings SET phase = ${phase}, ledger = ${ledger}, number = ${number},
+      names = ${JSON.stringify(names)} WHERE player = ${player}`;
+}
+
+async function listLinked(
+  tx: TransactionSQL,
+  { player, ledger, number }: Forgetting,
+): Promise<ForgettableEvent[]> {
+  // Ledger by ledger, because the links of a player are found by ledger.
+  const rows = await tx<EventRow[]>`
+    SELECT e.ledger, e.number, e.kind, e.data, e.meta FROM gatehouse_ledgers l
+      CROSS JOIN LATERAL (SELECT p.number FROM gatehouse_event_players p
+        WHERE p.ledger = l.ledger AND p.player = ${player} AND (p.ledger, p.number) > (${ledger}::bigint, ${number}::bigint)
+        ORDER BY p.number LIMIT ${FORGET_EVENTS_STEP}) AS linked
+      JOIN gatehouse_events e ON e.ledger = l.ledger AND e.number = linked.number
+    WHERE l.ledger >= ${ledger} ORDER BY e.ledger, e.number LIMIT ${FORGET_EVENTS_STEP}`;
+  return rows.map(toEvent);
+}
+
+async function listUnlinked(
+  tx: TransactionSQL,
+  { player, ledger, number }: Forgetting,
+): Promise<ForgettableEvent[]> {
+  const rows = await tx<(EventRow & { is_linked: boolean })[]>`
+    SELECT ledger, number, kind, data, meta, EXISTS (SELECT 1 FROM gatehouse_event_players p
+      WHERE p.ledger = e.ledger AND p.player = ${player} AND p.number = e.number) AS is_linked
+    FROM gatehouse_events e WHERE (ledger, number) > (${ledger}::bigint, ${number}::bigint)
+    ORDER BY ledger, number LIMIT ${FORGET_EVENTS_STEP}`;
+  // An event that is left out here must not change, so its texts are emptied; its place still counts.
+  return rows.map((row) => toEvent(row.is_linked ? { ...row, data: "null", meta: null } : row));
+}
+
+async function listLedgers(
+  tx: TransactionSQL,
+  { ledger }: Forgetting,
+): Promise<{ ledger: number; number: number }[]> {
+  const rows = await tx<{ ledger: string }[]>`SELECT ledger FROM gatehouse_ledgers WHERE ledger > ${ledger}
+    ORDER BY ledger LIMIT ${FORGET_LEDGERS_STEP}`;
+  return rows.map((row) => ({ ledger: Number(row.ledger), number: 0 }));
+}
+
+async function listParts(tx: TransactionSQL, ledger: number): Promise<MemoryPart[]> {
+  return tx<MemoryPart[]>`SELECT part, text FROM gatehouse_memory WHERE ledger = ${ledger}`;
+}
+
+/** The version changes, so that a writer that remembers the player has to load the memory again. */
+async function eraseMemory(tx: TransactionSQL, progress: Forgetting, ledger: number): Promise<void> {
+  await tx`SELECT 1 FROM gatehouse_ledgers WHERE ledger = ${ledger} FOR UPDATE`;
+  const parts = eraseFromMemory(progress, await listParts(tx, ledger));
+  if (parts.length === 0) return;
+  for (const { part, text } of parts) {
+    await tx`INSERT INTO gatehouse_memory (ledger, part, text) VALUES (${ledger}, ${part}, ${text})
+      ON CONFLICT (ledger, part) DO UPDATE SET text = excluded.text`;
+  }
+  await tx`UPDATE gatehouse_ledgers SET version = version + 1 WHERE ledger = ${ledger}`;
+}
+
+async function write(tx: TransactionSQL, events: readonly ForgettableEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  const rows = events.map(({ ledger, number, data, meta }) => ({ ledger, number, data, meta }));
+  await tx`UPDATE gatehouse_events e SET data = changed.data, meta = changed.meta
+    FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS
+      changed (ledger bigint, number bigint, data text, meta text)
+    WHERE e.ledger = changed.ledger AND e.number = changed.number`;
+}
+
+async function unlink(
+  tx: TransactionSQL,
+  player: string,
+  events: readonly ForgettableEvent[],
+): Promise<void> {
+  const rows = events.map(({ ledger, number }) => ({ ledger, number }));
+  await tx`DELETE FROM gatehouse_event_players p
+    USING json_to_recordset(${JSON.stringify(rows)}::text::json) AS done (ledger bigint, number bigint)
+    WHERE p.ledger = done.ledger AND p.number = done.number AND p.player = ${player}`;
+}
+
+function toEvent({ ledger, number, kind, data, meta }: EventRow): ForgettableEvent {
+  return { ledger: Number(ledger), number: Number(number), kind, data, meta };
+}

@@ -1,0 +1,158 @@
+// Forgetting a player in the embedded archive, one step at a time.
+import type { Database } from "bun:sqlite";
+import type { MemoryPart } from "../../core/events/memory-text.ts";
+import {
+  advance,
+  eraseFromEvents,
+  eraseFromMemory,
+  FORGET_EVENTS_STEP,
+  FORGET_LEDGERS_STEP,
+  type ForgettableEvent,
+  type Forgetting,
+  learnNames,
+  listStaffTexts,
+  type Phase,
+} from "../forgetting.ts";
+
+type ForgettingRow = { player: string; phase: Phase; ledger: number; number: number; names: string };
+
+export class SqliteForgetting {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  start(player: string): void {
+    this.#db
+      .query(
+        "INSERT OR IGNORE INTO forgettings (player, phase, ledger, number, names) VALUES (?, 'names', 0, 0, '[]')",
+      )
+      .run(player);
+  }
+
+  /** True when there is more to do. */
+  continue(): boolean {
+    return this.#db
+      .transaction(() => {
+        const row = this.#db.query<ForgettingRow, []>("SELECT * FROM forgettings LIMIT 1").get();
+        if (!row) return false;
+        this.#save(row.player, this.#step({ ...row, names: JSON.parse(row.names) }));
+        return this.#db.query("SELECT 1 FROM forgettings LIMIT 1").get() !== null;
+      })
+      .immediate();
+  }
+
+  #step(progress: Forgetting): Forgetting | undefined {
+    switch (progress.phase) {
+      case "names": {
+        const events = this.#listLinked(progress);
+        const learned = learnNames(
+          progress,
+          events.flatMap(({ data, meta }) => [data, meta]),
+        );
+        return advance(learned, events.at(-1), events.length === FORGET_EVENTS_STEP);
+      }
+      case "staff": {
+        const ledgers = this.#listLedgers(progress);
+        const texts = ledgers.flatMap((ledger) =>
+          listStaffTexts(this.#listParts(ledger, "staff"), progress.player),
+        );
+        return advance(learnNames(progress, texts), placeOf(ledgers), isFull(ledgers));
+      }
+      case "memory": {
+        const ledgers = this.#listLedgers(progress);
+        for (const ledger of ledgers) this.#eraseMemory(progress, ledger);
+        return advance(progress, placeOf(ledgers), isFull(ledgers));
+      }
+      case "texts": {
+        const events = this.#listUnlinked(progress);
+        this.#write(eraseFromEvents(progress, events));
+        return advance(progress, events.at(-1), events.length === FORGET_EVENTS_STEP);
+      }
+      case "links": {
+        const events = this.#listLinked(progress);
+        this.#write(eraseFromEvents(progress, events));
+        const unlink = this.#db.query(
+          "DELETE FROM event_players WHERE ledger = ? AND player = ? AND number = ?",
+        );
+        for (const { ledger, number } of events) unlink.run(ledger, progress.player, number);
+        return advance(progress, events.at(-1), events.length === FORGET_EVENTS_STEP);
+      }
+    }
+  }
+
+  #save(player: string, progress: Forgetting | undefined): void {
+    if (!progress) {
+      this.#db.query("DELETE FROM forgettings WHERE player = ?").run(player);
+      return;
+    }
+    const { phase, ledger, number, names } = progress;
+    this.#db
+      .query("UPDATE forgettings SET phase = ?, ledger = ?, number = ?, names = ? WHERE player = ?")
+      .run(phase, ledger, number, JSON.stringify(names), player);
+  }
+
+  #listLinked({ player, ledger, number }: Forgetting): ForgettableEvent[] {
+    return this.#db
+      .query<ForgettableEvent, (string | number)[]>(
+        `SELECT ledger, number, kind, data, meta FROM ledgers
+           CROSS JOIN event_players USING (ledger) CROSS JOIN events USING (ledger, number)
+         WHERE ledgers.ledger >= ?2 AND player = ?1 AND (ledger, number) > (?2, ?3)
+         ORDER BY ledger, number LIMIT ?4`,
+      )
+      .all(player, ledger, number, FORGET_EVENTS_STEP);
+  }
+
+  #listUnlinked({ player, ledger, number }: Forgetting): ForgettableEvent[] {
+    const rows = this.#db
+      .query<ForgettableEvent & { is_linked: number }, (string | number)[]>(
+        `SELECT ledger, number, kind, data, meta, EXISTS
+           (SELECT 1 FROM event_players p WHERE p.ledger = e.ledger AND p.player = ?1 AND p.number = e.number) AS is_linked
+         FROM events e WHERE (ledger, number) > (?2, ?3) ORDER BY ledger, number LIMIT ?4`,
+      )
+      .all(player, ledger, number, FORGET_EVENTS_STEP);
+    // An event that is left out here must not change, so its texts are emptied; its place still counts.
+    return rows.map((row) => (row.is_linked === 1 ? { ...row, data: "null", meta: null } : row));
+  }
+
+  #listLedgers({ ledger }: Forgetting): number[] {
+    return this.#db
+      .query<{ ledger: number }, [number, number]>(
+        "SELECT ledger FROM ledgers WHERE ledger > ? ORDER BY ledger LIMIT ?",
+      )
+      .all(ledger, FORGET_LEDGERS_STEP)
+      .map((row) => row.ledger);
+  }
+
+  #listParts(ledger: number, part?: string): MemoryPart[] {
+    return this.#db
+      .query<MemoryPart, [number, string | null]>(
+        "SELECT part, text FROM memory WHERE ledger = ?1 AND part = coalesce(?2, part)",
+      )
+      .all(ledger, part ?? null);
+  }
+
+  /** The version changes, so that a writer that remembers the player has to load the memory again. */
+  #eraseMemory(progress: Forgetting, ledger: number): void {
+    const parts = eraseFromMemory(progress, this.#listParts(ledger));
+    if (parts.length === 0) return;
+    const write = this.#db.query("INSERT OR REPLACE INTO memory (ledger, part, text) VALUES (?, ?, ?)");
+    for (const { part, text } of parts) write.run(ledger, part, text);
+    this.#db.query("UPDATE ledgers SET version = version + 1 WHERE ledger = ?").run(ledger);
+  }
+
+  #write(events: readonly ForgettableEvent[]): void {
+    const write = this.#db.query("UPDATE events SET data = ?, meta = ? WHERE ledger = ? AND number = ?");
+    for (const { ledger, number, data, meta } of events) write.run(data, meta, ledger, number);
+  }
+}
+
+function placeOf(ledgers: readonly number[]): { ledger: number; number: number } | undefined {
+  const ledger = ledgers.at(-1);
+  return ledger === undefined ? undefined : { ledger, number: 0 };
+}
+
+function isFull(ledgers: readonly number[]): boolean {
+  return ledgers.length === FORGET_LEDGERS_STEP;
+}

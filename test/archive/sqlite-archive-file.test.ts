@@ -1,0 +1,197 @@
+// The file of the embedded archive: an unusable one is refused and left as it is, and a disk or file that comes back is
+// used again without a restart.
+import { Database } from "bun:sqlite";
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
+import { startArchiveThread } from "../../src/archive-thread.ts";
+import { StartRefused, StoreUnavailable } from "../../src/core/errors.ts";
+import { fill } from "../faults/small-disk.ts";
+import { mounting, testWith } from "../needs.ts";
+import { makeTestFolder } from "../start-gatehouse.ts";
+import { addEvents, kill, kills, readAll, record } from "./ledger-samples.ts";
+
+const root = makeTestFolder();
+let folders = 0;
+const archives: SqliteArchive[] = [];
+const undo: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const archive of archives.splice(0)) await archive.close().catch(() => {});
+  for (const step of undo.splice(0)) await step();
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+function makePath(): string {
+  const folder = join(root, String(++folders));
+  mkdirSync(folder);
+  return join(folder, "archive.db");
+}
+
+function open(path: string): SqliteArchive {
+  const archive = new SqliteArchive(path, startArchiveThread);
+  archives.push(archive);
+  return archive;
+}
+
+async function makeArchive(path: string, events = 3): Promise<void> {
+  const archive = new SqliteArchive(path, startArchiveThread);
+  await addEvents(archive, kills(events));
+  await archive.close();
+}
+
+async function refusalOf(path: string): Promise<string> {
+  const before = readFileSync(path);
+  const error = await open(path)
+    .check()
+    .catch((caught) => caught);
+  expect(error).toBeInstanceOf(StartRefused);
+  expect(readFileSync(path).equals(before)).toBe(true);
+  return error.message;
+}
+
+describe("a start is refused, and the file is left untouched, when it", () => {
+  test("is not a database", async () => {
+    const path = makePath();
+    writeFileSync(path, "my diary");
+    expect(await refusalOf(path)).toContain("is not an archive of Gatehouse");
+    const archive = open(path);
+    expect(await archive.load("srv_a").catch((error) => error)).toBeInstanceOf(StoreUnavailable);
+    expect(readFileSync(path, "utf8")).toBe("my diary");
+  });
+
+  test("is another program's database, or the store", async () => {
+    const path = makePath();
+    const db = new Database(path);
+    db.exec("CREATE TABLE diary (day TEXT)");
+    db.close();
+    expect(await refusalOf(path)).toContain("is not an archive of Gatehouse");
+  });
+
+  test("was made by a newer version", async () => {
+    const path = makePath();
+    await makeArchive(path);
+    const db = new Database(path);
+    db.exec("PRAGMA journal_mode = DELETE; PRAGMA user_version = 99");
+    db.close();
+    expect(await refusalOf(path)).toContain("newer Gatehouse (schema 99");
+  });
+
+  test.each([
+    ["cut short", (path: string) => truncateSync(path, 8_192)],
+    [
+      "overwritten in the middle",
+      (path: string) => {
+        const bytes = readFileSync(path);
+        bytes.fill(0x5a, 8_192, 16_384);
+        writeFileSync(path, bytes);
+      },
+    ],
+  ])("is %s", async (_, damage) => {
+    const path = makePath();
+    await makeArchive(path, 400);
+    damage(path);
+    expect(await refusalOf(path)).toContain("is damaged");
+  });
+});
+
+test("an absent file, an empty one and a good one are no reason to refuse", async () => {
+  const path = makePath();
+  await open(path).check();
+  writeFileSync(path, "");
+  await open(path).check();
+  await makeArchive(path);
+  await open(path).check();
+  expect(await readAll(open(path))).toHaveLength(3);
+});
+
+testWith(mounting)(
+  "a disk that is full or read-only stops no start, and is used when it is back",
+  async () => {
+    const path = makePath();
+    const disk = join(path, "..");
+    await Bun.$`mount -t tmpfs -o size=1m tmpfs ${disk}`.quiet();
+    undo.push(() => Bun.$`umount ${disk}`.nothrow().quiet());
+    fill(join(disk, "ballast"));
+    const archive = open(path);
+    await archive.check();
+    expect(await archive.load("srv_a").catch((error) => error)).toBeInstanceOf(StoreUnavailable);
+    rmSync(join(disk, "ballast"));
+    await addEvents(archive, kills(2));
+
+    fill(join(disk, "ballast"));
+    const big = kills(200, 10).map((event) => ({ ...event, data: JSON.stringify("x".repeat(2_000)) }));
+    const writing = archive.record([record({ version: 1, events: big })]);
+    expect(await writing.catch((error) => error)).toBeInstanceOf(StoreUnavailable);
+    rmSync(join(disk, "ballast"));
+    expect(await readAll(archive)).toHaveLength(2);
+
+    await archive.close();
+    await Bun.$`mount -o remount,ro ${disk}`.quiet();
+    const second = open(path);
+    await second.check();
+    const refused = second.record([record({ version: 1, events: [kill(9)] })]);
+    expect(await refused.catch((error) => error)).toBeInstanceOf(StoreUnavailable);
+    await Bun.$`mount -o remount,rw ${disk}`.quiet();
+    await addEvents(second, [kill(9)]);
+    expect(await readAll(second)).toHaveLength(3);
+  },
+);
+
+describe("while it is used", () => {
+  test("a folder that is missing, and comes", async () => {
+    const path = join(root, "later", "archive.db");
+    const archive = open(path);
+    await archive.check();
+    expect(await archive.load("srv_a").catch((error) => error)).toBeInstanceOf(StoreUnavailable);
+    mkdirSync(join(root, "later"));
+    await addEvents(archive, kills(1));
+  });
+
+  test("a deleted file: the write is not confirmed, and an empty archive takes its place", async () => {
+    const path = makePath();
+    const archive = open(path);
+    await addEvents(archive, kills(3));
+    rmSync(path);
+    const writing = archive.record([record({ version: 1, events: [kill(4)] })]);
+    expect(await writing.catch((error) => error)).toBeInstanceOf(StoreUnavailable);
+    expect(await archive.record([record({ version: 1, events: [kill(4)] })])).toEqual([{ conflict: true }]);
+    await addEvents(archive, [kill(5)]);
+    expect(existsSync(path)).toBe(true);
+    expect(await readAll(archive)).toHaveLength(1);
+  });
+
+  test("a replaced file is used as it is, without the log of the one before", async () => {
+    const path = makePath();
+    await makeArchive(path, 2);
+    copyFileSync(path, `${path}.old`);
+    const archive = open(path);
+    await addEvents(archive, kills(300, 10));
+    renameSync(`${path}.old`, path);
+    expect(await archive.load("srv_a").catch((error) => error)).toBeInstanceOf(StoreUnavailable);
+    expect(await readAll(archive)).toHaveLength(2);
+    await addEvents(archive, [kill(7)]);
+    expect(await readAll(archive)).toHaveLength(3);
+    await archive.close();
+    const db = new Database(path);
+    expect(db.query("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+    db.close();
+  });
+
+  test("a closed archive answers nothing more", async () => {
+    const archive = open(makePath());
+    await addEvents(archive, kills(1));
+    await archive.close();
+    expect(await archive.load("srv_a").catch((error) => error)).toBeInstanceOf(StoreUnavailable);
+  });
+});
