@@ -23,6 +23,7 @@ export type WorkerMethod =
   | "findRecorded"
   | "record"
   | "readPage"
+  | "findLast"
   | "prune"
   | "removeServer";
 
