@@ -1,9 +1,13 @@
 // Wires the gateway: reading servers, sending commands, counting the usage of keys.
 import type { Config } from "../config.ts";
+import type { Archive } from "../core/ports/archive.ts";
 import type { Log } from "../core/ports/log.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { CommandDispatcher, type Pause } from "../gateway/commands/command-dispatcher.ts";
 import { CommandMeter } from "../gateway/commands/command-meter.ts";
+import { EventBell } from "../gateway/events/event-bell.ts";
+import { EventReader } from "../gateway/events/event-reader.ts";
+import { StreamSlots } from "../gateway/events/stream-slots.ts";
 import { UsageMeter, type WritePace } from "../gateway/keys/usage-meter.ts";
 import { Relay } from "../gateway/readings/relay.ts";
 import { RelayMeter } from "../gateway/readings/relay-meter.ts";
@@ -21,6 +25,9 @@ export type GatewayOptions = {
   /** How the workers that send commands wait. */
   readonly pause?: Pause;
   readonly burstQuietMs?: number;
+  /** How readers of events wait. */
+  readonly waitForEvents?: Pause;
+  readonly archive?: Archive;
 };
 
 export type Gateway = {
@@ -29,6 +36,8 @@ export type Gateway = {
   readonly dispatcher: CommandDispatcher;
   readonly commandMeter: CommandMeter;
   readonly usage: UsageMeter;
+  /** Undefined without an archive. */
+  readonly events: EventReader | undefined;
 };
 
 export function wireGateway(
@@ -79,7 +88,13 @@ export function wireGateway(
     pace: shared ? USAGE_PACE_SHARED : USAGE_PACE_EMBEDDED,
     pause: pauseUntilWoken,
   });
-  return { relay, relayMeter, dispatcher, commandMeter, usage };
+  const events = options.archive && wireEvents(options.archive, options, log);
+  return { relay, relayMeter, dispatcher, commandMeter, usage, events };
+}
+
+function wireEvents(archive: Archive, { waitForEvents: pause = pauseUntilWoken }: GatewayOptions, log: Log) {
+  const bell = new EventBell({ archive, pause, log });
+  return new EventReader({ archive, bell, slots: new StreamSlots(), pause });
 }
 
 function pauseUntilWoken(ms: number, wake: AbortSignal): Promise<void> {
