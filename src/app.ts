@@ -107,6 +107,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       reloadTls: () => tlsReloader?.reload(),
       async stop() {
         drain.isDraining = true;
+        gateway.events?.stop();
         // In parallel with the rest, so that both together take DRAIN_MS at most.
         const sent = dispatcher.stop(DRAIN_MS);
         await closers.closeAll(log);

@@ -6,6 +6,7 @@ import { createBlocksCommand } from "./cli/blocks.ts";
 import { createCommandsCommand } from "./cli/commands.ts";
 import { createCompletionCommand } from "./cli/completion.ts";
 import { createDoctorCommand } from "./cli/doctor.ts";
+import { createEventsCommand } from "./cli/events.ts";
 import { CommandFailed, EXIT_CODES } from "./cli/exit-codes.ts";
 import { createKeysCommand } from "./cli/keys.ts";
 import { createMigrateCommand } from "./cli/migrate.ts";
@@ -27,6 +28,7 @@ const program = new Command("gatehouse")
   .addCommand(createKeysCommand())
   .addCommand(createBlocksCommand())
   .addCommand(createCommandsCommand())
+  .addCommand(createEventsCommand())
   .addCommand(createUpstreamCommand())
   .addCommand(createAuditCommand())
   .addCommand(createDoctorCommand())

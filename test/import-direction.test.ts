@@ -35,6 +35,7 @@ const BROWSER_SAFE: ReadonlySet<string> = new Set(
     "api-key",
     "command",
     "errors",
+    "events/event-types",
     "game-server",
     "key-state",
     "page-size",

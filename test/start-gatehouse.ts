@@ -8,8 +8,10 @@ import { type App, startApp } from "../src/app.ts";
 import { parseConfig } from "../src/config.ts";
 import { DEFAULT_RIGHTS, type KeyRights } from "../src/core/api-key.ts";
 import type { GameServer } from "../src/core/game-server.ts";
+import type { Archive } from "../src/core/ports/archive.ts";
 import type { ServerDraft } from "../src/core/ports/servers.ts";
 import { hashToken, mintToken } from "../src/core/token.ts";
+import type { Pause } from "../src/gateway/commands/command-dispatcher.ts";
 
 export class FakeClock {
   now = 1_800_000_000_000;
@@ -57,6 +59,10 @@ export type TestOptions = {
   readonly env?: Readonly<Record<string, string>>;
   readonly folder?: string;
   readonly clock?: FakeClock;
+  /** None by default. */
+  readonly archive?: Archive;
+  /** How readers of events wait; with real timers by default. */
+  readonly waitForEvents?: Pause;
 };
 
 export async function startGatehouse(options: TestOptions = {}): Promise<TestGatehouse> {
@@ -80,6 +86,8 @@ export async function startGatehouse(options: TestOptions = {}): Promise<TestGat
       burstQuietMs: 0,
       idleGraceMs: 0,
       writeLog: (line) => logLines.push(line),
+      ...(options.archive && { archive: options.archive }),
+      ...(options.waitForEvents && { waitForEvents: options.waitForEvents }),
     },
   );
   const masterKey =

@@ -1,11 +1,16 @@
 // Wires the gateway: reading servers, sending commands, counting the usage of keys.
 import type { Config } from "../config.ts";
+import type { Archive } from "../core/ports/archive.ts";
+import type { Log } from "../core/ports/log.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { CommandDispatcher, type Pause } from "../gateway/commands/command-dispatcher.ts";
 import { CommandMeter } from "../gateway/commands/command-meter.ts";
+import { EventBell } from "../gateway/events/event-bell.ts";
+import { EventReader } from "../gateway/events/event-reader.ts";
 import { EventRecorder } from "../gateway/events/event-recorder.ts";
 import { createIdentityHash } from "../gateway/events/identity-hash.ts";
 import { recordReadings } from "../gateway/events/record-readings.ts";
+import { StreamSlots } from "../gateway/events/stream-slots.ts";
 import { UsageMeter, type WritePace } from "../gateway/keys/usage-meter.ts";
 import { Relay } from "../gateway/readings/relay.ts";
 import { RelayMeter } from "../gateway/readings/relay-meter.ts";
@@ -23,6 +28,9 @@ export type GatewayOptions = {
   /** How the workers that send commands wait. */
   readonly pause?: Pause;
   readonly burstQuietMs?: number;
+  /** How readers of events wait. */
+  readonly waitForEvents?: Pause;
+  readonly archive?: Archive;
 };
 
 export type Gateway = {
@@ -33,11 +41,22 @@ export type Gateway = {
   readonly usage: UsageMeter;
   /** Undefined without an archive. */
   readonly recorder: EventRecorder | undefined;
+  /** Undefined without an archive. */
+  readonly events: EventReader | undefined;
 };
 
 export function wireGateway(
   config: Config,
-  { store, shared, clock, upstream, upstreamTimeoutMs, upstreamIdentity, notes, archive }: Resources,
+  {
+    store,
+    shared,
+    clock,
+    upstream,
+    upstreamTimeoutMs,
+    upstreamIdentity,
+    notes,
+    archive: configured,
+  }: Resources,
   { log, secret }: Pick<Basics, "log" | "secret">,
   options: GatewayOptions,
 ): Gateway {
@@ -83,6 +102,7 @@ export function wireGateway(
     pace: shared ? USAGE_PACE_SHARED : USAGE_PACE_EMBEDDED,
     pause: pauseUntilWoken,
   });
+  const archive = options.archive ?? configured;
   const recorder =
     archive &&
     new EventRecorder({
@@ -95,7 +115,19 @@ export function wireGateway(
       planOf: () => ({ isWatched: config.isWatching, intervalMs: config.watchIntervalMs }),
     });
   if (recorder) recordReadings(relay, recorder);
-  return { relay, relayMeter, dispatcher, commandMeter, usage, recorder };
+  const events = archive && recorder && wireEvents(archive, recorder, options, log);
+  return { relay, relayMeter, dispatcher, commandMeter, usage, recorder, events };
+}
+
+function wireEvents(
+  archive: Archive,
+  recorder: EventRecorder,
+  { waitForEvents: pause = pauseUntilWoken }: GatewayOptions,
+  log: Log,
+): EventReader {
+  const bell = new EventBell({ archive, pause, log });
+  recorder.onRecorded = (serverId) => bell.ring(serverId);
+  return new EventReader({ archive, bell, slots: new StreamSlots(), pause });
 }
 
 function pauseUntilWoken(ms: number, wake: AbortSignal): Promise<void> {

@@ -26,6 +26,7 @@ import { CursorSealer } from "../http/cursor.ts";
 import { DashboardHandlers } from "../http/dashboard.ts";
 import { Edge } from "../http/edge.ts";
 import { EdgeMeter } from "../http/edge-meter.ts";
+import { EventHandlers } from "../http/events.ts";
 import { ReadyzHandler } from "../http/health.ts";
 import type { RequestHandler, RequestHandlers } from "../http/listen.ts";
 import { MetricsHandler, type SizeGauge } from "../http/metrics.ts";
@@ -57,7 +58,7 @@ export function wireHttp(
   config: Config,
   { log, masterKey, secret }: Pick<Basics, "log" | "masterKey" | "secret">,
   { store, shared, clock }: Resources,
-  { relay, relayMeter, dispatcher, commandMeter, usage }: Gateway,
+  { relay, relayMeter, dispatcher, commandMeter, usage, events }: Gateway,
   drain: DrainState,
 ): WiredHandlers {
   const authenticator = new Authenticator(store.keys, store.limits);
@@ -94,6 +95,7 @@ export function wireHttp(
     callerSteps,
     ownKey: new OwnKeyHandler(store.keys),
     readServer,
+    events: new EventHandlers({ events, servers: store.servers, callerSteps, clock, unsent }),
     commands: new CommandHandlers({
       commands: store.commands,
       callerSteps,

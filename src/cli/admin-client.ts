@@ -19,6 +19,8 @@ export type AdminRequest = {
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: Readonly<Record<string, unknown>>;
+  /** For a request that takes longer than others. */
+  readonly deadlineMs?: number;
   /** The message when the resource does not exist. */
   readonly notFoundMessage?: string;
 };
@@ -81,6 +83,7 @@ export class AdminClient {
 
   async #send(request: AdminRequest): Promise<Received> {
     const url = toUrl(this.#address, request);
+    const { deadlineMs = this.#deadlineMs } = request;
     try {
       const response = await fetch(url, {
         method: request.method ?? "GET",
@@ -91,7 +94,7 @@ export class AdminClient {
         },
         ...(request.body && { body: JSON.stringify(request.body) }),
         redirect: "manual",
-        signal: AbortSignal.timeout(this.#deadlineMs),
+        signal: AbortSignal.timeout(deadlineMs),
         // When a kept-alive connection breaks, the runtime would repeat the request by itself.
         keepalive: false,
         ...(await makeTransport(this.#address)),
@@ -102,7 +105,7 @@ export class AdminClient {
       const isLate = error instanceof Error && error.name === "TimeoutError";
       const doubt =
         isLate && request.method ? "; the change may have been made, so check before you try again" : "";
-      const reason = describeNoAnswer(error, this.#address.base, this.#deadlineMs);
+      const reason = describeNoAnswer(error, this.#address.base, deadlineMs);
       throw new CommandFailed(reason + doubt, EXIT_CODES.unavailable);
     }
   }
@@ -119,6 +122,10 @@ export class AdminClient {
         return `too many wrong master keys came from this address: check the one ${source} and try again ${again}`;
       case ERRORS.unavailable.code:
         return `Gatehouse cannot reach its store now: try again ${again}, and check its log if that does not help`;
+      case ERRORS.notConfigured.code:
+        return "this Gatehouse keeps no events: it has no archive (GATEHOUSE_ARCHIVE)";
+      case ERRORS.cursorExpired.code:
+        return "the events after this cursor are no longer kept: use --after earliest";
       case ERRORS.internal.code:
         return `Gatehouse failed: its log says why, under request ${escapeUnsafe(String(body.request_id ?? "?"))}`;
       case ERRORS.notFound.code:

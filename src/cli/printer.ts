@@ -5,6 +5,9 @@ import type { Environment } from "./admin-address.ts";
 import { escapeUnsafe } from "./safe-text.ts";
 import { COLUMN_GAP, type Column, chooseColumns, fitColumns, shorten, wrap } from "./table-layout.ts";
 
+/** On a narrow terminal the last cell of a growing table goes over the edge rather than being unreadable. */
+const LAST_CELL_WIDTH_MIN = 20;
+
 export type Colour = "green" | "yellow" | "red" | "dim" | "bold";
 /** Text from anywhere; it is escaped before it is printed. */
 export type Cell = string | { readonly text: string; readonly colour: Colour };
@@ -61,6 +64,14 @@ export class Printer {
     }
     const head = columns.map(({ title }): Cell => ({ text: title, colour: "bold" }));
     for (const row of [head, ...rows]) this.#printRow(row, widths);
+  }
+
+  /** A row of a table that grows. The last cell gets what the widths of the others leave of the line. */
+  printRow(row: readonly Cell[], widths: readonly number[]): void {
+    const taken = widths.reduce((sum, width) => sum + width + COLUMN_GAP, 0);
+    const last = Bun.stringWidth(textOf(row.at(-1) ?? ""));
+    const rest = this.#width === undefined ? last : Math.max(LAST_CELL_WIDTH_MIN, this.#width - taken);
+    this.#printRow(row, [...widths, rest]);
   }
 
   #printRow(row: readonly Cell[], widths: readonly number[]): void {

@@ -95,7 +95,7 @@ function refuseForbidden(reason: ForbiddenReason, seen?: string): Refusal {
   return refuse(ERRORS.forbidden, { details: seen === undefined ? { reason } : { reason, seen } });
 }
 
-function refuseSections(sections: SectionSet): Refusal {
+export function refuseSections(sections: SectionSet): Refusal {
   const known = SECTIONS_FORBIDDEN.get(sections);
   if (known) return known;
   const refusal = refuse(ERRORS.sectionForbidden, { details: { sections: toSectionNames(sections) } });

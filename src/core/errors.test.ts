@@ -29,6 +29,10 @@ const TABLE: [number, number, string][] = [
   [5105, 422, "idempotency_conflict"],
   [5106, 503, "unavailable"],
   [5107, 429, "too_many_attempts"],
+  [5108, 410, "cursor_expired"],
+  [5109, 429, "too_many_streams"],
+  [5110, 501, "not_configured"],
+  [5111, 401, "invalid_signature"],
 ];
 
 const ROWS: readonly ErrorRow[] = Object.values(ERRORS);

@@ -27,6 +27,10 @@ export const ERRORS = {
   idempotencyMismatch: { code: 5105, status: 422, message: "idempotency_conflict" },
   unavailable: { code: 5106, status: 503, message: "unavailable" },
   tooManyAttempts: { code: 5107, status: 429, message: "too_many_attempts" },
+  cursorExpired: { code: 5108, status: 410, message: "cursor_expired" },
+  tooManyStreams: { code: 5109, status: 429, message: "too_many_streams" },
+  notConfigured: { code: 5110, status: 501, message: "not_configured" },
+  invalidSignature: { code: 5111, status: 401, message: "invalid_signature" },
 } as const satisfies Record<string, ErrorRow>;
 
 /** A refusal is returned, never thrown. `fields` are sent in the body beside code and message. */

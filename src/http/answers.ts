@@ -34,8 +34,8 @@ export function answerJson(value: unknown, status = 200, report: LimitReport | n
   return respond(JSON.stringify(value), status, report);
 }
 
-function respond(
-  body: Uint8Array<ArrayBuffer> | string,
+export function respond(
+  body: Uint8Array<ArrayBuffer> | Blob | ReadableStream | string,
   status: number,
   report: LimitReport | null,
 ): Response {

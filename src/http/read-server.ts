@@ -28,7 +28,7 @@ const SENT_TOGETHER_BYTES_MAX = 15_000;
 /** Up to this size a streamed body fits into the socket's buffer. The runtime must know the length of a larger one. */
 const STREAMED_BYTES_MAX = 32_768;
 /** Readers that stop reading are cut after 10 seconds or a little more. */
-const TOO_MUCH_UNSENT = refuse(ERRORS.unavailable, { retry_after: 5 }, { "Retry-After": "5" });
+export const TOO_MUCH_UNSENT = refuse(ERRORS.unavailable, { retry_after: 5 }, { "Retry-After": "5" });
 
 /** Cached, because clients send the same few values again and again. */
 export const wantsGzip = memoize(acceptsGzip, 200, ACCEPT_ENCODING_LENGTH_MAX);
@@ -111,7 +111,7 @@ export class ReadServerHandler {
 }
 
 /** An answer about the token itself never has the headers of the limit. */
-function isUncounted({ refused }: Refusal): boolean {
+export function isUncounted({ refused }: Refusal): boolean {
   return refused.status === ERRORS.invalidToken.status;
 }
 
@@ -136,7 +136,7 @@ function completeReading(
  * Works around a slow path of the runtime: it sends the headers of a larger asynchronous answer in many small packets, unless
  * the body is a stream. The cost is a chunked answer instead of one with Content-Length.
  */
-function toPayload(
+export function toPayload(
   call: Call,
   bytes: Uint8Array<ArrayBuffer>,
 ): Uint8Array<ArrayBuffer> | Blob | ReadableStream {

@@ -5,12 +5,14 @@ import {
   type CallerSteps,
   MANAGING_COMMANDS,
   type Purpose,
+  READING_EVENTS,
   READING_KEY,
   READING_SERVER,
   SENDING_COMMAND,
 } from "./caller-steps.ts";
 import type { CommandHandlers } from "./commands.ts";
 import type { DashboardHandlers } from "./dashboard.ts";
+import type { EventHandlers } from "./events.ts";
 import { answerHealthz, type ReadyzHandler } from "./health.ts";
 import type { MetricsHandler } from "./metrics.ts";
 import type { OpenApiHandler } from "./openapi/answer-openapi.ts";
@@ -25,6 +27,7 @@ export type Handlers = {
   readonly callerSteps: CallerSteps;
   readonly readServer: ReadServerHandler;
   readonly ownKey: OwnKeyHandler;
+  readonly events: EventHandlers;
   readonly commands: CommandHandlers;
   readonly readyz: ReadyzHandler;
   readonly metrics: MetricsHandler;
@@ -41,6 +44,7 @@ export function listRoutes({
   callerSteps,
   readServer,
   ownKey,
+  events,
   commands,
   operatorStep,
   admin,
@@ -57,6 +61,9 @@ export function listRoutes({
       GET: caller(READING_SERVER, (call, caller) => readServer.answer(call, caller)),
     }),
     ...bothForms("/game/key", { GET: caller(READING_KEY, (call, caller) => ownKey.answer(call, caller)) }),
+    ...bothForms("/game/server/events", {
+      GET: caller(READING_EVENTS, (call, caller) => events.answer(call, caller)),
+    }),
     ...bothForms("/game/server/command", {
       GET: caller(MANAGING_COMMANDS, (call, caller) => commands.list(call, caller)),
       POST: caller(SENDING_COMMAND, (call, caller) => commands.submit(call, caller)),
@@ -78,6 +85,7 @@ export function listRoutes({
       DELETE: operator((call, actor) => admin.servers.delete(call, actor)),
     },
     { path: "/admin/servers/:id/info", GET: operator((call) => admin.servers.readInfo(call)) },
+    { path: "/admin/servers/:id/events", GET: operator((call) => events.answerOperator(call)) },
     {
       path: "/admin/keys",
       GET: operator((call) => admin.keys.list(call)),

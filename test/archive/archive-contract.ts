@@ -227,6 +227,21 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
         expect([back.events.length, back.previous.number, back.hasMore]).toEqual([0, 50, true]);
       });
 
+      test("the newest places of several servers at once", async () => {
+        const { last } = await add(kills(3));
+        const { last: other } = await add(kills(1, 50), "srv_b");
+        expect(await archive.findLast([])).toEqual(new Map());
+        const found = await archive.findLast(["srv_b", "srv_a", "srv_never"]);
+        expect(found).toEqual(
+          new Map([
+            ["srv_a", last],
+            ["srv_b", other],
+          ]),
+        );
+        await archive.removeServer("srv_b");
+        expect(await archive.findLast(["srv_a", "srv_b"])).toEqual(new Map([["srv_a", last]]));
+      });
+
       test("servers do not see each other's events", async () => {
         await add(kills(3));
         await add(kills(1, 50), "srv_b");

@@ -2,8 +2,12 @@
 // cause each error.
 
 import { StoreUnavailable } from "../../src/core/errors.ts";
+import { writeCursor } from "../../src/core/events/cursor.ts";
 import type { KeyChange } from "../../src/core/ports/keys.ts";
+import { OPERATOR_STREAMS_MAX, STREAMS_PER_KEY_MAX } from "../../src/gateway/events/stream-slots.ts";
+import { HeldPauses, MemoryArchive, makeEvent } from "../event-archive.ts";
 import { ALL_SECTIONS_INFO, BASE_INFO } from "../fake-game-api.ts";
+import { startGatehouse } from "../start-gatehouse.ts";
 import { refuses, startCommandGateway } from "./commander.ts";
 import type { DocumentedError, DocumentedOperation } from "./openapi-witness.ts";
 
@@ -20,9 +24,13 @@ type Provoke = (operation: DocumentedOperation) => Promise<Response>;
 
 const WRONG_IDS = { command_id: "cmd_none", server_id: "srv_none", key_id: "key_none", entry_id: "aud_none" };
 const MINUTE_MS = 60_000;
+const WAIT_MS = 25_000;
+const EVENT_WITH_META = makeEvent(2, { type: "server.changed", meta: '{"before":{"Name":"x"}}' });
 
 export async function openStage() {
-  const gateway = await startCommandGateway();
+  const archive = new MemoryArchive();
+  const pauses = new HeldPauses();
+  const gateway = await startCommandGateway({ archive, waitForEvents: pauses.pause });
   const { gatehouse, game, clock } = gateway;
   const { store } = gatehouse.app;
   const { masterKey } = gatehouse;
@@ -69,9 +77,10 @@ export async function openStage() {
 
   async function plan({ id, tag }: DocumentedOperation): Promise<Plan & { home: Home }> {
     const home = await makeHome();
-    const isPublic = ["Server", "Commands", "With a community"].includes(tag);
+    const isPublic = ["Server", "Events", "Commands", "With a community"].includes(tag);
     const command_id = (await addCommand(home)) ?? "";
     const entry_id = await addAuditEntry(home);
+    if (isAboutEvents(id)) await archive.add(home.server.serverId, makeEvent(1), EVENT_WITH_META);
     const body = bodies[baseOf(id)]?.(home);
     return {
       home,
@@ -152,7 +161,10 @@ export async function openStage() {
     "401 5008": but(() => ({ token: "gth_wrong" })),
     "403 5009": withKey({ isSuspended: true }),
     "403 5010": withKey({ versions: [] }),
-    "403 5011": withKey({ sections: 0 }, "Players=true"),
+    "403 5011": (operation) => {
+      const query = isAboutEvents(operation.id) ? "types=player.killed" : "Players=true";
+      return withKey({ sections: 0 }, query)(operation);
+    },
     "429 5015": after(async (home) => {
       while ((await addCommand(home)) !== undefined);
     }),
@@ -209,6 +221,33 @@ export async function openStage() {
       for (let tries = 0; tries < 10; tries++) await send(operation, { ...good, token: "wrong" });
       return send(operation, { ...good, token: "wrong" });
     },
+    "410 5108": but(({ params }) => {
+      return { query: `after=${writeCursor(params?.server_id ?? "", { number: 99, mark: 1 })}` };
+    }),
+    "429 5109": async (operation) => {
+      const good = { ...(await plan(operation)), query: "after=now&wait=25" };
+      const max = operation.id === "readServerEvents" ? OPERATOR_STREAMS_MAX : STREAMS_PER_KEY_MAX;
+      const waiting = Array.from({ length: max }, () => send(operation, good));
+      await pauses.reach(WAIT_MS, max);
+      try {
+        return await send(operation, good);
+      } finally {
+        pauses.end(WAIT_MS);
+        for (const response of await Promise.all(waiting)) await response.body?.cancel();
+      }
+    },
+    "501 5110": async (operation) => {
+      const bare = await startGatehouse();
+      try {
+        const server = await bare.addServer();
+        const { token } = await bare.addKey(server);
+        if (operation.id === "readServerEvents")
+          return await bare.admin("GET", `/admin/servers/${server.serverId}/events`);
+        return await bare.get("/v2/game/server/events", token);
+      } finally {
+        await bare.stop();
+      }
+    },
   };
 
   function answerReads(): void {
@@ -228,6 +267,10 @@ export async function openStage() {
     },
     stop: () => gateway.stop(),
   };
+}
+
+function isAboutEvents(id: string): boolean {
+  return baseOf(id) === "readEvents" || id === "readServerEvents";
 }
 
 function baseOf(id: string): string {

@@ -38,6 +38,9 @@ class TestArchive implements Archive {
   async readPage(request: Parameters<Archive["readPage"]>[0]) {
     return this.#guard(() => this.#ledger.readPage(request));
   }
+  async findLast(serverIds: readonly string[]) {
+    return this.#guard(() => this.#ledger.findLast(serverIds));
+  }
   async prune(retention: Parameters<Archive["prune"]>[0]) {
     return this.#ledger.prune(retention);
   }

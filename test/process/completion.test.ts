@@ -36,6 +36,7 @@ const CASES: readonly [words: readonly string[], offered: readonly string[], oth
   [["keys", "create", "--s"], ["--sections", "--server"], ["--label"]],
   [["keys", "create", "--label", "servers", "--exp"], ["--expires"], ["--yes"]],
   [["keys", "list", "--state", "re"], ["revoked"], ["active"]],
+  [["events", "--f"], ["--follow"], ["--types"]],
   [["audit", "s"], ["show"], ["list"]],
   [["commands", "list", "--status", "s"], ["sending", "sent"], ["queued"]],
   [["completion", ""], ["bash", "fish", "zsh"], ["--help"]],

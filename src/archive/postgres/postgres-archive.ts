@@ -107,6 +107,19 @@ export class PostgresArchive implements Archive {
     });
   }
 
+  findLast(serverIds: readonly string[]): Promise<ReadonlyMap<string, LedgerPlace>> {
+    return this.#connection.run(async (tx) => {
+      const rows = await tx<{ server_id: string; last_number: string; last_mark: string }[]>`
+        SELECT server_id, last_number, last_mark FROM gatehouse_ledgers
+        WHERE server_id IN (SELECT json_array_elements_text(${JSON.stringify(serverIds)}::text::json))`;
+      return new Map(
+        rows.map(({ server_id, last_number, last_mark }) => {
+          return [server_id, { number: Number(last_number), mark: Number(last_mark) }];
+        }),
+      );
+    });
+  }
+
   prune(retention: Retention): Promise<boolean> {
     return this.#connection.run(async (tx) => {
       // One instance at a time: the others would only wait for its locks.

@@ -1,5 +1,6 @@
 // The embedded archive: calls its thread, and waits for no answer longer than the deadline.
 import { StartRefused, StoreUnavailable } from "../../core/errors.ts";
+import type { LedgerPlace } from "../../core/events/cursor.ts";
 import type {
   Archive,
   KnownServer,
@@ -63,6 +64,10 @@ export class SqliteArchive implements Archive {
 
   readPage(request: PageRequest): Promise<LedgerPage> {
     return this.#call("readPage", request);
+  }
+
+  findLast(serverIds: readonly string[]): Promise<ReadonlyMap<string, LedgerPlace>> {
+    return this.#call("findLast", serverIds);
   }
 
   prune(retention: Retention): Promise<boolean> {

@@ -94,6 +94,16 @@ export class SqliteLedger {
     return this.#db.transaction(() => this.#readPage(request)).deferred();
   }
 
+  findLast(serverIds: readonly string[]): ReadonlyMap<string, LedgerPlace> {
+    const rows = this.#db
+      .query<{ server_id: string } & LedgerPlace, [string]>(
+        `SELECT server_id, last_number AS number, last_mark AS mark FROM ledgers
+         WHERE server_id IN (SELECT value FROM json_each(?))`,
+      )
+      .all(JSON.stringify(serverIds));
+    return new Map(rows.map((row) => [row.server_id, toPlace(row)]));
+  }
+
   /** Deletes at most PRUNE_STEP rows of each kind. True when there is more to delete. */
   prune(retention: Retention): boolean {
     const ledgers = this.#listPrunable(retention);

@@ -85,6 +85,8 @@ export interface Archive {
    */
   record(records: readonly LedgerRecord[]): Promise<readonly RecordOutcome[]>;
   readPage(request: PageRequest): Promise<LedgerPage>;
+  /** The place of the newest event of each server, in one query. Servers without a ledger are left out. */
+  findLast(serverIds: readonly string[]): Promise<ReadonlyMap<string, LedgerPlace>>;
   /** Deletes a bounded number of events and identities that need not be kept. True when there is more to delete. */
   prune(retention: Retention): Promise<boolean>;
   /** Deletes everything about a server. */

@@ -5,7 +5,7 @@ import { ERRORS } from "../errors.ts";
 import { LIMIT_PER_WINDOW } from "../rate-limit.ts";
 import { SECTIONS } from "../sections.ts";
 import type { Static } from "./static.ts";
-import { time } from "./values.ts";
+import { EventCursor, time } from "./values.ts";
 
 export type ErrorName = keyof typeof ERRORS;
 
@@ -54,6 +54,8 @@ const FIELDS = {
   conflict: { details: Details },
   unavailable: { retry_after: RetryAfter, details: Type.Optional(Details) },
   tooManyAttempts: { retry_after: RetryAfter },
+  cursorExpired: { oldest: EventCursor },
+  tooManyStreams: { retry_after: RetryAfter },
 } satisfies { readonly [Name in ErrorName]?: Type.TProperties };
 
 /** The additional fields of each error, by the error's name. */

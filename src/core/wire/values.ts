@@ -5,6 +5,12 @@ export const ServerId = Type.String({ pattern: "^srv_[0-9A-Za-z]+$", description
 export const KeyId = Type.String({ pattern: "^key_[0-9A-Za-z]+$", description: "Id of the key" });
 export const CommandId = Type.String({ pattern: "^cmd_[0-9A-Za-z]+$", description: "Id of the command" });
 
+/** A place in a server's ledger; the id of an event is the place of that event. */
+export const EventCursor = Type.String({
+  pattern: "^[A-Za-z0-9_-]{1,64}$",
+  description: "A cursor: `after` it come the events that follow it",
+});
+
 export const EpochMs = Type.Integer({ format: "int64" });
 
 /** A time; its description ends with the unit. */

@@ -35,6 +35,7 @@ import {
 import type { HeaderName } from "./headers.ts";
 import type { Answer, Operation, Operations, TagName } from "./operation.ts";
 import {
+  EVENT_PARAMETERS,
   IF_NONE_MATCH,
   KEY_SEARCH,
   OF_SERVER,
@@ -42,6 +43,7 @@ import {
   SECTION_PARAMETERS,
   STATUS,
 } from "./parameters.ts";
+import { EVENT_ANSWER } from "./public-operations.ts";
 
 const OPERATOR_ERRORS: readonly ErrorName[] = [
   "missingToken",
@@ -113,6 +115,17 @@ export const ADMIN_OPERATIONS: Operations = {
     },
     errors: ["notFound", "gameApi"],
   }),
+  "GET /admin/servers/:id/events": operation(
+    SERVERS,
+    "readServerEvents",
+    "Read what happened on a game server",
+    {
+      description: "What a key with all sections gets, with the same parameters. Counts against no key.",
+      parameters: EVENT_PARAMETERS,
+      answers: { 200: EVENT_ANSWER },
+      errors: ["notFound", "invalidRequest", "cursorExpired", "tooManyStreams", "notConfigured"],
+    },
+  ),
   "PATCH /admin/servers/:id": operation(SERVERS, "changeServer", "Change a game server", {
     description:
       "Setting the server key, even to the same, also means: try again. It ties a parked server to the upstream in use, and fails the commands that waited for the other one.",

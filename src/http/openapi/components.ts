@@ -10,6 +10,7 @@ import {
   OwnedCommandResource,
 } from "../../core/wire/command.ts";
 import { type ErrorName, schemaOfError } from "../../core/wire/error.ts";
+import { EventPage, EventResource } from "../../core/wire/event.ts";
 import {
   KeyResource,
   KeyUpdate,
@@ -40,6 +41,8 @@ const NAMED: Readonly<Record<string, Type.TSchema>> = {
   EmergencyCall: EmergencyCalls.items,
   Vehicle: Vehicles.items,
   OwnKey: OwnKeyResource,
+  Event: EventResource,
+  EventPage,
   NewCommand,
   CommandReceipt,
   Command: CommandResource,

@@ -22,6 +22,8 @@ const FIELDS: Omit<ErrorFields, "gameApi"> = {
   conflict: { details: { command_id: "no longer waits" } },
   unavailable: { retry_after: 1 },
   tooManyAttempts: { retry_after: 42 },
+  cursorExpired: { oldest: "AAAAAAABiQxvK2m3x5XmQm1c" },
+  tooManyStreams: { retry_after: 5 },
 };
 
 const GAME_API_EXAMPLES: Examples = {

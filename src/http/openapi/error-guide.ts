@@ -102,6 +102,24 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     when: "More than ten wrong master keys in a minute came from your address.",
     advice: "Wait `retry_after` seconds. The right key always passes.",
   },
+  cursorExpired: {
+    when: "The events after this cursor are no longer kept, or the cursor is from another archive.",
+    advice:
+      "Go on with `oldest` as `after`: it begins with the oldest kept event. What was between is lost to you.",
+  },
+  tooManyStreams: {
+    when: "20 reads of this key wait for events on this instance already.",
+    advice:
+      "Let one program wait for all of yours, or ask without `wait`. Otherwise wait `retry_after` seconds.",
+  },
+  notConfigured: {
+    when: "This Gatehouse keeps no events: it has no archive.",
+    advice: "The operator can set `GATEHOUSE_ARCHIVE`.",
+  },
+  invalidSignature: {
+    when: "A webhook of the game is not signed with the game's key, or its time is more than five minutes away.",
+    advice: "Nothing; only the game can sign. Operators: check the clock and `GATEHOUSE_GAME_PUBLIC_KEY`.",
+  },
 };
 
 /** The game API's own codes, in `upstream_code`. */

@@ -26,6 +26,7 @@ const WITH_RETRY_AFTER: ReadonlySet<ErrorName> = new Set([
   "spamBlocked",
   "unavailable",
   "tooManyAttempts",
+  "tooManyStreams",
 ]);
 
 export function groupErrors(errors: readonly ErrorName[]): Map<number, ErrorName[]> {

@@ -68,6 +68,53 @@ export const SECTION_EXAMPLES = {
   ],
 };
 
+export const EVENT_PAGE = {
+  items: [
+    {
+      id: "AAAAAAGJh1xvK2m3x5XmQm1c",
+      type: "player.joined",
+      at: 1_794_722_200_000,
+      seen_at: 1_794_722_203_518,
+      source: "log",
+      backfill: false,
+      data: SECTION_EXAMPLES.JoinLogs[0],
+    },
+    {
+      id: "AAAAAAGKnV4QK2m3x6Bq0Yc9",
+      type: "player.changed",
+      at: 1_794_722_208_604,
+      seen_at: 1_794_722_208_604,
+      source: "diff",
+      backfill: false,
+      data: SECTION_EXAMPLES.Players[1],
+      meta: { before: { WantedStars: 0 } },
+    },
+  ],
+  next: "AAAAAAGKnV4QK2m3x6Bq0Yc9",
+  has_more: false,
+};
+
+export const GAP_PAGE = {
+  items: [
+    {
+      id: "AAAAAAGLc0aHK2m3x2lUe7vQ",
+      type: "gap",
+      at: 1_794_722_360_271,
+      seen_at: 1_794_722_360_271,
+      source: "gateway",
+      backfill: false,
+      data: {
+        section: "KillLogs",
+        reason: "no_overlap",
+        from: 1_794_722_260_000,
+        to: 1_794_722_331_000,
+      },
+    },
+  ],
+  next: "AAAAAAGLc0aHK2m3x2lUe7vQ",
+  has_more: true,
+};
+
 export const RECEIPT = { command_id: commandId, status: "queued", position: 3, queued_at: queuedAt };
 
 export const QUEUED_COMMAND = {

@@ -26,6 +26,8 @@ export const SECURITY_SCHEMES: Readonly<Record<SecurityName, object>> = {
 const DESCRIPTIONS: Readonly<Record<TagName, string>> = {
   Server:
     "The state of one game server: settings, and the sections that you ask for. And what your key may do.",
+  Events:
+    "What happened on the game server: every entry that Gatehouse saw, once and in order, with a mark where something may be missing.",
   Commands: "Commands for the game server: accepted means on disk, sent means once.",
   "With a community": "The same endpoints with the server's community in the path: one limit, one queue.",
   "Game servers": "The game servers that Gatehouse relays. For operators.",
@@ -41,7 +43,7 @@ export const TAGS = Object.entries(DESCRIPTIONS).map(([name, description]) => ({
 }));
 
 export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readonly TagName[] }[] = [
-  { name: "For callers", tags: ["Server", "Commands", "With a community"] },
+  { name: "For callers", tags: ["Server", "Events", "Commands", "With a community"] },
   { name: "For operators", tags: ["Game servers", "Keys", "Blocks, commands, audit"] },
   { name: "Service", tags: ["Service", "Version 1"] },
 ];

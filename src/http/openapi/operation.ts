@@ -5,6 +5,7 @@ import type { HeaderName } from "./headers.ts";
 
 export type TagName =
   | "Server"
+  | "Events"
   | "Commands"
   | "With a community"
   | "Game servers"

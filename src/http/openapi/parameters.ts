@@ -5,6 +5,7 @@ import { KEY_STATES } from "../../core/key-state.ts";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../core/page-size.ts";
 import { SECTIONS } from "../../core/sections.ts";
 import { CommandState } from "../../core/wire/command.ts";
+import { EVENTS_LIMIT_DEFAULT, EVENTS_LIMIT_MAX, WAIT_SECONDS_MAX } from "../../core/wire/event.ts";
 import { CommandId, TEXT_LENGTH_MAX } from "../../core/wire/values.ts";
 import type { Parameter } from "./operation.ts";
 
@@ -51,6 +52,50 @@ export const PAGE_PARAMETERS: readonly Parameter[] = [
     in: "query",
     description: "The `next` of the page before.",
     schema: Type.String({ maxLength: 300 }),
+  },
+];
+
+export const EVENT_PARAMETERS: readonly Parameter[] = [
+  {
+    name: "after",
+    in: "query",
+    description:
+      "Where to begin: the `next` of the answer before, the `id` of an event, `earliest` (the oldest kept event) or `now`. Without it you get the newest `limit` events.",
+    schema: Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }),
+  },
+  {
+    name: "types",
+    in: "query",
+    description:
+      "Only these types, separated by commas; `player.*` stands for all that begin with `player.`. A gap comes with every type that it concerns.",
+    schema: Type.String({ pattern: "^[a-z.*]+(,[a-z.*]+)*$" }),
+    example: "player.*,modcall.opened",
+  },
+  {
+    name: "limit",
+    in: "query",
+    description: "How many events an answer has at most.",
+    schema: Type.Integer({ minimum: 1, maximum: EVENTS_LIMIT_MAX, default: EVENTS_LIMIT_DEFAULT }),
+  },
+  {
+    name: "wait",
+    in: "query",
+    description:
+      "Seconds to wait for an event when there is none yet. The answer comes with the first one. Does not go with `before`; `HEAD` never waits.",
+    schema: Type.Integer({ minimum: 0, maximum: WAIT_SECONDS_MAX, default: 0 }),
+  },
+  {
+    name: "before",
+    in: "query",
+    description:
+      "Instead of `after`, for reading backwards: the `previous` of the answer before, or `now`. The items are oldest first all the same.",
+    schema: Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }),
+  },
+  {
+    name: "player",
+    in: "query",
+    description: "Only events that name the player with this id.",
+    schema: Type.String({ pattern: "^[0-9]{1,20}$" }),
   },
 ];
 

@@ -1,13 +1,16 @@
 // The operations for callers with an API key: read the server's state and the key's rights, and send commands.
 import { CommandReceipt, CommandResource, NewCommand } from "../../core/wire/command.ts";
 import type { ErrorName } from "../../core/wire/error.ts";
+import { EventPage } from "../../core/wire/event.ts";
 import { OwnKeyResource } from "../../core/wire/own-key.ts";
 import { pageOf } from "../../core/wire/page.ts";
 import { ServerInfo } from "../../core/wire/server-info.ts";
 import {
   BARE_OWN_KEY,
   CANCELLED_COMMAND,
+  EVENT_PAGE,
   FAILED_COMMAND,
+  GAP_PAGE,
   OWN_KEY,
   QUEUED_COMMAND,
   RECEIPT,
@@ -16,9 +19,10 @@ import {
   SERVER_INFO,
 } from "./examples.ts";
 import { type HeaderName, LIMIT_HEADER_NAMES } from "./headers.ts";
-import type { Operation, Operations } from "./operation.ts";
+import type { Answer, Operation, Operations } from "./operation.ts";
 import {
   COMMUNITY,
+  EVENT_PARAMETERS,
   IDEMPOTENCY_KEY,
   IF_NONE_MATCH,
   PAGE_PARAMETERS,
@@ -90,6 +94,36 @@ const readOwnKey: Operation = {
     },
   },
   errors: COUNTED_ERRORS,
+  isCounted: true,
+};
+
+export const EVENT_ANSWER: Answer = {
+  description: "A page of events, oldest first.",
+  headers: ["CacheControl", "Vary"],
+  schema: EventPage,
+  examples: {
+    events: { summary: "Somebody joined, and got stars", value: EVENT_PAGE },
+    gap: { summary: "Some kills were missed; there is more to read", value: GAP_PAGE },
+  },
+};
+
+const readEvents: Operation = {
+  id: "readEvents",
+  tag: "Events",
+  summary: "Read what happened on your game server",
+  description:
+    "Every entry that a reading showed is here once, in the order it was recorded; where something may have been missed there is a `gap`. Keep `next` and send it as `after`: it moves past what the filter left out. One answer looks at 10,000 events at most, so `items` may be empty while `has_more` is true. You get the types whose section your key may read: a type that you name and may not have is refused with 5011. Section names in the query mean nothing here. Counts as one request, however long it waits.",
+  security: ["apiKey"],
+  parameters: EVENT_PARAMETERS,
+  answers: { 200: { ...EVENT_ANSWER, headers: [...COUNTED_HEADERS, "Vary"] } },
+  errors: [
+    ...COUNTED_ERRORS,
+    "sectionForbidden",
+    "invalidRequest",
+    "cursorExpired",
+    "tooManyStreams",
+    "notConfigured",
+  ],
   isCounted: true,
 };
 
@@ -196,6 +230,7 @@ const cancelCommand: Operation = {
 export const PUBLIC_OPERATIONS: Operations = {
   ...inBothForms("GET", "/game/server", readServer),
   ...inBothForms("GET", "/game/key", readOwnKey),
+  ...inBothForms("GET", "/game/server/events", readEvents),
   ...inBothForms("POST", "/game/server/command", submitCommand),
   ...inBothForms("GET", "/game/server/command", listCommands),
   ...inBothForms("GET", "/game/server/command/:id", showCommand),

@@ -168,6 +168,9 @@ export const operatorKeys = {
     "5105": "idempotency conflict",
     "5106": "Gatehouse was not available",
     "5107": "too many wrong master keys",
+    "5108": "the cursor had expired",
+    "5109": "too many waiting reads",
+    "5110": "no archive for events",
     other: "another reason",
   },
 };

@@ -1,0 +1,110 @@
+// Wakes readers that wait for events. Events that this instance records ring at once; those of other instances are found by
+// asking the archive, with one query for all servers that somebody waits for.
+import { StoreUnavailable } from "../../core/errors.ts";
+import type { Archive } from "../../core/ports/archive.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { Pause } from "../commands/command-dispatcher.ts";
+
+/** How often the archive is asked while somebody waits. */
+export const POLL_MS = 500;
+
+export type EventBellParts = {
+  readonly archive: Pick<Archive, "findLast">;
+  readonly pause: Pause;
+  readonly log: Pick<Log, "error">;
+};
+
+/** One reader that waits for events of one server. Opened before the reader looks, so that nothing in between is missed. */
+export class Waiter {
+  readonly serverId: string;
+  readonly #close: (waiter: Waiter) => void;
+  #rung = Promise.withResolvers<void>();
+  /** The number of the newest event when the reader looked; undefined before it has looked. */
+  #seen: number | undefined;
+
+  constructor(serverId: string, close: (waiter: Waiter) => void) {
+    this.serverId = serverId;
+    this.#close = close;
+  }
+
+  /** Resolves when there may be events after the number `seen`, or when the signal is aborted. */
+  async wait(seen: number, ended: AbortSignal): Promise<void> {
+    this.#seen = seen;
+    const { promise, resolve } = this.#rung;
+    const end = () => resolve();
+    if (ended.aborted) return;
+    ended.addEventListener("abort", end, { once: true });
+    await promise;
+    ended.removeEventListener("abort", end);
+    // Before the reader looks again, so that what is recorded meanwhile rings.
+    this.#rung = Promise.withResolvers<void>();
+    this.#seen = undefined;
+  }
+
+  ring(): void {
+    this.#rung.resolve();
+  }
+
+  ringIfNew(last: number): void {
+    if (this.#seen !== undefined && this.#seen !== last) this.ring();
+  }
+
+  close(): void {
+    this.#close(this);
+  }
+}
+
+export class EventBell {
+  readonly #parts: EventBellParts;
+  readonly #waiters = new Map<string, Set<Waiter>>();
+  /** Ends the pause between two polls when nobody waits any more. */
+  #idle: AbortController | undefined;
+
+  constructor(parts: EventBellParts) {
+    this.#parts = parts;
+  }
+
+  /** The caller closes the waiter. */
+  open(serverId: string): Waiter {
+    const waiter = new Waiter(serverId, (closed) => this.#remove(closed));
+    const ofServer = this.#waiters.get(serverId);
+    if (ofServer) ofServer.add(waiter);
+    else this.#waiters.set(serverId, new Set([waiter]));
+    if (!this.#idle) {
+      this.#idle = new AbortController();
+      void this.#poll(this.#idle.signal);
+    }
+    return waiter;
+  }
+
+  /** Events of this server were recorded. */
+  ring(serverId: string): void {
+    for (const waiter of this.#waiters.get(serverId) ?? []) waiter.ring();
+  }
+
+  #remove(waiter: Waiter): void {
+    const ofServer = this.#waiters.get(waiter.serverId);
+    ofServer?.delete(waiter);
+    if (ofServer?.size === 0) this.#waiters.delete(waiter.serverId);
+    if (this.#waiters.size > 0) return;
+    this.#idle?.abort();
+    this.#idle = undefined;
+  }
+
+  async #poll(idle: AbortSignal): Promise<void> {
+    const { archive, pause, log } = this.#parts;
+    for (;;) {
+      await pause(POLL_MS, idle);
+      if (idle.aborted) return;
+      try {
+        const last = await archive.findLast([...this.#waiters.keys()]);
+        for (const [serverId, waiters] of this.#waiters) {
+          for (const waiter of waiters) waiter.ringIfNew(last.get(serverId)?.number ?? 0);
+        }
+      } catch (error) {
+        // While the archive is away there is nothing new to read; readers wait on.
+        if (!(error instanceof StoreUnavailable)) log.error({ err: error }, "asking for new events failed");
+      }
+    }
+  }
+}

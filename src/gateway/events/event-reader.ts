@@ -1,0 +1,126 @@
+// Reads pages of a ledger, and waits for new events when there are none yet.
+import type { Refusal } from "../../core/errors.ts";
+import type { Archive, LedgerPage, PageRequest, PageStart } from "../../core/ports/archive.ts";
+import type { Pause } from "../commands/command-dispatcher.ts";
+import type { EventBell, Waiter } from "./event-bell.ts";
+import { type StreamSlots, TOO_MANY_STREAMS } from "./stream-slots.ts";
+
+/** How often it is checked whether a reader that waits may still read. */
+export const RECHECK_MS = 1_000;
+
+/** `newest`: the newest events, and on from there. */
+export type EventQuery = Omit<PageRequest, "start"> & { readonly start: PageStart | "newest" };
+
+/** How long a reader waits, and what ends its wait before. */
+export type Patience = {
+  readonly waitMs: number;
+  /** Undefined for an operator. */
+  readonly keyId: string | undefined;
+  /** Aborted when the reader has gone. */
+  readonly signal: AbortSignal;
+  /** The wait ends when this says false. */
+  readonly mayGoOn: () => Promise<boolean>;
+};
+
+export type EventReaderParts = {
+  readonly archive: Pick<Archive, "readPage">;
+  readonly bell: EventBell;
+  readonly slots: StreamSlots;
+  readonly pause: Pause;
+};
+
+export class EventReader {
+  readonly #parts: EventReaderParts;
+  readonly #stopped = new AbortController();
+
+  constructor(parts: EventReaderParts) {
+    this.#parts = parts;
+  }
+
+  /** The page as it is now. */
+  async read({ start, ...rest }: EventQuery): Promise<LedgerPage> {
+    const { archive } = this.#parts;
+    if (start !== "newest") return archive.readPage({ ...rest, start });
+    const page = await archive.readPage({ ...rest, start: { before: "now" } });
+    // Nothing follows the newest events.
+    return "expired" in page ? page : { ...page, hasMore: false };
+  }
+
+  /** The page as soon as it has an event, at the latest when the patience ends. */
+  async readOrWait(query: EventQuery, patience: Patience): Promise<LedgerPage | Refusal> {
+    const { bell, slots } = this.#parts;
+    if (patience.waitMs === 0 || this.#stopped.signal.aborted) return this.read(query);
+    const waiter = bell.open(query.serverId);
+    try {
+      const page = await this.read(query);
+      if (!isEmpty(page)) return page;
+      if (!slots.take(patience.keyId)) return TOO_MANY_STREAMS;
+      try {
+        return await this.#wait(query, page.next, waiter, patience);
+      } finally {
+        slots.release(patience.keyId);
+      }
+    } finally {
+      waiter.close();
+    }
+  }
+
+  /** Events of this server were recorded on this instance. */
+  ring(serverId: string): void {
+    this.#parts.bell.ring(serverId);
+  }
+
+  /** Waiting readers are answered at once, and nobody waits from now on. */
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  async #wait(
+    query: EventQuery,
+    from: NextPlace,
+    waiter: Waiter,
+    { waitMs, signal, mayGoOn }: Patience,
+  ): Promise<LedgerPage> {
+    const { pause } = this.#parts;
+    const ended = new AbortController();
+    const end = () => ended.abort();
+    const endings = [signal, this.#stopped.signal];
+    for (const ending of endings) {
+      ending.addEventListener("abort", end, { once: true });
+      if (ending.aborted) end();
+    }
+    void pause(waitMs, ended.signal).then(end);
+    void this.#recheck(mayGoOn, ended);
+    try {
+      let next = from;
+      for (;;) {
+        await waiter.wait(next.number, ended.signal);
+        // Looks once more after the end too: a failed poll may have missed something.
+        const page = await this.read({ ...query, start: { after: next } });
+        if (!isEmpty(page) || ended.signal.aborted) return page;
+        next = page.next;
+      }
+    } finally {
+      end();
+      for (const ending of endings) ending.removeEventListener("abort", end);
+    }
+  }
+
+  async #recheck(mayGoOn: () => Promise<boolean>, ended: AbortController): Promise<void> {
+    const { pause } = this.#parts;
+    for (;;) {
+      await pause(RECHECK_MS, ended.signal);
+      if (ended.signal.aborted) return;
+      // When it cannot be told, the wait ends, and the one who answers asks again.
+      if (!(await mayGoOn().catch(() => false))) ended.abort();
+    }
+  }
+}
+
+type GoodPage = Exclude<LedgerPage, { readonly expired: true }>;
+type NextPlace = GoodPage["next"];
+
+/** Whether there is nothing to tell the reader yet: no event, nothing to go on with, and a cursor that holds. */
+function isEmpty(page: LedgerPage): page is GoodPage {
+  return !("expired" in page) && page.events.length === 0 && !page.hasMore;
+}

@@ -1,0 +1,105 @@
+// Parses the query of the events endpoints. Rights are judged first, then every other fault is named at once.
+import { refuseSections } from "../core/api-key.ts";
+import { isRefusal, type Refusal } from "../core/errors.ts";
+import { parseCursor } from "../core/events/cursor.ts";
+import { type EventFilter, parseTypes, type TypesFault } from "../core/events/event-types.ts";
+import type { PageStart } from "../core/ports/archive.ts";
+import { refuseFields } from "../core/refuse-field.ts";
+import { type SectionSet, toSectionSet } from "../core/sections.ts";
+import { EVENTS_LIMIT_DEFAULT, EVENTS_LIMIT_MAX, WAIT_SECONDS_MAX } from "../core/wire/event.ts";
+import type { EventQuery } from "../gateway/events/event-reader.ts";
+import { findOnly } from "./parse-request.ts";
+
+export type ParsedEventQuery = { readonly query: EventQuery; readonly waitMs: number };
+
+const PLAYER_ID = /^\d{1,20}$/;
+const OF_ANOTHER_SERVER = "is a cursor of another server";
+
+/** `sections` are those that the reader may read. */
+export function parseEventQuery(
+  query: URLSearchParams,
+  serverId: string,
+  sections: SectionSet,
+): ParsedEventQuery | Refusal {
+  const faults: Record<string, string> = {};
+  const types = parseTypesOf(query, sections, faults);
+  if (isRefusal(types)) return types;
+  const start = parseStart(query, serverId, faults);
+  const limit = parseWhole(query, "limit", 1, EVENTS_LIMIT_MAX, faults) ?? EVENTS_LIMIT_DEFAULT;
+  const waitSeconds = parseWhole(query, "wait", 0, WAIT_SECONDS_MAX, faults) ?? 0;
+  if (isBackward(start) && waitSeconds > 0) faults.wait ??= "does not go with before";
+  const player = findOnly(query, "player");
+  if (player === null) faults.player = "is given twice";
+  else if (player !== undefined && !PLAYER_ID.test(player))
+    faults.player = "must be the id of a player, in digits";
+  if (Object.keys(faults).length > 0) return refuseFields(faults);
+  return {
+    query: { serverId, start, filter: types, player: player ?? undefined, limit },
+    waitMs: waitSeconds * 1000,
+  };
+}
+
+/** Whether the page goes from newer events to older ones. */
+export function isBackward(start: EventQuery["start"]): boolean {
+  return start !== "newest" && "before" in start;
+}
+
+type Faults = Record<string, string>;
+
+function parseTypesOf(query: URLSearchParams, sections: SectionSet, faults: Faults): EventFilter | Refusal {
+  const given = query.getAll("types");
+  // All of them together, because a type that is forbidden is told before anything else.
+  const parsed = parseTypes(given.length === 0 ? undefined : given.join(","), sections);
+  if ("refused" in parsed) return refuseSections(toSectionSet(parsed.refused));
+  if (given.length > 1) faults.types = "is given twice";
+  else if ("fault" in parsed) faults.types = describeFault(parsed.fault);
+  return "filter" in parsed ? parsed.filter : new Set();
+}
+
+/** A name that is not known is not repeated: it may be a secret in the wrong place. */
+function describeFault({ reason, name }: TypesFault): string {
+  if (reason === "unknown")
+    return "has a name that is no type of event, and no group of them such as player.*";
+  return reason === "empty" ? "has an empty name" : `has ${name} twice`;
+}
+
+function parseStart(query: URLSearchParams, serverId: string, faults: Faults): EventQuery["start"] {
+  const after = findOnly(query, "after");
+  const before = findOnly(query, "before");
+  if (after === null) faults.after = "is given twice";
+  if (before === null) faults.before = "is given twice";
+  if (after !== undefined && before !== undefined) faults.before ??= "does not go with after";
+  if (typeof after === "string") return parsePlace("after", after, serverId, faults);
+  if (typeof before === "string") return parsePlace("before", before, serverId, faults);
+  return "newest";
+}
+
+function parsePlace(
+  name: "after" | "before",
+  text: string,
+  serverId: string,
+  faults: Faults,
+): EventQuery["start"] {
+  if (text === "now") return { [name]: text } as PageStart;
+  if (name === "after" && text === "earliest") return { after: text };
+  const place = parseCursor(text, serverId);
+  if (typeof place === "object") return { [name]: place } as PageStart;
+  const words = name === "after" ? "earliest or now" : "or now";
+  faults[name] ??= place === "foreign" ? OF_ANOTHER_SERVER : `must be a cursor, ${words}`;
+  return "newest";
+}
+
+function parseWhole(
+  query: URLSearchParams,
+  name: string,
+  min: number,
+  max: number,
+  faults: Faults,
+): number | undefined {
+  const text = findOnly(query, name);
+  if (text === undefined) return undefined;
+  const value = text !== null && /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  faults[name] = text === null ? "is given twice" : `must be a whole number from ${min} to ${max}`;
+  return undefined;
+}
