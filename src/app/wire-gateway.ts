@@ -7,9 +7,11 @@ import { CommandMeter } from "../gateway/commands/command-meter.ts";
 import { UsageMeter, type WritePace } from "../gateway/keys/usage-meter.ts";
 import { Relay } from "../gateway/readings/relay.ts";
 import { RelayMeter } from "../gateway/readings/relay-meter.ts";
+import { NO_ARCHIVE, Watcher } from "../gateway/readings/watcher.ts";
 import { type Resources, TIMER_MAX_MS } from "./open-resources.ts";
 
 const BURST_QUIET_MS = 100;
+const WATCH_INTERVAL_MS = 5_000;
 /** SQLite writes on our event loop: small batches and long sleeps leave room for requests. */
 const USAGE_PACE_EMBEDDED: WritePace = { batchMax: 100, sleepFactor: 100 };
 /** Redis does not block our event loop, and the other instances wait for what we write: no sleeps. */
@@ -25,6 +27,7 @@ export type GatewayOptions = {
 
 export type Gateway = {
   readonly relay: Relay;
+  readonly watcher: Watcher;
   readonly relayMeter: RelayMeter;
   readonly dispatcher: CommandDispatcher;
   readonly commandMeter: CommandMeter;
@@ -69,6 +72,17 @@ export function wireGateway(
     meter: commandMeter,
     log,
   });
+  const watcher = new Watcher({
+    relay,
+    servers: store.servers,
+    clock,
+    pause: options.pause ?? pauseUntilWoken,
+    log,
+    intervalMs: WATCH_INTERVAL_MS,
+    offReason: NO_ARCHIVE,
+    lease: shared?.watchLease,
+    tellFailure() {},
+  });
   relay.observeResume(() => dispatcher.wakeWorkers());
   relay.listeners.add("confirming commands", ({ serverId, parts, fetchedAt }) => {
     return dispatcher.confirm(serverId, parts.sections[COMMAND_LOGS] ?? "[]", fetchedAt);
@@ -79,7 +93,7 @@ export function wireGateway(
     pace: shared ? USAGE_PACE_SHARED : USAGE_PACE_EMBEDDED,
     pause: pauseUntilWoken,
   });
-  return { relay, relayMeter, dispatcher, commandMeter, usage };
+  return { relay, watcher, relayMeter, dispatcher, commandMeter, usage };
 }
 
 function pauseUntilWoken(ms: number, wake: AbortSignal): Promise<void> {

@@ -57,7 +57,7 @@ export function wireHttp(
   config: Config,
   { log, masterKey, secret }: Pick<Basics, "log" | "masterKey" | "secret">,
   { store, shared, clock }: Resources,
-  { relay, relayMeter, dispatcher, commandMeter, usage }: Gateway,
+  { relay, watcher, relayMeter, dispatcher, commandMeter, usage }: Gateway,
   drain: DrainState,
 ): WiredHandlers {
   const authenticator = new Authenticator(store.keys, store.limits);
@@ -120,6 +120,7 @@ export function wireHttp(
       usage,
       usageMs: USAGE_KEPT_MS,
       relay,
+      watcher,
       readServer,
       isSimulatorInUse,
       forgetServer: (serverId) => relay.forget(serverId),

@@ -278,10 +278,17 @@ describe("servers", () => {
       community: "town_1-x",
       created_at: gatehouse.clock.now,
       simulated: false,
+      watch: true,
       state: "not_asked",
       players: null,
       last_read_at: null,
       last_error: null,
+      watching: {
+        state: "off",
+        interval_ms: null,
+        last_reading_at: null,
+        reason: expect.any(String),
+      },
     });
     expect(await readAs<object>(await gatehouse.admin("GET", `/admin/servers/${made.server_id}`))).toEqual(
       made,

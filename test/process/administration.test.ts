@@ -626,6 +626,7 @@ describe("a stand-in for the admin API", () => {
         community: null,
         created_at: 0,
         simulated: false,
+        watch: true,
         state: "online",
         players: 3,
         last_read_at: 0,
