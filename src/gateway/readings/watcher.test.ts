@@ -187,7 +187,7 @@ describe("together with callers", () => {
       await settle();
       // Another server's answer takes the room while the watcher waits for the key.
       stage.readServerKey = async (serverId) => `key-${serverId}`;
-      stage.answerCall = () => good({ limit: 30, remaining: 5, resetAt: START + 10_000 });
+      stage.answerCall = () => good({ limit: 30, remaining: 5, resetAt: START + 60_000 });
       await stage.relay.read(server("b"), stage.now);
       key.resolve("key-a");
       for (let moment = 0; moment < moments; moment++) await Promise.resolve();
