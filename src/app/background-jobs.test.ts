@@ -24,6 +24,7 @@ async function startJobs() {
   const resources = { store, shared: undefined, clock: () => 0 } as unknown as Resources;
   const gateway = {
     relay: { forgetDeleted() {} },
+    watcher: { start() {}, stop: async () => {} },
     usage: { stop: async () => {}, flush: async () => {} },
   } as unknown as Gateway;
   const closers = new Closers();

@@ -1,4 +1,4 @@
-// Starts the background jobs: writing usage, deleting old entries, following the other instances.
+// Starts the background jobs: watching the game servers, writing usage, deleting old entries, following the other instances.
 import type { Config } from "../config.ts";
 import type { Log } from "../core/ports/log.ts";
 import { HOUR_MS } from "../gateway/keys/usage-meter.ts";
@@ -19,7 +19,7 @@ export const USAGE_KEPT_MS = 30 * DAY_MS;
 export async function startBackgroundJobs(
   config: Config,
   { store, shared, clock }: Resources,
-  { relay, dispatcher, usage }: Gateway,
+  { relay, watcher, dispatcher, usage }: Gateway,
   log: Log,
   closers: Closers,
 ): Promise<void> {
@@ -36,6 +36,9 @@ export async function startBackgroundJobs(
     await relay.catchUp();
     closers.add(repeatJob({ purpose: "following the other instances", everyMs: FOLLOW_OTHERS_MS, run }, log));
   }
+
+  watcher.start();
+  closers.add(() => watcher.stop());
 
   closers.add(() => usage.stop(LAST_FLUSH_MS));
   const flushUsage = { purpose: "writing usage", everyMs: FLUSH_USAGE_MS, run: () => usage.flush() };

@@ -14,6 +14,7 @@ import { StreamSlots } from "../gateway/events/stream-slots.ts";
 import { UsageMeter, type WritePace } from "../gateway/keys/usage-meter.ts";
 import { Relay } from "../gateway/readings/relay.ts";
 import { RelayMeter } from "../gateway/readings/relay-meter.ts";
+import { NO_ARCHIVE, WATCH_OFF, Watcher } from "../gateway/readings/watcher.ts";
 import { type Basics, type Resources, TIMER_MAX_MS } from "./open-resources.ts";
 
 const BURST_QUIET_MS = 100;
@@ -35,6 +36,7 @@ export type GatewayOptions = {
 
 export type Gateway = {
   readonly relay: Relay;
+  readonly watcher: Watcher;
   readonly relayMeter: RelayMeter;
   readonly dispatcher: CommandDispatcher;
   readonly commandMeter: CommandMeter;
@@ -60,6 +62,7 @@ export function wireGateway(
   { log, secret }: Pick<Basics, "log" | "secret">,
   options: GatewayOptions,
 ): Gateway {
+  const archive = options.archive ?? configured;
   const relayMeter = new RelayMeter();
   const commandMeter = new CommandMeter();
   const relay = new Relay({
@@ -92,6 +95,17 @@ export function wireGateway(
     meter: commandMeter,
     log,
   });
+  const watcher = new Watcher({
+    relay,
+    servers: store.servers,
+    clock,
+    pause: options.pause ?? pauseUntilWoken,
+    log,
+    intervalMs: config.watchIntervalMs,
+    offReason: archive ? (config.isWatching ? undefined : WATCH_OFF) : NO_ARCHIVE,
+    lease: shared?.watchLease,
+    tellFailure: (serverId, failure, at) => recorder?.takeFailure(serverId, failure, at),
+  });
   relay.observeResume(() => dispatcher.wakeWorkers());
   relay.listeners.add("confirming commands", ({ serverId, parts, fetchedAt }) => {
     return dispatcher.confirm(serverId, parts.sections[COMMAND_LOGS] ?? "[]", fetchedAt);
@@ -102,7 +116,6 @@ export function wireGateway(
     pace: shared ? USAGE_PACE_SHARED : USAGE_PACE_EMBEDDED,
     pause: pauseUntilWoken,
   });
-  const archive = options.archive ?? configured;
   const recorder =
     archive &&
     new EventRecorder({
@@ -112,11 +125,11 @@ export function wireGateway(
       log,
       hash: createIdentityHash(secret),
       commands: store.commands,
-      planOf: () => ({ isWatched: config.isWatching, intervalMs: config.watchIntervalMs }),
+      planOf: (serverId) => watcher.planOf(serverId),
     });
   if (recorder) recordReadings(relay, recorder);
   const events = archive && recorder && wireEvents(archive, recorder, options, log);
-  return { relay, relayMeter, dispatcher, commandMeter, usage, recorder, events };
+  return { relay, watcher, relayMeter, dispatcher, commandMeter, usage, recorder, events };
 }
 
 function wireEvents(

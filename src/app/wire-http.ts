@@ -58,7 +58,7 @@ export function wireHttp(
   config: Config,
   { log, masterKey, secret }: Pick<Basics, "log" | "masterKey" | "secret">,
   { store, shared, clock }: Resources,
-  { relay, relayMeter, dispatcher, commandMeter, usage, events }: Gateway,
+  { relay, watcher, relayMeter, dispatcher, commandMeter, usage, events }: Gateway,
   drain: DrainState,
 ): WiredHandlers {
   const authenticator = new Authenticator(store.keys, store.limits);
@@ -122,6 +122,7 @@ export function wireHttp(
       usage,
       usageMs: USAGE_KEPT_MS,
       relay,
+      watcher,
       readServer,
       isSimulatorInUse,
       forgetServer: (serverId) => relay.forget(serverId),

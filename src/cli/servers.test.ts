@@ -9,13 +9,14 @@ const ID = "srv_5tqX0PpV3mYbL1nKcD7w";
 
 const SERVER: ServerResource = {
   ...{ server_id: ID, name: "Cedar County State Roleplay, the second one", community: null },
-  ...{ created_at: NOW - 86_400_000, simulated: false, state: "key_refused", players: 39 },
+  ...{ created_at: NOW - 86_400_000, simulated: false, watch: true, state: "key_refused", players: 39 },
   last_read_at: NOW - 45 * 60_000,
   last_error: {
     at: NOW - 300_000,
     upstream_code: 2002,
     upstream_message: `You provided an invalid server-key.${" Ask for a new one.".repeat(8)}`,
   },
+  watching: { state: "watching", interval_ms: 5_000, last_reading_at: NOW - 45 * 60_000, reason: null },
 };
 
 function show(print: (screen: { printer: Printer; now: () => number }) => void): string[] {
@@ -45,6 +46,23 @@ test("a list has a row for each server with its state, players and last reading,
   expect(lines.slice(4).join(" ")).toMatch(
     /Cedar.* +You provided an invalid server-key\..*\(2002\), 5 minutes ago/,
   );
+});
+
+test("a list tells which servers are not watched", () => {
+  const lines = show((screen) => printServers(screen, [{ ...SERVER, last_error: null, watch: false }]));
+  expect(lines.at(-1)).toMatch(/^Cedar.* +is not watched$/);
+  const all = show((screen) => printServers(screen, [{ ...SERVER, last_error: null }]));
+  expect(all.join()).not.toContain("watched");
+});
+
+test.each<[ServerResource["watching"], string]>([
+  [{ state: "watching", interval_ms: 5_000, last_reading_at: NOW, reason: null }, "every 5 s"],
+  [{ state: "watching", interval_ms: 7_501, last_reading_at: NOW, reason: null }, "every 7.5 s"],
+  [{ state: "paused", interval_ms: 5_000, last_reading_at: NOW, reason: "A reason." }, "paused: A reason."],
+  [{ state: "off", interval_ms: null, last_reading_at: NOW, reason: "A reason." }, "off: A reason."],
+])("one server is shown with how it is watched: %j", (watching, words) => {
+  const lines = show((screen) => printServer(screen, { ...SERVER, watching }));
+  expect(lines.find((line) => line.startsWith("watching"))?.replace(/^watching +/, "")).toBe(words);
 });
 
 test("one server is shown field by field, and a parked one with the reason", () => {

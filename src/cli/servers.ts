@@ -1,5 +1,5 @@
 // gatehouse servers: adds, lists, changes and removes game servers.
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { BAD_KEY_CODES, OFFLINE } from "../core/upstream-codes.ts";
 import type { DeletedServerResource, NewServer, ServerChange, ServerResource } from "../core/wire/server.ts";
 import type { ServerInfo } from "../core/wire/server-info.ts";
@@ -47,6 +47,10 @@ export function createServersCommand(): Command {
     .argument("[name]", "name of the server")
     .option("--name <name>", "name of the server, instead of the argument")
     .option("--community <community>", "its segment in /v2/<community>/game/server")
+    .option(
+      "--no-watch",
+      "do not read the server unasked: what happens there is recorded only while others read it",
+    )
     .option("--check", "test the key with one call to the game API; exit code 1 if it is not accepted")
     .option("--no-check", "do not test the key, and do not ask whether to")
     .addHelpText("after", KEY_FROM_STDIN)
@@ -65,18 +69,35 @@ export function createServersCommand(): Command {
     .option("--check", "test the new key with one call to the game API; exit code 1 if it is not accepted")
     .addHelpText("after", KEY_FROM_STDIN)
     .action(setServerKey);
+  const set = new Command("set")
+    .description("change how a game server is watched")
+    .argument("[server]", "id or name of the server")
+    .addOption(
+      new Option(
+        "--watch <on|off>",
+        "whether Gatehouse reads the server unasked, to record what happens there",
+      )
+        .choices(["on", "off"])
+        .makeOptionMandatory(),
+    )
+    .action(setServer);
   const remove = new Command("remove")
     .description("remove a game server, and revoke its keys")
     .argument("[server]", "id or name of the server")
     .option("--yes", "do not ask for confirmation")
     .action(removeServer);
-  const servers = new Command("servers").description("add, list and remove game servers");
-  for (const command of [add, list, show, setKey, remove]) servers.addCommand(addSessionOptions(command));
+  const servers = new Command("servers").description("add, list, change and remove game servers");
+  for (const command of [add, list, show, set, setKey, remove])
+    servers.addCommand(addSessionOptions(command));
   return servers;
 }
 
 type CheckOptions = SessionOptions & { readonly check?: boolean };
-type AddOptions = CheckOptions & { readonly name?: string; readonly community?: string };
+type AddOptions = CheckOptions & {
+  readonly name?: string;
+  readonly community?: string;
+  readonly watch: boolean;
+};
 
 async function addServer(argument: string | undefined, options: AddOptions): Promise<void> {
   if (argument !== undefined && options.name !== undefined) {
@@ -91,6 +112,7 @@ async function addServer(argument: string | undefined, options: AddOptions): Pro
     name,
     server_key: serverKey,
     ...(options.community !== undefined && { community: options.community }),
+    ...(!options.watch && { watch: false }),
   };
   const request = { method: "POST", path: ["servers"], body } as const;
   const { text, body: server } = await session.admin.call<ServerResource>(request);
@@ -176,6 +198,16 @@ async function showServer(reference: string | undefined, options: SessionOptions
   await callAndShow<ServerResource>(session, requestFor(serverId), (server) => printServer(session, server));
 }
 
+type SetOptions = SessionOptions & { readonly watch: "on" | "off" };
+
+async function setServer(reference: string | undefined, options: SetOptions): Promise<void> {
+  const session = await openSession(options);
+  const serverId = await obtainServerId(session, reference, "gatehouse servers set <server> --watch on|off");
+  const body: ServerChange = { watch: options.watch === "on" };
+  const request = { ...requestFor(serverId), method: "PATCH", body } as const;
+  await callAndShow<ServerResource>(session, request, (server) => printServer(session, server));
+}
+
 async function setServerKey(reference: string | undefined, options: CheckOptions): Promise<void> {
   const session = await openSession(options);
   const serverId = await obtainServerId(session, reference, "gatehouse servers set-key <server>");
@@ -227,6 +259,7 @@ export function printServer({ printer, now }: Screen, server: ServerResource): v
       readAt === null ? "never" : `${formatMoment(readAt)} (${formatRelativeTime(readAt, now())})`,
     ],
     ["last error", error === null ? "-" : describeError(error, now())],
+    ["watching", describeWatching(server)],
     ["made for", server.simulated ? "the built-in simulator" : "a real game API"],
     ["created", formatMoment(server.created_at)],
   ];
@@ -255,14 +288,20 @@ export function printServers({ printer, now }: Screen, servers: readonly ServerR
       server.last_read_at === null ? "never" : formatRelativeTime(server.last_read_at, now()),
     ]),
   );
-  printErrors({ printer, now }, servers);
+  printRemarks({ printer, now }, servers);
 }
 
-/** What the servers of a list failed with, below its table: beside the other columns there is no room for it. */
-function printErrors({ printer, now }: Screen, servers: readonly ServerResource[]): void {
-  const fields = servers.flatMap(({ name, last_error }): Field[] => {
-    if (last_error === null) return [];
-    return [[shorten(escapeUnsafe(name), NAME_WIDTH_MAX), describeError(last_error, now())]];
+/**
+ * What the servers of a list failed with and which are not watched, below its table: beside the other columns there is no
+ * room for it.
+ */
+function printRemarks({ printer, now }: Screen, servers: readonly ServerResource[]): void {
+  const fields = servers.flatMap(({ name, last_error, watch }): Field[] => {
+    const remarks = [
+      ...(last_error === null ? [] : [describeError(last_error, now())]),
+      ...(watch ? [] : ["is not watched"]),
+    ];
+    return remarks.map((remark) => [shorten(escapeUnsafe(name), NAME_WIDTH_MAX), remark]);
   });
   if (fields.length === 0) return;
   printer.printLine("");
@@ -271,6 +310,12 @@ function printErrors({ printer, now }: Screen, servers: readonly ServerResource[
 
 function describeState({ state }: ServerResource): Cell {
   return { text: state.replace("_", " "), colour: STATE_COLOURS[state] };
+}
+
+function describeWatching({ watching }: ServerResource): string {
+  const { state, interval_ms: intervalMs, reason } = watching;
+  if (state !== "watching" || intervalMs === null) return `${state}: ${reason}`;
+  return `every ${Math.round(intervalMs / 100) / 10} s`;
 }
 
 function describeError(error: NonNullable<ServerResource["last_error"]>, now: number): string {

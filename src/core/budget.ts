@@ -31,8 +31,10 @@ export type Budget = {
   readonly remaining: number;
   readonly resetAt: number;
   readonly windowMs: number;
-  /** When the last call for any server was made; 0 before the first. */
+  /** When the last call for any server was made, without those of watching; 0 before the first. */
   readonly lastCallAt: number;
+  /** When the watcher last called for any server; 0 before the first. */
+  readonly lastWatchAt: number;
   readonly pausedUntil: number;
   readonly pauseMs: number;
   /** Whether the game API named the length of the last pause. Otherwise it was a backoff of our own. */
@@ -50,6 +52,7 @@ export const UNKNOWN_BUDGET: Budget = {
   resetAt: 0,
   windowMs: BUDGET_WINDOW_MS,
   lastCallAt: 0,
+  lastWatchAt: 0,
   pausedUntil: 0,
   pauseMs: 0,
   isPauseNamed: false,
@@ -160,7 +163,12 @@ export function requestedPauseMs(hint: LimitHint, now: number): number | null {
   return requestedMs !== null && requestedMs > 0 ? Math.min(requestedMs, REQUESTED_PAUSE_MAX_MS) : null;
 }
 
-function currentWindow(budget: Budget, limit: number, now: number): { remaining: number; resetAt: number } {
+/** A new window when the last one is over. */
+export function currentWindow(
+  budget: Budget,
+  limit: number,
+  now: number,
+): { readonly remaining: number; readonly resetAt: number } {
   const isOver = now >= budget.resetAt || budget.resetAt - now > budget.windowMs + CLOCK_TOLERANCE_MS;
   return isOver ? { remaining: limit, resetAt: now + budget.windowMs } : budget;
 }

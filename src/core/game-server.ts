@@ -15,6 +15,8 @@ export type GameServer = {
   readonly keyRevision: number;
   /** Whether its key was set while the built-in simulator was the upstream. Only the simulator may serve it then. */
   readonly isSimulated: boolean;
+  /** Whether Gatehouse reads it unasked. */
+  readonly isWatched: boolean;
 };
 
 /** Whether the server was made for another upstream than the one in use. Nothing may be asked or sent for it then. */

@@ -7,11 +7,15 @@ import type { UsageCount } from "../core/ports/usage.ts";
 import type { AuditEntryResource } from "../core/wire/audit.ts";
 import type { CommandResource, OwnedCommandResource } from "../core/wire/command.ts";
 import type { UsageResource } from "../core/wire/key.ts";
-import type { DeletedServerResource, ServerResource } from "../core/wire/server.ts";
+import type { DeletedServerResource, ServerResource, WatchingResource } from "../core/wire/server.ts";
 import type { Relay } from "../gateway/readings/relay.ts";
 
-export function describeServer(server: GameServer, summary: ReturnType<Relay["summarize"]>): ServerResource {
-  const { serverId, name, community, createdAt, isSimulated } = server;
+export function describeServer(
+  server: GameServer,
+  summary: ReturnType<Relay["summarize"]>,
+  watching: WatchingResource,
+): ServerResource {
+  const { serverId, name, community, createdAt, isSimulated, isWatched } = server;
   const { state, players, lastReadAt, lastError } = summary;
   return {
     server_id: serverId,
@@ -19,6 +23,7 @@ export function describeServer(server: GameServer, summary: ReturnType<Relay["su
     community,
     created_at: createdAt,
     simulated: isSimulated,
+    watch: isWatched,
     state,
     players,
     last_read_at: lastReadAt,
@@ -27,6 +32,7 @@ export function describeServer(server: GameServer, summary: ReturnType<Relay["su
       upstream_code: lastError.failure.code,
       upstream_message: lastError.failure.message,
     },
+    watching,
   };
 }
 

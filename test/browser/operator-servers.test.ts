@@ -64,6 +64,22 @@ browserTest("the list says which server is broken, and why", async () => {
   await notices.filter({ hasText: "Pretend town" }).waitFor();
 });
 
+browserTest("an operator stops watching a server in its form, and begins again", async () => {
+  const site = await getSite();
+  const { serverId } = site.getServer("busy");
+  const page = await openServers();
+  for (const isWatched of [false, true]) {
+    await page.getByRole("button", { name: "Edit busy" }).click();
+    await page.getByRole("checkbox", { name: "Watch this server" }).setChecked(isWatched);
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("busy is saved.").waitFor();
+    expect(site.gatehouse.app.store.servers.find(serverId)?.isWatched).toBe(isWatched);
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  }
+  await rowOf(page, serverId).getByText("Not watched", { exact: true }).waitFor();
+});
+
 for (const language of LANGUAGES) {
   for (const size of SIZES) {
     if (!isTestedVariant(language, size)) continue;

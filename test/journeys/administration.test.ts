@@ -269,6 +269,21 @@ describe("paths and methods", () => {
 });
 
 describe("servers", () => {
+  test("a server is watched unless its operator says otherwise", async () => {
+    const made = await operator.addServer({ name: "Watched", server_key: "a-b" });
+    expect(made.watch).toBe(true);
+    const path = `/admin/servers/${made.server_id}`;
+    const changed = await readAs<ServerBody>(await gatehouse.admin("PATCH", path, { watch: false }));
+    expect(changed).toMatchObject({ watch: false, name: "Watched" });
+    expect(await readAs<ServerBody>(await gatehouse.admin("GET", path))).toEqual(changed);
+    const unwatched = await operator.addServer({ name: "Unwatched", server_key: "a-b", watch: false });
+    expect(unwatched).toMatchObject({ watch: false, watching: { state: "off", interval_ms: null } });
+    for (const watch of ["on", 1, null]) {
+      const refused = await gatehouse.admin("PATCH", path, { watch });
+      expect(await refused.json()).toMatchObject({ code: 5104, details: { watch: "must be true or false" } });
+    }
+  });
+
   test("creating a server is 201 with the server, without its key, and causes no call to the game API", async () => {
     const body = { name: "Köln 東京 🚓", server_key: "abc-DEF9", community: "town_1-x" };
     const made = await readAs<ServerBody>(await gatehouse.admin("POST", "/admin/servers", body), 201);
@@ -278,10 +293,17 @@ describe("servers", () => {
       community: "town_1-x",
       created_at: gatehouse.clock.now,
       simulated: false,
+      watch: true,
       state: "not_asked",
       players: null,
       last_read_at: null,
       last_error: null,
+      watching: {
+        state: "off",
+        interval_ms: null,
+        last_reading_at: null,
+        reason: expect.any(String),
+      },
     });
     expect(await readAs<object>(await gatehouse.admin("GET", `/admin/servers/${made.server_id}`))).toEqual(
       made,

@@ -61,13 +61,19 @@ describe("each change leaves exactly one entry, with its time, actor, target, be
     expect(created).toEqual({
       action: "server.created",
       target,
-      details: { after: { name: "Audited", community: "town" } },
+      details: { after: { name: "Audited", community: "town", watch: true } },
     });
     expect(await entryOf(() => patch({ name: "Renamed", community: "town" }))).toEqual({
       action: "server.changed",
       target,
       details: { before: { name: "Audited" }, after: { name: "Renamed" } },
     });
+    expect(await entryOf(() => patch({ watch: false }))).toEqual({
+      action: "server.changed",
+      target,
+      details: { before: { watch: true }, after: { watch: false } },
+    });
+    expect(await entriesOf(() => patch({ watch: false }))).toEqual([]);
     expect(await entryOf(() => patch({ community: null }))).toEqual({
       action: "server.changed",
       target,

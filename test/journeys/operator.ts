@@ -8,6 +8,7 @@ export type ServerBody = {
   readonly community: string | null;
   readonly created_at: number;
   readonly simulated: boolean;
+  readonly watch: boolean;
   readonly state: string;
   readonly players: number | null;
   readonly last_read_at: number | null;
@@ -16,6 +17,12 @@ export type ServerBody = {
     readonly upstream_code: number;
     readonly upstream_message: string;
   } | null;
+  readonly watching: {
+    readonly state: string;
+    readonly interval_ms: number | null;
+    readonly last_reading_at: number | null;
+    readonly reason: string | null;
+  };
 };
 
 export type UsageBody = {

@@ -133,7 +133,15 @@ class TestProcess {
         commands: this.commands,
         servers: {
           find: (serverId) => ({
-            ...{ serverId, name: "", community: null, createdAt: 0, keyRevision: 1, isSimulated: false },
+            ...{
+              serverId,
+              name: "",
+              community: null,
+              createdAt: 0,
+              keyRevision: 1,
+              isSimulated: false,
+              isWatched: true,
+            },
           }),
           readServerKey: async (serverId) => serverId,
         },

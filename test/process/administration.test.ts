@@ -89,6 +89,11 @@ describe("a running Gatehouse", () => {
       expect(shown.stdout).toContain(added.server_id);
       const listed = await operate(["servers", "list"]);
       expect(listed.stdout).toMatch(new RegExp(`^${added.server_id} +My town +not asked +- +never$`, "m"));
+      const set = await operate(["servers", "set", "My town", "--watch", "off"]);
+      expect(set.stdout).toMatch(/^watching +off: /m);
+      expect((await operate(["servers", "list"])).stdout).toMatch(/^My town +is not watched$/m);
+      const bare = await operate(["servers", "set", "My town"]);
+      expect(bare).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("--watch") });
       const changed = await operate(["servers", "set-key", added.server_id], { input: "second-key" });
       expect(changed).toMatchObject({ exitCode: 0, stderr: "" });
       const removed = await operate(["servers", "remove", "My town", "--yes"]);
@@ -626,6 +631,7 @@ describe("a stand-in for the admin API", () => {
         community: null,
         created_at: 0,
         simulated: false,
+        watch: true,
         state: "online",
         players: 3,
         last_read_at: 0,

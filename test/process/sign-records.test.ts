@@ -39,7 +39,12 @@ async function fillUnsigned(): Promise<string> {
   for (const name of ["servers", "keys"]) {
     const hash = `gatehouse:{directory}:${name}`;
     const [id, text] = (await redis.ask("HGETALL", hash)) as string[];
-    await redis.ask("HSET", hash, id ?? "", (text ?? "").replace(/,"mac":"[^"]*"|"isSimulated":false,/g, ""));
+    await redis.ask(
+      "HSET",
+      hash,
+      id ?? "",
+      (text ?? "").replace(/,"mac":"[^"]*"|"isSimulated":false,|"isWatched":true,/g, ""),
+    );
   }
   return token;
 }

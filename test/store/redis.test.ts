@@ -317,9 +317,58 @@ describe("instances on one Redis", () => {
       const budget = await share.changeBudget((found) => ({ ...found, remaining: found.remaining - 1 }));
       expect(budget).toMatchObject({ hasAnswer: true, remaining: 6, backoffMs: 20_000 });
       // The fields that are newer get their defaults.
-      const expected = { ...(JSON.parse(stored) as object), remaining: 6, isPauseNamed: false, liftedAt: 0 };
+      const newer = { isPauseNamed: false, liftedAt: 0, lastWatchAt: 0 };
+      const expected = { ...(JSON.parse(stored) as object), remaining: 6, ...newer };
       expect(JSON.parse(String(await single.ask("GET", "gatehouse:{budget}:budget")))).toEqual(expected);
       await store.close();
+    });
+  });
+
+  describe("the lease of the instance that watches", () => {
+    const leaseKey = "gatehouse:{budget}:watch-lease";
+
+    async function openPair() {
+      await single.ask("FLUSHALL");
+      return [await open(single.address), await open(single.address)] as const;
+    }
+
+    test("is held by one instance, as long as it renews it", async () => {
+      const [one, two] = await openPair();
+      for (let i = 0; i < 3; i++) {
+        expect(await one.watchLease.hold()).toBe(true);
+        expect(await two.watchLease.hold()).toBe(false);
+      }
+      await Promise.all([one.close(), two.close()]);
+    });
+
+    test("is taken by one of those that ask at once", async () => {
+      const [one, two] = await openPair();
+      const held = await Promise.all([one, two, one, two].map(({ watchLease }) => watchLease.hold()));
+      expect([held[0] !== held[1], held[0] === held[2], held[1] === held[3]]).toEqual([true, true, true]);
+      await Promise.all([one.close(), two.close()]);
+    });
+
+    test("ends well before ten seconds when its holder dies, and another takes it", async () => {
+      const [one, two] = await openPair();
+      await one.watchLease.hold();
+      await one.close();
+      const msLeft = Number(await single.ask("PTTL", leaseKey));
+      expect(msLeft).toBeGreaterThan(0);
+      expect(msLeft).toBeLessThanOrEqual(5_000);
+      await single.ask("PEXPIRE", leaseKey, "1");
+      while ((await single.ask("EXISTS", leaseKey)) !== 0);
+      expect(await two.watchLease.hold()).toBe(true);
+      await two.close();
+    });
+
+    test("is free at once when its holder gives it up, and nobody gives up another's", async () => {
+      const [one, two] = await openPair();
+      await one.watchLease.hold();
+      await two.watchLease.release();
+      expect(await two.watchLease.hold()).toBe(false);
+      await one.watchLease.release();
+      expect(await two.watchLease.hold()).toBe(true);
+      await Promise.all([one.close(), two.close()]);
     });
   });
 

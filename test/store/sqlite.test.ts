@@ -160,7 +160,7 @@ describe("the embedded store", () => {
       [used, 77],
       [unused, null],
     ]);
-    expect(again.servers.find(serverId)?.isSimulated).toBe(false);
+    expect(again.servers.find(serverId)).toMatchObject({ isSimulated: false, isWatched: true });
     await again.close();
   });
 

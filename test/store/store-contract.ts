@@ -139,6 +139,22 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(store.servers.find(real.serverId)?.keyRevision).toBe(real.keyRevision);
       });
 
+      test("a server is watched unless it is told otherwise, also after a crash", async () => {
+        const one = await addServer();
+        const draft = { name: "Two", community: null, serverKey: "two-Key", isWatched: false };
+        const two = await store.servers.create(draft, NOW);
+        expect([one.isWatched, two.isWatched]).toEqual([true, false]);
+        await store.servers.update(two.serverId, { name: "Three", serverKey: "three-Key" });
+        await reopen();
+        expect(store.servers.find(two.serverId)?.isWatched).toBe(false);
+        await store.servers.update(two.serverId, { isWatched: true });
+        await store.servers.update(one.serverId, { isWatched: false });
+        await reopen();
+        const marks = (await store.servers.list({ limit: 9 })).items.map(({ isWatched }) => isWatched);
+        expect(marks).toEqual([false, true]);
+        expect(store.servers.find(one.serverId)?.keyRevision).toBe(one.keyRevision);
+      });
+
       test("all servers are at hand, and a deleted one is not among them", async () => {
         const [one, two] = [await addServer("one-Key"), await addServer("two-Key")];
         const ids = () => Array.from(store.servers.all(), ({ serverId }) => serverId).sort();

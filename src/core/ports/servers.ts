@@ -9,6 +9,8 @@ export type ServerDraft = {
   readonly serverKey: string;
   /** False when left out. */
   readonly isSimulated?: boolean;
+  /** True when left out. */
+  readonly isWatched?: boolean;
 };
 
 export type DeletedServer = { readonly revokedKeys: number; readonly failedCommands: number };

@@ -9,6 +9,25 @@ export const SERVER_STATES = [
   ...["online", "offline", "unreachable", "key_refused", "not_asked", "parked"],
 ] as const;
 
+export const WATCH_STATES = ["off", "paused", "watching"] as const;
+
+export const WatchingResource = Type.Object({
+  state: Type.Enum([...WATCH_STATES], {
+    description:
+      "off (watch is false, GATEHOUSE_WATCH is off, or there is no archive), paused (by a pause, a breaker or a refused key), or watching",
+  }),
+  interval_ms: orNull(
+    Type.Integer({ minimum: 1 }),
+    "How often the server is read, in milliseconds. Longer than configured when the budget of calls does not carry more; null when it is not watched",
+  ),
+  last_reading_at: orNull(
+    EpochMs,
+    "When the last good reading was made, by anybody, in epoch milliseconds; null for none",
+  ),
+  reason: orNull(Type.String(), "A sentence that says why it is off or paused; null while watching"),
+});
+export type WatchingResource = Static<typeof WatchingResource>;
+
 const CommunityName = Type.String({ pattern: COMMUNITY_SHAPE.source });
 
 export const ServerResource = Type.Object({
@@ -19,6 +38,7 @@ export const ServerResource = Type.Object({
   simulated: Type.Boolean({
     description: "Whether it belongs to the built-in simulator; false for servers of a real game API",
   }),
+  watch: Type.Boolean({ description: "Whether Gatehouse reads it unasked" }),
   state: Type.Enum([...SERVER_STATES], {
     description:
       "By the latest reading: online, offline, unreachable (the reading failed), key_refused (the game API refuses its key), not_asked (no reading yet since the start), or parked (made for another upstream than the one in use: nothing is asked)",
@@ -36,6 +56,7 @@ export const ServerResource = Type.Object({
     }),
     "What the latest reading failed with; null after a good one",
   ),
+  watching: WatchingResource,
 });
 export type ServerState = (typeof SERVER_STATES)[number];
 export type ServerResource = Static<typeof ServerResource>;
@@ -57,6 +78,7 @@ export const NewServer = Type.Object(
     name: visibleText("a name"),
     server_key: ServerKey,
     community: Type.Optional(orNull(CommunityName, "must be 1 to 64 letters, digits, _ or -, or null")),
+    watch: Type.Optional(Type.Boolean({ description: "must be true or false" })),
   },
   { additionalProperties: false },
 );

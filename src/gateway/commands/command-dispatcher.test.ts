@@ -28,7 +28,15 @@ function createStage(step: () => Promise<void>) {
       commands: commands as CommandQueue,
       servers: {
         find: (serverId) => ({
-          ...{ serverId, name: "", community: null, createdAt: 0, keyRevision: 1, isSimulated: false },
+          ...{
+            serverId,
+            name: "",
+            community: null,
+            createdAt: 0,
+            keyRevision: 1,
+            isSimulated: false,
+            isWatched: true,
+          },
         }),
         readServerKey: async () => "server-key",
       },

@@ -1,7 +1,8 @@
 // Schedules the calls to the game API: all servers share one budget, and the server that has waited longest goes first.
-import { msUntilCall, pauseBudget, spendCall, updateBudget } from "../../core/budget.ts";
+import { type Budget, msUntilCall, pauseBudget, spendCall, updateBudget } from "../../core/budget.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
 import type { LimitHint } from "../../core/ports/upstream.ts";
+import { msUntilWatch, spendWatchCall } from "../../core/watch-plan.ts";
 import type { BudgetKeeper } from "./budget-keeper.ts";
 import type { ServerStatus } from "./server-status.ts";
 import type { ServerStatuses } from "./server-statuses.ts";
@@ -15,6 +16,8 @@ type SchedulerSettings = { readonly hasOthers: boolean; readonly timeoutMs: numb
 export class CallScheduler {
   /** Calls of this instance that are not answered yet. */
   #callsInFlight = 0;
+  /** Reads of callers that wait for their turn. */
+  #waitingReads = 0;
   readonly #keeper: BudgetKeeper;
   readonly #statuses: ServerStatuses;
   readonly #settings: SchedulerSettings;
@@ -32,26 +35,40 @@ export class CallScheduler {
 
   /** How long the server has to wait for its next call; 0 when it may be made now. */
   msUntil(status: ServerStatus, now: number, budget = this.#keeper.budget): number {
-    const { hasOthers, timeoutMs } = this.#settings;
-    // Before the first answer, a call of another instance may be in flight.
-    const isOthersCall = hasOthers && !budget.hasAnswer && now - budget.lastCallAt < timeoutMs;
     return msUntilCall(budget, now, {
       isFirstCall: status.lastCallAt === 0,
-      serversWaitingLonger: budget.limit === null ? 0 : this.#statuses.countAhead(status, now),
-      callsInFlight: Math.max(this.#callsInFlight, isOthersCall ? 1 : 0),
+      ...this.#describeCalls(status, now, budget),
     });
+  }
+
+  /** How long the watcher has to wait before it may call for the server; 0 when it may call now. */
+  msUntilWatch(status: ServerStatus, now: number, budget = this.#keeper.budget): number {
+    const areCallersWaiting = this.#waitingReads > 0;
+    return msUntilWatch(budget, now, { areCallersWaiting, ...this.#describeCalls(status, now, budget) });
   }
 
   /** Counts a call if it may be made now, and returns 0. Otherwise returns how long to wait. */
   reserve(status: ServerStatus, now: number): MaybePromise<number> {
     let waitMs = 0;
+    const { isPendingForWatch } = status;
     const change = this.#keeper.change((budget) => {
-      waitMs = this.msUntil(status, now, budget);
-      return waitMs > 0 ? undefined : spendCall(budget, now);
+      waitMs = isPendingForWatch ? this.msUntilWatch(status, now, budget) : this.msUntil(status, now, budget);
+      if (waitMs > 0) return undefined;
+      return isPendingForWatch ? spendWatchCall(budget, now) : spendCall(budget, now);
     });
     if (!(change instanceof Promise)) return waitMs;
     // Another call may have got a 429 while the shared budget was changed.
     return change.then(() => Math.max(waitMs, this.#keeper.msPaused(now)));
+  }
+
+  /** Waits for the turn of a caller's read. */
+  async waitTurn(sleep: Promise<void>): Promise<void> {
+    this.#waitingReads++;
+    try {
+      await sleep;
+    } finally {
+      this.#waitingReads--;
+    }
   }
 
   /** Makes a call that was reserved. */
@@ -71,5 +88,15 @@ export class CallScheduler {
         ? pauseBudget(budget, hint, now)
         : updateBudget(budget, hint, now, this.#callsInFlight);
     });
+  }
+
+  #describeCalls(status: ServerStatus, now: number, budget: Budget) {
+    const { hasOthers, timeoutMs } = this.#settings;
+    // Before the first answer, a call of another instance may be in flight.
+    const isOthersCall = hasOthers && !budget.hasAnswer && now - budget.lastCallAt < timeoutMs;
+    return {
+      serversWaitingLonger: budget.limit === null ? 0 : this.#statuses.countAhead(status, now),
+      callsInFlight: Math.max(this.#callsInFlight, isOthersCall ? 1 : 0),
+    };
   }
 }

@@ -10,7 +10,7 @@ import type { RelayMeter } from "./relay-meter.ts";
 import { FOREVER, isYounger, type Reading, type ServerStatus } from "./server-status.ts";
 
 const BUDGET_MESSAGE = "The game API's request budget is used up for the moment.";
-const PAUSE_MESSAGE = "The game API has limited our requests for the moment.";
+export const PAUSE_MESSAGE = "The game API has limited our requests for the moment.";
 
 export type FallbackSettings = { readonly freshMs: number; readonly staleMs: number };
 

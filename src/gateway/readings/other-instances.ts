@@ -71,12 +71,14 @@ export class OtherInstances {
 
   /** Fetches what the others know about the server, the budget and the global key. */
   async catchUpOn(status: ServerStatus): Promise<void> {
-    const { share, keeper, globalKey, statuses } = this.#parts;
-    const [news] = await Promise.all([
-      share.peek(status.serverId, status.sharedVersion),
-      keeper.catchUp(),
-      globalKey.catchUp(),
-    ]);
+    const { keeper, globalKey } = this.#parts;
+    await Promise.all([this.fetchNews(status), keeper.catchUp(), globalKey.catchUp()]);
+  }
+
+  /** Fetches what the others know about the server alone. */
+  async fetchNews(status: ServerStatus): Promise<void> {
+    const { share, statuses } = this.#parts;
+    const news = await share.peek(status.serverId, status.sharedVersion);
     if (news) statuses.learnNews(status, news);
   }
 

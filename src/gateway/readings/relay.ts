@@ -1,6 +1,7 @@
 // The read path: concurrent reads of a server share one call to the game API. Answers from the last reading while it is
 // fresh, and with a remembered failure while another call would be pointless.
-import { countCallsLeft, isPaused } from "../../core/budget.ts";
+import { isOpen } from "../../core/breaker.ts";
+import { type Budget, countCallsLeft, isPaused } from "../../core/budget.ts";
 import type { Refusal } from "../../core/errors.ts";
 import { type GameServer, isParked } from "../../core/game-server.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
@@ -8,18 +9,19 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { RelayShare } from "../../core/ports/relay-share.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
-import type { Upstream } from "../../core/ports/upstream.ts";
+import type { Upstream, UpstreamFailure } from "../../core/ports/upstream.ts";
+import { RATE_LIMITED } from "../../core/upstream-codes.ts";
 import type { UpstreamResource } from "../../core/wire/upstream.ts";
 import type { NameServers } from "../servers/name-servers.ts";
 import { refuseParked } from "../servers/parked-servers.ts";
 import { BudgetKeeper } from "./budget-keeper.ts";
 import { BUDGET_WAIT_MAX_MS, CallScheduler } from "./call-scheduler.ts";
-import { Fallback } from "./fallback.ts";
+import { Fallback, PAUSE_MESSAGE } from "./fallback.ts";
 import { GlobalKey } from "./global-key.ts";
 import { OtherInstances } from "./other-instances.ts";
 import { ReadingListeners } from "./reading-listeners.ts";
 import type { RelayMeter } from "./relay-meter.ts";
-import type { Reading, ServerStatus } from "./server-status.ts";
+import { createStatus, isKeyRefused, type Reading, type ServerStatus } from "./server-status.ts";
 import { ServerStatuses, type ServerSummary } from "./server-statuses.ts";
 import type { UpstreamNotes } from "./upstream-notes.ts";
 import { UpstreamOutlook } from "./upstream-outlook.ts";
@@ -50,6 +52,28 @@ export type RelayParts = {
   /** Undefined with a shared store, which holds the same facts for all instances. */
   readonly notes?: UpstreamNotes | undefined;
 };
+
+/** What keeps a server from being called. `failure` is undefined when the game API has not said it. */
+export type WatchObstacle = {
+  readonly kind: "parked" | "global_key" | "key" | "pause" | "breaker";
+  readonly failure: UpstreamFailure | undefined;
+};
+
+export type WatchFacts = {
+  /** The last call for the server, whoever asked for it; 0 when there was none. */
+  readonly lastCallAt: number;
+  /** The last good reading. "Offline" is one. */
+  readonly lastReadAt: number | null;
+  readonly isOffline: boolean;
+  /** Whether a call may be made as far as the server is concerned. False while one is under way. */
+  readonly isCallable: boolean;
+  /** What the latest reading failed with; undefined after a good one. */
+  readonly lastFailure: UpstreamFailure | undefined;
+  /** An open breaker is one even when its probe is due. */
+  readonly obstacle: WatchObstacle | undefined;
+};
+
+const PAUSED: UpstreamFailure = { code: RATE_LIMITED, message: PAUSE_MESSAGE, isRateLimit: true };
 
 export class Relay {
   /** Called with every reading that this instance makes. */
@@ -110,16 +134,58 @@ export class Relay {
     if (known) return this.#fallback.answerFailure(status, known, now);
     if (status.pending) {
       this.#meter.coalesced++;
+      status.isPendingForWatch = false;
       return status.pending;
     }
     const waitMs = this.#scheduler.msUntil(status, now);
     const mayCall = waitMs <= this.#scheduler.maxWaitMs(now);
     const reading = mayCall ? this.#refresh(status) : this.#others?.readKnown(status, waitMs);
     if (!reading) return this.#fallback.answerRateLimit(status, waitMs, now);
-    status.pending = reading.finally(() => {
-      status.pending = undefined;
-    });
-    return status.pending;
+    return this.#share(status, reading);
+  }
+
+  /**
+   * Reads a server for the watcher, if `describeForWatch` says that it may be called. The reading serves callers too, and does
+   * not count as a read of a caller. When the budget does not allow it at once, nothing happens; returns how long to wait.
+   */
+  watch(server: GameServer, now: number): Promise<unknown> | number {
+    const status = this.#statuses.of(server, now);
+    // Keeps the status: without it the breaker and the time of the last call would be forgotten.
+    status.lastUsedAt = now;
+    const waitMs = this.#scheduler.msUntilWatch(status, now);
+    if (waitMs > 0) return waitMs;
+    status.isPendingForWatch = true;
+    return this.#share(status, this.#refresh(status));
+  }
+
+  /** For the watcher: when the server was called and read, and what keeps it from being called. */
+  describeForWatch(server: GameServer, now: number): WatchFacts {
+    const known = this.#statuses.find(server.serverId);
+    const status = known && known.keyRevision >= server.keyRevision ? known : createStatus(server, now);
+    const { state, lastReadAt, lastError } = this.#statuses.summarize(server);
+    const obstacle = this.#findObstacle(server, status, now);
+    const isStopped = obstacle !== undefined && obstacle.kind !== "breaker";
+    return {
+      lastCallAt: status.lastCallAt,
+      lastReadAt,
+      isOffline: state === "offline",
+      isCallable: !status.pending && !isStopped && !this.#statuses.findKnownFailure(status, now),
+      lastFailure: lastError?.failure,
+      obstacle,
+    };
+  }
+
+  /** Fetches what other instances know about the server. Nothing happens when this is the only instance. */
+  async fetchNews(server: GameServer, now: number): Promise<void> {
+    // Another instance may read a parked server, with its own upstream.
+    if (this.#others && !isParked(server, this.#isSimulator)) {
+      await this.#others.fetchNews(this.#statuses.of(server, now));
+    }
+  }
+
+  /** The budget as this instance knows it. */
+  get budget(): Budget {
+    return this.#keeper.budget;
   }
 
   /** Fetches pauses and refusals of the global key that other instances have got. */
@@ -212,6 +278,27 @@ export class Relay {
     if (isGlobalKeyRefused)
       notices.push("The game API has refused GATEHOUSE_UPSTREAM_GLOBAL_KEY; nothing is asked.");
     return notices;
+  }
+
+  /** Callers that come before the reading is done share it. */
+  #share(status: ServerStatus, reading: Promise<Reading | Refusal>): Promise<Reading | Refusal> {
+    const pending = reading.finally(() => {
+      // The watcher's may have ended early, and another may have begun since.
+      if (status.pending !== pending) return;
+      status.pending = undefined;
+      status.isPendingForWatch = false;
+    });
+    status.pending = pending;
+    return pending;
+  }
+
+  #findObstacle(server: GameServer, status: ServerStatus, now: number): WatchObstacle | undefined {
+    if (isParked(server, this.#isSimulator)) return { kind: "parked", failure: undefined };
+    const { failure: globalFailure } = this.#globalKey;
+    if (globalFailure) return { kind: "global_key", failure: globalFailure };
+    if (isKeyRefused(status)) return { kind: "key", failure: status.remembered?.failure };
+    if (this.#keeper.msPaused(now) > 0) return { kind: "pause", failure: PAUSED };
+    return isOpen(status.breaker) ? { kind: "breaker", failure: status.breakerFailure } : undefined;
   }
 
   #refresh(status: ServerStatus): Promise<Reading | Refusal> {

@@ -21,6 +21,8 @@ export type ServerStatus = {
   hit: Reading | undefined;
   /** The read in flight, which concurrent callers share. */
   pending: Promise<Reading | Refusal> | undefined;
+  /** Whether the read in flight is the watcher's alone: no caller waits for it. */
+  isPendingForWatch: boolean;
   isSendingCommand: boolean;
   /** The version of the shared state that was applied last. */
   sharedVersion: number;
@@ -36,7 +38,7 @@ export type ServerStatus = {
   lastCallAt: number;
   /** When a caller last read the server; 0 when only commands were sent. */
   lastReadAt: number;
-  /** The last read or command. */
+  /** The last read, by a caller or the watcher, or command. */
   lastUsedAt: number;
 };
 
@@ -49,6 +51,7 @@ export function createStatus(
     keyRevision,
     hit: undefined,
     pending: undefined,
+    isPendingForWatch: false,
     isSendingCommand: false,
     sharedVersion: 0,
     lastFailure: undefined,

@@ -75,6 +75,7 @@ export class UpstreamReader {
     let sleptMs = 0;
     for (;;) {
       const at = clock();
+      const isForWatch = status.isPendingForWatch;
       // Reserve again after each wait, because other calls may have used or paused the budget.
       const reserved = scheduler.reserve(status, at);
       const waitMs = reserved instanceof Promise ? await reserved : reserved;
@@ -83,8 +84,16 @@ export class UpstreamReader {
         status.lastCallAt = at;
         return { answer: await scheduler.run(() => upstream.readServer(serverKey)), at };
       }
+      if (isForWatch) {
+        // A caller has joined while the shared budget was asked: from now on this is the caller's read.
+        if (!status.isPendingForWatch) continue;
+        // Callers that come now must not get the watcher's "not now".
+        status.pending = undefined;
+        status.isPendingForWatch = false;
+        return { waitMs, at };
+      }
       if (sleptMs + waitMs > scheduler.maxWaitMs(at)) return { waitMs, at };
-      await sleep(waitMs);
+      await scheduler.waitTurn(sleep(waitMs));
       sleptMs += waitMs;
     }
   }

@@ -24,10 +24,11 @@ export async function addServer(
   actor: Actor,
   now: number,
 ): Promise<GameServer | Refusal> {
-  const { name, server_key: serverKey, community = null } = request;
+  const { name, server_key: serverKey, community = null, watch = true } = request;
   if (await store.servers.findByName(name)) return refuseField("name", NAME_TAKEN);
-  const note = { at: now, action: "server.created", actor, details: { after: { name, community } } };
-  return store.servers.create({ name, community, serverKey, isSimulated: isSimulatorInUse }, now, note);
+  const note = { at: now, action: "server.created", actor, details: { after: { name, community, watch } } };
+  const draft = { name, community, serverKey, isSimulated: isSimulatorInUse, isWatched: watch };
+  return store.servers.create(draft, now, note);
 }
 
 export async function changeServer(
@@ -39,7 +40,7 @@ export async function changeServer(
 ): Promise<GameServer | Refusal> {
   const old = store.servers.find(serverId);
   if (!old) return NOT_FOUND;
-  const { name, community, server_key: serverKey } = request;
+  const { name, community, server_key: serverKey, watch } = request;
   if (name !== undefined && name !== old.name && (await store.servers.findByName(name))) {
     return refuseField("name", NAME_TAKEN);
   }
@@ -53,6 +54,10 @@ export async function changeServer(
   if (community !== undefined && community !== old.community) {
     change.community = community;
     [before.community, after.community] = [old.community, community];
+  }
+  if (watch !== undefined && watch !== old.isWatched) {
+    change.isWatched = watch;
+    [before.watch, after.watch] = [old.isWatched, watch];
   }
   if (serverKey !== undefined) {
     change.serverKey = serverKey;

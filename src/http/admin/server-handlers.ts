@@ -8,6 +8,7 @@ import { NOT_FOUND } from "../../core/refuse-field.ts";
 import { NewServer, ServerChange, type ServerResource } from "../../core/wire/server.ts";
 import type { CommandMeter } from "../../gateway/commands/command-meter.ts";
 import type { Relay } from "../../gateway/readings/relay.ts";
+import type { Watcher } from "../../gateway/readings/watcher.ts";
 import { addServer, changeServer, removeServer } from "../../gateway/servers/manage-servers.ts";
 import { answerRefusal } from "../answers.ts";
 import type { Call } from "../call.ts";
@@ -25,6 +26,7 @@ export type ServerHandlersParts = {
   readonly store: Store;
   readonly changes: Mutex;
   readonly relay: Pick<Relay, "summarize">;
+  readonly watcher: Pick<Watcher, "catchUpOn" | "describe">;
   readonly readServer: Pick<ReadServerHandler, "answerOperator">;
   /** Whether the upstream is the built-in simulator. */
   readonly isSimulatorInUse: boolean;
@@ -58,6 +60,7 @@ export class ServerHandlers {
 
   async show(call: Call): Promise<Response> {
     const server = this.#parts.store.servers.find(pathIdOf(call)) ?? NOT_FOUND;
+    if (!isRefusal(server)) await this.#parts.watcher.catchUpOn(server);
     return answerOutcome(call, server, (found) => this.#describe(found));
   }
 
@@ -100,6 +103,7 @@ export class ServerHandlers {
   }
 
   #describe(server: GameServer): ServerResource {
-    return describeServer(server, this.#parts.relay.summarize(server));
+    const { relay, watcher } = this.#parts;
+    return describeServer(server, relay.summarize(server), watcher.describe(server));
   }
 }

@@ -76,7 +76,7 @@ export const ADMIN_OPERATIONS: Operations = {
   ),
   "POST /admin/servers": operation(SERVERS, "createServer", "Add a game server", {
     description:
-      "The game API is not called; reading the server's `info` once tests its key. The server key is stored encrypted and never shown. The server is `simulated` when Gatehouse runs on its simulator.",
+      "The game API is not called; reading the server's `info` once tests its key. Unless `watch` is false, Gatehouse reads the server from then on, the first time within one interval. The server key is stored encrypted and never shown. The server is `simulated` when Gatehouse runs on its simulator.",
     body: body(NewServer, {
       name: "Cedar County",
       server_key: "ExampleKey-ExampleSecret",

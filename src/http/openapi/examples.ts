@@ -165,13 +165,26 @@ export const SERVER = {
   community: "cedar",
   created_at: 1_794_700_000_000,
   simulated: false,
+  watch: true,
   state: "online",
   players: SERVER_INFO.CurrentPlayers,
   last_read_at: 1_794_722_320_863,
   last_error: null,
+  watching: {
+    state: "watching",
+    interval_ms: 5_000,
+    last_reading_at: 1_794_722_320_863,
+    reason: null as string | null,
+  },
 };
 
-export const NEW_SERVER = { ...SERVER, state: "not_asked", players: null, last_read_at: null };
+export const NEW_SERVER = {
+  ...SERVER,
+  state: "not_asked",
+  players: null,
+  last_read_at: null,
+  watching: { ...SERVER.watching, last_reading_at: null },
+};
 
 export const BROKEN_SERVER = {
   ...SERVER,
@@ -180,6 +193,11 @@ export const BROKEN_SERVER = {
     at: 1_794_722_380_114,
     upstream_code: 2002,
     upstream_message: "You provided an invalid server-key.",
+  },
+  watching: {
+    ...SERVER.watching,
+    state: "paused",
+    reason: "The game API has refused the server's key; set it anew.",
   },
 };
 

@@ -37,6 +37,9 @@ export const NAMES = {
   /** The failures with which the game API refused global keys, by identity. */
   refusedGlobalKeys: "gatehouse:{budget}:refused-global-keys",
 
+  /** The token of the instance that watches. */
+  watchLease: "gatehouse:{budget}:watch-lease",
+
   lease: (serverId: string) => ofServer(serverId, "lease"),
   shared: (serverId: string) => ofServer(serverId, "shared"),
   limit: (serverId: string, keyId: string) => ofServer(serverId, `limit:${keyId}`),

@@ -6,9 +6,10 @@ import type { KeyDetails } from "../../core/ports/keys.ts";
 import type { KeptToken } from "../../core/ports/portable-store.ts";
 import { parseGrant } from "../parse-grant.ts";
 
-export type ServerRecord = Omit<GameServer, "isSimulated"> & {
-  /** Missing in the records of older versions. */
+export type ServerRecord = Omit<GameServer, "isSimulated" | "isWatched"> & {
+  /** Both are missing in the records of older versions. */
   readonly isSimulated?: boolean;
+  readonly isWatched?: boolean;
   /** The position in lists. */
   readonly seq: number;
   /** The encrypted upstream key, in base64. */
@@ -21,8 +22,9 @@ export type KeyRecord = Omit<KeyDetails, "lastUsedAt"> & {
   readonly tokens: readonly KeptToken[];
 };
 
-export function toGameServer({ seq: _, sealedKey: __, isSimulated, ...server }: ServerRecord): GameServer {
-  return { ...server, isSimulated: isSimulated ?? false };
+export function toGameServer(record: ServerRecord): GameServer {
+  const { seq: _, sealedKey: __, isSimulated, isWatched, ...server } = record;
+  return { ...server, isSimulated: isSimulated ?? false, isWatched: isWatched ?? true };
 }
 
 export function toKeyDetails(

@@ -23,6 +23,7 @@ import { ServerTable } from "./server-table.ts";
 import { SettingsTable } from "./settings-table.ts";
 import { SharedLimits } from "./shared-limits.ts";
 import { UsageTable } from "./usage-table.ts";
+import { RedisWatchLease } from "./watch-lease.ts";
 
 const LEASE_TOKEN_LENGTH = 20;
 /** Errors that no retry can solve: wrong password, user or database, or an untrusted certificate. */
@@ -74,6 +75,8 @@ export class RedisStore implements PortableStore {
   readonly commands: RedisCommandQueue;
   /** What the instances share about the game API. */
   readonly relayShare: RedisRelayShare;
+  /** One of the instances watches for all. */
+  readonly watchLease: RedisWatchLease;
   /** An estimate of Redis's clock. */
   readonly clock: Clock;
   readonly #link: RedisLink;
@@ -104,7 +107,9 @@ export class RedisStore implements PortableStore {
     this.audit = new AuditLog(link, times);
     this.settings = new SettingsTable(link, directory);
     this.commands = commands;
-    this.relayShare = new RedisRelayShare(link, times, () => randomBase62(LEASE_TOKEN_LENGTH, randomBytes));
+    const makeToken = () => randomBase62(LEASE_TOKEN_LENGTH, randomBytes);
+    this.relayShare = new RedisRelayShare(link, times, makeToken);
+    this.watchLease = new RedisWatchLease(link, times, makeToken());
     this.clock = clock.now;
     this.#link = link;
     this.#sealer = sealer;

@@ -51,9 +51,10 @@ export class ServerTable implements ServerStore {
   }
 
   async create(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer> {
-    const { name, community, serverKey, isSimulated = false } = draft;
+    const { name, community, serverKey, isSimulated = false, isWatched = true } = draft;
     const serverId = newId("srv_");
-    const server: GameServer = { serverId, name, community, createdAt: now, keyRevision: 1, isSimulated };
+    const marks = { isSimulated, isWatched };
+    const server: GameServer = { serverId, name, community, createdAt: now, keyRevision: 1, ...marks };
     await this.#add(server, serverKey, note);
     return server;
   }
@@ -79,6 +80,7 @@ export class ServerTable implements ServerStore {
         community: change.community === undefined ? old.community : change.community,
         keyRevision: old.keyRevision + (change.serverKey === undefined ? 0 : 1),
         isSimulated: change.isSimulated ?? old.isSimulated ?? false,
+        isWatched: change.isWatched ?? old.isWatched ?? true,
         sealedKey: change.serverKey === undefined ? old.sealedKey : this.#seal(change.serverKey, serverId),
       };
       return {

@@ -153,6 +153,7 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (key_id, hour)
   ) WITHOUT ROWID;
   `,
+  "ALTER TABLE servers ADD COLUMN watch INTEGER NOT NULL DEFAULT 1;",
 ];
 
 export const SCHEMA_VERSION = STEPS.length;

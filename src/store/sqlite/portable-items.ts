@@ -39,7 +39,7 @@ export function writeItem(db: Database, sealer: Sealer, item: PortableItem): voi
     db.query(`INSERT INTO ${table} (${names.join(", ")}) VALUES (${places})`).run(...Object.values(row));
   };
   if (item.kind === "server") {
-    const { serverId, name, community, createdAt, keyRevision, isSimulated } = item.server;
+    const { serverId, name, community, createdAt, keyRevision, isSimulated, isWatched } = item.server;
     insert("servers", {
       server_id: serverId,
       name,
@@ -48,6 +48,7 @@ export function writeItem(db: Database, sealer: Sealer, item: PortableItem): voi
       key_revision: keyRevision,
       created_at: createdAt,
       simulated: isSimulated ? 1 : 0,
+      watch: isWatched ? 1 : 0,
     });
   } else if (item.kind === "key") {
     const { key } = item;

@@ -12,6 +12,7 @@ export type ServerRow = {
   key_revision: number;
   created_at: number;
   simulated: number;
+  watch: number;
 };
 
 export type KeyRow = {
@@ -44,6 +45,7 @@ export function toGameServer(row: ServerRow): GameServer {
     createdAt: row.created_at,
     keyRevision: row.key_revision,
     isSimulated: row.simulated !== 0,
+    isWatched: row.watch !== 0,
   };
 }
 

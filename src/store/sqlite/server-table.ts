@@ -64,14 +64,15 @@ export class ServerTable implements ServerStore {
 
   async create(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer> {
     const { db, transactions, sealer } = this.#parts;
-    const { name, community, serverKey, isSimulated = false } = draft;
+    const { name, community, serverKey, isSimulated = false, isWatched = true } = draft;
     const serverId = newId("srv_");
     transactions.writeAudited(serverId, note, () => {
       db.query(
-        "INSERT INTO servers (server_id, name, community, server_key, key_revision, created_at, simulated) VALUES (?, ?, ?, ?, 1, ?, ?)",
-      ).run(serverId, name, community, sealer.seal(serverKey, serverId), now, isSimulated ? 1 : 0);
+        "INSERT INTO servers (server_id, name, community, server_key, key_revision, created_at, simulated, watch) VALUES (?, ?, ?, ?, 1, ?, ?, ?)",
+      ).run(serverId, name, community, sealer.seal(serverKey, serverId), now, +isSimulated, +isWatched);
     });
-    const server: GameServer = { serverId, name, community, createdAt: now, keyRevision: 1, isSimulated };
+    const marks = { isSimulated, isWatched };
+    const server: GameServer = { serverId, name, community, createdAt: now, keyRevision: 1, ...marks };
     this.cacheServer(server);
     return server;
   }
@@ -98,12 +99,13 @@ export class ServerTable implements ServerStore {
       community: change.community === undefined ? old.community : change.community,
       keyRevision: old.keyRevision + (change.serverKey === undefined ? 0 : 1),
       isSimulated: change.isSimulated ?? old.isSimulated,
+      isWatched: change.isWatched ?? old.isWatched,
     };
     transactions.writeAudited(serverId, note, () => {
       const update =
-        "UPDATE servers SET name = ?, community = ?, key_revision = ?, simulated = ? WHERE server_id = ?";
-      const { name, community, keyRevision, isSimulated } = server;
-      db.query(update).run(name, community, keyRevision, isSimulated ? 1 : 0, serverId);
+        "UPDATE servers SET name = ?, community = ?, key_revision = ?, simulated = ?, watch = ? WHERE server_id = ?";
+      const { name, community, keyRevision, isSimulated, isWatched } = server;
+      db.query(update).run(name, community, keyRevision, +isSimulated, +isWatched, serverId);
       if (change.serverKey !== undefined) {
         const sealed = sealer.seal(change.serverKey, serverId);
         db.query("UPDATE servers SET server_key = ? WHERE server_id = ?").run(sealed, serverId);

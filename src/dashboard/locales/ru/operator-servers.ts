@@ -18,6 +18,11 @@ export const operatorServers: Translation<typeof english> = {
     parked: "Отложен",
   },
   simulated: "Симуляция",
+  watching: {
+    off: "Не наблюдается",
+    paused: "Наблюдение приостановлено",
+    watching: "Наблюдение: интервал {{interval}}",
+  },
   players_one: "{{count}} игрок",
   players_few: "{{count}} игрока",
   players_many: "{{count}} игроков",
@@ -50,6 +55,9 @@ export const operatorServers: Translation<typeof english> = {
   serverKeyHint: "Из настроек самой игры. Хранится зашифрованным и больше не показывается.",
   newServerKey: "Новый серверный ключ",
   newServerKeyHint: "Оставьте пустым, чтобы сохранить прежний. Сам ключ никогда не показывается.",
+  watch: "Наблюдать за этим сервером",
+  watchHint:
+    "Gatehouse читает его постоянно, даже когда никто не спрашивает, и записывает, что там происходит.",
   create: "Добавить",
   save: "Сохранить",
   edit: "Изменить",

@@ -23,6 +23,12 @@ const STATE_COLOURS: Readonly<Record<ServerResource["state"], string>> = {
   parked: "orange",
 };
 
+const WATCH_COLOURS: Readonly<Record<ServerResource["watching"]["state"], string>> = {
+  off: "gray",
+  paused: "orange",
+  watching: "teal",
+};
+
 /** Whether somebody has to do something about the server. */
 export function needsAttention({ state }: ServerResource): boolean {
   return state === "unreachable" || state === "key_refused" || state === "parked";
@@ -57,6 +63,7 @@ export function ServerFacts(props: {
             {t("simulated")}
           </Badge>
         )}
+        <WatchBadge server={server} />
         {reading.length > 0 && (
           <Text size="sm" className="numbers" {...(readAt !== null && { title: format.dateTime(readAt) })}>
             {reading.join(" · ")}
@@ -74,6 +81,18 @@ export function StateBadge({ server }: { readonly server: ServerResource }) {
   return (
     <Badge color={STATE_COLOURS[server.state]} variant="light" tt="none">
       {t(`state.${server.state}`)}
+    </Badge>
+  );
+}
+
+function WatchBadge({ server }: { readonly server: ServerResource }) {
+  const { t } = useTranslation("operatorServers");
+  const format = useFormat();
+  const { state, interval_ms: intervalMs, reason } = server.watching;
+  const interval = format.duration(intervalMs ?? 0);
+  return (
+    <Badge color={WATCH_COLOURS[state]} variant="light" tt="none" {...(reason !== null && { title: reason })}>
+      {t(`watching.${state}`, { interval })}
     </Badge>
   );
 }

@@ -3,6 +3,7 @@ import {
   Alert,
   Anchor,
   Button,
+  Checkbox,
   Group,
   List,
   Paper,
@@ -30,7 +31,7 @@ import { needsAttention, ServerFacts, StateBadge } from "./server-facts.tsx";
 import { SuccessMessage } from "./success-message.tsx";
 
 const POLL_INTERVAL_MS = 5_000;
-const FIELDS = ["name", "community", "server_key"];
+const FIELDS = ["name", "community", "server_key", "watch"];
 /** All pages of the list are read for it. */
 const ATTENTION_INTERVAL_MS = 30_000;
 const ATTENTION_MAX = 10;
@@ -211,6 +212,7 @@ function ServerForm(props: {
   const [name, setName] = useState(server?.name ?? "");
   const [community, setCommunity] = useState(server?.community ?? "");
   const [serverKey, setServerKey] = useState("");
+  const [isWatched, setWatched] = useState(server?.watch ?? true);
   const { run, isRunning, error } = useAdminChange(
     (draft: NewServer) => {
       if (!server) return admin.createServer(draft);
@@ -228,6 +230,7 @@ function ServerForm(props: {
       name: name.trim(),
       community: community.trim() === "" ? null : community.trim(),
       server_key: serverKey.trim(),
+      watch: isWatched,
     };
     const saved = await run(draft);
     if (saved) props.onDone(saved);
@@ -264,6 +267,13 @@ function ServerForm(props: {
           autoComplete="off"
           visible={false}
           visibilityToggleButtonProps={{ style: { display: "none" } }}
+        />
+        <Checkbox
+          label={t("watch")}
+          description={t("watchHint")}
+          checked={isWatched}
+          onChange={(event) => setWatched(event.currentTarget.checked)}
+          error={reasonFor("watch")}
         />
         <FormError error={error} fields={FIELDS} />
         <DialogButtons

@@ -1,0 +1,263 @@
+// Reads the watched servers unasked, so that what happens there is recorded although nobody reads them. One instance
+// watches for all. Callers come first; the rules are in core/watch-plan.ts.
+import { StoreUnavailable } from "../../core/errors.ts";
+import type { Failure } from "../../core/events/judge-state.ts";
+import type { GameServer } from "../../core/game-server.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { ServerStore } from "../../core/ports/servers.ts";
+import type { WatchLease } from "../../core/ports/watch-lease.ts";
+import { createThrottle } from "../../core/throttle.ts";
+import { findDueAt, intervalOf, listDue, planInterval } from "../../core/watch-plan.ts";
+import type { WatchingResource } from "../../core/wire/server.ts";
+import type { Pause } from "../commands/command-dispatcher.ts";
+import type { WatchPlan } from "../events/event-recorder.ts";
+import type { Relay, WatchFacts, WatchObstacle } from "./relay.ts";
+
+/** The longest time between two looks at which servers are due. */
+const STEP_MAX_MS = 100;
+/** How often the lease is renewed, or asked for. */
+const HOLD_EVERY_MS = 1_000;
+/** While a server cannot be read, the recorder is told so at least this often. */
+const TELL_FAILURES_MS = 2_000;
+/** The most calls of the watcher in flight. More wait for the next look. */
+const CALLS_IN_FLIGHT_MAX = 100;
+const FAULT_LOG_MS = 60_000;
+
+export const WATCH_OFF = "GATEHOUSE_WATCH is off.";
+export const NO_ARCHIVE = "There is no archive: GATEHOUSE_ARCHIVE is off.";
+const SERVER_OFF = "Watching is switched off for this server.";
+const BUDGET_TOO_SMALL = "The game API allows too few calls to watch.";
+
+const OBSTACLE_WORDS: Readonly<Record<WatchObstacle["kind"], string>> = {
+  parked: "The server was made for another upstream than the one in use.",
+  global_key: "The game API has refused GATEHOUSE_UPSTREAM_GLOBAL_KEY.",
+  key: "The game API has refused the server's key; set it anew.",
+  pause: "The game API has limited our requests for the moment.",
+  breaker: "The game API fails for this server; it is probed from time to time.",
+};
+
+export type WatcherParts = {
+  readonly relay: Pick<Relay, "budget" | "describeForWatch" | "fetchNews" | "watch">;
+  readonly servers: Pick<ServerStore, "all" | "find">;
+  readonly clock: Clock;
+  /** How the watcher waits until its next look. */
+  readonly pause: Pause;
+  readonly log: Log;
+  /** GATEHOUSE_WATCH_INTERVAL_MS. */
+  readonly intervalMs: number;
+  /** Why nothing is watched, WATCH_OFF or NO_ARCHIVE; undefined when servers are watched. */
+  readonly offReason: string | undefined;
+  /** Undefined when this is the only instance. */
+  readonly lease: WatchLease | undefined;
+  /** Called every few seconds for each watched server that cannot be read, with the reason. */
+  readonly tellFailure: (serverId: string, failure: Failure, at: number) => void;
+};
+
+type Watched = WatchFacts & { readonly server: GameServer; readonly firstDueAt: number };
+
+export class Watcher {
+  readonly #parts: WatcherParts;
+  readonly #stopping = new AbortController();
+  readonly #throttleLog = createThrottle(FAULT_LOG_MS);
+  /** When the first call for each watched server is due, so that not all are called at once after a start. */
+  readonly #firstDues = new Map<string, number>();
+  /** The interval in force; undefined when the budget allows no watching. */
+  #intervalMs: number | undefined;
+  #callsInFlight = 0;
+  #hasLease = false;
+  #heldAt = Number.NEGATIVE_INFINITY;
+  #toldAt = Number.NEGATIVE_INFINITY;
+  #running: Promise<void> | undefined;
+
+  constructor(parts: WatcherParts) {
+    this.#parts = parts;
+    this.#intervalMs = parts.intervalMs;
+  }
+
+  start(): void {
+    if (this.#parts.offReason === undefined) this.#running ??= this.#run();
+  }
+
+  /** Makes no call any more, and lets another instance watch. Does not wait for calls in flight. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+    if (!this.#hasLease) return;
+    this.#hasLease = false;
+    await this.#parts.lease?.release().catch((error) => this.#logFault(error));
+  }
+
+  /** Whether the server is watched, and how often. For the recorder, which judges silences by it. */
+  planOf(serverId: string): WatchPlan {
+    const { servers, intervalMs, offReason } = this.#parts;
+    const server = servers.find(serverId);
+    if (!server) return { isWatched: false, intervalMs };
+    const facts = this.#factsOf(server);
+    const isWatched = server.isWatched && offReason === undefined;
+    return { isWatched, intervalMs: intervalOf(facts.isOffline, this.#intervalMs ?? intervalMs) };
+  }
+
+  /** For operators. */
+  describe(server: GameServer): WatchingResource {
+    const { isOffline, lastReadAt, obstacle } = this.#factsOf(server);
+    const last = { last_reading_at: lastReadAt };
+    const offReason = this.#parts.offReason ?? (server.isWatched ? undefined : SERVER_OFF);
+    if (offReason !== undefined) return { state: "off", interval_ms: null, ...last, reason: offReason };
+    if (this.#intervalMs === undefined) {
+      return { state: "paused", interval_ms: null, ...last, reason: BUDGET_TOO_SMALL };
+    }
+    const interval = { interval_ms: intervalOf(isOffline, this.#intervalMs) };
+    if (!obstacle) return { state: "watching", ...interval, ...last, reason: null };
+    return { state: "paused", ...interval, ...last, reason: OBSTACLE_WORDS[obstacle.kind] };
+  }
+
+  /** Fetches what the watching instance has read, for `describe`. */
+  async catchUpOn(server: GameServer): Promise<void> {
+    const { relay, clock } = this.#parts;
+    await relay.fetchNews(server, clock()).catch((error) => this.#ignoreUnavailable(error));
+  }
+
+  async #run(): Promise<void> {
+    const { pause } = this.#parts;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      let waitMs = HOLD_EVERY_MS;
+      try {
+        waitMs = await this.#step();
+      } catch (error) {
+        this.#logFault(error);
+      }
+      if (!signal.aborted) await pause(waitMs, signal);
+    }
+  }
+
+  /** One look at all servers. Returns how long to wait until the next. */
+  async #step(): Promise<number> {
+    const { clock, intervalMs } = this.#parts;
+    await this.#keepLease(clock());
+    const now = clock();
+    const watched = this.#listWatched(now);
+    if (!this.#mayWatch) return HOLD_EVERY_MS;
+    if (Math.abs(now - this.#toldAt) >= TELL_FAILURES_MS) {
+      this.#toldAt = now;
+      this.#tellFailures(watched, now);
+    }
+    const waitMs = await this.#readDue(watched, now);
+    return Math.max(1, Math.min(waitMs, intervalMs / 2));
+  }
+
+  get #mayWatch(): boolean {
+    return this.#parts.lease === undefined || this.#hasLease;
+  }
+
+  async #keepLease(now: number): Promise<void> {
+    const { lease, log } = this.#parts;
+    if (!lease || Math.abs(now - this.#heldAt) < HOLD_EVERY_MS) return;
+    this.#heldAt = now;
+    const hadLease = this.#hasLease;
+    // Without the shared store nobody watches: several instances would call for the same servers.
+    this.#hasLease = false;
+    this.#hasLease = await lease.hold();
+    if (this.#hasLease && !hadLease) log.info({}, "this instance watches the game servers now");
+  }
+
+  /** The watched servers, with the interval in force planned for them. */
+  #listWatched(now: number): Watched[] {
+    const { relay, servers, intervalMs } = this.#parts;
+    const found = Array.from(servers.all()).filter(({ isWatched }) => isWatched);
+    this.#setFirstDues(found, now);
+    const watched = found.map((server) => {
+      const firstDueAt = this.#firstDues.get(server.serverId) ?? now;
+      return { server, firstDueAt, ...this.#factsOf(server) };
+    });
+    const called = watched.filter(({ obstacle }) => obstacle === undefined || isForAWhile(obstacle));
+    const offline = called.filter(({ isOffline }) => isOffline).length;
+    this.#intervalMs = planInterval(intervalMs, { online: called.length - offline, offline }, relay.budget);
+    return watched;
+  }
+
+  /** Spreads the first calls of servers that are new to this instance evenly over one interval. */
+  #setFirstDues(servers: readonly GameServer[], now: number): void {
+    const added = servers.filter(({ serverId }) => !this.#firstDues.has(serverId));
+    const spacingMs = (this.#intervalMs ?? this.#parts.intervalMs) / added.length;
+    for (const [place, { serverId }] of added.entries()) {
+      this.#firstDues.set(serverId, now + Math.floor(place * spacingMs));
+    }
+    if (this.#firstDues.size === servers.length) return;
+    const kept = new Set(servers.map(({ serverId }) => serverId));
+    for (const serverId of this.#firstDues.keys()) if (!kept.has(serverId)) this.#firstDues.delete(serverId);
+  }
+
+  /** Calls for the servers that are due, as far as the budget allows. Returns how long to wait until the next look. */
+  async #readDue(watched: readonly Watched[], now: number): Promise<number> {
+    const { relay } = this.#parts;
+    const intervalMs = this.#intervalMs;
+    if (intervalMs === undefined) return STEP_MAX_MS;
+    const callable = watched.filter(({ isCallable }) => isCallable);
+    for (const { server } of listDue(callable, intervalMs, now)) {
+      if (this.#callsInFlight >= CALLS_IN_FLIGHT_MAX || this.#stopping.signal.aborted) return STEP_MAX_MS;
+      if (!(await this.#isStillDue(server, intervalMs))) continue;
+      const call = relay.watch(server, this.#parts.clock());
+      // What holds this call back holds the others back too.
+      if (typeof call === "number") return Math.min(call, STEP_MAX_MS);
+      this.#follow(call);
+    }
+    return STEP_MAX_MS;
+  }
+
+  /** Another instance may have read the server for a caller meanwhile. */
+  async #isStillDue(server: GameServer, intervalMs: number): Promise<boolean> {
+    const { lease, relay, clock } = this.#parts;
+    if (!lease) return true;
+    await relay.fetchNews(server, clock());
+    const now = clock();
+    const facts = this.#factsOf(server);
+    const firstDueAt = this.#firstDues.get(server.serverId) ?? now;
+    return facts.isCallable && findDueAt({ ...facts, firstDueAt }, intervalMs, now) <= now;
+  }
+
+  #follow(call: Promise<unknown>): void {
+    this.#callsInFlight++;
+    void call
+      .catch((error) => this.#logFault(error))
+      .finally(() => {
+        this.#callsInFlight--;
+      });
+  }
+
+  /** Also when no call is made because of a pause, a breaker or a refused key. */
+  #tellFailures(watched: readonly Watched[], now: number): void {
+    const intervalMs = this.#intervalMs ?? this.#parts.intervalMs;
+    for (const each of watched) {
+      const isDue = findDueAt(each, intervalMs, now) <= now;
+      // A pause that ends before the next reading is due keeps nothing from being read.
+      const failure = (isDue ? each.obstacle?.failure : undefined) ?? each.lastFailure;
+      if (!failure || each.obstacle?.kind === "parked") continue;
+      const { code, message } = failure;
+      this.#parts.tellFailure(each.server.serverId, { code, message }, now);
+    }
+  }
+
+  #factsOf(server: GameServer): WatchFacts {
+    const { relay, clock } = this.#parts;
+    return relay.describeForWatch(server, clock());
+  }
+
+  #logFault(error: unknown): void {
+    // An unavailable store is logged already, where requests fail because of it.
+    if (error instanceof StoreUnavailable) return;
+    this.#throttleLog(this.#parts.clock(), (unlogged) => {
+      this.#parts.log.error({ err: error, unlogged }, "watching the game servers failed");
+    });
+  }
+
+  #ignoreUnavailable(error: unknown): void {
+    if (!(error instanceof StoreUnavailable)) throw error;
+  }
+}
+
+/** Whether the obstacle passes by itself, so that the server needs its share of the budget. */
+function isForAWhile({ kind }: WatchObstacle): boolean {
+  return kind === "pause" || kind === "breaker";
+}
