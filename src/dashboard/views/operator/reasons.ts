@@ -16,6 +16,7 @@ const REASONS: readonly (readonly [RegExp, ReasonName])[] = [
   [/^must be a time to come in epoch milliseconds, or null$/, "expiry"],
   [/^there is no such server$/, "noServer"],
   [/^must be a whole number of seconds from 0 to 2592000 \(30 days\)$/, "grace"],
+  [/^must be true or false$/, "yesOrNo"],
   [/^is required$/, "required"],
   [/^is revoked, and stays so$/, "revoked"],
   [/^no longer waits$/, "waitsNoMore"],
