@@ -287,18 +287,23 @@ for (const language of LANGUAGES) {
     if (!isTestedVariant(language, size)) continue;
     browserTest(`activity and a player's page are accessible and fit, ${language} ${size}`, async () => {
       const ledger = new PlayedLedger();
-      ledger.record(...MIXED);
+      const days = 3 * 24 * 60;
+      ledger.record({ type: "player.left", data: { Player: `Anna:${BIG_ID}` }, minutesAgo: days }, ...MIXED);
       const page = await openActivity(ledger, {
         language,
         size,
         scheme: language === "ru" ? "dark" : "light",
       });
-      await expectCount(linesOf(page), MIXED.length);
+      await expectCount(linesOf(page), MIXED.length + 1);
       await expectNoSidewaysScroll(page);
       await expectAccessible(page);
       if (language === "ru") await page.getByText("Здесь может чего-то не хватать").first().waitFor();
       await page.getByRole("link", { name: "Anna" }).first().click();
       await page.getByTestId("first-seen").waitFor();
+      const overflow = await page
+        .getByTestId("first-seen")
+        .evaluate((fact) => fact.scrollWidth - fact.clientWidth);
+      expect(overflow).toBeLessThanOrEqual(0);
       await expectNoSidewaysScroll(page);
       await expectAccessible(page);
     });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { ERRORS } from "../../core/errors.ts";
 import type { LedgerReader } from "../api/caller.ts";
 import { CURSOR_EXPIRED, type EventPage, type EventQuery, NOT_CONFIGURED } from "../api/ledger.ts";
 import { Pace } from "../api/pace.ts";
@@ -104,7 +105,7 @@ describe("the feed of a ledger", () => {
     expect(idsOf(feed)).toEqual(["c9"]);
   });
 
-  test("keeps its list through a failure, and stops polling where there is no ledger", async () => {
+  test("keeps its list through a failure, and stops polling where nothing can be read", async () => {
     const ledger = new FakeLedger();
     ledger.record(2);
     const feed = new LedgerFeed(ledger, new Pace(), {});
@@ -115,6 +116,8 @@ describe("the feed of a ledger", () => {
     expect(failed.list?.events.length).toBe(2);
     expect(failed.delayMs).toBeGreaterThan(0);
     ledger.errorCode = NOT_CONFIGURED;
+    expect((await feed.poll()).delayMs).toBe(false);
+    ledger.errorCode = ERRORS.sectionForbidden.code;
     expect((await feed.poll()).delayMs).toBe(false);
   });
 });

@@ -1,5 +1,6 @@
 // Reads the ledger of a server: the newest events first, then what is new, and older pages when the user asks. Knows nothing
 // of React.
+import { ERRORS } from "../../core/errors.ts";
 import type { LedgerReader } from "../api/caller.ts";
 import { CURSOR_EXPIRED, type EventPage, type EventQuery, NOT_CONFIGURED } from "../api/ledger.ts";
 import type { Pace } from "../api/pace.ts";
@@ -44,7 +45,8 @@ export class LedgerFeed {
     let outcome = this.#list ? await this.#readNewer(signal) : await this.#start(signal);
     if (!outcome.ok && outcome.error.code === CURSOR_EXPIRED) outcome = await this.#start(signal);
     const error = outcome.ok ? undefined : outcome.error;
-    const isUseless = error?.code === NOT_CONFIGURED;
+    // Neither changes by itself while the page is open.
+    const isUseless = error?.code === NOT_CONFIGURED || error?.code === ERRORS.sectionForbidden.code;
     return {
       list: this.#list,
       error,

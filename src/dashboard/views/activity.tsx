@@ -101,7 +101,7 @@ function PlayerFacts(props: {
       )}
       {span && !isKnown && <Text size="sm">{t("player.never")}</Text>}
       {isKnown && (
-        <dl className="facts">
+        <dl className="facts player-facts">
           <dt>{t("player.first")}</dt>
           <dd data-testid="first-seen">
             {span?.firstAt === undefined ? (
