@@ -34,7 +34,7 @@ export function FrameBody(props: {
   const views = listViews(session);
   const route = useRoute();
   const base = useContext(RouteBaseContext);
-  const current = route === base ? views[0] : views.find((view) => base + view.name === route);
+  const current = route === base ? views[0] : views.find((view) => isRouteOf(view, base, route));
   const main = useRef<HTMLDivElement>(null);
   const heading = session.kind === "operator" ? t("operator") : cutText(name ?? t("product"), NAME_MAX).text;
   const plainHeading = markInvisible(heading);
@@ -119,6 +119,10 @@ export function FrameBody(props: {
       </AppShell.Main>
     </AppShell>
   );
+}
+
+function isRouteOf({ name, takesId = false }: View, base: string, route: string): boolean {
+  return route === base + name || (takesId && route.startsWith(`${base}${name}/`));
 }
 
 function ViewLink(props: { readonly view: View; readonly isActive: boolean; readonly onFollow: () => void }) {

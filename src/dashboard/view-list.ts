@@ -10,6 +10,8 @@ export type View = {
   /** The namespace of its texts; the text `title` is what the user sees. */
   readonly texts: Exclude<keyof typeof en, "shell" | "signIn" | "status" | "table">;
   readonly load: LoadView;
+  /** Whether the route may go on with an id after the name: `activity/123`. */
+  readonly takesId?: boolean;
 };
 
 const COMMANDS: View = {
@@ -27,6 +29,10 @@ const CALLER_VIEWS: readonly View[] = [
   view("vehicles", async () => (await import("./views/vehicles.tsx")).VehiclesView),
   view("calls", async () => (await import("./views/calls.tsx")).CallsView),
   view("logs", async () => (await import("./views/logs.tsx")).LogsView),
+  {
+    ...view("activity", async () => (await import("./views/activity.tsx")).ActivityView),
+    takesId: true,
+  },
   view("plots", async () => (await import("./views/plots.tsx")).PlotsView),
 ];
 

@@ -100,7 +100,7 @@ for (const language of LANGUAGES) {
           await expectNoSidewaysScroll(page);
         });
         expect(views.map((view) => view.split("/").at(-1))).toEqual([
-          ...["live", "map", "players", "staff", "vehicles", "calls", "logs", "plots"],
+          ...["live", "map", "players", "staff", "vehicles", "calls", "logs", "activity", "plots"],
         ]);
         await page
           .locator("#content")

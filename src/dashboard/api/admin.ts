@@ -23,6 +23,7 @@ import type {
   ServerResource,
 } from "../../core/wire/server.ts";
 import type { ServerState } from "./caller.ts";
+import type { EventPage, EventQuery } from "./ledger.ts";
 import type { ApiCall } from "./request.ts";
 
 export type AdminApi = ReturnType<typeof createAdminApi>;
@@ -42,6 +43,9 @@ export function createAdminApi(call: ApiCall) {
         ...(etag !== undefined && { headers: { "If-None-Match": etag } }),
         ...(signal && { signal }),
       }),
+    /** The events of the server, as its callers get them. */
+    readServerEvents: (id: string, query: EventQuery, signal?: AbortSignal) =>
+      call<EventPage>(`${at("servers", id)}/events`, { query, ...(signal && { signal }) }),
     deleteServer: (id: string) => call<DeletedServerResource>(at("servers", id), { method: "DELETE" }),
 
     listKeys: (

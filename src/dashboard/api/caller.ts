@@ -6,6 +6,7 @@ import type { OwnKeyResource } from "../../core/wire/own-key.ts";
 import type { PageOf, PageQuery } from "../../core/wire/page.ts";
 import type { EmergencyCall as RelayedCall, ServerInfo } from "../../core/wire/server-info.ts";
 import type { Id } from "./exact-json.ts";
+import type { EventPage, EventQuery } from "./ledger.ts";
 import type { ApiCall, Outcome } from "./request.ts";
 
 export type EmergencyCall = Omit<RelayedCall, "Caller" | "Players"> & {
@@ -24,9 +25,13 @@ export type ServerState = Omit<ServerInfo, "OwnerId" | "CoOwnerIds" | "Queue" | 
 const KEY = "/v2/game/key";
 const SERVER = "/v2/game/server";
 const COMMAND = "/v2/game/server/command";
+const EVENTS = "/v2/game/server/events";
 
 /** What polling a server needs. */
 export type ServerReader = Pick<CallerApi, "readServer"> & Partial<Pick<CallerApi, "readKey">>;
+
+/** What reading the ledger of a server needs. */
+export type LedgerReader = Pick<CallerApi, "readEvents">;
 
 export type CallerApi = ReturnType<typeof createCallerApi>;
 
@@ -41,6 +46,9 @@ export function createCallerApi(call: ApiCall) {
         ...(etag !== undefined && { headers: { "If-None-Match": etag } }),
         ...(signal && { signal }),
       });
+    },
+    readEvents(query: EventQuery, signal?: AbortSignal) {
+      return call<EventPage>(EVENTS, { query, ...(signal && { signal }) });
     },
     /** Every attempt to send the same command must have the same `idempotencyKey`. */
     sendCommand(command: string, idempotencyKey: string): Promise<Outcome<CommandReceipt>> {

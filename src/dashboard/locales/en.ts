@@ -1,4 +1,5 @@
 // All English text, one namespace for each view and each part of the frame.
+import { activity } from "./en/activity.ts";
 import { calls } from "./en/calls.ts";
 import { commands } from "./en/commands.ts";
 import { live } from "./en/live.ts";
@@ -21,6 +22,7 @@ import { table } from "./en/table.ts";
 import { vehicles } from "./en/vehicles.ts";
 
 export const en = {
+  activity,
   calls,
   commands,
   live,

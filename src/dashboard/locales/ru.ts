@@ -1,5 +1,6 @@
 // All Russian text, one namespace for each view and each part of the frame.
 import type { en } from "./en.ts";
+import { activity } from "./ru/activity.ts";
 import { calls } from "./ru/calls.ts";
 import { commands } from "./ru/commands.ts";
 import { live } from "./ru/live.ts";
@@ -23,6 +24,7 @@ import { vehicles } from "./ru/vehicles.ts";
 import type { Translation } from "./translation.ts";
 
 export const ru: Translation<typeof en> = {
+  activity,
   calls,
   commands,
   live,

@@ -10,6 +10,7 @@ const PATHS = {
   vehicles: "M3 16v-4l2-6h14l2 6v4zM3 12h18M7 16v3M17 16v3",
   calls: "M5 4h4l2 5-3 2a11 11 0 0 0 5 5l2-3 5 2v4a1 1 0 0 1-1 1A16 16 0 0 1 4 5a1 1 0 0 1 1-1z",
   logs: "M8 6h13M8 12h13M8 18h13M3 6h.01M3 12h.01M3 18h.01",
+  activity: "M12 21a9 9 0 1 0-9-9M3 4v8h8M12 7v5l4 2",
   plots: "M3 3v18h18M7 15l4-5 3 3 6-7",
   commands: "M4 6l6 6-6 6M12 18h8",
   servers: "M4 4h16v6H4zM4 14h16v6H4zM8 7h.01M8 17h.01",

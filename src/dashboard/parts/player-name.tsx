@@ -1,11 +1,13 @@
 // Shows the name and the id of a player, each with a copy button.
-import { Group, Text } from "@mantine/core";
+import { Anchor, Group, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { CopyButton } from "./copy-button.tsx";
-import { cutText, GameText } from "./game-text.tsx";
+import { cutText, GameText, MarkedText } from "./game-text.tsx";
 
 /** How much of a name is in the label of its copy button. */
 const SPOKEN_MAX = 30;
+/** How much of a name a link shows. */
+const LINK_MAX = 48;
 
 export function CopyableText(props: {
   readonly text: string;
@@ -34,12 +36,16 @@ export function PlayerName(props: {
   readonly id: string | undefined;
   /** Shown when there is no name. */
   readonly unknown?: string;
+  /** Makes the name a link. */
+  readonly href?: string;
 }) {
   const { t } = useTranslation("table");
-  const { name, id } = props;
+  const { name, id, href } = props;
   return (
     <Group gap={6} component="span" display="inline-flex" miw={0}>
-      {name === "" ? (
+      {href !== undefined ? (
+        <NameLink name={name === "" ? (props.unknown ?? t("unknown")) : name} href={href} />
+      ) : name === "" ? (
         <Text component="span" size="sm" c="dimmed">
           {props.unknown ?? t("unknown")}
         </Text>
@@ -57,5 +63,18 @@ export function PlayerName(props: {
         </Group>
       )}
     </Group>
+  );
+}
+
+/** A long name is cut without a button for the rest, because a link cannot hold one. */
+function NameLink({ name, href }: { readonly name: string; readonly href: string }) {
+  const { text, isCut } = cutText(name, LINK_MAX);
+  return (
+    <Anchor href={href} size="sm" fw={600} miw={0}>
+      <bdi className="game-text">
+        <MarkedText text={text} />
+        {isCut && "…"}
+      </bdi>
+    </Anchor>
   );
 }

@@ -28,6 +28,14 @@ export function useViewHref(): (view: string) => string {
   return (view) => hrefOf(base + view);
 }
 
+/** What the route has after the name of the view: `123` in `activity/123`. */
+export function useRouteId(view: string): string | undefined {
+  const base = useContext(RouteBaseContext);
+  const route = useRoute();
+  const start = `${base}${view}/`;
+  return route.startsWith(start) ? route.slice(start.length) : undefined;
+}
+
 function readRoute(): string {
   return location.hash.replace(/^#\/?/, "");
 }

@@ -4,7 +4,7 @@ import { createContext, useContext } from "react";
 import { ERRORS } from "../../core/errors.ts";
 import { SECTIONS, type Section } from "../../core/sections.ts";
 import { type AdminApi, createAdminApi } from "../api/admin.ts";
-import { type CallerApi, createCallerApi, type ServerReader } from "../api/caller.ts";
+import { type CallerApi, createCallerApi, type LedgerReader, type ServerReader } from "../api/caller.ts";
 import { Pace } from "../api/pace.ts";
 import { type ApiError, createApiCall, UNREACHABLE } from "../api/request.ts";
 
@@ -23,7 +23,7 @@ export type OperatorSession = { readonly kind: "operator"; readonly api: AdminAp
 /** An operator who looks into a server without a key of it. */
 export type ViewerSession = {
   readonly kind: "viewer";
-  readonly api: ServerReader;
+  readonly api: ServerReader & LedgerReader;
   readonly pace: Pace;
   readonly sections: readonly Section[];
 };
@@ -91,6 +91,11 @@ export function openViewerSession({ api }: OperatorSession, serverId: string): V
     api: {
       async readServer(...request) {
         const outcome = await api.readServerInfo(serverId, ...request);
+        pace.observe(outcome);
+        return outcome;
+      },
+      async readEvents(...request) {
+        const outcome = await api.readServerEvents(serverId, ...request);
         pace.observe(outcome);
         return outcome;
       },

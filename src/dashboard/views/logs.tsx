@@ -1,19 +1,19 @@
 // The view "logs": joins and leaves, kills, commands and calls for a moderator in one time line, newest first.
-import { Chip, Group, Stack, Text, ThemeIcon, Title, VisuallyHidden } from "@mantine/core";
+import { Chip, Group, Stack, Text, ThemeIcon, VisuallyHidden } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { memo, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
+import { DayTitle } from "../parts/day-title.tsx";
 import { GameText } from "../parts/game-text.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
-import { Moment, NowProvider, useSharedNow } from "../parts/moment.tsx";
+import { Moment, NowProvider } from "../parts/moment.tsx";
 import { PlayerName } from "../parts/player-name.tsx";
 import { EmptyState, ServerStateGate } from "../parts/states.tsx";
 import { createSearch, keyRows } from "../parts/table-rows.ts";
 import { CountLine, MoreButton, SearchField, Toolbar } from "../parts/table-toolbar.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
 import { parsePlayerRef } from "../player-ref.ts";
-import { findRegion } from "../state/region.ts";
 import { useServerState } from "../state/use-server-state.tsx";
 import { groupByDay, KINDS, type Kind, type LogEntry, listEntries } from "./logs/time-line.ts";
 
@@ -109,26 +109,6 @@ function DayGroup(props: { readonly at: number | undefined; readonly entries: re
       </ol>
     </section>
   );
-}
-
-function DayTitle({ at }: { readonly at: number | undefined }) {
-  return (
-    <Title order={2} size="h5" className="day-title">
-      {useDayName(at)}
-    </Title>
-  );
-}
-
-function useDayName(at: number | undefined): string {
-  const now = useSharedNow();
-  const { t, i18n } = useTranslation("logs");
-  if (at === undefined) return t("unknownDay");
-  const name = new Intl.DateTimeFormat(findRegion(i18n.language), { dateStyle: "full" }).format(at);
-  const dayOf = (ms: number) => new Date(ms).toDateString();
-  if (dayOf(at) === dayOf(now)) return t("today", { day: name });
-  const yesterday = new Date(now);
-  yesterday.setDate(yesterday.getDate() - 1);
-  return dayOf(at) === yesterday.toDateString() ? t("yesterday", { day: name }) : name;
 }
 
 function Entry({ entry }: { readonly entry: LogEntry }) {

@@ -58,10 +58,10 @@ function makeEntry({ kind, seconds, player, other, command }: Draft): LogEntry {
 }
 
 /** Groups by days in the user's time zone and keeps the order of the entries. */
-export function groupByDay(
-  entries: readonly LogEntry[],
-): readonly { readonly day: string | undefined; readonly entries: readonly LogEntry[] }[] {
-  const days: { day: string | undefined; entries: LogEntry[] }[] = [];
+export function groupByDay<Entry extends { readonly at: number | undefined }>(
+  entries: readonly Entry[],
+): readonly { readonly day: string | undefined; readonly entries: readonly Entry[] }[] {
+  const days: { day: string | undefined; entries: Entry[] }[] = [];
   for (const entry of entries) {
     const day = entry.at === undefined ? undefined : new Date(entry.at).toDateString();
     const last = days.at(-1);

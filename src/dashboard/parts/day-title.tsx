@@ -1,0 +1,26 @@
+// The heading of a day in a time line: "Today", "Yesterday" or the date.
+import { Title } from "@mantine/core";
+import { useTranslation } from "react-i18next";
+import { findRegion } from "../state/region.ts";
+import { useSharedNow } from "./moment.tsx";
+
+/** `at` is any time of the day in epoch milliseconds. */
+export function DayTitle({ at }: { readonly at: number | undefined }) {
+  return (
+    <Title order={2} size="h5" className="day-title">
+      {useDayName(at)}
+    </Title>
+  );
+}
+
+function useDayName(at: number | undefined): string {
+  const now = useSharedNow();
+  const { t, i18n } = useTranslation("logs");
+  if (at === undefined) return t("unknownDay");
+  const name = new Intl.DateTimeFormat(findRegion(i18n.language), { dateStyle: "full" }).format(at);
+  const dayOf = (ms: number) => new Date(ms).toDateString();
+  if (dayOf(at) === dayOf(now)) return t("today", { day: name });
+  const yesterday = new Date(now);
+  yesterday.setDate(yesterday.getDate() - 1);
+  return dayOf(at) === yesterday.toDateString() ? t("yesterday", { day: name }) : name;
+}

@@ -1,0 +1,142 @@
+import { describe, expect, test } from "bun:test";
+import { ERRORS } from "../../core/errors.ts";
+import type { LedgerReader } from "../api/caller.ts";
+import { CURSOR_EXPIRED, type EventPage, type EventQuery, NOT_CONFIGURED } from "../api/ledger.ts";
+import { Pace } from "../api/pace.ts";
+import type { ApiError, Outcome } from "../api/request.ts";
+import { LedgerFeed, readPlayerSpan } from "./ledger-feed.ts";
+
+/** A ledger of numbered events that looks at two events for one answer. */
+class FakeLedger implements LedgerReader {
+  last = 0;
+  floor = 0;
+  players = new Map<number, string>();
+  errorCode: number | undefined;
+  readonly queries: EventQuery[] = [];
+
+  record(count: number, player = "1"): void {
+    for (let added = 0; added < count; added++) this.players.set(++this.last, player);
+  }
+
+  async readEvents(query: EventQuery): Promise<Outcome<EventPage>> {
+    this.queries.push(query);
+    const { after, before, player } = query;
+    const place = readPlace(after ?? before, this);
+    if (this.errorCode !== undefined) return fail(this.errorCode);
+    if (place < this.floor) return fail(CURSOR_EXPIRED);
+    const first = after === undefined ? Math.max(this.floor, place - 2) : place;
+    const final = after === undefined ? place : Math.min(this.last, place + 2);
+    const numbers = Array.from({ length: final - first }, (_, index) => first + 1 + index);
+    const fitting = numbers.filter((number) => !player || this.players.get(number) === player);
+    return succeed({
+      items: fitting.map((number) => ({
+        id: `c${number}`,
+        type: "player.joined",
+        at: number,
+        seen_at: number,
+        source: "log",
+        backfill: false,
+        data: {},
+      })),
+      next: `c${final}`,
+      ...(after === undefined && { previous: `c${first}` }),
+      has_more: after === undefined ? first > this.floor : final < this.last,
+    });
+  }
+}
+
+function readPlace(text: string | undefined, { last, floor }: FakeLedger): number {
+  if (text === "earliest") return floor;
+  return text === "now" || text === undefined ? last : Number(text.slice(1));
+}
+
+function succeed(value: EventPage): Outcome<EventPage> {
+  return { ok: true, status: 200, value, etag: null, ageMs: 0, receivedAt: Date.now(), limit: undefined };
+}
+
+function fail(code: number): Outcome<EventPage> {
+  return { ok: false, error: { code } as ApiError, receivedAt: Date.now(), limit: undefined };
+}
+
+const idsOf = (feed: LedgerFeed) => feed.list?.events.map(({ id }) => id);
+
+describe("the feed of a ledger", () => {
+  test("shows the newest events, adds new ones in front, and goes back to the first", async () => {
+    const ledger = new FakeLedger();
+    ledger.record(5);
+    const feed = new LedgerFeed(ledger, new Pace(), {});
+    await feed.poll();
+    expect(idsOf(feed)).toEqual(["c5", "c4"]);
+    ledger.record(3);
+    await feed.poll();
+    expect(idsOf(feed)).toEqual(["c8", "c7", "c6", "c5", "c4"]);
+    await feed.loadOlder();
+    await feed.loadOlder();
+    expect(idsOf(feed)).toEqual(["c8", "c7", "c6", "c5", "c4", "c3", "c2", "c1"]);
+    expect(feed.list?.hasOlder).toBe(false);
+  });
+
+  test("reads on through pages in which nothing fits the filter", async () => {
+    const ledger = new FakeLedger();
+    ledger.record(1, "7");
+    ledger.record(9, "8");
+    const feed = new LedgerFeed(ledger, new Pace(), { player: "7" });
+    await feed.poll();
+    expect(idsOf(feed)).toEqual(["c1"]);
+    ledger.record(4, "8");
+    ledger.record(1, "7");
+    await feed.poll();
+    expect(idsOf(feed)).toEqual(["c15", "c1"]);
+    expect(ledger.queries.every(({ player }) => player === "7")).toBe(true);
+  });
+
+  test("starts over when its cursor has expired, and ends where older events were deleted", async () => {
+    const ledger = new FakeLedger();
+    ledger.record(6);
+    const feed = new LedgerFeed(ledger, new Pace(), {});
+    await feed.poll();
+    ledger.floor = 5;
+    await feed.loadOlder();
+    expect(idsOf(feed)).toEqual(["c6", "c5"]);
+    expect(feed.list?.hasOlder).toBe(false);
+    ledger.record(3);
+    ledger.floor = 8;
+    await feed.poll();
+    expect(idsOf(feed)).toEqual(["c9"]);
+  });
+
+  test("keeps its list through a failure, and stops polling where nothing can be read", async () => {
+    const ledger = new FakeLedger();
+    ledger.record(2);
+    const feed = new LedgerFeed(ledger, new Pace(), {});
+    await feed.poll();
+    ledger.errorCode = 5106;
+    const failed = await feed.poll();
+    expect(failed.error?.code).toBe(5106);
+    expect(failed.list?.events.length).toBe(2);
+    expect(failed.delayMs).toBeGreaterThan(0);
+    ledger.errorCode = NOT_CONFIGURED;
+    expect((await feed.poll()).delayMs).toBe(false);
+    ledger.errorCode = ERRORS.sectionForbidden.code;
+    expect((await feed.poll()).delayMs).toBe(false);
+  });
+});
+
+describe("the span of a player", () => {
+  test("has the first and the last event of the player", async () => {
+    const ledger = new FakeLedger();
+    ledger.record(3, "8");
+    ledger.record(1, "7");
+    ledger.record(3, "8");
+    ledger.record(1, "7");
+    ledger.record(2, "8");
+    expect(await readPlayerSpan(ledger, new Pace(), "7")).toEqual({ firstAt: 4, lastAt: 8 });
+  });
+
+  test("is empty for a player whom the ledger does not know", async () => {
+    const ledger = new FakeLedger();
+    ledger.record(3, "8");
+    const span = await readPlayerSpan(ledger, new Pace(), "7");
+    expect(span).toEqual({ firstAt: undefined, lastAt: undefined });
+  });
+});

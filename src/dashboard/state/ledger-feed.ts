@@ -1,0 +1,128 @@
+// Reads the ledger of a server: the newest events first, then what is new, and older pages when the user asks. Knows nothing
+// of React.
+import { ERRORS } from "../../core/errors.ts";
+import type { LedgerReader } from "../api/caller.ts";
+import { CURSOR_EXPIRED, type EventPage, type EventQuery, NOT_CONFIGURED } from "../api/ledger.ts";
+import type { Pace } from "../api/pace.ts";
+import type { ApiError, Outcome } from "../api/request.ts";
+import { addNewer, addOlder, type EventList, startList } from "./event-pages.ts";
+import { POLL_INTERVAL_MS } from "./server-poll.ts";
+
+const PAGE_SIZE = 100;
+const NEW_PAGE_SIZE = 500;
+/** A page can be empty when the filter fits none of the events that it looked at; then the next one is read at once. */
+const PAGES_AT_ONCE_MAX = 10;
+
+export type LedgerFilter = Pick<EventQuery, "types" | "player">;
+
+export type LedgerState = {
+  /** Undefined before the first answer. */
+  readonly list: EventList | undefined;
+  /** Why the last poll failed. */
+  readonly error: ApiError | undefined;
+  /** How long to wait before the next poll; false when polling is of no use. */
+  readonly delayMs: number | false;
+};
+
+export class LedgerFeed {
+  readonly #api: LedgerReader;
+  readonly #pace: Pace;
+  readonly #filter: LedgerFilter;
+  #list: EventList | undefined;
+
+  constructor(api: LedgerReader, pace: Pace, filter: LedgerFilter) {
+    this.#api = api;
+    this.#pace = pace;
+    this.#filter = filter;
+  }
+
+  get list(): EventList | undefined {
+    return this.#list;
+  }
+
+  /** Reads the newest events, or those that are new since. Throws only when the signal aborts. */
+  async poll(signal?: AbortSignal): Promise<LedgerState> {
+    let outcome = this.#list ? await this.#readNewer(signal) : await this.#start(signal);
+    if (!outcome.ok && outcome.error.code === CURSOR_EXPIRED) outcome = await this.#start(signal);
+    const error = outcome.ok ? undefined : outcome.error;
+    // Neither changes by itself while the page is open.
+    const isUseless = error?.code === NOT_CONFIGURED || error?.code === ERRORS.sectionForbidden.code;
+    return {
+      list: this.#list,
+      error,
+      delayMs: isUseless ? false : this.#pace.delayMs(POLL_INTERVAL_MS, outcome.receivedAt),
+    };
+  }
+
+  /** Reads older events until there is one that fits. Returns why that failed. */
+  async loadOlder(): Promise<ApiError | undefined> {
+    let pages = 0;
+    const before = this.#list?.events.length;
+    while (this.#list?.hasOlder && this.#list.events.length === before && pages < PAGES_AT_ONCE_MAX) {
+      if (pages > 0 && !this.#pace.mayPoll(Date.now())) return undefined;
+      const { oldest } = this.#list;
+      const outcome = await this.#read({ ...(oldest !== undefined && { before: oldest }), limit: PAGE_SIZE });
+      if (!outcome.ok) {
+        // The older events were deleted meanwhile, so the list ends here.
+        if (outcome.error.code !== CURSOR_EXPIRED) return outcome.error;
+        if (this.#list.oldest === oldest) this.#list = { ...this.#list, hasOlder: false };
+        return undefined;
+      }
+      // The list was started over during the request, so the page does not fit to it.
+      if (this.#list.oldest !== oldest) return undefined;
+      this.#list = addOlder(this.#list, outcome.value);
+      pages++;
+    }
+    return undefined;
+  }
+
+  async #start(signal?: AbortSignal): Promise<Outcome<EventPage>> {
+    const outcome = await this.#read({ before: "now", limit: PAGE_SIZE }, signal);
+    if (!outcome.ok) return outcome;
+    this.#list = startList(outcome.value);
+    if (this.#list.events.length === 0) await this.loadOlder();
+    return outcome;
+  }
+
+  async #readNewer(signal?: AbortSignal): Promise<Outcome<EventPage>> {
+    for (let pages = 1; ; pages++) {
+      const after = this.#list?.newest ?? "now";
+      const outcome = await this.#read({ after, limit: NEW_PAGE_SIZE }, signal);
+      if (!outcome.ok) return outcome;
+      if (this.#list?.newest === after) this.#list = addNewer(this.#list, outcome.value);
+      const mayGoOn = pages < PAGES_AT_ONCE_MAX && this.#pace.mayPoll(outcome.receivedAt);
+      if (!outcome.value.has_more || !mayGoOn) return outcome;
+    }
+  }
+
+  #read(query: EventQuery, signal?: AbortSignal): Promise<Outcome<EventPage>> {
+    return this.#api.readEvents({ ...this.#filter, ...query }, signal);
+  }
+}
+
+/** When a player first and last appears in the ledger; undefined where that was not found. */
+export type PlayerSpan = { readonly firstAt: number | undefined; readonly lastAt: number | undefined };
+
+/** Reads both ends of what the ledger has of a player. Undefined when that failed. */
+export async function readPlayerSpan(
+  api: LedgerReader,
+  pace: Pace,
+  player: string,
+  signal?: AbortSignal,
+): Promise<PlayerSpan | undefined> {
+  const newest = new LedgerFeed(api, pace, { player });
+  const { list } = await newest.poll(signal);
+  if (!list) return undefined;
+  const lastAt = list.events[0]?.at;
+  if (!list.hasOlder) return { firstAt: list.events.at(-1)?.at, lastAt };
+  let after = "earliest";
+  for (let pages = 0; pages < PAGES_AT_ONCE_MAX && pace.mayPoll(Date.now()); pages++) {
+    const outcome = await api.readEvents({ player, after, limit: 1 }, signal);
+    if (!outcome.ok) return { firstAt: undefined, lastAt };
+    const first = outcome.value.items[0];
+    if (first) return { firstAt: first.at, lastAt };
+    if (!outcome.value.has_more) break;
+    after = outcome.value.next;
+  }
+  return { firstAt: undefined, lastAt };
+}

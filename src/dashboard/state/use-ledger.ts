@@ -1,0 +1,89 @@
+// The ledger of a server for views: polled at the page's pace, paused while the tab is hidden, older pages on request.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useId, useMemo, useState } from "react";
+import type { ApiError } from "../api/request.ts";
+import { LedgerFeed, type LedgerState, readPlayerSpan } from "./ledger-feed.ts";
+import { POLL_INTERVAL_MS } from "./server-poll.ts";
+import { endsSession, useServerSession, useSession } from "./session.ts";
+
+const INITIAL_STATE: LedgerState = { list: undefined, error: undefined, delayMs: POLL_INTERVAL_MS };
+
+export type LedgerView = LedgerState & {
+  readonly isLoadingOlder: boolean;
+  /** Why the last request for older events failed. */
+  readonly olderError: ApiError | undefined;
+  readonly loadOlder: () => void;
+  /** For the user: polls now, unless that would use too much of the limit. */
+  readonly refresh: () => void;
+};
+
+/** `types` is the parameter of the API; undefined for everything. `player` is an id. */
+export function useLedger(types: string | undefined, player: string | undefined): LedgerView {
+  const { api, pace } = useServerSession();
+  const { signOut } = useSession();
+  const client = useQueryClient();
+  const owner = useId();
+  const feed = useMemo(
+    () =>
+      new LedgerFeed(api, pace, {
+        ...(types !== undefined && { types }),
+        ...(player !== undefined && { player }),
+      }),
+    [api, pace, types, player],
+  );
+  // The list is in the feed, so each feed needs its own entry in the cache.
+  const queryKey = useMemo(() => ["ledger", owner, types, player], [owner, types, player]);
+  const { data: state = INITIAL_STATE, refetch } = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => feed.poll(signal),
+    // The delay is computed once per answer: a number that changes with each render would restart the wait.
+    refetchInterval: (query) => query.state.data?.delayMs ?? POLL_INTERVAL_MS,
+    refetchIntervalInBackground: false,
+    refetchOnWindowFocus: () => pace.mayPoll(Date.now()),
+    refetchOnReconnect: () => pace.mayPoll(Date.now()),
+    networkMode: "always",
+    gcTime: 0,
+    retry: false,
+    structuralSharing: false,
+  });
+  const { error } = state;
+  useEffect(() => {
+    if (error && endsSession(error)) signOut(error);
+  }, [error, signOut]);
+
+  const refresh = useCallback(() => {
+    if (pace.mayRefresh(Date.now())) void refetch({ cancelRefetch: false });
+  }, [pace, refetch]);
+  useEffect(() => pace.onRecovery(refresh), [pace, refresh]);
+
+  const [older, setOlder] = useState<{ readonly feed: LedgerFeed; readonly error: ApiError | undefined }>();
+  const [loading, setLoading] = useState<LedgerFeed>();
+  const loadOlder = useCallback(async () => {
+    setLoading(feed);
+    const failure = await feed.loadOlder();
+    setOlder({ feed, error: failure });
+    setLoading((current) => (current === feed ? undefined : current));
+    client.setQueryData(queryKey, (last: LedgerState | undefined) => last && { ...last, list: feed.list });
+  }, [feed, client, queryKey]);
+
+  return {
+    ...state,
+    isLoadingOlder: loading === feed,
+    olderError: older?.feed === feed ? older.error : undefined,
+    loadOlder: () => void loadOlder(),
+    refresh,
+  };
+}
+
+/** When the ledger first and last names the player; undefined until that is known. */
+export function usePlayerSpan(player: string) {
+  const { api, pace } = useServerSession();
+  const { data } = useQuery({
+    queryKey: ["player-span", player],
+    queryFn: async ({ signal }) => (await readPlayerSpan(api, pace, player, signal)) ?? null,
+    networkMode: "always",
+    refetchOnWindowFocus: false,
+    retry: false,
+  });
+  return data ?? undefined;
+}

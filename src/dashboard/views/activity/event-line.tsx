@@ -1,0 +1,216 @@
+// One event of the ledger as a line of the time line, and one gap.
+import { Badge, Text, ThemeIcon, VisuallyHidden } from "@mantine/core";
+import { Fragment, memo } from "react";
+import { useTranslation } from "react-i18next";
+import { SECTIONS } from "../../../core/sections.ts";
+import type { LedgerEvent } from "../../api/ledger.ts";
+import { useGameErrorText } from "../../parts/game-error-text.ts";
+import { GameText } from "../../parts/game-text.tsx";
+import { Icon, type IconName } from "../../parts/icon.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { PlayerName } from "../../parts/player-name.tsx";
+import { TeamName } from "../../parts/team.tsx";
+import type { PlayerRef } from "../../player-ref.ts";
+import { useViewHref } from "../../state/route.ts";
+import { useFormat } from "../../state/use-format.ts";
+import { describeEvent, type EventPart, type GapFacts, isPlayerId, readGap } from "./describe-event.ts";
+import { findGroup, type Group } from "./event-groups.ts";
+
+type Look = { readonly icon: IconName; readonly colour: string };
+
+const LOOKS: Readonly<Record<Group, Look>> = {
+  presence: { icon: "join", colour: "teal" },
+  kills: { icon: "kill", colour: "red" },
+  commands: { icon: "commands", colour: "indigo" },
+  modCalls: { icon: "staff", colour: "orange" },
+  emergencies: { icon: "calls", colour: "orange" },
+  players: { icon: "players", colour: "blue" },
+  vehicles: { icon: "vehicles", colour: "grape" },
+  staff: { icon: "staff", colour: "blue" },
+  queue: { icon: "logs", colour: "gray" },
+  server: { icon: "servers", colour: "gray" },
+};
+const LEFT: Look = { icon: "leave", colour: "gray" };
+const UNKNOWN: Look = { icon: "activity", colour: "gray" };
+
+export const EventLine = memo(function EventLine({ event }: { readonly event: LedgerEvent }) {
+  const gap = readGap(event);
+  if (gap) return <GapLine event={event} gap={gap} />;
+  return <PlainLine event={event} />;
+});
+
+function PlainLine({ event }: { readonly event: LedgerEvent }) {
+  const { t } = useTranslation("activity");
+  const { icon, colour } = findLook(event.type);
+  return (
+    <li className="time-line-entry" data-type={event.type}>
+      <span className="time-line-moment">
+        <Moment seconds={event.at / 1000} isTimeOnly />
+      </span>
+      <ThemeIcon variant="light" color={colour} size="md" radius="xl" aria-hidden>
+        <Icon name={icon} size={15} />
+      </ThemeIcon>
+      <div className="time-line-text">
+        <Text component="span" size="sm" c="dimmed" className="time-line-label">
+          <TypeName type={event.type} />
+        </Text>
+        {describeEvent(event).map((part, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts are identified by their position
+          <Part key={index} part={part} />
+        ))}
+        {event.backfill && (
+          <Badge variant="light" color="gray" tt="none" title={t("backfillHint")}>
+            {t("backfill")}
+          </Badge>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function findLook(type: string): Look {
+  if (type === "player.left") return LEFT;
+  const group = findGroup(type);
+  return group === undefined ? UNKNOWN : LOOKS[group];
+}
+
+function TypeName({ type }: { readonly type: string }) {
+  const { t, i18n } = useTranslation("activity");
+  const key = `type.${type.replace(".", "_")}`;
+  const isKnown = findGroup(type) !== undefined && i18n.exists(key, { ns: "activity" });
+  return isKnown ? t(key as "type.player_joined") : t("unknownType");
+}
+
+function GapLine({ event, gap }: { readonly event: LedgerEvent; readonly gap: GapFacts }) {
+  const { t } = useTranslation(["activity", "status"]);
+  const section = SECTIONS.find((name) => name === gap.section);
+  const what = section === undefined ? t("gap.all") : t(`status:sections.${section}`);
+  const span = useSpanText(gap);
+  return (
+    <li className="time-line-entry time-line-gap" data-type="gap" data-reason={gap.reason}>
+      <span className="time-line-moment">
+        <Moment seconds={event.at / 1000} isTimeOnly />
+      </span>
+      <ThemeIcon variant="light" color="orange" size="md" radius="xl" aria-hidden>
+        <Icon name="warning" size={15} />
+      </ThemeIcon>
+      <div>
+        <Text size="sm" fw={600}>
+          {t("gap.title")}
+        </Text>
+        <Text size="sm">{t(`gap.${gap.reason}`)}</Text>
+        <Text size="sm">
+          {t("gap.concerns", { what })} {span}
+        </Text>
+      </div>
+    </li>
+  );
+}
+
+function useSpanText({ from, to }: GapFacts): string {
+  const { t } = useTranslation("activity");
+  const format = useFormat();
+  if (from !== undefined && to !== undefined) {
+    return t("gap.between", {
+      from: format.dateTime(from),
+      to: format.dateTime(to),
+      length: format.duration(to - from),
+    });
+  }
+  if (from !== undefined) return t("gap.since", { from: format.dateTime(from) });
+  return to === undefined ? t("gap.unknown") : t("gap.until", { to: format.dateTime(to) });
+}
+
+function Part({ part }: { readonly part: EventPart }) {
+  const { t } = useTranslation("activity");
+  if (part.kind === "player") return <LinkedPlayer player={part.player} />;
+  if (part.kind === "code") return <GameText text={part.text} max={160} isCode />;
+  if (part.kind === "team") return <TeamName team={part.text} />;
+  if (part.kind === "change") return <Change {...part} />;
+  if (part.kind === "gameError") return <GameError code={part.code} message={part.message} />;
+  if (part.kind === "word" && part.word === "killed") {
+    return (
+      <span>
+        <span aria-hidden>→</span>
+        <VisuallyHidden>{t("word.killed")}</VisuallyHidden>
+      </span>
+    );
+  }
+  if (part.kind === "word") return <Dimmed text={t(`word.${part.word}`)} />;
+  if (part.kind === "callNumber") return <Dimmed text={t("callNumber", { number: part.text })} />;
+  if (part.kind === "role") return <Role role={part.text} />;
+  return (
+    <Text component="span" size="sm" className={part.kind === "count" ? "numbers" : undefined}>
+      <GameText text={part.text} max={120} />
+    </Text>
+  );
+}
+
+function Dimmed({ text }: { readonly text: string }) {
+  return (
+    <Text component="span" size="sm" c="dimmed">
+      <GameText text={text} />
+    </Text>
+  );
+}
+
+/** The name links to the page of the player. */
+export function LinkedPlayer({ player: { name, id } }: { readonly player: PlayerRef }) {
+  const hrefOf = useViewHref();
+  const hasPage = id !== undefined && isPlayerId(id);
+  return (
+    <PlayerName
+      name={name === "" && hasPage ? id : name}
+      id={name === "" ? undefined : id}
+      {...(hasPage && { href: hrefOf(`activity/${id}`) })}
+    />
+  );
+}
+
+const ROLES = ["Admins", "Mods", "Helpers"] as const;
+
+function Role({ role }: { readonly role: string }) {
+  const { t } = useTranslation("activity");
+  const known = ROLES.find((name) => name === role);
+  return <Dimmed text={known === undefined ? role : t(`role.${known}`)} />;
+}
+
+function GameError(props: { readonly code: number | undefined; readonly message: string | undefined }) {
+  const describe = useGameErrorText();
+  return (
+    <Text component="span" size="sm" className="untrusted">
+      <GameText text={describe(props.code, props.message)} max={200} />
+    </Text>
+  );
+}
+
+function Change(props: {
+  readonly field: string;
+  readonly before: string | undefined;
+  readonly now: string | undefined;
+}) {
+  const { t, i18n } = useTranslation("activity");
+  const { field, before, now } = props;
+  const isKnown = /^\w+$/.test(field) && i18n.exists(`field.${field}`, { ns: "activity" });
+  const name = isKnown ? t(`field.${field}` as "field.Team") : field;
+  const isLong = before !== undefined && now !== undefined;
+  return (
+    <Text component="span" size="sm" className="event-change">
+      <Dimmed text={isLong ? `${name}:` : name} />
+      {isLong && (
+        <Fragment>
+          <Value field={field} value={before} />
+          <span aria-hidden>→</span>
+          <VisuallyHidden>{t("becomes")}</VisuallyHidden>
+          <Value field={field} value={now} />
+        </Fragment>
+      )}
+    </Text>
+  );
+}
+
+function Value({ field, value }: { readonly field: string; readonly value: string }) {
+  const { t } = useTranslation("activity");
+  if (value === "") return <Dimmed text={t("nothing")} />;
+  return field === "Team" ? <TeamName team={value} /> : <GameText text={value} />;
+}
