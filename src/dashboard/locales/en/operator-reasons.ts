@@ -12,6 +12,7 @@ export const operatorReasons = {
   expiry: "must be a time to come, or nothing",
   noServer: "there is no such server",
   grace: "must be a whole number of seconds, at most 30 days",
+  yesOrNo: "must be yes or no",
   required: "is required",
   revoked: "is revoked, and stays so",
   waitsNoMore: "no longer waits",

@@ -15,6 +15,7 @@ export const operatorReasons: Translation<typeof english> = {
   expiry: "нужно время в будущем, либо ничего",
   noServer: "такого сервера нет",
   grace: "нужно целое число секунд, не больше 30 дней",
+  yesOrNo: "должно быть «да» или «нет»",
   required: "нужно заполнить",
   revoked: "ключ отозван, и это не изменить",
   waitsNoMore: "команда уже не ждёт",
