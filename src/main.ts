@@ -9,6 +9,7 @@ import { createDoctorCommand } from "./cli/doctor.ts";
 import { CommandFailed, EXIT_CODES } from "./cli/exit-codes.ts";
 import { createKeysCommand } from "./cli/keys.ts";
 import { createMigrateCommand } from "./cli/migrate.ts";
+import { createPlayersCommand } from "./cli/players.ts";
 import { createRestoreCommand } from "./cli/restore.ts";
 import { createServeCommand } from "./cli/serve.ts";
 import { createServersCommand } from "./cli/servers.ts";
@@ -27,6 +28,7 @@ const program = new Command("gatehouse")
   .addCommand(createKeysCommand())
   .addCommand(createBlocksCommand())
   .addCommand(createCommandsCommand())
+  .addCommand(createPlayersCommand())
   .addCommand(createUpstreamCommand())
   .addCommand(createAuditCommand())
   .addCommand(createDoctorCommand())

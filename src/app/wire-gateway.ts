@@ -4,6 +4,7 @@ import type { Log } from "../core/ports/log.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { CommandDispatcher, type Pause } from "../gateway/commands/command-dispatcher.ts";
 import { CommandMeter } from "../gateway/commands/command-meter.ts";
+import { PlayerForgetting } from "../gateway/events/player-forgetting.ts";
 import { UsageMeter, type WritePace } from "../gateway/keys/usage-meter.ts";
 import { Relay } from "../gateway/readings/relay.ts";
 import { RelayMeter } from "../gateway/readings/relay-meter.ts";
@@ -29,6 +30,7 @@ export type Gateway = {
   readonly dispatcher: CommandDispatcher;
   readonly commandMeter: CommandMeter;
   readonly usage: UsageMeter;
+  readonly forgetting: PlayerForgetting;
 };
 
 export function wireGateway(
@@ -79,7 +81,15 @@ export function wireGateway(
     pace: shared ? USAGE_PACE_SHARED : USAGE_PACE_EMBEDDED,
     pause: pauseUntilWoken,
   });
-  return { relay, relayMeter, dispatcher, commandMeter, usage };
+  const forgetting = new PlayerForgetting({
+    archive: undefined,
+    recorder: undefined,
+    settings: store.settings,
+    clock,
+    sleep: Bun.sleep,
+    log,
+  });
+  return { relay, relayMeter, dispatcher, commandMeter, usage, forgetting };
 }
 
 function pauseUntilWoken(ms: number, wake: AbortSignal): Promise<void> {

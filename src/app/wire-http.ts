@@ -57,7 +57,7 @@ export function wireHttp(
   config: Config,
   { log, masterKey, secret }: Pick<Basics, "log" | "masterKey" | "secret">,
   { store, shared, clock }: Resources,
-  { relay, relayMeter, dispatcher, commandMeter, usage }: Gateway,
+  { relay, relayMeter, dispatcher, commandMeter, usage, forgetting }: Gateway,
   drain: DrainState,
 ): WiredHandlers {
   const authenticator = new Authenticator(store.keys, store.limits);
@@ -125,6 +125,7 @@ export function wireHttp(
       forgetServer: (serverId) => relay.forget(serverId),
       retryGlobalKey: () => relay.retryGlobalKey(),
       commandMeter,
+      forgetting,
     }),
     dashboard: new DashboardHandlers((name) => findBuiltFile(`dashboard/${name}`)),
     openApi: new OpenApiHandler(VERSION),
