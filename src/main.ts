@@ -10,6 +10,7 @@ import { createEventsCommand } from "./cli/events.ts";
 import { CommandFailed, EXIT_CODES } from "./cli/exit-codes.ts";
 import { createKeysCommand } from "./cli/keys.ts";
 import { createMigrateCommand } from "./cli/migrate.ts";
+import { createPlayersCommand } from "./cli/players.ts";
 import { createRestoreCommand } from "./cli/restore.ts";
 import { createServeCommand } from "./cli/serve.ts";
 import { createServersCommand } from "./cli/servers.ts";
@@ -29,6 +30,7 @@ const program = new Command("gatehouse")
   .addCommand(createBlocksCommand())
   .addCommand(createCommandsCommand())
   .addCommand(createEventsCommand())
+  .addCommand(createPlayersCommand())
   .addCommand(createUpstreamCommand())
   .addCommand(createAuditCommand())
   .addCommand(createDoctorCommand())

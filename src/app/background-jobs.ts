@@ -1,6 +1,7 @@
 // Starts the background jobs: watching the game servers, writing usage, deleting old entries, following the other instances.
 import type { Config } from "../config.ts";
 import type { Log } from "../core/ports/log.ts";
+import { EventRetention } from "../gateway/events/event-retention.ts";
 import { HOUR_MS } from "../gateway/keys/usage-meter.ts";
 import type { Closers } from "./closers.ts";
 import type { Resources } from "./open-resources.ts";
@@ -18,8 +19,8 @@ export const USAGE_KEPT_MS = 30 * DAY_MS;
 
 export async function startBackgroundJobs(
   config: Config,
-  { store, shared, clock }: Resources,
-  { relay, watcher, dispatcher, usage }: Gateway,
+  { store, shared, clock, archive }: Resources,
+  { relay, watcher, dispatcher, usage, forgetting }: Gateway,
   log: Log,
   closers: Closers,
 ): Promise<void> {
@@ -36,6 +37,15 @@ export async function startBackgroundJobs(
     await relay.catchUp();
     closers.add(repeatJob({ purpose: "following the other instances", everyMs: FOLLOW_OTHERS_MS, run }, log));
   }
+
+  if (archive) {
+    const { eventsDays: days, eventsMax } = config;
+    const retention = new EventRetention({ archive, clock, sleep: Bun.sleep, log, days, eventsMax });
+    retention.start();
+    closers.add(() => retention.stop());
+  }
+  forgetting.start();
+  closers.add(() => forgetting.stop());
 
   watcher.start();
   closers.add(() => watcher.stop());

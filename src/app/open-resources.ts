@@ -106,7 +106,11 @@ export async function openResources(
 /** Connects at the first use: an archive that is away does not stop a start. */
 async function openArchive(config: Config["archive"], folder: DataFolder): Promise<Archive | undefined> {
   if (config === "off") return undefined;
-  if (config === "sqlite") return new SqliteArchive(folder.archivePath, startArchiveThread);
+  if (config === "sqlite") {
+    const archive = new SqliteArchive(folder.archivePath, startArchiveThread);
+    await archive.check();
+    return archive;
+  }
   const { PostgresArchive } = await import("../archive/postgres/postgres-archive.ts");
   return new PostgresArchive(config.postgresUrl);
 }

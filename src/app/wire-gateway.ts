@@ -9,6 +9,7 @@ import { EventBell } from "../gateway/events/event-bell.ts";
 import { EventReader } from "../gateway/events/event-reader.ts";
 import { EventRecorder } from "../gateway/events/event-recorder.ts";
 import { createIdentityHash } from "../gateway/events/identity-hash.ts";
+import { PlayerForgetting } from "../gateway/events/player-forgetting.ts";
 import { recordReadings } from "../gateway/events/record-readings.ts";
 import { StreamSlots } from "../gateway/events/stream-slots.ts";
 import { UsageMeter, type WritePace } from "../gateway/keys/usage-meter.ts";
@@ -45,6 +46,7 @@ export type Gateway = {
   readonly recorder: EventRecorder | undefined;
   /** Undefined without an archive. */
   readonly events: EventReader | undefined;
+  readonly forgetting: PlayerForgetting;
 };
 
 export function wireGateway(
@@ -129,7 +131,15 @@ export function wireGateway(
     });
   if (recorder) recordReadings(relay, recorder);
   const events = archive && recorder && wireEvents(archive, recorder, options, log);
-  return { relay, watcher, relayMeter, dispatcher, commandMeter, usage, recorder, events };
+  const forgetting = new PlayerForgetting({
+    archive,
+    recorder,
+    settings: store.settings,
+    clock,
+    sleep: Bun.sleep,
+    log,
+  });
+  return { relay, watcher, relayMeter, dispatcher, commandMeter, usage, recorder, events, forgetting };
 }
 
 function wireEvents(

@@ -58,7 +58,7 @@ export function wireHttp(
   config: Config,
   { log, masterKey, secret }: Pick<Basics, "log" | "masterKey" | "secret">,
   { store, shared, clock }: Resources,
-  { relay, watcher, relayMeter, dispatcher, commandMeter, usage, events }: Gateway,
+  { relay, watcher, relayMeter, dispatcher, commandMeter, usage, recorder, events, forgetting }: Gateway,
   drain: DrainState,
 ): WiredHandlers {
   const authenticator = new Authenticator(store.keys, store.limits);
@@ -125,9 +125,18 @@ export function wireHttp(
       watcher,
       readServer,
       isSimulatorInUse,
-      forgetServer: (serverId) => relay.forget(serverId),
+      forgetServer(serverId) {
+        relay.forget(serverId);
+        recorder?.removeServer(serverId).catch((error) => {
+          log.warn(
+            { err: error, server_id: serverId },
+            "the events of a deleted server could not be deleted yet",
+          );
+        });
+      },
       retryGlobalKey: () => relay.retryGlobalKey(),
       commandMeter,
+      forgetting,
     }),
     dashboard: new DashboardHandlers((name) => findBuiltFile(`dashboard/${name}`)),
     openApi: new OpenApiHandler(VERSION),

@@ -100,6 +100,7 @@ export function listRoutes({
     { path: "/admin/keys/:id/rotate", POST: operator((call, actor) => admin.keys.rotate(call, actor)) },
     { path: "/admin/blocks", GET: operator((call) => admin.blocks.list(call)) },
     { path: "/admin/blocks/:id", DELETE: operator((call, actor) => admin.blocks.lift(call, actor)) },
+    { path: "/admin/players/:id", DELETE: operator((call, actor) => admin.players.forget(call, actor)) },
     { path: "/admin/commands", GET: operator((call) => admin.commands.list(call)) },
     {
       path: "/admin/commands/:id",

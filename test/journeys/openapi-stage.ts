@@ -22,7 +22,13 @@ export type Plan = {
 
 type Provoke = (operation: DocumentedOperation) => Promise<Response>;
 
-const WRONG_IDS = { command_id: "cmd_none", server_id: "srv_none", key_id: "key_none", entry_id: "aud_none" };
+const WRONG_IDS = {
+  command_id: "cmd_none",
+  server_id: "srv_none",
+  key_id: "key_none",
+  entry_id: "aud_none",
+  player_id: "nobody",
+};
 const MINUTE_MS = 60_000;
 const WAIT_MS = 25_000;
 const EVENT_WITH_META = makeEvent(2, { type: "server.changed", meta: '{"before":{"Name":"x"}}' });
@@ -85,7 +91,7 @@ export async function openStage() {
     return {
       home,
       token: isPublic ? home.token : masterKey,
-      params: { ...home.params, command_id, entry_id },
+      params: { ...home.params, command_id, entry_id, player_id: "54" },
       ...(body !== undefined && { body }),
     };
   }
@@ -181,8 +187,8 @@ export async function openStage() {
     "429 5100": afterRequests(520),
     "413 5102": but(() => ({ body: "x".repeat(9_000) })),
     "415 5103": but(() => ({ body: "{}", headers: { "Content-Type": "text/plain" } })),
-    "400 5104": but(({ body }) => {
-      if (body === undefined) return { query: "limit=0" };
+    "400 5104": but(({ body, params }) => {
+      if (body === undefined) return { query: "limit=0", params: { ...params, player_id: "nobody" } };
       return { body: "command" in (body as object) ? { command: "two\nlines" } : { nothing: 1 } };
     }),
     "409 5104": after(({ keyId }, good, operation) => {

@@ -71,8 +71,9 @@ const STEPS: readonly string[] = [
 
 export const ARCHIVE_SCHEMA_VERSION = STEPS.length;
 
+/** Each step and its number are committed together, so that neither a crash nor a second connection can do half of one. */
 export function migrateArchive(db: Database): void {
-  const version = db.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
+  const version = versionOf(db);
   if (version > STEPS.length) {
     throw new StartRefused(
       `the archive was made by a newer Gatehouse (schema ${version}, this one knows ${STEPS.length}) — update Gatehouse`,
@@ -81,8 +82,13 @@ export function migrateArchive(db: Database): void {
   for (const [index, step] of STEPS.entries()) {
     if (index < version) continue;
     db.transaction(() => {
+      if (index < versionOf(db)) return;
       db.exec(step);
       db.exec(`PRAGMA user_version = ${index + 1}`);
     }).immediate();
   }
+}
+
+function versionOf(db: Database): number {
+  return db.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
 }

@@ -1,16 +1,18 @@
 // The handlers of the admin API, by subject. They read the request, call the gateway and write the answer.
+import type { PlayerForgetting } from "../../gateway/events/player-forgetting.ts";
 import { AuditHandlers } from "./audit-handlers.ts";
 import { BlockHandlers } from "./block-handlers.ts";
 import { AdminCommandHandlers, type AdminCommandParts } from "./command-handlers.ts";
 import { KeyHandlers, type KeyHandlersParts } from "./key-handlers.ts";
 import { Mutex } from "./mutex.ts";
+import { PlayerHandlers } from "./player-handlers.ts";
 import { ServerHandlers, type ServerHandlersParts } from "./server-handlers.ts";
 import { UpstreamHandlers, type UpstreamHandlersParts } from "./upstream-handlers.ts";
 
 export type AdminParts = Omit<
   ServerHandlersParts & KeyHandlersParts & AdminCommandParts & Pick<UpstreamHandlersParts, "relay">,
   "changes"
->;
+> & { readonly forgetting: Pick<PlayerForgetting, "forget"> };
 
 export class AdminHandlers {
   readonly servers: ServerHandlers;
@@ -18,6 +20,7 @@ export class AdminHandlers {
   readonly blocks: BlockHandlers;
   readonly commands: AdminCommandHandlers;
   readonly upstream: UpstreamHandlers;
+  readonly players: PlayerHandlers;
   readonly audit: AuditHandlers;
 
   constructor(parts: AdminParts) {
@@ -28,6 +31,7 @@ export class AdminHandlers {
     this.blocks = new BlockHandlers({ ...parts, changes });
     this.commands = new AdminCommandHandlers({ ...parts, changes });
     this.upstream = new UpstreamHandlers({ relay: parts.relay, settings: parts.store.settings, changes });
+    this.players = new PlayerHandlers(parts.forgetting);
     this.audit = new AuditHandlers(parts.store.audit, parts.pages);
   }
 }

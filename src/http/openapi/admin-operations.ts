@@ -200,6 +200,12 @@ export const ADMIN_OPERATIONS: Operations = {
     answers: { 204: { description: "The key is not blocked.", headers: ["CacheControl"] } },
     errors: ["notFound"],
   }),
+  "DELETE /admin/players/:id": operation(OTHERS, "forgetPlayer", "Forget a player", {
+    description:
+      "Takes a player out of the events of all servers, for good: `Name:id` becomes `deleted:0`, an id 0 and a name `deleted`, also where they stand as a word in commands and descriptions. The events stay, and so do cursors. Forgetting again answers the same. A ledger with millions of events may take longer than the answer; the rest is done in the background, also after a restart. Backups that were made before still have the player.",
+    answers: { 204: { description: "The player is forgotten.", headers: ["CacheControl"] } },
+    errors: ["invalidRequest"],
+  }),
   "GET /admin/commands": list(
     OTHERS,
     "listAllCommands",

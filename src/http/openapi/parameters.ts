@@ -161,9 +161,18 @@ export const AUDIT_ID: Parameter = {
   example: "aud_2s",
 };
 
+export const PLAYER_ID: Parameter = {
+  name: "player_id",
+  in: "path",
+  description: "The player's id: the number after the colon in `Name:id`.",
+  schema: Type.String({ pattern: "^[0-9]+$" }),
+  example: "3801422",
+};
+
 /** The parameter that `:id` stands for in a path of the route table. */
 export function idParameterOf(path: string): Parameter {
   if (path.includes("/command")) return COMMAND_ID;
   if (path.startsWith("/admin/audit")) return AUDIT_ID;
+  if (path.startsWith("/admin/players")) return PLAYER_ID;
   return path.startsWith("/admin/servers") ? SERVER_ID : KEY_ID;
 }

@@ -24,6 +24,7 @@ export const operatorAudit = {
     "key.revoked": "Key revoked",
     "block.lifted": "Block lifted",
     "command.cancelled": "Command cancelled",
+    "player.forgotten": "Player forgotten",
   },
   fields: {
     name: "Name",

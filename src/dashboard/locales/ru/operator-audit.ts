@@ -26,6 +26,7 @@ export const operatorAudit: Translation<typeof english> = {
     "key.revoked": "Ключ отозван",
     "block.lifted": "Блокировка снята",
     "command.cancelled": "Команда отменена",
+    "player.forgotten": "Игрок забыт",
   },
   fields: {
     name: "Название",

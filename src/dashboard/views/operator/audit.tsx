@@ -24,6 +24,7 @@ const ACTION_COLOURS = {
   "key.revoked": "red",
   "block.lifted": "orange",
   "command.cancelled": "orange",
+  "player.forgotten": "red",
 } as const;
 
 const FIELDS = [

@@ -1,0 +1,94 @@
+// Forgets players in the archive: notes it durably, then works in small steps, so that a restart or another instance can go
+// on. The audit log tells that a player was forgotten, not which.
+import { StoreUnavailable } from "../../core/errors.ts";
+import { canForget } from "../../core/events/forget-player.ts";
+import type { Archive } from "../../core/ports/archive.ts";
+import type { Actor } from "../../core/ports/audit.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { SettingStore } from "../../core/ports/settings.ts";
+import { createThrottle } from "../../core/throttle.ts";
+import type { EventRecorder } from "./event-recorder.ts";
+
+/** The longest that an operator waits; the rest is done in the background. */
+export const WAIT_MS = 5_000;
+export const STEP_REST_MS = 5;
+/** How often to look for what a stopped instance has left. */
+export const IDLE_REST_MS = 60_000;
+const FAULT_LOG_MS = 60_000;
+const LAST_FORGOTTEN_AT = "last-player-forgotten-at";
+/** The target of audit entries. */
+const TARGET = "player";
+
+export type PlayerForgettingParts = {
+  /** Undefined when nothing is kept. */
+  readonly archive: Pick<Archive, "startForgetting" | "continueForgetting"> | undefined;
+  readonly recorder: Pick<EventRecorder, "flush"> | undefined;
+  readonly settings: Pick<SettingStore, "saveAudited">;
+  readonly clock: Clock;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly log: Log;
+};
+
+export class PlayerForgetting {
+  readonly #parts: PlayerForgettingParts;
+  readonly #throttleLog = createThrottle(FAULT_LOG_MS);
+  readonly #stopping = Promise.withResolvers<void>();
+  #running: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(parts: PlayerForgettingParts) {
+    this.#parts = parts;
+  }
+
+  /** Starts to look, again and again, for what is left to do. */
+  start(): void {
+    if (this.#parts.archive) this.#running ??= this.#run();
+  }
+
+  /** Resolves when the step that has begun is finished. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#stopping.resolve();
+    await this.#running;
+  }
+
+  /** When this resolves, it is certain that the player will be forgotten; nearly always it is done. */
+  async forget(playerId: string, actor: Actor): Promise<void> {
+    const { archive, recorder, settings, clock, sleep } = this.#parts;
+    const now = clock();
+    const note = { at: now, action: "player.forgotten", actor, details: {} };
+    await settings.saveAudited(LAST_FORGOTTEN_AT, String(now), TARGET, note);
+    if (!archive || !canForget(playerId)) return;
+    // What waits in memory was read before, so it is to be forgotten too.
+    await recorder?.flush();
+    await archive.startForgetting(playerId);
+    await Promise.race([this.#workOff(), sleep(WAIT_MS)]);
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      await this.#workOff();
+      await Promise.race([this.#parts.sleep(IDLE_REST_MS), this.#stopping.promise]);
+    }
+  }
+
+  async #workOff(): Promise<void> {
+    const { archive, sleep } = this.#parts;
+    try {
+      while (!this.#isStopped && (await archive?.continueForgetting())) await sleep(STEP_REST_MS);
+    } catch (error) {
+      if (!this.#isStopped) this.#logFault(error);
+    }
+  }
+
+  #logFault(error: unknown): void {
+    const { clock, log } = this.#parts;
+    this.#throttleLog(clock(), (unlogged) => {
+      const fields = { err: error, unlogged };
+      if (error instanceof StoreUnavailable)
+        log.warn(fields, "a player could not be forgotten yet; it is tried again");
+      else log.error(fields, "forgetting a player failed");
+    });
+  }
+}
