@@ -66,6 +66,7 @@ async function serve(options: ServeOptions): Promise<void> {
         adminUrl: app.adminUrl,
         upstreamUrl: config.upstreamUrl,
         redis: config.redis,
+        archive: config.archive,
         dataDir: app.dataDir,
         apiKey: app.demoToken,
         masterKey: app.newMasterKey,

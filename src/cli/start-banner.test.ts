@@ -6,6 +6,7 @@ const FACTS: StartFacts = {
   adminUrl: undefined,
   upstreamUrl: "https://api.example",
   redis: undefined,
+  archive: "sqlite" as const,
   dataDir: "/srv/data",
   apiKey: undefined,
   masterKey: undefined,
@@ -58,4 +59,13 @@ describe("what a start prints for people", () => {
   ])("at %s its links lead to this machine", (url, link) => {
     expect(describeStart({ ...FACTS, url })).toContain(link);
   });
+});
+
+test("the banner names the archive, and never the password of a PostgreSQL", () => {
+  expect(describeStart(FACTS)).toContain("  archive     SQLite, in the data folder\n");
+  expect(describeStart({ ...FACTS, archive: "off" })).toContain("  archive     off");
+  const archive = { postgresUrl: "postgres://user:secret@db.example:5432/events" };
+  const text = describeStart({ ...FACTS, archive });
+  expect(text).toContain("  archive     PostgreSQL at db.example:5432/events\n");
+  expect(text).not.toContain("secret");
 });

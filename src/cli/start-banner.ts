@@ -11,6 +11,7 @@ export type StartFacts = {
   readonly upstreamUrl: string | undefined;
   /** Undefined for the embedded store. */
   readonly redis: Config["redis"];
+  readonly archive: Config["archive"];
   readonly dataDir: string;
   /** The key of the demo server. */
   readonly apiKey: string | undefined;
@@ -30,8 +31,8 @@ export function describeStart(facts: StartFacts): string {
     ...(facts.adminUrl === undefined ? [] : [`  operators   ${findReachableUrl(facts.adminUrl)}/`]),
     `  reference   ${base}/docs`,
     `  game API    ${facts.upstreamUrl ?? "built-in simulator with made-up players (GATEHOUSE_UPSTREAM_URL names a real game API)"}`,
-    // A line for the archive belongs below this one.
     `  store       ${describeStore(facts)}`,
+    `  archive     ${describeArchive(facts.archive)}`,
     `  data        ${facts.dataDir}`,
   ];
   if (masterKey !== undefined) {
@@ -73,6 +74,13 @@ function describeStore({ redis }: Pick<StartFacts, "redis">): string {
   if (!redis) return "SQLite, in the data folder";
   const nodes = redis.nodes.map(({ host, port }) => `${host.includes(":") ? `[${host}]` : host}:${port}`);
   return `Redis${redis.isCluster ? " cluster" : ""} at ${nodes.join(", ")}${redis.isTls ? ", over TLS" : ""}`;
+}
+
+function describeArchive(archive: Config["archive"]): string {
+  if (archive === "off") return "off: events are not remembered (GATEHOUSE_ARCHIVE)";
+  if (archive === "sqlite") return "SQLite, in the data folder";
+  const { host = "", pathname = "" } = URL.parse(archive.postgresUrl) ?? {};
+  return `PostgreSQL at ${host}${pathname}`;
 }
 
 /** An address that a browser on this machine can open, also when Gatehouse listens on all addresses. */
