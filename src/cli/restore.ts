@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { parseConfig, readEnvironment } from "../config.ts";
 import { formatBytes } from "../core/byte-size.ts";
+import { describeArchiveCopy, hasPostgresArchive, toArchiveJson } from "./describe-archive.ts";
 
 export function createRestoreCommand(): Command {
   return new Command("restore")
@@ -11,7 +12,8 @@ export function createRestoreCommand(): Command {
     .option("--json", "print the result as one JSON line")
     .addHelpText(
       "after",
-      "\nThe secret.key that belongs to the backup must be in the data folder first, or GATEHOUSE_SECRET be set.",
+      "\nThe archive is restored from the file name.archive.db beside name.db, if it is there.\n" +
+        "The secret.key that belongs to the backup must be in the data folder first, or GATEHOUSE_SECRET be set.",
     )
     .action(restore);
 }
@@ -29,15 +31,22 @@ async function restore(file: string, options: RestoreOptions): Promise<void> {
   const restored = restoreBackup(config, file);
   if (options.json) {
     const { dataDir, sizeBytes, servers, keys } = restored;
-    process.stdout.write(`${JSON.stringify({ data_dir: dataDir, size_bytes: sizeBytes, servers, keys })}\n`);
+    const archive = toArchiveJson(restored.archive);
+    process.stdout.write(
+      `${JSON.stringify({ data_dir: dataDir, size_bytes: sizeBytes, servers, keys, archive })}\n`,
+    );
     return;
   }
+  const noArchive = hasPostgresArchive(config)
+    ? "not in it: it is a PostgreSQL, which pg_restore restores"
+    : "the backup has none: there is no file name.archive.db beside it";
   const lines = [
     `Restored into ${restored.dataDir}`,
     "",
     `  holds    servers: ${restored.servers}, keys: ${restored.keys}`,
     `  size     ${formatBytes(restored.sizeBytes)}, checked; the secret fits`,
     "  keys     as they were when the backup was made: later changes and revocations have to be made again",
+    ...describeArchiveCopy(restored.archive, noArchive),
     "  next     gatehouse serve",
   ];
   process.stdout.write(`${lines.join("\n")}\n`);

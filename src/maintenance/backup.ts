@@ -1,21 +1,41 @@
-// Backups of the embedded store: a consistent copy, even while an instance writes, and its restore into an empty data folder.
-import { chownSync, existsSync, statSync } from "node:fs";
+// Backups of the embedded store and the embedded archive: consistent copies, even while an instance writes, and their
+// restore into an empty data folder. A backup is a file, and beside it a second one with the archive, if there is one.
+import type { Database } from "bun:sqlite";
+import { chownSync, existsSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import {
+  type ArchiveContents,
+  type ArchiveReport,
+  archiveLockPath,
+  countArchive,
+  inspectArchive,
+} from "../archive/sqlite/inspect-archive.ts";
 import type { Config } from "../config.ts";
 import { StartRefused } from "../core/errors.ts";
 import { DataFolder } from "../data-folder.ts";
-import { isInstanceRunning } from "../sqlite/read-only-database.ts";
+import { copyDatabase } from "../sqlite/copy-database.ts";
+import { isInstanceRunning, lockPathOf } from "../sqlite/read-only-database.ts";
 import { Sealer } from "../store/sealer.ts";
 import { markWaitingAsUnknown } from "../store/sqlite/command-queue.ts";
-import { copyDatabase, type DatabaseCopy } from "../store/sqlite/copy-database.ts";
-import { type DatabaseReport, inspectDatabase } from "../store/sqlite/inspect-database.ts";
+import { countContents, type DatabaseReport, inspectDatabase } from "../store/sqlite/inspect-database.ts";
 import { lockDataFolder } from "../store/sqlite/open-database.ts";
 
 const DATABASE = "gatehouse.db";
+const ARCHIVE = "archive.db";
 /** All of them must be absent: SQLite would apply a log that is left over to the restored database. */
-const DATABASE_FILES = [DATABASE, `${DATABASE}-wal`, `${DATABASE}-shm`, `${DATABASE}-journal`];
+const SUFFIXES = ["", "-wal", "-shm", "-journal"];
+const DATABASE_FILES = SUFFIXES.map((suffix) => DATABASE + suffix);
+const ARCHIVE_FILES = SUFFIXES.map((suffix) => ARCHIVE + suffix);
 
-export type Backup = DatabaseCopy & { readonly file: string; readonly wasRunning: boolean };
+type StoreCopy = { readonly sizeBytes: number; readonly servers: number; readonly keys: number };
+type ArchiveCopy = ArchiveContents & { readonly sizeBytes: number; readonly file: string };
+
+export type Backup = StoreCopy & {
+  readonly file: string;
+  readonly wasRunning: boolean;
+  /** Undefined when there is no embedded archive. */
+  readonly archive: ArchiveCopy | undefined;
+};
 
 export function makeBackup(config: Config, file: string): Backup {
   refuseRedis(config);
@@ -29,7 +49,32 @@ export function makeBackup(config: Config, file: string): Backup {
   if (existsSync(target)) throw new StartRefused(`${target} exists already — name another file`);
   refuseUnusable(inspectDatabase(source), source);
   const wasRunning = isInstanceRunning(source);
-  return { ...copyDatabase(source, target), file: target, wasRunning };
+  const archive = copyArchive(join(resolve(config.dataDir), ARCHIVE), archiveFileOf(target));
+  try {
+    return { ...copyDatabase({ source, target, count: countContents }), file: target, wasRunning, archive };
+  } catch (error) {
+    // Half a backup would be taken for a whole one.
+    if (archive) rmSync(archive.file, { force: true });
+    throw error;
+  }
+}
+
+/** The file beside a backup that holds the archive: `name.archive.db` for `name.db`. */
+export function archiveFileOf(file: string): string {
+  return file.endsWith(".db") ? `${file.slice(0, -".db".length)}.archive.db` : `${file}.archive`;
+}
+
+/** Undefined when there is no archive, or one that holds nothing yet. */
+function copyArchive(
+  source: string,
+  target: string,
+  lockPath = archiveLockPath(source),
+): ArchiveCopy | undefined {
+  const report = inspectArchive(source, lockPath);
+  if (report.kind === "absent" || report.kind === "empty") return undefined;
+  if (existsSync(target)) throw new StartRefused(`${target} exists already — name another file`);
+  refuseUnusable(report, source, "an archive of Gatehouse");
+  return { ...copyDatabase({ source, target, lockPath, count: countArchive }), file: target };
 }
 
 function refuseRedis({ redis }: Config): void {
@@ -45,7 +90,11 @@ export function nameBackup(now: number): string {
   return `gatehouse-backup-${time}.db`;
 }
 
-export type RestoredBackup = DatabaseCopy & { readonly dataDir: string };
+export type RestoredBackup = StoreCopy & {
+  readonly dataDir: string;
+  /** Undefined when there is no file with the archive beside the backup. */
+  readonly archive: ArchiveCopy | undefined;
+};
 
 /** Never overwrites a file in the data folder. */
 export function restoreBackup(config: Config, file: string): RestoredBackup {
@@ -54,7 +103,8 @@ export function restoreBackup(config: Config, file: string): RestoredBackup {
   const path = resolve(config.dataDir);
   const target = join(path, DATABASE);
   if (isInstanceRunning(target)) throw new StartRefused(`a Gatehouse is running on ${path} — stop it first`);
-  for (const name of DATABASE_FILES.filter((name) => existsSync(join(path, name)))) {
+  const files = [...DATABASE_FILES, ...ARCHIVE_FILES];
+  for (const name of files.filter((name) => existsSync(join(path, name)))) {
     throw new StartRefused(
       `${join(path, name)} exists already and was not changed — move it away, or name another folder with --data-dir`,
     );
@@ -68,22 +118,35 @@ export function restoreBackup(config: Config, file: string): RestoredBackup {
   DataFolder.open(path);
   const lock = lockDataFolder(`${target}.lock`);
   try {
-    const copy = copyDatabase(source, target, (db) => markWaitingAsUnknown(db, Date.now()));
-    chownToOwnerOf(path, [target, `${target}.lock`]);
-    return { ...copy, dataDir: path };
+    const archiveSource = archiveFileOf(source);
+    const archive = copyArchive(archiveSource, join(path, ARCHIVE), lockPathOf(archiveSource));
+    try {
+      const change = (db: Database) => markWaitingAsUnknown(db, Date.now());
+      const copy = copyDatabase({ source, target, change, count: countContents });
+      chownToOwnerOf(path, [target, `${target}.lock`, ...(archive ? [archive.file] : [])]);
+      return { ...copy, dataDir: path, archive };
+    } catch (error) {
+      // So that the restore can be tried again.
+      if (archive) rmSync(archive.file, { force: true });
+      throw error;
+    }
   } finally {
     lock.close();
   }
 }
 
-function refuseUnusable(report: DatabaseReport, path: string): void {
+function refuseUnusable(
+  report: DatabaseReport | ArchiveReport,
+  path: string,
+  name = "a Gatehouse database",
+): void {
   switch (report.kind) {
     case "absent":
       throw new StartRefused(`there is no file ${path}`);
     case "empty":
       throw new StartRefused(`${path} holds nothing yet`);
     case "foreign":
-      throw new StartRefused(`${path} is not a Gatehouse database`);
+      throw new StartRefused(`${path} is not ${name}`);
     case "unreadable":
       throw new StartRefused(`${path} cannot be read: ${report.reason}`);
     case "damaged":

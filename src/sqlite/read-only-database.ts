@@ -16,9 +16,13 @@ const JOURNAL_SUFFIXES = ["-wal", "-journal"];
  * Calls `read` with a connection that sees a consistent state of the database. Retries when the files changed meanwhile,
  * because then an instance has started and the state may be inconsistent.
  */
-export function withReadOnlyDatabase<T>(path: string, read: (db: Database) => T): T {
+export function withReadOnlyDatabase<T>(
+  path: string,
+  read: (db: Database) => T,
+  lockPath = lockPathOf(path),
+): T {
   for (let attempt = 1; ; attempt++) {
-    if (isInstanceRunning(path)) return readAndClose(openLive(path), read);
+    if (isLocked(lockPath)) return readAndClose(openLive(path), read);
     const before = fileStampsOf(path);
     let outcome: { value: T } | { error: unknown };
     try {
@@ -32,9 +36,17 @@ export function withReadOnlyDatabase<T>(path: string, read: (db: Database) => T)
   }
 }
 
+/** The lock of a database with one of its own. */
+export function lockPathOf(path: string): string {
+  return `${path}.lock`;
+}
+
 /** Whether an instance holds the lock of this database. Creates no file and does not wait. */
 export function isInstanceRunning(path: string): boolean {
-  const lockPath = `${path}.lock`;
+  return isLocked(lockPathOf(path));
+}
+
+function isLocked(lockPath: string): boolean {
   if (!existsSync(lockPath)) return false;
   let lock: Database | undefined;
   try {

@@ -3,13 +3,12 @@ import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { isOurHeader, readHeader } from "../../sqlite/database-file.ts";
 import { codeInVerdict, isDamage } from "../../sqlite/explain-open-error.ts";
+import { findDamage } from "../../sqlite/find-damage.ts";
 import { withReadOnlyDatabase } from "../../sqlite/read-only-database.ts";
 import type { Sealer } from "../sealer.ts";
 import { isRightSecret, SECRET_CHECK } from "../secret-check.ts";
 import { SCHEMA_VERSION } from "./migrations.ts";
 import { STORE_FORMAT } from "./open-database.ts";
-
-const PROBLEMS_MAX = 3;
 
 export type DatabaseReport =
   | { readonly kind: "absent" }
@@ -66,15 +65,6 @@ function inspectOpen(db: Database, sealer: Sealer | undefined): DatabaseReport {
     ...countContents(db),
     isSecretRight: sealer && checkSecret(db, sealer),
   };
-}
-
-/** Checks every page, index and row. Undefined when nothing is damaged. */
-export function findDamage(db: Database): string | undefined {
-  const rows = db
-    .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${PROBLEMS_MAX})`)
-    .all()
-    .map((row) => row.integrity_check);
-  return rows.length === 1 && rows[0] === "ok" ? undefined : rows.join("; ").replaceAll("\n", " ");
 }
 
 export function countContents(db: Database): { servers: number; keys: number } {

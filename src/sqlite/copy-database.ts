@@ -13,32 +13,42 @@ import {
   unlinkSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { StartRefused } from "../../core/errors.ts";
-import { withReadOnlyDatabase } from "../../sqlite/read-only-database.ts";
-import { countContents, findDamage } from "./inspect-database.ts";
+import { StartRefused } from "../core/errors.ts";
+import { findDamage } from "./find-damage.ts";
+import { lockPathOf, withReadOnlyDatabase } from "./read-only-database.ts";
 
 const OWNER_ONLY = 0o600;
 
-export type DatabaseCopy = { readonly sizeBytes: number; readonly servers: number; readonly keys: number };
+export type CopyPlan<T> = {
+  readonly source: string;
+  readonly target: string;
+  /** The lock that an instance holds which uses the source; that of the source's own name by default. */
+  readonly lockPath?: string;
+  /** May change the copy before it is verified. */
+  readonly change?: (copy: Database) => void;
+  /** What the copy holds. */
+  readonly count: (copy: Database) => T;
+};
 
 /**
  * When this returns, the copy is durable, verified, and readable by its owner only. When it throws, no file `target` was
- * created. An existing file is never replaced. `change` may change the copy before it is verified.
+ * created. An existing file is never replaced.
  */
-export function copyDatabase(
-  source: string,
-  target: string,
-  change: (copy: Database) => void = () => {},
-): DatabaseCopy {
+export function copyDatabase<T>(plan: CopyPlan<T>): T & { readonly sizeBytes: number } {
+  const { source, target, lockPath = lockPathOf(source), change = () => {}, count } = plan;
   refuseExisting(target);
   const draft = join(dirname(target), `.${basename(target)}.${process.pid}.partial`);
   try {
-    withReadOnlyDatabase(source, (db) => {
-      createPrivateFile(draft);
-      db.query("VACUUM INTO ?").run(draft);
-    });
+    withReadOnlyDatabase(
+      source,
+      (db) => {
+        createPrivateFile(draft);
+        db.query("VACUUM INTO ?").run(draft);
+      },
+      lockPath,
+    );
     changeCopy(draft, change);
-    const contents = verifyCopy(draft);
+    const contents = verifyCopy(draft, count);
     syncFile(draft);
     placeFile(draft, target);
     syncFolder(dirname(target));
@@ -69,12 +79,12 @@ function changeCopy(path: string, change: (copy: Database) => void): void {
   }
 }
 
-function verifyCopy(path: string): { servers: number; keys: number } {
+function verifyCopy<T>(path: string, count: (copy: Database) => T): T {
   const db = new Database(path, { readonly: true });
   try {
     const damage = findDamage(db);
     if (damage !== undefined) throw new StartRefused(`the copy is damaged (${damage}) and was deleted`);
-    return countContents(db);
+    return count(db);
   } finally {
     db.close();
   }

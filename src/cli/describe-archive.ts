@@ -1,0 +1,30 @@
+// What backup and restore say about the archive.
+import { formatBytes } from "../core/byte-size.ts";
+
+export type ArchiveCopy = {
+  readonly file: string;
+  readonly sizeBytes: number;
+  readonly servers: number;
+  readonly events: number;
+};
+
+export function describeArchiveCopy(copy: ArchiveCopy | undefined, absence: string): string[] {
+  if (!copy) return [`  archive  ${absence}`];
+  const { file, sizeBytes, servers, events } = copy;
+  return [
+    `  archive  ${file}`,
+    `           servers: ${servers}, events: ${events}, ${formatBytes(sizeBytes)}`,
+  ];
+}
+
+export function toArchiveJson(copy: ArchiveCopy | undefined): Record<string, unknown> | null {
+  if (!copy) return null;
+  const { file, sizeBytes, servers, events } = copy;
+  return { file, size_bytes: sizeBytes, servers, events };
+}
+
+/** GATEHOUSE_ARCHIVE names a PostgreSQL, which has its own means. */
+export function hasPostgresArchive(config: object): boolean {
+  const { archive } = config as { readonly archive?: unknown };
+  return typeof archive === "object" && archive !== null;
+}
