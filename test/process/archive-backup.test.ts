@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
+import { startArchiveThread } from "../../src/archive-thread.ts";
 import { filterAll } from "../../src/core/events/event-types.ts";
 import { addEvents, kill, kills, readAll } from "../archive/ledger-samples.ts";
 import { cleanUp, makeDataFolder, makeFolder, runToEnd } from "./run-gatehouse.ts";
@@ -10,7 +11,7 @@ import { cleanUp, makeDataFolder, makeFolder, runToEnd } from "./run-gatehouse.t
 afterEach(cleanUp);
 
 async function withArchive<T>(folder: string, use: (archive: SqliteArchive) => Promise<T>): Promise<T> {
-  const archive = new SqliteArchive(join(folder, "archive.db"));
+  const archive = new SqliteArchive(join(folder, "archive.db"), startArchiveThread);
   try {
     return await use(archive);
   } finally {
