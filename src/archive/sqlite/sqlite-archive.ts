@@ -24,6 +24,7 @@ type Waiting = {
 
 export class SqliteArchive implements Archive {
   readonly #path: string;
+  readonly #createWorker: () => Worker;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   /** Calls that the thread has not answered, also those that nobody waits for any more. */
@@ -31,8 +32,9 @@ export class SqliteArchive implements Archive {
   #lastId = 0;
   #isClosed = false;
 
-  constructor(path: string) {
+  constructor(path: string, createWorker: () => Worker = createArchiveWorker) {
     this.#path = path;
+    this.#createWorker = createWorker;
   }
 
   /**
@@ -112,8 +114,7 @@ export class SqliteArchive implements Archive {
   }
 
   #start(): Worker {
-    // The compiled program finds the thread's file by this URL too, see scripts/build.ts.
-    const worker = new Worker(new URL("./worker.ts", import.meta.url).href, { smol: true });
+    const worker = this.#createWorker();
     worker.onmessage = ({ data }: MessageEvent<WorkerAnswer>) => this.#settle(worker, data);
     worker.onerror = ({ message }) => this.#fail(worker, message);
     worker.addEventListener("close", () => this.#fail(worker, "it was closed"));
@@ -146,4 +147,9 @@ export class SqliteArchive implements Archive {
     }
     this.#waiting.clear();
   }
+}
+
+export function createArchiveWorker(): Worker {
+  // The compiled program finds the thread's file by this URL too, see scripts/build.ts.
+  return new Worker(new URL("./worker.ts", import.meta.url).href, { smol: true });
 }
