@@ -1,5 +1,6 @@
 // Runs every check, one after another. Changes nothing: no files, no settings, no running instance.
 import { resolve } from "node:path";
+import { inspectArchive } from "../archive/sqlite/inspect-archive.ts";
 import type { Config } from "../config.ts";
 import { deriveNoticesToken } from "../core/token.ts";
 import { DEMO_SERVER_KEY } from "../demo.ts";
@@ -11,6 +12,7 @@ import { readServerKeys, readServerMarks } from "../store/sqlite/read-server-key
 import { UpstreamClient } from "../upstream/client.ts";
 import { callInstance, findInstanceUrl } from "./call-instance.ts";
 import { judgeAddressLists } from "./check-address-lists.ts";
+import { inspectPostgres, judgeArchiveFile, judgePostgres } from "./check-archive.ts";
 import { judgeClock } from "./check-clock.ts";
 import { findSecret, inspectDataFolder, judgeDataFolder } from "./check-data-folder.ts";
 import { inspectDisk, judgeDisk } from "./check-disk.ts";
@@ -77,6 +79,7 @@ async function checkDataFolder(config: Config, testsKeys: boolean): Promise<Find
       report = inspectDatabase(databasePath, sealer);
       return judgeStore(report, databasePath, secret !== undefined);
     })),
+    ...(await runCheck("archive", () => checkArchive(config, path))),
     ...(await runCheck("server keys", async () => {
       const canRead = report.kind === "usable" && report.isSecretRight === true;
       return judgeServerKeys(
@@ -104,6 +107,14 @@ async function checkDataFolder(config: Config, testsKeys: boolean): Promise<Find
     })),
     ...(await runCheck("disk", () => judgeDisk(inspectDisk(path)))),
   ];
+}
+
+async function checkArchive(config: Config, folder: string): Promise<Finding[]> {
+  const { archive } = config as { readonly archive?: "sqlite" | "off" | { readonly postgresUrl: string } };
+  if (typeof archive === "object") return judgePostgres(await inspectPostgres(archive.postgresUrl));
+  if (archive === "off" || config.redis)
+    return [skip("archive", "There is none: GATEHOUSE_ARCHIVE is off, so events are not kept.")];
+  return judgeArchiveFile(inspectArchive(`${folder}/archive.db`), `${folder}/archive.db`);
 }
 
 async function gatherKeyFacts(

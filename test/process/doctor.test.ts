@@ -100,6 +100,7 @@ describe("files that it creates", () => {
       "settings",
       "data folder",
       "store",
+      "archive",
       "server keys",
       "address lists",
       "instance",

@@ -79,7 +79,8 @@ export class PostgresConnection {
   }
 }
 
-async function prepare(sql: SQL): Promise<string> {
+/** Throws PostgresTooOld. Returns the version. */
+export async function checkPostgresVersion(sql: SQL): Promise<number> {
   const [row] = await sql<{ server_version_num: string }[]>`SHOW server_version_num`;
   const version = Number(row?.server_version_num);
   if (version < VERSION_MIN) {
@@ -87,6 +88,11 @@ async function prepare(sql: SQL): Promise<string> {
       `PostgreSQL ${Math.floor(version / 10_000)} is too old for the archive; it needs 15 or newer`,
     );
   }
+  return version;
+}
+
+async function prepare(sql: SQL): Promise<string> {
+  await checkPostgresVersion(sql);
   return sql.begin((tx) => migratePostgres(tx)) as Promise<string>;
 }
 

@@ -72,6 +72,8 @@ const STEPS: readonly string[] = [
   `,
 ];
 
+export const ARCHIVE_STEPS = STEPS.length;
+
 /** Returns the id of the archive. */
 export async function migratePostgres(tx: TransactionSQL): Promise<string> {
   await tx`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`;

@@ -1,0 +1,96 @@
+// An archive as rows, so that it can be moved to another keeper with its numbers, marks and id: cursors stay valid.
+
+export type PortableRow = Readonly<Record<string, string | number | boolean | null>>;
+export type ColumnKind = "integer" | "text" | "boolean";
+
+export type PortableTable = {
+  readonly name: string;
+  readonly key: readonly string[];
+  readonly columns: Readonly<Record<string, ColumnKind>>;
+};
+
+/** Rows of one step. */
+export const PORTABLE_PAGE = 1_000;
+
+export const PORTABLE_TABLES: readonly PortableTable[] = [
+  {
+    name: "ledgers",
+    key: ["ledger"],
+    columns: {
+      ledger: "integer",
+      server_id: "text",
+      version: "integer",
+      last_number: "integer",
+      last_mark: "integer",
+      floor_number: "integer",
+      floor_mark: "integer",
+      last_day: "integer",
+      identity_count: "integer",
+    },
+  },
+  {
+    name: "events",
+    key: ["ledger", "number"],
+    columns: {
+      ledger: "integer",
+      number: "integer",
+      mark: "integer",
+      kind: "integer",
+      at: "integer",
+      seen_at: "integer",
+      source: "text",
+      is_backfill: "boolean",
+      data: "text",
+      meta: "text",
+    },
+  },
+  {
+    name: "event_players",
+    key: ["ledger", "player", "number"],
+    columns: { ledger: "integer", player: "text", number: "integer" },
+  },
+  {
+    name: "identities",
+    key: ["ledger", "identity"],
+    columns: { ledger: "integer", identity: "text", shown_day: "integer" },
+  },
+  {
+    name: "memory",
+    key: ["ledger", "part"],
+    columns: { ledger: "integer", part: "text", text: "text" },
+  },
+  {
+    name: "forgettings",
+    key: ["player"],
+    columns: { player: "text", phase: "text", ledger: "integer", number: "integer", names: "text" },
+  },
+];
+
+export interface ArchiveSource {
+  readArchiveId(): Promise<string>;
+  countRows(table: PortableTable): Promise<number>;
+  /** At most PORTABLE_PAGE rows after one, in the order of the key; from the first when it is undefined. */
+  readRows(table: PortableTable, after: PortableRow | undefined): Promise<readonly PortableRow[]>;
+}
+
+/** Nothing of a target can be seen before `finish` has resolved. */
+export interface ArchiveTarget extends ArchiveSource {
+  /** False when there is a ledger already. */
+  isEmpty(): Promise<boolean>;
+  writeRows(table: PortableTable, rows: readonly PortableRow[]): Promise<void>;
+  finish(archiveId: string): Promise<void>;
+}
+
+export async function* readTable(source: ArchiveSource, table: PortableTable) {
+  let last: PortableRow | undefined;
+  do {
+    const rows = await source.readRows(table, last);
+    if (rows.length === 0) return;
+    yield rows;
+    last = rows.length === PORTABLE_PAGE ? rows.at(-1) : undefined;
+  } while (last);
+}
+
+export function keyValuesOf({ key }: PortableTable, row: PortableRow): (string | number)[] {
+  return key.map((column) => row[column] as string | number);
+}

@@ -1,0 +1,145 @@
+// The archive: a file in the data folder, or a PostgreSQL that can be reached, is new enough and has tables that we know.
+import { SQL } from "bun";
+import { ARCHIVE_STEPS } from "../archive/postgres/schema.ts";
+import type { ArchiveReport } from "../archive/sqlite/inspect-archive.ts";
+import { formatBytes } from "../core/byte-size.ts";
+import { findFaultWords } from "../core/system-faults.ts";
+import { type Finding, fail, ok, skip, warn } from "./finding.ts";
+
+const NAME = "archive";
+const DEADLINE_MS = 5_000;
+const VERSION_MIN = 15;
+
+export function judgeArchiveFile(report: ArchiveReport, path: string): Finding[] {
+  switch (report.kind) {
+    case "absent":
+      return [skip(NAME, "There is no archive yet; the first start creates it.")];
+    case "empty":
+      return [ok(NAME, `${path} is still empty; the next start creates its tables.`)];
+    case "foreign":
+      return [
+        fail(
+          NAME,
+          `${path} is not an archive of Gatehouse.`,
+          "Move it away; the next start creates a new one.",
+        ),
+      ];
+    case "unreadable":
+      return [
+        fail(
+          NAME,
+          `${path} cannot be read: ${report.reason}.`,
+          "Check its permissions, and run the command as the user that Gatehouse runs as.",
+        ),
+      ];
+    case "damaged":
+      return [
+        fail(
+          NAME,
+          `${path} is damaged: ${report.problem}.`,
+          "Stop Gatehouse and move the file and its -wal away; then restore a backup, or start with an empty archive.",
+        ),
+      ];
+    case "newer":
+      return [
+        fail(
+          NAME,
+          `${path} was made by a newer Gatehouse (schema ${report.schema}, this one knows ${report.knownSchema}).`,
+          "Update Gatehouse.",
+        ),
+      ];
+    case "usable": {
+      const { servers, events, sizeBytes } = report;
+      return [
+        ok(
+          NAME,
+          `The archive is undamaged; servers: ${servers}, events: ${events}, in ${formatBytes(sizeBytes)}.`,
+        ),
+      ];
+    }
+  }
+}
+
+export type PostgresFacts =
+  | { readonly kind: "unreachable"; readonly reason: string }
+  | {
+      readonly kind: "reached";
+      readonly version: number;
+      /** The newest step of the schema; undefined when there are no tables of ours. */
+      readonly schema: number | undefined;
+      readonly canWrite: boolean;
+    };
+
+/** Changes nothing. */
+export async function inspectPostgres(url: string): Promise<PostgresFacts> {
+  const sql = new SQL(url, { max: 1, connectionTimeout: DEADLINE_MS / 1000 });
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(new Error(`no answer within ${DEADLINE_MS / 1000} s`));
+  }, DEADLINE_MS);
+  try {
+    return await Promise.race([askPostgres(sql), late.promise]);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { kind: "unreachable", reason: hideSecrets(findFaultWords(error) ?? message, url) };
+  } finally {
+    clearTimeout(timer);
+    void sql.close({ timeout: 0 }).catch(() => {});
+  }
+}
+
+async function askPostgres(sql: SQL): Promise<PostgresFacts> {
+  const [row] = await sql<{ version: string; has_tables: boolean; is_read_only: boolean }[]>`
+    SELECT current_setting('server_version_num') AS version, to_regclass('gatehouse_schema') IS NOT NULL AS has_tables,
+      pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' AS is_read_only`;
+  const [steps] = row?.has_tables
+    ? await sql<{ steps: string }[]>`SELECT count(*) AS steps FROM gatehouse_schema`
+    : [];
+  return {
+    kind: "reached",
+    version: Math.floor(Number(row?.version ?? 0) / 10_000),
+    schema: steps && Number(steps.steps),
+    canWrite: row?.is_read_only === false,
+  };
+}
+
+export function judgePostgres(facts: PostgresFacts): Finding[] {
+  if (facts.kind === "unreachable") {
+    const remedy =
+      "Check that PostgreSQL runs, and the address, user and password in GATEHOUSE_ARCHIVE. Events wait in memory meanwhile.";
+    return [fail(NAME, `PostgreSQL cannot be used: ${facts.reason}.`, remedy)];
+  }
+  const { version, schema, canWrite } = facts;
+  const findings: Finding[] = [];
+  if (version < VERSION_MIN)
+    findings.push(fail(NAME, `PostgreSQL ${version} is too old.`, `Update to ${VERSION_MIN} or newer.`));
+  if (schema !== undefined && schema > ARCHIVE_STEPS)
+    findings.push(
+      fail(
+        NAME,
+        `The tables were made by a newer Gatehouse (schema ${schema}, this one knows ${ARCHIVE_STEPS}).`,
+        "Update Gatehouse.",
+      ),
+    );
+  if (!canWrite)
+    findings.push(
+      fail(NAME, "PostgreSQL is read-only.", "Use the address of the primary, with a user that may write."),
+    );
+  if (findings.length > 0) return findings;
+  if (schema === undefined)
+    return [
+      warn(NAME, `PostgreSQL ${version} has no tables of Gatehouse yet.`, "The next start creates them."),
+    ];
+  return [ok(NAME, `PostgreSQL ${version} can be used, with schema ${schema}.`)];
+}
+
+/** An error of the driver may repeat the address. */
+function hideSecrets(text: string, url: string): string {
+  const password = /:\/\/[^:@/]*:([^@]*)@/.exec(url)?.[1];
+  const hidden = text.replaceAll(url, "the address");
+  if (!password) return hidden;
+  return [password, decodeURIComponent(password)].reduce(
+    (left, word) => left.replaceAll(word, "[redacted]"),
+    hidden,
+  );
+}

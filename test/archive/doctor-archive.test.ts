@@ -1,0 +1,85 @@
+// doctor looks at the archive: the file, or the PostgreSQL, and never shows a password.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
+import { inspectArchive } from "../../src/archive/sqlite/inspect-archive.ts";
+import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
+import { startArchiveThread } from "../../src/archive-thread.ts";
+import { inspectPostgres, judgeArchiveFile, judgePostgres } from "../../src/doctor/check-archive.ts";
+import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
+import { makeTestFolder } from "../start-gatehouse.ts";
+import { addEvents, kills } from "./ledger-samples.ts";
+
+const folder = makeTestFolder();
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const look = (path: string) => judgeArchiveFile(inspectArchive(path), path)[0];
+
+describe("the file", () => {
+  const path = join(folder, "archive.db");
+
+  test("absent, empty, foreign, good", async () => {
+    expect(look(path)).toMatchObject({ result: "skipped" });
+    writeFileSync(path, "");
+    expect(look(path)).toMatchObject({ result: "ok", finding: expect.stringContaining("empty") });
+    writeFileSync(path, "my diary");
+    expect(look(path)).toMatchObject({
+      result: "failure",
+      finding: expect.stringContaining("is not an archive"),
+    });
+    rmSync(path);
+    const archive = new SqliteArchive(path, startArchiveThread);
+    await addEvents(archive, kills(3));
+    await archive.close();
+    expect(look(path)).toMatchObject({
+      result: "ok",
+      finding: expect.stringContaining("servers: 1, events: 3"),
+    });
+  });
+});
+
+describe("PostgreSQL", () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  }, 60_000);
+  afterAll(stopPostgresServers);
+  const ask = async (url: string) => judgePostgres(await inspectPostgres(url))[0];
+
+  test("without tables, with them, and with those of a newer version", async () => {
+    const url = await server.createDatabase();
+    expect(await ask(url)).toMatchObject({
+      result: "warning",
+      finding: expect.stringContaining("no tables"),
+    });
+    const archive = new PostgresArchive(url);
+    await addEvents(archive, kills(1));
+    await archive.close();
+    expect(await ask(url)).toMatchObject({ result: "ok", finding: expect.stringContaining("can be used") });
+    await server.ask("INSERT INTO gatehouse_schema VALUES (99), (98), (97)", url);
+    expect(await ask(url)).toMatchObject({
+      result: "failure",
+      finding: expect.stringContaining("newer Gatehouse"),
+    });
+  });
+
+  test("one that is absent or refuses us is told without the password", async () => {
+    for (const url of [
+      `postgres://gatehouse:s3cr3t@127.0.0.1:${server.port}/no_such_database`,
+      "postgres://gatehouse:s3cr3t@127.0.0.1:1/x",
+    ]) {
+      const found = await ask(url);
+      expect(found).toMatchObject({ result: "failure", finding: expect.stringContaining("cannot be used") });
+      expect(JSON.stringify(found)).not.toContain("s3cr3t");
+    }
+  });
+
+  test("one that is too old, or read-only", () => {
+    const facts = { kind: "reached", version: 14, schema: 1, canWrite: false } as const;
+    expect(judgePostgres(facts).map(({ finding }) => finding)).toEqual([
+      "PostgreSQL 14 is too old.",
+      "PostgreSQL is read-only.",
+    ]);
+  });
+});

@@ -1,0 +1,190 @@
+// PostgreSQL killed, frozen, full, restarted and replaced: every call answers in time, the archive recovers by itself, and
+// nothing is recorded twice.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { chownSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
+import { StoreUnavailable } from "../../src/core/errors.ts";
+import { filterAll } from "../../src/core/events/event-types.ts";
+import type { Archive } from "../../src/core/ports/archive.ts";
+import { fill } from "../faults/small-disk.ts";
+import { mounting, testWith } from "../needs.ts";
+import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
+import { addEvents, kill, kills, NOW, readAll, record } from "./ledger-samples.ts";
+
+const DEADLINE_MS = 5_000;
+/** Of a machine that does other work too. */
+const TOLERANCE_MS = 2_000;
+const RECOVERS_WITHIN_MS = 20_000;
+
+let server: PostgresServer;
+const archives: Archive[] = [];
+const undo: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  server = await startPostgres();
+}, 60_000);
+afterEach(async () => {
+  for (const archive of archives.splice(0)) await archive.close();
+  for (const step of undo.splice(0)) await step();
+});
+afterAll(stopPostgresServers);
+
+function open(url: string): Archive {
+  const archive = new PostgresArchive(url);
+  archives.push(archive);
+  return archive;
+}
+
+/** Every method once, at the same time. All fail with StoreUnavailable, in time. */
+async function expectUnavailable(archive: Archive): Promise<void> {
+  const startedAt = performance.now();
+  const calls: Promise<unknown>[] = [
+    archive.load("srv_a"),
+    archive.findRecorded("srv_a", ["kill-1"]),
+    archive.record([record({ version: 1, events: [kill(4)] })]),
+    archive.readPage({ serverId: "srv_a", start: { after: "earliest" }, filter: filterAll(), limit: 9 }),
+    archive.prune({ now: NOW, days: 30, eventsMax: 1_000 }),
+    archive.removeServer("srv_never"),
+    archive.startForgetting("987"),
+    archive.continueForgetting(),
+  ];
+  const outcomes = await Promise.allSettled(calls);
+  const reasons = outcomes.map((outcome) => (outcome.status === "rejected" ? outcome.reason : outcome.value));
+  for (const reason of reasons) expect(reason).toBeInstanceOf(StoreUnavailable);
+  expect(performance.now() - startedAt).toBeLessThan(DEADLINE_MS + TOLERANCE_MS);
+}
+
+async function untilAvailable(archive: Archive): Promise<void> {
+  const deadline = performance.now() + RECOVERS_WITHIN_MS;
+  for (;;) {
+    try {
+      await archive.load("srv_a");
+      return;
+    } catch (error) {
+      expect(error).toBeInstanceOf(StoreUnavailable);
+      if (performance.now() > deadline) throw new Error("the archive does not recover");
+    }
+    await Bun.sleep(100);
+  }
+}
+
+/** What a writer does whose answer was lost: the version says whether it happened. */
+async function recordOnce(archive: Archive): Promise<void> {
+  const { version } = await archive.load("srv_a");
+  if (version === 1) {
+    // A conflict: the write that was under way has come to its end only now.
+    const [outcome] = await archive.record([record({ version, events: [kill(4)] })]);
+    if (outcome && "conflict" in outcome) expect((await archive.load("srv_a")).version).toBe(2);
+  }
+  expect((await readAll(archive)).map(({ at }) => at - NOW)).toEqual([1, 2, 3, 4]);
+}
+
+describe("PostgreSQL", () => {
+  test("killed, and back", async () => {
+    const archive = open(await server.createDatabase());
+    await addEvents(archive, kills(3));
+    await server.kill();
+    await expectUnavailable(archive);
+    await expectUnavailable(archive);
+    await server.start();
+    await untilAvailable(archive);
+    await recordOnce(archive);
+  }, 60_000);
+
+  test("frozen, and thawed", async () => {
+    const archive = open(await server.createDatabase());
+    await addEvents(archive, kills(3));
+    server.freeze();
+    try {
+      await expectUnavailable(archive);
+      await expectUnavailable(archive);
+    } finally {
+      server.thaw();
+    }
+    await untilAvailable(archive);
+    await recordOnce(archive);
+  }, 60_000);
+
+  test("absent at first", async () => {
+    const url = await server.createDatabase();
+    await server.kill();
+    const archive = open(url);
+    await expectUnavailable(archive);
+    await server.start();
+    await untilAvailable(archive);
+    await addEvents(archive, kills(2));
+  }, 60_000);
+
+  test("restarted between two calls", async () => {
+    const archive = open(await server.createDatabase());
+    await addEvents(archive, kills(3));
+    await server.stop();
+    await server.start();
+    await untilAvailable(archive);
+    await recordOnce(archive);
+  }, 60_000);
+
+  test("replaced by an empty database: writers notice, and old cursors expire", async () => {
+    const url = await server.createDatabase();
+    const name = new URL(url).pathname.slice(1);
+    const archive = open(url);
+    const { last } = await addEvents(archive, kills(3));
+    await server.ask(`DROP DATABASE ${name} WITH (FORCE)`);
+    await server.ask(`CREATE DATABASE ${name}`);
+    await untilAvailable(archive);
+    expect(await archive.record([record({ version: 1, events: [kill(4)] })])).toEqual([{ conflict: true }]);
+    await addEvents(archive, kills(3));
+    const page = await archive.readPage({
+      serverId: "srv_a",
+      start: { after: last },
+      filter: filterAll(),
+      limit: 9,
+    });
+    expect(page).toMatchObject({ expired: true });
+  }, 60_000);
+
+  test("its tables dropped while it is used", async () => {
+    const url = await server.createDatabase();
+    const archive = open(url);
+    await addEvents(archive, kills(3));
+    await server.ask("DROP SCHEMA public CASCADE; CREATE SCHEMA public", url);
+    expect(await archive.load("srv_a").catch((error) => error)).toBeInstanceOf(StoreUnavailable);
+    expect((await archive.load("srv_a")).version).toBe(0);
+    await addEvents(archive, kills(2));
+  }, 60_000);
+
+  testWith(mounting)(
+    "full: writes are refused and reads go on, and all is well when there is room",
+    async () => {
+      const disk = mkdtempSync(join(tmpdir(), "gatehouse-full-"));
+      await Bun.$`mount -t tmpfs -o size=24m,mode=700 tmpfs ${disk}`.quiet();
+      undo.push(async () => {
+        await Bun.$`umount -l ${disk}`.nothrow().quiet();
+        rmSync(disk, { recursive: true, force: true });
+      });
+      const { uid, gid } = statSync(join(server.folder, "data"));
+      chownSync(disk, uid, gid);
+      await server.ask(`CREATE TABLESPACE small LOCATION '${disk}'`);
+      await server.ask("CREATE DATABASE on_small_disk TABLESPACE small");
+      undo.unshift(async () => {
+        await server.ask("DROP DATABASE on_small_disk WITH (FORCE)").catch(() => {});
+        await server.ask("DROP TABLESPACE small").catch(() => {});
+      });
+      const archive = open(server.urlOf("on_small_disk"));
+      await addEvents(archive, kills(3));
+      const ballast = join(disk, "ballast");
+      fill(ballast);
+      const big = kills(400, 10).map((event) => ({ ...event, data: JSON.stringify("x".repeat(1_500)) }));
+      const startedAt = performance.now();
+      const refused = archive.record([record({ version: 1, events: big })]);
+      expect(await refused.catch((error) => error)).toBeInstanceOf(StoreUnavailable);
+      expect(performance.now() - startedAt).toBeLessThan(DEADLINE_MS + TOLERANCE_MS);
+      expect(await readAll(archive)).toHaveLength(3);
+      rmSync(ballast);
+      await recordOnce(archive);
+    },
+    60_000,
+  );
+});

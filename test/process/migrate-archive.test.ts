@@ -1,0 +1,116 @@
+// gatehouse migrate moves the archive between the data folder and a real PostgreSQL, and cursors stay valid.
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
+import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
+import { startArchiveThread } from "../../src/archive-thread.ts";
+import { filterAll } from "../../src/core/events/event-types.ts";
+import { NOTHING_KNOWN } from "../../src/core/events/memory.ts";
+import { writeChangedParts } from "../../src/core/events/memory-text.ts";
+import type { Archive } from "../../src/core/ports/archive.ts";
+import { addEvents, kill, kills, NOW, record } from "../archive/ledger-samples.ts";
+import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
+import { cleanUp, makeFolder, runToEnd } from "./run-gatehouse.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+}, 60_000);
+afterAll(stopPostgresServers);
+afterEach(cleanUp);
+
+async function use<T>(archive: Archive, work: (archive: Archive) => Promise<T>): Promise<T> {
+  try {
+    return await work(archive);
+  } finally {
+    await archive.close();
+  }
+}
+
+const inFolder = (folder: string) => new SqliteArchive(join(folder, "archive.db"), startArchiveThread);
+
+async function fill(archive: Archive): Promise<void> {
+  await addEvents(archive, kills(2_500));
+  const odd = {
+    data: '{"x":"\\u0000 ☃ \\ud83d","n":12345678901234567890}',
+    meta: '{"a":1.0}',
+    isBackfill: true,
+  };
+  await addEvents(archive, [kill(9_000, odd)], "srv_b");
+  const memory = writeChangedParts(NOTHING_KNOWN, { ...NOTHING_KNOWN, lastReadingAt: NOW, queue: "[1,2]" });
+  await archive.record([record({ serverId: "srv_b", version: 1, memory })]);
+  await archive.prune({ now: NOW, days: 30, eventsMax: 2_400 });
+  await archive.startForgetting("77");
+}
+
+/** Everything that a user of an archive can see. */
+async function look(archive: Archive) {
+  const pages = [];
+  for (const serverId of ["srv_a", "srv_b", "srv_never"]) {
+    const request = { serverId, filter: filterAll(), limit: 500 };
+    const [oldest, newest, ofPlayer] = await Promise.all([
+      archive.readPage({ ...request, start: { after: "earliest" } }),
+      archive.readPage({ ...request, start: { before: "now" } }),
+      archive.readPage({ ...request, start: { before: "now" }, player: "1500" }),
+    ]);
+    pages.push(oldest, newest, ofPlayer, await archive.load(serverId));
+  }
+  return { pages, recorded: await archive.findRecorded("srv_a", ["kill-1", "kill-2500", "kill-9999"]) };
+}
+
+test("there and back: events, cursors, memory and identities are the same", async () => {
+  const folder = makeFolder();
+  const url = await server.createDatabase();
+  await use(inFolder(folder), fill);
+  const before = await use(inFolder(folder), look);
+  const run = (...args: string[]) => runToEnd(["migrate", ...args, "--data-dir", folder], { cwd: folder });
+
+  const there = await run("--from", "sqlite", "--to", url, "--json");
+  expect(there).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(JSON.parse(there.stdout)).toEqual({ servers: 2, events: 2_401 });
+  expect(await use(new PostgresArchive(url), look)).toEqual(before);
+
+  const again = await run("--from", "sqlite", "--to", url);
+  expect(again).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("is not empty") });
+  const back = await run("--from", url, "--to", "sqlite");
+  expect(back).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("archive.db exists already") });
+
+  const home = makeFolder();
+  const homeward = await runToEnd(["migrate", "--from", url, "--to", "sqlite", "--data-dir", home], {
+    cwd: home,
+  });
+  expect(homeward).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("events: 2401") });
+  expect(await use(inFolder(home), look)).toEqual(before);
+  expect(readdirSync(home).filter((name) => name.includes("partial"))).toEqual([]);
+  // Both go on: the forgetting that was under way, and new servers.
+  for (const archive of [inFolder(home), new PostgresArchive(url)]) {
+    await use(archive, async () => {
+      while (await archive.continueForgetting());
+      await addEvents(archive, [kill(1)], "srv_new");
+      const { last } = await addEvents(archive, [kill(9_999)]);
+      expect(last.number).toBe(2_501);
+    });
+  }
+}, 60_000);
+
+test("a fault changes nothing, and no password is shown", async () => {
+  const folder = makeFolder();
+  const address = `postgres://gatehouse:s3cr3t@127.0.0.1:${server.port}/no_such_database`;
+  writeFileSync(join(folder, "address"), `${address}\n`);
+  await use(inFolder(folder), fill);
+  const bytes = readFileSync(join(folder, "archive.db"));
+  const args = ["migrate", "--from", "sqlite", "--to-file", join(folder, "address"), "--data-dir", folder];
+  const failed = await runToEnd(args, { cwd: folder });
+  expect(failed.exitCode).toBe(1);
+  expect(failed.stderr).toContain("//[redacted]@");
+  expect(failed.stderr + failed.stdout).not.toContain("s3cr3t");
+  expect(readFileSync(join(folder, "archive.db")).equals(bytes)).toBe(true);
+
+  const empty = makeFolder();
+  const none = await runToEnd(["migrate", "--from", "sqlite", "--to", server.urlOf(), "--data-dir", empty], {
+    cwd: empty,
+  });
+  expect(none).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("there is no") });
+  expect(existsSync(join(empty, "archive.db"))).toBe(false);
+}, 60_000);
