@@ -75,6 +75,7 @@ testWith(tracing)(
     mkdirSync(folder);
     const script = `
       import { SqliteArchive } from "${join(import.meta.dir, "../../src/archive/sqlite/sqlite-archive.ts")}";
+      import { startArchiveThread } from "${join(import.meta.dir, "../../src/archive-thread.ts")}";
       import { addEvents, kill, readAll } from "${join(import.meta.dir, "ledger-samples.ts")}";
       const archive = new SqliteArchive("${join(folder, "archive.db")}", startArchiveThread);
       let faults = 0;
