@@ -278,6 +278,12 @@ describe("settings", () => {
     }
   });
 
+  test("simulator names the built-in simulator, as no address does", () => {
+    for (const environment of [{}, { GATEHOUSE_UPSTREAM_URL: "simulator" }])
+      expect(parseConfig(environment).upstreamUrl).toBeUndefined();
+    expect(() => parseConfig({ GATEHOUSE_UPSTREAM_URL: "simulate" })).toThrow("must be `simulator`");
+  });
+
   test("an unknown setting causes a warning, and Gatehouse starts", async () => {
     const gatehouse = await serve({ cwd: makeFolder(), env: { GATEHOUSE_PROT: "8081" } });
     const line = await gatehouse.waitForLine("GATEHOUSE_PROT", "stderr");
