@@ -86,7 +86,7 @@ async function build(each: Target, outdir: string): Promise<string> {
   const draft = join(outdir, `.draft-${process.pid}-${each.name}${suffix}`);
   try {
     await Bun.build({
-      entrypoints: [join(ROOT, "src/main.ts"), join(ROOT, "src/archive-worker.ts")],
+      entrypoints: ["main", "archive-worker", "reading-worker"].map((name) => join(ROOT, `src/${name}.ts`)),
       minify: true,
       plugins: [embedFiles],
       define: { "process.env.NODE_ENV": '"production"' },

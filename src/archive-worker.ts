@@ -1,2 +1,2 @@
-// The entry of the embedded archive's thread. It stands beside main.ts, because a compiled program finds it only there.
+// The entry of the embedded archive's thread.
 import "./archive/sqlite/worker.ts";

@@ -17,11 +17,24 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   upstream: ["core"],
   simulator: ["core"],
   dashboard: ["core"],
-  app: ["core", "gateway", "http", "store", "archive", "upstream", "root"],
+  "reading-thread": ["core", "gateway", "upstream", "root"],
+  app: ["core", "gateway", "http", "store", "archive", "upstream", "reading-thread", "root"],
   maintenance: ["core", "store", "archive", "sqlite", "root"],
   doctor: ["core", "store", "archive", "sqlite", "upstream", "root"],
   cli: ["core", "simulator", "doctor", "maintenance", "root"],
-  root: ["core", "gateway", "http", "store", "archive", "sqlite", "upstream", "simulator", "cli", "app"],
+  root: [
+    "core",
+    "gateway",
+    "http",
+    "store",
+    "archive",
+    "sqlite",
+    "upstream",
+    "reading-thread",
+    "simulator",
+    "cli",
+    "app",
+  ],
 };
 
 /** What core may use of the runtime: pure computation, without files, network, clock and randomness. */

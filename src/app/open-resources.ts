@@ -1,6 +1,5 @@
 // Opens the resources of an instance: data folder, secrets, log, store and the client of the game API.
 import { SqliteArchive } from "../archive/sqlite/sqlite-archive.ts";
-import { startArchiveThread } from "../archive-thread.ts";
 import type { Config } from "../config.ts";
 import { StartRefused } from "../core/errors.ts";
 import type { Archive } from "../core/ports/archive.ts";
@@ -12,12 +11,15 @@ import { DataFolder } from "../data-folder.ts";
 import { markOldDemoServer, obtainDemoToken, startDemoUpstream } from "../demo.ts";
 import { identifyUpstream, UpstreamNotes } from "../gateway/readings/upstream-notes.ts";
 import { createLog } from "../log.ts";
+import { type ArchivePlace, openArchive } from "../open-archive.ts";
+import { ReadingThread } from "../reading-thread/reading-thread.ts";
 import { checkSharedMasterKey, obtainMasterKey, obtainStoreSecret } from "../secrets.ts";
 import type { RedisAddress } from "../store/redis/redis-link.ts";
 import type { RedisStore } from "../store/redis/redis-store.ts";
 import { Sealer } from "../store/sealer.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { refuseUnfinished } from "../store/unfinished-migration.ts";
+import { startReadingThread } from "../threads.ts";
 import { readTlsFiles } from "../tls-files.ts";
 import { UpstreamClient, warmUpHttpClient } from "../upstream/client.ts";
 import type { Closers } from "./closers.ts";
@@ -50,6 +52,8 @@ export type Resources = {
   readonly demoToken: string | undefined;
   /** Undefined when nothing is to be remembered. */
   readonly archive: Archive | undefined;
+  /** Is the upstream and the recorder, when there is an archive. */
+  readonly readingThread: ReadingThread | undefined;
 };
 
 export function openBasics(config: Config, writeLog?: (line: string) => void): Basics {
@@ -89,30 +93,46 @@ export async function openResources(
   const baseUrl = config.upstreamUrl ?? demo?.url ?? "";
   const globalKey = config.upstreamGlobalKey;
   warmUpHttpClient();
-  const upstream = new UpstreamClient({
+  const upstreamSettings = {
     baseUrl,
     globalKey,
     timeoutMs: upstreamTimeoutMs,
     keepsUnknown: config.keepsUnknownFields,
-    clock,
-  });
+  };
   const upstreamIdentity = identifyUpstream(baseUrl, globalKey);
   const notes = shared ? undefined : await UpstreamNotes.open(store, upstreamIdentity, log);
-  const archive = await openArchive(config.archive, folder);
+  const place = findArchive(config.archive, folder);
+  const archive = place && openArchive(place);
   if (archive) closers.add(() => archive.close());
-  return { store, shared, clock, upstream, upstreamTimeoutMs, upstreamIdentity, notes, demoToken, archive };
+  if (archive instanceof SqliteArchive) await archive.check();
+  const readingThread =
+    place &&
+    new ReadingThread({
+      startThread: startReadingThread,
+      settings: { upstream: upstreamSettings, archive: place, secret },
+      clock,
+      log,
+      commands: store.commands,
+    });
+  const upstream = readingThread ?? new UpstreamClient({ ...upstreamSettings, clock });
+  return {
+    store,
+    shared,
+    clock,
+    upstream,
+    upstreamTimeoutMs,
+    upstreamIdentity,
+    notes,
+    demoToken,
+    archive,
+    readingThread,
+  };
 }
 
-/** Connects at the first use: an archive that is away does not stop a start. */
-async function openArchive(config: Config["archive"], folder: DataFolder): Promise<Archive | undefined> {
+/** Undefined when nothing is to be remembered. */
+function findArchive(config: Config["archive"], folder: DataFolder): ArchivePlace | undefined {
   if (config === "off") return undefined;
-  if (config === "sqlite") {
-    const archive = new SqliteArchive(folder.archivePath, startArchiveThread);
-    await archive.check();
-    return archive;
-  }
-  const { PostgresArchive } = await import("../archive/postgres/postgres-archive.ts");
-  return new PostgresArchive(config.postgresUrl);
+  return config === "sqlite" ? { path: folder.archivePath } : config;
 }
 
 /** For the filter of the log. The password of Redis in both forms: as it is sent, and as it is written in the address. */

@@ -11,6 +11,7 @@ import { EventRecorder } from "../gateway/events/event-recorder.ts";
 import { createIdentityHash } from "../gateway/events/identity-hash.ts";
 import { PlayerForgetting } from "../gateway/events/player-forgetting.ts";
 import { recordReadings } from "../gateway/events/record-readings.ts";
+import type { Recorder } from "../gateway/events/recorder.ts";
 import { StreamSlots } from "../gateway/events/stream-slots.ts";
 import { UsageMeter, type WritePace } from "../gateway/keys/usage-meter.ts";
 import { Relay } from "../gateway/readings/relay.ts";
@@ -43,7 +44,7 @@ export type Gateway = {
   readonly commandMeter: CommandMeter;
   readonly usage: UsageMeter;
   /** Undefined without an archive. */
-  readonly recorder: EventRecorder | undefined;
+  readonly recorder: Recorder | undefined;
   /** Undefined without an archive. */
   readonly events: EventReader | undefined;
   readonly forgetting: PlayerForgetting;
@@ -60,6 +61,7 @@ export function wireGateway(
     upstreamIdentity,
     notes,
     archive: configured,
+    readingThread,
   }: Resources,
   { log, secret }: Pick<Basics, "log" | "secret">,
   options: GatewayOptions,
@@ -118,17 +120,20 @@ export function wireGateway(
     pace: shared ? USAGE_PACE_SHARED : USAGE_PACE_EMBEDDED,
     pause: pauseUntilWoken,
   });
-  const recorder =
-    archive &&
-    new EventRecorder({
-      archive,
-      clock,
-      sleep: Bun.sleep,
-      log,
-      hash: createIdentityHash(secret),
-      commands: store.commands,
-      planOf: (serverId) => watcher.planOf(serverId),
-    });
+  const planOf = (serverId: string) => watcher.planOf(serverId);
+  if (readingThread) readingThread.planOf = planOf;
+  const recorder: Recorder | undefined =
+    readingThread ??
+    (archive &&
+      new EventRecorder({
+        archive,
+        clock,
+        sleep: Bun.sleep,
+        log,
+        hash: createIdentityHash(secret),
+        commands: store.commands,
+        planOf,
+      }));
   if (recorder) recordReadings(relay, recorder);
   const events = archive && recorder && wireEvents(archive, recorder, options, log);
   const forgetting = new PlayerForgetting({
@@ -144,7 +149,7 @@ export function wireGateway(
 
 function wireEvents(
   archive: Archive,
-  recorder: EventRecorder,
+  recorder: Recorder,
   { waitForEvents: pause = pauseUntilWoken }: GatewayOptions,
   log: Log,
 ): EventReader {

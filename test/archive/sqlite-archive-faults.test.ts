@@ -4,8 +4,8 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
-import { startArchiveThread } from "../../src/archive-thread.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
+import { startArchiveThread } from "../../src/threads.ts";
 import { testWith, tracing } from "../needs.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
 import { addEvents, kill, kills, NOW, readAll, record } from "./ledger-samples.ts";
@@ -75,7 +75,7 @@ testWith(tracing)(
     mkdirSync(folder);
     const script = `
       import { SqliteArchive } from "${join(import.meta.dir, "../../src/archive/sqlite/sqlite-archive.ts")}";
-      import { startArchiveThread } from "${join(import.meta.dir, "../../src/archive-thread.ts")}";
+      import { startArchiveThread } from "${join(import.meta.dir, "../../src/threads.ts")}";
       import { addEvents, kill, readAll } from "${join(import.meta.dir, "ledger-samples.ts")}";
       const archive = new SqliteArchive("${join(folder, "archive.db")}", startArchiveThread);
       let faults = 0;

@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
-import { startArchiveThread } from "../../src/archive-thread.ts";
 import { StartRefused, StoreUnavailable } from "../../src/core/errors.ts";
+import { startArchiveThread } from "../../src/threads.ts";
 import { fill } from "../faults/small-disk.ts";
 import { mounting, testWith } from "../needs.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";

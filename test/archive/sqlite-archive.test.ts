@@ -3,7 +3,7 @@ import { afterAll } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
-import { startArchiveThread } from "../../src/archive-thread.ts";
+import { startArchiveThread } from "../../src/threads.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
 import { describeArchive } from "./archive-contract.ts";
 

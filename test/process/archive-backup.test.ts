@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
-import { startArchiveThread } from "../../src/archive-thread.ts";
 import { filterAll } from "../../src/core/events/event-types.ts";
+import { startArchiveThread } from "../../src/threads.ts";
 import { addEvents, kill, kills, readAll } from "../archive/ledger-samples.ts";
 import { cleanUp, makeDataFolder, makeFolder, runToEnd } from "./run-gatehouse.ts";
 

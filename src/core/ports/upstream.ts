@@ -39,9 +39,12 @@ export type ServerContent = {
   readonly sections: Readonly<Partial<Record<Section, unknown>>>;
 };
 
+/** Stands for content that stayed in the thread that read it. */
+export type KeptContent = { readonly kept: number };
+
 /** `hint` is null when no answer came. */
 export type UpstreamReading = { readonly hint: LimitHint | null } & (
-  | { readonly parts: ServerParts; readonly content: ServerContent }
+  | { readonly parts: ServerParts; readonly content: ServerContent | KeptContent }
   | { readonly failure: UpstreamFailure }
 );
 

@@ -15,6 +15,7 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { CommandQueue } from "../../core/ports/commands.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { createThrottle } from "../../core/throttle.ts";
+import type { KeptReading, Recorder } from "./recorder.ts";
 import { type FindCommandId, ServerLedger } from "./server-ledger.ts";
 
 /** More events do not wait in memory; they become a gap. */
@@ -50,7 +51,7 @@ type Desk = {
   usedAt: number;
 };
 
-export class EventRecorder {
+export class EventRecorder implements Recorder {
   readonly #parts: EventRecorderParts;
   readonly #desks = new Map<string, Desk>();
   readonly #throttleLog = createThrottle(FAULT_LOG_MS);
@@ -80,7 +81,8 @@ export class EventRecorder {
     return this.#isDown;
   }
 
-  takeReading(serverId: string, reading: GameReading): void {
+  takeReading(serverId: string, reading: GameReading | KeptReading): void {
+    if ("kept" in reading) throw new Error("only the thread that keeps a reading can record it");
     const desk = this.#deskOf(serverId);
     if (desk.inputs.length >= UNJUDGED_MAX || this.#countInputs() >= UNJUDGED_TOTAL_MAX)
       this.#dropOldest(desk);
@@ -249,6 +251,7 @@ export class EventRecorder {
     });
     if (batch.length === 0) return;
     const outcomes = await archive.record(batch.map(({ record }) => record));
+    this.#isDown = false;
     for (const [place, { ledger }] of batch.entries()) {
       const outcome = outcomes[place];
       if (outcome && "version" in outcome) {
@@ -258,7 +261,6 @@ export class EventRecorder {
         await this.#rebase(ledger, now);
       }
     }
-    this.#isDown = false;
   }
 
   async #rebase(ledger: ServerLedger, now: number): Promise<void> {

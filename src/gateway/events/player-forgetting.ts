@@ -8,7 +8,7 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { SettingStore } from "../../core/ports/settings.ts";
 import { createThrottle } from "../../core/throttle.ts";
-import type { EventRecorder } from "./event-recorder.ts";
+import type { Recorder } from "./recorder.ts";
 
 /** The longest that an operator waits; the rest is done in the background. */
 export const WAIT_MS = 5_000;
@@ -23,7 +23,7 @@ const TARGET = "player";
 export type PlayerForgettingParts = {
   /** Undefined when nothing is kept. */
   readonly archive: Pick<Archive, "startForgetting" | "continueForgetting"> | undefined;
-  readonly recorder: Pick<EventRecorder, "flush"> | undefined;
+  readonly recorder: Pick<Recorder, "flush"> | undefined;
   readonly settings: Pick<SettingStore, "saveAudited">;
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<void>;

@@ -2,14 +2,15 @@
 import { readOffline } from "../../core/events/reading.ts";
 import { OFFLINE } from "../../core/upstream-codes.ts";
 import type { Relay } from "../readings/relay.ts";
-import type { EventRecorder } from "./event-recorder.ts";
+import type { Recorder } from "./recorder.ts";
 
 export function recordReadings(
   { listeners }: Pick<Relay, "listeners">,
-  recorder: Pick<EventRecorder, "takeReading" | "takeFailure">,
+  recorder: Pick<Recorder, "takeReading" | "takeFailure">,
 ): void {
   listeners.add("recording events", async ({ serverId, content, gameServer, fetchedAt }) => {
-    recorder.takeReading(serverId, { ...content, at: fetchedAt, gameServer, offline: null });
+    const about = { at: fetchedAt, gameServer, offline: null };
+    recorder.takeReading(serverId, { ...content, ...about });
   });
   listeners.addForFailures(({ serverId, failure, gameServer, at }) => {
     if (failure.code === OFFLINE) recorder.takeReading(serverId, readOffline(at, gameServer, failure));

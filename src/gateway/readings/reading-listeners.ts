@@ -1,7 +1,7 @@
 // Listeners that get every new reading. They run after the callers have their answer, and cannot delay it or make it fail.
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
-import type { ServerContent, ServerParts, UpstreamFailure } from "../../core/ports/upstream.ts";
+import type { KeptContent, ServerContent, ServerParts, UpstreamFailure } from "../../core/ports/upstream.ts";
 import { createThrottle } from "../../core/throttle.ts";
 
 const FAULT_LOG_MS = 60_000;
@@ -10,7 +10,7 @@ const FAULT_LOG_MS = 60_000;
 export type NewReading = {
   readonly serverId: string;
   readonly parts: ServerParts;
-  readonly content: ServerContent;
+  readonly content: ServerContent | KeptContent;
   /** The part of the server key that names the game server. */
   readonly gameServer: string;
   readonly fetchedAt: number;

@@ -1,0 +1,27 @@
+// What the gateway uses of the recorder, wherever it runs: beside the gateway, or in the reading thread.
+import type { Failure } from "../../core/events/judge-state.ts";
+import type { GameReading } from "../../core/events/reading.ts";
+import type { KeptContent } from "../../core/ports/upstream.ts";
+
+/** A reading whose content stayed in the thread that made it. */
+export type KeptReading = KeptContent & Pick<GameReading, "at" | "gameServer">;
+
+export interface Recorder {
+  /** Called with the server of every record that is on disk. */
+  onRecorded: ((serverId: string) => void) | undefined;
+  /** Events that are not recorded yet. */
+  readonly waitingEvents: number;
+  /** Whether the archive failed at its last use. */
+  readonly isDown: boolean;
+  takeReading(serverId: string, reading: GameReading | KeptReading): void;
+  /** `failure` is what the game API said, or why it could not be asked. */
+  takeFailure(serverId: string, failure: Failure, at: number): void;
+  /** Forgets a deleted server and deletes its ledger. */
+  removeServer(serverId: string): Promise<void>;
+  /** Drops servers that nobody reads from memory. */
+  tidy(now: number): void;
+  /** Resolves when everything that was taken so far is recorded, or the archive is away. */
+  flush(): Promise<void>;
+  /** Records what waits, if the archive answers, and takes nothing more. */
+  stop(): Promise<void>;
+}

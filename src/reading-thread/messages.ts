@@ -1,0 +1,57 @@
+// What the gateway and its reading thread say to each other.
+import type { Failure } from "../core/events/judge-state.ts";
+import type { GameReading } from "../core/events/reading.ts";
+import type { SentCommand } from "../core/ports/commands.ts";
+import type { Delivery, UpstreamReading } from "../core/ports/upstream.ts";
+import type { WatchPlan } from "../gateway/events/event-recorder.ts";
+import type { KeptReading } from "../gateway/events/recorder.ts";
+import type { ArchivePlace } from "../open-archive.ts";
+import type { UpstreamSettings } from "../upstream/client.ts";
+
+export type ThreadSettings = {
+  readonly upstream: Omit<UpstreamSettings, "clock">;
+  readonly archive: ArchivePlace;
+  /** The key of identities is derived from it. */
+  readonly secret: string;
+};
+
+/** What the gateway waits for. */
+export type Calls = {
+  readServer: { args: [serverKey: string]; value: UpstreamReading };
+  sendCommand: { args: [serverKey: string, text: string]; value: Delivery };
+  removeServer: { args: [serverId: string]; value: undefined };
+  flush: { args: []; value: undefined };
+  stop: { args: []; value: undefined };
+};
+export type CallName = keyof Calls;
+export type Call = {
+  [Name in CallName]: { readonly id: number; readonly call: Name; readonly args: Calls[Name]["args"] };
+}[CallName];
+
+/** What the gateway tells. */
+export type News =
+  | { readonly open: ThreadSettings }
+  | { readonly reading: GameReading | KeptReading; readonly serverId: string; readonly plan: WatchPlan }
+  | {
+      readonly failure: Failure;
+      readonly at: number;
+      readonly serverId: string;
+      readonly plan: WatchPlan;
+    }
+  | { readonly tidy: number }
+  /** The answer to a question; undefined when the store did not answer. */
+  | { readonly question: number; readonly sent: readonly SentCommand[] | undefined };
+
+/** `now` is the time of the gateway's clock, which may differ from that of the machine. */
+export type ToThread = { readonly now: number } & (Call | News);
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+export type FromThread =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: string; readonly isUnavailable: boolean }
+  /** Which commands were sent to a server since a time? */
+  | { readonly question: number; readonly serverId: string; readonly since: number }
+  | { readonly recorded: string }
+  | { readonly waitingEvents: number; readonly isDown: boolean }
+  | { readonly log: LogLevel; readonly fields: object; readonly message: string };

@@ -1,0 +1,162 @@
+// The side of the thread: calls the game API, keeps what it answered until the gateway says what to do with it, and records
+// events. So neither parsing nor comparing takes time from requests.
+import { StoreUnavailable } from "../core/errors.ts";
+import type { GameReading } from "../core/events/reading.ts";
+import type { Archive } from "../core/ports/archive.ts";
+import type { SentCommand } from "../core/ports/commands.ts";
+import type { ServerContent, Upstream, UpstreamReading } from "../core/ports/upstream.ts";
+import { EventRecorder, type WatchPlan } from "../gateway/events/event-recorder.ts";
+import { createIdentityHash } from "../gateway/events/identity-hash.ts";
+import type { KeptReading } from "../gateway/events/recorder.ts";
+import { UpstreamClient } from "../upstream/client.ts";
+import type { Call, FromThread, LogLevel, News, ThreadSettings, ToThread } from "./messages.ts";
+
+/** Readings that the gateway has not asked for. It asks at once, so more are left only when it gave them up. */
+const KEPT_MAX = 200;
+const NOT_WATCHED: WatchPlan = { isWatched: false, intervalMs: 0 };
+
+export type OpenArchive = (settings: ThreadSettings["archive"]) => Archive;
+type Tell = (message: FromThread) => void;
+type Parts = { readonly upstream: Upstream; readonly archive: Archive; readonly recorder: EventRecorder };
+
+export class ReadingHost {
+  readonly #openArchive: OpenArchive;
+  readonly #tell: Tell;
+  readonly #kept = new Map<number, ServerContent>();
+  readonly #plans = new Map<string, WatchPlan>();
+  readonly #questions = new Map<number, (sent: readonly SentCommand[] | undefined) => void>();
+  #parts: Parts | undefined;
+  #skewMs = 0;
+  #lastKept = 0;
+  #lastQuestion = 0;
+  #told = { waitingEvents: 0, isDown: false };
+
+  constructor(openArchive: OpenArchive, tell: Tell) {
+    this.#openArchive = openArchive;
+    this.#tell = tell;
+  }
+
+  take(message: ToThread): void {
+    this.#skewMs = message.now - Date.now();
+    if ("call" in message) void this.#answer(message);
+    else this.#learn(message);
+  }
+
+  #learn(news: News): void {
+    if ("open" in news) this.#parts = this.#open(news.open);
+    else if ("question" in news) this.#settleQuestion(news.question, news.sent);
+    else if ("tidy" in news) this.#getParts().recorder.tidy(news.tidy);
+    else {
+      this.#plans.set(news.serverId, news.plan);
+      const { recorder } = this.#getParts();
+      if ("failure" in news) recorder.takeFailure(news.serverId, news.failure, news.at);
+      else {
+        const reading = this.#unpack(news.reading);
+        if (reading) recorder.takeReading(news.serverId, reading);
+      }
+      this.#tellState();
+    }
+  }
+
+  async #answer(call: Call): Promise<void> {
+    const { id } = call;
+    try {
+      this.#tell({ id, value: await this.#run(call) });
+    } catch (error) {
+      const isUnavailable = error instanceof StoreUnavailable;
+      const text = error instanceof Error ? error.message : String(error);
+      this.#tell({ id, error: text, isUnavailable });
+    }
+  }
+
+  async #run({ call, args }: Call): Promise<unknown> {
+    const { upstream, archive, recorder } = this.#getParts();
+    switch (call) {
+      case "readServer":
+        return this.#keep(await upstream.readServer(...args));
+      case "sendCommand":
+        return upstream.sendCommand(...args);
+      case "removeServer":
+        this.#plans.delete(args[0]);
+        return recorder.removeServer(...args);
+      case "flush":
+        return recorder.flush();
+      case "stop":
+        await recorder.stop();
+        return archive.close();
+    }
+  }
+
+  #open({ upstream, archive: settings, secret }: ThreadSettings): Parts {
+    const clock = () => Date.now() + this.#skewMs;
+    const archive = this.#openArchive(settings);
+    const recorder = new EventRecorder({
+      archive,
+      clock,
+      sleep: Bun.sleep,
+      log: {
+        debug: (fields, message) => this.#log("debug", fields, message),
+        info: (fields, message) => this.#log("info", fields, message),
+        warn: (fields, message) => this.#log("warn", fields, message),
+        error: (fields, message) => this.#log("error", fields, message),
+      },
+      hash: createIdentityHash(secret),
+      commands: { listSent: (serverId, since) => this.#askSent(serverId, since) },
+      planOf: (serverId) => this.#plans.get(serverId) ?? NOT_WATCHED,
+    });
+    recorder.onRecorded = (serverId) => {
+      this.#tellState();
+      this.#tell({ recorded: serverId });
+    };
+    return { upstream: new UpstreamClient({ ...upstream, clock }), archive, recorder };
+  }
+
+  #keep(reading: UpstreamReading): UpstreamReading {
+    if (!("parts" in reading) || "kept" in reading.content) return reading;
+    const kept = ++this.#lastKept;
+    this.#kept.set(kept, reading.content);
+    this.#kept.delete(kept - KEPT_MAX);
+    return { ...reading, content: { kept } };
+  }
+
+  #unpack(reading: GameReading | KeptReading): GameReading | undefined {
+    if (!("kept" in reading)) return reading;
+    const { kept, at, gameServer } = reading;
+    const content = this.#kept.get(kept);
+    this.#kept.delete(kept);
+    return content && { ...content, at, gameServer, offline: null };
+  }
+
+  /** The queue of commands is the gateway's. */
+  async #askSent(serverId: string, since: number): Promise<readonly SentCommand[]> {
+    const question = ++this.#lastQuestion;
+    const { promise, resolve } = Promise.withResolvers<readonly SentCommand[] | undefined>();
+    this.#questions.set(question, resolve);
+    this.#tell({ question, serverId, since });
+    const sent = await promise;
+    if (!sent) throw new StoreUnavailable("the commands could not be listed");
+    return sent;
+  }
+
+  #settleQuestion(question: number, sent: readonly SentCommand[] | undefined): void {
+    this.#questions.get(question)?.(sent);
+    this.#questions.delete(question);
+  }
+
+  #tellState(): void {
+    const { waitingEvents, isDown } = this.#getParts().recorder;
+    if (waitingEvents === this.#told.waitingEvents && isDown === this.#told.isDown) return;
+    this.#told = { waitingEvents, isDown };
+    this.#tell(this.#told);
+  }
+
+  #log(log: LogLevel, fields: object, message: string): void {
+    this.#tellState();
+    this.#tell({ log, fields, message });
+  }
+
+  #getParts(): Parts {
+    if (!this.#parts) throw new Error("the reading thread was not opened");
+    return this.#parts;
+  }
+}

@@ -1,0 +1,207 @@
+// The side of the gateway: the game API and the recorder as it uses them, both at work in the reading thread. A thread that
+// dies is started again with the next call; what it had not recorded is found in the next readings, or lies in a gap.
+import { StoreUnavailable } from "../core/errors.ts";
+import type { Failure } from "../core/events/judge-state.ts";
+import type { GameReading } from "../core/events/reading.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import type { CommandQueue } from "../core/ports/commands.ts";
+import type { Log } from "../core/ports/log.ts";
+import type { Delivery, Upstream, UpstreamFailure, UpstreamReading } from "../core/ports/upstream.ts";
+import { createThrottle } from "../core/throttle.ts";
+import { NO_CODE } from "../core/upstream-codes.ts";
+import type { WatchPlan } from "../gateway/events/event-recorder.ts";
+import type { KeptReading, Recorder } from "../gateway/events/recorder.ts";
+import type { Call, CallName, Calls, FromThread, News, ThreadSettings, ToThread } from "./messages.ts";
+
+/** The thread keeps its own deadlines. This one is for a thread that does not run at all. */
+const EXTRA_MS = 5_000;
+/** `stop` and `removeServer` wait for the archive. */
+const ARCHIVE_MS = 20_000;
+const FAULT_LOG_MS = 60_000;
+
+const THREAD_ENDED: UpstreamFailure = {
+  code: NO_CODE,
+  message: "The game API's answer was lost inside Gatehouse.",
+  isRateLimit: false,
+};
+
+export type ReadingThreadParts = {
+  readonly startThread: () => Worker;
+  readonly settings: ThreadSettings;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly commands: Pick<CommandQueue, "listSent">;
+};
+
+type Waiting = {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+};
+
+export class ReadingThread implements Upstream, Recorder {
+  readonly #parts: ReadingThreadParts;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #throttleLog = createThrottle(FAULT_LOG_MS);
+  #worker: Worker | undefined;
+  #lastId = 0;
+  #isStopped = false;
+  waitingEvents = 0;
+  isDown = false;
+  onRecorded: ((serverId: string) => void) | undefined;
+  /** How a server is watched. Set before the first reading. */
+  planOf: ((serverId: string) => WatchPlan) | undefined;
+
+  constructor(parts: ReadingThreadParts) {
+    this.#parts = parts;
+  }
+
+  async readServer(serverKey: string): Promise<UpstreamReading> {
+    try {
+      return await this.#call("readServer", this.#callMs, serverKey);
+    } catch (error) {
+      this.#logFault(error);
+      return { hint: null, failure: THREAD_ENDED };
+    }
+  }
+
+  async sendCommand(serverKey: string, text: string): Promise<Delivery> {
+    try {
+      return await this.#call("sendCommand", this.#callMs, serverKey, text);
+    } catch (error) {
+      this.#logFault(error);
+      return { hint: null, outcome: "lost", failure: THREAD_ENDED };
+    }
+  }
+
+  takeReading(serverId: string, reading: GameReading | KeptReading): void {
+    this.#tell({ reading, serverId, plan: this.#getPlan(serverId) });
+  }
+
+  takeFailure(serverId: string, failure: Failure, at: number): void {
+    const { code, message } = failure;
+    this.#tell({ failure: { code, message }, at, serverId, plan: this.#getPlan(serverId) });
+  }
+
+  async removeServer(serverId: string): Promise<void> {
+    await this.#call("removeServer", ARCHIVE_MS, serverId);
+  }
+
+  tidy(now: number): void {
+    this.#tell({ tidy: now });
+  }
+
+  async flush(): Promise<void> {
+    await this.#call("flush", ARCHIVE_MS);
+  }
+
+  async stop(): Promise<void> {
+    const stopping = this.#worker && this.#call("stop", ARCHIVE_MS);
+    this.#isStopped = true;
+    try {
+      await stopping;
+    } finally {
+      this.#worker?.terminate();
+      this.#worker = undefined;
+    }
+  }
+
+  get #callMs(): number {
+    return this.#parts.settings.upstream.timeoutMs + EXTRA_MS;
+  }
+
+  #getPlan(serverId: string): WatchPlan {
+    if (!this.planOf) throw new Error("the reading thread does not know how servers are watched");
+    return this.planOf(serverId);
+  }
+
+  #call<Name extends CallName>(
+    call: Name,
+    waitMs: number,
+    ...args: Calls[Name]["args"]
+  ): Promise<Calls[Name]["value"]> {
+    if (this.#isStopped) return Promise.reject(new StoreUnavailable("the reading thread has stopped"));
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const id = ++this.#lastId;
+    const timer = setTimeout(() => {
+      this.#waiting.delete(id);
+      reject(new StoreUnavailable("the reading thread did not answer in time"));
+    }, waitMs);
+    this.#waiting.set(id, { resolve, reject, timer });
+    this.#post({ id, call, args } as Call);
+    return promise as Promise<Calls[Name]["value"]>;
+  }
+
+  #tell(news: News): void {
+    this.#post(news);
+  }
+
+  #post(message: Call | News): void {
+    if (this.#isStopped && !this.#worker) return;
+    const worker = this.#worker ?? this.#start();
+    worker.postMessage({ ...message, now: this.#parts.clock() } satisfies ToThread);
+  }
+
+  #start(): Worker {
+    const worker = this.#parts.startThread();
+    worker.onmessage = ({ data }: MessageEvent<FromThread>) => this.#take(data);
+    worker.onerror = ({ message }) => this.#end(worker, message);
+    worker.addEventListener("close", () => this.#end(worker, "it was closed"));
+    this.#worker = worker;
+    this.#post({ open: this.#parts.settings });
+    // The thread must not keep a finished process alive.
+    worker.unref();
+    return worker;
+  }
+
+  #take(message: FromThread): void {
+    if ("id" in message) this.#settle(message);
+    else if ("recorded" in message) this.onRecorded?.(message.recorded);
+    else if ("question" in message) void this.#answer(message);
+    else if ("log" in message) this.#parts.log[message.log](message.fields, message.message);
+    else {
+      this.waitingEvents = message.waitingEvents;
+      this.isDown = message.isDown;
+    }
+  }
+
+  #settle(message: Extract<FromThread, { id: number }>): void {
+    const waiting = this.#waiting.get(message.id);
+    if (!waiting) return;
+    this.#waiting.delete(message.id);
+    clearTimeout(waiting.timer);
+    if ("value" in message) waiting.resolve(message.value);
+    else {
+      const { error, isUnavailable } = message;
+      waiting.reject(isUnavailable ? new StoreUnavailable(error) : new Error(error));
+    }
+  }
+
+  async #answer({ question, serverId, since }: Extract<FromThread, { question: number }>): Promise<void> {
+    const sent = await this.#parts.commands.listSent(serverId, since).catch((error) => {
+      if (!(error instanceof StoreUnavailable)) this.#logFault(error);
+      return undefined;
+    });
+    this.#tell({ question, sent });
+  }
+
+  #end(worker: Worker, reason: string): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    worker.terminate();
+    const error = new StoreUnavailable(`the reading thread has ended: ${reason}`);
+    this.#logFault(error);
+    for (const { reject, timer } of this.#waiting.values()) {
+      clearTimeout(timer);
+      reject(error);
+    }
+    this.#waiting.clear();
+  }
+
+  #logFault(error: unknown): void {
+    const { log, clock } = this.#parts;
+    this.#throttleLog(clock(), (unlogged) => {
+      log.error({ err: error, unlogged }, "the reading thread failed");
+    });
+  }
+}
