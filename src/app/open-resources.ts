@@ -1,5 +1,4 @@
 // Opens the resources of an instance: data folder, secrets, log, store and the client of the game API.
-import { SqliteArchive } from "../archive/sqlite/sqlite-archive.ts";
 import type { Config } from "../config.ts";
 import { StartRefused } from "../core/errors.ts";
 import type { Archive } from "../core/ports/archive.ts";
@@ -11,7 +10,7 @@ import { DataFolder } from "../data-folder.ts";
 import { markOldDemoServer, obtainDemoToken, startDemoUpstream } from "../demo.ts";
 import { identifyUpstream, UpstreamNotes } from "../gateway/readings/upstream-notes.ts";
 import { createLog } from "../log.ts";
-import { type ArchivePlace, openArchive } from "../open-archive.ts";
+import type { ArchivePlace } from "../open-archive.ts";
 import { ReadingThread } from "../reading-thread/reading-thread.ts";
 import { checkSharedMasterKey, obtainMasterKey, obtainStoreSecret } from "../secrets.ts";
 import type { RedisAddress } from "../store/redis/redis-link.ts";
@@ -102,9 +101,6 @@ export async function openResources(
   const upstreamIdentity = identifyUpstream(baseUrl, globalKey);
   const notes = shared ? undefined : await UpstreamNotes.open(store, upstreamIdentity, log);
   const place = findArchive(config.archive, folder);
-  const archive = place && openArchive(place);
-  if (archive) closers.add(() => archive.close());
-  if (archive instanceof SqliteArchive) await archive.check();
   const readingThread =
     place &&
     new ReadingThread({
@@ -114,6 +110,9 @@ export async function openResources(
       log,
       commands: store.commands,
     });
+  const archive = readingThread?.archive;
+  if (archive) closers.add(() => archive.close());
+  await readingThread?.checkArchive();
   const upstream = readingThread ?? new UpstreamClient({ ...upstreamSettings, clock });
   return {
     store,

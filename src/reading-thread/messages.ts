@@ -7,6 +7,7 @@ import type { WatchPlan } from "../gateway/events/event-recorder.ts";
 import type { KeptReading } from "../gateway/events/recorder.ts";
 import type { ArchivePlace } from "../open-archive.ts";
 import type { UpstreamSettings } from "../upstream/client.ts";
+import type { ArchiveMethod } from "./archive-calls.ts";
 
 export type ThreadSettings = {
   readonly upstream: Omit<UpstreamSettings, "clock">;
@@ -19,6 +20,9 @@ export type ThreadSettings = {
 export type Calls = {
   readServer: { args: [serverKey: string]; value: UpstreamReading };
   sendCommand: { args: [serverKey: string, text: string]; value: Delivery };
+  archive: { args: [method: ArchiveMethod, args: readonly unknown[]]; value: unknown };
+  /** The sentence to refuse the start with; undefined when the archive is usable, or cannot be looked at now. */
+  findRefusal: { args: []; value: string | undefined };
   removeServer: { args: [serverId: string]; value: undefined };
   flush: { args: []; value: undefined };
   stop: { args: []; value: undefined };

@@ -1,23 +1,28 @@
 // The side of the thread: calls the game API, keeps what it answered until the gateway says what to do with it, and records
 // events. So neither parsing nor comparing takes time from requests.
-import { StoreUnavailable } from "../core/errors.ts";
+import { StartRefused, StoreUnavailable } from "../core/errors.ts";
 import type { GameReading } from "../core/events/reading.ts";
-import type { Archive } from "../core/ports/archive.ts";
 import type { SentCommand } from "../core/ports/commands.ts";
 import type { ServerContent, Upstream, UpstreamReading } from "../core/ports/upstream.ts";
 import { EventRecorder, type WatchPlan } from "../gateway/events/event-recorder.ts";
 import { createIdentityHash } from "../gateway/events/identity-hash.ts";
 import type { KeptReading } from "../gateway/events/recorder.ts";
+import type { openArchive } from "../open-archive.ts";
 import { UpstreamClient } from "../upstream/client.ts";
+import { callArchive } from "./archive-calls.ts";
 import type { Call, FromThread, LogLevel, News, ThreadSettings, ToThread } from "./messages.ts";
 
 /** Readings that the gateway has not asked for. It asks at once, so more are left only when it gave them up. */
 const KEPT_MAX = 200;
 const NOT_WATCHED: WatchPlan = { isWatched: false, intervalMs: 0 };
 
-export type OpenArchive = (settings: ThreadSettings["archive"]) => Archive;
+export type OpenArchive = typeof openArchive;
 type Tell = (message: FromThread) => void;
-type Parts = { readonly upstream: Upstream; readonly archive: Archive; readonly recorder: EventRecorder };
+type Parts = {
+  readonly upstream: Upstream;
+  readonly archive: ReturnType<OpenArchive>;
+  readonly recorder: EventRecorder;
+};
 
 export class ReadingHost {
   readonly #openArchive: OpenArchive;
@@ -76,14 +81,17 @@ export class ReadingHost {
         return this.#keep(await upstream.readServer(...args));
       case "sendCommand":
         return upstream.sendCommand(...args);
+      case "archive":
+        return callArchive(archive, ...args);
+      case "findRefusal":
+        return this.#findRefusal();
       case "removeServer":
         this.#plans.delete(args[0]);
         return recorder.removeServer(...args);
       case "flush":
         return recorder.flush();
       case "stop":
-        await recorder.stop();
-        return archive.close();
+        return recorder.stop();
     }
   }
 
@@ -109,6 +117,18 @@ export class ReadingHost {
       this.#tell({ recorded: serverId });
     };
     return { upstream: new UpstreamClient({ ...upstream, clock }), archive, recorder };
+  }
+
+  async #findRefusal(): Promise<string | undefined> {
+    const { archive } = this.#getParts();
+    if (!("check" in archive)) return undefined;
+    try {
+      await archive.check();
+      return undefined;
+    } catch (error) {
+      if (error instanceof StartRefused) return error.message;
+      throw error;
+    }
   }
 
   #keep(reading: UpstreamReading): UpstreamReading {

@@ -1,8 +1,9 @@
 // The side of the gateway: the game API and the recorder as it uses them, both at work in the reading thread. A thread that
 // dies is started again with the next call; what it had not recorded is found in the next readings, or lies in a gap.
-import { StoreUnavailable } from "../core/errors.ts";
+import { StartRefused, StoreUnavailable } from "../core/errors.ts";
 import type { Failure } from "../core/events/judge-state.ts";
 import type { GameReading } from "../core/events/reading.ts";
+import type { Archive } from "../core/ports/archive.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { CommandQueue } from "../core/ports/commands.ts";
 import type { Log } from "../core/ports/log.ts";
@@ -11,6 +12,7 @@ import { createThrottle } from "../core/throttle.ts";
 import { NO_CODE } from "../core/upstream-codes.ts";
 import type { WatchPlan } from "../gateway/events/event-recorder.ts";
 import type { KeptReading, Recorder } from "../gateway/events/recorder.ts";
+import { type ArchiveMethod, makeArchive } from "./archive-calls.ts";
 import type { Call, CallName, Calls, FromThread, News, ThreadSettings, ToThread } from "./messages.ts";
 
 /** The thread keeps its own deadlines. This one is for a thread that does not run at all. */
@@ -48,6 +50,7 @@ export class ReadingThread implements Upstream, Recorder {
   #isStopped = false;
   waitingEvents = 0;
   isDown = false;
+  readonly archive: Archive = makeArchive((method, args) => this.#useArchive(method, args));
   onRecorded: ((serverId: string) => void) | undefined;
   /** How a server is watched. Set before the first reading. */
   planOf: ((serverId: string) => WatchPlan) | undefined;
@@ -83,6 +86,12 @@ export class ReadingThread implements Upstream, Recorder {
     this.#tell({ failure: { code, message }, at, serverId, plan: this.#getPlan(serverId) });
   }
 
+  /** Throws StartRefused when the archive can never be used as it is. */
+  async checkArchive(): Promise<void> {
+    const refusal = await this.#call("findRefusal", ARCHIVE_MS);
+    if (refusal !== undefined) throw new StartRefused(refusal);
+  }
+
   async removeServer(serverId: string): Promise<void> {
     await this.#call("removeServer", ARCHIVE_MS, serverId);
   }
@@ -96,10 +105,16 @@ export class ReadingThread implements Upstream, Recorder {
   }
 
   async stop(): Promise<void> {
-    const stopping = this.#worker && this.#call("stop", ARCHIVE_MS);
+    if (this.#worker) await this.#call("stop", ARCHIVE_MS);
+  }
+
+  /** Closing the archive ends the thread. */
+  async #useArchive(method: ArchiveMethod, args: readonly unknown[]): Promise<unknown> {
+    if (method !== "close") return this.#call("archive", ARCHIVE_MS, method, args);
+    const closing = this.#worker && this.#call("archive", ARCHIVE_MS, method, args);
     this.#isStopped = true;
     try {
-      await stopping;
+      return await closing;
     } finally {
       this.#worker?.terminate();
       this.#worker = undefined;

@@ -1,0 +1,32 @@
+// The archive as the gateway uses it: every call goes to the reading thread, which holds the only connection. A second one to
+// the embedded archive's file would be a danger: closing any handle of a file gives up all locks that a process has on it.
+import type { Archive } from "../core/ports/archive.ts";
+
+export type ArchiveMethod = keyof Archive;
+
+/** A record, so that a method that is missing here is an error of types. */
+const METHODS: Readonly<Record<ArchiveMethod, true>> = {
+  load: true,
+  findRecorded: true,
+  record: true,
+  readPage: true,
+  findLast: true,
+  prune: true,
+  removeServer: true,
+  startForgetting: true,
+  continueForgetting: true,
+  close: true,
+};
+
+export type CallArchive = (method: ArchiveMethod, args: readonly unknown[]) => Promise<unknown>;
+
+export function makeArchive(call: CallArchive): Archive {
+  const methods = Object.keys(METHODS).map((method) => {
+    return [method, (...args: readonly unknown[]) => call(method as ArchiveMethod, args)];
+  });
+  return Object.fromEntries(methods);
+}
+
+export function callArchive(archive: Archive, method: ArchiveMethod, args: readonly unknown[]): unknown {
+  return Reflect.apply(archive[method], archive, args);
+}
