@@ -21,21 +21,51 @@ const DEPTH_MAX = 100;
  * the point. It may find digits inside texts too, which only costs time.
  */
 const CHANGEABLE_NUMBER = /(?:^|[:,[\s])-?(?:[\d.]{16}|[\d.]+[eE]|\d+\.\d*0(?!\d)|0\.0{6})|-0(?![\d.])/;
+const MANY_DIGITS = /[\d.]{16}/;
+const EXPONENT = /\d[eE][-+]?\d+(?:[,\]}\s]|$)/;
+const ZERO = 0x30;
+const NINE = 0x39;
 
-/** Throws SyntaxError for invalid JSON and RangeError for JSON that is nested too deeply. */
-export function parseExactJson(text: string): unknown {
+/**
+ * Throws SyntaxError for invalid JSON and RangeError for JSON that is nested too deeply, or that `isTooLarge` refuses.
+ * `isTooLarge` sees the value before its numbers are read exactly, because that takes time for each value.
+ */
+export function parseExactJson(text: string, isTooLarge?: (value: unknown) => boolean): unknown {
   // The exact way takes seven times as long, and answers of the game API rarely need it.
-  if (!CHANGEABLE_NUMBER.test(text)) return parseShallowJson(text);
+  if (!hasChangeableNumber(text)) return parseShallowJson(text, isTooLarge);
+  if (isTooLarge?.(JSON.parse(text))) throw new RangeError("the JSON is too large");
   return JSON.parse(text, (_key, value, { source }) => {
     const isChanged = typeof value === "number" && source !== undefined && String(value) !== source;
     return isChanged ? JSON.rawJSON(source) : value;
   });
 }
 
+/** The first tests take half as long as CHANGEABLE_NUMBER, and rule out nearly every answer. */
+function hasChangeableNumber(text: string): boolean {
+  const mayHave =
+    MANY_DIGITS.test(text) || EXPONENT.test(text) || text.includes("-0") || hasChangeableFraction(text);
+  return mayHave && CHANGEABLE_NUMBER.test(text);
+}
+
+/** Whether a point is followed by six zeros, or by digits of which the last is a zero. */
+function hasChangeableFraction(text: string): boolean {
+  for (let point = text.indexOf("."); point >= 0; point = text.indexOf(".", point + 1)) {
+    let end = point + 1;
+    while (isDigit(text.charCodeAt(end))) end++;
+    if (text.charCodeAt(end - 1) === ZERO || text.startsWith("000000", point + 1)) return true;
+  }
+  return false;
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= NINE;
+}
+
 /** JSON.stringify takes seconds to give up on values that are nested more deeply than its stack. */
-function parseShallowJson(text: string): unknown {
+function parseShallowJson(text: string, isTooLarge?: (value: unknown) => boolean): unknown {
   const value: unknown = JSON.parse(text);
   if (isDeeperThan(value, DEPTH_MAX)) throw new RangeError("the JSON is nested too deeply");
+  if (isTooLarge?.(value)) throw new RangeError("the JSON is too large");
   return value;
 }
 
@@ -43,7 +73,8 @@ function isDeeperThan(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (depth === 0) return true;
   const inner: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-  return inner.some((each) => isDeeperThan(each, depth - 1));
+  for (const each of inner) if (typeof each === "object" && isDeeperThan(each, depth - 1)) return true;
+  return false;
 }
 
 export function isJsonNumber(value: unknown): value is number | RawNumber {

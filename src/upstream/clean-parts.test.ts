@@ -38,8 +38,22 @@ test("our key is removed from any text, in any case and after any escape", () =>
   }
 });
 
+test.each([
+  ["a space on each side of the hyphen", "sTk - KsT"],
+  ["a space between all letters", "s t k - k s t"],
+  ["another hyphen", "sTk\u2010KsT"],
+  ["an escaped hyphen", "stk\\u002dkst"],
+  ["a hyphen of HTML", "stk&hyphen;kst"],
+  ["the Kelvin sign and the long s", "\u017ft\u212a-\u212a\u017ft"],
+])("our key is removed when it is written with %s", (_form, text) => {
+  const relayed = relay({ ...INFO, Name: `x-y ${text} -1` }, false, "stk-kst");
+  expect(JSON.parse(relayed?.text ?? "").Name).toBe("x-y [redacted] -1");
+});
+
 test("another server's key is removed too", () => {
-  expect(JSON.parse(relay({ ...INFO, Name: "x other-town7 y" })?.text ?? "").Name).toBe("x [redacted] y");
+  const removed = (text: string) => JSON.parse(relay({ ...INFO, Name: text })?.text ?? "").Name;
+  expect(removed("x other-town7 y")).toBe("x [redacted] y");
+  expect(removed("-1 a-b --- b-other-town7 OTHER-TOWN7-")).toBe("-1 a-b --- b-other-town7 [redacted]-");
 });
 
 test.each(["\n", "\t", '"', "\\", "\u0007"])(

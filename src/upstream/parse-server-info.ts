@@ -49,9 +49,8 @@ export class ServerInfoParser {
   }
 
   #parse(text: string): ParsedInfo | undefined {
-    // Parsing exactly takes ten times as long, so elements are counted before. A short text cannot have too many.
-    if (text.length > ELEMENTS_MAX && hasOversizedPart(JSON.parse(text))) return undefined;
-    const body = parseExactJson(text);
+    // A short text cannot have too many elements.
+    const body = parseExactJson(text, text.length > ELEMENTS_MAX ? hasOversizedPart : undefined);
     if (!isJsonObject(body)) return undefined;
     const report: FitReport = { misfits: 0 };
     const base = this.#fitBase(body, report);

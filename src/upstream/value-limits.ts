@@ -30,5 +30,7 @@ export function hasTooManyValues(text: string): boolean {
 export function hasOversizedPart(value: unknown, depth = COUNTED_DEPTH): boolean {
   if (typeof value !== "object" || value === null || depth === 0) return false;
   const elements: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-  return elements.length > ELEMENTS_MAX || elements.some((element) => hasOversizedPart(element, depth - 1));
+  if (elements.length > ELEMENTS_MAX) return true;
+  for (const each of elements) if (typeof each === "object" && hasOversizedPart(each, depth - 1)) return true;
+  return false;
 }
