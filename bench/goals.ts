@@ -17,6 +17,18 @@ export function isMet({ isAtLeast, wanted, found }: Goal): boolean {
   return isAtLeast ? found >= wanted : found <= wanted;
 }
 
+/** Prints a table of the goals, for the benchmarks that write no document. */
+export function printGoals(goals: readonly Goal[]): void {
+  console.table(
+    goals.map((goal) => ({
+      goal: goal.name,
+      wanted: `${goal.isAtLeast ? "≥" : "≤"} ${goal.wanted}`,
+      found: goal.found.toFixed(2),
+      "": isMet(goal) ? "met" : "missed",
+    })),
+  );
+}
+
 export function listGoals(paths: PathResults, growth: GrowthResults): Goal[] {
   const find = (contenderId: string, caseId: string) =>
     paths.rows.find((row) => row.contenderId === contenderId && row.benchCase.id === caseId);

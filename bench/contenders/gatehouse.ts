@@ -17,13 +17,14 @@ export const GATEHOUSE = [
 ];
 export const FRESH_FOREVER_MS = "1000000000000";
 
-/** The settings for a data folder that was filled here. */
+/** The settings for a data folder that was filled here. Nothing is watched, so that no call to the game API disturbs. */
 export function settingsOf(folder: string, upstreamUrl: string): Record<string, string> {
   return {
     GATEHOUSE_DATA_DIR: folder,
     GATEHOUSE_PORT: "0",
     GATEHOUSE_SECRET: SECRET,
     GATEHOUSE_UPSTREAM_URL: upstreamUrl,
+    GATEHOUSE_WATCH: "off",
   };
 }
 
