@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { PostgresArchive } from "../src/archive/postgres/postgres-archive.ts";
 import { SqliteArchive } from "../src/archive/sqlite/sqlite-archive.ts";
-import { startArchiveThread } from "../src/archive-thread.ts";
+import { startArchiveThread } from "../src/threads.ts";
 import type { LedgerPlace } from "../src/core/events/cursor.ts";
 import { type EventFilter, type EventType, filterAll, toEventKind } from "../src/core/events/event-types.ts";
 import { type Archive, type LedgerPage, PAGE_LOOK_MAX, type PageRequest } from "../src/core/ports/archive.ts";
