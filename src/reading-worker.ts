@@ -1,4 +1,6 @@
 // The entry of the reading thread.
+
+import { constants, setPriority } from "node:os";
 import { openArchive } from "./open-archive.ts";
 import type { ToThread } from "./reading-thread/messages.ts";
 import { ReadingHost } from "./reading-thread/reading-host.ts";
@@ -6,5 +8,8 @@ import { ReadingHost } from "./reading-thread/reading-host.ts";
 declare const self: Worker;
 
 const host = new ReadingHost(openArchive, (message) => self.postMessage(message));
+
+// On Linux this is the priority of this thread alone. Requests come first.
+if (process.platform === "linux") setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 
 self.onmessage = ({ data }: MessageEvent<ToThread>) => host.take(data);
