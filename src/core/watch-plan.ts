@@ -67,11 +67,12 @@ export function listDue<T extends WatchCandidate>(
   intervalMs: number,
   now: number,
 ): T[] {
-  return candidates
-    .map((candidate) => ({ candidate, dueAt: findDueAt(candidate, intervalMs, now) }))
-    .filter(({ dueAt }) => dueAt <= now)
-    .sort((a, b) => a.dueAt - b.dueAt)
-    .map(({ candidate }) => candidate);
+  const due: { readonly candidate: T; readonly dueAt: number }[] = [];
+  for (const candidate of candidates) {
+    const dueAt = findDueAt(candidate, intervalMs, now);
+    if (dueAt <= now) due.push({ candidate, dueAt });
+  }
+  return due.sort((a, b) => a.dueAt - b.dueAt).map(({ candidate }) => candidate);
 }
 
 export type WatchContext = Omit<CallContext, "isFirstCall"> & {

@@ -162,7 +162,7 @@ export class Relay {
   describeForWatch(server: GameServer, now: number): WatchFacts {
     const known = this.#statuses.find(server.serverId);
     const status = known && known.keyRevision >= server.keyRevision ? known : createStatus(server, now);
-    const { state, lastReadAt, lastError } = this.#statuses.summarize(server);
+    const { state, lastReadAt, lastError } = this.#statuses.summarize(server, status);
     const obstacle = this.#findObstacle(server, status, now);
     const isStopped = obstacle !== undefined && obstacle.kind !== "breaker";
     return {

@@ -162,9 +162,8 @@ export class ServerStatuses {
   }
 
   /** What is known about the server, without asking anybody. */
-  summarize(server: GameServer): ServerSummary {
+  summarize(server: GameServer, status = this.#statuses.get(server.serverId)): ServerSummary {
     const { state = "not_asked", players, lastReadAt, lastError } = this.#outcomes.find(server) ?? NO_OUTCOME;
-    const status = this.#statuses.get(server.serverId);
     const isCurrent = status?.keyRevision === server.keyRevision;
     const refused = isCurrent && status.remembered?.forMs === FOREVER ? status.remembered : undefined;
     const { failure: globalFailure } = this.#globalKey;

@@ -8,7 +8,7 @@ import type { Log } from "../../core/ports/log.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import type { WatchLease } from "../../core/ports/watch-lease.ts";
 import { createThrottle } from "../../core/throttle.ts";
-import { findDueAt, intervalOf, listDue, planInterval } from "../../core/watch-plan.ts";
+import { findDueAt, intervalOf, listDue, planInterval, type WatchCandidate } from "../../core/watch-plan.ts";
 import type { WatchingResource } from "../../core/wire/server.ts";
 import type { Pause } from "../commands/command-dispatcher.ts";
 import type { WatchPlan } from "../events/event-recorder.ts";
@@ -54,7 +54,7 @@ export type WatcherParts = {
   readonly tellFailure: (serverId: string, failure: Failure, at: number) => void;
 };
 
-type Watched = WatchFacts & { readonly server: GameServer; readonly firstDueAt: number };
+type Watched = WatchCandidate & { readonly server: GameServer; readonly facts: WatchFacts };
 
 export class Watcher {
   readonly #parts: WatcherParts;
@@ -165,15 +165,19 @@ export class Watcher {
   /** The watched servers, with the interval in force planned for them. */
   #listWatched(now: number): Watched[] {
     const { relay, servers, intervalMs } = this.#parts;
-    const found = Array.from(servers.all()).filter(({ isWatched }) => isWatched);
+    const found: GameServer[] = [];
+    for (const server of servers.all()) if (server.isWatched) found.push(server);
     this.#setFirstDues(found, now);
+    const counts = { online: 0, offline: 0 };
+    // Several times a second over all servers, so as few objects as possible are made.
     const watched = found.map((server) => {
+      const facts = relay.describeForWatch(server, now);
+      const { lastCallAt, isOffline, obstacle } = facts;
+      if (obstacle === undefined || isForAWhile(obstacle)) counts[isOffline ? "offline" : "online"]++;
       const firstDueAt = this.#firstDues.get(server.serverId) ?? now;
-      return { server, firstDueAt, ...this.#factsOf(server) };
+      return { server, facts, lastCallAt, isOffline, firstDueAt };
     });
-    const called = watched.filter(({ obstacle }) => obstacle === undefined || isForAWhile(obstacle));
-    const offline = called.filter(({ isOffline }) => isOffline).length;
-    this.#intervalMs = planInterval(intervalMs, { online: called.length - offline, offline }, relay.budget);
+    this.#intervalMs = planInterval(intervalMs, counts, relay.budget);
     return watched;
   }
 
@@ -194,8 +198,8 @@ export class Watcher {
     const { relay } = this.#parts;
     const intervalMs = this.#intervalMs;
     if (intervalMs === undefined) return STEP_MAX_MS;
-    const callable = watched.filter(({ isCallable }) => isCallable);
-    for (const { server } of listDue(callable, intervalMs, now)) {
+    for (const { server, facts } of listDue(watched, intervalMs, now)) {
+      if (!facts.isCallable) continue;
       if (this.#callsInFlight >= CALLS_IN_FLIGHT_MAX || this.#stopping.signal.aborted) return STEP_MAX_MS;
       if (!(await this.#isStillDue(server, intervalMs))) continue;
       const call = relay.watch(server, this.#parts.clock());
@@ -230,10 +234,12 @@ export class Watcher {
   #tellFailures(watched: readonly Watched[], now: number): void {
     const intervalMs = this.#intervalMs ?? this.#parts.intervalMs;
     for (const each of watched) {
+      const { obstacle, lastFailure } = each.facts;
+      if ((!obstacle && !lastFailure) || obstacle?.kind === "parked") continue;
       const isDue = findDueAt(each, intervalMs, now) <= now;
       // A pause that ends before the next reading is due keeps nothing from being read.
-      const failure = (isDue ? each.obstacle?.failure : undefined) ?? each.lastFailure;
-      if (!failure || each.obstacle?.kind === "parked") continue;
+      const failure = (isDue ? obstacle?.failure : undefined) ?? lastFailure;
+      if (!failure) continue;
       const { code, message } = failure;
       this.#parts.tellFailure(each.server.serverId, { code, message }, now);
     }
