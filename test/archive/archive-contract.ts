@@ -347,6 +347,23 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
         await prune({ now: NOW + 365 * DAY_MS });
         expect(await archive.findRecorded("srv_a", ["kill-1"])).toEqual(new Set(["kill-1"]));
       });
+
+      test("readings without entries, as of an offline server, do not make the known ones old", async () => {
+        await add([kill(1)]);
+        const later = NOW + 20 * DAY_MS;
+        const { version } = await archive.load("srv_a");
+        await archive.record([record({ version, now: later })]);
+        await prune({ now: later });
+        expect(await archive.findRecorded("srv_a", ["kill-1"])).toEqual(new Set(["kill-1"]));
+      });
+
+      test("an entry stays recorded when the clock was far ahead for a moment before it", async () => {
+        const ahead = record({ events: [kill(1)], now: NOW + 20 * DAY_MS });
+        await archive.record([ahead]);
+        await add([kill(2)]);
+        await prune({});
+        expect(await archive.findRecorded("srv_a", ["kill-2"])).toEqual(new Set(["kill-2"]));
+      });
     });
 
     describe("forgetting a player", () => {

@@ -205,7 +205,13 @@ export class EventRecorder {
     const recorded = await this.#findRecorded(ledger.serverId, unknown);
     const findCommandId = await this.#findCommands(ledger.serverId, identified, recorded);
     const inputs = { ...planOf(ledger.serverId), now: clock(), findCommandId };
-    ledger.judge(identified, recorded, inputs, WAITING_EVENTS_MAX - this.waitingEvents);
+    ledger.judge(identified, recorded, inputs, this.#countRoom());
+  }
+
+  /** Alone, a reading is never too large while the archive answers: otherwise it would never be recorded. */
+  #countRoom(): number {
+    const waiting = this.waitingEvents;
+    return waiting === 0 && !this.#isDown ? Number.POSITIVE_INFINITY : WAITING_EVENTS_MAX - waiting;
   }
 
   #judgeFailure(ledger: ServerLedger, failure: Failure, at: number): void {
