@@ -33,7 +33,7 @@ export function comparePlayers(
   const players = new Map<string, PlayerMemory>();
   for (const element of elements) {
     const id = playerIdOf(element.Player);
-    if (id === undefined) continue;
+    if (id === undefined || players.has(id)) continue;
     const before = known?.get(id);
     const changed = before ? changedFields(element, before) : [];
     players.set(id, rememberPlayer(element, before));

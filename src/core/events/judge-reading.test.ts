@@ -202,6 +202,15 @@ describe("log lists", () => {
     ]);
   });
 
+  test("after the clock was set back, a list without any known entry makes a gap", () => {
+    const server = afterFirst({ KillLogs: [kill(-1)], ModCalls: [modCall(-1)] });
+    const at = T0 - 3_600_000;
+    server.read(at, { KillLogs: [kill(-1)], ModCalls: [modCall(-1)] });
+    const events = server.read(at + 5_000, { KillLogs: [kill(9)], ModCalls: [modCall(-1, "D:4")] });
+    expect(types(events)).toEqual(["gap", "modcall.answered", "player.killed"]);
+    expect(events[1]?.meta).toBe(JSON.stringify({ answered_between: [at, at + 5_000] }));
+  });
+
   test("a reading that the archive dropped makes a gap with that reason", () => {
     const server = afterFirst({ KillLogs: [kill(-1)] });
     const events = server.read(T0 + 20_000, { KillLogs: [kill(15)] }, { lostSince: T0 + 5_000 });
@@ -282,6 +291,13 @@ describe("compared sections", () => {
     expect(JSON.parse(event?.meta ?? "")).toEqual({ before: { Team: "Civilian", Callsign: null } });
     expect(JSON.parse(event?.data ?? "")).not.toHaveProperty("Location");
     expect(event?.players).toEqual(["123"]);
+  });
+
+  test("a player who is listed twice is compared once", () => {
+    const twice = [player({ Team: "Police" }), player({ Team: "Fire" })];
+    const server = afterFirst({ Players: twice });
+    expect(server.read(T0 + 5_000, { Players: twice })).toEqual([]);
+    expect(server.read(T0 + 10_000, { Players: twice })).toEqual([]);
   });
 
   test("a move, or a callsign that is null, empty or missing by turns, is no change", () => {
@@ -387,6 +403,13 @@ describe("the state", () => {
     expect(server.fail(T0 + 50_000)).toEqual([]);
     expect(types(server.read(T0 + 55_000, {}))).toEqual(["server.online"]);
     expect(server.fail(T0 + 60_000)).toEqual([]);
+  });
+
+  test("unreachable is told half a minute after the clock was set back", () => {
+    const server = afterFirst();
+    server.fail(T0 + 5_000);
+    expect(server.fail(T0 - 3_600_000)).toEqual([]);
+    expect(types(server.fail(T0 - 3_600_000 + 30_000))).toEqual(["server.unreachable"]);
   });
 
   test("a server that never answered becomes unreachable", () => {
