@@ -102,3 +102,19 @@ describe("an entry that the game shows for weeks", () => {
     expect(await stage.listEvents("player.joined")).toHaveLength(1);
   });
 });
+
+test("while the archive has never answered, few readings wait, also between failures", async () => {
+  const stage = new Stage();
+  stage.archive.fault = new StoreUnavailable("away");
+  for (let n = 0; n < 50; n++) {
+    stage.now += 5_000;
+    await stage.read(makeJoins(1, n));
+    stage.recorder.takeFailure(SERVER, { code: 0, message: "down" }, stage.now);
+    await stage.recorder.flush();
+  }
+  stage.archive.fault = undefined;
+  await stage.recorder.flush();
+  const joins = await stage.listEvents("player.joined");
+  expect(joins.length).toBeLessThanOrEqual(10);
+  expect(joins.at(-1)).toContain('"P:49"');
+});

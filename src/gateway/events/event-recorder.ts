@@ -82,8 +82,9 @@ export class EventRecorder {
 
   takeReading(serverId: string, reading: GameReading): void {
     const desk = this.#deskOf(serverId);
-    if (desk.inputs.length >= UNJUDGED_MAX || this.#countInputs() >= UNJUDGED_TOTAL_MAX)
-      this.#dropOldest(desk);
+    // More than one may be too many, because failures are added without a check.
+    while (desk.inputs.length >= UNJUDGED_MAX) this.#dropOldest(desk);
+    if (this.#countInputs() >= UNJUDGED_TOTAL_MAX) this.#dropOldest(desk);
     desk.inputs.push({ reading });
     this.#wake();
   }
