@@ -460,6 +460,14 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
         ]);
       });
 
+      test("by a name that only the remembered list of players tells", async () => {
+        const players = new Map([["54", { Player: '"Bob:54"', Team: '"Police"' }]]);
+        const memory = writeChangedParts(NOTHING_KNOWN, { ...NOTHING_KNOWN, players });
+        await archive.record([record({ events: [spawn(1, "Bob")], memory })]);
+        await forget("54");
+        expect((await page()).events.map(({ data }) => data)).toEqual(['{"Name":"Car","Owner":"deleted"}']);
+      });
+
       test("nothing to do", async () => {
         expect(await archive.continueForgetting()).toBe(false);
         await forget("54");
