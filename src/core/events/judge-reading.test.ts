@@ -375,6 +375,21 @@ describe("emergency calls", () => {
     expect(JSON.parse(closed?.data ?? "")).toEqual(call({ Players: [7, 8, 9] }));
   });
 
+  test("many of them, in another order, are compared with few looks at each", () => {
+    let looks = 0;
+    const number = (n: number) => ({
+      toJSON() {
+        looks++;
+        return n;
+      },
+    });
+    const calls = Array.from({ length: 1_000 }, (_, n) => call({ CallNumber: number(n) }));
+    const server = afterFirst({ EmergencyCalls: calls });
+    looks = 0;
+    expect(server.read(T0 + 5_000, { EmergencyCalls: calls.toReversed() })).toEqual([]);
+    expect(looks).toBeLessThan(10_000);
+  });
+
   test("the same number in another team or at another time is another call", () => {
     const server = afterFirst({ EmergencyCalls: [call()] });
     const shown = [call(), call({ Team: "Fire" }), call({ StartedAt: 5 }), call({ Team: "Fire" })];
