@@ -10,7 +10,7 @@ export const FORGET_EVENTS_STEP = 500;
 export const FORGET_LEDGERS_STEP = 20;
 
 /**
- * `names`: the linked events tell the player's names, and `staff` the memory of each ledger; `memory`: the player is taken
+ * `names`: the linked events tell the player's names, and in `staff` the memory of each ledger does; `memory`: the player is taken
  * out of it; `texts`: out of the events that are not linked; `links`: out of those that are.
  */
 export const PHASES = ["names", "staff", "memory", "texts", "links"] as const;
@@ -53,13 +53,15 @@ export function learnNames(progress: Forgetting, texts: readonly (string | null)
   return { ...progress, names: [...names].slice(0, NAMES_MAX) };
 }
 
-/** The names of the player in the remembered staff, as texts for `learnNames`. */
-export function listStaffTexts(parts: readonly MemoryPart[], player: string): string[] {
-  const { staff } = parseMemory(parts);
-  return Object.values(staff ?? {}).flatMap((members) => {
+/** The names of the player in the remembered staff and players, as texts for `learnNames`. */
+export function listRememberedNames(parts: readonly MemoryPart[], player: string): string[] {
+  const { staff, players } = parseMemory(parts);
+  const texts = Object.values(staff ?? {}).flatMap((members) => {
     const name = members.get(player);
     return name === undefined ? [] : [JSON.stringify({ UserId: player, Name: name })];
   });
+  const reference = players?.get(player)?.Player;
+  return reference === undefined ? texts : [...texts, `{"Player":${reference}}`];
 }
 
 /** The events that change, with their new texts. */

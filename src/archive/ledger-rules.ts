@@ -1,6 +1,6 @@
 // Rules that both archives keep: where a page starts, what is pruned, and the first mark of a ledger.
 import type { LedgerPlace } from "../core/events/cursor.ts";
-import type { PageStart } from "../core/ports/archive.ts";
+import type { LedgerRecord, PageStart } from "../core/ports/archive.ts";
 
 /** `floor` is the place before the oldest kept event, `last` that of the newest. */
 export type LedgerBounds = { readonly floor: LedgerPlace; readonly last: LedgerPlace };
@@ -9,7 +9,7 @@ export type LedgerBounds = { readonly floor: LedgerPlace; readonly last: LedgerP
 export const PRUNE_STEP = 500;
 /** At most this many ledgers are looked at in one step of pruning. */
 export const PRUNE_LEDGERS_MAX = 100;
-/** An identity is kept while readings showed it in this many of the latest days. */
+/** An identity is kept while readings showed it in this many of the latest days that had entries. */
 export const IDENTITY_DAYS = 7;
 export const IDENTITIES_MAX = 1_000_000;
 /** No query of an archive is waited for longer. */
@@ -31,8 +31,16 @@ export function initialMark(archiveId: string, serverId: string): number {
   return Bun.hash.crc32(`${archiveId}\n${serverId}`);
 }
 
-export function toDay(at: number): number {
-  return Math.floor(at / DAY_MS);
+/** The day of a record: never before the ledger's last, because a clock that was set back must not make entries look old. */
+export function dayOfRecord({ now }: LedgerRecord, lastDay: number): number {
+  return Math.max(lastDay, Math.floor(now / DAY_MS));
+}
+
+/** Days without entries do not age the entries that are known: nothing could have shown them. */
+export function lastDayAfter(record: LedgerRecord, lastDay: number): number {
+  const { events, stillShown } = record;
+  const showsEntries = stillShown.length > 0 || events.some(({ identity }) => identity !== null);
+  return showsEntries ? dayOfRecord(record, lastDay) : lastDay;
 }
 
 /**

@@ -347,6 +347,23 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
         await prune({ now: NOW + 365 * DAY_MS });
         expect(await archive.findRecorded("srv_a", ["kill-1"])).toEqual(new Set(["kill-1"]));
       });
+
+      test("readings without entries, as of an offline server, do not make the known ones old", async () => {
+        await add([kill(1)]);
+        const later = NOW + 20 * DAY_MS;
+        const { version } = await archive.load("srv_a");
+        await archive.record([record({ version, now: later })]);
+        await prune({ now: later });
+        expect(await archive.findRecorded("srv_a", ["kill-1"])).toEqual(new Set(["kill-1"]));
+      });
+
+      test("an entry stays recorded when the clock was far ahead for a moment before it", async () => {
+        const ahead = record({ events: [kill(1)], now: NOW + 20 * DAY_MS });
+        await archive.record([ahead]);
+        await add([kill(2)]);
+        await prune({});
+        expect(await archive.findRecorded("srv_a", ["kill-2"])).toEqual(new Set(["kill-2"]));
+      });
     });
 
     describe("forgetting a player", () => {
@@ -441,6 +458,14 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
         expect(await archive.record([record({ version: 1, events: [bob(1)] })])).toEqual([
           { conflict: true },
         ]);
+      });
+
+      test("by a name that only the remembered list of players tells", async () => {
+        const players = new Map([["54", { Player: '"Bob:54"', Team: '"Police"' }]]);
+        const memory = writeChangedParts(NOTHING_KNOWN, { ...NOTHING_KNOWN, players });
+        await archive.record([record({ events: [spawn(1, "Bob")], memory })]);
+        await forget("54");
+        expect((await page()).events.map(({ data }) => data)).toEqual(['{"Name":"Car","Owner":"deleted"}']);
       });
 
       test("nothing to do", async () => {

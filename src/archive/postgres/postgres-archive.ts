@@ -19,16 +19,17 @@ import {
 } from "../../core/ports/archive.ts";
 import {
   DAY_MS,
+  dayOfRecord,
   IDENTITIES_MAX,
   IDENTITY_DAYS,
   initialMark,
   LEDGER_TABLES,
   type LedgerBounds,
+  lastDayAfter,
   PRUNE_LEDGERS_MAX,
   PRUNE_STEP,
   REMOVED_PREFIX,
   startOfPage,
-  toDay,
 } from "../ledger-rules.ts";
 import { PostgresConnection } from "./postgres-connection.ts";
 import { continueForgetting, startForgetting } from "./postgres-forgetting.ts";
@@ -160,12 +161,14 @@ export class PostgresArchive implements Archive {
 async function recordOne(
   tx: TransactionSQL,
   archiveId: string,
-  { serverId, version, events, memory, stillShown, now }: LedgerRecord,
+  record: LedgerRecord,
 ): Promise<RecordOutcome> {
+  const { serverId, version, events, memory, stillShown } = record;
   const row = await lockLedger(tx, archiveId, serverId, version);
   if (!row || Number(row.version) !== version) return { conflict: true };
   const { ledger } = row;
-  const day = toDay(now);
+  const lastDay = Number(row.last_day);
+  const day = dayOfRecord(record, lastDay);
   const isNew = await addIdentities(tx, ledger, events, day);
   let last: LedgerPlace = { number: Number(row.last_number), mark: Number(row.last_mark) };
   const placed = events.filter(isNew).map((event) => {
@@ -184,7 +187,7 @@ async function recordOne(
   }
   const identities = placed.filter(({ event }) => event.identity !== null).length;
   await tx`UPDATE gatehouse_ledgers SET version = ${version + 1}, last_number = ${last.number},
-      last_mark = ${last.mark}, last_day = greatest(last_day, ${day}),
+      last_mark = ${last.mark}, last_day = ${lastDayAfter(record, lastDay)},
       identity_count = identity_count + ${identities} WHERE ledger = ${ledger}`;
   return { version: version + 1, last };
 }

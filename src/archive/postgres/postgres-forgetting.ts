@@ -10,7 +10,7 @@ import {
   type ForgettableEvent,
   type Forgetting,
   learnNames,
-  listStaffTexts,
+  listRememberedNames,
   type Phase,
 } from "../forgetting.ts";
 
@@ -53,7 +53,7 @@ async function step(tx: TransactionSQL, progress: Forgetting): Promise<Forgettin
       const texts: string[] = [];
       for (const { ledger } of ledgers) {
         const parts = await listParts(tx, ledger);
-        texts.push(...listStaffTexts(parts, progress.player));
+        texts.push(...listRememberedNames(parts, progress.player));
       }
       return advance(learnNames(progress, texts), ledgers.at(-1), ledgers.length === FORGET_LEDGERS_STEP);
     }

@@ -10,7 +10,7 @@ import {
   type ForgettableEvent,
   type Forgetting,
   learnNames,
-  listStaffTexts,
+  listRememberedNames,
   type Phase,
 } from "../forgetting.ts";
 
@@ -56,7 +56,7 @@ export class SqliteForgetting {
       case "staff": {
         const ledgers = this.#listLedgers(progress);
         const texts = ledgers.flatMap((ledger) =>
-          listStaffTexts(this.#listParts(ledger, "staff"), progress.player),
+          listRememberedNames(this.#listParts(ledger), progress.player),
         );
         return advance(learnNames(progress, texts), placeOf(ledgers), isFull(ledgers));
       }
@@ -125,12 +125,8 @@ export class SqliteForgetting {
       .map((row) => row.ledger);
   }
 
-  #listParts(ledger: number, part?: string): MemoryPart[] {
-    return this.#db
-      .query<MemoryPart, [number, string | null]>(
-        "SELECT part, text FROM memory WHERE ledger = ?1 AND part = coalesce(?2, part)",
-      )
-      .all(ledger, part ?? null);
+  #listParts(ledger: number): MemoryPart[] {
+    return this.#db.query<MemoryPart, [number]>("SELECT part, text FROM memory WHERE ledger = ?").all(ledger);
   }
 
   /** The version changes, so that a writer that remembers the player has to load the memory again. */

@@ -17,16 +17,17 @@ import {
 } from "../../core/ports/archive.ts";
 import {
   DAY_MS,
+  dayOfRecord,
   IDENTITIES_MAX,
   IDENTITY_DAYS,
   initialMark,
   LEDGER_TABLES,
   type LedgerBounds,
+  lastDayAfter,
   PRUNE_LEDGERS_MAX,
   PRUNE_STEP,
   REMOVED_PREFIX,
   startOfPage,
-  toDay,
 } from "../ledger-rules.ts";
 import { SqliteForgetting } from "./sqlite-forgetting.ts";
 
@@ -192,12 +193,13 @@ export class SqliteLedger {
     return row;
   }
 
-  #recordOne({ serverId, version, events, memory, stillShown, now }: LedgerRecord): RecordOutcome {
+  #recordOne(record: LedgerRecord): RecordOutcome {
+    const { serverId, version, events, memory, stillShown } = record;
     const found = this.#find(serverId);
     if ((found?.version ?? 0) !== version) return { conflict: true };
     const row = found ?? this.#create(serverId);
     const { ledger } = row;
-    const day = toDay(now);
+    const day = dayOfRecord(record, row.last_day);
     let last: LedgerPlace = { number: row.last_number, mark: row.last_mark };
     let identityCount = row.identity_count;
     for (const event of events) {
@@ -214,10 +216,10 @@ export class SqliteLedger {
     for (const { part, text } of memory) write.run(ledger, part, text);
     this.#db
       .query(
-        `UPDATE ledgers SET version = ?2, last_number = ?3, last_mark = ?4, last_day = max(last_day, ?5),
+        `UPDATE ledgers SET version = ?2, last_number = ?3, last_mark = ?4, last_day = ?5,
            identity_count = ?6 WHERE ledger = ?1`,
       )
-      .run(ledger, version + 1, last.number, last.mark, day, identityCount);
+      .run(ledger, version + 1, last.number, last.mark, lastDayAfter(record, row.last_day), identityCount);
     return { version: version + 1, last };
   }
 

@@ -9,6 +9,8 @@ import { elementsOf, type GameReading } from "./reading.ts";
 type Compared<M> = { readonly events: readonly NewEvent[]; readonly memory: M };
 
 const PLAYER_FIELDS = ["Team", "Callsign", "Permission", "WantedStars"];
+/** The name is not compared. It is remembered so that a player who is forgotten can be found by it. */
+const REMEMBERED_FIELDS = ["Player", ...PLAYER_FIELDS];
 export const SETTINGS = [
   "Name",
   "OwnerId",
@@ -33,7 +35,7 @@ export function comparePlayers(
   const players = new Map<string, PlayerMemory>();
   for (const element of elements) {
     const id = playerIdOf(element.Player);
-    if (id === undefined) continue;
+    if (id === undefined || players.has(id)) continue;
     const before = known?.get(id);
     const changed = before ? changedFields(element, before) : [];
     players.set(id, rememberPlayer(element, before));
@@ -153,7 +155,7 @@ function changedFields(element: Element, before: PlayerMemory): string[] {
 
 function rememberPlayer(element: Element, before: PlayerMemory | undefined): PlayerMemory {
   const fields: Record<string, string> = {};
-  for (const field of PLAYER_FIELDS) {
+  for (const field of REMEMBERED_FIELDS) {
     const text = textOf(element, field) ?? (field === "Callsign" ? undefined : before?.[field]);
     if (text !== undefined) fields[field] = text;
   }
@@ -171,7 +173,7 @@ function keepIfEqual(
   if (known?.size !== players.size) return players;
   for (const [id, fields] of players) {
     const before = known.get(id);
-    if (!before || PLAYER_FIELDS.some((field) => before[field] !== fields[field])) return players;
+    if (!before || REMEMBERED_FIELDS.some((field) => before[field] !== fields[field])) return players;
   }
   return known;
 }

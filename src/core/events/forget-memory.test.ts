@@ -52,6 +52,10 @@ function forget(memory: ServerMemory): ServerMemory {
 }
 
 describe("a player who is forgotten while the game shows him", () => {
+  test("is remembered with the name before, so that events which tell only the name can be found", () => {
+    expect(learn().players?.get("54")?.Player).toBe('"Bob:54"');
+  });
+
   test("is gone from what is remembered", () => {
     const text = JSON.stringify(writeChangedParts(NOTHING_KNOWN, forget(learn())));
     expect(text).not.toMatch(/Bob|54/);

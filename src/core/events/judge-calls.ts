@@ -25,11 +25,15 @@ export function judgeCalls(
   const events: NewEvent[] = [];
   const calls: CallMemory[] = [];
   const left = new Set(known ?? []);
+  // Without an index, thousands of calls would be compared with each other.
+  const byNumber = Map.groupBy(left, ({ number, startedAt }) => `${number}\n${startedAt}`);
   const handled = new Set<string>();
   for (const { element, identity } of shown) {
     if (handled.has(identity)) continue;
     handled.add(identity);
-    const before = [...left].find((call) => isSameCall(call, element));
+    const { team, number, startedAt } = keysOf(element);
+    const candidates = byNumber.get(`${number}\n${startedAt}`) ?? [];
+    const before = candidates.find((call) => left.has(call) && isSameTeam(call.team, team));
     if (before) {
       left.delete(before);
       const { call, changed } = updateCall(before, element);
@@ -50,26 +54,21 @@ export function judgeCalls(
   return { events, memory: isUnchanged(known, calls) ? known : calls };
 }
 
-function isSameCall(call: CallMemory, element: Element): boolean {
-  const team = textOf(element, "Team") ?? "-";
-  const isSameTeam = call.team === team || call.team === ALL_TEAMS || team === ALL_TEAMS;
-  return (
-    isSameTeam &&
-    call.number === (textOf(element, "CallNumber") ?? "-") &&
-    call.startedAt === (textOf(element, "StartedAt") ?? "-")
-  );
+function isSameTeam(a: string, b: string): boolean {
+  return a === b || a === ALL_TEAMS || b === ALL_TEAMS;
 }
 
-function rememberCall(element: Element, at: number): CallMemory {
+/** What tells one call from another, as JSON text. */
+function keysOf(element: Element): Pick<CallMemory, "team" | "number" | "startedAt"> {
   return {
     team: textOf(element, "Team") ?? "-",
     number: textOf(element, "CallNumber") ?? "-",
     startedAt: textOf(element, "StartedAt") ?? "-",
-    fields: fieldsOf(element),
-    missed: 0,
-    isShown: true,
-    openedAt: at,
   };
+}
+
+function rememberCall(element: Element, at: number): CallMemory {
+  return { ...keysOf(element), fields: fieldsOf(element), missed: 0, isShown: true, openedAt: at };
 }
 
 /** A field that is missing now keeps its last known value. */

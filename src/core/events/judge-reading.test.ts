@@ -202,6 +202,15 @@ describe("log lists", () => {
     ]);
   });
 
+  test("after the clock was set back, a list without any known entry makes a gap", () => {
+    const server = afterFirst({ KillLogs: [kill(-1)], ModCalls: [modCall(-1)] });
+    const at = T0 - 3_600_000;
+    server.read(at, { KillLogs: [kill(-1)], ModCalls: [modCall(-1)] });
+    const events = server.read(at + 5_000, { KillLogs: [kill(9)], ModCalls: [modCall(-1, "D:4")] });
+    expect(types(events)).toEqual(["gap", "modcall.answered", "player.killed"]);
+    expect(events[1]?.meta).toBe(JSON.stringify({ answered_between: [at, at + 5_000] }));
+  });
+
   test("a reading that the archive dropped makes a gap with that reason", () => {
     const server = afterFirst({ KillLogs: [kill(-1)] });
     const events = server.read(T0 + 20_000, { KillLogs: [kill(15)] }, { lostSince: T0 + 5_000 });
@@ -284,6 +293,13 @@ describe("compared sections", () => {
     expect(event?.players).toEqual(["123"]);
   });
 
+  test("a player who is listed twice is compared once", () => {
+    const twice = [player({ Team: "Police" }), player({ Team: "Fire" })];
+    const server = afterFirst({ Players: twice });
+    expect(server.read(T0 + 5_000, { Players: twice })).toEqual([]);
+    expect(server.read(T0 + 10_000, { Players: twice })).toEqual([]);
+  });
+
   test("a move, or a callsign that is null, empty or missing by turns, is no change", () => {
     const { Callsign: _, ...bare } = player();
     const server = afterFirst({ Players: [player({ Callsign: null })] });
@@ -359,6 +375,21 @@ describe("emergency calls", () => {
     expect(JSON.parse(closed?.data ?? "")).toEqual(call({ Players: [7, 8, 9] }));
   });
 
+  test("many of them, in another order, are compared with few looks at each", () => {
+    let looks = 0;
+    const number = (n: number) => ({
+      toJSON() {
+        looks++;
+        return n;
+      },
+    });
+    const calls = Array.from({ length: 1_000 }, (_, n) => call({ CallNumber: number(n) }));
+    const server = afterFirst({ EmergencyCalls: calls });
+    looks = 0;
+    expect(server.read(T0 + 5_000, { EmergencyCalls: calls.toReversed() })).toEqual([]);
+    expect(looks).toBeLessThan(10_000);
+  });
+
   test("the same number in another team or at another time is another call", () => {
     const server = afterFirst({ EmergencyCalls: [call()] });
     const shown = [call(), call({ Team: "Fire" }), call({ StartedAt: 5 }), call({ Team: "Fire" })];
@@ -387,6 +418,13 @@ describe("the state", () => {
     expect(server.fail(T0 + 50_000)).toEqual([]);
     expect(types(server.read(T0 + 55_000, {}))).toEqual(["server.online"]);
     expect(server.fail(T0 + 60_000)).toEqual([]);
+  });
+
+  test("unreachable is told half a minute after the clock was set back", () => {
+    const server = afterFirst();
+    server.fail(T0 + 5_000);
+    expect(server.fail(T0 - 3_600_000)).toEqual([]);
+    expect(types(server.fail(T0 - 3_600_000 + 30_000))).toEqual(["server.unreachable"]);
   });
 
   test("a server that never answered becomes unreachable", () => {

@@ -42,7 +42,7 @@ export function judgeReading(
     // A late reading of the game server that was replaced has no place in the ledger of the new one.
     return isReplaced ? { events: [], memory: given } : judgeLists(given, identified, context);
   }
-  const known = isReplaced ? forgetServer(given, identified.generation) : given;
+  const known = isReplaced ? forgetServer(given, identified.generation) : setBack(given, reading);
   const gaps = isReplaced ? [replacementGap(given, reading)] : findSilence(known, reading, context);
   const lists = judgeLists(known, identified, context);
   const compared = compareSections(lists.memory, identified, context);
@@ -63,6 +63,18 @@ export function judgeReading(
 /** A reading that was judged before, or came out of order. A last reading in the future means that the clock was set back. */
 function isLate({ lastReadingAt }: ServerMemory, { at }: GameReading, { now }: JudgeContext): boolean {
   return lastReadingAt !== null && at <= lastReadingAt && lastReadingAt <= now + CLOCK_TOLERANCE_MS;
+}
+
+/** After the clock was set back, times of lists that lie ahead would make every reading look late. */
+function setBack(memory: ServerMemory, { at }: GameReading): ServerMemory {
+  if (memory.lastReadingAt === null || memory.lastReadingAt < at) return memory;
+  const before = (time: number | null) => (time === null ? null : Math.min(time, at - 1));
+  const lists = { ...memory.lists };
+  for (const list of LOG_LISTS) {
+    const { shownAt, filledAt, newestAt } = lists[list];
+    lists[list] = { shownAt: before(shownAt), filledAt: before(filledAt), newestAt };
+  }
+  return { ...memory, lists };
 }
 
 /** Everything is forgotten but the generation, which keeps the identities of two game servers apart. */

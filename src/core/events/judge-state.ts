@@ -54,8 +54,9 @@ export function judgeFailure(
   memory: ServerMemory,
   { at, failure, isWatched, intervalMs }: FailedReading,
 ): { readonly events: readonly NewEvent[]; readonly memory: ServerMemory } {
-  const failingSince = memory.failingSince ?? at;
-  const noted = memory.failingSince === null ? { ...memory, failingSince } : memory;
+  // A time ahead was noted before the clock was set back.
+  const failingSince = Math.min(memory.failingSince ?? at, at);
+  const noted = failingSince === memory.failingSince ? memory : { ...memory, failingSince };
   const isOver = at - failingSince >= unreachableAfterMs(intervalMs);
   if (!isWatched || !isOver || memory.state === "unreachable") return { events: [], memory: noted };
   const event = toStateEvent(memory.state, "unreachable", failure, at);

@@ -17,7 +17,7 @@ export type ListMemory = {
   readonly newestAt: number | null;
 };
 
-/** The compared fields of a player as JSON text. */
+/** The compared fields of a player and `Player`, which tells the name, as JSON text. */
 export type PlayerMemory = Readonly<Record<string, string>>;
 
 export type CallMemory = {

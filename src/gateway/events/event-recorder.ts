@@ -84,8 +84,9 @@ export class EventRecorder implements Recorder {
   takeReading(serverId: string, reading: GameReading | KeptReading): void {
     if ("kept" in reading) throw new Error("only the thread that keeps a reading can record it");
     const desk = this.#deskOf(serverId);
-    if (desk.inputs.length >= UNJUDGED_MAX || this.#countInputs() >= UNJUDGED_TOTAL_MAX)
-      this.#dropOldest(desk);
+    // More than one may be too many, because failures are added without a check.
+    while (desk.inputs.length >= UNJUDGED_MAX) this.#dropOldest(desk);
+    if (this.#countInputs() >= UNJUDGED_TOTAL_MAX) this.#dropOldest(desk);
     desk.inputs.push({ reading });
     this.#wake();
   }
@@ -207,7 +208,13 @@ export class EventRecorder implements Recorder {
     const recorded = await this.#findRecorded(ledger.serverId, unknown);
     const findCommandId = await this.#findCommands(ledger.serverId, identified, recorded);
     const inputs = { ...planOf(ledger.serverId), now: clock(), findCommandId };
-    ledger.judge(identified, recorded, inputs, WAITING_EVENTS_MAX - this.waitingEvents);
+    ledger.judge(identified, recorded, inputs, this.#countRoom());
+  }
+
+  /** Alone, a reading is never too large while the archive answers: otherwise it would never be recorded. */
+  #countRoom(): number {
+    const waiting = this.waitingEvents;
+    return waiting === 0 && !this.#isDown ? Number.POSITIVE_INFINITY : WAITING_EVENTS_MAX - waiting;
   }
 
   #judgeFailure(ledger: ServerLedger, failure: Failure, at: number): void {

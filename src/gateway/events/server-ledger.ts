@@ -43,6 +43,8 @@ export class ServerLedger {
   /** Identities that are recorded or drafted, with the number of the reading that showed each last. */
   readonly #shown = new Map<string, number>();
   #readings = 0;
+  /** The identities that the archive was told of on the current day, so that it keeps them. */
+  readonly #refreshed = new Set<string>();
   #refreshedDay = 0;
   /** When the first reading was dropped that did not fit; null when none was. */
   #lostSince: number | null = null;
@@ -71,6 +73,7 @@ export class ServerLedger {
   load(known: KnownServer): void {
     this.#known = known;
     this.#shown.clear();
+    this.#refreshed.clear();
   }
 
   /** The identities of a reading, and those of them that must be looked up in the archive. */
@@ -197,16 +200,21 @@ export class ServerLedger {
     for (const identity of shown) if (this.#shown.has(identity)) this.#shown.set(identity, this.#readings);
     if (this.#shown.size <= 4 * shown.length) return;
     for (const [identity, reading] of this.#shown) {
-      if (reading < this.#readings - UNSHOWN_READINGS_MAX) this.#shown.delete(identity);
+      if (reading >= this.#readings - UNSHOWN_READINGS_MAX) continue;
+      this.#shown.delete(identity);
+      this.#refreshed.delete(identity);
     }
   }
 
-  /** Once a day all identities that are shown, so that the archive keeps them. */
+  /** Each identity that is shown, once a day, so that the archive keeps it. */
   #findStillShown(identified: IdentifiedReading, now: number): string[] {
     const day = Math.floor(now / DAY_MS);
-    if (day === this.#refreshedDay) return [];
+    if (day !== this.#refreshedDay) this.#refreshed.clear();
     this.#refreshedDay = day;
-    return listIdentities(identified);
+    const shown = listIdentities(identified).filter((identity) => !this.#refreshed.has(identity));
+    for (const identity of shown) this.#refreshed.add(identity);
+    // Those that are not known yet are recorded today anyway.
+    return shown.filter((identity) => this.#shown.has(identity));
   }
 }
 

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "bun:test";
+import { MemoryArchive } from "../../../test/event-archive.ts";
+import { BASE_INFO } from "../../../test/fake-game-api.ts";
+import { StoreUnavailable } from "../../core/errors.ts";
+import { filterAll, typeOfKind } from "../../core/events/event-types.ts";
+import type { GameReading } from "../../core/events/reading.ts";
+import { EventRecorder, WAITING_EVENTS_MAX } from "./event-recorder.ts";
+
+const SERVER = "srv_1";
+const DAY_MS = 86_400_000;
+const T0 = 20_000 * DAY_MS;
+
+class Stage {
+  readonly archive = new MemoryArchive();
+  now = T0;
+  recorder = this.#start();
+
+  /** A new process on the same archive. */
+  restart(): void {
+    this.recorder = this.#start();
+  }
+
+  async read(sections: GameReading["sections"]): Promise<void> {
+    const { now: at } = this;
+    this.recorder.takeReading(SERVER, { at, gameServer: "A", settings: BASE_INFO, sections, offline: null });
+    await this.recorder.flush();
+  }
+
+  async prune(): Promise<void> {
+    while (await this.archive.prune({ now: this.now, days: 1_000_000, eventsMax: 1_000_000 }));
+  }
+
+  async countEvents(): Promise<number> {
+    const last = await this.archive.findLast([SERVER]);
+    return last.get(SERVER)?.number ?? 0;
+  }
+
+  async listEvents(type: string): Promise<string[]> {
+    const start = { after: "earliest" } as const;
+    const page = await this.archive.readPage({ serverId: SERVER, start, filter: filterAll(), limit: 500 });
+    if ("expired" in page) throw new Error("the place before the oldest event has expired");
+    return page.events.filter(({ kind }) => typeOfKind(kind) === type).map(({ data }) => data);
+  }
+
+  #start(): EventRecorder {
+    return new EventRecorder({
+      archive: this.archive,
+      clock: () => this.now,
+      // Retries only when the test reads again.
+      sleep: () => new Promise(() => {}),
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      hash: (text) => text,
+      commands: { listSent: async () => [] },
+      planOf: () => ({ isWatched: true, intervalMs: 5_000 }),
+    });
+  }
+}
+
+function makeJoins(count: number, from = 0): GameReading["sections"] {
+  const entry = (_: unknown, n: number) => ({ Join: true, Timestamp: T0 / 1000, Player: `P:${from + n}` });
+  return { JoinLogs: Array.from({ length: count }, entry) };
+}
+
+describe("a reading with more events than may wait in memory", () => {
+  test("is recorded while the archive answers", async () => {
+    const stage = new Stage();
+    await stage.read(makeJoins(WAITING_EVENTS_MAX + 1));
+    expect(await stage.countEvents()).toBe(WAITING_EVENTS_MAX + 1);
+    expect(await stage.listEvents("gap")).toEqual([]);
+  });
+
+  test("does not wait while the archive is away, and is recorded by the next reading of it", async () => {
+    const stage = new Stage();
+    await stage.read(makeJoins(1));
+    stage.archive.fault = new StoreUnavailable("away");
+    stage.now += 5_000;
+    await stage.read(makeJoins(1));
+    stage.now += 5_000;
+    await stage.read(makeJoins(WAITING_EVENTS_MAX + 2));
+    expect(stage.recorder.waitingEvents).toBe(0);
+    stage.archive.fault = undefined;
+    await stage.recorder.flush();
+    stage.now += 5_000;
+    await stage.read(makeJoins(WAITING_EVENTS_MAX + 2));
+    // The gap tells of the reading that was dropped.
+    expect(await stage.countEvents()).toBe(WAITING_EVENTS_MAX + 3);
+  });
+});
+
+describe("an entry that the game shows for weeks", () => {
+  test("is told once, over restarts, also when the first reading of each day does not show it", async () => {
+    const stage = new Stage();
+    await stage.read(makeJoins(1));
+    for (let day = 1; day <= 10; day++) {
+      stage.now = T0 + day * DAY_MS;
+      await stage.read({ JoinLogs: [] });
+      stage.now += 5_000;
+      await stage.read({ ...makeJoins(1), KillLogs: [{ Killed: "P:1", Timestamp: stage.now / 1000 }] });
+      await stage.prune();
+      stage.restart();
+    }
+    expect(await stage.listEvents("player.joined")).toHaveLength(1);
+  });
+});
+
+test("while the archive has never answered, few readings wait, also between failures", async () => {
+  const stage = new Stage();
+  stage.archive.fault = new StoreUnavailable("away");
+  for (let n = 0; n < 50; n++) {
+    stage.now += 5_000;
+    await stage.read(makeJoins(1, n));
+    stage.recorder.takeFailure(SERVER, { code: 0, message: "down" }, stage.now);
+    await stage.recorder.flush();
+  }
+  stage.archive.fault = undefined;
+  await stage.recorder.flush();
+  const joins = await stage.listEvents("player.joined");
+  expect(joins.length).toBeLessThanOrEqual(10);
+  expect(joins.at(-1)).toContain('"P:49"');
+});
