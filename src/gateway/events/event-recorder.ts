@@ -16,7 +16,7 @@ import type { CommandQueue } from "../../core/ports/commands.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { createThrottle } from "../../core/throttle.ts";
 import type { KeptReading, Recorder } from "./recorder.ts";
-import { type FindCommandId, ServerLedger } from "./server-ledger.ts";
+import { type FindCommandId, type LedgerInput, ServerLedger } from "./server-ledger.ts";
 
 /** More events do not wait in memory; they become a gap. */
 export const WAITING_EVENTS_MAX = 10_000;
@@ -43,11 +43,9 @@ export type EventRecorderParts = {
   readonly planOf: (serverId: string) => WatchPlan;
 };
 
-type Input = { readonly reading: GameReading } | { readonly failure: Failure; readonly at: number };
-
 type Desk = {
   readonly ledger: ServerLedger;
-  readonly inputs: Input[];
+  readonly inputs: LedgerInput[];
   usedAt: number;
 };
 
@@ -252,29 +250,30 @@ export class EventRecorder implements Recorder {
     const { archive, clock } = this.#parts;
     const now = clock();
     const desks = [...this.#desks.values()].filter(({ ledger }) => ledger.hasDraft).slice(0, BATCH_MAX);
-    const batch = desks.flatMap(({ ledger }) => {
-      const record = ledger.startWriting(now);
-      return record ? [{ ledger, record }] : [];
+    const batch = desks.flatMap((desk) => {
+      const record = desk.ledger.startWriting(now);
+      return record ? [{ desk, record }] : [];
     });
     if (batch.length === 0) return;
     const outcomes = await archive.record(batch.map(({ record }) => record));
     this.#isDown = false;
-    for (const [place, { ledger }] of batch.entries()) {
+    for (const [place, { desk }] of batch.entries()) {
+      const { ledger } = desk;
       const outcome = outcomes[place];
       if (outcome && "version" in outcome) {
         ledger.finishWriting(outcome.version);
         this.onRecorded?.(ledger.serverId);
       } else {
-        await this.#rebase(ledger, now);
+        await this.#rebase(desk, now);
       }
     }
   }
 
-  async #rebase(ledger: ServerLedger, now: number): Promise<void> {
+  async #rebase({ ledger, inputs }: Desk, now: number): Promise<void> {
     const known = await this.#parts.archive.load(ledger.serverId);
     this.#isDown = false;
-    const again = ledger.rebase(known, now);
-    if (again) await this.#judgeReading(ledger, again);
+    // Back among the inputs, so that they are kept when the archive fails before they are judged.
+    inputs.unshift(...ledger.rebase(known, now));
   }
 
   #logFault(error: unknown): void {

@@ -5,7 +5,7 @@ import { type JudgeContext, judgeReading } from "../../core/events/judge-reading
 import { type FailedReading, judgeFailure } from "../../core/events/judge-state.ts";
 import type { ServerMemory } from "../../core/events/memory.ts";
 import { writeChangedParts } from "../../core/events/memory-text.ts";
-import { type NewEvent, toGapEvent } from "../../core/events/new-event.ts";
+import { type Gap, type NewEvent, toGapEvent } from "../../core/events/new-event.ts";
 import {
   type GameReading,
   type HashIdentity,
@@ -19,12 +19,22 @@ import type { KnownServer, LedgerRecord } from "../../core/ports/archive.ts";
 const UNSHOWN_READINGS_MAX = 50;
 const DAY_MS = 86_400_000;
 const ATTEMPTS_MAX = 20;
+/** The newest inputs of a draft are held, to be judged again when another instance has recorded meanwhile. */
+const HELD_MAX = 5;
+
+/** A reading to judge, or why there was none. */
+export type LedgerInput =
+  | { readonly reading: GameReading }
+  | { readonly failure: FailedReading["failure"]; readonly at: number };
 
 /** Judged and not yet recorded. */
 type Draft = {
   readonly memory: ServerMemory;
   readonly events: readonly NewEvent[];
-  readonly readings: number;
+  /** How many inputs it was judged from. */
+  readonly inputs: number;
+  /** The newest of them, oldest first. */
+  readonly held: readonly LedgerInput[];
   readonly stillShown: readonly string[];
 };
 
@@ -39,7 +49,6 @@ export class ServerLedger {
   #draft: Draft | undefined;
   /** What the archive was given and did not answer for. Each is the beginning of the draft. */
   #attempts: Draft[] = [];
-  #latest: GameReading | undefined;
   /** Identities that are recorded or drafted, with the number of the reading that showed each last. */
   readonly #shown = new Map<string, number>();
   #readings = 0;
@@ -101,9 +110,9 @@ export class ServerLedger {
       return false;
     }
     this.#lostSince = null;
-    this.#latest = identified.reading;
     this.#noteShown(identified);
-    this.#addToDraft(memory, events, this.#findStillShown(identified, inputs.now));
+    const stillShown = this.#findStillShown(identified, inputs.now);
+    this.#addToDraft({ memory, events, inputs: 1, held: [{ reading: identified.reading }], stillShown });
     return true;
   }
 
@@ -115,7 +124,9 @@ export class ServerLedger {
   judgeFailure(failed: FailedReading): void {
     const before = this.#getMemory();
     const { events, memory } = judgeFailure(before, failed);
-    if (memory !== before) this.#addToDraft(memory, events, []);
+    if (memory === before) return;
+    const { failure, at } = failed;
+    this.#addToDraft({ memory, events, inputs: 1, held: [{ failure, at }], stillShown: [] });
   }
 
   /** Takes the draft for recording; undefined when there is none. */
@@ -153,12 +164,12 @@ export class ServerLedger {
   }
 
   /**
-   * Another version was found than the draft was judged from. Returns the reading to judge again. If the version is an
-   * earlier attempt of ours whose answer was lost, only the rest of the draft is left. If another instance has recorded,
-   * entries and gaps of log lists are kept, because the archive records each entry once, and the compared sections are left
-   * to what the other has told. When more than one reading waited, changes between them may be lost, and a gap says so.
+   * Another version was found than the draft was judged from. Returns the inputs to judge again, oldest first. If the version is
+   * an earlier attempt of ours whose answer was lost, only the rest of the draft is left. If another instance has recorded, the
+   * held inputs are judged again from what is known now. Of inputs that are not held any more, the entries and gaps of log lists
+   * are kept, because the archive records each entry once; changes of compared sections may be lost, and a gap says so.
    */
-  rebase(known: KnownServer, now: number): GameReading | undefined {
+  rebase(known: KnownServer, now: number): readonly LedgerInput[] {
     const before = this.#known;
     const draft = this.#writing && this.#draft ? joinDrafts(this.#writing, this.#draft) : this.#writing;
     const own = before && this.#attempts.find((attempt) => isOwnWrite(before, attempt, known));
@@ -166,19 +177,22 @@ export class ServerLedger {
     this.#draft = undefined;
     this.#attempts = [];
     this.load(known);
-    if (!draft || !before) return undefined;
+    if (!draft || !before) return [];
     if (own) {
-      this.#draft = draft.readings > own.readings ? cutDraft(draft, own) : undefined;
-      return undefined;
+      this.#draft = draft.inputs > own.inputs ? cutDraft(draft, own) : undefined;
+      return [];
     }
-    if (draft.readings <= 1) return this.#latest;
+    const isHeld = draft.inputs === draft.held.length;
     const { lastReadingAt: from } = before.memory;
     const gap = toGapEvent({ section: "*", reason: "archive", from, to: now }, now);
-    const kept = draft.events.filter(({ type, section, identity }) => {
-      return identity !== null || (type === "gap" && section !== "*");
-    });
-    this.#addToDraft(known.memory, [gap, ...kept], []);
-    return this.#latest;
+    const events = isHeld
+      ? draft.events.filter(isLossGap)
+      : [gap, ...draft.events.filter((event) => isLossGap(event) || isOfLogList(event))];
+    // More inputs than are held, so that the entries are kept at the next rebase too.
+    const inputs = isHeld ? 0 : HELD_MAX + 1;
+    if (events.length > 0)
+      this.#addToDraft({ memory: known.memory, events, inputs, held: [], stillShown: [] });
+    return draft.held;
   }
 
   #getMemory(): ServerMemory {
@@ -187,10 +201,9 @@ export class ServerLedger {
     return memory;
   }
 
-  #addToDraft(memory: ServerMemory, events: readonly NewEvent[], stillShown: readonly string[]): void {
+  #addToDraft(added: Draft): void {
     const draft = this.#draft;
-    for (const { identity } of events) if (identity !== null) this.#shown.set(identity, this.#readings);
-    const added = { memory, events, readings: 1, stillShown };
+    for (const { identity } of added.events) if (identity !== null) this.#shown.set(identity, this.#readings);
     this.#draft = draft ? joinDrafts(draft, added) : added;
   }
 
@@ -218,6 +231,15 @@ export class ServerLedger {
   }
 }
 
+/** Tells of readings that were dropped, which nobody else can tell. */
+function isLossGap({ type, section, data }: NewEvent): boolean {
+  return type === "gap" && section === "*" && (JSON.parse(data) as Gap).reason === "archive";
+}
+
+function isOfLogList({ type, section, identity }: NewEvent): boolean {
+  return identity !== null || (type === "gap" && section !== "*");
+}
+
 /** Whether the version that was found is one of our own attempts. */
 function isOwnWrite(before: KnownServer, { memory }: Draft, found: KnownServer): boolean {
   return (
@@ -231,17 +253,20 @@ function joinDrafts(first: Draft, second: Draft): Draft {
   return {
     memory: second.memory,
     events: [...first.events, ...second.events],
-    readings: first.readings + second.readings,
+    inputs: first.inputs + second.inputs,
+    held: [...first.held, ...second.held].slice(-HELD_MAX),
     stillShown: [...first.stillShown, ...second.stillShown],
   };
 }
 
 /** What is left of a draft when its beginning is recorded. */
 function cutDraft(draft: Draft, recorded: Draft): Draft {
+  const inputs = draft.inputs - recorded.inputs;
   return {
     ...draft,
     events: draft.events.slice(recorded.events.length),
-    readings: draft.readings - recorded.readings,
+    inputs,
+    held: draft.held.slice(-inputs),
   };
 }
 

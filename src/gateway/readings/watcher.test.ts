@@ -1,5 +1,6 @@
 // The watcher reads servers unasked, behind callers, and says what keeps it from doing so.
 import { beforeEach, describe, expect, test } from "bun:test";
+import { MemoryArchive } from "../../../test/event-archive.ts";
 import {
   bad,
   FRESH_MS,
@@ -14,10 +15,13 @@ import {
   stage,
 } from "../../../test/relay-stage.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
+import { filterAll, typeOfKind } from "../../core/events/event-types.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Log } from "../../core/ports/log.ts";
-import type { WatchLease } from "../../core/ports/watch-lease.ts";
-import { NO_ARCHIVE, WATCH_OFF, Watcher, type WatcherParts } from "./watcher.ts";
+import { WATCH_LEASE_MS, type WatchLease } from "../../core/ports/watch-lease.ts";
+import { EventRecorder } from "../events/event-recorder.ts";
+import { recordReadings } from "../events/record-readings.ts";
+import { HOLD_EVERY_MS, NO_ARCHIVE, WATCH_OFF, Watcher, type WatcherParts } from "./watcher.ts";
 
 const INTERVAL_MS = 5_000;
 const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -374,7 +378,7 @@ test("after a stop nothing is read any more", async () => {
 });
 
 describe("of several instances", () => {
-  /** A lease that ends 5 s after it was held last. */
+  /** A lease as Redis keeps it. */
   function createLeases() {
     let holder: number | undefined;
     let heldAt = 0;
@@ -382,7 +386,7 @@ describe("of several instances", () => {
     const leaseOf = (id: number): WatchLease => ({
       async hold() {
         if (isAway) throw new StoreUnavailable("away");
-        if (holder !== undefined && holder !== id && stage.now - heldAt < 5_000) return false;
+        if (holder !== undefined && holder !== id && stage.now - heldAt < WATCH_LEASE_MS) return false;
         [holder, heldAt] = [id, stage.now];
         return true;
       },
@@ -408,7 +412,10 @@ describe("of several instances", () => {
     expect(timesFor("a")).toEqual([0, 5_000, 10_000, 15_000, 20_000]);
     isDead = true;
     await pass(10_000);
-    expect(timesFor("a").length).toBeGreaterThan(5);
+    const goesOnAt = timesFor("a")[5] ?? Number.POSITIVE_INFINITY;
+    // The lease was renewed last at 20 s, and the other asks for it every second.
+    expect(goesOnAt).toBeGreaterThanOrEqual(20_000 + WATCH_LEASE_MS);
+    expect(goesOnAt).toBeLessThanOrEqual(20_000 + WATCH_LEASE_MS + HOLD_EVERY_MS);
   });
 
   test("another goes on at once when the one that watches stops", async () => {
@@ -433,5 +440,39 @@ describe("of several instances", () => {
     setAway(false);
     await pass(1_000);
     expect(callsFor("a")).toHaveLength(2);
+  });
+
+  test.each([
+    [55_000, []],
+    [65_000, [{ section: "*", reason: "not_watched", from: START, to: START + 66_000 }]],
+  ])("a shared store that was away for %d ms leaves these gaps: %j", async (awayMs, gaps) => {
+    add("a");
+    const archive = new MemoryArchive();
+    const { leaseOf, setAway } = createLeases();
+    const watcher = start({ lease: leaseOf(1) });
+    const recorder = new EventRecorder({
+      archive,
+      clock: () => stage.now,
+      sleep: () => new Promise(() => {}),
+      log: SILENT_LOG,
+      hash: (text) => text,
+      commands: { listSent: async () => [] },
+      planOf: (serverId) => watcher.planOf(serverId),
+    });
+    recordReadings(stage.relay, recorder);
+    await pass(500);
+    setAway(true);
+    await pass(awayMs);
+    setAway(false);
+    await pass(1_000);
+    // Listeners are called after the callers were answered.
+    await new Promise((resolve) => setImmediate(resolve));
+    await recorder.flush();
+    const query = { serverId: "a", start: { after: "earliest" }, filter: filterAll(), limit: 500 } as const;
+    const page = await archive.readPage(query);
+    const events = "expired" in page ? [] : page.events;
+    expect(
+      events.filter(({ kind }) => typeOfKind(kind) === "gap").map(({ data }) => JSON.parse(data)),
+    ).toEqual(gaps);
   });
 });

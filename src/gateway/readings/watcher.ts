@@ -17,7 +17,7 @@ import type { Relay, WatchFacts, WatchObstacle } from "./relay.ts";
 /** The longest time between two looks at which servers are due. */
 const STEP_MAX_MS = 100;
 /** How often the lease is renewed, or asked for. */
-const HOLD_EVERY_MS = 1_000;
+export const HOLD_EVERY_MS = 1_000;
 /** While a server cannot be read, the recorder is told so at least this often. */
 const TELL_FAILURES_MS = 2_000;
 /** The most calls of the watcher in flight. More wait for the next look. */

@@ -1,5 +1,5 @@
 // The lease of the instance that watches.
-import type { WatchLease } from "../../core/ports/watch-lease.ts";
+import { WATCH_LEASE_MS, type WatchLease } from "../../core/ports/watch-lease.ts";
 import { NAMES } from "./names.ts";
 import type { ScriptTimes } from "./redis-clock.ts";
 import type { RedisLink } from "./redis-link.ts";
@@ -9,7 +9,6 @@ import releaseLeaseText from "./scripts/release-lease.lua" with { type: "text" }
 
 const HOLD_LEASE = createScript(holdLeaseText);
 const RELEASE_LEASE = createScript(releaseLeaseText);
-const LEASE_MS = 5_000;
 
 export class RedisWatchLease implements WatchLease {
   readonly #link: RedisLink;
@@ -23,7 +22,7 @@ export class RedisWatchLease implements WatchLease {
   }
 
   async hold(): Promise<boolean> {
-    const args = [...this.#times(), this.#token, LEASE_MS];
+    const args = [...this.#times(), this.#token, WATCH_LEASE_MS];
     return (await this.#link.run(HOLD_LEASE, [NAMES.watchLease], args)) === 1;
   }
 

@@ -1,0 +1,132 @@
+// Two recorders on one archive, as two instances have it: what the second has judged is judged again after the first has
+// recorded, and nothing of it is lost.
+import { beforeEach, expect, test } from "bun:test";
+import { EVENT_AT, MemoryArchive } from "../../../test/event-archive.ts";
+import { BASE_INFO } from "../../../test/fake-game-api.ts";
+import { StoreUnavailable } from "../../core/errors.ts";
+import { filterAll, typeOfKind } from "../../core/events/event-types.ts";
+import type { GameReading } from "../../core/events/reading.ts";
+import { EventRecorder } from "./event-recorder.ts";
+
+const SERVER = "srv_a";
+
+let archive: MemoryArchive;
+let now: number;
+let failing: Error[];
+beforeEach(() => {
+  archive = new MemoryArchive();
+  now = EVENT_AT;
+  failing = [];
+});
+
+function open(): EventRecorder {
+  return new EventRecorder({
+    archive,
+    clock: () => now,
+    sleep: () => new Promise(() => {}),
+    log: {
+      debug() {},
+      info() {},
+      warn() {},
+      error: ({ err }: { err?: unknown }) => failing.push(err as Error),
+    },
+    hash: (text) => text,
+    commands: { listSent: async () => [] },
+    planOf: () => ({ isWatched: true, intervalMs: 5_000 }),
+  });
+}
+
+/** A second later, with these vehicles and as many kills as the second of the reading says. */
+function read(vehicles: readonly string[]): GameReading {
+  now += 1_000;
+  const second = (now - EVENT_AT) / 1_000;
+  const KillLogs = Array.from({ length: second }, (_, n) => {
+    return { Killed: `B:${n}`, Timestamp: EVENT_AT / 1_000 + n, Killer: "A:1" };
+  }).toReversed();
+  const Vehicles = vehicles.map((Name) => ({ Name, Owner: "A" }));
+  return { at: now, gameServer: "g", settings: BASE_INFO, sections: { KillLogs, Vehicles }, offline: null };
+}
+
+async function tell(): Promise<string[]> {
+  const request = {
+    serverId: SERVER,
+    start: { after: "earliest" },
+    filter: filterAll(),
+    limit: 500,
+  } as const;
+  const page = await archive.readPage(request);
+  if ("expired" in page) throw new Error("a cursor expired");
+  return page.events.map(({ kind, data }) => {
+    const { Killed, Name, reason } = JSON.parse(data);
+    return `${typeOfKind(kind)} ${Killed ?? Name ?? reason}`;
+  });
+}
+
+const only = (told: readonly string[], type: string) => told.filter((each) => each.startsWith(type));
+const kills = (count: number) => Array.from({ length: count }, (_, n) => `player.killed B:${n}`);
+
+/** Both have read; while the archive is away the second reads on, and the first is the first to record afterwards. */
+async function meet(readings: readonly (readonly string[])[]): Promise<EventRecorder> {
+  const [first, second] = [open(), open()];
+  first.takeReading(SERVER, read([]));
+  await first.flush();
+  second.takeReading(SERVER, read([]));
+  await second.flush();
+  archive.fault = new StoreUnavailable("away");
+  first.takeReading(SERVER, read(["Bus"]));
+  await first.flush();
+  for (const vehicles of readings) {
+    second.takeReading(SERVER, read(vehicles));
+    await second.flush();
+  }
+  archive.fault = undefined;
+  await first.flush();
+  return second;
+}
+
+test("changes between several readings that waited are told although another instance recorded first", async () => {
+  const second = await meet([["Bus", "Van"], ["Bus"], ["Bus", "Cab"]]);
+  await second.flush();
+  const told = await tell();
+  expect(only(told, "vehicle")).toEqual([
+    "vehicle.spawned Bus",
+    "vehicle.spawned Van",
+    "vehicle.removed Van",
+    "vehicle.spawned Cab",
+  ]);
+  expect(only(told, "player.killed")).toEqual(kills(6));
+  expect(only(told, "gap")).toEqual([]);
+  expect(failing).toEqual([]);
+});
+
+test("an archive that fails while readings are judged again loses none of them", async () => {
+  const second = await meet([["Bus", "Van"], ["Bus"]]);
+  // The conflict is noticed and the other's memory loaded; then the archive is away again.
+  const load = archive.load.bind(archive);
+  archive.load = async (serverId) => {
+    const known = await load(serverId);
+    archive.fault = new StoreUnavailable("away again");
+    return known;
+  };
+  await second.flush();
+  archive.load = load;
+  archive.fault = undefined;
+  await second.flush();
+  const told = await tell();
+  expect(only(told, "vehicle")).toEqual([
+    "vehicle.spawned Bus",
+    "vehicle.spawned Van",
+    "vehicle.removed Van",
+  ]);
+  expect(only(told, "player.killed")).toEqual(kills(5));
+});
+
+test("with more readings than are held, every entry is told once and a gap says that changes may be missing", async () => {
+  const second = await meet(Array.from({ length: 12 }, (_, n) => [`Car ${n}`]));
+  await second.flush();
+  const told = await tell();
+  expect(only(told, "player.killed")).toEqual(kills(15));
+  expect(only(told, "gap")).toEqual(["gap archive"]);
+  // The latest readings are judged one by one again.
+  expect(told.slice(-2)).toEqual(["vehicle.spawned Car 11", "vehicle.removed Car 10"]);
+});

@@ -1,0 +1,186 @@
+// kill -9 again and again of two instances on one Redis and one PostgreSQL, while both read and record: every entry that a
+// reading showed is in the ledger once, every other one lies in a gap, and a reader that follows misses nothing.
+import { afterEach, expect, test } from "bun:test";
+import { LOG_LISTS } from "../../src/core/events/memory.ts";
+import { startSimulator } from "../../src/simulator/simulator.ts";
+import {
+  chooseSeed,
+  createRandom,
+  endFleets,
+  expectStatus,
+  type Instance,
+  startFleet,
+} from "../instances/fleet.ts";
+import { repeat } from "../long.ts";
+import { startPostgres, stopPostgresServers } from "../postgres-server.ts";
+import { undoLater, until } from "../process/run-gatehouse.ts";
+import { startRedis } from "../redis-server.ts";
+import { LedgerWitness, type ToldEvent } from "./ledger-witness.ts";
+
+const KILLS = repeat({ usual: 8, long: 100 });
+const READINGS_PER_LIFE_MAX = 25;
+const LOG_WINDOW = 20;
+const TOWN = "Torture";
+
+afterEach(async () => {
+  await endFleets();
+  await stopPostgresServers();
+});
+
+/** Bursts and equal entries are in different lists: a burst could hide that an equal entry of the same second is another one. */
+const FAULTS: readonly Record<string, unknown>[] = [
+  { kind: "burst", list: "KillLogs" },
+  { kind: "burst", list: "CommandLogs", count: LOG_WINDOW + 1 },
+  { kind: "burst", list: "KillLogs", count: 5 },
+  { kind: "same-second", list: "ModCalls", count: 3 },
+  { kind: "same-second", list: "JoinLogs", count: 2 },
+  { kind: "reorder-logs", times: 2 },
+  { kind: "partial-logs", keep: 3 },
+  { kind: "forget-logs" },
+];
+
+/** Sends requests to an instance that may be killed at any moment. */
+async function tryAsking(instance: Instance, path: string) {
+  return instance.admin("GET", path).catch(() => undefined);
+}
+
+type Page = { readonly items: readonly ToldEvent[]; readonly next: string; readonly has_more: boolean };
+
+async function readPages(instance: Instance, serverId: string, query: string): Promise<Page[]> {
+  const pages: Page[] = [];
+  let after = "earliest";
+  for (;;) {
+    const answer = await instance.admin("GET", `/servers/${serverId}/events?after=${after}&${query}`);
+    const page: Page = expectStatus(answer, 200);
+    pages.push(page);
+    if (!page.has_more) return pages;
+    after = page.next;
+  }
+}
+
+/** Reads on from its cursor, now on one instance and now on the other. */
+class Follower {
+  readonly events: ToldEvent[] = [];
+  readonly #serverId: string;
+  readonly #choose: () => Instance;
+  readonly #pick: (below: number) => number;
+  #isStopping = false;
+
+  constructor(serverId: string, choose: () => Instance, pick: (below: number) => number) {
+    this.#serverId = serverId;
+    this.#choose = choose;
+    this.#pick = pick;
+  }
+
+  /** Ends when it was stopped and has read everything. */
+  async run(): Promise<void> {
+    let after = "earliest";
+    for (;;) {
+      const isLast = this.#isStopping;
+      const path = `/servers/${this.#serverId}/events?after=${after}&limit=${1 + this.#pick(100)}`;
+      const answer = await tryAsking(this.#choose(), path);
+      if (answer?.status !== 200) {
+        await Bun.sleep(20);
+        continue;
+      }
+      const page: Page = answer.body;
+      this.events.push(...page.items);
+      after = page.next;
+      if (isLast && !page.has_more) return;
+    }
+  }
+
+  stop(): void {
+    this.#isStopping = true;
+  }
+}
+
+test("two instances that are killed while they record lose no entry without a gap and record none twice", async () => {
+  const seed = chooseSeed("killing two instances");
+  const random = createRandom(seed);
+  const pick = (below: number) => Math.floor(random() * below);
+  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
+  const simulator = await startSimulator({
+    seed,
+    players: 30,
+    speed: 300,
+    readLimit: 0,
+    logWindow: LOG_WINDOW,
+  });
+  undoLater(() => simulator.stop());
+  const witness = new LedgerWitness(simulator, TOWN);
+  const fleet = await startFleet({
+    stores: redis.url,
+    count: 2,
+    env: {
+      GATEHOUSE_ARCHIVE: await postgres.createDatabase(),
+      GATEHOUSE_UPSTREAM_URL: witness.open(),
+      GATEHOUSE_FRESH_MS: "1",
+      GATEHOUSE_WATCH_INTERVAL_MS: "20",
+    },
+  });
+  // A list that was never anything but empty cannot tell how much of a burst it has left out.
+  const fillLists = () => {
+    for (const list of LOG_LISTS) simulator.arm({ kind: "burst", list, count: 2, times: 1 });
+  };
+  fillLists();
+  const made = await fleet.at(0).admin("POST", "/servers", { name: TOWN, server_key: `fleet-${TOWN}` });
+  const serverId: string = expectStatus(made, 201).server_id;
+  await witness.pass(4);
+
+  const run = { isOver: false };
+  const callers = fleet.instances.map(async (instance) => {
+    while (!run.isOver) {
+      const answer = await tryAsking(instance, `/servers/${serverId}/info`);
+      if (answer?.status !== 200) await Bun.sleep(20);
+      else if (pick(8) === 0) simulator.arm({ times: 1, ...FAULTS[pick(FAULTS.length)] });
+    }
+  });
+  const follower = new Follower(serverId, () => fleet.at(pick(2)), pick);
+  const following = follower.run();
+
+  for (let kill = 0; kill < KILLS; kill++) {
+    await witness.pass(3 + pick(READINGS_PER_LIFE_MAX));
+    // Anywhere between two readings: while one is made, judged or written.
+    await Bun.sleep(random() * 15);
+    const victims = pick(5) === 0 ? fleet.instances : [fleet.at(pick(2))];
+    await Promise.all(victims.map((victim) => victim.kill()));
+    await Promise.all(victims.map((victim) => victim.start()));
+  }
+  run.isOver = true;
+  await Promise.all(callers);
+  expectStatus(await fleet.at(0).admin("PATCH", `/servers/${serverId}`, { watch: false }), 200);
+  await simulator.clearFaults();
+  // What was lost with a list that started over is told when the list has entries again.
+  fillLists();
+  const goal = witness.readings + LOG_LISTS.length;
+  const isQuiet = async () => {
+    const before = witness.readings;
+    // Both instances read once more, so that nothing waits in either of them.
+    for (const instance of fleet.instances) await instance.admin("GET", `/servers/${serverId}/info`);
+    return witness.readings - before <= fleet.instances.length && witness.readings >= goal;
+  };
+  await until("the watching does not end", isQuiet);
+  const readAll = async (instance: Instance) => {
+    return (await readPages(instance, serverId, "limit=500")).flatMap(({ items }) => items);
+  };
+  await until("the last reading is not recorded", async () => witness.hasNewest(await readAll(fleet.at(0))));
+
+  const events = await readAll(fleet.at(0));
+  const { gaps, happened } = witness.judge(events);
+  expect(happened).toBeGreaterThan(20 * KILLS);
+  // Of compared sections alone, when so many readings waited that not all could be judged again.
+  const lost = gaps.filter(({ reason }) => reason === "archive").map(({ section }) => section);
+  expect(lost.filter((section) => section !== "*")).toEqual([]);
+  expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+  for (const query of ["limit=37", "limit=100&types=gap,player.*", "limit=500&types=modcall.opened"]) {
+    const [one, other] = await Promise.all(fleet.instances.map((each) => readPages(each, serverId, query)));
+    expect(one).toEqual(other as Page[]);
+  }
+  follower.stop();
+  await following;
+  expect(follower.events).toEqual(events);
+  console.log(
+    `${events.length} events, ${gaps.length} gaps (${lost.length} of lost readings), ${witness.readings} readings`,
+  );
+}, 1_800_000);
