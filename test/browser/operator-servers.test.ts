@@ -87,9 +87,9 @@ for (const language of LANGUAGES) {
       `an operator looks into a server without a key of it, in ${language} on a ${size}`,
       async () => {
         const site = await getSite();
-        const { serverId } = site.getServer("busy");
+        const { serverId } = site.getServer("small");
         const page = await openServers({ language, size });
-        await page.getByRole("link", { name: language === "ru" ? "Открыть: busy" : "Open busy" }).click();
+        await page.getByRole("link", { name: language === "ru" ? "Открыть: small" : "Open small" }).click();
         await page.locator(`nav a[href="#/servers/${serverId}/live"][aria-current=page]`).waitFor({
           state: "attached",
         });

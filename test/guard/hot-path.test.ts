@@ -1,14 +1,17 @@
 // A cached read uses memory only. The store is closed, its folder deleted and the game API stopped, so any request that needs
-// them fails. The tests measure results and counts, not times, so a slow machine cannot fail them.
+// them fails. Events are recorded, as by default. The tests measure results and counts, not times, so a slow machine cannot fail them.
 import { heapStats } from "bun:jsc";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
+import type { LedgerRecord } from "../../src/core/ports/archive.ts";
 import { LIMIT_PER_WINDOW, WINDOW_MS } from "../../src/core/rate-limit.ts";
 import { SECTIONS } from "../../src/core/sections.ts";
 import { hashToken, mintToken } from "../../src/core/token.ts";
 import type { Connection } from "../../src/http/call.ts";
+import { MemoryArchive } from "../event-archive.ts";
 import { ALL_SECTIONS_INFO, BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
+import { until } from "../process/run-gatehouse.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 
 const READS = 1_000;
@@ -20,8 +23,27 @@ const CONNECTION: Connection = { requestIP: () => ({ address: "127.0.0.1", port:
 /** Numbers that JSON.parse and JSON.stringify would change. */
 const ODD_NUMBERS = '"OwnerId":12345678901234567890,"CoOwnerIds":[1e2,9007199254740993]';
 
+/** Counts its uses. */
+class CountedArchive extends MemoryArchive {
+  uses = 0;
+  override load(serverId: string) {
+    this.uses++;
+    return super.load(serverId);
+  }
+  override findRecorded(serverId: string, identities: readonly string[]) {
+    this.uses++;
+    return super.findRecorded(serverId, identities);
+  }
+  override record(records: readonly LedgerRecord[]) {
+    this.uses++;
+    return super.record(records);
+  }
+}
+
 let api: FakeGameApi;
+let archive: CountedArchive;
 let gatehouse: TestGatehouse;
+let serverId: string;
 let tokens: string[];
 /** The token of an unused key. */
 let newToken: string;
@@ -32,8 +54,10 @@ beforeEach(async () => {
     return new Response(text.replace('"OwnerId":123,"CoOwnerIds":[123]', ODD_NUMBERS));
   });
   const env = { GATEHOUSE_UPSTREAM_URL: api.url, GATEHOUSE_FRESH_MS: String(1_000 * WINDOW_MS) };
-  gatehouse = await startGatehouse({ env });
+  archive = new CountedArchive();
+  gatehouse = await startGatehouse({ env, archive });
   const server = await gatehouse.addServer();
+  serverId = server.serverId;
   const keys = await Promise.all(Array.from({ length: KEYS + 1 }, () => gatehouse.addKey(server)));
   [newToken = "", ...tokens] = keys.map(({ token }) => token);
   // The first request of each key reads the store, and the very first one calls the game API.
@@ -147,6 +171,15 @@ test("a misspelt token is not looked up, not even one that would be found", asyn
   // The correct token of the same key is found, so the refusal was about the misspelling only.
   await gatehouse.app.store.keys.rotate(keyId, hashToken(token), 0, gatehouse.clock.now);
   expect((await gatehouse.app.answer(makeRequest(EVERYTHING, token), CONNECTION)).status).toBe(200);
+});
+
+test("a thousand cached reads record nothing more than the one reading that they share", async () => {
+  await until("the reading is not recorded", async () => (await archive.findLast([serverId])).size > 0);
+  const { uses } = archive;
+  expectAll(answerAll(makeRequests(READS, EVERYTHING)), 200);
+  // Records whatever still waits.
+  await gatehouse.stop();
+  expect(archive.uses).toBe(uses);
 });
 
 test("a thousand cached reads leave no objects behind", () => {

@@ -96,10 +96,14 @@ export async function openStage() {
     };
   }
 
-  function send({ method, template }: DocumentedOperation, request: Plan): Promise<Response> {
+  function send(
+    { method, template }: DocumentedOperation,
+    request: Plan,
+    url = gatehouse.url,
+  ): Promise<Response> {
     const path = template.replace(/\{(\w+)\}/g, (_, name) => request.params?.[name] ?? "cedar");
     const { body } = request;
-    return fetch(`${gatehouse.url}${path}${request.query ? `?${request.query}` : ""}`, {
+    return fetch(`${url}${path}${request.query ? `?${request.query}` : ""}`, {
       method,
       redirect: "manual",
       headers: {
@@ -245,11 +249,11 @@ export async function openStage() {
     "501 5110": async (operation) => {
       const bare = await startGatehouse();
       try {
-        const server = await bare.addServer();
+        const server = await bare.addServer({ community: "cedar" });
         const { token } = await bare.addKey(server);
-        if (operation.id === "readServerEvents")
-          return await bare.admin("GET", `/admin/servers/${server.serverId}/events`);
-        return await bare.get("/v2/game/server/events", token);
+        const isOperators = operation.id === "readServerEvents";
+        const params = { community: "cedar", server_id: server.serverId };
+        return await send(operation, { params, token: isOperators ? bare.masterKey : token }, bare.url);
       } finally {
         await bare.stop();
       }

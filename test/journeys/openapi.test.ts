@@ -124,6 +124,25 @@ describe("the server gives every documented answer", () => {
     stage.clock.advance(60_000);
   });
 
+  for (const id of ["readEvents", "readEventsOfCommunity", "readServerEvents"]) {
+    test(`${id} answers pages in both directions as documented`, async () => {
+      const operation = findOperation(id);
+      const good = await stage.plan(operation);
+      const read = async (query: string) => {
+        const page = await stage.send(operation, { ...good, query });
+        const { items, next } = (await page.clone().json()) as { items: { type: string }[]; next: string };
+        expect([page.status, await witness.findFaults(id, page)]).toEqual([200, []]);
+        return { types: items.map(({ type }) => type), next };
+      };
+      const first = await read("after=earliest&limit=1");
+      expect(first.types).toEqual(["player.killed"]);
+      const second = await read(`after=${first.next}`);
+      expect(second.types).toEqual(["server.changed"]);
+      expect((await read(`after=${second.next}`)).types).toEqual([]);
+      expect((await read(`before=${second.next}`)).types).toEqual(["player.killed", "server.changed"]);
+    });
+  }
+
   test("every status that is documented has been provoked above", () => {
     for (const { id, statuses, errors } of witness.operations) {
       const provoked = new Set(errors.map(({ status }) => status));

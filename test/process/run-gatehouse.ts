@@ -136,9 +136,13 @@ export async function runToEnd(
   return { exitCode, stdout: child.stdout, stderr: child.stderr };
 }
 
-/** `gatehouse serve` (or `simulate`) on a free port, once it listens. */
+/**
+ * `gatehouse serve` (or `simulate`) on a free port, once it listens. With a game API of the test's own nothing is watched,
+ * unless the test says so: tests count the calls that it gets, or give it no address that answers.
+ */
 export async function serve(options: RunOptions, args: readonly string[] = ["serve"]): Promise<Listening> {
-  const child = run(args, { ...options, env: { GATEHOUSE_PORT: "0", ...options.env } });
+  const watch = options.env?.GATEHOUSE_UPSTREAM_URL === undefined ? {} : { GATEHOUSE_WATCH: "off" };
+  const child = run(args, { ...options, env: { GATEHOUSE_PORT: "0", ...watch, ...options.env } });
   const line = await child.waitForLine("listening on");
   const url = /listening on (https?:\/\/\S+)$/.exec(line)?.[1] ?? "";
   return Object.assign(Object.create(child) as GatehouseProcess, { url, port: Number(new URL(url).port) });

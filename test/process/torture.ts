@@ -189,6 +189,9 @@ class Service {
       GATEHOUSE_COMMAND_INTERVAL_MS: "1",
       GATEHOUSE_MASTER_KEY: MASTER_KEY,
       GATEHOUSE_LOG_LEVEL: "error",
+      // The record of calls must not overflow with readings, and only commands are looked at.
+      GATEHOUSE_WATCH: "off",
+      GATEHOUSE_ARCHIVE: "off",
     };
   }
 
