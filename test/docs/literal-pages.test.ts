@@ -191,6 +191,7 @@ testWith(program("bash"), program("curl"), program("npm"))(
     });
     // The line that the start prints, and the line of the page.
     expect(printed.match(/"Players":\[/g)).toHaveLength(2);
+    expect(printed).toMatch(/\{"items":\[.*\],"next":"[\w-]+","has_more":(true|false)\}/);
   },
   PATIENCE_MS,
 );
