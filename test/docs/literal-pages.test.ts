@@ -15,6 +15,12 @@ const NOT_RUN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       "an answer, shortened; the page's curl line is run and its answer is checked",
     "npm run check       # formatting, lint, types and every test": "runs this test, among all others",
   },
+  "docs/events.md": {
+    '    {"items": [{"id": "AAAAAAGJh1xvK2m3x5XmQm1c", "type": "player.joined", "at": 1794722200000, "seen_at": 1794722203518,':
+      "an answer; the page's curl lines are run and their answers are checked",
+    '    {"type": "gap", "data": {"section": "KillLogs", "reason": "no_overlap", "from": 1794722260000, "to": 1794722331000}}':
+      "an event, shortened",
+  },
 };
 
 /** What a reader types when a command asks. */
@@ -122,6 +128,20 @@ function canRunTypeScript(): boolean {
   return Bun.semver.satisfies(stdout.toString().trim().slice(1), ">=22.18.0");
 }
 
+/** The ids of the first events that the programs of docs/events.md print, once the simulator has been read. */
+async function readFirstEvents(url: string, key: string): Promise<string[]> {
+  const query = "after=earliest&types=player.*,modcall.*&wait=25";
+  const response = await fetch(`${url}/v2/game/server/events?${query}`, {
+    headers: { Authorization: `Bearer ${key}` },
+  });
+  const { items } = (await response.json()) as { items: { id: string }[] };
+  return items.map(({ id }) => id);
+}
+
+function withoutTime(line: string): string {
+  return line.slice(line.indexOf(" ") + 1);
+}
+
 /** Compiles for the kind of package that the file is in: `await` outside of functions is an error in the one that npm init makes. */
 const TSC = [
   join(ROOT, "node_modules/.bin/tsc"),
@@ -171,6 +191,7 @@ testWith(program("bash"), program("curl"), program("npm"))(
     });
     // The line that the start prints, and the line of the page.
     expect(printed.match(/"Players":\[/g)).toHaveLength(2);
+    expect(printed).toMatch(/\{"items":\[.*\],"next":"[\w-]+","has_more":(true|false)\}/);
   },
   PATIENCE_MS,
 );
@@ -227,6 +248,48 @@ testWith(
     expect(await bun.type(`'${process.execPath}' client.ts\n`)).toEndWith("the command is sent\n");
     expect(await bun.type(`'${process.execPath}' exact.ts\n`)).toContain("1234567890123456789n");
     await bun.type(`${TSC} --noEmit client.ts\n${TSC} --noEmit exact.ts\n`);
+  },
+  PATIENCE_MS,
+);
+
+testWith(
+  program("bash"),
+  program("curl"),
+  program("npm"),
+  program("node"),
+  program("python3"),
+)(
+  "docs/events.md works as printed with the demo key, and its programs go on where they stopped",
+  async () => {
+    const cwd = makeFolder();
+    const gatehouse = await serve({ cwd });
+    const key = findKey(gatehouse.stdout);
+    const third = (await readFirstEvents(gatehouse.url, key)).at(2);
+    const printed = await followPage("docs/events.md", {
+      cwd,
+      env: { ...makePath(), GATEHOUSE_PORT: String(gatehouse.port) },
+      before: ["npm init -y\n", ...(canRunTypeScript() ? [] : [NODE_FOR_TYPESCRIPT])],
+      replacements: () => ({ "8080": String(gatehouse.port), "gth_…": key }),
+    });
+    // The newest, those of some types, and the older page.
+    expect(printed.match(/\{"items":\[\{"id":"/g)).toHaveLength(3);
+    expect(printed.match(/"has_more":(true|false)\}/g)).toHaveLength(3);
+    // The operator's command line.
+    expect(printed).toMatch(/^\d.* player\.(joined|left|killed) .+$/m);
+    // TypeScript and Python print the same events, the time in two ways. Python may have found more.
+    const first = printed.match(/^\S+Z (?:player|modcall)\.\w+ \S+$/gm)?.map(withoutTime) ?? [];
+    const second = printed.match(/^\S+\+00:00 (?:player|modcall)\.\w+ \S+$/gm)?.map(withoutTime) ?? [];
+    expect(first.length).toBeGreaterThanOrEqual(5);
+    expect(second.slice(0, first.length)).toEqual(first);
+
+    writeFileSync(join(cwd, "cursor.txt"), third ?? "");
+    writeFileSync(join(cwd, "cursor-python.txt"), third ?? "");
+    const again = openTerminal(cwd, { GATEHOUSE_URL: gatehouse.url, GATEHOUSE_KEY: key, COUNT: "1" });
+    for (const program of [`'${process.execPath}' follow.ts`, "python3 follow.py"]) {
+      const rest = (await again.type(`${program}\n`)).trimEnd().split("\n").map(withoutTime);
+      expect(rest.slice(0, first.length - 3)).toEqual(first.slice(3));
+    }
+    await again.type(`${TSC} --noEmit follow.ts\n`);
   },
   PATIENCE_MS,
 );
