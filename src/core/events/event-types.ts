@@ -73,9 +73,14 @@ export function indexOfType(type: EventType): number {
   return INDEX_OF.get(type) ?? EVENT_TYPES.length;
 }
 
+/** The section that a key needs for the events of a type. Null for none, and where the event itself tells it. */
+export function sectionOfType(type: EventType): Section | null {
+  return SECTION_OF.get(type) ?? null;
+}
+
 /** `section` is that of a gap or of an alert's rule. All other types have a section of their own. */
 export function toEventKind(type: EventType, section: GapSection | null = null): EventKind {
-  const named = HAS_OWN_SECTION.has(type) ? section : (SECTION_OF.get(type) ?? null);
+  const named = HAS_OWN_SECTION.has(type) ? section : sectionOfType(type);
   return indexOfType(type) * CODES_PER_TYPE + codeOf(named);
 }
 
@@ -131,12 +136,12 @@ function matchTypes(name: string): EventType[] {
 }
 
 function mayRead(type: EventType, sections: SectionSet): boolean {
-  const section = SECTION_OF.get(type) ?? null;
+  const section = sectionOfType(type);
   return section === null || has(sections, section);
 }
 
 function addSection(to: Set<Section>, type: EventType): void {
-  const section = SECTION_OF.get(type);
+  const section = sectionOfType(type);
   if (section) to.add(section);
 }
 
@@ -144,7 +149,7 @@ function filterOf(types: readonly EventType[], sections: SectionSet): EventFilte
   const filter = new Set<EventKind>();
   const gaps = new Set<GapSection>();
   for (const type of types) {
-    const section = SECTION_OF.get(type) ?? null;
+    const section = sectionOfType(type);
     if (section !== null && !has(sections, section)) continue;
     if (HAS_OWN_SECTION.has(type)) {
       filter.add(toEventKind(type));

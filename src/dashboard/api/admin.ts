@@ -1,10 +1,12 @@
 // The client of the admin API, for the holder of the master key. docs/admin-api.md explains the fields.
+
 import type { CommandStatus } from "../../core/command.ts";
 import type { KeyState } from "../../core/key-state.ts";
 import type { Section } from "../../core/sections.ts";
 import type { AuditEntryResource } from "../../core/wire/audit.ts";
 import type { BlockResource } from "../../core/wire/block.ts";
 import type { OwnedCommandResource } from "../../core/wire/command.ts";
+import type { EventPage } from "../../core/wire/event.ts";
 import type { Readiness } from "../../core/wire/health.ts";
 import type {
   KeyResource,
@@ -23,7 +25,7 @@ import type {
   ServerResource,
 } from "../../core/wire/server.ts";
 import type { ServerState } from "./caller.ts";
-import type { EventPage, EventQuery } from "./ledger.ts";
+import type { EventQuery } from "./ledger.ts";
 import type { ApiCall } from "./request.ts";
 
 export type AdminApi = ReturnType<typeof createAdminApi>;

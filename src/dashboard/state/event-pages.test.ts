@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { EventPage, LedgerEvent } from "../api/ledger.ts";
+import type { EventPage, EventResource } from "../../core/wire/event.ts";
 import { addNewer, addOlder, NEW_EVENTS_MAX, startList } from "./event-pages.ts";
 
-function event(number: number): LedgerEvent {
+function event(number: number): EventResource {
   const at = number * 1000;
   return {
     id: `c${number}`,
@@ -21,7 +21,7 @@ function page(from: number, to: number, more: Partial<EventPage> = {}): EventPag
   return { items, next: `c${to}`, previous: `c${from - 1}`, has_more: from > 1, ...more };
 }
 
-const idsOf = ({ events }: { readonly events: readonly LedgerEvent[] }) => events.map(({ id }) => id);
+const idsOf = ({ events }: { readonly events: readonly EventResource[] }) => events.map(({ id }) => id);
 
 describe("pages of a ledger", () => {
   test("become one list, newest first", () => {

@@ -1,12 +1,12 @@
 // Folds pages of a ledger into one list, newest first, in which no event is twice.
-import type { EventPage, LedgerEvent } from "../api/ledger.ts";
+import type { EventPage, EventResource } from "../../core/wire/event.ts";
 
 /** How many events may arrive while the page is open before the oldest ones are dropped. They can be loaded again. */
 export const NEW_EVENTS_MAX = 2_000;
 
 export type EventList = {
   /** Newest first, in the order of the ledger. */
-  readonly events: readonly LedgerEvent[];
+  readonly events: readonly EventResource[];
   /** The cursor to read new events after. */
   readonly newest: string;
   /** The cursor to read older events before. */
@@ -39,7 +39,7 @@ export function addOlder(list: EventList, { items, previous, has_more: hasOlder 
   return { ...list, events, oldest: previous, hasOlder, loaded: list.loaded + added };
 }
 
-function dropDoubles(events: readonly LedgerEvent[]): readonly LedgerEvent[] {
+function dropDoubles(events: readonly EventResource[]): readonly EventResource[] {
   const seen = new Set<string>();
   return events.filter(({ id }) => !seen.has(id) && seen.add(id));
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { ERRORS } from "../../core/errors.ts";
+import type { EventPage } from "../../core/wire/event.ts";
 import type { LedgerReader } from "../api/caller.ts";
-import { CURSOR_EXPIRED, type EventPage, type EventQuery, NOT_CONFIGURED } from "../api/ledger.ts";
+import type { EventQuery } from "../api/ledger.ts";
 import { Pace } from "../api/pace.ts";
 import type { ApiError, Outcome } from "../api/request.ts";
 import { LedgerFeed, readPlayerSpan } from "./ledger-feed.ts";
@@ -23,7 +24,7 @@ class FakeLedger implements LedgerReader {
     const { after, before, player } = query;
     const place = readPlace(after ?? before, this);
     if (this.errorCode !== undefined) return fail(this.errorCode);
-    if (place < this.floor) return fail(CURSOR_EXPIRED);
+    if (place < this.floor) return fail(ERRORS.cursorExpired.code);
     const first = after === undefined ? Math.max(this.floor, place - 2) : place;
     const final = after === undefined ? place : Math.min(this.last, place + 2);
     const numbers = Array.from({ length: final - first }, (_, index) => first + 1 + index);
@@ -115,7 +116,7 @@ describe("the feed of a ledger", () => {
     expect(failed.error?.code).toBe(5106);
     expect(failed.list?.events.length).toBe(2);
     expect(failed.delayMs).toBeGreaterThan(0);
-    ledger.errorCode = NOT_CONFIGURED;
+    ledger.errorCode = ERRORS.notConfigured.code;
     expect((await feed.poll()).delayMs).toBe(false);
     ledger.errorCode = ERRORS.sectionForbidden.code;
     expect((await feed.poll()).delayMs).toBe(false);

@@ -1,8 +1,9 @@
 // Reads the ledger of a server: the newest events first, then what is new, and older pages when the user asks. Knows nothing
 // of React.
 import { ERRORS } from "../../core/errors.ts";
+import type { EventPage } from "../../core/wire/event.ts";
 import type { LedgerReader } from "../api/caller.ts";
-import { CURSOR_EXPIRED, type EventPage, type EventQuery, NOT_CONFIGURED } from "../api/ledger.ts";
+import type { EventQuery } from "../api/ledger.ts";
 import type { Pace } from "../api/pace.ts";
 import type { ApiError, Outcome } from "../api/request.ts";
 import { addNewer, addOlder, type EventList, startList } from "./event-pages.ts";
@@ -43,10 +44,11 @@ export class LedgerFeed {
   /** Reads the newest events, or those that are new since. Throws only when the signal aborts. */
   async poll(signal?: AbortSignal): Promise<LedgerState> {
     let outcome = this.#list ? await this.#readNewer(signal) : await this.#start(signal);
-    if (!outcome.ok && outcome.error.code === CURSOR_EXPIRED) outcome = await this.#start(signal);
+    if (!outcome.ok && outcome.error.code === ERRORS.cursorExpired.code) outcome = await this.#start(signal);
     const error = outcome.ok ? undefined : outcome.error;
     // Neither changes by itself while the page is open.
-    const isUseless = error?.code === NOT_CONFIGURED || error?.code === ERRORS.sectionForbidden.code;
+    const isUseless =
+      error?.code === ERRORS.notConfigured.code || error?.code === ERRORS.sectionForbidden.code;
     return {
       list: this.#list,
       error,
@@ -64,7 +66,7 @@ export class LedgerFeed {
       const outcome = await this.#read({ ...(oldest !== undefined && { before: oldest }), limit: PAGE_SIZE });
       if (!outcome.ok) {
         // The older events were deleted meanwhile, so the list ends here.
-        if (outcome.error.code !== CURSOR_EXPIRED) return outcome.error;
+        if (outcome.error.code !== ERRORS.cursorExpired.code) return outcome.error;
         if (this.#list.oldest === oldest) this.#list = { ...this.#list, hasOlder: false };
         return undefined;
       }

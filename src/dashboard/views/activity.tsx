@@ -3,7 +3,7 @@ import { Alert, Button, Chip, Group, Stack, Text, VisuallyHidden } from "@mantin
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ERRORS } from "../../core/errors.ts";
-import { type LedgerEvent, NOT_CONFIGURED } from "../api/ledger.ts";
+import type { EventResource } from "../../core/wire/event.ts";
 import type { ApiError } from "../api/request.ts";
 import { DayTitle } from "../parts/day-title.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -22,7 +22,7 @@ import { listKnownPlayers } from "./activity/find-player.ts";
 import { AllActivityLink, PlayerFinder } from "./activity/player-finder.tsx";
 import { groupByDay } from "./logs/time-line.ts";
 
-const NO_EVENTS: readonly LedgerEvent[] = [];
+const NO_EVENTS: readonly EventResource[] = [];
 
 export function ActivityView() {
   const { t } = useTranslation("shell");
@@ -41,7 +41,7 @@ function ServerActivity() {
   return (
     <ViewPage title={t("title")} summary={t("summary")}>
       <NowProvider>
-        {ledger.error?.code !== NOT_CONFIGURED && (
+        {ledger.error?.code !== ERRORS.notConfigured.code && (
           <Toolbar>
             <PlayerFinder known={known} />
             <GroupChips chosen={groups} onChange={setGroups} />
@@ -65,7 +65,7 @@ function PlayerActivity({ player }: { readonly player: string }) {
   return (
     <ViewPage title={t("player.title", { id: player })} actions={<AllActivityLink />}>
       <NowProvider>
-        {ledger.error?.code !== NOT_CONFIGURED && (
+        {ledger.error?.code !== ERRORS.notConfigured.code && (
           <>
             <PlayerFacts player={player} name={name} newestAt={events[0]?.at} />
             <GroupChips chosen={groups} onChange={setGroups} />
@@ -212,12 +212,12 @@ function ListEnd(props: {
 
 /** Whether what is shown must go: there is no ledger, or the key lost the right to read it. */
 function isFinal({ code }: ApiError): boolean {
-  return code === NOT_CONFIGURED || code === ERRORS.sectionForbidden.code;
+  return code === ERRORS.notConfigured.code || code === ERRORS.sectionForbidden.code;
 }
 
 function LedgerProblem({ error, onRetry }: { readonly error: ApiError; readonly onRetry: () => void }) {
   const { t } = useTranslation("activity");
-  if (error.code === NOT_CONFIGURED) {
+  if (error.code === ERRORS.notConfigured.code) {
     return (
       <Notice icon="empty" title={t("off")}>
         {t("offText")}

@@ -1,19 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import { EVENT_TYPES } from "../../../core/events/event-types.ts";
-import type { LedgerEvent } from "../../api/ledger.ts";
+import type { EventResource } from "../../../core/wire/event.ts";
 import { activity as en } from "../../locales/en/activity.ts";
 import { activity as ru } from "../../locales/ru/activity.ts";
 import { describeEvent, listPlayers, readGap } from "./describe-event.ts";
 
-function make(type: string, data: unknown, meta?: Record<string, unknown>): LedgerEvent {
+function make(type: string, data: unknown, meta?: Record<string, unknown>): EventResource {
   return {
     id: "c1",
-    type,
+    // A newer Gatehouse may send types that this page does not know.
+    type: type as EventResource["type"],
     at: 1000,
     seen_at: 2000,
     source: "log",
     backfill: false,
-    data: data as LedgerEvent["data"],
+    data: data as EventResource["data"],
     ...(meta && { meta }),
   };
 }

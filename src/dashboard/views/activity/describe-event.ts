@@ -1,5 +1,5 @@
 // Says what an event tells, as parts in a row. A sentence would need the grammatical form of a name.
-import type { LedgerEvent } from "../../api/ledger.ts";
+import type { EventResource } from "../../../core/wire/event.ts";
 import { type PlayerRef, parsePlayerRef } from "../../player-ref.ts";
 
 /** The words between other parts, by their name among the texts of the view. */
@@ -66,14 +66,14 @@ const DESCRIPTIONS: ReadonlyMap<string, Describe> = new Map<string, Describe>([
 ]);
 
 /** The parts of an event that is not a gap. Fields that are missing or of another type than expected are left out. */
-export function describeEvent({ type, data, meta }: LedgerEvent): readonly EventPart[] {
+export function describeEvent({ type, data, meta }: EventResource): readonly EventPart[] {
   const describe = DESCRIPTIONS.get(type);
   if (!describe) return [{ kind: "code", text: type }];
   return describe(toFields(data), toFields(meta)).filter((part) => part !== undefined);
 }
 
 /** The players that an event names with an id, as far as it says their names. */
-export function listPlayers(event: LedgerEvent): readonly (PlayerRef & { readonly id: string })[] {
+export function listPlayers(event: EventResource): readonly (PlayerRef & { readonly id: string })[] {
   return describeEvent(event).flatMap((part) =>
     part.kind === "player" && part.player.id !== undefined
       ? [{ name: part.player.name, id: part.player.id }]
@@ -99,7 +99,7 @@ export type GapFacts = {
 };
 
 /** What a gap says; undefined for other events. */
-export function readGap({ type, data }: LedgerEvent): GapFacts | undefined {
+export function readGap({ type, data }: EventResource): GapFacts | undefined {
   if (type !== "gap") return undefined;
   const { section, reason, from, to } = toFields(data);
   return {

@@ -1,5 +1,5 @@
 // The groups of events that the user can choose from, and the types to request for them.
-import type { EventType } from "../../../core/events/event-types.ts";
+import { type EventType, sectionOfType } from "../../../core/events/event-types.ts";
 import type { Section } from "../../../core/sections.ts";
 
 export const GROUPS = [
@@ -16,34 +16,29 @@ export const GROUPS = [
 ] as const;
 export type Group = (typeof GROUPS)[number];
 
-/** The types of each group, and the section that a key needs for them. */
-const TYPES: Readonly<
-  Record<Group, { readonly section: Section | null; readonly types: readonly EventType[] }>
-> = {
-  presence: { section: "JoinLogs", types: ["player.joined", "player.left"] },
-  kills: { section: "KillLogs", types: ["player.killed"] },
-  commands: { section: "CommandLogs", types: ["command.used", "custom.command", "custom.unknown"] },
-  modCalls: { section: "ModCalls", types: ["modcall.opened", "modcall.answered"] },
-  emergencies: { section: "EmergencyCalls", types: ["call.opened", "call.changed", "call.closed"] },
-  players: { section: "Players", types: ["player.changed"] },
-  vehicles: { section: "Vehicles", types: ["vehicle.spawned", "vehicle.removed"] },
-  staff: { section: "Staff", types: ["staff.added", "staff.removed"] },
-  queue: { section: "Queue", types: ["queue.changed"] },
-  server: {
-    section: null,
-    types: [
-      "server.changed",
-      "server.online",
-      "server.offline",
-      "server.unreachable",
-      "alert.raised",
-      "alert.cleared",
-    ],
-  },
+/** The types of each group, which all need the same section. */
+const TYPES: Readonly<Record<Group, readonly EventType[]>> = {
+  presence: ["player.joined", "player.left"],
+  kills: ["player.killed"],
+  commands: ["command.used", "custom.command", "custom.unknown"],
+  modCalls: ["modcall.opened", "modcall.answered"],
+  emergencies: ["call.opened", "call.changed", "call.closed"],
+  players: ["player.changed"],
+  vehicles: ["vehicle.spawned", "vehicle.removed"],
+  staff: ["staff.added", "staff.removed"],
+  queue: ["queue.changed"],
+  server: [
+    "server.changed",
+    "server.online",
+    "server.offline",
+    "server.unreachable",
+    "alert.raised",
+    "alert.cleared",
+  ],
 };
 
 const GROUP_OF: ReadonlyMap<string, Group> = new Map(
-  GROUPS.flatMap((group) => TYPES[group].types.map((type) => [type, group] as const)),
+  GROUPS.flatMap((group) => TYPES[group].map((type) => [type, group] as const)),
 );
 
 /** Undefined for a gap, which comes with every group that it concerns, and for a type that this page does not know. */
@@ -53,14 +48,17 @@ export function findGroup(type: string): Group | undefined {
 
 /** The groups that a key with these sections may read. */
 export function listGroups(sections: readonly Section[]): readonly Group[] {
-  return GROUPS.filter((group) => {
-    const { section } = TYPES[group];
-    return section === null || sections.includes(section);
-  });
+  return GROUPS.filter((group) => TYPES[group].every((type) => isReadable(type, sections)));
 }
 
 /** The parameter `types`; undefined for everything that the key may read. No group means all of them. */
 export function writeTypes(chosen: readonly string[]): string | undefined {
   const groups = GROUPS.filter((group) => chosen.includes(group));
-  return groups.length === 0 ? undefined : groups.flatMap((group) => TYPES[group].types).join();
+  return groups.length === 0 ? undefined : groups.flatMap((group) => TYPES[group]).join();
+}
+
+/** Whether a key with these sections may read the events of this type. */
+export function isReadable(type: EventType, sections: readonly Section[]): boolean {
+  const section = sectionOfType(type);
+  return section === null || sections.includes(section);
 }

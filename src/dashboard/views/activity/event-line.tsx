@@ -3,7 +3,7 @@ import { Badge, Text, ThemeIcon, VisuallyHidden } from "@mantine/core";
 import { Fragment, memo } from "react";
 import { useTranslation } from "react-i18next";
 import { SECTIONS } from "../../../core/sections.ts";
-import type { LedgerEvent } from "../../api/ledger.ts";
+import type { EventResource } from "../../../core/wire/event.ts";
 import { useGameErrorText } from "../../parts/game-error-text.ts";
 import { GameText } from "../../parts/game-text.tsx";
 import { Icon, type IconName } from "../../parts/icon.tsx";
@@ -33,13 +33,13 @@ const LOOKS: Readonly<Record<Group, Look>> = {
 const LEFT: Look = { icon: "leave", colour: "gray" };
 const UNKNOWN: Look = { icon: "activity", colour: "gray" };
 
-export const EventLine = memo(function EventLine({ event }: { readonly event: LedgerEvent }) {
+export const EventLine = memo(function EventLine({ event }: { readonly event: EventResource }) {
   const gap = readGap(event);
   if (gap) return <GapLine event={event} gap={gap} />;
   return <PlainLine event={event} />;
 });
 
-function PlainLine({ event }: { readonly event: LedgerEvent }) {
+function PlainLine({ event }: { readonly event: EventResource }) {
   const { t } = useTranslation("activity");
   const { icon, colour } = findLook(event.type);
   return (
@@ -81,7 +81,7 @@ function TypeName({ type }: { readonly type: string }) {
   return isKnown ? t(key as "type.player_joined") : t("unknownType");
 }
 
-function GapLine({ event, gap }: { readonly event: LedgerEvent; readonly gap: GapFacts }) {
+function GapLine({ event, gap }: { readonly event: EventResource; readonly gap: GapFacts }) {
   const { t } = useTranslation(["activity", "status"]);
   const section = SECTIONS.find((name) => name === gap.section);
   const what = section === undefined ? t("gap.all") : t(`status:sections.${section}`);

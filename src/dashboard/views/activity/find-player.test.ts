@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { LedgerEvent } from "../../api/ledger.ts";
+import type { EventResource } from "../../../core/wire/event.ts";
 import { findPlayers, listKnownPlayers } from "./find-player.ts";
 
 const KNOWN = [
@@ -9,7 +9,7 @@ const KNOWN = [
   { id: "44", name: "7" },
 ];
 
-function makeJoin(Player: string): LedgerEvent {
+function makeJoin(Player: string): EventResource {
   return {
     id: Player,
     type: "player.joined",

@@ -1,5 +1,5 @@
 // Finds the player that the user means: by id, or by the name of a player that the page knows.
-import type { LedgerEvent } from "../../api/ledger.ts";
+import type { EventResource } from "../../../core/wire/event.ts";
 import { isPlayerId, listPlayers } from "./describe-event.ts";
 
 export type KnownPlayer = { readonly id: string; readonly name: string };
@@ -7,7 +7,7 @@ export type KnownPlayer = { readonly id: string; readonly name: string };
 const CANDIDATES_MAX = 8;
 
 /** The players that the events name, each with the newest of their names. `events` are newest first. */
-export function listKnownPlayers(events: readonly LedgerEvent[]): readonly KnownPlayer[] {
+export function listKnownPlayers(events: readonly EventResource[]): readonly KnownPlayer[] {
   const names = new Map<string, string>();
   for (const { id, name } of events.flatMap(listPlayers)) {
     if (!names.get(id)) names.set(id, name);
