@@ -26,10 +26,7 @@ const SLOW_READERS = 20;
 const PAGES_ASKED = 60;
 const TIMES = 10;
 const STEPS = TIMES;
-/** The memory at a moment is the median of so many looks, because the garbage collector comes and goes. */
-const LOOKS = 20;
 const LOOK_EVERY_MS = 250;
-const COUNT_EVERY_MS = 200;
 const RATIO_MAX = 1.15;
 const USAGE = "npm run bench:memory -- [--quick] [--events 50000]";
 
@@ -67,10 +64,11 @@ async function measure(title: string, readers: number): Promise<Run> {
   const slow = tokens.slice(0, readers).map((token) => new SlowReader(port, token));
   try {
     const memory: number[] = [];
+    // Until then the engine compiles, and its heap grows to the size that the work needs.
+    await lookAtMemory(program, join(data, "archive.db"), first);
     for (let step = 1; step <= STEPS; step++) {
-      await waitForEvents(join(data, "archive.db"), step * first);
-      memory.push(await lookAtMemory(program));
-      progress.step(`${title}: ${step * first} events`);
+      memory.push(await lookAtMemory(program, join(data, "archive.db"), (step + 1) * first));
+      progress.step(`${title}: ${(step + 1) * first} events`);
     }
     return { title, memory };
   } finally {
@@ -124,33 +122,29 @@ class SlowReader {
   }
 }
 
-async function waitForEvents(path: string, count: number): Promise<void> {
-  for (;;) {
-    const db = new Database(path, { readonly: true });
-    try {
-      db.exec("PRAGMA busy_timeout = 2000");
-      const row = db
-        .query<{ events: number | null }, []>("SELECT sum(last_number) AS events FROM ledgers")
-        .get();
-      if ((row?.events ?? 0) >= count) return;
-    } finally {
-      db.close();
-    }
-    await Bun.sleep(COUNT_EVERY_MS);
-  }
-}
-
-async function lookAtMemory({ pid }: Program): Promise<number> {
+/** The median from now until so many events are recorded, because the garbage collector comes and goes. */
+async function lookAtMemory({ pid }: Program, path: string, events: number): Promise<number> {
   const looks: number[] = [];
-  for (let look = 0; look < LOOKS; look++) {
-    looks.push(readResidentMb(pid));
+  while (countEvents(path) < events) {
     await Bun.sleep(LOOK_EVERY_MS);
+    looks.push(readResidentMb(pid));
   }
   return median(looks);
 }
 
+function countEvents(path: string): number {
+  const db = new Database(path, { readonly: true });
+  try {
+    db.exec("PRAGMA busy_timeout = 2000");
+    const row = db.query<{ events: number | null }, []>("SELECT sum(last_number) AS events FROM ledgers");
+    return row.get()?.events ?? 0;
+  } finally {
+    db.close();
+  }
+}
+
 function print(runs: readonly Run[]): void {
-  console.log("\nResident memory beside that after the first step:");
+  console.log("\nResident memory after so many events, beside the first:");
   console.table(
     Array.from({ length: STEPS }, (_, step) => ({
       events: ((step + 1) * first).toLocaleString("en"),
