@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { openArchiveFile } from "../src/archive/sqlite/open-archive-file.ts";
 import { SqliteArchive } from "../src/archive/sqlite/sqlite-archive.ts";
 import { SqliteLedger } from "../src/archive/sqlite/sqlite-ledger.ts";
-import { startArchiveThread } from "../src/archive-thread.ts";
 import { filterAll } from "../src/core/events/event-types.ts";
 import type { NewEvent } from "../src/core/events/new-event.ts";
 import type {
@@ -17,6 +16,7 @@ import type {
   PageRequest,
   RecordOutcome,
 } from "../src/core/ports/archive.ts";
+import { startArchiveThread } from "../src/threads.ts";
 import { median } from "./statistics.ts";
 
 const ROUNDS = 5;
