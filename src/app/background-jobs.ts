@@ -19,8 +19,8 @@ export const USAGE_KEPT_MS = 30 * DAY_MS;
 
 export async function startBackgroundJobs(
   config: Config,
-  { store, shared, clock, archive }: Resources,
-  { relay, watcher, dispatcher, usage, forgetting }: Gateway,
+  { store, shared, clock }: Resources,
+  { relay, watcher, dispatcher, usage, archive, forgetting }: Gateway,
   log: Log,
   closers: Closers,
 ): Promise<void> {

@@ -2,7 +2,7 @@
 import { SqliteArchive } from "../archive/sqlite/sqlite-archive.ts";
 import { startArchiveThread } from "../archive-thread.ts";
 import type { Config } from "../config.ts";
-import { StartRefused } from "../core/errors.ts";
+import { ArchiveUnavailable, StartRefused } from "../core/errors.ts";
 import type { Archive } from "../core/ports/archive.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
@@ -26,6 +26,8 @@ import type { Closers } from "./closers.ts";
 const COMMAND_LEASE_EXTRA_MS = 5_000;
 /** The longest delay of a timer. Settings may be larger; they then mean "as long as possible". */
 export const TIMER_MAX_MS = 2 ** 31 - 1;
+
+const ARCHIVE_UNUSABLE = "the archive cannot be used; events wait in memory until it can";
 
 /** Opened before the store, because closing needs the log. */
 export type Basics = {
@@ -98,21 +100,37 @@ export async function openResources(
   });
   const upstreamIdentity = identifyUpstream(baseUrl, globalKey);
   const notes = shared ? undefined : await UpstreamNotes.open(store, upstreamIdentity, log);
-  const archive = await openArchive(config.archive, folder);
+  const archive = await openArchive(config.archive, folder, log);
   if (archive) closers.add(() => archive.close());
   return { store, shared, clock, upstream, upstreamTimeoutMs, upstreamIdentity, notes, demoToken, archive };
 }
 
-/** Connects at the first use: an archive that is away does not stop a start. */
-async function openArchive(config: Config["archive"], folder: DataFolder): Promise<Archive | undefined> {
+/** An archive that is away does not stop a start; a PostgreSQL that is too old does, because only the operator can help. */
+async function openArchive(
+  config: Config["archive"],
+  folder: DataFolder,
+  log: Log,
+): Promise<Archive | undefined> {
   if (config === "off") return undefined;
   if (config === "sqlite") {
     const archive = new SqliteArchive(folder.archivePath, startArchiveThread);
-    await archive.check();
+    const reason = await archive.findRefusal();
+    if (reason !== undefined) log.error({ reason }, ARCHIVE_UNUSABLE);
     return archive;
   }
   const { PostgresArchive } = await import("../archive/postgres/postgres-archive.ts");
-  return new PostgresArchive(config.postgresUrl);
+  const archive = new PostgresArchive(config.postgresUrl);
+  try {
+    await archive.check();
+  } catch (error) {
+    const { PostgresTooOld } = await import("../archive/postgres/postgres-connection.ts");
+    if (error instanceof ArchiveUnavailable && error.cause instanceof PostgresTooOld) {
+      await archive.close();
+      throw new StartRefused(`GATEHOUSE_ARCHIVE cannot be used: ${error.message}`, 2);
+    }
+    log.error({ err: error }, ARCHIVE_UNUSABLE);
+  }
+  return archive;
 }
 
 /** For the filter of the log. The password of Redis in both forms: as it is sent, and as it is written in the address. */

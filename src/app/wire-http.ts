@@ -6,6 +6,7 @@ import { createAddressList } from "../core/address.ts";
 import type { Memoized } from "../core/memoize.ts";
 import { deriveNoticesToken } from "../core/token.ts";
 import { CommandSubmitter } from "../gateway/commands/submit-command.ts";
+import { listArchiveNotices } from "../gateway/events/archive-notices.ts";
 import { Authenticator } from "../gateway/keys/authenticate.ts";
 import {
   fingerprintOf,
@@ -58,9 +59,11 @@ export function wireHttp(
   config: Config,
   { log, masterKey, secret }: Pick<Basics, "log" | "masterKey" | "secret">,
   { store, shared, clock }: Resources,
-  { relay, watcher, relayMeter, dispatcher, commandMeter, usage, recorder, events, forgetting }: Gateway,
+  gateway: Gateway,
   drain: DrainState,
 ): WiredHandlers {
+  const { relay, watcher, relayMeter, dispatcher, commandMeter, usage } = gateway;
+  const { archiveMeter, recorder, events, forgetting } = gateway;
   const authenticator = new Authenticator(store.keys, store.limits);
   const trusted = createAddressList(config.trustProxy);
   const findAddress = (call: Call) => findClientAddress(call, trusted);
@@ -153,6 +156,7 @@ export function wireHttp(
         return [
           ...relay.listNotices(now, name),
           ...listParkedNotices(parked, name),
+          ...(recorder ? listArchiveNotices(archiveMeter, recorder, isOperator) : []),
           ...(isOperator ? untrustedProxy.listNotices(now) : []),
         ];
       },

@@ -57,6 +57,7 @@ export class EventRecorder {
   #running: Promise<void> | undefined;
   /** The archive failed at its last use. */
   #isDown = false;
+  #fault: unknown;
   #isStopped = false;
   /** Called with the server of every record that is on disk. */
   onRecorded: ((serverId: string) => void) | undefined;
@@ -78,6 +79,11 @@ export class EventRecorder {
 
   get isDown(): boolean {
     return this.#isDown;
+  }
+
+  /** Why nothing could be recorded at the last try; undefined when it could. */
+  get fault(): unknown {
+    return this.#isDown ? this.#fault : undefined;
   }
 
   takeReading(serverId: string, reading: GameReading): void {
@@ -173,6 +179,7 @@ export class EventRecorder {
       this.#isDown = false;
     } catch (error) {
       this.#isDown = true;
+      this.#fault = error;
       for (const { ledger } of this.#desks.values()) ledger.failWriting();
       this.#logFault(error);
       void this.#parts.sleep(RETRY_MS).then(() => this.#wake());
