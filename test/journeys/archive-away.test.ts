@@ -93,6 +93,71 @@ async function untilNotices(started: TestGatehouse, count: number): Promise<stri
   return notices;
 }
 
+async function scrape({ get, masterKey }: TestGatehouse): Promise<Map<string, number>> {
+  const text = await (await get("/metrics", masterKey)).text();
+  const samples = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return new Map(
+    samples.map((line) => {
+      const cut = line.lastIndexOf(" ");
+      return [line.slice(0, cut), Number(line.slice(cut + 1))];
+    }),
+  );
+}
+
+test("/metrics tells of the archive, the events by type and source, the gaps, and the reads that wait", async () => {
+  const archive = new FullArchive();
+  gatehouse = await startGatehouse({ archive });
+  const { get } = gatehouse;
+  const server = await gatehouse.addServer();
+  const { token } = await gatehouse.addKey(server);
+  const first = await scrape(gatehouse);
+  expect(first.get("gatehouse_archive_up")).toBe(1);
+  expect(first.get("gatehouse_archive_failures_total")).toBe(0);
+  expect(first.get("gatehouse_watched_servers")).toBe(0);
+  expect(first.get('gatehouse_size_max{of="waiting_events"}')).toBe(10_000);
+
+  archive.isFull = true;
+  expect((await get("/v2/game/server", token)).status).toBe(200);
+  await untilNotices(gatehouse, 1);
+  const away = await scrape(gatehouse);
+  const waiting = away.get('gatehouse_size{of="waiting_events"}') ?? 0;
+  expect(waiting).toBeGreaterThan(0);
+  expect(away.get("gatehouse_archive_up")).toBe(0);
+  expect(away.get("gatehouse_archive_failures_total")).toBeGreaterThan(0);
+
+  archive.isFull = false;
+  await untilNotices(gatehouse, 0);
+  const back = await scrape(gatehouse);
+  expect(back.get('gatehouse_size{of="waiting_events"}')).toBe(0);
+  expect(back.get("gatehouse_archive_up")).toBe(1);
+  const recorded = [...back].filter(([name]) => name.startsWith("gatehouse_events_recorded_total{"));
+  expect(recorded.reduce((sum, [, value]) => sum + value, 0)).toBe(waiting);
+  for (const [name] of recorded)
+    expect(name).toMatch(/\{type="[a-z]+\.?[a-z]*",source="(log|diff|gateway)"\}$/);
+
+  // Another game server under the same name makes a gap.
+  await gatehouse.admin("PATCH", `/admin/servers/${server.serverId}`, { server_key: "test-Another" });
+  gatehouse.clock.advance(60_000);
+  expect((await get("/v2/game/server", token)).status).toBe(200);
+  const replaced = 'gatehouse_gaps_recorded_total{reason="server_replaced"}';
+  await until("there is no gap", async () => (await scrape(gatehouse as TestGatehouse)).get(replaced) === 1);
+
+  const reading = get(`${EVENTS}?after=now&wait=20`, token);
+  await until("no read waits", async () => {
+    return (await scrape(gatehouse as TestGatehouse)).get("gatehouse_waiting_reads") === 1;
+  });
+  gatehouse.clock.advance(60_000);
+  await gatehouse.admin("DELETE", `/admin/servers/${server.serverId}`);
+  await reading;
+  expect((await scrape(gatehouse)).get("gatehouse_waiting_reads")).toBe(0);
+});
+
+test("without an archive there are no metrics of it", async () => {
+  gatehouse = await startGatehouse();
+  const names = [...(await scrape(gatehouse)).keys()].join("\n");
+  expect(names).not.toMatch(/archive|events|watch/);
+});
+
 type Fault = {
   readonly make: (path: string) => unknown;
   readonly mend: (path: string) => unknown;
