@@ -157,10 +157,22 @@ function parseArchive(settings: SettingReader, isShared: boolean): Config["archi
       );
     return archive;
   }
-  const { protocol, hostname } = URL.parse(archive) ?? {};
+  const { protocol, hostname, username = "", password = "" } = URL.parse(archive) ?? {};
+  // The value is not shown: it may hold a password.
   if ((protocol !== "postgres:" && protocol !== "postgresql:") || !hostname)
     settings.addFault("GATEHOUSE_ARCHIVE", "must be sqlite, off or a postgres:// address");
+  else if (!isPercentEncoded(username + password))
+    settings.addFault("GATEHOUSE_ARCHIVE", "must have a % in user and password written as %25");
   return { postgresUrl: archive };
+}
+
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function parseStore(settings: SettingReader): Config["redis"] {

@@ -2,6 +2,7 @@
 import type { Config } from "../config.ts";
 import type { Log } from "../core/ports/log.ts";
 import { EventRetention } from "../gateway/events/event-retention.ts";
+import { removeDeletedLedgers } from "../gateway/events/remove-deleted-ledgers.ts";
 import { HOUR_MS } from "../gateway/keys/usage-meter.ts";
 import type { Closers } from "./closers.ts";
 import type { Resources } from "./open-resources.ts";
@@ -13,14 +14,15 @@ const FLUSH_USAGE_MS = 3_000;
 /** How long the last flush may take when Gatehouse stops. */
 const LAST_FLUSH_MS = 3_000;
 const FOLLOW_OTHERS_MS = 500;
+const REMOVE_LEDGERS_MS = 60_000;
 const TIDY_MS = HOUR_MS;
 const DAY_MS = 24 * HOUR_MS;
 export const USAGE_KEPT_MS = 30 * DAY_MS;
 
 export async function startBackgroundJobs(
   config: Config,
-  { store, shared, clock, archive }: Resources,
-  { relay, watcher, dispatcher, usage, forgetting }: Gateway,
+  { store, shared, clock }: Resources,
+  { relay, watcher, dispatcher, usage, archive, forgetting }: Gateway,
   log: Log,
   closers: Closers,
 ): Promise<void> {
@@ -43,6 +45,13 @@ export async function startBackgroundJobs(
     const retention = new EventRetention({ archive, clock, sleep: Bun.sleep, log, days, eventsMax });
     retention.start();
     closers.add(() => retention.stop());
+    const removal = {
+      purpose: "deleting the events of deleted servers",
+      everyMs: REMOVE_LEDGERS_MS,
+      beginsNow: true,
+      run: () => removeDeletedLedgers(store.servers, archive),
+    } as const;
+    closers.add(repeatJob(removal, log));
   }
   forgetting.start();
   closers.add(() => forgetting.stop());

@@ -5,10 +5,12 @@ import type { Log } from "../core/ports/log.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { CommandDispatcher, type Pause } from "../gateway/commands/command-dispatcher.ts";
 import { CommandMeter } from "../gateway/commands/command-meter.ts";
+import { ArchiveMeter } from "../gateway/events/archive-meter.ts";
 import { EventBell } from "../gateway/events/event-bell.ts";
 import { EventReader } from "../gateway/events/event-reader.ts";
 import { EventRecorder } from "../gateway/events/event-recorder.ts";
 import { createIdentityHash } from "../gateway/events/identity-hash.ts";
+import { MeteredArchive } from "../gateway/events/metered-archive.ts";
 import { PlayerForgetting } from "../gateway/events/player-forgetting.ts";
 import { recordReadings } from "../gateway/events/record-readings.ts";
 import type { Recorder } from "../gateway/events/recorder.ts";
@@ -43,6 +45,9 @@ export type Gateway = {
   readonly dispatcher: CommandDispatcher;
   readonly commandMeter: CommandMeter;
   readonly usage: UsageMeter;
+  readonly archiveMeter: ArchiveMeter;
+  /** Undefined when nothing is to be remembered. */
+  readonly archive: Archive | undefined;
   /** Undefined without an archive. */
   readonly recorder: Recorder | undefined;
   /** Undefined without an archive. */
@@ -66,7 +71,8 @@ export function wireGateway(
   { log, secret }: Pick<Basics, "log" | "secret">,
   options: GatewayOptions,
 ): Gateway {
-  const archive = options.archive ?? configured;
+  const archiveMeter = readingThread?.meter ?? new ArchiveMeter();
+  const archive = options.archive ? new MeteredArchive(options.archive, archiveMeter) : configured;
   const relayMeter = new RelayMeter();
   const commandMeter = new CommandMeter();
   const relay = new Relay({
@@ -144,7 +150,8 @@ export function wireGateway(
     sleep: Bun.sleep,
     log,
   });
-  return { relay, watcher, relayMeter, dispatcher, commandMeter, usage, recorder, events, forgetting };
+  const meters = { relayMeter, commandMeter, archiveMeter };
+  return { relay, watcher, dispatcher, usage, archive, recorder, events, forgetting, ...meters };
 }
 
 function wireEvents(

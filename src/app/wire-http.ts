@@ -6,6 +6,8 @@ import { createAddressList } from "../core/address.ts";
 import type { Memoized } from "../core/memoize.ts";
 import { deriveNoticesToken } from "../core/token.ts";
 import { CommandSubmitter } from "../gateway/commands/submit-command.ts";
+import { listArchiveNotices } from "../gateway/events/archive-notices.ts";
+import { WAITING_EVENTS_MAX } from "../gateway/events/event-recorder.ts";
 import { Authenticator } from "../gateway/keys/authenticate.ts";
 import {
   fingerprintOf,
@@ -58,9 +60,11 @@ export function wireHttp(
   config: Config,
   { log, masterKey, secret }: Pick<Basics, "log" | "masterKey" | "secret">,
   { store, shared, clock }: Resources,
-  { relay, watcher, relayMeter, dispatcher, commandMeter, usage, recorder, events, forgetting }: Gateway,
+  gateway: Gateway,
   drain: DrainState,
 ): WiredHandlers {
+  const { relay, watcher, relayMeter, dispatcher, commandMeter, usage } = gateway;
+  const { archiveMeter, recorder, events, forgetting } = gateway;
   const authenticator = new Authenticator(store.keys, store.limits);
   const trusted = createAddressList(config.trustProxy);
   const findAddress = (call: Call) => findClientAddress(call, trusted);
@@ -89,6 +93,8 @@ export function wireHttp(
     { name: "unsent_bytes", size: () => unsent.bytes, max: unsent.bytesMax },
     { name: "unsaved_usage", size: () => usage.size(), max: BACKLOG_MAX + authenticator.max },
   ];
+  if (recorder)
+    sizes.push({ name: "waiting_events", size: () => recorder.waitingEvents, max: WAITING_EVENTS_MAX });
   const isSimulatorInUse = config.upstreamUrl === undefined;
   const readServer = new ReadServerHandler(relay, callerSteps, clock, unsent);
   const handlers: Handlers = {
@@ -153,6 +159,7 @@ export function wireHttp(
         return [
           ...relay.listNotices(now, name),
           ...listParkedNotices(parked, name),
+          ...(recorder ? listArchiveNotices(archiveMeter, recorder, isOperator) : []),
           ...(isOperator ? untrustedProxy.listNotices(now) : []),
         ];
       },
@@ -164,6 +171,7 @@ export function wireHttp(
       relayMeter,
       relay,
       commandMeter,
+      archive: recorder && events && { meter: archiveMeter, recorder, events, watcher },
       reportQueue: () => store.commands.report(),
       countInstances: () => shared?.instances ?? 1,
       countBlocks: async (now) => (await store.limits.listBlocks(now)).length,

@@ -1,4 +1,5 @@
 // What backup and restore say about the archive.
+import type { Config } from "../config.ts";
 import { formatBytes } from "../core/byte-size.ts";
 
 export type ArchiveCopy = {
@@ -24,7 +25,6 @@ export function toArchiveJson(copy: ArchiveCopy | undefined): Record<string, unk
 }
 
 /** GATEHOUSE_ARCHIVE names a PostgreSQL, which has its own means. */
-export function hasPostgresArchive(config: object): boolean {
-  const { archive } = config as { readonly archive?: unknown };
-  return typeof archive === "object" && archive !== null;
+export function hasPostgresArchive({ archive }: Pick<Config, "archive">): boolean {
+  return typeof archive === "object";
 }

@@ -57,6 +57,11 @@ export class StoreUnavailable extends Error {
   override name = "StoreUnavailable";
 }
 
+/** Thrown by an archive that cannot be read or written now. Reads and commands do not need it. */
+export class ArchiveUnavailable extends StoreUnavailable {
+  override name = "ArchiveUnavailable";
+}
+
 /** Thrown when Gatehouse must not start. `main` prints the message and exits with `exitCode`. */
 export class StartRefused extends Error {
   override name = "StartRefused";

@@ -2,6 +2,7 @@
 import { SQL } from "bun";
 import { ARCHIVE_STEPS } from "../archive/postgres/schema.ts";
 import type { ArchiveReport } from "../archive/sqlite/inspect-archive.ts";
+import { hideAddress } from "../core/archive-address.ts";
 import { formatBytes } from "../core/byte-size.ts";
 import { findFaultWords } from "../core/system-faults.ts";
 import { type Finding, fail, ok, skip, warn } from "./finding.ts";
@@ -81,7 +82,7 @@ export async function inspectPostgres(url: string): Promise<PostgresFacts> {
     return await Promise.race([askPostgres(sql), late.promise]);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return { kind: "unreachable", reason: hideSecrets(findFaultWords(error) ?? message, url) };
+    return { kind: "unreachable", reason: hideAddress(findFaultWords(error) ?? message, url) };
   } finally {
     clearTimeout(timer);
     void sql.close({ timeout: 0 }).catch(() => {});
@@ -131,15 +132,4 @@ export function judgePostgres(facts: PostgresFacts): Finding[] {
       warn(NAME, `PostgreSQL ${version} has no tables of Gatehouse yet.`, "The next start creates them."),
     ];
   return [ok(NAME, `PostgreSQL ${version} can be used, with schema ${schema}.`)];
-}
-
-/** An error of the driver may repeat the address. */
-function hideSecrets(text: string, url: string): string {
-  const password = /:\/\/[^:@/]*:([^@]*)@/.exec(url)?.[1];
-  const hidden = text.replaceAll(url, "the address");
-  if (!password) return hidden;
-  return [password, decodeURIComponent(password)].reduce(
-    (left, word) => left.replaceAll(word, "[redacted]"),
-    hidden,
-  );
 }

@@ -109,10 +109,9 @@ async function checkDataFolder(config: Config, testsKeys: boolean): Promise<Find
   ];
 }
 
-async function checkArchive(config: Config, folder: string): Promise<Finding[]> {
-  const { archive } = config as { readonly archive?: "sqlite" | "off" | { readonly postgresUrl: string } };
+async function checkArchive({ archive, redis }: Config, folder: string): Promise<Finding[]> {
   if (typeof archive === "object") return judgePostgres(await inspectPostgres(archive.postgresUrl));
-  if (archive === "off" || config.redis)
+  if (archive === "off" || redis)
     return [skip("archive", "There is none: GATEHOUSE_ARCHIVE is off, so events are not kept.")];
   return judgeArchiveFile(inspectArchive(`${folder}/archive.db`), `${folder}/archive.db`);
 }

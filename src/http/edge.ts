@@ -1,5 +1,5 @@
 // The edge: routes each request, finishes each response, and is the only place that turns an exception into an answer.
-import { ERRORS, refuse, StoreUnavailable } from "../core/errors.ts";
+import { ArchiveUnavailable, ERRORS, refuse, StoreUnavailable } from "../core/errors.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
@@ -16,6 +16,11 @@ const STORE_FAULT_LOG_MS = 1_000;
 const STRICT_TRANSPORT_SECURITY = "max-age=31536000";
 const NOT_FOUND = refuse(ERRORS.notFound);
 const UNAVAILABLE = refuse(ERRORS.unavailable, { retry_after: 1 }, { "Retry-After": "1" });
+const ARCHIVE_UNAVAILABLE = refuse(
+  ERRORS.unavailable,
+  { retry_after: 1, details: { archive: "cannot be read or written" } },
+  { "Retry-After": "1" },
+);
 
 export type EdgeParts = {
   readonly findTarget: (url: string) => Target;
@@ -33,6 +38,7 @@ export type EdgeParts = {
 export class Edge {
   readonly #parts: EdgeParts;
   readonly #throttleStoreFault = createThrottle(STORE_FAULT_LOG_MS);
+  readonly #throttleArchiveFault = createThrottle(STORE_FAULT_LOG_MS);
 
   constructor(parts: EdgeParts) {
     this.#parts = parts;
@@ -95,10 +101,13 @@ export class Edge {
     const { log } = this.#parts;
     const fields = { err: error, method: call.request.method, route: call.target.routeName };
     if (error instanceof StoreUnavailable) {
-      this.#throttleStoreFault(call.now, (unlogged) => {
-        log.error({ ...fields, request_id: call.id, unlogged }, "the store cannot answer");
+      const isArchive = error instanceof ArchiveUnavailable;
+      const throttle = isArchive ? this.#throttleArchiveFault : this.#throttleStoreFault;
+      throttle(call.now, (unlogged) => {
+        const source = isArchive ? "archive" : "store";
+        log.error({ ...fields, request_id: call.id, unlogged }, `the ${source} cannot answer`);
       });
-      return answerRefusal(call, UNAVAILABLE, call.report);
+      return answerRefusal(call, isArchive ? ARCHIVE_UNAVAILABLE : UNAVAILABLE, call.report);
     }
     log.error({ ...fields, request_id: call.id }, "unexpected failure while answering");
     return answerRefusal(call, refuse(ERRORS.internal, { request_id: call.id }), call.report);

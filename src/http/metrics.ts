@@ -2,9 +2,13 @@
 import type { Clock } from "../core/ports/clock.ts";
 import type { QueueReport } from "../core/ports/commands.ts";
 import type { CommandMeter } from "../gateway/commands/command-meter.ts";
+import type { ArchiveMeter } from "../gateway/events/archive-meter.ts";
+import type { EventReader } from "../gateway/events/event-reader.ts";
+import type { Recorder } from "../gateway/events/recorder.ts";
 import type { CheckOperator } from "../gateway/keys/authenticate-operator.ts";
 import type { Relay } from "../gateway/readings/relay.ts";
 import type { RelayMeter } from "../gateway/readings/relay-meter.ts";
+import type { Watcher } from "../gateway/readings/watcher.ts";
 import { answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
 import type { EdgeMeter } from "./edge-meter.ts";
@@ -23,6 +27,13 @@ import {
 /** The size of something that has a ceiling, and the ceiling. */
 export type SizeGauge = { readonly name: string; readonly size: () => number; readonly max: number };
 
+export type ArchiveParts = {
+  readonly meter: ArchiveMeter;
+  readonly recorder: Pick<Recorder, "fault">;
+  readonly events: Pick<EventReader, "waitingReads">;
+  readonly watcher: Pick<Watcher, "calls" | "report">;
+};
+
 export type MetricsParts = {
   readonly check: CheckOperator;
   readonly clock: Clock;
@@ -30,6 +41,8 @@ export type MetricsParts = {
   readonly relayMeter: RelayMeter;
   readonly relay: Relay;
   readonly commandMeter: CommandMeter;
+  /** Undefined without an archive; its metrics are then left out. */
+  readonly archive: ArchiveParts | undefined;
   readonly reportQueue: () => Promise<QueueReport>;
   readonly countBlocks: (now: number) => Promise<number>;
   readonly countInstances: () => number;
@@ -60,6 +73,7 @@ export class MetricsHandler {
       ...listRequests(parts.edgeMeter),
       ...listRelay(parts.relayMeter, parts.relay, now),
       ...listCommands(parts.commandMeter, await undefinedIfFailed(parts.reportQueue()), now),
+      ...(parts.archive ? listArchive(parts.archive, now) : []),
       ...listBlocked(await undefinedIfFailed(parts.countBlocks(now))),
       ...listSizes(parts.sizes),
       gauge(
@@ -149,6 +163,42 @@ function listCommands(meter: CommandMeter, report: QueueReport | undefined, now:
     total,
     gauge("gatehouse_commands_waiting", "Commands that wait to be sent, for all servers.", report.waiting),
     gauge("gatehouse_commands_oldest_seconds", "How long the oldest of them has waited.", oldestMs / 1000),
+  ];
+}
+
+function listArchive({ meter, recorder, events, watcher }: ArchiveParts, now: number): Family[] {
+  const isUp = meter.fault === undefined && recorder.fault === undefined;
+  const recorded = Array.from(meter.events, ({ type, source, count }) => {
+    return { labels: { type, source }, value: count };
+  });
+  const gaps = Array.from(meter.gaps, ([reason, value]) => ({ labels: { reason }, value }));
+  const { servers, oldestReadingMs } = watcher.report(now);
+  const calls = Object.entries(watcher.calls).map(([outcome, value]) => ({ labels: { outcome }, value }));
+  return [
+    gauge(
+      "gatehouse_archive_up",
+      "1 while the archive answers and events are recorded, else 0.",
+      Number(isUp),
+    ),
+    counter(
+      "gatehouse_archive_failures_total",
+      "Calls of the archive that failed or were not answered in time.",
+      meter.failures,
+    ),
+    counter("gatehouse_events_recorded_total", "Events given to the archive, by type and source.", recorded),
+    counter("gatehouse_gaps_recorded_total", "Gaps among them, by reason.", gaps),
+    gauge("gatehouse_waiting_reads", "Reads of events that wait for one.", events.waitingReads),
+    gauge("gatehouse_watched_servers", "Game servers that this instance watches.", servers),
+    counter("gatehouse_watch_calls_total", "Calls to the game API for watching, by outcome.", calls),
+    ...(oldestReadingMs === null
+      ? []
+      : [
+          gauge(
+            "gatehouse_watch_oldest_reading_seconds",
+            "Time since the last reading of the watched server that was not read for the longest time.",
+            oldestReadingMs / 1000,
+          ),
+        ]),
   ];
 }
 

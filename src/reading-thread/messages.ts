@@ -3,9 +3,10 @@ import type { Failure } from "../core/events/judge-state.ts";
 import type { GameReading } from "../core/events/reading.ts";
 import type { SentCommand } from "../core/ports/commands.ts";
 import type { Delivery, UpstreamReading } from "../core/ports/upstream.ts";
+import type { CountedEvent } from "../gateway/events/archive-meter.ts";
 import type { WatchPlan } from "../gateway/events/event-recorder.ts";
 import type { KeptReading } from "../gateway/events/recorder.ts";
-import type { ArchivePlace } from "../open-archive.ts";
+import type { ArchivePlace, ArchiveVerdict } from "../open-archive.ts";
 import type { UpstreamSettings } from "../upstream/client.ts";
 import type { ArchiveMethod } from "./archive-calls.ts";
 
@@ -21,8 +22,7 @@ export type Calls = {
   readServer: { args: [serverKey: string]; value: UpstreamReading };
   sendCommand: { args: [serverKey: string, text: string]; value: Delivery };
   archive: { args: [method: ArchiveMethod, args: readonly unknown[]]; value: unknown };
-  /** The sentence to refuse the start with; undefined when the archive is usable, or cannot be looked at now. */
-  findRefusal: { args: []; value: string | undefined };
+  checkArchive: { args: []; value: ArchiveVerdict };
   removeServer: { args: [serverId: string]; value: undefined };
   flush: { args: []; value: undefined };
   stop: { args: []; value: undefined };
@@ -51,11 +51,19 @@ export type ToThread = { readonly now: number } & (Call | News);
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
+/** A failure that is not an unavailable archive is a bug, and the log has it. */
+export type Fault = { readonly message: string; readonly isUnavailable: boolean };
+
+export type RecorderState = { readonly waitingEvents: number; readonly recorderFault: Fault | undefined };
+
 export type FromThread =
   | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: string; readonly isUnavailable: boolean }
+  | { readonly id: number; readonly error: Fault }
   /** Which commands were sent to a server since a time? */
   | { readonly question: number; readonly serverId: string; readonly since: number }
   | { readonly recorded: string }
-  | { readonly waitingEvents: number; readonly isDown: boolean }
+  | RecorderState
+  /** The last call of the archive failed for this reason, or was answered again. */
+  | { readonly fault: Fault | undefined }
+  | { readonly counted: readonly CountedEvent[] }
   | { readonly log: LogLevel; readonly fields: object; readonly message: string };

@@ -1,16 +1,18 @@
 // The side of the thread: calls the game API, keeps what it answered until the gateway says what to do with it, and records
 // events. So neither parsing nor comparing takes time from requests.
-import { StartRefused, StoreUnavailable } from "../core/errors.ts";
+import { StoreUnavailable } from "../core/errors.ts";
 import type { GameReading } from "../core/events/reading.ts";
+import type { Archive } from "../core/ports/archive.ts";
 import type { SentCommand } from "../core/ports/commands.ts";
 import type { ServerContent, Upstream, UpstreamReading } from "../core/ports/upstream.ts";
 import { EventRecorder, type WatchPlan } from "../gateway/events/event-recorder.ts";
 import { createIdentityHash } from "../gateway/events/identity-hash.ts";
+import { type ArchiveObserver, MeteredArchive } from "../gateway/events/metered-archive.ts";
 import type { KeptReading } from "../gateway/events/recorder.ts";
-import type { openArchive } from "../open-archive.ts";
+import { checkArchive, type openArchive } from "../open-archive.ts";
 import { UpstreamClient } from "../upstream/client.ts";
 import { callArchive } from "./archive-calls.ts";
-import type { Call, FromThread, LogLevel, News, ThreadSettings, ToThread } from "./messages.ts";
+import type { Call, Fault, FromThread, LogLevel, News, ThreadSettings, ToThread } from "./messages.ts";
 
 /** Readings that the gateway has not asked for. It asks at once, so more are left only when it gave them up. */
 const KEPT_MAX = 200;
@@ -20,7 +22,9 @@ export type OpenArchive = typeof openArchive;
 type Tell = (message: FromThread) => void;
 type Parts = {
   readonly upstream: Upstream;
-  readonly archive: ReturnType<OpenArchive>;
+  readonly opened: ReturnType<OpenArchive>;
+  /** The same, with every call counted. */
+  readonly archive: Archive;
   readonly recorder: EventRecorder;
 };
 
@@ -34,7 +38,25 @@ export class ReadingHost {
   #skewMs = 0;
   #lastKept = 0;
   #lastQuestion = 0;
-  #told = { waitingEvents: 0, isDown: false };
+  #told: Pick<EventRecorder, "waitingEvents" | "fault"> = { waitingEvents: 0, fault: undefined };
+  #isFaultTold = false;
+
+  readonly #observer: ArchiveObserver = {
+    noteAnswer: () => {
+      if (this.#isFaultTold) this.#tell({ fault: undefined });
+      this.#isFaultTold = false;
+    },
+    noteFailure: (error) => {
+      this.#isFaultTold = true;
+      this.#tell({ fault: describeFault(error) });
+    },
+    countEvents: (events) => {
+      if (events.length === 0) return;
+      this.#tell({
+        counted: events.map(({ type, source, data }) => ({ type, source, data: type === "gap" ? data : "" })),
+      });
+    },
+  };
 
   constructor(openArchive: OpenArchive, tell: Tell) {
     this.#openArchive = openArchive;
@@ -68,14 +90,12 @@ export class ReadingHost {
     try {
       this.#tell({ id, value: await this.#run(call) });
     } catch (error) {
-      const isUnavailable = error instanceof StoreUnavailable;
-      const text = error instanceof Error ? error.message : String(error);
-      this.#tell({ id, error: text, isUnavailable });
+      this.#tell({ id, error: describeFault(error) });
     }
   }
 
   async #run({ call, args }: Call): Promise<unknown> {
-    const { upstream, archive, recorder } = this.#getParts();
+    const { upstream, opened, archive, recorder } = this.#getParts();
     switch (call) {
       case "readServer":
         return this.#keep(await upstream.readServer(...args));
@@ -83,8 +103,8 @@ export class ReadingHost {
         return upstream.sendCommand(...args);
       case "archive":
         return callArchive(archive, ...args);
-      case "findRefusal":
-        return this.#findRefusal();
+      case "checkArchive":
+        return checkArchive(opened);
       case "removeServer":
         this.#plans.delete(args[0]);
         return recorder.removeServer(...args);
@@ -97,7 +117,8 @@ export class ReadingHost {
 
   #open({ upstream, archive: settings, secret }: ThreadSettings): Parts {
     const clock = () => Date.now() + this.#skewMs;
-    const archive = this.#openArchive(settings);
+    const opened = this.#openArchive(settings);
+    const archive = new MeteredArchive(opened, this.#observer);
     const recorder = new EventRecorder({
       archive,
       clock,
@@ -116,19 +137,7 @@ export class ReadingHost {
       this.#tellState();
       this.#tell({ recorded: serverId });
     };
-    return { upstream: new UpstreamClient({ ...upstream, clock }), archive, recorder };
-  }
-
-  async #findRefusal(): Promise<string | undefined> {
-    const { archive } = this.#getParts();
-    if (!("check" in archive)) return undefined;
-    try {
-      await archive.check();
-      return undefined;
-    } catch (error) {
-      if (error instanceof StartRefused) return error.message;
-      throw error;
-    }
+    return { upstream: new UpstreamClient({ ...upstream, clock }), opened, archive, recorder };
   }
 
   #keep(reading: UpstreamReading): UpstreamReading {
@@ -164,10 +173,11 @@ export class ReadingHost {
   }
 
   #tellState(): void {
-    const { waitingEvents, isDown } = this.#getParts().recorder;
-    if (waitingEvents === this.#told.waitingEvents && isDown === this.#told.isDown) return;
-    this.#told = { waitingEvents, isDown };
-    this.#tell(this.#told);
+    const { waitingEvents, fault } = this.#getParts().recorder;
+    const isSame = waitingEvents === this.#told.waitingEvents && fault === this.#told.fault;
+    if (isSame) return;
+    this.#told = { waitingEvents, fault };
+    this.#tell({ waitingEvents, recorderFault: fault === undefined ? undefined : describeFault(fault) });
   }
 
   #log(log: LogLevel, fields: object, message: string): void {
@@ -179,4 +189,9 @@ export class ReadingHost {
     if (!this.#parts) throw new Error("the reading thread was not opened");
     return this.#parts;
   }
+}
+
+function describeFault(error: unknown): Fault {
+  const message = error instanceof Error ? error.message : String(error);
+  return { message, isUnavailable: error instanceof StoreUnavailable };
 }

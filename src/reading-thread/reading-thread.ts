@@ -1,6 +1,6 @@
 // The side of the gateway: the game API and the recorder as it uses them, both at work in the reading thread. A thread that
 // dies is started again with the next call; what it had not recorded is found in the next readings, or lies in a gap.
-import { StartRefused, StoreUnavailable } from "../core/errors.ts";
+import { ArchiveUnavailable, StartRefused, StoreUnavailable } from "../core/errors.ts";
 import type { Failure } from "../core/events/judge-state.ts";
 import type { GameReading } from "../core/events/reading.ts";
 import type { Archive } from "../core/ports/archive.ts";
@@ -10,15 +10,17 @@ import type { Log } from "../core/ports/log.ts";
 import type { Delivery, Upstream, UpstreamFailure, UpstreamReading } from "../core/ports/upstream.ts";
 import { createThrottle } from "../core/throttle.ts";
 import { NO_CODE } from "../core/upstream-codes.ts";
+import { ArchiveMeter } from "../gateway/events/archive-meter.ts";
 import type { WatchPlan } from "../gateway/events/event-recorder.ts";
 import type { KeptReading, Recorder } from "../gateway/events/recorder.ts";
 import { type ArchiveMethod, makeArchive } from "./archive-calls.ts";
-import type { Call, CallName, Calls, FromThread, News, ThreadSettings, ToThread } from "./messages.ts";
+import type { Call, CallName, Calls, Fault, FromThread, News, ThreadSettings, ToThread } from "./messages.ts";
 
 /** The thread keeps its own deadlines. This one is for a thread that does not run at all. */
 const EXTRA_MS = 5_000;
 /** `stop` and `removeServer` wait for the archive. */
 const ARCHIVE_MS = 20_000;
+const ARCHIVE_UNUSABLE = "the archive cannot be used; events wait in memory until it can";
 const FAULT_LOG_MS = 60_000;
 
 const THREAD_ENDED: UpstreamFailure = {
@@ -49,7 +51,9 @@ export class ReadingThread implements Upstream, Recorder {
   #lastId = 0;
   #isStopped = false;
   waitingEvents = 0;
-  isDown = false;
+  fault: unknown;
+  /** Counts every call of the archive, also those that the thread makes for the recorder. */
+  readonly meter = new ArchiveMeter();
   readonly archive: Archive = makeArchive((method, args) => this.#useArchive(method, args));
   onRecorded: ((serverId: string) => void) | undefined;
   /** How a server is watched. Set before the first reading. */
@@ -88,8 +92,10 @@ export class ReadingThread implements Upstream, Recorder {
 
   /** Throws StartRefused when the archive can never be used as it is. */
   async checkArchive(): Promise<void> {
-    const refusal = await this.#call("findRefusal", ARCHIVE_MS);
-    if (refusal !== undefined) throw new StartRefused(refusal);
+    const verdict = await this.#call("checkArchive", ARCHIVE_MS);
+    if ("refusal" in verdict) throw new StartRefused(verdict.refusal, 2);
+    const { problem: reason } = verdict;
+    if (reason !== undefined) this.#parts.log.error({ reason }, ARCHIVE_UNUSABLE);
   }
 
   async removeServer(serverId: string): Promise<void> {
@@ -174,10 +180,12 @@ export class ReadingThread implements Upstream, Recorder {
     else if ("recorded" in message) this.onRecorded?.(message.recorded);
     else if ("question" in message) void this.#answer(message);
     else if ("log" in message) this.#parts.log[message.log](message.fields, message.message);
-    else {
+    else if ("counted" in message) this.meter.countEvents(message.counted);
+    else if ("waitingEvents" in message) {
       this.waitingEvents = message.waitingEvents;
-      this.isDown = message.isDown;
-    }
+      this.fault = message.recorderFault && toError(message.recorderFault);
+    } else if (message.fault) this.meter.noteFailure(toError(message.fault));
+    else this.meter.noteAnswer();
   }
 
   #settle(message: Extract<FromThread, { id: number }>): void {
@@ -186,10 +194,7 @@ export class ReadingThread implements Upstream, Recorder {
     this.#waiting.delete(message.id);
     clearTimeout(waiting.timer);
     if ("value" in message) waiting.resolve(message.value);
-    else {
-      const { error, isUnavailable } = message;
-      waiting.reject(isUnavailable ? new StoreUnavailable(error) : new Error(error));
-    }
+    else waiting.reject(toError(message.error));
   }
 
   async #answer({ question, serverId, since }: Extract<FromThread, { question: number }>): Promise<void> {
@@ -219,4 +224,8 @@ export class ReadingThread implements Upstream, Recorder {
       log.error({ err: error, unlogged }, "the reading thread failed");
     });
   }
+}
+
+function toError({ message, isUnavailable }: Fault): Error {
+  return isUnavailable ? new ArchiveUnavailable(message) : new Error(message);
 }

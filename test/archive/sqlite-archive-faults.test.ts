@@ -85,7 +85,7 @@ testWith(tracing)(
             await addEvents(archive, [kill(n)]);
             done = true;
           } catch (error) {
-            if (error.name !== "StoreUnavailable") throw error;
+            if (error.name !== "ArchiveUnavailable") throw error;
             faults++;
           }
         }

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
-import { StartRefused, StoreUnavailable } from "../../src/core/errors.ts";
+import { ArchiveUnavailable, StoreUnavailable } from "../../src/core/errors.ts";
 import { startArchiveThread } from "../../src/threads.ts";
 import { fill } from "../faults/small-disk.ts";
 import { mounting, testWith } from "../needs.ts";
@@ -52,22 +52,24 @@ async function makeArchive(path: string, events = 3): Promise<void> {
 
 async function refusalOf(path: string): Promise<string> {
   const before = readFileSync(path);
-  const error = await open(path)
-    .check()
-    .catch((caught) => caught);
-  expect(error).toBeInstanceOf(StartRefused);
+  const archive = open(path);
+  const refusal = await archive.findRefusal();
+  // Neither a read nor a write gets to it.
+  for (const call of [archive.load("srv_a"), archive.record([record({ version: 0, events: [kill(1)] })])]) {
+    const error = await call.catch((caught) => caught);
+    expect(error).toBeInstanceOf(ArchiveUnavailable);
+    expect(error.message).toBe(refusal);
+  }
+  await archive.close();
   expect(readFileSync(path).equals(before)).toBe(true);
-  return error.message;
+  return refusal ?? "";
 }
 
-describe("a start is refused, and the file is left untouched, when it", () => {
+describe("the file is refused and left untouched, and its name and fault are told, when it", () => {
   test("is not a database", async () => {
     const path = makePath();
     writeFileSync(path, "my diary");
-    expect(await refusalOf(path)).toContain("is not an archive of Gatehouse");
-    const archive = open(path);
-    expect(await archive.load("srv_a").catch((error) => error)).toBeInstanceOf(StoreUnavailable);
-    expect(readFileSync(path, "utf8")).toBe("my diary");
+    expect(await refusalOf(path)).toContain(`${path} is not an archive of Gatehouse`);
   });
 
   test("is another program's database, or the store", async () => {
@@ -101,17 +103,42 @@ describe("a start is refused, and the file is left untouched, when it", () => {
     const path = makePath();
     await makeArchive(path, 400);
     damage(path);
-    expect(await refusalOf(path)).toContain("is damaged");
+    expect(await refusalOf(path)).toContain(`${path} is damaged`);
+
+    // Without a look beforehand too, as in a thread that took the place of one that died.
+    const archive = open(path);
+    expect((await archive.load("srv_a").catch((error) => error)).message).toContain("is damaged");
+    // Replaced in place, it is used without a restart.
+    const good = makePath();
+    await makeArchive(good, 5);
+    copyFileSync(good, path);
+    expect(await readAll(archive)).toHaveLength(5);
   });
+});
+
+test("a file that is locked by another program is unavailable, and is used when it is free", async () => {
+  const path = makePath();
+  await makeArchive(path);
+  const db = new Database(path);
+  db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE ledgers SET version = version");
+  const archive = open(path);
+  expect(await archive.findRefusal()).toBeUndefined();
+  const error = await archive.load("srv_a").catch((caught) => caught);
+  expect(error).toBeInstanceOf(ArchiveUnavailable);
+  expect(error.message).toContain(path);
+  expect(error.message).toContain("locked");
+  expect(error.message).not.toContain("start again");
+  db.close();
+  expect(await readAll(archive)).toHaveLength(3);
 });
 
 test("an absent file, an empty one and a good one are no reason to refuse", async () => {
   const path = makePath();
-  await open(path).check();
+  expect(await open(path).findRefusal()).toBeUndefined();
   writeFileSync(path, "");
-  await open(path).check();
+  expect(await open(path).findRefusal()).toBeUndefined();
   await makeArchive(path);
-  await open(path).check();
+  expect(await open(path).findRefusal()).toBeUndefined();
   expect(await readAll(open(path))).toHaveLength(3);
 });
 
@@ -124,7 +151,7 @@ testWith(mounting)(
     undo.push(() => Bun.$`umount ${disk}`.nothrow().quiet());
     fill(join(disk, "ballast"));
     const archive = open(path);
-    await archive.check();
+    expect(await archive.findRefusal()).toBeUndefined();
     expect(await archive.load("srv_a").catch((error) => error)).toBeInstanceOf(StoreUnavailable);
     rmSync(join(disk, "ballast"));
     await addEvents(archive, kills(2));
@@ -139,7 +166,7 @@ testWith(mounting)(
     await archive.close();
     await Bun.$`mount -o remount,ro ${disk}`.quiet();
     const second = open(path);
-    await second.check();
+    expect(await second.findRefusal()).toBeUndefined();
     const refused = second.record([record({ version: 1, events: [kill(9)] })]);
     expect(await refused.catch((error) => error)).toBeInstanceOf(StoreUnavailable);
     await Bun.$`mount -o remount,rw ${disk}`.quiet();
@@ -152,7 +179,7 @@ describe("while it is used", () => {
   test("a folder that is missing, and comes", async () => {
     const path = join(root, "later", "archive.db");
     const archive = open(path);
-    await archive.check();
+    expect(await archive.findRefusal()).toBeUndefined();
     expect(await archive.load("srv_a").catch((error) => error)).toBeInstanceOf(StoreUnavailable);
     mkdirSync(join(root, "later"));
     await addEvents(archive, kills(1));

@@ -1,6 +1,7 @@
 // The reading thread: calls the game API, records what it answered, and gives nothing up when it dies.
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
+import { ArchiveUnavailable } from "../../src/core/errors.ts";
 import { filterAll } from "../../src/core/events/event-types.ts";
 import type { LedgerEvent } from "../../src/core/ports/archive.ts";
 import type { SentCommand } from "../../src/core/ports/commands.ts";
@@ -122,9 +123,14 @@ test("after its thread has died, the next call starts another, and the ledger go
   expect(logged).toContain("the reading thread failed");
 });
 
-test("a file that is not an archive is refused", async () => {
+test("a file that is not an archive is told, and the game API is called all the same", async () => {
   const path = join(makeTestFolder(), "archive.db");
   await Bun.write(path, "not a database, but long enough to look like one".repeat(10));
   startThread(path);
-  await expect(thread.checkArchive()).rejects.toThrow("is not an archive of Gatehouse");
+  await thread.checkArchive();
+  expect(logged).toEqual(["the archive cannot be used; events wait in memory until it can"]);
+  await readAndRecord();
+  await thread.flush();
+  expect(thread.fault).toBeInstanceOf(ArchiveUnavailable);
+  expect(thread.waitingEvents).toBe(0);
 });

@@ -163,6 +163,21 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(ids()).toEqual([two.serverId]);
       });
 
+      test("deleted servers are listed, also after a crash, until they are forgotten; others never", async () => {
+        const [first, second] = [await addServer(), await addServer()];
+        await addServer();
+        expect(await store.servers.listDeleted()).toEqual([]);
+        await store.servers.delete(first.serverId, NOW);
+        await store.servers.delete(second.serverId, NOW + 5);
+        await store.servers.delete("srv_unknown", NOW);
+        await reopen();
+        expect([...(await store.servers.listDeleted())].sort()).toEqual(
+          [first.serverId, second.serverId].sort(),
+        );
+        await store.tidy({ now: NOW + 9, usage: NOW, audit: NOW + 1, commands: 0 });
+        expect(await store.servers.listDeleted()).toEqual([second.serverId]);
+      });
+
       test("servers are listed oldest first, in pages, each once", async () => {
         const ids: string[] = [];
         for (let i = 0; i < 5; i++) ids.push((await addServer()).serverId);

@@ -69,6 +69,11 @@ export class PostgresArchive implements Archive {
     this.#connection = new PostgresConnection(url);
   }
 
+  /** Throws ArchiveUnavailable with the reason when the database cannot be used, PostgresTooOld as its cause if that is it. */
+  async check(): Promise<void> {
+    await this.#connection.run(async () => {});
+  }
+
   load(serverId: string): Promise<KnownServer> {
     return this.#connection.run(async (tx) => {
       // Both in one statement, so that the memory belongs to the version.

@@ -1,8 +1,9 @@
 // The connections to PostgreSQL: opened at the first use, given up when a query outlasts its deadline, and opened anew.
 import { SQL, type TransactionSQL } from "bun";
-import { StoreUnavailable } from "../../core/errors.ts";
+import { hideAddress } from "../../core/archive-address.ts";
+import { ArchiveUnavailable } from "../../core/errors.ts";
 import { ARCHIVE_DEADLINE_MS } from "../ledger-rules.ts";
-import { migratePostgres } from "./schema.ts";
+import { migratePostgres, NewerSchema } from "./schema.ts";
 
 const CONNECTIONS_MAX = 4;
 /** More queries than this do not wait for a database that is slow. */
@@ -11,6 +12,8 @@ const VERSION_MIN = 150_000;
 
 /** SQLSTATE of a missing table: the database was replaced by an empty one. */
 const UNDEFINED_TABLE = "42P01";
+/** SQLSTATE of a right that our user does not have, such as to create tables. The database's owner can grant it. */
+const INSUFFICIENT_PRIVILEGE = "42501";
 /** Classes of SQLSTATE that mean a mistake in our own queries: syntax, constraints, data. */
 const BUG_CLASSES = new Set(["22", "23", "42"]);
 
@@ -31,17 +34,17 @@ export class PostgresConnection {
     this.#url = url;
   }
 
-  /** Runs a transaction. Rejects with StoreUnavailable when it fails or outlasts the deadline; it may still commit then. */
+  /** Runs a transaction. Rejects with ArchiveUnavailable when it fails or outlasts the deadline; it may still commit then. */
   async run<T>(work: (tx: TransactionSQL, archiveId: string) => Promise<T>): Promise<T> {
-    if (this.#isClosed) throw new StoreUnavailable("the archive is closed");
-    if (this.#waiting >= WAITING_MAX) throw new StoreUnavailable("the archive is too slow");
+    if (this.#isClosed) throw new ArchiveUnavailable("the archive is closed");
+    if (this.#waiting >= WAITING_MAX) throw new ArchiveUnavailable("the archive is too slow");
     this.#waiting++;
     const pool = this.#pool ?? this.#open();
     try {
       return await withDeadline(this.#runIn(pool, work), () => this.#discard(pool));
     } catch (error) {
       if (errnoOf(error) === UNDEFINED_TABLE) this.#discard(pool);
-      throw toArchiveError(error);
+      throw this.#explain(error);
     } finally {
       this.#waiting--;
     }
@@ -52,6 +55,11 @@ export class PostgresConnection {
     const pool = this.#pool;
     this.#pool = undefined;
     await pool?.sql.close({ timeout: 1 }).catch(() => {});
+  }
+
+  #explain(error: unknown): unknown {
+    if (!isUnavailability(error)) return error;
+    return new ArchiveUnavailable(hideAddress(error.message, this.#url), { cause: error });
   }
 
   async #runIn<T>(pool: Pool, work: (tx: TransactionSQL, archiveId: string) => Promise<T>): Promise<T> {
@@ -101,7 +109,7 @@ async function withDeadline<T>(work: Promise<T>, giveUp: () => void): Promise<T>
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       giveUp();
-      reject(new StoreUnavailable(`PostgreSQL did not answer within ${ARCHIVE_DEADLINE_MS / 1000} s`));
+      reject(new ArchiveUnavailable(`PostgreSQL did not answer within ${ARCHIVE_DEADLINE_MS / 1000} s`));
     }, ARCHIVE_DEADLINE_MS);
   });
   work.catch(() => {});
@@ -117,9 +125,10 @@ function errnoOf(error: unknown): string | undefined {
   return error instanceof SQL.PostgresError && typeof error.errno === "string" ? error.errno : undefined;
 }
 
-function toArchiveError(error: unknown): unknown {
-  if (!(error instanceof SQL.PostgresError)) return error;
+function isUnavailability(error: unknown): error is Error {
+  if (error instanceof PostgresTooOld || error instanceof NewerSchema) return true;
+  if (!(error instanceof SQL.PostgresError)) return false;
   const errno = errnoOf(error);
-  const isBug = errno !== undefined && errno !== UNDEFINED_TABLE && BUG_CLASSES.has(errno.slice(0, 2));
-  return isBug ? error : new StoreUnavailable(error.message, { cause: error });
+  if (errno === undefined || errno === UNDEFINED_TABLE || errno === INSUFFICIENT_PRIVILEGE) return true;
+  return !BUG_CLASSES.has(errno.slice(0, 2));
 }

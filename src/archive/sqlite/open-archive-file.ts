@@ -12,7 +12,7 @@ import { ARCHIVE_SCHEMA_VERSION, migrateArchive } from "./schema.ts";
 
 /** "GTHA": marks the file as an archive in SQLite's own header. */
 const ARCHIVE_APPLICATION_ID = 0x47544841;
-/** Larger files are not looked through at a start, because that takes longer than a start may; `doctor` does. */
+/** Larger files are not looked through when they are opened, because that takes too long; `doctor` does. */
 const CHECKED_BYTES_MAX = 256 * 1024 * 1024;
 const REMEDY = "move it away to begin with an empty archive";
 
@@ -24,8 +24,8 @@ export const ARCHIVE_FORMAT: DatabaseFormat = {
 };
 
 /**
- * The sentence to refuse the start with; undefined when the file is usable, absent, or cannot be read now: the archive is
- * then unavailable, and that may pass.
+ * Why the file must not be used: not ours, newer or damaged. Undefined when it is usable, absent, or cannot be read now,
+ * which may pass.
  */
 export function findRefusal(path: string): string | undefined {
   try {

@@ -1,5 +1,5 @@
 // The embedded archive: calls its thread, and waits for no answer longer than the deadline.
-import { StartRefused, StoreUnavailable } from "../../core/errors.ts";
+import { ArchiveUnavailable } from "../../core/errors.ts";
 import type { LedgerPlace } from "../../core/events/cursor.ts";
 import type {
   Archive,
@@ -38,16 +38,12 @@ export class SqliteArchive implements Archive {
     this.#startThread = startThread;
   }
 
-  /**
-   * Throws StartRefused when the file is not ours, newer or damaged. A disk that is slow, full or failing stops no start:
-   * the archive is unavailable until it is back.
-   */
-  async check(): Promise<void> {
-    const refusal = await this.#call<string | undefined>("findRefusal").catch((error) => {
-      if (error instanceof StoreUnavailable) return undefined;
+  /** Why the file cannot be used: not ours, newer or damaged. Undefined when it can, or when that cannot be told now. */
+  findRefusal(): Promise<string | undefined> {
+    return this.#call<string | undefined>("findRefusal").catch((error) => {
+      if (error instanceof ArchiveUnavailable) return undefined;
       throw error;
     });
-    if (refusal !== undefined) throw new StartRefused(refusal);
   }
 
   load(serverId: string): Promise<KnownServer> {
@@ -99,14 +95,14 @@ export class SqliteArchive implements Archive {
   }
 
   #call<T>(method: WorkerMethod, ...args: readonly unknown[]): Promise<T> {
-    if (this.#isClosed) return Promise.reject(new StoreUnavailable("the archive is closed"));
+    if (this.#isClosed) return Promise.reject(new ArchiveUnavailable("the archive is closed"));
     if (this.#unanswered >= UNANSWERED_MAX)
-      return Promise.reject(new StoreUnavailable("the archive is too slow"));
+      return Promise.reject(new ArchiveUnavailable("the archive is too slow"));
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const id = ++this.#lastId;
     const timer = setTimeout(() => {
       this.#waiting.delete(id);
-      reject(new StoreUnavailable(`the archive did not answer within ${ARCHIVE_DEADLINE_MS / 1000} s`));
+      reject(new ArchiveUnavailable(`the archive did not answer within ${ARCHIVE_DEADLINE_MS / 1000} s`));
     }, ARCHIVE_DEADLINE_MS);
     this.#waiting.set(id, { resolve, reject, timer });
     this.#post(this.#worker ?? this.#start(), { id, method, args });
@@ -138,7 +134,8 @@ export class SqliteArchive implements Archive {
     this.#waiting.delete(answer.id);
     clearTimeout(waiting.timer);
     if ("value" in answer) waiting.resolve(answer.value);
-    else waiting.reject(answer.isUnavailable ? new StoreUnavailable(answer.error) : new Error(answer.error));
+    else
+      waiting.reject(answer.isUnavailable ? new ArchiveUnavailable(answer.error) : new Error(answer.error));
   }
 
   /** The thread has died. The next call starts another. */
@@ -148,7 +145,7 @@ export class SqliteArchive implements Archive {
     worker.terminate();
     for (const { reject, timer } of this.#waiting.values()) {
       clearTimeout(timer);
-      reject(new StoreUnavailable(`the archive's thread has ended: ${reason}`));
+      reject(new ArchiveUnavailable(`the archive's thread has ended: ${reason}`));
     }
     this.#waiting.clear();
   }

@@ -1,9 +1,9 @@
 // The thread of the embedded archive: it holds the only connection to the file, so that no disk can hold up a request.
 import { StartRefused, StoreUnavailable } from "../../core/errors.ts";
-import { isDiskFault } from "../../sqlite/explain-open-error.ts";
+import { UnusableFile } from "../../sqlite/database-file.ts";
+import { isDamage, isDiskFault } from "../../sqlite/explain-open-error.ts";
 import { ArchiveFile } from "./archive-file.ts";
 import { monotonicMs } from "./monotonic-ms.ts";
-import { findRefusal } from "./open-archive-file.ts";
 import type { SqliteLedger } from "./sqlite-ledger.ts";
 
 declare const self: Worker;
@@ -31,20 +31,20 @@ export type WorkerAnswer = { readonly id: number } & (
 type LedgerMethod = (...args: readonly unknown[]) => unknown;
 
 class ArchiveThread {
-  #path: string | undefined;
+  path = "the archive";
   #file: ArchiveFile | undefined;
 
   run({ method, args, deadline }: WorkerCall): unknown {
     if (method === "open") {
-      this.#path = args[0] as string;
-      this.#file = new ArchiveFile(this.#path);
+      this.path = args[0] as string;
+      this.#file = new ArchiveFile(this.path);
       return undefined;
     }
     if (method === "close") return this.#close();
     // After a long stall, what nobody waits for would only delay the rest.
     if (monotonicMs() > deadline) throw new StoreUnavailable("the archive was too slow");
-    if (!this.#file || this.#path === undefined) throw new StoreUnavailable("the archive is closed");
-    if (method === "findRefusal") return findRefusal(this.#path);
+    if (!this.#file) throw new StoreUnavailable("the archive is closed");
+    if (method === "findRefusal") return this.#file.findRefusal();
     return this.#file.use((ledger) => {
       return (ledger as unknown as Record<string, LedgerMethod>)[method]?.(...args);
     });
@@ -69,7 +69,7 @@ function answer(call: WorkerCall): WorkerAnswer {
   } catch (error) {
     if (!(error instanceof Error)) return { id, error: String(error), isUnavailable: false };
     const isUnavailable = isUnavailability(error);
-    return { id, error: isUnavailable ? error.message : (error.stack ?? error.message), isUnavailable };
+    return { id, error: isUnavailable ? explain(error) : (error.stack ?? error.message), isUnavailable };
   }
 }
 
@@ -81,4 +81,14 @@ function isUnavailability(error: Error): boolean {
     isDiskFault(error) ||
     "syscall" in error
   );
+}
+
+/** In the words of the operator: which file it is, and why it cannot be used now. */
+function explain(error: Error): string {
+  const { message } = error;
+  // What it advises after the dash is about a start, and the archive needs none.
+  if (error instanceof StartRefused && !(error instanceof UnusableFile))
+    return message.split(" — ")[0] ?? message;
+  if (isDamage(error)) return `${thread.path} is damaged: ${message}`;
+  return isDiskFault(error) ? `${thread.path} cannot be used: ${message}` : message;
 }

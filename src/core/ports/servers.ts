@@ -35,6 +35,8 @@ export interface ServerStore {
    * finished by calling this again, which counts the batches before too, or by `tidy`.
    */
   delete(serverId: string, now: number, note?: AuditNote): Promise<DeletedServer | undefined>;
+  /** The ids of the servers that were deleted and are still remembered as such: as long as the audit log is kept. */
+  listDeleted(): Promise<readonly string[]>;
   /** The decrypted upstream key, for calls to the game API only. Undefined when there is no such server. */
   readServerKey(serverId: string): Promise<string | undefined>;
 }

@@ -37,6 +37,11 @@ export class EventReader {
     this.#parts = parts;
   }
 
+  /** How many readers wait for events. */
+  get waitingReads(): number {
+    return this.#parts.slots.size;
+  }
+
   /** The page as it is now. */
   async read({ start, ...rest }: EventQuery): Promise<LedgerPage> {
     const { archive } = this.#parts;

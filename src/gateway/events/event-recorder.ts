@@ -56,6 +56,7 @@ export class EventRecorder implements Recorder {
   #running: Promise<void> | undefined;
   /** The archive failed at its last use. */
   #isDown = false;
+  #fault: unknown;
   #isStopped = false;
   /** Called with the server of every record that is on disk. */
   onRecorded: ((serverId: string) => void) | undefined;
@@ -77,6 +78,11 @@ export class EventRecorder implements Recorder {
 
   get isDown(): boolean {
     return this.#isDown;
+  }
+
+  /** Why nothing could be recorded at the last try; undefined when it could. */
+  get fault(): unknown {
+    return this.#isDown ? this.#fault : undefined;
   }
 
   takeReading(serverId: string, reading: GameReading | KeptReading): void {
@@ -174,6 +180,7 @@ export class EventRecorder implements Recorder {
       this.#isDown = false;
     } catch (error) {
       this.#isDown = true;
+      this.#fault = error;
       for (const { ledger } of this.#desks.values()) ledger.failWriting();
       this.#logFault(error);
       void this.#parts.sleep(RETRY_MS).then(() => this.#wake());

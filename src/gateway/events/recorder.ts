@@ -11,8 +11,8 @@ export interface Recorder {
   onRecorded: ((serverId: string) => void) | undefined;
   /** Events that are not recorded yet. */
   readonly waitingEvents: number;
-  /** Whether the archive failed at its last use. */
-  readonly isDown: boolean;
+  /** Why nothing could be recorded at the last try; undefined when it could. */
+  readonly fault: unknown;
   takeReading(serverId: string, reading: GameReading | KeptReading): void;
   /** `failure` is what the game API said, or why it could not be asked. */
   takeFailure(serverId: string, failure: Failure, at: number): void;

@@ -476,3 +476,36 @@ describe("of several instances", () => {
     ).toEqual(gaps);
   });
 });
+
+describe("what operators can measure", () => {
+  test("the servers, the outcomes of the calls, and the age of the oldest reading", async () => {
+    add("a", "b");
+    servers.set("off", { ...server("off"), isWatched: false });
+    const watcher = start();
+    expect(watcher.report(stage.now)).toEqual({ servers: 2, oldestReadingMs: 0 });
+    await pass(6_000);
+    expect(watcher.calls).toEqual({ reading: callsFor("a").length + callsFor("b").length, failure: 0 });
+    expect(watcher.report(stage.now).oldestReadingMs).toBeLessThan(INTERVAL_MS);
+    const before = watcher.calls.reading;
+    stage.answerCall = (serverKey) => (serverKey === "key-b" ? bad(1001) : good());
+    await pass(20_000);
+    expect(watcher.calls.failure).toBeGreaterThan(0);
+    expect(watcher.calls.reading).toBeGreaterThan(before);
+    expect(watcher.report(stage.now).oldestReadingMs).toBeGreaterThan(3 * INTERVAL_MS);
+    // An empty server is read as well.
+    stage.answerCall = () => bad(3002);
+    const { failure } = watcher.calls;
+    await pass(60_000);
+    expect(watcher.calls.failure).toBe(failure);
+  });
+
+  test("nothing is watched by an instance without the lease, or when watching is off", async () => {
+    add("a");
+    const lease: WatchLease = { hold: async () => false, release: async () => {} };
+    const second = start({ lease });
+    await pass(6_000);
+    const none = { servers: 0, oldestReadingMs: null };
+    expect(second.report(stage.now)).toEqual(none);
+    expect(start({ offReason: WATCH_OFF }).report(stage.now)).toEqual(none);
+  });
+});

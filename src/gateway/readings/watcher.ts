@@ -1,6 +1,6 @@
 // Reads the watched servers unasked, so that what happens there is recorded although nobody reads them. One instance
 // watches for all. Callers come first; the rules are in core/watch-plan.ts.
-import { StoreUnavailable } from "../../core/errors.ts";
+import { isRefusal, StoreUnavailable } from "../../core/errors.ts";
 import type { Failure } from "../../core/events/judge-state.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Clock } from "../../core/ports/clock.ts";
@@ -8,6 +8,7 @@ import type { Log } from "../../core/ports/log.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import type { WatchLease } from "../../core/ports/watch-lease.ts";
 import { createThrottle } from "../../core/throttle.ts";
+import { OFFLINE } from "../../core/upstream-codes.ts";
 import { findDueAt, intervalOf, listDue, planInterval, type WatchCandidate } from "../../core/watch-plan.ts";
 import type { WatchingResource } from "../../core/wire/server.ts";
 import type { Pause } from "../commands/command-dispatcher.ts";
@@ -54,6 +55,14 @@ export type WatcherParts = {
   readonly tellFailure: (serverId: string, failure: Failure, at: number) => void;
 };
 
+/** For /metrics. */
+export type WatchReport = {
+  /** The servers that this instance watches; 0 while another one does. */
+  readonly servers: number;
+  /** How long the watched server that was not read for the longest time has waited. Null without watched servers. */
+  readonly oldestReadingMs: number | null;
+};
+
 type Watched = WatchCandidate & { readonly server: GameServer; readonly facts: WatchFacts };
 
 export class Watcher {
@@ -65,6 +74,8 @@ export class Watcher {
   /** The interval in force; undefined when the budget allows no watching. */
   #intervalMs: number | undefined;
   #callsInFlight = 0;
+  /** The watcher's own calls since the start. "Offline" is a reading. */
+  readonly calls = { reading: 0, failure: 0 };
   #hasLease = false;
   #heldAt = Number.NEGATIVE_INFINITY;
   #toldAt = Number.NEGATIVE_INFINITY;
@@ -110,6 +121,18 @@ export class Watcher {
     const interval = { interval_ms: intervalOf(isOffline, this.#intervalMs) };
     if (!obstacle) return { state: "watching", ...interval, ...last, reason: null };
     return { state: "paused", ...interval, ...last, reason: OBSTACLE_WORDS[obstacle.kind] };
+  }
+
+  report(now: number): WatchReport {
+    const { servers, offReason } = this.#parts;
+    const found = offReason === undefined && this.#mayWatch ? Array.from(servers.all()) : [];
+    const agesMs = found.flatMap((server) => {
+      const { obstacle, lastReadAt } = this.#factsOf(server);
+      if (!server.isWatched || obstacle?.kind === "parked") return [];
+      return [Math.max(0, now - (lastReadAt ?? this.#firstDues.get(server.serverId) ?? now))];
+    });
+    const oldestReadingMs = agesMs.length === 0 ? null : agesMs.reduce((a, b) => Math.max(a, b));
+    return { servers: agesMs.length, oldestReadingMs };
   }
 
   /** Fetches what the watching instance has read, for `describe`. */
@@ -224,7 +247,13 @@ export class Watcher {
   #follow(call: Promise<unknown>): void {
     this.#callsInFlight++;
     void call
-      .catch((error) => this.#logFault(error))
+      .then((outcome) => {
+        this.calls[isFailure(outcome) ? "failure" : "reading"]++;
+      })
+      .catch((error) => {
+        this.calls.failure++;
+        this.#logFault(error);
+      })
       .finally(() => {
         this.#callsInFlight--;
       });
@@ -266,4 +295,10 @@ export class Watcher {
 /** Whether the obstacle passes by itself, so that the server needs its share of the budget. */
 function isForAWhile({ kind }: WatchObstacle): boolean {
   return kind === "pause" || kind === "breaker";
+}
+
+/** Whether the call brought no reading. */
+function isFailure(outcome: unknown): boolean {
+  const isRefused = typeof outcome === "object" && outcome !== null && isRefusal(outcome);
+  return isRefused && outcome.fields?.upstream_code !== OFFLINE;
 }

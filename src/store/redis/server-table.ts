@@ -108,6 +108,11 @@ export class ServerTable implements ServerStore {
     for (const serverId of serverIds) await this.#finishDeletion(serverId, now);
   }
 
+  async listDeleted(): Promise<readonly string[]> {
+    const name = NAMES.deletedServers;
+    return (await this.#parts.link.send(name, "ZRANGE", name, 0, -1)) as string[];
+  }
+
   async list({ limit, cursor }: PageRequest): Promise<Page<GameServer>> {
     const { link, directory } = this.#parts;
     const { ids, next } = await listIds(link, NAMES.serverOrder, limit, cursor);

@@ -131,6 +131,13 @@ export class ServerTable implements ServerStore {
     for (const { name } of rows) await this.#finishDeletion(name.slice(UNFINISHED_DELETION.length));
   }
 
+  async listDeleted(): Promise<readonly string[]> {
+    const { db, transactions } = this.#parts;
+    const query = "SELECT server_id FROM deleted_servers";
+    const rows = transactions.read(() => db.query<{ server_id: string }, []>(query).all());
+    return rows.map(({ server_id }) => server_id);
+  }
+
   async list(page: PageRequest): Promise<Page<GameServer>> {
     const { db, transactions } = this.#parts;
     const rows = transactions.read(() =>

@@ -1,0 +1,81 @@
+// An archive whose calls are counted: everything that uses the archive does so through this, so that one place knows
+// whether it answers.
+import type { LedgerPlace } from "../../core/events/cursor.ts";
+import type {
+  Archive,
+  KnownServer,
+  LedgerPage,
+  LedgerRecord,
+  PageRequest,
+  RecordOutcome,
+  Retention,
+} from "../../core/ports/archive.ts";
+import type { ArchiveMeter } from "./archive-meter.ts";
+
+export type ArchiveObserver = Pick<ArchiveMeter, "noteAnswer" | "noteFailure" | "countEvents">;
+
+export class MeteredArchive implements Archive {
+  readonly #archive: Archive;
+  readonly #meter: ArchiveObserver;
+
+  constructor(archive: Archive, meter: ArchiveObserver) {
+    this.#archive = archive;
+    this.#meter = meter;
+  }
+
+  load(serverId: string): Promise<KnownServer> {
+    return this.#follow(this.#archive.load(serverId));
+  }
+
+  findRecorded(serverId: string, identities: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#follow(this.#archive.findRecorded(serverId, identities));
+  }
+
+  async record(records: readonly LedgerRecord[]): Promise<readonly RecordOutcome[]> {
+    const outcomes = await this.#follow(this.#archive.record(records));
+    for (const [place, { events }] of records.entries()) {
+      const outcome = outcomes[place];
+      if (outcome && "version" in outcome) this.#meter.countEvents(events);
+    }
+    return outcomes;
+  }
+
+  readPage(request: PageRequest): Promise<LedgerPage> {
+    return this.#follow(this.#archive.readPage(request));
+  }
+
+  findLast(serverIds: readonly string[]): Promise<ReadonlyMap<string, LedgerPlace>> {
+    return this.#follow(this.#archive.findLast(serverIds));
+  }
+
+  prune(retention: Retention): Promise<boolean> {
+    return this.#follow(this.#archive.prune(retention));
+  }
+
+  removeServer(serverId: string): Promise<void> {
+    return this.#follow(this.#archive.removeServer(serverId));
+  }
+
+  startForgetting(playerId: string): Promise<void> {
+    return this.#follow(this.#archive.startForgetting(playerId));
+  }
+
+  continueForgetting(): Promise<boolean> {
+    return this.#follow(this.#archive.continueForgetting());
+  }
+
+  close(): Promise<void> {
+    return this.#archive.close();
+  }
+
+  async #follow<T>(call: Promise<T>): Promise<T> {
+    try {
+      const answer = await call;
+      this.#meter.noteAnswer();
+      return answer;
+    } catch (error) {
+      this.#meter.noteFailure(error);
+      throw error;
+    }
+  }
+}

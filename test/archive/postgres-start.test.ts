@@ -1,0 +1,192 @@
+// Starts with GATEHOUSE_ARCHIVE: which settings are faults, and what a PostgreSQL that is too old, absent or closed to us
+// means for a start.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
+import { parseConfig } from "../../src/config.ts";
+import { ArchiveUnavailable } from "../../src/core/errors.ts";
+import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
+import { cleanUp, makeFolder, runToEnd, serve, stop, until } from "../process/run-gatehouse.ts";
+import { addEvents, kills, readAll } from "./ledger-samples.ts";
+
+let server: PostgresServer;
+let proxy: OldPostgres;
+
+beforeAll(async () => {
+  server = await startPostgres();
+  proxy = await OldPostgres.start(server);
+}, 60_000);
+afterEach(cleanUp);
+afterAll(async () => {
+  proxy.stop();
+  await stopPostgresServers();
+});
+
+/** A real PostgreSQL that says that it is version 14. */
+class OldPostgres {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  isOld = true;
+
+  constructor(target: PostgresServer) {
+    this.#server = createServer((client) => {
+      const upstream = connect(target.port, "127.0.0.1");
+      for (const socket of [client, upstream]) {
+        this.#sockets.add(socket);
+        socket.on("error", () => {});
+        socket.on("close", () => {
+          client.destroy();
+          upstream.destroy();
+        });
+      }
+      client.pipe(upstream);
+      upstream.on("data", (bytes) => {
+        const text = bytes.toString("latin1");
+        const told = this.isOld ? text.replace(/1[5-9]00(\d\d)/g, "1400$1") : text;
+        client.write(Buffer.from(told, "latin1"));
+      });
+    });
+  }
+
+  static async start(target: PostgresServer): Promise<OldPostgres> {
+    const started = new OldPostgres(target);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    started.#server.listen(0, "127.0.0.1", resolve);
+    await promise;
+    return started;
+  }
+
+  urlOf(url: string): string {
+    const address = this.#server.address();
+    const through = new URL(url);
+    through.port = String(typeof address === "object" && address ? address.port : 0);
+    return through.href;
+  }
+
+  stop(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+const faultsOf = (env: Record<string, string>) => {
+  try {
+    parseConfig(env);
+    return "";
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+describe("the setting", () => {
+  test("is sqlite by default, and off with a Redis store, where sqlite is a fault", () => {
+    expect(parseConfig({}).archive).toBe("sqlite");
+    const redis = { GATEHOUSE_STORE: "redis://127.0.0.1:6379" };
+    expect(parseConfig(redis).archive).toBe("off");
+    const postgresUrl = "postgres://gatehouse@127.0.0.1/gatehouse";
+    expect(parseConfig({ ...redis, GATEHOUSE_ARCHIVE: postgresUrl }).archive).toEqual({ postgresUrl });
+    expect(faultsOf({ ...redis, GATEHOUSE_ARCHIVE: "sqlite" })).toContain(
+      "GATEHOUSE_ARCHIVE must be off or a postgres:// address when GATEHOUSE_STORE is a Redis",
+    );
+  });
+
+  test("that is something else is a fault, without the value in it", () => {
+    for (const archive of [
+      "mysql://u:s3cr3t@h/x",
+      "postgres:///x",
+      "postgres://u:s3cr3t%@h/x",
+      "yes-s3cr3t",
+    ]) {
+      const fault = faultsOf({ GATEHOUSE_ARCHIVE: archive });
+      expect(fault).toContain("GATEHOUSE_ARCHIVE must");
+      expect(fault).not.toContain("s3cr3t");
+    }
+  });
+
+  test("sqlite with a Redis store ends the start with 2", async () => {
+    const env = { GATEHOUSE_STORE: "redis://127.0.0.1:1", GATEHOUSE_ARCHIVE: "sqlite" };
+    const { exitCode, stderr } = await runToEnd(["serve"], { cwd: makeFolder(), env });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("GATEHOUSE_ARCHIVE must be off or a postgres:// address");
+  });
+});
+
+describe("a PostgreSQL", () => {
+  test("older than 15 ends the start with 2 and a sentence", async () => {
+    const env = { GATEHOUSE_PORT: "0", GATEHOUSE_ARCHIVE: proxy.urlOf(await server.createDatabase()) };
+    const { exitCode, stderr, stdout } = await runToEnd(["serve"], { cwd: makeFolder(), env });
+    expect(stderr).toContain(
+      "GATEHOUSE_ARCHIVE cannot be used: PostgreSQL 14 is too old for the archive; it needs 15 or newer",
+    );
+    expect([exitCode, stdout]).toEqual([2, ""]);
+  });
+
+  test("that is absent at the start and too old when it comes stays unavailable, and says why", async () => {
+    const archive = new PostgresArchive(proxy.urlOf(await server.createDatabase()));
+    try {
+      for (let time = 0; time < 2; time++) {
+        const error = await archive.load("srv_a").catch((caught) => caught);
+        expect(error).toBeInstanceOf(ArchiveUnavailable);
+        expect(error.message).toBe("PostgreSQL 14 is too old for the archive; it needs 15 or newer");
+      }
+      // Updated, it is used without a restart.
+      proxy.isOld = false;
+      await addEvents(archive, kills(2));
+      expect(await readAll(archive)).toHaveLength(2);
+    } finally {
+      proxy.isOld = true;
+      await archive.close();
+    }
+  });
+
+  test("that is absent does not stop a start, and is used when it comes", async () => {
+    const url = await server.createDatabase();
+    await server.stop();
+    const gatehouse = await serve({ cwd: makeFolder(), env: { GATEHOUSE_ARCHIVE: url } });
+    try {
+      expect(gatehouse.stderr).toContain("the archive cannot be used");
+      await until("there is no notice", async () => (await listNotices(gatehouse.url)).length === 1);
+    } finally {
+      await server.start();
+    }
+    await until("the notice stays", async () => (await listNotices(gatehouse.url)).length === 0, 20_000);
+    expect(await stop(gatehouse)).toBe(0);
+  }, 60_000);
+
+  test("whose user may not create tables is unavailable, and is used once it may", async () => {
+    const url = await server.createDatabase();
+    await server.ask("CREATE USER poor PASSWORD 's3cr3t'");
+    const archive = new PostgresArchive(url.replace("gatehouse@", "poor:s3cr3t@"));
+    try {
+      const error = await archive.load("srv_a").catch((caught) => caught);
+      expect(error).toBeInstanceOf(ArchiveUnavailable);
+      expect(error.message).toContain("permission denied");
+      expect(error.message).not.toContain("s3cr3t");
+      await server.ask("GRANT CREATE ON SCHEMA public TO poor", url);
+      await addEvents(archive, kills(2));
+    } finally {
+      await archive.close();
+    }
+  });
+});
+
+test("a PostgreSQL that does not let us in is unavailable, and is used once it does", async () => {
+  const url = await server.createDatabase();
+  await server.ask("CREATE ROLE outside NOLOGIN; GRANT CREATE ON SCHEMA public TO outside", url);
+  const archive = new PostgresArchive(url.replace("gatehouse@", "outside:s3cr3t@"));
+  try {
+    const error = await archive.load("srv_a").catch((caught) => caught);
+    expect(error).toBeInstanceOf(ArchiveUnavailable);
+    expect(error.message).not.toContain("s3cr3t");
+    await server.ask("ALTER ROLE outside LOGIN", url);
+    await addEvents(archive, kills(2));
+  } finally {
+    await archive.close();
+  }
+});
+
+async function listNotices(url: string): Promise<readonly string[]> {
+  const answer = await fetch(`${url}/readyz`);
+  expect(answer.status).toBe(200);
+  return ((await answer.json()) as { notices: string[] }).notices;
+}
