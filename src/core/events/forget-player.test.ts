@@ -95,6 +95,11 @@ describe("texts", () => {
     expect(JSON.parse(odd.erase(text)).Description).toBe("axb deleted deleted deleted 5 deleted");
   });
 
+  test("a letter with combining marks belongs to its word", () => {
+    const erased = eraser.erase(JSON.stringify({ Description: "Bob\u0301 and Bob" }));
+    expect(JSON.parse(erased).Description).toBe("Bob\u0301 and deleted");
+  });
+
   test("a player named like what takes the names' place", () => {
     const odd = new PlayerEraser({ id: "9", names: ["deleted", "0"] });
     expect(JSON.parse(odd.erase('{"Description":"deleted 0 9"}')).Description).toBe("deleted deleted 0");

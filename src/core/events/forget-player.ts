@@ -66,7 +66,7 @@ export class PlayerEraser {
     // An id is no word inside of a number with a fraction.
     const idPattern = `(?<!\\d\\.)${id}(?!\\.\\d)`;
     const pattern = words === "" ? idPattern : `(?<name>${words})|${idPattern}`;
-    this.#words = new RegExp(`(?<![\\p{L}\\p{N}_])(?:${pattern})(?![\\p{L}\\p{N}_])`, "giu");
+    this.#words = new RegExp(`(?<![\\p{L}\\p{N}\\p{M}_])(?:${pattern})(?![\\p{L}\\p{N}\\p{M}_])`, "giu");
   }
 
   /** `data` or `meta` of an event as JSON text. `isStaff`: the field Name holds a player's name. */
