@@ -22,7 +22,7 @@ export const USAGE_KEPT_MS = 30 * DAY_MS;
 export async function startBackgroundJobs(
   config: Config,
   { store, shared, clock }: Resources,
-  { relay, watcher, dispatcher, usage, archive, forgetting }: Gateway,
+  { relay, watcher, dispatcher, usage, archive, recorder, forgetting }: Gateway,
   log: Log,
   closers: Closers,
 ): Promise<void> {
@@ -67,6 +67,7 @@ export async function startBackgroundJobs(
   const tidy = async () => {
     forgetDeletedServers();
     const now = clock();
+    recorder?.tidy(now);
     const before = {
       now,
       usage: now - USAGE_KEPT_MS,

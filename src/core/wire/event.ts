@@ -16,16 +16,21 @@ export const EventSourceName = Type.Enum(["log", "diff", "webhook", "gateway"], 
 export const EventResource = Type.Object({
   id: Type.String({
     pattern: "^[A-Za-z0-9_-]{1,64}$",
-    description: "Its cursor, valid for every key of the server",
+    description: "Its cursor: unique, opaque, valid for every key of the server",
   }),
-  type: Type.Enum([...EVENT_TYPES], { description: "What happened" }),
+  type: Type.Enum([...EVENT_TYPES], {
+    description:
+      "What happened. There are no events of custom.command, custom.unknown, alert.raised and alert.cleared yet",
+  }),
   at: time("When it happened; the game tells whole seconds, and where it tells nothing this is `seen_at`"),
   seen_at: time("When Gatehouse learned of it"),
   source: EventSourceName,
-  backfill: Type.Boolean({ description: "Whether it was there before the server's first reading" }),
+  backfill: Type.Boolean({
+    description: "Whether it was there before the server's first reading; nothing to react to",
+  }),
   data: Type.Record(Type.String(), Type.Unknown(), {
     description:
-      "The game's own element with its own field names, as a read gives it; integers may exceed 2^53. Of a gap: `section`, `reason`, `from` and `to`. Of server.online, server.offline and server.unreachable: `upstream_code` and `upstream_message`",
+      "The game's own element with its own field names, as a read gives it; integers may exceed 2^53. Of a gap: `section`, `reason`, `from` and `to`. Of server.online, server.offline and server.unreachable: `upstream_code` and `upstream_message`, null when online",
   }),
   meta: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {

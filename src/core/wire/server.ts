@@ -14,11 +14,11 @@ export const WATCH_STATES = ["off", "paused", "watching"] as const;
 export const WatchingResource = Type.Object({
   state: Type.Enum([...WATCH_STATES], {
     description:
-      "off (watch is false, GATEHOUSE_WATCH is off, or there is no archive), paused (by a pause, a breaker or a refused key), or watching",
+      "off (watch is false, GATEHOUSE_WATCH is off, or there is no archive), paused (nothing is read for now: a pause, a breaker, a refused key, a parked server, or no calls to spare), or watching",
   }),
   interval_ms: orNull(
     Type.Integer({ minimum: 1 }),
-    "How often the server is read, in milliseconds. Longer than configured when the budget of calls does not carry more; null when it is not watched",
+    "How often the server is read, in milliseconds. Longer than configured when the budget of calls does not carry more; null when it is off, or when there are no calls to spare",
   ),
   last_reading_at: orNull(
     EpochMs,
@@ -38,7 +38,9 @@ export const ServerResource = Type.Object({
   simulated: Type.Boolean({
     description: "Whether it belongs to the built-in simulator; false for servers of a real game API",
   }),
-  watch: Type.Boolean({ description: "Whether Gatehouse reads it unasked" }),
+  watch: Type.Boolean({
+    description: "Whether Gatehouse is to read it unasked, to record what happens there",
+  }),
   state: Type.Enum([...SERVER_STATES], {
     description:
       "By the latest reading: online, offline, unreachable (the reading failed), key_refused (the game API refuses its key), not_asked (no reading yet since the start), or parked (made for another upstream than the one in use: nothing is asked)",

@@ -8,7 +8,7 @@ export const CommandId = Type.String({ pattern: "^cmd_[0-9A-Za-z]+$", descriptio
 /** A place in a server's ledger; the id of an event is the place of that event. */
 export const EventCursor = Type.String({
   pattern: "^[A-Za-z0-9_-]{1,64}$",
-  description: "A cursor: `after` it come the events that follow it",
+  description: "A cursor: send it as `after` to get what follows it",
 });
 
 export const EpochMs = Type.Integer({ format: "int64" });

@@ -120,7 +120,8 @@ export const ADMIN_OPERATIONS: Operations = {
     "readServerEvents",
     "Read what happened on a game server",
     {
-      description: "What a key with all sections gets, with the same parameters. Counts against no key.",
+      description:
+        "What a key with all sections gets, with the same parameters. Counts against no key. At most 100 reads of all operators wait on one instance.",
       parameters: EVENT_PARAMETERS,
       answers: { 200: EVENT_ANSWER },
       errors: ["notFound", "invalidRequest", "cursorExpired", "tooManyStreams", "notConfigured"],
@@ -128,13 +129,14 @@ export const ADMIN_OPERATIONS: Operations = {
   ),
   "PATCH /admin/servers/:id": operation(SERVERS, "changeServer", "Change a game server", {
     description:
-      "Setting the server key, even to the same, also means: try again. It ties a parked server to the upstream in use, and fails the commands that waited for the other one.",
+      "Setting the server key, even to the same, also means: try again. It ties a parked server to the upstream in use, and fails the commands that waited for the other one. A key whose part after the hyphen differs is another game server: its events begin with a `gap`, reason `server_replaced`.",
     body: body(ServerChange, { name: "Cedar County" }),
     answers: { 200: answer("The server as it is now.", ServerResource, SERVER) },
     errors: [...BODY_ERRORS, "notFound"],
   }),
   "DELETE /admin/servers/:id": operation(SERVERS, "deleteServer", "Delete a game server", {
-    description: "Its keys are revoked and its waiting commands given up. Deleting again answers the same.",
+    description:
+      "Its keys are revoked, its waiting commands given up and its events deleted. Deleting again answers the same.",
     answers: {
       200: answer("The server is gone.", DeletedServerResource, { revoked_keys: 2, failed_commands: 0 }),
     },
@@ -202,7 +204,7 @@ export const ADMIN_OPERATIONS: Operations = {
   }),
   "DELETE /admin/players/:id": operation(OTHERS, "forgetPlayer", "Forget a player", {
     description:
-      "Takes a player out of the events of all servers, for good: `Name:id` becomes `deleted:0`, an id 0 and a name `deleted`, also where they stand as a word in commands and descriptions. The events stay, and so do cursors. Forgetting again answers the same. A ledger with millions of events may take longer than the answer; the rest is done in the background, also after a restart. Backups that were made before still have the player.",
+      "Takes a player out of the events of all servers, for good: `Name:id` becomes `deleted:0`, an id 0 and a name `deleted`, also where they stand as a word in commands and descriptions. The events stay, and so do cursors; an entry that the game still shows is not recorded again. What was remembered for comparing is learned anew, and a `gap` with reason `archive` says so. Forgetting again answers the same. A ledger with millions of events may take longer than the answer; the rest is done in the background, also after a restart. After 503 it is not certain: ask again. The audit log does not name the player. Backups that were made before still have the player.",
     answers: { 204: { description: "The player is forgotten.", headers: ["CacheControl"] } },
     errors: ["invalidRequest"],
   }),

@@ -108,7 +108,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
       "Go on with `oldest` as `after`: it begins with the oldest kept event. What was between is lost to you.",
   },
   tooManyStreams: {
-    when: "20 reads of this key wait for events on this instance already.",
+    when: "20 reads of this key, or 100 of all operators, wait for events on this instance already.",
     advice:
       "Let one program wait for all of yours, or ask without `wait`. Otherwise wait `retry_after` seconds.",
   },

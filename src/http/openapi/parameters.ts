@@ -60,21 +60,21 @@ export const EVENT_PARAMETERS: readonly Parameter[] = [
     name: "after",
     in: "query",
     description:
-      "Where to begin: the `next` of the answer before, the `id` of an event, `earliest` (the oldest kept event) or `now`. Without it you get the newest `limit` events.",
+      "Where to begin: the `next` of the answer before, the `id` of an event (you get what follows it), `earliest` (with the oldest kept event) or `now` (with the next one that comes). Without it you get the newest `limit` events.",
     schema: Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }),
   },
   {
     name: "types",
     in: "query",
     description:
-      "Only these types, separated by commas; `player.*` stands for all that begin with `player.`. A gap comes with every type that it concerns.",
+      "Only these types, separated by commas; `player.*` stands for all that begin with `player.` and that your key may read. A gap comes with every type that it concerns.",
     schema: Type.String({ pattern: "^[a-z.*]+(,[a-z.*]+)*$" }),
     example: "player.*,modcall.opened",
   },
   {
     name: "limit",
     in: "query",
-    description: "How many events an answer has at most.",
+    description: "How many events an answer has at most. It may have fewer while `has_more` is true.",
     schema: Type.Integer({ minimum: 1, maximum: EVENTS_LIMIT_MAX, default: EVENTS_LIMIT_DEFAULT }),
   },
   {
@@ -88,13 +88,14 @@ export const EVENT_PARAMETERS: readonly Parameter[] = [
     name: "before",
     in: "query",
     description:
-      "Instead of `after`, for reading backwards: the `previous` of the answer before, or `now`. The items are oldest first all the same.",
+      "Instead of `after`, for reading backwards: `now` for the newest page, then the `previous` of the answer before. With the `id` of an event you get that event and those before it. The items are oldest first all the same.",
     schema: Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }),
   },
   {
     name: "player",
     in: "query",
-    description: "Only events that name the player with this id.",
+    description:
+      "Only events that name the player with this id: in a log entry, `player.changed` or a staff list. Gaps name nobody and are left out.",
     schema: Type.String({ pattern: "^[0-9]{1,20}$" }),
   },
 ];

@@ -112,7 +112,7 @@ const readEvents: Operation = {
   tag: "Events",
   summary: "Read what happened on your game server",
   description:
-    "Every entry that a reading showed is here once, in the order it was recorded; where something may have been missed there is a `gap`. Keep `next` and send it as `after`: it moves past what the filter left out. One answer looks at 10,000 events at most, so `items` may be empty while `has_more` is true. You get the types whose section your key may read: a type that you name and may not have is refused with 5011. Section names in the query mean nothing here. Counts as one request, however long it waits.",
+    "Every log entry that a reading showed is here once, in the order it was recorded; where something may have been missed there is a `gap`. Keep `next` once you have handled the events, and send it as `after`: it moves past what the filter left out, and holds for every key of the server. One answer looks at 10,000 events at most, so `items` may be empty while `has_more` is true. You get the types whose section your key may read: a type that you name and may not have is refused with 5011. A cursor that is too old, or from another archive, is 410 with `oldest`, which begins with the oldest kept event. Section names in the query mean nothing here. Counts as one request, however long it waits; a restart of Gatehouse answers waiting requests at once, with no items.",
   security: ["apiKey"],
   parameters: EVENT_PARAMETERS,
   answers: { 200: { ...EVENT_ANSWER, headers: [...COUNTED_HEADERS, "Vary"] } },
