@@ -63,7 +63,8 @@ describe("a running Gatehouse", () => {
 
   beforeEach(async () => {
     folder = makeFolder();
-    gatehouse = await serve({ cwd: folder });
+    // A watched server would not stay unread.
+    gatehouse = await serve({ cwd: folder, env: { GATEHOUSE_WATCH: "off" } });
   }, PATIENCE_MS);
 
   /** Runs a command as an operator on the same machine, in the folder of the instance. */
