@@ -1,7 +1,13 @@
 // Which command an entry of the game's log confirms: at most one, and the same one however often the log is read.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Confirmation, findConfirmations, type LogEntry } from "./find-confirmations.ts";
+import {
+  type Confirmation,
+  findConfirmations,
+  isRemoteEntry,
+  type LogEntry,
+  mayHaveRemoteEntry,
+} from "./find-confirmations.ts";
 import type { SentCommand } from "./ports/commands.ts";
 
 const NOW = 1_800_000_000_000;
@@ -138,4 +144,33 @@ test("over any readings, no entry confirms two commands and no command changes i
     ),
     { numRuns: 1_000 },
   );
+});
+
+describe("the text of a log", () => {
+  const players = [
+    "Remote Server",
+    "remote SERVER:0",
+    "REMOTE SERVER:",
+    "Remote Serverx",
+    "A Remote Server",
+    "Ann:1",
+  ];
+
+  test.each(players)(
+    "with %j is searched if that is the game's API, and whatever stands around it",
+    (player) => {
+      fc.assert(
+        fc.property(fc.string(), fc.string(), (Command, other) => {
+          const entries = [logged(other, 0, other), logged(Command, 1, player)];
+          if (entries.some(isRemoteEntry)) expect(mayHaveRemoteEntry(JSON.stringify(entries))).toBe(true);
+        }),
+      );
+      const entry = logged(":h", 0, player);
+      expect(mayHaveRemoteEntry(JSON.stringify([entry]))).toBe(isRemoteEntry(entry));
+    },
+  );
+
+  test("without entries is not searched", () => {
+    expect(mayHaveRemoteEntry("[]")).toBe(false);
+  });
 });

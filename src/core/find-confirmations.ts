@@ -4,6 +4,7 @@ import type { SentCommand } from "./ports/commands.ts";
 
 /** The player name that the game logs for commands sent through its API. */
 const REMOTE_PLAYER = /^remote server(?::|$)/i;
+const REMOTE_NAME = /"remote server[:"]/i;
 /** A log entry may be this much earlier than `sentAt`, because clocks differ and the log has whole seconds. */
 const EARLY_MS = 5_000;
 const LATE_MS = 60_000;
@@ -47,6 +48,11 @@ export function matchCommands<E extends LogEntry>(
     if (loggedAt === null) match(command, (at) => at >= sentAt - EARLY_MS && at <= sentAt + LATE_MS);
   }
   return matches;
+}
+
+/** False when no entry of the log tells of a command that came through the game's API. `log` is the text of JSON.stringify. */
+export function mayHaveRemoteEntry(log: string): boolean {
+  return REMOTE_NAME.test(log);
 }
 
 /** Whether an entry tells of a command that came through the game's API. */

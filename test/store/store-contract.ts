@@ -110,6 +110,19 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         expect(await store.servers.readServerKey("srv_unknown")).toBeUndefined();
       });
 
+      test("a changed upstream key is read at once, and that of a deleted server no more", async () => {
+        const { serverId } = await addServer("old-key");
+        const other = await addServer("other-key");
+        expect(await store.servers.readServerKey(serverId)).toBe("old-key");
+        await store.servers.update(serverId, { serverKey: "new-key" });
+        expect(await store.servers.readServerKey(serverId)).toBe("new-key");
+        await store.servers.update(serverId, { name: "Renamed" });
+        expect(await store.servers.readServerKey(serverId)).toBe("new-key");
+        expect(await store.servers.readServerKey(other.serverId)).toBe("other-key");
+        await store.servers.delete(serverId, NOW);
+        expect(await store.servers.readServerKey(serverId)).toBeUndefined();
+      });
+
       test("setting an upstream key, even the same one, increases the revision; other changes do not", async () => {
         const server = await addServer("old-key");
         const renamed = await store.servers.update(server.serverId, { name: "Two", community: null });

@@ -3,7 +3,12 @@
 import type { Command, CommandEnd } from "../../core/command.ts";
 import { delayAfterRateLimitMs, delayAfterSendMs } from "../../core/command-delay.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
-import { CONFIRM_WITHIN_MS, findConfirmations, type LogEntry } from "../../core/find-confirmations.ts";
+import {
+  CONFIRM_WITHIN_MS,
+  findConfirmations,
+  type LogEntry,
+  mayHaveRemoteEntry,
+} from "../../core/find-confirmations.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { CommandQueue } from "../../core/ports/commands.ts";
@@ -128,6 +133,8 @@ export class CommandDispatcher {
 
   /** Searches the game's command log, from a reading, for commands that were sent to the server. `log` is JSON text. */
   async confirm(serverId: string, log: string, now: number): Promise<void> {
+    // Nearly no reading shows a command that came through the game's API, so the store is not asked for most of them.
+    if (!mayHaveRemoteEntry(log)) return;
     const { commands } = this.#parts.store;
     const sent = await commands.listSent(serverId, now - CONFIRM_WITHIN_MS);
     if (sent.every(({ loggedAt }) => loggedAt !== null)) return;

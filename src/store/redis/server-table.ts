@@ -33,6 +33,8 @@ export type ServerTableParts = {
 
 export class ServerTable implements ServerStore {
   readonly #parts: ServerTableParts;
+  /** The decrypted keys by cached server. The directory replaces the server with every change, and drops a deleted one. */
+  readonly #openedKeys = new WeakMap<GameServer, string>();
 
   constructor(parts: ServerTableParts) {
     this.#parts = parts;
@@ -130,8 +132,15 @@ export class ServerTable implements ServerStore {
   }
 
   async readServerKey(serverId: string): Promise<string | undefined> {
+    const server = this.find(serverId);
+    const opened = server && this.#openedKeys.get(server);
+    if (opened !== undefined) return opened;
+    // The directory changes a cached server and its sealed key together, so this is the key of `server`.
     const sealed = await this.#parts.directory.readSealedKey(serverId);
-    return sealed === undefined ? undefined : this.#open(sealed, serverId);
+    if (sealed === undefined) return undefined;
+    const serverKey = this.#open(sealed, serverId);
+    if (server) this.#openedKeys.set(server, serverKey);
+    return serverKey;
   }
 
   /** Deletes the memory of servers that were deleted before that time. */

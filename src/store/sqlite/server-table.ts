@@ -41,6 +41,8 @@ export class ServerTable implements ServerStore {
   readonly #parts: ServerTableParts;
   /** Deletions under way, by server. */
   readonly #deletions = new Map<string, Promise<DeletedServer | undefined>>();
+  /** The decrypted keys by cached server. Every change caches a new server, so the key of an old one is gone with it. */
+  readonly #openedKeys = new WeakMap<GameServer, string>();
   #isClosed = false;
 
   constructor(parts: ServerTableParts) {
@@ -150,12 +152,18 @@ export class ServerTable implements ServerStore {
 
   async readServerKey(serverId: string): Promise<string | undefined> {
     const { db, transactions, sealer } = this.#parts;
+    const server = this.#isClosed ? undefined : this.find(serverId);
+    const opened = server && this.#openedKeys.get(server);
+    if (opened !== undefined) return opened;
     const row = transactions.read(() =>
       db
         .query<{ server_key: Uint8Array }, [string]>("SELECT server_key FROM servers WHERE server_id = ?")
         .get(serverId),
     );
-    return row ? sealer.open(row.server_key, serverId) : undefined;
+    if (!row) return undefined;
+    const serverKey = sealer.open(row.server_key, serverId);
+    if (server) this.#openedKeys.set(server, serverKey);
+    return serverKey;
   }
 
   close(): void {
