@@ -52,6 +52,7 @@ export class ServerLedger {
   /** Identities that are recorded or drafted, with the number of the reading that showed each last. */
   readonly #shown = new Map<string, number>();
   #readings = 0;
+  #hasJudged = false;
   #refreshedDay = 0;
   /** When the first reading was dropped that did not fit; null when none was. */
   #lostSince: number | null = null;
@@ -63,6 +64,11 @@ export class ServerLedger {
 
   get isLoaded(): boolean {
     return this.#known !== undefined;
+  }
+
+  /** Whether a reading was judged since it was loaded, so that the entries that the game shows are known. */
+  get hasJudged(): boolean {
+    return this.#hasJudged;
   }
 
   get hasDraft(): boolean {
@@ -80,6 +86,7 @@ export class ServerLedger {
   load(known: KnownServer): void {
     this.#known = known;
     this.#shown.clear();
+    this.#hasJudged = false;
   }
 
   /** The identities of a reading, and those of them that must be looked up in the archive. */
@@ -97,6 +104,7 @@ export class ServerLedger {
     eventsMax: number,
   ): boolean {
     for (const identity of recorded) this.#shown.set(identity, this.#readings);
+    this.#hasJudged = true;
     const { events, memory } = judgeReading(this.#getMemory(), identified, {
       ...inputs,
       lostSince: this.#lostSince,
