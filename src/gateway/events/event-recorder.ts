@@ -89,8 +89,8 @@ export class EventRecorder implements Recorder {
     if ("kept" in reading) throw new Error("only the thread that keeps a reading can record it");
     const desk = this.#deskOf(serverId);
     // More than one may be too many, because failures are added without a check.
-    while (desk.inputs.length >= UNJUDGED_MAX) this.#dropOldest(desk);
-    if (this.#countInputs() >= UNJUDGED_TOTAL_MAX) this.#dropOldest(desk);
+    while (desk.inputs.length >= UNJUDGED_MAX) this.#makeRoom(desk);
+    if (this.#countInputs() >= UNJUDGED_TOTAL_MAX) this.#makeRoom(desk);
     desk.inputs.push({ reading });
     this.#wake();
   }
@@ -147,9 +147,18 @@ export class EventRecorder implements Recorder {
     return count;
   }
 
-  #dropOldest({ ledger, inputs }: Desk): void {
-    const dropped = inputs.shift();
-    if (dropped && "reading" in dropped) ledger.noteLoss(dropped.reading.at);
+  /** The archive lets us wait. The oldest input is judged without it, or dropped when that cannot be done. */
+  #makeRoom({ ledger, inputs }: Desk): void {
+    const oldest = inputs.shift();
+    if (!oldest) return;
+    if (!("reading" in oldest)) {
+      if (ledger.isLoaded) this.#judgeFailure(ledger, oldest.failure, oldest.at);
+    } else if (ledger.hasJudged) {
+      const { identified } = ledger.identify(oldest.reading);
+      this.#finishJudging(ledger, identified, new Set(), () => undefined);
+    } else {
+      ledger.noteLoss(oldest.reading.at);
+    }
   }
 
   #wake(): void {
@@ -190,28 +199,40 @@ export class EventRecorder implements Recorder {
   async #judgeInputs(desk: Desk): Promise<void> {
     const { ledger, inputs } = desk;
     if (inputs.length === 0) return;
-    if (!ledger.isLoaded) ledger.load(await this.#parts.archive.load(ledger.serverId));
-    for (let input = inputs.shift(); input; input = inputs.shift()) {
+    if (!ledger.isLoaded) {
+      ledger.load(await this.#parts.archive.load(ledger.serverId));
+      this.#isDown = false;
+    }
+    // An input stays until it is judged: when the archive is slow, it may be taken away meanwhile to make room.
+    for (let input = inputs[0]; input; input = inputs[0]) {
       try {
-        if ("reading" in input) await this.#judgeReading(ledger, input.reading);
+        if ("reading" in input) await this.#judgeReading(desk, input.reading);
         else this.#judgeFailure(ledger, input.failure, input.at);
       } catch (error) {
-        if (error instanceof StoreUnavailable) {
-          inputs.unshift(input);
-          throw error;
-        }
+        if (error instanceof StoreUnavailable) throw error;
         // A bug: without this reading the others can go on.
         if ("reading" in input) ledger.noteLoss(input.reading.at);
         this.#logFault(error);
       }
+      if (inputs[0] === input) inputs.shift();
     }
   }
 
-  async #judgeReading(ledger: ServerLedger, reading: GameReading): Promise<void> {
-    const { clock, planOf } = this.#parts;
+  async #judgeReading({ ledger, inputs }: Desk, reading: GameReading): Promise<void> {
+    const [input] = inputs;
     const { identified, unknown } = ledger.identify(reading);
-    const recorded = await this.#findRecorded(ledger.serverId, unknown);
+    const recorded = await this.#findRecorded(ledger, unknown);
     const findCommandId = await this.#findCommands(ledger.serverId, identified, recorded);
+    if (inputs[0] === input) this.#finishJudging(ledger, identified, recorded, findCommandId);
+  }
+
+  #finishJudging(
+    ledger: ServerLedger,
+    identified: IdentifiedReading,
+    recorded: ReadonlySet<string>,
+    findCommandId: FindCommandId,
+  ): void {
+    const { clock, planOf } = this.#parts;
     const inputs = { ...planOf(ledger.serverId), now: clock(), findCommandId };
     ledger.judge(identified, recorded, inputs, this.#countRoom());
   }
@@ -226,10 +247,13 @@ export class EventRecorder implements Recorder {
     ledger.judgeFailure({ at, failure, ...this.#parts.planOf(ledger.serverId) });
   }
 
-  /** While the archive is away, entries that are not in memory are taken for new; it records none of them twice. */
-  async #findRecorded(serverId: string, identities: readonly string[]): Promise<ReadonlySet<string>> {
-    if (identities.length === 0 || this.#isDown) return new Set();
-    return this.#parts.archive.findRecorded(serverId, identities);
+  /**
+   * While the archive is away, entries that are not in memory are taken for new; it records none of them twice. Not before one
+   * reading was judged: without any known entry every list would seem to have a gap.
+   */
+  async #findRecorded(ledger: ServerLedger, identities: readonly string[]): Promise<ReadonlySet<string>> {
+    if (identities.length === 0 || (this.#isDown && ledger.hasJudged)) return new Set();
+    return this.#parts.archive.findRecorded(ledger.serverId, identities);
   }
 
   /** The commands of ours among the new entries of the command log. */

@@ -54,6 +54,7 @@ export class ServerLedger {
   #readings = 0;
   /** The identities that the archive was told of on the current day, so that it keeps them. */
   readonly #refreshed = new Set<string>();
+  #hasJudged = false;
   #refreshedDay = 0;
   /** When the first reading was dropped that did not fit; null when none was. */
   #lostSince: number | null = null;
@@ -65,6 +66,11 @@ export class ServerLedger {
 
   get isLoaded(): boolean {
     return this.#known !== undefined;
+  }
+
+  /** Whether a reading was judged since it was loaded, so that the entries that the game shows are known. */
+  get hasJudged(): boolean {
+    return this.#hasJudged;
   }
 
   get hasDraft(): boolean {
@@ -83,6 +89,7 @@ export class ServerLedger {
     this.#known = known;
     this.#shown.clear();
     this.#refreshed.clear();
+    this.#hasJudged = false;
   }
 
   /** The identities of a reading, and those of them that must be looked up in the archive. */
@@ -100,6 +107,7 @@ export class ServerLedger {
     eventsMax: number,
   ): boolean {
     for (const identity of recorded) this.#shown.set(identity, this.#readings);
+    this.#hasJudged = true;
     const { events, memory } = judgeReading(this.#getMemory(), identified, {
       ...inputs,
       lostSince: this.#lostSince,

@@ -1,5 +1,5 @@
-// Two recorders on one archive, as two instances have it: what the second has judged is judged again after the first has
-// recorded, and nothing of it is lost.
+// Recorders whose archive is slow, away or used by another instance too: what waits is judged again where it must be, and
+// nothing of it is lost.
 import { beforeEach, expect, test } from "bun:test";
 import { EVENT_AT, MemoryArchive } from "../../../test/event-archive.ts";
 import { BASE_INFO } from "../../../test/fake-game-api.ts";
@@ -119,7 +119,50 @@ test("an archive that fails while readings are judged again loses none of them",
     "vehicle.removed Van",
   ]);
   expect(only(told, "player.killed")).toEqual(kills(5));
+  expect(only(told, "gap")).toEqual([]);
 });
+
+test("a recorder that starts while the archive is away tells no gap where readings overlap", async () => {
+  const before = open();
+  before.takeReading(SERVER, read([]));
+  await before.flush();
+  archive.fault = new StoreUnavailable("away");
+  const after = open();
+  after.takeReading(SERVER, read([]));
+  await after.flush();
+  archive.fault = undefined;
+  await after.flush();
+  const told = await tell();
+  expect(only(told, "player.killed")).toEqual(kills(2));
+  expect(only(told, "gap")).toEqual([]);
+});
+
+test.each(["record", "findRecorded"] as const)(
+  "readings that come while the archive hangs in %s all wait, and none is dropped",
+  async (method) => {
+    const recorder = open();
+    recorder.takeReading(SERVER, read([]));
+    await recorder.flush();
+    const work = archive[method].bind(archive) as (...args: unknown[]) => Promise<never>;
+    const hang = Promise.withResolvers<void>();
+    archive[method] = async (...args: unknown[]) => {
+      await hang.promise;
+      return work(...args);
+    };
+    const vehicles = Array.from({ length: 40 }, (_, n) => `Car ${n}`);
+    for (const vehicle of vehicles) {
+      recorder.takeReading(SERVER, read([vehicle]));
+      for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    }
+    hang.resolve();
+    await recorder.flush();
+    const told = await tell();
+    expect(only(told, "vehicle.spawned")).toEqual(vehicles.map((vehicle) => `vehicle.spawned ${vehicle}`));
+    expect(only(told, "player.killed")).toEqual(kills(41));
+    expect(only(told, "gap")).toEqual([]);
+    expect(failing).toEqual([]);
+  },
+);
 
 test("with more readings than are held, every entry is told once and a gap says that changes may be missing", async () => {
   const second = await meet(Array.from({ length: 12 }, (_, n) => [`Car ${n}`]));
