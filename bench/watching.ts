@@ -23,6 +23,8 @@ const SERVERS = 200;
 const INTERVAL_SECONDS = 5;
 /** Fewer readings than this share of the expected ones mean that the simulator was the bottleneck. */
 const READINGS_SHARE_MIN = 0.9;
+/** Where the unwatched turns differ by more, the machine was not quiet. */
+const SPREAD_MAX = 1.1;
 const USAGE = "npm run bench:watching -- [--quick] [--rounds 5] [--seconds 10]";
 
 const CASES = [
@@ -211,6 +213,8 @@ function printTurns(turns: Record<Mode, Turn[]>): void {
   console.log(
     `Resident memory: ${memory("on").toFixed(0)} MB watched, ${memory("off").toFixed(0)} MB unwatched.\n`,
   );
+  if (rows.some((row) => row.spread > SPREAD_MAX))
+    console.log("The machine was not quiet: the unwatched turns differ. The ratios say little.\n");
   printGoals(
     rows.flatMap(({ title, perSecond, p99 }): Goal[] => [
       {
