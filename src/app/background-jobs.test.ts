@@ -25,6 +25,7 @@ async function startJobs() {
   const gateway = {
     relay: { forgetDeleted() {} },
     watcher: { start() {}, stop: async () => {} },
+    forgetting: { start() {}, stop: async () => {} },
     usage: { stop: async () => {}, flush: async () => {} },
   } as unknown as Gateway;
   const closers = new Closers();

@@ -22,7 +22,7 @@ export function judgeArchiveFile(report: ArchiveReport, path: string): Finding[]
         fail(
           NAME,
           `${path} is not an archive of Gatehouse.`,
-          "Move it away; the next start creates a new one.",
+          "Move it away; Gatehouse then creates a new one, without a restart.",
         ),
       ];
     case "unreadable":
@@ -38,7 +38,7 @@ export function judgeArchiveFile(report: ArchiveReport, path: string): Finding[]
         fail(
           NAME,
           `${path} is damaged: ${report.problem}.`,
-          "Stop Gatehouse and move the file and its -wal away; then restore a backup, or start with an empty archive.",
+          "Move the file and its -wal away: Gatehouse then begins with an empty archive, without a restart. Or restore a backup.",
         ),
       ];
     case "newer":

@@ -1,6 +1,6 @@
 // doctor looks at the archive: the file, or the PostgreSQL, and never shows a password.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { rmSync, writeFileSync } from "node:fs";
+import { rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
 import { inspectArchive } from "../../src/archive/sqlite/inspect-archive.ts";
@@ -35,6 +35,19 @@ describe("the file", () => {
     expect(look(path)).toMatchObject({
       result: "ok",
       finding: expect.stringContaining("servers: 1, events: 3"),
+    });
+  });
+
+  test("damaged: its name, and what to do without a restart", async () => {
+    const damaged = join(folder, "damaged.db");
+    const archive = new SqliteArchive(damaged, startArchiveThread);
+    await addEvents(archive, kills(400));
+    await archive.close();
+    truncateSync(damaged, 8_192);
+    expect(look(damaged)).toMatchObject({
+      result: "failure",
+      finding: expect.stringContaining(`${damaged} is damaged`),
+      remedy: expect.stringContaining("Move the file and its -wal away"),
     });
   });
 });

@@ -5,8 +5,17 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
 import { parseConfig } from "../../src/config.ts";
 import { ArchiveUnavailable } from "../../src/core/errors.ts";
+import { listPageBlocks } from "../docs/page-blocks.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
-import { cleanUp, makeFolder, runToEnd, serve, stop, until } from "../process/run-gatehouse.ts";
+import {
+  cleanUp,
+  type Listening,
+  makeFolder,
+  runToEnd,
+  serve,
+  stop,
+  until,
+} from "../process/run-gatehouse.ts";
 import { addEvents, kills, readAll } from "./ledger-samples.ts";
 
 let server: PostgresServer;
@@ -142,8 +151,9 @@ describe("a PostgreSQL", () => {
   test("that is absent does not stop a start, and is used when it comes", async () => {
     const url = await server.createDatabase();
     await server.stop();
-    const gatehouse = await serve({ cwd: makeFolder(), env: { GATEHOUSE_ARCHIVE: url } });
+    let gatehouse: Listening;
     try {
+      gatehouse = await serve({ cwd: makeFolder(), env: { GATEHOUSE_ARCHIVE: url } });
       expect(gatehouse.stderr).toContain("the archive cannot be used");
       await until("there is no notice", async () => (await listNotices(gatehouse.url)).length === 1);
     } finally {
@@ -184,6 +194,34 @@ test("a PostgreSQL that does not let us in is unavailable, and is used once it d
     await archive.close();
   }
 });
+
+test("the database is set up, dumped and restored as docs/deploying.md says", async () => {
+  const blocks = listPageBlocks("docs/deploying.md");
+  const statements = (blocks.find(({ language }) => language === "sql")?.text ?? "").split(";\n");
+  expect(statements).toHaveLength(3);
+  for (const statement of statements.slice(0, 2)) await server.ask(statement);
+  const cwd = makeFolder();
+  const runBlock = async (words: string) => {
+    const block = blocks.find(({ text }) => text.startsWith(words));
+    await Bun.$`sh -c ${(block?.text ?? "false").replace(":5432/", `:${server.port}/`)}`.cwd(cwd).quiet();
+  };
+  const url = `postgres://gatehouse_archive:choose-a-password@127.0.0.1:${server.port}/gatehouse_archive`;
+  const archive = new PostgresArchive(url);
+  const restored = new PostgresArchive(url);
+  try {
+    await archive.check();
+    const { last } = await addEvents(archive, kills(2));
+    await runBlock("pg_dump ");
+    await addEvents(archive, kills(3, 10));
+    await archive.close();
+    await runBlock("pg_restore ");
+    expect(await readAll(restored)).toHaveLength(2);
+    expect(await restored.findLast(["srv_a"])).toEqual(new Map([["srv_a", last]]));
+  } finally {
+    await archive.close();
+    await restored.close();
+  }
+}, 60_000);
 
 async function listNotices(url: string): Promise<readonly string[]> {
   const answer = await fetch(`${url}/readyz`);
