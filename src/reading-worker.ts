@@ -1,15 +1,18 @@
 // The entry of the reading thread.
 
-import { constants, setPriority } from "node:os";
+import { setPriority } from "node:os";
 import { openArchive } from "./open-archive.ts";
 import type { ToThread } from "./reading-thread/messages.ts";
 import { ReadingHost } from "./reading-thread/reading-host.ts";
+
+/** As with `nice`: the higher, the more the others come first. Much more than this would starve the thread. */
+const PRIORITY = 5;
 
 declare const self: Worker;
 
 const host = new ReadingHost(openArchive, (message) => self.postMessage(message));
 
 // On Linux this is the priority of this thread alone. Requests come first.
-if (process.platform === "linux") setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
+if (process.platform === "linux") setPriority(0, PRIORITY);
 
 self.onmessage = ({ data }: MessageEvent<ToThread>) => host.take(data);

@@ -99,12 +99,12 @@ export function elementsOf(reading: GameReading, section: Section): readonly Ele
 function identifyEntries(list: LogList, elements: readonly Element[], hash: HashIdentity): ListEntry[] {
   const counts = new Map<string, number>();
   const answeredCounts = new Map<string, number>();
-  return sortOldestFirst(elements).map((element) => {
+  return sortOldestFirst(elements).map(({ element, at }) => {
     const text = describeFields(list, element, IDENTITY_FIELDS[list]);
     const isAnswered = list === "ModCalls" && typeof element.Moderator === "string";
     return {
       element,
-      at: timeOf(element, "Timestamp"),
+      at,
       identity: hash(`${text}\n${countUp(counts, text)}`),
       answerIdentity: isAnswered ? hash(`answer\n${text}\n${countUp(answeredCounts, text)}`) : null,
     };
@@ -112,13 +112,15 @@ function identifyEntries(list: LogList, elements: readonly Element[], hash: Hash
 }
 
 /** The game shows the newest first; another order is tolerated. Entries of one second keep the game's order. */
-function sortOldestFirst(elements: readonly Element[]): Element[] {
-  const times = new Map(elements.map((element) => [element, timeOf(element, "Timestamp") ?? 0]));
-  return elements.toReversed().sort((a, b) => (times.get(a) ?? 0) - (times.get(b) ?? 0));
+function sortOldestFirst(elements: readonly Element[]): Pick<ListEntry, "element" | "at">[] {
+  const entries = elements.map((element) => ({ element, at: timeOf(element, "Timestamp") }));
+  return entries.reverse().sort((a, b) => (a.at ?? 0) - (b.at ?? 0));
 }
 
 function describeFields(section: Section, element: Element, fields: readonly string[]): string {
-  return [section, ...fields.map((field) => textOf(element, field) ?? "-")].join("\n");
+  let text: string = section;
+  for (const field of fields) text += `\n${textOf(element, field) ?? "-"}`;
+  return text;
 }
 
 function countUp(counts: Map<string, number>, text: string): number {

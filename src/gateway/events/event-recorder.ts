@@ -52,6 +52,8 @@ type Desk = {
 export class EventRecorder implements Recorder {
   readonly #parts: EventRecorderParts;
   readonly #desks = new Map<string, Desk>();
+  /** The desks with readings or events that are not recorded yet. */
+  readonly #busy = new Set<Desk>();
   readonly #throttleLog = createThrottle(FAULT_LOG_MS);
   #running: Promise<void> | undefined;
   /** The archive failed at its last use. */
@@ -67,7 +69,7 @@ export class EventRecorder implements Recorder {
 
   get waitingEvents(): number {
     let waiting = 0;
-    for (const { ledger } of this.#desks.values()) waiting += ledger.waitingEvents;
+    for (const { ledger } of this.#busy) waiting += ledger.waitingEvents;
     return waiting;
   }
 
@@ -107,15 +109,16 @@ export class EventRecorder implements Recorder {
 
   /** Forgets a deleted server and deletes its ledger. */
   async removeServer(serverId: string): Promise<void> {
+    const desk = this.#desks.get(serverId);
+    if (desk) this.#busy.delete(desk);
     this.#desks.delete(serverId);
     await this.#parts.archive.removeServer(serverId);
   }
 
   /** Drops servers that nobody reads from memory. */
   tidy(now: number): void {
-    for (const [serverId, { ledger, inputs, usedAt }] of this.#desks) {
-      const isIdle = now - usedAt > IDLE_MS && inputs.length === 0;
-      if (isIdle && ledger.waitingEvents === 0 && !ledger.hasDraft) this.#desks.delete(serverId);
+    for (const [serverId, desk] of this.#desks) {
+      if (now - desk.usedAt > IDLE_MS && !this.#busy.has(desk)) this.#desks.delete(serverId);
     }
   }
 
@@ -138,12 +141,13 @@ export class EventRecorder implements Recorder {
       this.#desks.set(serverId, desk);
     }
     desk.usedAt = this.#parts.clock();
+    this.#busy.add(desk);
     return desk;
   }
 
   #countInputs(): number {
     let count = 0;
-    for (const { inputs } of this.#desks.values()) count += inputs.length;
+    for (const { inputs } of this.#busy) count += inputs.length;
     return count;
   }
 
@@ -171,28 +175,31 @@ export class EventRecorder implements Recorder {
   }
 
   #hasWork(): boolean {
-    for (const { ledger, inputs } of this.#desks.values()) {
-      if (inputs.length > 0 || ledger.hasDraft) return true;
-    }
-    return false;
+    return this.#busy.size > 0;
   }
 
   async #run(): Promise<void> {
     try {
       while (this.#hasWork()) {
-        const judged = await Promise.allSettled(
-          [...this.#desks.values()].map((desk) => this.#judgeInputs(desk)),
-        );
+        const judged = await Promise.allSettled(Array.from(this.#busy, (desk) => this.#judgeInputs(desk)));
         for (const result of judged) if (result.status === "rejected") throw result.reason;
         await this.#write();
+        this.#findDone();
       }
       this.#isDown = false;
     } catch (error) {
       this.#isDown = true;
       this.#fault = error;
-      for (const { ledger } of this.#desks.values()) ledger.failWriting();
+      for (const { ledger } of this.#busy) ledger.failWriting();
       this.#logFault(error);
       void this.#parts.sleep(RETRY_MS).then(() => this.#wake());
+    }
+  }
+
+  #findDone(): void {
+    for (const desk of this.#busy) {
+      const { inputs, ledger } = desk;
+      if (inputs.length === 0 && !ledger.hasDraft && ledger.waitingEvents === 0) this.#busy.delete(desk);
     }
   }
 
@@ -280,8 +287,8 @@ export class EventRecorder implements Recorder {
   async #write(): Promise<void> {
     const { archive, clock } = this.#parts;
     const now = clock();
-    const desks = [...this.#desks.values()].filter(({ ledger }) => ledger.hasDraft).slice(0, BATCH_MAX);
-    const batch = desks.flatMap((desk) => {
+    const desks = Array.from(this.#busy).filter(({ ledger }) => ledger.hasDraft);
+    const batch = desks.slice(0, BATCH_MAX).flatMap((desk) => {
       const record = desk.ledger.startWriting(now);
       return record ? [{ desk, record }] : [];
     });

@@ -95,8 +95,19 @@ export class ServerLedger {
   /** The identities of a reading, and those of them that must be looked up in the archive. */
   identify(reading: GameReading): { identified: IdentifiedReading; unknown: string[] } {
     const identified = identifyReading(this.#getMemory(), reading, this.#hash);
+    if (!this.#needsLookup(identified)) return { identified, unknown: [] };
     const unknown = listIdentities(identified).filter((identity) => !this.#shown.has(identity));
     return { identified, unknown };
+  }
+
+  /**
+   * A list that shows an entry that we know has no gap, and the archive records no entry twice, so its new entries need no
+   * lookup. A call that was closed must not be opened again, so calls do.
+   */
+  #needsLookup({ lists, calls = [] }: IdentifiedReading): boolean {
+    const isUnknown = ({ identity }: { identity: string }) => !this.#shown.has(identity);
+    if (!this.#hasJudged || calls.some(isUnknown)) return true;
+    return Object.values(lists).some((entries) => entries.length > 0 && entries.every(isUnknown));
   }
 
   /** `recorded`: the identities that the archive has. Returns false when the events would be more than `eventsMax`. */
