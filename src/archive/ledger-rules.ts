@@ -15,6 +15,9 @@ export const IDENTITIES_MAX = 1_000_000;
 /** No query of an archive is waited for longer. */
 export const ARCHIVE_DEADLINE_MS = 5_000;
 
+/** The data of one page have at most about this many characters, because an event can be very large. */
+const PAGE_CHARACTERS_MAX = 8 * 1024 * 1024;
+
 export const DAY_MS = 86_400_000;
 /** The name of a ledger whose server was removed. Server ids have another form, so none is ever found under it. */
 export const REMOVED_PREFIX = "removed:";
@@ -55,4 +58,17 @@ export function startOfPage(start: PageStart, { floor, last }: LedgerBounds): Le
     if (known.number === place.number && known.mark === place.mark) return known;
   }
   return place;
+}
+
+/** The rows of one page, in the order of reading; at least one. `isCut`: there are more rows than these. */
+export function cutPage<Row extends { readonly data: string }>(
+  rows: readonly Row[],
+  limit: number,
+): { readonly chosen: Row[]; readonly isCut: boolean } {
+  let characters = 0;
+  const end = rows.findIndex(({ data }, place) => {
+    characters += data.length;
+    return place === limit || (place > 0 && characters > PAGE_CHARACTERS_MAX);
+  });
+  return end < 0 ? { chosen: [...rows], isCut: false } : { chosen: rows.slice(0, end), isCut: true };
 }

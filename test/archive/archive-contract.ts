@@ -122,6 +122,18 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
         expect((await page()).events).toHaveLength(1);
       });
 
+      test("a page of very large events is cut, in both directions, and goes on where it was cut", async () => {
+        const large = (n: number) => kill(n, { data: JSON.stringify({ Killed: "x".repeat(3_000_000) }) });
+        await add([large(1), large(2), large(3)]);
+        const first = await page();
+        expect([numbers(first), first.hasMore]).toEqual([[1, 2], true]);
+        const second = await page({ start: { after: first.next } });
+        expect([numbers(second), second.hasMore]).toEqual([[3], false]);
+        const newest = await page({ start: { before: "now" } });
+        expect([numbers(newest), newest.hasMore]).toEqual([[2, 3], true]);
+        expect(numbers(await page({ start: { before: newest.previous } }))).toEqual([1]);
+      });
+
       test("memory comes back as it was written, in changed parts", async () => {
         const memory: ServerMemory = {
           ...NOTHING_KNOWN,

@@ -18,6 +18,7 @@ import {
   type Retention,
 } from "../../core/ports/archive.ts";
 import {
+  cutPage,
   DAY_MS,
   dayOfRecord,
   IDENTITIES_MAX,
@@ -288,8 +289,7 @@ async function readPage(
     WHERE ledger = ${ledger} AND number BETWEEN ${first} AND ${final}
       AND kind IN (SELECT json_array_elements_text(${JSON.stringify([...filter])}::text::json)::integer) ${ofPlayer}
     ORDER BY ${isForward ? tx`number ASC` : tx`number DESC`} LIMIT ${limit + 1}`;
-  const isCut = rows.length > limit;
-  const chosen = isCut ? rows.slice(0, limit) : [...rows];
+  const { chosen, isCut } = cutPage(rows, limit);
   const events = (isForward ? chosen : chosen.toReversed()).map(toLedgerEvent);
   const placeAt = async (number: number): Promise<LedgerPlace> => {
     if (number >= last.number) return last;

@@ -16,6 +16,7 @@ import {
   type Retention,
 } from "../../core/ports/archive.ts";
 import {
+  cutPage,
   DAY_MS,
   dayOfRecord,
   IDENTITIES_MAX,
@@ -270,8 +271,7 @@ export class SqliteLedger {
     const first = isForward ? place.number + 1 : Math.max(floor.number + 1, place.number - PAGE_LOOK_MAX + 1);
     const final = isForward ? Math.min(last.number, place.number + PAGE_LOOK_MAX) : place.number;
     const rows = this.#select({ ledger, first, final, player, limit: limit + 1, isForward }, [...filter]);
-    const isCut = rows.length > limit;
-    const chosen = isCut ? rows.slice(0, limit) : rows;
+    const { chosen, isCut } = cutPage(rows, limit);
     const events = (isForward ? chosen : chosen.toReversed()).map(toLedgerEvent);
     if (isForward) {
       const next = isCut ? (events.at(-1) ?? place) : this.#placeAt(bounds, final);
