@@ -136,6 +136,7 @@ export async function startSite(): Promise<Site> {
     clock: new WallClock(),
     env: {
       GATEHOUSE_UPSTREAM_URL: game.url,
+      GATEHOUSE_ARCHIVE: "sqlite",
       GATEHOUSE_COMMAND_INTERVAL_MS: "2000",
       GATEHOUSE_UNKNOWN_FIELDS: "pass",
       GATEHOUSE_LOG_LEVEL: "error",
