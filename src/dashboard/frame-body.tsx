@@ -12,6 +12,7 @@ import { Notice } from "./parts/states.tsx";
 import { StatusBar } from "./parts/status-bar.tsx";
 import { RouteBaseContext, useRoute, useViewHref } from "./state/route.ts";
 import { useSession } from "./state/session.ts";
+import { useLedgerIsOff } from "./state/use-ledger.ts";
 import { listViews, type View } from "./view-list.ts";
 
 const MAIN_ID = "content";
@@ -129,11 +130,13 @@ function ViewLink(props: { readonly view: View; readonly isActive: boolean; read
   const { t } = useTranslation();
   const { view, isActive, onFollow } = props;
   const hrefOf = useViewHref();
+  const isOff = useLedgerIsOff() && view.needsLedger === true;
   return (
     <NavLink
       href={hrefOf(view.name)}
       label={t("title", { ns: view.texts })}
       leftSection={<Icon name={view.icon} size={18} />}
+      {...(isOff && { description: t("navOff", { ns: "activity" }) })}
       active={isActive}
       aria-current={isActive ? "page" : undefined}
       onClick={onFollow}

@@ -12,6 +12,8 @@ export type View = {
   readonly load: LoadView;
   /** Whether the route may go on with an id after the name: `activity/123`. */
   readonly takesId?: boolean;
+  /** Whether the view has nothing to show without an archive. */
+  readonly needsLedger?: boolean;
 };
 
 const COMMANDS: View = {
@@ -32,6 +34,7 @@ const CALLER_VIEWS: readonly View[] = [
   {
     ...view("activity", async () => (await import("./views/activity.tsx")).ActivityView),
     takesId: true,
+    needsLedger: true,
   },
   view("plots", async () => (await import("./views/plots.tsx")).PlotsView),
 ];

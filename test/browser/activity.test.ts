@@ -1,6 +1,6 @@
 // The view "activity", with a ledger that the test plays, so that pages, gaps and new events come when it wants.
 import { expect } from "bun:test";
-import type { Page, Route } from "playwright-core";
+import type { Page } from "playwright-core";
 import { toSectionSet } from "../../src/core/sections.ts";
 import {
   browserTest,
@@ -14,88 +14,19 @@ import {
   type PageOptions,
   SIZES,
 } from "./browser.ts";
+import { idOf } from "./game-server-fixture.ts";
 import { HOSTILE_NAMES } from "./hostile-names.ts";
+import {
+  ARCHIVE_AWAY,
+  type Draft,
+  MINUTE_MS,
+  makeJoins,
+  NO_ARCHIVE,
+  PlayedLedger,
+  START,
+} from "./played-ledger.ts";
 
-const START = Date.now();
-const MINUTE_MS = 60_000;
 const BIG_ID = "9007199254740993";
-
-type Draft = {
-  readonly type: string;
-  readonly data: Record<string, unknown>;
-  readonly meta?: Record<string, unknown>;
-  readonly minutesAgo?: number;
-  readonly isBackfill?: boolean;
-};
-
-/** A ledger whose cursors are `c<number>`. */
-class PlayedLedger {
-  readonly events: Draft[] = [];
-  readonly queries: URLSearchParams[] = [];
-  failure: { readonly status: number; readonly code: number; readonly message: string } | undefined;
-
-  record(...drafts: Draft[]): void {
-    this.events.push(...drafts);
-  }
-
-  readonly answer = async (route: Route): Promise<void> => {
-    const query = new URL(route.request().url()).searchParams;
-    this.queries.push(query);
-    const { failure } = this;
-    if (failure) return route.fulfill({ status: failure.status, json: failure });
-    return route.fulfill({ contentType: "application/json", body: JSON.stringify(this.#read(query)) });
-  };
-
-  #read(query: URLSearchParams) {
-    const limit = Number(query.get("limit") ?? 100);
-    const types = query.get("types")?.split(",");
-    const player = query.get("player");
-    const after = query.get("after");
-    const before = query.get("before");
-    const numbered = this.events.map((draft, index) => ({ draft, number: index + 1 }));
-    const fitting = numbered.filter(({ draft, number }) => {
-      if (types && !types.includes(draft.type) && draft.type !== "gap") return false;
-      if (player && !JSON.stringify(draft.data).includes(player)) return false;
-      return after === null ? number <= this.#place(before) : number > this.#place(after);
-    });
-    const items = after === null ? fitting.slice(-limit) : fitting.slice(0, limit);
-    const hasMore = items.length < fitting.length;
-    const first = hasMore ? (items[0]?.number ?? 1) - 1 : 0;
-    const last = hasMore ? (items.at(-1)?.number ?? 0) : this.events.length;
-    return {
-      items: items.map(({ draft, number }) => {
-        const at = START - (draft.minutesAgo ?? 0) * MINUTE_MS;
-        const { type, data, meta, isBackfill: backfill = false } = draft;
-        return {
-          id: `c${number}`,
-          type,
-          at,
-          seen_at: at,
-          source: "log",
-          backfill,
-          data,
-          ...(meta && { meta }),
-        };
-      }),
-      next: after === null ? `c${this.#place(before)}` : `c${last}`,
-      ...(after === null && { previous: `c${first}` }),
-      has_more: hasMore,
-    };
-  }
-
-  #place(cursor: string | null): number {
-    if (cursor === "earliest") return 0;
-    return cursor === null || cursor === "now" ? this.events.length : Number(cursor.slice(1));
-  }
-}
-
-function makeJoins(count: number): Draft[] {
-  return Array.from({ length: count }, (_, index) => ({
-    type: "player.joined",
-    data: { Join: true, Timestamp: 1, Player: `Player${index}:${1000 + index}` },
-    minutesAgo: count - index + 60,
-  }));
-}
 
 const MIXED: readonly Draft[] = [
   { type: "player.joined", data: { Player: "Early:5" }, minutesAgo: 300, isBackfill: true },
@@ -137,7 +68,7 @@ async function openActivity(
     view: "staff",
     key: options.key ?? (await site.mintKey("small")),
   });
-  await page.route("**/server/events?*", ledger.answer);
+  await ledger.answerTo(page);
   await page.evaluate(`location.hash = "#/${options.route ?? "activity"}"`);
   await page.locator(`nav a[href="#/activity"][aria-current=page]`).waitFor({ state: "attached" });
   await page.locator("#content .mantine-Loader-root").waitFor({ state: "detached" });
@@ -218,8 +149,9 @@ browserTest(
     await page.getByRole("link", { name: "Anna" }).first().click();
     await page.getByRole("heading", { name: `Player ${BIG_ID}` }).waitFor();
     await expectCount(linesOf(page), 2);
-    await page.getByTestId("first-seen").filter({ hasText: "50 min. ago" }).waitFor();
-    await page.getByTestId("last-seen").filter({ hasText: "40 min. ago" }).waitFor();
+    const timeOf = (fact: string) => page.getByTestId(fact).locator("time").getAttribute("datetime");
+    expect(await timeOf("first-seen")).toBe(new Date(START - 50 * MINUTE_MS).toISOString());
+    expect(await timeOf("last-seen")).toBe(new Date(START - 40 * MINUTE_MS).toISOString());
     expect(ledger.queries.some((query) => query.get("player") === BIG_ID)).toBe(true);
     await page.getByRole("link", { name: "All activity" }).click();
     await expectCount(linesOf(page), MIXED.length);
@@ -235,19 +167,92 @@ browserTest("a player is found by a shown name, and by an id that is not shown",
   await page.getByRole("heading", { name: "Player 77" }).waitFor();
   await page.getByRole("link", { name: "All activity" }).click();
   await page.getByLabel("Find a player").fill("nobody like this");
-  await page.getByText("No player with this name is shown here.").waitFor();
+  await page.getByText("No player with this name so far.").waitFor();
+  await page.getByRole("button", { name: "Look further back" }).click();
+  await page.getByText("The ledger names no such player.").waitFor();
   await page.getByLabel("Find a player").fill("424242");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Player 424242" }).waitFor();
-  await page.getByText("The ledger does not know this player.").waitFor();
+  await page.getByRole("heading", { name: "Nothing is recorded about this player" }).waitFor();
+  // Nothing on the page may contradict that.
+  expect(await page.getByText("Nothing has been recorded yet").count()).toBe(0);
+  expect(await page.getByTestId("first-seen").count()).toBe(0);
+});
+
+browserTest("a player is found by name beyond what is shown, with each request further back", async () => {
+  const ledger = new PlayedLedger();
+  ledger.lookMax = 100;
+  ledger.record(
+    { type: "player.joined", data: { Player: "Longago:31" }, minutesAgo: 5000 },
+    ...makeJoins(1500),
+  );
+  const page = await openActivity(ledger);
+  await expectCount(linesOf(page), 100);
+  await page.getByLabel("Find a player").fill("longago");
+  await page.getByRole("button", { name: "Look further back" }).click();
+  await page.getByText(/Looked through everything since .+\d/).waitFor();
+  await page.getByRole("button", { name: "Look further back" }).click();
+  await page.getByRole("link", { name: "Longago" }).click();
+  await page.getByRole("heading", { name: "Player 31" }).waitFor();
+  // What was looked through is not added to the list.
+  expect(ledger.queries.filter((query) => query.get("limit") === "500").length).toBeLessThan(20);
+});
+
+browserTest("a player far back is found step by step, and the page says how far it has looked", async () => {
+  const ledger = new PlayedLedger();
+  ledger.lookMax = 10;
+  ledger.record({ type: "player.left", data: { Player: "Far:424242" }, minutesAgo: 400 }, ...makeJoins(200));
+  const page = await openActivity(ledger, { route: "activity/424242" });
+  await page.getByText(/^Nothing older fits so far\. Looked through everything since .+\d/).waitFor();
+  const asked = ledger.queries.length;
+  expect(asked).toBeLessThan(15);
+  await page.getByRole("button", { name: "Look further back" }).click();
+  await expectCount(linesOf(page), 1);
+  expect(await page.getByTestId("first-seen").locator("time").getAttribute("datetime")).toBe(
+    new Date(START - 400 * MINUTE_MS).toISOString(),
+  );
+});
+
+browserTest("a key with joins alone sees joins and leaves, and nothing else of the ledger", async () => {
+  const site = await getSite();
+  const key = await site.mintKey("busy", { sections: toSectionSet(["JoinLogs"]), commands: [] });
+  // The ledger of Gatehouse itself, because it is what keeps the rights.
+  const page = await openPage({ view: "activity", key });
+  await page.locator('[data-type="player.joined"]').first().waitFor();
+  const shown = await linesOf(page).evaluateAll((lines) =>
+    lines.map((line) => line.getAttribute("data-type") ?? ""),
+  );
+  expect(new Set(shown)).toEqual(new Set(["player.joined", "player.left"]));
+  await page.evaluate(`location.hash = "#/activity/${idOf(0)}"`);
+  const chips = page.getByRole("group", { name: "What to show" }).locator("label");
+  await expectCount(chips, 2);
+  expect(await chips.allInnerTexts()).toEqual(["Everything", "Joins and leaves"]);
 });
 
 browserTest("without an archive the view says so in plain words, and stops asking", async () => {
   const ledger = new PlayedLedger();
-  ledger.failure = { status: 501, code: 5110, message: "not_configured" };
+  ledger.failure = NO_ARCHIVE;
   const page = await openActivity(ledger, { expectedStatuses: [501] });
   await page.getByRole("heading", { name: "Gatehouse does not record events" }).waitFor();
+  await page.getByText("an operator sets GATEHOUSE_ARCHIVE and restarts Gatehouse").waitFor();
+  await page.getByRole("link", { name: /^Activity\s*not recorded$/ }).waitFor();
+  await page.evaluate(`location.hash = "#/activity/77"`);
+  await page.getByRole("heading", { name: "Player 77" }).waitFor();
+  await page.getByRole("heading", { name: "Gatehouse does not record events" }).waitFor();
+  // Coming back to the tab is no reason to ask again.
+  await page.evaluate(`document.dispatchEvent(new Event("visibilitychange"))`);
+  await expectAccessible(page);
   expect(ledger.queries.length).toBe(1);
+});
+
+browserTest("while the archive is away the view says so, and goes on when it is back", async () => {
+  const ledger = new PlayedLedger();
+  ledger.failure = ARCHIVE_AWAY;
+  const page = await openActivity(ledger, { expectedStatuses: [503] });
+  await page.getByRole("heading", { name: "The archive cannot be reached" }).waitFor();
+  ledger.failure = undefined;
+  ledger.record(...makeJoins(2));
+  await expectCount(linesOf(page), 2);
 });
 
 browserTest("a key that lost the right to read the events is told so", async () => {
@@ -300,12 +305,21 @@ for (const language of LANGUAGES) {
       if (language === "ru") await page.getByText("Здесь может чего-то не хватать").first().waitFor();
       await page.getByRole("link", { name: "Anna" }).first().click();
       await page.getByTestId("first-seen").waitFor();
+      await page.setViewportSize({ width: size === "phone" ? 320 : 1280, height: 800 });
       const overflow = await page
         .getByTestId("first-seen")
         .evaluate((fact) => fact.scrollWidth - fact.clientWidth);
       expect(overflow).toBeLessThanOrEqual(0);
       await expectNoSidewaysScroll(page);
       await expectAccessible(page);
+      // With the keyboard alone: back to all activity, and to the kills.
+      await page.getByRole("link", { name: language === "ru" ? "Все события" : "All activity" }).focus();
+      await page.keyboard.press("Enter");
+      await expectCount(linesOf(page), MIXED.length + 1);
+      await expectNoSidewaysScroll(page);
+      await page.getByLabel(language === "ru" ? "Убийства" : "Kills").focus();
+      await page.keyboard.press("Space");
+      await expectCount(page.locator('[data-type="player.left"]'), 0);
     });
   }
 }
@@ -316,7 +330,7 @@ browserTest("an operator who looks into a server sees its activity, and its play
   const site = await getSite();
   const { serverId } = site.getServer("small");
   const page = await openPage({ view: `servers/${serverId}/staff`, key: site.masterKey });
-  await page.route(`**/admin/servers/${serverId}/events?*`, ledger.answer);
+  await ledger.answerTo(page);
   await page.evaluate(`location.hash = "#/servers/${serverId}/activity"`);
   await expectCount(linesOf(page), MIXED.length);
   await page.getByRole("link", { name: "Bob" }).first().click();

@@ -22,5 +22,7 @@ function useDayName(at: number | undefined): string {
   if (dayOf(at) === dayOf(now)) return t("today", { day: name });
   const yesterday = new Date(now);
   yesterday.setDate(yesterday.getDate() - 1);
-  return dayOf(at) === yesterday.toDateString() ? t("yesterday", { day: name }) : name;
+  if (dayOf(at) === yesterday.toDateString()) return t("yesterday", { day: name });
+  // In Russian the name of a weekday has a small letter.
+  return name.charAt(0).toLocaleUpperCase(i18n.language) + name.slice(1);
 }

@@ -12,6 +12,8 @@ export type EventList = {
   /** The cursor to read older events before. */
   readonly oldest: string | undefined;
   readonly hasOlder: boolean;
+  /** How far back the last look for older events came without one that fits, in epoch milliseconds; undefined otherwise. */
+  readonly lookedBackTo: number | undefined;
   /** How many events the user has loaded, without those that arrived later. */
   readonly loaded: number;
 };
@@ -19,7 +21,7 @@ export type EventList = {
 /** `page` is the newest one, read backwards. */
 export function startList({ items, next, previous, has_more: hasOlder }: EventPage): EventList {
   const events = dropDoubles(items.toReversed());
-  return { events, newest: next, oldest: previous, hasOlder, loaded: events.length };
+  return { events, newest: next, oldest: previous, hasOlder, lookedBackTo: undefined, loaded: events.length };
 }
 
 /** Adds a page that was read with `after: list.newest`. */
@@ -29,14 +31,28 @@ export function addNewer(list: EventList, { items, next }: EventPage): EventList
   const max = list.loaded + NEW_EVENTS_MAX;
   if (events.length <= max) return { ...list, events, newest: next };
   const kept = events.slice(0, max);
-  return { ...list, events: kept, newest: next, oldest: kept.at(-1)?.id, hasOlder: true };
+  return {
+    ...list,
+    events: kept,
+    newest: next,
+    oldest: kept.at(-1)?.id,
+    hasOlder: true,
+    lookedBackTo: undefined,
+  };
 }
 
 /** Adds a page that was read with `before: list.oldest`. */
 export function addOlder(list: EventList, { items, previous, has_more: hasOlder }: EventPage): EventList {
   const events = dropDoubles([...list.events, ...items.toReversed()]);
   const added = events.length - list.events.length;
-  return { ...list, events, oldest: previous, hasOlder, loaded: list.loaded + added };
+  return {
+    ...list,
+    events,
+    oldest: previous,
+    hasOlder,
+    lookedBackTo: undefined,
+    loaded: list.loaded + added,
+  };
 }
 
 function dropDoubles(events: readonly EventResource[]): readonly EventResource[] {

@@ -5,7 +5,7 @@ import type { LedgerReader } from "../api/caller.ts";
 import type { EventQuery } from "../api/ledger.ts";
 import { Pace } from "../api/pace.ts";
 import type { ApiError, Outcome } from "../api/request.ts";
-import { LedgerFeed, readPlayerSpan } from "./ledger-feed.ts";
+import { findFirstTime, LedgerFeed } from "./ledger-feed.ts";
 
 /** A ledger of numbered events that looks at two events for one answer. */
 class FakeLedger implements LedgerReader {
@@ -123,21 +123,57 @@ describe("the feed of a ledger", () => {
   });
 });
 
-describe("the span of a player", () => {
-  test("has the first and the last event of the player", async () => {
+describe("looking further back", () => {
+  test("ends after some pages, says how far back it came, and goes on from there", async () => {
     const ledger = new FakeLedger();
-    ledger.record(3, "8");
     ledger.record(1, "7");
-    ledger.record(3, "8");
-    ledger.record(1, "7");
-    ledger.record(2, "8");
-    expect(await readPlayerSpan(ledger, new Pace(), "7")).toEqual({ firstAt: 4, lastAt: 8 });
+    ledger.record(39, "8");
+    const feed = new LedgerFeed(ledger, new Pace(), { player: "7" });
+    const { list } = await feed.poll();
+    expect(list).toMatchObject({ events: [], hasOlder: true, lookedBackTo: 18 });
+    expect(ledger.queries.at(-1)).toEqual({ before: "c18", limit: 1 });
+    await feed.loadOlder();
+    expect(idsOf(feed)).toEqual(["c1"]);
+    expect(feed.list).toMatchObject({ hasOlder: false, lookedBackTo: undefined });
   });
 
-  test("is empty for a player whom the ledger does not know", async () => {
+  test("goes on until an event fits that the user looks for, in large pages", async () => {
+    const ledger = new FakeLedger();
+    ledger.record(9);
+    const feed = new LedgerFeed(ledger, new Pace(), {});
+    await feed.poll();
+    await feed.loadOlder(({ id }) => id === "c4");
+    expect(idsOf(feed)?.at(-1)).toBe("c4");
+    expect(ledger.queries.at(-1)?.limit).toBe(500);
+  });
+
+  test("asks less and less often while the archive cannot be reached", async () => {
+    const ledger = new FakeLedger();
+    ledger.errorCode = ERRORS.unavailable.code;
+    const feed = new LedgerFeed(ledger, new Pace(), {});
+    const delays: number[] = [];
+    for (let polls = 0; polls < 6; polls++) delays.push(Number((await feed.poll()).delayMs));
+    expect(delays[1]).toBeGreaterThan((delays[0] ?? 0) * 1.5);
+    expect(delays[5]).toBeGreaterThanOrEqual(60_000);
+    expect(delays[5]).toBeLessThan(70_000);
+  });
+});
+
+describe("the first event of a player", () => {
+  test("is found from the beginning of the ledger", async () => {
     const ledger = new FakeLedger();
     ledger.record(3, "8");
-    const span = await readPlayerSpan(ledger, new Pace(), "7");
-    expect(span).toEqual({ firstAt: undefined, lastAt: undefined });
+    ledger.record(1, "7");
+    ledger.record(3, "8");
+    ledger.record(1, "7");
+    expect(await findFirstTime(ledger, new Pace(), "7")).toBe(4);
+    expect(await findFirstTime(ledger, new Pace(), "9")).toBeUndefined();
+  });
+
+  test("is not looked for without an end", async () => {
+    const ledger = new FakeLedger();
+    ledger.record(100, "8");
+    expect(await findFirstTime(ledger, new Pace(), "7")).toBeUndefined();
+    expect(ledger.queries.length).toBeLessThan(10);
   });
 });

@@ -1,7 +1,7 @@
 // Reads the ledger of a server: the newest events first, then what is new, and older pages when the user asks. Knows nothing
 // of React.
 import { ERRORS } from "../../core/errors.ts";
-import type { EventPage } from "../../core/wire/event.ts";
+import type { EventPage, EventResource } from "../../core/wire/event.ts";
 import type { LedgerReader } from "../api/caller.ts";
 import type { EventQuery } from "../api/ledger.ts";
 import type { Pace } from "../api/pace.ts";
@@ -10,9 +10,13 @@ import { addNewer, addOlder, type EventList, startList } from "./event-pages.ts"
 import { POLL_INTERVAL_MS } from "./server-poll.ts";
 
 const PAGE_SIZE = 100;
-const NEW_PAGE_SIZE = 500;
+const LARGE_PAGE_SIZE = 500;
 /** A page can be empty when the filter fits none of the events that it looked at; then the next one is read at once. */
 const PAGES_AT_ONCE_MAX = 10;
+/** How many pages are read to find the first event of a player. */
+const FIRST_PAGES_MAX = 5;
+/** The longest wait between two polls of an archive that cannot be reached. */
+const BACKOFF_MAX_MS = 60_000;
 
 export type LedgerFilter = Pick<EventQuery, "types" | "player">;
 
@@ -21,6 +25,8 @@ export type LedgerState = {
   readonly list: EventList | undefined;
   /** Why the last poll failed. */
   readonly error: ApiError | undefined;
+  /** How many polls have failed in a row. */
+  readonly failures: number;
   /** How long to wait before the next poll; false when polling is of no use. */
   readonly delayMs: number | false;
 };
@@ -30,6 +36,7 @@ export class LedgerFeed {
   readonly #pace: Pace;
   readonly #filter: LedgerFilter;
   #list: EventList | undefined;
+  #failures = 0;
 
   constructor(api: LedgerReader, pace: Pace, filter: LedgerFilter) {
     this.#api = api;
@@ -46,24 +53,30 @@ export class LedgerFeed {
     let outcome = this.#list ? await this.#readNewer(signal) : await this.#start(signal);
     if (!outcome.ok && outcome.error.code === ERRORS.cursorExpired.code) outcome = await this.#start(signal);
     const error = outcome.ok ? undefined : outcome.error;
+    this.#failures = error ? this.#failures + 1 : 0;
     // Neither changes by itself while the page is open.
     const isUseless =
       error?.code === ERRORS.notConfigured.code || error?.code === ERRORS.sectionForbidden.code;
     return {
       list: this.#list,
       error,
-      delayMs: isUseless ? false : this.#pace.delayMs(POLL_INTERVAL_MS, outcome.receivedAt),
+      failures: this.#failures,
+      delayMs: isUseless ? false : this.#pace.delayMs(this.#intervalMs(error), outcome.receivedAt),
     };
   }
 
-  /** Reads older events until there is one that fits. Returns why that failed. */
-  async loadOlder(): Promise<ApiError | undefined> {
-    let pages = 0;
-    const before = this.#list?.events.length;
-    while (this.#list?.hasOlder && this.#list.events.length === before && pages < PAGES_AT_ONCE_MAX) {
-      if (pages > 0 && !this.#pace.mayPoll(Date.now())) return undefined;
-      const { oldest } = this.#list;
-      const outcome = await this.#read({ ...(oldest !== undefined && { before: oldest }), limit: PAGE_SIZE });
+  /**
+   * Reads older events until there is one that fits, at most so many pages. The list then says how far back that was.
+   * Returns why it failed. Events that do not fit are added to the list too.
+   */
+  async loadOlder(fits?: (event: EventResource) => boolean): Promise<ApiError | undefined> {
+    const limit = fits ? LARGE_PAGE_SIZE : PAGE_SIZE;
+    for (let pages = 0; this.#list?.hasOlder; pages++) {
+      if (pages === PAGES_AT_ONCE_MAX || (pages > 0 && !this.#pace.mayPoll(Date.now()))) {
+        return this.#noteHowFar();
+      }
+      const { oldest, loaded } = this.#list;
+      const outcome = await this.#read({ ...(oldest !== undefined && { before: oldest }), limit });
       if (!outcome.ok) {
         // The older events were deleted meanwhile, so the list ends here.
         if (outcome.error.code !== ERRORS.cursorExpired.code) return outcome.error;
@@ -73,9 +86,19 @@ export class LedgerFeed {
       // The list was started over during the request, so the page does not fit to it.
       if (this.#list.oldest !== oldest) return undefined;
       this.#list = addOlder(this.#list, outcome.value);
-      pages++;
+      const isFound = fits ? outcome.value.items.some(fits) : this.#list.loaded > loaded;
+      if (isFound) return undefined;
     }
     return undefined;
+  }
+
+  /** Notes the time of the oldest place that was looked at. Asks without the filter, because nothing there fits it. */
+  async #noteHowFar(): Promise<undefined> {
+    const before = this.#list?.oldest;
+    if (before === undefined) return;
+    const outcome = await this.#api.readEvents({ before, limit: 1 });
+    const lookedBackTo = outcome.ok ? outcome.value.items.at(-1)?.seen_at : undefined;
+    if (this.#list?.oldest === before) this.#list = { ...this.#list, lookedBackTo };
   }
 
   async #start(signal?: AbortSignal): Promise<Outcome<EventPage>> {
@@ -89,7 +112,7 @@ export class LedgerFeed {
   async #readNewer(signal?: AbortSignal): Promise<Outcome<EventPage>> {
     for (let pages = 1; ; pages++) {
       const after = this.#list?.newest ?? "now";
-      const outcome = await this.#read({ after, limit: NEW_PAGE_SIZE }, signal);
+      const outcome = await this.#read({ after, limit: LARGE_PAGE_SIZE }, signal);
       if (!outcome.ok) return outcome;
       if (this.#list?.newest === after) this.#list = addNewer(this.#list, outcome.value);
       const mayGoOn = pages < PAGES_AT_ONCE_MAX && this.#pace.mayPoll(outcome.receivedAt);
@@ -97,34 +120,32 @@ export class LedgerFeed {
     }
   }
 
+  /** An archive that cannot be reached is asked less and less often. */
+  #intervalMs(error: ApiError | undefined): number {
+    if (error?.code !== ERRORS.unavailable.code) return POLL_INTERVAL_MS;
+    return Math.min(POLL_INTERVAL_MS * 2 ** (this.#failures - 1), BACKOFF_MAX_MS);
+  }
+
   #read(query: EventQuery, signal?: AbortSignal): Promise<Outcome<EventPage>> {
     return this.#api.readEvents({ ...this.#filter, ...query }, signal);
   }
 }
 
-/** When a player first and last appears in the ledger; undefined where that was not found. */
-export type PlayerSpan = { readonly firstAt: number | undefined; readonly lastAt: number | undefined };
-
-/** Reads both ends of what the ledger has of a player. Undefined when that failed. */
-export async function readPlayerSpan(
+/** The time of the first event that names the player; undefined when it was not found. */
+export async function findFirstTime(
   api: LedgerReader,
   pace: Pace,
   player: string,
   signal?: AbortSignal,
-): Promise<PlayerSpan | undefined> {
-  const newest = new LedgerFeed(api, pace, { player });
-  const { list } = await newest.poll(signal);
-  if (!list) return undefined;
-  const lastAt = list.events[0]?.at;
-  if (!list.hasOlder) return { firstAt: list.events.at(-1)?.at, lastAt };
+): Promise<number | undefined> {
   let after = "earliest";
-  for (let pages = 0; pages < PAGES_AT_ONCE_MAX && pace.mayPoll(Date.now()); pages++) {
+  for (let pages = 0; pages < FIRST_PAGES_MAX && pace.mayPoll(Date.now()); pages++) {
     const outcome = await api.readEvents({ player, after, limit: 1 }, signal);
-    if (!outcome.ok) return { firstAt: undefined, lastAt };
-    const first = outcome.value.items[0];
-    if (first) return { firstAt: first.at, lastAt };
-    if (!outcome.value.has_more) break;
-    after = outcome.value.next;
+    if (!outcome.ok) return undefined;
+    const { items, has_more: hasMore, next } = outcome.value;
+    if (items[0]) return items[0].at;
+    if (!hasMore) return undefined;
+    after = next;
   }
-  return { firstAt: undefined, lastAt };
+  return undefined;
 }

@@ -7,11 +7,13 @@ import { type AdminApi, createAdminApi } from "../api/admin.ts";
 import { type CallerApi, createCallerApi, type LedgerReader, type ServerReader } from "../api/caller.ts";
 import { Pace } from "../api/pace.ts";
 import { type ApiError, createApiCall, UNREACHABLE } from "../api/request.ts";
+import { LedgerAccess } from "./ledger-access.ts";
 
 export type CallerSession = {
   readonly kind: "caller";
   readonly api: CallerApi;
   readonly pace: Pace;
+  readonly ledger: LedgerAccess;
   /** Whether the key may send any command; Gatehouse checks each one. */
   readonly mayCommand: boolean;
   /** The sections that the key could read when the user signed in. */
@@ -23,8 +25,9 @@ export type OperatorSession = { readonly kind: "operator"; readonly api: AdminAp
 /** An operator who looks into a server without a key of it. */
 export type ViewerSession = {
   readonly kind: "viewer";
-  readonly api: ServerReader & LedgerReader;
+  readonly api: ServerReader;
   readonly pace: Pace;
+  readonly ledger: LedgerAccess;
   readonly sections: readonly Section[];
 };
 
@@ -73,7 +76,8 @@ async function signInCaller(key: string): Promise<Session | SignInProblem> {
   const answer = await api.readKey();
   if (!answer.ok) return describeProblem(answer.error);
   const { sections, commands } = answer.value;
-  return { kind: "caller", api, pace, sections, mayCommand: commands.length > 0 };
+  const ledger = new LedgerAccess(api, pace);
+  return { kind: "caller", api, pace, ledger, sections, mayCommand: commands.length > 0 };
 }
 
 async function signInOperator(key: string): Promise<Session | SignInProblem> {
@@ -84,22 +88,24 @@ async function signInOperator(key: string): Promise<Session | SignInProblem> {
 
 export function openViewerSession({ api }: OperatorSession, serverId: string): ViewerSession {
   const pace = new Pace();
+  const reader: ServerReader & LedgerReader = {
+    async readServer(...request) {
+      const outcome = await api.readServerInfo(serverId, ...request);
+      pace.observe(outcome);
+      return outcome;
+    },
+    async readEvents(...request) {
+      const outcome = await api.readServerEvents(serverId, ...request);
+      pace.observe(outcome);
+      return outcome;
+    },
+  };
   return {
     kind: "viewer",
+    api: reader,
     pace,
+    ledger: new LedgerAccess(reader, pace),
     sections: SECTIONS,
-    api: {
-      async readServer(...request) {
-        const outcome = await api.readServerInfo(serverId, ...request);
-        pace.observe(outcome);
-        return outcome;
-      },
-      async readEvents(...request) {
-        const outcome = await api.readServerEvents(serverId, ...request);
-        pace.observe(outcome);
-        return outcome;
-      },
-    },
   };
 }
 

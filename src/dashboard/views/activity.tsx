@@ -1,6 +1,6 @@
 // The view "activity": the events of the server, newest first, and the page of one player.
-import { Alert, Button, Chip, Group, Stack, Text, VisuallyHidden } from "@mantine/core";
-import { useMemo, useState } from "react";
+import { Alert, Chip, Group, Stack, Text, VisuallyHidden } from "@mantine/core";
+import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ERRORS } from "../../core/errors.ts";
 import type { EventResource } from "../../core/wire/event.ts";
@@ -12,13 +12,20 @@ import { CopyableText } from "../parts/player-name.tsx";
 import { EmptyState, FailedState, LoadingState, Notice } from "../parts/states.tsx";
 import { CountLine, Toolbar } from "../parts/table-toolbar.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
+import type { EventList as EventListState } from "../state/event-pages.ts";
 import { useRouteId } from "../state/route.ts";
 import { useServerSession } from "../state/session.ts";
-import { type LedgerView, useLedger, usePlayerSpan } from "../state/use-ledger.ts";
-import { isPlayerId } from "./activity/describe-event.ts";
-import { listGroups, writeTypes } from "./activity/event-groups.ts";
-import { EventLine } from "./activity/event-line.tsx";
-import { listKnownPlayers } from "./activity/find-player.ts";
+import { type LedgerView, useFirstTime, useLedger } from "../state/use-ledger.ts";
+import { isPlayerId, readGap } from "./activity/describe-event.ts";
+import {
+  type Group as EventGroup,
+  listGroups,
+  listPlayerGroups,
+  writeTypes,
+} from "./activity/event-groups.ts";
+import { EventLine, PlayerNamesContext } from "./activity/event-line.tsx";
+import { type KnownPlayer, listKnownPlayers } from "./activity/find-player.ts";
+import { LedgerEnd } from "./activity/ledger-end.tsx";
 import { AllActivityLink, PlayerFinder } from "./activity/player-finder.tsx";
 import { groupByDay } from "./logs/time-line.ts";
 
@@ -34,20 +41,26 @@ export function ActivityView() {
 
 function ServerActivity() {
   const { t } = useTranslation("activity");
+  const { sections } = useServerSession();
   const [groups, setGroups] = useState<readonly string[]>([]);
-  const ledger = useLedger(writeTypes(groups), undefined);
+  const ledger = useLedger({ types: writeTypes(groups) });
   const events = ledger.list?.events ?? NO_EVENTS;
   const known = useMemo(() => listKnownPlayers(events), [events]);
   return (
     <ViewPage title={t("title")} summary={t("summary")}>
       <NowProvider>
-        {ledger.error?.code !== ERRORS.notConfigured.code && (
+        {!isOff(ledger) && (
           <Toolbar>
             <PlayerFinder known={known} />
-            <GroupChips chosen={groups} onChange={setGroups} />
+            <GroupChips offered={listGroups(sections)} chosen={groups} onChange={setGroups} />
           </Toolbar>
         )}
-        <EventList ledger={ledger} filter={groups.join()} />
+        <EventList
+          ledger={ledger}
+          known={known}
+          filter={groups.join()}
+          empty={<EmptyState title={t("empty")}>{t("emptyText")}</EmptyState>}
+        />
       </NowProvider>
     </ViewPage>
   );
@@ -55,41 +68,65 @@ function ServerActivity() {
 
 function PlayerActivity({ player }: { readonly player: string }) {
   const { t } = useTranslation("activity");
+  const { sections } = useServerSession();
   const [groups, setGroups] = useState<readonly string[]>([]);
-  const ledger = useLedger(writeTypes(groups), player);
-  const events = ledger.list?.events ?? NO_EVENTS;
-  const name = useMemo(
-    () => listKnownPlayers(events).find((known) => known.id === player)?.name ?? "",
-    [events, player],
-  );
+  const ledger = useLedger({ types: writeTypes(groups), player });
+  const { list } = ledger;
+  const events = list?.events ?? NO_EVENTS;
+  const known = useMemo(() => listKnownPlayers(events), [events]);
+  const facts = useFacts(player, known, groups.length === 0 ? list : undefined);
   return (
     <ViewPage title={t("player.title", { id: player })} actions={<AllActivityLink />}>
       <NowProvider>
-        {ledger.error?.code !== ERRORS.notConfigured.code && (
+        {facts && !isOff(ledger) && (
           <>
-            <PlayerFacts player={player} name={name} newestAt={events[0]?.at} />
-            <GroupChips chosen={groups} onChange={setGroups} />
+            <PlayerFacts player={player} {...facts} />
+            <GroupChips offered={listPlayerGroups(sections)} chosen={groups} onChange={setGroups} />
             <Text size="sm" c="dimmed">
-              {t("player.noGaps")}
+              {t("player.leftOut")}
             </Text>
           </>
         )}
-        <EventList ledger={ledger} filter={groups.join()} />
+        <EventList
+          ledger={ledger}
+          known={known}
+          filter={groups.join()}
+          empty={<EmptyState title={t("player.never")}>{t("player.neverText")}</EmptyState>}
+        />
       </NowProvider>
     </ViewPage>
   );
 }
 
-function PlayerFacts(props: {
-  readonly player: string;
+type Facts = {
   readonly name: string;
-  readonly newestAt: number | undefined;
-}) {
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** Whether there may be older events of the player. */
+  readonly hasOlder: boolean;
+};
+
+/** What the events tell about the player. Kept while `list` is undefined, because only some kinds are shown or loaded. */
+function useFacts(
+  player: string,
+  known: readonly KnownPlayer[],
+  list: EventListState | undefined,
+): Facts | undefined {
+  const [facts, setFacts] = useState<Facts>();
+  useEffect(() => {
+    if (!list || list.events.length === 0) return;
+    const times = list.events.map(({ at }) => at);
+    const name = known.find(({ id }) => id === player)?.name ?? "";
+    setFacts({ name, firstAt: Math.min(...times), lastAt: Math.max(...times), hasOlder: list.hasOlder });
+  }, [player, known, list]);
+  return facts;
+}
+
+function PlayerFacts(props: Facts & { readonly player: string }) {
   const { t } = useTranslation("activity");
-  const { name, newestAt } = props;
-  const span = usePlayerSpan(props.player);
-  const lastAt = Math.max(span?.lastAt ?? Number.NEGATIVE_INFINITY, newestAt ?? Number.NEGATIVE_INFINITY);
-  const isKnown = Number.isFinite(lastAt);
+  const { name, firstAt, hasOlder } = props;
+  const foundAt = useFirstTime(props.player, hasOlder);
+  const isFirst = foundAt !== undefined || !hasOlder;
   return (
     <Stack gap="xs">
       {name === "" ? (
@@ -99,34 +136,28 @@ function PlayerFacts(props: {
           <CopyableText text={name} isStrong />
         </span>
       )}
-      {span && !isKnown && <Text size="sm">{t("player.never")}</Text>}
-      {isKnown && (
-        <dl className="facts player-facts">
-          <dt>{t("player.first")}</dt>
-          <dd data-testid="first-seen">
-            {span?.firstAt === undefined ? (
-              span && t("player.tooFarBack")
-            ) : (
-              <Moment seconds={span.firstAt / 1000} />
-            )}
-          </dd>
-          <dt>{t("player.last")}</dt>
-          <dd data-testid="last-seen">
-            <Moment seconds={lastAt / 1000} />
-          </dd>
-        </dl>
-      )}
+      <dl className="facts player-facts">
+        <dt>{t("player.first")}</dt>
+        <dd data-testid="first-seen">
+          <Moment seconds={Math.min(foundAt ?? firstAt, firstAt) / 1000} />{" "}
+          {!isFirst && t("player.orEarlier")}
+        </dd>
+        <dt>{t("player.last")}</dt>
+        <dd data-testid="last-seen">
+          <Moment seconds={props.lastAt / 1000} />
+        </dd>
+      </dl>
     </Stack>
   );
 }
 
 /** No chosen group means everything. */
 function GroupChips(props: {
+  readonly offered: readonly EventGroup[];
   readonly chosen: readonly string[];
   readonly onChange: (groups: readonly string[]) => void;
 }) {
   const { t } = useTranslation("activity");
-  const { sections } = useServerSession();
   const { chosen, onChange } = props;
   return (
     <fieldset className="chips">
@@ -136,7 +167,7 @@ function GroupChips(props: {
           {t("everything")}
         </Chip>
         <Chip.Group multiple value={[...chosen]} onChange={onChange}>
-          {listGroups(sections).map((group) => (
+          {props.offered.map((group) => (
             <Chip key={group} value={group} variant="light" size="sm">
               {t(`group.${group}`)}
             </Chip>
@@ -147,10 +178,19 @@ function GroupChips(props: {
   );
 }
 
-function EventList({ ledger, filter }: { readonly ledger: LedgerView; readonly filter: string }) {
+function EventList(props: {
+  readonly ledger: LedgerView;
+  readonly known: readonly KnownPlayer[];
+  /** The chosen kinds, to announce the number of events when they change. */
+  readonly filter: string;
+  /** Shown when there is nothing of any kind. */
+  readonly empty: ReactNode;
+}) {
   const { t } = useTranslation("activity");
+  const { ledger, known, filter } = props;
   const { list, error } = ledger;
-  const days = useMemo(() => groupByDay(list?.events ?? NO_EVENTS), [list?.events]);
+  const days = useMemo(() => groupByDay(list?.events ?? NO_EVENTS, dayTimeOf), [list?.events]);
+  const names = useMemo(() => new Map(known.map(({ id, name }) => [id, name])), [known]);
   if (!list || (error && isFinal(error))) {
     return error ? <LedgerProblem error={error} onRetry={ledger.refresh} /> : <LoadingState />;
   }
@@ -159,55 +199,34 @@ function EventList({ ledger, filter }: { readonly ledger: LedgerView; readonly f
     <Stack gap="sm">
       {error && <Alert color="orange" title={t("stale")} icon={<Icon name="warning" />} />}
       {!isEmpty && <CountLine text={t("shown", { count: list.events.length })} announceOn={filter} />}
-      {days.map(({ entries }) => (
-        <section key={entries.at(-1)?.id}>
-          <DayTitle at={entries[0]?.at} />
-          <ol className="time-line">
-            {entries.map((event) => (
-              <EventLine key={event.id} event={event} />
-            ))}
-          </ol>
-        </section>
-      ))}
-      {isEmpty && !list.hasOlder && (
-        <EmptyState title={t(filter === "" ? "empty" : "noMatch")}>
-          {t(filter === "" ? "emptyText" : "endOfNothing")}
-        </EmptyState>
+      <PlayerNamesContext value={names}>
+        {days.map(({ at, entries }) => (
+          <section key={entries.at(-1)?.id}>
+            <DayTitle at={at} />
+            <ol className="time-line">
+              {entries.map((event) => (
+                <EventLine key={event.id} event={event} />
+              ))}
+            </ol>
+          </section>
+        ))}
+      </PlayerNamesContext>
+      {isEmpty && !list.hasOlder && filter === "" && props.empty}
+      {isEmpty && !list.hasOlder && filter !== "" && (
+        <EmptyState title={t("noMatch")}>{t("endOfNothing")}</EmptyState>
       )}
-      <ListEnd ledger={ledger} isEmpty={isEmpty} hasOlder={list.hasOlder} />
+      <LedgerEnd ledger={ledger} isEmpty={isEmpty} isSearch={false} onLoad={() => ledger.loadOlder()} />
     </Stack>
   );
 }
 
-function ListEnd(props: {
-  readonly ledger: LedgerView;
-  readonly isEmpty: boolean;
-  readonly hasOlder: boolean;
-}) {
-  const { t } = useTranslation(["activity", "status"]);
-  const { ledger, isEmpty, hasOlder } = props;
-  const { olderError } = ledger;
-  if (!hasOlder) {
-    return isEmpty ? null : (
-      <Text size="sm" c="dimmed" ta="center">
-        {t("end")}
-      </Text>
-    );
-  }
-  return (
-    <Stack gap={6} align="center">
-      {olderError && (
-        <Text size="sm" c="red" role="alert" className="untrusted">
-          {olderError.code === 0
-            ? t("status:title.unreachable")
-            : t("status:text.failed", { message: olderError.message, code: olderError.code })}
-        </Text>
-      )}
-      <Button variant="default" loading={ledger.isLoadingOlder} onClick={ledger.loadOlder}>
-        {t(isEmpty ? "lookFurther" : "loadOlder")}
-      </Button>
-    </Stack>
-  );
+function isOff({ error }: LedgerView): boolean {
+  return error?.code === ERRORS.notConfigured.code;
+}
+
+/** A gap is under the day in which entries may be missing, not under the day in which that was noticed. */
+function dayTimeOf(event: EventResource): number {
+  return readGap(event)?.to ?? event.at;
 }
 
 /** Whether what is shown must go: there is no ledger, or the key lost the right to read it. */
@@ -219,8 +238,8 @@ function LedgerProblem({ error, onRetry }: { readonly error: ApiError; readonly 
   const { t } = useTranslation("activity");
   if (error.code === ERRORS.notConfigured.code) {
     return (
-      <Notice icon="empty" title={t("off")}>
-        {t("offText")}
+      <Notice icon="empty" title={t("noArchive")}>
+        {t("noArchiveText")}
       </Notice>
     );
   }
@@ -228,6 +247,13 @@ function LedgerProblem({ error, onRetry }: { readonly error: ApiError; readonly 
     return (
       <Notice icon="keys" title={t("forbidden")}>
         {t("forbiddenText")}
+      </Notice>
+    );
+  }
+  if (error.code === ERRORS.unavailable.code) {
+    return (
+      <Notice icon="warning" title={t("away")}>
+        {t("awayText")}
       </Notice>
     );
   }

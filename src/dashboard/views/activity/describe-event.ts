@@ -3,7 +3,15 @@ import type { EventResource } from "../../../core/wire/event.ts";
 import { type PlayerRef, parsePlayerRef } from "../../player-ref.ts";
 
 /** The words between other parts, by their name among the texts of the view. */
-export type Word = "killed" | "noKiller" | "answers" | "caller" | "owner" | "throughGatehouse" | "waiting";
+export type Word =
+  | "killed"
+  | "noKiller"
+  | "answers"
+  | "caller"
+  | "owner"
+  | "throughGatehouse"
+  | "waiting"
+  | "changed";
 
 export type EventPart =
   | { readonly kind: "player"; readonly player: PlayerRef }
@@ -161,10 +169,11 @@ function describeAlert({ rule, text }: Fields): readonly (EventPart | undefined)
 }
 
 function listFields(changed: unknown): readonly EventPart[] {
-  if (!Array.isArray(changed)) return [];
-  return changed.map((field) => {
+  if (!Array.isArray(changed) || changed.length === 0) return [];
+  const fields = changed.map((field): EventPart => {
     return { kind: "change", field: writeValue(field), before: undefined, now: undefined };
   });
+  return [wordOf("changed"), ...fields];
 }
 
 /** One part for each field of `before`. */
@@ -198,6 +207,7 @@ function textOf(kind: "text" | "code" | "team" | "role", value: unknown): EventP
 /** A value of the game as text; empty for null and for what is missing. */
 function writeValue(value: unknown): string {
   if (value === undefined || value === null) return "";
+  if (Array.isArray(value)) return value.map(writeValue).join(", ");
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 

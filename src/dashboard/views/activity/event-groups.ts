@@ -51,6 +51,14 @@ export function listGroups(sections: readonly Section[]): readonly Group[] {
   return GROUPS.filter((group) => TYPES[group].every((type) => isReadable(type, sections)));
 }
 
+/** The groups whose events name players by their ids. */
+const OF_PLAYERS: readonly Group[] = ["presence", "kills", "commands", "modCalls", "players", "staff"];
+
+/** The groups of `listGroups` that the page of a player can have. */
+export function listPlayerGroups(sections: readonly Section[]): readonly Group[] {
+  return listGroups(sections).filter((group) => OF_PLAYERS.includes(group));
+}
+
 /** The parameter `types`; undefined for everything that the key may read. No group means all of them. */
 export function writeTypes(chosen: readonly string[]): string | undefined {
   const groups = GROUPS.filter((group) => chosen.includes(group));

@@ -1,6 +1,6 @@
 // One event of the ledger as a line of the time line, and one gap.
 import { Badge, Text, ThemeIcon, VisuallyHidden } from "@mantine/core";
-import { Fragment, memo } from "react";
+import { createContext, Fragment, memo, useContext } from "react";
 import { useTranslation } from "react-i18next";
 import { SECTIONS } from "../../../core/sections.ts";
 import type { EventResource } from "../../../core/wire/event.ts";
@@ -34,9 +34,7 @@ const LEFT: Look = { icon: "leave", colour: "gray" };
 const UNKNOWN: Look = { icon: "activity", colour: "gray" };
 
 export const EventLine = memo(function EventLine({ event }: { readonly event: EventResource }) {
-  const gap = readGap(event);
-  if (gap) return <GapLine event={event} gap={gap} />;
-  return <PlainLine event={event} />;
+  return event.type === "gap" ? <GapLine event={event} /> : <PlainLine event={event} />;
 });
 
 function PlainLine({ event }: { readonly event: EventResource }) {
@@ -54,15 +52,17 @@ function PlainLine({ event }: { readonly event: EventResource }) {
         <Text component="span" size="sm" c="dimmed" className="time-line-label">
           <TypeName type={event.type} />
         </Text>
-        {describeEvent(event).map((part, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: parts are identified by their position
-          <Part key={index} part={part} />
-        ))}
-        {event.backfill && (
-          <Badge variant="light" color="gray" tt="none" title={t("backfillHint")}>
-            {t("backfill")}
-          </Badge>
-        )}
+        <div className="time-line-parts">
+          {describeEvent(event).map((part, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts are identified by their position
+            <Part key={index} part={part} />
+          ))}
+          {event.backfill && (
+            <Badge variant="light" color="gray" tt="none" title={t("backfillHint")}>
+              {t("backfill")}
+            </Badge>
+          )}
+        </div>
       </div>
     </li>
   );
@@ -81,7 +81,13 @@ function TypeName({ type }: { readonly type: string }) {
   return isKnown ? t(key as "type.player_joined") : t("unknownType");
 }
 
-function GapLine({ event, gap }: { readonly event: EventResource; readonly gap: GapFacts }) {
+/** Nothing for an event that is not a gap. */
+export function GapLine({ event }: { readonly event: EventResource }) {
+  const gap = readGap(event);
+  return gap && <GapFactsLine event={event} gap={gap} />;
+}
+
+function GapFactsLine({ event, gap }: { readonly event: EventResource; readonly gap: GapFacts }) {
   const { t } = useTranslation(["activity", "status"]);
   const section = SECTIONS.find((name) => name === gap.section);
   const what = section === undefined ? t("gap.all") : t(`status:sections.${section}`);
@@ -154,9 +160,15 @@ function Dimmed({ text }: { readonly text: string }) {
   );
 }
 
+/** The names of players by their ids, for events that name a player by the id alone. */
+export const PlayerNamesContext = createContext<ReadonlyMap<string, string>>(new Map());
+
 /** The name links to the page of the player. */
-export function LinkedPlayer({ player: { name, id } }: { readonly player: PlayerRef }) {
+export function LinkedPlayer({ player }: { readonly player: PlayerRef }) {
   const hrefOf = useViewHref();
+  const names = useContext(PlayerNamesContext);
+  const { id } = player;
+  const name = player.name || (id === undefined ? "" : (names.get(id) ?? ""));
   const hasPage = id !== undefined && isPlayerId(id);
   return (
     <PlayerName
@@ -212,5 +224,6 @@ function Change(props: {
 function Value({ field, value }: { readonly field: string; readonly value: string }) {
   const { t } = useTranslation("activity");
   if (value === "") return <Dimmed text={t("nothing")} />;
+  if (field === "TeamBalance") return t(value === "true" ? "on" : "off");
   return field === "Team" ? <TeamName team={value} /> : <GameText text={value} />;
 }

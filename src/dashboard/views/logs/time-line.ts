@@ -20,7 +20,10 @@ export type LogEntry = {
   readonly key: string;
 };
 
-type Draft = Partial<Omit<LogEntry, "kind">> & { readonly kind: Kind };
+/** A field that is missing is undefined. `id` is that of the event, where there is one. */
+type Draft = Pick<LogEntry, "kind"> & {
+  readonly [Name in "player" | "other" | "command" | "id"]?: string | undefined;
+} & { readonly seconds?: number | undefined };
 
 export function listEntries(
   state: Pick<ServerState, "JoinLogs" | "KillLogs" | "CommandLogs" | "ModCalls">,
@@ -44,7 +47,7 @@ export function listEntries(
   return entries.sort((a, b) => (b.at ?? Number.NEGATIVE_INFINITY) - (a.at ?? Number.NEGATIVE_INFINITY) || 0);
 }
 
-function makeEntry({ kind, seconds, player, other, command }: Draft): LogEntry {
+export function makeEntry({ kind, seconds, player, other, command, id }: Draft): LogEntry {
   return {
     kind,
     seconds,
@@ -53,20 +56,28 @@ function makeEntry({ kind, seconds, player, other, command }: Draft): LogEntry {
     other,
     command,
     texts: [player, other, command],
-    key: `${kind} ${seconds} ${player} ${other} ${command}`,
+    key: id ?? `${kind} ${seconds} ${player} ${other} ${command}`,
   };
 }
 
+export type Day<Entry> = {
+  /** A time of the day in epoch milliseconds. */
+  readonly at: number | undefined;
+  readonly entries: readonly Entry[];
+};
+
 /** Groups by days in the user's time zone and keeps the order of the entries. */
-export function groupByDay<Entry extends { readonly at: number | undefined }>(
+export function groupByDay<Entry>(
   entries: readonly Entry[],
-): readonly { readonly day: string | undefined; readonly entries: readonly Entry[] }[] {
-  const days: { day: string | undefined; entries: Entry[] }[] = [];
+  timeOf: (entry: Entry) => number | undefined,
+): readonly Day<Entry>[] {
+  const days: { day: string | undefined; at: number | undefined; entries: Entry[] }[] = [];
   for (const entry of entries) {
-    const day = entry.at === undefined ? undefined : new Date(entry.at).toDateString();
+    const at = timeOf(entry);
+    const day = at === undefined ? undefined : new Date(at).toDateString();
     const last = days.at(-1);
     if (last && last.day === day) last.entries.push(entry);
-    else days.push({ day, entries: [entry] });
+    else days.push({ day, at, entries: [entry] });
   }
   return days;
 }

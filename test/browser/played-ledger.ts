@@ -1,0 +1,99 @@
+// A ledger that a test plays, so that pages, gaps, new events and failures come when the test wants.
+import type { Page, Route } from "playwright-core";
+
+export const START = Date.now();
+export const MINUTE_MS = 60_000;
+
+export type Draft = {
+  readonly type: string;
+  readonly data: Record<string, unknown>;
+  readonly meta?: Record<string, unknown>;
+  readonly minutesAgo?: number;
+  readonly isBackfill?: boolean;
+};
+
+type Failure = { readonly status: number; readonly code: number; readonly message: string };
+
+export const NO_ARCHIVE: Failure = { status: 501, code: 5110, message: "not_configured" };
+export const ARCHIVE_AWAY: Failure = { status: 503, code: 5106, message: "unavailable" };
+
+/** Its cursors are `c<number>`; the number is that of the last event before the place. */
+export class PlayedLedger {
+  readonly events: Draft[] = [];
+  readonly queries: URLSearchParams[] = [];
+  failure: Failure | undefined;
+  /** How many events one answer looks at. */
+  lookMax = Number.POSITIVE_INFINITY;
+
+  record(...drafts: Draft[]): void {
+    this.events.push(...drafts);
+  }
+
+  /** Answers the requests of a page for events. */
+  async answerTo(page: Page): Promise<void> {
+    await page.route("**/events?*", this.answer);
+  }
+
+  readonly answer = async (route: Route): Promise<void> => {
+    const query = new URL(route.request().url()).searchParams;
+    this.queries.push(query);
+    const { failure } = this;
+    if (failure) return route.fulfill({ status: failure.status, json: failure });
+    return route.fulfill({ contentType: "application/json", body: JSON.stringify(this.#read(query)) });
+  };
+
+  #read(query: URLSearchParams) {
+    const limit = Number(query.get("limit") ?? 100);
+    const after = query.get("after");
+    const isBackward = after === null;
+    const from = this.#place(after ?? query.get("before"));
+    const fitting: number[] = [];
+    let place = from;
+    const end = isBackward ? 0 : this.events.length;
+    for (let looked = 0; place !== end && looked < this.lookMax && fitting.length < limit; looked++) {
+      const number = isBackward ? place-- : ++place;
+      if (this.#fits(number, query)) fitting.push(number);
+    }
+    const numbers = isBackward ? fitting.toReversed() : fitting;
+    return {
+      items: numbers.map((number) => this.#write(number)),
+      next: `c${isBackward ? from : place}`,
+      ...(isBackward && { previous: `c${place}` }),
+      has_more: place !== end,
+    };
+  }
+
+  #fits(number: number, query: URLSearchParams): boolean {
+    const { type, data } = this.#draft(number);
+    const types = query.get("types")?.split(",");
+    if (types && !types.includes(type) && type !== "gap") return false;
+    const player = query.get("player");
+    return player === null || JSON.stringify(data).includes(player);
+  }
+
+  #write(number: number) {
+    const { type, data, meta, minutesAgo = 0, isBackfill: backfill = false } = this.#draft(number);
+    const at = START - minutesAgo * MINUTE_MS;
+    return { id: `c${number}`, type, at, seen_at: at, source: "log", backfill, data, ...(meta && { meta }) };
+  }
+
+  #draft(number: number): Draft {
+    const draft = this.events[number - 1];
+    if (!draft) throw new Error(`there is no event ${number}`);
+    return draft;
+  }
+
+  #place(cursor: string | null): number {
+    if (cursor === "earliest") return 0;
+    return cursor === null || cursor === "now" ? this.events.length : Number(cursor.slice(1));
+  }
+}
+
+/** Joins of as many players, a minute apart, the last one an hour ago. */
+export function makeJoins(count: number): Draft[] {
+  return Array.from({ length: count }, (_, index) => ({
+    type: "player.joined",
+    data: { Join: true, Timestamp: 1, Player: `Player${index}:${1000 + index}` },
+    minutesAgo: count - index + 60,
+  }));
+}
