@@ -6,7 +6,8 @@ import { BASE_INFO } from "../../../test/fake-game-api.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import { filterAll, typeOfKind } from "../../core/events/event-types.ts";
 import type { GameReading } from "../../core/events/reading.ts";
-import { EventRecorder } from "./event-recorder.ts";
+import type { PageStart } from "../../core/ports/archive.ts";
+import { EventRecorder, WAITING_EVENTS_MAX } from "./event-recorder.ts";
 
 const SERVER = "srv_a";
 
@@ -47,18 +48,22 @@ function read(vehicles: readonly string[]): GameReading {
   return { at: now, gameServer: "g", settings: BASE_INFO, sections: { KillLogs, Vehicles }, offline: null };
 }
 
+/** The whole ledger. */
+async function readLedger() {
+  const told: { readonly type: string; readonly data: Record<string, unknown> }[] = [];
+  let start: PageStart = { after: "earliest" };
+  for (;;) {
+    const page = await archive.readPage({ serverId: SERVER, start, filter: filterAll(), limit: 500 });
+    if ("expired" in page) throw new Error("a cursor expired");
+    told.push(...page.events.map(({ kind, data }) => ({ type: typeOfKind(kind), data: JSON.parse(data) })));
+    if (!page.hasMore) return told;
+    start = { after: page.next };
+  }
+}
+
 async function tell(): Promise<string[]> {
-  const request = {
-    serverId: SERVER,
-    start: { after: "earliest" },
-    filter: filterAll(),
-    limit: 500,
-  } as const;
-  const page = await archive.readPage(request);
-  if ("expired" in page) throw new Error("a cursor expired");
-  return page.events.map(({ kind, data }) => {
-    const { Killed, Name, reason } = JSON.parse(data);
-    return `${typeOfKind(kind)} ${Killed ?? Name ?? reason}`;
+  return (await readLedger()).map(({ type, data: { Killed, Name, reason } }) => {
+    return `${type} ${Killed ?? Name ?? reason}`;
   });
 }
 
@@ -172,4 +177,33 @@ test("with more readings than are held, every entry is told once and a gap says 
   expect(only(told, "gap")).toEqual(["gap archive"]);
   // The latest readings are judged one by one again.
   expect(told.slice(-2)).toEqual(["vehicle.spawned Car 11", "vehicle.removed Car 10"]);
+});
+
+test("more events than may wait become a gap with the reason archive, which has the lost entries inside", async () => {
+  const recorder = open();
+  /** A window that shares no entry with the one before. */
+  const readKills = (): GameReading => {
+    const reading = read([]);
+    const KillLogs = Array.from({ length: WAITING_EVENTS_MAX / 2 - 1_000 }, (_, n) => {
+      return { Killed: `B:${n}`, Timestamp: now / 1_000, Killer: "A:1" };
+    });
+    return { ...reading, sections: { KillLogs } };
+  };
+  const take = async () => {
+    recorder.takeReading(SERVER, readKills());
+    await recorder.flush();
+    return now;
+  };
+  const knownAt = await take();
+  archive.fault = new StoreUnavailable("away");
+  await take();
+  await take();
+  const lostAt = await take();
+  archive.fault = undefined;
+  await recorder.flush();
+  const backAt = await take();
+  const gaps = (await readLedger()).filter(({ type }) => type === "gap").map(({ data }) => data);
+  const lost = gaps.filter(({ section, reason }) => section === "KillLogs" && reason === "archive");
+  expect(lost).toEqual([{ section: "KillLogs", reason: "archive", from: knownAt + 2_000, to: backAt }]);
+  expect(lostAt).toBeGreaterThan(knownAt + 2_000);
 });
