@@ -42,6 +42,7 @@ const BROWSER_SAFE: ReadonlySet<string> = new Set(
     "rate-limit",
     "sections",
     "upstream-codes",
+    "watch-reasons",
   ].map((name) => `core/${name}.ts`),
 );
 

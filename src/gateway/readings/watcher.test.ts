@@ -17,7 +17,8 @@ import { StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { WatchLease } from "../../core/ports/watch-lease.ts";
-import { NO_ARCHIVE, WATCH_OFF, Watcher, type WatcherParts } from "./watcher.ts";
+import { WATCH_REASONS } from "../../core/watch-reasons.ts";
+import { Watcher, type WatcherParts } from "./watcher.ts";
 
 const INTERVAL_MS = 5_000;
 const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -349,19 +350,22 @@ describe("a server that cannot be read", () => {
   });
 });
 
-test.each([WATCH_OFF, NO_ARCHIVE])("nothing is watched when it is off: %s", async (offReason) => {
-  add("a");
-  const watcher = start({ offReason });
-  await pass(60_000);
-  expect(stage.calls).toHaveLength(0);
-  expect(describeOne(watcher, "a")).toEqual({
-    state: "off",
-    interval_ms: null,
-    last_reading_at: null,
-    reason: offReason,
-  });
-  expect(watcher.planOf("a").isWatched).toBe(false);
-});
+test.each([WATCH_REASONS.watchOff, WATCH_REASONS.noArchive])(
+  "nothing is watched when it is off: %s",
+  async (offReason) => {
+    add("a");
+    const watcher = start({ offReason });
+    await pass(60_000);
+    expect(stage.calls).toHaveLength(0);
+    expect(describeOne(watcher, "a")).toEqual({
+      state: "off",
+      interval_ms: null,
+      last_reading_at: null,
+      reason: offReason,
+    });
+    expect(watcher.planOf("a").isWatched).toBe(false);
+  },
+);
 
 test("after a stop nothing is read any more", async () => {
   add("a");
