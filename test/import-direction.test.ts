@@ -55,6 +55,7 @@ const BROWSER_SAFE: ReadonlySet<string> = new Set(
     "rate-limit",
     "sections",
     "upstream-codes",
+    "watch-reasons",
   ].map((name) => `core/${name}.ts`),
 );
 

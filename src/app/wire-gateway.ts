@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import type { Archive } from "../core/ports/archive.ts";
 import type { Log } from "../core/ports/log.ts";
 import { SECTIONS } from "../core/sections.ts";
+import { WATCH_REASONS } from "../core/watch-reasons.ts";
 import { CommandDispatcher, type Pause } from "../gateway/commands/command-dispatcher.ts";
 import { CommandMeter } from "../gateway/commands/command-meter.ts";
 import { ArchiveMeter } from "../gateway/events/archive-meter.ts";
@@ -18,7 +19,7 @@ import { StreamSlots } from "../gateway/events/stream-slots.ts";
 import { UsageMeter, type WritePace } from "../gateway/keys/usage-meter.ts";
 import { Relay } from "../gateway/readings/relay.ts";
 import { RelayMeter } from "../gateway/readings/relay-meter.ts";
-import { NO_ARCHIVE, WATCH_OFF, Watcher } from "../gateway/readings/watcher.ts";
+import { Watcher } from "../gateway/readings/watcher.ts";
 import { type Basics, type Resources, TIMER_MAX_MS } from "./open-resources.ts";
 
 const BURST_QUIET_MS = 100;
@@ -112,7 +113,7 @@ export function wireGateway(
     pause: options.pause ?? pauseUntilWoken,
     log,
     intervalMs: config.watchIntervalMs,
-    offReason: archive ? (config.isWatching ? undefined : WATCH_OFF) : NO_ARCHIVE,
+    offReason: archive ? (config.isWatching ? undefined : WATCH_REASONS.watchOff) : WATCH_REASONS.noArchive,
     lease: shared?.watchLease,
     tellFailure: (serverId, failure, at) => recorder?.takeFailure(serverId, failure, at),
   });

@@ -203,7 +203,7 @@ browserTest("a player far back is found step by step, and the page says how far 
   ledger.lookMax = 10;
   ledger.record({ type: "player.left", data: { Player: "Far:424242" }, minutesAgo: 400 }, ...makeJoins(200));
   const page = await openActivity(ledger, { route: "activity/424242" });
-  await page.getByText(/^Nothing older fits so far\. Looked through everything since .+\d/).waitFor();
+  await page.getByText(/^Nothing more found so far\. Looked through everything since .+\d/).waitFor();
   const asked = ledger.queries.length;
   expect(asked).toBeLessThan(15);
   await page.getByRole("button", { name: "Look further back" }).click();

@@ -194,7 +194,7 @@ browserTest(
     await page.getByLabel("Search").fill("oldest");
     await page.getByText("Nothing fits so far, but Gatehouse remembers more.").waitFor();
     await page.getByRole("button", { name: "Look further back" }).click();
-    await page.getByText(/^Nothing older fits so far\. Looked through everything since .+\d/).waitFor();
+    await page.getByText(/^Nothing more found so far\. Looked through everything since .+\d/).waitFor();
     await expectEntries(page, 0);
     await page.getByRole("button", { name: "Look further back" }).click();
     await expectEntries(page, 1);

@@ -1,6 +1,8 @@
 // The operator's view of the servers: how each of them is doing, and a look into one without a key of it.
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
+import { WATCH_REASONS } from "../../src/core/watch-reasons.ts";
+import type { ServerResource, WatchingResource } from "../../src/core/wire/server.ts";
 import {
   browserTest,
   expectAccessible,
@@ -64,21 +66,92 @@ browserTest("the list says which server is broken, and why", async () => {
   await notices.filter({ hasText: "Pretend town" }).waitFor();
 });
 
-browserTest("an operator stops watching a server in its form, and begins again", async () => {
-  const site = await getSite();
-  const { serverId } = site.getServer("busy");
-  const page = await openServers();
-  for (const isWatched of [false, true]) {
-    await page.getByRole("button", { name: "Edit busy" }).click();
-    await page.getByRole("checkbox", { name: "Watch this server" }).setChecked(isWatched);
-    await expectAccessible(page);
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("busy is saved.").waitFor();
-    expect(site.gatehouse.app.store.servers.find(serverId)?.isWatched).toBe(isWatched);
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-  }
-  await rowOf(page, serverId).getByText("Not watched", { exact: true }).waitFor();
-});
+const SWITCH_WORDS = {
+  en: { edit: "Edit busy", watch: "Watch this server", save: "Save", saved: "busy is saved." },
+  ru: {
+    edit: "Изменить: busy",
+    watch: "Наблюдать за этим сервером",
+    save: "Сохранить",
+    saved: "busy сохранён.",
+  },
+};
+
+for (const language of LANGUAGES) {
+  browserTest(
+    `an operator stops watching a server in its form, and begins again, in ${language}`,
+    async () => {
+      const words = SWITCH_WORDS[language];
+      const site = await getSite();
+      const { serverId } = site.getServer("busy");
+      const page = await openServers({ language, size: language === "ru" ? "phone" : "desktop" });
+      for (const isWatched of [false, true]) {
+        await page.getByRole("button", { name: words.edit }).click();
+        await page.getByRole("checkbox", { name: words.watch }).setChecked(isWatched);
+        await expectAccessible(page);
+        await page.getByRole("button", { name: words.save }).click();
+        await page.getByText(words.saved).waitFor();
+        expect(site.gatehouse.app.store.servers.find(serverId)?.isWatched).toBe(isWatched);
+        await page.getByRole("dialog").waitFor({ state: "detached" });
+      }
+    },
+  );
+}
+
+/** The answer of the admin API, with another watching of the busy server. */
+async function playWatching(page: Page, watching: Partial<WatchingResource>): Promise<void> {
+  await page.route("**/admin/servers?*", async (route) => {
+    const answer = await route.fetch();
+    const list = (await answer.json()) as { readonly items: readonly ServerResource[] };
+    const items = list.items.map((server) =>
+      server.name === "busy" ? { ...server, watching: { ...server.watching, ...watching } } : server,
+    );
+    await route.fulfill({ response: answer, json: { ...list, items } });
+  });
+}
+
+for (const language of LANGUAGES) {
+  browserTest(
+    `the list says whether and how often a server is watched, or why not, in ${language}`,
+    async () => {
+      const words =
+        language === "ru"
+          ? {
+              every: "Наблюдение: интервал 7 с",
+              paused: "Наблюдение приостановлено",
+              pause: "Наблюдение ждёт: игровой API на время ограничил наши запросы.",
+              off: "Ни за одним сервером наблюдения нет: GATEHOUSE_WATCH выключен.",
+              read: /прочитан/,
+            }
+          : {
+              every: "Watched every 7 s",
+              paused: "Watching paused",
+              pause: "Watching waits: the game API has limited our requests for the moment.",
+              off: "No server is watched: GATEHOUSE_WATCH is off.",
+              read: /read \d+ (?:s|min) ago/,
+            };
+      const site = await getSite();
+      const { serverId } = site.getServer("busy");
+      await readOnce(serverId);
+      const size = language === "ru" ? "phone" : "desktop";
+      const page = await openServers({ language, size });
+      // The tests run without watching, and Gatehouse itself says so.
+      await rowOf(page, serverId).getByText(words.off).waitFor();
+      await rowOf(page, serverId).getByText(words.read).waitFor();
+      await expectAccessible(page);
+
+      await playWatching(page, { state: "paused", interval_ms: 5000, reason: WATCH_REASONS.pause });
+      await rowOf(page, serverId).getByText(words.paused, { exact: true }).waitFor();
+      await rowOf(page, serverId).getByText(words.pause).waitFor();
+      await page.unrouteAll({ behavior: "wait" });
+
+      await playWatching(page, { state: "watching", interval_ms: 7000, reason: null });
+      await rowOf(page, serverId).getByText(words.every, { exact: true }).waitFor();
+      expect(await rowOf(page, serverId).getByTestId("watch-reason").count()).toBe(0);
+      await expectNoSidewaysScroll(page);
+      await page.unrouteAll({ behavior: "wait" });
+    },
+  );
+}
 
 for (const language of LANGUAGES) {
   for (const size of SIZES) {

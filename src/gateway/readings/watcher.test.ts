@@ -19,9 +19,10 @@ import { filterAll, typeOfKind } from "../../core/events/event-types.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { WATCH_LEASE_MS, type WatchLease } from "../../core/ports/watch-lease.ts";
+import { WATCH_REASONS } from "../../core/watch-reasons.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
 import { recordReadings } from "../events/record-readings.ts";
-import { HOLD_EVERY_MS, NO_ARCHIVE, WATCH_OFF, Watcher, type WatcherParts } from "./watcher.ts";
+import { HOLD_EVERY_MS, Watcher, type WatcherParts } from "./watcher.ts";
 
 const INTERVAL_MS = 5_000;
 const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -353,19 +354,22 @@ describe("a server that cannot be read", () => {
   });
 });
 
-test.each([WATCH_OFF, NO_ARCHIVE])("nothing is watched when it is off: %s", async (offReason) => {
-  add("a");
-  const watcher = start({ offReason });
-  await pass(60_000);
-  expect(stage.calls).toHaveLength(0);
-  expect(describeOne(watcher, "a")).toEqual({
-    state: "off",
-    interval_ms: null,
-    last_reading_at: null,
-    reason: offReason,
-  });
-  expect(watcher.planOf("a").isWatched).toBe(false);
-});
+test.each([WATCH_REASONS.watchOff, WATCH_REASONS.noArchive])(
+  "nothing is watched when it is off: %s",
+  async (offReason) => {
+    add("a");
+    const watcher = start({ offReason });
+    await pass(60_000);
+    expect(stage.calls).toHaveLength(0);
+    expect(describeOne(watcher, "a")).toEqual({
+      state: "off",
+      interval_ms: null,
+      last_reading_at: null,
+      reason: offReason,
+    });
+    expect(watcher.planOf("a").isWatched).toBe(false);
+  },
+);
 
 test("after a stop nothing is read any more", async () => {
   add("a");
@@ -506,6 +510,6 @@ describe("what operators can measure", () => {
     await pass(6_000);
     const none = { servers: 0, oldestReadingMs: null };
     expect(second.report(stage.now)).toEqual(none);
-    expect(start({ offReason: WATCH_OFF }).report(stage.now)).toEqual(none);
+    expect(start({ offReason: WATCH_REASONS.watchOff }).report(stage.now)).toEqual(none);
   });
 });

@@ -10,6 +10,7 @@ import type { WatchLease } from "../../core/ports/watch-lease.ts";
 import { createThrottle } from "../../core/throttle.ts";
 import { OFFLINE } from "../../core/upstream-codes.ts";
 import { findDueAt, intervalOf, listDue, planInterval, type WatchCandidate } from "../../core/watch-plan.ts";
+import { WATCH_REASONS } from "../../core/watch-reasons.ts";
 import type { WatchingResource } from "../../core/wire/server.ts";
 import type { Pause } from "../commands/command-dispatcher.ts";
 import type { WatchPlan } from "../events/event-recorder.ts";
@@ -25,17 +26,12 @@ const TELL_FAILURES_MS = 2_000;
 const CALLS_IN_FLIGHT_MAX = 100;
 const FAULT_LOG_MS = 60_000;
 
-export const WATCH_OFF = "GATEHOUSE_WATCH is off.";
-export const NO_ARCHIVE = "There is no archive: GATEHOUSE_ARCHIVE is off.";
-const SERVER_OFF = "Watching is switched off for this server.";
-const BUDGET_TOO_SMALL = "The game API allows too few calls to watch.";
-
 const OBSTACLE_WORDS: Readonly<Record<WatchObstacle["kind"], string>> = {
-  parked: "The server was made for another upstream than the one in use.",
-  global_key: "The game API has refused GATEHOUSE_UPSTREAM_GLOBAL_KEY.",
-  key: "The game API has refused the server's key; set it anew.",
-  pause: "The game API has limited our requests for the moment.",
-  breaker: "The game API fails for this server; it is probed from time to time.",
+  parked: WATCH_REASONS.parked,
+  global_key: WATCH_REASONS.globalKeyRefused,
+  key: WATCH_REASONS.keyRefused,
+  pause: WATCH_REASONS.pause,
+  breaker: WATCH_REASONS.breaker,
 };
 
 export type WatcherParts = {
@@ -47,7 +43,7 @@ export type WatcherParts = {
   readonly log: Log;
   /** GATEHOUSE_WATCH_INTERVAL_MS. */
   readonly intervalMs: number;
-  /** Why nothing is watched, WATCH_OFF or NO_ARCHIVE; undefined when servers are watched. */
+  /** Why nothing is watched; undefined when servers are watched. */
   readonly offReason: string | undefined;
   /** Undefined when this is the only instance. */
   readonly lease: WatchLease | undefined;
@@ -113,10 +109,10 @@ export class Watcher {
   describe(server: GameServer): WatchingResource {
     const { isOffline, lastReadAt, obstacle } = this.#factsOf(server);
     const last = { last_reading_at: lastReadAt };
-    const offReason = this.#parts.offReason ?? (server.isWatched ? undefined : SERVER_OFF);
+    const offReason = this.#parts.offReason ?? (server.isWatched ? undefined : WATCH_REASONS.serverOff);
     if (offReason !== undefined) return { state: "off", interval_ms: null, ...last, reason: offReason };
     if (this.#intervalMs === undefined) {
-      return { state: "paused", interval_ms: null, ...last, reason: BUDGET_TOO_SMALL };
+      return { state: "paused", interval_ms: null, ...last, reason: WATCH_REASONS.budgetTooSmall };
     }
     const interval = { interval_ms: intervalOf(isOffline, this.#intervalMs) };
     if (!obstacle) return { state: "watching", ...interval, ...last, reason: null };

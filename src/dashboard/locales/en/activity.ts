@@ -97,7 +97,7 @@ export const activity = {
   loadOlder: "Load older events",
   lookFurther: "Look further back",
   nothingSoFar: "Nothing fits so far, but Gatehouse remembers more.",
-  lookedBack: "Nothing older fits so far. Looked through everything since {{time}}.",
+  lookedBack: "Nothing more found so far. Looked through everything since {{time}}.",
   end: "This is as far back as Gatehouse remembers.",
   endOfNothing: "Gatehouse remembers nothing that fits.",
   empty: "Nothing has been recorded yet",

@@ -100,7 +100,7 @@ export const activity: Translation<typeof english> = {
   loadOlder: "Загрузить более старые события",
   lookFurther: "Искать дальше в прошлом",
   nothingSoFar: "Пока ничего не подошло, но Gatehouse помнит больше.",
-  lookedBack: "Среди более старых пока ничего не подошло. Просмотрено всё начиная с {{time}}.",
+  lookedBack: "Пока больше ничего не найдено. Просмотрено всё начиная с {{time}}.",
   end: "Дальше в прошлое Gatehouse не помнит.",
   endOfNothing: "Gatehouse не помнит ничего подходящего.",
   empty: "Пока ничего не записано",

@@ -2,6 +2,7 @@
 import { Badge, Group, Stack, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { OFFLINE } from "../../../core/upstream-codes.ts";
+import { findWatchReason } from "../../../core/watch-reasons.ts";
 import type { ServerResource } from "../../../core/wire/server.ts";
 import { useGameErrorText } from "../../parts/game-error-text.ts";
 import { GameText } from "../../parts/game-text.tsx";
@@ -70,6 +71,7 @@ export function ServerFacts(props: {
           </Text>
         )}
       </Group>
+      {!props.isBrief && <WatchReason server={server} />}
       {!props.isBrief && <LastError server={server} />}
       {hint !== undefined && <Text size="sm">{hint}</Text>}
     </Stack>
@@ -88,12 +90,26 @@ export function StateBadge({ server }: { readonly server: ServerResource }) {
 function WatchBadge({ server }: { readonly server: ServerResource }) {
   const { t } = useTranslation("operatorServers");
   const format = useFormat();
-  const { state, interval_ms: intervalMs, reason } = server.watching;
+  const { state, interval_ms: intervalMs } = server.watching;
   const interval = format.duration(intervalMs ?? 0);
   return (
-    <Badge color={WATCH_COLOURS[state]} variant="light" tt="none" {...(reason !== null && { title: reason })}>
+    <Badge color={WATCH_COLOURS[state]} variant="light" tt="none">
       {t(`watching.${state}`, { interval })}
     </Badge>
+  );
+}
+
+/** Why the server is not watched, unless the state of the server says it already. */
+function WatchReason({ server }: { readonly server: ServerResource }) {
+  const { t } = useTranslation("operatorServers");
+  const { reason } = server.watching;
+  if (reason === null) return null;
+  const name = findWatchReason(reason);
+  if (name === "serverOff" || name === "keyRefused" || name === "parked") return null;
+  return (
+    <Text size="sm" c="dimmed" data-testid="watch-reason">
+      {name === undefined ? reason : t(`watchReason.${name}`)}
+    </Text>
   );
 }
 
