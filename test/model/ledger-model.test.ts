@@ -186,9 +186,8 @@ class Run {
       case "read":
         return this.#deliver(this.#read(step.how, step.cut), step.by);
       case "again":
-        // Old content with a new time says nothing about a newer reading that is still on its way.
-        if (this.#last && this.#held.length === 0)
-          await this.#deliver({ ...this.#last, at: this.#tick() }, step.by);
+        // A newer reading may still be on its way.
+        if (this.#last) await this.#deliver({ ...this.#last, at: this.#tick() }, step.by);
         return;
       case "hold":
         if (this.firstReadingAt !== undefined) this.#held.push(this.#read("whole", 0));

@@ -85,10 +85,10 @@ function findGap(
   memory: ListMemory,
   context: ListContext,
 ): Gap | undefined {
-  if (isLateList(memory, context.at) || entries.length === 0) return undefined;
-  if (entries.some(({ identity }) => context.isKnown(identity))) return undefined;
+  if (entries.length === 0 || entries.some(({ identity }) => context.isKnown(identity))) return undefined;
   const reason = context.wasLost ? "archive" : "no_overlap";
   const to = oldestTime(entries);
+  if (isLateList(memory, context.at) && !isNewer(to, memory)) return undefined;
   if (memory.filledAt !== null) return { section: list, reason, from: memory.newestAt, to };
   const mayHaveMissed = context.lastReadingAt !== null && (context.wasSilent || context.wasLost);
   return mayHaveMissed ? { section: list, reason, from: context.lastReadingAt, to } : undefined;
@@ -107,9 +107,14 @@ function learnList(entries: readonly ListEntry[], memory: ListMemory, { at }: Li
   };
 }
 
-/** A later reading has shown entries already, so this one proves nothing about what was missed. */
+/** A later reading has shown entries already, so entries of this one may be older than those that are known. */
 function isLateList({ filledAt }: ListMemory, at: number): boolean {
   return filledAt !== null && at <= filledAt;
+}
+
+/** Of two answers that were on their way at once, the newer may have come first, so the game's own times decide. */
+function isNewer(oldestAt: number | null, { newestAt }: ListMemory): boolean {
+  return oldestAt !== null && newestAt !== null && oldestAt >= newestAt;
 }
 
 function oldestTime(entries: readonly ListEntry[]): number | null {

@@ -207,3 +207,22 @@ test("more events than may wait become a gap with the reason archive, which has 
   expect(lost).toEqual([{ section: "KillLogs", reason: "archive", from: knownAt + 2_000, to: backAt }]);
   expect(lostAt).toBeGreaterThan(knownAt + 2_000);
 });
+
+test("a newer answer that came before an older one of another instance tells its gap all the same", async () => {
+  const kill = (n: number) => ({ Killed: `B:${n}`, Timestamp: EVENT_AT / 1_000 + n, Killer: "A:1" });
+  const first = { ...read([]), sections: { KillLogs: [kill(1)] } };
+  const newer = { ...read([]), sections: { KillLogs: [kill(9), kill(8)] } };
+  const older = { ...read([]), sections: { KillLogs: [kill(2), kill(1)] } };
+  const [one, other] = [open(), open()];
+  for (const [recorder, reading] of [
+    [one, first],
+    [other, older],
+    [one, newer],
+  ] as const) {
+    recorder.takeReading(SERVER, reading);
+    await recorder.flush();
+  }
+  const gaps = (await readLedger()).filter(({ type }) => type === "gap").map(({ data }) => data);
+  const [from, to] = [EVENT_AT + 2_000, EVENT_AT + 8_000];
+  expect(gaps).toEqual([{ section: "KillLogs", reason: "no_overlap", from, to }]);
+});
