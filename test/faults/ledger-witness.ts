@@ -76,9 +76,13 @@ export class LedgerWitness {
 
   /**
    * Each entry that a reading showed is told as often as one reading showed it; every other one lies in a gap. So does an entry
-   * whose only readings were lost with a killed process.
+   * whose only readings were lost with a killed process, unless it equals one that is told (`areEqualsTold`): equal entries that
+   * no recorded reading showed together cannot be told apart.
    */
-  judge(events: readonly ToldEvent[]): { gaps: readonly Gap[]; told: number; happened: number } {
+  judge(
+    events: readonly ToldEvent[],
+    { areEqualsTold = false } = {},
+  ): { gaps: readonly Gap[]; told: number; happened: number } {
     const told = countTold(events);
     const gaps = events.filter(({ type }) => type === "gap").map(({ data }) => data as unknown as Gap);
     const tooOften = [...told].filter(([key, times]) => times > (this.#shown.get(key) ?? 0));
@@ -93,8 +97,7 @@ export class LedgerWitness {
       left.set(key, times - 1);
       const at = Number(element.Timestamp) * 1000;
       if (times > 0 || (!this.#shown.has(key) && at < (this.#firstReadingAt ?? 0))) continue;
-      // Equal entries that no reading showed together cannot be told apart.
-      if ((told.get(key) ?? 0) > 0 && told.get(key) === this.#shown.get(key)) continue;
+      if (told.has(key) && (areEqualsTold || told.get(key) === this.#shown.get(key))) continue;
       const isCovered = gaps.some(({ section, from, to }) => {
         return section === list && (from === null || from <= at) && (to === null || at <= to);
       });
