@@ -111,7 +111,7 @@ export class ReadingHost {
       case "flush":
         return recorder.flush();
       case "stop":
-        return recorder.stop();
+        return recorder.stop(...args);
     }
   }
 

@@ -20,7 +20,9 @@ import type { Call, CallName, Calls, Fault, FromThread, News, ThreadSettings, To
 const EXTRA_MS = 5_000;
 /** `flush` and `removeServer` wait for the archive, and the thread knows its deadlines. */
 const ARCHIVE_MS = 20_000;
-/** A stop does not wait longer for an archive that hangs. What is not written then is read again after the next start. */
+/** `stop` keeps to its own time, when the thread runs. */
+const STOP_EXTRA_MS = 500;
+/** Closing does not wait longer for an archive that hangs. What is not written then is read again after the next start. */
 const CLOSE_MS = 2_000;
 const STOPPED = "the reading thread has stopped";
 const ARCHIVE_UNUSABLE = "the archive cannot be used; events wait in memory until it can";
@@ -117,8 +119,8 @@ export class ReadingThread implements Upstream, Recorder {
     await this.#call("flush", ARCHIVE_MS);
   }
 
-  async stop(): Promise<void> {
-    if (this.#worker) await this.#call("stop", ARCHIVE_MS);
+  async stop(withinMs: number): Promise<void> {
+    if (this.#worker) await this.#call("stop", withinMs + STOP_EXTRA_MS, withinMs);
   }
 
   /** Closing the archive ends the thread. */

@@ -124,9 +124,9 @@ export class EventRecorder implements Recorder {
     await this.#running;
   }
 
-  /** Records what waits, if the archive answers, and takes nothing more. */
-  async stop(): Promise<void> {
-    await this.flush();
+  /** Records what waits, if the archive answers within this time, and takes nothing more. */
+  async stop(withinMs: number): Promise<void> {
+    await Promise.race([this.flush(), this.#parts.sleep(withinMs)]);
     this.#isStopped = true;
   }
 
