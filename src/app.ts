@@ -22,6 +22,8 @@ import { rememberMasterKey } from "./secrets.ts";
 import { TlsReloader } from "./tls-files.ts";
 
 const DRAIN_MS = 10_000;
+/** How long the last events may take when Gatehouse stops. What is not recorded then is read again after the next start. */
+const LAST_RECORD_MS = 2_000;
 /** During a drain, idle and silent connections may send a request for this long. */
 const IDLE_GRACE_MS = 1_000;
 
@@ -62,7 +64,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     const gateway = wireGateway(config, resources, basics, options);
     warnOfParked(resources.store, config.upstreamUrl === undefined, log);
     const { dispatcher, recorder } = gateway;
-    if (recorder) closers.add(() => recorder.stop());
+    if (recorder) closers.add(() => recorder.stop(LAST_RECORD_MS));
     closers.add(() => dispatcher.stop(DRAIN_MS));
     await dispatcher.start();
     await startBackgroundJobs(config, resources, gateway, log, closers);

@@ -12,7 +12,16 @@ declare const self: Worker;
 
 const host = new ReadingHost(openArchive, (message) => self.postMessage(message));
 
-// On Linux this is the priority of this thread alone. Requests come first.
-if (process.platform === "linux") setPriority(0, PRIORITY);
+lowerPriority();
 
 self.onmessage = ({ data }: MessageEvent<ToThread>) => host.take(data);
+
+/** On Linux this is the priority of this thread alone. Requests come first. */
+function lowerPriority(): void {
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(0, PRIORITY);
+  } catch {
+    // A sandbox may forbid it. The thread works all the same.
+  }
+}

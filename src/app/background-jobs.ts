@@ -44,7 +44,8 @@ export async function startBackgroundJobs(
     const { eventsDays: days, eventsMax } = config;
     const retention = new EventRetention({ archive, clock, sleep: Bun.sleep, log, days, eventsMax });
     retention.start();
-    closers.add(() => retention.stop());
+    // Not waited for, because an archive may hang: closing it ends a step that has begun.
+    closers.add(async () => void retention.stop());
     const removal = {
       purpose: "deleting the events of deleted servers",
       everyMs: REMOVE_LEDGERS_MS,
@@ -54,7 +55,7 @@ export async function startBackgroundJobs(
     closers.add(repeatJob(removal, log));
   }
   forgetting.start();
-  closers.add(() => forgetting.stop());
+  closers.add(async () => void forgetting.stop());
 
   watcher.start();
   closers.add(() => watcher.stop());

@@ -25,7 +25,7 @@ export type Calls = {
   checkArchive: { args: []; value: ArchiveVerdict };
   removeServer: { args: [serverId: string]; value: undefined };
   flush: { args: []; value: undefined };
-  stop: { args: []; value: undefined };
+  stop: { args: [withinMs: number]; value: undefined };
 };
 export type CallName = keyof Calls;
 export type Call = {

@@ -36,10 +36,10 @@ export class ReadingHost {
   readonly #questions = new Map<number, (sent: readonly SentCommand[] | undefined) => void>();
   #parts: Parts | undefined;
   #skewMs = 0;
-  #lastKept = 0;
   #lastQuestion = 0;
   #told: Pick<EventRecorder, "waitingEvents" | "fault"> = { waitingEvents: 0, fault: undefined };
-  #isFaultTold = false;
+  /** At first the gateway may still know of a fault that an earlier thread told. */
+  #isFaultTold = true;
 
   readonly #observer: ArchiveObserver = {
     noteAnswer: () => {
@@ -94,11 +94,11 @@ export class ReadingHost {
     }
   }
 
-  async #run({ call, args }: Call): Promise<unknown> {
+  async #run({ id, call, args }: Call): Promise<unknown> {
     const { upstream, opened, archive, recorder } = this.#getParts();
     switch (call) {
       case "readServer":
-        return this.#keep(await upstream.readServer(...args));
+        return this.#keep(id, await upstream.readServer(...args));
       case "sendCommand":
         return upstream.sendCommand(...args);
       case "archive":
@@ -111,7 +111,7 @@ export class ReadingHost {
       case "flush":
         return recorder.flush();
       case "stop":
-        return recorder.stop();
+        return recorder.stop(...args);
     }
   }
 
@@ -140,11 +140,12 @@ export class ReadingHost {
     return { upstream: new UpstreamClient({ ...upstream, clock }), opened, archive, recorder };
   }
 
-  #keep(reading: UpstreamReading): UpstreamReading {
+  /** Under the number of the call, which no later thread uses again. */
+  #keep(kept: number, reading: UpstreamReading): UpstreamReading {
     if (!("parts" in reading) || "kept" in reading.content) return reading;
-    const kept = ++this.#lastKept;
     this.#kept.set(kept, reading.content);
-    this.#kept.delete(kept - KEPT_MAX);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest);
     return { ...reading, content: { kept } };
   }
 
@@ -191,7 +192,9 @@ export class ReadingHost {
   }
 }
 
+/** Of a bug the stack is told, because the gateway logs it. */
 function describeFault(error: unknown): Fault {
-  const message = error instanceof Error ? error.message : String(error);
-  return { message, isUnavailable: error instanceof StoreUnavailable };
+  if (error instanceof StoreUnavailable) return { message: error.message, isUnavailable: true };
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { message, isUnavailable: false };
 }

@@ -18,8 +18,13 @@ import type { Call, CallName, Calls, Fault, FromThread, News, ThreadSettings, To
 
 /** The thread keeps its own deadlines. This one is for a thread that does not run at all. */
 const EXTRA_MS = 5_000;
-/** `stop` and `removeServer` wait for the archive. */
+/** `flush` and `removeServer` wait for the archive, and the thread knows its deadlines. */
 const ARCHIVE_MS = 20_000;
+/** `stop` keeps to its own time, when the thread runs. */
+const STOP_EXTRA_MS = 500;
+/** Closing does not wait longer for an archive that hangs. What is not written then is read again after the next start. */
+const CLOSE_MS = 2_000;
+const STOPPED = "the reading thread has stopped";
 const ARCHIVE_UNUSABLE = "the archive cannot be used; events wait in memory until it can";
 const FAULT_LOG_MS = 60_000;
 
@@ -92,7 +97,11 @@ export class ReadingThread implements Upstream, Recorder {
 
   /** Throws StartRefused when the archive can never be used as it is. */
   async checkArchive(): Promise<void> {
-    const verdict = await this.#call("checkArchive", ARCHIVE_MS);
+    const verdict = await this.#call("checkArchive", ARCHIVE_MS).catch((error) => {
+      // A thread that is missing now may be there with the next call.
+      if (error instanceof ArchiveUnavailable) return { problem: error.message };
+      throw error;
+    });
     if ("refusal" in verdict) throw new StartRefused(verdict.refusal, 2);
     const { problem: reason } = verdict;
     if (reason !== undefined) this.#parts.log.error({ reason }, ARCHIVE_UNUSABLE);
@@ -110,20 +119,21 @@ export class ReadingThread implements Upstream, Recorder {
     await this.#call("flush", ARCHIVE_MS);
   }
 
-  async stop(): Promise<void> {
-    if (this.#worker) await this.#call("stop", ARCHIVE_MS);
+  async stop(withinMs: number): Promise<void> {
+    if (this.#worker) await this.#call("stop", withinMs + STOP_EXTRA_MS, withinMs);
   }
 
   /** Closing the archive ends the thread. */
   async #useArchive(method: ArchiveMethod, args: readonly unknown[]): Promise<unknown> {
     if (method !== "close") return this.#call("archive", ARCHIVE_MS, method, args);
-    const closing = this.#worker && this.#call("archive", ARCHIVE_MS, method, args);
+    const closing = this.#worker && this.#call("archive", CLOSE_MS, method, args);
     this.#isStopped = true;
     try {
       return await closing;
     } finally {
       this.#worker?.terminate();
       this.#worker = undefined;
+      this.#failCalls(new ArchiveUnavailable(STOPPED));
     }
   }
 
@@ -136,36 +146,42 @@ export class ReadingThread implements Upstream, Recorder {
     return this.planOf(serverId);
   }
 
-  #call<Name extends CallName>(
+  /** A thread that cannot be started, or has stopped, is a rejection like any other. */
+  async #call<Name extends CallName>(
     call: Name,
     waitMs: number,
     ...args: Calls[Name]["args"]
   ): Promise<Calls[Name]["value"]> {
-    if (this.#isStopped) return Promise.reject(new StoreUnavailable("the reading thread has stopped"));
+    if (this.#isStopped) throw new ArchiveUnavailable(STOPPED);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const id = ++this.#lastId;
+    this.#post({ id, call, args } as Call);
     const timer = setTimeout(() => {
       this.#waiting.delete(id);
-      reject(new StoreUnavailable("the reading thread did not answer in time"));
+      reject(new ArchiveUnavailable("the reading thread did not answer in time"));
     }, waitMs);
     this.#waiting.set(id, { resolve, reject, timer });
-    this.#post({ id, call, args } as Call);
     return promise as Promise<Calls[Name]["value"]>;
   }
 
+  /** Never throws: those who tell have nobody to answer to. */
   #tell(news: News): void {
-    this.#post(news);
+    if (this.#isStopped && !this.#worker) return;
+    try {
+      this.#post(news);
+    } catch (error) {
+      this.#logFault(error);
+    }
   }
 
   #post(message: Call | News): void {
-    if (this.#isStopped && !this.#worker) return;
     const worker = this.#worker ?? this.#start();
     worker.postMessage({ ...message, now: this.#parts.clock() } satisfies ToThread);
   }
 
   #start(): Worker {
-    const worker = this.#parts.startThread();
-    worker.onmessage = ({ data }: MessageEvent<FromThread>) => this.#take(data);
+    const worker = this.#startThread();
+    worker.onmessage = ({ data }: MessageEvent<FromThread>) => this.#take(worker, data);
     worker.onerror = ({ message }) => this.#end(worker, message);
     worker.addEventListener("close", () => this.#end(worker, "it was closed"));
     this.#worker = worker;
@@ -175,10 +191,21 @@ export class ReadingThread implements Upstream, Recorder {
     return worker;
   }
 
-  #take(message: FromThread): void {
+  #startThread(): Worker {
+    try {
+      return this.#parts.startThread();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new ArchiveUnavailable(`the reading thread could not be started: ${reason}`, { cause: error });
+    }
+  }
+
+  #take(worker: Worker, message: FromThread): void {
+    // Numbers of questions begin anew with each thread, and so does what waits in it.
+    if (worker !== this.#worker) return;
     if ("id" in message) this.#settle(message);
     else if ("recorded" in message) this.onRecorded?.(message.recorded);
-    else if ("question" in message) void this.#answer(message);
+    else if ("question" in message) void this.#answer(worker, message);
     else if ("log" in message) this.#parts.log[message.log](message.fields, message.message);
     else if ("counted" in message) this.meter.countEvents(message.counted);
     else if ("waitingEvents" in message) {
@@ -197,20 +224,30 @@ export class ReadingThread implements Upstream, Recorder {
     else waiting.reject(toError(message.error));
   }
 
-  async #answer({ question, serverId, since }: Extract<FromThread, { question: number }>): Promise<void> {
+  async #answer(
+    worker: Worker,
+    { question, serverId, since }: Extract<FromThread, { question: number }>,
+  ): Promise<void> {
     const sent = await this.#parts.commands.listSent(serverId, since).catch((error) => {
       if (!(error instanceof StoreUnavailable)) this.#logFault(error);
       return undefined;
     });
-    this.#tell({ question, sent });
+    if (worker === this.#worker) this.#tell({ question, sent });
   }
 
   #end(worker: Worker, reason: string): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
     worker.terminate();
-    const error = new StoreUnavailable(`the reading thread has ended: ${reason}`);
+    // What waited in the thread is gone with it.
+    this.waitingEvents = 0;
+    this.fault = undefined;
+    const error = new ArchiveUnavailable(`the reading thread has ended: ${reason}`);
     this.#logFault(error);
+    this.#failCalls(error);
+  }
+
+  #failCalls(error: Error): void {
     for (const { reject, timer } of this.#waiting.values()) {
       clearTimeout(timer);
       reject(error);

@@ -49,6 +49,17 @@ describe("the thread", () => {
     await addEvents(archive, [kill(99)]);
   });
 
+  test("not to be had: a call fails, and a later one starts it", async () => {
+    let isShort = true;
+    const { archive } = open(() => {
+      if (isShort) throw new Error("no threads left");
+      return startArchiveThread();
+    });
+    await expect(archive.load("srv_a")).rejects.toThrow(StoreUnavailable);
+    isShort = false;
+    await addEvents(archive, kills(1));
+  });
+
   test("stuck: a call fails after its deadline, and calls beyond a ceiling fail at once", async () => {
     const stuck = () => {
       const url = URL.createObjectURL(new Blob(["self.onmessage = () => {};"], { type: "text/javascript" }));

@@ -54,6 +54,21 @@ test("/readyz stays 200 with a notice, whose reason only operators see, until th
   expect(await tellNotices(gatehouse)).toEqual([]);
 });
 
+/** Answers nothing. */
+class FrozenArchive extends MemoryArchive {
+  override load = () => new Promise<never>(() => {});
+  override prune = () => new Promise<never>(() => {});
+  override continueForgetting = () => new Promise<never>(() => {});
+}
+
+test("a stop does not wait for an archive that hangs", async () => {
+  gatehouse = await startGatehouse({ archive: new FrozenArchive() });
+  const { token } = await gatehouse.addKey(await gatehouse.addServer());
+  expect((await gatehouse.get("/v2/game/server", token)).status).toBe(200);
+  await gatehouse.stop();
+  gatehouse = undefined;
+});
+
 /** Its disk is full: what is there can be read, and nothing is recorded. */
 class FullArchive extends MemoryArchive {
   isFull = false;

@@ -123,6 +123,18 @@ test("after its thread has died, the next call starts another, and the ledger go
   expect(logged).toContain("the reading thread failed");
 });
 
+test("a reading that died with its thread is never taken for one of the next thread", async () => {
+  startThread();
+  const lost = await thread.readServer(KEY);
+  if (!("parts" in lost) || !("kept" in lost.content)) throw new Error("no reading");
+  workers[0]?.terminate();
+  await new Promise((resolve) => workers[0]?.addEventListener("close", resolve));
+  const other = await thread.readServer("key-Other");
+  expect("parts" in other).toBe(true);
+  thread.takeReading(SERVER, { ...lost.content, at: AT, gameServer: "Town" });
+  expect(await listEvents()).toEqual([]);
+});
+
 test("a file that is not an archive is told, and the game API is called all the same", async () => {
   const path = join(makeTestFolder(), "archive.db");
   await Bun.write(path, "not a database, but long enough to look like one".repeat(10));

@@ -94,18 +94,17 @@ export class SqliteArchive implements Archive {
     }
   }
 
-  #call<T>(method: WorkerMethod, ...args: readonly unknown[]): Promise<T> {
-    if (this.#isClosed) return Promise.reject(new ArchiveUnavailable("the archive is closed"));
-    if (this.#unanswered >= UNANSWERED_MAX)
-      return Promise.reject(new ArchiveUnavailable("the archive is too slow"));
+  async #call<T>(method: WorkerMethod, ...args: readonly unknown[]): Promise<T> {
+    if (this.#isClosed) throw new ArchiveUnavailable("the archive is closed");
+    if (this.#unanswered >= UNANSWERED_MAX) throw new ArchiveUnavailable("the archive is too slow");
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const id = ++this.#lastId;
+    this.#post(this.#worker ?? this.#start(), { id, method, args });
     const timer = setTimeout(() => {
       this.#waiting.delete(id);
       reject(new ArchiveUnavailable(`the archive did not answer within ${ARCHIVE_DEADLINE_MS / 1000} s`));
     }, ARCHIVE_DEADLINE_MS);
     this.#waiting.set(id, { resolve, reject, timer });
-    this.#post(this.#worker ?? this.#start(), { id, method, args });
     return promise as Promise<T>;
   }
 
@@ -115,7 +114,7 @@ export class SqliteArchive implements Archive {
   }
 
   #start(): Worker {
-    const worker = this.#startThread();
+    const worker = this.#createWorker();
     worker.onmessage = ({ data }: MessageEvent<WorkerAnswer>) => this.#settle(worker, data);
     worker.onerror = ({ message }) => this.#fail(worker, message);
     worker.addEventListener("close", () => this.#fail(worker, "it was closed"));
@@ -125,6 +124,15 @@ export class SqliteArchive implements Archive {
     // The thread must not keep a finished process alive.
     worker.unref();
     return worker;
+  }
+
+  #createWorker(): Worker {
+    try {
+      return this.#startThread();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new ArchiveUnavailable(`the archive's thread could not be started: ${reason}`, { cause: error });
+    }
   }
 
   #settle(worker: Worker, answer: WorkerAnswer): void {

@@ -75,11 +75,7 @@ export class EventRecorder implements Recorder {
 
   /** Whether readings or events wait that are not recorded yet. */
   get hasWaiting(): boolean {
-    return this.#hasWork();
-  }
-
-  get isDown(): boolean {
-    return this.#isDown;
+    return this.#busy.size > 0;
   }
 
   /** Why nothing could be recorded at the last try; undefined when it could. */
@@ -128,9 +124,9 @@ export class EventRecorder implements Recorder {
     await this.#running;
   }
 
-  /** Records what waits, if the archive answers, and takes nothing more. */
-  async stop(): Promise<void> {
-    await this.flush();
+  /** Records what waits, if the archive answers within this time, and takes nothing more. */
+  async stop(withinMs: number): Promise<void> {
+    await Promise.race([this.flush(), this.#parts.sleep(withinMs)]);
     this.#isStopped = true;
   }
 
@@ -155,14 +151,24 @@ export class EventRecorder implements Recorder {
   #makeRoom({ ledger, inputs }: Desk): void {
     const oldest = inputs.shift();
     if (!oldest) return;
-    if (!("reading" in oldest)) {
-      if (ledger.isLoaded) this.#judgeFailure(ledger, oldest.failure, oldest.at);
-    } else if (ledger.hasJudged) {
-      const { identified } = ledger.identify(oldest.reading);
-      this.#finishJudging(ledger, identified, new Set(), () => undefined);
-    } else {
-      ledger.noteLoss(oldest.reading.at);
+    try {
+      if (!("reading" in oldest)) {
+        if (ledger.isLoaded) this.#judgeFailure(ledger, oldest.failure, oldest.at);
+      } else if (ledger.hasJudged) {
+        const { identified } = ledger.identify(oldest.reading);
+        this.#finishJudging(ledger, identified, new Set(), () => undefined);
+      } else {
+        ledger.noteLoss(oldest.reading.at);
+      }
+    } catch (error) {
+      this.#dropInput(ledger, oldest, error);
     }
+  }
+
+  /** Nothing but a bug can be the reason. The other readings go on without this one. */
+  #dropInput(ledger: ServerLedger, input: LedgerInput, error: unknown): void {
+    if ("reading" in input) ledger.noteLoss(input.reading.at);
+    this.#logFault(error);
   }
 
   #wake(): void {
@@ -170,17 +176,13 @@ export class EventRecorder implements Recorder {
     this.#running = this.#run().finally(() => {
       this.#running = undefined;
       // Something may have come after the last look.
-      if (!this.#isDown && this.#hasWork()) this.#wake();
+      if (!this.#isDown && this.hasWaiting) this.#wake();
     });
-  }
-
-  #hasWork(): boolean {
-    return this.#busy.size > 0;
   }
 
   async #run(): Promise<void> {
     try {
-      while (this.#hasWork()) {
+      while (this.hasWaiting) {
         const judged = await Promise.allSettled(Array.from(this.#busy, (desk) => this.#judgeInputs(desk)));
         for (const result of judged) if (result.status === "rejected") throw result.reason;
         await this.#write();
@@ -206,9 +208,13 @@ export class EventRecorder implements Recorder {
   async #judgeInputs(desk: Desk): Promise<void> {
     const { ledger, inputs } = desk;
     if (inputs.length === 0) return;
-    if (!ledger.isLoaded) {
-      ledger.load(await this.#parts.archive.load(ledger.serverId));
-      this.#isDown = false;
+    try {
+      await this.#load(ledger);
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      // What is known of this server cannot be read. The other servers are recorded all the same.
+      for (const input of inputs.splice(0)) this.#dropInput(ledger, input, error);
+      return;
     }
     // An input stays until it is judged: when the archive is slow, it may be taken away meanwhile to make room.
     for (let input = inputs[0]; input; input = inputs[0]) {
@@ -217,12 +223,16 @@ export class EventRecorder implements Recorder {
         else this.#judgeFailure(ledger, input.failure, input.at);
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error;
-        // A bug: without this reading the others can go on.
-        if ("reading" in input) ledger.noteLoss(input.reading.at);
-        this.#logFault(error);
+        this.#dropInput(ledger, input, error);
       }
       if (inputs[0] === input) inputs.shift();
     }
+  }
+
+  async #load(ledger: ServerLedger): Promise<void> {
+    if (ledger.isLoaded) return;
+    ledger.load(await this.#parts.archive.load(ledger.serverId));
+    this.#isDown = false;
   }
 
   async #judgeReading({ ledger, inputs }: Desk, reading: GameReading): Promise<void> {

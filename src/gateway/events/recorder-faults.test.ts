@@ -226,3 +226,45 @@ test("a newer answer that came before an older one of another instance tells its
   const [from, to] = [EVENT_AT + 2_000, EVENT_AT + 8_000];
   expect(gaps).toEqual([{ section: "KillLogs", reason: "no_overlap", from, to }]);
 });
+
+test("a server whose memory cannot be read does not keep the others from being recorded", async () => {
+  const load = archive.load.bind(archive);
+  archive.load = (serverId) => {
+    return serverId === "srv_broken" ? Promise.reject(new SyntaxError("not JSON")) : load(serverId);
+  };
+  const recorder = open();
+  recorder.takeReading("srv_broken", read([]));
+  recorder.takeReading(SERVER, read([]));
+  await recorder.flush();
+  expect(only(await tell(), "player.killed")).toEqual(kills(2));
+  expect([recorder.fault, failing.length]).toEqual([undefined, 1]);
+});
+
+test("a reading that cannot be judged becomes a gap, also when it is judged without the archive", async () => {
+  const recorder = open();
+  recorder.takeReading(SERVER, read([]));
+  await recorder.flush();
+  const recording = archive.record.bind(archive);
+  const isBack = Promise.withResolvers<void>();
+  archive.record = async (records) => {
+    await isBack.promise;
+    return recording(records);
+  };
+  recorder.takeReading(SERVER, read(["Car"]));
+  const broken = read([]);
+  Object.defineProperty(broken.sections, "KillLogs", {
+    get() {
+      throw new TypeError("a bug");
+    },
+  });
+  // The first is being recorded, so these wait; more than ten push the broken one out.
+  for (let turn = 0; turn < 100; turn++) await Promise.resolve();
+  recorder.takeReading(SERVER, broken);
+  for (let n = 0; n < 10; n++) recorder.takeReading(SERVER, read(["Car"]));
+  isBack.resolve();
+  await recorder.flush();
+  expect(failing).toHaveLength(1);
+  const told = await tell();
+  expect(only(told, "player.killed")).toHaveLength(13);
+  expect(only(told, "gap")).toContain("gap archive");
+});

@@ -22,6 +22,6 @@ export interface Recorder {
   tidy(now: number): void;
   /** Resolves when everything that was taken so far is recorded, or the archive is away. */
   flush(): Promise<void>;
-  /** Records what waits, if the archive answers, and takes nothing more. */
-  stop(): Promise<void>;
+  /** Records what waits, if the archive answers within this time, and takes nothing more. */
+  stop(withinMs: number): Promise<void>;
 }

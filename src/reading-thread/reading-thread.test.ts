@@ -1,0 +1,128 @@
+// A reading thread that cannot be started, dies or is replaced: the gateway goes on, and nothing is mixed up.
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
+import { ArchiveUnavailable } from "../core/errors.ts";
+import type { SentCommand } from "../core/ports/commands.ts";
+import type { FromThread, ToThread } from "./messages.ts";
+import { ReadingThread } from "./reading-thread.ts";
+
+const AT = 1_800_000_000_000;
+const FAILURE = { code: 1001, message: "down", isRateLimit: false };
+
+/** A thread that does nothing by itself. */
+class FakeWorker extends EventTarget {
+  readonly got: ToThread[] = [];
+  onmessage: ((event: MessageEvent<FromThread>) => void) | undefined;
+  onerror: ((event: ErrorEvent) => void) | undefined;
+  postMessage(message: ToThread): void {
+    this.got.push(message);
+  }
+  unref(): void {}
+  terminate(): void {}
+
+  tell(data: FromThread): void {
+    this.onmessage?.(new MessageEvent("message", { data }));
+  }
+  die(): void {
+    this.onerror?.(new ErrorEvent("error", { message: "out of memory" }));
+  }
+}
+
+let workers: FakeWorker[];
+let startFault: Error | undefined;
+let logged: string[];
+let sent: Promise<readonly SentCommand[]>;
+let thread: ReadingThread;
+
+beforeEach(() => {
+  workers = [];
+  startFault = undefined;
+  logged = [];
+  sent = Promise.resolve([]);
+  const write = (_fields: object, message: string) => void logged.push(message);
+  thread = new ReadingThread({
+    startThread() {
+      if (startFault) throw startFault;
+      const worker = new FakeWorker();
+      workers.push(worker);
+      return worker as unknown as Worker;
+    },
+    settings: {
+      upstream: { baseUrl: "http://localhost", globalKey: undefined, timeoutMs: 5_000, keepsUnknown: false },
+      archive: { path: "archive.db" },
+      secret: "secret",
+    },
+    clock: () => AT,
+    log: { debug: write, info: write, warn: write, error: write },
+    commands: { listSent: () => sent },
+  });
+  thread.planOf = () => ({ isWatched: true, intervalMs: 5_000 });
+});
+
+afterEach(async () => {
+  const closing = thread.archive.close();
+  for (const message of workers.at(-1)?.got ?? []) {
+    if ("call" in message) workers.at(-1)?.tell({ id: message.id, value: undefined });
+  }
+  await closing;
+});
+
+function startedWorker(place: number): FakeWorker {
+  const worker = workers[place];
+  if (!worker) throw new Error("no thread was started");
+  return worker;
+}
+
+test("a thread that cannot be started fails calls, throws at nobody, and leaves nothing waiting", async () => {
+  const timers = spyOn(globalThis, "setTimeout");
+  startFault = new Error("no threads left");
+  expect(await thread.readServer("key-Town")).toMatchObject({ failure: { code: 0 } });
+  expect(await thread.sendCommand("key-Town", ":h hi")).toMatchObject({ outcome: "lost" });
+  await expect(thread.archive.findLast([])).rejects.toThrow(ArchiveUnavailable);
+  expect(() => thread.takeFailure("srv_a", FAILURE, AT)).not.toThrow();
+  expect(() => thread.takeReading("srv_a", { kept: 1, at: AT, gameServer: "Town" })).not.toThrow();
+  // A timer would reject a promise that nobody has, and that ends the process.
+  expect(timers).not.toHaveBeenCalled();
+  timers.mockRestore();
+  expect(logged).toEqual(["the reading thread failed"]);
+});
+
+test("a thread that cannot be started does not stop a start", async () => {
+  startFault = new Error("no threads left");
+  await thread.checkArchive();
+  expect(logged).toEqual(["the archive cannot be used; events wait in memory until it can"]);
+});
+
+test("what a dead thread told of itself is forgotten", async () => {
+  thread.tidy(AT);
+  const worker = startedWorker(0);
+  worker.tell({ waitingEvents: 7, recorderFault: { message: "the disk is full", isUnavailable: true } });
+  expect(thread.waitingEvents).toBe(7);
+  worker.die();
+  worker.tell({ waitingEvents: 8, recorderFault: undefined });
+  expect([thread.waitingEvents, thread.fault]).toEqual([0, undefined]);
+});
+
+test("the answer to a question of a dead thread does not go to its successor", async () => {
+  const answer = Promise.withResolvers<readonly SentCommand[]>();
+  sent = answer.promise;
+  thread.tidy(AT);
+  startedWorker(0).tell({ question: 1, serverId: "srv_a", since: AT });
+  startedWorker(0).die();
+  thread.tidy(AT);
+  answer.resolve([]);
+  await answer.promise;
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(startedWorker(1).got.filter((message) => "question" in message)).toEqual([]);
+});
+
+test("calls that the thread has not answered fail when it is closed", async () => {
+  const reading = thread.readServer("key-Town");
+  const page = thread.archive.findLast([]);
+  const closing = thread.archive.close();
+  const close = startedWorker(0).got.at(-1);
+  if (!close || !("call" in close)) throw new Error("the thread was not closed");
+  startedWorker(0).tell({ id: close.id, value: undefined });
+  await closing;
+  await expect(page).rejects.toThrow(ArchiveUnavailable);
+  expect(await reading).toMatchObject({ failure: { code: 0 } });
+});
