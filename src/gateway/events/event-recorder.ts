@@ -113,6 +113,11 @@ export class EventRecorder implements Recorder {
     await this.#parts.archive.removeServer(serverId);
   }
 
+  /** Whether the server is in memory. */
+  knows(serverId: string): boolean {
+    return this.#desks.has(serverId);
+  }
+
   /** Drops servers that nobody reads from memory. */
   tidy(now: number): void {
     for (const [serverId, desk] of this.#desks) {
