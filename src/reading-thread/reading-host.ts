@@ -72,7 +72,7 @@ export class ReadingHost {
   #learn(news: News): void {
     if ("open" in news) this.#parts = this.#open(news.open);
     else if ("question" in news) this.#settleQuestion(news.question, news.sent);
-    else if ("tidy" in news) this.#getParts().recorder.tidy(news.tidy);
+    else if ("tidy" in news) this.#tidy(news.tidy);
     else {
       this.#plans.set(news.serverId, news.plan);
       const { recorder } = this.#getParts();
@@ -155,6 +155,13 @@ export class ReadingHost {
     const content = this.#kept.get(kept);
     this.#kept.delete(kept);
     return content && { ...content, at, gameServer, offline: null };
+  }
+
+  /** A server that is read again comes with its plan. */
+  #tidy(now: number): void {
+    const { recorder } = this.#getParts();
+    recorder.tidy(now);
+    for (const serverId of this.#plans.keys()) if (!recorder.knows(serverId)) this.#plans.delete(serverId);
   }
 
   /** The queue of commands is the gateway's. */

@@ -118,3 +118,15 @@ test("while the archive has never answered, few readings wait, also between fail
   expect(joins.length).toBeLessThanOrEqual(10);
   expect(joins.at(-1)).toContain('"P:49"');
 });
+
+test("a server that nobody reads leaves the memory, and the archive knows how to go on", async () => {
+  const stage = new Stage();
+  await stage.read(makeJoins(2));
+  stage.recorder.tidy(stage.now + 600_000);
+  expect(stage.recorder.knows(SERVER)).toBe(true);
+  stage.recorder.tidy(stage.now + 600_001);
+  expect(stage.recorder.knows(SERVER)).toBe(false);
+  stage.now += 5_000;
+  await stage.read(makeJoins(3));
+  expect(await stage.countEvents()).toBe(3);
+});

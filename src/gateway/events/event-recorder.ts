@@ -59,6 +59,8 @@ export class EventRecorder implements Recorder {
   /** The archive failed at its last use. */
   #isDown = false;
   #fault: unknown;
+  /** Lasts after a failure, so that an archive that is away is not asked for each reading. */
+  #backoff: Promise<void> | undefined;
   #isStopped = false;
   /** Called with the server of every record that is on disk. */
   onRecorded: ((serverId: string) => void) | undefined;
@@ -90,7 +92,7 @@ export class EventRecorder implements Recorder {
     while (desk.inputs.length >= UNJUDGED_MAX) this.#makeRoom(desk);
     if (this.#countInputs() >= UNJUDGED_TOTAL_MAX) this.#makeRoom(desk);
     desk.inputs.push({ reading });
-    this.#wake();
+    if (!this.#backoff) this.#wake();
   }
 
   /** `failure` is what the game API said, or why it could not be asked. */
@@ -100,7 +102,7 @@ export class EventRecorder implements Recorder {
     // One failure after another says nothing new until it is judged.
     if (last && "failure" in last) desk.inputs.pop();
     desk.inputs.push({ failure, at });
-    this.#wake();
+    if (!this.#backoff) this.#wake();
   }
 
   /** Forgets a deleted server and deletes its ledger. */
@@ -109,6 +111,11 @@ export class EventRecorder implements Recorder {
     if (desk) this.#busy.delete(desk);
     this.#desks.delete(serverId);
     await this.#parts.archive.removeServer(serverId);
+  }
+
+  /** Whether the server is in memory. */
+  knows(serverId: string): boolean {
+    return this.#desks.has(serverId);
   }
 
   /** Drops servers that nobody reads from memory. */
@@ -189,13 +196,24 @@ export class EventRecorder implements Recorder {
         this.#findDone();
       }
       this.#isDown = false;
+      this.#backoff = undefined;
     } catch (error) {
       this.#isDown = true;
       this.#fault = error;
       for (const { ledger } of this.#busy) ledger.failWriting();
       this.#logFault(error);
-      void this.#parts.sleep(RETRY_MS).then(() => this.#wake());
+      this.#backOff();
     }
+  }
+
+  #backOff(): void {
+    const backoff = this.#parts.sleep(RETRY_MS).then(() => {
+      // A later failure has begun another.
+      if (this.#backoff !== backoff) return;
+      this.#backoff = undefined;
+      this.#wake();
+    });
+    this.#backoff = backoff;
   }
 
   #findDone(): void {

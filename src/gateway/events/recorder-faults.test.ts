@@ -20,11 +20,11 @@ beforeEach(() => {
   failing = [];
 });
 
-function open(): EventRecorder {
+function open(sleep = () => new Promise<void>(() => {})): EventRecorder {
   return new EventRecorder({
     archive,
     clock: () => now,
-    sleep: () => new Promise(() => {}),
+    sleep,
     log: {
       debug() {},
       info() {},
@@ -267,4 +267,31 @@ test("a reading that cannot be judged becomes a gap, also when it is judged with
   const told = await tell();
   expect(only(told, "player.killed")).toHaveLength(13);
   expect(only(told, "gap")).toContain("gap archive");
+});
+
+test("an archive that is away is tried again after a backoff, however many readings come", async () => {
+  const backoffs: PromiseWithResolvers<void>[] = [];
+  const recorder = open(() => {
+    const backoff = Promise.withResolvers<void>();
+    backoffs.push(backoff);
+    return backoff.promise;
+  });
+  archive.fault = new StoreUnavailable("away");
+  let loads = 0;
+  const load = archive.load.bind(archive);
+  archive.load = (serverId) => {
+    loads++;
+    return load(serverId);
+  };
+  const turns = () => new Promise((resolve) => setImmediate(resolve));
+  for (let n = 0; n < 20; n++) {
+    recorder.takeReading(SERVER, read([]));
+    await turns();
+  }
+  expect([loads, backoffs.length]).toEqual([1, 1]);
+  archive.fault = undefined;
+  for (const { resolve } of backoffs) resolve();
+  await turns();
+  await recorder.flush();
+  expect(only(await tell(), "player.killed")).toHaveLength(20);
 });
