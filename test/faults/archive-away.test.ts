@@ -53,6 +53,7 @@ class Stage {
       GATEHOUSE_ARCHIVE: archive,
       GATEHOUSE_UPSTREAM_URL: this.witness.open(),
       GATEHOUSE_FRESH_MS: String(FRESH_MS),
+      GATEHOUSE_WATCH: "on",
       GATEHOUSE_WATCH_INTERVAL_MS: "200",
       GATEHOUSE_COMMAND_INTERVAL_MS: "1",
     };

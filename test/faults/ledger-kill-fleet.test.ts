@@ -116,6 +116,7 @@ test("two instances that are killed while they record lose no entry without a ga
       GATEHOUSE_ARCHIVE: await postgres.createDatabase(),
       GATEHOUSE_UPSTREAM_URL: witness.open(),
       GATEHOUSE_FRESH_MS: "1",
+      GATEHOUSE_WATCH: "on",
       GATEHOUSE_WATCH_INTERVAL_MS: "20",
     },
   });

@@ -36,6 +36,7 @@ beforeAll(async () => {
     count: 2,
     env: {
       GATEHOUSE_ARCHIVE: await postgres.createDatabase(),
+      GATEHOUSE_WATCH: "on",
       GATEHOUSE_WATCH_INTERVAL_MS: String(INTERVAL_MS),
       GATEHOUSE_FRESH_MS: "50",
       GATEHOUSE_LOG_LEVEL: "info",
