@@ -87,6 +87,23 @@ describe("a reading with more events than may wait in memory", () => {
   });
 });
 
+test("flushing waits for the servers that are busy now, not for one that is busy without an end", async () => {
+  const stage = new Stage();
+  let readings = 0;
+  const takeOther = () => {
+    const about = { at: T0 + readings++, gameServer: "B", settings: BASE_INFO, offline: null };
+    stage.recorder.takeReading("srv_2", { ...about, sections: makeJoins(readings) });
+  };
+  stage.recorder.onRecorded = (serverId) => {
+    if (serverId === "srv_2" && readings < 500) takeOther();
+  };
+  const flushed = stage.read(makeJoins(1));
+  takeOther();
+  await flushed;
+  expect(await stage.countEvents()).toBe(1);
+  expect(readings).toBeLessThan(100);
+});
+
 describe("an entry that the game shows for weeks", () => {
   test("is told once, over restarts, also when the first reading of each day does not show it", async () => {
     const stage = new Stage();

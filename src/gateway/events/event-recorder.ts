@@ -56,6 +56,8 @@ export class EventRecorder implements Recorder {
   readonly #busy = new Set<Desk>();
   readonly #throttleLog = createThrottle(FAULT_LOG_MS);
   #running: Promise<void> | undefined;
+  /** Resolves when what was busy has been judged and written once more. */
+  #round = Promise.withResolvers<void>();
   /** The archive failed at its last use. */
   #isDown = false;
   #fault: unknown;
@@ -127,8 +129,12 @@ export class EventRecorder implements Recorder {
 
   /** Resolves when everything that was taken so far is recorded, or the archive is away. */
   async flush(): Promise<void> {
+    const awaited = Array.from(this.#busy);
     this.#wake();
-    await this.#running;
+    // Other servers may be busy without an end.
+    while (this.#running && awaited.some((desk) => this.#busy.has(desk))) {
+      await Promise.race([this.#running, this.#round.promise]);
+    }
   }
 
   /** Records what waits, if the archive answers within this time, and takes nothing more. */
@@ -194,6 +200,8 @@ export class EventRecorder implements Recorder {
         for (const result of judged) if (result.status === "rejected") throw result.reason;
         await this.#write();
         this.#findDone();
+        this.#round.resolve();
+        this.#round = Promise.withResolvers();
       }
       this.#isDown = false;
       this.#backoff = undefined;
