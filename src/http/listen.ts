@@ -3,7 +3,7 @@ import type { Server } from "bun";
 import { StartRefused } from "../core/errors.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import type { Log } from "../core/ports/log.ts";
-import { type Connection, IDLE_SECONDS } from "./call.ts";
+import { type Connection, IDLE_SECONDS, type SocketHandler } from "./call.ts";
 import { ConnectionLimit, type ConnectionLimitOptions } from "./connection-limit.ts";
 import { DescriptorCheck } from "./descriptor-check.ts";
 import { ListeningSocket, type OpenConnection } from "./listening-socket.ts";
@@ -12,6 +12,9 @@ import { type TlsFiles, TlsFront } from "./tls-front.ts";
 
 /** How long the TLS front may take to send the last bytes. */
 const FLUSH_MS = 1_000;
+
+/** Of the frames that clients send. */
+export const SOCKET_FRAME_BYTES_MAX = 4_096;
 
 export type RequestHandler = (request: Request, connection: Connection) => MaybePromise<Response>;
 
@@ -136,10 +139,15 @@ function withClientAddress(connection: Connection, peers: ReadonlyMap<number, st
       return front && address !== undefined ? { address, port: front.port } : front;
     },
     timeout: (request, seconds) => connection.timeout(request, seconds),
+    upgrade: (request, options) => connection.upgrade?.(request, options) ?? false,
   };
 }
 
-function serve(host: string, port: number, { handle, handleOperator }: RequestHandlers): Server<undefined> {
+function serve(
+  host: string,
+  port: number,
+  { handle, handleOperator }: RequestHandlers,
+): Server<SocketHandler> {
   return Bun.serve({
     hostname: host,
     port,
@@ -149,6 +157,14 @@ function serve(host: string, port: number, { handle, handleOperator }: RequestHa
     // json-body.ts enforces 8 KiB and answers in JSON; the runtime would only close the connection.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
+    websocket: {
+      // A larger frame closes the socket with 1009.
+      maxPayloadLength: SOCKET_FRAME_BYTES_MAX,
+      open: (socket) => socket.data.opened(socket),
+      message: (socket, message) => socket.data.received(message),
+      drain: (socket) => socket.data.drained(),
+      close: (socket) => socket.data.closed(),
+    },
     // Otherwise a second Gatehouse could share the port unnoticed.
     reusePort: false,
   });
@@ -197,7 +213,7 @@ async function takeTurns(): Promise<void> {
   for (let turn = 0; turn < TURNS_TO_READ; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-async function drain(server: Server<undefined>, graceMs: number): Promise<void> {
+async function drain(server: Server<SocketHandler>, graceMs: number): Promise<void> {
   // On stop the runtime closes idle connections at once, even those with an unread request.
   await takeTurns();
   let isClosed = false;

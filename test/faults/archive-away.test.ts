@@ -277,7 +277,7 @@ test(
     const db = new Database(join(stage.folder, "data/archive.db"));
     undoLater(() => db.close());
     db.exec("PRAGMA busy_timeout = 10000");
-  db.exec("BEGIN IMMEDIATE");
+    db.exec("BEGIN IMMEDIATE");
     stage.fillLists();
     await stage.untilMissed();
     await stage.expectUsual(normal);

@@ -86,6 +86,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     when: "It is too late: the command no longer waits, or the key is revoked.",
     advice: "Nothing; `details` says why.",
   },
+  upgradeRequired: {
+    when: "The path is a WebSocket's, and the request does not ask for one.",
+    advice: "Open it with a WebSocket client, or use the same path with `stream` for Server-Sent Events.",
+  },
   idempotencyInFlight: {
     when: "The same `Idempotency-Key` is being accepted at this moment.",
     advice: "Send the same request again.",
