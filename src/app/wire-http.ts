@@ -195,7 +195,7 @@ export function wireHttp(
       relayMeter,
       relay,
       commandMeter,
-      archive: recorder && events && { meter: archiveMeter, recorder, events, watcher },
+      archive: recorder && events && streams && { meter: archiveMeter, recorder, events, streams, watcher },
       reportQueue: () => store.commands.report(),
       countInstances: () => shared?.instances ?? 1,
       countBlocks: async (now) => (await store.limits.listBlocks(now)).length,

@@ -8,6 +8,7 @@ import { ConnectionLimit, type ConnectionLimitOptions } from "./connection-limit
 import { DescriptorCheck } from "./descriptor-check.ts";
 import { ListeningSocket, type OpenConnection } from "./listening-socket.ts";
 import { OPERATOR_PATTERNS } from "./operator-paths.ts";
+import type { TlsPeers } from "./tls-connection.ts";
 import { type TlsFiles, TlsFront } from "./tls-front.ts";
 
 /** How long the TLS front may take to send the last bytes. */
@@ -66,7 +67,7 @@ async function listenPlain(options: ListenOptions): Promise<Listener> {
   const server = serve(host, port, options);
   const boundPort = server.port ?? port;
   const socket = await ListeningSocket.find(boundPort);
-  socket?.limitSendBuffers();
+  socket?.limitUnsent();
   const check = socket && new DescriptorCheck([socket], log);
   const limit =
     socket &&
@@ -90,10 +91,9 @@ async function listenPlain(options: ListenOptions): Promise<Listener> {
 /** The plain listener behind the TLS front is reachable from this machine only, and checks keys like any other. */
 async function listenTls(options: ListenOptions, tls: TlsFiles): Promise<Listener> {
   const { host, port, handle, handleOperator, log, connectionLimit } = options;
-  /** The client's address of each connection from the TLS front, by the port of that connection. */
-  const peers = new Map<number, string>();
+  const peers: TlsPeers = new Map();
   const withAddress = (handler: RequestHandler): RequestHandler => {
-    return (request, connection) => handler(request, withClientAddress(connection, peers));
+    return (request, connection) => handler(request, behindFront(connection, peers));
   };
   const server = serve("127.0.0.1", 0, {
     handle: withAddress(handle),
@@ -106,7 +106,7 @@ async function listenTls(options: ListenOptions, tls: TlsFiles): Promise<Listene
   });
   const socket = await ListeningSocket.find(front.port);
   const sockets = [socket, await ListeningSocket.find(innerPort)].filter((found) => found !== undefined);
-  for (const found of sockets) found.limitSendBuffers();
+  for (const found of sockets) found.limitUnsent();
   const check = new DescriptorCheck(sockets, log);
   const cut = async (excess: readonly OpenConnection[]) => {
     front.cut(excess);
@@ -130,16 +130,26 @@ async function listenTls(options: ListenOptions, tls: TlsFiles): Promise<Listene
   };
 }
 
-/** The connection with the client's address instead of the front's. */
-function withClientAddress(connection: Connection, peers: ReadonlyMap<number, string>): Connection {
+/** The connection with the client's address instead of the front's, which also learns what carries a stream. */
+function behindFront(connection: Connection, peers: TlsPeers): Connection {
+  const markStream = (request: Request, isStream: boolean) => {
+    const peer = peers.get(connection.requestIP(request)?.port ?? 0);
+    if (peer) peer.isStream = isStream;
+  };
   return {
     requestIP(request) {
       const front = connection.requestIP(request);
-      const address = front ? peers.get(front.port) : undefined;
-      return front && address !== undefined ? { address, port: front.port } : front;
+      const peer = front ? peers.get(front.port) : undefined;
+      return front && peer ? { address: peer.clientAddress, port: front.port } : front;
     },
-    timeout: (request, seconds) => connection.timeout(request, seconds),
-    upgrade: (request, options) => connection.upgrade?.(request, options) ?? false,
+    timeout(request, seconds) {
+      markStream(request, seconds === 0);
+      connection.timeout(request, seconds);
+    },
+    upgrade(request, options) {
+      markStream(request, true);
+      return connection.upgrade?.(request, options) ?? false;
+    },
   };
 }
 
