@@ -85,8 +85,12 @@ export class SocketReader {
   #arrived = Promise.withResolvers<void>();
   #isClosed = false;
 
-  constructor(url: string, headers: Record<string, string> = {}) {
-    this.socket = new WebSocket(url.replace(/^http/, "ws"), { headers } as unknown as string[]);
+  constructor(
+    url: string,
+    headers: Record<string, string> = {},
+    tls: { rejectUnauthorized: boolean } = { rejectUnauthorized: true },
+  ) {
+    this.socket = new WebSocket(url.replace(/^http/, "ws"), { headers, tls } as unknown as string[]);
     this.opened = new Promise((resolve, reject) => {
       this.socket.onopen = () => resolve();
       this.socket.onerror = () => reject(new Error("the socket was refused"));
