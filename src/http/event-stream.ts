@@ -93,14 +93,20 @@ export class SseSink implements StreamSink {
   }
 
   send(chunk: StreamChunk): void {
-    if (!this.#isOver) this.#controller?.enqueue(chunk.encoded);
+    if (this.#isOver) return;
+    try {
+      this.#controller?.enqueue(chunk.encoded);
+    } catch {
+      // The runtime has given the body up. Other streams get the same chunk and must not suffer.
+      this.#isOver = true;
+    }
   }
 
   end(bye: StreamChunk): void {
     if (this.#isOver) return;
     this.send(bye);
+    if (!this.#isOver) this.#controller?.close();
     this.#isOver = true;
-    this.#controller?.close();
     this.#call.connection.timeout(this.#call.request, ENDING_SECONDS);
   }
 }

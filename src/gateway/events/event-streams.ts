@@ -174,15 +174,29 @@ export class EventStreams {
   }
 
   #recheck(stream: EventStream, { recheck }: StreamReader, now: number): void {
-    const refusal = recheck(now);
-    if (refusal instanceof Promise) void this.#endLater(stream, refusal);
-    else if (refusal) stream.end({ code: refusal.refused.code });
+    try {
+      const refusal = recheck(now);
+      if (refusal instanceof Promise) void this.#endLater(stream, refusal);
+      else if (refusal) stream.end({ code: refusal.refused.code });
+    } catch (error) {
+      stream.end({ code: this.#codeOf(error) });
+    }
   }
 
   async #endLater(stream: EventStream, pending: Promise<Refusal | undefined>): Promise<void> {
-    // A key that cannot be found out about may be revoked: the reader is told to come back.
-    const refusal = await pending.catch((): Refusal => UNAVAILABLE);
-    if (refusal) stream.end({ code: refusal.refused.code });
+    try {
+      const refusal = await pending;
+      if (refusal) stream.end({ code: refusal.refused.code });
+    } catch (error) {
+      stream.end({ code: this.#codeOf(error) });
+    }
+  }
+
+  /** A key that cannot be asked about may be revoked, so its streams end; the reader comes back with its cursor. */
+  #codeOf(error: unknown): number {
+    if (error instanceof StoreUnavailable) return ERRORS.unavailable.code;
+    this.#parts.log.error({ err: error }, "checking the key of a stream failed");
+    return ERRORS.internal.code;
   }
 
   async #endBlocked(now: number): Promise<void> {
@@ -204,5 +218,3 @@ export class EventStreams {
     }
   }
 }
-
-const UNAVAILABLE: Refusal = { refused: ERRORS.unavailable, fields: undefined, headers: undefined };
