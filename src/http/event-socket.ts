@@ -1,14 +1,6 @@
 // GET /v2/game/server/events/socket, with and without the community segment: events over a WebSocket. The token comes with
 // the request, or in the first frame.
-import type { ApiKey } from "../core/api-key.ts";
-import {
-  ArchiveUnavailable,
-  ERRORS,
-  isRefusal,
-  type Refusal,
-  refuse,
-  StoreUnavailable,
-} from "../core/errors.ts";
+import { ERRORS, isRefusal, type Refusal, refuse, StoreUnavailable } from "../core/errors.ts";
 import { type StreamEnd, writeBye } from "../core/events/stream-frames.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import type { Clock } from "../core/ports/clock.ts";
@@ -51,7 +43,7 @@ export type EventSocketParts = {
   readonly clock: Clock;
   readonly pause: Pause;
   readonly log: Pick<Log, "error">;
-  /** Called when a token was sent in a frame, with the code of the refusal, or 0. */
+  /** Called when a token was sent in a frame, with its refusal, if there was one. */
   readonly observeToken: (call: Call, refusal: Refusal | undefined) => void;
 };
 
@@ -117,7 +109,7 @@ export class EventSocketHandler {
   }
 
   #upgrade(call: Call, data: SocketHandler, { headers }: Response): boolean {
-    // A frame of the handshake with these is not allowed, or means nothing.
+    // The answer to a handshake has no body.
     headers.delete("content-type");
     return call.connection.upgrade?.(call.request, { data, headers }) ?? false;
   }
@@ -148,12 +140,10 @@ export class EventSocketHandler {
       const admitted = await callerSteps.admitReader(call, caller, clock());
       if (isRefusal(admitted)) return admitted;
       if (!streams) return NOT_CONFIGURED;
-      const key: ApiKey = admitted.key;
-      const asked = readers.open(caller, query, key);
+      const asked = readers.open(caller, query, admitted.key);
       return isRefusal(asked) ? asked : await streams.open("socket", asked.start, asked.reader);
     } catch (error) {
-      if (error instanceof StoreUnavailable || error instanceof ArchiveUnavailable)
-        return refuse(ERRORS.unavailable);
+      if (error instanceof StoreUnavailable) return refuse(ERRORS.unavailable);
       log.error({ err: error }, "unexpected failure while opening a socket");
       return refuse(ERRORS.internal);
     }
