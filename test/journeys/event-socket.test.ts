@@ -266,6 +266,37 @@ describe("an open socket", () => {
   });
 });
 
+test("the metrics tell open streams, events sent, why streams ended, and how far behind the slowest is", async () => {
+  const own = await startGatehouse({ archive });
+  const server = await own.addServer();
+  const { token, keyId } = await own.addKey(server);
+  const scrape = async () => {
+    const text = await (await own.admin("GET", "/metrics")).text();
+    return text.match(/^gatehouse_stream\S* \d+$/gm);
+  };
+  await archive.add(server.serverId, makeEvent(1), makeEvent(2));
+  const sse = new SseReader(await own.get("/v2/game/server/events/stream?after=earliest", token));
+  await sse.take(3);
+  const socket = new SocketReader(`${own.url}${SOCKET}`, { Authorization: `Bearer ${token}` });
+  await socket.take(1);
+  expect(await scrape()).toEqual([
+    'gatehouse_streams{kind="sse"} 1',
+    'gatehouse_streams{kind="socket"} 1',
+    "gatehouse_stream_events_sent_total 2",
+    ...["reader", "key", "restart", "slow", "misuse"].map(
+      (reason) => `gatehouse_streams_closed_total{reason="${reason}"} 0`,
+    ),
+    "gatehouse_stream_behind_events 0",
+  ]);
+  await own.app.store.keys.revoke(keyId, own.clock.now);
+  await socket.closed;
+  expect((await sse.next())?.event).toBe("bye");
+  const after = await scrape();
+  expect(after).toContain('gatehouse_streams{kind="sse"} 0');
+  expect(after).toContain('gatehouse_streams_closed_total{reason="key"} 2');
+  await own.stop();
+});
+
 test("a drain closes every socket at once with 1012, also one that has sent no token", async () => {
   const own = await startGatehouse({ archive });
   const { token } = await own.addKey(await own.addServer());
