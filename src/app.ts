@@ -68,7 +68,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     closers.add(() => dispatcher.stop(DRAIN_MS));
     await dispatcher.start();
     await startBackgroundJobs(config, resources, gateway, log, closers);
-    const handlers = wireHttp(config, basics, resources, gateway, drain);
+    const handlers = wireHttp(config, basics, resources, gateway, drain, options.waitForEvents);
     const listeners: Listener[] = [];
     const idleGraceMs = options.idleGraceMs ?? IDLE_GRACE_MS;
     closers.add(() => Promise.all(listeners.map((each) => each.close(DRAIN_MS, idleGraceMs))));
@@ -110,6 +110,8 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       async stop() {
         drain.isDraining = true;
         gateway.events?.stop();
+        gateway.streams?.stop();
+        handlers.stopSockets();
         // In parallel with the rest, so that both together take DRAIN_MS at most.
         const sent = dispatcher.stop(DRAIN_MS);
         await closers.closeAll(log);

@@ -1,6 +1,8 @@
 // Wires the gateway: reading servers, sending commands, counting the usage of keys.
 import type { Config } from "../config.ts";
 import type { Archive } from "../core/ports/archive.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import type { LimitStore } from "../core/ports/limits.ts";
 import type { Log } from "../core/ports/log.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { WATCH_REASONS } from "../core/watch-reasons.ts";
@@ -10,6 +12,7 @@ import { ArchiveMeter } from "../gateway/events/archive-meter.ts";
 import { EventBell } from "../gateway/events/event-bell.ts";
 import { EventReader } from "../gateway/events/event-reader.ts";
 import { EventRecorder } from "../gateway/events/event-recorder.ts";
+import { EventStreams } from "../gateway/events/event-streams.ts";
 import { createIdentityHash } from "../gateway/events/identity-hash.ts";
 import { MeteredArchive } from "../gateway/events/metered-archive.ts";
 import { PlayerForgetting } from "../gateway/events/player-forgetting.ts";
@@ -53,6 +56,8 @@ export type Gateway = {
   readonly recorder: Recorder | undefined;
   /** Undefined without an archive. */
   readonly events: EventReader | undefined;
+  /** Undefined without an archive. */
+  readonly streams: EventStreams | undefined;
   readonly forgetting: PlayerForgetting;
 };
 
@@ -142,7 +147,7 @@ export function wireGateway(
         planOf,
       }));
   if (recorder) recordReadings(relay, recorder);
-  const events = archive && recorder && wireEvents(archive, recorder, options, log);
+  const wired = archive && recorder && wireEvents(archive, recorder, store.limits, clock, options, log);
   const forgetting = new PlayerForgetting({
     archive,
     recorder,
@@ -152,21 +157,28 @@ export function wireGateway(
     log,
   });
   const meters = { relayMeter, commandMeter, archiveMeter };
-  return { relay, watcher, dispatcher, usage, archive, recorder, events, forgetting, ...meters };
+  const readers = wired ?? { events: undefined, streams: undefined };
+  return { relay, watcher, dispatcher, usage, archive, recorder, ...readers, forgetting, ...meters };
 }
 
 function wireEvents(
   archive: Archive,
   recorder: Recorder,
+  limits: LimitStore,
+  clock: Clock,
   { waitForEvents: pause = pauseUntilWoken }: GatewayOptions,
   log: Log,
-): EventReader {
+): { readonly events: EventReader; readonly streams: EventStreams } {
   const bell = new EventBell({ archive, pause, log });
   recorder.onRecorded = (serverId) => bell.ring(serverId);
-  return new EventReader({ archive, bell, slots: new StreamSlots(), pause });
+  const slots = new StreamSlots();
+  return {
+    events: new EventReader({ archive, bell, slots, pause }),
+    streams: new EventStreams({ archive, bell, slots, limits, clock, pause, log }),
+  };
 }
 
-function pauseUntilWoken(ms: number, wake: AbortSignal): Promise<void> {
+export function pauseUntilWoken(ms: number, wake: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, Math.min(ms, TIMER_MAX_MS));
   const wakeUp = () => resolve();

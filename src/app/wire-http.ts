@@ -5,6 +5,7 @@ import type { Config } from "../config.ts";
 import { createAddressList } from "../core/address.ts";
 import type { Memoized } from "../core/memoize.ts";
 import { deriveNoticesToken } from "../core/token.ts";
+import type { Pause } from "../gateway/commands/command-dispatcher.ts";
 import { CommandSubmitter } from "../gateway/commands/submit-command.ts";
 import { listArchiveNotices } from "../gateway/events/archive-notices.ts";
 import { WAITING_EVENTS_MAX } from "../gateway/events/event-recorder.ts";
@@ -28,6 +29,8 @@ import { CursorSealer } from "../http/cursor.ts";
 import { DashboardHandlers } from "../http/dashboard.ts";
 import { Edge } from "../http/edge.ts";
 import { EdgeMeter } from "../http/edge-meter.ts";
+import { EventSocketHandler, GUESTS_MAX } from "../http/event-socket.ts";
+import { EventStreamHandler } from "../http/event-stream.ts";
 import { EventHandlers } from "../http/events.ts";
 import { ReadyzHandler } from "../http/health.ts";
 import type { RequestHandler, RequestHandlers } from "../http/listen.ts";
@@ -42,19 +45,25 @@ import { ReadServerHandler, wantsGzip } from "../http/read-server.ts";
 import { ReferenceHandlers } from "../http/reference/reference.ts";
 import type { Route } from "../http/router.ts";
 import { type Handlers, listRoutes } from "../http/routes.ts";
+import { StreamReaders } from "../http/stream-readers.ts";
 import { createTargetFinder, TARGETS_MAX, type Target } from "../http/target.ts";
 import { UnsentAnswers } from "../http/unsent-answers.ts";
 import { UntrustedProxyNotice } from "../http/untrusted-proxy.ts";
 import { VERSION } from "../version.ts";
 import { USAGE_KEPT_MS } from "./background-jobs.ts";
 import type { Basics, Resources } from "./open-resources.ts";
-import type { Gateway } from "./wire-gateway.ts";
+import { type Gateway, pauseUntilWoken } from "./wire-gateway.ts";
 
 /** Set once, when the drain begins. */
 export type DrainState = { isDraining: boolean };
 
 /** The handlers of both listeners. Without a second one, everybody's serves operators too. */
-export type WiredHandlers = { readonly everybody: RequestHandlers; readonly operators: RequestHandlers };
+export type WiredHandlers = {
+  readonly everybody: RequestHandlers;
+  readonly operators: RequestHandlers;
+  /** Ends the sockets that are no streams yet. */
+  readonly stopSockets: () => void;
+};
 
 export function wireHttp(
   config: Config,
@@ -62,9 +71,10 @@ export function wireHttp(
   { store, shared, clock }: Resources,
   gateway: Gateway,
   drain: DrainState,
+  waitForEvents: Pause = pauseUntilWoken,
 ): WiredHandlers {
   const { relay, watcher, relayMeter, dispatcher, commandMeter, usage } = gateway;
-  const { archiveMeter, recorder, events, forgetting } = gateway;
+  const { archiveMeter, recorder, events, streams, forgetting } = gateway;
   const authenticator = new Authenticator(store.keys, store.limits);
   const trusted = createAddressList(config.trustProxy);
   const findAddress = (call: Call) => findClientAddress(call, trusted);
@@ -97,10 +107,24 @@ export function wireHttp(
     sizes.push({ name: "waiting_events", size: () => recorder.waitingEvents, max: WAITING_EVENTS_MAX });
   const isSimulatorInUse = config.upstreamUrl === undefined;
   const readServer = new ReadServerHandler(relay, callerSteps, clock, unsent);
+  const observer = new AnswerObserver({ meter: edgeMeter, usage, log, findAddress });
+  const readers = new StreamReaders(callerSteps, findAddress);
+  const eventSocket = new EventSocketHandler({
+    streams,
+    readers,
+    callerSteps,
+    clock,
+    pause: waitForEvents,
+    log,
+    observeToken: (call, refusal) => observer.observeToken(call, refusal),
+  });
+  sizes.push({ name: "unauthenticated_sockets", size: () => eventSocket.guests, max: GUESTS_MAX });
   const handlers: Handlers = {
     callerSteps,
     ownKey: new OwnKeyHandler(store.keys),
     readServer,
+    eventStream: new EventStreamHandler(streams, readers),
+    eventSocket,
     events: new EventHandlers({ events, servers: store.servers, callerSteps, clock, unsent }),
     commands: new CommandHandlers({
       commands: store.commands,
@@ -171,7 +195,7 @@ export function wireHttp(
       relayMeter,
       relay,
       commandMeter,
-      archive: recorder && events && { meter: archiveMeter, recorder, events, watcher },
+      archive: recorder && events && streams && { meter: archiveMeter, recorder, events, streams, watcher },
       reportQueue: () => store.commands.report(),
       countInstances: () => shared?.instances ?? 1,
       countBlocks: async (now) => (await store.limits.listBlocks(now)).length,
@@ -179,7 +203,6 @@ export function wireHttp(
       version: VERSION,
     }),
   };
-  const observer = new AnswerObserver({ meter: edgeMeter, usage, log, findAddress });
   const cors = new Cors(config.corsOrigins);
   const targetFinders: Memoized<Target>[] = [];
   const wireEdge = (routes: readonly Route[]): RequestHandler => {
@@ -209,7 +232,7 @@ export function wireHttp(
     size: () => targetFinders.reduce((sum, finder) => sum + finder.size(), 0),
     max: targetFinders.length * TARGETS_MAX,
   });
-  return { everybody, operators };
+  return { everybody, operators, stopSockets: () => eventSocket.stop() };
 }
 
 /** The routes of everybody's listener when operators have one of their own. */

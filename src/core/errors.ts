@@ -23,6 +23,7 @@ export const ERRORS = {
   unsupportedMediaType: { code: 5103, status: 415, message: "unsupported_media_type" },
   invalidRequest: { code: 5104, status: 400, message: "invalid_request" },
   conflict: { code: 5104, status: 409, message: "invalid_request" },
+  upgradeRequired: { code: 5104, status: 426, message: "invalid_request" },
   idempotencyInFlight: { code: 5105, status: 409, message: "idempotency_conflict" },
   idempotencyMismatch: { code: 5105, status: 422, message: "idempotency_conflict" },
   unavailable: { code: 5106, status: 503, message: "unavailable" },

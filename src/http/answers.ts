@@ -35,7 +35,7 @@ export function answerJson(value: unknown, status = 200, report: LimitReport | n
 }
 
 export function respond(
-  body: Uint8Array<ArrayBuffer> | Blob | ReadableStream | string,
+  body: Uint8Array<ArrayBuffer> | Blob | ReadableStream | string | null,
   status: number,
   report: LimitReport | null,
 ): Response {

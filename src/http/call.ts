@@ -22,6 +22,28 @@ export type Connection = {
   requestIP(request: Request): { readonly address: string; readonly port: number } | null;
   /** Sets how long the socket may be idle from now on. */
   timeout(request: Request, seconds: number): void;
+  /** Makes a WebSocket of the request. False when it does not ask for one. What is answered afterwards is ignored. */
+  upgrade?(request: Request, options: { data: SocketHandler; headers?: Headers }): boolean;
+};
+
+/** What a WebSocket does; the listener calls it. */
+export interface SocketHandler {
+  opened(socket: Socket): void;
+  /** A text frame as string, any other as bytes. */
+  received(message: string | Uint8Array): void;
+  /** Everything that was sent is with the kernel. */
+  drained(): void;
+  closed(): void;
+}
+
+/** A WebSocket as the runtime gives it. */
+export type Socket = {
+  sendText(text: string): number;
+  cork(send: () => void): void;
+  getBufferedAmount(): number;
+  /** Drops what waits. */
+  close(code: number, reason?: string): void;
+  terminate(): void;
 };
 
 /** How long a socket may be idle, except while its caller waits for an answer. The runtime checks every four seconds. */
@@ -72,6 +94,11 @@ export class Call {
   extendIdleTimeout(ms: number): void {
     const seconds = Math.max(Math.ceil(ms / 1000), IDLE_SECONDS);
     this.connection.timeout(this.request, Math.min(seconds, IDLE_SECONDS_MAX));
+  }
+
+  /** Keeps the socket however long it is idle: a stream has deadlines of its own. */
+  disableIdleTimeout(): void {
+    this.connection.timeout(this.request, 0);
   }
 
   resetIdleTimeout(): void {

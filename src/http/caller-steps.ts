@@ -20,6 +20,15 @@ export type Caller = {
   readonly report: LimitReport | null;
 };
 
+/** What the rights of a stream's reader depend on, beside its key. */
+export type StreamCaller = {
+  readonly authorization: string | null;
+  /** The `<community>` segment of the path, if it has one. */
+  readonly community: string | undefined;
+  /** The client's address when the stream was opened. */
+  readonly address: string;
+};
+
 export type CallerHandler = (call: Call, caller: Caller) => MaybePromise<Response>;
 
 /** Decides whether requests to a route count toward the limit, and which rights they need. */
@@ -99,6 +108,37 @@ export class CallerSteps {
     if (isRefusal(key)) return key;
     const server = servers.find(key.serverId);
     return server ? (this.#findForbidden(call, key, server, purpose) ?? key) : INVALID_TOKEN;
+  }
+
+  /** The same for the reader of a stream, whose request is long answered. */
+  recheckReader(reader: StreamCaller, now: number): MaybePromise<ApiKey | Refusal> {
+    const key = this.#parts.authenticator.authenticate(reader.authorization, now);
+    return key instanceof Promise
+      ? key.then((found) => this.#judgeReader(reader, found))
+      : this.#judgeReader(reader, key);
+  }
+
+  /** All steps for the reader of a stream who sends its token after its request. */
+  async admitReader(call: Call, reader: StreamCaller, now: number): Promise<Caller | Refusal> {
+    const { authenticator, limits, servers } = this.#parts;
+    const key = await authenticator.authenticate(reader.authorization, now);
+    if (isRefusal(key)) return key;
+    call.key = key;
+    const { refusal, report } = await admit(limits, key, now, READING_EVENTS.isCounted);
+    if (refusal) return refusal;
+    const judged = this.#judgeReader(reader, key);
+    if (isRefusal(judged)) return judged;
+    const server = servers.find(key.serverId);
+    return server ? { key, server, report } : INVALID_TOKEN;
+  }
+
+  #judgeReader(reader: StreamCaller, key: ApiKey | Refusal): ApiKey | Refusal {
+    if (isRefusal(key)) return key;
+    const server = this.#parts.servers.find(key.serverId);
+    if (!server) return INVALID_TOKEN;
+    const { community, address } = reader;
+    const access = { version: "v2", community, address, sections: NO_SECTIONS, isCommand: false } as const;
+    return findForbidden(key.grant, { ...access, serverCommunity: server.community }) ?? key;
   }
 
   #findForbidden(call: Call, key: ApiKey, server: GameServer, purpose: Purpose): Refusal | undefined {

@@ -1,16 +1,15 @@
 // The client's address. X-Forwarded-For is believed exactly as far as trusted proxies wrote it.
 import { describe, expect, test } from "bun:test";
-import type { Server } from "bun";
 import fc from "fast-check";
 import { createAddressList } from "../core/address.ts";
-import { Call } from "./call.ts";
+import { Call, type Connection } from "./call.ts";
 import { findClientAddress } from "./client-address.ts";
 import { Target } from "./target.ts";
 
 function callFrom(peer: string | null, forwardedFor?: string): Call {
   const headers = new Headers(forwardedFor === undefined ? {} : { "X-Forwarded-For": forwardedFor });
   const requestIP = () => (peer === null ? null : { address: peer, port: 1, family: "IPv4" });
-  const server = { requestIP } as unknown as Server<undefined>;
+  const server = { requestIP } as unknown as Connection;
   return new Call(new Request("http://h/", { headers }), new Target(undefined, "/", ""), server, 0);
 }
 

@@ -12,7 +12,7 @@ const READABLE_HEADERS = [
   "X-RateLimit-Reset",
   "X-Request-Id",
 ].join(", ");
-const SENDABLE_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-None-Match";
+const SENDABLE_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID";
 const PREFLIGHT_SECONDS = "600";
 
 export class Cors {

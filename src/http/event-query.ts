@@ -13,6 +13,7 @@ import { findOnly } from "./parse-request.ts";
 export type ParsedEventQuery = { readonly query: EventQuery; readonly waitMs: number };
 
 const PLAYER_ID = /^\d{1,20}$/;
+const FROM_NOW: PageStart = { after: "now" };
 const OF_ANOTHER_SERVER = "is a cursor of another server";
 
 /** `sections` are those that the reader may read. */
@@ -22,7 +23,7 @@ export function parseEventQuery(
   sections: SectionSet,
 ): ParsedEventQuery | Refusal {
   const faults: Record<string, string> = {};
-  const types = parseTypesOf(query, sections, faults);
+  const types = parseGivenTypes(query.getAll("types"), sections, faults);
   if (isRefusal(types)) return types;
   const start = parseStart(query, serverId, faults);
   const limit = parseWhole(query, "limit", 1, EVENTS_LIMIT_MAX, faults) ?? EVENTS_LIMIT_DEFAULT;
@@ -39,6 +40,49 @@ export function parseEventQuery(
   };
 }
 
+export type ParsedStreamQuery = { readonly start: PageStart; readonly filter: EventFilter };
+
+/** What the reader of a stream asks for; undefined where it does not say. */
+export type StreamQuery = {
+  /** Each value of `types`; more than one is a fault. */
+  readonly types: readonly string[];
+  /** The place to begin after, and the name it was given by. The text is null when it was given twice. */
+  readonly place: { readonly name: string; readonly text: string | null } | undefined;
+};
+
+/** The header wins over `last_event_id`, which wins over `after`. Empty ones say nothing, as readers send them at first. */
+export function findStreamQuery(query: URLSearchParams, lastEventId: string | null): StreamQuery {
+  const types = query.getAll("types");
+  if (lastEventId) return { types, place: { name: "Last-Event-ID", text: lastEventId } };
+  const id = findOnly(query, "last_event_id");
+  if (id !== undefined && id !== "") return { types, place: { name: "last_event_id", text: id } };
+  const after = findOnly(query, "after");
+  return { types, place: after === undefined ? undefined : { name: "after", text: after } };
+}
+
+/** Without a place the stream begins now. `sections` are those that the reader may read. */
+export function parseStreamQuery(
+  { types: given, place }: StreamQuery,
+  serverId: string,
+  sections: SectionSet,
+): ParsedStreamQuery | Refusal {
+  const faults: Faults = {};
+  const filter = parseGivenTypes(given, sections, faults);
+  if (isRefusal(filter)) return filter;
+  const start = place ? parseStreamStart(place.name, place.text, serverId, faults) : FROM_NOW;
+  return Object.keys(faults).length > 0 ? refuseFields(faults) : { start, filter };
+}
+
+function parseStreamStart(name: string, text: string | null, serverId: string, faults: Faults): PageStart {
+  if (text === null) faults[name] = "is given twice";
+  if (text === null || text === "now") return FROM_NOW;
+  if (text === "earliest") return { after: text };
+  const place = parseCursor(text, serverId);
+  if (typeof place === "object") return { after: place };
+  faults[name] = place === "foreign" ? OF_ANOTHER_SERVER : "must be a cursor, earliest or now";
+  return FROM_NOW;
+}
+
 /** Whether the page goes from newer events to older ones. */
 export function isBackward(start: EventQuery["start"]): boolean {
   return start !== "newest" && "before" in start;
@@ -46,8 +90,11 @@ export function isBackward(start: EventQuery["start"]): boolean {
 
 type Faults = Record<string, string>;
 
-function parseTypesOf(query: URLSearchParams, sections: SectionSet, faults: Faults): EventFilter | Refusal {
-  const given = query.getAll("types");
+function parseGivenTypes(
+  given: readonly string[],
+  sections: SectionSet,
+  faults: Faults,
+): EventFilter | Refusal {
   // All of them together, because a type that is forbidden is told before anything else.
   const parsed = parseTypes(given.length === 0 ? undefined : given.join(","), sections);
   if ("refused" in parsed) return refuseSections(toSectionSet(parsed.refused));

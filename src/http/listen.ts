@@ -3,15 +3,19 @@ import type { Server } from "bun";
 import { StartRefused } from "../core/errors.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import type { Log } from "../core/ports/log.ts";
-import { type Connection, IDLE_SECONDS } from "./call.ts";
+import { type Connection, IDLE_SECONDS, type SocketHandler } from "./call.ts";
 import { ConnectionLimit, type ConnectionLimitOptions } from "./connection-limit.ts";
 import { DescriptorCheck } from "./descriptor-check.ts";
 import { ListeningSocket, type OpenConnection } from "./listening-socket.ts";
 import { OPERATOR_PATTERNS } from "./operator-paths.ts";
+import type { TlsPeers } from "./tls-connection.ts";
 import { type TlsFiles, TlsFront } from "./tls-front.ts";
 
 /** How long the TLS front may take to send the last bytes. */
 const FLUSH_MS = 1_000;
+
+/** Of the frames that clients send. */
+export const SOCKET_FRAME_BYTES_MAX = 4_096;
 
 export type RequestHandler = (request: Request, connection: Connection) => MaybePromise<Response>;
 
@@ -63,7 +67,7 @@ async function listenPlain(options: ListenOptions): Promise<Listener> {
   const server = serve(host, port, options);
   const boundPort = server.port ?? port;
   const socket = await ListeningSocket.find(boundPort);
-  socket?.limitSendBuffers();
+  socket?.limitUnsent();
   const check = socket && new DescriptorCheck([socket], log);
   const limit =
     socket &&
@@ -87,10 +91,9 @@ async function listenPlain(options: ListenOptions): Promise<Listener> {
 /** The plain listener behind the TLS front is reachable from this machine only, and checks keys like any other. */
 async function listenTls(options: ListenOptions, tls: TlsFiles): Promise<Listener> {
   const { host, port, handle, handleOperator, log, connectionLimit } = options;
-  /** The client's address of each connection from the TLS front, by the port of that connection. */
-  const peers = new Map<number, string>();
+  const peers: TlsPeers = new Map();
   const withAddress = (handler: RequestHandler): RequestHandler => {
-    return (request, connection) => handler(request, withClientAddress(connection, peers));
+    return (request, connection) => handler(request, behindFront(connection, peers));
   };
   const server = serve("127.0.0.1", 0, {
     handle: withAddress(handle),
@@ -103,7 +106,7 @@ async function listenTls(options: ListenOptions, tls: TlsFiles): Promise<Listene
   });
   const socket = await ListeningSocket.find(front.port);
   const sockets = [socket, await ListeningSocket.find(innerPort)].filter((found) => found !== undefined);
-  for (const found of sockets) found.limitSendBuffers();
+  for (const found of sockets) found.limitUnsent();
   const check = new DescriptorCheck(sockets, log);
   const cut = async (excess: readonly OpenConnection[]) => {
     front.cut(excess);
@@ -127,19 +130,34 @@ async function listenTls(options: ListenOptions, tls: TlsFiles): Promise<Listene
   };
 }
 
-/** The connection with the client's address instead of the front's. */
-function withClientAddress(connection: Connection, peers: ReadonlyMap<number, string>): Connection {
+/** The connection with the client's address instead of the front's, which also learns what carries a stream. */
+function behindFront(connection: Connection, peers: TlsPeers): Connection {
+  const markStream = (request: Request, isStream: boolean) => {
+    const peer = peers.get(connection.requestIP(request)?.port ?? 0);
+    if (peer) peer.isStream = isStream;
+  };
   return {
     requestIP(request) {
       const front = connection.requestIP(request);
-      const address = front ? peers.get(front.port) : undefined;
-      return front && address !== undefined ? { address, port: front.port } : front;
+      const peer = front ? peers.get(front.port) : undefined;
+      return front && peer ? { address: peer.clientAddress, port: front.port } : front;
     },
-    timeout: (request, seconds) => connection.timeout(request, seconds),
+    timeout(request, seconds) {
+      markStream(request, seconds === 0);
+      connection.timeout(request, seconds);
+    },
+    upgrade(request, options) {
+      markStream(request, true);
+      return connection.upgrade?.(request, options) ?? false;
+    },
   };
 }
 
-function serve(host: string, port: number, { handle, handleOperator }: RequestHandlers): Server<undefined> {
+function serve(
+  host: string,
+  port: number,
+  { handle, handleOperator }: RequestHandlers,
+): Server<SocketHandler> {
   return Bun.serve({
     hostname: host,
     port,
@@ -149,6 +167,14 @@ function serve(host: string, port: number, { handle, handleOperator }: RequestHa
     // json-body.ts enforces 8 KiB and answers in JSON; the runtime would only close the connection.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
+    websocket: {
+      // A larger frame closes the socket with 1009.
+      maxPayloadLength: SOCKET_FRAME_BYTES_MAX,
+      open: (socket) => socket.data.opened(socket),
+      message: (socket, message) => socket.data.received(message),
+      drain: (socket) => socket.data.drained(),
+      close: (socket) => socket.data.closed(),
+    },
     // Otherwise a second Gatehouse could share the port unnoticed.
     reusePort: false,
   });
@@ -197,7 +223,7 @@ async function takeTurns(): Promise<void> {
   for (let turn = 0; turn < TURNS_TO_READ; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-async function drain(server: Server<undefined>, graceMs: number): Promise<void> {
+async function drain(server: Server<SocketHandler>, graceMs: number): Promise<void> {
   // On stop the runtime closes idle connections at once, even those with an unread request.
   await takeTurns();
   let isClosed = false;

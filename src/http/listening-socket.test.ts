@@ -41,7 +41,7 @@ test("with limited send buffers the kernel does not take a large answer for a cl
   const fetch = (request: Request) => new Response(request.url.endsWith("/large") ? large : "ok");
   const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch });
   const port = server.port ?? 0;
-  (await ListeningSocket.find(port))?.limitSendBuffers();
+  (await ListeningSocket.find(port))?.limitUnsent();
   const [stalled, other] = [await openSocket({ port }), await openSocket({ port })];
   stalled.pause();
   stalled.write(writeRequest("/large"));

@@ -10,6 +10,9 @@ const DESCRIPTORS = "/proc/self/fd";
 const SOL_TCP = 6;
 const TCP_DEFER_ACCEPT = 9;
 const TCP_NOTSENT_LOWAT = 25;
+const TCP_USER_TIMEOUT = 18;
+/** How long the other end may take nothing. Longer than a stream's own deadline of 30 seconds, which says why it ends. */
+const UNTAKEN_MAX_MS = 40_000;
 /** Bytes that the kernel takes beyond those that are on their way to the client. */
 const UNSENT_IN_KERNEL_MAX = 524_288;
 const EPOLL_CTL_MOD = 3;
@@ -75,10 +78,12 @@ export class ListeningSocket {
 
   /**
    * Limits what the kernel takes of an answer that the client does not read. Otherwise it takes megabytes at once, which holds
-   * up other requests, and keeps them for a reader that has stopped.
+   * up other requests, and keeps them for a reader that has stopped. Connections whose other end takes nothing that was sent,
+   * because it is dead or does not read, are closed; by default the kernel tries for a quarter of an hour.
    */
-  limitSendBuffers(): void {
+  limitUnsent(): void {
     this.#libc.setsockopt(this.#fd, SOL_TCP, TCP_NOTSENT_LOWAT, new Int32Array([UNSENT_IN_KERNEL_MAX]), 4);
+    this.#libc.setsockopt(this.#fd, SOL_TCP, TCP_USER_TIMEOUT, new Int32Array([UNTAKEN_MAX_MS]), 4);
   }
 
   /** From now on a connection is accepted before its first byte. By default the kernel holds it back for a second. */

@@ -4,6 +4,7 @@ import type { QueueReport } from "../core/ports/commands.ts";
 import type { CommandMeter } from "../gateway/commands/command-meter.ts";
 import type { ArchiveMeter } from "../gateway/events/archive-meter.ts";
 import type { EventReader } from "../gateway/events/event-reader.ts";
+import type { EventStreams } from "../gateway/events/event-streams.ts";
 import type { Recorder } from "../gateway/events/recorder.ts";
 import type { CheckOperator } from "../gateway/keys/authenticate-operator.ts";
 import type { Relay } from "../gateway/readings/relay.ts";
@@ -31,6 +32,7 @@ export type ArchiveParts = {
   readonly meter: ArchiveMeter;
   readonly recorder: Pick<Recorder, "fault">;
   readonly events: Pick<EventReader, "waitingReads">;
+  readonly streams: Pick<EventStreams, "meter" | "eventsBehindMax">;
   readonly watcher: Pick<Watcher, "calls" | "report">;
 };
 
@@ -166,7 +168,22 @@ function listCommands(meter: CommandMeter, report: QueueReport | undefined, now:
   ];
 }
 
-function listArchive({ meter, recorder, events, watcher }: ArchiveParts, now: number): Family[] {
+function listStreams({ meter, eventsBehindMax }: ArchiveParts["streams"]): Family[] {
+  const open = Object.entries(meter.open).map(([kind, value]) => ({ labels: { kind }, value }));
+  const closed = Object.entries(meter.closed).map(([reason, value]) => ({ labels: { reason }, value }));
+  return [
+    gauge("gatehouse_streams", "Open streams of events, by kind.", open),
+    counter("gatehouse_stream_events_sent_total", "Events sent to streams.", meter.eventsSent),
+    counter("gatehouse_streams_closed_total", "Streams that have ended, by reason.", closed),
+    gauge(
+      "gatehouse_stream_behind_events",
+      "Events of its ledger that the slowest stream was not sent yet.",
+      eventsBehindMax,
+    ),
+  ];
+}
+
+function listArchive({ meter, recorder, events, streams, watcher }: ArchiveParts, now: number): Family[] {
   const isUp = meter.fault === undefined && recorder.fault === undefined;
   const recorded = Array.from(meter.events, ({ type, source, count }) => {
     return { labels: { type, source }, value: count };
@@ -188,6 +205,7 @@ function listArchive({ meter, recorder, events, watcher }: ArchiveParts, now: nu
     counter("gatehouse_events_recorded_total", "Events given to the archive, by type and source.", recorded),
     counter("gatehouse_gaps_recorded_total", "Gaps among them, by reason.", gaps),
     gauge("gatehouse_waiting_reads", "Reads of events that wait for one.", events.waitingReads),
+    ...listStreams(streams),
     gauge("gatehouse_watched_servers", "Game servers that this instance watches.", servers),
     counter("gatehouse_watch_calls_total", "Calls to the game API for watching, by outcome.", calls),
     ...(oldestReadingMs === null

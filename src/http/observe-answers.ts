@@ -1,5 +1,5 @@
 // Observes every answer: counts it, counts the key's usage, and logs wrong secrets.
-import { ERRORS } from "../core/errors.ts";
+import { ERRORS, type Refusal } from "../core/errors.ts";
 import type { Log } from "../core/ports/log.ts";
 import { createThrottle } from "../core/throttle.ts";
 import type { UsageMeter } from "../gateway/keys/usage-meter.ts";
@@ -46,6 +46,16 @@ export class AnswerObserver {
     if (!log.isDebug) return;
     const { method } = call.request;
     log.debug({ request_id: call.id, method, route: target.routeName, status, code, ms }, "answered");
+  }
+
+  /** A token that came in a frame, after its request was answered. */
+  observeToken(call: Call, refusal: Refusal | undefined): void {
+    const { meter, usage } = this.#parts;
+    call.code = refusal?.refused.code ?? 0;
+    if (call.key) usage.count(call.key, call.code, call.now);
+    if (!refusal) return;
+    meter.of(call.target.routeName).count(refusal.refused.status, call.code, 0);
+    this.#logWrongSecret(call);
   }
 
   #logWrongSecret(call: Call): void {

@@ -12,6 +12,8 @@ import {
 } from "./caller-steps.ts";
 import type { CommandHandlers } from "./commands.ts";
 import type { DashboardHandlers } from "./dashboard.ts";
+import type { EventSocketHandler } from "./event-socket.ts";
+import type { EventStreamHandler } from "./event-stream.ts";
 import type { EventHandlers } from "./events.ts";
 import { answerHealthz, type ReadyzHandler } from "./health.ts";
 import type { MetricsHandler } from "./metrics.ts";
@@ -28,6 +30,9 @@ export type Handlers = {
   readonly readServer: ReadServerHandler;
   readonly ownKey: OwnKeyHandler;
   readonly events: EventHandlers;
+  readonly eventStream: EventStreamHandler;
+  /** Takes the steps of the caller by itself: the token may come in the first frame. */
+  readonly eventSocket: EventSocketHandler;
   readonly commands: CommandHandlers;
   readonly readyz: ReadyzHandler;
   readonly metrics: MetricsHandler;
@@ -45,6 +50,8 @@ export function listRoutes({
   readServer,
   ownKey,
   events,
+  eventStream,
+  eventSocket,
   commands,
   operatorStep,
   admin,
@@ -64,6 +71,10 @@ export function listRoutes({
     ...bothForms("/game/server/events", {
       GET: caller(READING_EVENTS, (call, caller) => events.answer(call, caller)),
     }),
+    ...bothForms("/game/server/events/stream", {
+      GET: caller(READING_EVENTS, (call, caller) => eventStream.answer(call, caller)),
+    }),
+    ...bothForms("/game/server/events/socket", { GET: (call) => eventSocket.answer(call) }),
     ...bothForms("/game/server/command", {
       GET: caller(MANAGING_COMMANDS, (call, caller) => commands.list(call, caller)),
       POST: caller(SENDING_COMMAND, (call, caller) => commands.submit(call, caller)),

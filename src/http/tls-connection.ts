@@ -9,10 +9,18 @@ const LOOPBACK = "127.0.0.1";
 const WRITE_BYTES_MAX = 16_384;
 /** A client that took none of the bytes it was sent for this many checks in a row is cut. */
 const STALLED_CHECKS_MAX = 4;
+/** The same for a stream, whose reader may take nothing for 30 seconds. */
+const STREAM_STALLED_CHECKS_MAX = 13;
 /** The same for a client that was sent everything but does not close its side. */
 const ENDING_CHECKS_MAX = 2;
 
+/** The connections by the local port of their inner connection, by which the plain listener knows them. */
+export type TlsPeers = Map<number, Pick<TlsConnection, "clientAddress" | "isStream">>;
+
 export class TlsConnection {
+  /** Whether it carries a stream. */
+  isStream = false;
+  readonly clientAddress: string;
   /** Resolves when the client's connection is closed. */
   readonly closed: Promise<void>;
   readonly #outer: TLSSocket;
@@ -25,10 +33,11 @@ export class TlsConnection {
   /** How many checks in a row it had taken none. */
   #stalledChecks = 0;
 
-  /** `peers` learns the client's address, by the local port of the inner connection. */
-  constructor(outer: TLSSocket, innerPort: number, peers: Map<number, string>) {
+  /** Adds itself to `peers` until it is closed. */
+  constructor(outer: TLSSocket, innerPort: number, peers: TlsPeers) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.closed = promise;
+    this.clientAddress = outer.remoteAddress ?? "";
     this.#outer = outer;
     // Half-open on both sides: a client that has sent everything may still wait for the answer.
     this.#inner = connect({ port: innerPort, host: LOOPBACK, allowHalfOpen: true });
@@ -64,14 +73,15 @@ export class TlsConnection {
     const isStalled = (unsent > 0 || this.#isEnding) && taken === this.#bytesTaken;
     this.#stalledChecks = isStalled ? this.#stalledChecks + 1 : 0;
     this.#bytesTaken = taken;
-    if (this.#stalledChecks >= (unsent > 0 ? STALLED_CHECKS_MAX : ENDING_CHECKS_MAX)) this.cut();
+    const patience = this.isStream ? STREAM_STALLED_CHECKS_MAX : STALLED_CHECKS_MAX;
+    if (this.#stalledChecks >= (unsent > 0 ? patience : ENDING_CHECKS_MAX)) this.cut();
   }
 
-  #forwardRequests(peers: Map<number, string>): void {
+  #forwardRequests(peers: TlsPeers): void {
     const { localPort } = this.#inner;
     // Saved before the first byte is forwarded, so that no request arrives without its client's address.
     if (localPort !== undefined) {
-      peers.set(localPort, this.#outer.remoteAddress ?? "");
+      peers.set(localPort, this);
       this.#inner.once("close", () => peers.delete(localPort));
     }
     this.#outer.pipe(this.#inner);

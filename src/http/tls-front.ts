@@ -2,7 +2,7 @@
 // the certificate can be replaced, and new connections refused, while open connections go on.
 import { createServer, type Server, type TLSSocket } from "node:tls";
 import type { OpenConnection } from "./listening-socket.ts";
-import { TlsConnection } from "./tls-connection.ts";
+import { TlsConnection, type TlsPeers } from "./tls-connection.ts";
 
 /** Close connections whose TLS handshake takes longer: real clients finish in well under a second. */
 const HANDSHAKE_MAX_MS = 3_000;
@@ -15,8 +15,8 @@ export type TlsFrontOptions = {
   readonly port: number;
   readonly tls: TlsFiles;
   readonly innerPort: number;
-  /** Filled with the client's address of each connection to the plain listener, by the local port of that connection. */
-  readonly peers: Map<number, string>;
+  /** Filled with the open connections. */
+  readonly peers: TlsPeers;
 };
 
 export class TlsFront {

@@ -20,6 +20,7 @@ const NOT_RUN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       "an answer; the page's curl lines are run and their answers are checked",
     '    {"type": "gap", "data": {"section": "KillLogs", "reason": "no_overlap", "from": 1794722260000, "to": 1794722331000}}':
       "an event, shortened",
+    "    retry: 2000": "messages of a stream; the page's curl line is run and its messages are checked",
   },
 };
 
@@ -29,7 +30,7 @@ const TYPED: Readonly<Record<string, string>> = {
 };
 
 /** Commands that run until they are stopped: the pages give each a terminal of its own. */
-const LASTING = /^(npm start|gatehouse (serve|simulate).*)\n$/;
+const LASTING = /^(npm start|gatehouse (serve|simulate).*|curl -N .*)\n$/;
 
 const PATIENCE_MS = 120_000;
 
@@ -61,7 +62,7 @@ async function followPage(
       await lasting.get(text)?.interrupt();
       const own = lasting.get(text) ?? openTerminal(cwd, env);
       lasting.set(text, own);
-      const said = await own.start(text, "listening on");
+      const said = await own.start(text, text.startsWith("curl") ? "event: player." : "listening on");
       const lineToTry = /^ +(curl .*)$/m.exec(said)?.[1];
       if (lineToTry !== undefined) expect(await terminal.type(`${lineToTry}\n`)).toContain('"Players":[');
     } else if (block.language === "sh") {
@@ -159,8 +160,8 @@ const TSC = [
   .map((word) => `'${word}'`)
   .join(" ");
 
-/** Node before 22.18 cannot run TypeScript, and gets it compiled. */
-const NODE_FOR_TYPESCRIPT = `node() { ${TSC} "$1" && command node "\${1%.ts}.js"; }\n`;
+/** Node before 22.18 cannot run TypeScript, and gets it compiled; before 22 its WebSocket needs a flag. */
+const NODE_FOR_TYPESCRIPT = `node() { ${TSC} "$1" && command node --experimental-websocket "\${1%.ts}.js"; }\n`;
 
 test("a block that is only indented, or has no language, is found too", () => {
   const page =
@@ -267,7 +268,13 @@ testWith(
     const third = (await readFirstEvents(gatehouse.url, key)).at(2);
     const printed = await followPage("docs/events.md", {
       cwd,
-      env: { ...makePath(), GATEHOUSE_PORT: String(gatehouse.port) },
+      env: {
+        ...makePath(),
+        GATEHOUSE_PORT: String(gatehouse.port),
+        // For the second terminal, in which the stream runs.
+        GATEHOUSE_URL: gatehouse.url,
+        GATEHOUSE_KEY: key,
+      },
       before: ["npm init -y\n", ...(canRunTypeScript() ? [] : [NODE_FOR_TYPESCRIPT])],
       replacements: () => ({ "8080": String(gatehouse.port), "gth_…": key }),
     });
@@ -276,20 +283,35 @@ testWith(
     expect(printed.match(/"has_more":(true|false)\}/g)).toHaveLength(3);
     // The operator's command line.
     expect(printed).toMatch(/^\d.* player\.(joined|left|killed) .+$/m);
+    // The stream, up to its first events.
+    expect(printed).toMatch(
+      /^retry: 2000\r?\nid: (\S+)\r?\nevent: hello\r?\ndata: \{"cursor":"\1","server_time":\d+\}\r?\n\r?\nid: (\S+)\r?\nevent: \S+\r?\ndata: \{"id":"\2"/m,
+    );
+    // The WebSocket prints the time as a number.
+    expect(printed.match(/^\d{13} (?:player|modcall)\.\w+$/gm)).toHaveLength(5);
     // TypeScript and Python print the same events, the time in two ways. Python may have found more.
-    const first = printed.match(/^\S+Z (?:player|modcall)\.\w+ \S+$/gm)?.map(withoutTime) ?? [];
-    const second = printed.match(/^\S+\+00:00 (?:player|modcall)\.\w+ \S+$/gm)?.map(withoutTime) ?? [];
+    const inTypeScript = printed.match(/^\S+Z (?:player|modcall)\.\w+ \S+$/gm)?.map(withoutTime) ?? [];
+    const inPython = printed.match(/^\S+\+00:00 (?:player|modcall)\.\w+ \S+$/gm)?.map(withoutTime) ?? [];
+    // The last five are those of the stream.
+    const first = inTypeScript.slice(0, -5);
     expect(first.length).toBeGreaterThanOrEqual(5);
-    expect(second.slice(0, first.length)).toEqual(first);
+    expect(inPython.slice(0, first.length)).toEqual(first);
+    expect(inTypeScript.slice(-5)).toEqual(first.slice(0, 5));
+    expect(inPython.slice(-5)).toEqual(first.slice(0, 5));
 
     writeFileSync(join(cwd, "cursor.txt"), third ?? "");
     writeFileSync(join(cwd, "cursor-python.txt"), third ?? "");
     const again = openTerminal(cwd, { GATEHOUSE_URL: gatehouse.url, GATEHOUSE_KEY: key, COUNT: "1" });
+    writeFileSync(join(cwd, "live.txt"), third ?? "");
+    writeFileSync(join(cwd, "live-python.txt"), third ?? "");
+    for (const program of [`'${process.execPath}' live.ts`, "python3 live.py"]) {
+      expect(withoutTime((await again.type(`${program}\n`)).trimEnd())).toBe(first[3] ?? "");
+    }
     for (const program of [`'${process.execPath}' follow.ts`, "python3 follow.py"]) {
       const rest = (await again.type(`${program}\n`)).trimEnd().split("\n").map(withoutTime);
       expect(rest.slice(0, first.length - 3)).toEqual(first.slice(3));
     }
-    await again.type(`${TSC} --noEmit follow.ts\n`);
+    await again.type(`${TSC} --noEmit follow.ts live.ts socket.ts\n`);
   },
   PATIENCE_MS,
 );

@@ -7,6 +7,7 @@ import type { KeyChange } from "../../src/core/ports/keys.ts";
 import { OPERATOR_STREAMS_MAX, STREAMS_PER_KEY_MAX } from "../../src/gateway/events/stream-slots.ts";
 import { HeldPauses, MemoryArchive, makeEvent } from "../event-archive.ts";
 import { ALL_SECTIONS_INFO, BASE_INFO } from "../fake-game-api.ts";
+import { openSocket, type RawSocket, writeRequest } from "../faults/raw-socket.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
 import { refuses, startCommandGateway } from "./commander.ts";
 import type { DocumentedError, DocumentedOperation } from "./openapi-witness.ts";
@@ -29,6 +30,12 @@ const WRONG_IDS = {
   entry_id: "aud_none",
   player_id: "nobody",
 };
+const SOCKET_HEADERS = [
+  "Connection: Upgrade",
+  "Upgrade: websocket",
+  "Sec-WebSocket-Version: 13",
+  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+];
 const MINUTE_MS = 60_000;
 const WAIT_MS = 25_000;
 const EVENT_WITH_META = makeEvent(2, { type: "server.changed", meta: '{"before":{"Name":"x"}}' });
@@ -40,6 +47,7 @@ export async function openStage() {
   const { gatehouse, game, clock } = gateway;
   const { store } = gatehouse.app;
   const { masterKey } = gatehouse;
+  const sockets: RawSocket[] = [];
   let made = 0;
 
   async function makeHome() {
@@ -96,10 +104,16 @@ export async function openStage() {
     };
   }
 
-  function send(
+  async function send(operation: DocumentedOperation, request: Plan, url = gatehouse.url): Promise<Response> {
+    if (baseOf(operation.id) === "openEventSocket") return openSocketAnswer(operation, request, url);
+    const answer = await sendPlain(operation, request, url);
+    return answer.headers.get("content-type") === "text/event-stream" ? readFirstMessage(answer) : answer;
+  }
+
+  function sendPlain(
     { method, template }: DocumentedOperation,
     request: Plan,
-    url = gatehouse.url,
+    url: string,
   ): Promise<Response> {
     const path = template.replace(/\{(\w+)\}/g, (_, name) => request.params?.[name] ?? "cedar");
     const { body } = request;
@@ -113,6 +127,34 @@ export async function openStage() {
       },
       ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
+  }
+
+  /** The answer to a request for a WebSocket, before its first frame. */
+  async function openSocketAnswer(
+    { template }: DocumentedOperation,
+    { params, query, token, headers }: Plan,
+    url: string,
+  ): Promise<Response> {
+    const path = template.replace(/\{(\w+)\}/g, (_, name) => params?.[name] ?? "cedar");
+    const socket = await openSocket({ port: Number(new URL(url).port) });
+    sockets.push(socket);
+    const lines = [
+      ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
+      ...(headers?.Upgrade === "" ? [] : SOCKET_HEADERS),
+    ];
+    socket.write(writeRequest(`${path}${query ? `?${query}` : ""}`, lines));
+    const answer = await socket.readAnswer();
+    if (!answer) throw new Error("the socket was closed without an answer");
+    const { status, body } = answer;
+    const known = [...answer.headers].filter(([name]) => name !== "content-length");
+    return new Response(status === 101 ? null : body, { status, headers: Object.fromEntries(known) });
+  }
+
+  /** The stream is left open: it is one of the key's. */
+  async function readFirstMessage(answer: Response): Promise<Response> {
+    const reader = answer.body?.getReader();
+    const { value } = (await reader?.read()) ?? {};
+    return new Response(value as Uint8Array<ArrayBuffer>, { status: answer.status, headers: answer.headers });
   }
 
   /** The successful request, with these changes. */
@@ -192,12 +234,14 @@ export async function openStage() {
     "413 5102": but(() => ({ body: "x".repeat(9_000) })),
     "415 5103": but(() => ({ body: "{}", headers: { "Content-Type": "text/plain" } })),
     "400 5104": but(({ body, params }) => {
-      if (body === undefined) return { query: "limit=0", params: { ...params, player_id: "nobody" } };
+      if (body === undefined)
+        return { query: "limit=0&after=%20", params: { ...params, player_id: "nobody" } };
       return { body: "command" in (body as object) ? { command: "two\nlines" } : { nothing: 1 } };
     }),
     "409 5104": after(({ keyId }, good, operation) => {
       return operation.tag === "Keys" ? store.keys.revoke(keyId, clock.now) : send(operation, good);
     }),
+    "426 5104": but(() => ({ headers: { Upgrade: "" } })),
     "409 5105": async (operation) => {
       const good = { ...(await plan(operation)), headers: { "Idempotency-Key": "same" } };
       const { accept } = store.commands;
@@ -236,6 +280,10 @@ export async function openStage() {
     }),
     "429 5109": async (operation) => {
       const good = { ...(await plan(operation)), query: "after=now&wait=25" };
+      if (!isPageOfEvents(operation.id)) {
+        for (let open = 0; open < STREAMS_PER_KEY_MAX; open++) await send(operation, good);
+        return send(operation, good);
+      }
       const max = operation.id === "readServerEvents" ? OPERATOR_STREAMS_MAX : STREAMS_PER_KEY_MAX;
       const waiting = Array.from({ length: max }, () => send(operation, good));
       await pauses.reach(WAIT_MS, max);
@@ -275,12 +323,19 @@ export async function openStage() {
     provoke(operation: DocumentedOperation, { status, code }: DocumentedError) {
       return provocations[`${status} ${code}`]?.(operation);
     },
-    stop: () => gateway.stop(),
+    stop() {
+      for (const socket of sockets) socket.destroy();
+      return gateway.stop();
+    },
   };
 }
 
-function isAboutEvents(id: string): boolean {
+function isPageOfEvents(id: string): boolean {
   return baseOf(id) === "readEvents" || id === "readServerEvents";
+}
+
+function isAboutEvents(id: string): boolean {
+  return isPageOfEvents(id) || ["streamEvents", "openEventSocket"].includes(baseOf(id));
 }
 
 function baseOf(id: string): string {

@@ -24,6 +24,9 @@ const PLUMBING = new Set([
   "content-encoding",
   "date",
   "connection",
+  "transfer-encoding",
+  // Of the handshake of a WebSocket.
+  "sec-websocket-accept",
   // On every answer, so it is not described with each.
   NO_SNIFFING,
 ]);

@@ -5,6 +5,7 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { openSocket } from "../faults/raw-socket.ts";
 import { judgingUnits, program, testWith } from "../needs.ts";
+import { SocketReader, SseReader } from "../stream-reader.ts";
 import { makeCertificate } from "./make-certificate.ts";
 import { cleanUp, makeFolder, runToEnd, serve, undoLater, until } from "./run-gatehouse.ts";
 
@@ -150,12 +151,13 @@ describe("a proxy in front", () => {
     return front;
   }
 
-  /** A key that works only from this address. */
-  async function makeKeyFor(url: string, masterKey: string, address: string): Promise<string> {
+  /** A key that works only from this address, or from any. */
+  async function makeKeyFor(url: string, masterKey: string, address?: string): Promise<string> {
     const headers = { Authorization: `Bearer ${masterKey}`, "Content-Type": "application/json" };
     const list = await fetch(`${url}/admin/servers`, { headers });
     const { items } = (await list.json()) as { items: { server_id: string }[] };
-    const body = JSON.stringify({ server_id: items[0]?.server_id, label: "elsewhere", ip_allow: [address] });
+    const ip_allow = address === undefined ? [] : [address];
+    const body = JSON.stringify({ server_id: items[0]?.server_id, label: "elsewhere", ip_allow });
     const made = await fetch(`${url}/admin/keys`, { method: "POST", headers, body });
     return ((await made.json()) as { token: string }).token;
   }
@@ -192,8 +194,23 @@ describe("a proxy in front", () => {
     expect((await ask(front, "/v2//game/server", { headers })).status).toBe(404);
   }
 
+  /** Streams pass the proxy: what Gatehouse says arrives although nothing follows it. */
+  async function expectStreams(front: Front): Promise<void> {
+    const token = await makeKeyFor(front.gatehouse, front.masterKey);
+    const headers = { Authorization: `Bearer ${token}`, "Accept-Encoding": "gzip" };
+    const stream = await ask(front, "/v2/game/server/events/stream", { headers });
+    expect([stream.status, stream.headers.get("content-encoding")]).toEqual([200, null]);
+    const reader = new SseReader(stream);
+    expect((await reader.next())?.event).toBe("hello");
+    await reader.cancel();
+    const url = `${front.url}/v2/game/server/events/socket`;
+    const socket = new SocketReader(url, headers, { rejectUnauthorized: false });
+    expect((await socket.next())?.op).toBe("hello");
+    socket.socket.close();
+  }
+
   testWith(program("nginx"))(
-    "nginx: the sample passes nginx -t, and lets no caller forge an address",
+    "nginx: the sample passes nginx -t, lets no caller forge an address, and lets streams through",
     async () => {
       const front = await startBehind(async (port, upstream) => {
         const folder = makeFolder();
@@ -220,11 +237,12 @@ describe("a proxy in front", () => {
         return nginx;
       });
       await expectRightBehaviour(front);
+      await expectStreams(front);
     },
   );
 
   testWith(program("caddy"))(
-    "Caddy: the sample is valid, and lets no caller forge an address",
+    "Caddy: the sample is valid, lets no caller forge an address, and lets streams through",
     async () => {
       const front = await startBehind(async (port, upstream) => {
         const folder = makeFolder();
@@ -250,6 +268,7 @@ describe("a proxy in front", () => {
         return ["caddy", "run", "--adapter", "caddyfile", "--config", whole];
       });
       await expectRightBehaviour(front);
+      await expectStreams(front);
     },
     20_000,
   );

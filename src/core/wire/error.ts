@@ -52,6 +52,7 @@ const FIELDS = {
   spamBlocked: { blocked_until: time("When the block ends"), retry_after: RetryAfter },
   invalidRequest: { details: Details },
   conflict: { details: Details },
+  upgradeRequired: { details: Details },
   unavailable: { retry_after: RetryAfter, details: Type.Optional(Details) },
   tooManyAttempts: { retry_after: RetryAfter },
   cursorExpired: { oldest: EventCursor },

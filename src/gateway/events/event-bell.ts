@@ -21,6 +21,8 @@ export class Waiter {
   #rung = Promise.withResolvers<void>();
   /** The number of the newest event when the reader looked; undefined before it has looked. */
   #seen: number | undefined;
+  /** The number of the newest event when the archive was last asked. */
+  newest = 0;
 
   constructor(serverId: string, close: (waiter: Waiter) => void) {
     this.serverId = serverId;
@@ -46,6 +48,7 @@ export class Waiter {
   }
 
   ringIfNew(last: number): void {
+    this.newest = last;
     if (this.#seen !== undefined && this.#seen !== last) this.ring();
   }
 

@@ -38,9 +38,7 @@ export class EventReader {
   }
 
   /** How many readers wait for events. */
-  get waitingReads(): number {
-    return this.#parts.slots.size;
-  }
+  waitingReads = 0;
 
   /** The page as it is now. */
   async read({ start, ...rest }: EventQuery): Promise<LedgerPage> {
@@ -60,9 +58,11 @@ export class EventReader {
       const page = await this.read(query);
       if (!isEmpty(page)) return page;
       if (!slots.take(patience.keyId)) return TOO_MANY_STREAMS;
+      this.waitingReads++;
       try {
         return await this.#wait(query, page.next, waiter, patience);
       } finally {
+        this.waitingReads--;
         slots.release(patience.keyId);
       }
     } finally {

@@ -15,13 +15,6 @@ export const TOO_MANY_STREAMS: Refusal = refuse(
 export class StreamSlots {
   readonly #open = new Map<string, number>();
 
-  /** Of all keys and operators. */
-  get size(): number {
-    let size = 0;
-    for (const open of this.#open.values()) size += open;
-    return size;
-  }
-
   /** False when the key has as many as it may have. `keyId` is undefined for operators. */
   take(keyId: string | undefined): boolean {
     const open = this.#open.get(keyId ?? "") ?? 0;

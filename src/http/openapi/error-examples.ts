@@ -20,6 +20,7 @@ const FIELDS: Omit<ErrorFields, "gameApi"> = {
   spamBlocked: { blocked_until: resetAt + 240_000, retry_after: 300 },
   invalidRequest: { details: { limit: "must be a whole number from 1 to 200" } },
   conflict: { details: { command_id: "no longer waits" } },
+  upgradeRequired: { details: { Upgrade: "must be websocket" } },
   unavailable: { retry_after: 1 },
   tooManyAttempts: { retry_after: 42 },
   cursorExpired: { oldest: "AAAAAAABiQxvK2m3x5XmQm1c" },

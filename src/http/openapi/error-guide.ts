@@ -86,6 +86,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     when: "It is too late: the command no longer waits, or the key is revoked.",
     advice: "Nothing; `details` says why.",
   },
+  upgradeRequired: {
+    when: "The path is a WebSocket's, and the request does not ask for one.",
+    advice: "Open it with a WebSocket client, or use the same path with `stream` for Server-Sent Events.",
+  },
   idempotencyInFlight: {
     when: "The same `Idempotency-Key` is being accepted at this moment.",
     advice: "Send the same request again.",
@@ -95,7 +99,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     advice: "Use a new one for each command.",
   },
   unavailable: {
-    when: "Gatehouse cannot read or write its store. Nothing was changed, with two exceptions: the deletion of a server may have begun and goes on later, and when a reply of Redis was lost, a change may have been made. Or, on a large reading: too many large answers to this key, or in all, have not been read to their end. Or, on events: the archive is away, which `details.archive` says; reads and commands go on.",
+    when: "Gatehouse cannot read or write its store. Nothing was changed, with two exceptions: the deletion of a server may have begun and goes on later, and when a reply of Redis was lost, a change may have been made. Or, on a large reading: too many large answers to this key, or in all, have not been read to their end. Or, on events: the archive is away, which `details.archive` says; reads and commands go on. Or, on a WebSocket: too many sockets wait for their token.",
     advice: "Try again after `retry_after` seconds. Operators: look first whether the change was made.",
   },
   tooManyAttempts: {
@@ -108,9 +112,9 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
       "Go on with `oldest` as `after`: it begins with the oldest kept event. What was between is lost to you.",
   },
   tooManyStreams: {
-    when: "20 reads of this key, or 100 of all operators, wait for events on this instance already.",
+    when: "20 streams and waiting reads of this key, or 100 waiting reads of all operators, are open on this instance already.",
     advice:
-      "Let one program wait for all of yours, or ask without `wait`. Otherwise wait `retry_after` seconds.",
+      "Let one program read for all of yours, or ask without `wait`. Otherwise wait `retry_after` seconds.",
   },
   notConfigured: {
     when: "This Gatehouse keeps no events: it has no archive.",

@@ -17,7 +17,12 @@ export type ErrorResponse = {
 };
 
 /** Answered before the request is counted. */
-const NEVER_COUNTED: ReadonlySet<ErrorName> = new Set(["missingToken", "invalidToken", "spamBlocked"]);
+const NEVER_COUNTED: ReadonlySet<ErrorName> = new Set([
+  "missingToken",
+  "invalidToken",
+  "spamBlocked",
+  "upgradeRequired",
+]);
 /** Answered before or after the request is counted. */
 const SOMETIMES_COUNTED: ReadonlySet<ErrorName> = new Set(["internal", "unavailable"]);
 const WITH_RETRY_AFTER: ReadonlySet<ErrorName> = new Set([
@@ -54,6 +59,7 @@ export function describeErrors(
       "RequestIdSometimes",
       "CacheControl",
       ...(status === 401 ? (["Authenticate"] as const) : []),
+      ...(status === 426 ? (["Upgrade"] as const) : []),
       ...retryHeaders(sorted),
       ...limit,
     ],

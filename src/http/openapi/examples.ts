@@ -94,6 +94,19 @@ export const EVENT_PAGE = {
   has_more: false,
 };
 
+export const EVENT_STREAM = [
+  "retry: 2000",
+  "id: AAAAAAGJh1xuK2m3x5XmQm1c",
+  "event: hello",
+  'data: {"cursor":"AAAAAAGJh1xuK2m3x5XmQm1c","server_time":1794722198002}',
+  "",
+  `id: ${EVENT_PAGE.items[0]?.id}`,
+  "event: player.joined",
+  `data: ${JSON.stringify(EVENT_PAGE.items[0])}`,
+  "",
+  "",
+].join("\n");
+
 export const GAP_PAGE = {
   items: [
     {

@@ -89,6 +89,18 @@ const PLAIN_HEADERS = {
     schema: Type.Literal("Bearer"),
     example: "Bearer",
   },
+  Upgrade: {
+    header: "Upgrade",
+    description: "What to ask for.",
+    schema: Type.Literal("websocket"),
+    example: "websocket",
+  },
+  AccelBuffering: {
+    header: "X-Accel-Buffering",
+    description: "Tells nginx to pass every message on at once.",
+    schema: Type.Literal("no"),
+    example: "no",
+  },
   RetryAfter: RETRY_AFTER,
 } as const satisfies Record<string, Header>;
 

@@ -100,6 +100,32 @@ export const EVENT_PARAMETERS: readonly Parameter[] = [
   },
 ];
 
+const [, TYPES] = EVENT_PARAMETERS;
+
+export const STREAM_PARAMETERS: readonly Parameter[] = [
+  {
+    name: "after",
+    in: "query",
+    description:
+      "Where to begin: the `id` of the last message that you have handled, a `next` of a page, `earliest` or `now`. Without it, and without the two below: now.",
+    schema: Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" }),
+  },
+  ...(TYPES ? [TYPES] : []),
+  {
+    name: "last_event_id",
+    in: "query",
+    description: "The same as `after`, and wins over it. For clients that cannot send headers of their own.",
+    schema: Type.String({ pattern: "^[A-Za-z0-9_-]{0,64}$" }),
+  },
+  {
+    name: "Last-Event-ID",
+    in: "header",
+    description:
+      "The same as `after`, and wins over both. Readers of Server-Sent Events send it by themselves.",
+    schema: Type.String({ pattern: "^[A-Za-z0-9_-]{0,64}$" }),
+  },
+];
+
 export const STATUS: Parameter = {
   name: "status",
   in: "query",

@@ -1,4 +1,5 @@
 // The operations for callers with an API key: read the server's state and the key's rights, and send commands.
+import Type from "typebox";
 import { CommandReceipt, CommandResource, NewCommand } from "../../core/wire/command.ts";
 import type { ErrorName } from "../../core/wire/error.ts";
 import { EventPage } from "../../core/wire/event.ts";
@@ -9,6 +10,7 @@ import {
   BARE_OWN_KEY,
   CANCELLED_COMMAND,
   EVENT_PAGE,
+  EVENT_STREAM,
   FAILED_COMMAND,
   GAP_PAGE,
   OWN_KEY,
@@ -28,6 +30,7 @@ import {
   PAGE_PARAMETERS,
   SECTION_PARAMETERS,
   STATUS,
+  STREAM_PARAMETERS,
 } from "./parameters.ts";
 
 const CALLER_ERRORS: readonly ErrorName[] = [
@@ -124,6 +127,50 @@ const readEvents: Operation = {
     "tooManyStreams",
     "notConfigured",
   ],
+  isCounted: true,
+};
+
+const STREAM_ERRORS: readonly ErrorName[] = [
+  ...COUNTED_ERRORS,
+  "sectionForbidden",
+  "invalidRequest",
+  "tooManyStreams",
+  "notConfigured",
+];
+
+const streamEvents: Operation = {
+  id: "streamEvents",
+  tag: "Events",
+  summary: "Follow what happens, as Server-Sent Events",
+  description:
+    "Each message has an `id` (the cursor that you have reached), an `event` (the type) and `data` (the whole event, in one line). First comes `hello` with `cursor` and `server_time`; after 15 s without a message `heartbeat`, whose `id` moves past what the filter left out. Keep the `id` once you have handled a message, and connect again with it: nothing is lost over a restart, a deployment or a slow line. A cursor that is too old is no error here: a `gap` with reason `retention` comes first, then the oldest kept event. `bye` says why the stream ends: `code` is the error that you would get now, `reason` is `restart` or `slow`. Opening it counts as one request; at most 20 streams and waiting reads of a key are open on one instance. A reader that takes nothing for 30 s, or for which 1 MiB waits, is cut. The token comes in the header, never in the query: in a browser use fetch, not EventSource.",
+  security: ["apiKey"],
+  parameters: STREAM_PARAMETERS,
+  answers: {
+    200: {
+      description: "Messages, without an end.",
+      headers: [...COUNTED_HEADERS, "AccelBuffering"],
+      schema: Type.String(),
+      mediaType: "text/event-stream",
+      examples: { stream: { summary: "Somebody joined", value: EVENT_STREAM } },
+    },
+  },
+  errors: STREAM_ERRORS,
+  isCounted: true,
+};
+
+const openEventSocket: Operation = {
+  id: "openEventSocket",
+  tag: "Events",
+  summary: "Follow what happens, over a WebSocket",
+  description:
+    'The same as the stream, in JSON text frames: `{"op":"hello","cursor","server_time"}`, `{"op":"event","event"}`, `{"op":"heartbeat","cursor"}`, `{"op":"bye","code"}` or `{"op":"bye","reason"}`. Send the token in the Authorization header, or, where that is not possible, within 10 s as the first and only frame `{"op":"auth","token","after","types"}` (`after` and `types` are optional, and win over the query). A refusal is an ordinary answer before the upgrade; after a token in a frame it is `bye` with the code, and close 4001. Close codes: 4001 refused, or the key may not go on; 1012 restart; 1013 too slow; 1003 you sent something else; 1009 a frame over 4 KiB. At most 1,000 sockets of an instance wait for their token.',
+  security: ["apiKey", "optional"],
+  parameters: STREAM_PARAMETERS,
+  answers: {
+    101: { description: "The frames follow.", headers: [...COUNTED_HEADERS, "Upgrade"] },
+  },
+  errors: [...STREAM_ERRORS.filter((name) => name !== "missingToken"), "upgradeRequired"],
   isCounted: true,
 };
 
@@ -231,6 +278,8 @@ export const PUBLIC_OPERATIONS: Operations = {
   ...inBothForms("GET", "/game/server", readServer),
   ...inBothForms("GET", "/game/key", readOwnKey),
   ...inBothForms("GET", "/game/server/events", readEvents),
+  ...inBothForms("GET", "/game/server/events/stream", streamEvents),
+  ...inBothForms("GET", "/game/server/events/socket", openEventSocket),
   ...inBothForms("POST", "/game/server/command", submitCommand),
   ...inBothForms("GET", "/game/server/command", listCommands),
   ...inBothForms("GET", "/game/server/command/:id", showCommand),

@@ -1,0 +1,91 @@
+// Events of one page of a ledger, ready to be sent. Many readers get the same bytes: each event is serialised once for each
+// format, and put together once for each filter.
+import type { LedgerPlace } from "../../core/events/cursor.ts";
+import type { EventFilter } from "../../core/events/event-types.ts";
+import { EventFrames, type StreamFormat } from "../../core/events/stream-frames.ts";
+import type { LedgerEvent } from "../../core/ports/archive.ts";
+
+/** A chunk ends with the event that reaches this size. */
+const CHUNK_BYTES = 32_768;
+
+const encoder = new TextEncoder();
+
+/** A filter with a name: equal filters have equal names. */
+export type NamedFilter = { readonly name: string; readonly kinds: EventFilter };
+
+export function nameFilter(kinds: EventFilter): NamedFilter {
+  return { name: [...kinds].sort((a, b) => a - b).join(), kinds };
+}
+
+/** Frames that are sent together. */
+export class StreamChunk {
+  readonly frames: readonly string[];
+  /** How many of the frames are events. */
+  readonly events: number;
+  /** The place that a reader has reached with it. */
+  readonly place: LedgerPlace;
+  #encoded: Uint8Array<ArrayBuffer> | undefined;
+  #size: number | undefined;
+
+  constructor(frames: readonly string[], events: number, place: LedgerPlace) {
+    this.frames = frames;
+    this.events = events;
+    this.place = place;
+  }
+
+  /** All frames, one after the other. */
+  get encoded(): Uint8Array<ArrayBuffer> {
+    this.#encoded ??= encoder.encode(this.frames.join(""));
+    return this.#encoded;
+  }
+
+  /** In bytes. */
+  get size(): number {
+    this.#size ??=
+      this.#encoded?.length ?? this.frames.reduce((sum, frame) => sum + Buffer.byteLength(frame), 0);
+    return this.#size;
+  }
+}
+
+export class EventBatch {
+  /** The place that a reader has reached with all of it, past what its filter leaves out. */
+  readonly place: LedgerPlace;
+  readonly #events: readonly EventFrames[];
+  readonly #chunks = new Map<string, readonly StreamChunk[]>();
+
+  constructor(serverId: string, events: readonly LedgerEvent[], place: LedgerPlace) {
+    this.#events = events.map((event) => new EventFrames(serverId, event));
+    this.place = place;
+  }
+
+  /** The events after a place that pass the filter. */
+  chunksOf(format: StreamFormat, filter: NamedFilter, after: LedgerPlace): readonly StreamChunk[] {
+    const [first] = this.#events;
+    if (!first) return [];
+    // Rare: a reader that was quicker than the feed of its server.
+    if (after.number >= first.event.number) return this.#write(format, filter.kinds, after.number);
+    const name = `${format} ${filter.name}`;
+    const known = this.#chunks.get(name);
+    if (known) return known;
+    const chunks = this.#write(format, filter.kinds, after.number);
+    this.#chunks.set(name, chunks);
+    return chunks;
+  }
+
+  #write(format: StreamFormat, kinds: EventFilter, after: number): readonly StreamChunk[] {
+    const wanted = this.#events.filter(({ event }) => event.number > after && kinds.has(event.kind));
+    const chunks: StreamChunk[] = [];
+    let frames: string[] = [];
+    let length = 0;
+    for (const [index, each] of wanted.entries()) {
+      const frame = each.frameOf(format);
+      frames.push(frame);
+      length += frame.length;
+      if (length < CHUNK_BYTES && index < wanted.length - 1) continue;
+      chunks.push(new StreamChunk(frames, frames.length, each.event));
+      frames = [];
+      length = 0;
+    }
+    return chunks;
+  }
+}

@@ -1,0 +1,220 @@
+// All streams of this instance: opens them, checks several times a second whether each may go on, and ends them.
+import { ERRORS, type Refusal, StoreUnavailable } from "../../core/errors.ts";
+import type { StreamFormat } from "../../core/events/stream-frames.ts";
+import type { MaybePromise } from "../../core/maybe-promise.ts";
+import type { Archive, PageStart } from "../../core/ports/archive.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { LimitStore } from "../../core/ports/limits.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { Pause } from "../commands/command-dispatcher.ts";
+import type { NamedFilter } from "./event-batch.ts";
+import type { EventBell } from "./event-bell.ts";
+import { EventStream, type StreamSink } from "./event-stream.ts";
+import { type BatchPage, ServerFeed } from "./server-feed.ts";
+import { type StreamClosing, StreamMeter } from "./stream-meter.ts";
+import { type StreamSlots, TOO_MANY_STREAMS } from "./stream-slots.ts";
+
+/** How often every stream is checked. Changes of keys reach other instances within 250 ms; together it is less than a second. */
+export const CHECK_MS = 400;
+
+/** Who reads a stream, and what of it. */
+export type StreamReader = {
+  readonly serverId: string;
+  readonly keyId: string;
+  readonly filter: NamedFilter;
+  /** Why the reader may not go on; undefined when it may. */
+  readonly recheck: (now: number) => MaybePromise<Refusal | undefined>;
+};
+
+/** A stream that was admitted and has no connection yet. One of the two is called, once. */
+export type OpenedStream = {
+  readonly start: (sink: StreamSink) => EventStream;
+  readonly cancel: () => void;
+};
+
+export type EventStreamsParts = {
+  readonly archive: Pick<Archive, "readPage">;
+  readonly bell: EventBell;
+  readonly slots: StreamSlots;
+  readonly limits: Pick<LimitStore, "findBlocked">;
+  readonly clock: Clock;
+  readonly pause: Pause;
+  readonly log: Pick<Log, "error">;
+};
+
+export class EventStreams {
+  readonly meter = new StreamMeter();
+  readonly #parts: EventStreamsParts;
+  readonly #feeds = new Map<string, ServerFeed>();
+  readonly #streams = new Map<EventStream, StreamReader>();
+  /** Ends the pause between two checks when the last stream has ended. */
+  #idle: AbortController | undefined;
+  #isAskingForBlocks = false;
+  #isStopped = false;
+
+  constructor(parts: EventStreamsParts) {
+    this.#parts = parts;
+  }
+
+  /** How far the slowest reader is behind, in events of its ledger. */
+  get eventsBehindMax(): number {
+    let max = 0;
+    for (const stream of this.#streams.keys()) max = Math.max(max, stream.eventsBehind);
+    return max;
+  }
+
+  /** Reads the first page, so that a stream is refused before it begins. Throws when the archive does not answer. */
+  async open(format: StreamFormat, start: PageStart, reader: StreamReader): Promise<OpenedStream | Refusal> {
+    const { slots } = this.#parts;
+    const { serverId, keyId, filter } = reader;
+    if (!slots.take(keyId)) return TOO_MANY_STREAMS;
+    const feed = this.#getFeed(serverId);
+    feed.hold();
+    try {
+      const first = await feed.readFirst(start, filter);
+      return {
+        start: (sink) => this.#start(sink, format, first, start, reader, feed),
+        cancel: () => this.#cancel(keyId, feed),
+      };
+    } catch (error) {
+      this.#cancel(keyId, feed);
+      throw error;
+    }
+  }
+
+  /** The first page as `open` would read it, for a request that wants no stream. */
+  async probe(start: PageStart, { serverId, filter }: StreamReader): Promise<void> {
+    await this.#parts.archive.readPage({ serverId, start, filter: filter.kinds, limit: 1 });
+  }
+
+  /** Ends every stream, also those that are opened from now on. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const stream of [...this.#streams.keys()]) stream.end({ reason: "restart" });
+  }
+
+  #start(
+    sink: StreamSink,
+    format: StreamFormat,
+    first: BatchPage,
+    start: PageStart,
+    reader: StreamReader,
+    feed: ServerFeed,
+  ): EventStream {
+    const { clock } = this.#parts;
+    const { meter } = this;
+    const stream = new EventStream({
+      feed,
+      format,
+      filter: reader.filter,
+      clock,
+      onClosed: (closed, closing) => this.#remove(closed, closing, reader.keyId),
+      countSent: (events) => {
+        meter.eventsSent += events;
+      },
+    });
+    meter.open[format]++;
+    this.#streams.set(stream, reader);
+    const asked = "after" in start && typeof start.after === "object" ? start.after : undefined;
+    stream.start(sink, first, asked);
+    if (this.#isStopped) stream.end({ reason: "restart" });
+    else this.#keepChecking();
+    return stream;
+  }
+
+  #cancel(keyId: string, feed: ServerFeed): void {
+    this.#parts.slots.release(keyId);
+    feed.release();
+  }
+
+  #remove(stream: EventStream, closing: StreamClosing, keyId: string): void {
+    this.#parts.slots.release(keyId);
+    this.#streams.delete(stream);
+    this.meter.open[stream.format]--;
+    this.meter.closed[closing]++;
+    if (this.#streams.size > 0) return;
+    this.#idle?.abort();
+    this.#idle = undefined;
+  }
+
+  #getFeed(serverId: string): ServerFeed {
+    const known = this.#feeds.get(serverId);
+    if (known) return known;
+    const { archive, bell, pause, log } = this.#parts;
+    const feed = new ServerFeed({
+      serverId,
+      archive,
+      bell,
+      pause,
+      log,
+      onEmpty: () => this.#feeds.delete(serverId),
+    });
+    this.#feeds.set(serverId, feed);
+    return feed;
+  }
+
+  #keepChecking(): void {
+    if (this.#idle) return;
+    this.#idle = new AbortController();
+    void this.#checkAll(this.#idle.signal);
+  }
+
+  async #checkAll(idle: AbortSignal): Promise<void> {
+    const { pause, clock } = this.#parts;
+    for (;;) {
+      await pause(CHECK_MS, idle);
+      if (idle.aborted) return;
+      const now = clock();
+      for (const [stream, reader] of [...this.#streams]) {
+        this.#recheck(stream, reader, now);
+        stream.check(now);
+      }
+      void this.#endBlocked(now);
+    }
+  }
+
+  #recheck(stream: EventStream, { recheck }: StreamReader, now: number): void {
+    try {
+      const refusal = recheck(now);
+      if (refusal instanceof Promise) void this.#endLater(stream, refusal);
+      else if (refusal) stream.end({ code: refusal.refused.code });
+    } catch (error) {
+      stream.end({ code: this.#codeOf(error) });
+    }
+  }
+
+  async #endLater(stream: EventStream, pending: Promise<Refusal | undefined>): Promise<void> {
+    try {
+      const refusal = await pending;
+      if (refusal) stream.end({ code: refusal.refused.code });
+    } catch (error) {
+      stream.end({ code: this.#codeOf(error) });
+    }
+  }
+
+  /** A key that cannot be asked about may be revoked, so its streams end; the reader comes back with its cursor. */
+  #codeOf(error: unknown): number {
+    if (error instanceof StoreUnavailable) return ERRORS.unavailable.code;
+    this.#parts.log.error({ err: error }, "checking the key of a stream failed");
+    return ERRORS.internal.code;
+  }
+
+  async #endBlocked(now: number): Promise<void> {
+    if (this.#isAskingForBlocks) return;
+    this.#isAskingForBlocks = true;
+    try {
+      const keyIds = new Set(Array.from(this.#streams.values(), ({ keyId }) => keyId));
+      const blocked = await this.#parts.limits.findBlocked([...keyIds], now);
+      if (blocked.size === 0) return;
+      for (const [stream, { keyId }] of [...this.#streams]) {
+        if (blocked.has(keyId)) stream.end({ code: ERRORS.spamBlocked.code });
+      }
+    } catch (error) {
+      // Asked again soon; until then nobody is known to be blocked.
+      if (!(error instanceof StoreUnavailable))
+        this.#parts.log.error({ err: error }, "asking for blocked keys failed");
+    } finally {
+      this.#isAskingForBlocks = false;
+    }
+  }
+}
