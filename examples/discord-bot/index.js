@@ -1,10 +1,18 @@
-// The bot: signs in to Discord, registers its commands, and answers them.
-import { Client, Events, MessageFlags } from "discord.js";
+// The bot: signs in to Discord, registers its commands and answers them, and announces what happens in a channel.
+import { Client, Events, MessageFlags, Routes } from "discord.js";
+import { announce } from "./announce.js";
 import { commands, shorten } from "./commands.js";
 import { explain } from "./explain.js";
 import { createGatehouse } from "./gatehouse.js";
 
-const { DISCORD_TOKEN, DISCORD_API, GATEHOUSE_KEY, GATEHOUSE_URL = "http://127.0.0.1:8080" } = process.env;
+const {
+  DISCORD_TOKEN,
+  DISCORD_API,
+  DISCORD_CHANNEL,
+  GATEHOUSE_KEY,
+  GATEHOUSE_URL = "http://127.0.0.1:8080",
+  CURSOR_FILE = "cursor.txt",
+} = process.env;
 if (!DISCORD_TOKEN || !GATEHOUSE_KEY) {
   console.error("Set DISCORD_TOKEN and GATEHOUSE_KEY.");
   process.exit(2);
@@ -38,11 +46,26 @@ client.on(Events.InteractionCreate, async (interaction) => {
   }
 });
 
+const stopping = new AbortController();
+let announcing;
 for (const signal of ["SIGINT", "SIGTERM"]) {
   process.once(signal, async () => {
+    stopping.abort();
+    await announcing;
     await client.destroy();
     process.exit(0);
   });
 }
 
 await client.login(DISCORD_TOKEN);
+if (DISCORD_CHANNEL) {
+  announcing = announce({
+    url: GATEHOUSE_URL,
+    key: GATEHOUSE_KEY,
+    cursorFile: CURSOR_FILE,
+    post: (body) => client.rest.post(Routes.channelMessages(DISCORD_CHANNEL), { body }),
+    signal: stopping.signal,
+    onProblem: (error) => console.error("announcing:", error.message),
+  });
+  await announcing;
+}

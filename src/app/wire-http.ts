@@ -108,7 +108,7 @@ export function wireHttp(
   const isSimulatorInUse = config.upstreamUrl === undefined;
   const readServer = new ReadServerHandler(relay, callerSteps, clock, unsent);
   const observer = new AnswerObserver({ meter: edgeMeter, usage, log, findAddress });
-  const readers = new StreamReaders(callerSteps, findAddress);
+  const readers = new StreamReaders(callerSteps, findAddress, store.servers);
   const eventSocket = new EventSocketHandler({
     streams,
     readers,

@@ -9,8 +9,11 @@ import { describeNoAnswer, makeTransport } from "./admin-transport.ts";
 import { CommandFailed, EXIT_CODES, failUsage, toExitCode } from "./exit-codes.ts";
 import type { MasterKey } from "./master-key.ts";
 import { escapeUnsafe } from "./safe-text.ts";
+import { readMessages, type SseMessage } from "./sse-messages.ts";
 
 const DEADLINE_MS = 10_000;
+/** A stream has a heartbeat every 15 s; one that is silent for longer has lost its connection. */
+const STREAM_SILENCE_MS = 45_000;
 
 export type Answer<T> = { readonly text: string; readonly body: T };
 export type AdminRequest = {
@@ -19,8 +22,6 @@ export type AdminRequest = {
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: Readonly<Record<string, unknown>>;
-  /** For a request that takes longer than others. */
-  readonly deadlineMs?: number;
   /** The message when the resource does not exist. */
   readonly notFoundMessage?: string;
 };
@@ -40,15 +41,52 @@ export class AdminClient {
   }
 
   async call<T>(request: AdminRequest): Promise<Answer<T>> {
-    const { status, text, location } = await this.#send(request);
-    if (status >= 300 && status < 400) {
+    const received = await this.#send(request);
+    const { status, text } = received;
+    const body = parseJson(text);
+    if (status >= 200 && status < 300 && (status === 204 || isObject(body))) return { text, body: body as T };
+    throw this.#describeFailure(received, request);
+  }
+
+  /**
+   * The messages of a stream of Server-Sent Events, until it ends, breaks or is aborted. A stream that broke throws
+   * CommandFailed, with the exit code for a Gatehouse that cannot be reached.
+   */
+  async *stream(request: AdminRequest, signal: AbortSignal): AsyncGenerator<SseMessage> {
+    const silent = new AbortController();
+    const abort = () => silent.abort(new DOMException("silent", "TimeoutError"));
+    let deadlineMs = this.#deadlineMs;
+    let timer = setTimeout(abort, deadlineMs);
+    try {
+      const ended = AbortSignal.any([signal, silent.signal]);
+      const response = await this.#fetch(request, "text/event-stream", ended);
+      const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+      if (!response.ok || !isStream || !response.body)
+        throw this.#describeFailure(await receive(response), request);
+      yield* readMessages(response.body, () => {
+        clearTimeout(timer);
+        deadlineMs = STREAM_SILENCE_MS;
+        timer = setTimeout(abort, deadlineMs);
+      });
+    } catch (error) {
+      if (error instanceof CommandFailed) throw error;
       throw new CommandFailed(
+        describeNoAnswer(error, this.#address.base, deadlineMs),
+        EXIT_CODES.unavailable,
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #describeFailure({ status, text, location }: Received, request: AdminRequest): CommandFailed {
+    if (status >= 300 && status < 400) {
+      return new CommandFailed(
         `${this.#address.base} redirects elsewhere (${escapeUnsafe(location)}), and the master key is not sent there: give the right address with --url`,
       );
     }
     const body = parseJson(text);
-    if (status >= 200 && status < 300 && (status === 204 || isObject(body))) return { text, body: body as T };
-    throw isObject(body) && typeof body.code === "number"
+    return isObject(body) && typeof body.code === "number"
       ? new CommandFailed(this.#describeError(body, body.code, request), toExitCode(body.code), body)
       : describeForeignAnswer(status, this.#address);
   }
@@ -82,32 +120,34 @@ export class AdminClient {
   }
 
   async #send(request: AdminRequest): Promise<Received> {
-    const url = toUrl(this.#address, request);
-    const { deadlineMs = this.#deadlineMs } = request;
+    const deadlineMs = this.#deadlineMs;
     try {
-      const response = await fetch(url, {
-        method: request.method ?? "GET",
-        headers: {
-          Authorization: `Bearer ${this.#masterKey.key}`,
-          Accept: "application/json",
-          ...(request.body && { "Content-Type": "application/json" }),
-        },
-        ...(request.body && { body: JSON.stringify(request.body) }),
-        redirect: "manual",
-        signal: AbortSignal.timeout(deadlineMs),
-        // When a kept-alive connection breaks, the runtime would repeat the request by itself.
-        keepalive: false,
-        ...(await makeTransport(this.#address)),
-      });
-      const text = await response.text();
-      return { status: response.status, text, location: response.headers.get("location") ?? "" };
+      return await receive(await this.#fetch(request, "application/json", AbortSignal.timeout(deadlineMs)));
     } catch (error) {
+      if (error instanceof CommandFailed) throw error;
       const isLate = error instanceof Error && error.name === "TimeoutError";
       const doubt =
         isLate && request.method ? "; the change may have been made, so check before you try again" : "";
       const reason = describeNoAnswer(error, this.#address.base, deadlineMs);
       throw new CommandFailed(reason + doubt, EXIT_CODES.unavailable);
     }
+  }
+
+  async #fetch(request: AdminRequest, accept: string, signal: AbortSignal): Promise<Response> {
+    return fetch(toUrl(this.#address, request), {
+      method: request.method ?? "GET",
+      headers: {
+        Authorization: `Bearer ${this.#masterKey.key}`,
+        Accept: accept,
+        ...(request.body && { "Content-Type": "application/json" }),
+      },
+      ...(request.body && { body: JSON.stringify(request.body) }),
+      redirect: "manual",
+      signal,
+      // When a kept-alive connection breaks, the runtime would repeat the request by itself.
+      keepalive: false,
+      ...(await makeTransport(this.#address)),
+    });
   }
 
   #describeError(body: UncheckedErrorBody, code: number, request: AdminRequest): string {
@@ -137,6 +177,11 @@ export class AdminClient {
         return describeOtherError(body, code);
     }
   }
+}
+
+async function receive(response: Response): Promise<Received> {
+  const text = await response.text();
+  return { status: response.status, text, location: response.headers.get("location") ?? "" };
 }
 
 function toUrl(address: AdminAddress, { path, query = {} }: AdminRequest): string {

@@ -112,8 +112,16 @@ test("the events after a cursor are read to their end, or to the limit", async (
   expect(shown).toHaveLength(501);
 });
 
-test("the types are sent along, and waiting takes longer than other calls may", async () => {
-  const requests: AdminRequest["query"][] = [];
-  await openSource(makeApi(1, requests)).waitAfter("1");
-  expect(requests).toEqual([{ after: "1", limit: "500", wait: "25", types: "player.*" }]);
+test("the types are sent along, to pages and to the stream", async () => {
+  const requests: AdminRequest[] = [];
+  const admin = {
+    stream: (request: AdminRequest) => void requests.push(request),
+  } as unknown as AdminClient;
+  openSource(admin).stream("1", new AbortController().signal);
+  expect(requests).toMatchObject([
+    { path: ["servers", "srv_a", "events", "stream"], query: { after: "1", types: "player.*" } },
+  ]);
+  const queries: AdminRequest["query"][] = [];
+  await openSource(makeApi(1, queries)).readAfter("earliest", 1, () => {});
+  expect(queries).toEqual([{ after: "earliest", limit: "1", types: "player.*" }]);
 });

@@ -1,16 +1,12 @@
 // gatehouse events: what happened on a game server, and what happens from now on.
+import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
-import { ERRORS } from "../core/errors.ts";
-import {
-  EVENTS_LIMIT_MAX,
-  type EventPage,
-  type EventResource,
-  WAIT_SECONDS_MAX,
-} from "../core/wire/event.ts";
+import { EVENTS_LIMIT_MAX, type EventPage, type EventResource } from "../core/wire/event.ts";
 import type { ServerResource } from "../core/wire/server.ts";
+import type { AdminRequest } from "./admin-client.ts";
 import { describeEvent } from "./describe-event.ts";
-import { CommandFailed, EXIT_CODES } from "./exit-codes.ts";
 import { obtainServerId } from "./find-server.ts";
+import { type FollowParts, followEvents } from "./follow-events.ts";
 import type { Cell } from "./printer.ts";
 import {
   addSessionOptions,
@@ -21,14 +17,11 @@ import {
   type SessionOptions,
   showOrFail,
 } from "./session.ts";
+import type { SseMessage } from "./sse-messages.ts";
 import { formatMoment } from "./times.ts";
 
 /** "2026-11-15 05:39:50+01:00" and the longest type. */
 const WIDTHS = [25, "server.unreachable".length];
-/** A waiting read is answered after its wait; the rest is for the way there and back. */
-const WAIT_DEADLINE_MS = (WAIT_SECONDS_MAX + 15) * 1000;
-/** How long --follow waits before it asks a Gatehouse again that cannot be reached or does not wait. */
-const RETRY_MS = 1_000;
 
 export type EventsOptions = SessionOptions & {
   readonly server?: string;
@@ -66,7 +59,21 @@ async function showEvents(options: EventsOptions): Promise<void> {
   } else {
     next = await source.readAfter(options.after, options.limit ?? Number.POSITIVE_INFINITY, show);
   }
-  while (options.follow) next = await followOnce(source, next, show);
+  if (options.follow) await follow(source, next, show);
+}
+
+/** Until it is interrupted, which is no failure. */
+async function follow(source: EventSource, after: string, show: Show): Promise<void> {
+  const interrupted = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
+  const parts: FollowParts = {
+    open: (place, signal) => source.stream(place, signal),
+    parse: parseExactly<EventResource>,
+    show: (event) => show([event]),
+    pause: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
+    onOutage: () => void process.stderr.write("gatehouse: the connection is lost; waiting for Gatehouse\n"),
+  };
+  await followEvents(parts, after, interrupted.signal);
 }
 
 /** The only server needs no name. */
@@ -121,52 +128,31 @@ export class EventSource {
     return next;
   }
 
-  /** Waits for events after the cursor. */
-  waitAfter(after: string): Promise<EventPage> {
-    const wait = String(WAIT_SECONDS_MAX);
-    return this.#read({ after, limit: String(EVENTS_LIMIT_MAX), wait }, WAIT_DEADLINE_MS);
+  /** What the stream after the cursor says, until it ends. */
+  stream(after: string, signal: AbortSignal): AsyncIterable<SseMessage> {
+    return this.#session.admin.stream(this.#ask(["events", "stream"], { after }), signal);
   }
 
-  async #read(query: Readonly<Record<string, string>>, deadlineMs?: number): Promise<EventPage> {
-    const { text } = await this.#session.admin.call<EventPage>({
-      path: ["servers", this.#serverId, "events"],
-      query: { ...query, types: this.#types },
-      notFoundMessage: `there is no server ${this.#serverId}: gatehouse servers list shows them`,
-      ...(deadlineMs !== undefined && { deadlineMs }),
-    });
+  async #read(query: Readonly<Record<string, string>>): Promise<EventPage> {
+    const { text } = await this.#session.admin.call<EventPage>(this.#ask(["events"], query));
     return parseExactly(text);
   }
-}
 
-/** Shows what comes next and returns the cursor after it. A Gatehouse that restarts is waited for. */
-async function followOnce(source: EventSource, after: string, show: Show): Promise<string> {
-  const startedAt = performance.now();
-  try {
-    const page = await source.waitAfter(after);
-    await show(page.items);
-    // A Gatehouse that stops answers without waiting.
-    const isQuick = page.items.length === 0 && !page.has_more && performance.now() - startedAt < RETRY_MS;
-    if (isQuick) await Bun.sleep(RETRY_MS);
-    return page.next;
-  } catch (error) {
-    if (!(error instanceof CommandFailed)) throw error;
-    const { code, oldest } = error.error ?? {};
-    if (code === ERRORS.cursorExpired.code && typeof oldest === "string") {
-      process.stderr.write("gatehouse: some events were deleted before they could be shown\n");
-      return oldest;
-    }
-    if (error.exitCode !== EXIT_CODES.unavailable && code !== ERRORS.tooManyStreams.code) throw error;
-    await Bun.sleep(RETRY_MS);
-    return after;
+  #ask(path: readonly string[], query: Readonly<Record<string, string>>): AdminRequest {
+    return {
+      path: ["servers", this.#serverId, ...path],
+      query: { ...query, types: this.#types },
+      notFoundMessage: `there is no server ${this.#serverId}: gatehouse servers list shows them`,
+    };
   }
 }
 
 /** Keeps whole numbers that a double cannot hold: they are written again as they were. */
-function parseExactly(text: string): EventPage {
+function parseExactly<T>(text: string): T {
   return JSON.parse(text, (_key, value, { source }) => {
     const isChanged = typeof value === "number" && source !== undefined && String(value) !== source;
     return isChanged ? JSON.rawJSON(source) : value;
-  }) as EventPage;
+  }) as T;
 }
 
 export function printEvents(

@@ -1,5 +1,6 @@
-// GET /v2/game/server/events/stream, with and without the community segment: events as Server-Sent Events.
-import { ERRORS, isRefusal, refuse } from "../core/errors.ts";
+// GET /v2/game/server/events/stream, with and without the community segment, and the same for operators: events as
+// Server-Sent Events.
+import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
 import type { StreamChunk } from "../gateway/events/event-batch.ts";
 import type { EventStream, StreamSink } from "../gateway/events/event-stream.ts";
 import { HANDED_BYTES_MAX } from "../gateway/events/event-stream.ts";
@@ -8,9 +9,9 @@ import type { LimitReport } from "../gateway/keys/admit.ts";
 import { answerRefusal, respond } from "./answers.ts";
 import type { Call } from "./call.ts";
 import type { Caller } from "./caller-steps.ts";
-import { findStreamQuery } from "./event-query.ts";
-import { queryOf } from "./parse-request.ts";
-import type { StreamReaders } from "./stream-readers.ts";
+import { findStreamQuery, type StreamQuery } from "./event-query.ts";
+import { pathIdOf, queryOf } from "./parse-request.ts";
+import type { AskedStream, StreamReaders } from "./stream-readers.ts";
 
 /** How long a reader that takes nothing may keep the socket once its stream has ended. */
 const ENDING_SECONDS = 5;
@@ -28,17 +29,34 @@ export class EventStreamHandler {
 
   async answer(call: Call, { key, report }: Caller): Promise<Response> {
     if (!this.#streams) return answerRefusal(call, NOT_CONFIGURED, report);
-    const { headers, method } = call.request;
-    const query = findStreamQuery(queryOf(call), headers.get("last-event-id"));
-    const caller = this.#readers.describe(call, headers.get("authorization"));
-    const asked = this.#readers.open(caller, query, key);
+    const caller = this.#readers.describe(call, call.request.headers.get("authorization"));
+    return this.#answer(call, this.#streams, this.#readers.open(caller, findQuery(call), key), report);
+  }
+
+  /** The same for an operator, who may read everything and has no limit. */
+  async answerOperator(call: Call): Promise<Response> {
+    if (!this.#streams) return answerRefusal(call, NOT_CONFIGURED);
+    return this.#answer(
+      call,
+      this.#streams,
+      this.#readers.openOperator(pathIdOf(call), findQuery(call)),
+      null,
+    );
+  }
+
+  async #answer(
+    call: Call,
+    streams: EventStreams,
+    asked: AskedStream | Refusal,
+    report: LimitReport | null,
+  ): Promise<Response> {
     if (isRefusal(asked)) return answerRefusal(call, asked, report);
     const { start, reader } = asked;
-    if (method === "HEAD") {
-      await this.#streams.probe(start, reader);
+    if (call.request.method === "HEAD") {
+      await streams.probe(start, reader);
       return respondStream(null, report);
     }
-    const opened = await this.#streams.open("sse", start, reader);
+    const opened = await streams.open("sse", start, reader);
     if (isRefusal(opened)) return answerRefusal(call, opened, report);
     // Gone while the archive was asked; the runtime would never tell.
     if (call.peerAddress === "") {
@@ -48,6 +66,10 @@ export class EventStreamHandler {
     call.disableIdleTimeout();
     return respondStream(new SseSink(call, opened).body, report);
   }
+}
+
+function findQuery(call: Call): StreamQuery {
+  return findStreamQuery(queryOf(call), call.request.headers.get("last-event-id"));
 }
 
 function respondStream(body: ReadableStream | null, report: LimitReport | null): Response {

@@ -98,6 +98,10 @@ export function listRoutes({
     { path: "/admin/servers/:id/info", GET: operator((call) => admin.servers.readInfo(call)) },
     { path: "/admin/servers/:id/events", GET: operator((call) => events.answerOperator(call)) },
     {
+      path: "/admin/servers/:id/events/stream",
+      GET: operator((call) => eventStream.answerOperator(call)),
+    },
+    {
       path: "/admin/keys",
       GET: operator((call) => admin.keys.list(call)),
       POST: operator((call, actor) => admin.keys.create(call, actor)),

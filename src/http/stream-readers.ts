@@ -3,6 +3,9 @@ import type { ApiKey } from "../core/api-key.ts";
 import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import type { PageStart } from "../core/ports/archive.ts";
+import type { ServerStore } from "../core/ports/servers.ts";
+import { NOT_FOUND } from "../core/refuse-field.ts";
+import { ALL_SECTIONS } from "../core/sections.ts";
 import { nameFilter } from "../gateway/events/event-batch.ts";
 import type { StreamReader } from "../gateway/events/event-streams.ts";
 import type { Call } from "./call.ts";
@@ -17,10 +20,16 @@ export type AskedStream = { readonly start: PageStart; readonly reader: StreamRe
 export class StreamReaders {
   readonly #callerSteps: Pick<CallerSteps, "recheckReader">;
   readonly #findAddress: (call: Call) => string;
+  readonly #servers: Pick<ServerStore, "find">;
 
-  constructor(callerSteps: Pick<CallerSteps, "recheckReader">, findAddress: (call: Call) => string) {
+  constructor(
+    callerSteps: Pick<CallerSteps, "recheckReader">,
+    findAddress: (call: Call) => string,
+    servers: Pick<ServerStore, "find">,
+  ) {
     this.#callerSteps = callerSteps;
     this.#findAddress = findAddress;
+    this.#servers = servers;
   }
 
   /** Called while the request's socket is there, which knows the address. */
@@ -49,5 +58,15 @@ export class StreamReaders {
       return found instanceof Promise ? found.then(judge) : judge(found);
     };
     return { start: parsed.start, reader: { serverId, keyId, filter, recheck } };
+  }
+
+  /** For an operator, who may read everything for as long as the server exists. */
+  openOperator(serverId: string, query: StreamQuery): AskedStream | Refusal {
+    const servers = this.#servers;
+    const parsed = parseStreamQuery(query, serverId, ALL_SECTIONS);
+    if (isRefusal(parsed)) return parsed;
+    const recheck = () => (servers.find(serverId) ? undefined : NOT_FOUND);
+    const filter = nameFilter(parsed.filter);
+    return recheck() ?? { start: parsed.start, reader: { serverId, keyId: undefined, filter, recheck } };
   }
 }

@@ -1,11 +1,13 @@
 // Runs the bot of examples/discord-bot as a process, with a fake Discord, the real Gatehouse and its simulator.
 import { afterEach, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { COMMAND_STATUSES } from "../../src/core/command.ts";
 import { ERRORS } from "../../src/core/errors.ts";
-import { cleanUp, undoLater, until } from "../process/run-gatehouse.ts";
-import { startFakeDiscord } from "./fake-discord.ts";
+import type { EventPage } from "../../src/core/wire/event.ts";
+import { startSimulator } from "../../src/simulator/simulator.ts";
+import { cleanUp, makeFolder, runToEnd, serve, stop, undoLater, until } from "../process/run-gatehouse.ts";
+import { CHANNEL_ID, type FakeDiscord, startFakeDiscord } from "./fake-discord.ts";
 import { openTown } from "./town-for-bots.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
@@ -16,6 +18,12 @@ afterEach(cleanUp);
 async function startBot(key: string, url: string) {
   const discord = startFakeDiscord();
   undoLater(() => discord.stop());
+  await runBot(discord, key, url);
+  return discord;
+}
+
+async function runBot(discord: FakeDiscord, key: string, url: string, more: Record<string, string> = {}) {
+  discord.registered.length = 0;
   const bot = Bun.spawn(["node", "index.js"], {
     cwd: BOT,
     env: {
@@ -24,6 +32,7 @@ async function startBot(key: string, url: string) {
       DISCORD_API: discord.api,
       GATEHOUSE_KEY: key,
       GATEHOUSE_URL: url,
+      ...more,
     },
     stdout: "pipe",
     stderr: "inherit",
@@ -33,7 +42,7 @@ async function startBot(key: string, url: string) {
     await bot.exited;
   });
   await until("the bot does not make its commands known", () => discord.registered.length > 0, 20_000);
-  return discord;
+  return bot;
 }
 
 test("the bot shows the status and the players, and sends a hint to the game", async () => {
@@ -74,6 +83,100 @@ test("users get an explanation of errors, and the bot keeps running", async () =
   expect((await discord.type("status")).content).toContain("are playing");
 }, 60_000);
 
+/** The content that the bot should have posted, from the ledger itself. */
+async function listNews(url: string, token: string, after: string): Promise<string[]> {
+  const news: string[] = [];
+  for (let next = after; ; ) {
+    const headers = { Authorization: `Bearer ${token}` };
+    const query = new URLSearchParams({ after: next, types: "player.joined,modcall.opened", limit: "500" });
+    const answer = await fetch(`${url}/v2/game/server/events?${query}`, { headers });
+    const page = (await answer.json()) as EventPage;
+    const { describe } = await import(join(BOT, "announce.js"));
+    for (const event of page.items) {
+      const content = describe({ event: event.type, data: JSON.stringify(event) });
+      if (content !== undefined) news.push(content);
+    }
+    next = page.next;
+    if (!page.has_more) return news;
+  }
+}
+
+test("the bot posts joins and calls once and in order, over restarts and kills of either side", async () => {
+  const cwd = makeFolder();
+  const simulator = await startSimulator({ players: 20, speed: 400, readLimit: 0 });
+  undoLater(() => simulator.stop());
+  const watching = { GATEHOUSE_WATCH: "on", GATEHOUSE_WATCH_INTERVAL_MS: "200", GATEHOUSE_FRESH_MS: "1" };
+  const settings = { ...watching, GATEHOUSE_UPSTREAM_URL: simulator.url };
+  let gatehouse = await serve({ cwd, env: settings });
+  const { url } = gatehouse;
+  const env = { ...settings, GATEHOUSE_PORT: String(gatehouse.port) };
+  const cli = { cwd, env: { GATEHOUSE_PORT: String(gatehouse.port) } };
+  await runToEnd(["servers", "add", "--name", "Town"], { ...cli, input: "town-Key\n" });
+  const asked = ["keys", "create", "--server", "Town", "--label", "bot", "--json"];
+  const token = /"token":"([^"]+)"/.exec((await runToEnd(asked, cli)).stdout)?.[1] ?? "";
+
+  const discord = startFakeDiscord();
+  undoLater(() => discord.stop());
+  const cursorFile = join(cwd, "cursor.txt");
+  const start = () => runBot(discord, token, url, { DISCORD_CHANNEL: CHANNEL_ID, CURSOR_FILE: cursorFile });
+  const more = async (count = 3) => {
+    const before = discord.posted.length;
+    await until("nothing more is posted", () => discord.posted.length >= before + count, 30_000);
+  };
+  let bot = await start();
+  await until("no cursor is kept", () => existsSync(cursorFile));
+  const after = readFileSync(cursorFile, "utf8").trim();
+  await more();
+
+  await stop(gatehouse);
+  gatehouse = await serve({ cwd, env });
+  await more();
+  gatehouse.kill("SIGKILL");
+  await gatehouse.exited;
+  gatehouse = await serve({ cwd, env });
+  await more();
+
+  bot.kill("SIGTERM");
+  expect(await bot.exited).toBe(0);
+  bot = await start();
+  await more();
+
+  // Killed between a post and its cursor.
+  discord.isSilent = true;
+  await more(1);
+  bot.kill("SIGKILL");
+  await bot.exited;
+  discord.isSilent = false;
+  bot = await start();
+  await more();
+
+  discord.isAway = true;
+  await until(
+    "the bot does not notice",
+    async () => (await listNews(url, token, after)).length > discord.posted.length + 1,
+  );
+  discord.isAway = false;
+  await more();
+  bot.kill("SIGTERM");
+  await bot.exited;
+
+  const contents = discord.posted.map(({ content }) => content);
+  expect(contents).toEqual((await listNews(url, token, after)).slice(0, contents.length));
+  expect(contents.some((content) => content.endsWith("has joined."))).toBe(true);
+  expect(discord.posted.every(({ allowed_mentions }) => allowed_mentions?.parse.length === 0)).toBe(true);
+}, 120_000);
+
+test("the bot posts calls for a moderator, no backfill, and cannot be made to ping or format", async () => {
+  const { describe } = await import(join(BOT, "announce.js"));
+  const say = (event: string, data: object, backfill = false) =>
+    describe({ event, data: JSON.stringify({ type: event, backfill, data }) });
+  expect(say("modcall.opened", { Caller: "*Ann*:1" })).toBe("**\\*Ann\\*** calls for a moderator.");
+  expect(say("player.joined", { Player: "Bob:2" })).toBe("**Bob** has joined.");
+  expect(say("player.joined", { Player: "Bob:2" }, true)).toBeUndefined();
+  expect(say("gap", { section: "JoinLogs" })).toBe("Some joins or calls may be missing here.");
+  expect(say("heartbeat", {})).toBeUndefined();
+});
+
 test("the bot knows every state of a command that is final, and no error code that does not exist", async () => {
   const { FINAL_STATUSES } = await import(join(BOT, "gatehouse.js"));
   const { STATES } = await import(join(BOT, "commands.js"));
@@ -82,7 +185,7 @@ test("the bot knows every state of a command that is final, and no error code th
   expect(Object.keys(STATES).toSorted()).toEqual([...FINAL_STATUSES].toSorted());
 
   const codes = new Set<number>(Object.values(ERRORS).map(({ code }) => code));
-  const used = ["gatehouse.js", "explain.js"].flatMap((file) => {
+  const used = ["gatehouse.js", "explain.js", "stream.js"].flatMap((file) => {
     return Array.from(readFileSync(join(BOT, file), "utf8").matchAll(/\b5\d{3}\b/g), ([code]) =>
       Number(code),
     );

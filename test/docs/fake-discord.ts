@@ -3,6 +3,7 @@ import type { ServerWebSocket } from "bun";
 import { until } from "../process/run-gatehouse.ts";
 
 const APPLICATION_ID = "1000000000000000001";
+export const CHANNEL_ID = "1000000000000000002";
 
 type Registered = { readonly name: string };
 
@@ -11,10 +12,18 @@ export type FakeDiscord = {
   readonly api: string;
   /** The names of the commands that the bot has registered. */
   readonly registered: string[];
+  /** What is in the channel, oldest first. A nonce that was used before makes no message, as with Discord. */
+  readonly posted: PostedMessage[];
+  /** While it is set, messages are taken and the bot gets no answer. */
+  isSilent: boolean;
+  /** While it is set, the bot is told to come back later. */
+  isAway: boolean;
   /** Sends a command as if a user had typed it. Returns the bot's final answer. */
   type(name: string, options?: Readonly<Record<string, string>>): Promise<FakeAnswer>;
   stop(): Promise<void>;
 };
+
+export type PostedMessage = FakeAnswer & { readonly nonce: string };
 
 export type FakeAnswer = {
   readonly content: string;
@@ -24,6 +33,7 @@ export type FakeAnswer = {
 export function startFakeDiscord(): FakeDiscord {
   const registered: string[] = [];
   const answers = new Map<string, FakeAnswer>();
+  const posted: PostedMessage[] = [];
   let socket: ServerWebSocket<unknown> | undefined;
   let sequence = 0;
 
@@ -47,6 +57,14 @@ export function startFakeDiscord(): FakeDiscord {
         const commands = (await request.json()) as Registered[];
         registered.splice(0, registered.length, ...commands.map(({ name }) => name));
         return Response.json(commands.map((command, index) => ({ id: String(index + 1), ...command })));
+      }
+      if (/\/channels\/\d+\/messages$/.test(pathname)) {
+        if (fake.isAway) return Response.json({ message: "away" }, { status: 503 });
+        const message = (await request.json()) as PostedMessage & { enforce_nonce?: boolean };
+        const isRepeated = message.enforce_nonce && posted.some(({ nonce }) => nonce === message.nonce);
+        if (!isRepeated) posted.push(message);
+        if (fake.isSilent) await new Promise<never>(() => {});
+        return Response.json({ id: "10", channel_id: CHANNEL_ID, type: 0, ...message });
       }
       if (pathname.endsWith("/callback")) return new Response(null, { status: 204 });
       const token = /\/webhooks\/\d+\/(\w+)\/messages\/@original$/.exec(pathname)?.[1];
@@ -80,7 +98,10 @@ export function startFakeDiscord(): FakeDiscord {
   });
 
   let typed = 0;
-  return {
+  const fake: FakeDiscord = {
+    posted,
+    isSilent: false,
+    isAway: false,
     api: `http://127.0.0.1:${server.port}/api`,
     registered,
     async type(name, options = {}) {
@@ -109,6 +130,7 @@ export function startFakeDiscord(): FakeDiscord {
     },
     stop: () => server.stop(true),
   };
+  return fake;
 }
 
 function someone(id: string, username: string) {

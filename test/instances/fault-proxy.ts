@@ -1,4 +1,4 @@
-// A proxy between an instance and its Redis that can fail: it closes, holds, drops or delays connections, or answers itself.
+// A proxy between an instance and its Redis, its PostgreSQL or its callers that can fail: it closes, holds, drops or delays connections, or answers itself.
 import { connect, createServer, type Socket } from "node:net";
 import { undoLater } from "../process/run-gatehouse.ts";
 
@@ -21,14 +21,14 @@ type Mode =
 export class FaultProxy {
   readonly #lines = new Set<Line>();
   /** The target of new connections; open ones keep theirs. */
-  redisPort: number;
+  targetPort: number;
   #port = 0;
   mode: Mode = { kind: "pass" };
   /** Sees every chunk of a reply before the instance does. */
   watchReply: (piece: Buffer) => void = () => {};
 
-  static async start(redisPort: number): Promise<FaultProxy> {
-    const proxy = new FaultProxy(redisPort);
+  static async start(targetPort: number): Promise<FaultProxy> {
+    const proxy = new FaultProxy(targetPort);
     const server = createServer((socket) => proxy.#connect(socket));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
@@ -40,8 +40,8 @@ export class FaultProxy {
     return proxy;
   }
 
-  private constructor(redisPort: number) {
-    this.redisPort = redisPort;
+  private constructor(targetPort: number) {
+    this.targetPort = targetPort;
   }
 
   get port(): number {
@@ -63,7 +63,7 @@ export class FaultProxy {
       socket.destroy();
       return;
     }
-    const line = new Line(this, socket, connect(this.redisPort, "127.0.0.1"));
+    const line = new Line(this, socket, connect(this.targetPort, "127.0.0.1"));
     this.#lines.add(line);
     socket.on("close", () => this.#lines.delete(line));
   }
@@ -74,6 +74,8 @@ class Line {
   readonly #ends: Readonly<Record<Direction, Socket>>;
   readonly #held: { direction: Direction; piece: Buffer }[] = [];
   #isDeaf = false;
+  #delayed = 0;
+  #delayMs = 0;
   #unparsed: Buffer = Buffer.alloc(0);
 
   constructor(proxy: FaultProxy, instance: Socket, redis: Socket) {
@@ -105,11 +107,15 @@ class Line {
     else if (mode.kind === "hold") this.#held.push({ direction, piece });
     else if (mode.kind === "lose-replies" && direction === "reply") this.cut();
     else if (mode.kind === "refuse" && direction === "request") this.#refuse(piece, mode.error);
-    else if (mode.kind === "slow" && direction === "request") {
+    else if (direction === "request" && (mode.kind === "slow" || this.#delayed > 0)) {
+      // What comes after a delayed piece must not overtake it.
+      if (mode.kind === "slow") this.#delayMs = mode.ms;
+      this.#delayed++;
       setTimeout(() => {
+        this.#delayed--;
         if (this.#proxy.mode.kind === "hold") this.#held.push({ direction, piece });
         else this.#pass(direction, piece);
-      }, mode.ms);
+      }, this.#delayMs);
     } else this.#pass(direction, piece);
   }
 

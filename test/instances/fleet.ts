@@ -66,6 +66,12 @@ export class Instance {
     await this.process.exited;
   }
 
+  /** As an operator would: open requests are finished. */
+  async stop(): Promise<void> {
+    this.process.kill("SIGTERM");
+    await this.process.exited;
+  }
+
   freeze(): void {
     this.process.kill("SIGSTOP");
   }
@@ -127,23 +133,33 @@ export type FleetOptions = {
   /** One address for all instances, or one for each. */
   readonly stores: string | readonly string[];
   readonly count?: number;
+  /** The archive of each instance, when they reach it by different ways. */
+  readonly archives?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly simulator?: SimulatorOptions;
 };
 
 let towns = 0;
 
-export async function startFleet({ stores, count = 4, env = {}, simulator }: FleetOptions): Promise<Fleet> {
+export async function startFleet({
+  stores,
+  count = 4,
+  archives = [],
+  env = {},
+  simulator,
+}: FleetOptions): Promise<Fleet> {
   const game = await startSimulator({ readLimit: 0, commandIntervalMs: 0, players: 3, ...simulator });
   undoLater(() => game.stop());
   const instances = Array.from({ length: count }, (_, index) => {
     const store = typeof stores === "string" ? stores : (stores[index] ?? "");
+    const archive = archives[index];
     return new Instance({
       GATEHOUSE_STORE: store,
       GATEHOUSE_MASTER_KEY: MASTER_KEY,
       GATEHOUSE_SECRET: SECRET,
       GATEHOUSE_UPSTREAM_URL: game.url,
       GATEHOUSE_LOG_LEVEL: "warn",
+      ...(archive !== undefined && { GATEHOUSE_ARCHIVE: archive }),
       ...env,
     });
   });

@@ -337,6 +337,42 @@ describe("an open stream", () => {
   });
 });
 
+describe("an operator's stream", () => {
+  const pathOf = (serverId: string) => `/admin/servers/${serverId}/events/stream`;
+
+  async function openAsOperator(serverId: string, query: string): Promise<SseReader> {
+    const answer = await gatehouse.get(pathOf(serverId) + query, gatehouse.masterKey);
+    expect([answer.status, answer.headers.get("x-ratelimit-limit")]).toEqual([200, null]);
+    const reader = new SseReader(answer);
+    open.add(reader);
+    return reader;
+  }
+
+  test("has every section of the server, with the same parameters", async () => {
+    const home = await makeHome(["Players"]);
+    await home.add(1, 2);
+    const all = await (await openAsOperator(home.serverId, "?after=earliest")).take(3);
+    expect(timesOf(all.slice(1))).toEqual([1, 2]);
+    const rest = await openAsOperator(home.serverId, `?after=${all[1]?.id}&types=player.killed`);
+    expect(timesOf((await rest.take(2)).slice(1))).toEqual([2]);
+    await home.add(3);
+    await poll();
+    expect(timesOf(await rest.take(1))).toEqual([3]);
+  });
+
+  test("ends when its server is deleted, and needs the master key and a server", async () => {
+    const home = await makeHome();
+    const reader = await openAsOperator(home.serverId, "");
+    await reader.take(1);
+    await gatehouse.admin("DELETE", `/admin/servers/${home.serverId}`);
+    await check();
+    expect(await reader.next()).toMatchObject({ event: "bye", data: { code: 5020 } });
+    expect(await reader.next()).toBeUndefined();
+    expect((await gatehouse.get(pathOf(home.serverId), gatehouse.masterKey)).status).toBe(404);
+    expect((await gatehouse.get(pathOf(home.serverId), home.key.token)).status).toBe(401);
+  });
+});
+
 test("a drain ends every stream at once", async () => {
   const own = await startGatehouse({ archive });
   const { token } = await own.addKey(await own.addServer());

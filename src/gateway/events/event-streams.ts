@@ -20,7 +20,8 @@ export const CHECK_MS = 400;
 /** Who reads a stream, and what of it. */
 export type StreamReader = {
   readonly serverId: string;
-  readonly keyId: string;
+  /** Undefined for an operator. */
+  readonly keyId: string | undefined;
   readonly filter: NamedFilter;
   /** Why the reader may not go on; undefined when it may. */
   readonly recheck: (now: number) => MaybePromise<Refusal | undefined>;
@@ -122,12 +123,12 @@ export class EventStreams {
     return stream;
   }
 
-  #cancel(keyId: string, feed: ServerFeed): void {
+  #cancel(keyId: string | undefined, feed: ServerFeed): void {
     this.#parts.slots.release(keyId);
     feed.release();
   }
 
-  #remove(stream: EventStream, closing: StreamClosing, keyId: string): void {
+  #remove(stream: EventStream, closing: StreamClosing, keyId: string | undefined): void {
     this.#parts.slots.release(keyId);
     this.#streams.delete(stream);
     this.meter.open[stream.format]--;
@@ -203,11 +204,13 @@ export class EventStreams {
     if (this.#isAskingForBlocks) return;
     this.#isAskingForBlocks = true;
     try {
-      const keyIds = new Set(Array.from(this.#streams.values(), ({ keyId }) => keyId));
+      const keyIds = new Set<string>();
+      for (const { keyId } of this.#streams.values()) if (keyId !== undefined) keyIds.add(keyId);
+      if (keyIds.size === 0) return;
       const blocked = await this.#parts.limits.findBlocked([...keyIds], now);
       if (blocked.size === 0) return;
       for (const [stream, { keyId }] of [...this.#streams]) {
-        if (blocked.has(keyId)) stream.end({ code: ERRORS.spamBlocked.code });
+        if (keyId !== undefined && blocked.has(keyId)) stream.end({ code: ERRORS.spamBlocked.code });
       }
     } catch (error) {
       // Asked again soon; until then nobody is known to be blocked.

@@ -42,8 +42,9 @@ import {
   PAGE_PARAMETERS,
   SECTION_PARAMETERS,
   STATUS,
+  STREAM_PARAMETERS,
 } from "./parameters.ts";
-import { EVENT_ANSWER } from "./public-operations.ts";
+import { EVENT_ANSWER, STREAM_ANSWER } from "./public-operations.ts";
 
 const OPERATOR_ERRORS: readonly ErrorName[] = [
   "missingToken",
@@ -125,6 +126,18 @@ export const ADMIN_OPERATIONS: Operations = {
       parameters: EVENT_PARAMETERS,
       answers: { 200: EVENT_ANSWER },
       errors: ["notFound", "invalidRequest", "cursorExpired", "tooManyStreams", "notConfigured"],
+    },
+  ),
+  "GET /admin/servers/:id/events/stream": operation(
+    SERVERS,
+    "streamServerEvents",
+    "Follow what happens on a game server, as Server-Sent Events",
+    {
+      description:
+        "What a key with all sections gets, with the same parameters and messages. Counts against no key. At most 100 streams and waiting reads of all operators are open on one instance. It ends with `bye` when the server is deleted.",
+      parameters: STREAM_PARAMETERS,
+      answers: { 200: STREAM_ANSWER },
+      errors: ["notFound", "invalidRequest", "tooManyStreams", "notConfigured"],
     },
   ),
   "PATCH /admin/servers/:id": operation(SERVERS, "changeServer", "Change a game server", {

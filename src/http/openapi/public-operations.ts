@@ -138,6 +138,15 @@ const STREAM_ERRORS: readonly ErrorName[] = [
   "notConfigured",
 ];
 
+/** Without the headers of a counted request. */
+export const STREAM_ANSWER: Answer = {
+  description: "Messages, without an end.",
+  headers: ["CacheControl", "AccelBuffering"],
+  schema: Type.String(),
+  mediaType: "text/event-stream",
+  examples: { stream: { summary: "Somebody joined", value: EVENT_STREAM } },
+};
+
 const streamEvents: Operation = {
   id: "streamEvents",
   tag: "Events",
@@ -147,13 +156,7 @@ const streamEvents: Operation = {
   security: ["apiKey"],
   parameters: STREAM_PARAMETERS,
   answers: {
-    200: {
-      description: "Messages, without an end.",
-      headers: [...COUNTED_HEADERS, "AccelBuffering"],
-      schema: Type.String(),
-      mediaType: "text/event-stream",
-      examples: { stream: { summary: "Somebody joined", value: EVENT_STREAM } },
-    },
+    200: { ...STREAM_ANSWER, headers: [...COUNTED_HEADERS, "AccelBuffering"] },
   },
   errors: STREAM_ERRORS,
   isCounted: true,
