@@ -134,7 +134,7 @@ test("200 readers of both kinds have every event once and in order, over killed 
 
   await one.kill();
   await one.start();
-  if (proxies[0]) proxies[0].redisPort = one.port;
+  if (proxies[0]) proxies[0].targetPort = one.port;
   await catchUp("not everybody came back to the killed instance");
 
   await postgres.kill();
@@ -150,7 +150,7 @@ test("200 readers of both kinds have every event once and in order, over killed 
   other.process.kill("SIGTERM");
   expect(await other.process.exited).toBe(0);
   await other.start();
-  if (proxies[1]) proxies[1].redisPort = other.port;
+  if (proxies[1]) proxies[1].targetPort = other.port;
   await catchUp("not everybody came back after the restart");
 
   await one.admin("PATCH", `/servers/${home.serverId}`, { watch: false });
