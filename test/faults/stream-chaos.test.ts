@@ -193,7 +193,7 @@ class Chaos {
         await end(instance);
         await instance.start();
         const line = this.#toReaders[index];
-        if (line) line.targetPort = instance.port;
+        if (line) line.redisPort = instance.port;
       }),
     );
   }

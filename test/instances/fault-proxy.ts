@@ -20,15 +20,15 @@ type Mode =
 
 export class FaultProxy {
   readonly #lines = new Set<Line>();
-  /** The target of new connections; open ones keep theirs. */
-  targetPort: number;
+  /** Where new connections lead, to a Redis or another server; open ones keep theirs. */
+  redisPort: number;
   #port = 0;
   mode: Mode = { kind: "pass" };
   /** Sees every chunk of a reply before the instance does. */
   watchReply: (piece: Buffer) => void = () => {};
 
-  static async start(targetPort: number): Promise<FaultProxy> {
-    const proxy = new FaultProxy(targetPort);
+  static async start(redisPort: number): Promise<FaultProxy> {
+    const proxy = new FaultProxy(redisPort);
     const server = createServer((socket) => proxy.#connect(socket));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
@@ -40,8 +40,8 @@ export class FaultProxy {
     return proxy;
   }
 
-  private constructor(targetPort: number) {
-    this.targetPort = targetPort;
+  private constructor(redisPort: number) {
+    this.redisPort = redisPort;
   }
 
   get port(): number {
@@ -63,7 +63,7 @@ export class FaultProxy {
       socket.destroy();
       return;
     }
-    const line = new Line(this, socket, connect(this.targetPort, "127.0.0.1"));
+    const line = new Line(this, socket, connect(this.redisPort, "127.0.0.1"));
     this.#lines.add(line);
     socket.on("close", () => this.#lines.delete(line));
   }

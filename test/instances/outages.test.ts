@@ -225,7 +225,7 @@ test("after a failover behind one address, the old primary is left for the new o
   const isCopied = async () => (await newer.ask("DBSIZE")) === (await older.ask("DBSIZE"));
   await until("the replica has not caught up", isCopied);
   await newer.ask("REPLICAOF", "NO", "ONE");
-  line.targetPort = newer.port;
+  line.redisPort = newer.port;
   // It keeps running with its connections open, but refuses writes.
   await older.ask("REPLICAOF", "127.0.0.1", newer.port);
   const isBack = async () => {

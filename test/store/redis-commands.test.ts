@@ -56,7 +56,7 @@ beforeAll(async () => {
   cluster = await startRedisCluster(clusterLines.map(({ port }) => port));
   for (const [index, { port }] of cluster.nodes.entries()) {
     const line = clusterLines[index];
-    if (line) line.targetPort = port;
+    if (line) line.redisPort = port;
   }
 });
 afterAll(async () => {
