@@ -43,8 +43,8 @@ export type EventSocketParts = {
   readonly clock: Clock;
   readonly pause: Pause;
   readonly log: Pick<Log, "error">;
-  /** Called when a token was sent in a frame, with its refusal, if there was one. */
-  readonly observeToken: (call: Call, refusal: Refusal | undefined) => void;
+  /** Called when a token was sent in a frame, with the client's address and the token's refusal, if there was one. */
+  readonly observeToken: (call: Call, address: string, refusal: Refusal | undefined) => void;
 };
 
 export class EventSocketHandler {
@@ -130,7 +130,7 @@ export class EventSocketHandler {
       place: after === undefined ? query.place : { name: "after", text: after },
     };
     const outcome = await this.#open(call, caller, wanted);
-    this.#parts.observeToken(call, isRefusal(outcome) ? outcome : undefined);
+    this.#parts.observeToken(call, reader.address, isRefusal(outcome) ? outcome : undefined);
     return outcome;
   }
 
