@@ -152,6 +152,9 @@ describe("refusals", () => {
     expect(await ask([...UPGRADE, authorization], "?after=x")).toEqual([400, 5104]);
     expect(await ask([...UPGRADE, authorization], "?types=player.joined")).toEqual([403, 5011]);
     expect(await ask([authorization])).toEqual([426, 5104]);
+    const otherVersion = UPGRADE.map((line) => line.replace("Version: 13", "Version: 8"));
+    expect(await ask([...otherVersion, authorization])).toEqual([426, 5104]);
+    expect(await ask(otherVersion)).toEqual([426, 5104]);
     archive.fault = new ArchiveUnavailable("away");
     expect(await ask([...UPGRADE, authorization])).toEqual([503, 5106]);
     archive.fault = undefined;
