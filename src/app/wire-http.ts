@@ -116,7 +116,7 @@ export function wireHttp(
     clock,
     pause: waitForEvents,
     log,
-    observeToken: (call, refusal) => observer.observeToken(call, refusal),
+    observeToken: (call, address, refusal) => observer.observeToken(call, address, refusal),
   });
   sizes.push({ name: "unauthenticated_sockets", size: () => eventSocket.guests, max: GUESTS_MAX });
   const handlers: Handlers = {

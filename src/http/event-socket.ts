@@ -31,6 +31,12 @@ const UPGRADE_REQUIRED = refuse(
   { details: { Upgrade: "must be websocket" } },
   { Upgrade: "websocket", Connection: "Upgrade" },
 );
+/** The runtime would answer other versions without a body. */
+const WRONG_VERSION = refuse(
+  ERRORS.upgradeRequired,
+  { details: { "Sec-WebSocket-Version": "must be 13" } },
+  { ...UPGRADE_REQUIRED.headers, "Sec-WebSocket-Version": "13" },
+);
 const TOO_MANY_GUESTS = refuse(ERRORS.unavailable, { retry_after: 5 }, { "Retry-After": "5" });
 
 const CLOSE = { refused: 4001, notAllowed: 1003, restart: 1012, slow: 1013 } as const;
@@ -43,8 +49,8 @@ export type EventSocketParts = {
   readonly clock: Clock;
   readonly pause: Pause;
   readonly log: Pick<Log, "error">;
-  /** Called when a token was sent in a frame, with its refusal, if there was one. */
-  readonly observeToken: (call: Call, refusal: Refusal | undefined) => void;
+  /** Called when a token was sent in a frame, with the client's address and the token's refusal, if there was one. */
+  readonly observeToken: (call: Call, address: string, refusal: Refusal | undefined) => void;
 };
 
 export class EventSocketHandler {
@@ -65,6 +71,7 @@ export class EventSocketHandler {
     const { headers, method } = call.request;
     if (method !== "GET" || headers.get("upgrade")?.toLowerCase() !== "websocket")
       return answerRefusal(call, UPGRADE_REQUIRED);
+    if (headers.get("sec-websocket-version") !== "13") return answerRefusal(call, WRONG_VERSION);
     if (headers.get("authorization") === null) return this.#openForGuest(call);
     return this.#parts.callerSteps.authenticate(call, READING_EVENTS, (_, caller) =>
       this.#openForCaller(call, caller),
@@ -130,7 +137,7 @@ export class EventSocketHandler {
       place: after === undefined ? query.place : { name: "after", text: after },
     };
     const outcome = await this.#open(call, caller, wanted);
-    this.#parts.observeToken(call, isRefusal(outcome) ? outcome : undefined);
+    this.#parts.observeToken(call, reader.address, isRefusal(outcome) ? outcome : undefined);
     return outcome;
   }
 

@@ -37,32 +37,32 @@ export class AnswerObserver {
   }
 
   observe(call: Call, { status }: Response): void {
-    const { meter, usage, log } = this.#parts;
+    const { meter, usage, log, findAddress } = this.#parts;
     const { code, target, startedAt, key } = call;
     const ms = performance.now() - startedAt;
     meter.of(target.routeName).count(status, code, ms / 1000);
     if (key) usage.count(key, code, call.now);
-    if (code !== 0) this.#logWrongSecret(call);
+    if (code !== 0) this.#logWrongSecret(call, () => findAddress(call));
     if (!log.isDebug) return;
     const { method } = call.request;
     log.debug({ request_id: call.id, method, route: target.routeName, status, code, ms }, "answered");
   }
 
-  /** A token that came in a frame, after its request was answered. */
-  observeToken(call: Call, refusal: Refusal | undefined): void {
+  /** A token that came in a frame, after its request was answered and its socket has lost the address. */
+  observeToken(call: Call, address: string, refusal: Refusal | undefined): void {
     const { meter, usage } = this.#parts;
     call.code = refusal?.refused.code ?? 0;
     if (call.key) usage.count(call.key, call.code, call.now);
     if (!refusal) return;
     meter.of(call.target.routeName).count(refusal.refused.status, call.code, 0);
-    this.#logWrongSecret(call);
+    this.#logWrongSecret(call, () => address);
   }
 
-  #logWrongSecret(call: Call): void {
-    const { log, findAddress } = this.#parts;
+  #logWrongSecret(call: Call, findAddress: () => string): void {
+    const { log } = this.#parts;
     const wrong = this.#wrongSecrets.get(call.code);
     wrong?.throttle(call.now, (unlogged) => {
-      log.warn({ address: findAddress(call), request_id: call.id, unlogged }, wrong.text);
+      log.warn({ address: findAddress(), request_id: call.id, unlogged }, wrong.text);
     });
   }
 }

@@ -152,6 +152,9 @@ describe("refusals", () => {
     expect(await ask([...UPGRADE, authorization], "?after=x")).toEqual([400, 5104]);
     expect(await ask([...UPGRADE, authorization], "?types=player.joined")).toEqual([403, 5011]);
     expect(await ask([authorization])).toEqual([426, 5104]);
+    const otherVersion = UPGRADE.map((line) => line.replace("Version: 13", "Version: 8"));
+    expect(await ask([...otherVersion, authorization])).toEqual([426, 5104]);
+    expect(await ask(otherVersion)).toEqual([426, 5104]);
     archive.fault = new ArchiveUnavailable("away");
     expect(await ask([...UPGRADE, authorization])).toEqual([503, 5106]);
     archive.fault = undefined;
@@ -178,6 +181,24 @@ describe("refusals", () => {
     archive.fault = undefined;
     for (let asked = 0; asked < 120; asked++) await (await gatehouse.get("/v2/game/key", token)).text();
     await expectBye(await connectAndSend({ op: "auth", token }), { code: 5016 }, 4001);
+  });
+
+  test("of a wrong token in a frame are logged with the client's address", async () => {
+    const own = await startGatehouse({ env: { GATEHOUSE_TRUST_PROXY: "127.0.0.1" } });
+    const reader = new SocketReader(`${own.url}${SOCKET}`, { "X-Forwarded-For": "203.0.113.7" });
+    await reader.opened;
+    reader.socket.send(JSON.stringify({ op: "auth", token: "gth_wrong" }));
+    await reader.closed;
+    expect(own.logLines.join("")).toContain('"address":"203.0.113.7"');
+    await own.stop();
+    // Without a proxy it is the address of the socket, which the runtime tells only before the upgrade.
+    const plain = await startGatehouse();
+    const direct = new SocketReader(`${plain.url}${SOCKET}`);
+    await direct.opened;
+    direct.socket.send(JSON.stringify({ op: "auth", token: "gth_wrong" }));
+    await direct.closed;
+    expect(plain.logLines.join("")).toContain('"address":"127.0.0.1"');
+    await plain.stop();
   });
 
   test("a client that sends no token within 10 s gets bye 5007", async () => {

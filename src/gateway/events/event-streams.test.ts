@@ -233,3 +233,41 @@ test("nothing goes on when the last stream has ended", async () => {
   await turns();
   expect(pauses.lengths).toEqual([]);
 });
+
+test("a stream that reaches the newest place by an old page misses nothing of what others were sent before they left", async () => {
+  for (const isReadingOn of [true, false]) {
+    const { archive, connect, record, pauses } = open();
+    const first = await connect();
+    await turns();
+    const held = holdNextPage(archive);
+    const connecting = connect({ after: "earliest" }, "key_2");
+    await turns();
+    await record(1);
+    await turns();
+    expect(first.times).toEqual([1]);
+    pauses.end(GATHER_MS);
+    await turns();
+    // The feed has sent 1, and reads 2 or waits.
+    const heldRead = isReadingOn ? holdNextPage(archive) : undefined;
+    if (isReadingOn) await record(2);
+    await turns();
+    first.stream?.close("reader");
+    held.give();
+    const second = await connecting;
+    await turns();
+    heldRead?.give();
+    pauses.end(GATHER_MS);
+    await turns();
+    expect(second.times).toEqual(isReadingOn ? [1, 2] : [1]);
+  }
+});
+
+/** The next page is read at once, and given to its reader when the test says so. */
+function holdNextPage(archive: MemoryArchive) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  archive.onPageRead = () => {
+    archive.onPageRead = undefined;
+    return promise;
+  };
+  return { give: resolve };
+}

@@ -90,7 +90,11 @@ export class ServerFeed {
   /** False when the stream has not reached the newest place. */
   joinLive(stream: FeedMember): boolean {
     const { place } = stream;
-    if (this.#live.size === 0) this.#last = undefined;
+    if (this.#live.size === 0) {
+      this.#last = undefined;
+      // Its page may be older than the place behind which the feed waits for events.
+      if (this.#isFollowing) this.#waiter.ring();
+    }
     if (this.#last && !hasReached(place, this.#last)) return false;
     this.#last ??= place;
     this.#live.add(stream);
@@ -160,8 +164,11 @@ export class ServerFeed {
 
   async #readNew(): Promise<void> {
     for (let hasMore = true; hasMore && this.#live.size > 0 && this.#last; ) {
-      const page = await this.readPage(this.#last, ALL);
+      const from = this.#last;
+      const page = await this.readPage(from, ALL);
       if (!page) return;
+      // Others are live now, and may need what was recorded before this page.
+      if (this.#last !== from) continue;
       if ("oldest" in page) {
         // The archive was replaced or restored: each stream finds out from its own place.
         this.#last = undefined;
