@@ -27,21 +27,19 @@ const STREAM_PATH = `${READ_PATH}/events/stream`;
 const MANY_STREAMS = 2_000;
 const STREAM_KEYS = MANY_STREAMS / STREAMS_PER_KEY_MAX;
 
-/** Fan-out: events of one burst. They stay below what waits for a reader at most, so that no stream falls behind. */
+/**
+ * Fan-out: the events of one delivery. They stay below what waits for a reader at most, so that no stream falls behind. The
+ * log shows more entries than a delivery has, so that each list overlaps with the one before.
+ */
 const BURSTS = [
-  { title: "bursts of 1,000 events", events: 1_000 },
-  { title: "single events", events: 1 },
+  { title: "bursts of 1,000 events", events: 1_000, logWindow: 1_200, intervalMs: 250, deliveries: 1 },
+  { title: "single events", events: 1, logWindow: 50, intervalMs: 50, deliveries: 5 },
 ] as const;
-/** Longer than the largest burst, so that each list overlaps with the one before. */
-const LOG_WINDOW = 1_200;
-const FAN_OUT_INTERVAL_MS = 250;
 const CONTENDERS = ["floor", "gatehouse"] as const;
 
-/** Reads: 10 events in each of 10 readings a second. */
 const READ_STREAMS = 200;
-const EVENTS_PER_READING = 10;
+const EVENTS_PER_SECOND = 100;
 const READ_INTERVAL_MS = 100;
-const EVENTS_PER_SECOND = (EVENTS_PER_READING * 1000) / READ_INTERVAL_MS;
 /** A turn in which fewer of the expected events arrived did not do what its name says. */
 const EVENTS_SHARE_MIN = 0.9;
 const READ_CASES = [
@@ -100,12 +98,30 @@ function startStill(logWindow: number): Promise<Simulator> {
     maxPlayers: PLAYERS,
     readLimit: 0,
     logWindow,
+    // While time stands still, a list that is shortened would stay so.
+    quirks: { logWindowVaries: false },
     clock: () => now,
   });
 }
 
-function armBurst(simulator: Simulator, count: number, times: number | null): void {
-  simulator.arm({ kind: "burst", list: "CommandLogs", target: "reads", count, times });
+function armBurst(simulator: Simulator, count: number): void {
+  simulator.arm({ kind: "burst", list: "CommandLogs", target: "reads", count, times: 1 });
+}
+
+/** Every reading finds the events that are due, however late it comes. Ends when the returned timer is cleared. */
+function startSteadyEvents(simulator: Simulator): Timer {
+  let readings = -1;
+  let startedAt = performance.now();
+  return setInterval(() => {
+    const { reads } = simulator.calls(Number.MAX_SAFE_INTEGER).totals;
+    // The burst that was armed last still waits for its reading.
+    if (reads === readings) return;
+    const count = Math.floor(((performance.now() - startedAt) * EVENTS_PER_SECOND) / 1000);
+    if (count === 0) return;
+    startedAt += (count * 1000) / EVENTS_PER_SECOND;
+    readings = reads;
+    armBurst(simulator, count);
+  }, READ_INTERVAL_MS / 4);
 }
 
 async function fill(tokens: readonly string[]): Promise<string> {
@@ -126,37 +142,43 @@ function startGatehouse(data: string, simulator: Simulator, intervalMs: number):
 }
 
 async function measureFanOut(tokens: readonly string[]): Promise<Record<Contender, FanOut[]>[]> {
-  const { rounds, subscribers: count, deliveries } = settings;
-  const simulator = await startStill(LOG_WINDOW);
-  const gatehouse = await startGatehouse(await fill(tokens), simulator, FAN_OUT_INTERVAL_MS);
+  progress.part("fan-out", BURSTS.length * settings.rounds * CONTENDERS.length);
+  const results: Record<Contender, FanOut[]>[] = [];
+  for (const burst of BURSTS) results.push(await measureBursts(burst, tokens));
+  progress.end();
+  return results;
+}
+
+async function measureBursts(
+  { title, events, logWindow, intervalMs, deliveries }: (typeof BURSTS)[number],
+  tokens: readonly string[],
+): Promise<Record<Contender, FanOut[]>> {
+  const { rounds, subscribers: count } = settings;
+  const times = settings.deliveries * deliveries;
+  const simulator = await startStill(logWindow);
+  const gatehouse = await startGatehouse(await fill(tokens), simulator, intervalMs);
   const script = join(import.meta.dir, "contenders/fan-out.mjs");
-  const floor = await startProgram({
-    command: [process.execPath, "--no-env-file", script],
-    core: cores.server,
-  });
-  const results: Record<Contender, FanOut[]>[] = BURSTS.map(() => ({ floor: [], gatehouse: [] }));
-  progress.part("fan-out", BURSTS.length * rounds * CONTENDERS.length);
+  const command = [process.execPath, "--no-env-file", script];
+  const floor = await startProgram({ command, core: cores.server });
+  const results: Record<Contender, FanOut[]> = { floor: [], gatehouse: [] };
   try {
     const url = gatehouse.urls[0] + STREAM_PATH;
     const ours = await Subscribers.open({ url, tokens, count });
     const theirs = await Subscribers.open({ url: floor.urls[0] ?? "", tokens, count });
-    for (const [index, { title, events }] of BURSTS.entries()) {
-      const bytes = await recordBurst(simulator, url, tokens.at(-1) ?? "", events);
-      const sendOurs = () => deliver(ours, events, () => armBurst(simulator, events, 1));
-      const sendTheirs = () => deliver(theirs, events, () => post(floor, bytes));
-      // Both are compiled before the first turn.
-      for (let i = 0; i < deliveries; i++) {
-        await sendOurs();
-        await sendTheirs();
-      }
-      for (let round = 0; round < rounds; round++) {
-        for (const contender of round % 2 === 0 ? CONTENDERS : CONTENDERS.toReversed()) {
-          const [pid, send] =
-            contender === "floor" ? [floor.pid, sendTheirs] : ([gatehouse.pid, sendOurs] as const);
-          const result = await measureDeliveries(pid, events * count, send);
-          results[index]?.[contender].push(result);
-          progress.step(`${title}, ${contender}: ${Math.round(result.perSecond)} deliveries/s`);
-        }
+    const bytes = await recordBurst(simulator, url, tokens.at(-1) ?? "", events);
+    const sendOurs = () => deliver(ours, events, () => armBurst(simulator, events));
+    const sendTheirs = () => deliver(theirs, events, () => post(floor, bytes));
+    // Both are compiled before the first turn.
+    await measureDeliveries(gatehouse.pid, events * count, times, sendOurs);
+    await measureDeliveries(floor.pid, events * count, times, sendTheirs);
+    for (let round = 0; round < rounds; round++) {
+      for (const contender of round % 2 === 0 ? CONTENDERS : CONTENDERS.toReversed()) {
+        const [pid, send] =
+          contender === "floor" ? [floor.pid, sendTheirs] : ([gatehouse.pid, sendOurs] as const);
+        const result = await measureDeliveries(pid, events * count, times, send);
+        results[contender].push(result);
+        const rates = [result.perSecond, result.perCpuSecond].map((rate) => Math.round(rate));
+        progress.step(`${title}, ${contender}: ${rates[0]} deliveries/s, ${rates[1]} per processor second`);
       }
     }
     ours.close();
@@ -165,7 +187,6 @@ async function measureFanOut(tokens: readonly string[]): Promise<Record<Contende
     await Promise.all([gatehouse.stop(), floor.stop()]);
     await simulator.stop();
   }
-  progress.end();
   return results;
 }
 
@@ -183,17 +204,23 @@ async function post(floor: Program, body: Uint8Array<ArrayBuffer>): Promise<void
   await fetch(floor.urls[0] ?? "", { method: "POST", body });
 }
 
-async function measureDeliveries(pid: number, copies: number, send: () => Promise<Delivery>) {
+/** The processor time of Gatehouse includes that of reading the game API and of recording. */
+async function measureDeliveries(
+  pid: number,
+  copies: number,
+  times: number,
+  send: () => Promise<Delivery>,
+): Promise<FanOut> {
   const tookMs: number[] = [];
   const cpuBefore = readCpuMicros(pid);
-  for (let i = 0; i < settings.deliveries; i++) {
+  for (let i = 0; i < times; i++) {
     const { firstAt, lastAt } = await send();
     tookMs.push(lastAt - firstAt);
   }
   const cpuSeconds = (readCpuMicros(pid) - cpuBefore) / 1e6;
   return {
     perSecond: (copies * 1000) / median(tookMs),
-    perCpuSecond: (copies * settings.deliveries) / cpuSeconds,
+    perCpuSecond: (copies * times) / cpuSeconds,
   };
 }
 
@@ -204,25 +231,23 @@ async function recordBurst(
   token: string,
   events: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const aborter = new AbortController();
-  const answer = await fetch(url, {
-    headers: { authorization: `Bearer ${token}` },
-    signal: aborter.signal,
-  });
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
   if (!answer.ok || !answer.body) throw new Error(`the stream was refused: ${await answer.text()}`);
+  const reader = answer.body.getReader();
   const decoder = new TextDecoder();
   let text = "";
-  for await (const bytes of answer.body) {
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error("the stream ended");
     const isFirst = text === "";
-    text += decoder.decode(bytes, { stream: true });
-    if (isFirst) armBurst(simulator, events, 1);
+    text += decoder.decode(value, { stream: true });
+    if (isFirst) armBurst(simulator, events);
     const messages = text.split("\n\n").slice(0, -1);
     const wanted = messages.filter((message) => message.includes("event: command.used\n"));
     if (wanted.length < events) continue;
-    aborter.abort();
+    void reader.cancel();
     return new TextEncoder().encode(wanted.map((message) => `${message}\n\n`).join(""));
   }
-  throw new Error("the stream ended");
 }
 
 async function measureReads(
@@ -260,10 +285,11 @@ async function measureReadTurn(
   const program = await startGatehouse(data, simulator, READ_INTERVAL_MS);
   const url = program.urls[0] ?? "";
   const keys = { tokensPath, first: 0, count: READ_KEYS, connections: CONNECTIONS };
+  let events: Timer | undefined;
   try {
     const count = mode === "with" ? READ_STREAMS : 0;
     const subscribers = await Subscribers.open({ url: url + STREAM_PATH, tokens, count });
-    armBurst(simulator, EVENTS_PER_READING, null);
+    events = startSteadyEvents(simulator);
     for (const { path } of READ_CASES) await putLoad({ ...keys, url: url + path, seconds: 3 }, cores.load);
     const results: Measured[] = [];
     const totalBefore = subscribers.total;
@@ -281,6 +307,7 @@ async function measureReadTurn(
     subscribers.close();
     return results;
   } finally {
+    clearInterval(events);
     await program.stop();
     await simulator.stop();
   }
@@ -299,7 +326,7 @@ async function measureMany(tokens: readonly string[]): Promise<Many> {
     const url = program.urls[0] + STREAM_PATH;
     // The first streams compile the paths; their memory is not that of a stream.
     const first = await Subscribers.open({ url, tokens, count: STREAM_KEYS });
-    for (let i = 0; i < 3; i++) await deliver(first, 1, () => armBurst(simulator, 1, 1));
+    for (let i = 0; i < 3; i++) await deliver(first, 1, () => armBurst(simulator, 1));
     first.close();
     await Bun.sleep(SETTLE_MS);
     const before = readResidentMb(program.pid);
@@ -307,7 +334,7 @@ async function measureMany(tokens: readonly string[]): Promise<Many> {
     progress.step(`${MANY_STREAMS} streams are open`);
     const sinceSeen: number[] = [];
     for (let i = 0; i < MANY_EVENTS; i++) {
-      const { sinceSeenMs } = await deliver(subscribers, 1, () => armBurst(simulator, 1, 1));
+      const { sinceSeenMs } = await deliver(subscribers, 1, () => armBurst(simulator, 1));
       sinceSeen.push(sinceSeenMs);
       progress.step(`an event reached all after ${sinceSeenMs} ms`);
     }
@@ -335,7 +362,7 @@ function printFanOut(results: readonly Record<Contender, FanOut[]>[]): Goal[] {
       title: BURSTS[index]?.title ?? "",
       perSecond: ratio("perSecond"),
       perCpuSecond: ratio("perCpuSecond"),
-      spread: spread(floor.map(({ perSecond }) => perSecond)),
+      spread: spread(floor.map(({ perCpuSecond }) => perCpuSecond)),
     };
   });
   console.log(
@@ -350,8 +377,12 @@ function printFanOut(results: readonly Record<Contender, FanOut[]>[]): Goal[] {
     })),
   );
   warnOfNoise(rows, "of bare Bun");
-  return rows.map(({ title, perSecond }) => {
-    return { name: `fan-out beside bare Bun, ${title}`, isAtLeast: true, wanted: 0.6, found: perSecond };
+  return rows.flatMap(({ title, perSecond, perCpuSecond }): Goal[] => {
+    const goal = { isAtLeast: true, wanted: 0.6 };
+    return [
+      { ...goal, name: `fan-out beside bare Bun, ${title}`, found: perSecond },
+      { ...goal, name: `the same by processor time, ${title}`, found: perCpuSecond },
+    ];
   });
 }
 
