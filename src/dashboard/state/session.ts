@@ -4,13 +4,26 @@ import { createContext, useContext } from "react";
 import { ERRORS } from "../../core/errors.ts";
 import { SECTIONS, type Section } from "../../core/sections.ts";
 import { type AdminApi, createAdminApi } from "../api/admin.ts";
-import { type CallerApi, createCallerApi, type LedgerReader, type ServerReader } from "../api/caller.ts";
+import {
+  type CallerApi,
+  createCallerApi,
+  EVENT_STREAM,
+  type LedgerReader,
+  type ServerReader,
+} from "../api/caller.ts";
 import { Pace } from "../api/pace.ts";
-import { type ApiError, createApiCall, UNREACHABLE } from "../api/request.ts";
+import {
+  type ApiError,
+  createApiCall,
+  createStreamCall,
+  type OpenStream,
+  UNREACHABLE,
+} from "../api/request.ts";
 
 export type CallerSession = {
   readonly kind: "caller";
   readonly api: CallerApi;
+  readonly openStream: OpenStream;
   readonly pace: Pace;
   /** Whether the key may send any command; Gatehouse checks each one. */
   readonly mayCommand: boolean;
@@ -73,7 +86,8 @@ async function signInCaller(key: string): Promise<Session | SignInProblem> {
   const answer = await api.readKey();
   if (!answer.ok) return describeProblem(answer.error);
   const { sections, commands } = answer.value;
-  return { kind: "caller", api, pace, sections, mayCommand: commands.length > 0 };
+  const openStream = createStreamCall(key, EVENT_STREAM, (outcome) => pace.observeStream(outcome));
+  return { kind: "caller", api, openStream, pace, sections, mayCommand: commands.length > 0 };
 }
 
 async function signInOperator(key: string): Promise<Session | SignInProblem> {
