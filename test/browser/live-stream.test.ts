@@ -329,6 +329,20 @@ browserTest("alerts are off at first, and the browser is asked only when they ar
   expect(await page.evaluate<number>("tones")).toBeGreaterThanOrEqual(2);
 });
 
+browserTest("two tabs that hear of the same call make one sound", async () => {
+  const server = await addChangingServer();
+  const soundOn = `localStorage.setItem("gatehouse.alerts", '{"sound":true}');`;
+  const { page } = await openLive(server, "activity", { prelude: soundOn + FAKE_ALERTS });
+  const second = await page.context().newPage();
+  await second.goto(page.url());
+  await liveMark(second).waitFor();
+  server.callModerator("HeardOnce");
+  const calls = (tab: Page) => linesOf(tab).filter({ hasText: "HeardOnce" });
+  await Promise.all([calls(page).waitFor(), calls(second).waitFor()]);
+  const tones = await Promise.all([page, second].map((tab) => tab.evaluate<number>("tones")));
+  expect(tones.toSorted()).toEqual([0, 2]);
+});
+
 browserTest("a browser that refuses notifications is told in words, and the switch stays off", async () => {
   const server = await addChangingServer();
   const { page } = await openLive(server, "live", {

@@ -6,6 +6,7 @@ const TONE_SECONDS = 0.16;
 const VOLUME = 0.06;
 /** A later sound would be about something that is over. */
 const LATE_MS = 2_000;
+const LOCK_NAME = "gatehouse alert sound";
 
 let context: AudioContext | undefined;
 
@@ -14,6 +15,22 @@ export function playAlertSound(): void {
   context ??= openContext();
   if (!context) return;
   void playTones(context, Date.now());
+}
+
+/** Plays the sound in one tab only, when several tabs hear of the same call. Others stay silent for `quietMs`. */
+export function playAlertSoundOnce(quietMs: number): void {
+  // Browsers have locks only over https and on localhost.
+  if (!("locks" in navigator)) {
+    playAlertSound();
+    return;
+  }
+  void navigator.locks.request(LOCK_NAME, { ifAvailable: true }, async (lock) => {
+    if (!lock) return;
+    playAlertSound();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    setTimeout(resolve, quietMs);
+    await promise;
+  });
 }
 
 async function playTones(audio: AudioContext, askedAt: number): Promise<void> {

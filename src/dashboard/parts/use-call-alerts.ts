@@ -6,14 +6,13 @@ import { parsePlayerRef } from "../player-ref.ts";
 import { getAlertSettings } from "../state/alert-settings.ts";
 import { type AlertType, findAlertType } from "../state/call-alerts.ts";
 import { hrefOf } from "../state/route.ts";
-import { Throttle } from "../state/throttle.ts";
 import { useLiveStream } from "../state/use-live-stream.tsx";
-import { playAlertSound } from "./alert-sound.ts";
+import { playAlertSoundOnce } from "./alert-sound.ts";
 import { showNotification } from "./browser-notification.ts";
 import { cutText, markInvisible } from "./game-text.tsx";
 
 /** Several calls at once make one sound. */
-const SOUND_SPACING_MS = 3_000;
+const QUIET_MS = 3_000;
 const TEXT_MAX = 120;
 
 const TEXTS = {
@@ -27,23 +26,12 @@ export function useCallAlerts(serverName: string | undefined): void {
   const stream = useLiveStream();
   useEffect(() => {
     if (!stream) return;
-    let isSounding = false;
-    const sound = new Throttle(
-      () => {
-        if (isSounding) playAlertSound();
-        isSounding = false;
-      },
-      () => SOUND_SPACING_MS,
-    );
-    const stop = stream.listen({
+    return stream.listen({
       onEvent(event) {
         const type = findAlertType(event, stream.serverNow);
         if (!type) return;
         const settings = getAlertSettings();
-        if (settings.sound) {
-          isSounding = true;
-          sound.ask();
-        }
+        if (settings.sound) playAlertSoundOnce(QUIET_MS);
         if (!settings.notification) return;
         showNotification({
           title: t(TEXTS[type]),
@@ -53,10 +41,6 @@ export function useCallAlerts(serverName: string | undefined): void {
         });
       },
     });
-    return () => {
-      stop();
-      sound.cancel();
-    };
   }, [stream, serverName, t]);
 }
 

@@ -126,7 +126,7 @@ export class LiveStream {
         // A cursor that Gatehouse does not take would be refused again and again.
         if (outcome.error.status === 400) this.#forget();
         if (this.#status === "live") this.#lose();
-        for (const { onRefused } of this.#listeners) onRefused?.(outcome.error);
+        this.#tell(({ onRefused }) => onRefused?.(outcome.error));
         return refusalBackoffMs(outcome.error, this.#failures, random);
       }
       await this.#readMessages(outcome, connection, signal);
@@ -164,7 +164,7 @@ export class LiveStream {
     this.#lastMessageAt = this.#parts.now();
     if (name === "bye") {
       const { code } = parseExactJson(data) as { readonly code?: unknown };
-      if (code !== undefined) for (const { onRefused } of this.#listeners) onRefused?.(undefined);
+      if (code !== undefined) this.#tell(({ onRefused }) => onRefused?.(undefined));
       return false;
     }
     const isFresh = this.#cursor === undefined;
@@ -174,7 +174,7 @@ export class LiveStream {
       this.#cursor = id;
       this.#recent.push(event);
       if (this.#recent.length > RECENT_MAX) this.#recent.shift();
-      for (const { onEvent } of this.#listeners) onEvent?.(event);
+      this.#tell(({ onEvent }) => onEvent?.(event));
     }
     if (id !== "") this.#cursor = id;
     return true;
@@ -184,8 +184,19 @@ export class LiveStream {
     const { server_time } = parseExactJson(data) as { readonly server_time?: unknown };
     if (typeof server_time === "number") this.#clockAheadMs = server_time - this.#parts.now();
     if (id !== "") this.#cursor = id;
-    if (isFresh) for (const { onFreshStart } of this.#listeners) onFreshStart?.();
+    if (isFresh) this.#tell(({ onFreshStart }) => onFreshStart?.());
     this.#setStatus("live");
+  }
+
+  /** A listener that throws is a bug; it must not look like a broken connection. */
+  #tell(call: (listener: StreamListener) => void): void {
+    for (const listener of this.#listeners) {
+      try {
+        call(listener);
+      } catch (error) {
+        reportError(error);
+      }
+    }
   }
 
   #forget(): void {
@@ -204,7 +215,7 @@ export class LiveStream {
     this.#cancelGrace = undefined;
     if (status === this.#status) return;
     this.#status = status;
-    for (const { onStatus } of this.#listeners) onStatus?.(status);
+    this.#tell(({ onStatus }) => onStatus?.(status));
   }
 
   async #pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -5,7 +5,7 @@ import { createCallerApi } from "../api/caller.ts";
 import { parseExactJson } from "../api/exact-json.ts";
 import { Pace } from "../api/pace.ts";
 import type { ApiCallOptions, Outcome } from "../api/request.ts";
-import { HISTORY_POINTS_MAX, ServerHistory } from "./server-history.ts";
+import { HISTORY_POINTS_MAX, SAME_READING_MS, ServerHistory } from "./server-history.ts";
 import { judgeAge, LIVE_POLL_INTERVAL_MS, ServerPoll, STALE_AFTER_MS } from "./server-poll.ts";
 
 const NOW = 1_800_000_000_000;
@@ -210,9 +210,17 @@ describe("the history of the page", () => {
 
   test("holds a bounded number of points and drops the oldest", () => {
     const history = new ServerHistory();
-    for (let at = 1; at <= HISTORY_POINTS_MAX + 5; at++) history.record(base, at);
+    for (let at = 1; at <= HISTORY_POINTS_MAX + 5; at++) history.record({ ...base }, at);
     expect(history.points.length).toBe(HISTORY_POINTS_MAX);
     expect(history.points[0]?.at).toBe(6);
+  });
+
+  test("has one point for a reading that was asked for twice", () => {
+    const history = new ServerHistory();
+    history.record(base, NOW);
+    history.record(base, NOW + SAME_READING_MS - 1);
+    history.record(base, NOW + SAME_READING_MS);
+    expect(history.points.map(({ at }) => at)).toEqual([NOW, NOW + SAME_READING_MS]);
   });
 });
 
