@@ -3,6 +3,7 @@ import { AppShell, Burger, Button, Group, NavLink, ScrollArea, Text } from "@man
 import { useDisclosure } from "@mantine/hooks";
 import { type ReactNode, type RefObject, useContext, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
+import { AlertsButton } from "./parts/alerts-button.tsx";
 import { ErrorBoundary } from "./parts/error-boundary.tsx";
 import { cutText, MarkedText, markInvisible } from "./parts/game-text.tsx";
 import { Icon } from "./parts/icon.tsx";
@@ -39,6 +40,7 @@ export function FrameBody(props: {
   const main = useRef<HTMLDivElement>(null);
   const heading = session.kind === "operator" ? t("operator") : cutText(name ?? t("product"), NAME_MAX).text;
   const plainHeading = markInvisible(heading);
+  const alerts = session.kind === "caller" && <AlertsButton sections={session.sections} />;
   const viewTitle = current ? t("title", { ns: current.texts }) : t("notFound");
 
   useEffect(() => {
@@ -88,6 +90,7 @@ export function FrameBody(props: {
             </Text>
           </Group>
           <Group gap="xs" wrap="nowrap" visibleFrom="sm" flex="none">
+            {alerts}
             <PageSwitches />
             <SignOutButton onClick={() => signOut()} />
           </Group>
@@ -100,8 +103,11 @@ export function FrameBody(props: {
           ))}
         </AppShell.Section>
         <AppShell.Section hiddenFrom="sm" pt="sm">
-          <Group justify="space-between">
-            <PageSwitches />
+          <Group justify="space-between" gap="xs">
+            <Group gap="xs" wrap="nowrap">
+              {alerts}
+              <PageSwitches />
+            </Group>
             <SignOutButton onClick={() => signOut()} />
           </Group>
         </AppShell.Section>

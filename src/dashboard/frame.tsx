@@ -1,9 +1,11 @@
 // Chooses the frame: of an API key, of an operator, or of an operator who looks into one server.
 import { type RefObject, useRef } from "react";
 import { FrameBody } from "./frame-body.tsx";
+import { useCallAlerts } from "./parts/use-call-alerts.ts";
 import { ServerFrame } from "./server-frame.tsx";
 import { findServerId, useRoute } from "./state/route.ts";
 import { useSession } from "./state/session.ts";
+import { LiveStreamProvider } from "./state/use-live-stream.tsx";
 import { ServerStateProvider, useServerState } from "./state/use-server-state.tsx";
 
 export function Frame() {
@@ -12,9 +14,11 @@ export function Frame() {
   const isFirst = useRef(true);
   if (session.kind !== "operator") {
     return (
-      <ServerStateProvider>
-        <CallerFrame isFirst={isFirst} />
-      </ServerStateProvider>
+      <LiveStreamProvider>
+        <ServerStateProvider>
+          <CallerFrame isFirst={isFirst} />
+        </ServerStateProvider>
+      </LiveStreamProvider>
     );
   }
   if (serverId === undefined) return <FrameBody name={undefined} isFirst={isFirst} />;
@@ -22,5 +26,7 @@ export function Frame() {
 }
 
 function CallerFrame({ isFirst }: { readonly isFirst: RefObject<boolean> }) {
-  return <FrameBody name={useServerState().state?.Name} isFirst={isFirst} />;
+  const name = useServerState().state?.Name;
+  useCallAlerts(name);
+  return <FrameBody name={name} isFirst={isFirst} />;
 }

@@ -58,6 +58,13 @@ const MIXED: readonly Draft[] = [
   { type: "vehicle.spawned", data: { Name: "Fire Engine", Owner: "Anna", ColorName: "Red" }, minutesAgo: 5 },
 ];
 
+/** No stream ever answers, so that new events come only from the played ledger. */
+const NO_STREAM = `{
+  const send = window.fetch.bind(window);
+  window.fetch = (url, options) =>
+    String(url).endsWith("/events/stream") ? new Promise(() => {}) : send(url, options);
+}`;
+
 async function openActivity(
   ledger: PlayedLedger,
   options: PageOptions & { readonly route?: string } = {},
@@ -65,6 +72,7 @@ async function openActivity(
   const site = await getSite();
   const page = await openPage({
     ...options,
+    prelude: NO_STREAM,
     view: "staff",
     key: options.key ?? (await site.mintKey("small")),
   });

@@ -51,6 +51,12 @@ export type PageOptions = {
   readonly site?: Site;
   /** Error statuses that the test expects, so that Chromium may log them on its console. */
   readonly expectedStatuses?: readonly number[];
+  /** Whether the test breaks connections, so that Chromium may log that on its console. */
+  readonly expectsOutage?: boolean;
+  /** Where the page is, for a test that puts a proxy in front of the site; the site's own address by default. */
+  readonly url?: string;
+  /** Runs in the page before its own code. */
+  readonly prelude?: string;
 };
 
 /** The game servers of every site; a test that needs another one adds it. */
@@ -122,8 +128,8 @@ export function getSite(): Promise<Site> {
   return site;
 }
 
-/** Starts a separate site, for a test that fills the operator's lists. */
-export async function startSite(): Promise<Site> {
+/** Starts a separate site, for a test that fills the operator's lists or needs other settings. */
+export async function startSite(env: Readonly<Record<string, string>> = {}): Promise<Site> {
   await buildOutdatedDashboard();
   const answers = new Map<string, GameAnswer>();
   const game = startFakeGameApi((request) => {
@@ -141,6 +147,7 @@ export async function startSite(): Promise<Site> {
       GATEHOUSE_COMMAND_INTERVAL_MS: "2000",
       GATEHOUSE_UNKNOWN_FIELDS: "pass",
       GATEHOUSE_LOG_LEVEL: "error",
+      ...env,
     },
   });
   atEnd(() => gatehouse.stop());
@@ -187,7 +194,8 @@ let openedPages: OpenedPage[] = [];
 /** Opens a page in its own browser context: at the sign-in form or, with a key, at a view. */
 export async function openPage(options: PageOptions = {}): Promise<Page> {
   const { language = "en", size = "desktop", scheme = "light", view, key, expectedStatuses = [] } = options;
-  const [{ url }, chrome] = await Promise.all([options.site ?? getSite(), getBrowser()]);
+  const [site, chrome] = await Promise.all([options.site ?? getSite(), getBrowser()]);
+  const url = options.url ?? site.url;
   const isPhone = size === "phone";
   const context = await chrome.newContext({
     viewport: isPhone ? { width: 390, height: 844 } : { width: 1280, height: 800 },
@@ -208,6 +216,7 @@ export async function openPage(options: PageOptions = {}): Promise<Page> {
   });
   await context.addInitScript(`addEventListener("securitypolicyviolation", (event) =>
     console.error("content security policy violated: " + event.violatedDirective + " " + event.blockedURI));`);
+  if (options.prelude !== undefined) await context.addInitScript(options.prelude);
   if (key !== undefined) {
     const save = `sessionStorage.setItem(${JSON.stringify(STORAGE_KEY)}, ${JSON.stringify(key)})`;
     // Only once, so that the user stays signed out after signing out.
@@ -218,9 +227,9 @@ export async function openPage(options: PageOptions = {}): Promise<Page> {
   const page = await context.newPage();
   page.on("console", (message) => {
     const text = message.text();
-    const isExpected = expectedStatuses.some((status) =>
-      text.includes(`responded with a status of ${status}`),
-    );
+    const isExpected =
+      (options.expectsOutage && text.includes("net::ERR_")) ||
+      expectedStatuses.some((status) => text.includes(`responded with a status of ${status}`));
     if (message.type() === "error" && !isExpected) problems.push(`console: ${text}`);
   });
   page.on("pageerror", (error) => problems.push(`error in the page: ${error.message}`));

@@ -118,7 +118,6 @@ browserTest("the session ends with a message when its key is revoked", async () 
   expect(await page.getByRole("link", { name: "Commands" }).count()).toBe(0);
   const answer = await site.gatehouse.admin("DELETE", `/admin/keys/${keyId}`);
   expect(answer.status).toBeLessThan(300);
-  await page.getByRole("button", { name: "Refresh now" }).click();
   const alert = page.getByRole("alert");
   await alert.filter({ hasText: "You have been signed out" }).waitFor();
   expect(await alert.innerText()).toContain("(5008)");

@@ -28,6 +28,7 @@ const KEY = "/v2/game/key";
 const SERVER = "/v2/game/server";
 const COMMAND = "/v2/game/server/command";
 const EVENTS = "/v2/game/server/events";
+export const EVENT_STREAM = `${EVENTS}/stream`;
 
 /** What polling a server needs. */
 export type ServerReader = Pick<CallerApi, "readServer"> & Partial<Pick<CallerApi, "readKey">>;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { ERRORS } from "../../core/errors.ts";
 import { Pace } from "./pace.ts";
 import type { ApiError, LimitLeft, Outcome } from "./request.ts";
 
@@ -21,6 +22,12 @@ function bad(receivedAt: number, error: Partial<ApiError>): Outcome<unknown> {
     ...error,
   };
   return { ok: false, error: whole, receivedAt, limit: undefined };
+}
+
+function describe503(): ApiError {
+  const failure = bad(NOW, { ...ERRORS.unavailable, retryAfter: 30 });
+  if (failure.ok) throw new Error("not a failure");
+  return failure.error;
 }
 
 describe("the pace of the page", () => {
@@ -125,5 +132,26 @@ describe("the pace of the page", () => {
     expect(pace.delayMs(30_000, NOW + 10)).toBeGreaterThanOrEqual(30_000);
     pace.observe(good(NOW + 20));
     expect(pace.delayMs(INTERVAL_MS, NOW + 20)).toBeLessThanOrEqual(INTERVAL_MS * 1.1);
+  });
+
+  test("lets an event cause a request after a second, and later on a busy server", () => {
+    const pace = new Pace();
+    pace.observe(good(NOW, { limit: 120, remaining: 119, resetAt: NOW + 60_000 }));
+    expect(pace.eventSpacingMs(INTERVAL_MS, NOW)).toBe(1_000);
+    for (let count = 0; count < 30; count++) pace.observe(good(NOW));
+    expect(pace.eventSpacingMs(INTERVAL_MS, NOW)).toBe(2_500);
+    pace.observe(good(NOW, { limit: 120, remaining: 50, resetAt: NOW + 60_000 }));
+    expect(pace.eventSpacingMs(INTERVAL_MS, NOW)).toBe(INTERVAL_MS);
+  });
+
+  test("counts the opening of a stream, but is not slowed by a stream that is not to be had", () => {
+    const pace = new Pace();
+    const limit = { limit: 120, remaining: 90, resetAt: NOW + 60_000 };
+    pace.observeStream({ ok: false, error: describe503(), receivedAt: NOW, limit });
+    expect(pace.limit).toEqual(limit);
+    expect(pace.mayPoll(NOW)).toBe(true);
+    const blocked = bad(NOW, { code: ERRORS.spamBlocked.code, status: 429, retryAfter: 300 });
+    if (!blocked.ok) pace.observeStream(blocked);
+    expect(pace.mayPoll(NOW)).toBe(false);
   });
 });

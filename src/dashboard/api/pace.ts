@@ -2,7 +2,7 @@
 // at all until a Retry-After is over. The caller passes the time.
 import { ERRORS } from "../../core/errors.ts";
 import { LIMIT_PER_WINDOW, WINDOW_MS } from "../../core/rate-limit.ts";
-import { type LimitLeft, type Outcome, UNREACHABLE } from "./request.ts";
+import { type Failure, type LimitLeft, type OpenedStream, type Outcome, UNREACHABLE } from "./request.ts";
 
 /** The page uses this share of the limit and leaves the rest to bots with the same key. */
 const OWN_SHARE = 0.5;
@@ -15,6 +15,10 @@ const BACKOFF_MAX_MS = 10_000;
 /** How often the user may check whether a block was lifted. */
 const BLOCKED_REFRESH_MS = 3_000;
 const JITTER_SHARE = 0.1;
+/** How soon after a request an event may cause the next one. */
+const AFTER_EVENT_MS = 1_000;
+/** The same when the page has used half of its share, so that a busy server does not use up the rest. */
+const AFTER_EVENT_BUSY_MS = 2_500;
 
 export class Pace {
   #requestTimes: number[] = [];
@@ -36,9 +40,7 @@ export class Pace {
   /** Must see every outcome. */
   observe(outcome: Outcome<unknown>): void {
     const now = outcome.receivedAt;
-    this.#requestTimes = this.#requestTimes.filter((at) => now - at < WINDOW_MS);
-    this.#requestTimes.push(now);
-    if (outcome.limit) this.#limit = outcome.limit;
+    this.#count(outcome);
     const error = outcome.ok ? undefined : outcome.error;
     const isUnreachable = error?.code === UNREACHABLE;
     const isBlocked = isUnreachable ? this.#isBlocked : error?.code === ERRORS.spamBlocked.code;
@@ -49,6 +51,23 @@ export class Pace {
     this.#failures = isUnreachable ? this.#failures + 1 : 0;
     this.#isBlocked = isBlocked;
     if (isRecovered) for (const listener of this.#listeners) listener();
+  }
+
+  /**
+   * Must see every outcome of opening a stream. A stream that cannot be opened says nothing of other requests, unless the
+   * limit is used up or the key is blocked.
+   */
+  observeStream(outcome: OpenedStream | Failure): void {
+    const code = outcome.ok ? undefined : outcome.error.code;
+    const isAboutKey = code === ERRORS.rateLimited.code || code === ERRORS.spamBlocked.code;
+    if (!outcome.ok && isAboutKey) this.observe(outcome);
+    else this.#count(outcome);
+  }
+
+  #count({ receivedAt: now, limit }: Pick<Failure, "receivedAt" | "limit">): void {
+    this.#requestTimes = this.#requestTimes.filter((at) => now - at < WINDOW_MS);
+    this.#requestTimes.push(now);
+    if (limit) this.#limit = limit;
   }
 
   /** Calls the listener when Gatehouse is reachable again or a block is over. Returns a function that removes it. */
@@ -72,6 +91,14 @@ export class Pace {
     }
     delay = Math.max(delay, this.#waitUntil - now, this.ownShareDelayMs(now));
     return Math.round(delay + Math.random() * intervalMs * JITTER_SHARE);
+  }
+
+  /** The time between two requests that events cause. */
+  eventSpacingMs(intervalMs: number, now: number): number {
+    if (this.isSlowed(now)) return intervalMs;
+    const max = (this.#limit?.limit ?? LIMIT_PER_WINDOW) * OWN_SHARE;
+    const recent = this.#requestTimes.filter((at) => now - at < WINDOW_MS);
+    return recent.length < max / 2 ? AFTER_EVENT_MS : AFTER_EVENT_BUSY_MS;
   }
 
   isSlowed(now: number): boolean {

@@ -57,9 +57,24 @@ export type ApiCallOptions = {
 
 export type ApiCall = <T>(path: string, options?: ApiCallOptions) => Promise<Outcome<T>>;
 
+/** A stream of Server-Sent Events; `texts` ends when the connection does, and throws when it breaks. */
+export type OpenedStream = {
+  readonly ok: true;
+  readonly receivedAt: number;
+  readonly limit: LimitLeft | undefined;
+  readonly texts: AsyncIterable<string>;
+};
+
+/** Throws only when the signal aborts. */
+export type OpenStream = (
+  lastEventId: string | undefined,
+  signal: AbortSignal,
+) => Promise<OpenedStream | Failure>;
+
 export const UNREACHABLE = 0;
 const DEADLINE_MS = 20_000;
 const WINDOW_MAX_MS = 60_000;
+const STREAM_TYPE = "text/event-stream";
 
 /** `observe` sees every outcome, to pace the next requests. */
 export function createApiCall(
@@ -73,33 +88,107 @@ export function createApiCall(
   };
 }
 
+/** Opens streams at `path`. `observe` sees every outcome. */
+export function createStreamCall(
+  credential: string,
+  path: string,
+  observe: (outcome: OpenedStream | Failure) => void,
+): OpenStream {
+  return async (lastEventId, signal) => {
+    const outcome = await openStream(credential, path, lastEventId, signal);
+    observe(outcome);
+    return outcome;
+  };
+}
+
+async function openStream(
+  credential: string,
+  path: string,
+  lastEventId: string | undefined,
+  signal: AbortSignal,
+): Promise<OpenedStream | Failure> {
+  // The deadline is for the headers only: the body goes on for as long as the page is open.
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), DEADLINE_MS);
+  try {
+    const headers = {
+      Accept: STREAM_TYPE,
+      ...(lastEventId !== undefined && { "Last-Event-ID": lastEventId }),
+    };
+    const response = await sendRequest(credential, path, {
+      headers,
+      signal: AbortSignal.any([signal, deadline.signal]),
+    });
+    if (!response.ok) {
+      const outcome = await readOutcome(response, false);
+      if (!outcome.ok) return outcome;
+    }
+    const receivedAt = Date.now();
+    const limit = readLimit(response.headers, receivedAt);
+    const isStream = response.headers.get("Content-Type")?.startsWith(STREAM_TYPE);
+    if (response.ok && isStream && response.body) {
+      return { ok: true, receivedAt, limit, texts: readTexts(response.body) };
+    }
+    await response.body?.cancel();
+    return { ok: false, error: describeUnreachable("not a stream"), receivedAt, limit };
+  } catch (error) {
+    return describeFailedFetch(error, signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function* readTexts(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield decoder.decode(value, { stream: true });
+    }
+  } finally {
+    // Ends the request when the page wants no more of it; a broken connection has nothing to cancel.
+    await reader.cancel().catch(() => {});
+  }
+}
+
 async function send<T>(credential: string, path: string, options: ApiCallOptions): Promise<Outcome<T>> {
   const deadline = AbortSignal.timeout(DEADLINE_MS);
-  const { body } = options;
+  const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
   try {
-    // The path starts with a slash, so the request goes to the server of this page.
-    const response = await fetch(path + writeQuery(options.query), {
-      method: options.method ?? "GET",
-      headers: {
-        Authorization: `Bearer ${credential}`,
-        ...(body !== undefined && { "Content-Type": "application/json" }),
-        ...options.headers,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: options.signal ? AbortSignal.any([options.signal, deadline]) : deadline,
-      mode: "same-origin",
-      credentials: "omit",
-      cache: "no-store",
-      redirect: "error",
-      referrerPolicy: "no-referrer",
-    });
+    const response = await sendRequest(credential, path, { ...options, signal });
     return await readOutcome<T>(response, options.asText ?? false);
   } catch (error) {
-    // The caller has aborted the request and wants no outcome.
-    if (options.signal?.aborted) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    return { ok: false, error: describeUnreachable(message), receivedAt: Date.now(), limit: undefined };
+    return describeFailedFetch(error, options.signal);
   }
+}
+
+function sendRequest(credential: string, path: string, options: ApiCallOptions): Promise<Response> {
+  const { body, signal } = options;
+  // The path starts with a slash, so the request goes to the server of this page.
+  return fetch(path + writeQuery(options.query), {
+    method: options.method ?? "GET",
+    headers: {
+      Authorization: `Bearer ${credential}`,
+      ...(body !== undefined && { "Content-Type": "application/json" }),
+      ...options.headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+    mode: "same-origin",
+    credentials: "omit",
+    cache: "no-store",
+    redirect: "error",
+    referrerPolicy: "no-referrer",
+  });
+}
+
+/** Throws the error again when the caller has aborted the request and wants no outcome. */
+function describeFailedFetch(error: unknown, signal: AbortSignal | undefined): Failure {
+  if (signal?.aborted) throw error;
+  const message = error instanceof Error ? error.message : String(error);
+  return { ok: false, error: describeUnreachable(message), receivedAt: Date.now(), limit: undefined };
 }
 
 async function readOutcome<T>(response: Response, asText: boolean): Promise<Outcome<T>> {

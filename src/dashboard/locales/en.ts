@@ -1,5 +1,6 @@
 // All English text, one namespace for each view and each part of the frame.
 import { activity } from "./en/activity.ts";
+import { alerts } from "./en/alerts.ts";
 import { calls } from "./en/calls.ts";
 import { commands } from "./en/commands.ts";
 import { live } from "./en/live.ts";
@@ -23,6 +24,7 @@ import { vehicles } from "./en/vehicles.ts";
 
 export const en = {
   activity,
+  alerts,
   calls,
   commands,
   live,

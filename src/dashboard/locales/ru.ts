@@ -1,6 +1,7 @@
 // All Russian text, one namespace for each view and each part of the frame.
 import type { en } from "./en.ts";
 import { activity } from "./ru/activity.ts";
+import { alerts } from "./ru/alerts.ts";
 import { calls } from "./ru/calls.ts";
 import { commands } from "./ru/commands.ts";
 import { live } from "./ru/live.ts";
@@ -25,6 +26,7 @@ import type { Translation } from "./translation.ts";
 
 export const ru: Translation<typeof en> = {
   activity,
+  alerts,
   calls,
   commands,
   live,

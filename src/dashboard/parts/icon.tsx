@@ -38,6 +38,8 @@ const PATHS = {
   minus: "M5 12h14",
   fit: "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5",
   follow: "M12 18a6 6 0 1 0 0-12 6 6 0 0 0 0 12zM12 2v5M12 17v5M2 12h5M17 12h5",
+  bell: "M6 17V11a6 6 0 0 1 12 0v6l2 2H4zM10 22h4",
+  bellOff: "M6 17V11a6 6 0 0 1 12 0v6l2 2H4zM10 22h4M3 3l18 18",
   eye: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12zM12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6z",
   eyeOff: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12zM4 20 20 4",
 } as const;

@@ -3,6 +3,7 @@ import { ActionIcon, Group, Text, Tooltip } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { type Condition, judgeAge } from "../state/server-poll.ts";
 import { useFormat } from "../state/use-format.ts";
+import { useStreamStatus } from "../state/use-live-stream.tsx";
 import { useNow } from "../state/use-now.ts";
 import { useServerState } from "../state/use-server-state.tsx";
 import { useGameErrorText } from "./game-error-text.ts";
@@ -26,6 +27,7 @@ export function StatusBar() {
   const describeGame = useGameErrorText();
   const now = useNow();
   const view = useServerState();
+  const isLive = useStreamStatus() === "live";
   const { dataAt, error, limit, isSlowed, retryAt, refresh, isFetching } = view;
   const condition =
     view.condition === "ok" || view.condition === "stale"
@@ -44,6 +46,11 @@ export function StatusBar() {
       <Text size="sm" fw={600} role="status">
         {t(`condition.${condition}`)}
       </Text>
+      {isLive && (
+        <Text size="sm" c="dimmed" title={t("liveHint")}>
+          {t("live")}
+        </Text>
+      )}
       {condition === "game-error" && (
         <Text size="sm" className="untrusted" lineClamp={2}>
           {describeGame(error?.upstreamCode, error?.upstreamMessage)}

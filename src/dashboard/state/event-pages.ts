@@ -25,7 +25,7 @@ export function startList({ items, next, previous, has_more: hasOlder }: EventPa
 }
 
 /** Adds a page that was read with `after: list.newest`. */
-export function addNewer(list: EventList, { items, next }: EventPage): EventList {
+export function addNewer(list: EventList, { items, next }: Pick<EventPage, "items" | "next">): EventList {
   if (items.length === 0) return { ...list, newest: next };
   const events = dropDoubles([...items.toReversed(), ...list.events]);
   const max = list.loaded + NEW_EVENTS_MAX;

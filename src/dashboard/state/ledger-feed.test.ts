@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { ERRORS } from "../../core/errors.ts";
-import type { EventPage } from "../../core/wire/event.ts";
+import type { EventPage, EventResource } from "../../core/wire/event.ts";
 import type { LedgerReader } from "../api/caller.ts";
 import type { EventQuery } from "../api/ledger.ts";
 import { Pace } from "../api/pace.ts";
 import type { ApiError, Outcome } from "../api/request.ts";
-import { findFirstTime, LedgerFeed } from "./ledger-feed.ts";
+import { findFirstTime, LedgerFeed, type LedgerFilter } from "./ledger-feed.ts";
 
 /** A ledger of numbered events that looks at two events for one answer. */
 class FakeLedger implements LedgerReader {
@@ -21,6 +21,17 @@ class FakeLedger implements LedgerReader {
 
   async readEvents(query: EventQuery): Promise<Outcome<EventPage>> {
     this.queries.push(query);
+    return this.#answer(query);
+  }
+
+  /** Reads one event as the stream does, without a request. */
+  async peek(after: string): Promise<Pick<EventPage, "items" | "next">> {
+    const outcome = this.#answer({ after });
+    if (!outcome.ok) throw new Error("the ledger has failed");
+    return outcome.value;
+  }
+
+  #answer(query: EventQuery): Outcome<EventPage> {
     const { after, before, player } = query;
     const place = readPlace(after ?? before, this);
     if (this.errorCode !== undefined) return fail(this.errorCode);
@@ -37,7 +48,7 @@ class FakeLedger implements LedgerReader {
         seen_at: number,
         source: "log",
         backfill: false,
-        data: {},
+        data: { Player: `Somebody:${this.players.get(number)}` },
       })),
       next: `c${final}`,
       ...(after === undefined && { previous: `c${first}` }),
@@ -120,6 +131,130 @@ describe("the feed of a ledger", () => {
     expect((await feed.poll()).delayMs).toBe(false);
     ledger.errorCode = ERRORS.sectionForbidden.code;
     expect((await feed.poll()).delayMs).toBe(false);
+  });
+});
+
+/** The end of a stream of the same ledger. */
+class FakeStream {
+  recent: EventResource[] = [];
+  cursor: string | undefined;
+
+  /** Gives the events up to `last` to the feed. */
+  async deliver(ledger: FakeLedger, last: number, feed?: LedgerFeed): Promise<boolean> {
+    let hasChanged = false;
+    while (this.cursor === undefined || Number(this.cursor.slice(1)) < last) {
+      const { items, next } = await ledger.peek(this.cursor ?? "earliest");
+      const [event] = items;
+      this.cursor = event?.id ?? next;
+      if (!event) break;
+      this.recent.push(event);
+      hasChanged = feed?.take(event) || hasChanged;
+    }
+    return hasChanged;
+  }
+}
+
+describe("the feed of a ledger with a stream", () => {
+  async function startFollowing(filter: LedgerFilter = {}) {
+    const ledger = new FakeLedger();
+    ledger.record(3);
+    const stream = new FakeStream();
+    stream.cursor = "c3";
+    const feed = new LedgerFeed(ledger, new Pace(), filter, stream);
+    await feed.poll();
+    ledger.queries.length = 0;
+    return { ledger, stream, feed };
+  }
+
+  test("takes new events without a request", async () => {
+    const { ledger, stream, feed } = await startFollowing();
+    ledger.record(3);
+    expect(await stream.deliver(ledger, 6, feed)).toBe(true);
+    expect(idsOf(feed)).toEqual(["c6", "c5", "c4", "c3", "c2"]);
+    expect(feed.isBehind).toBe(false);
+    expect(ledger.queries).toEqual([]);
+  });
+
+  test("takes what came during its first request, and nothing twice", async () => {
+    const ledger = new FakeLedger();
+    ledger.record(3);
+    const stream = new FakeStream();
+    await stream.deliver(ledger, 2);
+    const feed = new LedgerFeed(ledger, new Pace(), {}, stream);
+    const polled = feed.poll();
+    ledger.record(2);
+    await stream.deliver(ledger, 5, feed);
+    await polled;
+    expect(idsOf(feed)).toEqual(["c5", "c4", "c3", "c2"]);
+    expect(feed.isBehind).toBe(false);
+  });
+
+  test("does not take events of a stream that is further back than the list", async () => {
+    const ledger = new FakeLedger();
+    ledger.record(8);
+    const stream = new FakeStream();
+    stream.cursor = "c1";
+    const feed = new LedgerFeed(ledger, new Pace(), {}, stream);
+    await feed.poll();
+    expect(idsOf(feed)).toEqual(["c8", "c7"]);
+    await stream.deliver(ledger, 5, feed);
+    expect(idsOf(feed)).toEqual(["c8", "c7"]);
+    ledger.record(1);
+    await stream.deliver(ledger, 9, feed);
+    expect(idsOf(feed)).toEqual(["c9", "c8", "c7"]);
+  });
+
+  test("has every event once after an outage in which it polled", async () => {
+    const { ledger, stream, feed } = await startFollowing();
+    ledger.record(2);
+    await stream.deliver(ledger, 4, feed);
+    ledger.record(3);
+    await feed.poll();
+    await feed.poll();
+    expect(idsOf(feed)?.[0]).toBe("c8");
+    ledger.record(1);
+    await stream.deliver(ledger, 9, feed);
+    expect(idsOf(feed)).toEqual(["c9", "c8", "c7", "c6", "c5", "c4", "c3", "c2"]);
+  });
+
+  test("needs a poll when the stream has begun anew", async () => {
+    const { ledger, stream, feed } = await startFollowing();
+    ledger.record(4);
+    stream.recent = [];
+    stream.cursor = "c7";
+    feed.loseTrack();
+    expect(feed.isBehind).toBe(true);
+    ledger.record(1);
+    await stream.deliver(ledger, 8, feed);
+    expect(idsOf(feed)?.[0]).toBe("c3");
+    await feed.poll();
+    expect(idsOf(feed)).toEqual(["c8", "c7", "c6", "c5", "c4", "c3", "c2"]);
+    expect(feed.isBehind).toBe(false);
+  });
+
+  test("takes only the kinds that were chosen, with their gaps", async () => {
+    const { ledger, stream, feed } = await startFollowing({ types: "player.killed" });
+    ledger.record(1);
+    await stream.deliver(ledger, 4, feed);
+    expect(idsOf(feed)?.[0]).toBe("c3");
+    const gap = { type: "gap", at: 1, seen_at: 1, source: "gateway", backfill: false } as const;
+    feed.take({ ...gap, id: "g1", data: { section: "JoinLogs", reason: "no_overlap" } });
+    feed.take({ ...gap, id: "g2", data: { section: "KillLogs", reason: "no_overlap" } });
+    expect(idsOf(feed)?.slice(0, 2)).toEqual(["g2", "c3"]);
+  });
+
+  test("asks Gatehouse which events name a player, and only when one may", async () => {
+    const { ledger, stream, feed } = await startFollowing({ player: "7" });
+    expect(feed.isBehind).toBe(false);
+    ledger.record(1, "8");
+    await stream.deliver(ledger, 4, feed);
+    expect(feed.isBehind).toBe(false);
+    ledger.record(1, "7");
+    await stream.deliver(ledger, 5, feed);
+    expect(feed.isBehind).toBe(true);
+    await feed.poll();
+    expect(idsOf(feed)).toEqual(["c5"]);
+    expect(feed.isBehind).toBe(false);
   });
 });
 

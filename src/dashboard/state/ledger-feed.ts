@@ -1,12 +1,21 @@
-// Reads the ledger of a server: the newest events first, then what is new, and older pages when the user asks. Knows nothing
-// of React.
+// Reads the ledger of a server: the newest events first, then what is new, and older pages when the user asks. New events are
+// taken from the page's stream, or polled. Knows nothing of React.
 import { ERRORS } from "../../core/errors.ts";
+import {
+  type EventFilter,
+  type GapSection,
+  isEventType,
+  parseTypes,
+  toEventKind,
+} from "../../core/events/event-types.ts";
+import { SECTIONS, toSectionSet } from "../../core/sections.ts";
 import type { EventPage, EventResource } from "../../core/wire/event.ts";
 import type { LedgerReader } from "../api/caller.ts";
 import type { EventQuery } from "../api/ledger.ts";
 import type { Pace } from "../api/pace.ts";
 import type { ApiError, Outcome } from "../api/request.ts";
 import { addNewer, addOlder, type EventList, startList } from "./event-pages.ts";
+import type { LiveStream } from "./live-stream.ts";
 import { POLL_INTERVAL_MS } from "./server-poll.ts";
 
 const PAGE_SIZE = 100;
@@ -35,13 +44,30 @@ export class LedgerFeed {
   readonly #api: LedgerReader;
   readonly #pace: Pace;
   readonly #filter: LedgerFilter;
+  readonly #kinds: EventFilter | undefined;
+  readonly #stream: Pick<LiveStream, "recent" | "cursor"> | undefined;
   #list: EventList | undefined;
   #failures = 0;
+  #ids = new Set<string>();
+  #isJoined = false;
+  #isBehind = true;
 
-  constructor(api: LedgerReader, pace: Pace, filter: LedgerFilter) {
+  constructor(
+    api: LedgerReader,
+    pace: Pace,
+    filter: LedgerFilter,
+    stream?: Pick<LiveStream, "recent" | "cursor">,
+  ) {
     this.#api = api;
     this.#pace = pace;
     this.#filter = filter;
+    this.#kinds = findKinds(filter.types);
+    this.#stream = stream;
+  }
+
+  /** Whether there may be new events that only a poll gets. */
+  get isBehind(): boolean {
+    return this.#isBehind;
   }
 
   get list(): EventList | undefined {
@@ -50,10 +76,14 @@ export class LedgerFeed {
 
   /** Reads the newest events, or those that are new since. Throws only when the signal aborts. */
   async poll(signal?: AbortSignal): Promise<LedgerState> {
+    this.#isBehind = false;
+    this.#isJoined = false;
     let outcome = this.#list ? await this.#readNewer(signal) : await this.#start(signal);
     if (!outcome.ok && outcome.error.code === ERRORS.cursorExpired.code) outcome = await this.#start(signal);
     const error = outcome.ok ? undefined : outcome.error;
     this.#failures = error ? this.#failures + 1 : 0;
+    if (!outcome.ok || isUnfinished(outcome.value)) this.#isBehind = true;
+    if (outcome.ok) this.#join();
     // Neither changes by itself while the page is open.
     const isUseless =
       error?.code === ERRORS.notConfigured.code || error?.code === ERRORS.sectionForbidden.code;
@@ -63,6 +93,61 @@ export class LedgerFeed {
       failures: this.#failures,
       delayMs: isUseless ? false : this.#pace.delayMs(this.#intervalMs(error), outcome.receivedAt),
     };
+  }
+
+  /**
+   * Takes an event of the stream. Returns whether the list has changed. An event that does not follow what the list has, or
+   * of which only Gatehouse knows whether it fits, leaves the feed behind.
+   */
+  take(event: EventResource): boolean {
+    if (!this.#list) {
+      this.#isBehind = true;
+      return false;
+    }
+    if (this.#ids.has(event.id)) {
+      this.#isJoined = true;
+      return false;
+    }
+    if (!this.#mayFit(event)) return false;
+    if (!this.#isJoined || this.#filter.player !== undefined) {
+      this.#isBehind = true;
+      return false;
+    }
+    this.#setList(addNewer(this.#list, { items: [event], next: event.id }));
+    return true;
+  }
+
+  /** The stream has left out events that the list does not have. */
+  loseTrack(): void {
+    this.#isJoined = false;
+    this.#isBehind = true;
+  }
+
+  /**
+   * Finds the place in the stream that the list has reached, and takes what came after it. Every event of the stream after
+   * one that the list has is either in the list too, or newer than all of the list.
+   */
+  #join(): void {
+    const { recent, cursor } = this.#stream ?? {};
+    if (!recent || !this.#list || this.#filter.player !== undefined) return;
+    const last = recent.findLastIndex(({ id }) => this.#ids.has(id) || id === this.#list?.newest);
+    this.#isJoined = last !== -1 || cursor === this.#list.newest;
+    if (!this.#isJoined) return;
+    this.#isBehind = false;
+    for (const event of recent.slice(last === -1 ? recent.length : last + 1)) this.take(event);
+  }
+
+  #mayFit(event: EventResource): boolean {
+    const { player } = this.#filter;
+    if (player !== undefined && !JSON.stringify(event.data).includes(player)) return false;
+    if (!this.#kinds || !isEventType(event.type)) return true;
+    const section = event.type === "gap" ? (event.data.section as GapSection) : null;
+    return this.#kinds.has(toEventKind(event.type, section));
+  }
+
+  #setList(list: EventList): void {
+    this.#list = list;
+    this.#ids = new Set(list.events.map(({ id }) => id));
   }
 
   /**
@@ -80,12 +165,12 @@ export class LedgerFeed {
       if (!outcome.ok) {
         // The older events were deleted meanwhile, so the list ends here.
         if (outcome.error.code !== ERRORS.cursorExpired.code) return outcome.error;
-        if (this.#list.oldest === oldest) this.#list = { ...this.#list, hasOlder: false };
+        if (this.#list.oldest === oldest) this.#setList({ ...this.#list, hasOlder: false });
         return undefined;
       }
       // The list was started over during the request, so the page does not fit to it.
       if (this.#list.oldest !== oldest) return undefined;
-      this.#list = addOlder(this.#list, outcome.value);
+      this.#setList(addOlder(this.#list, outcome.value));
       const isFound = fits ? outcome.value.items.some(fits) : this.#list.loaded > loaded;
       if (isFound) return undefined;
     }
@@ -104,8 +189,8 @@ export class LedgerFeed {
   async #start(signal?: AbortSignal): Promise<Outcome<EventPage>> {
     const outcome = await this.#read({ before: "now", limit: PAGE_SIZE }, signal);
     if (!outcome.ok) return outcome;
-    this.#list = startList(outcome.value);
-    if (this.#list.events.length === 0) await this.loadOlder();
+    this.#setList(startList(outcome.value));
+    if (this.#list?.events.length === 0) await this.loadOlder();
     return outcome;
   }
 
@@ -114,7 +199,7 @@ export class LedgerFeed {
       const after = this.#list?.newest ?? "now";
       const outcome = await this.#read({ after, limit: LARGE_PAGE_SIZE }, signal);
       if (!outcome.ok) return outcome;
-      if (this.#list?.newest === after) this.#list = addNewer(this.#list, outcome.value);
+      if (this.#list?.newest === after) this.#setList(addNewer(this.#list, outcome.value));
       const mayGoOn = pages < PAGES_AT_ONCE_MAX && this.#pace.mayPoll(outcome.receivedAt);
       if (!outcome.value.has_more || !mayGoOn) return outcome;
     }
@@ -129,6 +214,19 @@ export class LedgerFeed {
   #read(query: EventQuery, signal?: AbortSignal): Promise<Outcome<EventPage>> {
     return this.#api.readEvents({ ...this.#filter, ...query }, signal);
   }
+}
+
+/** Whether there are newer events than those of the page. */
+function isUnfinished({ has_more: hasMore, previous }: EventPage): boolean {
+  const isReadForwards = previous === undefined;
+  return isReadForwards && hasMore;
+}
+
+/** `types` is the parameter of the API. Rights are no matter here: the stream has only what the key may read. */
+function findKinds(types: string | undefined): EventFilter | undefined {
+  if (types === undefined) return undefined;
+  const parsed = parseTypes(types, toSectionSet(SECTIONS));
+  return "filter" in parsed ? parsed.filter : undefined;
 }
 
 /** The time of the first event that names the player; undefined when it was not found. */

@@ -17,8 +17,12 @@ export type HistoryPoint = {
 /** Six hours at one reading every five seconds. Beyond that, the oldest points are dropped. */
 export const HISTORY_POINTS_MAX = 4_320;
 
+/** An unchanged state that comes sooner is the same reading, asked for again because of an event. */
+export const SAME_READING_MS = 2_000;
+
 export class ServerHistory {
   #points: readonly HistoryPoint[] = [];
+  #lastState: ServerState | undefined;
   #seen: ReadonlySet<string> | undefined;
 
   get points(): readonly HistoryPoint[] {
@@ -28,6 +32,8 @@ export class ServerHistory {
   record(state: ServerState, at: number): void {
     const last = this.#points.at(-1);
     if (last && at <= last.at) return;
+    if (last && state === this.#lastState && at - last.at < SAME_READING_MS) return;
+    this.#lastState = state;
     const { joins, leaves } = this.#countMoves(state.JoinLogs);
     const point = { at, players: state.CurrentPlayers, queue: state.Queue?.length, joins, leaves };
     this.#points = [...this.#points.slice(-(HISTORY_POINTS_MAX - 1)), point];

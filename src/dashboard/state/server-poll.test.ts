@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
+import type { EventType } from "../../core/events/event-types.ts";
 import { SECTIONS, type Section } from "../../core/sections.ts";
 import { createCallerApi } from "../api/caller.ts";
 import { parseExactJson } from "../api/exact-json.ts";
 import { Pace } from "../api/pace.ts";
 import type { ApiCallOptions, Outcome } from "../api/request.ts";
-import { HISTORY_POINTS_MAX, ServerHistory } from "./server-history.ts";
-import { judgeAge, ServerPoll, STALE_AFTER_MS } from "./server-poll.ts";
+import { HISTORY_POINTS_MAX, SAME_READING_MS, ServerHistory } from "./server-history.ts";
+import { judgeAge, LIVE_POLL_INTERVAL_MS, ServerPoll, STALE_AFTER_MS } from "./server-poll.ts";
 
 const NOW = 1_800_000_000_000;
 
@@ -150,6 +151,40 @@ describe("the poll of the page", () => {
     expect((await startPoll(stateWith).poll.read()).retryAt).toBeUndefined();
   });
 
+  test("is slower while a stream tells of events, but not for positions and not after a failure", async () => {
+    let isFailing = false;
+    const { poll } = startPoll((sections) => (isFailing ? refusal(5106) : stateWith(sections)));
+    poll.setLive(true);
+    const reading = await poll.read();
+    expect(reading.delayMs).toBeGreaterThanOrEqual(LIVE_POLL_INTERVAL_MS);
+    expect(judgeAge(reading, NOW - 2_000 + 3 * LIVE_POLL_INTERVAL_MS)).toBe("ok");
+    const map = Symbol();
+    poll.subscribe(map, ["Players"], true);
+    expect((await poll.read()).delayMs).toBeLessThan(LIVE_POLL_INTERVAL_MS);
+    poll.unsubscribe(map);
+    expect((await poll.read()).delayMs).toBeGreaterThanOrEqual(LIVE_POLL_INTERVAL_MS);
+    isFailing = true;
+    expect((await poll.read()).delayMs).toBeLessThan(LIVE_POLL_INTERVAL_MS);
+    isFailing = false;
+    poll.setLive(false);
+    expect((await poll.read()).delayMs).toBeLessThan(LIVE_POLL_INTERVAL_MS);
+  });
+
+  test("is concerned by events about what it reads, and by those about the whole server", async () => {
+    const { poll } = startPoll(stateWith);
+    await poll.read();
+    const isConcernedBy = (type: EventType) => poll.isConcernedBy({ type });
+    expect(isConcernedBy("player.joined")).toBe(true);
+    expect(isConcernedBy("server.online")).toBe(true);
+    expect(isConcernedBy("vehicle.spawned")).toBe(false);
+    poll.subscribe(Symbol(), ["Vehicles"]);
+    await poll.read();
+    expect(isConcernedBy("vehicle.spawned")).toBe(true);
+    const few = startPoll(stateWith, { allowed: [] });
+    await few.poll.read();
+    expect(few.poll.isConcernedBy({ type: "server.offline" })).toBe(true);
+  });
+
   test("calls a good reading stale once it is older than three polls", async () => {
     const { poll } = startPoll(stateWith);
     const reading = await poll.read();
@@ -175,9 +210,17 @@ describe("the history of the page", () => {
 
   test("holds a bounded number of points and drops the oldest", () => {
     const history = new ServerHistory();
-    for (let at = 1; at <= HISTORY_POINTS_MAX + 5; at++) history.record(base, at);
+    for (let at = 1; at <= HISTORY_POINTS_MAX + 5; at++) history.record({ ...base }, at);
     expect(history.points.length).toBe(HISTORY_POINTS_MAX);
     expect(history.points[0]?.at).toBe(6);
+  });
+
+  test("has one point for a reading that was asked for twice", () => {
+    const history = new ServerHistory();
+    history.record(base, NOW);
+    history.record(base, NOW + SAME_READING_MS - 1);
+    history.record(base, NOW + SAME_READING_MS);
+    expect(history.points.map(({ at }) => at)).toEqual([NOW, NOW + SAME_READING_MS]);
   });
 });
 

@@ -3,10 +3,12 @@
 import { ERRORS } from "../../core/errors.ts";
 import { SECTIONS, type Section } from "../../core/sections.ts";
 import { OFFLINE } from "../../core/upstream-codes.ts";
+import type { EventResource } from "../../core/wire/event.ts";
 import type { ServerReader, ServerState } from "../api/caller.ts";
 import type { Pace } from "../api/pace.ts";
 import { type Answer, type ApiError, type LimitLeft, type Outcome, UNREACHABLE } from "../api/request.ts";
 import { ServerHistory } from "./server-history.ts";
+import { listStaleSections } from "./stale-sections.ts";
 
 export type Condition =
   | "loading"
@@ -35,12 +37,18 @@ export type Reading = {
   readonly isSlowed: boolean;
   /** How long to wait before the next poll. */
   readonly delayMs: number;
+  /** How old `state` may become before it is stale. */
+  readonly staleAfterMs: number;
   /** The sections that this key may not read. */
   readonly forbidden: readonly Section[];
 };
 
 export const POLL_INTERVAL_MS = 5_000;
-export const STALE_AFTER_MS = 3 * POLL_INTERVAL_MS;
+/** The interval while a stream tells of changes: for what no event tells of, and for servers that are not watched. */
+export const LIVE_POLL_INTERVAL_MS = 10_000;
+/** In intervals. */
+const STALE_AFTER = 3;
+export const STALE_AFTER_MS = STALE_AFTER * POLL_INTERVAL_MS;
 /** Part of every poll, so that the plots have no gaps. */
 const HISTORY_SECTIONS: readonly Section[] = ["Queue", "JoinLogs"];
 /** One for each view that the user is likely to come back to. */
@@ -51,9 +59,11 @@ export class ServerPoll {
   readonly #api: ServerReader;
   readonly #pace: Pace;
   readonly #subscriptions = new Map<symbol, readonly Section[]>();
+  readonly #needingPositions = new Set<symbol>();
   readonly #answers = new Map<string, Answer<ServerState>>();
   #allowed: readonly Section[];
   #requested: readonly Section[] = [];
+  #isLive = false;
   #lastGood: { readonly state: ServerState; readonly dataAt: number } | undefined;
 
   /** `allowed` has the sections that the key may read; it is read again when Gatehouse refuses a section. */
@@ -63,14 +73,31 @@ export class ServerPoll {
     this.#allowed = allowed;
   }
 
-  /** Adds sections to every poll. Returns whether one of them was not in the last poll and should be read at once. */
-  subscribe(subscriber: symbol, sections: readonly Section[]): boolean {
+  /**
+   * Adds sections to every poll. Returns whether one of them was not in the last poll and should be read at once.
+   * `needsPositions`: players move all the time, and no event tells of it, so a stream does not slow the poll down.
+   */
+  subscribe(subscriber: symbol, sections: readonly Section[], needsPositions = false): boolean {
     this.#subscriptions.set(subscriber, sections);
+    if (needsPositions) this.#needingPositions.add(subscriber);
     return sections.some((name) => !this.#requested.includes(name) && this.#allowed.includes(name));
   }
 
   unsubscribe(subscriber: symbol): void {
     this.#subscriptions.delete(subscriber);
+    this.#needingPositions.delete(subscriber);
+  }
+
+  /** Says whether a stream tells of changes, so that fewer polls will do. */
+  setLive(isLive: boolean): void {
+    this.#isLive = isLive;
+  }
+
+  /** Whether the event tells of something that the poll reads. */
+  isConcernedBy(event: Pick<EventResource, "type">): boolean {
+    const stale = listStaleSections(event);
+    // An event that concerns everything concerns the fields that every answer has, too.
+    return stale === SECTIONS || stale.some((name) => this.#requested.includes(name));
   }
 
   mayPoll(now: number): boolean {
@@ -131,7 +158,8 @@ export class ServerPoll {
     const { receivedAt } = outcome;
     const { waitUntil } = this.#pace;
     const condition = outcome.ok ? "ok" : judgeError(outcome.error);
-    const delayMs = this.#pace.delayMs(POLL_INTERVAL_MS, receivedAt);
+    const intervalMs = this.#findIntervalMs(condition);
+    const delayMs = this.#pace.delayMs(intervalMs, receivedAt);
     const nextTryAt = condition === "unreachable" ? receivedAt + delayMs : undefined;
     return {
       condition,
@@ -142,8 +170,14 @@ export class ServerPoll {
       limit: this.#pace.limit,
       isSlowed: this.#pace.isSlowed(receivedAt),
       delayMs,
+      staleAfterMs: STALE_AFTER * intervalMs,
       forbidden: SECTIONS.filter((name) => !this.#allowed.includes(name)),
     };
+  }
+
+  #findIntervalMs(condition: Condition): number {
+    const mayWait = this.#isLive && condition === "ok" && this.#needingPositions.size === 0;
+    return mayWait ? LIVE_POLL_INTERVAL_MS : POLL_INTERVAL_MS;
   }
 }
 
@@ -156,6 +190,7 @@ export const INITIAL_READING: Reading = {
   limit: undefined,
   isSlowed: false,
   delayMs: POLL_INTERVAL_MS,
+  staleAfterMs: STALE_AFTER_MS,
   forbidden: [],
 };
 
@@ -170,6 +205,6 @@ export function judgeError({ code, upstreamCode }: ApiError): Exclude<Condition,
 }
 
 /** A good reading becomes stale with time. */
-export function judgeAge({ condition, dataAt }: Reading, now: number): Condition {
-  return condition === "ok" && dataAt !== undefined && now - dataAt > STALE_AFTER_MS ? "stale" : condition;
+export function judgeAge({ condition, dataAt, staleAfterMs }: Reading, now: number): Condition {
+  return condition === "ok" && dataAt !== undefined && now - dataAt > staleAfterMs ? "stale" : condition;
 }

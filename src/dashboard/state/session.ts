@@ -4,14 +4,27 @@ import { createContext, useContext } from "react";
 import { ERRORS } from "../../core/errors.ts";
 import { SECTIONS, type Section } from "../../core/sections.ts";
 import { type AdminApi, createAdminApi } from "../api/admin.ts";
-import { type CallerApi, createCallerApi, type LedgerReader, type ServerReader } from "../api/caller.ts";
+import {
+  type CallerApi,
+  createCallerApi,
+  EVENT_STREAM,
+  type LedgerReader,
+  type ServerReader,
+} from "../api/caller.ts";
 import { Pace } from "../api/pace.ts";
-import { type ApiError, createApiCall, UNREACHABLE } from "../api/request.ts";
+import {
+  type ApiError,
+  createApiCall,
+  createStreamCall,
+  type OpenStream,
+  UNREACHABLE,
+} from "../api/request.ts";
 import { LedgerAccess } from "./ledger-access.ts";
 
 export type CallerSession = {
   readonly kind: "caller";
   readonly api: CallerApi;
+  readonly openStream: OpenStream;
   readonly pace: Pace;
   readonly ledger: LedgerAccess;
   /** Whether the key may send any command; Gatehouse checks each one. */
@@ -77,7 +90,8 @@ async function signInCaller(key: string): Promise<Session | SignInProblem> {
   if (!answer.ok) return describeProblem(answer.error);
   const { sections, commands } = answer.value;
   const ledger = new LedgerAccess(api, pace);
-  return { kind: "caller", api, pace, ledger, sections, mayCommand: commands.length > 0 };
+  const openStream = createStreamCall(key, EVENT_STREAM, (outcome) => pace.observeStream(outcome));
+  return { kind: "caller", api, openStream, pace, ledger, sections, mayCommand: commands.length > 0 };
 }
 
 async function signInOperator(key: string): Promise<Session | SignInProblem> {

@@ -1,11 +1,15 @@
-// The ledger of a server for views: polled at the page's pace, paused while the tab is hidden, older pages on request.
+// The ledger of a server for views: fed by the page's stream; without one, polled at the page's pace and not while the tab is
+// hidden. Older pages are read on request.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useId, useMemo, useState, useSyncExternalStore } from "react";
 import type { EventResource } from "../../core/wire/event.ts";
 import type { ApiError } from "../api/request.ts";
 import { findFirstTime, LedgerFeed, type LedgerState } from "./ledger-feed.ts";
+import type { StreamStatus } from "./live-stream.ts";
 import { POLL_INTERVAL_MS } from "./server-poll.ts";
 import { endsSession, useServerSession, useSession } from "./session.ts";
+import { Throttle } from "./throttle.ts";
+import { useLiveStream, useStreamStatus } from "./use-live-stream.tsx";
 
 const INITIAL_STATE: LedgerState = {
   list: undefined,
@@ -36,14 +40,18 @@ export function useLedger({ types, player, isEnabled = true }: LedgerChoice): Le
   const { ledger, pace } = useServerSession();
   const { signOut } = useSession();
   const client = useQueryClient();
+  const stream = useLiveStream();
+  const status = useStreamStatus();
   const owner = useId();
   const feed = useMemo(
     () =>
-      new LedgerFeed(ledger, pace, {
-        ...(types !== undefined && { types }),
-        ...(player !== undefined && { player }),
-      }),
-    [ledger, pace, types, player],
+      new LedgerFeed(
+        ledger,
+        pace,
+        { ...(types !== undefined && { types }), ...(player !== undefined && { player }) },
+        stream,
+      ),
+    [ledger, pace, types, player, stream],
   );
   // The list is in the feed, so each feed needs its own entry in the cache.
   const queryKey = useMemo(() => ["ledger", owner, types, player], [owner, types, player]);
@@ -52,10 +60,11 @@ export function useLedger({ types, player, isEnabled = true }: LedgerChoice): Le
     queryFn: ({ signal }) => feed.poll(signal),
     enabled: isEnabled,
     // The delay is computed once per answer: a number that changes with each render would restart the wait.
-    refetchInterval: (query) => query.state.data?.delayMs ?? POLL_INTERVAL_MS,
+    refetchInterval: ({ state: { data } }) =>
+      data && isFed(status, feed) ? false : (data?.delayMs ?? POLL_INTERVAL_MS),
     refetchIntervalInBackground: false,
-    refetchOnWindowFocus: () => pace.mayPoll(Date.now()),
-    refetchOnReconnect: () => pace.mayPoll(Date.now()),
+    refetchOnWindowFocus: () => !isFed(status, feed) && pace.mayPoll(Date.now()),
+    refetchOnReconnect: () => !isFed(status, feed) && pace.mayPoll(Date.now()),
     networkMode: "always",
     gcTime: 0,
     retry: false,
@@ -70,6 +79,36 @@ export function useLedger({ types, player, isEnabled = true }: LedgerChoice): Le
     if (isEnabled && pace.mayRefresh(Date.now())) void refetch({ cancelRefetch: false });
   }, [isEnabled, pace, refetch]);
   useEffect(() => pace.onRecovery(refresh), [pace, refresh]);
+
+  useEffect(() => {
+    if (!stream) return;
+    const catchUp = () => {
+      if (!feed.isBehind || !pace.mayPoll(Date.now())) return;
+      // The answer under way may be from before the event.
+      if (client.isFetching({ queryKey }) > 0) throttle.ask();
+      else void refetch({ cancelRefetch: false });
+    };
+    const throttle = new Throttle(catchUp, () => pace.eventSpacingMs(POLL_INTERVAL_MS, Date.now()));
+    const stop = stream.listen({
+      onEvent(event) {
+        const hasChanged = feed.take(event);
+        if (feed.isBehind) throttle.ask();
+        if (!hasChanged) return;
+        client.setQueryData(
+          queryKey,
+          (last: LedgerState | undefined) => last && { ...last, list: feed.list, error: undefined },
+        );
+      },
+      onFreshStart() {
+        feed.loseTrack();
+        throttle.ask();
+      },
+    });
+    return () => {
+      stop();
+      throttle.cancel();
+    };
+  }, [stream, feed, pace, refetch, client, queryKey]);
 
   const [older, setOlder] = useState<{ readonly feed: LedgerFeed; readonly error: ApiError | undefined }>();
   const [loading, setLoading] = useState<LedgerFeed>();
@@ -91,6 +130,11 @@ export function useLedger({ types, player, isEnabled = true }: LedgerChoice): Le
     loadOlder: (fits) => void loadOlder(fits),
     refresh,
   };
+}
+
+/** Whether the stream brings what is new, so that polling is of no use. */
+function isFed(status: StreamStatus, feed: LedgerFeed): boolean {
+  return status !== "off" && !feed.isBehind;
 }
 
 /** Whether Gatehouse has said that it has no archive. False until it was asked. */

@@ -1,4 +1,5 @@
-// The server state for views: one poll for the whole page, paused while the tab is hidden, paced by the key's limit.
+// The server state for views: one poll for the whole page, paused while the tab is hidden, paced by the key's limit. An event
+// of the page's stream makes it poll at once.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useMemo } from "react";
 import type { Section } from "../../core/sections.ts";
@@ -12,6 +13,8 @@ import {
   ServerPoll,
 } from "./server-poll.ts";
 import { endsSession, useServerSession, useSession } from "./session.ts";
+import { Throttle } from "./throttle.ts";
+import { useLiveStream, useStreamStatus } from "./use-live-stream.tsx";
 
 type SharedPoll = {
   readonly poll: ServerPoll;
@@ -30,6 +33,9 @@ export function ServerStateProvider({ children }: { readonly children: ReactNode
   const { signOut } = useSession();
   const client = useQueryClient();
   const poll = useMemo(() => new ServerPoll(api, pace, sections), [api, pace, sections]);
+  const stream = useLiveStream();
+  const isLive = useStreamStatus() !== "off";
+  useEffect(() => poll.setLive(isLive), [poll, isLive]);
   const { data: reading = INITIAL_READING, isFetching } = useQuery({
     queryKey: QUERY_KEY,
     queryFn: ({ signal }) => poll.read(signal),
@@ -60,6 +66,27 @@ export function ServerStateProvider({ children }: { readonly children: ReactNode
   }, [poll, client]);
   useEffect(() => pace.onRecovery(refresh), [pace, refresh]);
 
+  useEffect(() => {
+    if (!stream) return;
+    const readAgain = () => {
+      // A hidden tab reads the state when the user comes back to it.
+      if (document.hidden) return;
+      // The answer under way may be from before the event.
+      if (client.isFetching({ queryKey: QUERY_KEY }) > 0) throttle.ask();
+      else pollNow();
+    };
+    const throttle = new Throttle(readAgain, () => pace.eventSpacingMs(POLL_INTERVAL_MS, Date.now()));
+    const stop = stream.listen({
+      onEvent: (event) => void (poll.isConcernedBy(event) && throttle.ask()),
+      // The poll then says why, to the user too.
+      onRefused: (error) => void (error === undefined && throttle.ask()),
+    });
+    return () => {
+      stop();
+      throttle.cancel();
+    };
+  }, [stream, poll, pace, client, pollNow]);
+
   const shared = useMemo(
     () => ({ poll, reading, isFetching, pollNow, refresh }),
     [poll, reading, isFetching, pollNow, refresh],
@@ -84,16 +111,19 @@ export type ServerView = Omit<Reading, "condition"> & {
   readonly refresh: () => void;
 };
 
-/** Adds the sections to the page's poll while the component is mounted. */
-export function useServerState(sections: readonly Section[] = []): ServerView {
+/**
+ * Adds the sections to the page's poll while the component is mounted. With `needsPositions` the poll is not slowed down
+ * while a stream tells of events.
+ */
+export function useServerState(sections: readonly Section[] = [], needsPositions = false): ServerView {
   const { poll, reading, isFetching, pollNow, refresh } = useSharedPoll();
   const names = sections.join();
   useEffect(() => {
     const subscriber = Symbol(names);
     const wanted = names === "" ? [] : (names.split(",") as Section[]);
-    if (poll.subscribe(subscriber, wanted)) pollNow();
+    if (poll.subscribe(subscriber, wanted, needsPositions)) pollNow();
     return () => poll.unsubscribe(subscriber);
-  }, [poll, names, pollNow]);
+  }, [poll, names, needsPositions, pollNow]);
 
   const missing = sections.filter((name) => reading.forbidden.includes(name));
   const { state } = reading;

@@ -21,7 +21,7 @@ const HELP_ID = "map-help";
 
 export function MapView() {
   const { t } = useTranslation("map");
-  const view = useServerState(WANTED);
+  const view = useServerState(WANTED, true);
   return (
     <ViewPage title={t("title")} summary={t("summary")}>
       <ServerStateGate view={view}>{(state) => <MapContent state={state} />}</ServerStateGate>

@@ -24,7 +24,7 @@ type Row = Player & { readonly ref: PlayerRef };
 
 export function PlayersView() {
   const { t } = useTranslation("players");
-  const view = useServerState(WANTED);
+  const view = useServerState(WANTED, true);
   return (
     <ViewPage title={t("title")} summary={t("summary")}>
       <ServerStateGate view={view}>

@@ -5,6 +5,8 @@ export const status = {
   seconds: "{{n}} s",
   minutes: "{{n}} min",
   hours: "{{n}} h",
+  live: "live",
+  liveHint: "What happens is shown within a second.",
   age: "{{age}} old",
   asOf: "as of {{time}}",
   limitLeft: "{{remaining}} of {{limit}} requests left",

@@ -7,6 +7,8 @@ export const status: Translation<typeof english> = {
   seconds: "{{n}} с",
   minutes: "{{n}} мин",
   hours: "{{n}} ч",
+  live: "в реальном времени",
+  liveHint: "Всё, что происходит, видно в течение секунды.",
   age: "возраст {{age}}",
   asOf: "на {{time}}",
   limitLeft: "осталось запросов: {{remaining}} из {{limit}}",

@@ -1,0 +1,14 @@
+// Decides which events are worth a sound or a notification.
+import type { EventResource } from "../../core/wire/event.ts";
+
+export const ALERT_TYPES = ["modcall.opened", "call.opened"] as const;
+export type AlertType = (typeof ALERT_TYPES)[number];
+
+/** An older event was missed: the user sees it in the list, and a sound would come too late. */
+export const ALERT_AGE_MAX_MS = 60_000;
+
+/** The type when the user should be told of the event. `now` is by the clock of Gatehouse, as `seen_at` is. */
+export function findAlertType(event: EventResource, now: number): AlertType | undefined {
+  if (event.backfill || now - event.seen_at > ALERT_AGE_MAX_MS) return undefined;
+  return ALERT_TYPES.find((type) => type === event.type);
+}

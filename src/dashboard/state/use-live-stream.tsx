@@ -1,0 +1,73 @@
+// The page's stream of events for components: one for the session of an API key. Operators who look into a server have none:
+// their views poll.
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useSyncExternalStore } from "react";
+import { areAlertsOn } from "./alert-settings.ts";
+import { LiveStream, type StreamStatus } from "./live-stream.ts";
+import { endsSession, useCallerSession, useSession } from "./session.ts";
+
+const LiveStreamContext = createContext<LiveStream | undefined>(undefined);
+
+/**
+ * A hidden tab gives its stream up after this time, unless the user wants alerts: browsers allow only a few connections to one
+ * host, for all tabs together.
+ */
+const HIDDEN_STREAM_MS = 60_000;
+
+export function LiveStreamProvider({ children }: { readonly children: ReactNode }) {
+  const { openStream, pace } = useCallerSession();
+  const { signOut } = useSession();
+  const stream = useMemo(
+    () =>
+      new LiveStream({
+        open: openStream,
+        waitMs: (now) => Math.max(0, pace.waitUntil - now, pace.ownShareDelayMs(now)),
+      }),
+    [openStream, pace],
+  );
+
+  useEffect(() => {
+    stream.start();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const retry = () => stream.retryNow();
+    const adaptToTab = () => {
+      clearTimeout(timer);
+      if (document.hidden) timer = setTimeout(giveUpIfUnused, HIDDEN_STREAM_MS);
+      else {
+        stream.start();
+        retry();
+      }
+    };
+    const giveUpIfUnused = () => {
+      if (document.hidden && !areAlertsOn()) stream.stop();
+    };
+    const stopListening = stream.listen({
+      onRefused: (error) => void (error && endsSession(error) && signOut(error)),
+    });
+    const stopRecovery = pace.onRecovery(retry);
+    addEventListener("online", retry);
+    document.addEventListener("visibilitychange", adaptToTab);
+    return () => {
+      clearTimeout(timer);
+      stopListening();
+      stopRecovery();
+      removeEventListener("online", retry);
+      document.removeEventListener("visibilitychange", adaptToTab);
+      stream.stop();
+    };
+  }, [stream, pace, signOut]);
+
+  return <LiveStreamContext value={stream}>{children}</LiveStreamContext>;
+}
+
+/** Undefined for operators. */
+export function useLiveStream(): LiveStream | undefined {
+  return useContext(LiveStreamContext);
+}
+
+export function useStreamStatus(): StreamStatus {
+  const stream = useLiveStream();
+  return useSyncExternalStore(
+    (onChange) => stream?.listen({ onStatus: onChange }) ?? (() => {}),
+    () => stream?.status ?? "off",
+  );
+}
