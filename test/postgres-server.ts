@@ -1,7 +1,7 @@
 // Starts real PostgreSQL processes for tests, each with a folder and a port of its own. When the tests are run by the
 // superuser, the server runs as the user postgres, because it refuses to run as root. `stopPostgresServers`, or the end of
 // the test process, stops them all.
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -80,22 +80,37 @@ export class PostgresServer {
     }
   }
 
+  /** Tries again when it ends at once: a session that dies slowly, or another program on the port, may be in its way. */
   async start(): Promise<void> {
+    const deadline = performance.now() + START_DEADLINE_MS;
+    let child = this.#spawn();
+    while (!(await this.#isReady())) {
+      if (performance.now() > deadline) throw new Error(`postgres did not start: ${this.#readLog()}`);
+      await Bun.sleep(POLL_EVERY_MS);
+      if (child.exitCode !== null) child = this.#spawn();
+    }
+  }
+
+  #spawn(): Process {
+    const stderr = Bun.file(this.#logPath);
     const child = Bun.spawn([...this.#command], {
       cwd: this.folder,
       stdin: "ignore",
       stdout: "ignore",
-      stderr: "ignore",
+      stderr,
     });
     running.add(child);
     void child.exited.then(() => running.delete(child));
     this.#child = child;
-    const deadline = performance.now() + START_DEADLINE_MS;
-    while (!(await this.#isReady())) {
-      if (child.exitCode !== null) throw new Error(`postgres ended with ${child.exitCode}`);
-      if (performance.now() > deadline) throw new Error("postgres was not ready in time");
-      await Bun.sleep(POLL_EVERY_MS);
-    }
+    return child;
+  }
+
+  get #logPath(): string {
+    return join(this.folder, "log");
+  }
+
+  #readLog(): string {
+    return existsSync(this.#logPath) ? readFileSync(this.#logPath, "utf8").slice(-500) : "";
   }
 
   async stop(): Promise<void> {
