@@ -134,6 +134,12 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
         expect(numbers(await page({ start: { before: newest.previous } }))).toEqual([1]);
       });
 
+      test("one player is found within the deadline among 10,000 events that were just recorded", async () => {
+        await add(kills(10_000));
+        const found = await page({ start: { before: "now" }, player: "5000" });
+        expect(numbers(found)).toEqual([5_000]);
+      });
+
       test("memory comes back as it was written, in changed parts", async () => {
         const memory: ServerMemory = {
           ...NOTHING_KNOWN,

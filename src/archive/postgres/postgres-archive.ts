@@ -279,15 +279,16 @@ async function readPage(
   const isForward = "after" in start;
   const first = isForward ? place.number + 1 : Math.max(floor.number + 1, place.number - PAGE_LOOK_MAX + 1);
   const final = isForward ? Math.min(last.number, place.number + PAGE_LOOK_MAX) : place.number;
+  // Arrays are made once. As sub-selects, a database without statistics would look them through for every event.
   const ofPlayer =
     player === undefined
       ? tx``
-      : tx`AND number IN (SELECT number FROM gatehouse_event_players
-          WHERE ledger = ${ledger} AND player = ${player} AND number BETWEEN ${first} AND ${final})`;
+      : tx`AND number = ANY (ARRAY(SELECT number FROM gatehouse_event_players
+          WHERE ledger = ${ledger} AND player = ${player} AND number BETWEEN ${first} AND ${final}))`;
   const rows = await tx<EventRow[]>`
     SELECT number, mark, kind, at, seen_at, source, is_backfill, data, meta FROM gatehouse_events
     WHERE ledger = ${ledger} AND number BETWEEN ${first} AND ${final}
-      AND kind IN (SELECT json_array_elements_text(${JSON.stringify([...filter])}::text::json)::integer) ${ofPlayer}
+      AND kind = ANY (${`{${[...filter].join(",")}}`}::text::integer[]) ${ofPlayer}
     ORDER BY ${isForward ? tx`number ASC` : tx`number DESC`} LIMIT ${limit + 1}`;
   const { chosen, isCut } = cutPage(rows, limit);
   const events = (isForward ? chosen : chosen.toReversed()).map(toLedgerEvent);
