@@ -147,3 +147,31 @@ test("a server that nobody reads leaves the memory, and the archive knows how to
   await stage.read(makeJoins(3));
   expect(await stage.countEvents()).toBe(3);
 });
+
+test("readings that come faster than the archive answers are recorded all the same", async () => {
+  const stage = new Stage();
+  await stage.read(makeJoins(1));
+  const { archive } = stage;
+  const { findRecorded } = archive;
+  let answers = 0;
+  archive.findRecorded = async (...asked) => {
+    if (++answers < 50) {
+      stage.now += 100;
+      const reading = { at: stage.now, gameServer: "A", settings: BASE_INFO, offline: null };
+      stage.recorder.takeReading(SERVER, { ...reading, sections: makeJoins(1, answers) });
+    }
+    return findRecorded.apply(archive, asked);
+  };
+  const { record } = archive;
+  const recordedAfter: number[] = [];
+  archive.record = async (records) => {
+    recordedAfter.push(answers);
+    return record.call(archive, records);
+  };
+  stage.now += 5_000;
+  await stage.read(makeJoins(1, 100));
+  while (stage.recorder.hasWaiting) await stage.recorder.flush();
+  // While readings still come.
+  expect(recordedAfter[0]).toBeLessThan(50);
+  expect(await stage.listEvents("player.joined")).toHaveLength(51);
+});

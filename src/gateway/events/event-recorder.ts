@@ -242,8 +242,10 @@ export class EventRecorder implements Recorder {
       for (const input of inputs.splice(0)) this.#dropInput(ledger, input, error);
       return;
     }
+    // Only as many as there are now: readings that come faster than the archive answers must not put off the writing for ever.
+    let left = inputs.length;
     // An input stays until it is judged: when the archive is slow, it may be taken away meanwhile to make room.
-    for (let input = inputs[0]; input; input = inputs[0]) {
+    for (let input = inputs[0]; input && left > 0; input = inputs[0], left--) {
       try {
         if ("reading" in input) await this.#judgeReading(desk, input.reading);
         else this.#judgeFailure(ledger, input.failure, input.at);
