@@ -16,7 +16,7 @@ const LAST_LINES = 20;
 const UNITS = ["src", "bench"];
 const BROWSER = ["test/browser"];
 /** Tests that start processes and wait for them. */
-const PROCESSES = ["test/process", "test/instances", "test/faults"];
+const PROCESSES = ["test/process", "test/instances"];
 /** The tests below test/ that take only a moment. */
 const QUICK_CONTRACTS = [
   "test/guard",
@@ -87,8 +87,8 @@ function chooseParts(isQuick: boolean): readonly Part[] {
     `${folder}/**`,
   ]);
   return [
-    { name: "units, stores and journeys", args: elsewhere, isLive: true },
-    { name: "processes, instances and faults", args: PROCESSES, isLive: false },
+    { name: "units, stores, journeys and faults", args: elsewhere, isLive: true },
+    { name: "processes and instances", args: PROCESSES, isLive: false },
     { name: "the browser", args: BROWSER, isLive: false },
   ];
 }
