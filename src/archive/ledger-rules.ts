@@ -1,6 +1,6 @@
 // Rules that both archives keep: where a page starts, what is pruned, and the first mark of a ledger.
 import type { LedgerPlace } from "../core/events/cursor.ts";
-import type { LedgerRecord, PageStart } from "../core/ports/archive.ts";
+import { type LedgerRecord, PAGE_LOOK_MAX, type PageStart } from "../core/ports/archive.ts";
 
 /** `floor` is the place before the oldest kept event, `last` that of the newest. */
 export type LedgerBounds = { readonly floor: LedgerPlace; readonly last: LedgerPlace };
@@ -58,6 +58,16 @@ export function startOfPage(start: PageStart, { floor, last }: LedgerBounds): Le
     if (known.number === place.number && known.mark === place.mark) return known;
   }
   return place;
+}
+
+/** The numbers of the first and the last event that a page looks at. */
+export function rangeOfPage(
+  { number }: LedgerPlace,
+  isForward: boolean,
+  { floor, last }: LedgerBounds,
+): { readonly first: number; readonly final: number } {
+  if (isForward) return { first: number + 1, final: Math.min(last.number, number + PAGE_LOOK_MAX) };
+  return { first: Math.max(floor.number + 1, number - PAGE_LOOK_MAX + 1), final: number };
 }
 
 /** The rows of one page, in the order of reading; at least one. `isCut`: there are more rows than these. */

@@ -76,7 +76,8 @@ test("a thread that cannot be started fails calls, throws at nobody, and leaves 
   const timers = spyOn(globalThis, "setTimeout");
   startFault = new Error("no threads left");
   expect(await thread.readServer("key-Town")).toMatchObject({ failure: { code: 0 } });
-  expect(await thread.sendCommand("key-Town", ":h hi")).toMatchObject({ outcome: "lost" });
+  // The command certainly was not sent, so it may be sent later.
+  expect(await thread.sendCommand("key-Town", ":h hi")).toMatchObject({ outcome: "unsent" });
   await expect(thread.archive.findLast([])).rejects.toThrow(ArchiveUnavailable);
   expect(() => thread.takeFailure("srv_a", FAILURE, AT)).not.toThrow();
   expect(() => thread.takeReading("srv_a", { kept: 1, at: AT, gameServer: "Town" })).not.toThrow();
@@ -84,6 +85,12 @@ test("a thread that cannot be started fails calls, throws at nobody, and leaves 
   expect(timers).not.toHaveBeenCalled();
   timers.mockRestore();
   expect(logged).toEqual(["the reading thread failed"]);
+});
+
+test("a command is lost when the thread dies with it", async () => {
+  const delivery = thread.sendCommand("key-Town", ":h hi");
+  startedWorker(0).die();
+  expect(await delivery).toMatchObject({ outcome: "lost" });
 });
 
 test("a thread that cannot be started does not stop a start", async () => {

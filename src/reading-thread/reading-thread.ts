@@ -18,8 +18,10 @@ import type { Call, CallName, Calls, Fault, FromThread, News, ThreadSettings, To
 
 /** The thread keeps its own deadlines. This one is for a thread that does not run at all. */
 const EXTRA_MS = 5_000;
-/** `flush` and `removeServer` wait for the archive, and the thread knows its deadlines. */
-const ARCHIVE_MS = 20_000;
+/** No query of the archive is waited for longer than 5 s. The thread keeps to that; this one is for a thread that hangs. */
+const QUERY_MS = 6_000;
+/** `flush`, `removeServer` and the check at the start make more than one query. */
+const QUERIES_MS = 20_000;
 /** `stop` keeps to its own time, when the thread runs. */
 const STOP_EXTRA_MS = 500;
 /** Closing does not wait longer for an archive that hangs. What is not written then is read again after the next start. */
@@ -31,6 +33,11 @@ const FAULT_LOG_MS = 60_000;
 const THREAD_ENDED: UpstreamFailure = {
   code: NO_CODE,
   message: "The game API's answer was lost inside Gatehouse.",
+  isRateLimit: false,
+};
+const THREAD_MISSING: UpstreamFailure = {
+  code: NO_CODE,
+  message: "Gatehouse could not call the game API.",
   isRateLimit: false,
 };
 
@@ -78,8 +85,15 @@ export class ReadingThread implements Upstream, Recorder {
   }
 
   async sendCommand(serverKey: string, text: string): Promise<Delivery> {
+    let delivery: Promise<Delivery>;
     try {
-      return await this.#call("sendCommand", this.#callMs, serverKey, text);
+      delivery = this.#send("sendCommand", this.#callMs, serverKey, text);
+    } catch (error) {
+      this.#logFault(error);
+      return { hint: null, outcome: "unsent", failure: THREAD_MISSING };
+    }
+    try {
+      return await delivery;
     } catch (error) {
       this.#logFault(error);
       return { hint: null, outcome: "lost", failure: THREAD_ENDED };
@@ -97,7 +111,7 @@ export class ReadingThread implements Upstream, Recorder {
 
   /** Throws StartRefused when the archive can never be used as it is. */
   async checkArchive(): Promise<void> {
-    const verdict = await this.#call("checkArchive", ARCHIVE_MS).catch((error) => {
+    const verdict = await this.#call("checkArchive", QUERIES_MS).catch((error) => {
       // A thread that is missing now may be there with the next call.
       if (error instanceof ArchiveUnavailable) return { problem: error.message };
       throw error;
@@ -108,7 +122,7 @@ export class ReadingThread implements Upstream, Recorder {
   }
 
   async removeServer(serverId: string): Promise<void> {
-    await this.#call("removeServer", ARCHIVE_MS, serverId);
+    await this.#call("removeServer", QUERIES_MS, serverId);
   }
 
   tidy(now: number): void {
@@ -116,7 +130,7 @@ export class ReadingThread implements Upstream, Recorder {
   }
 
   async flush(): Promise<void> {
-    await this.#call("flush", ARCHIVE_MS);
+    await this.#call("flush", QUERIES_MS);
   }
 
   async stop(withinMs: number): Promise<void> {
@@ -125,7 +139,7 @@ export class ReadingThread implements Upstream, Recorder {
 
   /** Closing the archive ends the thread. */
   async #useArchive(method: ArchiveMethod, args: readonly unknown[]): Promise<unknown> {
-    if (method !== "close") return this.#call("archive", ARCHIVE_MS, method, args);
+    if (method !== "close") return this.#call("archive", QUERY_MS, method, args);
     const closing = this.#worker && this.#call("archive", CLOSE_MS, method, args);
     this.#isStopped = true;
     try {
@@ -148,6 +162,15 @@ export class ReadingThread implements Upstream, Recorder {
 
   /** A thread that cannot be started, or has stopped, is a rejection like any other. */
   async #call<Name extends CallName>(
+    call: Name,
+    waitMs: number,
+    ...args: Calls[Name]["args"]
+  ): Promise<Calls[Name]["value"]> {
+    return this.#send(call, waitMs, ...args);
+  }
+
+  /** Throws when the thread has certainly not got the call. */
+  #send<Name extends CallName>(
     call: Name,
     waitMs: number,
     ...args: Calls[Name]["args"]

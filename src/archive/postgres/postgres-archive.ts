@@ -6,16 +6,15 @@ import { type LedgerPlace, MARK_MAX } from "../../core/events/cursor.ts";
 import { toEventKind } from "../../core/events/event-types.ts";
 import { type MemoryPart, parseMemory } from "../../core/events/memory-text.ts";
 import type { EventSource, NewEvent } from "../../core/events/new-event.ts";
-import {
-  type Archive,
-  type KnownServer,
-  type LedgerEvent,
-  type LedgerPage,
-  type LedgerRecord,
-  PAGE_LOOK_MAX,
-  type PageRequest,
-  type RecordOutcome,
-  type Retention,
+import type {
+  Archive,
+  KnownServer,
+  LedgerEvent,
+  LedgerPage,
+  LedgerRecord,
+  PageRequest,
+  RecordOutcome,
+  Retention,
 } from "../../core/ports/archive.ts";
 import {
   cutPage,
@@ -30,6 +29,7 @@ import {
   PRUNE_LEDGERS_MAX,
   PRUNE_STEP,
   REMOVED_PREFIX,
+  rangeOfPage,
   startOfPage,
 } from "../ledger-rules.ts";
 import { PostgresConnection } from "./postgres-connection.ts";
@@ -277,8 +277,7 @@ async function readPage(
   if (place !== floor && place !== last && (await findMark(tx, ledger, place.number)) !== place.mark)
     return { expired: true, oldest: floor };
   const isForward = "after" in start;
-  const first = isForward ? place.number + 1 : Math.max(floor.number + 1, place.number - PAGE_LOOK_MAX + 1);
-  const final = isForward ? Math.min(last.number, place.number + PAGE_LOOK_MAX) : place.number;
+  const { first, final } = rangeOfPage(place, isForward, bounds);
   // Arrays are made once. As sub-selects, a database without statistics would look them through for every event.
   const ofPlayer =
     player === undefined

@@ -5,15 +5,14 @@ import { type LedgerPlace, MARK_MAX } from "../../core/events/cursor.ts";
 import { toEventKind } from "../../core/events/event-types.ts";
 import { parseMemory } from "../../core/events/memory-text.ts";
 import type { EventSource, NewEvent } from "../../core/events/new-event.ts";
-import {
-  type KnownServer,
-  type LedgerEvent,
-  type LedgerPage,
-  type LedgerRecord,
-  PAGE_LOOK_MAX,
-  type PageRequest,
-  type RecordOutcome,
-  type Retention,
+import type {
+  KnownServer,
+  LedgerEvent,
+  LedgerPage,
+  LedgerRecord,
+  PageRequest,
+  RecordOutcome,
+  Retention,
 } from "../../core/ports/archive.ts";
 import {
   cutPage,
@@ -28,6 +27,7 @@ import {
   PRUNE_LEDGERS_MAX,
   PRUNE_STEP,
   REMOVED_PREFIX,
+  rangeOfPage,
   startOfPage,
 } from "../ledger-rules.ts";
 import { SqliteForgetting } from "./sqlite-forgetting.ts";
@@ -268,8 +268,7 @@ export class SqliteLedger {
     if (place !== floor && place !== last && this.#markOf(ledger, place.number) !== place.mark)
       return { expired: true, oldest: floor };
     const isForward = "after" in start;
-    const first = isForward ? place.number + 1 : Math.max(floor.number + 1, place.number - PAGE_LOOK_MAX + 1);
-    const final = isForward ? Math.min(last.number, place.number + PAGE_LOOK_MAX) : place.number;
+    const { first, final } = rangeOfPage(place, isForward, bounds);
     const rows = this.#select({ ledger, first, final, player, limit: limit + 1, isForward }, [...filter]);
     const { chosen, isCut } = cutPage(rows, limit);
     const events = (isForward ? chosen : chosen.toReversed()).map(toLedgerEvent);

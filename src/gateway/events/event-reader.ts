@@ -70,11 +70,6 @@ export class EventReader {
     }
   }
 
-  /** Events of this server were recorded on this instance. */
-  ring(serverId: string): void {
-    this.#parts.bell.ring(serverId);
-  }
-
   /** Waiting readers are answered at once, and nobody waits from now on. */
   stop(): void {
     this.#stopped.abort();
