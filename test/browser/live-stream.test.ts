@@ -1,10 +1,12 @@
 // The page's stream of events, with a server that Gatehouse watches: what happens is shown without polling, an outage loses and
 // repeats nothing, and the alerts for new calls.
+
 import { expect } from "bun:test";
 import { connect, createServer, type Socket } from "node:net";
 import type { Page, Request } from "playwright-core";
 import { toSectionSet } from "../../src/core/sections.ts";
 import { atEnd } from "../at-end.ts";
+import { IS_LONG } from "../long.ts";
 import {
   browserTest,
   expectAccessible,
@@ -246,6 +248,8 @@ for (const [status, code, message] of [
   [503, 5106, "unavailable"],
   [429, 5109, "too_many_streams"],
 ] as const) {
+  // The unit tests of the backoff try every refusal.
+  if (status !== 503 && !IS_LONG) continue;
   browserTest(`the page polls when the stream is refused with ${status}`, async () => {
     const server = await addChangingServer();
     const key = await server.site.mintKey(server.name);
