@@ -19,6 +19,7 @@ import {
   MINUTE_MS,
   makeJoins,
   NO_ARCHIVE,
+  NO_STREAM,
   PlayedLedger,
   START,
 } from "./played-ledger.ts";
@@ -38,7 +39,7 @@ const noArchive = () => {
 
 async function openLogs(ledger: PlayedLedger, options: PageOptions = {}): Promise<Page> {
   const key = options.key ?? (await (await getSite()).mintKey("busy"));
-  const page = await openPage({ ...options, view: "staff", key });
+  const page = await openPage({ ...options, prelude: NO_STREAM, view: "staff", key });
   await ledger.answerTo(page);
   await page.evaluate(`location.hash = "#/logs"`);
   await page.locator(`nav a[href="#/logs"][aria-current=page]`).waitFor({ state: "attached" });
