@@ -1,0 +1,45 @@
+// Where webhooks are kept: in the archive, beside the ledger that they read.
+
+import type { LedgerPlace } from "../events/cursor.ts";
+import type { EventFilter } from "../events/event-types.ts";
+import type {
+  Delivery,
+  Webhook,
+  WebhookProgress,
+  WebhookSecrets,
+  WebhookSettings,
+} from "../webhooks/webhook.ts";
+
+/** `full`: the server has as many webhooks as it may. */
+export type WebhookCreation = "created" | "full";
+
+/** Every method throws StoreUnavailable when the archive cannot answer within its deadline. */
+export interface WebhookStore {
+  /** All webhooks, or those of one server, oldest first. */
+  listWebhooks(serverId?: string): Promise<readonly Webhook[]>;
+  findWebhook(webhookId: string): Promise<Webhook | undefined>;
+  /** Begins at the newest place of its server's ledger. */
+  createWebhook(webhook: Omit<Webhook, "place">): Promise<WebhookCreation>;
+  /** What the operator changes. False when there is no such webhook. */
+  updateWebhook(
+    webhookId: string,
+    change: Partial<WebhookSettings & WebhookSecrets & WebhookProgress>,
+  ): Promise<boolean>;
+  /** With its deliveries. False when there is no such webhook. */
+  deleteWebhook(webhookId: string): Promise<boolean>;
+  /**
+   * Notes what became of an attempt: the progress and the delivery together, so that both are there or neither. Keeps the last
+   * DELIVERIES_MAX. `expected` is the place that the attempt was made from: nothing is noted, and false returned, when the
+   * webhook was deleted or moved meanwhile.
+   */
+  noteAttempt(
+    webhookId: string,
+    expected: LedgerPlace,
+    progress: Partial<WebhookProgress> & { readonly isEnabled?: boolean },
+    delivery: Delivery | undefined,
+  ): Promise<boolean>;
+  /** Newest first. */
+  listDeliveries(webhookId: string): Promise<readonly Delivery[]>;
+  /** How many events that pass the filter and are not backfill come after the place, counted to WAITING_MAX. */
+  countWaiting(serverId: string, after: LedgerPlace, filter: EventFilter): Promise<number>;
+}

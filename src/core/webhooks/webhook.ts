@@ -1,0 +1,83 @@
+// A webhook: a reader of one server's ledger to which events are sent, with its place and what became of the last attempts.
+import type { LedgerPlace } from "../events/cursor.ts";
+
+/** `discord-status` is one message that is edited; it has no place in the ledger. */
+export const WEBHOOK_FORMATS = ["standard", "discord", "discord-status"] as const;
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+
+export const WEBHOOK_LANGUAGES = ["en", "ru"] as const;
+export type WebhookLanguage = (typeof WEBHOOK_LANGUAGES)[number];
+
+export const WEBHOOKS_PER_SERVER_MAX = 20;
+/** How many deliveries are kept of each webhook. */
+export const DELIVERIES_MAX = 100;
+/** `waiting` is counted up to here. */
+export const WAITING_MAX = 10_000;
+
+/** What the operator sets. */
+export type WebhookSettings = {
+  readonly label: string;
+  readonly format: WebhookFormat;
+  /** Types and wildcards as they were given; null for all. */
+  readonly types: readonly string[] | null;
+  readonly language: WebhookLanguage;
+  readonly showJoinKey: boolean;
+  readonly isEnabled: boolean;
+  /** The address, encrypted. */
+  readonly sealedUrl: string;
+  /** The address up to its host and first path segment. */
+  readonly shownUrl: string;
+};
+
+/** Where a webhook stands, which every attempt may change. */
+export type WebhookProgress = {
+  /** The last event that is done. */
+  readonly place: LedgerPlace;
+  readonly lastSuccessAt: number | null;
+  readonly lastFailureAt: number | null;
+  /** The first failure since the last success. */
+  readonly firstFailureAt: number | null;
+  /** Failures since the last success; the schedule of retries depends on it. */
+  readonly failures: number;
+  /** How often the event after the place was refused with a 4xx. */
+  readonly refusals: number;
+  /** Not before; null for at once. */
+  readonly nextAttemptAt: number | null;
+  /** Why it was disabled, as a sentence; null while enabled or when the operator disabled it. */
+  readonly disabledReason: string | null;
+  /** The message of `discord-status`. */
+  readonly message: StatusMessage | null;
+};
+
+/** `fingerprint` tells whether something has changed since the last edit. `lostAt`: when the message was last found deleted. */
+export type StatusMessage = {
+  readonly messageId: string | null;
+  readonly editedAt: number;
+  readonly fingerprint: string;
+  readonly lostAt: number | null;
+};
+
+/** The secrets that sign, encrypted. During a rotation the old one signs too. */
+export type WebhookSecrets = {
+  readonly sealedSecret: string;
+  readonly sealedOldSecret: string | null;
+  readonly oldSecretUntil: number | null;
+};
+
+export type Webhook = WebhookSettings &
+  WebhookProgress &
+  WebhookSecrets & {
+    readonly webhookId: string;
+    readonly serverId: string;
+    readonly createdAt: number;
+  };
+
+/** One attempt that is kept for the operator. `status` is null when no answer came. */
+export type Delivery = {
+  readonly at: number;
+  readonly eventIds: readonly string[];
+  readonly status: number | null;
+  readonly durationMs: number;
+  /** What went wrong, cleaned and at most 200 characters; null after a success. */
+  readonly error: string | null;
+};
