@@ -227,7 +227,9 @@ browserTest("an outage loses and repeats no event, and shows no error when it is
   const other = await openLive(server, "activity", { prelude: NO_POLLING });
   await linesOf(other.page).filter({ hasText: "DuringOutage2" }).waitFor();
   proxy.mend();
-  await linesOf(page).filter({ hasText: "DuringOutage2" }).waitFor();
+  // Ends a backoff, which is long after a long outage.
+  await page.evaluate(`dispatchEvent(new Event("online"))`);
+  await linesOf(page).filter({ hasText: "DuringOutage2" }).waitFor({ timeout: 40_000 });
   await liveMark(page).waitFor();
   server.join("AfterOutage");
   await linesOf(page).filter({ hasText: "AfterOutage" }).waitFor();

@@ -1,6 +1,8 @@
 // The operator's views in both languages and sizes, and the whole life of a key.
+
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
+import { IS_LONG } from "../long.ts";
 import {
   browserTest,
   expectAccessible,
@@ -64,6 +66,8 @@ for (const language of LANGUAGES) {
       }
     });
 
+    // A phone has the same dialogs.
+    if (size === "phone" && !IS_LONG) continue;
     browserTest(`the dialogs of the operator in ${language} on a ${size} are accessible`, async () => {
       const page = await openOperator("servers", { language, size });
       const isRussian = language === "ru";

@@ -635,7 +635,7 @@ describe("the shared queue and its Redis", () => {
   test("requests to a frozen Redis fail in time, and are not executed when it thaws", async () => {
     await single.ask("FLUSHALL");
     const serverId = newServerId();
-    const link = await RedisLink.open(single.address, SILENT, TOOL_REPLY_DEADLINE_MS);
+    const link = await RedisLink.open(single.address, SILENT);
     const time = (): [string, string] => ["", String(Date.now() + 500)];
     const queue = new RedisCommandQueue({
       link,
