@@ -5,6 +5,7 @@ import { dirname, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { parseAddressRange } from "./core/address.ts";
 import { StartRefused } from "./core/errors.ts";
+import { FAILING_MAX_MS } from "./core/webhooks/retry.ts";
 import { type Environment, SettingReader } from "./setting-reader.ts";
 import { parseRedisAddress } from "./store/redis/parse-address.ts";
 import type { RedisAddress } from "./store/redis/redis-link.ts";
@@ -25,6 +26,11 @@ const API_PATH = /(?:\/+(?:v1|v2|server|command))*\/+(?:v1|v2|server)(?:\/+comma
 const HOST_DEFAULT = "127.0.0.1";
 const PORT_DEFAULT = 8080;
 const PORT_MAX = 65_535;
+
+const WEBHOOK_RETRY_DEFAULT_MS: readonly number[] = [
+  5_000, 30_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000,
+];
+const WEBHOOK_RETRIES_MAX = 100;
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 const LOG_FORMATS = ["json", "pretty"] as const;
@@ -78,6 +84,10 @@ export type Config = {
   readonly eventsMax: number;
   readonly auditDays: number;
   readonly commandHistoryDays: number;
+  /** Waits before a webhook's event is sent again; the last one repeats. */
+  readonly webhookRetryMs: readonly number[];
+  /** Whether webhooks may be sent over http and to private addresses. */
+  readonly allowsPrivateWebhooks: boolean;
   /** Settings with our prefix that we do not know: most likely misspelt. */
   readonly unknownSettings: readonly string[];
 };
@@ -136,6 +146,13 @@ export function parseConfig(
     eventsDays: settings.readInteger("GATEHOUSE_EVENTS_DAYS", 30, 1),
     eventsMax: settings.readInteger("GATEHOUSE_EVENTS_MAX", 1_000_000, 1),
     auditDays: settings.readInteger("GATEHOUSE_AUDIT_DAYS", 365, 1),
+    webhookRetryMs: settings.readIntegers("GATEHOUSE_WEBHOOKS_RETRY_MS", WEBHOOK_RETRY_DEFAULT_MS, {
+      min: 1,
+      max: FAILING_MAX_MS,
+      countMax: WEBHOOK_RETRIES_MAX,
+    }),
+    allowsPrivateWebhooks:
+      settings.readChoice("GATEHOUSE_WEBHOOKS_PRIVATE", ["deny", "allow"], "deny") === "allow",
     // Last, because it lists what none of the others has read.
     unknownSettings: settings.listUnknown(),
   };

@@ -43,6 +43,22 @@ export class SettingReader {
     return fallback;
   }
 
+  /** Comma-separated whole numbers, at least one of them and at most `countMax`. */
+  readIntegers(
+    name: string,
+    fallback: readonly number[],
+    { min, max, countMax }: { readonly min: number; readonly max: number; readonly countMax: number },
+  ): readonly number[] {
+    const text = this.find(name);
+    if (text === undefined) return fallback;
+    const entries = text.split(",").map((entry) => entry.trim());
+    const values = entries.map((entry) => (/^\d+$/.test(entry) ? Number(entry) : Number.NaN));
+    if (values.length <= countMax && values.every((value) => value >= min && value <= max)) return values;
+    const rule = `must be 1 to ${countMax} whole numbers from ${min} to ${max}, separated by commas`;
+    this.addFault(name, `${rule}, not "${text}"`);
+    return fallback;
+  }
+
   readChoice<const T extends string>(name: string, choices: readonly T[], fallback: T): T {
     const text = this.find(name);
     if (text === undefined) return fallback;

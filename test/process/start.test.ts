@@ -247,6 +247,8 @@ describe("settings", () => {
       GATEHOUSE_UNKNOWN_FIELDS: "keep",
       GATEHOUSE_LOG_LEVEL: "loud",
       GATEHOUSE_LOG_FORMAT: "xml",
+      GATEHOUSE_WEBHOOKS_RETRY_MS: "5000,soon",
+      GATEHOUSE_WEBHOOKS_PRIVATE: "yes",
     };
     const { exitCode, stdout, stderr } = await runToEnd(["serve"], { cwd, env: bad });
     expect(exitCode).toBe(2);
@@ -282,6 +284,37 @@ describe("settings", () => {
     for (const environment of [{}, { GATEHOUSE_UPSTREAM_URL: "simulator" }])
       expect(parseConfig(environment).upstreamUrl).toBeUndefined();
     expect(() => parseConfig({ GATEHOUSE_UPSTREAM_URL: "simulate" })).toThrow("must be `simulator`");
+  });
+
+  test("the waits of webhooks are a list of whole numbers from 1 ms to five days, and nothing else", () => {
+    const retryMs = (text: string) => parseConfig({ GATEHOUSE_WEBHOOKS_RETRY_MS: text }).webhookRetryMs;
+    expect(retryMs("")).toEqual([5_000, 30_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000]);
+    expect(retryMs("1")).toEqual([1]);
+    expect(retryMs(" 100, 200 ,432000000")).toEqual([100, 200, 432_000_000]);
+    const wrong = [
+      "0",
+      "-1",
+      "1.5",
+      "1e3",
+      "5000,",
+      ",5000",
+      "1,,2",
+      "5 000",
+      "5000;30000",
+      "432000001",
+      "soon",
+    ];
+    for (const text of [...wrong, Array(101).fill("1").join(",")])
+      expect(() => retryMs(text)).toThrow("GATEHOUSE_WEBHOOKS_RETRY_MS");
+  });
+
+  test("webhooks go to private addresses only when that is allowed in so many words", () => {
+    const isAllowed = (text: string) => {
+      return parseConfig({ GATEHOUSE_WEBHOOKS_PRIVATE: text }).allowsPrivateWebhooks;
+    };
+    expect([isAllowed(""), isAllowed("deny"), isAllowed("allow")]).toEqual([false, false, true]);
+    for (const text of ["yes", "true", "1", "ALLOW", "allowed"])
+      expect(() => isAllowed(text)).toThrow("GATEHOUSE_WEBHOOKS_PRIVATE");
   });
 
   test("an unknown setting causes a warning, and Gatehouse starts", async () => {
