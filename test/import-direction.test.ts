@@ -40,7 +40,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** What core may use of the runtime: pure computation, without files, network, clock and randomness. */
 const CORE_BUILTINS: ReadonlySet<string> = new Set(["node:net", "typebox"]);
 const OUTSIDE_WORLD =
-  /\b(?:Date\.now|new Date\(\)|Math\.random|performance\.now|process\.[a-z]|setTimeout|setInterval|fetch\(|Bun\.(?!SHA256\b|hash\b)\w)/;
+  /\b(?:Date\.now|new Date\(\)|Math\.random|performance\.now|process\.[a-z]|setTimeout|setInterval|fetch\(|Bun\.(?!SHA256\b|CryptoHasher\b|hash\b)\w)/;
 
 /** The files of core whose values run in a browser; of the others, the dashboard may import types. */
 const BROWSER_SAFE: ReadonlySet<string> = new Set(
