@@ -45,6 +45,30 @@ export class MemoryArchive implements Archive {
   async continueForgetting() {
     return this.#run(() => this.#ledger.continueForgetting());
   }
+  async listWebhooks(serverId?: string) {
+    return this.#run(() => this.#ledger.listWebhooks(serverId));
+  }
+  async findWebhook(webhookId: string) {
+    return this.#run(() => this.#ledger.findWebhook(webhookId));
+  }
+  async createWebhook(webhook: Parameters<Archive["createWebhook"]>[0]) {
+    return this.#run(() => this.#ledger.createWebhook(webhook));
+  }
+  async updateWebhook(...args: Parameters<Archive["updateWebhook"]>) {
+    return this.#run(() => this.#ledger.updateWebhook(...args));
+  }
+  async deleteWebhook(webhookId: string) {
+    return this.#run(() => this.#ledger.deleteWebhook(webhookId));
+  }
+  async noteAttempt(...args: Parameters<Archive["noteAttempt"]>) {
+    return this.#run(() => this.#ledger.noteAttempt(...args));
+  }
+  async listDeliveries(webhookId: string) {
+    return this.#run(() => this.#ledger.listDeliveries(webhookId));
+  }
+  async countWaiting(...args: Parameters<Archive["countWaiting"]>) {
+    return this.#run(() => this.#ledger.countWaiting(...args));
+  }
   async close() {}
 
   /** Records events as a reading would. */

@@ -8,12 +8,14 @@ import { type MemoryPart, parseMemory, writeChangedParts } from "../core/events/
 /** The most events, and the most ledgers, of one step. */
 export const FORGET_EVENTS_STEP = 500;
 export const FORGET_LEDGERS_STEP = 20;
+/** The most ledgers whose deliveries are looked through in one step: each has 2,000 at most. */
+export const FORGET_DELIVERIES_STEP = 5;
 
 /**
  * `names`: the linked events tell the player's names, and in `staff` the memory of each ledger does; `memory`: the player is taken
- * out of it; `texts`: out of the events that are not linked; `links`: out of those that are.
+ * out of it; `deliveries`: out of what the receivers of webhooks said; `texts`: out of the events that are not linked; `links`: out of those that are.
  */
-export const PHASES = ["names", "staff", "memory", "texts", "links"] as const;
+export const PHASES = ["names", "staff", "memory", "deliveries", "texts", "links"] as const;
 export type Phase = (typeof PHASES)[number];
 
 /** `ledger` and `number`: the last place that is done in this phase. */
@@ -31,6 +33,13 @@ export type ForgettableEvent = {
   readonly kind: number;
   readonly data: string;
   readonly meta: string | null;
+};
+
+/** An attempt that failed. */
+export type ForgettableDelivery = {
+  readonly webhook_id: string;
+  readonly number: number;
+  readonly error: string;
 };
 
 /** The progress after a step that ended at a place; the next phase begins when nothing was left in this one. */
@@ -75,6 +84,18 @@ export function eraseFromEvents(
     const data = eraser.erase(event.data, isStaff);
     const meta = event.meta === null ? null : eraser.erase(event.meta, isStaff);
     return data === event.data && meta === event.meta ? [] : [{ ...event, data, meta }];
+  });
+}
+
+/** The deliveries that change, with their new texts. */
+export function eraseFromDeliveries(
+  { player: id, names }: Forgetting,
+  deliveries: readonly ForgettableDelivery[],
+): ForgettableDelivery[] {
+  const eraser = new PlayerEraser({ id, names });
+  return deliveries.flatMap((delivery) => {
+    const error = eraser.eraseText(delivery.error);
+    return error === delivery.error ? [] : [{ ...delivery, error }];
   });
 }
 

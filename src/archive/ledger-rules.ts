@@ -27,6 +27,7 @@ export const LEDGER_TABLES = [
   ["event_players", "player, number"],
   ["identities", "identity"],
   ["memory", "part"],
+  ["deliveries", "webhook_id, number"],
 ] as const;
 
 /** Marks an empty ledger, and tells the ledgers of two archives apart. */

@@ -17,7 +17,7 @@ import { StartRefused } from "../core/errors.ts";
 import { lockDataFolder } from "../store/sqlite/open-database.ts";
 
 /** Tables whose rows both keepers read in the same order, so that they can be compared row by row. */
-const COMPARED_TABLES: ReadonlySet<string> = new Set(["ledgers", "events"]);
+const COMPARED_TABLES: ReadonlySet<string> = new Set(["ledgers", "events", "webhooks", "deliveries"]);
 
 export type ArchiveMove = {
   /** `sqlite`, or the address of a PostgreSQL. */

@@ -15,6 +15,14 @@ const METHODS: Readonly<Record<ArchiveMethod, true>> = {
   removeServer: true,
   startForgetting: true,
   continueForgetting: true,
+  listWebhooks: true,
+  findWebhook: true,
+  createWebhook: true,
+  updateWebhook: true,
+  deleteWebhook: true,
+  noteAttempt: true,
+  listDeliveries: true,
+  countWaiting: true,
   close: true,
 };
 

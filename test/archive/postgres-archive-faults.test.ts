@@ -12,6 +12,7 @@ import { fill } from "../faults/small-disk.ts";
 import { mounting, testWith } from "../needs.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { addEvents, kill, kills, NOW, readAll, record } from "./ledger-samples.ts";
+import { makeDelivery, makeWebhook } from "./webhook-samples.ts";
 
 const DEADLINE_MS = 5_000;
 /** Of a machine that does other work too. */
@@ -49,6 +50,10 @@ async function expectUnavailable(archive: Archive): Promise<void> {
     archive.removeServer("srv_never"),
     archive.startForgetting("987"),
     archive.continueForgetting(),
+    archive.listWebhooks(),
+    archive.createWebhook(makeWebhook({ webhookId: "hook_late", serverId: "srv_late" })),
+    archive.noteAttempt("hook_a", { number: 0, mark: 0 }, { failures: 1 }, makeDelivery(1)),
+    archive.countWaiting("srv_a", { number: 0, mark: 0 }, filterAll()),
   ];
   const outcomes = await Promise.allSettled(calls);
   const reasons = outcomes.map((outcome) => (outcome.status === "rejected" ? outcome.reason : outcome.value));

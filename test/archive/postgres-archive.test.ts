@@ -2,7 +2,8 @@
 import { afterAll, beforeAll } from "bun:test";
 import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
-import { describeArchive } from "./archive-contract.ts";
+import { type ArchiveHarness, describeArchive } from "./archive-contract.ts";
+import { describeWebhookStore } from "./webhook-contract.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -10,7 +11,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(stopPostgresServers);
 
-describeArchive("the archive in PostgreSQL", async () => {
+async function createHarness(): Promise<ArchiveHarness> {
   let url = await server.createDatabase();
   const open: PostgresArchive[] = [];
   return {
@@ -26,4 +27,7 @@ describeArchive("the archive in PostgreSQL", async () => {
       await Promise.all(open.map((archive) => archive.close()));
     },
   };
-});
+}
+
+describeArchive("the archive in PostgreSQL", createHarness);
+describeWebhookStore("the archive in PostgreSQL", createHarness);

@@ -5,13 +5,14 @@ import { join } from "node:path";
 import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
 import { startArchiveThread } from "../../src/threads.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
-import { describeArchive } from "./archive-contract.ts";
+import { type ArchiveHarness, describeArchive } from "./archive-contract.ts";
+import { describeWebhookStore } from "./webhook-contract.ts";
 
 const root = makeTestFolder();
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 let files = 0;
 
-describeArchive("the embedded archive", async () => {
+async function createHarness(): Promise<ArchiveHarness> {
   let path = join(root, `${++files}.db`);
   const open: SqliteArchive[] = [];
   return {
@@ -27,4 +28,7 @@ describeArchive("the embedded archive", async () => {
       await Promise.all(open.map((archive) => archive.close()));
     },
   };
-});
+}
+
+describeArchive("the embedded archive", createHarness);
+describeWebhookStore("the embedded archive", createHarness);

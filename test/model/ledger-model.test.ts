@@ -53,6 +53,30 @@ class TestArchive implements Archive {
   async continueForgetting() {
     return this.#ledger.continueForgetting();
   }
+  async listWebhooks(serverId?: string) {
+    return this.#ledger.listWebhooks(serverId);
+  }
+  async findWebhook(webhookId: string) {
+    return this.#ledger.findWebhook(webhookId);
+  }
+  async createWebhook(webhook: Parameters<Archive["createWebhook"]>[0]) {
+    return this.#ledger.createWebhook(webhook);
+  }
+  async updateWebhook(...args: Parameters<Archive["updateWebhook"]>) {
+    return this.#ledger.updateWebhook(...args);
+  }
+  async deleteWebhook(webhookId: string) {
+    return this.#ledger.deleteWebhook(webhookId);
+  }
+  async noteAttempt(...args: Parameters<Archive["noteAttempt"]>) {
+    return this.#ledger.noteAttempt(...args);
+  }
+  async listDeliveries(webhookId: string) {
+    return this.#ledger.listDeliveries(webhookId);
+  }
+  async countWaiting(...args: Parameters<Archive["countWaiting"]>) {
+    return this.#ledger.countWaiting(...args);
+  }
   async close() {}
 
   #guard<T>(work: () => T): T {

@@ -6,6 +6,7 @@ import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
 import { filterAll } from "../../src/core/events/event-types.ts";
 import { startArchiveThread } from "../../src/threads.ts";
 import { addEvents, kill, kills, readAll } from "../archive/ledger-samples.ts";
+import { makeWebhook } from "../archive/webhook-samples.ts";
 import { cleanUp, makeDataFolder, makeFolder, runToEnd } from "./run-gatehouse.ts";
 
 afterEach(cleanUp);
@@ -42,6 +43,7 @@ describe("the embedded archive", () => {
     const file = join(makeFolder(), "monday.db");
     await withArchive(old, async (archive) => {
       await addEvents(archive, [kill(4)]);
+      await archive.createWebhook(makeWebhook());
       const made = await run("backup", file, "--data-dir", old, "--json");
       expect(made).toMatchObject({ exitCode: 0, stderr: "" });
       expect(JSON.parse(made.stdout).archive).toMatchObject({
@@ -50,12 +52,18 @@ describe("the embedded archive", () => {
         events: 4,
       });
       await addEvents(archive, [kill(5)]);
+      await archive.deleteWebhook("hook_a");
     });
     const folder = makeNewFolder(old);
     const restored = await run("restore", file, "--data-dir", folder);
     expect(restored).toMatchObject({ exitCode: 0, stderr: "" });
     expect(restored.stdout).toContain("servers: 1, events: 4");
-    expect(await withArchive(folder, (archive) => readAll(archive))).toHaveLength(4);
+    await withArchive(folder, async (archive) => {
+      const [last] = (await readAll(archive)).slice(3);
+      expect(last).toMatchObject({ number: 4 });
+      const place = { number: 4, mark: last?.mark };
+      expect(await archive.listWebhooks()).toMatchObject([{ ...makeWebhook(), place }]);
+    });
   });
 
   test("that was restored refuses cursors of later events, also when their numbers are given out again", async () => {

@@ -10,6 +10,7 @@ import { writeChangedParts } from "../../src/core/events/memory-text.ts";
 import type { Archive } from "../../src/core/ports/archive.ts";
 import { startArchiveThread } from "../../src/threads.ts";
 import { addEvents, kill, kills, NOW, record } from "../archive/ledger-samples.ts";
+import { makeDelivery, makeWebhook } from "../archive/webhook-samples.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { cleanUp, makeFolder, runToEnd } from "./run-gatehouse.ts";
 
@@ -42,6 +43,15 @@ async function fill(archive: Archive): Promise<void> {
   await archive.record([record({ serverId: "srv_b", version: 1, memory })]);
   await archive.prune({ now: NOW, days: 30, eventsMax: 2_400 });
   await archive.startForgetting("77");
+  for (let n = 0; n < 30; n++) {
+    const webhookId = `hook_${n % 2 === 0 ? "a" : "B"}${n}`;
+    const serverId = n < 15 ? "srv_a" : "srv_b";
+    await archive.createWebhook(makeWebhook({ webhookId, serverId, types: n % 3 === 0 ? ["gap"] : null }));
+  }
+  const place = (await archive.findWebhook("hook_a0"))?.place ?? { number: 0, mark: 0 };
+  const failure = { failures: 3, nextAttemptAt: NOW, isEnabled: false, disabledReason: "gone" };
+  await archive.noteAttempt("hook_a0", place, failure, makeDelivery(1, { status: null, error: "«☃»" }));
+  await archive.noteAttempt("hook_a0", place, {}, makeDelivery(2));
 }
 
 /** Everything that a user of an archive can see. */
@@ -56,14 +66,20 @@ async function look(archive: Archive) {
     ]);
     pages.push(oldest, newest, ofPlayer, await archive.load(serverId));
   }
-  return { pages, recorded: await archive.findRecorded("srv_a", ["kill-1", "kill-2500", "kill-9999"]) };
+  return {
+    pages,
+    recorded: await archive.findRecorded("srv_a", ["kill-1", "kill-2500", "kill-9999"]),
+    webhooks: await archive.listWebhooks(),
+    deliveries: await archive.listDeliveries("hook_a0"),
+  };
 }
 
-test("there and back: events, cursors, memory and identities are the same", async () => {
+test("there and back: events, cursors, memory, identities and webhooks are the same", async () => {
   const folder = makeFolder();
   const url = await server.createDatabase();
   await use(inFolder(folder), fill);
   const before = await use(inFolder(folder), look);
+  expect([before.webhooks.length, before.deliveries.length]).toEqual([30, 2]);
   const run = (...args: string[]) => runToEnd(["migrate", ...args, "--data-dir", folder], { cwd: folder });
 
   const there = await run("--from", "sqlite", "--to", url, "--json");
@@ -90,6 +106,8 @@ test("there and back: events, cursors, memory and identities are the same", asyn
       await addEvents(archive, [kill(1)], "srv_new");
       const { last } = await addEvents(archive, [kill(9_999)]);
       expect(last.number).toBe(2_501);
+      const { place } = (await archive.findWebhook("hook_a0")) ?? { place: last };
+      expect(await archive.noteAttempt("hook_a0", place, { place: last }, makeDelivery(3))).toBe(true);
     });
   }
 }, 60_000);

@@ -69,7 +69,7 @@ export class PortablePostgres implements ArchiveTarget {
       Object.fromEntries(
         Object.entries(columns).map(([column, kind]) => {
           const value = row[column] ?? null;
-          return [column, kind === "integer" ? Number(value) : value];
+          return [column, kind === "integer" && value !== null ? Number(value) : value];
         }),
       ),
     );

@@ -2,8 +2,9 @@
 // become readable in their order.
 import { randomInt } from "node:crypto";
 import type { TransactionSQL } from "bun";
+import { ArchiveUnavailable } from "../../core/errors.ts";
 import { type LedgerPlace, MARK_MAX } from "../../core/events/cursor.ts";
-import { toEventKind } from "../../core/events/event-types.ts";
+import { type EventFilter, toEventKind } from "../../core/events/event-types.ts";
 import { type MemoryPart, parseMemory } from "../../core/events/memory-text.ts";
 import type { EventSource, NewEvent } from "../../core/events/new-event.ts";
 import type {
@@ -16,6 +17,8 @@ import type {
   RecordOutcome,
   Retention,
 } from "../../core/ports/archive.ts";
+import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
+import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
 import {
   cutPage,
   DAY_MS,
@@ -34,6 +37,16 @@ import {
 } from "../ledger-rules.ts";
 import { PostgresConnection } from "./postgres-connection.ts";
 import { continueForgetting, startForgetting } from "./postgres-forgetting.ts";
+import {
+  countWaiting,
+  createWebhook,
+  deleteWebhook,
+  findWebhook,
+  listDeliveries,
+  listWebhooks,
+  noteAttempt,
+  updateWebhook,
+} from "./postgres-webhooks.ts";
 
 /** Held while one instance prunes. The number is ours alone. */
 const PRUNE_LOCK = 0x47544850;
@@ -147,7 +160,9 @@ export class PostgresArchive implements Archive {
   /** Takes the ledger out of reach at once; its rows are deleted by `prune`, in steps. */
   removeServer(serverId: string): Promise<void> {
     return this.#connection.run(async (tx) => {
-      await tx`UPDATE gatehouse_ledgers SET server_id = ${REMOVED_PREFIX} || ledger WHERE server_id = ${serverId}`;
+      const [row] = await tx<{ ledger: string }[]>`UPDATE gatehouse_ledgers
+        SET server_id = ${REMOVED_PREFIX} || ledger WHERE server_id = ${serverId} RETURNING ledger`;
+      if (row) await tx`DELETE FROM gatehouse_webhooks WHERE ledger = ${row.ledger}`;
     });
   }
 
@@ -157,6 +172,57 @@ export class PostgresArchive implements Archive {
 
   continueForgetting(): Promise<boolean> {
     return this.#connection.run((tx) => continueForgetting(tx));
+  }
+
+  listWebhooks(serverId?: string): Promise<readonly Webhook[]> {
+    return this.#connection.run((tx) => listWebhooks(tx, serverId));
+  }
+
+  findWebhook(webhookId: string): Promise<Webhook | undefined> {
+    return this.#connection.run((tx) => findWebhook(tx, webhookId));
+  }
+
+  createWebhook(webhook: Omit<Webhook, "place">): Promise<WebhookCreation> {
+    return this.#connection.run(async (tx, archiveId) => {
+      const row = await lockLedger(tx, archiveId, webhook.serverId, 0);
+      if (!row) throw new ArchiveUnavailable("the server was deleted meanwhile");
+      const place = { number: Number(row.last_number), mark: Number(row.last_mark) };
+      return createWebhook(tx, row.ledger, place, webhook);
+    });
+  }
+
+  updateWebhook(webhookId: string, change: WebhookChange): Promise<boolean> {
+    return this.#connection.run((tx) => updateWebhook(tx, webhookId, change));
+  }
+
+  deleteWebhook(webhookId: string): Promise<boolean> {
+    return this.#connection.run((tx) => deleteWebhook(tx, webhookId));
+  }
+
+  noteAttempt(
+    webhookId: string,
+    expected: LedgerPlace,
+    progress: AttemptProgress,
+    delivery: Delivery | undefined,
+  ): Promise<boolean> {
+    return this.#connection.run((tx) => noteAttempt(tx, webhookId, expected, progress, delivery));
+  }
+
+  listDeliveries(webhookId: string): Promise<readonly Delivery[]> {
+    return this.#connection.run((tx) => listDeliveries(tx, webhookId));
+  }
+
+  countWaiting(serverId: string, after: LedgerPlace, filter: EventFilter): Promise<number> {
+    return this.#connection.run(async (tx, archiveId) => {
+      await tx`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`;
+      const [row] = await tx<LedgerRow[]>`SELECT * FROM gatehouse_ledgers WHERE server_id = ${serverId}`;
+      if (!row) return 0;
+      const bounds = boundsOf(row, initialMark(archiveId, serverId));
+      const place = startOfPage({ after }, bounds);
+      // A webhook whose place does not hold goes on with the oldest event.
+      const from = (await holds(tx, row.ledger, place, bounds)) ? place : bounds.floor;
+      return countWaiting(tx, row.ledger, from.number, filter);
+    });
   }
 
   close(): Promise<void> {
@@ -274,8 +340,7 @@ async function readPage(
   const { last, floor } = bounds;
   const ledger = row?.ledger ?? "0";
   const place = startOfPage(start, bounds);
-  if (place !== floor && place !== last && (await findMark(tx, ledger, place.number)) !== place.mark)
-    return { expired: true, oldest: floor };
+  if (!(await holds(tx, ledger, place, bounds))) return { expired: true, oldest: floor };
   const isForward = "after" in start;
   const { first, final } = rangeOfPage(place, isForward, bounds);
   // Arrays are made once. As sub-selects, a database without statistics would look them through for every event.
@@ -310,6 +375,16 @@ function boundsOf(row: LedgerRow | undefined, mark: number): LedgerBounds {
     last: { number: Number(row.last_number), mark: Number(row.last_mark) },
     floor: { number: Number(row.floor_number), mark: Number(row.floor_mark) },
   };
+}
+
+/** Whether the place of a page's start is one of this ledger. */
+async function holds(
+  tx: TransactionSQL,
+  ledger: string,
+  place: LedgerPlace,
+  { floor, last }: LedgerBounds,
+): Promise<boolean> {
+  return place === floor || place === last || (await findMark(tx, ledger, place.number)) === place.mark;
 }
 
 async function findMark(tx: TransactionSQL, ledger: string, number: number): Promise<number | undefined> {

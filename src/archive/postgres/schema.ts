@@ -1,5 +1,6 @@
 // The schema of the shared archive. The table of steps says which of them a database has. Existing steps never change.
 import type { TransactionSQL } from "bun";
+import { WEBHOOKS_STEP } from "./webhooks-step.ts";
 
 /** Instances that start together must not migrate at the same time. The number is ours alone. */
 const MIGRATION_LOCK = 0x47544841;
@@ -70,6 +71,7 @@ const STEPS: readonly string[] = [
     names text NOT NULL
   );
   `,
+  WEBHOOKS_STEP,
 ];
 
 export const ARCHIVE_STEPS = STEPS.length;

@@ -1,6 +1,7 @@
 // The schema of the embedded archive. `user_version` is the number of steps that a file has. Existing steps never change.
 import type { Database } from "bun:sqlite";
 import { StartRefused } from "../../core/errors.ts";
+import { WEBHOOKS_STEP } from "./webhooks-step.ts";
 
 const STEPS: readonly string[] = [
   `
@@ -67,6 +68,7 @@ const STEPS: readonly string[] = [
     names TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  WEBHOOKS_STEP,
 ];
 
 export const ARCHIVE_SCHEMA_VERSION = STEPS.length;

@@ -1,6 +1,7 @@
 // The embedded archive: calls its thread, and waits for no answer longer than the deadline.
 import { ArchiveUnavailable } from "../../core/errors.ts";
 import type { LedgerPlace } from "../../core/events/cursor.ts";
+import type { EventFilter } from "../../core/events/event-types.ts";
 import type {
   Archive,
   KnownServer,
@@ -10,6 +11,8 @@ import type {
   RecordOutcome,
   Retention,
 } from "../../core/ports/archive.ts";
+import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
+import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
 import { ARCHIVE_DEADLINE_MS } from "../ledger-rules.ts";
 import { monotonicMs } from "./monotonic-ms.ts";
 import type { WorkerAnswer, WorkerCall, WorkerMethod } from "./worker.ts";
@@ -80,6 +83,43 @@ export class SqliteArchive implements Archive {
 
   continueForgetting(): Promise<boolean> {
     return this.#call("continueForgetting");
+  }
+
+  listWebhooks(serverId?: string): Promise<readonly Webhook[]> {
+    return this.#call("listWebhooks", serverId);
+  }
+
+  findWebhook(webhookId: string): Promise<Webhook | undefined> {
+    return this.#call("findWebhook", webhookId);
+  }
+
+  createWebhook(webhook: Omit<Webhook, "place">): Promise<WebhookCreation> {
+    return this.#call("createWebhook", webhook);
+  }
+
+  updateWebhook(webhookId: string, change: WebhookChange): Promise<boolean> {
+    return this.#call("updateWebhook", webhookId, change);
+  }
+
+  deleteWebhook(webhookId: string): Promise<boolean> {
+    return this.#call("deleteWebhook", webhookId);
+  }
+
+  noteAttempt(
+    webhookId: string,
+    expected: LedgerPlace,
+    progress: AttemptProgress,
+    delivery: Delivery | undefined,
+  ): Promise<boolean> {
+    return this.#call("noteAttempt", webhookId, expected, progress, delivery);
+  }
+
+  listDeliveries(webhookId: string): Promise<readonly Delivery[]> {
+    return this.#call("listDeliveries", webhookId);
+  }
+
+  countWaiting(serverId: string, after: LedgerPlace, filter: EventFilter): Promise<number> {
+    return this.#call("countWaiting", serverId, after, filter);
   }
 
   async close(): Promise<void> {

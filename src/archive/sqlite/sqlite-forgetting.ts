@@ -3,10 +3,13 @@ import type { Database } from "bun:sqlite";
 import type { MemoryPart } from "../../core/events/memory-text.ts";
 import {
   advance,
+  eraseFromDeliveries,
   eraseFromEvents,
   eraseFromMemory,
+  FORGET_DELIVERIES_STEP,
   FORGET_EVENTS_STEP,
   FORGET_LEDGERS_STEP,
+  type ForgettableDelivery,
   type ForgettableEvent,
   type Forgetting,
   learnNames,
@@ -64,6 +67,11 @@ export class SqliteForgetting {
         const ledgers = this.#listLedgers(progress);
         for (const ledger of ledgers) this.#eraseMemory(progress, ledger);
         return advance(progress, placeOf(ledgers), isFull(ledgers));
+      }
+      case "deliveries": {
+        const ledgers = this.#listLedgersWithWebhooks(progress);
+        for (const ledger of ledgers) this.#eraseDeliveries(progress, ledger);
+        return advance(progress, placeOf(ledgers), ledgers.length === FORGET_DELIVERIES_STEP);
       }
       case "texts": {
         const events = this.#listUnlinked(progress);
@@ -123,6 +131,28 @@ export class SqliteForgetting {
       )
       .all(ledger, FORGET_LEDGERS_STEP)
       .map((row) => row.ledger);
+  }
+
+  #listLedgersWithWebhooks({ ledger }: Forgetting): number[] {
+    return this.#db
+      .query<{ ledger: number }, [number, number]>(
+        "SELECT DISTINCT ledger FROM webhooks WHERE ledger > ? ORDER BY ledger LIMIT ?",
+      )
+      .all(ledger, FORGET_DELIVERIES_STEP)
+      .map((row) => row.ledger);
+  }
+
+  #eraseDeliveries(progress: Forgetting, ledger: number): void {
+    const deliveries = this.#db
+      .query<ForgettableDelivery, [number]>(
+        "SELECT webhook_id, number, error FROM deliveries WHERE ledger = ? AND error IS NOT NULL",
+      )
+      .all(ledger);
+    const write = this.#db.query(
+      "UPDATE deliveries SET error = ? WHERE ledger = ? AND webhook_id = ? AND number = ?",
+    );
+    for (const { webhook_id, number, error } of eraseFromDeliveries(progress, deliveries))
+      write.run(error, ledger, webhook_id, number);
   }
 
   #listParts(ledger: number): MemoryPart[] {

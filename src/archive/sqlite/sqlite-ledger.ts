@@ -2,7 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { randomBytes, randomInt } from "node:crypto";
 import { type LedgerPlace, MARK_MAX } from "../../core/events/cursor.ts";
-import { toEventKind } from "../../core/events/event-types.ts";
+import { type EventFilter, toEventKind } from "../../core/events/event-types.ts";
 import { parseMemory } from "../../core/events/memory-text.ts";
 import type { EventSource, NewEvent } from "../../core/events/new-event.ts";
 import type {
@@ -14,6 +14,8 @@ import type {
   RecordOutcome,
   Retention,
 } from "../../core/ports/archive.ts";
+import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
+import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
 import {
   cutPage,
   DAY_MS,
@@ -31,6 +33,7 @@ import {
   startOfPage,
 } from "../ledger-rules.ts";
 import { SqliteForgetting } from "./sqlite-forgetting.ts";
+import { SqliteWebhooks } from "./sqlite-webhooks.ts";
 
 type LedgerRow = {
   ledger: number;
@@ -61,10 +64,12 @@ export class SqliteLedger {
   readonly #db: Database;
   readonly #archiveId: string;
   readonly #forgetting: SqliteForgetting;
+  readonly #webhooks: SqliteWebhooks;
 
   constructor(db: Database) {
     this.#db = db;
     this.#forgetting = new SqliteForgetting(db);
+    this.#webhooks = new SqliteWebhooks(db);
     this.#archiveId = this.#loadArchiveId();
   }
 
@@ -120,8 +125,13 @@ export class SqliteLedger {
   /** Takes the ledger out of reach at once; its rows are deleted by `prune`, in steps. */
   removeServer(serverId: string): void {
     this.#db
-      .query("UPDATE ledgers SET server_id = ?1 || ledger WHERE server_id = ?2")
-      .run(REMOVED_PREFIX, serverId);
+      .transaction(() => {
+        this.#webhooks.deleteAll(serverId);
+        this.#db
+          .query("UPDATE ledgers SET server_id = ?1 || ledger WHERE server_id = ?2")
+          .run(REMOVED_PREFIX, serverId);
+      })
+      .immediate();
   }
 
   startForgetting(playerId: string): void {
@@ -130,6 +140,59 @@ export class SqliteLedger {
 
   continueForgetting(): boolean {
     return this.#forgetting.continue();
+  }
+
+  listWebhooks(serverId?: string): Webhook[] {
+    return this.#webhooks.list(serverId);
+  }
+
+  findWebhook(webhookId: string): Webhook | undefined {
+    return this.#webhooks.find(webhookId);
+  }
+
+  createWebhook(webhook: Omit<Webhook, "place">): WebhookCreation {
+    return this.#db
+      .transaction(() => {
+        const { serverId } = webhook;
+        const { ledger, last_number, last_mark } = this.#find(serverId) ?? this.#create(serverId);
+        return this.#webhooks.create(ledger, { number: last_number, mark: last_mark }, webhook);
+      })
+      .immediate();
+  }
+
+  updateWebhook(webhookId: string, change: WebhookChange): boolean {
+    return this.#db.transaction(() => this.#webhooks.update(webhookId, change)).immediate();
+  }
+
+  deleteWebhook(webhookId: string): boolean {
+    return this.#db.transaction(() => this.#webhooks.delete(webhookId)).immediate();
+  }
+
+  noteAttempt(
+    webhookId: string,
+    expected: LedgerPlace,
+    progress: AttemptProgress,
+    delivery: Delivery | undefined,
+  ): boolean {
+    return this.#db
+      .transaction(() => this.#webhooks.noteAttempt(webhookId, expected, progress, delivery))
+      .immediate();
+  }
+
+  listDeliveries(webhookId: string): Delivery[] {
+    return this.#webhooks.listDeliveries(webhookId);
+  }
+
+  countWaiting(serverId: string, after: LedgerPlace, filter: EventFilter): number {
+    return this.#db
+      .transaction(() => {
+        const bounds = this.#boundsOf(serverId);
+        const place = startOfPage({ after }, bounds);
+        // A webhook whose place does not hold goes on with the oldest event.
+        const from = this.#holds(place, bounds) ? place : bounds.floor;
+        return this.#webhooks.countWaiting(bounds.ledger, from.number, filter);
+      })
+      .deferred();
   }
 
   /** One query for all servers, because nearly always there is nothing to delete. */
@@ -265,8 +328,7 @@ export class SqliteLedger {
     const bounds = this.#boundsOf(serverId);
     const { ledger, last, floor } = bounds;
     const place = startOfPage(start, bounds);
-    if (place !== floor && place !== last && this.#markOf(ledger, place.number) !== place.mark)
-      return { expired: true, oldest: floor };
+    if (!this.#holds(place, bounds)) return { expired: true, oldest: floor };
     const isForward = "after" in start;
     const { first, final } = rangeOfPage(place, isForward, bounds);
     const rows = this.#select({ ledger, first, final, player, limit: limit + 1, isForward }, [...filter]);
@@ -306,6 +368,11 @@ export class SqliteLedger {
          ORDER BY number ${isForward ? "ASC" : "DESC"} LIMIT ?5`,
       )
       .all(ledger, first, final, JSON.stringify(kinds), limit, ...(player === undefined ? [] : [player]));
+  }
+
+  /** Whether the place of a page's start is one of this ledger. */
+  #holds(place: LedgerPlace, { ledger, last, floor }: LedgerBounds & { ledger: number }): boolean {
+    return place === floor || place === last || this.#markOf(ledger, place.number) === place.mark;
   }
 
   #markOf(ledger: number, number: number): number | undefined {

@@ -4,6 +4,7 @@ import type { EventFilter, EventKind } from "../events/event-types.ts";
 import type { ServerMemory } from "../events/memory.ts";
 import type { MemoryPart } from "../events/memory-text.ts";
 import type { EventSource, NewEvent } from "../events/new-event.ts";
+import type { WebhookStore } from "./webhooks.ts";
 
 /** An event with its place. `data` and `meta` are JSON text. */
 export type LedgerEvent = LedgerPlace & {
@@ -75,7 +76,7 @@ export const PAGE_LOOK_MAX = 10_000;
  * Every method throws StoreUnavailable when the archive cannot answer within its deadline. A write that failed so may have
  * happened all the same; the version tells.
  */
-export interface Archive {
+export interface Archive extends WebhookStore {
   load(serverId: string): Promise<KnownServer>;
   /** Which of the identities have been recorded before. */
   findRecorded(serverId: string, identities: readonly string[]): Promise<ReadonlySet<string>>;
@@ -89,7 +90,7 @@ export interface Archive {
   findLast(serverIds: readonly string[]): Promise<ReadonlyMap<string, LedgerPlace>>;
   /** Deletes a bounded number of events and identities that need not be kept. True when there is more to delete. */
   prune(retention: Retention): Promise<boolean>;
-  /** Deletes everything about a server. */
+  /** Deletes everything about a server, with its webhooks. */
   removeServer(serverId: string): Promise<void>;
   /**
    * Notes durably that a player is to be forgotten, see core/events/forget-player.ts. Does nothing for an id that is noted

@@ -13,6 +13,12 @@ import type {
 /** `full`: the server has as many webhooks as it may. */
 export type WebhookCreation = "created" | "full";
 
+/** What may change of a webhook. */
+export type WebhookChange = Partial<WebhookSettings & WebhookSecrets & WebhookProgress>;
+
+/** What an attempt may change. */
+export type AttemptProgress = Partial<WebhookProgress> & { readonly isEnabled?: boolean };
+
 /** Every method throws StoreUnavailable when the archive cannot answer within its deadline. */
 export interface WebhookStore {
   /** All webhooks, or those of one server, oldest first. */
@@ -21,10 +27,7 @@ export interface WebhookStore {
   /** Begins at the newest place of its server's ledger. */
   createWebhook(webhook: Omit<Webhook, "place">): Promise<WebhookCreation>;
   /** What the operator changes. False when there is no such webhook. */
-  updateWebhook(
-    webhookId: string,
-    change: Partial<WebhookSettings & WebhookSecrets & WebhookProgress>,
-  ): Promise<boolean>;
+  updateWebhook(webhookId: string, change: WebhookChange): Promise<boolean>;
   /** With its deliveries. False when there is no such webhook. */
   deleteWebhook(webhookId: string): Promise<boolean>;
   /**
@@ -35,7 +38,7 @@ export interface WebhookStore {
   noteAttempt(
     webhookId: string,
     expected: LedgerPlace,
-    progress: Partial<WebhookProgress> & { readonly isEnabled?: boolean },
+    progress: AttemptProgress,
     delivery: Delivery | undefined,
   ): Promise<boolean>;
   /** Newest first. */

@@ -1,6 +1,7 @@
 // An archive whose calls are counted: everything that uses the archive does so through this, so that one place knows
 // whether it answers.
 import type { LedgerPlace } from "../../core/events/cursor.ts";
+import type { EventFilter } from "../../core/events/event-types.ts";
 import type {
   Archive,
   KnownServer,
@@ -10,6 +11,8 @@ import type {
   RecordOutcome,
   Retention,
 } from "../../core/ports/archive.ts";
+import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
+import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
 import type { ArchiveMeter } from "./archive-meter.ts";
 
 export type ArchiveObserver = Pick<ArchiveMeter, "noteAnswer" | "noteFailure" | "countEvents">;
@@ -62,6 +65,43 @@ export class MeteredArchive implements Archive {
 
   continueForgetting(): Promise<boolean> {
     return this.#follow(this.#archive.continueForgetting());
+  }
+
+  listWebhooks(serverId?: string): Promise<readonly Webhook[]> {
+    return this.#follow(this.#archive.listWebhooks(serverId));
+  }
+
+  findWebhook(webhookId: string): Promise<Webhook | undefined> {
+    return this.#follow(this.#archive.findWebhook(webhookId));
+  }
+
+  createWebhook(webhook: Omit<Webhook, "place">): Promise<WebhookCreation> {
+    return this.#follow(this.#archive.createWebhook(webhook));
+  }
+
+  updateWebhook(webhookId: string, change: WebhookChange): Promise<boolean> {
+    return this.#follow(this.#archive.updateWebhook(webhookId, change));
+  }
+
+  deleteWebhook(webhookId: string): Promise<boolean> {
+    return this.#follow(this.#archive.deleteWebhook(webhookId));
+  }
+
+  noteAttempt(
+    webhookId: string,
+    expected: LedgerPlace,
+    progress: AttemptProgress,
+    delivery: Delivery | undefined,
+  ): Promise<boolean> {
+    return this.#follow(this.#archive.noteAttempt(webhookId, expected, progress, delivery));
+  }
+
+  listDeliveries(webhookId: string): Promise<readonly Delivery[]> {
+    return this.#follow(this.#archive.listDeliveries(webhookId));
+  }
+
+  countWaiting(serverId: string, after: LedgerPlace, filter: EventFilter): Promise<number> {
+    return this.#follow(this.#archive.countWaiting(serverId, after, filter));
   }
 
   close(): Promise<void> {
