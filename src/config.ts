@@ -5,6 +5,7 @@ import { dirname, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { parseAddressRange } from "./core/address.ts";
 import { StartRefused } from "./core/errors.ts";
+import { findGameKeyProblem, PUBLISHED_GAME_KEY } from "./core/game-public-key.ts";
 import { FAILING_MAX_MS } from "./core/webhooks/retry.ts";
 import { type Environment, SettingReader } from "./setting-reader.ts";
 import { parseRedisAddress } from "./store/redis/parse-address.ts";
@@ -80,6 +81,8 @@ export type Config = {
   readonly archive: "sqlite" | "off" | { readonly postgresUrl: string };
   readonly isWatching: boolean;
   readonly watchIntervalMs: number;
+  /** What the game's webhooks are signed with: base64 of its SPKI form. */
+  readonly gamePublicKey: string;
   readonly eventsDays: number;
   readonly eventsMax: number;
   readonly auditDays: number;
@@ -125,6 +128,7 @@ export function parseConfig(
     // Callers send it as the master key is sent, so the same texts can be one.
     metricsToken: parseSecret(settings, "GATEHOUSE_METRICS_TOKEN", findMasterKeyProblem),
     upstreamUrl: parseUpstreamUrl(settings),
+    gamePublicKey: parseGameKey(settings),
     trustProxy: parseTrustProxy(settings),
     corsOrigins: parseCorsOrigins(settings),
     tls: parseTls(settings),
@@ -242,6 +246,13 @@ function parseSecret(
   const problem = secret === undefined ? undefined : findProblem(secret);
   if (problem !== undefined) settings.addFault(name, problem);
   return secret;
+}
+
+function parseGameKey(settings: SettingReader): string {
+  const key = settings.find("GATEHOUSE_GAME_PUBLIC_KEY") ?? PUBLISHED_GAME_KEY;
+  const problem = findGameKeyProblem(key);
+  if (problem !== undefined) settings.addFault("GATEHOUSE_GAME_PUBLIC_KEY", problem);
+  return key;
 }
 
 function parseUpstreamUrl(settings: SettingReader): string | undefined {

@@ -63,6 +63,8 @@ export type TestOptions = {
   readonly archive?: Archive;
   /** How readers of events wait; with real timers by default. */
   readonly waitForEvents?: Pause;
+  /** Whether the built-in simulator sends webhooks, by the machine's clock. No by default. */
+  readonly sendsDemoHooks?: boolean;
 };
 
 export async function startGatehouse(options: TestOptions = {}): Promise<TestGatehouse> {
@@ -85,6 +87,7 @@ export async function startGatehouse(options: TestOptions = {}): Promise<TestGat
       pause: clock.pause,
       burstQuietMs: 0,
       idleGraceMs: 0,
+      sendsDemoHooks: options.sendsDemoHooks ?? false,
       writeLog: (line) => logLines.push(line),
       ...(options.archive && { archive: options.archive }),
       ...(options.waitForEvents && { waitForEvents: options.waitForEvents }),

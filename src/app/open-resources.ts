@@ -7,7 +7,7 @@ import type { Log } from "../core/ports/log.ts";
 import type { Store } from "../core/ports/store.ts";
 import type { Upstream } from "../core/ports/upstream.ts";
 import { DataFolder } from "../data-folder.ts";
-import { markOldDemoServer, obtainDemoToken, startDemoUpstream } from "../demo.ts";
+import { type DemoUpstream, markOldDemoServer, obtainDemoToken, startDemoUpstream } from "../demo.ts";
 import { identifyUpstream, UpstreamNotes } from "../gateway/readings/upstream-notes.ts";
 import { createLog } from "../log.ts";
 import type { ArchivePlace } from "../open-archive.ts";
@@ -49,6 +49,8 @@ export type Resources = {
   readonly notes: UpstreamNotes | undefined;
   /** The key of the demo server; undefined with a real game API, or when somebody revoked it. */
   readonly demoToken: string | undefined;
+  /** The built-in simulator; undefined with a real game API. */
+  readonly demo: DemoUpstream | undefined;
   /** Undefined when nothing is to be remembered. */
   readonly archive: Archive | undefined;
   /** Is the upstream and the recorder, when there is an archive. */
@@ -123,6 +125,7 @@ export async function openResources(
     upstreamIdentity,
     notes,
     demoToken,
+    demo,
     archive,
     readingThread,
   };

@@ -9,6 +9,9 @@ import type { Pause } from "../gateway/commands/command-dispatcher.ts";
 import { CommandSubmitter } from "../gateway/commands/submit-command.ts";
 import { listArchiveNotices } from "../gateway/events/archive-notices.ts";
 import { WAITING_EVENTS_MAX } from "../gateway/events/event-recorder.ts";
+import { HookMeter } from "../gateway/hooks/hook-meter.ts";
+import { HookReceiver, SEEN_MAX } from "../gateway/hooks/hook-receiver.ts";
+import { SignatureCheck } from "../gateway/hooks/hook-signature.ts";
 import { Authenticator } from "../gateway/keys/authenticate.ts";
 import {
   fingerprintOf,
@@ -32,7 +35,9 @@ import { EdgeMeter } from "../http/edge-meter.ts";
 import { EventSocketHandler, GUESTS_MAX } from "../http/event-socket.ts";
 import { EventStreamHandler } from "../http/event-stream.ts";
 import { EventHandlers } from "../http/events.ts";
+import { GameHookHandler } from "../http/game-hooks.ts";
 import { ReadyzHandler } from "../http/health.ts";
+import { HeldBodies } from "../http/held-bodies.ts";
 import type { RequestHandler, RequestHandlers } from "../http/listen.ts";
 import { MetricsHandler, type SizeGauge } from "../http/metrics.ts";
 import { AnswerObserver } from "../http/observe-answers.ts";
@@ -68,7 +73,7 @@ export type WiredHandlers = {
 export function wireHttp(
   config: Config,
   { log, masterKey, secret }: Pick<Basics, "log" | "masterKey" | "secret">,
-  { store, shared, clock }: Resources,
+  { store, shared, clock, demo }: Resources,
   gateway: Gateway,
   drain: DrainState,
   waitForEvents: Pause = pauseUntilWoken,
@@ -119,8 +124,21 @@ export function wireHttp(
     observeToken: (call, address, refusal) => observer.observeToken(call, address, refusal),
   });
   sizes.push({ name: "unauthenticated_sockets", size: () => eventSocket.guests, max: GUESTS_MAX });
+  const hookMeter = new HookMeter();
+  const hookReceiver = new HookReceiver({ servers: store.servers, recorder, clock, meter: hookMeter });
+  const heldHooks = new HeldBodies();
+  sizes.push(
+    { name: "held_webhook_bytes", size: () => heldHooks.bytes, max: heldHooks.bytesMax },
+    { name: "seen_webhooks", size: () => hookReceiver.seen, max: SEEN_MAX },
+  );
   const handlers: Handlers = {
     callerSteps,
+    gameHooks: new GameHookHandler({
+      receiver: hookReceiver,
+      signatureCheck: new SignatureCheck([config.gamePublicKey, ...(demo ? [demo.publicKey] : [])]),
+      meter: hookMeter,
+      held: heldHooks,
+    }),
     ownKey: new OwnKeyHandler(store.keys),
     readServer,
     eventStream: new EventStreamHandler(streams, readers),
@@ -195,6 +213,7 @@ export function wireHttp(
       relayMeter,
       relay,
       commandMeter,
+      hookMeter,
       archive: recorder && events && streams && { meter: archiveMeter, recorder, events, streams, watcher },
       reportQueue: () => store.commands.report(),
       countInstances: () => shared?.instances ?? 1,

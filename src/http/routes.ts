@@ -15,6 +15,7 @@ import type { DashboardHandlers } from "./dashboard.ts";
 import type { EventSocketHandler } from "./event-socket.ts";
 import type { EventStreamHandler } from "./event-stream.ts";
 import type { EventHandlers } from "./events.ts";
+import type { GameHookHandler } from "./game-hooks.ts";
 import { answerHealthz, type ReadyzHandler } from "./health.ts";
 import type { MetricsHandler } from "./metrics.ts";
 import type { OpenApiHandler } from "./openapi/answer-openapi.ts";
@@ -34,6 +35,8 @@ export type Handlers = {
   /** Takes the steps of the caller by itself: the token may come in the first frame. */
   readonly eventSocket: EventSocketHandler;
   readonly commands: CommandHandlers;
+  /** Open to everybody: the body's signature says that it is from the game. */
+  readonly gameHooks: GameHookHandler;
   readonly readyz: ReadyzHandler;
   readonly metrics: MetricsHandler;
   /** The step that checks the master key. */
@@ -58,6 +61,7 @@ export function listRoutes({
   dashboard,
   openApi,
   reference,
+  gameHooks,
   readyz,
   metrics,
 }: Handlers): Route[] {
@@ -83,6 +87,8 @@ export function listRoutes({
       GET: caller(MANAGING_COMMANDS, (call, caller) => commands.show(call, caller)),
       DELETE: caller(MANAGING_COMMANDS, (call, caller) => commands.cancel(call, caller)),
     }),
+
+    { path: "/hooks/game", POST: (call) => gameHooks.answer(call) },
 
     {
       path: "/admin/servers",

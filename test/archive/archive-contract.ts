@@ -2,11 +2,14 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import type { LedgerPlace } from "../../src/core/events/cursor.ts";
 import { filterAll, parseTypes } from "../../src/core/events/event-types.ts";
+import { parseHookBody } from "../../src/core/events/game-hook.ts";
 import { NOTHING_KNOWN, type ServerMemory } from "../../src/core/events/memory.ts";
 import { writeChangedParts } from "../../src/core/events/memory-text.ts";
 import { type NewEvent, toGapEvent } from "../../src/core/events/new-event.ts";
 import type { Archive, LedgerEvent, LedgerPage, PageRequest } from "../../src/core/ports/archive.ts";
 import { ALL_SECTIONS } from "../../src/core/sections.ts";
+import { EventRecorder } from "../../src/gateway/events/event-recorder.ts";
+import { makeCommand, makeHookBody } from "../signed-hooks.ts";
 import { addEvents, kill, kills, NOW, record } from "./ledger-samples.ts";
 
 const DAY_MS = 86_400_000;
@@ -490,6 +493,40 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
         expect(await archive.continueForgetting()).toBe(false);
         await forget("54");
       });
+    });
+
+    test("a webhook of the game that comes twice to one instance, to another, and after a restart, is recorded once", async () => {
+      const start = async () => {
+        const opened = await harness.open();
+        return new EventRecorder({
+          archive: opened,
+          clock: () => NOW,
+          sleep: () => new Promise(() => {}),
+          log: { debug() {}, info() {}, warn() {}, error() {} },
+          hash: (text) => Bun.hash(text).toString(36),
+          commands: { listSent: async () => [] },
+          planOf: () => ({ isWatched: false, intervalMs: 5_000 }),
+        });
+      };
+      const hookOf = (n: number) => {
+        const call = { team: "Fire", players: [], callNumber: n, startedAt: NOW / 1000 };
+        const started = { event: "EmergencyCallStarted", timestamp: NOW / 1000, data: call };
+        const { events } = parseHookBody(makeHookBody("Town", makeCommand(NOW, `c${n}`), started));
+        return { gameServer: "Town", signature: `${n}`, seenAt: NOW, events };
+      };
+      const hooks = Array.from({ length: 20 }, (_, n) => hookOf(n));
+      const [one, other] = [await start(), await start()];
+      await Promise.all(
+        hooks.flatMap((hook) => [one, one, other].map((instance) => instance.recordHook("srv_a", hook))),
+      );
+      const restarted = await start();
+      for (const hook of hooks) {
+        expect(await restarted.recordHook("srv_a", hook)).toEqual({ isRepeated: true });
+      }
+      const { events } = await page();
+      expect(new Set(events.map(({ data }) => data)).size).toBe(40);
+      expect(events).toHaveLength(40);
+      expect((await archive.load("srv_a")).memory.calls).toHaveLength(20);
     });
 
     test("a removed server leaves nothing, and the others stay", async () => {

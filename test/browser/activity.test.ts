@@ -54,6 +54,12 @@ const MIXED: readonly Draft[] = [
     meta: { before: { Team: "Civilian", Callsign: null } },
     minutesAgo: 30,
   },
+  {
+    type: "custom.command",
+    data: { Command: "bolo", Argument: "White sedan\u202e", Player: "77" },
+    minutesAgo: 25,
+  },
+  { type: "custom.unknown", data: { Event: "Weather", Data: { rain: true } }, minutesAgo: 24 },
   { type: "server.offline", data: { upstream_code: 3002, upstream_message: "offline" }, minutesAgo: 20 },
   { type: "gap", data: { section: "*", reason: "not_watched", from: null, to: null }, minutesAgo: 10 },
   { type: "vehicle.spawned", data: { Name: "Fire Engine", Owner: "Anna", ColorName: "Red" }, minutesAgo: 5 },
@@ -104,22 +110,31 @@ browserTest("new events appear on top without a reload", async () => {
   expect(await linesOf(page).first().innerText()).toContain("Left");
 });
 
-browserTest("gaps are told in words with the time they cover, and backfill is marked", async () => {
-  const ledger = new PlayedLedger();
-  ledger.record(...MIXED);
-  const page = await openActivity(ledger);
-  await expectCount(linesOf(page), MIXED.length);
-  const lost = await page.locator('[data-reason="no_overlap"]').innerText();
-  expect(lost).toContain("Something may be missing here");
-  expect(lost).toContain("Concerns: kills.");
-  expect(lost).toMatch(/From .+ to .+ \(30 min\)\./);
-  const unseen = await page.locator('[data-reason="not_watched"]').innerText();
-  expect(unseen).toContain("It is not known which time this covers.");
-  await expectCount(linesOf(page).filter({ hasText: "from before" }), 1);
-  const changed = await page.locator('[data-type="player.changed"]').innerText();
-  expect(changed).toMatch(/team:\s*Civilian\s*→\s*becomes\s*Police/);
-  expect(await page.locator('[data-type="command.used"]').innerText()).toContain("sent through Gatehouse");
-});
+browserTest(
+  "gaps are told in words with the time they cover, backfill is marked, and webhooks are shown",
+  async () => {
+    const ledger = new PlayedLedger();
+    ledger.record(...MIXED);
+    const page = await openActivity(ledger);
+    await expectCount(linesOf(page), MIXED.length);
+    const lost = await page.locator('[data-reason="no_overlap"]').innerText();
+    expect(lost).toContain("Something may be missing here");
+    expect(lost).toContain("Concerns: kills.");
+    expect(lost).toMatch(/From .+ to .+ \(30 min\)\./);
+    const unseen = await page.locator('[data-reason="not_watched"]').innerText();
+    expect(unseen).toContain("It is not known which time this covers.");
+    await expectCount(linesOf(page).filter({ hasText: "from before" }), 1);
+    const changed = await page.locator('[data-type="player.changed"]').innerText();
+    expect(changed).toMatch(/team:\s*Civilian\s*→\s*becomes\s*Police/);
+    expect(await page.locator('[data-type="command.used"]').innerText()).toContain("sent through Gatehouse");
+    const custom = page.locator('[data-type="custom.command"]');
+    expect(await custom.innerText()).toMatch(/Custom command\s+Bob\s/);
+    expect(await custom.innerText()).toContain(";bolo White sedan");
+    expect(await custom.getByRole("link", { name: "Bob" }).getAttribute("href")).toBe("#/activity/77");
+    const unknown = await page.locator('[data-type="custom.unknown"]').innerText();
+    expect(unknown).toMatch(/Unknown message\s+Weather\s+{"rain":true}/);
+  },
+);
 
 browserTest("kinds are filtered by Gatehouse, and only those that the key may read are offered", async () => {
   const ledger = new PlayedLedger();
@@ -338,5 +353,5 @@ browserTest("an operator who looks into a server sees its activity, and its play
   await page.getByRole("link", { name: "Bob" }).first().click();
   await page.getByRole("heading", { name: "Player 77" }).waitFor();
   expect(await page.evaluate<string>("location.hash")).toBe(`#/servers/${serverId}/activity/77`);
-  await expectCount(linesOf(page), 2);
+  await expectCount(linesOf(page), 3);
 });

@@ -8,6 +8,7 @@ import { OPERATOR_STREAMS_MAX, STREAMS_PER_KEY_MAX } from "../../src/gateway/eve
 import { HeldPauses, MemoryArchive, makeEvent } from "../event-archive.ts";
 import { ALL_SECTIONS_INFO, BASE_INFO } from "../fake-game-api.ts";
 import { openSocket, type RawSocket, writeRequest } from "../faults/raw-socket.ts";
+import { HookSigner, makeCommand } from "../signed-hooks.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
 import { refuses, startCommandGateway } from "./commander.ts";
 import type { DocumentedError, DocumentedOperation } from "./openapi-witness.ts";
@@ -43,7 +44,9 @@ const EVENT_WITH_META = makeEvent(2, { type: "server.changed", meta: '{"before":
 export async function openStage() {
   const archive = new MemoryArchive();
   const pauses = new HeldPauses();
-  const gateway = await startCommandGateway({ archive, waitForEvents: pauses.pause });
+  const signer = new HookSigner();
+  const env = { GATEHOUSE_GAME_PUBLIC_KEY: signer.publicKey };
+  const gateway = await startCommandGateway({ archive, waitForEvents: pauses.pause, env });
   const { gatehouse, game, clock } = gateway;
   const { store } = gatehouse.app;
   const { masterKey } = gatehouse;
@@ -88,6 +91,10 @@ export async function openStage() {
     createKey: ({ server }) => ({ server_id: server.serverId, label: "bot" }),
     changeKey: () => ({ label: "other" }),
     rotateKey: () => ({ grace_seconds: 60 }),
+    receiveGameWebhook: ({ server }) => ({
+      server: server.name.replace("Town ", "Server"),
+      events: [makeCommand(clock.now)],
+    }),
   };
 
   async function plan({ id, tag }: DocumentedOperation): Promise<Plan & { home: Home }> {
@@ -112,21 +119,23 @@ export async function openStage() {
   }
 
   function sendPlain(
-    { method, template }: DocumentedOperation,
+    { id, method, template }: DocumentedOperation,
     request: Plan,
     url: string,
   ): Promise<Response> {
     const path = template.replace(/\{(\w+)\}/g, (_, name) => request.params?.[name] ?? "cedar");
     const { body } = request;
+    const text = typeof body === "string" ? body : JSON.stringify(body);
     return fetch(`${url}${path}${request.query ? `?${request.query}` : ""}`, {
       method,
       redirect: "manual",
       headers: {
         ...(request.token !== undefined && { Authorization: `Bearer ${request.token}` }),
         ...(body !== undefined && { "Content-Type": "application/json" }),
+        ...(id === "receiveGameWebhook" && signer.sign(text, clock.now)),
         ...request.headers,
       },
-      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...(body !== undefined && { body: text }),
     });
   }
 
@@ -242,7 +251,7 @@ export async function openStage() {
     "404 5020": but(() => ({ params: { community: "cedar", ...WRONG_IDS } })),
     "400 5034": but(() => ({ body: "{" })),
     "429 5100": afterRequests(520),
-    "413 5102": but(() => ({ body: "x".repeat(9_000) })),
+    "413 5102": but(() => ({ body: "x".repeat(70_000) })),
     "415 5103": but(() => ({ body: "{}", headers: { "Content-Type": "text/plain" } })),
     "400 5104": but(({ body, params }) => {
       if (body === undefined)
@@ -304,6 +313,7 @@ export async function openStage() {
         for (const response of await Promise.all(waiting)) await response.body?.cancel();
       }
     },
+    "401 5111": but(() => ({ headers: { "X-Signature-Ed25519": "0".repeat(128) } })),
     "501 5110": async (operation) => {
       const bare = await startGatehouse();
       try {

@@ -6,6 +6,7 @@ import { ADMIN_OPERATIONS } from "./admin-operations.ts";
 import { Schemas } from "./components.ts";
 import { describeErrors, type ErrorResponse, groupErrors } from "./error-responses.ts";
 import { type HeaderName, headerOf } from "./headers.ts";
+import { HOOK_OPERATIONS } from "./hook-operations.ts";
 import { describeService, SECURITY_SCHEMES, TAG_GROUPS, TAGS } from "./introduction.ts";
 import { LEGACY_OPERATIONS } from "./legacy-operations.ts";
 import type { Answer, Audience, Examples, Operation, Operations, Parameter, TagName } from "./operation.ts";
@@ -15,7 +16,12 @@ import { SERVICE_OPERATIONS } from "./service-operations.ts";
 
 const OPENAPI_VERSION = "3.1.1";
 
-export const OPERATIONS: Operations = { ...PUBLIC_OPERATIONS, ...ADMIN_OPERATIONS, ...SERVICE_OPERATIONS };
+export const OPERATIONS: Operations = {
+  ...PUBLIC_OPERATIONS,
+  ...ADMIN_OPERATIONS,
+  ...HOOK_OPERATIONS,
+  ...SERVICE_OPERATIONS,
+};
 
 export type Json = Readonly<Record<string, unknown>>;
 export type OpenApiDocument = Json & { readonly paths: Readonly<Record<string, Json>> };

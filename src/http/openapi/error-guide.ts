@@ -71,7 +71,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     advice: "The `Allow` header lists the methods.",
   },
   payloadTooLarge: {
-    when: "The body has more than 8,192 bytes.",
+    when: "The body has more than 8,192 bytes (a webhook of the game: more than 65,536).",
     advice: "Send less.",
   },
   unsupportedMediaType: {

@@ -86,7 +86,7 @@ const PLAIN_HEADERS = {
   Authenticate: {
     header: "WWW-Authenticate",
     description: "How to say who you are.",
-    schema: Type.Literal("Bearer"),
+    schema: Type.Enum(["Bearer", "Signature"]),
     example: "Bearer",
   },
   Upgrade: {

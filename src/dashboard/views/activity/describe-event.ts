@@ -49,7 +49,7 @@ const DESCRIPTIONS: ReadonlyMap<string, Describe> = new Map<string, Describe>([
     ],
   ],
   ["custom.command", describeCustomCommand],
-  ["custom.unknown", ({ Event }) => [textOf("code", Event)]],
+  ["custom.unknown", ({ Event, Data }) => [textOf("code", Event), textOf("text", Data)]],
   ["modcall.opened", ({ Caller }) => [playerOf(Caller)]],
   ["modcall.answered", ({ Caller, Moderator }) => [playerOf(Moderator), wordOf("answers"), playerOf(Caller)]],
   ["call.opened", describeCall],
@@ -123,9 +123,10 @@ export function isPlayerId(text: string): boolean {
   return PLAYER_ID.test(text);
 }
 
+/** As the player typed it, with the semicolon that the event leaves out. */
 function describeCustomCommand({ Command, Argument, Player }: Fields) {
   const line = [Command, Argument].map(writeValue).filter(Boolean).join(" ");
-  return [playerById(Player), textOf("code", line)];
+  return [playerById(Player), textOf("code", line && `;${line}`)];
 }
 
 function describeCall(call: Fields): readonly (EventPart | undefined)[] {
