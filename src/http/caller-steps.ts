@@ -42,6 +42,7 @@ export const READING_SERVER: Purpose = { isCounted: true, isCommand: false, hasS
 export const READING_KEY: Purpose = { isCounted: true, isCommand: false, hasSections: false };
 export const READING_EVENTS: Purpose = { isCounted: true, isCommand: false, hasSections: false };
 export const SENDING_COMMAND: Purpose = { isCounted: false, isCommand: true, hasSections: false };
+export const REMEMBERING_DEVICE: Purpose = { isCounted: false, isCommand: false, hasSections: false };
 export const MANAGING_COMMANDS: Purpose = { isCounted: true, isCommand: true, hasSections: false };
 
 export type CallerStepsParts = {

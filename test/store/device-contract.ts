@@ -37,12 +37,15 @@ export function describeDevices(name: string, createHarness: () => Promise<Refus
     let store: Store;
     let serverId: string;
     let keyId: string;
+    /** Of the current token of the key. */
+    let tokenHash: string;
 
     beforeEach(async () => {
       harness = await createHarness();
       store = await harness.open();
       ({ serverId } = await store.servers.create({ name: "One", community: null, serverKey: "a-b" }, NOW));
-      keyId = await addKey("hash-1");
+      tokenHash = "hash-1";
+      keyId = await addKey(tokenHash);
     });
     afterEach(() => harness.dispose());
 
@@ -76,7 +79,7 @@ export function describeDevices(name: string, createHarness: () => Promise<Refus
     }
 
     test("a device is found by its id and its secret with its key, and is listed, also after a crash", async () => {
-      expect(await store.devices.add(keyId, draftOf(1), NOW)).toBe(true);
+      expect(await store.devices.add(keyId, tokenHash, draftOf(1), NOW)).toBe(true);
       for (let round = 0; round < 2; round++) {
         const found = store.devices.find("dev_1", NOW);
         expect(found).toMatchObject({ deviceId: "dev_1", expiresAt: NOW + DAY_MS, key: { keyId, serverId } });
@@ -97,23 +100,35 @@ export function describeDevices(name: string, createHarness: () => Promise<Refus
     });
 
     test("a device of no key, or of a revoked one, is not added", async () => {
-      expect(await store.devices.add("key_none", draftOf(1), NOW, NOTE)).toBe(false);
+      expect(await store.devices.add("key_none", tokenHash, draftOf(1), NOW, NOTE)).toBe(false);
       await store.keys.revoke(keyId, NOW);
-      expect(await store.devices.add(keyId, draftOf(2), NOW, NOTE)).toBe(false);
+      expect(await store.devices.add(keyId, tokenHash, draftOf(2), NOW, NOTE)).toBe(false);
       expect(await store.devices.addLink(keyId, { secretHash: "link", expiresAt: NOW + 1 }, NOW)).toBe(false);
       expect((await store.audit.list({ limit: 9 })).items).toEqual([]);
     });
 
+    test("a device is added with a token of its key only, and ends with a token in its grace period", async () => {
+      await addKey("hash-2");
+      for (const other of ["hash-2", "hash-9"])
+        expect(await store.devices.add(keyId, other, draftOf(1), NOW, NOTE)).toBe(false);
+      await store.keys.rotate(keyId, "hash-3", NOW + 5, NOW);
+      expect(await store.devices.add(keyId, "hash-1", draftOf(1), NOW)).toBe(true);
+      expect([await hasEnded(1, NOW + 4), await hasEnded(1, NOW + 5)]).toEqual([false, true]);
+      expect(await store.devices.add(keyId, "hash-1", draftOf(2), NOW + 5, NOTE)).toBe(false);
+      expect(await store.devices.add(keyId, "hash-3", draftOf(3), NOW + 5)).toBe(true);
+      expect((await store.audit.list({ limit: 9 })).items).toEqual([]);
+    });
+
     test("a device ends at its expiry, to the millisecond", async () => {
-      await store.devices.add(keyId, draftOf(1, NOW + 5), NOW);
+      await store.devices.add(keyId, tokenHash, draftOf(1, NOW + 5), NOW);
       expect(await hasEnded(1, NOW + 4)).toBe(false);
       expect(await hasEnded(1, NOW + 5)).toBe(true);
     });
 
     test("a device that was ended is gone at once, also after a crash, and changes the version of the keys; others stay", async () => {
       const other = await addKey("hash-2");
-      await store.devices.add(keyId, draftOf(1), NOW);
-      await store.devices.add(keyId, draftOf(2), NOW);
+      await store.devices.add(keyId, tokenHash, draftOf(1), NOW);
+      await store.devices.add(keyId, tokenHash, draftOf(2), NOW);
       expect(await store.devices.end(other, "dev_1", NOW, NOTE)).toBe(false);
       expect(await store.devices.end(keyId, "dev_9", NOW, NOTE)).toBe(false);
       const { version } = store.keys;
@@ -127,14 +142,15 @@ export function describeDevices(name: string, createHarness: () => Promise<Refus
     });
 
     test("devices and links end with their key, also when its server is deleted", async () => {
-      await store.devices.add(keyId, draftOf(1), NOW);
+      await store.devices.add(keyId, tokenHash, draftOf(1), NOW);
       await store.devices.addLink(keyId, { secretHash: "link 1", expiresAt: NOW + DAY_MS }, NOW);
       await store.keys.revoke(keyId, NOW);
       expect(await hasEnded(1)).toBe(true);
       expect(await store.devices.findLink("link 1", NOW)).toBeUndefined();
       expect(await store.devices.redeemLink("link 1", draftOf(3), NOW)).toBe(false);
-      keyId = await addKey("hash-2");
-      await store.devices.add(keyId, draftOf(2), NOW);
+      tokenHash = "hash-2";
+      keyId = await addKey(tokenHash);
+      await store.devices.add(keyId, tokenHash, draftOf(2), NOW);
       await store.devices.addLink(keyId, { secretHash: "link 2", expiresAt: NOW + DAY_MS }, NOW);
       await store.servers.delete(serverId, NOW, NOTE);
       expect(await hasEnded(2)).toBe(true);
@@ -142,8 +158,9 @@ export function describeDevices(name: string, createHarness: () => Promise<Refus
     });
 
     test("an expired key has no devices and no links", async () => {
-      keyId = await addKey("hash-2", NOW + 5);
-      await store.devices.add(keyId, draftOf(1), NOW);
+      tokenHash = "hash-2";
+      keyId = await addKey(tokenHash, NOW + 5);
+      await store.devices.add(keyId, tokenHash, draftOf(1), NOW);
       await store.devices.addLink(keyId, { secretHash: "link", expiresAt: NOW + DAY_MS }, NOW);
       expect(store.devices.find("dev_1", NOW + 4)?.key.keyId).toBe(keyId);
       expect(store.devices.find("dev_1", NOW + 5)).toBeUndefined();
@@ -151,13 +168,13 @@ export function describeDevices(name: string, createHarness: () => Promise<Refus
     });
 
     test("a suspended key is found through its device as suspended", async () => {
-      await store.devices.add(keyId, draftOf(1), NOW);
+      await store.devices.add(keyId, tokenHash, draftOf(1), NOW);
       await store.keys.update(keyId, { isSuspended: true });
       expect(store.devices.find("dev_1", NOW)?.key.grant.isSuspended).toBe(true);
     });
 
     test("a rotation without grace ends the devices and links of the key at once", async () => {
-      await store.devices.add(keyId, draftOf(1), NOW);
+      await store.devices.add(keyId, tokenHash, draftOf(1), NOW);
       await store.devices.addLink(keyId, { secretHash: "link", expiresAt: NOW + DAY_MS }, NOW);
       await store.keys.rotate(keyId, "hash-2", NOW, NOW);
       expect(await hasEnded(1)).toBe(true);
@@ -165,11 +182,12 @@ export function describeDevices(name: string, createHarness: () => Promise<Refus
     });
 
     test("a rotation with grace ends the devices with the old token and the links at once; later devices are not concerned", async () => {
-      await store.devices.add(keyId, draftOf(1), NOW);
-      await store.devices.add(keyId, draftOf(2, NOW + 500), NOW);
+      await store.devices.add(keyId, tokenHash, draftOf(1), NOW);
+      await store.devices.add(keyId, tokenHash, draftOf(2, NOW + 500), NOW);
       await store.devices.addLink(keyId, { secretHash: "link", expiresAt: NOW + DAY_MS }, NOW);
-      await store.keys.rotate(keyId, "hash-2", NOW + 1_000, NOW);
-      await store.devices.add(keyId, draftOf(3), NOW);
+      tokenHash = "hash-2";
+      await store.keys.rotate(keyId, tokenHash, NOW + 1_000, NOW);
+      await store.devices.add(keyId, tokenHash, draftOf(3), NOW);
       await reopen();
       expect(await store.devices.findLink("link", NOW)).toBeUndefined();
       expect([await hasEnded(1, NOW + 999), await hasEnded(1, NOW + 1_000)]).toEqual([false, true]);
@@ -178,26 +196,28 @@ export function describeDevices(name: string, createHarness: () => Promise<Refus
     });
 
     test("one device more than DEVICES_PER_KEY_MAX ends the one that has not been used for the longest time", async () => {
-      for (let i = 0; i < DEVICES_PER_KEY_MAX; i++) await store.devices.add(keyId, draftOf(i), NOW + i);
+      for (let i = 0; i < DEVICES_PER_KEY_MAX; i++)
+        await store.devices.add(keyId, tokenHash, draftOf(i), NOW + i);
       const later = NOW + DEVICE_USE_STEP_MS;
       await store.devices.recordUse("dev_0", later);
-      await store.devices.add(keyId, draftOf("new"), later + 1);
+      await store.devices.add(keyId, tokenHash, draftOf("new"), later + 1);
       expect(await hasEnded(1, later + 1)).toBe(true);
       expect(await listIds(keyId, later + 1)).toHaveLength(DEVICES_PER_KEY_MAX);
       expect(await hasEnded(0, later + 1)).toBe(false);
-      await store.devices.add(await addKey("hash-2"), draftOf("other"), later + 2);
+      await store.devices.add(await addKey("hash-2"), "hash-2", draftOf("other"), later + 2);
       expect(await listIds(keyId, later + 2)).toHaveLength(DEVICES_PER_KEY_MAX);
     });
 
     test("expired devices do not count toward DEVICES_PER_KEY_MAX", async () => {
-      await store.devices.add(keyId, draftOf("kept"), NOW);
-      for (let i = 1; i < DEVICES_PER_KEY_MAX; i++) await store.devices.add(keyId, draftOf(i, NOW + 5), NOW);
-      await store.devices.add(keyId, draftOf("new"), NOW + 5);
+      await store.devices.add(keyId, tokenHash, draftOf("kept"), NOW);
+      for (let i = 1; i < DEVICES_PER_KEY_MAX; i++)
+        await store.devices.add(keyId, tokenHash, draftOf(i, NOW + 5), NOW);
+      await store.devices.add(keyId, tokenHash, draftOf("new"), NOW + 5);
       expect((await listIds(keyId, NOW + 5)).sort()).toEqual(["dev_kept", "dev_new"]);
     });
 
     test("a use is recorded, once within DEVICE_USE_STEP_MS, and that of an unknown device is ignored", async () => {
-      await store.devices.add(keyId, draftOf(1), NOW);
+      await store.devices.add(keyId, tokenHash, draftOf(1), NOW);
       const lastUse = async () => (await store.devices.list(keyId, NOW))[0]?.lastUsedAt;
       await store.devices.recordUse("dev_1", NOW + 1);
       await store.devices.recordUse("dev_1", NOW + DEVICE_USE_STEP_MS);
@@ -247,11 +267,11 @@ export function describeDevices(name: string, createHarness: () => Promise<Refus
     });
 
     test("when the note cannot be stored, nothing is added, ended or redeemed", async () => {
-      await store.devices.add(keyId, draftOf(1), NOW);
+      await store.devices.add(keyId, tokenHash, draftOf(1), NOW);
       await store.devices.addLink(keyId, { secretHash: "link", expiresAt: NOW + 5 }, NOW);
       await harness.refuse("notes");
       const changes = [
-        () => store.devices.add(keyId, draftOf(2), NOW, NOTE),
+        () => store.devices.add(keyId, tokenHash, draftOf(2), NOW, NOTE),
         () => store.devices.end(keyId, "dev_1", NOW, NOTE),
         () => store.devices.redeemLink("link", draftOf(3), NOW, NOTE),
         () => store.devices.addLink(keyId, { secretHash: "other", expiresAt: NOW + 5 }, NOW, NOTE),
@@ -268,7 +288,7 @@ export function describeDevices(name: string, createHarness: () => Promise<Refus
     });
 
     test("tidying deletes no device and no link that still works", async () => {
-      await store.devices.add(keyId, draftOf(1), NOW);
+      await store.devices.add(keyId, tokenHash, draftOf(1), NOW);
       await store.devices.recordUse("dev_1", NOW);
       await store.devices.addLink(keyId, { secretHash: "link", expiresAt: NOW + 5 * DAY_MS }, NOW);
       const later = NOW + DAY_MS - 1;
@@ -279,8 +299,8 @@ export function describeDevices(name: string, createHarness: () => Promise<Refus
     });
 
     test("devices are items of their key, and can be written as such into another store", async () => {
-      await store.devices.add(keyId, draftOf(1), NOW);
-      await store.devices.add(keyId, draftOf(2), NOW);
+      await store.devices.add(keyId, tokenHash, draftOf(1), NOW);
+      await store.devices.add(keyId, tokenHash, draftOf(2), NOW);
       await store.devices.recordUse("dev_2", NOW + DEVICE_USE_STEP_MS);
       const items = await readAll(store as PortableStore);
       const key = items.find(({ kind }) => kind === "key");

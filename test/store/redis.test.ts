@@ -110,7 +110,7 @@ describe("instances on one Redis", () => {
     const key = await one.keys.create(draftOf(server.serverId, "hash-1"), now);
     const keyId = key?.keyId ?? "";
     const device = { deviceId: "dev_1", secretHash: "d-1", expiresAt: now + 60_000, description: "" };
-    await one.devices.add(keyId, device, now);
+    await one.devices.add(keyId, "hash-1", device, now);
     expect(await two.devices.findBySecret("d-1", now)).toMatchObject({ deviceId: "dev_1", key: { keyId } });
     await one.devices.addLink(keyId, { secretHash: "l-1", expiresAt: now + 60_000 }, now);
     const other = { ...device, deviceId: "dev_2", secretHash: "d-2" };

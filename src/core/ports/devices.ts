@@ -45,8 +45,11 @@ export interface DeviceStore {
   findBySecret(secretHash: string, now: number): Promise<SignedInDevice | undefined>;
   /** The newest first. */
   list(keyId: string, now: number): Promise<readonly DeviceDetails[]>;
-  /** False when there is no such key or it is revoked. */
-  add(keyId: string, draft: DeviceDraft, now: number, note?: AuditNote): Promise<boolean>;
+  /**
+   * Signs a device in with a token of the key. It ends with that token at the latest. False when the token is none of the key,
+   * or no longer: it is checked together with the write, so that no device outlives a rotation.
+   */
+  add(keyId: string, tokenHash: string, draft: DeviceDraft, now: number, note?: AuditNote): Promise<boolean>;
   /** Records the use, unless one was recorded within the last DEVICE_USE_STEP_MS. */
   recordUse(deviceId: string, now: number): Promise<void>;
   /** False when the key has no such device. */

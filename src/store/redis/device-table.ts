@@ -71,8 +71,19 @@ export class DeviceTable implements DeviceStore {
     return details.sort((a, b) => b.createdAt - a.createdAt || (a.deviceId < b.deviceId ? -1 : 1));
   }
 
-  async add(keyId: string, draft: DeviceDraft, now: number, note?: AuditNote): Promise<boolean> {
-    return this.#change(keyId, note, (old) => this.#addTo(old, draft, now));
+  async add(
+    keyId: string,
+    tokenHash: string,
+    draft: DeviceDraft,
+    now: number,
+    note?: AuditNote,
+  ): Promise<boolean> {
+    return this.#change(keyId, note, async (old) => {
+      const token = old.tokens.find((one) => one.tokenHash === tokenHash);
+      const validUntil = token ? (token.validUntil ?? Number.POSITIVE_INFINITY) : 0;
+      if (validUntil <= now) return undefined;
+      return this.#addTo(old, { ...draft, expiresAt: Math.min(draft.expiresAt, validUntil) }, now);
+    });
   }
 
   async recordUse(deviceId: string, now: number): Promise<void> {

@@ -67,12 +67,28 @@ export class DeviceTable implements DeviceStore {
     );
   }
 
-  async add(keyId: string, draft: DeviceDraft, now: number, note?: AuditNote): Promise<boolean> {
+  async add(
+    keyId: string,
+    tokenHash: string,
+    draft: DeviceDraft,
+    now: number,
+    note?: AuditNote,
+  ): Promise<boolean> {
     if (!(await this.#isUsable(keyId))) return false;
-    const { transactions, keys } = this.#parts;
+    const { db, transactions, audit, keys } = this.#parts;
     keys.announceChange();
-    transactions.writeAudited(keyId, note, () => this.#insert(keyId, draft, now));
-    return true;
+    return transactions.write(() => {
+      const token = db
+        .query<{ valid_until: number | null }, [string, string]>(
+          "SELECT valid_until FROM tokens WHERE token_hash = ? AND key_id = ?",
+        )
+        .get(tokenHash, keyId);
+      const validUntil = token ? (token.valid_until ?? Number.POSITIVE_INFINITY) : 0;
+      if (validUntil <= now) return false;
+      this.#insert(keyId, { ...draft, expiresAt: Math.min(draft.expiresAt, validUntil) }, now);
+      if (note) audit.add(keyId, note);
+      return true;
+    });
   }
 
   async recordUse(deviceId: string, now: number): Promise<void> {
