@@ -4,8 +4,10 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { ApiError } from "./api/request.ts";
 import { Frame } from "./frame.tsx";
+import { LinkGate } from "./link-gate.tsx";
 import { LoadingState } from "./parts/states.tsx";
 import { SignIn } from "./sign-in.tsx";
+import { endDevice } from "./state/device.ts";
 import {
   deleteSavedCredential,
   describeProblem,
@@ -22,7 +24,9 @@ import { resolveVariables, theme } from "./theme.ts";
 export function App() {
   return (
     <MantineProvider theme={theme} cssVariablesResolver={resolveVariables} defaultColorScheme="auto">
-      <SessionGate />
+      <LinkGate>
+        <SessionGate />
+      </LinkGate>
     </MantineProvider>
   );
 }
@@ -44,12 +48,17 @@ function SessionGate() {
   }, []);
   useEffect(() => void trySavedCredential(), [trySavedCredential]);
 
-  const signOut = useCallback((because?: ApiError) => {
-    deleteSavedCredential();
-    setSession(undefined);
-    setProblem(because && describeProblem(because));
-    if (!because) history.replaceState(null, "", location.pathname);
-  }, []);
+  const isDevice = session?.kind === "caller" && session.isDevice;
+  const signOut = useCallback(
+    (because?: ApiError) => {
+      if (!because) endDevice();
+      deleteSavedCredential();
+      setSession(undefined);
+      setProblem(because && describeProblem(because, isDevice));
+      if (!because) history.replaceState(null, "", location.pathname);
+    },
+    [isDevice],
+  );
   const enter = useCallback((entered: Session) => {
     setProblem(undefined);
     setSession(entered);

@@ -1,5 +1,5 @@
 // The session: who is signed in, and the API client with their key. The key is in memory only, or saved until the tab is
-// closed.
+// closed. A remembered device has no key here, only short-lived tokens.
 import { createContext, useContext } from "react";
 import { ERRORS } from "../../core/errors.ts";
 import { SECTIONS, type Section } from "../../core/sections.ts";
@@ -14,17 +14,22 @@ import {
 import { Pace } from "../api/pace.ts";
 import {
   type ApiError,
+  type Credential,
   createApiCall,
   createStreamCall,
   type OpenStream,
   UNREACHABLE,
 } from "../api/request.ts";
+import { rememberDevice, renewSession } from "../api/session.ts";
+import { createDeviceToken, forgetDevice, isDeviceNoted, noteDevice } from "./device.ts";
 import { LedgerAccess } from "./ledger-access.ts";
 
 export type CallerSession = {
   readonly kind: "caller";
   readonly api: CallerApi;
   readonly openStream: OpenStream;
+  /** Whether a signed-in device has it, and not a key that was entered. */
+  readonly isDevice: boolean;
   readonly pace: Pace;
   readonly ledger: LedgerAccess;
   /** Whether the key may send any command; Gatehouse checks each one. */
@@ -59,6 +64,8 @@ export type SignInProblem = {
     | "suspended"
     | "version"
     | "notHere"
+    | "otherAddress"
+    | "deviceEnded"
     | "unreachable"
     | "unexpected";
   /** When to try again. */
@@ -69,9 +76,12 @@ export type SignInProblem = {
 /** The key of sessionStorage, which is deleted with the tab. */
 const STORAGE_KEY = "gatehouse.key";
 const TOKEN_PREFIX = "gth_";
+/** Stands for the remembered device where a saved key could be. */
+const DEVICE = "device";
 
 export async function signIn(credential: string): Promise<Session | SignInProblem> {
   const key = credential.trim();
+  if (key === DEVICE && isDeviceNoted()) return signInDevice();
   if (key === "") return { text: "empty", retryAt: 0, code: 0 };
   // A header can only hold visible ASCII, so other text cannot be a key.
   if (!/^[\x21-\x7e]+$/.test(key)) return { text: "wrongMaster", retryAt: 0, code: 0 };
@@ -82,16 +92,38 @@ export function isSession(outcome: Session | SignInProblem): outcome is Session 
   return "kind" in outcome;
 }
 
-async function signInCaller(key: string): Promise<Session | SignInProblem> {
+/** Only API keys can be remembered. */
+export function isRememberable(credential: string): boolean {
+  return credential.trim().startsWith(TOKEN_PREFIX);
+}
+
+/** Signs in with an API key and remembers the device. The page then forgets the key itself. */
+export async function signInAndRemember(credential: string): Promise<Session | SignInProblem> {
+  const outcome = await rememberDevice(credential.trim());
+  if (!outcome.ok) return describeProblem(outcome.error);
+  // A key that was saved for the tab would be preferred.
+  deleteSavedCredential();
+  noteDevice(true);
+  return signInCaller(createDeviceToken(outcome.value));
+}
+
+async function signInDevice(): Promise<Session | SignInProblem> {
+  const outcome = await renewSession();
+  return outcome.ok ? signInCaller(createDeviceToken(outcome.value)) : describeProblem(outcome.error, true);
+}
+
+async function signInCaller(key: Credential): Promise<Session | SignInProblem> {
+  const isDevice = typeof key !== "string";
   const pace = new Pace();
   const api = createCallerApi(createApiCall(key, (outcome) => pace.observe(outcome)));
   // Reads the key and not the server, so that a failing game API does not fail the sign-in.
   const answer = await api.readKey();
-  if (!answer.ok) return describeProblem(answer.error);
+  if (!answer.ok) return describeProblem(answer.error, isDevice);
   const { sections, commands } = answer.value;
   const ledger = new LedgerAccess(api, pace);
   const openStream = createStreamCall(key, EVENT_STREAM, (outcome) => pace.observeStream(outcome));
-  return { kind: "caller", api, openStream, pace, ledger, sections, mayCommand: commands.length > 0 };
+  const mayCommand = commands.length > 0;
+  return { kind: "caller", api, openStream, isDevice, pace, ledger, sections, mayCommand };
 }
 
 async function signInOperator(key: string): Promise<Session | SignInProblem> {
@@ -137,8 +169,17 @@ const PROBLEMS: Readonly<Record<number, SignInProblem["text"]>> = {
   [ERRORS.notFound.code]: "notHere",
 };
 
-export function describeProblem({ code, retryAfter }: ApiError): SignInProblem {
-  return { text: PROBLEMS[code] ?? "unexpected", retryAt: Date.now() + (retryAfter ?? 60) * 1000, code };
+/** `isDevice`: a device was refused, not a key that was entered. */
+export function describeProblem(error: ApiError, isDevice = false): SignInProblem {
+  const { code, retryAfter } = error;
+  return { text: findProblemText(error, isDevice), retryAt: Date.now() + (retryAfter ?? 60) * 1000, code };
+}
+
+function findProblemText({ code, details }: ApiError, isDevice: boolean): SignInProblem["text"] {
+  if (code === ERRORS.forbidden.code && details?.reason === "origin") return "otherAddress";
+  // No key was entered, so none can be mistyped.
+  if (isDevice && endsSession({ code })) return "deviceEnded";
+  return PROBLEMS[code] ?? "unexpected";
 }
 
 /** Whether the key no longer works: it was revoked, has expired, or the master key was changed. */
@@ -154,12 +195,16 @@ export function saveCredential(credential: string): void {
   withTabStorage((storage) => storage.setItem(STORAGE_KEY, credential));
 }
 
+/** A key, or what stands for the remembered device. */
 export function findSavedCredential(): string | undefined {
-  return withTabStorage((storage) => storage.getItem(STORAGE_KEY)) ?? undefined;
+  const saved = withTabStorage((storage) => storage.getItem(STORAGE_KEY)) ?? undefined;
+  return saved ?? (isDeviceNoted() ? DEVICE : undefined);
 }
 
+/** Forgets the device too, but does not sign it out. */
 export function deleteSavedCredential(): void {
   withTabStorage((storage) => storage.removeItem(STORAGE_KEY));
+  forgetDevice();
 }
 
 function withTabStorage<T>(use: (storage: Storage) => T): T | undefined {

@@ -7,6 +7,7 @@ export const operatorAudit = {
   empty: "Nothing was changed yet",
   refresh: "Read the list again",
   by: "by the master key {{fingerprint}} from {{address}}",
+  byKey: "by the key {{key}} from {{address}}",
   field: "Field",
   before: "Before",
   after: "After",
@@ -25,6 +26,10 @@ export const operatorAudit = {
     "block.lifted": "Block lifted",
     "command.cancelled": "Command cancelled",
     "player.forgotten": "Player forgotten",
+    "device.signed_in": "Signed in",
+    "device.signed_out": "Signed out",
+    "device.ended": "Browser signed out",
+    "link.created": "Sign-in link made",
   },
   fields: {
     name: "Name",
@@ -42,5 +47,9 @@ export const operatorAudit = {
     old_token_valid_until: "Old token works until",
     blocked_until: "Blocked until",
     status: "State",
+    device_id: "Device",
+    description: "Browser",
+    created_at: "Signed in",
+    signed_in_by: "Signed in with",
   },
 };

@@ -9,6 +9,7 @@ export const operatorAudit: Translation<typeof english> = {
   empty: "Пока ничего не меняли",
   refresh: "Прочитать список заново",
   by: "главный ключ {{fingerprint}} с адреса {{address}}",
+  byKey: "с ключом {{key}} с адреса {{address}}",
   field: "Поле",
   before: "Было",
   after: "Стало",
@@ -27,6 +28,10 @@ export const operatorAudit: Translation<typeof english> = {
     "block.lifted": "Блокировка снята",
     "command.cancelled": "Команда отменена",
     "player.forgotten": "Игрок забыт",
+    "device.signed_in": "Вход в браузере",
+    "device.signed_out": "Выход",
+    "device.ended": "Сеанс завершён",
+    "link.created": "Создана ссылка для входа",
   },
   fields: {
     name: "Название",
@@ -44,5 +49,9 @@ export const operatorAudit: Translation<typeof english> = {
     old_token_valid_until: "Старый токен работает до",
     blocked_until: "Заблокирован до",
     status: "Состояние",
+    device_id: "Устройство",
+    description: "Браузер",
+    created_at: "Вход выполнен",
+    signed_in_by: "Вход через",
   },
 };

@@ -25,6 +25,10 @@ const ACTION_COLOURS = {
   "block.lifted": "orange",
   "command.cancelled": "orange",
   "player.forgotten": "red",
+  "device.signed_in": "teal",
+  "device.signed_out": "gray",
+  "device.ended": "orange",
+  "link.created": "blue",
 } as const;
 
 const FIELDS = [
@@ -43,6 +47,10 @@ const FIELDS = [
   "old_token_valid_until",
   "blocked_until",
   "status",
+  "device_id",
+  "description",
+  "created_at",
+  "signed_in_by",
 ] as const;
 
 /** The characters of a value that are shown at once; a button shows the rest. */
@@ -53,6 +61,7 @@ const TIME_FIELDS: ReadonlySet<string> = new Set([
   "revoked_at",
   "old_token_valid_until",
   "blocked_until",
+  "created_at",
 ]);
 
 export function AuditView() {
@@ -99,6 +108,10 @@ function EntryRow(props: {
   const action = (Object.keys(ACTION_COLOURS) as (keyof typeof ACTION_COLOURS)[]).find(
     (known) => known === entry.action,
   );
+  const describeActor = ({ fingerprint, address }: AuditEntryResource["actor"]) =>
+    fingerprint.startsWith("key_")
+      ? t("byKey", { key: fingerprint, address })
+      : t("by", { fingerprint, address });
   const before = toRecord(entry.details.before);
   const after = toRecord(entry.details.after);
   return (
@@ -125,7 +138,7 @@ function EntryRow(props: {
           </Text>
           <CopyButton value={entry.target} label={entry.target} />
           <Text size="sm" c="dimmed" className="untrusted">
-            {t("by", { fingerprint: entry.actor.fingerprint, address: entry.actor.address })}
+            {describeActor(entry.actor)}
           </Text>
         </Group>
         <Changes before={before} after={after} nameOf={props.nameOf} />
