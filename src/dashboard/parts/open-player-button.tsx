@@ -3,12 +3,11 @@ import { Button } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { PlayerRef } from "../player-ref.ts";
 import { useViewHref } from "../state/route.ts";
-import { cutText } from "./game-text.tsx";
-import { NamedSentence } from "./name-text.tsx";
+import { cutText, MarkedText } from "./game-text.tsx";
 
 const NAME_MAX = 20;
 
-/** Nothing for a player without an id, who cannot be opened. */
+/** Nothing for a player without an id, who cannot be opened. The whole name is beside the button, so it may be cut. */
 export function OpenPlayerButton({ player }: { readonly player: PlayerRef }) {
   const { t } = useTranslation("calls");
   const hrefOf = useViewHref();
@@ -18,10 +17,11 @@ export function OpenPlayerButton({ player }: { readonly player: PlayerRef }) {
   return (
     <Button component="a" href={hrefOf(`activity/${id}`)} size="xs" variant="light" maw="100%">
       <span className="open-player">
-        <NamedSentence
-          names={[isCut ? `${text}…` : text]}
-          write={(name) => t("moderator.open", { name: name ?? "" })}
-        />
+        {t("moderator.open")}{" "}
+        <bdi>
+          <MarkedText text={text} />
+          {isCut && "…"}
+        </bdi>
       </span>
     </Button>
   );

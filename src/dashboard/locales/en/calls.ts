@@ -16,7 +16,7 @@ export const calls = {
     waitsUnknown: "Waiting, time unknown",
     since: "Since {{time}}",
     noPlace: "No position known",
-    open: "Open {{name}}",
+    open: "Open",
     seen: "Seen by me",
     seenCall: "Seen by me: the call of {{name}}",
     seenHint: "Kept in this browser only. A seen call no longer counts and makes no alert.",

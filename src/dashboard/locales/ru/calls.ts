@@ -22,7 +22,7 @@ export const calls: Translation<typeof english> = {
     waitsUnknown: "Ждёт, время неизвестно",
     since: "С {{time}}",
     noPlace: "Где находится, неизвестно",
-    open: "Открыть {{name}}",
+    open: "Открыть",
     seen: "Просмотрено",
     seenCall: "Просмотрено: вызов от {{name}}",
     seenHint: "Отметка только в этом браузере. Такой вызов больше не считается и не вызывает оповещений.",
