@@ -326,6 +326,13 @@ export async function expectCount(locator: Locator, count: number): Promise<void
   expect(await locator.count()).toBe(count);
 }
 
+/** Waits for this title of the page. */
+export async function expectTitle(page: Page, title: string): Promise<void> {
+  const deadline = Date.now() + STEP_MS;
+  while ((await page.title()) !== title && Date.now() < deadline) await Bun.sleep(20);
+  expect(await page.title()).toBe(title);
+}
+
 /** Blocks a key for spam by counting far too many requests for it. */
 export async function blockKey(site: Site, key: KeyIdentity): Promise<void> {
   for (let count = 0; count < 520; count++)

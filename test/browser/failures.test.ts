@@ -1,6 +1,14 @@
 // What the page shows while it gets no data, and how soon it recovers.
 import { expect } from "bun:test";
-import { blockKey, browserTest, expectAccessible, getSite, openPage, openView } from "./browser.ts";
+import {
+  blockKey,
+  browserTest,
+  expectAccessible,
+  expectTitle,
+  getSite,
+  openPage,
+  openView,
+} from "./browser.ts";
 import { BUSY_SERVER } from "./game-server-fixture.ts";
 
 browserTest("the page recovers from a block that is lifted early when the user refreshes", async () => {
@@ -113,7 +121,7 @@ browserTest(
     expect(await name.getAttribute("title")).toBe("River[202E]edis[200B] RP");
     expect(await name.innerText()).not.toMatch(/[\u202e\u200b]/);
     expect(await name.locator(".invisible-character").allInnerTexts()).toEqual(["202E", "200B"]);
-    expect(await page.title()).toBe("Players · River[202E]edis[200B] RP");
+    await expectTitle(page, "(4) Players · River[202E]edis[200B] RP");
   },
 );
 

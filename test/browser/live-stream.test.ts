@@ -12,6 +12,7 @@ import {
   expectAccessible,
   expectCount,
   expectNoSidewaysScroll,
+  expectTitle,
   isTestedVariant,
   LANGUAGES,
   openPage,
@@ -89,6 +90,10 @@ async function addChangingServer() {
     callModerator(caller: string): void {
       const entry = { Caller: `${caller}:78`, Moderator: null, Timestamp: nowSeconds() };
       state = { ...state, ModCalls: [entry, ...state.ModCalls] };
+    },
+    answerCalls(moderator: string): void {
+      const answered = state.ModCalls.map((call) => ({ ...(call as object), Moderator: `${moderator}:79` }));
+      state = { ...state, ModCalls: answered };
     },
     callEmergency(description: string): void {
       const [first] = SMALL_SERVER.EmergencyCalls;
@@ -171,6 +176,23 @@ browserTest("all views share one stream, and an event makes them read the server
   await page.locator("canvas").first().waitFor();
   expect(streams.length).toBe(1);
   expect(streams[0]?.headers().authorization).toBe(`Bearer ${key}`);
+});
+
+browserTest("a hidden tab counts the calls that wait in its title, by the stream alone", async () => {
+  const server = await addChangingServer();
+  const { page } = await openLive(server, "staff", { prelude: NO_POLLING });
+  const hide = (isHidden: boolean) =>
+    page.evaluate(`Object.defineProperty(document, "hidden", { configurable: true, value: ${isHidden} });
+      document.dispatchEvent(new Event("visibilitychange"))`);
+  await expectTitle(page, "(1) Staff · Riverside Roleplay");
+  await hide(true);
+  server.callModerator("HiddenCaller");
+  await expectTitle(page, "(2) Staff · Riverside Roleplay");
+  server.answerCalls("Mia");
+  await expectTitle(page, "Staff · Riverside Roleplay");
+  await hide(false);
+  await page.getByRole("link", { name: "Calls", exact: true }).click();
+  await page.getByText("No calls are waiting").waitFor();
 });
 
 /** A proxy in front of the site whose connections the test can cut. */

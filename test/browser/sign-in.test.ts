@@ -5,6 +5,7 @@ import {
   browserTest,
   expectAccessible,
   expectNoSidewaysScroll,
+  expectTitle,
   getSite,
   isTestedVariant,
   LANGUAGES,
@@ -69,7 +70,7 @@ browserTest("an unreachable Gatehouse is not reported as a wrong key", async () 
 browserTest("the title has no name of the server after signing out", async () => {
   const page = await openPage({ key: await (await getSite()).mintKey(), view: "players" });
   await page.locator("table").waitFor();
-  expect(await page.title()).toBe("Players · Riverside Roleplay");
+  await expectTitle(page, "(4) Players · Riverside Roleplay");
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.locator("form").waitFor();
   expect(await page.title()).toBe("Sign in to Gatehouse");

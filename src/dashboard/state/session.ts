@@ -23,6 +23,7 @@ import { LedgerAccess } from "./ledger-access.ts";
 
 export type CallerSession = {
   readonly kind: "caller";
+  readonly serverId: string;
   readonly api: CallerApi;
   readonly openStream: OpenStream;
   readonly pace: Pace;
@@ -38,6 +39,7 @@ export type OperatorSession = { readonly kind: "operator"; readonly api: AdminAp
 /** An operator who looks into a server without a key of it. */
 export type ViewerSession = {
   readonly kind: "viewer";
+  readonly serverId: string;
   readonly api: ServerReader;
   readonly pace: Pace;
   readonly ledger: LedgerAccess;
@@ -88,10 +90,11 @@ async function signInCaller(key: string): Promise<Session | SignInProblem> {
   // Reads the key and not the server, so that a failing game API does not fail the sign-in.
   const answer = await api.readKey();
   if (!answer.ok) return describeProblem(answer.error);
-  const { sections, commands } = answer.value;
+  const { server_id: serverId, sections, commands } = answer.value;
   const ledger = new LedgerAccess(api, pace);
   const openStream = createStreamCall(key, EVENT_STREAM, (outcome) => pace.observeStream(outcome));
-  return { kind: "caller", api, openStream, pace, ledger, sections, mayCommand: commands.length > 0 };
+  const mayCommand = commands.length > 0;
+  return { kind: "caller", serverId, api, openStream, pace, ledger, sections, mayCommand };
 }
 
 async function signInOperator(key: string): Promise<Session | SignInProblem> {
@@ -116,6 +119,7 @@ export function openViewerSession({ api }: OperatorSession, serverId: string): V
   };
   return {
     kind: "viewer",
+    serverId,
     api: reader,
     pace,
     ledger: new LedgerAccess(reader, pace),

@@ -73,10 +73,6 @@ export const live = {
     joined: "joined",
     left: "left",
   },
-  modCalls: {
-    title: "Open calls for a moderator",
-    empty: "Nobody is waiting for a moderator.",
-  },
   emergencies: {
     title: "Emergency calls",
     empty: "There are no emergency calls.",

@@ -83,10 +83,6 @@ export const live: Translation<typeof english> = {
     joined: "вход",
     left: "выход",
   },
-  modCalls: {
-    title: "Открытые вызовы модератора",
-    empty: "Никто не ждёт модератора.",
-  },
   emergencies: {
     title: "Экстренные вызовы",
     empty: "Экстренных вызовов нет.",
