@@ -19,6 +19,7 @@ import { cutText, MarkedText, markInvisible } from "./parts/game-text.tsx";
 import { Icon } from "./parts/icon.tsx";
 import { LazyView } from "./parts/lazy-view.tsx";
 import { PageSwitches } from "./parts/page-switches.tsx";
+import { PlayerDrawer } from "./parts/player-drawer.tsx";
 import { Notice } from "./parts/states.tsx";
 import { StatusBar } from "./parts/status-bar.tsx";
 import { RouteBaseContext, useRoute, useViewHref } from "./state/route.ts";
@@ -157,6 +158,7 @@ function FrameContent(props: FrameBodyProps) {
             (current ? <LazyView load={current.load} /> : <Notice icon="search" title={t("notFound")} />)}
         </ErrorBoundary>
       </AppShell.Main>
+      {session.kind !== "operator" && <PlayerDrawer />}
     </AppShell>
   );
 }

@@ -138,6 +138,7 @@ browserTest(
     await page.getByText("5 entries", { exact: true }).waitFor();
     await page.getByText("This is as far back as Gatehouse remembers.").waitFor();
     await page.getByRole("link", { name: "Mia" }).click();
+    await page.getByRole("dialog").locator('a[href="#/activity/8"]').click();
     await page.getByRole("heading", { name: "Player 8" }).waitFor();
   },
 );

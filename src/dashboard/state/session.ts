@@ -30,6 +30,8 @@ export type CallerSession = {
   readonly ledger: LedgerAccess;
   /** Whether the key may send any command; Gatehouse checks each one. */
   readonly mayCommand: boolean;
+  /** The commands that the key could send when the user signed in; "*" is all. */
+  readonly commands: readonly string[];
   /** The sections that the key could read when the user signed in. */
   readonly sections: readonly Section[];
 };
@@ -94,7 +96,7 @@ async function signInCaller(key: string): Promise<Session | SignInProblem> {
   const ledger = new LedgerAccess(api, pace);
   const openStream = createStreamCall(key, EVENT_STREAM, (outcome) => pace.observeStream(outcome));
   const mayCommand = commands.length > 0;
-  return { kind: "caller", serverId, api, openStream, pace, ledger, sections, mayCommand };
+  return { kind: "caller", serverId, api, openStream, pace, ledger, sections, mayCommand, commands };
 }
 
 async function signInOperator(key: string): Promise<Session | SignInProblem> {

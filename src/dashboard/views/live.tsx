@@ -16,6 +16,7 @@ import type { JoinLog, Player } from "../../core/wire/server-info.ts";
 import type { EmergencyCall, ServerState } from "../api/caller.ts";
 import { GameText } from "../parts/game-text.tsx";
 import { toMs, useRelativeTime } from "../parts/moment.tsx";
+import { PlayerLink } from "../parts/player-name.tsx";
 import { ServerStateGate } from "../parts/states.tsx";
 import { TeamLabel, useTeamName } from "../parts/team.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
@@ -216,7 +217,7 @@ function ShortPlayerName({ player }: { readonly player: string | undefined }) {
   const { name, id } = parsePlayerRef(player);
   return (
     <Text size="sm" component="span" miw={0} title={id}>
-      {name.trim() === "" ? t("unnamed") : <GameText text={name} max={NAME_SHOWN_MAX} />}
+      {name.trim() === "" ? t("unnamed") : <PlayerLink player={{ name, id }} max={NAME_SHOWN_MAX} />}
     </Text>
   );
 }

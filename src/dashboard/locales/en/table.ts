@@ -16,4 +16,5 @@ export const table = {
   unknown: "unknown",
   unknownTime: "time unknown",
   wholeText: "Show the whole text",
+  openPlayer: "Open {{name}}",
 };

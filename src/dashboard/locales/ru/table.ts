@@ -21,5 +21,6 @@ export const table: Translation<typeof english> = {
   nothing: "ничего",
   unknown: "неизвестно",
   unknownTime: "время неизвестно",
+  openPlayer: "Открыть: {{name}}",
   wholeText: "Показать весь текст",
 };
