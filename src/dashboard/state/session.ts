@@ -3,6 +3,7 @@
 import { createContext, useContext } from "react";
 import { ERRORS } from "../../core/errors.ts";
 import { SECTIONS, type Section } from "../../core/sections.ts";
+import type { OwnKeyResource } from "../../core/wire/own-key.ts";
 import { type AdminApi, createAdminApi } from "../api/admin.ts";
 import {
   type CallerApi,
@@ -29,8 +30,11 @@ export type CallerSession = {
   readonly ledger: LedgerAccess;
   /** Whether the key may send any command; Gatehouse checks each one. */
   readonly mayCommand: boolean;
+  /** The commands that the key could send when the user signed in; "*" is all. */
+  readonly commands: readonly string[];
   /** The sections that the key could read when the user signed in. */
   readonly sections: readonly Section[];
+  readonly ownKey: Pick<OwnKeyResource, "key_id">;
 };
 
 export type OperatorSession = { readonly kind: "operator"; readonly api: AdminApi };
@@ -88,10 +92,12 @@ async function signInCaller(key: string): Promise<Session | SignInProblem> {
   // Reads the key and not the server, so that a failing game API does not fail the sign-in.
   const answer = await api.readKey();
   if (!answer.ok) return describeProblem(answer.error);
-  const { sections, commands } = answer.value;
+  const { value: ownKey } = answer;
+  const { sections, commands } = ownKey;
   const ledger = new LedgerAccess(api, pace);
   const openStream = createStreamCall(key, EVENT_STREAM, (outcome) => pace.observeStream(outcome));
-  return { kind: "caller", api, openStream, pace, ledger, sections, mayCommand: commands.length > 0 };
+  const mayCommand = commands.length > 0;
+  return { kind: "caller", api, openStream, pace, ledger, sections, mayCommand, commands, ownKey };
 }
 
 async function signInOperator(key: string): Promise<Session | SignInProblem> {
