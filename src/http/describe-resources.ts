@@ -51,10 +51,12 @@ export function describeAuditEntry({
   return { id, at, action, actor, target, details };
 }
 
-/** As a caller sees it. */
-export function describeCommand(command: Command): CommandResource {
+/** As a caller sees it. `labels` has the label of the key that sent it. */
+export function describeCommand(command: Command, labels: ReadonlyMap<string, string>): CommandResource {
   return {
     command_id: command.commandId,
+    key_id: command.keyId,
+    key_label: labels.get(command.keyId) ?? null,
     command: command.text,
     status: command.status,
     position: command.position,
@@ -67,10 +69,13 @@ export function describeCommand(command: Command): CommandResource {
   };
 }
 
-/** As an operator sees it: with its server and the key that sent it. */
-export function describeOwnedCommand(command: Command): OwnedCommandResource {
-  const { command_id, ...rest } = describeCommand(command);
-  return { command_id, server_id: command.serverId, key_id: command.keyId, ...rest };
+/** As an operator sees it: with its server. */
+export function describeOwnedCommand(
+  command: Command,
+  labels: ReadonlyMap<string, string>,
+): OwnedCommandResource {
+  const { command_id, ...rest } = describeCommand(command, labels);
+  return { command_id, server_id: command.serverId, ...rest };
 }
 
 /** The totals, and each hour with requests, oldest first. */

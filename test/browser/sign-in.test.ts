@@ -116,7 +116,7 @@ browserTest("the session ends with a message when its key is revoked", async () 
   const { token, keyId } = await site.gatehouse.addKey(site.getServer("busy"));
   const page = await openPage({ expectedStatuses: [401], key: token, view: "players" });
   await page.locator("table").waitFor();
-  expect(await page.getByRole("link", { name: "Commands" }).count()).toBe(0);
+  expect(await page.getByRole("link", { name: "Console" }).count()).toBe(0);
   const answer = await site.gatehouse.admin("DELETE", `/admin/keys/${keyId}`);
   expect(answer.status).toBeLessThan(300);
   const alert = page.getByRole("alert");

@@ -873,6 +873,7 @@ describe("commands", () => {
       command_id: ids[0] ?? "",
       server_id: busy.server_id,
       key_id: key.key_id,
+      key_label: key.label,
       command: ":h three",
       status: "queued",
       position: 2,

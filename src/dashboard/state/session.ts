@@ -23,6 +23,7 @@ import { LedgerAccess } from "./ledger-access.ts";
 
 export type CallerSession = {
   readonly kind: "caller";
+  readonly keyId: string;
   readonly serverId: string;
   readonly api: CallerApi;
   readonly openStream: OpenStream;
@@ -92,11 +93,11 @@ async function signInCaller(key: string): Promise<Session | SignInProblem> {
   // Reads the key and not the server, so that a failing game API does not fail the sign-in.
   const answer = await api.readKey();
   if (!answer.ok) return describeProblem(answer.error);
-  const { server_id: serverId, sections, commands } = answer.value;
+  const { key_id: keyId, server_id: serverId, sections, commands } = answer.value;
   const ledger = new LedgerAccess(api, pace);
   const openStream = createStreamCall(key, EVENT_STREAM, (outcome) => pace.observeStream(outcome));
   const mayCommand = commands.length > 0;
-  return { kind: "caller", serverId, api, openStream, pace, ledger, sections, mayCommand, commands };
+  return { kind: "caller", keyId, serverId, api, openStream, pace, ledger, sections, mayCommand, commands };
 }
 
 async function signInOperator(key: string): Promise<Session | SignInProblem> {

@@ -132,6 +132,8 @@ export const RECEIPT = { command_id: commandId, status: "queued", position: 3, q
 
 export const QUEUED_COMMAND = {
   command_id: commandId,
+  key_id: keyId,
+  key_label: "Discord bot",
   command: ":h The event starts in ten minutes",
   status: "queued",
   position: 3,
@@ -293,5 +295,5 @@ gatehouse_requests_total{route="/v2/game/server",status="200",code="0"} 812
 `;
 
 function withOwner({ command_id, ...rest }: { readonly command_id: string }) {
-  return { command_id, server_id: serverId, key_id: keyId, ...rest };
+  return { command_id, server_id: serverId, ...rest };
 }

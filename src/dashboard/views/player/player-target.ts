@@ -22,7 +22,8 @@ export type Target =
   | { readonly kind: "none"; readonly because: "noId" | "idIsName" };
 
 /** Who is on the server; undefined when that is not known, or not known well enough. */
-export type PlayersHere = readonly PlayerRef[] | undefined;
+export type PlayersHere = readonly PlayerHere[] | undefined;
+type PlayerHere = PlayerRef & { readonly team?: string | undefined };
 
 const WRITABLE = /^\w{1,64}$/;
 const DIGITS = /^\d+$/;
@@ -43,10 +44,15 @@ export function findTarget(player: PlayerRef, here: PlayersHere): Target {
 function findIdReason(player: PlayerRef, here: PlayersHere): IdReason | undefined {
   const { name } = player;
   if (!WRITABLE.test(name)) return "unwritable";
-  if (GROUP_WORDS.has(name.toLowerCase()) || DIGITS.test(name)) return "otherMeaning";
+  if (isGroup(name, here) || DIGITS.test(name)) return "otherMeaning";
   if (!here) return "unknownOthers";
   if (!here.some((other) => isSame(other, player) && other.name === name)) return "notHere";
   return isBeginningOfOther(name, player, here) ? "beginning" : undefined;
+}
+
+function isGroup(name: string, here: PlayersHere): boolean {
+  const word = name.toLowerCase();
+  return GROUP_WORDS.has(word) || (here?.some(({ team }) => team?.toLowerCase() === word) ?? false);
 }
 
 function isBeginningOfOther(word: string, player: PlayerRef, here: readonly PlayerRef[]): boolean {
