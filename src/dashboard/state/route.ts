@@ -36,7 +36,7 @@ export function useRouteId(view: string): string | undefined {
   return route.startsWith(start) ? route.slice(start.length) : undefined;
 }
 
-function readRoute(): string {
+export function readRoute(): string {
   return location.hash.replace(/^#\/?/, "");
 }
 
