@@ -1,29 +1,21 @@
 // The frame around every view: header, navigation (a menu behind a burger on a phone), status bar, and the view itself.
-import {
-  AppShell,
-  Box,
-  Burger,
-  Button,
-  Group,
-  NavLink,
-  ScrollArea,
-  Text,
-  VisuallyHidden,
-} from "@mantine/core";
+import { AppShell, Box, Burger, Button, Group, NavLink, ScrollArea, VisuallyHidden } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { type ReactNode, type RefObject, useContext, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { AlertsButton } from "./parts/alerts-button.tsx";
 import { ErrorBoundary } from "./parts/error-boundary.tsx";
-import { cutText, MarkedText, markInvisible } from "./parts/game-text.tsx";
+import { cutText, markInvisible } from "./parts/game-text.tsx";
 import { Icon } from "./parts/icon.tsx";
 import { LazyView } from "./parts/lazy-view.tsx";
 import { PageSwitches } from "./parts/page-switches.tsx";
 import { PlayerDrawer } from "./parts/player-drawer.tsx";
+import { ServerSwitcher } from "./parts/server-switcher.tsx";
 import { Notice } from "./parts/states.tsx";
 import { StatusBar } from "./parts/status-bar.tsx";
 import { RouteBaseContext, useRoute, useViewHref } from "./state/route.ts";
 import { useSession } from "./state/session.ts";
+import { useKeyRing } from "./state/use-key-ring.ts";
 import { useLedgerIsOff } from "./state/use-ledger.ts";
 import { ModCallsProvider, useWaitingCount } from "./state/use-mod-calls.tsx";
 import { listViews, type View } from "./view-list.ts";
@@ -58,7 +50,8 @@ function FrameContent(props: FrameBodyProps) {
   const { session, signOut } = useSession();
   const { t } = useTranslation(["shell", "calls"]);
   const [isOpen, { toggle, close }] = useDisclosure(false);
-  const views = listViews(session);
+  const { ring } = useKeyRing();
+  const views = listViews(session, ring.keys.length > 1);
   const route = useRoute();
   const base = useContext(RouteBaseContext);
   const current = route === base ? views[0] : views.find((view) => isRouteOf(view, base, route));
@@ -118,9 +111,7 @@ function FrameContent(props: FrameBodyProps) {
               </span>
             </Box>
             <Icon name="gate" size={26} />
-            <Text fw={650} truncate className="untrusted" title={plainHeading}>
-              <MarkedText text={heading} />
-            </Text>
+            <ServerSwitcher heading={heading} />
           </Group>
           <Group gap="xs" wrap="nowrap" visibleFrom="sm" flex="none">
             {alerts}

@@ -16,7 +16,7 @@ export function describeServer(
   watching: WatchingResource,
 ): ServerResource {
   const { serverId, name, community, createdAt, isSimulated, isWatched } = server;
-  const { state, players, lastReadAt, lastError } = summary;
+  const { state, counts, lastReadAt, lastError } = summary;
   return {
     server_id: serverId,
     name,
@@ -25,7 +25,11 @@ export function describeServer(
     simulated: isSimulated,
     watch: isWatched,
     state,
-    players,
+    players: counts.players,
+    max_players: counts.playersMax,
+    queue: counts.queue,
+    open_modcalls: counts.openModCalls,
+    open_calls: counts.openCalls,
     last_read_at: lastReadAt,
     last_error: lastError && {
       at: lastError.at,

@@ -132,12 +132,12 @@ browserTest("the view shows the age of the data, and keeps the last data through
       : Response.json(BUSY_SERVER),
   );
   const page = await openView("live", { server: "live-fails", expectedStatuses: [400] });
-  const fresh = page.getByRole("region", { name: "How fresh this is" });
+  const fresh = page.getByRole("region", { name: "Data freshness" });
   expect(await fresh.innerText()).toContain("online");
   expect(await fresh.innerText()).toMatch(/\d+ of 120/);
   isDown = true;
   await fresh.getByText("could not talk to the game").waitFor();
-  await page.getByText("What is shown is the last that is known.").waitFor();
+  await page.getByText("You see the last data that arrived.").waitFor();
   expect(await page.getByRole("region", { name: "Server", exact: true }).innerText()).toContain("40");
   await expectAccessible(page);
 });

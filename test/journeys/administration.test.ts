@@ -296,6 +296,10 @@ describe("servers", () => {
       watch: true,
       state: "not_asked",
       players: null,
+      max_players: null,
+      queue: null,
+      open_modcalls: null,
+      open_calls: null,
       last_read_at: null,
       last_error: null,
       watching: {

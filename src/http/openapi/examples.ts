@@ -183,6 +183,10 @@ export const SERVER = {
   watch: true,
   state: "online",
   players: SERVER_INFO.CurrentPlayers,
+  max_players: SERVER_INFO.MaxPlayers,
+  queue: 3,
+  open_modcalls: 1,
+  open_calls: 2,
   last_read_at: 1_794_722_320_863,
   last_error: null,
   watching: {
@@ -197,6 +201,10 @@ export const NEW_SERVER = {
   ...SERVER,
   state: "not_asked",
   players: null,
+  max_players: null,
+  queue: null,
+  open_modcalls: null,
+  open_calls: null,
   last_read_at: null,
   watching: { ...SERVER.watching, last_reading_at: null },
 };

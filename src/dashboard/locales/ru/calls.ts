@@ -44,7 +44,7 @@ export const calls: Translation<typeof english> = {
   column: {
     number: "Номер",
     team: "Команда",
-    description: "Что",
+    description: "Что случилось",
     place: "Где",
     caller: "Кто вызвал",
     players: "Участники",

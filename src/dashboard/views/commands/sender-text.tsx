@@ -6,9 +6,9 @@ import { useCallerSession } from "../../state/session.ts";
 
 export function SenderText({ command }: { readonly command: CommandResource }) {
   const { t } = useTranslation("commands");
-  const session = useCallerSession();
+  const { ownKey } = useCallerSession();
   const { key_id: keyId, key_label: label } = command;
-  const isOwn = keyId === session.keyId;
+  const isOwn = keyId === ownKey.key_id;
   if (label === null) return t(isOwn ? "sender.ownUnnamed" : "sender.unknown");
   return (
     <NamedSentence
