@@ -28,7 +28,7 @@ export function LinkSignIn({ link, onDone }: { readonly link: string; readonly o
     if (!outcome.ok) return setProblem(describeProblem(outcome.error));
     // The key of an earlier session in this tab would be preferred.
     deleteSavedCredential();
-    noteDevice(isRemembered);
+    noteDevice(outcome.value.device_id, isRemembered);
     onDone();
   }
 

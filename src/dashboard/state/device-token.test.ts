@@ -7,7 +7,11 @@ function setUp() {
   const clock = { now: 1_000 };
   const pending: ((granted: GrantedToken | undefined) => void)[] = [];
   const grant = () => new Promise<GrantedToken | undefined>((resolve) => pending.push(resolve));
-  const token = new DeviceToken({ token: "one", lifetimeMs: LIFE_MS }, grant, () => clock.now);
+  const token = new DeviceToken(
+    { token: "one", keyId: "key_a", lifetimeMs: LIFE_MS },
+    grant,
+    () => clock.now,
+  );
   return { clock, pending, token };
 }
 
@@ -23,7 +27,7 @@ test("a token that will soon expire is used on while one request renews it", asy
   clock.now += LIFE_MS * 0.7;
   expect([await token.current(), await token.current()]).toEqual(["one", "one"]);
   expect(pending).toHaveLength(1);
-  pending[0]?.({ token: "two", lifetimeMs: LIFE_MS });
+  pending[0]?.({ token: "two", keyId: "key_a", lifetimeMs: LIFE_MS });
   await Bun.sleep(0);
   expect(await token.current()).toBe("two");
   expect(pending).toHaveLength(1);
@@ -34,7 +38,7 @@ test("everybody waits for the one renewal of an expired token", async () => {
   clock.now += LIFE_MS;
   const asked = [token.current(), token.current(), token.replace("one")];
   expect(pending).toHaveLength(1);
-  pending[0]?.({ token: "two", lifetimeMs: LIFE_MS });
+  pending[0]?.({ token: "two", keyId: "key_a", lifetimeMs: LIFE_MS });
   expect(await Promise.all(asked)).toEqual(["two", "two", "two"]);
 });
 
@@ -54,7 +58,7 @@ test("a failed renewal leaves the token in use, and is tried again after a while
 test("a refused token is replaced once; when there is no other, the refusal stands", async () => {
   const { pending, token } = setUp();
   const replaced = token.replace("one");
-  pending[0]?.({ token: "two", lifetimeMs: LIFE_MS });
+  pending[0]?.({ token: "two", keyId: "key_a", lifetimeMs: LIFE_MS });
   expect(await replaced).toBe("two");
   // The request that was sent with the first token needs no further one.
   expect(await token.replace("one")).toBe("two");
@@ -62,4 +66,12 @@ test("a refused token is replaced once; when there is no other, the refusal stan
   const refused = token.replace("two");
   pending[1]?.(undefined);
   expect(await refused).toBeUndefined();
+});
+
+test("a token of another key is never used: another tab has signed this browser in anew", async () => {
+  const { pending, token } = setUp();
+  const replaced = token.replace("one");
+  pending[0]?.({ token: "other", keyId: "key_b", lifetimeMs: LIFE_MS });
+  expect(await replaced).toBeUndefined();
+  expect(await token.current()).toBe("one");
 });

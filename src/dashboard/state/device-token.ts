@@ -2,8 +2,8 @@
 // Knows nothing of React.
 import type { TokenSource } from "../api/request.ts";
 
-/** A token and how long it works from now. */
-export type GrantedToken = { readonly token: string; readonly lifetimeMs: number };
+/** A token, the key that it works as, and how long it works from now. */
+export type GrantedToken = { readonly token: string; readonly keyId: string; readonly lifetimeMs: number };
 
 /** Renewed when this part of its life is over. */
 const RENEW_AT = 2 / 3;
@@ -13,6 +13,7 @@ const RETRY_MS = 20_000;
 export class DeviceToken implements TokenSource {
   readonly #grant: () => Promise<GrantedToken | undefined>;
   readonly #now: () => number;
+  readonly #keyId: string;
   #token = "";
   #renewAt = 0;
   #expiresAt = 0;
@@ -26,6 +27,7 @@ export class DeviceToken implements TokenSource {
   ) {
     this.#grant = grant;
     this.#now = now;
+    this.#keyId = first.keyId;
     this.#take(first);
   }
 
@@ -45,7 +47,8 @@ export class DeviceToken implements TokenSource {
   #renew(): Promise<void> {
     this.#renewal ??= this.#grant()
       .then((granted) => {
-        if (granted) this.#take(granted);
+        // Another tab may have signed this browser in with another key, which may be for another server.
+        if (granted?.keyId === this.#keyId) this.#take(granted);
         else this.#renewAt = this.#now() + RETRY_MS;
       })
       .finally(() => {

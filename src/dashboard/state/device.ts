@@ -5,17 +5,21 @@ import { endSession, renewSession } from "../api/session.ts";
 import { DeviceToken, type GrantedToken } from "./device-token.ts";
 
 const NOTE = "gatehouse.device";
+/** Stands for the device among the saved keys. No key is so short. */
+export const SAVED_DEVICE = "device";
 
-export function noteDevice(isRemembered: boolean): void {
+export function noteDevice(deviceId: string, isRemembered: boolean): void {
   forgetDevice();
-  withStorage(() => (isRemembered ? localStorage : sessionStorage).setItem(NOTE, "1"));
+  withStorage(() => (isRemembered ? localStorage : sessionStorage).setItem(NOTE, deviceId));
 }
 
 export function isDeviceNoted(): boolean {
-  return withStorage(() => (sessionStorage.getItem(NOTE) ?? localStorage.getItem(NOTE)) !== null) ?? false;
+  return findNote() !== undefined;
 }
 
-export function forgetDevice(): void {
+/** With `deviceId` only that one: another tab may have signed this browser in anew. */
+export function forgetDevice(deviceId = findNote()): void {
+  if (deviceId !== findNote()) return;
   withStorage(() => sessionStorage.removeItem(NOTE));
   withStorage(() => localStorage.removeItem(NOTE));
 }
@@ -35,8 +39,12 @@ export function createDeviceToken(session: SessionResource): DeviceToken {
   });
 }
 
-function toGranted({ token, expires_in }: SessionResource): GrantedToken {
-  return { token, lifetimeMs: expires_in * 1000 };
+function toGranted({ token, key_id, expires_in }: SessionResource): GrantedToken {
+  return { token, keyId: key_id, lifetimeMs: expires_in * 1000 };
+}
+
+function findNote(): string | undefined {
+  return withStorage(() => sessionStorage.getItem(NOTE) ?? localStorage.getItem(NOTE)) ?? undefined;
 }
 
 function withStorage<T>(use: () => T): T | undefined {

@@ -3,7 +3,9 @@
 import { createContext, useContext } from "react";
 import { ERRORS } from "../../core/errors.ts";
 import { SECTIONS, type Section } from "../../core/sections.ts";
-import { type AdminApi, createAdminApi } from "../api/admin.ts";
+import type { OwnKeyResource } from "../../core/wire/own-key.ts";
+import type { SessionResource } from "../../core/wire/session.ts";
+import { type AdminApi, createAdminApi, eventStreamOf } from "../api/admin.ts";
 import {
   type CallerApi,
   createCallerApi,
@@ -21,29 +23,41 @@ import {
   UNREACHABLE,
 } from "../api/request.ts";
 import { rememberDevice, renewSession } from "../api/session.ts";
-import { createDeviceToken, forgetDevice, isDeviceNoted, noteDevice } from "./device.ts";
+import { createDeviceToken, noteDevice, SAVED_DEVICE } from "./device.ts";
 import { LedgerAccess } from "./ledger-access.ts";
 
 export type CallerSession = {
   readonly kind: "caller";
+  readonly serverId: string;
   readonly api: CallerApi;
   readonly openStream: OpenStream;
-  /** Whether a signed-in device has it, and not a key that was entered. */
-  readonly isDevice: boolean;
+  /** The signed-in device that has it; undefined when a key was entered. */
+  readonly deviceId: string | undefined;
   readonly pace: Pace;
   readonly ledger: LedgerAccess;
   /** Whether the key may send any command; Gatehouse checks each one. */
   readonly mayCommand: boolean;
+  /** The commands that the key could send when the user signed in; "*" is all. */
+  readonly commands: readonly string[];
   /** The sections that the key could read when the user signed in. */
   readonly sections: readonly Section[];
+  readonly ownKey: Pick<OwnKeyResource, "key_id" | "label" | "server_name">;
 };
 
-export type OperatorSession = { readonly kind: "operator"; readonly api: AdminApi };
+export type OperatorSession = {
+  readonly kind: "operator";
+  readonly api: AdminApi;
+  /** Opens streams of one server; the pace sees every outcome. */
+  readonly createStreamOf: (serverId: string, pace: Pace) => OpenStream;
+};
 
 /** An operator who looks into a server without a key of it. */
 export type ViewerSession = {
   readonly kind: "viewer";
+  readonly serverId: string;
+  readonly operator: OperatorSession;
   readonly api: ServerReader;
+  readonly openStream: OpenStream;
   readonly pace: Pace;
   readonly ledger: LedgerAccess;
   readonly sections: readonly Section[];
@@ -76,16 +90,18 @@ export type SignInProblem = {
 /** The key of sessionStorage, which is deleted with the tab. */
 const STORAGE_KEY = "gatehouse.key";
 const TOKEN_PREFIX = "gth_";
-/** Stands for the remembered device where a saved key could be. */
-const DEVICE = "device";
 
 export async function signIn(credential: string): Promise<Session | SignInProblem> {
   const key = credential.trim();
-  if (key === DEVICE && isDeviceNoted()) return signInDevice();
   if (key === "") return { text: "empty", retryAt: 0, code: 0 };
   // A header can only hold visible ASCII, so other text cannot be a key.
   if (!/^[\x21-\x7e]+$/.test(key)) return { text: "wrongMaster", retryAt: 0, code: 0 };
   return key.startsWith(TOKEN_PREFIX) ? signInCaller(key) : signInOperator(key);
+}
+
+/** Signs in with a key that was saved for the tab, or as the device. */
+export function signInSaved(saved: string): Promise<Session | SignInProblem> {
+  return saved === SAVED_DEVICE ? signInDevice() : signIn(saved);
 }
 
 export function isSession(outcome: Session | SignInProblem): outcome is Session {
@@ -103,36 +119,48 @@ export async function signInAndRemember(credential: string): Promise<Session | S
   if (!outcome.ok) return describeProblem(outcome.error);
   // A key that was saved for the tab would be preferred.
   deleteSavedCredential();
-  noteDevice(true);
-  return signInCaller(createDeviceToken(outcome.value));
+  noteDevice(outcome.value.device_id, true);
+  return openDevice(outcome.value);
 }
 
 async function signInDevice(): Promise<Session | SignInProblem> {
   const outcome = await renewSession();
-  return outcome.ok ? signInCaller(createDeviceToken(outcome.value)) : describeProblem(outcome.error, true);
+  return outcome.ok ? openDevice(outcome.value) : describeProblem(outcome.error, true);
 }
 
-async function signInCaller(key: Credential): Promise<Session | SignInProblem> {
-  const isDevice = typeof key !== "string";
+function openDevice(granted: SessionResource): Promise<Session | SignInProblem> {
+  return signInCaller(createDeviceToken(granted), granted.device_id);
+}
+
+async function signInCaller(key: Credential, deviceId?: string): Promise<Session | SignInProblem> {
   const pace = new Pace();
   const api = createCallerApi(createApiCall(key, (outcome) => pace.observe(outcome)));
   // Reads the key and not the server, so that a failing game API does not fail the sign-in.
   const answer = await api.readKey();
-  if (!answer.ok) return describeProblem(answer.error, isDevice);
-  const { sections, commands } = answer.value;
+  if (!answer.ok) return describeProblem(answer.error, deviceId !== undefined);
+  const { value: ownKey } = answer;
+  const { server_id: serverId, sections, commands } = ownKey;
   const ledger = new LedgerAccess(api, pace);
   const openStream = createStreamCall(key, EVENT_STREAM, (outcome) => pace.observeStream(outcome));
   const mayCommand = commands.length > 0;
-  return { kind: "caller", api, openStream, isDevice, pace, ledger, sections, mayCommand };
+  const rights = { sections, mayCommand, commands, ownKey };
+  return { kind: "caller", serverId, api, openStream, deviceId, pace, ledger, ...rights };
 }
 
 async function signInOperator(key: string): Promise<Session | SignInProblem> {
   const api = createAdminApi(createApiCall(key));
   const answer = await api.listServers({ limit: 1 });
-  return answer.ok ? { kind: "operator", api } : describeProblem(answer.error);
+  if (!answer.ok) return describeProblem(answer.error);
+  return {
+    kind: "operator",
+    api,
+    createStreamOf: (serverId, pace) =>
+      createStreamCall(key, eventStreamOf(serverId), (outcome) => pace.observeStream(outcome)),
+  };
 }
 
-export function openViewerSession({ api }: OperatorSession, serverId: string): ViewerSession {
+export function openViewerSession(operator: OperatorSession, serverId: string): ViewerSession {
+  const { api } = operator;
   const pace = new Pace();
   const reader: ServerReader & LedgerReader = {
     async readServer(...request) {
@@ -148,7 +176,10 @@ export function openViewerSession({ api }: OperatorSession, serverId: string): V
   };
   return {
     kind: "viewer",
+    serverId,
+    operator,
     api: reader,
+    openStream: operator.createStreamOf(serverId, pace),
     pace,
     ledger: new LedgerAccess(reader, pace),
     sections: SECTIONS,
@@ -195,16 +226,12 @@ export function saveCredential(credential: string): void {
   withTabStorage((storage) => storage.setItem(STORAGE_KEY, credential));
 }
 
-/** A key, or what stands for the remembered device. */
 export function findSavedCredential(): string | undefined {
-  const saved = withTabStorage((storage) => storage.getItem(STORAGE_KEY)) ?? undefined;
-  return saved ?? (isDeviceNoted() ? DEVICE : undefined);
+  return withTabStorage((storage) => storage.getItem(STORAGE_KEY)) ?? undefined;
 }
 
-/** Forgets the device too, but does not sign it out. */
 export function deleteSavedCredential(): void {
   withTabStorage((storage) => storage.removeItem(STORAGE_KEY));
-  forgetDevice();
 }
 
 function withTabStorage<T>(use: (storage: Storage) => T): T | undefined {
