@@ -14,6 +14,7 @@ import "./map/map.css";
 import { MarkerFacts, useMarkerName } from "./map/marker-facts.tsx";
 import { MarkerList } from "./map/marker-list.tsx";
 import { listMarkers, type Marker } from "./map/markers.ts";
+import { useCoveredParts } from "./map/use-covered-parts.ts";
 import { useMapEngine } from "./map/use-map-engine.ts";
 
 const WANTED: readonly Section[] = ["Players", "EmergencyCalls"];
@@ -53,6 +54,7 @@ function MapContent({ state }: { readonly state: ServerState }) {
 function MapBoard({ markers }: { readonly markers: readonly Marker[] }) {
   const { t } = useTranslation("map");
   const nameOf = useMarkerName();
+  const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const tooltip = useRef<HTMLDivElement>(null);
   const [hoveredKey, setHovered] = useState<string>();
@@ -88,6 +90,7 @@ function MapBoard({ markers }: { readonly markers: readonly Marker[] }) {
   const described = find(hoveredKey ?? highlightedKey);
   const selected = find(selectedKey);
   const followed = find(followedKey);
+  useCoveredParts(engine, frame, followed !== undefined);
   const followFromList = useCallback((key: string) => {
     setSelected(key);
     setFollowed((before) => (before === key ? undefined : key));
@@ -96,7 +99,7 @@ function MapBoard({ markers }: { readonly markers: readonly Marker[] }) {
   return (
     <>
       <div className="map-board">
-        <div className="map-frame">
+        <div ref={frame} className="map-frame">
           {/* biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: the canvas handles keys itself */}
           <canvas
             ref={canvas}

@@ -1,6 +1,7 @@
 // The state of the map: markers, viewport, selected and followed marker. It draws only when something has changed, at most
 // once per frame. The canvas and the clock are passed in, and it knows nothing of React.
 import type { Scheme } from "../../team-colours.ts";
+import type { Box } from "./label-layout.ts";
 import type { Marker } from "./markers.ts";
 import { Motion } from "./motion.ts";
 import type { Painter } from "./painter.ts";
@@ -66,6 +67,7 @@ export class MapEngine {
   #hovered: string | undefined;
   /** Set by the list beside the map. */
   #highlighted: string | undefined;
+  #covered: readonly Box[] = [];
   #frame: number | undefined;
   #lastFrameAt: number | undefined;
 
@@ -111,6 +113,12 @@ export class MapEngine {
     if (this.#followed !== undefined && this.#motion.find(this.#followed) === undefined) {
       this.#endFollowing();
     }
+    this.#requestFrame();
+  }
+
+  /** The parts of the canvas under buttons and notices, where no label is to be. */
+  setCovered(covered: readonly Box[]): void {
+    this.#covered = covered;
     this.#requestFrame();
   }
 
@@ -243,6 +251,7 @@ export class MapEngine {
       scheme: this.#scheme,
       selected: this.#motion.find(this.#selected),
       hovered,
+      covered: this.#covered,
     };
     this.#painter.paint(scene, this.#grid);
     this.#listener.onHoveredPlace(this.#placeOf(hovered), this.#size);
