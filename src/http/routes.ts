@@ -7,6 +7,7 @@ import {
   type Purpose,
   READING_EVENTS,
   READING_KEY,
+  READING_MAP,
   READING_SERVER,
   SENDING_COMMAND,
 } from "./caller-steps.ts";
@@ -16,6 +17,7 @@ import type { EventSocketHandler } from "./event-socket.ts";
 import type { EventStreamHandler } from "./event-stream.ts";
 import type { EventHandlers } from "./events.ts";
 import { answerHealthz, type ReadyzHandler } from "./health.ts";
+import type { MapHandlers } from "./maps.ts";
 import type { MetricsHandler } from "./metrics.ts";
 import type { OpenApiHandler } from "./openapi/answer-openapi.ts";
 import type { OperatorHandler, OperatorStep } from "./operator-step.ts";
@@ -33,6 +35,7 @@ export type Handlers = {
   readonly eventStream: EventStreamHandler;
   /** Takes the steps of the caller by itself: the token may come in the first frame. */
   readonly eventSocket: EventSocketHandler;
+  readonly maps: MapHandlers;
   readonly commands: CommandHandlers;
   readonly readyz: ReadyzHandler;
   readonly metrics: MetricsHandler;
@@ -52,6 +55,7 @@ export function listRoutes({
   events,
   eventStream,
   eventSocket,
+  maps,
   commands,
   operatorStep,
   admin,
@@ -75,6 +79,12 @@ export function listRoutes({
       GET: caller(READING_EVENTS, (call, caller) => eventStream.answer(call, caller)),
     }),
     ...bothForms("/game/server/events/socket", { GET: (call) => eventSocket.answer(call) }),
+    ...bothForms("/game/server/map", {
+      GET: caller(READING_MAP, (call, caller) => maps.answer(call, caller)),
+    }),
+    ...bothForms("/game/server/map/image", {
+      GET: caller(READING_MAP, (call, caller) => maps.answerImage(call, caller)),
+    }),
     ...bothForms("/game/server/command", {
       GET: caller(MANAGING_COMMANDS, (call, caller) => commands.list(call, caller)),
       POST: caller(SENDING_COMMAND, (call, caller) => commands.submit(call, caller)),
@@ -100,6 +110,13 @@ export function listRoutes({
     {
       path: "/admin/servers/:id/events/stream",
       GET: operator((call) => eventStream.answerOperator(call)),
+    },
+    { path: "/admin/servers/:id/map", GET: operator((call) => maps.answerOperator(call)) },
+    {
+      path: "/admin/servers/:id/map-image",
+      GET: operator((call) => maps.answerImageOperator(call)),
+      PUT: operator((call, actor) => maps.setImage(call, actor)),
+      DELETE: operator((call, actor) => maps.removeImage(call, actor)),
     },
     {
       path: "/admin/keys",

@@ -108,6 +108,8 @@ export function openViewerSession({ api }: OperatorSession, serverId: string): V
       pace.observe(outcome);
       return outcome;
     },
+    readMap: (...request) => api.readServerMap(serverId, ...request),
+    readMapImage: (...request) => api.readMapImage(serverId, ...request),
     async readEvents(...request) {
       const outcome = await api.readServerEvents(serverId, ...request);
       pace.observe(outcome);

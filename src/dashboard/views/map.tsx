@@ -8,8 +8,10 @@ import { Icon, type IconName } from "../parts/icon.tsx";
 import { EmptyState, ServerStateGate } from "../parts/states.tsx";
 import { TeamLabel } from "../parts/team.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
+import { useGameMap } from "../state/use-game-map.ts";
 import { useServerState } from "../state/use-server-state.tsx";
 import { TEAMS } from "../team-colours.ts";
+import { EMPTY_GROUND, makeGround } from "./map/ground.ts";
 import "./map/map.css";
 import { MarkerFacts, useMarkerName } from "./map/marker-facts.tsx";
 import { MarkerList } from "./map/marker-list.tsx";
@@ -71,6 +73,14 @@ function MapBoard({ markers }: { readonly markers: readonly Marker[] }) {
     onFollowEnd: () => setFollowed(undefined),
   });
   useEffect(() => engine?.setMarkers(markers), [engine, markers]);
+  const { learned, picture } = useGameMap();
+  const ground = useMemo(() => (learned ? makeGround(learned) : EMPTY_GROUND), [learned]);
+  const corners = learned?.image;
+  const backdrop = useMemo(
+    () => (corners && picture ? { ...corners, picture } : undefined),
+    [corners, picture],
+  );
+  useEffect(() => engine?.setGround(ground, backdrop), [engine, ground, backdrop]);
   useEffect(() => engine?.setSelected(selectedKey), [engine, selectedKey]);
   useEffect(() => engine?.setHighlighted(highlightedKey), [engine, highlightedKey]);
   useEffect(() => engine?.follow(followedKey), [engine, followedKey]);

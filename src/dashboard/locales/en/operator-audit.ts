@@ -25,6 +25,8 @@ export const operatorAudit = {
     "block.lifted": "Block lifted",
     "command.cancelled": "Command cancelled",
     "player.forgotten": "Player forgotten",
+    "server.map_image_set": "Map picture set",
+    "server.map_image_removed": "Map picture removed",
   },
   fields: {
     name: "Name",
@@ -42,5 +44,11 @@ export const operatorAudit = {
     old_token_valid_until: "Old token works until",
     blocked_until: "Blocked until",
     status: "State",
+    left: "Left edge (X)",
+    top: "Top edge (Z)",
+    right: "Right edge (X)",
+    bottom: "Bottom edge (Z)",
+    type: "File type",
+    bytes: "Bytes",
   },
 };

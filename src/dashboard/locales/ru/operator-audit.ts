@@ -27,6 +27,8 @@ export const operatorAudit: Translation<typeof english> = {
     "block.lifted": "Блокировка снята",
     "command.cancelled": "Команда отменена",
     "player.forgotten": "Игрок забыт",
+    "server.map_image_set": "Задана подложка карты",
+    "server.map_image_removed": "Убрана подложка карты",
   },
   fields: {
     name: "Название",
@@ -44,5 +46,11 @@ export const operatorAudit: Translation<typeof english> = {
     old_token_valid_until: "Старый токен работает до",
     blocked_until: "Заблокирован до",
     status: "Состояние",
+    left: "Левый край (X)",
+    top: "Верхний край (Z)",
+    right: "Правый край (X)",
+    bottom: "Нижний край (Z)",
+    type: "Тип файла",
+    bytes: "Байты",
   },
 };

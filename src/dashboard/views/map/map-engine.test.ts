@@ -1,5 +1,6 @@
 // The cost of the map in frames, canvas calls and comparisons, which do not depend on the machine as times do.
 import { describe, expect, test } from "bun:test";
+import { EMPTY_GROUND } from "./ground.ts";
 import { MapEngine } from "./map-engine.ts";
 import type { Marker, PlayerMarker } from "./markers.ts";
 import { GLIDE_MS, Motion } from "./motion.ts";
@@ -10,6 +11,7 @@ import { fitTo } from "./viewport.ts";
 const TEAMS = ["Civilian", "Police", "Sheriff", "Fire", "DOT", "Jail"];
 const SIZE = { width: 800, height: 600 };
 const FRAME_MS = 16;
+const NO_GROUND = { draw: () => false };
 
 function player(n: number, more: Partial<PlayerMarker> = {}): PlayerMarker {
   return {
@@ -66,7 +68,7 @@ function startEngine() {
   const counts = { frames: 0, painted: 0 };
   const events: string[] = [];
   const { context } = countCalls();
-  const painter = new Painter(context);
+  const painter = new Painter(context, NO_GROUND);
   const engine = new MapEngine(
     {
       paint(scene, grid) {
@@ -124,8 +126,10 @@ describe("drawing", () => {
       selected: undefined,
       hovered: undefined,
       covered: [],
+      ground: EMPTY_GROUND,
+      backdrop: undefined,
     };
-    const painted = new Painter(context).paint(scene, new ScreenGrid());
+    const painted = new Painter(context, NO_GROUND).paint(scene, new ScreenGrid());
     expect(painted.markers).toBe(200);
     expect(calls.arc).toBe(200);
     expect(calls.fill).toBe(TEAMS.length);
@@ -135,7 +139,7 @@ describe("drawing", () => {
 
   test("measures a text once, not in every frame", () => {
     const { calls, context } = countCalls();
-    const painter = new Painter(context);
+    const painter = new Painter(context, NO_GROUND);
     const grid = new ScreenGrid();
     const motion = placeMarkers(CROWD);
     const scene = {
@@ -146,6 +150,8 @@ describe("drawing", () => {
       selected: 3,
       hovered: 4,
       covered: [],
+      ground: EMPTY_GROUND,
+      backdrop: undefined,
     };
     painter.paint({ ...scene, viewport: fitTo(CROWD, SIZE) }, grid);
     const { measureText } = calls;
@@ -164,8 +170,13 @@ describe("drawing", () => {
       selected: 0,
       hovered: undefined,
       covered: [],
+      ground: EMPTY_GROUND,
+      backdrop: undefined,
     };
-    expect(new Painter(context).paint(scene, new ScreenGrid())).toEqual({ markers: 0, labels: 0 });
+    expect(new Painter(context, NO_GROUND).paint(scene, new ScreenGrid())).toMatchObject({
+      markers: 0,
+      labels: 0,
+    });
     expect(calls.arc).toBeUndefined();
     expect(texts).toEqual([]);
   });
@@ -182,8 +193,10 @@ describe("drawing", () => {
       selected: 7,
       hovered: undefined,
       covered: [],
+      ground: EMPTY_GROUND,
+      backdrop: undefined,
     };
-    new Painter(context).paint(scene, new ScreenGrid());
+    new Painter(context, NO_GROUND).paint(scene, new ScreenGrid());
     // One label on each side, and that of the selected marker once more over the players.
     expect(texts).toEqual(["P-7", "P-0", "P-7"]);
   });
@@ -195,8 +208,20 @@ describe("drawing", () => {
     const crowd = CROWD.map((marker) => ({ ...marker, stars: 0 }));
     const viewport = fitTo(crowd, size);
     const motion = placeMarkers(crowd);
-    const scene = { viewport, size, ratio: 3, motion, scheme: "dark" as const, covered: [buttons] };
-    new Painter(context).paint({ ...scene, selected: undefined, hovered: undefined }, new ScreenGrid());
+    const scene = {
+      viewport,
+      size,
+      ratio: 3,
+      motion,
+      scheme: "dark" as const,
+      covered: [buttons],
+      ground: EMPTY_GROUND,
+      backdrop: undefined,
+    };
+    new Painter(context, NO_GROUND).paint(
+      { ...scene, selected: undefined, hovered: undefined },
+      new ScreenGrid(),
+    );
     expect(places.length).toBeGreaterThan(20);
     // Every text is measured as 40 pixels wide.
     const isOver = ([x, y]: [number, number], left: number, top: number, right: number, bottom: number) =>

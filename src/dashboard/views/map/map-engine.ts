@@ -1,6 +1,8 @@
 // The state of the map: markers, viewport, selected and followed marker. It draws only when something has changed, at most
 // once per frame. The canvas and the clock are passed in, and it knows nothing of React.
 import type { Scheme } from "../../team-colours.ts";
+import { EMPTY_GROUND, type Ground } from "./ground.ts";
+import type { Backdrop } from "./ground-layer.ts";
 import type { Box } from "./label-layout.ts";
 import type { Marker } from "./markers.ts";
 import { Motion } from "./motion.ts";
@@ -68,6 +70,8 @@ export class MapEngine {
   /** Set by the list beside the map. */
   #highlighted: string | undefined;
   #covered: readonly Box[] = [];
+  #ground = EMPTY_GROUND;
+  #backdrop: Backdrop | undefined;
   #frame: number | undefined;
   #lastFrameAt: number | undefined;
 
@@ -119,6 +123,14 @@ export class MapEngine {
   /** The parts of the canvas under buttons and notices, where no label is to be. */
   setCovered(covered: readonly Box[]): void {
     this.#covered = covered;
+    this.#requestFrame();
+  }
+
+  /** What is drawn below the markers. */
+  setGround(ground: Ground, backdrop: Backdrop | undefined): void {
+    if (ground === this.#ground && backdrop === this.#backdrop) return;
+    this.#ground = ground;
+    this.#backdrop = backdrop;
     this.#requestFrame();
   }
 
@@ -252,12 +264,14 @@ export class MapEngine {
       selected: this.#motion.find(this.#selected),
       hovered,
       covered: this.#covered,
+      ground: this.#ground,
+      backdrop: this.#backdrop,
     };
-    this.#painter.paint(scene, this.#grid);
+    const { isRough } = this.#painter.paint(scene, this.#grid);
     this.#listener.onHoveredPlace(this.#placeOf(hovered), this.#size);
     const isMoving = this.#motion.isMoving || this.#target !== undefined;
     this.#lastFrameAt = isMoving ? now : undefined;
-    if (isMoving) this.#requestFrame();
+    if (isMoving || isRough) this.#requestFrame();
   }
 
   #placeOf(index: number | undefined): Point | undefined {

@@ -1,6 +1,9 @@
 // Draws the map with few calls to the canvas: one shape per team, labels only where there is room, nothing for markers
 // outside of the screen.
 import { type Scheme, teamColour } from "../../team-colours.ts";
+import type { Ground } from "./ground.ts";
+import { GroundLabels } from "./ground-labels.ts";
+import type { Backdrop, GroundLayer } from "./ground-layer.ts";
 import { type Box, LabelLayout, listChosenPlaces } from "./label-layout.ts";
 import type { Marker } from "./markers.ts";
 import type { Motion } from "./motion.ts";
@@ -21,10 +24,12 @@ export type Scene = {
   readonly hovered: number | undefined;
   /** The parts of the canvas that lie under buttons and notices. */
   readonly covered: readonly Box[];
+  readonly ground: Ground;
+  readonly backdrop: Backdrop | undefined;
 };
 
-/** How many markers and labels were drawn. */
-export type Painted = { readonly markers: number; readonly labels: number };
+/** How many markers and labels of markers were drawn. `isRough`: another frame would draw the ground sharp. */
+export type Painted = { readonly markers: number; readonly labels: number; readonly isRough: boolean };
 
 const PLAYER_RADIUS = 6;
 const CALL_RADIUS = 10;
@@ -52,6 +57,8 @@ type Groups = {
 
 export class Painter {
   readonly #context: CanvasRenderingContext2D;
+  readonly #groundLayer: Pick<GroundLayer, "draw">;
+  readonly #groundLabels = new GroundLabels();
   readonly #widths = new Map<string, number>();
   #groups: Groups | undefined;
   #screen = new Float64Array(0);
@@ -60,8 +67,9 @@ export class Painter {
   /** The labels of the selected and the hovered marker. */
   #chosen: readonly PlacedLabel[] = [];
 
-  constructor(context: CanvasRenderingContext2D) {
+  constructor(context: CanvasRenderingContext2D, groundLayer: Pick<GroundLayer, "draw">) {
     this.#context = context;
+    this.#groundLayer = groundLayer;
   }
 
   /** Draws a frame and fills `grid` with the visible markers. */
@@ -74,16 +82,20 @@ export class Painter {
     context.fillStyle = palette.ground;
     context.fillRect(0, 0, size.width, size.height);
     this.#drawGrid(scene, palette);
+    const isRough = this.#groundLayer.draw(context, scene);
     const visible = this.#locateMarkers(scene, grid);
     for (const [colour, indexes] of groups.calls) this.#drawCalls(colour, indexes);
     // Labels are drawn below the players, so that no label covers a player.
     const labels = this.#drawLabels(scene, groups, palette, visible);
+    this.#groundLabels.draw(context, this.#labels, scene, palette);
+    setLabelStyle(context);
     context.lineWidth = 2;
+    context.strokeStyle = palette.outline;
     for (const [colour, indexes] of groups.players) this.#drawPlayers(colour, indexes);
     this.#drawRing(scene.hovered, palette.text);
     this.#drawRing(scene.selected, palette.selected);
     this.#drawChosenLabels(groups, palette);
-    return { markers: visible, labels };
+    return { markers: visible, labels, isRough };
   }
 
   #groupMarkers(markers: readonly Marker[], scheme: Scheme): Groups {
@@ -207,9 +219,8 @@ export class Painter {
   #drawLabels(scene: Scene, groups: Groups, palette: Palette, visible: number): number {
     const context = this.#context;
     const { selected, hovered } = scene;
-    context.font = LABEL_FONT;
+    setLabelStyle(context);
     context.textBaseline = "middle";
-    context.textAlign = "left";
     context.lineJoin = "round";
     this.#labels.clear(scene.size, scene.covered);
     const isCrowded = visible > NAMES_MAX;
@@ -291,6 +302,11 @@ export class Painter {
 }
 
 const NAME_RANK = 3;
+
+function setLabelStyle(context: CanvasRenderingContext2D): void {
+  context.font = LABEL_FONT;
+  context.textAlign = "left";
+}
 
 function starsOf(marker: Marker): string {
   return marker.kind === "player" && marker.stars > 0 ? ` ★${marker.stars}` : "";

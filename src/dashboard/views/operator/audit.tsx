@@ -25,6 +25,8 @@ const ACTION_COLOURS = {
   "block.lifted": "orange",
   "command.cancelled": "orange",
   "player.forgotten": "red",
+  "server.map_image_set": "blue",
+  "server.map_image_removed": "red",
 } as const;
 
 const FIELDS = [
@@ -43,6 +45,12 @@ const FIELDS = [
   "old_token_valid_until",
   "blocked_until",
   "status",
+  "left",
+  "top",
+  "right",
+  "bottom",
+  "type",
+  "bytes",
 ] as const;
 
 /** The characters of a value that are shown at once; a button shows the rest. */
