@@ -1,6 +1,7 @@
 // The picture behind the map: an operator sets it, and the map of a key shows it.
 import { crc32, deflateSync } from "node:zlib";
 import type { Page } from "playwright-core";
+import { IMAGE_BYTES_MAX } from "../../src/core/map-image.ts";
 import { browserTest, expectAccessible, expectNoSidewaysScroll, getSite, openView } from "./browser.ts";
 import { BUSY_SERVER } from "./game-server-fixture.ts";
 
@@ -68,10 +69,22 @@ browserTest(
     const dialog = operator.getByRole("dialog", { name: "Map picture" });
     const file = operator.locator("input[type=file]");
     await dialog.getByRole("button", { name: "Choose a picture" }).waitFor();
-    await file.setInputFiles({ name: "map.png", mimeType: "image/png", buffer: Buffer.from("<svg/>") });
-    await dialog.getByRole("button", { name: "Save" }).click();
-    await dialog.getByText("This file is not a PNG, JPEG or WebP picture.").waitFor();
-    await file.setInputFiles({ name: "map.png", mimeType: "image/png", buffer: makePng([220, 30, 30]) });
+    const choose = (buffer: Buffer) => file.setInputFiles({ name: "map.png", mimeType: "image/png", buffer });
+    const alert = dialog.getByRole("alert");
+    const save = dialog.getByRole("button", { name: "Save" });
+    await save.click();
+    await alert.getByText("Choose a picture first.").waitFor();
+    await choose(Buffer.alloc(IMAGE_BYTES_MAX + 1));
+    await alert.getByText("The file is too large. A picture may have up to 4 MB.").waitFor();
+    await choose(Buffer.from("<svg/>"));
+    await alert.getByText("This file is not a PNG, JPEG or WebP picture.").waitFor();
+    // A browser can show it, Gatehouse does not take it.
+    await choose(Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64"));
+    await alert.waitFor({ state: "detached" });
+    await save.click();
+    await alert.getByText("This file is not a PNG, JPEG or WebP picture.").waitFor();
+    await choose(makePng([220, 30, 30]));
+    await alert.waitFor({ state: "detached" });
     await expectRed(operator, "[role=dialog] canvas", 0.5, 0.5);
     await dialog.getByLabel("Right edge (X)").fill("-9000");
     await dialog.getByText("Must be more than the opposite edge").waitFor();
@@ -84,7 +97,7 @@ browserTest(
       await dialog.getByLabel(edge).fill(value);
     await expectAccessible(operator);
     await expectNoSidewaysScroll(operator);
-    await dialog.getByRole("button", { name: "Save" }).click();
+    await save.click();
     await operator.getByText("The map of map-picture has its picture.").waitFor();
 
     const page = await openView("map", { server: "map-picture" });

@@ -43,28 +43,31 @@ export function useGameMap(): GameMap {
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   });
-  return { learned: learned ?? undefined, picture: usePicture(file ?? undefined) };
+  return { learned: learned ?? undefined, picture: usePicture(file ?? undefined).bitmap };
 }
 
-/** The decoded picture; undefined until it is, and for a file that the browser cannot read. */
-export function usePicture(file: Blob | undefined): ImageBitmap | undefined {
-  const [picture, setPicture] = useState<ImageBitmap>();
+export type DecodedPicture = {
+  /** Undefined until it is decoded. */
+  readonly bitmap: ImageBitmap | undefined;
+  /** Whether the browser cannot read the file. */
+  readonly isBroken: boolean;
+};
+
+const NOT_DECODED: DecodedPicture = { bitmap: undefined, isBroken: false };
+
+export function usePicture(file: Blob | undefined): DecodedPicture {
+  const [picture, setPicture] = useState(NOT_DECODED);
   useEffect(() => {
-    setPicture(undefined);
+    setPicture(NOT_DECODED);
     if (!file) return;
     let isWanted = true;
-    let made: ImageBitmap | undefined;
     decodePicture(file).then(
-      (bitmap) => {
-        made = bitmap;
-        if (isWanted) setPicture(bitmap);
-        else bitmap.close();
-      },
-      () => {},
+      (bitmap) => isWanted && setPicture({ bitmap, isBroken: false }),
+      () => isWanted && setPicture({ bitmap: undefined, isBroken: true }),
     );
+    // The picture is not closed: a canvas may still draw it in this moment.
     return () => {
       isWanted = false;
-      made?.close();
     };
   }, [file]);
   return picture;

@@ -102,8 +102,9 @@ export const operatorServers = {
       order: "Must be more than the opposite edge",
     },
     problem: {
-      file: "Choose a picture first.",
+      missing: "Choose a picture first.",
       tooLarge: "The file is too large. A picture may have up to {{size}} MB.",
+      tooWide: "The picture has too many pixels. It may have up to {{side}} a side.",
       notAnImage: "This file is not a PNG, JPEG or WebP picture.",
     },
     remove: "Remove the picture",

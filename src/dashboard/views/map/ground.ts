@@ -34,7 +34,9 @@ type Names = GameMapResource["streets"];
 type Cell = Point & { readonly column: number; readonly row: number };
 type Run = { readonly cells: readonly Cell[]; readonly span: number; readonly isUpright: boolean };
 
+/** The same empty ground when nothing was seen, so that nothing is drawn anew. */
 export function makeGround({ cell_size: size, streets, postal_codes: postals }: GameMapResource): Ground {
+  if (streets.length === 0 && postals.length === 0) return EMPTY_GROUND;
   const totals = new Map<string, number>();
   for (const { cells } of streets) {
     for (const [x = 0, y = 0, seen = 0] of cells) {

@@ -276,6 +276,11 @@ describe("the map", () => {
     engine.setMarkers(CROWD);
     expect(settle()).toBe(1);
     expect(counts.frames).toBe(frames + 1);
+    const button = () => ({ left: 1, top: 2, right: 30, bottom: 90 });
+    engine.setCovered([button()]);
+    expect(settle()).toBe(1);
+    engine.setCovered([button()]);
+    expect(settle()).toBe(0);
   });
 
   test("draws once for all changes between two frames", () => {

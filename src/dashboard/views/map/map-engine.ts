@@ -122,6 +122,7 @@ export class MapEngine {
 
   /** The parts of the canvas under buttons and notices, where no label is to be. */
   setCovered(covered: readonly Box[]): void {
+    if (areSameBoxes(covered, this.#covered)) return;
     this.#covered = covered;
     this.#requestFrame();
   }
@@ -306,4 +307,13 @@ export class MapEngine {
     this.#viewport = hasArrived ? target : next;
     if (hasArrived) this.#target = undefined;
   }
+}
+
+function areSameBoxes(some: readonly Box[], others: readonly Box[]): boolean {
+  if (some.length !== others.length) return false;
+  return some.every((box, index) => {
+    const other = others[index];
+    const { left, top, right, bottom } = box;
+    return left === other?.left && top === other.top && right === other.right && bottom === other.bottom;
+  });
 }

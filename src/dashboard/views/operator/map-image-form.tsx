@@ -3,7 +3,7 @@ import { Alert, Button, FileButton, Group, SimpleGrid, Stack, Text, TextInput } 
 import { type FormEvent, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ERRORS } from "../../../core/errors.ts";
-import { IMAGE_BYTES_MAX, IMAGE_TYPES, type MapCorners } from "../../../core/map-image.ts";
+import { IMAGE_BYTES_MAX, IMAGE_SIDE_MAX, IMAGE_TYPES, type MapCorners } from "../../../core/map-image.ts";
 import type { GameMapResource } from "../../../core/wire/game-map.ts";
 import type { ServerResource } from "../../../core/wire/server.ts";
 import type { Answer, ApiError } from "../../api/request.ts";
@@ -54,14 +54,15 @@ function LoadedForm({ server, map, onCancel, onDone }: FormProps & { readonly ma
   const admin = useAdmin();
   const { server_id: id } = server;
   const { image } = map;
-  const kept = useAdminQuery<Blob | null>(["map", id, image?.etag ?? ""], async () => {
+  const kept = useAdminQuery<Blob | null>(["map-picture", id, image?.etag ?? ""], async () => {
     return image ? admin.readMapImage(id) : NO_FILE;
   });
   const [chosen, setChosen] = useState<File>();
   const [texts, setTexts] = useState<CornerTexts>(() => writeCorners(image ?? guessCorners(map)));
-  const [problem, setProblem] = useState<"file" | "tooLarge" | "corners">();
+  const [submissions, setSubmissions] = useState(0);
   const file = chosen ?? kept.value ?? undefined;
-  const picture = usePicture(file);
+  const isTooLarge = file !== undefined && file.size > IMAGE_BYTES_MAX;
+  const { bitmap, isBroken } = usePicture(isTooLarge ? undefined : file);
   const ground = useMemo(() => makeGround(map), [map]);
   const parsed = parseCornerTexts(texts);
   const wrong = "field" in parsed ? parsed : undefined;
@@ -75,14 +76,28 @@ function LoadedForm({ server, map, onCancel, onDone }: FormProps & { readonly ma
     const outcome = await admin.removeMapImage(id);
     return outcome.ok ? { ...outcome, value: true } : outcome;
   }, INVALIDATED);
-  const error: ApiError | undefined = saving.error ?? removing.error;
-  const form = useFocusFirstInvalid(problem);
+  const error: ApiError | undefined = saving.error ?? removing.error ?? kept.error;
+  const problem = findProblem();
+  const form = useFocusFirstInvalid(submissions);
+
+  /** What is wrong with the file. Looked up anew each time, so that it goes when another file is chosen. */
+  function findProblem(): "missing" | "tooLarge" | "tooWide" | "notAnImage" | undefined {
+    if (!file) return submissions > 0 ? "missing" : undefined;
+    if (isTooLarge) return "tooLarge";
+    if (error?.details?.body !== undefined) return "tooWide";
+    return isBroken || error?.code === ERRORS.unsupportedMediaType.code ? "notAnImage" : undefined;
+  }
+
+  function choose(given: File | null) {
+    if (!given) return;
+    saving.reset();
+    setChosen(given);
+  }
 
   async function submit(event: FormEvent) {
     event.preventDefault();
-    const found = !file ? "file" : file.size > IMAGE_BYTES_MAX ? "tooLarge" : corners ? undefined : "corners";
-    setProblem(found);
-    if (found || !file || !corners) return;
+    setSubmissions((before) => before + 1);
+    if (!file || isTooLarge || isBroken || !corners) return;
     if (await saving.run({ file, corners })) onDone("imageSet");
   }
 
@@ -97,7 +112,7 @@ function LoadedForm({ server, map, onCancel, onDone }: FormProps & { readonly ma
           <NamedSentence names={[server.name]} write={(name) => t("map.text", { name })} />
         </Text>
         <Group gap="sm">
-          <FileButton onChange={(given) => given && setChosen(given)} accept={FILE_TYPES}>
+          <FileButton onChange={choose} accept={FILE_TYPES}>
             {(button) => (
               <Button {...button} variant="light" data-autofocus>
                 {t(file ? "map.chooseOther" : "map.choose")}
@@ -112,7 +127,7 @@ function LoadedForm({ server, map, onCancel, onDone }: FormProps & { readonly ma
                 : t("map.none")}
           </Text>
         </Group>
-        <MapPreview picture={picture} corners={corners} ground={ground} label={t("map.preview")} />
+        <MapPreview picture={bitmap} corners={corners} ground={ground} label={t("map.preview")} />
         <Text size="sm" c="dimmed">
           {t("map.hint")}
         </Text>
@@ -132,14 +147,9 @@ function LoadedForm({ server, map, onCancel, onDone }: FormProps & { readonly ma
             />
           ))}
         </SimpleGrid>
-        {problem && problem !== "corners" && (
+        {problem ? (
           <Alert color="red" role="alert" icon={<Icon name="warning" />}>
-            {t(`map.problem.${problem}`, { size: IMAGE_BYTES_MAX / MEGABYTE })}
-          </Alert>
-        )}
-        {error?.code === ERRORS.unsupportedMediaType.code ? (
-          <Alert color="red" role="alert" icon={<Icon name="warning" />}>
-            {t("map.problem.notAnImage")}
+            {t(`map.problem.${problem}`, { size: IMAGE_BYTES_MAX / MEGABYTE, side: IMAGE_SIDE_MAX })}
           </Alert>
         ) : (
           <FormError error={error} />

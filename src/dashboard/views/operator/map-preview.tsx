@@ -6,9 +6,11 @@ import type { Ground } from "../map/ground.ts";
 import { PALETTES } from "../map/palette.ts";
 
 const WIDTH = 640;
-const HEIGHT = 400;
+const HEIGHT = 340;
 const PADDING = 12;
 const STREET_WIDTH_PX = 3;
+/** In both schemes, because the text beside the preview calls the lines red. */
+const STREET_COLOUR = "#e03131";
 
 export function MapPreview(props: {
   readonly picture: ImageBitmap | undefined;
@@ -36,7 +38,7 @@ export function MapPreview(props: {
       context.lineWidth = 2;
       context.strokeRect(x, y, width, height);
     }
-    context.strokeStyle = palette.wanted;
+    context.strokeStyle = STREET_COLOUR;
     context.lineWidth = STREET_WIDTH_PX;
     context.lineCap = "round";
     context.beginPath();
