@@ -130,6 +130,7 @@ export function wireHttp(
     maps: new MapHandlers({ maps, servers: store.servers, callerSteps, clock, unsent }),
     commands: new CommandHandlers({
       commands: store.commands,
+      keys: store.keys,
       callerSteps,
       pages,
       clock,

@@ -19,6 +19,7 @@ import {
   MINUTE_MS,
   makeJoins,
   NO_ARCHIVE,
+  NO_STREAM,
   PlayedLedger,
   START,
 } from "./played-ledger.ts";
@@ -38,7 +39,7 @@ const noArchive = () => {
 
 async function openLogs(ledger: PlayedLedger, options: PageOptions = {}): Promise<Page> {
   const key = options.key ?? (await (await getSite()).mintKey("busy"));
-  const page = await openPage({ ...options, view: "staff", key });
+  const page = await openPage({ ...options, prelude: NO_STREAM, view: "staff", key });
   await ledger.answerTo(page);
   await page.evaluate(`location.hash = "#/logs"`);
   await page.locator(`nav a[href="#/logs"][aria-current=page]`).waitFor({ state: "attached" });
@@ -88,7 +89,7 @@ browserTest("all logs are one time line, newest first, with a heading for each d
   expect(first).toMatch(/sec\. ago|min\. ago/);
   // A command from the API has no player, and a fall has no killer.
   await page.getByText("Remote Server").first().waitFor();
-  await page.getByText("Nobody in particular").waitFor();
+  await page.getByText("An unknown cause").waitFor();
 });
 
 browserTest("the time line can be filtered by kind and searched", async () => {
@@ -104,7 +105,7 @@ browserTest("the time line can be filtered by kind and searched", async () => {
   await expectEntries(page, 5);
   await page.getByRole("status").filter({ hasText: "5 of 78 entries" }).waitFor({ state: "attached" });
   await page.getByLabel("Search").fill("nothing like this");
-  await page.getByText("Nothing fits").waitFor();
+  await page.getByText("Nothing found").waitFor();
 });
 
 browserTest("the time line is shown in Russian, on a phone", async () => {
@@ -137,6 +138,7 @@ browserTest(
     await page.getByText("5 entries", { exact: true }).waitFor();
     await page.getByText("This is as far back as Gatehouse remembers.").waitFor();
     await page.getByRole("link", { name: "Mia" }).click();
+    await page.getByRole("dialog").locator('a[href="#/activity/8"]').click();
     await page.getByRole("heading", { name: "Player 8" }).waitFor();
   },
 );
@@ -176,7 +178,7 @@ browserTest(
     const asked = new Set(ledger.queries.map((query) => query.get("types")));
     expect([...asked]).toEqual(["player.joined,player.left", "player.joined"]);
     await chips.filter({ hasText: "Joins" }).click();
-    await page.getByText("Nothing fits").waitFor();
+    await page.getByText("Nothing found").waitFor();
   },
 );
 
@@ -192,7 +194,7 @@ browserTest(
     const page = await openLogs(ledger);
     await expectEntries(page, 20);
     await page.getByLabel("Search").fill("oldest");
-    await page.getByText("Nothing fits so far, but Gatehouse remembers more.").waitFor();
+    await page.getByText("Nothing found so far, but Gatehouse remembers more.").waitFor();
     await page.getByRole("button", { name: "Look further back" }).click();
     await page.getByText(/^Nothing more found so far\. Looked through everything since .+\d/).waitFor();
     await expectEntries(page, 0);

@@ -52,7 +52,6 @@ function writeCodePoint(character: string): string {
 }
 
 export function GameText(props: { readonly text: string; readonly max?: number; readonly isCode?: boolean }) {
-  const { t } = useTranslation("table");
   const { text, max = SHOWN_MAX, isCode = false } = props;
   const shown = cutText(text, max);
   const className = isCode ? "game-text game-text-code" : "game-text";
@@ -68,24 +67,39 @@ export function GameText(props: { readonly text: string; readonly max?: number; 
       <bdi className={className}>
         <MarkedText text={shown.text} />
       </bdi>
-      <Popover width={360} withArrow shadow="md" withinPortal trapFocus>
-        <Popover.Target>
-          <UnstyledButton className="game-text-more" aria-label={t("wholeText")} title={t("wholeText")}>
-            …
-          </UnstyledButton>
-        </Popover.Target>
-        <Popover.Dropdown aria-label={t("wholeText")}>
-          <Group wrap="nowrap" align="flex-start" gap="xs">
-            <Box className="game-text-whole" tabIndex={0} role="group" aria-label={t("wholeText")}>
-              <bdi className={className}>
-                <MarkedText text={cutText(text, WHOLE_MAX).text} />
-              </bdi>
-            </Box>
-            <CopyButton value={text} />
-          </Group>
-        </Popover.Dropdown>
-      </Popover>
+      <WholeText text={text} className={className} />
     </span>
+  );
+}
+
+/** A button that shows all of a text that was cut. */
+export function WholeText({ text, className }: { readonly text: string; readonly className: string }) {
+  const { t } = useTranslation("table");
+  return (
+    <Popover width={360} withArrow shadow="md" withinPortal trapFocus>
+      <Popover.Target>
+        <UnstyledButton className="game-text-more" aria-label={t("wholeText")} title={t("wholeText")}>
+          …
+        </UnstyledButton>
+      </Popover.Target>
+      <Popover.Dropdown aria-label={t("wholeText")}>
+        <Group wrap="nowrap" align="flex-start" gap="xs">
+          <Box
+            className="game-text-whole"
+            tabIndex={0}
+            role="group"
+            aria-label={t("wholeText")}
+            // Escape closes this, and not the drawer around it.
+            data-mantine-stop-propagation="true"
+          >
+            <bdi className={className}>
+              <MarkedText text={cutText(text, WHOLE_MAX).text} />
+            </bdi>
+          </Box>
+          <CopyButton value={text} />
+        </Group>
+      </Popover.Dropdown>
+    </Popover>
   );
 }
 

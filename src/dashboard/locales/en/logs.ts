@@ -19,7 +19,7 @@ export const logs = {
   chip: "{{kind}} ({{n}})",
   label: { join: "Joined", leave: "Left", kill: "Kill", command: "Command", modCall: "Call for a moderator" },
   killed: "killed",
-  noKiller: "Nobody in particular",
+  noKiller: "An unknown cause",
   answeredBy: "answered by",
   nobody: "nobody yet",
   today: "Today, {{day}}",

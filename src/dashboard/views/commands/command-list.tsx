@@ -10,6 +10,7 @@ import { EmptyState } from "../../parts/states.tsx";
 import { useCallerSession } from "../../state/session.ts";
 import { isUnfinished, StatusBadge, StatusDetails } from "../command-status.tsx";
 import { CommandText } from "./command-text.tsx";
+import { SenderText } from "./sender-text.tsx";
 
 export function CommandList(props: {
   readonly commands: readonly CommandResource[];
@@ -68,6 +69,9 @@ function CommandRow(props: {
       <Group justify="space-between" align="flex-start" gap="xs">
         <Stack gap={4} flex="1 1 16rem" miw={0}>
           <CommandText text={command.command} />
+          <Text size="sm" c="dimmed">
+            <SenderText command={command} />
+          </Text>
           <StatusDetails command={command} />
           {error && (
             <Text size="sm" c="red" role="alert">

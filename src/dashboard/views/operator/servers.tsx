@@ -24,7 +24,7 @@ import { ViewPage } from "../../parts/view-page.tsx";
 import { hrefOf, serverBase } from "../../state/route.ts";
 import { useAdmin, useAdminChange, useAdminQuery, usePagedList } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
-import { FormError, useFieldReasons, useFocusFirstInvalid } from "./change.tsx";
+import { FormError, useFieldReasons, useFocusFirstInvalid, useMendedFields } from "./change.tsx";
 import { ListFrame } from "./list-frame.tsx";
 import { MapImageForm } from "./map-image-form.tsx";
 import { readAllPages } from "./names.ts";
@@ -241,7 +241,9 @@ function ServerForm(props: {
     ["servers"],
   );
   const form = useFocusFirstInvalid(error);
-  const reasonFor = useFieldReasons(error);
+  const findReason = useFieldReasons(error);
+  const { isMended, mend } = useMendedFields(error);
+  const reasonFor = (field: string) => (isMended(field) ? undefined : findReason(field));
 
   async function submit(event: FormEvent) {
     event.preventDefault();
@@ -262,7 +264,10 @@ function ServerForm(props: {
           label={t("name")}
           description={t("nameHint")}
           value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
+          onChange={(event) => {
+            setName(event.currentTarget.value);
+            mend("name");
+          }}
           error={reasonFor("name")}
           required
           data-autofocus
@@ -271,7 +276,10 @@ function ServerForm(props: {
           label={t("community")}
           description={t("communityHint")}
           value={community}
-          onChange={(event) => setCommunity(event.currentTarget.value)}
+          onChange={(event) => {
+            setCommunity(event.currentTarget.value);
+            mend("community");
+          }}
           error={reasonFor("community")}
           autoCapitalize="off"
           spellCheck={false}
@@ -280,7 +288,10 @@ function ServerForm(props: {
           label={t(server ? "newServerKey" : "serverKey")}
           description={t(server ? "newServerKeyHint" : "serverKeyHint")}
           value={serverKey}
-          onChange={(event) => setServerKey(event.currentTarget.value)}
+          onChange={(event) => {
+            setServerKey(event.currentTarget.value);
+            mend("server_key");
+          }}
           error={reasonFor("server_key")}
           required={!server}
           autoComplete="off"
@@ -291,7 +302,10 @@ function ServerForm(props: {
           label={t("watch")}
           description={t("watchHint")}
           checked={isWatched}
-          onChange={(event) => setWatched(event.currentTarget.checked)}
+          onChange={(event) => {
+            setWatched(event.currentTarget.checked);
+            mend("watch");
+          }}
           error={reasonFor("watch")}
         />
         <FormError error={error} fields={FIELDS} />
