@@ -37,6 +37,7 @@ import { EventStreamHandler } from "../http/event-stream.ts";
 import { EventHandlers } from "../http/events.ts";
 import { ReadyzHandler } from "../http/health.ts";
 import type { RequestHandler, RequestHandlers } from "../http/listen.ts";
+import { MapHandlers } from "../http/maps.ts";
 import { MetricsHandler, type SizeGauge } from "../http/metrics.ts";
 import { AnswerObserver } from "../http/observe-answers.ts";
 import { OpenApiHandler } from "../http/openapi/answer-openapi.ts";
@@ -79,7 +80,7 @@ export function wireHttp(
   waitForEvents: Pause = pauseUntilWoken,
 ): WiredHandlers {
   const { relay, watcher, relayMeter, dispatcher, commandMeter, usage } = gateway;
-  const { archiveMeter, recorder, events, streams, forgetting } = gateway;
+  const { archiveMeter, recorder, events, streams, forgetting, maps } = gateway;
   const sessionTokens = new SessionTokens(secret);
   const sessions = new DeviceSessions({ store, tokens: sessionTokens, randomBytes });
   const sessionLookup = { tokens: sessionTokens, devices: store.devices };
@@ -139,6 +140,7 @@ export function wireHttp(
     eventStream: new EventStreamHandler(streams, readers),
     eventSocket,
     events: new EventHandlers({ events, servers: store.servers, callerSteps, clock, unsent }),
+    maps: new MapHandlers({ maps, servers: store.servers, callerSteps, clock, unsent }),
     commands: new CommandHandlers({
       commands: store.commands,
       keys: store.keys,
@@ -175,6 +177,7 @@ export function wireHttp(
       isSimulatorInUse,
       forgetServer(serverId) {
         relay.forget(serverId);
+        maps?.forget(serverId);
         recorder?.removeServer(serverId).catch((error) => {
           log.warn(
             { err: error, server_id: serverId },

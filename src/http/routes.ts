@@ -8,6 +8,7 @@ import {
   type Purpose,
   READING_EVENTS,
   READING_KEY,
+  READING_MAP,
   READING_SERVER,
   REMEMBERING_DEVICE,
   SENDING_COMMAND,
@@ -18,6 +19,7 @@ import type { EventSocketHandler } from "./event-socket.ts";
 import type { EventStreamHandler } from "./event-stream.ts";
 import type { EventHandlers } from "./events.ts";
 import { answerHealthz, type ReadyzHandler } from "./health.ts";
+import type { MapHandlers } from "./maps.ts";
 import type { MetricsHandler } from "./metrics.ts";
 import type { OpenApiHandler } from "./openapi/answer-openapi.ts";
 import type { OperatorHandler, OperatorStep } from "./operator-step.ts";
@@ -37,6 +39,7 @@ export type Handlers = {
   readonly eventStream: EventStreamHandler;
   /** Takes the steps of the caller by itself: the token may come in the first frame. */
   readonly eventSocket: EventSocketHandler;
+  readonly maps: MapHandlers;
   readonly commands: CommandHandlers;
   /** The step that lets only our own page through. */
   readonly ownOrigin: OwnOrigin;
@@ -59,6 +62,7 @@ export function listRoutes({
   events,
   eventStream,
   eventSocket,
+  maps,
   commands,
   ownOrigin,
   session,
@@ -85,6 +89,12 @@ export function listRoutes({
       GET: caller(READING_EVENTS, (call, caller) => eventStream.answer(call, caller)),
     }),
     ...bothForms("/game/server/events/socket", { GET: (call) => eventSocket.answer(call) }),
+    ...bothForms("/game/server/map", {
+      GET: caller(READING_MAP, (call, caller) => maps.answer(call, caller)),
+    }),
+    ...bothForms("/game/server/map/image", {
+      GET: caller(READING_MAP, (call, caller) => maps.answerImage(call, caller)),
+    }),
     ...bothForms("/game/server/command", {
       GET: caller(MANAGING_COMMANDS, (call, caller) => commands.list(call, caller)),
       POST: caller(SENDING_COMMAND, (call, caller) => commands.submit(call, caller)),
@@ -122,6 +132,13 @@ export function listRoutes({
     {
       path: "/admin/servers/:id/events/stream",
       GET: operator((call) => eventStream.answerOperator(call)),
+    },
+    { path: "/admin/servers/:id/map", GET: operator((call) => maps.answerOperator(call)) },
+    {
+      path: "/admin/servers/:id/map-image",
+      GET: operator((call) => maps.answerImageOperator(call)),
+      PUT: operator((call, actor) => maps.setImage(call, actor)),
+      DELETE: operator((call, actor) => maps.removeImage(call, actor)),
     },
     {
       path: "/admin/keys",

@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { writeCursor } from "../../src/core/events/cursor.ts";
+import { IMAGE_BYTES_MAX, type MapImage } from "../../src/core/map-image.ts";
 import type { KeyChange } from "../../src/core/ports/keys.ts";
 import { hashToken, mintDeviceSecret, mintLinkSecret } from "../../src/core/token.ts";
 import { OPERATOR_STREAMS_MAX, STREAMS_PER_KEY_MAX } from "../../src/gateway/events/stream-slots.ts";
@@ -18,7 +19,7 @@ export type Plan = {
   readonly token?: string | undefined;
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: string;
-  /** A string is sent unchanged, anything else as JSON. */
+  /** A string and bytes are sent unchanged, anything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 };
@@ -40,7 +41,26 @@ const SOCKET_HEADERS = [
   "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
 ];
 const MINUTE_MS = 60_000;
+/** The beginning of a picture of 64 times 32 pixels. */
+export const PNG_HEADER = Buffer.from(
+  "89504e470d0a1a0a0000000d494844520000004000000020080200000000000000",
+  "hex",
+);
+const CORNERS = "left=-10&top=-10&right=10&bottom=10";
 const WAIT_MS = 25_000;
+const MAP_IMAGE: MapImage = {
+  type: "image/png",
+  width: 64,
+  height: 32,
+  left: -10,
+  top: -10,
+  right: 10,
+  bottom: 10,
+  hash: "00ff",
+  bytes: PNG_HEADER.length,
+  setAt: 1_800_000_000_000,
+  content: new Uint8Array(PNG_HEADER),
+};
 const EVENT_WITH_META = makeEvent(2, { type: "server.changed", meta: '{"before":{"Name":"x"}}' });
 
 export async function openStage() {
@@ -91,6 +111,7 @@ export async function openStage() {
     createKey: ({ server }) => ({ server_id: server.serverId, label: "bot" }),
     changeKey: () => ({ label: "other" }),
     rotateKey: () => ({ grace_seconds: 60 }),
+    setServerMapImage: () => PNG_HEADER,
   };
 
   /** A device and an open link of the key. */
@@ -109,6 +130,7 @@ export async function openStage() {
     const isPublic = ["Server", "Events", "Commands", "With a community", "Signing in"].includes(tag);
     const command_id = (await addCommand(home)) ?? "";
     const entry_id = await addAuditEntry(home);
+    if (isAboutMapImage(id)) await archive.saveMapImage(home.server.serverId, MAP_IMAGE);
     if (isAboutEvents(id)) await archive.add(home.server.serverId, makeEvent(1), EVENT_WITH_META);
     const device = await addDevice(home);
     const body = id === "redeemLink" ? { link: device.link } : bodies[baseOf(id)]?.(home);
@@ -118,6 +140,7 @@ export async function openStage() {
       ...(tag === "Signing in" && { headers }),
       token: isPublic ? home.token : masterKey,
       params: { ...home.params, command_id, entry_id, player_id: "54", device_id: device.deviceId },
+      ...(id === "setServerMapImage" && { query: CORNERS }),
       ...(body !== undefined && { body }),
     };
   }
@@ -143,7 +166,7 @@ export async function openStage() {
         ...(body !== undefined && { "Content-Type": "application/json" }),
         ...request.headers,
       },
-      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...(body !== undefined && { body: isRaw(body) ? body : JSON.stringify(body) }),
     });
   }
 
@@ -275,14 +298,22 @@ export async function openStage() {
       game.read = refuses(3002);
       return but(() => ({}))(operation).finally(answerReads);
     },
-    "404 5020": but(() => ({ params: { community: "cedar", ...WRONG_IDS } })),
+    "404 5020": async (operation) => {
+      if (baseOf(operation.id) === "readMapImage")
+        return after(({ server }) => archive.removeMapImage(server.serverId))(operation);
+      return but(() => ({ params: { community: "cedar", ...WRONG_IDS } }))(operation);
+    },
     "400 5034": but(() => ({ body: "{" })),
     "429 5100": afterRequests(520),
-    "413 5102": but(() => ({ body: "x".repeat(9_000) })),
+    "413 5102": (operation) => {
+      const size = operation.id === "setServerMapImage" ? IMAGE_BYTES_MAX + 1 : 9_000;
+      return but(() => ({ body: "x".repeat(size) }))(operation);
+    },
     "415 5103": but(({ headers }) => ({ body: "{}", headers: { ...headers, "Content-Type": "text/plain" } })),
     "400 5104": but(({ body, params }) => {
       if (body === undefined)
         return { query: "limit=0&after=%20", params: { ...params, player_id: "nobody" } };
+      if (isRaw(body)) return { query: "left=a" };
       return { body: "command" in (body as object) ? { command: "two\nlines" } : { nothing: 1 } };
     }),
     "409 5104": after(({ keyId }, good, operation) => {
@@ -377,6 +408,14 @@ export async function openStage() {
       return gateway.stop();
     },
   };
+}
+
+function isRaw(body: unknown): body is string | Uint8Array<ArrayBuffer> {
+  return typeof body === "string" || body instanceof Uint8Array;
+}
+
+function isAboutMapImage(id: string): boolean {
+  return ["readMapImage", "readServerMapImage", "removeServerMapImage"].includes(baseOf(id));
 }
 
 function isPageOfEvents(id: string): boolean {

@@ -95,7 +95,15 @@ describe("the server gives every documented answer", () => {
     }
   }
 
-  for (const id of ["readServer", "readServerOfCommunity", "readServerInfo", "tellOpenApi"]) {
+  for (const id of [
+    "readServer",
+    "readServerOfCommunity",
+    "readServerInfo",
+    "tellOpenApi",
+    "readMap",
+    "readMapImage",
+    "readServerMap",
+  ]) {
     test(`${id} answers 304 as documented`, async () => {
       const operation = findOperation(id);
       const good = await stage.plan(operation);

@@ -2,11 +2,13 @@
 
 import type { CommandStatus } from "../../core/command.ts";
 import type { KeyState } from "../../core/key-state.ts";
+import type { MapCorners } from "../../core/map-image.ts";
 import type { Section } from "../../core/sections.ts";
 import type { AuditEntryResource } from "../../core/wire/audit.ts";
 import type { BlockResource } from "../../core/wire/block.ts";
 import type { OwnedCommandResource } from "../../core/wire/command.ts";
 import type { EventPage } from "../../core/wire/event.ts";
+import type { GameMapResource, MapImageResource } from "../../core/wire/game-map.ts";
 import type { Readiness } from "../../core/wire/health.ts";
 import type {
   KeyResource,
@@ -54,6 +56,17 @@ export function createAdminApi(call: ApiCall) {
     /** The events of the server, as its callers get them. */
     readServerEvents: (id: string, query: EventQuery, signal?: AbortSignal) =>
       call<EventPage>(`${at("servers", id)}/events`, { query, ...(signal && { signal }) }),
+    readServerMap: (id: string, signal?: AbortSignal) =>
+      call<GameMapResource>(`${at("servers", id)}/map`, { ...(signal && { signal }) }),
+    readMapImage: (id: string, signal?: AbortSignal) =>
+      call<Blob>(`${at("servers", id)}/map-image`, { asFile: true, ...(signal && { signal }) }),
+    setMapImage: (id: string, file: Blob, { left, top, right, bottom }: MapCorners) =>
+      call<MapImageResource>(`${at("servers", id)}/map-image`, {
+        method: "PUT",
+        query: { left, top, right, bottom },
+        body: file,
+      }),
+    removeMapImage: (id: string) => call<undefined>(`${at("servers", id)}/map-image`, { method: "DELETE" }),
     deleteServer: (id: string) => call<DeletedServerResource>(at("servers", id), { method: "DELETE" }),
 
     listKeys: (

@@ -46,13 +46,16 @@ export type Outcome<T> = Answer<T> | Failure;
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export type ApiCallOptions = {
-  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method?: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   readonly query?: Query;
+  /** A file is sent as it is, anything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
   /** Returns the body as text, for answers that are not JSON. */
   readonly asText?: boolean;
+  /** Returns the body of a good answer as a file. */
+  readonly asFile?: boolean;
 };
 
 export type ApiCall = <T>(path: string, options?: ApiCallOptions) => Promise<Outcome<T>>;
@@ -168,6 +171,7 @@ async function send<T>(credential: Credential, path: string, options: ApiCallOpt
   const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
   try {
     const response = await sendRequest(credential, path, { ...options, signal });
+    if (options.asFile && response.ok) return await readFile<T>(response);
     return await readOutcome<T>(response, options.asText ?? false);
   } catch (error) {
     return describeFailedFetch(error, options.signal);
@@ -205,10 +209,10 @@ function fetchOwn(path: string, options: ApiCallOptions, credentials: RequestCre
   return fetch(path + writeQuery(options.query), {
     method: options.method ?? "GET",
     headers: {
-      ...(body !== undefined && { "Content-Type": "application/json" }),
+      ...(body !== undefined && !(body instanceof Blob) && { "Content-Type": "application/json" }),
       ...options.headers,
     },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }),
     ...(signal && { signal }),
     mode: "same-origin",
     credentials,
@@ -223,6 +227,14 @@ function describeFailedFetch(error: unknown, signal: AbortSignal | undefined): F
   if (signal?.aborted) throw error;
   const message = error instanceof Error ? error.message : String(error);
   return { ok: false, error: describeUnreachable(message), receivedAt: Date.now(), limit: undefined };
+}
+
+async function readFile<T>(response: Response): Promise<Outcome<T>> {
+  const value = (await response.blob()) as T;
+  const receivedAt = Date.now();
+  const { status, headers } = response;
+  const limit = readLimit(headers, receivedAt);
+  return { ok: true, status, value, etag: headers.get("ETag"), ageMs: 0, receivedAt, limit };
 }
 
 async function readOutcome<T>(response: Response, asText: boolean): Promise<Outcome<T>> {

@@ -168,6 +168,8 @@ export function openViewerSession(operator: OperatorSession, serverId: string): 
       pace.observe(outcome);
       return outcome;
     },
+    readMap: (...request) => api.readServerMap(serverId, ...request),
+    readMapImage: (...request) => api.readMapImage(serverId, ...request),
     async readEvents(...request) {
       const outcome = await api.readServerEvents(serverId, ...request);
       pace.observe(outcome);

@@ -36,6 +36,7 @@ import {
   UPSTREAM,
 } from "./examples.ts";
 import type { HeaderName } from "./headers.ts";
+import { describeOperatorMaps } from "./map-operations.ts";
 import type { Answer, Operation, Operations, TagName } from "./operation.ts";
 import {
   EVENT_PARAMETERS,
@@ -70,6 +71,7 @@ const KEYS: TagName = "Keys";
 const OTHERS: TagName = "Blocks, commands, audit";
 
 export const ADMIN_OPERATIONS: Operations = {
+  ...describeOperatorMaps((id, summary, rest) => operation(SERVERS, id, summary, rest)),
   "GET /admin/servers": list(
     SERVERS,
     "listServers",

@@ -11,6 +11,7 @@ import {
 } from "../../core/wire/command.ts";
 import { type ErrorName, schemaOfError } from "../../core/wire/error.ts";
 import { EventPage, EventResource } from "../../core/wire/event.ts";
+import { GameMapResource, MapImageResource } from "../../core/wire/game-map.ts";
 import {
   KeyResource,
   KeyUpdate,
@@ -50,6 +51,8 @@ const NAMED: Readonly<Record<string, Type.TSchema>> = {
   OwnKey: OwnKeyResource,
   Event: EventResource,
   EventPage,
+  GameMap: GameMapResource,
+  MapImage: MapImageResource,
   NewCommand,
   CommandReceipt,
   Command: CommandResource,

@@ -120,9 +120,7 @@ class DocumentBuilder {
       ...(body && {
         requestBody: {
           required: body.isRequired,
-          content: {
-            "application/json": { schema: this.#schemas.refer(body.schema), examples: body.examples },
-          },
+          content: describeContent(this.#schemas.refer(body.schema), body.examples, body.mediaType),
         },
       }),
       responses: { ...this.#describeAnswers(operation), ...this.#describeRefusals(operation) },
@@ -209,6 +207,10 @@ export function toTemplate(path: string): string {
     .replace(":community", "{community}");
 }
 
-function describeContent(schema: unknown, examples: Examples, mediaType = "application/json"): Json {
-  return { [mediaType]: { schema, examples } };
+function describeContent(
+  schema: unknown,
+  examples: Examples,
+  mediaType: string | readonly string[] = "application/json",
+): Json {
+  return Object.fromEntries([mediaType].flat().map((type) => [type, { schema, examples }]));
 }

@@ -71,12 +71,12 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     advice: "The `Allow` header lists the methods.",
   },
   payloadTooLarge: {
-    when: "The body has more than 8,192 bytes.",
+    when: "The body has more than 8,192 bytes; a picture of a map more than 4 MiB.",
     advice: "Send less.",
   },
   unsupportedMediaType: {
-    when: "The body is not declared as JSON, or is compressed.",
-    advice: "Send `Content-Type: application/json`.",
+    when: "The body is not declared as JSON, or is compressed; a picture of a map is no PNG, JPEG or WebP.",
+    advice: "Send `Content-Type: application/json`; a picture in one of the three formats.",
   },
   invalidRequest: {
     when: "Something else is wrong with the request.",

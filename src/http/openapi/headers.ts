@@ -109,6 +109,12 @@ const PLAIN_HEADERS = {
     schema: Type.Literal("no"),
     example: "no",
   },
+  SecurityPolicy: {
+    header: "Content-Security-Policy",
+    description: "Lets the picture load and run nothing, however it is opened.",
+    schema: Type.String(),
+    example: "default-src 'none'; sandbox",
+  },
   RetryAfter: RETRY_AFTER,
 } as const satisfies Record<string, Header>;
 

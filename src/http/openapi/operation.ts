@@ -36,7 +36,8 @@ export type Answer = {
   readonly description: string;
   readonly headers?: readonly HeaderName[];
   readonly schema?: Type.TSchema;
-  readonly mediaType?: string;
+  /** JSON by default. */
+  readonly mediaType?: string | readonly string[];
   readonly examples?: Examples;
 };
 
@@ -53,6 +54,8 @@ export type Operation = {
     readonly schema: Type.TSchema;
     readonly isRequired: boolean;
     readonly examples: Examples;
+    /** JSON by default. */
+    readonly mediaType?: readonly string[];
   };
   readonly answers: Readonly<Record<number, Answer>>;
   readonly errors: readonly ErrorName[];

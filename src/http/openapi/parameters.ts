@@ -2,6 +2,7 @@
 import Type from "typebox";
 import { COMMUNITY_SHAPE } from "../../core/game-server.ts";
 import { KEY_STATES } from "../../core/key-state.ts";
+import { CORNER_MAX } from "../../core/map-image.ts";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../core/page-size.ts";
 import { SECTIONS } from "../../core/sections.ts";
 import { CommandState } from "../../core/wire/command.ts";
@@ -38,6 +39,17 @@ export const SECTION_PARAMETERS: readonly Parameter[] = SECTIONS.map((name) => (
   in: "query",
   description: `Include \`${name}\`. Anything but exactly \`true\` leaves it out.`,
   schema: Type.Boolean(),
+}));
+
+export const CORNER_PARAMETERS: readonly Parameter[] = [
+  { name: "left", description: "The game's X at the left edge of the picture.", example: -1560 },
+  { name: "top", description: "The game's Z at the top edge. Z grows downwards.", example: -1560 },
+  { name: "right", description: "The game's X at the right edge; more than `left`.", example: 1560 },
+  { name: "bottom", description: "The game's Z at the bottom edge; more than `top`.", example: 1560 },
+].map((corner) => ({
+  ...corner,
+  in: "query",
+  schema: Type.Integer({ minimum: -CORNER_MAX, maximum: CORNER_MAX }),
 }));
 
 export const PAGE_PARAMETERS: readonly Parameter[] = [

@@ -42,6 +42,8 @@ export const operatorAudit = {
     "device.signed_out": "Signed out",
     "device.ended": "Browser signed out",
     "link.created": "Sign-in link made",
+    "server.map_image_set": "Map picture set",
+    "server.map_image_removed": "Map picture removed",
   },
   fields: {
     name: "Name",
@@ -67,5 +69,11 @@ export const operatorAudit = {
     description: "Browser",
     created_at: "Signed in",
     signed_in_by: "Signed in with",
+    left: "Left edge (X)",
+    top: "Top edge (Z)",
+    right: "Right edge (X)",
+    bottom: "Bottom edge (Z)",
+    type: "File type",
+    bytes: "Bytes",
   },
 };

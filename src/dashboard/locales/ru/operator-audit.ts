@@ -44,6 +44,8 @@ export const operatorAudit: Translation<typeof english> = {
     "device.signed_out": "Выход",
     "device.ended": "Сеанс завершён",
     "link.created": "Создана ссылка для входа",
+    "server.map_image_set": "Задана подложка карты",
+    "server.map_image_removed": "Убрана подложка карты",
   },
   fields: {
     name: "Название",
@@ -69,5 +71,11 @@ export const operatorAudit: Translation<typeof english> = {
     description: "Браузер",
     created_at: "Вход выполнен",
     signed_in_by: "Вход через",
+    left: "Левый край (X)",
+    top: "Верхний край (Z)",
+    right: "Правый край (X)",
+    bottom: "Нижний край (Z)",
+    type: "Тип файла",
+    bytes: "Байты",
   },
 };

@@ -30,6 +30,8 @@ const ACTION_COLOURS = {
   "device.signed_out": "gray",
   "device.ended": "orange",
   "link.created": "blue",
+  "server.map_image_set": "blue",
+  "server.map_image_removed": "red",
 } as const;
 
 const FIELDS = [
@@ -56,6 +58,12 @@ const FIELDS = [
   "description",
   "created_at",
   "signed_in_by",
+  "left",
+  "top",
+  "right",
+  "bottom",
+  "type",
+  "bytes",
 ] as const;
 
 /** The characters of a value that are shown at once; a button shows the rest. */
