@@ -50,6 +50,7 @@ export const READING_MAP: Purpose = {
   needs: toSectionSet(["Players"]),
 };
 export const SENDING_COMMAND: Purpose = { isCounted: false, isCommand: true, hasSections: false };
+export const REMEMBERING_DEVICE: Purpose = { isCounted: false, isCommand: false, hasSections: false };
 export const MANAGING_COMMANDS: Purpose = { isCounted: true, isCommand: true, hasSections: false };
 
 export type CallerStepsParts = {

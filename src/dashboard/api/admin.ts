@@ -26,6 +26,7 @@ import type {
   ServerChange,
   ServerResource,
 } from "../../core/wire/server.ts";
+import type { DeviceList, LinkResource } from "../../core/wire/session.ts";
 import type { ServerState } from "./caller.ts";
 import type { EventQuery } from "./ledger.ts";
 import type { ApiCall } from "./request.ts";
@@ -81,6 +82,11 @@ export function createAdminApi(call: ApiCall) {
     revokeKey: (id: string) => call<undefined>(at("keys", id), { method: "DELETE" }),
     rotateKey: (id: string, body: Rotation = {}) =>
       call<RotatedKey>(`${at("keys", id)}/rotate`, { method: "POST", body }),
+
+    listDevices: (keyId: string) => call<DeviceList>(`${at("keys", keyId)}/devices`),
+    endDevice: (keyId: string, deviceId: string) =>
+      call<undefined>(`${at("keys", keyId)}/devices/${encodeURIComponent(deviceId)}`, { method: "DELETE" }),
+    makeLink: (keyId: string) => call<LinkResource>(`${at("keys", keyId)}/links`, { method: "POST" }),
 
     listBlocks: (query: PageQuery = {}) => call<PageOf<BlockResource>>("/admin/blocks", { query }),
     liftBlock: (keyId: string) => call<undefined>(at("blocks", keyId), { method: "DELETE" }),

@@ -74,6 +74,16 @@ export type OpenStream = (
   signal: AbortSignal,
 ) => Promise<OpenedStream | Failure>;
 
+/** A token that is renewed while the page is open. */
+export type TokenSource = {
+  current(): Promise<string>;
+  /** Another token than the refused one; undefined when there is none. */
+  replace(refused: string): Promise<string | undefined>;
+};
+
+/** A key, or the token of a signed-in device. */
+export type Credential = string | TokenSource;
+
 export const UNREACHABLE = 0;
 const DEADLINE_MS = 20_000;
 const WINDOW_MAX_MS = 60_000;
@@ -81,7 +91,7 @@ const STREAM_TYPE = "text/event-stream";
 
 /** `observe` sees every outcome, to pace the next requests. */
 export function createApiCall(
-  credential: string,
+  credential: Credential,
   observe: (outcome: Outcome<unknown>) => void = () => {},
 ): ApiCall {
   return async <T>(path: string, options: ApiCallOptions = {}): Promise<Outcome<T>> => {
@@ -93,7 +103,7 @@ export function createApiCall(
 
 /** Opens streams at `path`. `observe` sees every outcome. */
 export function createStreamCall(
-  credential: string,
+  credential: Credential,
   path: string,
   observe: (outcome: OpenedStream | Failure) => void,
 ): OpenStream {
@@ -105,7 +115,7 @@ export function createStreamCall(
 }
 
 async function openStream(
-  credential: string,
+  credential: Credential,
   path: string,
   lastEventId: string | undefined,
   signal: AbortSignal,
@@ -156,7 +166,7 @@ async function* readTexts(body: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-async function send<T>(credential: string, path: string, options: ApiCallOptions): Promise<Outcome<T>> {
+async function send<T>(credential: Credential, path: string, options: ApiCallOptions): Promise<Outcome<T>> {
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
   try {
@@ -168,20 +178,44 @@ async function send<T>(credential: string, path: string, options: ApiCallOptions
   }
 }
 
-function sendRequest(credential: string, path: string, options: ApiCallOptions): Promise<Response> {
+/** Sends the request again with another token when the one of a device was refused: it may have expired on the way. */
+async function sendRequest(credential: Credential, path: string, options: ApiCallOptions): Promise<Response> {
+  if (typeof credential === "string") return fetchOwn(path, withToken(options, credential), "omit");
+  const token = await credential.current();
+  const response = await fetchOwn(path, withToken(options, token), "omit");
+  const renewed = response.status === 401 ? await credential.replace(token) : undefined;
+  if (renewed === undefined) return response;
+  await response.body?.cancel();
+  return fetchOwn(path, withToken(options, renewed), "omit");
+}
+
+/** For /session, the only path that takes a cookie. */
+export async function sendWithCookie<T>(path: string, options: ApiCallOptions): Promise<Outcome<T>> {
+  try {
+    const signal = AbortSignal.timeout(DEADLINE_MS);
+    return await readOutcome<T>(await fetchOwn(path, { ...options, signal }, "same-origin"), false);
+  } catch (error) {
+    return describeFailedFetch(error, undefined);
+  }
+}
+
+function withToken(options: ApiCallOptions, token: string): ApiCallOptions {
+  return { ...options, headers: { Authorization: `Bearer ${token}`, ...options.headers } };
+}
+
+function fetchOwn(path: string, options: ApiCallOptions, credentials: RequestCredentials): Promise<Response> {
   const { body, signal } = options;
   // The path starts with a slash, so the request goes to the server of this page.
   return fetch(path + writeQuery(options.query), {
     method: options.method ?? "GET",
     headers: {
-      Authorization: `Bearer ${credential}`,
       ...(body !== undefined && !(body instanceof Blob) && { "Content-Type": "application/json" }),
       ...options.headers,
     },
     ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }),
     ...(signal && { signal }),
     mode: "same-origin",
-    credentials: "omit",
+    credentials,
     cache: "no-store",
     redirect: "error",
     referrerPolicy: "no-referrer",

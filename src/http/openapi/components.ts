@@ -25,6 +25,13 @@ import {
 import { OwnKeyResource } from "../../core/wire/own-key.ts";
 import { DeletedServerResource, NewServer, ServerChange, ServerResource } from "../../core/wire/server.ts";
 import { SectionSchemas, ServerInfo } from "../../core/wire/server-info.ts";
+import {
+  DeviceList,
+  DeviceResource,
+  LinkResource,
+  LinkSignIn,
+  SessionResource,
+} from "../../core/wire/session.ts";
 
 const { Players, Staff, JoinLogs, KillLogs, CommandLogs, ModCalls, EmergencyCalls, Vehicles } =
   SectionSchemas;
@@ -62,6 +69,11 @@ const NAMED: Readonly<Record<string, Type.TSchema>> = {
   Usage: UsageResource,
   Rotation,
   RotatedKey: RotatedKey,
+  Session: SessionResource,
+  LinkSignIn,
+  Device: DeviceResource,
+  DeviceList,
+  Link: LinkResource,
   Block: BlockResource,
   AuditEntry: AuditEntryResource,
   ...Object.fromEntries(

@@ -89,6 +89,14 @@ const PLAIN_HEADERS = {
     schema: Type.Literal("Bearer"),
     example: "Bearer",
   },
+  SetCookie: {
+    header: "Set-Cookie",
+    description:
+      "The cookie of the device, or its deletion. Scripts cannot read it, and only `/session` takes it.",
+    schema: Type.String(),
+    example:
+      "__Secure-gatehouse_device=gtd_…; Path=/session; HttpOnly; SameSite=Strict; Secure; Max-Age=2592000",
+  },
   Upgrade: {
     header: "Upgrade",
     description: "What to ask for.",

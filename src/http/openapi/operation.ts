@@ -8,6 +8,7 @@ export type TagName =
   | "Events"
   | "Commands"
   | "With a community"
+  | "Signing in"
   | "Game servers"
   | "Keys"
   | "Blocks, commands, audit"
@@ -17,7 +18,7 @@ export type TagName =
 /** Whom a document is for. Callers get only what can be used with an API key or without any. */
 export type Audience = "everybody" | "callers";
 
-export type SecurityName = "apiKey" | "masterKey" | "metricsToken";
+export type SecurityName = "apiKey" | "deviceCookie" | "masterKey" | "metricsToken";
 
 export type Parameter = {
   readonly name: string;

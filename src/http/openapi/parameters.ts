@@ -7,7 +7,7 @@ import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../core/page-size.ts";
 import { SECTIONS } from "../../core/sections.ts";
 import { CommandState } from "../../core/wire/command.ts";
 import { EVENTS_LIMIT_DEFAULT, EVENTS_LIMIT_MAX, WAIT_SECONDS_MAX } from "../../core/wire/event.ts";
-import { CommandId, TEXT_LENGTH_MAX } from "../../core/wire/values.ts";
+import { CommandId, DeviceId, TEXT_LENGTH_MAX } from "../../core/wire/values.ts";
 import type { Parameter } from "./operation.ts";
 
 export const COMMUNITY: Parameter = {
@@ -190,6 +190,14 @@ export const KEY_ID: Parameter = {
   description: "The key's id.",
   schema: Type.String({ pattern: "^key_[0-9A-Za-z]+$" }),
   example: "key_0Ka4qbuWLQDNnkIAG3EZ",
+};
+
+export const DEVICE_ID: Parameter = {
+  name: "device_id",
+  in: "path",
+  description: "The device's id.",
+  schema: DeviceId,
+  example: "dev_9fWc2LrT6yQxB4mHsZ1k",
 };
 
 export const AUDIT_ID: Parameter = {
