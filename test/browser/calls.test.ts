@@ -57,9 +57,10 @@ browserTest("calls for a moderator show who answered, or that nobody has yet", a
 browserTest("calls are shown in Russian, on a phone, in the user's time zone", async () => {
   const page = await openView("calls", { language: "ru", size: "phone" });
   const card = page.getByRole("list", { name: "Экстренные вызовы" }).locator("> li").first();
+  await card.getByRole("button", { name: "Подробнее" }).click();
   const text = (await card.innerText()).replaceAll(/\s/g, " ");
   expect(text).toContain(formatLocalTime(START_SECONDS - 60, "ru"));
   expect(text).toContain("Кто вызвал");
   expect(text).toContain("назад");
-  await page.locator("dd", { hasText: "Пока никто" }).first().waitFor();
+  await page.getByRole("list", { name: "Вызовы модератора" }).getByText("Пока никто").first().waitFor();
 });

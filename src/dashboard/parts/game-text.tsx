@@ -1,8 +1,9 @@
 // Untrusted text from the game: shown unchanged, isolated from the text around it, and cut when it is long. Invisible
 // characters are shown as their code point, so that two different names never look the same.
 import { Box, Group, Popover, UnstyledButton } from "@mantine/core";
-import { Fragment } from "react";
+import { Fragment, useContext } from "react";
 import { useTranslation } from "react-i18next";
+import { BriefContext } from "./brief.ts";
 import { CopyButton } from "./copy-button.tsx";
 
 const SHOWN_MAX = 48;
@@ -52,21 +53,27 @@ function writeCodePoint(character: string): string {
 }
 
 export function GameText(props: { readonly text: string; readonly max?: number; readonly isCode?: boolean }) {
-  const { t } = useTranslation("table");
   const { text, max = SHOWN_MAX, isCode = false } = props;
-  const shown = cutText(text, max);
+  const { text: start, isCut } = cutText(text, max);
+  const isBrief = useContext(BriefContext);
   const className = isCode ? "game-text game-text-code" : "game-text";
-  if (!shown.isCut) {
-    return (
-      <bdi className={className}>
-        <MarkedText text={text} />
-      </bdi>
-    );
-  }
+  if (isCut && !isBrief) return <CutText text={text} start={start} className={className} />;
+  return (
+    <bdi className={className}>
+      <MarkedText text={start} />
+      {isCut && "…"}
+    </bdi>
+  );
+}
+
+/** The start of a text, and a button that shows all of it. */
+function CutText(props: { readonly text: string; readonly start: string; readonly className: string }) {
+  const { t } = useTranslation("table");
+  const { text, start, className } = props;
   return (
     <span className="game-text-cut">
       <bdi className={className}>
-        <MarkedText text={shown.text} />
+        <MarkedText text={start} />
       </bdi>
       <Popover width={360} withArrow shadow="md" withinPortal trapFocus>
         <Popover.Target>

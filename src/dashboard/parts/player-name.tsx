@@ -1,6 +1,8 @@
 // Shows the name and the id of a player, each with a copy button.
 import { Anchor, Group, Text } from "@mantine/core";
+import { useContext } from "react";
 import { useTranslation } from "react-i18next";
+import { BriefContext } from "./brief.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { cutText, GameText, MarkedText } from "./game-text.tsx";
 
@@ -16,17 +18,13 @@ export function CopyableText(props: {
 }) {
   const { text, isNumber = false, isStrong = false } = props;
   return (
-    <Group gap={4} wrap="nowrap" component="span" display="inline-flex" miw={0}>
-      <Text
-        component="span"
-        size="sm"
-        fw={isStrong ? 600 : undefined}
-        className={isNumber ? "numbers" : undefined}
-      >
+    // Plain elements, because tables have hundreds of these and Mantine's render slowly.
+    <span className="copyable">
+      <span className={isNumber ? "numbers" : undefined} data-strong={isStrong || undefined}>
         <GameText text={text} />
-      </Text>
+      </span>
       <CopyButton value={text} label={cutText(text, SPOKEN_MAX).text} />
-    </Group>
+    </span>
   );
 }
 
@@ -41,6 +39,7 @@ export function PlayerName(props: {
 }) {
   const { t } = useTranslation("table");
   const { name, id, href } = props;
+  const isBrief = useContext(BriefContext);
   return (
     <Group gap={6} component="span" display="inline-flex" miw={0}>
       {href !== undefined ? (
@@ -54,7 +53,7 @@ export function PlayerName(props: {
           <GameText text={name} />
         </Text>
       )}
-      {id !== undefined && (
+      {id !== undefined && (!isBrief || name === "") && (
         <Group gap={2} wrap="nowrap" component="span" display="inline-flex">
           <Text component="span" size="xs" c="dimmed" className="numbers">
             {cutText(id, SPOKEN_MAX).text}

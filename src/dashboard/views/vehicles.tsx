@@ -37,6 +37,8 @@ const VehicleTable = memo(function VehicleTable({ vehicles }: { readonly vehicle
     const plate: ShownColumn<Vehicle> = {
       id: "plate",
       title: t("column.plate"),
+      width: "9rem",
+      phone: "side",
       readValue: plateOf,
       cell: (vehicle) => {
         const text = plateOf(vehicle);
@@ -60,12 +62,15 @@ const VehicleTable = memo(function VehicleTable({ vehicles }: { readonly vehicle
       {
         id: "texture",
         title: t("column.texture"),
+        width: "9rem",
+        phone: "tap",
         readValue: ({ Texture }) => Texture ?? undefined,
         cell: ({ Texture }) => (Texture ? <GameText text={Texture} max={24} /> : undefined),
       },
       {
         id: "colour",
         title: t("column.colour"),
+        phone: "side",
         readValue: ({ ColorName, ColorHex }) => [ColorName, ColorHex].filter(Boolean).join(" "),
         cell: ({ ColorName, ColorHex }) =>
           ColorName || ColorHex ? <Colour name={ColorName ?? ""} hex={ColorHex ?? ""} /> : undefined,
@@ -82,6 +87,7 @@ const VehicleTable = memo(function VehicleTable({ vehicles }: { readonly vehicle
   return (
     <DataTable
       label={t("title")}
+      name="vehicles"
       rows={vehicles}
       columns={columns}
       filters={filters}

@@ -21,5 +21,10 @@ export const table: Translation<typeof english> = {
   nothing: "ничего",
   unknown: "неизвестно",
   unknownTime: "время неизвестно",
+  details: "Подробнее",
+  buttons: "Действия",
+  columns: "Столбцы",
+  columnsReset: "Как было",
+  sortsLoaded: "Сортируется только загруженное.",
   wholeText: "Показать весь текст",
 };
