@@ -22,6 +22,7 @@ import {
   MINUTE_MS,
   makeJoins,
   NO_ARCHIVE,
+  NO_STREAM,
   PlayedLedger,
   START,
 } from "./played-ledger.ts";
@@ -57,13 +58,6 @@ const MIXED: readonly Draft[] = [
   { type: "gap", data: { section: "*", reason: "not_watched", from: null, to: null }, minutesAgo: 10 },
   { type: "vehicle.spawned", data: { Name: "Fire Engine", Owner: "Anna", ColorName: "Red" }, minutesAgo: 5 },
 ];
-
-/** No stream ever answers, so that new events come only from the played ledger. */
-const NO_STREAM = `{
-  const send = window.fetch.bind(window);
-  window.fetch = (url, options) =>
-    String(url).endsWith("/events/stream") ? new Promise(() => {}) : send(url, options);
-}`;
 
 async function openActivity(
   ledger: PlayedLedger,

@@ -17,6 +17,13 @@ type Failure = { readonly status: number; readonly code: number; readonly messag
 export const NO_ARCHIVE: Failure = { status: 501, code: 5110, message: "not_configured" };
 export const ARCHIVE_AWAY: Failure = { status: 503, code: 5106, message: "unavailable" };
 
+/** No stream ever answers, so that new events come only from the played ledger. */
+export const NO_STREAM = `{
+  const send = window.fetch.bind(window);
+  window.fetch = (url, options) =>
+    String(url).endsWith("/events/stream") ? new Promise(() => {}) : send(url, options);
+}`;
+
 /** Its cursors are `c<number>`; the number is that of the last event before the place. */
 export class PlayedLedger {
   readonly events: Draft[] = [];

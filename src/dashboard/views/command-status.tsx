@@ -1,5 +1,5 @@
 // Shows the status of a command: a badge, and a sentence that explains it.
-import { Badge, Group, Text } from "@mantine/core";
+import { Badge, Group } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { CommandStatus } from "../../core/command.ts";
 import type { CommandResource } from "../../core/wire/command.ts";
@@ -28,13 +28,13 @@ export function StatusBadge({ command }: { readonly command: CommandResource }) 
   const { t } = useTranslation("commands");
   const { status, position, confirmed_at: confirmedAt } = command;
   return (
-    <Group gap={6} wrap="wrap">
-      <Badge color={COLOURS[status]} variant="light" tt="none" size="lg">
+    <Group gap={6} wrap="nowrap">
+      <Badge color={COLOURS[status]} variant="light" tt="none" size="md">
         {t(`status.${status}`)}
         {position !== null && `, ${t("position", { count: position })}`}
       </Badge>
       {confirmedAt !== null && (
-        <Badge color="teal" variant="outline" tt="none" size="lg">
+        <Badge color="teal" variant="outline" tt="none" size="md">
           {t("confirmed")}
         </Badge>
       )}
@@ -42,37 +42,33 @@ export function StatusBadge({ command }: { readonly command: CommandResource }) 
   );
 }
 
-/** The times of a command, what its status means, and the message of the game API. */
-export function StatusDetails({ command }: { readonly command: CommandResource }) {
+/** What the status of a command means, and what the game API said about it. */
+export function StatusMeaning({ command }: { readonly command: CommandResource }) {
   const { t } = useTranslation("commands");
   const format = useFormat();
   const reason = useFailureReason(command);
   const { status, confirmed_at: confirmedAt, upstream_message: message } = command;
   const isConfirmedUnknown = status === "unknown" && confirmedAt !== null;
-  const times = [
-    t("queuedAt", { time: format.dateTime(command.queued_at) }),
-    ...(command.finished_at === null ? [] : [t("finishedAt", { time: format.time(command.finished_at) })]),
-  ];
   return (
-    <>
-      <Text size="sm" c="dimmed" className="numbers">
-        {times.join(" · ")}
-      </Text>
-      <Text size="sm">
+    <span className="untrusted cut-text">
+      <span>
         {t(isConfirmedUnknown ? "meaning.unknownButSeen" : `meaning.${status}`)}
         {reason !== undefined && ` (${reason})`}
         {confirmedAt !== null && ` ${t("confirmedAt", { time: format.time(confirmedAt) })}`}
-      </Text>
+      </span>
       {message !== null && message !== "" && status !== "sent" && (
-        <Text size="sm" c="dimmed" className="untrusted">
-          <NamedSentence
-            names={[message]}
-            max={MESSAGE_MAX}
-            write={(place) => (isGameMessage(message) ? t("gameSays", { message: place }) : place)}
-          />
-        </Text>
+        <>
+          {" "}
+          <span>
+            <NamedSentence
+              names={[message]}
+              max={MESSAGE_MAX}
+              write={(place) => (isGameMessage(message) ? t("gameSays", { message: place }) : place)}
+            />
+          </span>
+        </>
       )}
-    </>
+    </span>
   );
 }
 

@@ -26,12 +26,8 @@ export const operatorKeys = {
     expired: "Expired",
     revoked: "Revoked",
   },
-  createdAt: "created {{time}}",
-  lastUsed: "last used {{time}}",
+  column: { used: "Last used", created: "Created", ends: "Ends" },
   neverUsed: "never used",
-  expires: "expires {{time}}",
-  expired: "expired {{time}}",
-  revokedAt: "revoked {{time}}",
   may: {
     allSections: "reads everything",
     noSections: "reads no sections",

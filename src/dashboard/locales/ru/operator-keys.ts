@@ -30,12 +30,8 @@ export const operatorKeys: Translation<typeof english> = {
     expired: "Истёк",
     revoked: "Отозван",
   },
-  createdAt: "создан {{time}}",
-  lastUsed: "последний запрос {{time}}",
+  column: { used: "Активность", created: "Создан", ends: "Срок" },
   neverUsed: "не использовался",
-  expires: "истекает {{time}}",
-  expired: "истёк {{time}}",
-  revokedAt: "отозван {{time}}",
   may: {
     allSections: "читает всё",
     noSections: "не читает разделы",
