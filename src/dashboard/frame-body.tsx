@@ -3,6 +3,7 @@ import { AppShell, Burger, Button, Group, NavLink, ScrollArea, Text } from "@man
 import { useDisclosure } from "@mantine/hooks";
 import { type ReactNode, type RefObject, useContext, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
+import { KeyboardButton } from "./keyboard/keyboard-button.tsx";
 import { AlertsButton } from "./parts/alerts-button.tsx";
 import { ErrorBoundary } from "./parts/error-boundary.tsx";
 import { cutText, MarkedText, markInvisible } from "./parts/game-text.tsx";
@@ -91,6 +92,7 @@ export function FrameBody(props: {
           </Group>
           <Group gap="xs" wrap="nowrap" visibleFrom="sm" flex="none">
             {alerts}
+            <KeyboardButton views={views} />
             <PageSwitches />
             <SignOutButton onClick={() => signOut()} />
           </Group>

@@ -38,6 +38,7 @@ const PATHS = {
   minus: "M5 12h14",
   down: "M6 9l6 6 6-6",
   columns: "M4 5h16v14H4zM9.5 5v14M14.5 5v14",
+  keyboard: "M3 6h18v12H3zM7 10h.01M11 10h.01M15 10h.01M7 14h10",
   fit: "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5",
   follow: "M12 18a6 6 0 1 0 0-12 6 6 0 0 0 0 12zM12 2v5M12 17v5M2 12h5M17 12h5",
   bell: "M6 17V11a6 6 0 0 1 12 0v6l2 2H4zM10 22h4",
