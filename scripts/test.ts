@@ -14,9 +14,11 @@ const PATIENCE_MS = 20_000;
 const INTERRUPTED = 130;
 const LAST_LINES = 20;
 const UNITS = ["src", "bench"];
-const BROWSER = ["test/browser"];
-/** Tests that start processes and wait for them. */
-const PROCESSES = ["test/process", "test/instances"];
+const BROWSER = "test/browser";
+/** Folders whose tests start processes and wait for them. */
+const PROCESSES = ["test/process", "test/instances", "test/faults"];
+/** How many parts run at a time: more than cores, because their tests often wait. */
+const PARALLEL_MAX = 3;
 /** The tests below test/ that take only a moment. */
 const QUICK_CONTRACTS = [
   "test/guard",
@@ -68,7 +70,7 @@ async function main(args: readonly string[]): Promise<number> {
     if (!fetched) return 1;
   }
   const env = { ...process.env, ...(args.includes("--long") && { GATEHOUSE_TEST_LONG: "1" }) };
-  const ended = await Promise.all(parts.map((part, index) => run(part, env, join(folder, `${index}.xml`))));
+  const ended = await runAll(parts, env);
   for (const { part, output } of ended) if (!part.isLive) process.stdout.write(output);
   return report(ended);
 }
@@ -81,16 +83,32 @@ function chooseParts(isQuick: boolean): readonly Part[] {
     );
     return [{ name: "the quick tests", args: [...UNITS, ...QUICK_CONTRACTS], isLive: true }];
   }
-  // Three parts in parallel, because tests of browsers and processes mostly wait. Every other test file is in the first.
-  const elsewhere = [...BROWSER, ...PROCESSES].flatMap((folder) => [
-    "--path-ignore-patterns",
-    `${folder}/**`,
-  ]);
+  // Every test file that is in no other part is in the first. The browser's files are dealt out in turn.
+  const elsewhere = [BROWSER, ...PROCESSES].flatMap((folder) => ["--path-ignore-patterns", `${folder}/**`]);
+  const pages = readdirSync(join(ROOT, BROWSER))
+    .filter((name) => name.endsWith(".test.ts"))
+    .toSorted()
+    .map((name) => `${BROWSER}/${name}`);
   return [
-    { name: "units, stores, journeys and faults", args: elsewhere, isLive: true },
-    { name: "processes and instances", args: PROCESSES, isLive: false },
-    { name: "the browser", args: BROWSER, isLive: false },
+    { name: "units, stores and journeys", args: elsewhere, isLive: true },
+    { name: "the browser, first half", args: pages.filter((_, place) => place % 2 === 0), isLive: false },
+    { name: "the browser, second half", args: pages.filter((_, place) => place % 2 === 1), isLive: false },
+    ...PROCESSES.map((folder) => ({ name: folder, args: [folder], isLive: false })),
   ];
+}
+
+/** Runs the parts in their order, several at a time. */
+async function runAll(parts: readonly Part[], env: NodeJS.ProcessEnv): Promise<readonly Ended[]> {
+  const ended: Ended[] = [];
+  const waiting = [...parts.entries()];
+  async function runInTurn(): Promise<void> {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const [place, part] = next;
+      ended[place] = await run(part, env, join(folder, `${place}.xml`));
+    }
+  }
+  await Promise.all(Array.from({ length: PARALLEL_MAX }, runInTurn));
+  return ended;
 }
 
 /** The folders and test files directly below test/. */

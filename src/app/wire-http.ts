@@ -128,6 +128,7 @@ export function wireHttp(
     events: new EventHandlers({ events, servers: store.servers, callerSteps, clock, unsent }),
     commands: new CommandHandlers({
       commands: store.commands,
+      keys: store.keys,
       callerSteps,
       pages,
       clock,

@@ -25,6 +25,8 @@ const TABLE: [number, number, string][] = [
   [5104, 400, "invalid_request"],
   // Cancelling a command that no longer waits: 409/5104.
   [5104, 409, "invalid_request"],
+  // A request for a WebSocket that asks for no upgrade.
+  [5104, 426, "invalid_request"],
   [5105, 409, "idempotency_conflict"],
   [5105, 422, "idempotency_conflict"],
   [5106, 503, "unavailable"],

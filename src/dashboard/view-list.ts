@@ -23,6 +23,14 @@ const COMMANDS: View = {
   load: async () => (await import("./views/commands.tsx")).CommandsView,
 };
 
+/** All servers of an operator, or of a user with several keys. */
+const OVERVIEW: View = {
+  name: "overview",
+  icon: "overview",
+  texts: "fleet",
+  load: async () => (await import("./views/overview.tsx")).OverviewView,
+};
+
 const CALLER_VIEWS: readonly View[] = [
   view("live", async () => (await import("./views/live.tsx")).LiveView),
   view("map", async () => (await import("./views/map.tsx")).MapView),
@@ -40,6 +48,7 @@ const CALLER_VIEWS: readonly View[] = [
 ];
 
 const OPERATOR_VIEWS: readonly View[] = [
+  OVERVIEW,
   {
     name: "servers",
     icon: "servers",
@@ -79,9 +88,10 @@ const OPERATOR_VIEWS: readonly View[] = [
 ];
 
 /** The views of a session. The first one is shown after signing in. */
-export function listViews(session: Session): readonly View[] {
+export function listViews(session: Session, hasSeveralKeys = false): readonly View[] {
   if (session.kind === "operator") return OPERATOR_VIEWS;
-  return session.kind === "caller" && session.mayCommand ? [...CALLER_VIEWS, COMMANDS] : CALLER_VIEWS;
+  const views = session.kind === "caller" && session.mayCommand ? [...CALLER_VIEWS, COMMANDS] : CALLER_VIEWS;
+  return hasSeveralKeys ? [...views, OVERVIEW] : views;
 }
 
 function view(name: View["texts"] & IconName, load: LoadView): View {

@@ -37,6 +37,9 @@ export function isTestedVariant(language: Language, size: Size, scheme?: "light"
   return isFirst || (language === "ru" && size === "phone" && scheme !== "light");
 }
 
+/** The languages of journeys that depend on the language only in their texts. */
+export const JOURNEY_LANGUAGES: readonly Language[] = IS_LONG ? LANGUAGES : ["en"];
+
 export type PageOptions = {
   readonly language?: Language;
   /** The browser's locale; that of the language by default. */
@@ -294,8 +297,9 @@ const axeSource = readFileSync(join(ROOT, "node_modules/axe-core/axe.min.js"), "
 /** Expects no serious and no critical violation from axe. */
 export async function expectAccessible(page: Page): Promise<void> {
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axeSource);
+  // While a dialog is open, the rest of the page is inert and hidden from assistive technology.
   const { violations } = await page.evaluate<{ violations: readonly AxeRule[] }>(
-    `axe.run(document, { resultTypes: ["violations"], preload: false })`,
+    `axe.run(document.querySelector("[role=dialog]") ?? document, { resultTypes: ["violations"], preload: false })`,
   );
   const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
   expect(
@@ -320,6 +324,13 @@ export async function expectCount(locator: Locator, count: number): Promise<void
   const deadline = Date.now() + STEP_MS;
   while ((await locator.count()) !== count && Date.now() < deadline) await Bun.sleep(20);
   expect(await locator.count()).toBe(count);
+}
+
+/** Waits for this title of the page. */
+export async function expectTitle(page: Page, title: string): Promise<void> {
+  const deadline = Date.now() + STEP_MS;
+  while ((await page.title()) !== title && Date.now() < deadline) await Bun.sleep(20);
+  expect(await page.title()).toBe(title);
 }
 
 /** Blocks a key for spam by counting far too many requests for it. */

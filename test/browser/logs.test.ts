@@ -39,7 +39,7 @@ const noArchive = () => {
 
 async function openLogs(ledger: PlayedLedger, options: PageOptions = {}): Promise<Page> {
   const key = options.key ?? (await (await getSite()).mintKey("busy"));
-  const page = await openPage({ prelude: NO_STREAM, ...options, view: "staff", key });
+  const page = await openPage({ ...options, prelude: NO_STREAM, view: "staff", key });
   await ledger.answerTo(page);
   await page.evaluate(`location.hash = "#/logs"`);
   await page.locator(`nav a[href="#/logs"][aria-current=page]`).waitFor({ state: "attached" });
@@ -89,7 +89,7 @@ browserTest("all logs are one table, newest first, with a heading for each day",
   expect(first).toMatch(/sec\. ago|min\. ago/);
   // A command from the API has no player, and a fall has no killer.
   await page.getByText("Remote Server").first().waitFor();
-  await page.getByText("Nobody in particular").waitFor();
+  await page.getByText("An unknown cause").waitFor();
 });
 
 browserTest("the logs can be filtered by kind, searched and sorted", async () => {
@@ -112,7 +112,7 @@ browserTest("the logs can be filtered by kind, searched and sorted", async () =>
   expect(players).toEqual(players.toSorted((a, b) => a.localeCompare(b)));
   await expectCount(page.locator("#content h2"), 0);
   await page.getByLabel("Search").fill("nothing like this");
-  await page.getByText("Nothing fits").waitFor();
+  await page.getByText("Nothing found").waitFor();
 });
 
 browserTest("the logs are shown in Russian, on a phone", async () => {
@@ -143,6 +143,7 @@ browserTest("with a ledger the logs go back to its first entry, and gaps are whe
   await page.getByText("5 entries", { exact: true }).waitFor();
   await page.getByText("This is as far back as Gatehouse remembers.").waitFor();
   await page.getByRole("link", { name: "Mia" }).click();
+  await page.getByRole("dialog").locator('a[href="#/activity/8"]').click();
   await page.getByRole("heading", { name: "Player 8" }).waitFor();
 });
 
@@ -181,7 +182,7 @@ browserTest(
     const asked = new Set(ledger.queries.map((query) => query.get("types")));
     expect([...asked]).toEqual(["player.joined,player.left", "player.joined"]);
     await chips.filter({ hasText: "Joins" }).click();
-    await page.getByText("Nothing fits").waitFor();
+    await page.getByText("Nothing found").waitFor();
   },
 );
 
@@ -197,7 +198,7 @@ browserTest(
     const page = await openLogs(ledger);
     await expectEntries(page, 20);
     await page.getByLabel("Search").fill("oldest");
-    await page.getByText("Nothing fits so far, but Gatehouse remembers more.").waitFor();
+    await page.getByText("Nothing found so far, but Gatehouse remembers more.").waitFor();
     await page.getByRole("button", { name: "Look further back" }).click();
     await page.getByText(/^Nothing more found so far\. Looked through everything since .+\d/).waitFor();
     await expectEntries(page, 0);

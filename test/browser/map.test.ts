@@ -2,6 +2,7 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { toSectionSet } from "../../src/core/sections.ts";
+import { until } from "../process/run-gatehouse.ts";
 import {
   browserTest,
   expectAccessible,
@@ -38,7 +39,7 @@ async function hashCanvas(page: Page): Promise<number> {
 async function expectChange(page: Page, act: () => Promise<unknown>): Promise<void> {
   const before = await hashCanvas(page);
   await act();
-  expect(await hashCanvas(page)).not.toBe(before);
+  await until("the canvas is as before", async () => (await hashCanvas(page)) !== before);
 }
 
 async function measureCanvas(page: Page) {

@@ -9,6 +9,7 @@ import {
   expectNoSidewaysScroll,
   getSite,
   isTestedVariant,
+  JOURNEY_LANGUAGES,
   LANGUAGES,
   openPage,
   SIZES,
@@ -76,7 +77,7 @@ const SWITCH_WORDS = {
   },
 };
 
-for (const language of LANGUAGES) {
+for (const language of JOURNEY_LANGUAGES) {
   browserTest(
     `an operator stops watching a server in its form, and begins again, in ${language}`,
     async () => {
@@ -109,18 +110,18 @@ async function playWatching(page: Page, watching: Partial<WatchingResource>): Pr
   });
 }
 
-for (const language of LANGUAGES) {
+for (const language of JOURNEY_LANGUAGES) {
   browserTest(
     `the list says whether and how often a server is watched, or why not, in ${language}`,
     async () => {
       const words =
         language === "ru"
           ? {
-              every: "Наблюдение: интервал 7 с",
+              every: "Наблюдение каждые 7 с",
               paused: "Наблюдение приостановлено",
               pause: "Наблюдение ждёт: игровой API на время ограничил наши запросы.",
               off: "Ни за одним сервером наблюдения нет: GATEHOUSE_WATCH выключен.",
-              read: /прочитан/,
+              read: /обновлён/,
             }
           : {
               every: "Watched every 7 s",

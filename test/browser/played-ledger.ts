@@ -17,7 +17,7 @@ type Failure = { readonly status: number; readonly code: number; readonly messag
 export const NO_ARCHIVE: Failure = { status: 501, code: 5110, message: "not_configured" };
 export const ARCHIVE_AWAY: Failure = { status: 503, code: 5106, message: "unavailable" };
 
-/** No stream ever answers, so that new events come only from the played ledger. */
+/** Runs in the page: no stream ever answers, so that new events come only from the played ledger. */
 export const NO_STREAM = `{
   const send = window.fetch.bind(window);
   window.fetch = (url, options) =>

@@ -45,7 +45,7 @@ browserTest("players can be searched and filtered, and the count is announced", 
   await page.getByLabel("Permission").selectOption("");
   // Any column, any case, words in any order.
   await page.getByLabel("Search").fill("ELM averystone_1");
-  await page.getByText("Nothing fits").waitFor();
+  await page.getByText("Nothing found").waitFor();
   await page.getByLabel("Search").fill("PARK averystone_1");
   await expectRows(page, 1);
   await page.getByLabel("Search").fill(idOf(3));

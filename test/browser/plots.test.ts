@@ -19,7 +19,7 @@ import { BUSY_SERVER } from "./game-server-fixture.ts";
 const TEXTS = {
   en: {
     title: "Plots",
-    waiting: "Not enough seen yet",
+    waiting: "Not enough data yet",
     plot: "Players and queue",
     table: "The numbers as a table",
   },
@@ -27,7 +27,7 @@ const TEXTS = {
     title: "Графики",
     waiting: "Данных пока мало",
     plot: "Игроки и очередь",
-    table: "Те же числа таблицей",
+    table: "Таблица с числами",
   },
 } as const;
 
@@ -56,7 +56,7 @@ for (const language of LANGUAGES) {
   }
 }
 
-browserTest("the description of a plot and the table show the same numbers", async () => {
+browserTest("a plot says its numbers, hides a line by keyboard, and resizes with the page", async () => {
   const site = await getSite();
   let players = 10;
   const joins = [...BUSY_SERVER.JoinLogs];
@@ -80,11 +80,7 @@ browserTest("the description of a plot and the table show the same numbers", asy
   const cells = await page.locator("table tbody tr").first().locator("td").allInnerTexts();
   expect(Number(cells[0])).toBeGreaterThanOrEqual(Number(now));
   expect(Number(cells[2])).toBeGreaterThanOrEqual(1);
-});
 
-browserTest("a line can be hidden by keyboard, and the plot resizes with the page", async () => {
-  const page = await openView("plots");
-  await expectLines(page, 2);
   await page.getByRole("button", { name: "Queue", pressed: true }).press("Enter");
   await page.getByRole("button", { name: "Queue", pressed: false }).waitFor();
   const widthOf = () =>

@@ -17,7 +17,7 @@ import { undoLater, until } from "../process/run-gatehouse.ts";
 import { startRedis } from "../redis-server.ts";
 import { LedgerWitness, type ToldEvent } from "./ledger-witness.ts";
 
-const KILLS = repeat({ usual: 8, long: 100 });
+const KILLS = repeat({ usual: 4, long: 100 });
 const READINGS_PER_LIFE_MAX = 25;
 const LOG_WINDOW = 20;
 const TOWN = "Torture";

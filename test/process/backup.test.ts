@@ -198,6 +198,8 @@ describe("restore refuses, and changes nothing,", () => {
     const { file } = await makeBackup();
     const cwd = makeFolder();
     const gatehouse = await serve({ cwd });
+    // The archive is opened after the start.
+    await until("the archive is not open", () => existsSync(join(cwd, "data/archive.db-wal")));
     await expectRefused(file, join(cwd, "data"), /running/);
     expect((await fetch(`${gatehouse.url}/readyz`)).status).toBe(200);
   });

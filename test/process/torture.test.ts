@@ -1,9 +1,10 @@
 // kill -9 at any moment: every accepted command is finished, none is lost or delivered twice. `npm run torture` runs longer.
 import { afterEach, expect, test } from "bun:test";
+import { repeat } from "../long.ts";
 import { cleanUp } from "./run-gatehouse.ts";
 import { runTorture } from "./torture.ts";
 
-const CYCLES = 50;
+const CYCLES = repeat({ usual: 25, long: 200 });
 
 afterEach(cleanUp);
 

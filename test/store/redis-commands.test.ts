@@ -18,7 +18,7 @@ import type { Log } from "../../src/core/ports/log.ts";
 import type { Store, TidyTimes } from "../../src/core/ports/store.ts";
 import { findServerOf, newCommandId } from "../../src/store/command-id.ts";
 import { RedisCommandQueue } from "../../src/store/redis/command-queue.ts";
-import { type RedisAddress, RedisLink } from "../../src/store/redis/redis-link.ts";
+import { type RedisAddress, RedisLink, TOOL_REPLY_DEADLINE_MS } from "../../src/store/redis/redis-link.ts";
 import { FaultProxy } from "../instances/fault-proxy.ts";
 import { cleanUp, until } from "../process/run-gatehouse.ts";
 import {
@@ -106,7 +106,7 @@ async function createHarness(medium: Medium): Promise<StoreHarness> {
   };
   return {
     async open(historyLimits = HISTORY_LIMITS) {
-      const link = await RedisLink.open(medium.address, SILENT);
+      const link = await RedisLink.open(medium.address, SILENT, TOOL_REPLY_DEADLINE_MS);
       links.push(link);
       const commands = new RedisCommandQueue({
         link,
@@ -137,7 +137,7 @@ async function createHarness(medium: Medium): Promise<StoreHarness> {
     async crash() {
       for (const link of links.splice(0)) link.close();
       await medium.crash();
-      const link = await RedisLink.open(medium.address, SILENT);
+      const link = await RedisLink.open(medium.address, SILENT, TOOL_REPLY_DEADLINE_MS);
       for (const serverId of serverIds) {
         const sending = `gatehouse:{${serverId}}:sending`;
         const isSending = await link.send(sending, "EXISTS", sending);
@@ -184,7 +184,7 @@ describe.each([
       return [String(now), ""];
     },
   ): Promise<RedisCommandQueue> {
-    const link = await RedisLink.open(getMedium().address, SILENT);
+    const link = await RedisLink.open(getMedium().address, SILENT, TOOL_REPLY_DEADLINE_MS);
     links.push(link);
     return new RedisCommandQueue({
       link,
@@ -526,7 +526,7 @@ describe.each([
 describe("the shared queue and its Redis", () => {
   test("a Redis that has no memory left accepts nothing, and records what was sent", async () => {
     await single.ask("FLUSHALL");
-    const link = await RedisLink.open(single.address, SILENT);
+    const link = await RedisLink.open(single.address, SILENT, TOOL_REPLY_DEADLINE_MS);
     const serverId = newServerId();
     const time = (now = NOW): [string, string] => [String(now), ""];
     const queue = new RedisCommandQueue({
@@ -557,7 +557,7 @@ describe("the shared queue and its Redis", () => {
     const time = (now = NOW): [string, string] => [String(now), ""];
     const accepted: string[] = [];
     for (let round = 0; round < 5; round++) {
-      const link = await RedisLink.open(single.address, SILENT);
+      const link = await RedisLink.open(single.address, SILENT, TOOL_REPLY_DEADLINE_MS);
       const queue = new RedisCommandQueue({
         link,
         leaseMs: LEASE_MS,
@@ -578,7 +578,7 @@ describe("the shared queue and its Redis", () => {
       link.close();
       await single.start();
     }
-    const link = await RedisLink.open(single.address, SILENT);
+    const link = await RedisLink.open(single.address, SILENT, TOOL_REPLY_DEADLINE_MS);
     const queue = new RedisCommandQueue({
       link,
       leaseMs: LEASE_MS,

@@ -28,6 +28,11 @@ import type { ServerState } from "./caller.ts";
 import type { EventQuery } from "./ledger.ts";
 import type { ApiCall } from "./request.ts";
 
+/** The path of the stream of a server's events. */
+export function eventStreamOf(serverId: string): string {
+  return `/admin/servers/${encodeURIComponent(serverId)}/events/stream`;
+}
+
 export type AdminApi = ReturnType<typeof createAdminApi>;
 
 export function createAdminApi(call: ApiCall) {

@@ -7,7 +7,7 @@ const VIEWS = namesFor({ kind: "caller", mayCommand: true });
 const OPERATOR_VIEWS = namesFor({ kind: "operator" });
 
 function namesFor(session: Partial<Session>): readonly string[] {
-  return listViews(session as Session).map(({ name }) => name);
+  return listViews(session as Session, true).map(({ name }) => name);
 }
 
 function press(key: string, code: string, modifiers: Partial<KeyPress> = {}): KeyPress {

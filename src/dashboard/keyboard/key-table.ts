@@ -13,6 +13,7 @@ export const VIEW_LETTERS: Readonly<Record<string, string>> = {
   activity: "a",
   plots: "t",
   commands: "d",
+  overview: "o",
   servers: "s",
   keys: "k",
   blocks: "b",

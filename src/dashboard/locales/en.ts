@@ -3,6 +3,7 @@ import { activity } from "./en/activity.ts";
 import { alerts } from "./en/alerts.ts";
 import { calls } from "./en/calls.ts";
 import { commands } from "./en/commands.ts";
+import { fleet } from "./en/fleet.ts";
 import { keyboard } from "./en/keyboard.ts";
 import { live } from "./en/live.ts";
 import { logs } from "./en/logs.ts";
@@ -28,6 +29,7 @@ export const en = {
   alerts,
   calls,
   commands,
+  fleet,
   keyboard,
   live,
   logs,

@@ -57,42 +57,49 @@ export function GameText(props: { readonly text: string; readonly max?: number; 
   const { text: start, isCut } = cutText(text, max);
   const isBrief = useContext(BriefContext);
   const className = isCode ? "game-text game-text-code" : "game-text";
-  if (isCut && !isBrief) return <CutText text={text} start={start} className={className} />;
-  return (
+  const shown = (
     <bdi className={className}>
       <MarkedText text={start} />
-      {isCut && "…"}
+      {isCut && isBrief && "…"}
     </bdi>
+  );
+  if (!isCut || isBrief) return shown;
+  return (
+    <span className="game-text-cut">
+      {shown}
+      <WholeText text={text} className={className} />
+    </span>
   );
 }
 
-/** The start of a text, and a button that shows all of it. */
-function CutText(props: { readonly text: string; readonly start: string; readonly className: string }) {
+/** A button that shows all of a text that was cut. */
+export function WholeText({ text, className }: { readonly text: string; readonly className: string }) {
   const { t } = useTranslation("table");
-  const { text, start, className } = props;
   return (
-    <span className="game-text-cut">
-      <bdi className={className}>
-        <MarkedText text={start} />
-      </bdi>
-      <Popover width={360} withArrow shadow="md" withinPortal trapFocus>
-        <Popover.Target>
-          <UnstyledButton className="game-text-more" aria-label={t("wholeText")} title={t("wholeText")}>
-            …
-          </UnstyledButton>
-        </Popover.Target>
-        <Popover.Dropdown aria-label={t("wholeText")}>
-          <Group wrap="nowrap" align="flex-start" gap="xs">
-            <Box className="game-text-whole" tabIndex={0} role="group" aria-label={t("wholeText")}>
-              <bdi className={className}>
-                <MarkedText text={cutText(text, WHOLE_MAX).text} />
-              </bdi>
-            </Box>
-            <CopyButton value={text} />
-          </Group>
-        </Popover.Dropdown>
-      </Popover>
-    </span>
+    <Popover width={360} withArrow shadow="md" withinPortal trapFocus>
+      <Popover.Target>
+        <UnstyledButton className="game-text-more" aria-label={t("wholeText")} title={t("wholeText")}>
+          …
+        </UnstyledButton>
+      </Popover.Target>
+      <Popover.Dropdown aria-label={t("wholeText")}>
+        <Group wrap="nowrap" align="flex-start" gap="xs">
+          <Box
+            className="game-text-whole"
+            tabIndex={0}
+            role="group"
+            aria-label={t("wholeText")}
+            // Escape closes this, and not the drawer around it.
+            data-mantine-stop-propagation="true"
+          >
+            <bdi className={className}>
+              <MarkedText text={cutText(text, WHOLE_MAX).text} />
+            </bdi>
+          </Box>
+          <CopyButton value={text} />
+        </Group>
+      </Popover.Dropdown>
+    </Popover>
   );
 }
 

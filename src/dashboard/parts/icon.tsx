@@ -13,6 +13,8 @@ const PATHS = {
   activity: "M12 21a9 9 0 1 0-9-9M3 4v8h8M12 7v5l4 2",
   plots: "M3 3v18h18M7 15l4-5 3 3 6-7",
   commands: "M4 6l6 6-6 6M12 18h8",
+  overview: "M4 4h7v7H4zM13 4h7v4h-7zM13 11h7v9h-7zM4 14h7v6H4z",
+  switch: "M8 9l4-4 4 4M8 15l4 4 4-4",
   servers: "M4 4h16v6H4zM4 14h16v6H4zM8 7h.01M8 17h.01",
   keys: "M14 10a5 5 0 1 0-4 4.9L12 13h3v-3zM14 10l7-7v4h-3v3M8 15h.01",
   blocks: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM5.6 5.6l12.8 12.8",

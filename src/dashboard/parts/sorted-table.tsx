@@ -1,7 +1,6 @@
 // The rows of every table of the page: sorted by a header, one line each, with columns that can be hidden. Of a long table only
 // the rows in view are in the page. On a phone each row has two lines. It knows nothing about the data.
 import { Group, Text, UnstyledButton, VisuallyHidden } from "@mantine/core";
-import { useMediaQuery } from "@mantine/hooks";
 import { memo, type ReactNode, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { CellTipBox, useCellTip } from "./cell-tip.tsx";
@@ -11,10 +10,8 @@ import { RowList } from "./row-list.tsx";
 import type { Grouping, ShownColumn } from "./table-columns.ts";
 import { groupRows, type KeyedRow, keyRows, type RowGroup, type Sorting, sortRows } from "./table-rows.ts";
 import { SortField } from "./table-toolbar.tsx";
+import { usePhone } from "./use-phone.ts";
 import { useRowSpans } from "./use-row-spans.ts";
-
-/** Mantine's breakpoint `sm`: below it the frame hides its navigation behind a burger button. */
-const PHONE = "(max-width: 47.99em)";
 
 type Attributes = Readonly<Record<`data-${string}`, string | undefined>>;
 
@@ -38,10 +35,6 @@ export type SortedTableProps<Row> = {
   /** Instead of the rows when there are none. */
   readonly empty?: ReactNode;
 };
-
-export function usePhone(): boolean {
-  return useMediaQuery(PHONE, false, { getInitialValueInEffect: false });
-}
 
 export function SortedTable<Row>(props: SortedTableProps<Row>) {
   const { t, i18n } = useTranslation("table");

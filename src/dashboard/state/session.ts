@@ -3,7 +3,8 @@
 import { createContext, useContext } from "react";
 import { ERRORS } from "../../core/errors.ts";
 import { SECTIONS, type Section } from "../../core/sections.ts";
-import { type AdminApi, createAdminApi } from "../api/admin.ts";
+import type { OwnKeyResource } from "../../core/wire/own-key.ts";
+import { type AdminApi, createAdminApi, eventStreamOf } from "../api/admin.ts";
 import {
   type CallerApi,
   createCallerApi,
@@ -23,22 +24,34 @@ import { LedgerAccess } from "./ledger-access.ts";
 
 export type CallerSession = {
   readonly kind: "caller";
+  readonly serverId: string;
   readonly api: CallerApi;
   readonly openStream: OpenStream;
   readonly pace: Pace;
   readonly ledger: LedgerAccess;
   /** Whether the key may send any command; Gatehouse checks each one. */
   readonly mayCommand: boolean;
+  /** The commands that the key could send when the user signed in; "*" is all. */
+  readonly commands: readonly string[];
   /** The sections that the key could read when the user signed in. */
   readonly sections: readonly Section[];
+  readonly ownKey: Pick<OwnKeyResource, "key_id" | "label" | "server_name">;
 };
 
-export type OperatorSession = { readonly kind: "operator"; readonly api: AdminApi };
+export type OperatorSession = {
+  readonly kind: "operator";
+  readonly api: AdminApi;
+  /** Opens streams of one server; the pace sees every outcome. */
+  readonly createStreamOf: (serverId: string, pace: Pace) => OpenStream;
+};
 
 /** An operator who looks into a server without a key of it. */
 export type ViewerSession = {
   readonly kind: "viewer";
+  readonly serverId: string;
+  readonly operator: OperatorSession;
   readonly api: ServerReader;
+  readonly openStream: OpenStream;
   readonly pace: Pace;
   readonly ledger: LedgerAccess;
   readonly sections: readonly Section[];
@@ -88,19 +101,28 @@ async function signInCaller(key: string): Promise<Session | SignInProblem> {
   // Reads the key and not the server, so that a failing game API does not fail the sign-in.
   const answer = await api.readKey();
   if (!answer.ok) return describeProblem(answer.error);
-  const { sections, commands } = answer.value;
+  const { value: ownKey } = answer;
+  const { server_id: serverId, sections, commands } = ownKey;
   const ledger = new LedgerAccess(api, pace);
   const openStream = createStreamCall(key, EVENT_STREAM, (outcome) => pace.observeStream(outcome));
-  return { kind: "caller", api, openStream, pace, ledger, sections, mayCommand: commands.length > 0 };
+  const mayCommand = commands.length > 0;
+  return { kind: "caller", serverId, api, openStream, pace, ledger, sections, mayCommand, commands, ownKey };
 }
 
 async function signInOperator(key: string): Promise<Session | SignInProblem> {
   const api = createAdminApi(createApiCall(key));
   const answer = await api.listServers({ limit: 1 });
-  return answer.ok ? { kind: "operator", api } : describeProblem(answer.error);
+  if (!answer.ok) return describeProblem(answer.error);
+  return {
+    kind: "operator",
+    api,
+    createStreamOf: (serverId, pace) =>
+      createStreamCall(key, eventStreamOf(serverId), (outcome) => pace.observeStream(outcome)),
+  };
 }
 
-export function openViewerSession({ api }: OperatorSession, serverId: string): ViewerSession {
+export function openViewerSession(operator: OperatorSession, serverId: string): ViewerSession {
+  const { api } = operator;
   const pace = new Pace();
   const reader: ServerReader & LedgerReader = {
     async readServer(...request) {
@@ -116,7 +138,10 @@ export function openViewerSession({ api }: OperatorSession, serverId: string): V
   };
   return {
     kind: "viewer",
+    serverId,
+    operator,
     api: reader,
+    openStream: operator.createStreamOf(serverId, pace),
     pace,
     ledger: new LedgerAccess(reader, pace),
     sections: SECTIONS,

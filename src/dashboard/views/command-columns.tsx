@@ -1,6 +1,7 @@
 // The columns that the list of commands has for callers and for operators.
 import type { TFunction } from "i18next";
 import type { CommandResource } from "../../core/wire/command.ts";
+import { Ago } from "../parts/ago.tsx";
 import { Moment } from "../parts/moment.tsx";
 import type { ShownColumn } from "../parts/table-columns.ts";
 import { StatusBadge, StatusMeaning } from "./command-status.tsx";
@@ -15,6 +16,7 @@ export function makeCommandColumn(t: Texts): CommandColumn {
     title: t("column.command"),
     readValue: ({ command }) => command,
     cell: ({ command }) => <CommandText text={command} />,
+    width: "28%",
     phone: "main",
   };
 }
@@ -27,15 +29,15 @@ export function makeStatusColumns(t: Texts): readonly CommandColumn[] {
       title: t("column.status"),
       readValue: ({ status }) => t(`status.${status}`),
       cell: (command) => <StatusBadge command={command} />,
-      width: "16rem",
+      width: "14rem",
       phone: "side",
     },
     {
       id: "accepted",
       title: t("column.accepted"),
       readValue: ({ queued_at: at }) => at,
-      cell: ({ queued_at: at }) => <Moment seconds={at / 1000} />,
-      width: "13rem",
+      cell: ({ queued_at: at }) => <Ago at={at} />,
+      width: "8rem",
       phone: "tap",
     },
     {

@@ -1,5 +1,5 @@
 // Shows the status of a command: a badge, and a sentence that explains it.
-import { Badge, Group } from "@mantine/core";
+import { Badge, Group, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { CommandStatus } from "../../core/command.ts";
 import type { CommandResource } from "../../core/wire/command.ts";
@@ -39,6 +39,26 @@ export function StatusBadge({ command }: { readonly command: CommandResource }) 
         </Badge>
       )}
     </Group>
+  );
+}
+
+/** The times of a command, and what its status means. */
+export function StatusDetails({ command }: { readonly command: CommandResource }) {
+  const { t } = useTranslation("commands");
+  const format = useFormat();
+  const times = [
+    t("queuedAt", { time: format.dateTime(command.queued_at) }),
+    ...(command.finished_at === null ? [] : [t("finishedAt", { time: format.time(command.finished_at) })]),
+  ];
+  return (
+    <>
+      <Text size="sm" c="dimmed" className="numbers">
+        {times.join(" · ")}
+      </Text>
+      <Text size="sm" component="div">
+        <StatusMeaning command={command} />
+      </Text>
+    </>
   );
 }
 

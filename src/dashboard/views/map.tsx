@@ -8,6 +8,7 @@ import { Icon, type IconName } from "../parts/icon.tsx";
 import { EmptyState, ServerStateGate } from "../parts/states.tsx";
 import { TeamLabel } from "../parts/team.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
+import { useOpenPlayer } from "../state/open-player.ts";
 import { useServerState } from "../state/use-server-state.tsx";
 import { TEAMS } from "../team-colours.ts";
 import "./map/map.css";
@@ -15,6 +16,7 @@ import { MarkerFacts, useMarkerName } from "./map/marker-facts.tsx";
 import { MarkerList } from "./map/marker-list.tsx";
 import { listMarkers, type Marker } from "./map/markers.ts";
 import { useMapEngine } from "./map/use-map-engine.ts";
+import { useShownPlayer } from "./map/use-shown-player.ts";
 
 const WANTED: readonly Section[] = ["Players", "EmergencyCalls"];
 const HELP_ID = "map-help";
@@ -73,15 +75,22 @@ function MapBoard({ markers }: { readonly markers: readonly Marker[] }) {
   useEffect(() => engine?.setHighlighted(highlightedKey), [engine, highlightedKey]);
   useEffect(() => engine?.follow(followedKey), [engine, followedKey]);
 
+  useShownPlayer(markers, (key) => {
+    setSelected(key);
+    setFollowed(key);
+  });
+
+  // Escape closes the drawer first.
+  const isCovered = useOpenPlayer() !== undefined;
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "Escape" || event.defaultPrevented) return;
+      if (event.key !== "Escape" || event.defaultPrevented || isCovered) return;
       if (followedKey !== undefined) setFollowed(undefined);
       else setSelected(undefined);
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [followedKey]);
+  }, [followedKey, isCovered]);
 
   const find = (key: string | undefined) =>
     key === undefined ? undefined : markers.find((marker) => marker.key === key);
@@ -181,7 +190,7 @@ function SelectedCard(props: {
     <Paper component="section" aria-label={t("map:chosen")} withBorder p="sm">
       <Group justify="space-between" align="flex-start" wrap="nowrap" gap="xs">
         <Box miw={0}>
-          <MarkerFacts marker={marker} />
+          <MarkerFacts marker={marker} isLinked />
         </Box>
         <CloseButton aria-label={t("shell:close")} onClick={onClose} />
       </Group>

@@ -132,6 +132,8 @@ export const RECEIPT = { command_id: commandId, status: "queued", position: 3, q
 
 export const QUEUED_COMMAND = {
   command_id: commandId,
+  key_id: keyId,
+  key_label: "Discord bot",
   command: ":h The event starts in ten minutes",
   status: "queued",
   position: 3,
@@ -181,6 +183,10 @@ export const SERVER = {
   watch: true,
   state: "online",
   players: SERVER_INFO.CurrentPlayers,
+  max_players: SERVER_INFO.MaxPlayers,
+  queue: 3,
+  open_modcalls: 1,
+  open_calls: 2,
   last_read_at: 1_794_722_320_863,
   last_error: null,
   watching: {
@@ -195,6 +201,10 @@ export const NEW_SERVER = {
   ...SERVER,
   state: "not_asked",
   players: null,
+  max_players: null,
+  queue: null,
+  open_modcalls: null,
+  open_calls: null,
   last_read_at: null,
   watching: { ...SERVER.watching, last_reading_at: null },
 };
@@ -293,5 +303,5 @@ gatehouse_requests_total{route="/v2/game/server",status="200",code="0"} 812
 `;
 
 function withOwner({ command_id, ...rest }: { readonly command_id: string }) {
-  return { command_id, server_id: serverId, key_id: keyId, ...rest };
+  return { command_id, server_id: serverId, ...rest };
 }

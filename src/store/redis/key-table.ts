@@ -105,6 +105,21 @@ export class KeyTable implements KeyStore {
     return this.#parts.directory.labelOf(keyId);
   }
 
+  /** Only revoked keys are read from Redis; the others are in memory. */
+  async listLabels(keyIds: readonly string[]): Promise<Map<string, string>> {
+    const { directory } = this.#parts;
+    const labels = new Map<string, string>();
+    const unknown: string[] = [];
+    for (const keyId of keyIds) {
+      const label = directory.labelOf(keyId);
+      if (label === undefined) unknown.push(keyId);
+      else labels.set(keyId, label);
+    }
+    if (unknown.length === 0) return labels;
+    for (const { record } of await directory.readKeys(unknown)) labels.set(record.keyId, record.label);
+    return labels;
+  }
+
   async findDetails(keyId: string): Promise<KeyDetails | undefined> {
     const { directory, usage } = this.#parts;
     const found = await directory.readKey(keyId);

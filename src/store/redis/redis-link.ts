@@ -4,13 +4,13 @@ import { createClient, createCluster } from "@redis/client";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { DIRECTORY_TAG, NAMES } from "./names.ts";
+import { CHECK_EVERY_MS, ReplyDeadlines } from "./reply-deadlines.ts";
 import type { Script } from "./script.ts";
 
 /** The deadline of a reply. An HTTP request may need two replies, one after the other. */
 export const REPLY_DEADLINE_MS = 550;
 /** For the tools of operators, where a slow answer is better than a failure. */
 export const TOOL_REPLY_DEADLINE_MS = 10_000;
-const CHECK_EVERY_MS = 50;
 const RECONNECT_EVERY_MS = 200;
 const CONNECT_DEADLINE_MS = 1_000;
 /** After this long without a reply, a new connection is tried beside the old one. */
@@ -47,20 +47,12 @@ type Client = {
   destroy(): void;
 };
 
-type PendingRequest = {
-  readonly sentAt: number;
-  /** The hash tag: requests with the same tag go to the same node of a cluster. */
-  readonly tag: string;
-  readonly reject: (error: Error) => void;
-};
-
 export class RedisLink {
   readonly #open: () => Promise<Client>;
   readonly isCluster: boolean;
   readonly #log: Log;
   readonly replyDeadlineMs: number;
-  /** In the order in which they were sent. */
-  readonly #pending = new Set<PendingRequest>();
+  readonly #pending: ReplyDeadlines;
   /** Tags whose node of a cluster does not answer, and the end of their backoff. */
   readonly #silentUntil = new Map<string, number>();
   readonly #timer: ReturnType<typeof setInterval>;
@@ -94,6 +86,7 @@ export class RedisLink {
     this.isCluster = isCluster;
     this.#log = log;
     this.replyDeadlineMs = replyDeadlineMs;
+    this.#pending = new ReplyDeadlines(replyDeadlineMs, performance.now());
     this.#timer = setInterval(() => this.#checkDeadlines(), CHECK_EVERY_MS);
     this.#timer.unref();
   }
@@ -128,8 +121,8 @@ export class RedisLink {
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#timer);
-    for (const { reject } of this.#pending) reject(new StoreUnavailable("the store is being closed"));
-    this.#pending.clear();
+    for (const { reject } of this.#pending.takeAll())
+      reject(new StoreUnavailable("the store is being closed"));
     this.#client.destroy();
   }
 
@@ -166,9 +159,7 @@ export class RedisLink {
    */
   #checkDeadlines(): void {
     const now = performance.now();
-    for (const request of this.#pending) {
-      if (now - request.sentAt <= this.replyDeadlineMs) break;
-      this.#pending.delete(request);
+    for (const request of this.#pending.takeOverdue(now)) {
       request.reject(new StoreUnavailable("Redis did not answer in time"));
       // One silent node of a cluster must not stop the others.
       if (this.isCluster && request.tag !== DIRECTORY_TAG) {

@@ -108,6 +108,18 @@ export class KeyTable implements KeyStore {
     return row && row.revoked_at === null ? row.label : undefined;
   }
 
+  async listLabels(keyIds: readonly string[]): Promise<Map<string, string>> {
+    const { db, transactions } = this.#parts;
+    const rows = transactions.read(() =>
+      db
+        .query<Pick<KeyRow, "key_id" | "label">, [string]>(
+          `SELECT key_id, label FROM keys WHERE ${IS_LISTED}`,
+        )
+        .all(JSON.stringify(keyIds)),
+    );
+    return new Map(rows.map(({ key_id, label }) => [key_id, label]));
+  }
+
   async findDetails(keyId: string): Promise<KeyDetails | undefined> {
     const row = this.#findRow(keyId);
     return row && toKeyDetails(row);

@@ -20,7 +20,7 @@ export const logs = {
   label: { join: "Joined", leave: "Left", kill: "Kill", command: "Command", modCall: "Call for a moderator" },
   column: { time: "Time", kind: "What", player: "Player", details: "Details" },
   killed: "killed",
-  noKiller: "Nobody in particular",
+  noKiller: "An unknown cause",
   answeredBy: "answered by",
   nobody: "nobody yet",
   today: "Today, {{day}}",

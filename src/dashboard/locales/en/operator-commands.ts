@@ -9,7 +9,7 @@ export const operatorCommands = {
   status: "State",
   everyStatus: "Any state",
   empty: "No commands",
-  emptyText: "Nothing here for this choice.",
+  emptyText: "Nothing found with this filter.",
   key: "Key",
   cancelTitle: "Cancel this command?",
   cancelText: "It waits to be sent to {{server}}. Whoever sent it sees that it was cancelled.",

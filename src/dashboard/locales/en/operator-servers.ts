@@ -2,7 +2,7 @@
 
 export const operatorServers = {
   title: "Servers",
-  summary: "The game servers that Gatehouse relays.",
+  summary: "The game servers that are connected to Gatehouse.",
   list: "Servers",
   add: "Add a server",
   empty: "No servers yet",
@@ -27,14 +27,15 @@ export const operatorServers = {
     budgetTooSmall: "Watching waits: the game API allows too few calls.",
     globalKeyRefused: "Watching waits: the game API has refused GATEHOUSE_UPSTREAM_GLOBAL_KEY.",
     pause: "Watching waits: the game API has limited our requests for the moment.",
-    breaker: "Watching waits: the game API fails for this server, which is probed from time to time.",
+    breaker:
+      "Watching waits: the game API cannot reach this server. Gatehouse tries again from time to time.",
   },
   players_one: "{{count}} player",
   players_other: "{{count}} players",
   readAgo: "read {{age}} ago",
   failedAt: "{{time}}:",
   hint: {
-    keyRefused: "Gatehouse asks nothing more until you set its server key again, under Edit.",
+    keyRefused: "The game API no longer takes its key. Set the server key anew, under Edit.",
     parkedSimulated:
       "It was made on the simulator, and Gatehouse now uses a real game API. Nothing is asked about it. Delete it, or set a real server key.",
     parkedReal:
@@ -52,7 +53,7 @@ export const operatorServers = {
   communityHint: "Optional: a word in the path, /v2/<community>/game/server. Letters, digits, _ and -.",
   noCommunity: "no community",
   name: "Name",
-  nameHint: "For people; names of servers must differ.",
+  nameHint: "What people see; no two servers may have the same.",
   serverKey: "Server key",
   serverKeyHint: "From the game's own settings. It is kept encrypted and never shown again.",
   newServerKey: "New server key",

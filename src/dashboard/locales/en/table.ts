@@ -5,8 +5,8 @@ export const table = {
   rows_other: "{{count}} entries",
   found_one: "{{n}} of {{count}} entry",
   found_other: "{{n}} of {{count}} entries",
-  noMatch: "Nothing fits",
-  noMatchHint: "Take something out of the search, or choose more.",
+  noMatch: "Nothing found",
+  noMatchHint: "Shorten the search, or clear a filter.",
   all: "All",
   sortBy: "Sort by",
   ascending: "{{column}} ↑",
@@ -21,4 +21,5 @@ export const table = {
   columnsReset: "As at first",
   sortsLoaded: "Only what is loaded is sorted.",
   wholeText: "Show the whole text",
+  openPlayer: "Open {{name}}",
 };

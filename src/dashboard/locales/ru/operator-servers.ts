@@ -4,11 +4,11 @@ import type { Translation } from "../translation.ts";
 
 export const operatorServers: Translation<typeof english> = {
   title: "Серверы",
-  summary: "Игровые серверы, о которых рассказывает Gatehouse.",
+  summary: "Игровые серверы, подключённые к Gatehouse.",
   list: "Серверы",
   add: "Добавить сервер",
   empty: "Серверов пока нет",
-  emptyText: "Добавьте первый с его серверным ключом из игры. Потом создайте для него ключ API.",
+  emptyText: "Добавьте первый, взяв его ключ сервера из игры. Потом создайте для него ключ API.",
   state: {
     online: "В сети",
     offline: "Не в сети",
@@ -19,9 +19,9 @@ export const operatorServers: Translation<typeof english> = {
   },
   simulated: "Симуляция",
   watching: {
-    off: "Не наблюдается",
+    off: "Без наблюдения",
     paused: "Наблюдение приостановлено",
-    watching: "Наблюдение: интервал {{interval}}",
+    watching: "Наблюдение каждые {{interval}}",
   },
   watchReason: {
     watchOff: "Ни за одним сервером наблюдения нет: GATEHOUSE_WATCH выключен.",
@@ -29,18 +29,19 @@ export const operatorServers: Translation<typeof english> = {
     budgetTooSmall: "Наблюдение ждёт: игровой API разрешает слишком мало запросов.",
     globalKeyRefused: "Наблюдение ждёт: игровой API отклонил GATEHOUSE_UPSTREAM_GLOBAL_KEY.",
     pause: "Наблюдение ждёт: игровой API на время ограничил наши запросы.",
-    breaker: "Наблюдение ждёт: игровой API не отвечает по этому серверу, его проверяют время от времени.",
+    breaker:
+      "Наблюдение ждёт: игровой API не может достучаться до этого сервера. Gatehouse время от времени пробует снова.",
   },
   players_one: "{{count}} игрок",
   players_few: "{{count}} игрока",
   players_many: "{{count}} игроков",
   players_other: "{{count}} игрока",
-  readAgo: "прочитан {{age}} назад",
+  readAgo: "обновлён {{age}} назад",
   failedAt: "{{time}}:",
   hint: {
-    keyRefused: "Gatehouse не опрашивает его, пока вы не зададите серверный ключ заново (кнопка «Изменить»).",
+    keyRefused: "Игровой API больше не принимает его ключ. Задайте ключ сервера заново (кнопка «Изменить»).",
     parkedSimulated:
-      "Он создан на симуляторе, а сейчас Gatehouse работает с настоящим игровым API и не опрашивает его. Удалите его или задайте настоящий серверный ключ.",
+      "Он создан на симуляторе, а сейчас Gatehouse работает с настоящим игровым API и не опрашивает его. Удалите его или задайте настоящий ключ сервера.",
     parkedReal:
       "Он создан для настоящего игрового API, а сейчас Gatehouse работает на симуляторе и не опрашивает его, пока не задан GATEHOUSE_UPSTREAM_URL.",
   },
@@ -58,14 +59,14 @@ export const operatorServers: Translation<typeof english> = {
   communityHint: "Необязательно: слово в пути, /v2/<сообщество>/game/server. Латинские буквы, цифры, _ и -.",
   noCommunity: "без сообщества",
   name: "Название",
-  nameHint: "Для людей; названия серверов должны различаться.",
-  serverKey: "Серверный ключ",
+  nameHint: "Его видят люди; двух одинаковых быть не может.",
+  serverKey: "Ключ сервера",
   serverKeyHint: "Из настроек самой игры. Хранится зашифрованным и больше не показывается.",
-  newServerKey: "Новый серверный ключ",
+  newServerKey: "Новый ключ сервера",
   newServerKeyHint: "Оставьте пустым, чтобы сохранить прежний. Сам ключ никогда не показывается.",
   watch: "Наблюдать за этим сервером",
   watchHint:
-    "Gatehouse читает его постоянно, даже когда никто не спрашивает, и записывает, что там происходит.",
+    "Gatehouse следит за ним постоянно, даже когда страница закрыта, и записывает, что там происходит.",
   create: "Добавить",
   save: "Сохранить",
   edit: "Изменить",
@@ -74,7 +75,7 @@ export const operatorServers: Translation<typeof english> = {
   delete: "Удалить",
   deleteName: "Удалить: {{name}}",
   deleteTitle: "Удалить этот сервер?",
-  deleteText: "{{name}} исчезнет навсегда вместе с серверным ключом.",
+  deleteText: "{{name}} исчезнет навсегда вместе с ключом сервера.",
   counting: "Считаем, что исчезнет с ним…",
   keysGo_one: "Вместе с ним безвозвратно отзывается {{count}} ключ API.",
   keysGo_few: "Вместе с ним безвозвратно отзываются {{count}} ключа API.",

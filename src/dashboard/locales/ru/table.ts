@@ -11,8 +11,8 @@ export const table: Translation<typeof english> = {
   found_few: "{{n}} из {{count}} записей",
   found_many: "{{n}} из {{count}} записей",
   found_other: "{{n}} из {{count}} записи",
-  noMatch: "Ничего не подходит",
-  noMatchHint: "Уберите что-нибудь из поиска или выберите больше.",
+  noMatch: "Ничего не найдено",
+  noMatchHint: "Сократите запрос или снимите фильтр.",
   all: "Все",
   sortBy: "Сортировка",
   ascending: "{{column}} ↑",
@@ -26,5 +26,6 @@ export const table: Translation<typeof english> = {
   columns: "Столбцы",
   columnsReset: "Как было",
   sortsLoaded: "Сортируется только загруженное.",
+  openPlayer: "Открыть: {{name}}",
   wholeText: "Показать весь текст",
 };

@@ -11,9 +11,8 @@ import { Moment } from "../../parts/moment.tsx";
 import { PlayerName } from "../../parts/player-name.tsx";
 import { TeamName } from "../../parts/team.tsx";
 import type { PlayerRef } from "../../player-ref.ts";
-import { useViewHref } from "../../state/route.ts";
 import { useFormat } from "../../state/use-format.ts";
-import { describeEvent, type EventPart, type GapFacts, isPlayerId, readGap } from "./describe-event.ts";
+import { describeEvent, type EventPart, type GapFacts, readGap } from "./describe-event.ts";
 import { findGroup, type Group } from "./event-groups.ts";
 
 type Look = { readonly icon: IconName; readonly colour: string };
@@ -174,20 +173,12 @@ function Dimmed({ text }: { readonly text: string }) {
 /** The names of players by their ids, for events that name a player by the id alone. */
 export const PlayerNamesContext = createContext<ReadonlyMap<string, string>>(new Map());
 
-/** The name links to the page of the player. */
-export function LinkedPlayer({ player }: { readonly player: PlayerRef }) {
-  const hrefOf = useViewHref();
+/** `href` is where the name leads to, instead of the drawer. */
+export function LinkedPlayer({ player, href }: { readonly player: PlayerRef; readonly href?: string }) {
   const names = useContext(PlayerNamesContext);
   const { id } = player;
   const name = player.name || (id === undefined ? "" : (names.get(id) ?? ""));
-  const hasPage = id !== undefined && isPlayerId(id);
-  return (
-    <PlayerName
-      name={name === "" && hasPage ? id : name}
-      id={name === "" ? undefined : id}
-      {...(hasPage && { href: hrefOf(`activity/${id}`) })}
-    />
-  );
+  return <PlayerName name={name} id={id} href={href} {...(id !== undefined && { unknown: null })} />;
 }
 
 const ROLES = ["Admins", "Mods", "Helpers"] as const;

@@ -20,6 +20,7 @@ import {
 } from "../command-columns.tsx";
 import { isUnfinished } from "../command-status.tsx";
 import { CommandText } from "./command-text.tsx";
+import { SenderText } from "./sender-text.tsx";
 
 /** A command that could not be cancelled, and why. */
 type Refusal = { readonly command: CommandResource; readonly error: ApiError };
@@ -44,7 +45,20 @@ export function CommandList(props: {
   const columns = useMemo(
     (): readonly ShownColumn<CommandResource>[] => [
       makeCommandColumn(t),
-      ...makeStatusColumns(t),
+      ...makeStatusColumns(t).slice(0, 1),
+      {
+        id: "sender",
+        title: t("column.sender"),
+        readValue: ({ key_label: label }) => label ?? undefined,
+        cell: (command) => (
+          <span className="cut-text">
+            <SenderText command={command} />
+          </span>
+        ),
+        width: "12rem",
+        phone: "line",
+      },
+      ...makeStatusColumns(t).slice(1),
       {
         id: "buttons",
         title: t("table:buttons"),

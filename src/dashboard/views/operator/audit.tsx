@@ -25,6 +25,7 @@ const ACTION_COLOURS = {
   "block.lifted": "orange",
   "command.cancelled": "orange",
   "player.forgotten": "red",
+  "upstream.resumed": "orange",
 } as const;
 
 const FIELDS = [
@@ -43,16 +44,33 @@ const FIELDS = [
   "old_token_valid_until",
   "blocked_until",
   "status",
+  "watch",
+  "simulated",
+  "paused_until",
+  "pause_reason",
 ] as const;
 
 /** The characters of a value that are shown at once; a button shows the rest. */
 const VALUE_MAX = 1_000;
+
+/** The fields where nothing means something: a key without addresses may be used from anywhere. */
+const ABSENT_FIELDS = [
+  "community",
+  "ip_allow",
+  "expires_at",
+  "revoked_at",
+  "old_token_valid_until",
+  "blocked_until",
+  "server_key",
+  "paused_until",
+] as const;
 
 const TIME_FIELDS: ReadonlySet<string> = new Set([
   "expires_at",
   "revoked_at",
   "old_token_valid_until",
   "blocked_until",
+  "paused_until",
 ]);
 
 export function AuditView() {
@@ -208,12 +226,14 @@ function Value(props: {
   const { t } = useTranslation(["operatorAudit", "status"]);
   const format = useFormat();
   const { field, value } = props;
-  if (value === undefined || value === null) return t("nothing");
+  const absent = ABSENT_FIELDS.find((name) => name === field);
+  const nothing = absent ? t(`absent.${absent}`) : t("nothing");
+  if (value === undefined || value === null) return nothing;
   if (typeof value === "boolean") return t(value ? "yes" : "no");
   if (typeof value === "number")
     return TIME_FIELDS.has(field) ? format.dateTime(value) : format.number(value);
   if (Array.isArray(value)) {
-    if (value.length === 0) return t("nothing");
+    if (value.length === 0) return nothing;
     if (field === "sections" && value.length === SECTIONS.length) return t("everything");
     if (field === "commands" && value.includes("*")) return t("everything");
     const entries = value.map((entry) =>
@@ -221,6 +241,8 @@ function Value(props: {
     );
     return <NameText text={entries.join(", ")} max={VALUE_MAX} />;
   }
+  // The key itself is never told.
+  if (field === "server_key") return t("setAnew");
   if (typeof value !== "string") return <NameText text={JSON.stringify(value)} max={VALUE_MAX} />;
   return <NameText text={(field === "server_id" && props.nameOf(value)) || value} max={VALUE_MAX} />;
 }

@@ -4,7 +4,6 @@ import { useCallback, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { COMMAND_STATUSES, type CommandStatus } from "../../../core/command.ts";
 import type { OwnedCommandResource } from "../../../core/wire/command.ts";
-import { Ago } from "../../parts/ago.tsx";
 import { useDialog } from "../../parts/dialog.tsx";
 import { GameText, markInvisible } from "../../parts/game-text.tsx";
 import { NowProvider } from "../../parts/moment.tsx";
@@ -108,7 +107,6 @@ export function OperatorCommandsView() {
 /** Where server and key need their place, too. */
 const NARROWER: Readonly<Record<string, Partial<ShownColumn<OwnedCommandResource>>>> = {
   status: { width: "12rem" },
-  accepted: { width: "8rem", cell: ({ queued_at: at }) => <Ago at={at} /> },
   meaning: { phone: "tap" },
 };
 

@@ -24,7 +24,7 @@ import { ViewPage } from "../../parts/view-page.tsx";
 import { hrefOf, serverBase } from "../../state/route.ts";
 import { useAdmin, useAdminChange, useAdminQuery, usePagedList } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
-import { FormError, useFieldReasons, useFocusFirstInvalid } from "./change.tsx";
+import { FormError, useFieldReasons, useFocusFirstInvalid, useMendedFields } from "./change.tsx";
 import { ListFrame } from "./list-frame.tsx";
 import { readAllPages } from "./names.ts";
 import { needsAttention, ServerFacts, StateBadge } from "./server-facts.tsx";
@@ -222,7 +222,9 @@ function ServerForm(props: {
     ["servers"],
   );
   const form = useFocusFirstInvalid(error);
-  const reasonFor = useFieldReasons(error);
+  const findReason = useFieldReasons(error);
+  const { isMended, mend } = useMendedFields(error);
+  const reasonFor = (field: string) => (isMended(field) ? undefined : findReason(field));
 
   async function submit(event: FormEvent) {
     event.preventDefault();
@@ -243,7 +245,10 @@ function ServerForm(props: {
           label={t("name")}
           description={t("nameHint")}
           value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
+          onChange={(event) => {
+            setName(event.currentTarget.value);
+            mend("name");
+          }}
           error={reasonFor("name")}
           required
           data-autofocus
@@ -252,7 +257,10 @@ function ServerForm(props: {
           label={t("community")}
           description={t("communityHint")}
           value={community}
-          onChange={(event) => setCommunity(event.currentTarget.value)}
+          onChange={(event) => {
+            setCommunity(event.currentTarget.value);
+            mend("community");
+          }}
           error={reasonFor("community")}
           autoCapitalize="off"
           spellCheck={false}
@@ -261,7 +269,10 @@ function ServerForm(props: {
           label={t(server ? "newServerKey" : "serverKey")}
           description={t(server ? "newServerKeyHint" : "serverKeyHint")}
           value={serverKey}
-          onChange={(event) => setServerKey(event.currentTarget.value)}
+          onChange={(event) => {
+            setServerKey(event.currentTarget.value);
+            mend("server_key");
+          }}
           error={reasonFor("server_key")}
           required={!server}
           autoComplete="off"
@@ -272,7 +283,10 @@ function ServerForm(props: {
           label={t("watch")}
           description={t("watchHint")}
           checked={isWatched}
-          onChange={(event) => setWatched(event.currentTarget.checked)}
+          onChange={(event) => {
+            setWatched(event.currentTarget.checked);
+            mend("watch");
+          }}
           error={reasonFor("watch")}
         />
         <FormError error={error} fields={FIELDS} />
