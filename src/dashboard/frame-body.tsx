@@ -3,6 +3,7 @@ import { AppShell, Box, Burger, Button, Group, NavLink, ScrollArea, VisuallyHidd
 import { useDisclosure } from "@mantine/hooks";
 import { type ReactNode, type RefObject, useContext, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
+import { KeyboardButton } from "./keyboard/keyboard-button.tsx";
 import { AlertsButton } from "./parts/alerts-button.tsx";
 import { ErrorBoundary } from "./parts/error-boundary.tsx";
 import { cutText, markInvisible } from "./parts/game-text.tsx";
@@ -115,6 +116,7 @@ function FrameContent(props: FrameBodyProps) {
           </Group>
           <Group gap="xs" wrap="nowrap" visibleFrom="sm" flex="none">
             {alerts}
+            <KeyboardButton views={views} />
             <PageSwitches />
             <SignOutButton onClick={() => signOut()} />
           </Group>

@@ -8,7 +8,7 @@ export type View = {
   readonly name: string;
   readonly icon: IconName;
   /** The namespace of its texts; the text `title` is what the user sees. */
-  readonly texts: Exclude<keyof typeof en, "alerts" | "shell" | "signIn" | "status" | "table">;
+  readonly texts: Exclude<keyof typeof en, "alerts" | "keyboard" | "shell" | "signIn" | "status" | "table">;
   readonly load: LoadView;
   /** Whether the route may go on with an id after the name: `activity/123`. */
   readonly takesId?: boolean;

@@ -123,6 +123,7 @@ browserTest("answered calls show who answered, and after how long as far as the 
 browserTest("calls are shown in Russian, on a phone, in the user's time zone", async () => {
   const page = await openView("calls", { language: "ru", size: "phone" });
   const card = page.getByRole("list", { name: "Экстренные вызовы" }).locator("> li").first();
+  await card.getByRole("button", { name: "Подробнее" }).click();
   const text = (await card.innerText()).replaceAll(/\s/g, " ");
   expect(text).toContain(formatLocalTime(START_SECONDS - 60, "ru"));
   expect(text).toContain("Кто вызвал");

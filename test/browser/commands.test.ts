@@ -15,7 +15,7 @@ import {
 } from "./browser.ts";
 import { BUSY_SERVER, idOf, nameOf, writeGameJson } from "./game-server-fixture.ts";
 
-const rowOf = (page: Page, text: string) => page.locator("#content li", { hasText: text });
+const rowOf = (page: Page, text: string) => page.locator("#content :is(tbody tr, li)", { hasText: text });
 const lineOf = (page: Page) => page.getByRole("combobox", { name: "Command", exact: true });
 
 async function sendLine(page: Page, text: string): Promise<void> {

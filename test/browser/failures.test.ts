@@ -155,7 +155,7 @@ browserTest("a text is copied also without a clipboard API, and a failure is sho
 browserTest("times are formatted for the user's region", async () => {
   for (const locale of ["en-GB", "de-DE"]) {
     const page = await openView("logs", { locale });
-    const time = page.locator(".time-line-entry time").first();
+    const time = page.locator("[data-entry] time").first();
     expect(await time.innerText()).toMatch(/^\d\d:\d\d:\d\d /);
     expect(await time.getAttribute("title")).toMatch(/^\d+ \w+ \d{4}, \d\d:\d\d:\d\d$/);
   }

@@ -4,6 +4,7 @@ import { alerts } from "./en/alerts.ts";
 import { calls } from "./en/calls.ts";
 import { commands } from "./en/commands.ts";
 import { fleet } from "./en/fleet.ts";
+import { keyboard } from "./en/keyboard.ts";
 import { live } from "./en/live.ts";
 import { logs } from "./en/logs.ts";
 import { map } from "./en/map.ts";
@@ -29,6 +30,7 @@ export const en = {
   calls,
   commands,
   fleet,
+  keyboard,
   live,
   logs,
   map,

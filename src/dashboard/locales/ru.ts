@@ -5,6 +5,7 @@ import { alerts } from "./ru/alerts.ts";
 import { calls } from "./ru/calls.ts";
 import { commands } from "./ru/commands.ts";
 import { fleet } from "./ru/fleet.ts";
+import { keyboard } from "./ru/keyboard.ts";
 import { live } from "./ru/live.ts";
 import { logs } from "./ru/logs.ts";
 import { map } from "./ru/map.ts";
@@ -31,6 +32,7 @@ export const ru: Translation<typeof en> = {
   calls,
   commands,
   fleet,
+  keyboard,
   live,
   logs,
   map,

@@ -1,8 +1,9 @@
 // Untrusted text from the game: shown unchanged, isolated from the text around it, and cut when it is long. Invisible
 // characters are shown as their code point, so that two different names never look the same.
 import { Box, Group, Popover, UnstyledButton } from "@mantine/core";
-import { Fragment } from "react";
+import { Fragment, useContext } from "react";
 import { useTranslation } from "react-i18next";
+import { BriefContext } from "./brief.ts";
 import { CopyButton } from "./copy-button.tsx";
 
 const SHOWN_MAX = 48;
@@ -53,20 +54,19 @@ function writeCodePoint(character: string): string {
 
 export function GameText(props: { readonly text: string; readonly max?: number; readonly isCode?: boolean }) {
   const { text, max = SHOWN_MAX, isCode = false } = props;
-  const shown = cutText(text, max);
+  const { text: start, isCut } = cutText(text, max);
+  const isBrief = useContext(BriefContext);
   const className = isCode ? "game-text game-text-code" : "game-text";
-  if (!shown.isCut) {
-    return (
-      <bdi className={className}>
-        <MarkedText text={text} />
-      </bdi>
-    );
-  }
+  const shown = (
+    <bdi className={className}>
+      <MarkedText text={start} />
+      {isCut && isBrief && "…"}
+    </bdi>
+  );
+  if (!isCut || isBrief) return shown;
   return (
     <span className="game-text-cut">
-      <bdi className={className}>
-        <MarkedText text={shown.text} />
-      </bdi>
+      {shown}
       <WholeText text={text} className={className} />
     </span>
   );

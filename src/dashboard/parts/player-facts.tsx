@@ -1,5 +1,4 @@
 // Shows single facts about a player: place, permission, wanted stars.
-import { Text, VisuallyHidden } from "@mantine/core";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Location } from "../../core/wire/server-info.ts";
@@ -39,9 +38,9 @@ export function StarsCell({ count }: { readonly count: number }) {
   const { t } = useTranslation("players");
   const isDrawn = typeof count === "number" && count > 0 && count <= STARS_DRAWN_MAX;
   return (
-    <Text size="sm" component="span" className="stars">
+    <span className="stars">
       <span aria-hidden>{isDrawn ? "★".repeat(count) : `★ ${count}`}</span>
-      <VisuallyHidden>{t("stars", { n: count })}</VisuallyHidden>
-    </Text>
+      <span className="visually-hidden">{t("stars", { n: count })}</span>
+    </span>
   );
 }

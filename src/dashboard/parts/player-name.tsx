@@ -1,8 +1,10 @@
 // Shows the name and the id of a player. The name opens the player's drawer; name and id can be copied.
 import { ActionIcon, Anchor, Group, Text } from "@mantine/core";
+import { useContext } from "react";
 import { useTranslation } from "react-i18next";
 import { isPlayerId, type PlayerRef } from "../player-ref.ts";
 import { usePlayerLink } from "../state/open-player.ts";
+import { BriefContext } from "./brief.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { cutText, GameText, MarkedText, markInvisible, WholeText } from "./game-text.tsx";
 import { Icon } from "./icon.tsx";
@@ -19,27 +21,23 @@ export function CopyableText(props: {
 }) {
   const { text, isNumber = false, isStrong = false } = props;
   return (
-    <Group gap={4} wrap="nowrap" component="span" display="inline-flex" miw={0}>
-      <Text
-        component="span"
-        size="sm"
-        fw={isStrong ? 600 : undefined}
-        className={isNumber ? "numbers" : undefined}
-      >
+    // Plain elements, because tables have hundreds of these and Mantine's render slowly.
+    <span className="copyable">
+      <span className={isNumber ? "numbers" : undefined} data-strong={isStrong || undefined}>
         <GameText text={text} />
-      </Text>
+      </span>
       <CopyButton value={text} label={cutText(text, SPOKEN_MAX).text} />
-    </Group>
+    </span>
   );
 }
 
 /** A name that opens the drawer, and can be copied. */
 export function CopyablePlayer({ player }: { readonly player: PlayerRef }) {
   return (
-    <Group gap={4} wrap="nowrap" component="span" display="inline-flex" miw={0}>
+    <span className="copyable">
       <PlayerLink player={player} />
       <CopyButton value={player.name} label={cutText(player.name, SPOKEN_MAX).text} />
-    </Group>
+    </span>
   );
 }
 
@@ -55,6 +53,7 @@ export function PlayerName(props: {
   const { t } = useTranslation("table");
   const { id, href, unknown = t("unknown") } = props;
   const name = props.name.trim() === "" ? "" : props.name;
+  const isBrief = useContext(BriefContext);
   return (
     <Group gap={6} component="span" display="inline-flex" miw={0}>
       {name !== "" && <PlayerLink player={{ name, id }} href={href} />}
@@ -63,7 +62,7 @@ export function PlayerName(props: {
           {unknown}
         </Text>
       )}
-      {id !== undefined && (
+      {id !== undefined && (!isBrief || name === "") && (
         <Group gap={2} wrap="nowrap" component="span" display="inline-flex">
           {name === "" ? (
             <PlayerLink player={{ name: id, id }} max={SPOKEN_MAX} href={href} />
@@ -89,6 +88,7 @@ export function PlayerLink(props: {
   const { player, max = LINK_MAX } = props;
   const { name, id } = player;
   const linkTo = usePlayerLink();
+  const isBrief = useContext(BriefContext);
   if (id === undefined || !isPlayerId(id)) {
     return (
       <Text component="span" size="sm" fw={600}>
@@ -107,9 +107,10 @@ export function PlayerLink(props: {
       >
         <bdi className="game-text">
           <MarkedText text={text} />
+          {isCut && isBrief && "…"}
         </bdi>
       </Anchor>
-      {isCut && <WholeText text={name} className="game-text" />}
+      {isCut && !isBrief && <WholeText text={name} className="game-text" />}
     </span>
   );
 }

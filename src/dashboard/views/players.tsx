@@ -1,5 +1,4 @@
 // The view "players": everybody on the server.
-import { Text } from "@mantine/core";
 import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
@@ -54,41 +53,48 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
       {
         id: "id",
         title: t("column.id"),
+        width: "13rem",
+        phone: "tap",
         readValue: ({ ref }) => ref.id,
         cell: ({ ref }) => (ref.id === undefined ? undefined : <CopyableText text={ref.id} isNumber />),
       },
       {
         id: "team",
         title: t("column.team"),
+        width: "9rem",
+        phone: "side",
         readValue: ({ Team }) => searchTextOf(Team),
         cell: ({ Team }) => (Team ? <TeamName team={Team} /> : undefined),
       },
       {
         id: "callsign",
         title: t("column.callsign"),
+        width: "7rem",
         readValue: ({ Callsign }) => Callsign ?? undefined,
         cell: ({ Callsign }) => (Callsign ? <GameText text={Callsign} max={16} /> : undefined),
       },
       {
         id: "permission",
         title: t("column.permission"),
+        width: "9rem",
         readValue: ({ Permission }) => (Permission === undefined ? undefined : namePermission(Permission)),
         cell: ({ Permission }) =>
           !Permission || Permission === NORMAL ? undefined : (
-            <Text size="sm" component="span">
-              <GameText text={namePermission(Permission)} max={32} />
-            </Text>
+            <GameText text={namePermission(Permission)} max={32} />
           ),
       },
       {
         id: "wanted",
         title: t("column.wanted"),
+        width: "7rem",
+        phone: "side",
         readValue: ({ WantedStars }) => (WantedStars ? WantedStars : undefined),
         cell: ({ WantedStars }) => (WantedStars ? <StarsCell count={WantedStars} /> : undefined),
       },
       {
         id: "place",
         title: t("column.place"),
+        phone: "line",
         readValue: ({ Location: place }) => describePlace(place),
         cell: ({ Location: place }) => {
           const text = describePlace(place);
@@ -114,6 +120,7 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
   return (
     <DataTable
       label={t("title")}
+      name="players"
       rows={rows}
       columns={columns}
       filters={filters}

@@ -60,12 +60,14 @@ const StaffTable = memo(function StaffTable(props: {
       {
         id: "id",
         title: t("column.id"),
+        phone: "tap",
         readValue: ({ id }) => id,
         cell: ({ id }) => <CopyableText text={id} isNumber />,
       },
       {
         id: "role",
         title: t("column.role"),
+        phone: "line",
         // Sorted by rank; the name is added for the search.
         readValue: ({ role }) => `${ROLES.indexOf(role)} ${t(`role.${role}`)}`,
         cell: ({ role }) => (
@@ -116,6 +118,7 @@ const StaffTable = memo(function StaffTable(props: {
   return (
     <DataTable
       label={t("title")}
+      name="staff"
       rows={rows}
       columns={columns}
       filters={filters}

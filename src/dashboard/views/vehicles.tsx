@@ -45,6 +45,8 @@ const VehicleTable = memo(function VehicleTable(props: {
     const plate: ShownColumn<Vehicle> = {
       id: "plate",
       title: t("column.plate"),
+      width: "9rem",
+      phone: "side",
       readValue: plateOf,
       cell: (vehicle) => {
         const text = plateOf(vehicle);
@@ -69,12 +71,15 @@ const VehicleTable = memo(function VehicleTable(props: {
       {
         id: "texture",
         title: t("column.texture"),
+        width: "9rem",
+        phone: "tap",
         readValue: ({ Texture }) => Texture ?? undefined,
         cell: ({ Texture }) => (Texture ? <GameText text={Texture} max={24} /> : undefined),
       },
       {
         id: "colour",
         title: t("column.colour"),
+        phone: "side",
         readValue: ({ ColorName, ColorHex }) => [ColorName, ColorHex].filter(Boolean).join(" "),
         cell: ({ ColorName, ColorHex }) =>
           ColorName || ColorHex ? <Colour name={ColorName ?? ""} hex={ColorHex ?? ""} /> : undefined,
@@ -91,6 +96,7 @@ const VehicleTable = memo(function VehicleTable(props: {
   return (
     <DataTable
       label={t("title")}
+      name="vehicles"
       rows={vehicles}
       columns={columns}
       filters={filters}

@@ -18,6 +18,7 @@ export const logs = {
   },
   chip: "{{kind}} ({{n}})",
   label: { join: "Joined", leave: "Left", kill: "Kill", command: "Command", modCall: "Call for a moderator" },
+  column: { time: "Time", kind: "What", player: "Player", details: "Details" },
   killed: "killed",
   noKiller: "An unknown cause",
   answeredBy: "answered by",

@@ -10,7 +10,7 @@ export const operatorCommands = {
   everyStatus: "Any state",
   empty: "No commands",
   emptyText: "Nothing found with this filter.",
-  by: "{{server}}, with the key {{key}}",
+  key: "Key",
   cancelTitle: "Cancel this command?",
   cancelText: "It waits to be sent to {{server}}. Whoever sent it sees that it was cancelled.",
   cancelAction: "Cancel the command",

@@ -15,6 +15,11 @@ export const table = {
   nothing: "nothing",
   unknown: "unknown",
   unknownTime: "time unknown",
+  details: "Details",
+  buttons: "Actions",
+  columns: "Columns",
+  columnsReset: "As at first",
+  sortsLoaded: "Only what is loaded is sorted.",
   wholeText: "Show the whole text",
   openPlayer: "Open {{name}}",
 };

@@ -22,6 +22,7 @@ export const logs: Translation<typeof english> = {
   },
   chip: "{{kind}} ({{n}})",
   label: { join: "Вход", leave: "Выход", kill: "Убийство", command: "Команда", modCall: "Вызов модератора" },
+  column: { time: "Время", kind: "Что", player: "Игрок", details: "Подробности" },
   killed: "убивает игрока",
   noKiller: "Неизвестно кто",
   answeredBy: "принял",

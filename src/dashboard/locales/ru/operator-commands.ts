@@ -12,7 +12,7 @@ export const operatorCommands: Translation<typeof english> = {
   everyStatus: "Любое",
   empty: "Команд нет",
   emptyText: "С таким фильтром ничего не найдено.",
-  by: "{{server}}, ключ {{key}}",
+  key: "Ключ",
   cancelTitle: "Отменить эту команду?",
   cancelText: "Она ждёт отправки на {{server}}. Отправивший увидит, что её отменили.",
   cancelAction: "Отменить команду",

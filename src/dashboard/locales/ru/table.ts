@@ -21,6 +21,11 @@ export const table: Translation<typeof english> = {
   nothing: "ничего",
   unknown: "неизвестно",
   unknownTime: "время неизвестно",
+  details: "Подробнее",
+  buttons: "Действия",
+  columns: "Столбцы",
+  columnsReset: "Как было",
+  sortsLoaded: "Сортируется только загруженное.",
   openPlayer: "Открыть: {{name}}",
   wholeText: "Показать весь текст",
 };

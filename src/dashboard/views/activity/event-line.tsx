@@ -112,7 +112,18 @@ function GapFactsLine({ event, gap }: { readonly event: EventResource; readonly 
   );
 }
 
-function useSpanText({ from, to }: GapFacts): string {
+/** The gap in one text: what it concerns, when, and why. Undefined for an event that is not a gap. */
+export function useGapText(event: EventResource): string | undefined {
+  const { t } = useTranslation(["activity", "status"]);
+  const gap = readGap(event);
+  const span = useSpanText({ from: gap?.from, to: gap?.to });
+  if (!gap) return undefined;
+  const section = SECTIONS.find((name) => name === gap.section);
+  const what = section === undefined ? t("gap.all") : t(`status:sections.${section}`);
+  return `${t("gap.concerns", { what })} ${span} ${t(`gap.${gap.reason}`)}`;
+}
+
+function useSpanText({ from, to }: Pick<GapFacts, "from" | "to">): string {
   const { t } = useTranslation("activity");
   const format = useFormat();
   if (from !== undefined && to !== undefined) {

@@ -57,8 +57,10 @@ function DeviceRow({ keyId, device }: { readonly keyId: string; readonly device:
   const name = device.description === "" ? t("devices.unknown") : device.description;
   const times = [
     t("devices.since", { time: format.dateTime(device.created_at) }),
-    ...(device.last_used_at === null ? [] : [t("lastUsed", { time: format.dateTime(device.last_used_at) })]),
-    t("expires", { time: format.dateTime(device.expires_at) }),
+    ...(device.last_used_at === null
+      ? []
+      : [t("devices.lastUsed", { time: format.dateTime(device.last_used_at) })]),
+    t("devices.expires", { time: format.dateTime(device.expires_at) }),
   ];
   return (
     <li>

@@ -2,10 +2,10 @@
 import { Anchor, Box, Button, Group, Stack, Table, Text, UnstyledButton } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { usePhone } from "../../parts/data-table.tsx";
 import { GameText } from "../../parts/game-text.tsx";
 import { NameText } from "../../parts/name-text.tsx";
 import { TableFrame } from "../../parts/table-frame.tsx";
+import { usePhone } from "../../parts/use-phone.ts";
 import type { FleetCounts, Ranked } from "../../state/fleet-order.ts";
 import { useFormat } from "../../state/use-format.ts";
 import { StandingBadge } from "./standing.tsx";
