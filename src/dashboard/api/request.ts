@@ -86,6 +86,8 @@ export type Credential = string | TokenSource;
 
 export const UNREACHABLE = 0;
 const DEADLINE_MS = 20_000;
+/** A file of some megabytes takes longer; Gatehouse waits as long for one. */
+const FILE_DEADLINE_MS = 60_000;
 const WINDOW_MAX_MS = 60_000;
 const STREAM_TYPE = "text/event-stream";
 
@@ -167,7 +169,8 @@ async function* readTexts(body: ReadableStream<Uint8Array>): AsyncGenerator<stri
 }
 
 async function send<T>(credential: Credential, path: string, options: ApiCallOptions): Promise<Outcome<T>> {
-  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const hasFile = options.asFile || options.body instanceof Blob;
+  const deadline = AbortSignal.timeout(hasFile ? FILE_DEADLINE_MS : DEADLINE_MS);
   const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
   try {
     const response = await sendRequest(credential, path, { ...options, signal });
