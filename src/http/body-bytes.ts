@@ -1,7 +1,6 @@
 // Reads the bytes of a body, with a maximum and a deadline.
 import { ERRORS, type Refusal, refuse } from "../core/errors.ts";
 
-/** For the whole body: a sender that drips single bytes never counts as idle. */
 export const BODY_DEADLINE_MS = 10_000;
 /**
  * Part of a body that is too large is read and discarded before it is refused. A client that is still sending may otherwise
@@ -17,6 +16,12 @@ const TOO_SLOW = refuse(ERRORS.invalidRequest, { details: { body: "did not arriv
 /** Never arrives, because the client has disconnected. */
 export const CUT_OFF = refuse(ERRORS.invalidRequest, { details: { body: "was cut off" } }, CLOSE);
 export const NO_ROOM = refuse(ERRORS.unavailable, { retry_after: 1 }, { ...CLOSE, "Retry-After": "1" });
+
+export type BodyLimits = {
+  readonly bytesMax: number;
+  /** For the whole body: a sender that drips single bytes never counts as idle. */
+  readonly deadlineMs: number;
+};
 
 type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
 
@@ -40,10 +45,16 @@ export async function isCutOff({ signal }: Request): Promise<boolean> {
   return signal.aborted;
 }
 
+/** The whole body; empty for a request without one. */
+export async function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array | Refusal> {
+  const bytes = await readBytes(request, limits);
+  return "refused" in bytes || !(await isCutOff(request)) ? bytes : CUT_OFF;
+}
+
 /** With KEEP_NOTHING the result is empty. */
 export async function readBytes(
   request: Request,
-  bytesMax: number,
+  { bytesMax, deadlineMs }: BodyLimits,
   hold?: ByteHold | typeof KEEP_NOTHING,
 ): Promise<Uint8Array | Refusal> {
   const announced = Number(request.headers.get("content-length") ?? 0);
@@ -52,7 +63,7 @@ export async function readBytes(
   const reader = request.body.getReader();
   if (announced > bytesMax) return refuseTooLarge(reader);
   const { promise: late, resolve } = Promise.withResolvers<"late">();
-  const timer = setTimeout(() => resolve("late"), BODY_DEADLINE_MS);
+  const timer = setTimeout(() => resolve("late"), deadlineMs);
   const ends: Promise<"late" | "given up">[] = [late];
   if (typeof hold === "object") ends.push(hold.givenUp);
   const chunks: Uint8Array[] = [];

@@ -4,12 +4,20 @@ import type { HookFault, HookMeter } from "../gateway/hooks/hook-meter.ts";
 import type { HookReceiver } from "../gateway/hooks/hook-receiver.ts";
 import { judgeHeaders, type SignatureCheck, type SignedHeaders } from "../gateway/hooks/hook-signature.ts";
 import { answerRefusal } from "./answers.ts";
-import { CUT_OFF, isCutOff, KEEP_NOTHING, NO_ROOM, readBytes } from "./body-bytes.ts";
+import {
+  BODY_DEADLINE_MS,
+  type BodyLimits,
+  CUT_OFF,
+  isCutOff,
+  KEEP_NOTHING,
+  NO_ROOM,
+  readBytes,
+} from "./body-bytes.ts";
 import type { Call } from "./call.ts";
 import type { HeldBodies, HeldBody } from "./held-bodies.ts";
 import { NO_SNIFFING } from "./page-headers.ts";
 
-export const HOOK_BYTES_MAX = 65_536;
+const HOOK_LIMITS: BodyLimits = { bytesMax: 65_536, deadlineMs: BODY_DEADLINE_MS };
 /** How long recording may take, beyond the time of the archive's own deadlines. */
 const ANSWER_MS = 20_000;
 const INVALID_JSON = refuse(ERRORS.invalidJson);
@@ -38,7 +46,7 @@ export class GameHookHandler {
     );
     if (typeof signed === "object") return this.#answerSigned(call, signed);
     // A body that is too large is told first, whatever the headers are.
-    const read = await readBytes(call.request, HOOK_BYTES_MAX, KEEP_NOTHING);
+    const read = await readBytes(call.request, HOOK_LIMITS, KEEP_NOTHING);
     return isRefusal(read) ? this.#refuseBody(call, read) : this.#refuse(call, INVALID_SIGNATURE, signed);
   }
 
@@ -53,7 +61,7 @@ export class GameHookHandler {
 
   async #answerHeld(call: Call, signed: SignedHeaders, held: HeldBody): Promise<Response> {
     const { receiver, signatureCheck } = this.#parts;
-    const bytes = await readBytes(call.request, HOOK_BYTES_MAX, held);
+    const bytes = await readBytes(call.request, HOOK_LIMITS, held);
     if (isRefusal(bytes)) return this.#refuseBody(call, bytes);
     if (await isCutOff(call.request)) return this.#refuseBody(call, CUT_OFF);
     const isValid = await signatureCheck.isValid(signed, bytes, held.givenUp);

@@ -83,7 +83,13 @@ async function openActivity(
   return page;
 }
 
-const linesOf = (page: Page) => page.locator(".time-line-entry");
+const linesOf = (page: Page) => page.locator("#content .time-line-entry");
+
+/** The name opens the drawer, and the drawer leads to the page. */
+async function openPlayerPage(page: Page, name: string): Promise<void> {
+  await page.getByRole("link", { name }).first().click();
+  await page.getByRole("dialog").locator('a[href*="/activity/"]').click();
+}
 
 browserTest("the activity goes back page by page to the first event, none of them twice", async () => {
   const ledger = new PlayedLedger();
@@ -163,7 +169,7 @@ browserTest(
     const ledger = new PlayedLedger();
     ledger.record(...MIXED);
     const page = await openActivity(ledger);
-    await page.getByRole("link", { name: "Anna" }).first().click();
+    await openPlayerPage(page, "Anna");
     await page.getByRole("heading", { name: `Player ${BIG_ID}` }).waitFor();
     await expectCount(linesOf(page), 2);
     const timeOf = (fact: string) => page.getByTestId(fact).locator("time").getAttribute("datetime");
@@ -186,7 +192,7 @@ browserTest("a player is found by a shown name, and by an id that is not shown",
   await page.getByLabel("Find a player").fill("nobody like this");
   await page.getByText("No player with this name so far.").waitFor();
   await page.getByRole("button", { name: "Look further back" }).click();
-  await page.getByText("The ledger names no such player.").waitFor();
+  await page.getByText("No recorded event names this player.").waitFor();
   await page.getByLabel("Find a player").fill("424242");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Player 424242" }).waitFor();
@@ -301,7 +307,7 @@ browserTest("hostile names in the ledger stay text, with invisible characters ma
   const links = page.locator("#content .time-line a");
   const targets = await links.evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
   expect(targets.length).toBeGreaterThan(50);
-  expect(targets.filter((target) => !/^#\/activity\/\d+$/.test(target))).toEqual([]);
+  expect(targets.filter((target) => !/^#\/activity\?player=\d+$/.test(target))).toEqual([]);
 });
 
 for (const language of LANGUAGES) {
@@ -320,7 +326,7 @@ for (const language of LANGUAGES) {
       await expectNoSidewaysScroll(page);
       await expectAccessible(page);
       if (language === "ru") await page.getByText("Здесь может чего-то не хватать").first().waitFor();
-      await page.getByRole("link", { name: "Anna" }).first().click();
+      await openPlayerPage(page, "Anna");
       await page.getByTestId("first-seen").waitFor();
       await page.setViewportSize({ width: size === "phone" ? 320 : 1280, height: 800 });
       const overflow = await page
@@ -350,7 +356,7 @@ browserTest("an operator who looks into a server sees its activity, and its play
   await ledger.answerTo(page);
   await page.evaluate(`location.hash = "#/servers/${serverId}/activity"`);
   await expectCount(linesOf(page), MIXED.length);
-  await page.getByRole("link", { name: "Bob" }).first().click();
+  await openPlayerPage(page, "Bob");
   await page.getByRole("heading", { name: "Player 77" }).waitFor();
   expect(await page.evaluate<string>("location.hash")).toBe(`#/servers/${serverId}/activity/77`);
   await expectCount(linesOf(page), 3);

@@ -17,6 +17,7 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { CommandQueue } from "../../core/ports/commands.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { createThrottle } from "../../core/throttle.ts";
+import { MapLearner } from "../maps/map-learner.ts";
 import type { HookOutcome, KeptReading, Recorder } from "./recorder.ts";
 import { type FindCommandId, type HookInput, type LedgerInput, ServerLedger } from "./server-ledger.ts";
 
@@ -65,6 +66,7 @@ type WaitingHook = {
 
 export class EventRecorder implements Recorder {
   readonly #parts: EventRecorderParts;
+  readonly #mapLearner: MapLearner;
   readonly #desks = new Map<string, Desk>();
   /** The desks with readings or events that are not recorded yet. */
   readonly #busy = new Set<Desk>();
@@ -84,6 +86,7 @@ export class EventRecorder implements Recorder {
 
   constructor(parts: EventRecorderParts) {
     this.#parts = parts;
+    this.#mapLearner = new MapLearner(parts.archive, parts.clock, (error) => this.#logFault(error));
   }
 
   get waitingEvents(): number {
@@ -104,6 +107,7 @@ export class EventRecorder implements Recorder {
 
   takeReading(serverId: string, reading: GameReading | KeptReading): void {
     if ("kept" in reading) throw new Error("only the thread that keeps a reading can record it");
+    this.#mapLearner.take(serverId, reading);
     const desk = this.#deskOf(serverId);
     // More than one may be too many, because failures are added without a check.
     while (countReadings(desk) >= UNJUDGED_MAX) this.#makeRoom(desk);
@@ -147,6 +151,7 @@ export class EventRecorder implements Recorder {
       );
     }
     this.#desks.delete(serverId);
+    this.#mapLearner.removeServer(serverId);
     await this.#parts.archive.removeServer(serverId);
   }
 
@@ -174,7 +179,8 @@ export class EventRecorder implements Recorder {
 
   /** Records what waits, if the archive answers within this time, and takes nothing more. */
   async stop(withinMs: number): Promise<void> {
-    await Promise.race([this.flush(), this.#parts.sleep(withinMs)]);
+    const lastWrites = this.flush().then(() => this.#mapLearner.write());
+    await Promise.race([lastWrites, this.#parts.sleep(withinMs)]);
     this.#isStopped = true;
   }
 

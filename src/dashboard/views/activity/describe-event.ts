@@ -1,6 +1,6 @@
 // Says what an event tells, as parts in a row. A sentence would need the grammatical form of a name.
 import type { EventResource } from "../../../core/wire/event.ts";
-import { type PlayerRef, parsePlayerRef } from "../../player-ref.ts";
+import { isPlayerId, type PlayerRef, parsePlayerRef } from "../../player-ref.ts";
 
 /** The words between other parts, by their name among the texts of the view. */
 export type Word =
@@ -29,9 +29,6 @@ export type EventPart =
 
 type Fields = Readonly<Record<string, unknown>>;
 type Describe = (data: Fields, meta: Fields) => readonly (EventPart | undefined)[];
-
-/** The longest id that Gatehouse takes. */
-const PLAYER_ID = /^\d{1,20}$/;
 
 const DESCRIPTIONS: ReadonlyMap<string, Describe> = new Map<string, Describe>([
   ["player.joined", ({ Player }) => [playerOf(Player)]],
@@ -116,11 +113,6 @@ export function readGap({ type, data }: EventResource): GapFacts | undefined {
     from: typeof from === "number" ? from : undefined,
     to: typeof to === "number" ? to : undefined,
   };
-}
-
-/** Whether there can be a page about the player with this id. */
-export function isPlayerId(text: string): boolean {
-  return PLAYER_ID.test(text);
 }
 
 /** As the player typed it, with the semicolon that the event leaves out. */
