@@ -106,13 +106,14 @@ const STEPS: readonly string[] = [
 
 export const ARCHIVE_STEPS = STEPS.length;
 
-/** Returns the id of the archive. */
-export async function migratePostgres(tx: TransactionSQL): Promise<string> {
+/** Returns the id of the archive. `onMigration` is called before tables that hold events are changed. */
+export async function migratePostgres(tx: TransactionSQL, onMigration = () => {}): Promise<string> {
   await tx`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`;
   await tx.unsafe("CREATE TABLE IF NOT EXISTS gatehouse_schema (step integer PRIMARY KEY)");
   const [found] = await tx<{ steps: string }[]>`SELECT count(*) AS steps FROM gatehouse_schema`;
   const done = Number(found?.steps ?? 0);
   if (done > STEPS.length) throw new NewerSchema(done, STEPS.length);
+  if (done > 0 && done < STEPS.length) onMigration();
   for (const [index, step] of STEPS.entries()) {
     if (index < done) continue;
     await tx.unsafe(step).simple();
