@@ -48,6 +48,8 @@ export type Config = {
   readonly port: number;
   /** Where operators are served. Undefined: together with everybody else. */
   readonly admin: { readonly host: string; readonly port: number } | undefined;
+  /** The address at which people open the dashboard, for links to it. Undefined: the one that the operator uses. */
+  readonly publicUrl: string | undefined;
   readonly dataDir: string;
   /** Undefined: the embedded store. */
   readonly redis: RedisAddress | undefined;
@@ -117,6 +119,7 @@ export function parseConfig(
     upstreamUrl: parseUpstreamUrl(settings),
     trustProxy: parseTrustProxy(settings),
     corsOrigins: parseCorsOrigins(settings),
+    publicUrl: parsePublicUrl(settings),
     tls: parseTls(settings),
     port: settings.readInteger("GATEHOUSE_PORT", PORT_DEFAULT, 0, PORT_MAX),
     admin: parseAdmin(settings),
@@ -258,6 +261,18 @@ function parseCorsOrigins(settings: SettingReader): string[] {
     settings.addFault("GATEHOUSE_CORS_ORIGINS", problem);
   }
   return origins;
+}
+
+function parsePublicUrl(settings: SettingReader): string | undefined {
+  const url = settings.find("GATEHOUSE_PUBLIC_URL");
+  if (url === undefined) return undefined;
+  const isUsable = /^https?:\/\//.test(url) && isOrigin(url);
+  if (!isUsable) {
+    const rule =
+      "must be an address like https://gatehouse.example.org, without a path or a slash at its end";
+    settings.addFault("GATEHOUSE_PUBLIC_URL", rule);
+  }
+  return url;
 }
 
 function parseTls(settings: SettingReader): Config["tls"] {

@@ -20,6 +20,7 @@ import { recordReadings } from "../gateway/events/record-readings.ts";
 import type { Recorder } from "../gateway/events/recorder.ts";
 import { StreamSlots } from "../gateway/events/stream-slots.ts";
 import { UsageMeter, type WritePace } from "../gateway/keys/usage-meter.ts";
+import { ServerMaps } from "../gateway/maps/server-maps.ts";
 import { Relay } from "../gateway/readings/relay.ts";
 import { RelayMeter } from "../gateway/readings/relay-meter.ts";
 import { Watcher } from "../gateway/readings/watcher.ts";
@@ -59,6 +60,8 @@ export type Gateway = {
   /** Undefined without an archive. */
   readonly streams: EventStreams | undefined;
   readonly forgetting: PlayerForgetting;
+  /** Undefined without an archive. */
+  readonly maps: ServerMaps | undefined;
 };
 
 export function wireGateway(
@@ -156,9 +159,10 @@ export function wireGateway(
     sleep: Bun.sleep,
     log,
   });
+  const maps = archive && new ServerMaps({ archive, settings: store.settings });
   const meters = { relayMeter, commandMeter, archiveMeter };
   const readers = wired ?? { events: undefined, streams: undefined };
-  return { relay, watcher, dispatcher, usage, archive, recorder, ...readers, forgetting, ...meters };
+  return { relay, watcher, dispatcher, usage, archive, recorder, ...readers, forgetting, maps, ...meters };
 }
 
 function wireEvents(

@@ -4,8 +4,10 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { ApiError } from "./api/request.ts";
 import { Frame } from "./frame.tsx";
+import { LinkGate } from "./link-gate.tsx";
 import { LoadingState } from "./parts/states.tsx";
 import { SignIn } from "./sign-in.tsx";
+import { endDevice, forgetDevice, SAVED_DEVICE } from "./state/device.ts";
 import {
   addKey,
   EMPTY_RING,
@@ -30,7 +32,7 @@ import {
   type Session,
   SessionContext,
   type SignInProblem,
-  signIn,
+  signInSaved,
 } from "./state/session.ts";
 import { KeyRingContext, type KeyRingValue } from "./state/use-key-ring.ts";
 import { resolveVariables, theme } from "./theme.ts";
@@ -39,7 +41,9 @@ import { listViews } from "./view-list.ts";
 export function App() {
   return (
     <MantineProvider theme={theme} cssVariablesResolver={resolveVariables} defaultColorScheme="auto">
-      <SessionGate />
+      <LinkGate>
+        <SessionGate />
+      </LinkGate>
     </MantineProvider>
   );
 }
@@ -65,21 +69,26 @@ function SessionGate() {
   const trySavedCredential = useCallback(async () => {
     const saved = listSavedKeys();
     if (saved.length === 0) return;
-    const outcomes = await Promise.all(saved.map(signIn));
+    const outcomes = await Promise.all(saved.map(signInSaved));
     const opened = openRing(outcomes.map((outcome, index) => hold(outcome, saved[index] ?? "")));
     const problems = opened.keys.flatMap(({ problem: found }) => found ?? []);
     if (findShown(opened)) change(opened);
-    else if (problems.every(endsSession)) deleteSavedCredential();
+    else if (problems.every(endsSession)) {
+      deleteSavedCredential();
+      if (saved.includes(SAVED_DEVICE)) forgetDevice();
+    }
     setProblem(findShown(opened) ? undefined : problems[0]);
     setTrying(false);
   }, [change]);
   useEffect(() => void trySavedCredential(), [trySavedCredential]);
 
   const signOut = useCallback(
-    (because?: ApiError) => {
+    (because?: SignInProblem) => {
+      if (!because) endDevice();
+      else for (const { session: ended } of latest.current.keys) forgetDevice(deviceOf(ended) ?? "");
       deleteSavedCredential();
       change(EMPTY_RING);
-      setProblem(because && describeProblem(because));
+      setProblem(because);
       if (!because) history.replaceState(null, "", location.pathname);
     },
     [change],
@@ -124,6 +133,10 @@ function SessionGate() {
   );
 }
 
+function deviceOf(session: Session | undefined): string | undefined {
+  return session?.kind === "caller" ? session.deviceId : undefined;
+}
+
 function hold(outcome: Session | SignInProblem, saved: string) {
   return isSession(outcome) ? holdSession(outcome, saved) : holdProblem(outcome, saved);
 }
@@ -132,7 +145,7 @@ function hold(outcome: Session | SignInProblem, saved: string) {
 function createRingActions(
   latest: RefObject<KeyRing>,
   change: (ring: KeyRing) => void,
-  signOut: (because?: ApiError) => void,
+  signOut: (because?: SignInProblem) => void,
 ): Omit<KeyRingValue, "ring"> {
   const keep = (ring: KeyRing) => {
     saveKeys(listKeysToSave(ring));
@@ -151,16 +164,20 @@ function createRingActions(
     },
     remove(id) {
       const wasShown = id === latest.current.shownId;
+      const isDevice = latest.current.keys.some((held) => held.id === id && held.saved === SAVED_DEVICE);
       const left = removeKey(latest.current, id);
       if (!findShown(left)) return signOut();
+      if (isDevice) endDevice();
       keep(left);
       // With one server there is no overview.
       if (readRoute() === "overview" ? left.keys.length === 1 : wasShown) goOn(left);
     },
     refuse(id, error) {
       const wasShown = id === latest.current.shownId;
-      const left = refuseKey(latest.current, id, describeProblem(error));
-      if (!findShown(left)) return signOut(error);
+      const session = latest.current.keys.find((held) => held.id === id)?.session;
+      const problem = describeProblem(error, deviceOf(session) !== undefined);
+      const left = refuseKey(latest.current, id, problem);
+      if (!findShown(left)) return signOut(problem);
       keep(left);
       // There the user sees which key was refused, and why.
       if (wasShown) location.hash = hrefOf("overview");
@@ -168,7 +185,7 @@ function createRingActions(
     async retry(id) {
       const saved = latest.current.keys.find((held) => held.id === id)?.saved;
       if (saved === undefined) return;
-      const outcome = await signIn(saved);
+      const outcome = await signInSaved(saved);
       change(replaceKey(latest.current, id, hold(outcome, saved)));
     },
   };

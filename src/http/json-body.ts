@@ -1,9 +1,8 @@
-// Reads the JSON body of a write, with a deadline and a maximum of 8 KiB.
+// Reads the body of a write, with a deadline and a maximum: 8 KiB for JSON.
 import { ERRORS, type Refusal, refuse } from "../core/errors.ts";
 import type { Call } from "./call.ts";
 
 export const BODY_BYTES_MAX = 8_192;
-/** For the whole body: a sender that drips single bytes never counts as idle. */
 export const BODY_DEADLINE_MS = 10_000;
 /**
  * Part of a body that is too large is read and discarded before it is refused. A client that is still sending may otherwise
@@ -22,15 +21,22 @@ const WRONG_TYPE = refuse(ERRORS.unsupportedMediaType);
 const INVALID_JSON = refuse(ERRORS.invalidJson);
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
+export type BodyLimits = {
+  readonly bytesMax: number;
+  /** For the whole body: a sender that drips single bytes never counts as idle. */
+  readonly deadlineMs: number;
+};
+
+const JSON_LIMITS: BodyLimits = { bytesMax: BODY_BYTES_MAX, deadlineMs: BODY_DEADLINE_MS };
+
 export type JsonBody = { readonly json: unknown };
 type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
 
 /** Undefined for a request without a body. */
 export async function readJsonBody(call: Call): Promise<JsonBody | Refusal | undefined> {
   const { headers } = call.request;
-  const bytes = await readBytes(call.request, Number(headers.get("content-length") ?? 0));
+  const bytes = await readBody(call, JSON_LIMITS);
   if ("refused" in bytes) return bytes;
-  if (await isCutOff(call.request)) return CUT_OFF;
   const type = headers.get("content-type");
   const encoding = headers.get("content-encoding") ?? "identity";
   if (bytes.length === 0 && type === null) return undefined;
@@ -43,6 +49,12 @@ export async function readJsonBody(call: Call): Promise<JsonBody | Refusal | und
   }
 }
 
+/** The bytes of the body; none for a request without one. */
+export async function readBody({ request }: Call, limits: BodyLimits): Promise<Uint8Array | Refusal> {
+  const bytes = await readBytes(request, Number(request.headers.get("content-length") ?? 0), limits);
+  return "refused" in bytes || !(await isCutOff(request)) ? bytes : CUT_OFF;
+}
+
 /**
  * Whether the runtime has already answered 400 and closed the connection, as it does for trailers and for bytes after the body
  * that are not HTTP. It reports that one turn of the event loop later. A write that was answered 400 must not happen.
@@ -52,13 +64,17 @@ async function isCutOff({ signal }: Request): Promise<boolean> {
   return signal.aborted;
 }
 
-async function readBytes(request: Request, announced: number): Promise<Uint8Array | Refusal> {
+async function readBytes(
+  request: Request,
+  announced: number,
+  { bytesMax, deadlineMs }: BodyLimits,
+): Promise<Uint8Array | Refusal> {
   if (announced > DISCARDED_BYTES_MAX) return TOO_LARGE;
   if (!request.body) return new Uint8Array();
   const reader = request.body.getReader();
-  if (announced > BODY_BYTES_MAX) return refuseTooLarge(reader);
+  if (announced > bytesMax) return refuseTooLarge(reader);
   const { promise: late, resolve } = Promise.withResolvers<"late">();
-  const timer = setTimeout(() => resolve("late"), BODY_DEADLINE_MS);
+  const timer = setTimeout(() => resolve("late"), deadlineMs);
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
@@ -68,7 +84,7 @@ async function readBytes(request: Request, announced: number): Promise<Uint8Arra
       if (read === "gone") return CUT_OFF;
       if (read.done) return Buffer.concat(chunks);
       size += read.value.length;
-      if (size > BODY_BYTES_MAX) return await refuseTooLarge(reader);
+      if (size > bytesMax) return await refuseTooLarge(reader);
       chunks.push(read.value);
     }
   } finally {

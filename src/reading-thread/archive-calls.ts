@@ -15,6 +15,12 @@ const METHODS: Readonly<Record<ArchiveMethod, true>> = {
   removeServer: true,
   startForgetting: true,
   continueForgetting: true,
+  addPlaces: true,
+  listPlaces: true,
+  saveMapImage: true,
+  findMapImage: true,
+  readMapImage: true,
+  removeMapImage: true,
   close: true,
 };
 

@@ -5,8 +5,10 @@ import { filterAll, parseTypes } from "../../src/core/events/event-types.ts";
 import { NOTHING_KNOWN, type ServerMemory } from "../../src/core/events/memory.ts";
 import { writeChangedParts } from "../../src/core/events/memory-text.ts";
 import { type NewEvent, toGapEvent } from "../../src/core/events/new-event.ts";
+import { IMAGE_BYTES_MAX, type MapImage } from "../../src/core/map-image.ts";
 import type { Archive, LedgerEvent, LedgerPage, PageRequest } from "../../src/core/ports/archive.ts";
 import { ALL_SECTIONS } from "../../src/core/sections.ts";
+import { PLACES_MAX, SEEN_MAX, type SeenPlace } from "../../src/core/seen-places.ts";
 import { addEvents, kill, kills, NOW, record } from "./ledger-samples.ts";
 
 const DAY_MS = 86_400_000;
@@ -294,6 +296,122 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
         const { next } = await page();
         await add(kills(2));
         expect(numbers(await page({ start: { after: next } }))).toEqual([1, 2]);
+      });
+    });
+
+    describe("the map", () => {
+      const place = (changes: Partial<SeenPlace> = {}): SeenPlace => ({
+        kind: "street",
+        name: "Park Street",
+        cellX: -3,
+        cellZ: 7,
+        count: 1,
+        sumX: 5,
+        sumZ: 12,
+        ...changes,
+      });
+      const image = (changes: Partial<MapImage> = {}): MapImage => ({
+        type: "image/png",
+        width: 640,
+        height: 480,
+        left: -1_500,
+        top: -1_400,
+        right: 1_500,
+        bottom: 1_400,
+        hash: "abc",
+        bytes: 5,
+        setAt: NOW,
+        content: new Uint8Array([0, 137, 255, 10, 1]),
+        ...changes,
+      });
+
+      test("counts of places add up, apart for each kind, name, cell and server", async () => {
+        await add([]);
+        await add([], "srv_b");
+        await archive.addPlaces("srv_a", [
+          place(),
+          place({ kind: "postal", name: "218" }),
+          place({ cellX: 4 }),
+        ]);
+        await archive.addPlaces("srv_a", [place({ count: 3, sumX: 30, sumZ: 1 })]);
+        await archive.addPlaces("srv_b", [place({ name: "☃ Road 😀" })]);
+        archive = await harness.open();
+        const places = await archive.listPlaces("srv_a");
+        expect(places).toHaveLength(3);
+        expect(places).toContainEqual(place({ count: 4, sumX: 35, sumZ: 13 }));
+        expect(places).toContainEqual(place({ kind: "postal", name: "218" }));
+        expect(places).toContainEqual(place({ cellX: 4 }));
+        expect(await archive.listPlaces("srv_b")).toEqual([place({ name: "☃ Road 😀" })]);
+      });
+
+      test("two instances that add at once lose no count", async () => {
+        await add([]);
+        const other = await harness.open();
+        const places = [place(), place({ cellX: 1 }), place({ cellX: 2 })];
+        await Promise.all(
+          Array.from({ length: 20 }, (_, n) =>
+            n % 2 === 0 ? archive.addPlaces("srv_a", places) : other.addPlaces("srv_a", places.toReversed()),
+          ),
+        );
+        expect((await archive.listPlaces("srv_a")).map(({ count }) => count)).toEqual([20, 20, 20]);
+      });
+
+      test("a server without a ledger gets no places, so that a deleted one does not come back", async () => {
+        await archive.addPlaces("srv_a", [place()]);
+        expect(await archive.listPlaces("srv_a")).toEqual([]);
+        expect(await archive.findLast(["srv_a"])).toEqual(new Map());
+      });
+
+      test("above the maximum the places that were seen least are dropped, and a count has an end", async () => {
+        await add([]);
+        await archive.addPlaces("srv_a", [place({ count: SEEN_MAX, sumX: 0 })]);
+        await archive.addPlaces("srv_a", [place()]);
+        const many = Array.from({ length: PLACES_MAX }, (_, n) => place({ name: `Street ${n}`, count: 2 }));
+        await archive.addPlaces("srv_a", many);
+        await archive.addPlaces("srv_a", [
+          place({ name: "Rare", count: 1 }),
+          place({ name: "New", count: 3 }),
+        ]);
+        const places = await archive.listPlaces("srv_a");
+        expect(places).toHaveLength(PLACES_MAX);
+        expect(places).toContainEqual(place({ count: SEEN_MAX, sumX: 0 }));
+        expect(places).toContainEqual(place({ name: "New", count: 3 }));
+        expect(places.some(({ name }) => name === "Rare")).toBe(false);
+      });
+
+      test("a picture comes back as it was set, is replaced by the next, and can be removed", async () => {
+        expect(await archive.findMapImage("srv_a")).toBeUndefined();
+        await archive.removeMapImage("srv_a");
+        await archive.saveMapImage("srv_a", image());
+        archive = await harness.open();
+        expect(await archive.readMapImage("srv_a")).toEqual(image());
+        const { content: _, ...facts } = image();
+        expect(await archive.findMapImage("srv_a")).toEqual(facts);
+        const large = image({
+          type: "image/webp",
+          hash: "def",
+          bytes: IMAGE_BYTES_MAX,
+          content: new Uint8Array(IMAGE_BYTES_MAX).fill(201),
+        });
+        await archive.saveMapImage("srv_a", large);
+        expect(await archive.readMapImage("srv_a")).toEqual(large);
+        expect(await archive.readMapImage("srv_b")).toBeUndefined();
+        // The ledger begins as if there was no picture.
+        expect(await add([kill(1)])).toMatchObject({ version: 1, last: { number: 1 } });
+        await archive.removeMapImage("srv_a");
+        expect(await archive.readMapImage("srv_a")).toBeUndefined();
+      });
+
+      test("a deleted server has no map any more, and pruning deletes its rows", async () => {
+        await add([]);
+        await archive.addPlaces("srv_a", [place()]);
+        await archive.saveMapImage("srv_a", image());
+        await archive.removeServer("srv_a");
+        expect(await archive.listPlaces("srv_a")).toEqual([]);
+        expect(await archive.findMapImage("srv_a")).toBeUndefined();
+        while (await archive.prune({ now: NOW, days: 30, eventsMax: 100 }));
+        await add([]);
+        expect(await archive.listPlaces("srv_a")).toEqual([]);
       });
     });
 

@@ -278,9 +278,15 @@ export async function visitViews(
 }
 
 /** Fills in the sign-in form. Returns when the page shows the frame or an error. */
-export async function signIn(page: Page, key: string, options: { readonly keep?: boolean } = {}) {
+export async function signIn(
+  page: Page,
+  key: string,
+  options: { readonly keep?: boolean; readonly remember?: boolean } = {},
+) {
   await page.locator("form input:not([type=checkbox])").first().fill(key);
-  if (options.keep) await page.locator("form input[type=checkbox]").check();
+  const [keep, remember] = await page.locator("form input[type=checkbox]").all();
+  if (options.keep) await keep?.check();
+  if (options.remember) await remember?.check();
   await page.locator("form button[type=submit]").click();
   await page.locator("#content, form [role=alert]").first().waitFor();
 }

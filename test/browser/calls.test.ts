@@ -71,7 +71,7 @@ browserTest(
     expect(await page.locator("#content h2").first().innerText()).toBe("Calls for a moderator");
     expect(await listCallers(page)).toEqual(WAITING.map(nameOf));
     const longest = itemsOf(page).first();
-    expect(await longest.innerText()).toMatch(/Waiting 4 h 0\d min/);
+    expect(await longest.innerText()).toMatch(/Waiting 4 h \d+ min/);
     expect(await longest.innerText()).toContain("212 · 2012 Liberty Way");
     const open = longest.getByRole("link", { name: `Open ${nameOf(12)}`, exact: true });
     expect(await open.getAttribute("href")).toContain(idOf(12));

@@ -1,6 +1,7 @@
 // The embedded archive: calls its thread, and waits for no answer longer than the deadline.
 import { ArchiveUnavailable } from "../../core/errors.ts";
 import type { LedgerPlace } from "../../core/events/cursor.ts";
+import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
 import type {
   Archive,
   KnownServer,
@@ -10,6 +11,7 @@ import type {
   RecordOutcome,
   Retention,
 } from "../../core/ports/archive.ts";
+import type { SeenPlace } from "../../core/seen-places.ts";
 import { ARCHIVE_DEADLINE_MS } from "../ledger-rules.ts";
 import { monotonicMs } from "./monotonic-ms.ts";
 import type { WorkerAnswer, WorkerCall, WorkerMethod } from "./worker.ts";
@@ -80,6 +82,30 @@ export class SqliteArchive implements Archive {
 
   continueForgetting(): Promise<boolean> {
     return this.#call("continueForgetting");
+  }
+
+  addPlaces(serverId: string, places: readonly SeenPlace[]): Promise<void> {
+    return this.#call("addPlaces", serverId, places);
+  }
+
+  listPlaces(serverId: string): Promise<readonly SeenPlace[]> {
+    return this.#call("listPlaces", serverId);
+  }
+
+  saveMapImage(serverId: string, image: MapImage): Promise<void> {
+    return this.#call("saveMapImage", serverId, image);
+  }
+
+  findMapImage(serverId: string): Promise<MapImageFacts | undefined> {
+    return this.#call("findMapImage", serverId);
+  }
+
+  readMapImage(serverId: string): Promise<MapImage | undefined> {
+    return this.#call("readMapImage", serverId);
+  }
+
+  removeMapImage(serverId: string): Promise<void> {
+    return this.#call("removeMapImage", serverId);
   }
 
   async close(): Promise<void> {

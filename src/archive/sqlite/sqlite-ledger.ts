@@ -5,6 +5,7 @@ import { type LedgerPlace, MARK_MAX } from "../../core/events/cursor.ts";
 import { toEventKind } from "../../core/events/event-types.ts";
 import { parseMemory } from "../../core/events/memory-text.ts";
 import type { EventSource, NewEvent } from "../../core/events/new-event.ts";
+import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
 import type {
   KnownServer,
   LedgerEvent,
@@ -14,6 +15,7 @@ import type {
   RecordOutcome,
   Retention,
 } from "../../core/ports/archive.ts";
+import type { SeenPlace } from "../../core/seen-places.ts";
 import {
   cutPage,
   DAY_MS,
@@ -31,6 +33,7 @@ import {
   startOfPage,
 } from "../ledger-rules.ts";
 import { SqliteForgetting } from "./sqlite-forgetting.ts";
+import { SqliteMaps } from "./sqlite-maps.ts";
 
 type LedgerRow = {
   ledger: number;
@@ -61,10 +64,12 @@ export class SqliteLedger {
   readonly #db: Database;
   readonly #archiveId: string;
   readonly #forgetting: SqliteForgetting;
+  readonly #maps: SqliteMaps;
 
   constructor(db: Database) {
     this.#db = db;
     this.#forgetting = new SqliteForgetting(db);
+    this.#maps = new SqliteMaps(db);
     this.#archiveId = this.#loadArchiveId();
   }
 
@@ -130,6 +135,44 @@ export class SqliteLedger {
 
   continueForgetting(): boolean {
     return this.#forgetting.continue();
+  }
+
+  addPlaces(serverId: string, places: readonly SeenPlace[]): void {
+    this.#db
+      .transaction(() => {
+        const row = this.#find(serverId);
+        if (row) this.#maps.addPlaces(row.ledger, places);
+      })
+      .immediate();
+  }
+
+  listPlaces(serverId: string): SeenPlace[] {
+    const row = this.#find(serverId);
+    return row ? this.#maps.listPlaces(row.ledger) : [];
+  }
+
+  saveMapImage(serverId: string, image: MapImage): void {
+    this.#db
+      .transaction(() => {
+        const { ledger } = this.#find(serverId) ?? this.#create(serverId);
+        this.#maps.saveImage(ledger, image);
+      })
+      .immediate();
+  }
+
+  findMapImage(serverId: string): MapImageFacts | undefined {
+    const row = this.#find(serverId);
+    return row ? this.#maps.findImage(row.ledger) : undefined;
+  }
+
+  readMapImage(serverId: string): MapImage | undefined {
+    const row = this.#find(serverId);
+    return row ? this.#maps.readImage(row.ledger) : undefined;
+  }
+
+  removeMapImage(serverId: string): void {
+    const row = this.#find(serverId);
+    if (row) this.#maps.removeImage(row.ledger);
   }
 
   /** One query for all servers, because nearly always there is nothing to delete. */

@@ -14,6 +14,7 @@ import {
 } from "@mantine/core";
 import { type FormEvent, useContext, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { SAVED_DEVICE } from "../state/device.ts";
 import { judgeServer } from "../state/fleet-order.ts";
 import { HELD_KEYS_MAX, type HeldKey } from "../state/key-ring.ts";
 import { findServerId, hrefOf, RouteBaseContext, serverBase, useRoute } from "../state/route.ts";
@@ -210,7 +211,9 @@ function AddKeyForm() {
   const { ring, add } = useKeyRing();
   const close = useCloseSwitcher();
   const [typed, setTyped] = useState("");
-  const [shouldSave, setShouldSave] = useState(ring.keys.some(({ saved }) => saved !== undefined));
+  const [shouldSave, setShouldSave] = useState(
+    ring.keys.some(({ saved }) => saved !== undefined && saved !== SAVED_DEVICE),
+  );
   const [isChecking, setChecking] = useState(false);
   const [problem, setProblem] = useState<SignInProblem | "master">();
 

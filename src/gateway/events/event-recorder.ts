@@ -15,6 +15,7 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { CommandQueue } from "../../core/ports/commands.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { createThrottle } from "../../core/throttle.ts";
+import { MapLearner } from "../maps/map-learner.ts";
 import type { KeptReading, Recorder } from "./recorder.ts";
 import { type FindCommandId, type LedgerInput, ServerLedger } from "./server-ledger.ts";
 
@@ -51,6 +52,7 @@ type Desk = {
 
 export class EventRecorder implements Recorder {
   readonly #parts: EventRecorderParts;
+  readonly #mapLearner: MapLearner;
   readonly #desks = new Map<string, Desk>();
   /** The desks with readings or events that are not recorded yet. */
   readonly #busy = new Set<Desk>();
@@ -69,6 +71,7 @@ export class EventRecorder implements Recorder {
 
   constructor(parts: EventRecorderParts) {
     this.#parts = parts;
+    this.#mapLearner = new MapLearner(parts.archive, parts.clock, (error) => this.#logFault(error));
   }
 
   get waitingEvents(): number {
@@ -89,6 +92,7 @@ export class EventRecorder implements Recorder {
 
   takeReading(serverId: string, reading: GameReading | KeptReading): void {
     if ("kept" in reading) throw new Error("only the thread that keeps a reading can record it");
+    this.#mapLearner.take(serverId, reading);
     const desk = this.#deskOf(serverId);
     // More than one may be too many, because failures are added without a check.
     while (desk.inputs.length >= UNJUDGED_MAX) this.#makeRoom(desk);
@@ -112,6 +116,7 @@ export class EventRecorder implements Recorder {
     const desk = this.#desks.get(serverId);
     if (desk) this.#busy.delete(desk);
     this.#desks.delete(serverId);
+    this.#mapLearner.removeServer(serverId);
     await this.#parts.archive.removeServer(serverId);
   }
 
@@ -139,7 +144,8 @@ export class EventRecorder implements Recorder {
 
   /** Records what waits, if the archive answers within this time, and takes nothing more. */
   async stop(withinMs: number): Promise<void> {
-    await Promise.race([this.flush(), this.#parts.sleep(withinMs)]);
+    const lastWrites = this.flush().then(() => this.#mapLearner.write());
+    await Promise.race([lastWrites, this.#parts.sleep(withinMs)]);
     this.#isStopped = true;
   }
 

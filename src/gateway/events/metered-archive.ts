@@ -1,6 +1,7 @@
 // An archive whose calls are counted: everything that uses the archive does so through this, so that one place knows
 // whether it answers.
 import type { LedgerPlace } from "../../core/events/cursor.ts";
+import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
 import type {
   Archive,
   KnownServer,
@@ -10,6 +11,7 @@ import type {
   RecordOutcome,
   Retention,
 } from "../../core/ports/archive.ts";
+import type { SeenPlace } from "../../core/seen-places.ts";
 import type { ArchiveMeter } from "./archive-meter.ts";
 
 export type ArchiveObserver = Pick<ArchiveMeter, "noteAnswer" | "noteFailure" | "countEvents">;
@@ -62,6 +64,30 @@ export class MeteredArchive implements Archive {
 
   continueForgetting(): Promise<boolean> {
     return this.#follow(this.#archive.continueForgetting());
+  }
+
+  addPlaces(serverId: string, places: readonly SeenPlace[]): Promise<void> {
+    return this.#follow(this.#archive.addPlaces(serverId, places));
+  }
+
+  listPlaces(serverId: string): Promise<readonly SeenPlace[]> {
+    return this.#follow(this.#archive.listPlaces(serverId));
+  }
+
+  saveMapImage(serverId: string, image: MapImage): Promise<void> {
+    return this.#follow(this.#archive.saveMapImage(serverId, image));
+  }
+
+  findMapImage(serverId: string): Promise<MapImageFacts | undefined> {
+    return this.#follow(this.#archive.findMapImage(serverId));
+  }
+
+  readMapImage(serverId: string): Promise<MapImage | undefined> {
+    return this.#follow(this.#archive.readMapImage(serverId));
+  }
+
+  removeMapImage(serverId: string): Promise<void> {
+    return this.#follow(this.#archive.removeMapImage(serverId));
   }
 
   close(): Promise<void> {

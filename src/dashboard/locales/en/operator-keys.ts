@@ -134,6 +134,27 @@ export const operatorKeys = {
     count: "Count",
     noRefusals: "None of its requests was refused.",
   },
+  devices: {
+    title: "Signed-in browsers",
+    none: "None. Whoever uses the token itself is not listed.",
+    unknown: "Unknown browser",
+    since: "signed in {{time}}",
+    lastUsed: "last used {{time}}",
+    expires: "expires {{time}}",
+    end: "Sign out",
+    endName: "Sign out {{name}}",
+  },
+  link: {
+    title: "One-time link",
+    make: "Make a sign-in link",
+    another: "Make another link",
+    qr: "QR code of the link",
+    warning_one:
+      "Whoever opens it signs in with this key. It works once, and for {{count}} more minute. It is not shown again.",
+    warning_other:
+      "Whoever opens it signs in with this key. It works once, and for {{count}} more minutes. It is not shown again.",
+    over: "The link has expired.",
+  },
   right: {
     title: "Rights",
     id: "Key id",

@@ -26,6 +26,12 @@ const ACTION_COLOURS = {
   "command.cancelled": "orange",
   "player.forgotten": "red",
   "upstream.resumed": "orange",
+  "device.signed_in": "teal",
+  "device.signed_out": "gray",
+  "device.ended": "orange",
+  "link.created": "blue",
+  "server.map_image_set": "blue",
+  "server.map_image_removed": "red",
 } as const;
 
 const FIELDS = [
@@ -48,6 +54,16 @@ const FIELDS = [
   "simulated",
   "paused_until",
   "pause_reason",
+  "device_id",
+  "description",
+  "created_at",
+  "signed_in_by",
+  "left",
+  "top",
+  "right",
+  "bottom",
+  "type",
+  "bytes",
 ] as const;
 
 /** The characters of a value that are shown at once; a button shows the rest. */
@@ -71,6 +87,7 @@ const TIME_FIELDS: ReadonlySet<string> = new Set([
   "old_token_valid_until",
   "blocked_until",
   "paused_until",
+  "created_at",
 ]);
 
 export function AuditView() {
@@ -117,6 +134,10 @@ function EntryRow(props: {
   const action = (Object.keys(ACTION_COLOURS) as (keyof typeof ACTION_COLOURS)[]).find(
     (known) => known === entry.action,
   );
+  const describeActor = ({ fingerprint, address }: AuditEntryResource["actor"]) =>
+    fingerprint.startsWith("key_")
+      ? t("byKey", { key: fingerprint, address })
+      : t("by", { fingerprint, address });
   const before = toRecord(entry.details.before);
   const after = toRecord(entry.details.after);
   return (
@@ -143,7 +164,7 @@ function EntryRow(props: {
           </Text>
           <CopyButton value={entry.target} label={entry.target} />
           <Text size="sm" c="dimmed" className="untrusted">
-            {t("by", { fingerprint: entry.actor.fingerprint, address: entry.actor.address })}
+            {describeActor(entry.actor)}
           </Text>
         </Group>
         <Changes before={before} after={after} nameOf={props.nameOf} />

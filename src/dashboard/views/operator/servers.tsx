@@ -26,6 +26,7 @@ import { useAdmin, useAdminChange, useAdminQuery, usePagedList } from "../../sta
 import { useFormat } from "../../state/use-format.ts";
 import { FormError, useFieldReasons, useFocusFirstInvalid, useMendedFields } from "./change.tsx";
 import { ListFrame } from "./list-frame.tsx";
+import { MapImageForm } from "./map-image-form.tsx";
 import { readAllPages } from "./names.ts";
 import { needsAttention, ServerFacts, StateBadge } from "./server-facts.tsx";
 import { SuccessMessage } from "./success-message.tsx";
@@ -44,6 +45,7 @@ export function ServersView() {
   const list = usePagedList(["servers", "list"], admin.listServers, POLL_INTERVAL_MS);
   const adding = useDialog<true>();
   const editing = useDialog<ServerResource>();
+  const mapping = useDialog<ServerResource>();
   const deleting = useDialog<ServerResource>();
   const [done, setDone] = useState<ReactNode>();
   return (
@@ -64,6 +66,7 @@ export function ServersView() {
             key={server.server_id}
             server={server}
             onEdit={() => editing.open(server)}
+            onMap={() => mapping.open(server)}
             onDelete={() => deleting.open(server)}
           />
         )}
@@ -88,6 +91,18 @@ export function ServersView() {
             onDone={({ name }) => {
               editing.close();
               setDone(<NamedSentence names={[name]} write={(place) => t("saved", { name: place })} />);
+            }}
+          />
+        )}
+      </Dialog>
+      <Dialog state={mapping} title={t("map.title")} isLarge>
+        {(server) => (
+          <MapImageForm
+            server={server}
+            onCancel={mapping.close}
+            onDone={(what) => {
+              mapping.close();
+              setDone(<NamedSentence names={[server.name]} write={(name) => t(`map.${what}`, { name })} />);
             }}
           />
         )}
@@ -146,6 +161,7 @@ function AttentionAlert() {
 function ServerRow(props: {
   readonly server: ServerResource;
   readonly onEdit: () => void;
+  readonly onMap: () => void;
   readonly onDelete: () => void;
 }) {
   const { t } = useTranslation("operatorServers");
@@ -184,6 +200,9 @@ function ServerRow(props: {
           </Button>
           <Button size="xs" variant="light" onClick={props.onEdit} aria-label={t("editName", { name })}>
             {t("edit")}
+          </Button>
+          <Button size="xs" variant="light" onClick={props.onMap} aria-label={t("map.openName", { name })}>
+            {t("map.open")}
           </Button>
           <Button
             size="xs"
