@@ -165,9 +165,10 @@ browserTest("all views share one stream, and an event makes them read the server
   server.join("LiveNewcomer");
   await page.locator("#content").getByText("LiveNewcomer").first().waitFor();
   await page.getByRole("link", { name: "Logs" }).click();
-  await linesOf(page).first().waitFor();
+  const entries = page.locator("[data-entry]");
+  await entries.first().waitFor();
   server.join("LogsNewcomer");
-  await linesOf(page).filter({ hasText: "LogsNewcomer" }).waitFor();
+  await entries.filter({ hasText: "LogsNewcomer" }).waitFor();
   await page.getByRole("link", { name: "Calls" }).click();
   await page.getByRole("table", { name: "Emergency calls" }).waitFor();
   server.callEmergency("Bridge is down");
