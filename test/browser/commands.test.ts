@@ -88,6 +88,9 @@ for (const language of LANGUAGES) {
 
 browserTest("a waiting command can be cancelled, and the commands before it are sent", async () => {
   const page = await openConsole("queue server");
+  const site = await getSite();
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  site.commandsHeld = promise;
   await sendLine(page, ":h first");
   await rowOf(page, ":h first").waitFor();
   await sendLine(page, ":h second");
@@ -95,6 +98,7 @@ browserTest("a waiting command can be cancelled, and the commands before it are 
   await rowOf(page, ":h third").getByText("Waiting, number").waitFor();
   await page.getByRole("button", { name: "Cancel: :h third" }).click();
   await rowOf(page, ":h third").getByText("Cancelled", { exact: true }).waitFor();
+  release();
   await page.locator("[data-status=sent]", { hasText: ":h first" }).waitFor();
   await page.locator("[data-status=sent]", { hasText: ":h second" }).waitFor();
   await page.getByText("Everything is finished").waitFor();
