@@ -93,7 +93,7 @@ export const operatorServers: Translation<typeof english> = {
   saved: "{{name}} сохранён.",
   map: {
     open: "Карта",
-    openName: "Подложка карты: {{name}}",
+    openName: "Карта: {{name}}",
     title: "Подложка карты",
     text: "Картинка под игроками на карте сервера {{name}}. Её видят все, чей ключ может читать игроков.",
     noArchive: "Подложки хранятся в архиве, а его нет: GATEHOUSE_ARCHIVE выключен.",
