@@ -288,7 +288,7 @@ browserTest("each command shows the key that sent it", async () => {
   const site = await getSite();
   const page = await openConsole("shared server");
   await sendLine(page, ":h mine");
-  await rowOf(page, ":h mine").getByText("From this key (test)").waitFor();
+  await rowOf(page, ":h mine").getByText("test (this key)").waitFor();
   const { keyId, token } = await site.gatehouse.addKey(site.getServer("shared server"), { commands: [":h"] });
   await site.gatehouse.admin("PATCH", `/admin/keys/${keyId}`, { label: "Night\u200b shift" });
   const answer = await fetch(`${site.url}/v2/game/server/command`, {
@@ -299,7 +299,7 @@ browserTest("each command shows the key that sent it", async () => {
   expect(answer.status).toBe(202);
   await site.gatehouse.admin("DELETE", `/admin/keys/${keyId}`);
   await page.getByRole("button", { name: "Read the list again" }).click();
-  await rowOf(page, ":h theirs").getByText("From Night200B shift").waitFor();
+  await rowOf(page, ":h theirs").getByText("Night200B shift").waitFor();
 });
 
 browserTest("the keyboard goes through all suggestions and recalls earlier lines", async () => {
