@@ -25,6 +25,9 @@ const HASH_LENGTH = 16;
 /** A little more than an editor takes to save several files. */
 const WATCH_DELAY_MS = 100;
 
+/** In the bundler's form of a name, until nameByContent gives the final one. */
+const JOINED_NAME = "shared-0.js";
+const EXPORTS = /\bexport\{([^}]*)\}/g;
 const REFERENCE = new RegExp(`${ASSETS}([\\w.-]+)`, "g");
 const BUNDLER_NAME = /^(.+)-[^-]+\.(\w+)$/;
 
@@ -62,15 +65,19 @@ export async function buildDashboard(folder = DASHBOARD_FOLDER): Promise<Dashboa
   const entry = built.outputs.find(({ kind }) => kind === "entry-point");
   if (!entry) throw new TypeError("the bundler made no entry");
   const entryName = basename(entry.path);
-  const firstNames = listFirstNames(built);
-  const texts = new Map<string, string>();
-  for (const output of built.outputs) {
+  const outputs = leaveOutCopiedStyles(built);
+  const chunks = new Map<string, string>();
+  for (const output of outputs) {
     const name = basename(output.path);
-    let text = await output.text();
-    if (name.endsWith(".js")) text = callImportLazy(text, listImports(built, output.path, "dynamic-import"));
-    if (output === entry) text += importAll(firstNames, entryName);
-    texts.set(name, text);
+    const text = await output.text();
+    const isScript = name.endsWith(".js");
+    chunks.set(
+      name,
+      isScript ? callImportLazy(text, listImports(built, output.path, "dynamic-import")) : text,
+    );
   }
+  const { texts, firstNames } = await joinChunks(chunks, listFirstNames(built, outputs), entryName);
+  texts.set(entryName, texts.get(entryName) + importAll(firstNames, entryName));
 
   const files: Record<string, { type: string; etag: string }> = {};
   const draft = `${folder}.draft-${process.pid}`;
@@ -137,6 +144,77 @@ export function nameByContent(texts: ReadonlyMap<string, string>): ReadonlyMap<s
   return named;
 }
 
+/**
+ * Joins the first chunks into one file, because dozens of small ones are slower to load and larger when compressed. The
+ * bundler makes one for each set of views that share code. A chunk that leads to a lazy file stays as it is: the lazy files
+ * import the joined one, and files that refer to each other in a circle cannot be named by their content.
+ */
+async function joinChunks(
+  chunks: ReadonlyMap<string, string>,
+  firstNames: ReadonlySet<string>,
+  entryName: string,
+): Promise<{ texts: Map<string, string>; firstNames: Set<string> }> {
+  const leadsToLazy = (name: string): boolean =>
+    name.endsWith(".js") && (!firstNames.has(name) || referencesOf(chunks.get(name) ?? "").some(leadsToLazy));
+  const joined = [...firstNames].filter(
+    (name) => name.endsWith(".js") && name !== entryName && !leadsToLazy(name),
+  );
+  const files = Object.fromEntries(joined.map((name) => [ASSETS + name, chunks.get(name) ?? ""]));
+  throwIfExportedTwice(Object.values(files));
+  const all = `${ASSETS}all.js`;
+  const built = await Bun.build({
+    entrypoints: [all],
+    files: { ...files, [all]: joined.map((name) => `export * from "${ASSETS}${name}";`).join("") },
+    target: "browser",
+    format: "esm",
+    minify: true,
+  });
+  const text = await built.outputs[0]?.text();
+  if (text === undefined) throw new TypeError("the bundler did not join the chunks");
+  const texts = new Map([[JOINED_NAME, text]]);
+  for (const [name, chunk] of chunks) {
+    if (joined.includes(name)) continue;
+    texts.set(
+      name,
+      chunk.replaceAll(REFERENCE, (reference, target: string) =>
+        joined.includes(target) ? ASSETS + JOINED_NAME : reference,
+      ),
+    );
+  }
+  const left = [...firstNames].filter((name) => !joined.includes(name));
+  return { texts, firstNames: new Set([JOINED_NAME, ...left]) };
+}
+
+function referencesOf(text: string): string[] {
+  return Array.from(text.matchAll(REFERENCE), ([, name = ""]) => name);
+}
+
+/** The bundler gives each export a name of its own in all chunks. Joined under one name, two would both be lost. */
+function throwIfExportedTwice(texts: readonly string[]): void {
+  const lists = texts.flatMap((text) => Array.from(text.matchAll(EXPORTS), ([, list = ""]) => list));
+  const names = lists.flatMap((list) => list.split(",")).filter((name) => name !== "");
+  if (new Set(names).size !== names.length) throw new TypeError("two chunks export the same name");
+}
+
+/** The styles of a lazy file are also in those of the entry, which the page has from its start. */
+function leaveOutCopiedStyles(built: Bun.BuildOutput): Bun.BuildArtifact[] {
+  const entryStyles = built.outputs.find(
+    ({ path }) => path.endsWith(".css") && inputsOf(built, path).some((input) => input.endsWith("/page.css")),
+  );
+  if (!entryStyles) throw new TypeError("the bundler made no styles of the entry");
+  const known = new Set(inputsOf(built, entryStyles.path));
+  return built.outputs.filter(
+    (output) =>
+      output === entryStyles ||
+      !output.path.endsWith(".css") ||
+      !inputsOf(built, output.path).every((input) => known.has(input)),
+  );
+}
+
+function inputsOf({ metafile }: Bun.BuildOutput, path: string): string[] {
+  return Object.keys(metafile?.outputs[path]?.inputs ?? {});
+}
+
 /** When another process puts its build of the same sources in place at the same time, that one is kept. */
 function putInPlace(draft: string, folder: string): void {
   const old = `${folder}.old-${process.pid}`;
@@ -155,9 +233,9 @@ function putInPlace(draft: string, folder: string): void {
  * statically, even a lazy file. The static imports of a lazy file then never fail. They must not: importLazy can give
  * another URL to the lazy file, but not to the chunks that it imports.
  */
-function listFirstNames(built: Bun.BuildOutput): Set<string> {
+function listFirstNames(built: Bun.BuildOutput, outputs: readonly Bun.BuildArtifact[]): Set<string> {
   const names = new Set<string>();
-  for (const { kind, path } of built.outputs) {
+  for (const { kind, path } of outputs) {
     if (kind === "entry-point" || path.endsWith(".css")) names.add(basename(path));
     if (!path.endsWith(".js")) continue;
     for (const name of listImports(built, path, "import-statement")) names.add(name);

@@ -1,7 +1,7 @@
 // Runs the tests for npm test, after scripts/test.sh has installed what they need. Then prints which tests were skipped and
 // why the run failed. --quick runs the tests that take less than a minute, --long repeats tests with random sequences many
 // more times. All other arguments, such as paths or -t, are passed to the test runner.
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildDashboard } from "./build-dashboard.ts";
@@ -15,6 +15,7 @@ const INTERRUPTED = 130;
 const LAST_LINES = 20;
 const UNITS = ["src", "bench"];
 const BROWSER = "test/browser";
+const BROWSER_PARTS = 6;
 /** Folders whose tests start processes and wait for them. */
 const PROCESSES = ["test/process", "test/instances", "test/faults"];
 /** How many parts run at a time: more than cores, because their tests often wait. */
@@ -83,18 +84,27 @@ function chooseParts(isQuick: boolean): readonly Part[] {
     );
     return [{ name: "the quick tests", args: [...UNITS, ...QUICK_CONTRACTS], isLive: true }];
   }
-  // Every test file that is in no other part is in the first. The browser's files are dealt out in turn.
+  // Every test file that is in no other part is in the first.
   const elsewhere = [BROWSER, ...PROCESSES].flatMap((folder) => ["--path-ignore-patterns", `${folder}/**`]);
-  const pages = readdirSync(join(ROOT, BROWSER))
-    .filter((name) => name.endsWith(".test.ts"))
-    .toSorted()
+  const [first, second, ...pages] = listBrowserParts();
+  const [processes, ...others] = PROCESSES.map((folder) => ({ name: folder, args: [folder], isLive: false }));
+  // Long parts come first, so that none is the last alone; pages need the processor, and the others often wait.
+  const parts = [first, processes, second, ...others, ...pages].filter((part) => part !== undefined);
+  return [{ name: "units, stores and journeys", args: elsewhere, isLive: true }, ...parts];
+}
+
+/** Deals the files of the browser's tests out in turn, the largest first, so that the parts take about as long. */
+function listBrowserParts(): Part[] {
+  const files = readdirSync(join(ROOT, BROWSER)).filter((name) => name.endsWith(".test.ts"));
+  const sizes = new Map(files.map((name) => [name, statSync(join(ROOT, BROWSER, name)).size]));
+  const paths = files
+    .toSorted((a, b) => (sizes.get(b) ?? 0) - (sizes.get(a) ?? 0))
     .map((name) => `${BROWSER}/${name}`);
-  return [
-    { name: "units, stores and journeys", args: elsewhere, isLive: true },
-    { name: "the browser, first half", args: pages.filter((_, place) => place % 2 === 0), isLive: false },
-    { name: "the browser, second half", args: pages.filter((_, place) => place % 2 === 1), isLive: false },
-    ...PROCESSES.map((folder) => ({ name: folder, args: [folder], isLive: false })),
-  ];
+  return Array.from({ length: BROWSER_PARTS }, (_, part) => ({
+    name: `the browser, part ${part + 1} of ${BROWSER_PARTS}`,
+    args: paths.filter((_, place) => place % BROWSER_PARTS === part),
+    isLive: false,
+  }));
 }
 
 /** Runs the parts in their order, several at a time. */

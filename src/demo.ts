@@ -13,8 +13,9 @@ const SERVER_NAME = "Demo";
 /** The key of the demo server. No key of the game API looks like it, so it also identifies the demo server. */
 export const DEMO_SERVER_KEY = "demo-Town";
 const KEY_FILE = "demo.key";
-/** May send hints, so that the examples for bot developers work with it. */
-const KEY_RIGHTS = { ...DEFAULT_RIGHTS, label: "demo", commands: [":h"], expiresAt: null };
+/** What the examples for bot developers send, and what a moderator needs to try the dashboard. */
+const KEY_COMMANDS = [":h", ":pm", ":kick", ":jail"];
+const KEY_RIGHTS = { ...DEFAULT_RIGHTS, label: "demo", commands: KEY_COMMANDS, expiresAt: null };
 /** A setting: `made` once the first start with the simulator is complete. */
 const DEMO = "demo";
 /** A setting: `marked` once the demo server of an older version was searched for. */

@@ -1,5 +1,5 @@
 // API tokens: `gth_`, 30 random base62 characters, and a checksum of 6 characters. With the checksum, mistyped and invalid
-// tokens are refused without a lookup.
+// tokens are refused without a lookup. And the secrets of devices and of one-time links.
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const PREFIX = "gth_";

@@ -14,6 +14,7 @@ import { PlayerDrawer } from "./parts/player-drawer.tsx";
 import { ServerSwitcher } from "./parts/server-switcher.tsx";
 import { Notice } from "./parts/states.tsx";
 import { StatusBar } from "./parts/status-bar.tsx";
+import { findShown } from "./state/key-ring.ts";
 import { RouteBaseContext, useRoute, useViewHref } from "./state/route.ts";
 import { useSession } from "./state/session.ts";
 import { useKeyRing } from "./state/use-key-ring.ts";
@@ -57,7 +58,10 @@ function FrameContent(props: FrameBodyProps) {
   const base = useContext(RouteBaseContext);
   const current = route === base ? views[0] : views.find((view) => isRouteOf(view, base, route));
   const main = useRef<HTMLDivElement>(null);
-  const heading = session.kind === "operator" ? t("operator") : cutText(name ?? t("product"), NAME_MAX).text;
+  // With several keys it is the name that the list of servers has, which can differ from the one in the game.
+  const listedName = ring.keys.length > 1 ? findShown(ring)?.name : undefined;
+  const heading =
+    session.kind === "operator" ? t("operator") : cutText(listedName ?? name ?? t("product"), NAME_MAX).text;
   const plainHeading = markInvisible(heading);
   const alerts = session.kind === "caller" && <AlertsButton sections={session.sections} />;
   const viewTitle = current ? t("title", { ns: current.texts }) : t("notFound");

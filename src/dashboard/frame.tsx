@@ -1,9 +1,8 @@
-// Chooses the frame: of an API key, of an operator, or of an operator who looks into one server.
+// Chooses the frame: of an API key, or of an operator, which is loaded when it is first shown.
 import { type RefObject, useRef } from "react";
 import { FrameBody } from "./frame-body.tsx";
+import { LazyView } from "./parts/lazy-view.tsx";
 import { useCallAlerts } from "./parts/use-call-alerts.ts";
-import { ServerFrame } from "./server-frame.tsx";
-import { findServerId, useRoute } from "./state/route.ts";
 import { useSession } from "./state/session.ts";
 import { useKeyRing } from "./state/use-key-ring.ts";
 import { LiveStreamProvider } from "./state/use-live-stream.tsx";
@@ -11,7 +10,6 @@ import { ServerStateProvider, useServerState } from "./state/use-server-state.ts
 
 export function Frame() {
   const { session } = useSession();
-  const serverId = findServerId(useRoute());
   const { ring } = useKeyRing();
   const isFirst = useRef(true);
   if (session.kind !== "operator") {
@@ -24,9 +22,10 @@ export function Frame() {
       </LiveStreamProvider>
     );
   }
-  if (serverId === undefined) return <FrameBody name={undefined} isFirst={isFirst} />;
-  return <ServerFrame key={serverId} serverId={serverId} isFirst={isFirst} />;
+  return <LazyView load={loadOperatorFrame} />;
 }
+
+const loadOperatorFrame = async () => (await import("./operator-frame.tsx")).OperatorFrame;
 
 function CallerFrame({ isFirst }: { readonly isFirst: RefObject<boolean> }) {
   const name = useServerState().state?.Name;

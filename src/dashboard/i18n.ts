@@ -3,7 +3,7 @@ import i18next from "i18next";
 import { initReactI18next } from "react-i18next";
 import type { player } from "./locales/en/player.ts";
 import { en } from "./locales/en.ts";
-import { ru } from "./locales/ru.ts";
+import type { operatorEn } from "./locales/operator-en.ts";
 
 export const LANGUAGES = ["en", "ru"] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -11,8 +11,8 @@ export type Language = (typeof LANGUAGES)[number];
 declare module "i18next" {
   interface CustomTypeOptions {
     defaultNS: "shell";
-    // The texts of the player's drawer are loaded with it.
-    resources: typeof en & { player: typeof player };
+    // The texts of the player's drawer and of the operator's part are loaded with them.
+    resources: typeof en & typeof operatorEn & { player: typeof player };
   }
 }
 
@@ -21,29 +21,40 @@ const STORAGE_KEY = "gatehouse.language";
 
 export async function startTranslation(): Promise<void> {
   await i18next.use(initReactI18next).init({
-    resources: { en, ru },
-    lng: findLanguage(),
+    resources: { en },
+    lng: "en",
     fallbackLng: "en",
     defaultNS: "shell",
     // React escapes every value itself.
     interpolation: { escapeValue: false },
     react: { useSuspense: false },
   });
-  document.documentElement.lang = i18next.language;
+  // Without its texts the page starts in English.
+  await showLanguage(findLanguage()).catch(() => {});
 }
 
 export function toLanguage(text: string | null | undefined): Language | undefined {
   return LANGUAGES.find((language) => text?.toLowerCase().startsWith(language));
 }
 
+/** Throws when the texts cannot be loaded; the page then keeps its language. */
 export async function changeLanguage(language: Language): Promise<void> {
-  await i18next.changeLanguage(language);
-  document.documentElement.lang = language;
+  await showLanguage(language);
   try {
     localStorage.setItem(STORAGE_KEY, language);
   } catch {
     // The browser can forbid storage; the choice then lasts until the page is closed.
   }
+}
+
+/** English is loaded with the page, because it also stands in for missing texts. */
+async function showLanguage(language: Language): Promise<void> {
+  if (language === "ru" && !i18next.hasResourceBundle("ru", "shell")) {
+    const { ru } = await import("./locales/ru.ts");
+    for (const [name, texts] of Object.entries(ru)) i18next.addResourceBundle("ru", name, texts);
+  }
+  await i18next.changeLanguage(language);
+  document.documentElement.lang = language;
 }
 
 function findLanguage(): Language {

@@ -1,5 +1,6 @@
 // Every view of the page: its name in the URL, its icon, its texts, and how its code is loaded.
 import type { en } from "./locales/en.ts";
+import type { operatorEn } from "./locales/operator-en.ts";
 import type { IconName } from "./parts/icon.tsx";
 import type { LoadView } from "./parts/lazy-view.tsx";
 import type { Session } from "./state/session.ts";
@@ -8,7 +9,9 @@ export type View = {
   readonly name: string;
   readonly icon: IconName;
   /** The namespace of its texts; the text `title` is what the user sees. */
-  readonly texts: Exclude<keyof typeof en, "alerts" | "keyboard" | "shell" | "signIn" | "status" | "table">;
+  readonly texts:
+    | Exclude<keyof typeof en, "alerts" | "keyboard" | "shell" | "signIn" | "status" | "table">
+    | Exclude<keyof typeof operatorEn, "operatorReasons">;
   readonly load: LoadView;
   /** Whether the route may go on with an id after the name: `activity/123`. */
   readonly takesId?: boolean;

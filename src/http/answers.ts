@@ -1,5 +1,5 @@
 // Builds responses: bodies, headers, and the only conversion of a refusal into a response.
-import { ERRORS, type ErrorRow, type Refusal } from "../core/errors.ts";
+import { ERRORS, type ErrorRow, type Refusal, refuse } from "../core/errors.ts";
 import { LIMIT_PER_WINDOW } from "../core/rate-limit.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
 import type { Call } from "./call.ts";
@@ -9,6 +9,8 @@ const encoder = new TextEncoder();
 export const LIMIT_TEXT = String(LIMIT_PER_WINDOW);
 
 export const LIMIT_BUCKET = "server";
+
+export const STORE_UNAVAILABLE = refuse(ERRORS.unavailable, { retry_after: 1 }, { "Retry-After": "1" });
 
 /** Copied for every answer: that is cheaper than building headers from a list. */
 const PLAIN = new Headers({

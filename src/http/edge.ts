@@ -4,7 +4,7 @@ import type { MaybePromise } from "../core/maybe-promise.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
 import { createThrottle } from "../core/throttle.ts";
-import { answerRefusal } from "./answers.ts";
+import { answerRefusal, STORE_UNAVAILABLE } from "./answers.ts";
 import { Call, type Connection, type Handler } from "./call.ts";
 import type { Cors } from "./cors.ts";
 import { answerLegacyV1 } from "./legacy-v1.ts";
@@ -16,7 +16,6 @@ const STORE_FAULT_LOG_MS = 1_000;
 /** One year, as the proxy samples in deploy/ have it. Other names below this one may have no TLS. */
 const STRICT_TRANSPORT_SECURITY = "max-age=31536000";
 const NOT_FOUND = refuse(ERRORS.notFound);
-const UNAVAILABLE = refuse(ERRORS.unavailable, { retry_after: 1 }, { "Retry-After": "1" });
 const ARCHIVE_UNAVAILABLE = refuse(
   ERRORS.unavailable,
   { retry_after: 1, details: { archive: "cannot be read or written" } },
@@ -109,7 +108,7 @@ export class Edge {
         const source = isArchive ? "archive" : "store";
         log.error({ ...fields, request_id: call.id, unlogged }, `the ${source} cannot answer`);
       });
-      return answerRefusal(call, isArchive ? ARCHIVE_UNAVAILABLE : UNAVAILABLE, call.report);
+      return answerRefusal(call, isArchive ? ARCHIVE_UNAVAILABLE : STORE_UNAVAILABLE, call.report);
     }
     log.error({ ...fields, request_id: call.id }, "unexpected failure while answering");
     return answerRefusal(call, refuse(ERRORS.internal, { request_id: call.id }), call.report);

@@ -14,7 +14,7 @@ import type {
   OpenedSession,
 } from "../gateway/keys/device-sessions.ts";
 import { answerDone } from "./admin/answer-operator.ts";
-import { answerJson, answerRefusal } from "./answers.ts";
+import { answerJson, answerRefusal, STORE_UNAVAILABLE } from "./answers.ts";
 import type { Call } from "./call.ts";
 import type { Caller } from "./caller-steps.ts";
 import { clearDeviceCookie, readDeviceCookie, writeDeviceCookie } from "./device-cookie.ts";
@@ -51,7 +51,8 @@ export class SessionHandlers {
     const client = this.#describeClient(call);
     const opened = await this.#parts.sessions.remember(key, bearer.token, client, call.now);
     if (isRefusal(opened)) return answerRefusal(call, opened, report);
-    await this.#endReplaced(call, client);
+    // A browser has one cookie. If the store is away now, the device that it was before ends by itself.
+    await this.#endDevice(call, client);
     return this.#answerNew(call, answerJson(describeSession(opened, call.now), 201, report), opened, true);
   }
 
@@ -63,28 +64,29 @@ export class SessionHandlers {
     const client = this.#describeClient(call);
     const opened = await this.#parts.sessions.redeem(link, isRemembered, client, call.now);
     if (isRefusal(opened)) return this.#refuse(call, opened, client);
-    await this.#endReplaced(call, client);
+    await this.#endDevice(call, client);
     const answer = answerJson(describeSession(opened, call.now), 201);
     return this.#answerNew(call, answer, opened, isRemembered);
   }
 
   /** Answers the same for every cookie, so that nobody learns which one is a device's. */
   async end(call: Call): Promise<Response> {
-    const secret = readDeviceCookie(call);
-    if (secret !== undefined) await this.#parts.sessions.end(secret, this.#describeClient(call), call.now);
-    const response = answerDone(call, undefined);
+    const isEnded = await this.#endDevice(call, this.#describeClient(call));
+    const response = isEnded ? answerDone(call, undefined) : answerRefusal(call, STORE_UNAVAILABLE);
+    // Also when the store is away: whoever signs out must not leave the cookie behind in this browser.
     response.headers.set("Set-Cookie", clearDeviceCookie(call));
     return response;
   }
 
-  /** A browser has one cookie, so the device that it was before would stay behind without its secret. */
-  async #endReplaced(call: Call, client: DeviceClient): Promise<void> {
+  /** Ends the device whose cookie comes with the request, if it is one. False when the store cannot answer. */
+  async #endDevice(call: Call, client: DeviceClient): Promise<boolean> {
     const secret = readDeviceCookie(call);
     try {
       if (secret !== undefined) await this.#parts.sessions.end(secret, client, call.now);
+      return true;
     } catch (error) {
-      // The new device is signed in; the old one ends by itself.
-      if (!(error instanceof StoreUnavailable)) throw error;
+      if (error instanceof StoreUnavailable) return false;
+      throw error;
     }
   }
 

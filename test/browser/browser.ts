@@ -71,6 +71,8 @@ type GameAnswer = () => Response | Promise<Response>;
 export class Site {
   readonly gatehouse: TestGatehouse;
   readonly game: FakeGameApi;
+  /** The game API answers no command before this resolves. */
+  commandsHeld: Promise<void> | undefined;
   readonly #answers: Map<string, GameAnswer>;
   readonly #servers = new Map<string, GameServer>();
 
@@ -135,8 +137,12 @@ export function getSite(): Promise<Site> {
 export async function startSite(env: Readonly<Record<string, string>> = {}): Promise<Site> {
   await buildOutdatedDashboard();
   const answers = new Map<string, GameAnswer>();
-  const game = startFakeGameApi((request) => {
-    if (request.method === "POST") return Response.json({ message: "Success" });
+  let started: Site | undefined;
+  const game = startFakeGameApi(async (request) => {
+    if (request.method === "POST") {
+      await started?.commandsHeld;
+      return Response.json({ message: "Success" });
+    }
     const answer = answers.get(request.headers.get("server-key") ?? "");
     return answer?.() ?? Response.json({ code: 2002, message: "invalid key" }, { status: 403 });
   });
@@ -148,13 +154,14 @@ export async function startSite(env: Readonly<Record<string, string>> = {}): Pro
       // Without an archive the activity view would be refused, and browsers log every refusal as an error.
       GATEHOUSE_ARCHIVE: "sqlite",
       GATEHOUSE_COMMAND_INTERVAL_MS: "2000",
+      GATEHOUSE_UPSTREAM_TIMEOUT_MS: "15000",
       GATEHOUSE_UNKNOWN_FIELDS: "pass",
       GATEHOUSE_LOG_LEVEL: "error",
       ...env,
     },
   });
   atEnd(() => gatehouse.stop());
-  const started = new Site(gatehouse, game, answers);
+  started = new Site(gatehouse, game, answers);
   const json = { headers: { "Content-Type": "application/json" } };
   await started.addServer("busy", () => new Response(writeGameJson(BUSY_SERVER), json));
   await started.addServer("small", () => new Response(writeGameJson(SMALL_SERVER), json));

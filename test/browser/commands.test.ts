@@ -88,6 +88,9 @@ for (const language of LANGUAGES) {
 
 browserTest("a waiting command can be cancelled, and the commands before it are sent", async () => {
   const page = await openConsole("queue server");
+  const site = await getSite();
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  site.commandsHeld = promise;
   await sendLine(page, ":h first");
   await rowOf(page, ":h first").waitFor();
   await sendLine(page, ":h second");
@@ -95,6 +98,7 @@ browserTest("a waiting command can be cancelled, and the commands before it are 
   await rowOf(page, ":h third").getByText("Waiting, number").waitFor();
   await page.getByRole("button", { name: "Cancel: :h third" }).click();
   await rowOf(page, ":h third").getByText("Cancelled", { exact: true }).waitFor();
+  release();
   await page.locator("[data-status=sent]", { hasText: ":h first" }).waitFor();
   await page.locator("[data-status=sent]", { hasText: ":h second" }).waitFor();
   await page.getByText("Everything is finished").waitFor();
@@ -284,7 +288,7 @@ browserTest("each command shows the key that sent it", async () => {
   const site = await getSite();
   const page = await openConsole("shared server");
   await sendLine(page, ":h mine");
-  await rowOf(page, ":h mine").getByText("From this key (test)").waitFor();
+  await rowOf(page, ":h mine").getByText("test (this key)").waitFor();
   const { keyId, token } = await site.gatehouse.addKey(site.getServer("shared server"), { commands: [":h"] });
   await site.gatehouse.admin("PATCH", `/admin/keys/${keyId}`, { label: "Night\u200b shift" });
   const answer = await fetch(`${site.url}/v2/game/server/command`, {
@@ -295,7 +299,7 @@ browserTest("each command shows the key that sent it", async () => {
   expect(answer.status).toBe(202);
   await site.gatehouse.admin("DELETE", `/admin/keys/${keyId}`);
   await page.getByRole("button", { name: "Read the list again" }).click();
-  await rowOf(page, ":h theirs").getByText("From Night200B shift").waitFor();
+  await rowOf(page, ":h theirs").getByText("Night200B shift").waitFor();
 });
 
 browserTest("the keyboard goes through all suggestions and recalls earlier lines", async () => {

@@ -122,7 +122,7 @@ async function openLive(server: ChangingServer, view: string, options: PageOptio
 function liveMark(page: Page, language: PageOptions["language"] = "en") {
   const names = {
     en: ["Freshness of the data", "live"],
-    ru: ["Актуальность данных", "в реальном времени"],
+    ru: ["Актуальность данных", "вживую"],
   } as const;
   const [region, text] = names[language];
   return page.getByRole("region", { name: region }).getByText(text, { exact: true });

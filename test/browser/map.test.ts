@@ -233,7 +233,9 @@ browserTest("the map says when the server is offline or the key may not read pla
 for (const size of SIZES) {
   browserTest(`the map draws, lists and searches hostile names as text, ${size}`, async () => {
     const site = await getSite();
-    await site.addServer(`map-hostile-${size}`, () => Response.json(makeHostileServer()));
+    // With the same times in each reading: a call that began at another time is another call, and no longer followed.
+    const hostile = makeHostileServer();
+    await site.addServer(`map-hostile-${size}`, () => Response.json(hostile));
     const page = await openView("map", { server: `map-hostile-${size}`, size });
     await page.getByLabel("Find a player or a call").fill("script");
     await page.locator(".map-row").first().focus();

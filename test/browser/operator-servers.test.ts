@@ -3,6 +3,7 @@ import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { WATCH_REASONS } from "../../src/core/watch-reasons.ts";
 import type { ServerResource, WatchingResource } from "../../src/core/wire/server.ts";
+import { IS_LONG } from "../long.ts";
 import {
   browserTest,
   expectAccessible,
@@ -156,7 +157,8 @@ for (const language of JOURNEY_LANGUAGES) {
 
 for (const language of LANGUAGES) {
   for (const size of SIZES) {
-    if (!isTestedVariant(language, size)) continue;
+    // These are the caller's views, which other tests check on a desktop.
+    if (!isTestedVariant(language, size) || (size === "desktop" && !IS_LONG)) continue;
     browserTest(
       `an operator looks into a server without a key of it, in ${language} on a ${size}`,
       async () => {

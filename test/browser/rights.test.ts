@@ -37,7 +37,7 @@ const CASES: readonly {
     isLong: true,
   },
   { title: "default rights", rights: DEFAULT_RIGHTS, lacking: [], isLong: true },
-  { title: "one command", rights: { ...DEFAULT_RIGHTS, commands: [":h"] }, lacking: [] },
+  { title: "one command", rights: { ...DEFAULT_RIGHTS, commands: [":h"] }, lacking: [], isLong: true },
 ];
 
 for (const { title, rights, lacking, isLong } of CASES) {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseConfig } from "../../src/config.ts";
+import { StoreUnavailable } from "../../src/core/errors.ts";
 import { makeBackup, restoreBackup } from "../../src/maintenance/backup.ts";
 import { startRedis, stopRedisServers } from "../redis-server.ts";
 import { makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
@@ -298,6 +299,21 @@ for (const { store, findEnv } of STORES) {
       expect(await listDevices(key)).toEqual([]);
       expect(await statusOf(key.token)).toBe(200);
       expect((await browser.send("DELETE", "/session")).status).toBe(204);
+    });
+
+    test("signing out deletes the cookie also while the store is away, and says that it is", async () => {
+      const { browser, session } = await openRemembered();
+      const { devices } = gatehouse.app.store;
+      const { end } = devices;
+      devices.end = () => Promise.reject(new StoreUnavailable("broken for a test"));
+      try {
+        const away = { code: 5106, message: "unavailable", retry_after: 1 };
+        await expectRefusal(await browser.send("DELETE", "/session"), 503, away);
+      } finally {
+        devices.end = end;
+      }
+      expect(browser.cookie).toBeUndefined();
+      expect(await statusOf(session.token)).toBe(200);
     });
 
     test("an operator ends a device at once; another key's id does not find it", async () => {

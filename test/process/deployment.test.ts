@@ -3,7 +3,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { IMAGE_BYTES_MAX } from "../../src/core/map-image.ts";
 import { openSocket } from "../faults/raw-socket.ts";
+import { PNG_HEADER } from "../journeys/openapi-stage.ts";
 import { judgingUnits, program, testWith } from "../needs.ts";
 import { SocketReader, SseReader } from "../stream-reader.ts";
 import { makeCertificate } from "./make-certificate.ts";
@@ -179,6 +181,18 @@ describe("a proxy in front", () => {
     });
     expect(large.status).toBe(413);
     expect(await large.json()).toMatchObject({ code: 5102 });
+    // A picture of a map may be larger than any other body.
+    const servers = await ask(front, "/admin/servers", {
+      headers: { Authorization: `Bearer ${front.masterKey}` },
+    });
+    const [server] = ((await servers.json()) as { items: { server_id: string }[] }).items;
+    const corners = "left=-1&top=-1&right=1&bottom=1";
+    const picture = await ask(front, `/admin/servers/${server?.server_id}/map-image?${corners}`, {
+      method: "PUT",
+      headers: { Authorization: `Bearer ${front.masterKey}` },
+      body: Buffer.concat([PNG_HEADER], IMAGE_BYTES_MAX),
+    });
+    expect(picture.status).toBe(200);
     // No path with a backslash gets through, so that none can avoid a rule for a location.
     const tls = { rejectUnauthorized: false, servername: "localhost" };
     const socket = await openSocket({ port: Number(new URL(front.url).port) }, tls);

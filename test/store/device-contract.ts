@@ -157,6 +157,21 @@ export function describeDevices(name: string, createHarness: () => Promise<Refus
       expect(await store.devices.findLink("link 2", NOW)).toBeUndefined();
     });
 
+    test("a link that is made while its key is revoked does not stay open", async () => {
+      const added = store.devices.addLink(keyId, { secretHash: "link", expiresAt: NOW + 1 }, NOW);
+      const revoked = store.keys.revoke(keyId, NOW);
+      await Promise.all([added, revoked]);
+      expect(await store.devices.findLink("link", NOW)).toBeUndefined();
+      expect(await store.devices.redeemLink("link", draftOf(1), NOW)).toBe(false);
+    });
+
+    test("of several who end a device at once, one succeeds and leaves a note", async () => {
+      await store.devices.add(keyId, tokenHash, draftOf(1), NOW);
+      const ends = [1, 2, 3].map(() => store.devices.end(keyId, "dev_1", NOW, NOTE));
+      expect((await Promise.all(ends)).toSorted()).toEqual([false, false, true]);
+      expect((await store.audit.list({ limit: 9 })).items).toHaveLength(1);
+    });
+
     test("an expired key has no devices and no links", async () => {
       tokenHash = "hash-2";
       keyId = await addKey(tokenHash, NOW + 5);

@@ -30,7 +30,10 @@ export interface Store {
   readonly audit: AuditStore;
   readonly settings: SettingStore;
   readonly commands: CommandQueue;
-  /** Deletes tokens whose grace period is over, expired devices and links, and entries older than the given times, and finishes interrupted deletions. */
+  /**
+   * Deletes tokens whose grace period is over, expired devices and links, and entries older than the given times. Finishes
+   * interrupted deletions.
+   */
   tidy(before: TidyTimes): Promise<void>;
   /** Throws StoreUnavailable when the store cannot be read or written now. */
   checkHealth(): Promise<void>;

@@ -1,4 +1,5 @@
-// All English text, one namespace for each view and each part of the frame.
+// The English texts of the page, one namespace for each view and each part of the frame. Those of the operator's views are in
+// operator-en.ts.
 import { activity } from "./en/activity.ts";
 import { alerts } from "./en/alerts.ts";
 import { calls } from "./en/calls.ts";
@@ -8,13 +9,6 @@ import { keyboard } from "./en/keyboard.ts";
 import { live } from "./en/live.ts";
 import { logs } from "./en/logs.ts";
 import { map } from "./en/map.ts";
-import { operatorAudit } from "./en/operator-audit.ts";
-import { operatorBlocks } from "./en/operator-blocks.ts";
-import { operatorCommands } from "./en/operator-commands.ts";
-import { operatorHealth } from "./en/operator-health.ts";
-import { operatorKeys } from "./en/operator-keys.ts";
-import { operatorReasons } from "./en/operator-reasons.ts";
-import { operatorServers } from "./en/operator-servers.ts";
 import { players } from "./en/players.ts";
 import { plots } from "./en/plots.ts";
 import { shell } from "./en/shell.ts";
@@ -34,13 +28,6 @@ export const en = {
   live,
   logs,
   map,
-  operatorAudit,
-  operatorBlocks,
-  operatorCommands,
-  operatorHealth,
-  operatorKeys,
-  operatorReasons,
-  operatorServers,
   players,
   plots,
   shell,

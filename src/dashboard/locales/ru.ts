@@ -1,4 +1,5 @@
-// All Russian text, one namespace for each view and each part of the frame.
+// The Russian texts of the page, one namespace for each view and each part of the frame. Those of the operator's views are in
+// operator-ru.ts.
 import type { en } from "./en.ts";
 import { activity } from "./ru/activity.ts";
 import { alerts } from "./ru/alerts.ts";
@@ -9,13 +10,6 @@ import { keyboard } from "./ru/keyboard.ts";
 import { live } from "./ru/live.ts";
 import { logs } from "./ru/logs.ts";
 import { map } from "./ru/map.ts";
-import { operatorAudit } from "./ru/operator-audit.ts";
-import { operatorBlocks } from "./ru/operator-blocks.ts";
-import { operatorCommands } from "./ru/operator-commands.ts";
-import { operatorHealth } from "./ru/operator-health.ts";
-import { operatorKeys } from "./ru/operator-keys.ts";
-import { operatorReasons } from "./ru/operator-reasons.ts";
-import { operatorServers } from "./ru/operator-servers.ts";
 import { players } from "./ru/players.ts";
 import { plots } from "./ru/plots.ts";
 import { shell } from "./ru/shell.ts";
@@ -36,13 +30,6 @@ export const ru: Translation<typeof en> = {
   live,
   logs,
   map,
-  operatorAudit,
-  operatorBlocks,
-  operatorCommands,
-  operatorHealth,
-  operatorKeys,
-  operatorReasons,
-  operatorServers,
   players,
   plots,
   shell,

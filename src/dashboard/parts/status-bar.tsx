@@ -67,7 +67,8 @@ export function StatusBar() {
         </Text>
       )}
       {limit && limit.resetAt > now && condition !== "blocked" && (
-        <Text size="sm" c="dimmed">
+        // On a phone the line has room for it only while it matters.
+        <Text size="sm" c="dimmed" {...(!isSlowed && { visibleFrom: "sm" })}>
           {t("limitLeft", { remaining: limit.remaining, limit: limit.limit })}
           {isSlowed && ` (${t("slowed")})`}
         </Text>

@@ -27,13 +27,17 @@ export function isUnfinished({ status }: Pick<CommandResource, "status">): boole
 export function StatusBadge({ command }: { readonly command: CommandResource }) {
   const { t } = useTranslation("commands");
   const { status, position, confirmed_at: confirmedAt } = command;
+  const isSeen = confirmedAt !== null;
   return (
     <Group gap={6} wrap="nowrap">
-      <Badge color={COLOURS[status]} variant="light" tt="none" size="md">
-        {t(`status.${status}`)}
-        {position !== null && `, ${t("position", { count: position })}`}
-      </Badge>
-      {confirmedAt !== null && (
+      {/* What the game has shown was sent. */}
+      {!(isSeen && status === "sent") && (
+        <Badge color={COLOURS[status]} variant="light" tt="none" size="md">
+          {t(`status.${status}`)}
+          {position !== null && `, ${t("position", { count: position })}`}
+        </Badge>
+      )}
+      {isSeen && (
         <Badge color="teal" variant="outline" tt="none" size="md">
           {t("confirmed")}
         </Badge>

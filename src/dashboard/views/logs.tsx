@@ -276,7 +276,7 @@ function LogTable(props: {
         title: t("column.time"),
         readValue: ({ at }) => at,
         cell: (entry, isGrouped) => <Moment seconds={secondsOf(entry)} isTimeOnly={isGrouped} />,
-        width: "15rem",
+        width: "13rem",
         phone: "side",
       },
       {
@@ -284,7 +284,7 @@ function LogTable(props: {
         title: t("column.kind"),
         readValue: ({ kind }) => (kind === "gap" ? undefined : t(`label.${kind}`)),
         cell: (entry) => <KindCell entry={entry} />,
-        width: "13rem",
+        width: "12rem",
         phone: "line",
       },
       {
@@ -293,7 +293,7 @@ function LogTable(props: {
         readValue: (entry) => (entry.kind === "gap" ? undefined : entry.player),
         cell: (entry) =>
           entry.kind === "gap" ? undefined : <PlayerCell entry={entry} hasPages={hasPages} />,
-        width: "32%",
+        width: "26%",
         phone: "main",
       },
       {

@@ -53,7 +53,7 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
       {
         id: "id",
         title: t("column.id"),
-        width: "13rem",
+        width: "9.5rem",
         phone: "tap",
         readValue: ({ ref }) => ref.id,
         cell: ({ ref }) => (ref.id === undefined ? undefined : <CopyableText text={ref.id} isNumber />),
@@ -61,7 +61,7 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
       {
         id: "team",
         title: t("column.team"),
-        width: "9rem",
+        width: "11rem",
         phone: "side",
         readValue: ({ Team }) => searchTextOf(Team),
         cell: ({ Team }) => (Team ? <TeamName team={Team} /> : undefined),
@@ -69,14 +69,14 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
       {
         id: "callsign",
         title: t("column.callsign"),
-        width: "7rem",
+        width: "8rem",
         readValue: ({ Callsign }) => Callsign ?? undefined,
         cell: ({ Callsign }) => (Callsign ? <GameText text={Callsign} max={16} /> : undefined),
       },
       {
         id: "permission",
         title: t("column.permission"),
-        width: "9rem",
+        width: "10rem",
         readValue: ({ Permission }) => (Permission === undefined ? undefined : namePermission(Permission)),
         cell: ({ Permission }) =>
           !Permission || Permission === NORMAL ? undefined : (

@@ -83,6 +83,7 @@ const StaffTable = memo(function StaffTable(props: {
       {
         id: "here",
         title: t("column.here"),
+        phone: "line",
         readValue: ({ isHere, team }) =>
           `${isHere ? 0 : 1} ${t(isHere ? "here" : "away")} ${searchTextOf(team) ?? ""}`,
         cell: ({ isHere, team }) =>

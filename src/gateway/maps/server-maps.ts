@@ -17,13 +17,17 @@ export type ServerMapsParts = {
   readonly settings: Pick<SettingStore, "saveAudited">;
 };
 
+/** Without the corners, which may change while the bytes stay. */
+type Picture = Pick<MapImage, "type" | "hash" | "content">;
+
 type HeldMap = { readonly readAt: number; readonly body: Promise<Body> };
+type HeldImage = { readonly hash: string; readonly picture: Promise<Picture | undefined> };
 
 export class ServerMaps {
   readonly #parts: ServerMapsParts;
   readonly #maps = new Map<string, HeldMap>();
   /** By server. */
-  readonly #images = new Map<string, MapImage>();
+  readonly #images = new Map<string, HeldImage>();
 
   constructor(parts: ServerMapsParts) {
     this.#parts = parts;
@@ -44,16 +48,25 @@ export class ServerMaps {
     }
   }
 
-  async readImage(serverId: string): Promise<MapImage | undefined> {
+  async readImage(serverId: string): Promise<Picture | undefined> {
     const { archive } = this.#parts;
     // Asked each time, because another instance may have changed it.
     const facts = await archive.findMapImage(serverId);
+    if (!facts) {
+      this.#images.delete(serverId);
+      return undefined;
+    }
     const held = this.#images.get(serverId);
-    if (!facts) this.#images.delete(serverId);
-    else if (held?.hash === facts.hash) return { ...facts, content: held.content };
-    const image = facts && (await archive.readMapImage(serverId));
-    if (image) hold(this.#images, serverId, image, IMAGES_MAX);
-    return image;
+    if (held?.hash === facts.hash) return held.picture;
+    const picture = archive.readMapImage(serverId);
+    hold(this.#images, serverId, { hash: facts.hash, picture }, IMAGES_MAX);
+    const isRight = await picture.then(
+      (read) => read?.hash === facts.hash,
+      () => false,
+    );
+    // The next reader tries again after a failure, or when it was replaced meanwhile.
+    if (!isRight && this.#images.get(serverId)?.picture === picture) this.#images.delete(serverId);
+    return picture;
   }
 
   /**

@@ -1,6 +1,9 @@
 // The operations for signing in from our own page. Programs send their key instead.
-import type { ErrorName } from "../../core/wire/error.ts";
+import { ERRORS } from "../../core/errors.ts";
+import { type ErrorName, schemaOfError } from "../../core/wire/error.ts";
 import { LinkSignIn, SessionResource } from "../../core/wire/session.ts";
+import { examplesOfError } from "./error-examples.ts";
+import { ERROR_GUIDE } from "./error-guide.ts";
 import { SESSION } from "./examples.ts";
 import type { HeaderName } from "./headers.ts";
 import type { Answer, Operation, Operations } from "./operation.ts";
@@ -29,8 +32,15 @@ export const SESSION_OPERATIONS: Operations = {
     security: ["deviceCookie", "optional"],
     answers: {
       204: { description: "No device is signed in any more.", headers: ["CacheControl", "SetCookie"] },
+      // Not among the errors, because it deletes the cookie too.
+      503: {
+        description: `**${ERRORS.unavailable.code}**: ${ERROR_GUIDE.unavailable.when} The cookie is deleted all the same.`,
+        headers: ["RequestIdSometimes", "CacheControl", "RetryAfter", "SetCookie"],
+        schema: schemaOfError("unavailable"),
+        examples: examplesOfError("unavailable"),
+      },
     },
-    errors: ["forbidden", "internal", "unavailable"],
+    errors: ["forbidden", "internal"],
   }),
   "POST /session/devices": operation("rememberDevice", "Remember this device", {
     description: `Sets a cookie (HttpOnly, SameSite=Strict, for \`/session\` only) for 30 days, or until the key ends. A key has at most 20 devices; one more ends the one that was not used for the longest time. A session token is not enough. ${ORIGIN} Does not count toward the limit.`,

@@ -52,10 +52,8 @@ export class DeviceTable implements DeviceStore {
   }
 
   async list(keyId: string, now: number): Promise<DeviceDetails[]> {
-    const { db, transactions, keys } = this.#parts;
-    // The rows of a deleted server's key are still there until its batch has come.
-    const key = await keys.findDetails(keyId);
-    if (!key || key.revokedAt !== null) return [];
+    const { db, transactions } = this.#parts;
+    if (!this.#isUsable(keyId)) return [];
     return transactions.read(() =>
       db
         .query<DeviceDetails, [string, number]>(
@@ -74,7 +72,7 @@ export class DeviceTable implements DeviceStore {
     now: number,
     note?: AuditNote,
   ): Promise<boolean> {
-    if (!(await this.#isUsable(keyId))) return false;
+    if (!this.#isUsable(keyId)) return false;
     const { db, transactions, audit, keys } = this.#parts;
     keys.announceChange();
     return transactions.write(() => {
@@ -104,18 +102,21 @@ export class DeviceTable implements DeviceStore {
   }
 
   async end(keyId: string, deviceId: string, now: number, note?: AuditNote): Promise<boolean> {
-    const known = await this.list(keyId, now);
-    if (!known.some((device) => device.deviceId === deviceId)) return false;
-    const { db, transactions, keys } = this.#parts;
+    if (!this.#isUsable(keyId)) return false;
+    const { db, transactions, audit, keys } = this.#parts;
     keys.announceChange();
-    transactions.writeAudited(keyId, note, () =>
-      db.query("DELETE FROM devices WHERE device_id = ?").run(deviceId),
-    );
-    return true;
+    return transactions.write(() => {
+      const { changes } = db
+        .query("DELETE FROM devices WHERE device_id = ? AND key_id = ? AND expires_at > ?")
+        .run(deviceId, keyId, now);
+      if (changes === 0) return false;
+      if (note) audit.add(keyId, note);
+      return true;
+    });
   }
 
   async addLink(keyId: string, draft: LinkDraft, now: number, note?: AuditNote): Promise<boolean> {
-    if (!(await this.#isUsable(keyId))) return false;
+    if (!this.#isUsable(keyId)) return false;
     const { db, transactions } = this.#parts;
     transactions.writeAudited(keyId, note, () => {
       db.query("DELETE FROM links WHERE key_id = ? AND expires_at <= ?").run(keyId, now);
@@ -149,9 +150,12 @@ export class DeviceTable implements DeviceStore {
     });
   }
 
-  async #isUsable(keyId: string): Promise<boolean> {
-    const key = await this.#parts.keys.findDetails(keyId);
-    return key !== undefined && key.revokedAt === null;
+  /**
+   * False for a key of a deleted server too, whose rows are there until its batch has come. Synchronous, so that nothing can
+   * revoke the key between this and the write that follows.
+   */
+  #isUsable(keyId: string): boolean {
+    return this.#parts.keys.findLabel(keyId) !== undefined;
   }
 
   #findBy(column: "device_id" | "secret_hash", value: string, now: number): SignedInDevice | undefined {

@@ -58,10 +58,10 @@ export const commands = {
   gameSays: "The game API says: {{message}}",
   change: "{{command}}: {{status}}",
   sender: {
-    own: "From this key ({{label}})",
-    ownUnnamed: "From this key",
-    other: "From {{label}}",
-    unknown: "From a key that no longer exists",
+    own: "{{label}} (this key)",
+    ownUnnamed: "This key",
+    other: "{{label}}",
+    unknown: "A key that no longer exists",
   },
   confirm: {
     title: "Send this command?",

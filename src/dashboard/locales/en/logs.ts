@@ -2,7 +2,7 @@
 
 export const logs = {
   title: "Logs",
-  summary: "Joins, kills, commands and calls in one time line.",
+  summary: "Joins, kills, commands and calls in one table.",
   soFar_one: "{{count}} entry so far; older ones can be loaded",
   soFar_other: "{{count}} entries so far; older ones can be loaded",
   off: "Gatehouse does not record events, so only the newest entries are here, as the game shows them. An operator can change that with GATEHOUSE_ARCHIVE.",

@@ -13,7 +13,6 @@ export const operatorAudit = {
   after: "After",
   nothing: "none",
   absent: {
-    community: "any",
     ip_allow: "from anywhere",
     expires_at: "never",
     revoked_at: "not revoked",

@@ -71,10 +71,10 @@ export const commands: Translation<typeof english> = {
   gameSays: "Игровой API сообщает: {{message}}",
   change: "{{command}}: {{status}}",
   sender: {
-    own: "От этого ключа ({{label}})",
-    ownUnnamed: "От этого ключа",
-    other: "От ключа {{label}}",
-    unknown: "От ключа, которого больше нет",
+    own: "{{label}} (этот ключ)",
+    ownUnnamed: "Этот ключ",
+    other: "{{label}}",
+    unknown: "Ключ, которого больше нет",
   },
   confirm: {
     title: "Отправить эту команду?",

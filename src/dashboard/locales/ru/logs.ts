@@ -4,7 +4,7 @@ import type { Translation } from "../translation.ts";
 
 export const logs: Translation<typeof english> = {
   title: "Логи",
-  summary: "Входы, убийства, команды и вызовы одной лентой.",
+  summary: "Входы, убийства, команды и вызовы в одной таблице.",
   soFar_one: "Пока {{count}} запись; более старые можно загрузить",
   soFar_few: "Пока {{count}} записи; более старые можно загрузить",
   soFar_many: "Пока {{count}} записей; более старые можно загрузить",

@@ -15,7 +15,6 @@ export const operatorAudit: Translation<typeof english> = {
   after: "Стало",
   nothing: "нет",
   absent: {
-    community: "любое",
     ip_allow: "откуда угодно",
     expires_at: "никогда",
     revoked_at: "не отозван",

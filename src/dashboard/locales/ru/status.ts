@@ -7,7 +7,7 @@ export const status: Translation<typeof english> = {
   seconds: "{{n}} с",
   minutes: "{{n}} мин",
   hours: "{{n}} ч",
-  live: "в реальном времени",
+  live: "вживую",
   liveHint: "Всё, что происходит, видно в течение секунды.",
   age: "{{age}} назад",
   asOf: "на {{time}}",

@@ -201,6 +201,30 @@ describe("drawing", () => {
     expect(texts).toEqual(["P-7", "P-0", "P-7"]);
   });
 
+  test("draws a label beside another marker, not below it", () => {
+    const { places, context } = countCalls();
+    const pair = [player(0, { x: 0, y: 0, stars: 0 }), player(1, { x: 25, y: 2, stars: 0 })];
+    const scene = {
+      viewport: { x: 0, y: 0, scale: 1 },
+      size: SIZE,
+      ratio: 1,
+      motion: placeMarkers(pair),
+      scheme: "light" as const,
+      selected: undefined,
+      hovered: undefined,
+      covered: [],
+      ground: EMPTY_GROUND,
+      backdrop: undefined,
+    };
+    new Painter(context, NO_GROUND).paint(scene, new ScreenGrid());
+    const [middleX, middleY] = [SIZE.width / 2, SIZE.height / 2];
+    // Every text is measured as 40 pixels wide.
+    expect(places).toEqual([
+      [middleX - 10 - 40, middleY],
+      [middleX + 25 + 10, middleY + 2],
+    ]);
+  });
+
   test("draws no label under a button or over another one on a phone", () => {
     const { places, context } = countCalls();
     const size = { width: 356, height: 472 };

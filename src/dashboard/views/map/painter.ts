@@ -86,7 +86,7 @@ export class Painter {
     const visible = this.#locateMarkers(scene, grid);
     for (const [colour, indexes] of groups.calls) this.#drawCalls(colour, indexes);
     // Labels are drawn below the players, so that no label covers a player.
-    const labels = this.#drawLabels(scene, groups, palette, visible);
+    const labels = this.#drawLabels(scene, groups, palette, visible, grid);
     this.#groundLabels.draw(context, this.#labels, scene, palette);
     setLabelStyle(context);
     context.lineWidth = 2;
@@ -216,7 +216,7 @@ export class Painter {
     context.stroke();
   }
 
-  #drawLabels(scene: Scene, groups: Groups, palette: Palette, visible: number): number {
+  #drawLabels(scene: Scene, groups: Groups, palette: Palette, visible: number, grid: ScreenGrid): number {
     const context = this.#context;
     const { selected, hovered } = scene;
     setLabelStyle(context);
@@ -231,7 +231,7 @@ export class Painter {
       const marker = groups.of[index];
       if (index === selected || index === hovered || !marker) continue;
       if (isCrowded && rankOf(marker) === NAME_RANK) break;
-      const left = this.#findPlace(marker, index, scene.size.width);
+      const left = this.#findPlace(marker, index, scene.size.width, grid);
       if (left !== undefined) this.#drawLabel(marker, palette, left, this.#screen[index * 2 + 1] ?? 0);
     }
     return this.#labels.count;
@@ -261,15 +261,20 @@ export class Painter {
     }
   }
 
-  /** On the right of the marker, or on the left when the right side is taken or too narrow. */
-  #findPlace(marker: Marker, index: number, edge: number): number | undefined {
+  /** On the right of the marker, or on the left when the right side is too narrow, taken, or has another marker in it. */
+  #findPlace(marker: Marker, index: number, edge: number, grid: ScreenGrid): number | undefined {
     if (!this.#isVisible[index]) return undefined;
     const width = this.#measureLabel(marker);
     const x = this.#screen[index * 2] ?? 0;
     const middle = this.#screen[index * 2 + 1] ?? 0;
     const sides = [x + LABEL_GAP, x - LABEL_GAP - width];
     if (x + LABEL_GAP + width > edge) sides.reverse();
-    return sides.find((side) => this.#labels.reserve(side, middle, width));
+    const reach = PLAYER_RADIUS;
+    return sides.find(
+      (side) =>
+        grid.isEmpty(side - reach, middle - reach, side + width + reach, middle + reach) &&
+        this.#labels.reserve(side, middle, width),
+    );
   }
 
   #drawLabel(marker: Marker, palette: Palette, left: number, middle: number): void {

@@ -38,6 +38,22 @@ export class ScreenGrid {
     this.#heads[cell] = index;
   }
 
+  /** Whether the middle of no marker is in this part of the screen. */
+  isEmpty(left: number, top: number, right: number, bottom: number): boolean {
+    const lastRow = Math.min(this.#rows - 1, Math.floor(bottom / CELL));
+    const lastColumn = Math.min(this.#columns - 1, Math.floor(right / CELL));
+    for (let row = Math.max(0, Math.floor(top / CELL)); row <= lastRow; row += 1) {
+      for (let column = Math.max(0, Math.floor(left / CELL)); column <= lastColumn; column += 1) {
+        let index = this.#heads[row * this.#columns + column] ?? -1;
+        for (; index >= 0; index = this.#next[index] ?? -1) {
+          const [x, y] = [this.#xs[index] ?? 0, this.#ys[index] ?? 0];
+          if (x > left && x < right && y > top && y < bottom) return false;
+        }
+      }
+    }
+    return true;
+  }
+
   /** The index of the nearest marker within `reach`; of two at the same position, the one that was drawn later. */
   findNearest(x: number, y: number, reach: number): number | undefined {
     let best: number | undefined;

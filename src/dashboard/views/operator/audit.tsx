@@ -71,7 +71,6 @@ const VALUE_MAX = 1_000;
 
 /** The fields where nothing means something: a key without addresses may be used from anywhere. */
 const ABSENT_FIELDS = [
-  "community",
   "ip_allow",
   "expires_at",
   "revoked_at",

@@ -67,7 +67,7 @@ export function OperatorCommandsView() {
             ...COMMAND_STATUSES.map((value) => ({ value, label: t(`commands:status.${value}`) })),
           ]}
           flex="1 1 10rem"
-          maw={240}
+          maw={{ base: "100%", sm: 240 }}
         />
       </Group>
       <NowProvider>
@@ -75,7 +75,7 @@ export function OperatorCommandsView() {
           list={list}
           label={t("list")}
           name="operator-commands"
-          empty={{ title: t("empty"), text: t("emptyText") }}
+          empty={{ title: t("empty"), text: t(serverId + status === "" ? "emptyText" : "noMatch") }}
           columns={columns}
           keyOf={keyOfCommand}
           attributesOf={attributesOfCommand}

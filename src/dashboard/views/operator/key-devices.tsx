@@ -1,6 +1,6 @@
 // The browsers that are signed in with a key, and the one-time link that signs in another: part of the details of a key.
 import { Alert, Button, Code, Group, Stack, Text, Title } from "@mantine/core";
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { DeviceResource, LinkResource } from "../../../core/wire/session.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
@@ -117,6 +117,9 @@ function ShownLink({ link }: { readonly link: LinkResource }) {
   const [shownAt] = useState(() => Date.now());
   // By this machine's clock, which may differ from the server's: every link is new when it is shown.
   const minutes = Math.ceil((shownAt + LINK_MS - now) / 60_000);
+  const box = useRef<HTMLDivElement>(null);
+  // It is at the end of a long dialog.
+  useEffect(() => void box.current?.scrollIntoView({ block: "nearest" }), []);
   if (minutes <= 0) {
     return (
       <Text size="sm" c="dimmed" role="status">
@@ -125,7 +128,7 @@ function ShownLink({ link }: { readonly link: LinkResource }) {
     );
   }
   return (
-    <Stack gap="xs" w="100%" role="group" aria-label={t("link.title")}>
+    <Stack gap="xs" w="100%" role="group" aria-label={t("link.title")} ref={box}>
       <Alert color="yellow" icon={<Icon name="warning" />}>
         {t("link.warning", { count: minutes })}
       </Alert>

@@ -95,7 +95,7 @@ export function KeysView() {
           onChange={(event) => setSearch(event.currentTarget.value)}
           leftSection={<Icon name="search" size={16} />}
           flex="1 1 12rem"
-          maw={320}
+          maw={{ base: "100%", sm: 320 }}
           maxLength={LABEL_MAX}
           error={isToken(search) && t("searchedToken")}
         />
@@ -108,7 +108,7 @@ export function KeysView() {
             ...SHOWN_STATES.map((value) => ({ value, label: t(`state.${value}`) })),
           ]}
           flex="1 1 10rem"
-          maw={240}
+          maw={{ base: "100%", sm: 240 }}
         />
       </Group>
       {resume.error && <ChangeErrorAlert error={resume.error} />}

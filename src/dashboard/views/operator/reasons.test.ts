@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import type Type from "typebox";
 import { KeyUpdate, NewKey, Rotation } from "../../../core/wire/key.ts";
 import { NewServer } from "../../../core/wire/server.ts";
-import { en } from "../../locales/en.ts";
-import { ru } from "../../locales/ru.ts";
+import { operatorEn } from "../../locales/operator-en.ts";
+import { operatorRu } from "../../locales/operator-ru.ts";
 import { recogniseReason } from "./reasons.ts";
 
 /** These fields are selected from a list, so they cannot be invalid. */
@@ -27,10 +27,9 @@ describe("a reason of the admin API", () => {
   test("keeps the place in a list", () => {
     const reason = "has neither an address nor a range like 10.0.0.0/8 in place 17";
     expect(recogniseReason(reason)).toEqual({ name: "address", place: "17" });
-    expect([en, ru].map(({ operatorReasons }) => operatorReasons.address.includes("{{place}}"))).toEqual([
-      true,
-      true,
-    ]);
+    expect(
+      [operatorEn, operatorRu].map(({ operatorReasons }) => operatorReasons.address.includes("{{place}}")),
+    ).toEqual([true, true]);
   });
 
   test("that is unknown is not recognised as another", () => {

@@ -1,8 +1,8 @@
 // Recognises the admin API's English reasons for refusing a field, to show them in the user's language. An unknown reason is
 // shown in English.
-import type { en } from "../../locales/en.ts";
+import type { operatorEn } from "../../locales/operator-en.ts";
 
-export type ReasonName = keyof typeof en.operatorReasons;
+export type ReasonName = keyof typeof operatorEn.operatorReasons;
 
 const REASONS: readonly (readonly [RegExp, ReasonName])[] = [
   [/^must be a (?:name|label) of 1 to 100 characters, without control characters$/, "text"],

@@ -20,7 +20,7 @@ export function ServerFilter(props: {
         ...props.servers.map(({ server_id: value, name }) => ({ value, label: markInvisible(name) })),
       ]}
       flex="1 1 12rem"
-      maw={320}
+      maw={{ base: "100%", sm: 320 }}
     />
   );
 }

@@ -58,7 +58,7 @@ function TableRows({ rows, now }: RowsProps) {
       <Table verticalSpacing={6} horizontalSpacing="sm" highlightOnHover aria-label={t("servers")}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{t("column.server")}</Table.Th>
+            <Table.Th w="32%">{t("column.server")}</Table.Th>
             <Table.Th>{t("column.state")}</Table.Th>
             <Table.Th ta="right">{t("column.players")}</Table.Th>
             <Table.Th ta="right">{t("column.queue")}</Table.Th>

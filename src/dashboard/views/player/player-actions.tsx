@@ -121,6 +121,7 @@ function Commands(props: {
         <Button
           key={command.name}
           size="sm"
+          px="sm"
           variant={command.name === "pm" ? "filled" : "default"}
           data-command={command.name}
           onClick={() => setChosen(command.name)}
@@ -131,6 +132,7 @@ function Commands(props: {
       {commands.length > FIRST_COMMANDS && (
         <Button
           size="sm"
+          px="sm"
           variant="subtle"
           aria-expanded={isLong}
           leftSection={<Icon name={isLong ? "minus" : "plus"} size={16} />}
