@@ -4,7 +4,7 @@
 export type Element = Readonly<Record<string, unknown>>;
 
 /** Epoch milliseconds beyond this are no dates. */
-const TIME_MAX_MS = 8_640_000_000_000_000;
+export const TIME_MAX_MS = 8_640_000_000_000_000;
 
 /** What JSON must escape in a text, and lone surrogates. */
 const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
