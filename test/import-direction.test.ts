@@ -58,6 +58,7 @@ const BROWSER_SAFE: ReadonlySet<string> = new Set(
     "sections",
     "upstream-codes",
     "watch-reasons",
+    "webhooks/webhook",
   ].map((name) => `core/${name}.ts`),
 );
 

@@ -25,6 +25,8 @@ import { SessionTokens } from "../gateway/keys/session-tokens.ts";
 import { BACKLOG_MAX } from "../gateway/keys/usage-backlog.ts";
 import { nameServers } from "../gateway/servers/name-servers.ts";
 import { findParkedRefusal, listParked, listParkedNotices } from "../gateway/servers/parked-servers.ts";
+import type { ManagedWebhooks } from "../gateway/webhooks/manage-webhooks.ts";
+import { createTestSender } from "../gateway/webhooks/send-test.ts";
 import { AdminHandlers } from "../http/admin/admin-handlers.ts";
 import type { Call } from "../http/call.ts";
 import { CallerSteps } from "../http/caller-steps.ts";
@@ -61,6 +63,7 @@ import { createTargetFinder, TARGETS_MAX, type Target } from "../http/target.ts"
 import { UnsentAnswers } from "../http/unsent-answers.ts";
 import { UntrustedProxyNotice } from "../http/untrusted-proxy.ts";
 import { VERSION } from "../version.ts";
+import { createPinnedPost } from "../webhooks-out/pinned-post.ts";
 import { USAGE_KEPT_MS } from "./background-jobs.ts";
 import type { Basics, Resources } from "./open-resources.ts";
 import { type Gateway, pauseUntilWoken } from "./wire-gateway.ts";
@@ -79,11 +82,12 @@ export type WiredHandlers = {
 export function wireHttp(
   config: Config,
   { log, masterKey, secret }: Pick<Basics, "log" | "masterKey" | "secret">,
-  { store, shared, clock, demo }: Resources,
+  resources: Resources,
   gateway: Gateway,
   drain: DrainState,
   waitForEvents: Pause = pauseUntilWoken,
 ): WiredHandlers {
+  const { store, shared, clock, demo } = resources;
   const { relay, watcher, relayMeter, dispatcher, commandMeter, usage } = gateway;
   const { archiveMeter, recorder, events, streams, forgetting, maps } = gateway;
   const sessionTokens = new SessionTokens(secret);
@@ -206,6 +210,7 @@ export function wireHttp(
       retryGlobalKey: () => relay.retryGlobalKey(),
       commandMeter,
       forgetting,
+      webhooks: wireWebhooks(config, resources, gateway),
     }),
     dashboard: new DashboardHandlers((name) => findBuiltFile(`dashboard/${name}`)),
     openApi: new OpenApiHandler(VERSION),
@@ -273,6 +278,34 @@ export function wireHttp(
     max: targetFinders.length * TARGETS_MAX,
   });
   return { everybody, operators, stopSockets: () => eventSocket.stop() };
+}
+
+/** Undefined without an archive. */
+function wireWebhooks(
+  { allowsPrivateWebhooks: allowsPrivate }: Config,
+  { store, clock, webhookSealer: sealer }: Resources,
+  { archive }: Gateway,
+): ManagedWebhooks | undefined {
+  const { servers, settings } = store;
+  const sendTest = createTestSender({
+    post: createPinnedPost({ allowsPrivate }),
+    sealer,
+    clock,
+    findServerName: (serverId) => servers.find(serverId)?.name,
+    userAgent: `Gatehouse/${VERSION}`,
+  });
+  return (
+    archive && {
+      archive,
+      servers,
+      settings,
+      sealer,
+      randomBytes,
+      allowsPrivate,
+      sendTest,
+      notify: () => {},
+    }
+  );
 }
 
 /** The routes of everybody's listener when operators have one of their own. */
