@@ -4,6 +4,7 @@ import type { Archive } from "../core/ports/archive.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { LimitStore } from "../core/ports/limits.ts";
 import type { Log } from "../core/ports/log.ts";
+import type { Post } from "../core/ports/post.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { WATCH_REASONS } from "../core/watch-reasons.ts";
 import { CommandDispatcher, type Pause } from "../gateway/commands/command-dispatcher.ts";
@@ -23,6 +24,14 @@ import { UsageMeter, type WritePace } from "../gateway/keys/usage-meter.ts";
 import { Relay } from "../gateway/readings/relay.ts";
 import { RelayMeter } from "../gateway/readings/relay-meter.ts";
 import { Watcher } from "../gateway/readings/watcher.ts";
+import { auditDisabled } from "../gateway/webhooks/audit-disabled.ts";
+import { Deliverer } from "../gateway/webhooks/deliverer.ts";
+import { readPicture } from "../gateway/webhooks/server-picture.ts";
+import { WebhookSeal } from "../gateway/webhooks/webhook-seal.ts";
+import { WebhookSender } from "../gateway/webhooks/webhook-sender.ts";
+import { Sealer } from "../store/sealer.ts";
+import { VERSION } from "../version.ts";
+import { createPinnedPost } from "../webhooks-out/pinned-post.ts";
 import { type Basics, type Resources, TIMER_MAX_MS } from "./open-resources.ts";
 
 const BURST_QUIET_MS = 100;
@@ -40,6 +49,8 @@ export type GatewayOptions = {
   /** How readers of events wait. */
   readonly waitForEvents?: Pause;
   readonly archive?: Archive;
+  /** Sends to the receivers of webhooks. */
+  readonly post?: Post;
 };
 
 export type Gateway = {
@@ -58,25 +69,37 @@ export type Gateway = {
   readonly events: EventReader | undefined;
   /** Undefined without an archive. */
   readonly streams: EventStreams | undefined;
+  /** Undefined without an archive. */
+  readonly webhooks: Webhooks | undefined;
   readonly forgetting: PlayerForgetting;
+};
+
+/** What delivers to webhooks, and what managing them needs. */
+export type Webhooks = {
+  readonly deliverer: Deliverer;
+  readonly sender: WebhookSender;
+  readonly seal: WebhookSeal;
+};
+
+type WebhookWiring = {
+  readonly config: Config;
+  readonly archive: Archive;
+  readonly bell: EventBell;
+  readonly relay: Relay;
+  readonly resources: Resources;
+  readonly secret: string;
+  readonly options: GatewayOptions;
+  readonly log: Log;
 };
 
 export function wireGateway(
   config: Config,
-  {
-    store,
-    shared,
-    clock,
-    upstream,
-    upstreamTimeoutMs,
-    upstreamIdentity,
-    notes,
-    archive: configured,
-    readingThread,
-  }: Resources,
+  resources: Resources,
   { log, secret }: Pick<Basics, "log" | "secret">,
   options: GatewayOptions,
 ): Gateway {
+  const { store, shared, clock, upstream, upstreamTimeoutMs, upstreamIdentity, notes } = resources;
+  const { archive: configured, readingThread } = resources;
   const archiveMeter = readingThread?.meter ?? new ArchiveMeter();
   const archive = options.archive ? new MeteredArchive(options.archive, archiveMeter) : configured;
   const relayMeter = new RelayMeter();
@@ -157,8 +180,59 @@ export function wireGateway(
     log,
   });
   const meters = { relayMeter, commandMeter, archiveMeter };
-  const readers = wired ?? { events: undefined, streams: undefined };
-  return { relay, watcher, dispatcher, usage, archive, recorder, ...readers, forgetting, ...meters };
+  const readers = wired?.readers ?? { events: undefined, streams: undefined };
+  const webhooks =
+    archive &&
+    wired &&
+    wireWebhooks({ config, archive, bell: wired.bell, relay, resources, secret, options, log });
+  return {
+    relay,
+    watcher,
+    dispatcher,
+    usage,
+    archive,
+    recorder,
+    ...readers,
+    webhooks,
+    forgetting,
+    ...meters,
+  };
+}
+
+function wireWebhooks({
+  config,
+  archive,
+  bell,
+  relay,
+  resources,
+  secret,
+  options,
+  log,
+}: WebhookWiring): Webhooks {
+  const { store, shared, clock } = resources;
+  const { servers, settings } = store;
+  const seal = new WebhookSeal(new Sealer(secret));
+  const sender = new WebhookSender({
+    post: options.post ?? createPinnedPost({ allowsPrivate: config.allowsPrivateWebhooks }),
+    seal,
+    clock,
+    findServerName: (serverId) => servers.find(serverId)?.name,
+    userAgent: `Gatehouse/${VERSION}`,
+  });
+  const deliverer = new Deliverer({
+    archive,
+    bell,
+    sender,
+    readPicture: (serverId, now) => readPicture({ relay, servers }, serverId, now),
+    clock,
+    random: Math.random,
+    scheduleMs: config.webhookRetryMs,
+    pause: pauseUntilWoken,
+    log,
+    lease: shared?.deliveryLease,
+  });
+  deliverer.onDisabled = (webhook, reason, at) => auditDisabled(settings, webhook, reason, at);
+  return { deliverer, sender, seal };
 }
 
 function wireEvents(
@@ -168,13 +242,16 @@ function wireEvents(
   clock: Clock,
   { waitForEvents: pause = pauseUntilWoken }: GatewayOptions,
   log: Log,
-): { readonly events: EventReader; readonly streams: EventStreams } {
+): { readonly bell: EventBell; readonly readers: Pick<Gateway, "events" | "streams"> } {
   const bell = new EventBell({ archive, pause, log });
   recorder.onRecorded = (serverId) => bell.ring(serverId);
   const slots = new StreamSlots();
   return {
-    events: new EventReader({ archive, bell, slots, pause }),
-    streams: new EventStreams({ archive, bell, slots, limits, clock, pause, log }),
+    bell,
+    readers: {
+      events: new EventReader({ archive, bell, slots, pause }),
+      streams: new EventStreams({ archive, bell, slots, limits, clock, pause, log }),
+    },
   };
 }
 

@@ -75,6 +75,7 @@ export function wireHttp(
 ): WiredHandlers {
   const { relay, watcher, relayMeter, dispatcher, commandMeter, usage } = gateway;
   const { archiveMeter, recorder, events, streams, forgetting } = gateway;
+  const deliverer = gateway.webhooks?.deliverer;
   const authenticator = new Authenticator(store.keys, store.limits);
   const trusted = createAddressList(config.trustProxy);
   const findAddress = (call: Call) => findClientAddress(call, trusted);
@@ -184,6 +185,7 @@ export function wireHttp(
           ...relay.listNotices(now, name),
           ...listParkedNotices(parked, name),
           ...(recorder ? listArchiveNotices(archiveMeter, recorder, isOperator) : []),
+          ...(deliverer?.listNotices(name) ?? []),
           ...(isOperator ? untrustedProxy.listNotices(now) : []),
         ];
       },
@@ -196,6 +198,7 @@ export function wireHttp(
       relay,
       commandMeter,
       archive: recorder && events && streams && { meter: archiveMeter, recorder, events, streams, watcher },
+      deliverer,
       reportQueue: () => store.commands.report(),
       countInstances: () => shared?.instances ?? 1,
       countBlocks: async (now) => (await store.limits.listBlocks(now)).length,
