@@ -51,6 +51,8 @@ export type AppOptions = GatewayOptions & {
   readonly writeLog?: (line: string) => void;
   /** IDLE_GRACE_MS by default. */
   readonly idleGraceMs?: number;
+  /** Whether the built-in simulator sends webhooks. True by default. */
+  readonly sendsDemoHooks?: boolean;
 };
 
 /** Throws StartRefused when it must not start; nothing stays open then. */
@@ -83,6 +85,9 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       config.admin &&
       (await listen({ ...handlers.operators, ...common, ...config.admin, settings: "GATEHOUSE_ADMIN" }));
     if (adminListener) listeners.push(adminListener);
+    const answer = createAnswer(handlers.everybody);
+    if (options.sendsDemoHooks !== false)
+      resources.demo?.sendHooks((headers, body) => answerHook(answer, headers, body));
     const tlsReloader =
       config.tls &&
       new TlsReloader(config.tls, log, (files) => {
@@ -108,7 +113,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       demoToken: resources.demoToken,
       newMasterKey: config.masterKey === undefined ? newMasterKey : undefined,
       dataDir: folder.path,
-      answer: createAnswer(handlers.everybody),
+      answer,
       reloadTls: () => tlsReloader?.reload(),
       async stop() {
         drain.isDraining = true;
@@ -144,6 +149,17 @@ function createAnswer({ handle, handleOperator = handle }: RequestHandlers): Req
     const isForOperators = isOperatorPath(splitUrl(request.url).path);
     return isForOperators ? handleOperator(request, connection) : handle(request, connection);
   };
+}
+
+/** The simulator's webhooks take the way of the game's, without a socket: whatever the listener's address and certificate are. */
+async function answerHook(
+  answer: RequestHandler,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Promise<number> {
+  const request = new Request("http://localhost/hooks/game", { method: "POST", headers, body });
+  const { status } = await answer(request, { requestIP: () => null, timeout() {} });
+  return status;
 }
 
 /** It is released before the listener closes, because closers run in reverse order. Only the command line needs it. */

@@ -5,6 +5,7 @@ import { dirname, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { parseAddressRange } from "./core/address.ts";
 import { StartRefused } from "./core/errors.ts";
+import { findGameKeyProblem, PUBLISHED_GAME_KEY } from "./core/game-public-key.ts";
 import { FAILING_MAX_MS } from "./core/webhooks/retry.ts";
 import { type Environment, SettingReader } from "./setting-reader.ts";
 import { parseRedisAddress } from "./store/redis/parse-address.ts";
@@ -54,6 +55,8 @@ export type Config = {
   readonly port: number;
   /** Where operators are served. Undefined: together with everybody else. */
   readonly admin: { readonly host: string; readonly port: number } | undefined;
+  /** The address at which people open the dashboard, for links to it. Undefined: the one that the operator uses. */
+  readonly publicUrl: string | undefined;
   readonly dataDir: string;
   /** Undefined: the embedded store. */
   readonly redis: RedisAddress | undefined;
@@ -80,6 +83,8 @@ export type Config = {
   readonly archive: "sqlite" | "off" | { readonly postgresUrl: string };
   readonly isWatching: boolean;
   readonly watchIntervalMs: number;
+  /** What the game's webhooks are signed with: base64 of its SPKI form. */
+  readonly gamePublicKey: string;
   readonly eventsDays: number;
   readonly eventsMax: number;
   readonly auditDays: number;
@@ -125,8 +130,10 @@ export function parseConfig(
     // Callers send it as the master key is sent, so the same texts can be one.
     metricsToken: parseSecret(settings, "GATEHOUSE_METRICS_TOKEN", findMasterKeyProblem),
     upstreamUrl: parseUpstreamUrl(settings),
+    gamePublicKey: parseGameKey(settings),
     trustProxy: parseTrustProxy(settings),
     corsOrigins: parseCorsOrigins(settings),
+    publicUrl: parsePublicUrl(settings),
     tls: parseTls(settings),
     port: settings.readInteger("GATEHOUSE_PORT", PORT_DEFAULT, 0, PORT_MAX),
     admin: parseAdmin(settings),
@@ -244,6 +251,13 @@ function parseSecret(
   return secret;
 }
 
+function parseGameKey(settings: SettingReader): string {
+  const key = settings.find("GATEHOUSE_GAME_PUBLIC_KEY") ?? PUBLISHED_GAME_KEY;
+  const problem = findGameKeyProblem(key);
+  if (problem !== undefined) settings.addFault("GATEHOUSE_GAME_PUBLIC_KEY", problem);
+  return key;
+}
+
 function parseUpstreamUrl(settings: SettingReader): string | undefined {
   const url = settings.find("GATEHOUSE_UPSTREAM_URL");
   if (url === undefined || url === SIMULATOR) return undefined;
@@ -275,6 +289,18 @@ function parseCorsOrigins(settings: SettingReader): string[] {
     settings.addFault("GATEHOUSE_CORS_ORIGINS", problem);
   }
   return origins;
+}
+
+function parsePublicUrl(settings: SettingReader): string | undefined {
+  const url = settings.find("GATEHOUSE_PUBLIC_URL");
+  if (url === undefined) return undefined;
+  const isUsable = /^https?:\/\//.test(url) && isOrigin(url);
+  if (!isUsable) {
+    const rule =
+      "must be an address like https://gatehouse.example.org, without a path or a slash at its end";
+    settings.addFault("GATEHOUSE_PUBLIC_URL", rule);
+  }
+  return url;
 }
 
 function parseTls(settings: SettingReader): Config["tls"] {

@@ -7,6 +7,7 @@ import type { KeyDetails } from "./core/ports/keys.ts";
 import type { Store } from "./core/ports/store.ts";
 import { hashToken, mintToken } from "./core/token.ts";
 import type { DataFolder } from "./data-folder.ts";
+import type { Simulator } from "./simulator/simulator.ts";
 
 const SERVER_NAME = "Demo";
 /** The key of the demo server. No key of the game API looks like it, so it also identifies the demo server. */
@@ -21,8 +22,10 @@ const OLD_DEMO = "old-demo-server";
 /** How long the former token works after a lost one was replaced. Instances on one Redis each have their own demo.key. */
 const REPLACED_TOKEN_MS = 30 * 24 * 3_600_000;
 
+export type DemoUpstream = Pick<Simulator, "url" | "publicKey" | "sendHooks" | "stop">;
+
 /** The simulator is loaded here, so that it costs nothing with a real game API. */
-export async function startDemoUpstream(): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startDemoUpstream(): Promise<DemoUpstream> {
   const { startSimulator } = await import("./simulator/simulator.ts");
   // There is no real game API to protect, and a limit would only delay the answers.
   return startSimulator({ readLimit: 0 });

@@ -1,6 +1,7 @@
 // Structured logs on standard error. A last filter redacts tokens and the operator's secrets in every line.
 import pino from "pino";
 import type { Log } from "./core/ports/log.ts";
+import { SECRET_TEXTS } from "./core/token.ts";
 
 export type LogSettings = {
   readonly level: string;
@@ -14,7 +15,6 @@ export type LogSettings = {
 const LONG_SECRET_MIN_CHARACTERS = 8;
 /** What pino writes itself; a short secret that looks like part of it must not damage it. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(["level", "time"]);
-const TOKEN = /gth_[0-9A-Za-z]{36}/g;
 const LEVEL_NAMES: Readonly<Record<number, string>> = {
   10: "trace",
   20: "debug",
@@ -58,10 +58,15 @@ function createRedaction(secrets: readonly string[]): (line: string) => string {
     .sort((one, other) => other.length - one.length);
   const words = secrets.filter((secret) => secret !== "" && !isLong(secret)).map(matchWholeWord);
   return (line) => {
-    let safe = line.replace(TOKEN, "gth_[redacted]");
+    let safe = line.replace(SECRET_TEXTS, redactText);
     for (const secret of anywhere) safe = safe.replaceAll(secret, "[redacted]");
     return words.length === 0 ? safe : redactWords(safe, words);
   };
+}
+
+/** Leaves the prefix, which says what it was. */
+function redactText(secret: string): string {
+  return `${secret.slice(0, secret.indexOf("_"))}_[redacted]`;
 }
 
 /** Letters and digits on either side would make it part of another word. */
@@ -74,9 +79,9 @@ function matchWholeWord(secret: string): RegExp {
 
 /** Redacts texts, never names of fields: a short secret may look like JSON or like the name of a field. */
 function redactWords(line: string, words: readonly RegExp[]): string {
-  const redactText = (text: string) => words.reduce((safe, word) => safe.replace(word, "[redacted]"), text);
+  const redactIn = (text: string) => words.reduce((safe, word) => safe.replace(word, "[redacted]"), text);
   const fields = JSON.parse(line, (name, value: unknown) =>
-    typeof value === "string" && !OWN_FIELDS.has(name) ? redactText(value) : value,
+    typeof value === "string" && !OWN_FIELDS.has(name) ? redactIn(value) : value,
   );
   return `${JSON.stringify(fields)}\n`;
 }

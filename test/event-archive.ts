@@ -2,7 +2,9 @@
 import { openArchiveFile } from "../src/archive/sqlite/open-archive-file.ts";
 import { SqliteLedger } from "../src/archive/sqlite/sqlite-ledger.ts";
 import type { NewEvent } from "../src/core/events/new-event.ts";
+import type { MapImage } from "../src/core/map-image.ts";
 import type { Archive, LedgerRecord, PageRequest, Retention } from "../src/core/ports/archive.ts";
+import type { SeenPlace } from "../src/core/seen-places.ts";
 
 export const EVENT_AT = 1_800_000_000_000;
 
@@ -44,6 +46,24 @@ export class MemoryArchive implements Archive {
   }
   async continueForgetting() {
     return this.#run(() => this.#ledger.continueForgetting());
+  }
+  async addPlaces(serverId: string, places: readonly SeenPlace[]) {
+    this.#run(() => this.#ledger.addPlaces(serverId, places));
+  }
+  async listPlaces(serverId: string) {
+    return this.#run(() => this.#ledger.listPlaces(serverId));
+  }
+  async saveMapImage(serverId: string, image: MapImage) {
+    this.#run(() => this.#ledger.saveMapImage(serverId, image));
+  }
+  async findMapImage(serverId: string) {
+    return this.#run(() => this.#ledger.findMapImage(serverId));
+  }
+  async readMapImage(serverId: string) {
+    return this.#run(() => this.#ledger.readMapImage(serverId));
+  }
+  async removeMapImage(serverId: string) {
+    this.#run(() => this.#ledger.removeMapImage(serverId));
   }
   async listWebhooks(serverId?: string) {
     return this.#run(() => this.#ledger.listWebhooks(serverId));

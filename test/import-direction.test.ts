@@ -52,6 +52,7 @@ const BROWSER_SAFE: ReadonlySet<string> = new Set(
     "events/event-types",
     "game-server",
     "key-state",
+    "map-image",
     "page-size",
     "rate-limit",
     "sections",

@@ -21,18 +21,12 @@ import { recordReadings } from "../gateway/events/record-readings.ts";
 import type { Recorder } from "../gateway/events/recorder.ts";
 import { StreamSlots } from "../gateway/events/stream-slots.ts";
 import { UsageMeter, type WritePace } from "../gateway/keys/usage-meter.ts";
+import { ServerMaps } from "../gateway/maps/server-maps.ts";
 import { Relay } from "../gateway/readings/relay.ts";
 import { RelayMeter } from "../gateway/readings/relay-meter.ts";
 import { Watcher } from "../gateway/readings/watcher.ts";
-import { auditDisabled } from "../gateway/webhooks/audit-disabled.ts";
-import { Deliverer } from "../gateway/webhooks/deliverer.ts";
-import { readPicture } from "../gateway/webhooks/server-picture.ts";
-import { WebhookSeal } from "../gateway/webhooks/webhook-seal.ts";
-import { WebhookSender } from "../gateway/webhooks/webhook-sender.ts";
-import { Sealer } from "../store/sealer.ts";
-import { VERSION } from "../version.ts";
-import { createPinnedPost } from "../webhooks-out/pinned-post.ts";
 import { type Basics, type Resources, TIMER_MAX_MS } from "./open-resources.ts";
+import { type Webhooks, wireWebhooks } from "./wire-webhooks.ts";
 
 const BURST_QUIET_MS = 100;
 /** SQLite writes on our event loop: small batches and long sleeps leave room for requests. */
@@ -72,24 +66,8 @@ export type Gateway = {
   /** Undefined without an archive. */
   readonly webhooks: Webhooks | undefined;
   readonly forgetting: PlayerForgetting;
-};
-
-/** What delivers to webhooks, and what managing them needs. */
-export type Webhooks = {
-  readonly deliverer: Deliverer;
-  readonly sender: WebhookSender;
-  readonly seal: WebhookSeal;
-};
-
-type WebhookWiring = {
-  readonly config: Config;
-  readonly archive: Archive;
-  readonly bell: EventBell;
-  readonly relay: Relay;
-  readonly resources: Resources;
-  readonly secret: string;
-  readonly options: GatewayOptions;
-  readonly log: Log;
+  /** Undefined without an archive. */
+  readonly maps: ServerMaps | undefined;
 };
 
 export function wireGateway(
@@ -179,12 +157,22 @@ export function wireGateway(
     sleep: Bun.sleep,
     log,
   });
+  const maps = archive && new ServerMaps({ archive, settings: store.settings });
   const meters = { relayMeter, commandMeter, archiveMeter };
   const readers = wired?.readers ?? { events: undefined, streams: undefined };
   const webhooks =
     archive &&
     wired &&
-    wireWebhooks({ config, archive, bell: wired.bell, relay, resources, secret, options, log });
+    wireWebhooks({
+      config,
+      archive,
+      bell: wired.bell,
+      relay,
+      resources,
+      log,
+      pause: pauseUntilWoken,
+      post: options.post,
+    });
   return {
     relay,
     watcher,
@@ -195,44 +183,9 @@ export function wireGateway(
     ...readers,
     webhooks,
     forgetting,
+    maps,
     ...meters,
   };
-}
-
-function wireWebhooks({
-  config,
-  archive,
-  bell,
-  relay,
-  resources,
-  secret,
-  options,
-  log,
-}: WebhookWiring): Webhooks {
-  const { store, shared, clock } = resources;
-  const { servers, settings } = store;
-  const seal = new WebhookSeal(new Sealer(secret));
-  const sender = new WebhookSender({
-    post: options.post ?? createPinnedPost({ allowsPrivate: config.allowsPrivateWebhooks }),
-    seal,
-    clock,
-    findServerName: (serverId) => servers.find(serverId)?.name,
-    userAgent: `Gatehouse/${VERSION}`,
-  });
-  const deliverer = new Deliverer({
-    archive,
-    bell,
-    sender,
-    readPicture: (serverId, now) => readPicture({ relay, servers }, serverId, now),
-    clock,
-    random: Math.random,
-    scheduleMs: config.webhookRetryMs,
-    pause: pauseUntilWoken,
-    log,
-    lease: shared?.deliveryLease,
-  });
-  deliverer.onDisabled = (webhook, reason, at) => auditDisabled(settings, webhook, reason, at);
-  return { deliverer, sender, seal };
 }
 
 function wireEvents(

@@ -3,12 +3,16 @@ import { randomBytes } from "node:crypto";
 import { findBuiltFile } from "../built-files.ts";
 import type { Config } from "../config.ts";
 import { createAddressList } from "../core/address.ts";
+import { ERRORS } from "../core/errors.ts";
 import type { Memoized } from "../core/memoize.ts";
 import { deriveNoticesToken } from "../core/token.ts";
 import type { Pause } from "../gateway/commands/command-dispatcher.ts";
 import { CommandSubmitter } from "../gateway/commands/submit-command.ts";
 import { listArchiveNotices } from "../gateway/events/archive-notices.ts";
 import { WAITING_EVENTS_MAX } from "../gateway/events/event-recorder.ts";
+import { HookMeter } from "../gateway/hooks/hook-meter.ts";
+import { HookReceiver, SEEN_MAX } from "../gateway/hooks/hook-receiver.ts";
+import { SignatureCheck } from "../gateway/hooks/hook-signature.ts";
 import { Authenticator } from "../gateway/keys/authenticate.ts";
 import {
   fingerprintOf,
@@ -16,6 +20,8 @@ import {
   GuessLimit,
   OperatorCheck,
 } from "../gateway/keys/authenticate-operator.ts";
+import { DeviceSessions, SIGNING_IN_KEYS_MAX } from "../gateway/keys/device-sessions.ts";
+import { SessionTokens } from "../gateway/keys/session-tokens.ts";
 import { BACKLOG_MAX } from "../gateway/keys/usage-backlog.ts";
 import { nameServers } from "../gateway/servers/name-servers.ts";
 import { findParkedRefusal, listParked, listParkedNotices } from "../gateway/servers/parked-servers.ts";
@@ -32,19 +38,24 @@ import { EdgeMeter } from "../http/edge-meter.ts";
 import { EventSocketHandler, GUESTS_MAX } from "../http/event-socket.ts";
 import { EventStreamHandler } from "../http/event-stream.ts";
 import { EventHandlers } from "../http/events.ts";
+import { GameHookHandler } from "../http/game-hooks.ts";
 import { ReadyzHandler } from "../http/health.ts";
+import { HeldBodies } from "../http/held-bodies.ts";
 import type { RequestHandler, RequestHandlers } from "../http/listen.ts";
+import { MapHandlers } from "../http/maps.ts";
 import { MetricsHandler, type SizeGauge } from "../http/metrics.ts";
 import { AnswerObserver } from "../http/observe-answers.ts";
 import { OpenApiHandler } from "../http/openapi/answer-openapi.ts";
 import { isOperatorPath } from "../http/operator-paths.ts";
 import { OperatorStep } from "../http/operator-step.ts";
 import { OwnKeyHandler } from "../http/own-key.ts";
+import { OwnOrigin } from "../http/own-origin.ts";
 import { Pages } from "../http/pages.ts";
 import { ReadServerHandler, wantsGzip } from "../http/read-server.ts";
 import { ReferenceHandlers } from "../http/reference/reference.ts";
 import type { Route } from "../http/router.ts";
 import { type Handlers, listRoutes } from "../http/routes.ts";
+import { SessionHandlers } from "../http/session.ts";
 import { StreamReaders } from "../http/stream-readers.ts";
 import { createTargetFinder, TARGETS_MAX, type Target } from "../http/target.ts";
 import { UnsentAnswers } from "../http/unsent-answers.ts";
@@ -68,15 +79,18 @@ export type WiredHandlers = {
 export function wireHttp(
   config: Config,
   { log, masterKey, secret }: Pick<Basics, "log" | "masterKey" | "secret">,
-  { store, shared, clock }: Resources,
+  { store, shared, clock, demo }: Resources,
   gateway: Gateway,
   drain: DrainState,
   waitForEvents: Pause = pauseUntilWoken,
 ): WiredHandlers {
   const { relay, watcher, relayMeter, dispatcher, commandMeter, usage } = gateway;
-  const { archiveMeter, recorder, events, streams, forgetting } = gateway;
+  const { archiveMeter, recorder, events, streams, forgetting, maps } = gateway;
   const deliverer = gateway.webhooks?.deliverer;
-  const authenticator = new Authenticator(store.keys, store.limits);
+  const sessionTokens = new SessionTokens(secret);
+  const sessions = new DeviceSessions({ store, tokens: sessionTokens, randomBytes });
+  const sessionLookup = { tokens: sessionTokens, devices: store.devices };
+  const authenticator = new Authenticator(store.keys, store.limits, sessionLookup);
   const trusted = createAddressList(config.trustProxy);
   const findAddress = (call: Call) => findClientAddress(call, trusted);
   const untrustedProxy = new UntrustedProxyNotice(trusted, log);
@@ -92,6 +106,8 @@ export function wireHttp(
   });
   const pages = new Pages(new CursorSealer(secret));
   const guesses = new GuessLimit();
+  const sessionGuesses = new GuessLimit(ERRORS.invalidToken);
+  const ownOrigin = new OwnOrigin({ isTls: config.tls !== undefined, trusted });
   const operatorCheck = new OperatorCheck([masterKey]);
   const noticesCheck = new OperatorCheck([masterKey, deriveNoticesToken(masterKey)]);
   const metricsCheck = new OperatorCheck([masterKey, config.metricsToken]);
@@ -101,6 +117,9 @@ export function wireHttp(
     { name: "known_authorization_headers", size: () => authenticator.size, max: authenticator.max },
     { name: "known_accept_encodings", size: wantsGzip.size, max: wantsGzip.max },
     { name: "guessing_addresses", size: () => guesses.size, max: GUESSING_ADDRESSES_MAX },
+    { name: "guessing_browsers", size: () => sessionGuesses.size, max: GUESSING_ADDRESSES_MAX },
+    { name: "signing_in_keys", size: () => sessions.size, max: SIGNING_IN_KEYS_MAX },
+    { name: "known_sessions", size: () => authenticator.sessions, max: authenticator.sessionsMax },
     { name: "unsent_bytes", size: () => unsent.bytes, max: unsent.bytesMax },
     { name: "unsaved_usage", size: () => usage.size(), max: BACKLOG_MAX + authenticator.max },
   ];
@@ -120,15 +139,30 @@ export function wireHttp(
     observeToken: (call, address, refusal) => observer.observeToken(call, address, refusal),
   });
   sizes.push({ name: "unauthenticated_sockets", size: () => eventSocket.guests, max: GUESTS_MAX });
+  const hookMeter = new HookMeter();
+  const hookReceiver = new HookReceiver({ servers: store.servers, recorder, clock, meter: hookMeter });
+  const heldHooks = new HeldBodies();
+  sizes.push(
+    { name: "held_webhook_bytes", size: () => heldHooks.bytes, max: heldHooks.bytesMax },
+    { name: "seen_webhooks", size: () => hookReceiver.seen, max: SEEN_MAX },
+  );
   const handlers: Handlers = {
     callerSteps,
+    gameHooks: new GameHookHandler({
+      receiver: hookReceiver,
+      signatureCheck: new SignatureCheck([config.gamePublicKey, ...(demo ? [demo.publicKey] : [])]),
+      meter: hookMeter,
+      held: heldHooks,
+    }),
     ownKey: new OwnKeyHandler(store.keys),
     readServer,
     eventStream: new EventStreamHandler(streams, readers),
     eventSocket,
     events: new EventHandlers({ events, servers: store.servers, callerSteps, clock, unsent }),
+    maps: new MapHandlers({ maps, servers: store.servers, callerSteps, clock, unsent }),
     commands: new CommandHandlers({
       commands: store.commands,
+      keys: store.keys,
       callerSteps,
       pages,
       clock,
@@ -140,6 +174,8 @@ export function wireHttp(
         notify: (serverId) => dispatcher.notify(serverId),
       }),
     }),
+    ownOrigin,
+    session: new SessionHandlers({ sessions, guesses: sessionGuesses, findAddress }),
     operatorStep: new OperatorStep({
       operatorCheck,
       guesses,
@@ -150,6 +186,8 @@ export function wireHttp(
       store,
       pages,
       randomBytes,
+      sessions,
+      findPageAddress: (call) => config.publicUrl ?? ownOrigin.find(call) ?? "",
       usage,
       usageMs: USAGE_KEPT_MS,
       relay,
@@ -158,6 +196,7 @@ export function wireHttp(
       isSimulatorInUse,
       forgetServer(serverId) {
         relay.forget(serverId);
+        maps?.forget(serverId);
         recorder?.removeServer(serverId).catch((error) => {
           log.warn(
             { err: error, server_id: serverId },
@@ -197,6 +236,7 @@ export function wireHttp(
       relayMeter,
       relay,
       commandMeter,
+      hookMeter,
       archive: recorder && events && streams && { meter: archiveMeter, recorder, events, streams, watcher },
       deliverer,
       reportQueue: () => store.commands.report(),

@@ -27,6 +27,8 @@ export const LEDGER_TABLES = [
   ["event_players", "player, number"],
   ["identities", "identity"],
   ["memory", "part"],
+  ["places", "kind, name, cell_x, cell_z"],
+  ["map_images", "ledger"],
   ["deliveries", "webhook_id, number"],
 ] as const;
 

@@ -7,6 +7,8 @@ export type PortableTable = {
   readonly name: string;
   readonly key: readonly string[];
   readonly columns: Readonly<Record<string, ColumnKind>>;
+  /** Rows of one step, when the rows are too large for PORTABLE_PAGE. */
+  readonly page?: number;
 };
 
 /** Rows of one step. */
@@ -65,6 +67,39 @@ export const PORTABLE_TABLES: readonly PortableTable[] = [
     columns: { player: "text", phase: "text", ledger: "integer", number: "integer", names: "text" },
   },
   {
+    name: "places",
+    key: ["ledger", "kind", "name", "cell_x", "cell_z"],
+    columns: {
+      ledger: "integer",
+      kind: "text",
+      name: "text",
+      cell_x: "integer",
+      cell_z: "integer",
+      count: "integer",
+      sum_x: "integer",
+      sum_z: "integer",
+    },
+  },
+  {
+    name: "map_images",
+    key: ["ledger"],
+    columns: {
+      ledger: "integer",
+      type: "text",
+      width: "integer",
+      height: "integer",
+      min_x: "integer",
+      min_z: "integer",
+      max_x: "integer",
+      max_z: "integer",
+      hash: "text",
+      bytes: "integer",
+      set_at: "integer",
+      content: "text",
+    },
+    page: 5,
+  },
+  {
     name: "webhooks",
     key: ["webhook_id"],
     columns: {
@@ -113,7 +148,7 @@ export const PORTABLE_TABLES: readonly PortableTable[] = [
 export interface ArchiveSource {
   readArchiveId(): Promise<string>;
   countRows(table: PortableTable): Promise<number>;
-  /** At most PORTABLE_PAGE rows after one, in the order of the key; from the first when it is undefined. */
+  /** At most a page of rows after one, in the order of the key; from the first when it is undefined. */
   readRows(table: PortableTable, after: PortableRow | undefined): Promise<readonly PortableRow[]>;
 }
 
@@ -131,8 +166,13 @@ export async function* readTable(source: ArchiveSource, table: PortableTable) {
     const rows = await source.readRows(table, last);
     if (rows.length === 0) return;
     yield rows;
-    last = rows.length === PORTABLE_PAGE ? rows.at(-1) : undefined;
+    last = rows.length === pageOf(table) ? rows.at(-1) : undefined;
   } while (last);
+}
+
+/** Rows of one step of this table. */
+export function pageOf({ page }: PortableTable): number {
+  return page ?? PORTABLE_PAGE;
 }
 
 export function keyValuesOf({ key }: PortableTable, row: PortableRow): (string | number)[] {

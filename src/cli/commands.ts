@@ -2,7 +2,7 @@
 import { Command, Option } from "commander";
 import { COMMAND_STATUSES, type CommandStatus } from "../core/command.ts";
 import type { OwnedCommandResource } from "../core/wire/command.ts";
-import { type Names, nameKey, nameServer, readServerNames } from "./find-names.ts";
+import { type Names, nameServer, readServerNames } from "./find-names.ts";
 import { getServerId } from "./find-server.ts";
 import type { Cell, Colour } from "./printer.ts";
 import {
@@ -72,6 +72,7 @@ export function printCommands(
       { title: "STATUS", isWhole: true },
       { title: "QUEUED", isWhole: true },
       { title: "SERVER" },
+      { title: "KEY" },
       { title: "COMMAND" },
     ],
     commands.map((command) => [
@@ -79,6 +80,7 @@ export function printCommands(
       describeStatus(command),
       formatShortTime(command.queued_at, now()),
       servers.get(command.server_id) ?? command.server_id,
+      command.key_label ?? command.key_id,
       command.command,
     ]),
   );
@@ -104,7 +106,7 @@ async function showCommand(commandId: string, options: SessionOptions): Promise<
       ["command", command.command],
       ["status", describeStatus(command)],
       ["server", await nameServer(session, command.server_id)],
-      ["key", await nameKey(session, command.key_id)],
+      ["key", nameSender(command)],
       ["queued", describeMoment(command.queued_at)],
       ["sent", describeMoment(command.sent_at)],
       ["finished", describeMoment(command.finished_at)],
@@ -113,6 +115,11 @@ async function showCommand(commandId: string, options: SessionOptions): Promise<
       ["game's words", command.upstream_message ?? "-"],
     ]),
   );
+}
+
+/** "My bot (key_…)"; the id alone when the label is not known. */
+function nameSender({ key_id, key_label }: OwnedCommandResource): string {
+  return key_label ? `${key_label} (${key_id})` : key_id;
 }
 
 function describeStatus({ status, position }: OwnedCommandResource): Cell {

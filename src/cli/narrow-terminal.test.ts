@@ -20,7 +20,8 @@ const KEY: KeyResource = {
 };
 
 const COMMAND: OwnedCommandResource = {
-  ...{ command_id: "cmd_zRH77T5ZugEUB3g6rBBK", server_id: SERVER_ID, key_id: KEY.key_id, command: ":h hi" },
+  ...{ command_id: "cmd_zRH77T5ZugEUB3g6rBBK", server_id: SERVER_ID, key_id: KEY.key_id },
+  ...{ key_label: KEY.label, command: ":h hi" },
   ...{ status: "queued", position: 100, queued_at: NOW - 59_000, sent_at: null, finished_at: null },
   ...{ confirmed_at: null, upstream_code: null, upstream_message: null },
 };
@@ -53,9 +54,10 @@ test("keys with their ids: the id is whole, and label and server are recognisabl
   expect(row).toMatch(new RegExp(`^${KEY.key_id} +the mod\\S*.*… +North.*… +suspended +in 90d +59s ago$`));
 });
 
-test("commands: the id is whole, and the server has its name", () => {
-  const [, row] = printAt80((screen) => printCommands(screen, [COMMAND], SERVERS));
-  expect(row).toMatch(/^cmd_zRH77T5ZugEUB3g6rBBK +queued #100 +59s ago +North Town \S+ +:h hi$/);
+test("commands: the id is whole, and server and sender can be recognised", () => {
+  const [head, row] = printAt80((screen) => printCommands(screen, [COMMAND], SERVERS));
+  expect(head).toMatch(/^COMMAND ID +STATUS +QUEUED +SERVER +KEY +COMMAND$/);
+  expect(row).toMatch(/^cmd_zRH77T5ZugEUB3g6rBBK +queued #100 +59s ago +North.*… +the mod.*… +:h hi$/);
 });
 
 test("audit: id, time, action and the target's name; what was changed is left to audit show", () => {

@@ -10,6 +10,7 @@ const ID = "srv_5tqX0PpV3mYbL1nKcD7w";
 const SERVER: ServerResource = {
   ...{ server_id: ID, name: "Cedar County State Roleplay, the second one", community: null },
   ...{ created_at: NOW - 86_400_000, simulated: false, watch: true, state: "key_refused", players: 39 },
+  ...{ max_players: 40, queue: 2, open_modcalls: 1, open_calls: 3 },
   last_read_at: NOW - 45 * 60_000,
   last_error: {
     at: NOW - 300_000,

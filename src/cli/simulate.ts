@@ -29,6 +29,11 @@ export function createSimulateCommand(): Command {
     )
     .option("--log-window <number>", "how many entries a log list shows", parseLogWindow, 50)
     .addOption(quirksOption())
+    .option(
+      "--webhook <url>",
+      "send custom commands and emergency calls there as the game does, signed with a key that is printed",
+      parseWebhook,
+    )
     .option("--json", "print the address as one JSON line before the listening line")
     .addHelpText(
       "after",
@@ -51,6 +56,7 @@ type SimulateOptions = {
   commandInterval: number;
   logWindow: number;
   quirks: boolean;
+  webhook?: string;
   json?: boolean;
 };
 
@@ -66,21 +72,29 @@ async function simulate({ commandInterval, json, ...options }: SimulateOptions):
   const stop = () => void simulator.stop().then(() => process.exit(0));
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+  const { url, port } = simulator;
+  const publicKey = options.webhook === undefined ? undefined : simulator.publicKey;
   process.stdout.write(
     json
-      ? `${JSON.stringify({ url: simulator.url, port: simulator.port })}\n`
-      : describeSimulator(simulator.url),
+      ? `${JSON.stringify({ url, port, public_key: publicKey })}\n`
+      : describeSimulator(url, options.webhook, publicKey),
   );
   process.stdout.write(`gatehouse listening on ${simulator.url}\n`);
 }
 
-function describeSimulator(url: string): string {
+function describeSimulator(url: string, webhook: string | undefined, publicKey: string | undefined): string {
   const lines = [
     "Gatehouse's simulator of the game API: it answers like the real one, but its players are made up and no game is called.",
     "",
     `  use it       GATEHOUSE_UPSTREAM_URL=${url} gatehouse serve`,
     "  server keys  any two words with a hyphen, such as demo-Town; each has a town of its own",
     `  try it       curl -H "server-key: demo-Town" "${url}/v2/server?Players=true"`,
+    ...(webhook === undefined
+      ? []
+      : [
+          `  webhooks     go to ${webhook}, for every town that was called`,
+          `  their key    GATEHOUSE_GAME_PUBLIC_KEY=${publicKey}`,
+        ]),
   ];
   return `${lines.join("\n")}\n\n`;
 }
@@ -124,6 +138,13 @@ function parseLogWindow(text: string): number {
 
 function parseHost(text: string): string {
   if (text.trim() === "") throw new InvalidArgumentError("It must be an address, such as 127.0.0.1.");
+  return text;
+}
+
+function parseWebhook(text: string): string {
+  const { protocol } = URL.parse(text) ?? {};
+  if (protocol !== "http:" && protocol !== "https:")
+    throw new InvalidArgumentError("It must be an address, such as http://127.0.0.1:8080/hooks/game.");
   return text;
 }
 

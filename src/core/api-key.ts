@@ -54,7 +54,7 @@ export type Access = {
 };
 
 /** Why a request is forbidden, in the order in which the reasons are checked. */
-export const FORBIDDEN_REASONS = ["suspended", "address", "community", "command"] as const;
+export const FORBIDDEN_REASONS = ["suspended", "address", "community", "command", "origin"] as const;
 type ForbiddenReason = (typeof FORBIDDEN_REASONS)[number];
 
 const SUSPENDED = refuseForbidden("suspended");

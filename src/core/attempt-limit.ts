@@ -1,18 +1,26 @@
-// The limit of wrong master keys per address: ten in any minute are allowed, further ones are refused.
+// The limit of attempts: so many in any window of time are allowed, further ones are refused. Of wrong secrets, ten a minute
+// from one address.
 
 export const ATTEMPTS_PER_WINDOW = 10;
 export const ATTEMPTS_WINDOW_MS = 60_000;
 
-/** The times of the allowed attempts, oldest first; at most ATTEMPTS_PER_WINDOW. */
+/** The times of the allowed attempts, oldest first; at most as many as the rule allows. */
 export type Attempts = readonly number[];
 
-/** Judges one wrong attempt. It is refused when `allowedFrom`, the time of the next allowed attempt, is after `now`. */
-export function judgeAttempt(attempts: Attempts, now: number): { attempts: Attempts; allowedFrom: number } {
+export type AttemptRule = { readonly max: number; readonly windowMs: number };
+export const WRONG_SECRETS: AttemptRule = { max: ATTEMPTS_PER_WINDOW, windowMs: ATTEMPTS_WINDOW_MS };
+
+/** Judges one attempt. It is refused when `allowedFrom`, the time of the next allowed attempt, is after `now`. */
+export function judgeAttempt(
+  attempts: Attempts,
+  now: number,
+  { max, windowMs }: AttemptRule = WRONG_SECRETS,
+): { attempts: Attempts; allowedFrom: number } {
   // Times in the future are from before the clock was set back.
-  const recent = attempts.filter((at) => at <= now && now - at < ATTEMPTS_WINDOW_MS);
+  const recent = attempts.filter((at) => at <= now && now - at < windowMs);
   const [oldest] = recent;
-  if (oldest !== undefined && recent.length >= ATTEMPTS_PER_WINDOW) {
-    return { attempts: recent, allowedFrom: oldest + ATTEMPTS_WINDOW_MS };
+  if (oldest !== undefined && recent.length >= max) {
+    return { attempts: recent, allowedFrom: oldest + windowMs };
   }
   return { attempts: [...recent, now], allowedFrom: now };
 }

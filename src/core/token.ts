@@ -11,6 +11,14 @@ const SHAPE = /^gth_[0-9A-Za-z]{36}$/;
 
 export type RandomBytes = (size: number) => Uint8Array;
 
+/** 43 base62 characters are 256 random bits. */
+const LONG_SECRET_LENGTH = 43;
+const DEVICE_SECRET = /^gtd_[0-9A-Za-z]{43}$/;
+const LINK_SECRET = /^gtl_[0-9A-Za-z]{43}$/;
+
+/** Every text of ours that gives access, wherever it stands in a line: tokens, session tokens, secrets of devices and of links. */
+export const SECRET_TEXTS = /gth_[0-9A-Za-z]{36}|gts_[0-9A-Za-z_-]{72}|gt[dl]_[0-9A-Za-z]{43}/g;
+
 export function mintToken(randomBytes: RandomBytes): string {
   const checked = PREFIX + randomBase62(SECRET_LENGTH, randomBytes);
   return checked + checksumOf(checked);
@@ -18,6 +26,24 @@ export function mintToken(randomBytes: RandomBytes): string {
 
 export function isWellFormedToken(token: string): boolean {
   return SHAPE.test(token) && token.slice(CHECKED_LENGTH) === checksumOf(token.slice(0, CHECKED_LENGTH));
+}
+
+/** The secret of a remembered device, which its cookie holds. */
+export function mintDeviceSecret(randomBytes: RandomBytes): string {
+  return `gtd_${randomBase62(LONG_SECRET_LENGTH, randomBytes)}`;
+}
+
+/** The secret of a one-time link. */
+export function mintLinkSecret(randomBytes: RandomBytes): string {
+  return `gtl_${randomBase62(LONG_SECRET_LENGTH, randomBytes)}`;
+}
+
+export function isDeviceSecret(text: string): boolean {
+  return DEVICE_SECRET.test(text);
+}
+
+export function isLinkSecret(text: string): boolean {
+  return LINK_SECRET.test(text);
 }
 
 export function hashToken(token: string): string {

@@ -1,25 +1,31 @@
 // The frame around every view: header, navigation (a menu behind a burger on a phone), status bar, and the view itself.
-import { AppShell, Burger, Button, Group, NavLink, ScrollArea, Text } from "@mantine/core";
+import { AppShell, Box, Burger, Button, Group, NavLink, ScrollArea, VisuallyHidden } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { type ReactNode, type RefObject, useContext, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
+import { KeyboardButton } from "./keyboard/keyboard-button.tsx";
 import { AlertsButton } from "./parts/alerts-button.tsx";
 import { ErrorBoundary } from "./parts/error-boundary.tsx";
-import { cutText, MarkedText, markInvisible } from "./parts/game-text.tsx";
+import { cutText, markInvisible } from "./parts/game-text.tsx";
 import { Icon } from "./parts/icon.tsx";
 import { LazyView } from "./parts/lazy-view.tsx";
 import { PageSwitches } from "./parts/page-switches.tsx";
+import { PlayerDrawer } from "./parts/player-drawer.tsx";
+import { ServerSwitcher } from "./parts/server-switcher.tsx";
 import { Notice } from "./parts/states.tsx";
 import { StatusBar } from "./parts/status-bar.tsx";
 import { RouteBaseContext, useRoute, useViewHref } from "./state/route.ts";
 import { useSession } from "./state/session.ts";
+import { useKeyRing } from "./state/use-key-ring.ts";
 import { useLedgerIsOff } from "./state/use-ledger.ts";
+import { ModCallsProvider, useWaitingCount } from "./state/use-mod-calls.tsx";
 import { listViews, type View } from "./view-list.ts";
 
 const MAIN_ID = "content";
 const NAME_MAX = 200;
+const WAITING_SHOWN_MAX = 99;
 
-export function FrameBody(props: {
+type FrameBodyProps = {
   /** The name of the server; undefined for operators, and until the first answer. */
   readonly name: string | undefined;
   /** Whether no view was shown before this frame. */
@@ -28,12 +34,25 @@ export function FrameBody(props: {
   readonly banner?: ReactNode;
   /** Instead of the view. */
   readonly children?: ReactNode;
-}) {
+};
+
+export function FrameBody(props: FrameBodyProps) {
+  const { session } = useSession();
+  if (session.kind === "operator") return <FrameContent {...props} />;
+  return (
+    <ModCallsProvider>
+      <FrameContent {...props} />
+    </ModCallsProvider>
+  );
+}
+
+function FrameContent(props: FrameBodyProps) {
   const { name, isFirst } = props;
   const { session, signOut } = useSession();
-  const { t } = useTranslation();
+  const { t } = useTranslation(["shell", "calls"]);
   const [isOpen, { toggle, close }] = useDisclosure(false);
-  const views = listViews(session);
+  const { ring } = useKeyRing();
+  const views = listViews(session, ring.keys.length > 1);
   const route = useRoute();
   const base = useContext(RouteBaseContext);
   const current = route === base ? views[0] : views.find((view) => isRouteOf(view, base, route));
@@ -42,10 +61,12 @@ export function FrameBody(props: {
   const plainHeading = markInvisible(heading);
   const alerts = session.kind === "caller" && <AlertsButton sections={session.sections} />;
   const viewTitle = current ? t("title", { ns: current.texts }) : t("notFound");
+  const waiting = useWaitingCount();
+  const waitingText = waiting > 0 ? t("calls:waitingCount", { count: waiting }) : "";
 
   useEffect(() => {
-    document.title = `${viewTitle} · ${plainHeading}`;
-  }, [viewTitle, plainHeading]);
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${viewTitle} · ${plainHeading}`;
+  }, [viewTitle, plainHeading, waiting]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs only when the route changes
   useEffect(() => {
@@ -76,21 +97,26 @@ export function FrameBody(props: {
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap" gap="xs">
           <Group gap="sm" wrap="nowrap" miw={0}>
-            <Burger
-              opened={isOpen}
-              onClick={toggle}
-              hiddenFrom="sm"
-              size="sm"
-              aria-label={t(isOpen ? "closeNavigation" : "openNavigation")}
-              aria-expanded={isOpen}
-            />
+            <Box pos="relative" hiddenFrom="sm">
+              <Burger
+                opened={isOpen}
+                onClick={toggle}
+                size="sm"
+                aria-label={[t(isOpen ? "closeNavigation" : "openNavigation"), waitingText]
+                  .filter(Boolean)
+                  .join(", ")}
+                aria-expanded={isOpen}
+              />
+              <span aria-hidden hidden={isOpen}>
+                <WaitingBadge className="on-burger" />
+              </span>
+            </Box>
             <Icon name="gate" size={26} />
-            <Text fw={650} truncate className="untrusted" title={plainHeading}>
-              <MarkedText text={heading} />
-            </Text>
+            <ServerSwitcher heading={heading} />
           </Group>
           <Group gap="xs" wrap="nowrap" visibleFrom="sm" flex="none">
             {alerts}
+            <KeyboardButton views={views} />
             <PageSwitches />
             <SignOutButton onClick={() => signOut()} />
           </Group>
@@ -113,6 +139,7 @@ export function FrameBody(props: {
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main ref={main} id={MAIN_ID} tabIndex={-1} className="view">
+        <VisuallyHidden aria-live="polite">{waitingText}</VisuallyHidden>
         {session.kind !== "operator" && (
           <Group justify={props.banner ? "space-between" : "flex-end"} mb="sm">
             {props.banner}
@@ -124,6 +151,7 @@ export function FrameBody(props: {
             (current ? <LazyView load={current.load} /> : <Notice icon="search" title={t("notFound")} />)}
         </ErrorBoundary>
       </AppShell.Main>
+      {session.kind !== "operator" && <PlayerDrawer />}
     </AppShell>
   );
 }
@@ -133,20 +161,41 @@ function isRouteOf({ name, takesId = false }: View, base: string, route: string)
 }
 
 function ViewLink(props: { readonly view: View; readonly isActive: boolean; readonly onFollow: () => void }) {
-  const { t } = useTranslation();
+  const { t } = useTranslation(["shell", "calls"]);
   const { view, isActive, onFollow } = props;
   const hrefOf = useViewHref();
   const isOff = useLedgerIsOff() && view.needsLedger === true;
+  const count = useWaitingCount();
+  const waiting = view.name === "calls" ? count : 0;
   return (
     <NavLink
       href={hrefOf(view.name)}
       label={t("title", { ns: view.texts })}
       leftSection={<Icon name={view.icon} size={18} />}
+      {...(waiting > 0 && {
+        rightSection: (
+          <span>
+            <WaitingBadge />
+            <VisuallyHidden>{t("calls:navWaiting", { count: waiting })}</VisuallyHidden>
+          </span>
+        ),
+      })}
       {...(isOff && { description: t("navOff", { ns: "activity" }) })}
       active={isActive}
       aria-current={isActive ? "page" : undefined}
       onClick={onFollow}
     />
+  );
+}
+
+/** The number of calls that wait; words for screen readers are beside it. */
+function WaitingBadge({ className = "" }: { readonly className?: string }) {
+  const waiting = useWaitingCount();
+  if (waiting === 0) return null;
+  return (
+    <span className={`waiting-badge numbers ${className}`}>
+      {waiting > WAITING_SHOWN_MAX ? `${WAITING_SHOWN_MAX}+` : waiting}
+    </span>
   );
 }
 

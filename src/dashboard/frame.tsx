@@ -5,16 +5,19 @@ import { useCallAlerts } from "./parts/use-call-alerts.ts";
 import { ServerFrame } from "./server-frame.tsx";
 import { findServerId, useRoute } from "./state/route.ts";
 import { useSession } from "./state/session.ts";
+import { useKeyRing } from "./state/use-key-ring.ts";
 import { LiveStreamProvider } from "./state/use-live-stream.tsx";
 import { ServerStateProvider, useServerState } from "./state/use-server-state.tsx";
 
 export function Frame() {
   const { session } = useSession();
   const serverId = findServerId(useRoute());
+  const { ring } = useKeyRing();
   const isFirst = useRef(true);
   if (session.kind !== "operator") {
     return (
-      <LiveStreamProvider>
+      // Nothing of one server may be left when another one is shown.
+      <LiveStreamProvider key={ring.shownId}>
         <ServerStateProvider>
           <CallerFrame isFirst={isFirst} />
         </ServerStateProvider>

@@ -1,6 +1,7 @@
 // The languages of the page: which there are, which one the user gets, and the types of the texts.
 import i18next from "i18next";
 import { initReactI18next } from "react-i18next";
+import type { player } from "./locales/en/player.ts";
 import { en } from "./locales/en.ts";
 import { ru } from "./locales/ru.ts";
 
@@ -10,7 +11,8 @@ export type Language = (typeof LANGUAGES)[number];
 declare module "i18next" {
   interface CustomTypeOptions {
     defaultNS: "shell";
-    resources: typeof en;
+    // The texts of the player's drawer are loaded with it.
+    resources: typeof en & { player: typeof player };
   }
 }
 

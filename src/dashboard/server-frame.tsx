@@ -10,6 +10,7 @@ import { Notice } from "./parts/states.tsx";
 import { hrefOf, RouteBaseContext, serverBase } from "./state/route.ts";
 import { openViewerSession, SessionContext, useOperatorSession, useSession } from "./state/session.ts";
 import { useAdmin, useAdminQuery } from "./state/use-admin.ts";
+import { LiveStreamProvider } from "./state/use-live-stream.tsx";
 import { ServerStateProvider } from "./state/use-server-state.tsx";
 import { ServerFacts } from "./views/operator/server-facts.tsx";
 
@@ -37,25 +38,27 @@ export function ServerFrame(props: { readonly serverId: string; readonly isFirst
     <SessionContext value={context}>
       <QueryClientProvider client={client}>
         <RouteBaseContext value={serverBase(serverId)}>
-          <ServerStateProvider>
-            <FrameBody
-              name={server.value?.name ?? t("title")}
-              isFirst={props.isFirst}
-              banner={
-                <Group gap="sm">
-                  <Anchor href={hrefOf("servers")} size="sm">
-                    <Group gap={4} wrap="nowrap" component="span">
-                      <Icon name="back" size={16} />
-                      {t("back")}
-                    </Group>
-                  </Anchor>
-                  {server.value && !isGone && <ServerFacts server={server.value} isBrief />}
-                </Group>
-              }
-            >
-              {isGone && <Notice icon="servers" title={t("gone")} />}
-            </FrameBody>
-          </ServerStateProvider>
+          <LiveStreamProvider>
+            <ServerStateProvider>
+              <FrameBody
+                name={server.value?.name ?? t("title")}
+                isFirst={props.isFirst}
+                banner={
+                  <Group gap="sm">
+                    <Anchor href={hrefOf("servers")} size="sm">
+                      <Group gap={4} wrap="nowrap" component="span">
+                        <Icon name="back" size={16} />
+                        {t("back")}
+                      </Group>
+                    </Anchor>
+                    {server.value && !isGone && <ServerFacts server={server.value} isBrief />}
+                  </Group>
+                }
+              >
+                {isGone && <Notice icon="servers" title={t("gone")} />}
+              </FrameBody>
+            </ServerStateProvider>
+          </LiveStreamProvider>
         </RouteBaseContext>
       </QueryClientProvider>
     </SessionContext>

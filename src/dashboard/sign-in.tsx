@@ -15,13 +15,16 @@ import { type FormEvent, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Icon } from "./parts/icon.tsx";
 import { PageSwitches } from "./parts/page-switches.tsx";
+import { endDevice } from "./state/device.ts";
 import {
   deleteSavedCredential,
+  isRememberable,
   isSession,
   type Session,
   type SignInProblem,
   saveCredential,
   signIn,
+  signInAndRemember,
 } from "./state/session.ts";
 import { useNow } from "./state/use-now.ts";
 
@@ -36,6 +39,7 @@ export function SignIn(props: {
   const { onRetry } = props;
   const [credential, setCredential] = useState("");
   const [shouldSave, setShouldSave] = useState(false);
+  const [shouldRemember, setShouldRemember] = useState(false);
   const [isChecking, setChecking] = useState(false);
   const [isRetrying, setRetrying] = useState(false);
   const [problem, setProblem] = useState<SignInProblem>();
@@ -50,11 +54,16 @@ export function SignIn(props: {
     event.preventDefault();
     setChecking(true);
     setProblem(undefined);
-    const outcome = await signIn(credential);
+    const isRemembering = shouldRemember && isRememberable(credential);
+    const outcome = isRemembering ? await signInAndRemember(credential) : await signIn(credential);
     setChecking(false);
     if (!isSession(outcome)) return setProblem(outcome);
-    if (shouldSave) saveCredential(credential.trim());
-    else deleteSavedCredential();
+    if (!isRemembering) {
+      // It was remembered with another key, or could not be used: nobody would end it any more.
+      endDevice();
+      deleteSavedCredential();
+      if (shouldSave) saveCredential(credential.trim());
+    }
     props.onSession(outcome);
   }
 
@@ -108,6 +117,12 @@ export function SignIn(props: {
               description={t("keepHint")}
               checked={shouldSave}
               onChange={(event) => setShouldSave(event.currentTarget.checked)}
+            />
+            <Checkbox
+              label={t("remember")}
+              description={t("rememberHint")}
+              checked={shouldRemember}
+              onChange={(event) => setShouldRemember(event.currentTarget.checked)}
             />
             <Button type="submit" loading={isChecking} fullWidth>
               {t("submit")}

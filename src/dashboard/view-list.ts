@@ -8,7 +8,7 @@ export type View = {
   readonly name: string;
   readonly icon: IconName;
   /** The namespace of its texts; the text `title` is what the user sees. */
-  readonly texts: Exclude<keyof typeof en, "alerts" | "shell" | "signIn" | "status" | "table">;
+  readonly texts: Exclude<keyof typeof en, "alerts" | "keyboard" | "shell" | "signIn" | "status" | "table">;
   readonly load: LoadView;
   /** Whether the route may go on with an id after the name: `activity/123`. */
   readonly takesId?: boolean;
@@ -21,6 +21,14 @@ const COMMANDS: View = {
   icon: "commands",
   texts: "commands",
   load: async () => (await import("./views/commands.tsx")).CommandsView,
+};
+
+/** All servers of an operator, or of a user with several keys. */
+const OVERVIEW: View = {
+  name: "overview",
+  icon: "overview",
+  texts: "fleet",
+  load: async () => (await import("./views/overview.tsx")).OverviewView,
 };
 
 const CALLER_VIEWS: readonly View[] = [
@@ -40,6 +48,7 @@ const CALLER_VIEWS: readonly View[] = [
 ];
 
 const OPERATOR_VIEWS: readonly View[] = [
+  OVERVIEW,
   {
     name: "servers",
     icon: "servers",
@@ -79,9 +88,10 @@ const OPERATOR_VIEWS: readonly View[] = [
 ];
 
 /** The views of a session. The first one is shown after signing in. */
-export function listViews(session: Session): readonly View[] {
+export function listViews(session: Session, hasSeveralKeys = false): readonly View[] {
   if (session.kind === "operator") return OPERATOR_VIEWS;
-  return session.kind === "caller" && session.mayCommand ? [...CALLER_VIEWS, COMMANDS] : CALLER_VIEWS;
+  const views = session.kind === "caller" && session.mayCommand ? [...CALLER_VIEWS, COMMANDS] : CALLER_VIEWS;
+  return hasSeveralKeys ? [...views, OVERVIEW] : views;
 }
 
 function view(name: View["texts"] & IconName, load: LoadView): View {

@@ -1,6 +1,7 @@
 // The archive: a file in the data folder, or a PostgreSQL that can be reached, is new enough and has tables that we know.
 import { SQL } from "bun";
 import { ARCHIVE_STEPS } from "../archive/postgres/schema.ts";
+import { SEALED_COLUMNS, type SealedWebhook } from "../archive/sealed-webhook.ts";
 import type { ArchiveReport } from "../archive/sqlite/inspect-archive.ts";
 import { hideAddress } from "../core/archive-address.ts";
 import { formatBytes } from "../core/byte-size.ts";
@@ -69,6 +70,7 @@ export type PostgresFacts =
       /** The newest step of the schema; undefined when there are no tables of ours. */
       readonly schema: number | undefined;
       readonly canWrite: boolean;
+      readonly webhooks: readonly SealedWebhook[];
     };
 
 /** Changes nothing. */
@@ -90,17 +92,24 @@ export async function inspectPostgres(url: string): Promise<PostgresFacts> {
 }
 
 async function askPostgres(sql: SQL): Promise<PostgresFacts> {
-  const [row] = await sql<{ version: string; has_tables: boolean; is_read_only: boolean }[]>`
+  const [row] = await sql<
+    { version: string; has_tables: boolean; has_webhooks: boolean; is_read_only: boolean }[]
+  >`
     SELECT current_setting('server_version_num') AS version, to_regclass('gatehouse_schema') IS NOT NULL AS has_tables,
+      to_regclass('gatehouse_webhooks') IS NOT NULL AS has_webhooks,
       pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' AS is_read_only`;
   const [steps] = row?.has_tables
     ? await sql<{ steps: string }[]>`SELECT count(*) AS steps FROM gatehouse_schema`
+    : [];
+  const webhooks: SealedWebhook[] = row?.has_webhooks
+    ? await sql.unsafe(`SELECT ${SEALED_COLUMNS} FROM gatehouse_webhooks ORDER BY created_at, webhook_id`)
     : [];
   return {
     kind: "reached",
     version: Math.floor(Number(row?.version ?? 0) / 10_000),
     schema: steps && Number(steps.steps),
     canWrite: row?.is_read_only === false,
+    webhooks: [...webhooks],
   };
 }
 

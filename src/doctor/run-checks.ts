@@ -1,7 +1,8 @@
 // Runs every check, one after another. Changes nothing: no files, no settings, no running instance.
 import { resolve } from "node:path";
-import { inspectArchive } from "../archive/sqlite/inspect-archive.ts";
+import { inspectArchive, readSealedWebhooks } from "../archive/sqlite/inspect-archive.ts";
 import type { Config } from "../config.ts";
+import type { WebhookSealer } from "../core/ports/webhook-sealer.ts";
 import { deriveNoticesToken } from "../core/token.ts";
 import { DEMO_SERVER_KEY } from "../demo.ts";
 import { isInstanceRunning } from "../sqlite/read-only-database.ts";
@@ -9,6 +10,7 @@ import { Sealer } from "../store/sealer.ts";
 import { type DatabaseReport, inspectDatabase } from "../store/sqlite/inspect-database.ts";
 import { readAddressLists } from "../store/sqlite/read-address-lists.ts";
 import { readServerKeys, readServerMarks } from "../store/sqlite/read-server-keys.ts";
+import { createWebhookSealer } from "../store/webhook-sealer.ts";
 import { UpstreamClient } from "../upstream/client.ts";
 import { callInstance, findInstanceUrl } from "./call-instance.ts";
 import { judgeAddressLists } from "./check-address-lists.ts";
@@ -26,6 +28,7 @@ import { judgeServerMarks } from "./check-server-marks.ts";
 import { judgeSettings, readSettings } from "./check-settings.ts";
 import { judgeStore } from "./check-store.ts";
 import { inspectTlsFiles, judgeTls } from "./check-tls.ts";
+import { judgeWebhooks } from "./check-webhooks.ts";
 import { type Finding, fail, skip } from "./finding.ts";
 
 /** Longer timers would fire at once. */
@@ -79,7 +82,9 @@ async function checkDataFolder(config: Config, testsKeys: boolean): Promise<Find
       report = inspectDatabase(databasePath, sealer);
       return judgeStore(report, databasePath, secret !== undefined);
     })),
-    ...(await runCheck("archive", () => checkArchive(config, path))),
+    ...(await runCheck("archive", () =>
+      checkArchive(config, path, sealer === undefined ? undefined : createWebhookSealer(sealer)),
+    )),
     ...(await runCheck("server keys", async () => {
       const canRead = report.kind === "usable" && report.isSecretRight === true;
       return judgeServerKeys(
@@ -109,11 +114,22 @@ async function checkDataFolder(config: Config, testsKeys: boolean): Promise<Find
   ];
 }
 
-async function checkArchive({ archive, redis }: Config, folder: string): Promise<Finding[]> {
-  if (typeof archive === "object") return judgePostgres(await inspectPostgres(archive.postgresUrl));
+async function checkArchive(
+  { archive, redis }: Config,
+  folder: string,
+  sealer: WebhookSealer | undefined,
+): Promise<Finding[]> {
+  if (typeof archive === "object") {
+    const facts = await inspectPostgres(archive.postgresUrl);
+    const webhooks = facts.kind === "reached" ? facts.webhooks : [];
+    return [...judgePostgres(facts), ...judgeWebhooks(webhooks, sealer)];
+  }
   if (archive === "off" || redis)
     return [skip("archive", "There is none: GATEHOUSE_ARCHIVE is off, so events are not kept.")];
-  return judgeArchiveFile(inspectArchive(`${folder}/archive.db`), `${folder}/archive.db`);
+  const path = `${folder}/archive.db`;
+  const report = inspectArchive(path);
+  const webhooks = report.kind === "usable" ? readSealedWebhooks(path) : [];
+  return [...judgeArchiveFile(report, path), ...judgeWebhooks(webhooks, sealer)];
 }
 
 async function gatherKeyFacts(

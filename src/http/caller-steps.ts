@@ -6,7 +6,7 @@ import type { GameServer } from "../core/game-server.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import type { LimitStore } from "../core/ports/limits.ts";
 import type { ServerStore } from "../core/ports/servers.ts";
-import { NO_SECTIONS } from "../core/sections.ts";
+import { NO_SECTIONS, type SectionSet, toSectionSet } from "../core/sections.ts";
 import { type Admission, admit, type LimitReport } from "../gateway/keys/admit.ts";
 import { type Authenticator, INVALID_TOKEN } from "../gateway/keys/authenticate.ts";
 import type { CountedKey } from "../gateway/keys/counted-key.ts";
@@ -37,11 +37,20 @@ export type Purpose = {
   readonly isCommand: boolean;
   /** Whether section names in the query request sections. Other routes ignore them. */
   readonly hasSections: boolean;
+  /** Sections that the key must be allowed to read, whatever the query says. */
+  readonly needs?: SectionSet;
 };
 export const READING_SERVER: Purpose = { isCounted: true, isCommand: false, hasSections: true };
 export const READING_KEY: Purpose = { isCounted: true, isCommand: false, hasSections: false };
 export const READING_EVENTS: Purpose = { isCounted: true, isCommand: false, hasSections: false };
+export const READING_MAP: Purpose = {
+  isCounted: true,
+  isCommand: false,
+  hasSections: false,
+  needs: toSectionSet(["Players"]),
+};
 export const SENDING_COMMAND: Purpose = { isCounted: false, isCommand: true, hasSections: false };
+export const REMEMBERING_DEVICE: Purpose = { isCounted: false, isCommand: false, hasSections: false };
 export const MANAGING_COMMANDS: Purpose = { isCounted: true, isCommand: true, hasSections: false };
 
 export type CallerStepsParts = {
@@ -147,7 +156,7 @@ export class CallerSteps {
       version: "v2",
       community: call.target.params.community,
       serverCommunity: server.community,
-      sections: purpose.hasSections ? call.target.sections : NO_SECTIONS,
+      sections: purpose.hasSections ? call.target.sections : (purpose.needs ?? NO_SECTIONS),
       isCommand: purpose.isCommand,
       address: grant.allowedFrom ? this.#parts.findAddress(call) : "",
     });

@@ -11,10 +11,12 @@ import {
 import { ERRORS, isRefusal, refuse } from "../core/errors.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { CommandQueue } from "../core/ports/commands.ts";
+import type { KeyStore } from "../core/ports/keys.ts";
 import { NOT_FOUND } from "../core/refuse-field.ts";
-import type { CommandReceipt } from "../core/wire/command.ts";
+import type { CommandReceipt, CommandResource } from "../core/wire/command.ts";
 import type { CommandMeter } from "../gateway/commands/command-meter.ts";
 import { NO_LONGER_WAITS } from "../gateway/commands/manage-commands.ts";
+import { readSenderLabels } from "../gateway/commands/sender-labels.ts";
 import type { CommandSubmitter } from "../gateway/commands/submit-command.ts";
 import { answerJson, answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
@@ -28,6 +30,7 @@ const NO_BODY = refuse(ERRORS.invalidJson);
 
 export type CommandHandlersParts = {
   readonly commands: Pick<CommandQueue, "find" | "list" | "cancel">;
+  readonly keys: Pick<KeyStore, "listLabels">;
   readonly submitter: CommandSubmitter;
   readonly pages: Pages;
   readonly callerSteps: CallerSteps;
@@ -67,7 +70,7 @@ export class CommandHandlers {
   }
 
   async list(call: Call, { key, server, report }: Caller): Promise<Response> {
-    const { pages, commands } = this.#parts;
+    const { pages, commands, keys } = this.#parts;
     const query = queryOf(call);
     // The same name for both forms of the path, so that a cursor of one fits the other.
     const list = `commands for ${key.keyId}`;
@@ -77,13 +80,15 @@ export class CommandHandlers {
     if (typeof status === "object") return answerRefusal(call, status, report);
     const keyId = seesAllCommands(key.grant.commands) ? undefined : key.keyId;
     const found = await commands.list({ ...page, serverId: server.serverId, keyId, status });
-    return answerJson(pages.describe(list, found, describeCommand), 200, report);
+    const labels = await readSenderLabels(keys, found.items);
+    const body = pages.describe(list, found, (command) => describeCommand(command, labels));
+    return answerJson(body, 200, report);
   }
 
   async show(call: Call, { key, report }: Caller): Promise<Response> {
     const command = await this.#parts.commands.find(pathIdOf(call));
     if (!command || !isVisible(command, key)) return answerRefusal(call, NOT_FOUND, report);
-    return answerJson(describeCommand(command), 200, report);
+    return answerJson(await this.#describe(command), 200, report);
   }
 
   async cancel(call: Call, { key, server, report }: Caller): Promise<Response> {
@@ -96,7 +101,11 @@ export class CommandHandlers {
     if (!found) return answerRefusal(call, NOT_FOUND, report);
     if (!found.isCancelled) return answerRefusal(call, NO_LONGER_WAITS, report);
     this.#parts.meter.count("cancelled");
-    return answerJson(describeCommand(found.command), 200, report);
+    return answerJson(await this.#describe(found.command), 200, report);
+  }
+
+  async #describe(command: Command): Promise<CommandResource> {
+    return describeCommand(command, await readSenderLabels(this.#parts.keys, [command]));
   }
 }
 

@@ -16,7 +16,7 @@ export function describeServer(
   watching: WatchingResource,
 ): ServerResource {
   const { serverId, name, community, createdAt, isSimulated, isWatched } = server;
-  const { state, players, lastReadAt, lastError } = summary;
+  const { state, counts, lastReadAt, lastError } = summary;
   return {
     server_id: serverId,
     name,
@@ -25,7 +25,11 @@ export function describeServer(
     simulated: isSimulated,
     watch: isWatched,
     state,
-    players,
+    players: counts.players,
+    max_players: counts.playersMax,
+    queue: counts.queue,
+    open_modcalls: counts.openModCalls,
+    open_calls: counts.openCalls,
     last_read_at: lastReadAt,
     last_error: lastError && {
       at: lastError.at,
@@ -51,10 +55,12 @@ export function describeAuditEntry({
   return { id, at, action, actor, target, details };
 }
 
-/** As a caller sees it. */
-export function describeCommand(command: Command): CommandResource {
+/** As a caller sees it. `labels` has the label of the key that sent it. */
+export function describeCommand(command: Command, labels: ReadonlyMap<string, string>): CommandResource {
   return {
     command_id: command.commandId,
+    key_id: command.keyId,
+    key_label: labels.get(command.keyId) ?? null,
     command: command.text,
     status: command.status,
     position: command.position,
@@ -67,10 +73,13 @@ export function describeCommand(command: Command): CommandResource {
   };
 }
 
-/** As an operator sees it: with its server and the key that sent it. */
-export function describeOwnedCommand(command: Command): OwnedCommandResource {
-  const { command_id, ...rest } = describeCommand(command);
-  return { command_id, server_id: command.serverId, key_id: command.keyId, ...rest };
+/** As an operator sees it: with its server. */
+export function describeOwnedCommand(
+  command: Command,
+  labels: ReadonlyMap<string, string>,
+): OwnedCommandResource {
+  const { command_id, ...rest } = describeCommand(command, labels);
+  return { command_id, server_id: command.serverId, ...rest };
 }
 
 /** The totals, and each hour with requests, oldest first. */

@@ -8,6 +8,7 @@ import { answerRefusal } from "./answers.ts";
 import { Call, type Connection, type Handler } from "./call.ts";
 import type { Cors } from "./cors.ts";
 import { answerLegacyV1 } from "./legacy-v1.ts";
+import { isSessionRoute } from "./own-origin.ts";
 import type { Method } from "./router.ts";
 import type { Target } from "./target.ts";
 
@@ -64,7 +65,8 @@ export class Edge {
   #answerWrongMethod(call: Call, allow: string): Response {
     const { request } = call;
     const isPreflight = request.method === "OPTIONS";
-    const preflight = isPreflight ? this.#parts.cors.answerPreflight(request, allow) : undefined;
+    const mayAsk = isPreflight && !isSessionRoute(call.target.routeName);
+    const preflight = mayAsk ? this.#parts.cors.answerPreflight(request, allow) : undefined;
     return preflight ?? answerRefusal(call, refuse(ERRORS.methodNotAllowed, undefined, { Allow: allow }));
   }
 
@@ -89,7 +91,7 @@ export class Edge {
 
   #finish(call: Call, answer: Response): Response {
     const { cors, isDraining, isSecure, observe } = this.#parts;
-    cors.mark(call.request, answer);
+    if (!isSessionRoute(call.target.routeName)) cors.mark(call.request, answer);
     if (isSecure) answer.headers.set("Strict-Transport-Security", STRICT_TRANSPORT_SECURITY);
     if (isDraining()) answer.headers.set("Connection", "close");
     observe(call, answer);

@@ -164,7 +164,7 @@ function serve(
     routes: Object.fromEntries(OPERATOR_PATTERNS.map((pattern) => [pattern, handleOperator ?? handle])),
     fetch: handle,
     idleTimeout: IDLE_SECONDS,
-    // json-body.ts enforces 8 KiB and answers in JSON; the runtime would only close the connection.
+    // body-bytes.ts enforces the maximum and answers in JSON; the runtime would only close the connection.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
     websocket: {

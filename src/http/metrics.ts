@@ -6,6 +6,7 @@ import type { ArchiveMeter } from "../gateway/events/archive-meter.ts";
 import type { EventReader } from "../gateway/events/event-reader.ts";
 import type { EventStreams } from "../gateway/events/event-streams.ts";
 import type { Recorder } from "../gateway/events/recorder.ts";
+import type { HookMeter } from "../gateway/hooks/hook-meter.ts";
 import type { CheckOperator } from "../gateway/keys/authenticate-operator.ts";
 import type { Relay } from "../gateway/readings/relay.ts";
 import type { RelayMeter } from "../gateway/readings/relay-meter.ts";
@@ -44,6 +45,7 @@ export type MetricsParts = {
   readonly relayMeter: RelayMeter;
   readonly relay: Relay;
   readonly commandMeter: CommandMeter;
+  readonly hookMeter: HookMeter;
   /** Undefined without an archive; its metrics are then left out. */
   readonly archive: ArchiveParts | undefined;
   /** Undefined without an archive; its metrics are then left out. */
@@ -80,6 +82,7 @@ export class MetricsHandler {
       ...listCommands(parts.commandMeter, await undefinedIfFailed(parts.reportQueue()), now),
       ...(parts.archive ? listArchive(parts.archive, now) : []),
       ...(parts.deliverer ? listWebhooks(parts.deliverer) : []),
+      ...listGameHooks(parts.hookMeter),
       ...listBlocked(await undefinedIfFailed(parts.countBlocks(now))),
       ...listSizes(parts.sizes),
       gauge(
@@ -169,6 +172,20 @@ function listCommands(meter: CommandMeter, report: QueueReport | undefined, now:
     total,
     gauge("gatehouse_commands_waiting", "Commands that wait to be sent, for all servers.", report.waiting),
     gauge("gatehouse_commands_oldest_seconds", "How long the oldest of them has waited.", oldestMs / 1000),
+  ];
+}
+
+function listGameHooks({ received, refused, droppedEvents }: HookMeter): Family[] {
+  const outcomes = Object.entries(received).map(([outcome, value]) => ({ labels: { outcome }, value }));
+  const reasons = Object.entries(refused).map(([reason, value]) => ({ labels: { reason }, value }));
+  return [
+    counter("gatehouse_game_webhooks_total", "Webhooks signed by the game, by outcome.", outcomes),
+    counter("gatehouse_game_webhooks_refused_total", "Requests that were none, by reason.", reasons),
+    counter(
+      "gatehouse_game_webhook_events_dropped_total",
+      "Events in webhooks of the game that have no usable form, or were too many.",
+      droppedEvents,
+    ),
   ];
 }
 

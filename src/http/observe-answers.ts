@@ -12,7 +12,7 @@ const WRONG_SECRET_LOG_MS = 10_000;
 const WRONG_SECRETS = new Map<number, string>([
   [ERRORS.invalidToken.code, "a request had an invalid token"],
   [ERRORS.invalidMasterKey.code, "a request had a wrong master key"],
-  [ERRORS.tooManyAttempts.code, "an address goes on guessing the master key"],
+  [ERRORS.tooManyAttempts.code, "an address goes on guessing secrets, or a key signs in too many devices"],
 ]);
 
 export type AnswerObserverParts = {

@@ -1,5 +1,6 @@
 // The whole API on one page: every path, its methods, and their handlers. Requests under /v1 are answered before routing.
 import type { AdminHandlers } from "./admin/admin-handlers.ts";
+import type { Handler } from "./call.ts";
 import {
   type CallerHandler,
   type CallerSteps,
@@ -7,7 +8,9 @@ import {
   type Purpose,
   READING_EVENTS,
   READING_KEY,
+  READING_MAP,
   READING_SERVER,
+  REMEMBERING_DEVICE,
   SENDING_COMMAND,
 } from "./caller-steps.ts";
 import type { CommandHandlers } from "./commands.ts";
@@ -15,14 +18,18 @@ import type { DashboardHandlers } from "./dashboard.ts";
 import type { EventSocketHandler } from "./event-socket.ts";
 import type { EventStreamHandler } from "./event-stream.ts";
 import type { EventHandlers } from "./events.ts";
+import type { GameHookHandler } from "./game-hooks.ts";
 import { answerHealthz, type ReadyzHandler } from "./health.ts";
+import type { MapHandlers } from "./maps.ts";
 import type { MetricsHandler } from "./metrics.ts";
 import type { OpenApiHandler } from "./openapi/answer-openapi.ts";
 import type { OperatorHandler, OperatorStep } from "./operator-step.ts";
 import type { OwnKeyHandler } from "./own-key.ts";
+import type { OwnOrigin } from "./own-origin.ts";
 import type { ReadServerHandler } from "./read-server.ts";
 import type { ReferenceHandlers } from "./reference/reference.ts";
 import type { Route } from "./router.ts";
+import type { SessionHandlers } from "./session.ts";
 
 export type Handlers = {
   /** The steps that check the API key, count the request, and check the key's rights. */
@@ -33,7 +40,13 @@ export type Handlers = {
   readonly eventStream: EventStreamHandler;
   /** Takes the steps of the caller by itself: the token may come in the first frame. */
   readonly eventSocket: EventSocketHandler;
+  readonly maps: MapHandlers;
   readonly commands: CommandHandlers;
+  /** Open to everybody: the body's signature says that it is from the game. */
+  readonly gameHooks: GameHookHandler;
+  /** The step that lets only our own page through. */
+  readonly ownOrigin: OwnOrigin;
+  readonly session: SessionHandlers;
   readonly readyz: ReadyzHandler;
   readonly metrics: MetricsHandler;
   /** The step that checks the master key. */
@@ -52,17 +65,22 @@ export function listRoutes({
   events,
   eventStream,
   eventSocket,
+  maps,
   commands,
+  ownOrigin,
+  session,
   operatorStep,
   admin,
   dashboard,
   openApi,
   reference,
+  gameHooks,
   readyz,
   metrics,
 }: Handlers): Route[] {
   const caller = (purpose: Purpose, handler: CallerHandler) => callerSteps.before(purpose, handler);
   const operator = (handler: OperatorHandler) => operatorStep.before(handler);
+  const ownPage = (handler: Handler) => ownOrigin.before(handler);
   const routes: Route[] = [
     ...bothForms("/game/server", {
       GET: caller(READING_SERVER, (call, caller) => readServer.answer(call, caller)),
@@ -75,6 +93,12 @@ export function listRoutes({
       GET: caller(READING_EVENTS, (call, caller) => eventStream.answer(call, caller)),
     }),
     ...bothForms("/game/server/events/socket", { GET: (call) => eventSocket.answer(call) }),
+    ...bothForms("/game/server/map", {
+      GET: caller(READING_MAP, (call, caller) => maps.answer(call, caller)),
+    }),
+    ...bothForms("/game/server/map/image", {
+      GET: caller(READING_MAP, (call, caller) => maps.answerImage(call, caller)),
+    }),
     ...bothForms("/game/server/command", {
       GET: caller(MANAGING_COMMANDS, (call, caller) => commands.list(call, caller)),
       POST: caller(SENDING_COMMAND, (call, caller) => commands.submit(call, caller)),
@@ -83,6 +107,19 @@ export function listRoutes({
       GET: caller(MANAGING_COMMANDS, (call, caller) => commands.show(call, caller)),
       DELETE: caller(MANAGING_COMMANDS, (call, caller) => commands.cancel(call, caller)),
     }),
+
+    { path: "/hooks/game", POST: (call) => gameHooks.answer(call) },
+    // Only these take a cookie, and CORS never applies to them.
+    {
+      path: "/session",
+      POST: ownPage((call) => session.renew(call)),
+      DELETE: ownPage((call) => session.end(call)),
+    },
+    {
+      path: "/session/devices",
+      POST: ownPage(caller(REMEMBERING_DEVICE, (call, caller) => session.remember(call, caller))),
+    },
+    { path: "/session/links", POST: ownPage((call) => session.redeem(call)) },
 
     {
       path: "/admin/servers",
@@ -101,6 +138,13 @@ export function listRoutes({
       path: "/admin/servers/:id/events/stream",
       GET: operator((call) => eventStream.answerOperator(call)),
     },
+    { path: "/admin/servers/:id/map", GET: operator((call) => maps.answerOperator(call)) },
+    {
+      path: "/admin/servers/:id/map-image",
+      GET: operator((call) => maps.answerImageOperator(call)),
+      PUT: operator((call, actor) => maps.setImage(call, actor)),
+      DELETE: operator((call, actor) => maps.removeImage(call, actor)),
+    },
     {
       path: "/admin/keys",
       GET: operator((call) => admin.keys.list(call)),
@@ -113,6 +157,12 @@ export function listRoutes({
       DELETE: operator((call, actor) => admin.keys.revoke(call, actor)),
     },
     { path: "/admin/keys/:id/rotate", POST: operator((call, actor) => admin.keys.rotate(call, actor)) },
+    { path: "/admin/keys/:id/devices", GET: operator((call) => admin.devices.list(call)) },
+    {
+      path: "/admin/keys/:id/devices/:device",
+      DELETE: operator((call, actor) => admin.devices.end(call, actor)),
+    },
+    { path: "/admin/keys/:id/links", POST: operator((call, actor) => admin.devices.makeLink(call, actor)) },
     { path: "/admin/blocks", GET: operator((call) => admin.blocks.list(call)) },
     { path: "/admin/blocks/:id", DELETE: operator((call, actor) => admin.blocks.lift(call, actor)) },
     { path: "/admin/players/:id", DELETE: operator((call, actor) => admin.players.forget(call, actor)) },

@@ -17,6 +17,7 @@ import { copyDatabase } from "../sqlite/copy-database.ts";
 import { isInstanceRunning, lockPathOf } from "../sqlite/read-only-database.ts";
 import { Sealer } from "../store/sealer.ts";
 import { markWaitingAsUnknown } from "../store/sqlite/command-queue.ts";
+import { endAllDevices } from "../store/sqlite/device-rows.ts";
 import { countContents, type DatabaseReport, inspectDatabase } from "../store/sqlite/inspect-database.ts";
 import { lockDataFolder } from "../store/sqlite/open-database.ts";
 
@@ -121,7 +122,10 @@ export function restoreBackup(config: Config, file: string): RestoredBackup {
     const archiveSource = archiveFileOf(source);
     const archive = copyArchive(archiveSource, join(path, ARCHIVE), lockPathOf(archiveSource));
     try {
-      const change = (db: Database) => markWaitingAsUnknown(db, Date.now());
+      const change = (db: Database) => {
+        markWaitingAsUnknown(db, Date.now());
+        endAllDevices(db);
+      };
       const copy = copyDatabase({ source, target, change, count: countContents });
       chownToOwnerOf(path, [target, `${target}.lock`, ...(archive ? [archive.file] : [])]);
       return { ...copy, dataDir: path, archive };

@@ -1,11 +1,12 @@
 // What the gateway and its reading thread say to each other.
+import type { GameHook } from "../core/events/game-hook.ts";
 import type { Failure } from "../core/events/judge-state.ts";
 import type { GameReading } from "../core/events/reading.ts";
 import type { SentCommand } from "../core/ports/commands.ts";
 import type { Delivery, UpstreamReading } from "../core/ports/upstream.ts";
 import type { CountedEvent } from "../gateway/events/archive-meter.ts";
 import type { WatchPlan } from "../gateway/events/event-recorder.ts";
-import type { KeptReading } from "../gateway/events/recorder.ts";
+import type { HookOutcome, KeptReading } from "../gateway/events/recorder.ts";
 import type { ArchivePlace, ArchiveVerdict } from "../open-archive.ts";
 import type { UpstreamSettings } from "../upstream/client.ts";
 import type { ArchiveMethod } from "./archive-calls.ts";
@@ -23,6 +24,7 @@ export type Calls = {
   sendCommand: { args: [serverKey: string, text: string]; value: Delivery };
   archive: { args: [method: ArchiveMethod, args: readonly unknown[]]; value: unknown };
   checkArchive: { args: []; value: ArchiveVerdict };
+  recordHook: { args: [serverId: string, hook: GameHook, plan: WatchPlan]; value: HookOutcome };
   removeServer: { args: [serverId: string]; value: undefined };
   flush: { args: []; value: undefined };
   stop: { args: [withinMs: number]; value: undefined };

@@ -105,6 +105,11 @@ export class ReadingHost {
         return callArchive(archive, ...args);
       case "checkArchive":
         return checkArchive(opened);
+      case "recordHook": {
+        const [serverId, hook, plan] = args;
+        this.#plans.set(serverId, plan);
+        return recorder.recordHook(serverId, hook);
+      }
       case "removeServer":
         this.#plans.delete(args[0]);
         return recorder.removeServer(...args);

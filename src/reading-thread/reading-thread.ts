@@ -1,6 +1,7 @@
 // The side of the gateway: the game API and the recorder as it uses them, both at work in the reading thread. A thread that
 // dies is started again with the next call; what it had not recorded is found in the next readings, or lies in a gap.
 import { ArchiveUnavailable, StartRefused, StoreUnavailable } from "../core/errors.ts";
+import type { GameHook } from "../core/events/game-hook.ts";
 import type { Failure } from "../core/events/judge-state.ts";
 import type { GameReading } from "../core/events/reading.ts";
 import type { Archive } from "../core/ports/archive.ts";
@@ -12,7 +13,7 @@ import { createThrottle } from "../core/throttle.ts";
 import { NO_CODE } from "../core/upstream-codes.ts";
 import { ArchiveMeter } from "../gateway/events/archive-meter.ts";
 import type { WatchPlan } from "../gateway/events/event-recorder.ts";
-import type { KeptReading, Recorder } from "../gateway/events/recorder.ts";
+import type { HookOutcome, KeptReading, Recorder } from "../gateway/events/recorder.ts";
 import { type ArchiveMethod, makeArchive } from "./archive-calls.ts";
 import type { Call, CallName, Calls, Fault, FromThread, News, ThreadSettings, ToThread } from "./messages.ts";
 
@@ -107,6 +108,10 @@ export class ReadingThread implements Upstream, Recorder {
   takeFailure(serverId: string, failure: Failure, at: number): void {
     const { code, message } = failure;
     this.#tell({ failure: { code, message }, at, serverId, plan: this.#getPlan(serverId) });
+  }
+
+  async recordHook(serverId: string, hook: GameHook): Promise<HookOutcome> {
+    return this.#call("recordHook", QUERY_MS, serverId, hook, this.#getPlan(serverId));
   }
 
   /** Throws StartRefused when the archive can never be used as it is. */

@@ -55,6 +55,7 @@ export function createTown(plan: TownPlan, nowMs: number, entryCount: EntryCount
     emergencies: [],
     emergencyCount: 0,
     emergencyCountOfTeam: new Map(),
+    hooks: null,
   };
   if (plan.playersWanted > 0) {
     addFirstPlayers(town);
@@ -80,6 +81,7 @@ function runUntil(town: Town, second: number): void {
     tickPlayers(town);
     tickEmergencies(town);
     tickStaff(town);
+    town.hooks?.collect(town);
   }
 }
 

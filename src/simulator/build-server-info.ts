@@ -140,7 +140,7 @@ function buildRemotePlayer(quirks: Quirks): string {
   return quirks.isOn("remoteServerWithoutId") ? REMOTE_PLAYER : `${REMOTE_PLAYER}:0`;
 }
 
-function buildEmergency({ town, quirks }: Source, call: EmergencyCall): Fields {
+export function buildEmergency({ town, quirks }: Source, call: EmergencyCall): Fields {
   const { x, z } = pointOf(call.place);
   const isCallerUnknown = quirks.affects("emergencyCallerNull", 5, town.seed, call.number);
   const isUndescribed = quirks.affects("emergencyDescriptionNull", 5, town.seed, call.number);

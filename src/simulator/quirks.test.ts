@@ -87,5 +87,10 @@ test("gaps come in all three forms: null, empty and missing", () => {
 
 test("only these quirks have no effect on a ServerInfo", () => {
   const elsewhere = QUIRK_NAMES.filter((name) => !(name in SIGNS));
-  expect(elsewhere).toEqual(["duplicateParametersRefused", "errorInsteadOfMessage", "commandIdInAnswer"]);
+  expect(elsewhere).toEqual([
+    "webhookTeamAll",
+    "duplicateParametersRefused",
+    "errorInsteadOfMessage",
+    "commandIdInAnswer",
+  ]);
 });

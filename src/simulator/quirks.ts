@@ -15,6 +15,7 @@ export const QUIRKS = {
   emergencyCallerNull: "Caller of an emergency call null",
   emergencyDescriptionNull: "Description of an emergency call null",
   repeatedCallNumbers: "CallNumber counted for each team, so that two teams share a number",
+  webhookTeamAll: "a webhook gives ALL as the team of an emergency call",
   phoneOrIdVerification: "AccVerifiedReq Phone/ID",
   serverHelperPermission: "Permission Server Helper",
   vehiclePlates: "vehicles carry Plate",

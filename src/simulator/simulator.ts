@@ -2,11 +2,12 @@
 import { type CallList, CallLog } from "./call-log.ts";
 import { ControlApi } from "./control-api.ts";
 import { FaultList } from "./fault-list.ts";
+import { HookKeys, type HookPost, HookSender, postTo } from "./hook-sender.ts";
 import { Listener } from "./listener.ts";
 import { LOG_WINDOW_MAX } from "./log-lists.ts";
 import { LIMIT_MAX, PLAYERS_MAX, SPEED_MAX, SPEED_MIN } from "./option-limits.ts";
 import { type EntryList, Protocol } from "./protocol.ts";
-import { chooseQuirks, type QuirkChoice } from "./quirks.ts";
+import { chooseQuirks, type QuirkChoice, type Quirks } from "./quirks.ts";
 import { RequestHandler } from "./request-handler.ts";
 import { ResponseTimers } from "./response-writer.ts";
 import { TownRegistry } from "./town-registry.ts";
@@ -15,6 +16,8 @@ export type { QuirkName } from "./quirks.ts";
 
 /** The response to the request that armed `refused` needs this long to be sent. */
 const PAUSE_DELAY_MS = 30;
+/** How often the towns are advanced to tell what happened. */
+const HOOKS_EVERY_MS = 1_000;
 
 export type SimulatorOptions = {
   host?: string;
@@ -34,12 +37,18 @@ export type SimulatorOptions = {
   /** How many entries each of the four log lists shows. */
   logWindow?: number;
   quirks?: QuirkChoice;
+  /** Where custom commands and emergency calls are sent, as the game does. */
+  webhook?: string;
   clock?: () => number;
 };
 
 export type Simulator = {
   readonly url: string;
   readonly port: number;
+  /** Of the key that webhooks are signed with, new at every start: base64 of its SPKI form. */
+  readonly publicKey: string;
+  /** Sends a probe, and then what happens in every town. A town is advanced every second from now on. */
+  sendHooks(post: HookPost): void;
   /** Arms a fault as `POST /_faults` does. Throws a RangeError that names the invalid field. */
   arm(fault: Record<string, unknown>): void;
   /** Clears every fault and ends a running `refused`. */
@@ -71,8 +80,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const towns = new TownRegistry({ seed, playersWanted: players, maxPlayers, speed, logWindow });
   const quirks = chooseQuirks(options.quirks);
   const protocol = new Protocol({ seed, towns, quirks, readLimit, commandIntervalMs, clock });
-  const simulator = new RunningSimulator(protocol, clock);
+  const simulator = new RunningSimulator(protocol, towns, quirks, clock);
   await simulator.listen(host, port);
+  if (options.webhook !== undefined) simulator.sendHooks(postTo(options.webhook));
   return simulator;
 }
 
@@ -80,14 +90,23 @@ class RunningSimulator implements Simulator {
   readonly #calls = new CallLog();
   readonly #timers = new ResponseTimers();
   readonly #protocol: Protocol;
+  readonly #towns: TownRegistry;
+  readonly #quirks: Quirks;
+  readonly #clock: () => number;
+  readonly #keys = new HookKeys();
   readonly #control: ControlApi;
   readonly #handler: RequestHandler;
   #listener: Listener | undefined;
   #host = "";
   #pauseTimer: ReturnType<typeof setTimeout> | undefined;
+  #hookTimer: ReturnType<typeof setInterval> | undefined;
+  #sender: HookSender | undefined;
 
-  constructor(protocol: Protocol, clock: () => number) {
+  constructor(protocol: Protocol, towns: TownRegistry, quirks: Quirks, clock: () => number) {
     this.#protocol = protocol;
+    this.#towns = towns;
+    this.#quirks = quirks;
+    this.#clock = clock;
     const state = { faults: new FaultList(), calls: this.#calls, clock };
     const control = new ControlApi({
       ...state,
@@ -105,6 +124,26 @@ class RunningSimulator implements Simulator {
 
   get port(): number {
     return this.#listener?.port ?? 0;
+  }
+
+  get publicKey(): string {
+    return this.#keys.publicKey;
+  }
+
+  sendHooks(post: HookPost): void {
+    this.#stopHooks();
+    const sender = new HookSender(post, this.#keys, this.#clock);
+    this.#sender = sender;
+    this.#towns.collectHooks(this.#quirks);
+    this.#hookTimer = setInterval(() => {
+      for (const { serverId, events } of this.#towns.takeHooks(this.#clock())) sender.send(serverId, events);
+    }, HOOKS_EVERY_MS);
+    this.#hookTimer.unref();
+  }
+
+  #stopHooks(): void {
+    clearInterval(this.#hookTimer);
+    this.#sender?.stop();
   }
 
   async listen(host: string, port: number): Promise<void> {
@@ -142,6 +181,7 @@ class RunningSimulator implements Simulator {
 
   async stop(): Promise<void> {
     clearTimeout(this.#pauseTimer);
+    this.#stopHooks();
     this.#timers.clear();
     await this.#listener?.close();
   }

@@ -2,7 +2,9 @@
 
 import { advanceTown, createTown, type TownPlan } from "./advance-town.ts";
 import type { EntryCount } from "./entry-record.ts";
-import type { Town } from "./town.ts";
+import type { Quirks } from "./quirks.ts";
+import type { HookEvent, Town } from "./town.ts";
+import { TownHooks } from "./town-hooks.ts";
 
 /** Beyond this many, the least recently used town is dropped. */
 export const TOWNS_MAX = 256;
@@ -11,6 +13,8 @@ export class TownRegistry {
   readonly #towns = new Map<string, Town>();
   readonly #entryCount: EntryCount = { total: 0 };
   readonly #plan: Omit<TownPlan, "serverId">;
+  /** Set when events are told by webhook. */
+  #hookQuirks: Quirks | undefined;
 
   constructor(plan: Omit<TownPlan, "serverId">) {
     this.#plan = plan;
@@ -18,8 +22,7 @@ export class TownRegistry {
 
   /** The server's town, advanced to this time. */
   getCurrent(serverId: string, nowMs: number): Town {
-    const town =
-      this.#towns.get(serverId) ?? createTown({ ...this.#plan, serverId }, nowMs, this.#entryCount);
+    const town = this.#towns.get(serverId) ?? this.#create(serverId, nowMs);
     this.#towns.delete(serverId);
     this.#towns.set(serverId, town);
     this.#dropOldest();
@@ -30,6 +33,26 @@ export class TownRegistry {
   /** The server's town as the last call left it; undefined when there is none. */
   find(serverId: string): Town | undefined {
     return this.#towns.get(serverId);
+  }
+
+  /** From now on every town collects what is told by webhook. */
+  collectHooks(quirks: Quirks): void {
+    this.#hookQuirks = quirks;
+    for (const town of this.#towns.values()) town.hooks = new TownHooks(town, quirks);
+  }
+
+  /** Advances every town, and takes what is to be told of each. */
+  takeHooks(nowMs: number): { serverId: string; events: readonly HookEvent[] }[] {
+    return Array.from(this.#towns, ([serverId, town]) => {
+      advanceTown(town, nowMs);
+      return { serverId, events: town.hooks?.take() ?? [] };
+    });
+  }
+
+  #create(serverId: string, nowMs: number): Town {
+    const town = createTown({ ...this.#plan, serverId }, nowMs, this.#entryCount);
+    if (this.#hookQuirks) town.hooks = new TownHooks(town, this.#hookQuirks);
+    return town;
   }
 
   #dropOldest(): void {

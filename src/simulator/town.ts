@@ -36,6 +36,23 @@ export type EmergencyCall = {
   isFire: boolean;
 };
 
+/** An event that the game tells by webhook. */
+export type HookEvent = {
+  readonly event: string;
+  /** Epoch seconds. */
+  readonly timestamp: number;
+  readonly origin: string;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+/** Collects what is told by webhook. */
+export type HookCollector = {
+  /** Called for every second of the town. */
+  collect(town: Town): void;
+  /** Those that nobody has taken yet, oldest first. */
+  take(): HookEvent[];
+};
+
 export type Town = {
   readonly seed: number;
   readonly name: string;
@@ -65,6 +82,8 @@ export type Town = {
   emergencies: EmergencyCall[];
   emergencyCount: number;
   readonly emergencyCountOfTeam: Map<ServiceTeam, number>;
+  /** What is told by webhook; null while nobody is told. */
+  hooks: HookCollector | null;
 };
 
 /** The player as the game API names them: `name:id`. */

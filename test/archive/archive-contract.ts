@@ -2,11 +2,16 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import type { LedgerPlace } from "../../src/core/events/cursor.ts";
 import { filterAll, parseTypes } from "../../src/core/events/event-types.ts";
+import { parseHookBody } from "../../src/core/events/game-hook.ts";
 import { NOTHING_KNOWN, type ServerMemory } from "../../src/core/events/memory.ts";
 import { writeChangedParts } from "../../src/core/events/memory-text.ts";
 import { type NewEvent, toGapEvent } from "../../src/core/events/new-event.ts";
+import { IMAGE_BYTES_MAX, type MapImage } from "../../src/core/map-image.ts";
 import type { Archive, LedgerEvent, LedgerPage, PageRequest } from "../../src/core/ports/archive.ts";
 import { ALL_SECTIONS } from "../../src/core/sections.ts";
+import { PLACES_MAX, SEEN_MAX, type SeenPlace } from "../../src/core/seen-places.ts";
+import { EventRecorder } from "../../src/gateway/events/event-recorder.ts";
+import { makeCommand, makeHookBody } from "../signed-hooks.ts";
 import { addEvents, kill, kills, NOW, record } from "./ledger-samples.ts";
 
 const DAY_MS = 86_400_000;
@@ -297,6 +302,122 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
       });
     });
 
+    describe("the map", () => {
+      const place = (changes: Partial<SeenPlace> = {}): SeenPlace => ({
+        kind: "street",
+        name: "Park Street",
+        cellX: -3,
+        cellZ: 7,
+        count: 1,
+        sumX: 5,
+        sumZ: 12,
+        ...changes,
+      });
+      const image = (changes: Partial<MapImage> = {}): MapImage => ({
+        type: "image/png",
+        width: 640,
+        height: 480,
+        left: -1_500,
+        top: -1_400,
+        right: 1_500,
+        bottom: 1_400,
+        hash: "abc",
+        bytes: 5,
+        setAt: NOW,
+        content: new Uint8Array([0, 137, 255, 10, 1]),
+        ...changes,
+      });
+
+      test("counts of places add up, apart for each kind, name, cell and server", async () => {
+        await add([]);
+        await add([], "srv_b");
+        await archive.addPlaces("srv_a", [
+          place(),
+          place({ kind: "postal", name: "218" }),
+          place({ cellX: 4 }),
+        ]);
+        await archive.addPlaces("srv_a", [place({ count: 3, sumX: 30, sumZ: 1 })]);
+        await archive.addPlaces("srv_b", [place({ name: "☃ Road 😀" })]);
+        archive = await harness.open();
+        const places = await archive.listPlaces("srv_a");
+        expect(places).toHaveLength(3);
+        expect(places).toContainEqual(place({ count: 4, sumX: 35, sumZ: 13 }));
+        expect(places).toContainEqual(place({ kind: "postal", name: "218" }));
+        expect(places).toContainEqual(place({ cellX: 4 }));
+        expect(await archive.listPlaces("srv_b")).toEqual([place({ name: "☃ Road 😀" })]);
+      });
+
+      test("two instances that add at once lose no count", async () => {
+        await add([]);
+        const other = await harness.open();
+        const places = [place(), place({ cellX: 1 }), place({ cellX: 2 })];
+        await Promise.all(
+          Array.from({ length: 20 }, (_, n) =>
+            n % 2 === 0 ? archive.addPlaces("srv_a", places) : other.addPlaces("srv_a", places.toReversed()),
+          ),
+        );
+        expect((await archive.listPlaces("srv_a")).map(({ count }) => count)).toEqual([20, 20, 20]);
+      });
+
+      test("a server without a ledger gets no places, so that a deleted one does not come back", async () => {
+        await archive.addPlaces("srv_a", [place()]);
+        expect(await archive.listPlaces("srv_a")).toEqual([]);
+        expect(await archive.findLast(["srv_a"])).toEqual(new Map());
+      });
+
+      test("above the maximum the places that were seen least are dropped, and a count has an end", async () => {
+        await add([]);
+        await archive.addPlaces("srv_a", [place({ count: SEEN_MAX, sumX: 0 })]);
+        await archive.addPlaces("srv_a", [place()]);
+        const many = Array.from({ length: PLACES_MAX }, (_, n) => place({ name: `Street ${n}`, count: 2 }));
+        await archive.addPlaces("srv_a", many);
+        await archive.addPlaces("srv_a", [
+          place({ name: "Rare", count: 1 }),
+          place({ name: "New", count: 3 }),
+        ]);
+        const places = await archive.listPlaces("srv_a");
+        expect(places).toHaveLength(PLACES_MAX);
+        expect(places).toContainEqual(place({ count: SEEN_MAX, sumX: 0 }));
+        expect(places).toContainEqual(place({ name: "New", count: 3 }));
+        expect(places.some(({ name }) => name === "Rare")).toBe(false);
+      });
+
+      test("a picture comes back as it was set, is replaced by the next, and can be removed", async () => {
+        expect(await archive.findMapImage("srv_a")).toBeUndefined();
+        await archive.removeMapImage("srv_a");
+        await archive.saveMapImage("srv_a", image());
+        archive = await harness.open();
+        expect(await archive.readMapImage("srv_a")).toEqual(image());
+        const { content: _, ...facts } = image();
+        expect(await archive.findMapImage("srv_a")).toEqual(facts);
+        const large = image({
+          type: "image/webp",
+          hash: "def",
+          bytes: IMAGE_BYTES_MAX,
+          content: new Uint8Array(IMAGE_BYTES_MAX).fill(201),
+        });
+        await archive.saveMapImage("srv_a", large);
+        expect(await archive.readMapImage("srv_a")).toEqual(large);
+        expect(await archive.readMapImage("srv_b")).toBeUndefined();
+        // The ledger begins as if there was no picture.
+        expect(await add([kill(1)])).toMatchObject({ version: 1, last: { number: 1 } });
+        await archive.removeMapImage("srv_a");
+        expect(await archive.readMapImage("srv_a")).toBeUndefined();
+      });
+
+      test("a deleted server has no map any more, and pruning deletes its rows", async () => {
+        await add([]);
+        await archive.addPlaces("srv_a", [place()]);
+        await archive.saveMapImage("srv_a", image());
+        await archive.removeServer("srv_a");
+        expect(await archive.listPlaces("srv_a")).toEqual([]);
+        expect(await archive.findMapImage("srv_a")).toBeUndefined();
+        while (await archive.prune({ now: NOW, days: 30, eventsMax: 100 }));
+        await add([]);
+        expect(await archive.listPlaces("srv_a")).toEqual([]);
+      });
+    });
+
     describe("retention", () => {
       const prune = async (changes: { now?: number; days?: number; eventsMax?: number }) => {
         const retention = { now: NOW, days: 30, eventsMax: 1_000_000, ...changes };
@@ -490,6 +611,40 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
         expect(await archive.continueForgetting()).toBe(false);
         await forget("54");
       });
+    });
+
+    test("a webhook of the game that comes twice to one instance, to another, and after a restart, is recorded once", async () => {
+      const start = async () => {
+        const opened = await harness.open();
+        return new EventRecorder({
+          archive: opened,
+          clock: () => NOW,
+          sleep: () => new Promise(() => {}),
+          log: { debug() {}, info() {}, warn() {}, error() {} },
+          hash: (text) => Bun.hash(text).toString(36),
+          commands: { listSent: async () => [] },
+          planOf: () => ({ isWatched: false, intervalMs: 5_000 }),
+        });
+      };
+      const hookOf = (n: number) => {
+        const call = { team: "Fire", players: [], callNumber: n, startedAt: NOW / 1000 };
+        const started = { event: "EmergencyCallStarted", timestamp: NOW / 1000, data: call };
+        const { events } = parseHookBody(makeHookBody("Town", makeCommand(NOW, `c${n}`), started));
+        return { gameServer: "Town", signature: `${n}`, seenAt: NOW, events };
+      };
+      const hooks = Array.from({ length: 20 }, (_, n) => hookOf(n));
+      const [one, other] = [await start(), await start()];
+      await Promise.all(
+        hooks.flatMap((hook) => [one, one, other].map((instance) => instance.recordHook("srv_a", hook))),
+      );
+      const restarted = await start();
+      for (const hook of hooks) {
+        expect(await restarted.recordHook("srv_a", hook)).toEqual({ isRepeated: true });
+      }
+      const { events } = await page();
+      expect(new Set(events.map(({ data }) => data)).size).toBe(40);
+      expect(events).toHaveLength(40);
+      expect((await archive.load("srv_a")).memory.calls).toHaveLength(20);
     });
 
     test("a removed server leaves nothing, and the others stay", async () => {

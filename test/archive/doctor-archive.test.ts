@@ -1,15 +1,23 @@
 // doctor looks at the archive: the file, or the PostgreSQL, and never shows a password.
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
-import { inspectArchive } from "../../src/archive/sqlite/inspect-archive.ts";
+import type { SealedWebhook } from "../../src/archive/sealed-webhook.ts";
+import { inspectArchive, readSealedWebhooks } from "../../src/archive/sqlite/inspect-archive.ts";
 import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
+import type { Archive } from "../../src/core/ports/archive.ts";
+import type { Webhook } from "../../src/core/webhooks/webhook.ts";
 import { inspectPostgres, judgeArchiveFile, judgePostgres } from "../../src/doctor/check-archive.ts";
+import { judgeWebhooks } from "../../src/doctor/check-webhooks.ts";
+import { Sealer } from "../../src/store/sealer.ts";
+import { createWebhookSealer } from "../../src/store/webhook-sealer.ts";
 import { startArchiveThread } from "../../src/threads.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
 import { addEvents, kills } from "./ledger-samples.ts";
+import { makeWebhook } from "./webhook-samples.ts";
 
 const folder = makeTestFolder();
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -52,6 +60,52 @@ describe("the file", () => {
   });
 });
 
+/** Two webhooks that this secret opens, one of them disabled, and one that it does not. */
+async function addWebhooks(archive: Archive): Promise<void> {
+  const add = (webhookId: string, secret: string, changes: Partial<Webhook> = {}) => {
+    const other = createWebhookSealer(new Sealer(secret));
+    return archive.createWebhook(
+      makeWebhook({
+        webhookId,
+        label: webhookId.slice("hook_".length),
+        sealedUrl: other.seal("https://discord.test/t0ken", webhookId, "url"),
+        sealedSecret: other.seal("whsec_t0ken", webhookId, "secret"),
+        sealedOldSecret: other.seal("whsec_old", webhookId, "secret"),
+        ...changes,
+      }),
+    );
+  };
+  await add("hook_good", "a secret");
+  await add("hook_gone", "a secret", { isEnabled: false, disabledReason: "410 for t0ken" });
+  await add("hook_foreign", "another secret");
+}
+
+function expectWebhooksJudged(webhooks: readonly SealedWebhook[]): void {
+  const sealer = createWebhookSealer(new Sealer("a secret"));
+  const findings = judgeWebhooks(webhooks, sealer);
+  expect(findings).toMatchObject([
+    { result: "failure", finding: expect.stringContaining("1 of 3 were encrypted with another secret") },
+    { result: "warning", finding: expect.stringContaining("gone (hook_gone)") },
+  ]);
+  expect(JSON.stringify(findings)).not.toContain("t0ken");
+  const good = webhooks.filter(({ label }) => label === "good");
+  expect(judgeWebhooks(good, sealer)).toMatchObject([{ result: "ok" }]);
+  expect(judgeWebhooks(good, undefined)).toMatchObject([{ result: "skipped" }]);
+  expect(judgeWebhooks([], sealer)).toEqual([]);
+}
+
+test("webhooks in the file: those of another secret and those that were disabled are told", async () => {
+  const path = join(folder, "webhooks.db");
+  const archive = new SqliteArchive(path, startArchiveThread);
+  await addWebhooks(archive);
+  await archive.close();
+  expectWebhooksJudged(readSealedWebhooks(path));
+  const db = new Database(path);
+  db.exec("DROP TABLE webhooks");
+  db.close();
+  expect(readSealedWebhooks(path)).toEqual([]);
+});
+
 describe("PostgreSQL", () => {
   let server: PostgresServer;
   beforeAll(async () => {
@@ -77,6 +131,16 @@ describe("PostgreSQL", () => {
     });
   });
 
+  test("its webhooks: those of another secret and those that were disabled are told", async () => {
+    const url = await server.createDatabase();
+    expect(await inspectPostgres(url)).toMatchObject({ webhooks: [] });
+    const archive = new PostgresArchive(url);
+    await addWebhooks(archive);
+    await archive.close();
+    const facts = await inspectPostgres(url);
+    expectWebhooksJudged(facts.kind === "reached" ? facts.webhooks : []);
+  });
+
   test("one that is absent or refuses us is told without the password", async () => {
     for (const url of [
       `postgres://gatehouse:s3cr3t@127.0.0.1:${server.port}/no_such_database`,
@@ -89,7 +153,7 @@ describe("PostgreSQL", () => {
   });
 
   test("one that is too old, or read-only", () => {
-    const facts = { kind: "reached", version: 14, schema: 1, canWrite: false } as const;
+    const facts = { kind: "reached", version: 14, schema: 1, canWrite: false, webhooks: [] } as const;
     expect(judgePostgres(facts).map(({ finding }) => finding)).toEqual([
       "PostgreSQL 14 is too old.",
       "PostgreSQL is read-only.",

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { chownSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SQL } from "bun";
 import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { filterAll } from "../../src/core/events/event-types.ts";
@@ -73,6 +74,15 @@ async function untilAvailable(archive: Archive): Promise<void> {
     }
     await Bun.sleep(100);
   }
+}
+
+/** Brings the tables to the step before that of the webhooks. */
+const UNDO_WEBHOOKS = `DROP TABLE gatehouse_webhooks, gatehouse_deliveries; DROP INDEX gatehouse_events_by_kind;
+  DELETE FROM gatehouse_schema WHERE step = (SELECT max(step) FROM gatehouse_schema)`;
+
+async function listSessions(condition: string): Promise<readonly (number | undefined)[]> {
+  const rows = await server.ask(`SELECT pid FROM pg_stat_activity WHERE ${condition}`);
+  return (rows as { pid: number }[]).map(({ pid }) => pid);
 }
 
 /** What a writer does whose answer was lost: the version says whether it happened. */
@@ -158,6 +168,35 @@ describe("PostgreSQL", () => {
     expect(await archive.load("srv_a").catch((error) => error)).toBeInstanceOf(StoreUnavailable);
     expect((await archive.load("srv_a")).version).toBe(0);
     await addEvents(archive, kills(2));
+  }, 60_000);
+
+  test("changing tables that hold many events is not interrupted by the deadline of a call", async () => {
+    const url = await server.createDatabase();
+    await addEvents(open(url), kills(3));
+    await server.ask(UNDO_WEBHOOKS, url);
+    const sql = new SQL(url, { max: 1 });
+    undo.push(() => sql.close({ timeout: 0 }));
+    const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<void>();
+    const holding = sql.begin(async (tx) => {
+      await tx`LOCK TABLE gatehouse_events IN ACCESS EXCLUSIVE MODE`;
+      locked.resolve();
+      await mayEnd;
+    });
+    await locked.promise;
+    const archive = open(url);
+    expect(await archive.load("srv_a").catch((error) => error)).toBeInstanceOf(StoreUnavailable);
+    const [session] = await listSessions(
+      "wait_event_type = 'Lock' AND query LIKE '%CREATE TABLE gatehouse_webhooks%'",
+    );
+    expect(session).toBeDefined();
+    const next = archive.load("srv_a");
+    end();
+    await holding;
+    expect((await next).version).toBe(1);
+    // The session that was waiting has gone on.
+    expect(await listSessions("state = 'idle'")).toContain(session);
+    expect(await archive.listWebhooks()).toEqual([]);
   }, 60_000);
 
   testWith(mounting)(

@@ -13,13 +13,16 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { ARCHIVE_SCHEMA_VERSION } from "../../src/archive/sqlite/schema.ts";
 import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
 import { ArchiveUnavailable, StoreUnavailable } from "../../src/core/errors.ts";
+import { filterAll } from "../../src/core/events/event-types.ts";
 import { startArchiveThread } from "../../src/threads.ts";
 import { fill } from "../faults/small-disk.ts";
 import { mounting, testWith } from "../needs.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
 import { addEvents, kill, kills, readAll, record } from "./ledger-samples.ts";
+import { makeWebhook } from "./webhook-samples.ts";
 
 const root = makeTestFolder();
 let folders = 0;
@@ -114,6 +117,19 @@ describe("the file is refused and left untouched, and its name and fault are tol
     copyFileSync(good, path);
     expect(await readAll(archive)).toHaveLength(5);
   });
+});
+
+test("a file of the version before webhooks gets their tables and keeps its events", async () => {
+  const path = makePath();
+  await makeArchive(path, 5);
+  const db = new Database(path);
+  db.exec("DROP TABLE webhooks; DROP TABLE deliveries; DROP INDEX events_by_kind");
+  db.exec(`PRAGMA user_version = ${ARCHIVE_SCHEMA_VERSION - 1}`);
+  db.close();
+  const archive = open(path);
+  expect(await readAll(archive)).toHaveLength(5);
+  expect(await archive.createWebhook(makeWebhook())).toBe("created");
+  expect(await archive.countWaiting("srv_a", { number: 0, mark: 0 }, filterAll())).toBe(5);
 });
 
 test("a file that is locked by another program is unavailable, and is used when it is free", async () => {

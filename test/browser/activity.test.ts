@@ -54,6 +54,12 @@ const MIXED: readonly Draft[] = [
     meta: { before: { Team: "Civilian", Callsign: null } },
     minutesAgo: 30,
   },
+  {
+    type: "custom.command",
+    data: { Command: "bolo", Argument: "White sedan\u202e", Player: "77" },
+    minutesAgo: 25,
+  },
+  { type: "custom.unknown", data: { Event: "Weather", Data: { rain: true } }, minutesAgo: 24 },
   { type: "server.offline", data: { upstream_code: 3002, upstream_message: "offline" }, minutesAgo: 20 },
   { type: "gap", data: { section: "*", reason: "not_watched", from: null, to: null }, minutesAgo: 10 },
   { type: "vehicle.spawned", data: { Name: "Fire Engine", Owner: "Anna", ColorName: "Red" }, minutesAgo: 5 },
@@ -77,7 +83,13 @@ async function openActivity(
   return page;
 }
 
-const linesOf = (page: Page) => page.locator(".time-line-entry");
+const linesOf = (page: Page) => page.locator("#content .time-line-entry");
+
+/** The name opens the drawer, and the drawer leads to the page. */
+async function openPlayerPage(page: Page, name: string): Promise<void> {
+  await page.getByRole("link", { name }).first().click();
+  await page.getByRole("dialog").locator('a[href*="/activity/"]').click();
+}
 
 browserTest("the activity goes back page by page to the first event, none of them twice", async () => {
   const ledger = new PlayedLedger();
@@ -104,22 +116,31 @@ browserTest("new events appear on top without a reload", async () => {
   expect(await linesOf(page).first().innerText()).toContain("Left");
 });
 
-browserTest("gaps are told in words with the time they cover, and backfill is marked", async () => {
-  const ledger = new PlayedLedger();
-  ledger.record(...MIXED);
-  const page = await openActivity(ledger);
-  await expectCount(linesOf(page), MIXED.length);
-  const lost = await page.locator('[data-reason="no_overlap"]').innerText();
-  expect(lost).toContain("Something may be missing here");
-  expect(lost).toContain("Concerns: kills.");
-  expect(lost).toMatch(/From .+ to .+ \(30 min\)\./);
-  const unseen = await page.locator('[data-reason="not_watched"]').innerText();
-  expect(unseen).toContain("It is not known which time this covers.");
-  await expectCount(linesOf(page).filter({ hasText: "from before" }), 1);
-  const changed = await page.locator('[data-type="player.changed"]').innerText();
-  expect(changed).toMatch(/team:\s*Civilian\s*→\s*becomes\s*Police/);
-  expect(await page.locator('[data-type="command.used"]').innerText()).toContain("sent through Gatehouse");
-});
+browserTest(
+  "gaps are told in words with the time they cover, backfill is marked, and webhooks are shown",
+  async () => {
+    const ledger = new PlayedLedger();
+    ledger.record(...MIXED);
+    const page = await openActivity(ledger);
+    await expectCount(linesOf(page), MIXED.length);
+    const lost = await page.locator('[data-reason="no_overlap"]').innerText();
+    expect(lost).toContain("Something may be missing here");
+    expect(lost).toContain("Concerns: kills.");
+    expect(lost).toMatch(/From .+ to .+ \(30 min\)\./);
+    const unseen = await page.locator('[data-reason="not_watched"]').innerText();
+    expect(unseen).toContain("It is not known which time this covers.");
+    await expectCount(linesOf(page).filter({ hasText: "from before" }), 1);
+    const changed = await page.locator('[data-type="player.changed"]').innerText();
+    expect(changed).toMatch(/team:\s*Civilian\s*→\s*becomes\s*Police/);
+    expect(await page.locator('[data-type="command.used"]').innerText()).toContain("sent through Gatehouse");
+    const custom = page.locator('[data-type="custom.command"]');
+    expect(await custom.innerText()).toMatch(/Custom command\s+Bob\s/);
+    expect(await custom.innerText()).toContain(";bolo White sedan");
+    expect(await custom.getByRole("link", { name: "Bob" }).getAttribute("href")).toBe("#/activity/77");
+    const unknown = await page.locator('[data-type="custom.unknown"]').innerText();
+    expect(unknown).toMatch(/Unknown message\s+Weather\s+{"rain":true}/);
+  },
+);
 
 browserTest("kinds are filtered by Gatehouse, and only those that the key may read are offered", async () => {
   const ledger = new PlayedLedger();
@@ -148,7 +169,7 @@ browserTest(
     const ledger = new PlayedLedger();
     ledger.record(...MIXED);
     const page = await openActivity(ledger);
-    await page.getByRole("link", { name: "Anna" }).first().click();
+    await openPlayerPage(page, "Anna");
     await page.getByRole("heading", { name: `Player ${BIG_ID}` }).waitFor();
     await expectCount(linesOf(page), 2);
     const timeOf = (fact: string) => page.getByTestId(fact).locator("time").getAttribute("datetime");
@@ -171,7 +192,7 @@ browserTest("a player is found by a shown name, and by an id that is not shown",
   await page.getByLabel("Find a player").fill("nobody like this");
   await page.getByText("No player with this name so far.").waitFor();
   await page.getByRole("button", { name: "Look further back" }).click();
-  await page.getByText("The ledger names no such player.").waitFor();
+  await page.getByText("No recorded event names this player.").waitFor();
   await page.getByLabel("Find a player").fill("424242");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Player 424242" }).waitFor();
@@ -286,7 +307,7 @@ browserTest("hostile names in the ledger stay text, with invisible characters ma
   const links = page.locator("#content .time-line a");
   const targets = await links.evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
   expect(targets.length).toBeGreaterThan(50);
-  expect(targets.filter((target) => !/^#\/activity\/\d+$/.test(target))).toEqual([]);
+  expect(targets.filter((target) => !/^#\/activity\?player=\d+$/.test(target))).toEqual([]);
 });
 
 for (const language of LANGUAGES) {
@@ -305,7 +326,7 @@ for (const language of LANGUAGES) {
       await expectNoSidewaysScroll(page);
       await expectAccessible(page);
       if (language === "ru") await page.getByText("Здесь может чего-то не хватать").first().waitFor();
-      await page.getByRole("link", { name: "Anna" }).first().click();
+      await openPlayerPage(page, "Anna");
       await page.getByTestId("first-seen").waitFor();
       await page.setViewportSize({ width: size === "phone" ? 320 : 1280, height: 800 });
       const overflow = await page
@@ -335,8 +356,8 @@ browserTest("an operator who looks into a server sees its activity, and its play
   await ledger.answerTo(page);
   await page.evaluate(`location.hash = "#/servers/${serverId}/activity"`);
   await expectCount(linesOf(page), MIXED.length);
-  await page.getByRole("link", { name: "Bob" }).first().click();
+  await openPlayerPage(page, "Bob");
   await page.getByRole("heading", { name: "Player 77" }).waitFor();
   expect(await page.evaluate<string>("location.hash")).toBe(`#/servers/${serverId}/activity/77`);
-  await expectCount(linesOf(page), 2);
+  await expectCount(linesOf(page), 3);
 });

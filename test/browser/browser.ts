@@ -278,9 +278,15 @@ export async function visitViews(
 }
 
 /** Fills in the sign-in form. Returns when the page shows the frame or an error. */
-export async function signIn(page: Page, key: string, options: { readonly keep?: boolean } = {}) {
+export async function signIn(
+  page: Page,
+  key: string,
+  options: { readonly keep?: boolean; readonly remember?: boolean } = {},
+) {
   await page.locator("form input:not([type=checkbox])").first().fill(key);
-  if (options.keep) await page.locator("form input[type=checkbox]").check();
+  const [keep, remember] = await page.locator("form input[type=checkbox]").all();
+  if (options.keep) await keep?.check();
+  if (options.remember) await remember?.check();
   await page.locator("form button[type=submit]").click();
   await page.locator("#content, form [role=alert]").first().waitFor();
 }
@@ -324,6 +330,13 @@ export async function expectCount(locator: Locator, count: number): Promise<void
   const deadline = Date.now() + STEP_MS;
   while ((await locator.count()) !== count && Date.now() < deadline) await Bun.sleep(20);
   expect(await locator.count()).toBe(count);
+}
+
+/** Waits for this title of the page. */
+export async function expectTitle(page: Page, title: string): Promise<void> {
+  const deadline = Date.now() + STEP_MS;
+  while ((await page.title()) !== title && Date.now() < deadline) await Bun.sleep(20);
+  expect(await page.title()).toBe(title);
 }
 
 /** Blocks a key for spam by counting far too many requests for it. */

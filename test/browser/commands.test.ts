@@ -1,9 +1,11 @@
-// The view "commands": the status of a command as its sender sees it, and an explanation for every refusal.
+// The view "Console": no command reaches a player who was not named or confirmed; the status of a command as its sender sees
+// it, and an explanation for every refusal.
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import {
   browserTest,
   expectAccessible,
+  expectCount,
   expectNoSidewaysScroll,
   getSite,
   isTestedVariant,
@@ -11,9 +13,9 @@ import {
   openView,
   SIZES,
 } from "./browser.ts";
-import { BUSY_SERVER, writeGameJson } from "./game-server-fixture.ts";
+import { BUSY_SERVER, idOf, nameOf, writeGameJson } from "./game-server-fixture.ts";
 
-const rowOf = (page: Page, text: string) => page.locator("#content li", { hasText: text });
+const rowOf = (page: Page, text: string) => page.locator("#content :is(tbody tr, li)", { hasText: text });
 const lineOf = (page: Page) => page.getByRole("combobox", { name: "Command", exact: true });
 
 async function sendLine(page: Page, text: string): Promise<void> {
@@ -33,11 +35,18 @@ async function openConsole(server: string, options: Parameters<typeof openView>[
 
 /** The commands of a server and their status in Gatehouse, newest first. */
 async function listStatuses(server: string): Promise<string[]> {
+  return (await readCommands(server)).map(({ command, status }) => `${command}: ${status}`);
+}
+
+async function listCommands(server: string): Promise<string[]> {
+  return (await readCommands(server)).map(({ command }) => command);
+}
+
+async function readCommands(server: string): Promise<{ command: string; status: string }[]> {
   const site = await getSite();
   const { serverId } = site.getServer(server);
   const response = await site.gatehouse.admin("GET", `/admin/commands?server_id=${serverId}`);
-  const { items } = (await response.json()) as { items: { command: string; status: string }[] };
-  return items.map(({ command, status }) => `${command}: ${status}`);
+  return ((await response.json()) as { items: { command: string; status: string }[] }).items;
 }
 
 for (const language of LANGUAGES) {
@@ -46,13 +55,28 @@ for (const language of LANGUAGES) {
     browserTest(`the console in ${language} on a ${size} is accessible, empty and full`, async () => {
       const scheme = size === "phone" ? "dark" : "light";
       const page = await openConsole(`console ${language} ${size}`, { language, size, scheme });
-      expect(await page.locator("h1").innerText()).toBe(language === "ru" ? "Команды" : "Commands");
+      expect(await page.locator("h1").innerText()).toBe(language === "ru" ? "Консоль" : "Console");
       await page.getByText(language === "ru" ? "Команд пока нет" : "No commands yet").waitFor();
       await expectAccessible(page);
       const line = page.getByRole("combobox", { name: language === "ru" ? "Команда" : "Command" });
-      await line.fill(":");
-      await page.getByRole("listbox").getByRole("option").first().waitFor();
+      await line.fill(":kick copper");
+      const options = page.getByRole("listbox").getByRole("option");
+      await expectCount(options, 4);
+      expect(await options.first().innerText()).toMatch(/^CopperFox\s+10002\s+/);
       await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+      await line.press("Escape");
+      await line.press("Enter");
+      const dialog = page.getByRole("dialog");
+      await expectCount(dialog.getByRole("checkbox"), 4);
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+      // By mouse on the desktop, by touch on the phone.
+      await line.fill(":kick copperfox_1");
+      await (size === "phone" ? options.first().tap() : options.first().click());
+      expect(await line.inputValue()).toBe(":kick CopperFox_12 ");
       await line.fill(":h good evening");
       await line.press("Enter");
       await page.locator("[data-status=sent]").waitFor();
@@ -108,10 +132,12 @@ browserTest("a lost answer is shown, and a retry does not queue the command twic
 browserTest("refusals are explained, and a full queue shows when to retry", async () => {
   const site = await getSite();
   const key = await site.mintKey("busy", { commands: [":h"] });
-  const page = await openView("commands", { key, expectedStatuses: [403, 429, 503, 400] });
+  const page = await openView("commands", { key, expectedStatuses: [429, 503, 400] });
+  const posted: string[] = [];
+  page.on("request", (request) => void (request.method() === "POST" && posted.push(request.url())));
   await sendLine(page, ":m hello");
-  await page.getByText("This key may not send this command").waitFor();
-  await page.getByRole("button", { name: "Dismiss: :m hello" }).click();
+  await page.getByText("This key may not send this command, so it was not sent. It may send: :h").waitFor();
+  expect(posted).toEqual([]);
 
   let answer = { status: 429, body: { code: 5015, message: "command_queue_full", retry_after: 2 } as object };
   await page.route("**/v2/game/server/command", (route) => {
@@ -147,7 +173,7 @@ browserTest("a failed command shows the reason, and an unknown one what that mea
       : Response.json({ code: 1001, message: "no contact" }, { status: 500 });
   };
   try {
-    await sendLine(page, ":wrong word");
+    await sendLine(page, ":wrong");
     const failed = page.locator("[data-status=failed]");
     await failed.getByText("there is no such command, 3001").waitFor();
     await failed.getByText("The game API says: <b>no such command</b>").waitFor();
@@ -162,35 +188,142 @@ browserTest("a failed command shows the reason, and an unknown one what that mea
   }
 });
 
-browserTest("a command that is hard to undo needs a confirmation", async () => {
-  const page = await openConsole("calm server");
-  await sendLine(page, ":ban Somebody");
+browserTest("a command reaches nobody whom its sender has not named in full or confirmed", async () => {
+  const page = await openConsole("careful server");
+  const line = lineOf(page);
   const dialog = page.getByRole("dialog", { name: "Send this command?" });
-  await dialog.getByText(":ban Somebody").waitFor();
+  const cancel = async () => {
+    // The cancel button has the focus.
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+  };
+  await sendLine(page, "hello there");
+  await page.getByText("This is no command, so it was not sent").waitFor();
+
+  // A missing colon, and the beginning of a name.
+  await sendLine(page, "kick averystone_1 please stop");
+  await dialog.getByText("The colon was missing").waitFor();
+  await dialog.getByText("averystone_1 is only the beginning of a name").waitFor();
+  await dialog.getByRole("group", { name: "For 1 player" }).getByText("AveryStone_10").waitFor();
+  await dialog.getByText("10010", { exact: true }).waitFor();
+  await dialog.getByRole("button", { name: "Send it", exact: true }).click();
+  await rowOf(page, ":kick AveryStone_10 please stop").waitFor();
+
+  // The beginning of four names: nothing can be sent before somebody is chosen.
+  await sendLine(page, ":jail copper");
+  await dialog.getByText("copper fits 4 players. Who is meant?").waitFor();
+  const send = dialog.getByRole("button", { name: /^Send it/ });
+  expect(await send.isDisabled()).toBe(true);
+  await dialog.getByRole("checkbox", { name: /^CopperFox_22 10022/ }).check();
+  await dialog.getByText(":jail CopperFox_22", { exact: true }).waitFor();
+  await dialog.getByRole("checkbox", { name: /^CopperFox 10002/ }).check();
+  await dialog.getByRole("button", { name: "Send it to 2 players" }).click();
+  await rowOf(page, ":jail 10002,CopperFox_22").waitFor();
+
+  // Everybody, counted and listed; the focus comes back to the line.
+  await sendLine(page, ":pm others hello");
+  await dialog.getByText("others means everybody on the server: 40 players").waitFor();
+  await expectCount(dialog.getByRole("group", { name: "For 40 players" }).getByRole("listitem"), 40);
   await expectAccessible(page);
-  // The cancel button has the focus.
-  await page.keyboard.press("Enter");
-  await dialog.waitFor({ state: "detached" });
-  expect(await rowOf(page, ":ban Somebody").count()).toBe(0);
-  await sendLine(page, ":kick all");
-  await dialog.getByText("This is for everybody on the server").waitFor();
-  await dialog.getByRole("button", { name: "Send it" }).click();
-  await page.locator("[data-status=sent]", { hasText: ":kick all" }).waitFor();
-  expect(await listStatuses("calm server")).toEqual([":kick all: sent"]);
+  await cancel();
+  expect(await line.evaluate((input) => input.matches(":focus"))).toBe(true);
+  await sendLine(page, ":kick Somebody");
+  await dialog.getByText("Nobody on the server is called Somebody").waitFor();
+  await cancel();
+  await sendLine(page, ":ban HarborLight_17");
+  await dialog.getByText("This is hard to undo").waitFor();
+  await cancel();
+
+  // A whole name that is also the beginning of others is sent as the id, at once.
+  await sendLine(page, ":pm BLUEHERON hi");
+  await rowOf(page, `:pm ${idOf(1)} hi`).waitFor();
+  expect(await listCommands("careful server")).toEqual([
+    `:pm ${idOf(1)} hi`,
+    ":jail 10002,CopperFox_22",
+    ":kick AveryStone_10 please stop",
+  ]);
 });
 
-browserTest("the keyboard completes names and recalls earlier lines", async () => {
+browserTest("a confirmation is asked again when somebody else is meant by now", async () => {
+  const page = await openConsole("moving server");
+  await sendLine(page, ":kick copperfox_1");
+  const dialog = page.getByRole("dialog", { name: "Send this command?" });
+  await dialog.getByRole("group", { name: "For 1 player" }).waitFor();
+  await page.route(/\/v2\/game\/server\?/, async (route) => {
+    const { "if-none-match": _, ...headers } = route.request().headers();
+    const response = await route.fetch({ headers });
+    const state = (await response.json()) as typeof BUSY_SERVER;
+    const joined = { ...state.Players[0], Player: "CopperFox_1:77" };
+    await route.fulfill({
+      response,
+      json: { ...state, Name: "Riverside after a join", Players: [...state.Players, joined] },
+    });
+  });
+  // The dialog covers the button; the page's own poll would take seconds.
+  await page.locator('[aria-label="Refresh now"]').evaluate((button: { click(): void }) => button.click());
+  await page.getByText("Riverside after a join").first().waitFor({ state: "attached" });
+  await dialog.getByRole("button", { name: "Send it" }).click();
+  await dialog.getByText("The players on the server have changed").waitFor();
+  await dialog.getByText("CopperFox_1", { exact: true }).waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  expect(await listCommands("moving server")).toEqual([]);
+});
+
+browserTest("a key that may not read players is told that nobody checked the target", async () => {
+  const site = await getSite();
+  const key = await site.mintKey("small", { sections: 0 });
+  const page = await openView("commands", { key });
+  await sendLine(page, ":kick all");
+  const dialog = page.getByRole("dialog", { name: "Send this command?" });
+  await dialog.getByText("This key may not read players, so nobody has checked whom this means").waitFor();
+  await dialog.getByText("all means everybody; how many they are is not known").waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+});
+
+browserTest("each command shows the key that sent it", async () => {
+  const site = await getSite();
+  const page = await openConsole("shared server");
+  await sendLine(page, ":h mine");
+  await rowOf(page, ":h mine").getByText("From this key (test)").waitFor();
+  const { keyId, token } = await site.gatehouse.addKey(site.getServer("shared server"), { commands: [":h"] });
+  await site.gatehouse.admin("PATCH", `/admin/keys/${keyId}`, { label: "Night\u200b shift" });
+  const answer = await fetch(`${site.url}/v2/game/server/command`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ command: ":h theirs" }),
+  });
+  expect(answer.status).toBe(202);
+  await site.gatehouse.admin("DELETE", `/admin/keys/${keyId}`);
+  await page.getByRole("button", { name: "Read the list again" }).click();
+  await rowOf(page, ":h theirs").getByText("From Night200B shift").waitFor();
+});
+
+browserTest("the keyboard goes through all suggestions and recalls earlier lines", async () => {
   const page = await openConsole("typing server");
   const line = lineOf(page);
   await line.pressSequentially(":kic");
   await page.getByRole("option", { name: /:kick/ }).waitFor();
   await line.press("Tab");
   expect(await line.inputValue()).toBe(":kick ");
-  await page.getByRole("listbox").getByRole("option").first().waitFor();
-  await line.press("ArrowDown");
-  expect(await line.getAttribute("aria-activedescendant")).not.toBeNull();
+  await expectCount(page.getByRole("listbox").getByRole("option"), 40);
+  await line.pressSequentially("frost");
+  await expectCount(page.getByRole("listbox").getByRole("option"), 4);
+  await page.getByRole("status").getByText("4 suggestions").waitFor({ state: "attached" });
+  const seen: string[] = [];
+  for (const key of ["Tab", "Tab", "Tab", "Tab", "Tab", "Shift+Tab"]) {
+    await line.press(key);
+    seen.push(await line.inputValue());
+  }
+  expect(seen).toEqual(
+    [idOf(5), nameOf(15), nameOf(25), nameOf(35), idOf(5), nameOf(35)].map((name) => `:kick ${name}`),
+  );
+  const active = await line.getAttribute("aria-activedescendant");
+  expect(await page.locator(`[id="${active}"]`).innerText()).toContain(nameOf(35));
+  // The list stays open for another name after a comma; Enter takes the active suggestion and does not send.
+  await line.pressSequentially(",golden");
+  await line.press("ArrowUp");
   await line.press("Enter");
-  expect(await line.inputValue()).toMatch(/^:kick \S+ $/);
+  expect(await line.inputValue()).toBe(`:kick ${nameOf(35)},${nameOf(36)} `);
   await sendLine(page, ":h one");
   await rowOf(page, ":h one").waitFor();
   await sendLine(page, ":h two");

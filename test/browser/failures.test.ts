@@ -1,6 +1,14 @@
 // What the page shows while it gets no data, and how soon it recovers.
 import { expect } from "bun:test";
-import { blockKey, browserTest, expectAccessible, getSite, openPage, openView } from "./browser.ts";
+import {
+  blockKey,
+  browserTest,
+  expectAccessible,
+  expectTitle,
+  getSite,
+  openPage,
+  openView,
+} from "./browser.ts";
 import { BUSY_SERVER } from "./game-server-fixture.ts";
 
 browserTest("the page recovers from a block that is lifted early when the user refreshes", async () => {
@@ -68,6 +76,7 @@ browserTest("after an outage the first request that succeeds makes the page poll
 });
 
 const BROKEN_GATEWAY = () => new Response("<html>502</html>", { status: 502 });
+const REFUSED_KEY = () => Response.json({ code: 2002, message: "that key is wrong" }, { status: 403 });
 const BROKEN_GAME = () => Response.json({ code: 1001, message: "no words from Liberty" }, { status: 500 });
 
 browserTest(
@@ -76,7 +85,7 @@ browserTest(
     const site = await getSite();
     const cases = [
       ["en", BROKEN_GATEWAY, "The game API has given no usable answer. The game API answered with HTTP 502."],
-      ["ru", BROKEN_GATEWAY, "Игровой API не дал пригодного ответа. The game API answered with HTTP 502."],
+      ["ru", BROKEN_GATEWAY, "Игровой API не дал внятного ответа. The game API answered with HTTP 502."],
       [
         "en",
         BROKEN_GAME,
@@ -86,6 +95,16 @@ browserTest(
         "ru",
         BROKEN_GAME,
         "Игровой API не смог связаться с игрой (1001). Игровой API сообщает: no words from Liberty",
+      ],
+      [
+        "en",
+        REFUSED_KEY,
+        "Ask your operator to set the server key anew. The server key is wrong or has expired (2002). The game API says: that key is wrong",
+      ],
+      [
+        "ru",
+        REFUSED_KEY,
+        "Попросите оператора заново задать ключ сервера. Ключ сервера неверен или истёк (2002). Игровой API сообщает: that key is wrong",
       ],
     ] as const;
     for (const [index, [language, answer, says]] of cases.entries()) {
@@ -113,7 +132,7 @@ browserTest(
     expect(await name.getAttribute("title")).toBe("River[202E]edis[200B] RP");
     expect(await name.innerText()).not.toMatch(/[\u202e\u200b]/);
     expect(await name.locator(".invisible-character").allInnerTexts()).toEqual(["202E", "200B"]);
-    expect(await page.title()).toBe("Players · River[202E]edis[200B] RP");
+    await expectTitle(page, "(4) Players · River[202E]edis[200B] RP");
   },
 );
 
@@ -136,7 +155,7 @@ browserTest("a text is copied also without a clipboard API, and a failure is sho
 browserTest("times are formatted for the user's region", async () => {
   for (const locale of ["en-GB", "de-DE"]) {
     const page = await openView("logs", { locale });
-    const time = page.locator(".time-line-entry time").first();
+    const time = page.locator("[data-entry] time").first();
     expect(await time.innerText()).toMatch(/^\d\d:\d\d:\d\d /);
     expect(await time.getAttribute("title")).toMatch(/^\d+ \w+ \d{4}, \d\d:\d\d:\d\d$/);
   }

@@ -7,6 +7,7 @@ import {
   expectAccessible,
   expectCount,
   expectNoSidewaysScroll,
+  expectTitle,
   getSite,
   isTestedVariant,
   LANGUAGES,
@@ -30,7 +31,7 @@ browserTest("the language can be changed, and is kept after a reload", async () 
   await page.getByLabel("Language").first().selectOption("ru");
   await page.getByRole("heading", { name: "Игроки" }).waitFor();
   expect(await page.locator("html").getAttribute("lang")).toBe("ru");
-  expect(await page.title()).toBe("Игроки · Riverside Roleplay");
+  await expectTitle(page, "(4) Игроки · Riverside Roleplay");
   await page.reload();
   await page.getByRole("heading", { name: "Игроки" }).waitFor();
 });
@@ -133,4 +134,6 @@ browserTest("the view names the sections that a key may not read, and shows the 
   await page.getByText("Left out, because the operator has not given this key the right").waitFor();
   await expectCount(page.getByRole("table", { name: "Emergency calls" }).getByRole("row"), 7);
   expect(await page.getByRole("heading", { name: "Calls for a moderator" }).count()).toBe(0);
+  await page.getByRole("link", { name: "Calls", exact: true }).waitFor();
+  expect(await page.title()).toBe("Calls · Riverside Roleplay");
 });

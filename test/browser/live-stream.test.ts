@@ -12,6 +12,7 @@ import {
   expectAccessible,
   expectCount,
   expectNoSidewaysScroll,
+  expectTitle,
   isTestedVariant,
   LANGUAGES,
   openPage,
@@ -90,6 +91,10 @@ async function addChangingServer() {
       const entry = { Caller: `${caller}:78`, Moderator: null, Timestamp: nowSeconds() };
       state = { ...state, ModCalls: [entry, ...state.ModCalls] };
     },
+    answerCalls(moderator: string): void {
+      const answered = state.ModCalls.map((call) => ({ ...(call as object), Moderator: `${moderator}:79` }));
+      state = { ...state, ModCalls: answered };
+    },
     callEmergency(description: string): void {
       const [first] = SMALL_SERVER.EmergencyCalls;
       const entry = { ...first, Description: description, CallNumber: 900, StartedAt: nowSeconds() };
@@ -117,7 +122,7 @@ async function openLive(server: ChangingServer, view: string, options: PageOptio
 function liveMark(page: Page, language: PageOptions["language"] = "en") {
   const names = {
     en: ["Freshness of the data", "live"],
-    ru: ["Свежесть данных", "в реальном времени"],
+    ru: ["Актуальность данных", "в реальном времени"],
   } as const;
   const [region, text] = names[language];
   return page.getByRole("region", { name: region }).getByText(text, { exact: true });
@@ -160,9 +165,10 @@ browserTest("all views share one stream, and an event makes them read the server
   server.join("LiveNewcomer");
   await page.locator("#content").getByText("LiveNewcomer").first().waitFor();
   await page.getByRole("link", { name: "Logs" }).click();
-  await linesOf(page).first().waitFor();
+  const entries = page.locator("[data-entry]");
+  await entries.first().waitFor();
   server.join("LogsNewcomer");
-  await linesOf(page).filter({ hasText: "LogsNewcomer" }).waitFor();
+  await entries.filter({ hasText: "LogsNewcomer" }).waitFor();
   await page.getByRole("link", { name: "Calls" }).click();
   await page.getByRole("table", { name: "Emergency calls" }).waitFor();
   server.callEmergency("Bridge is down");
@@ -171,6 +177,23 @@ browserTest("all views share one stream, and an event makes them read the server
   await page.locator("canvas").first().waitFor();
   expect(streams.length).toBe(1);
   expect(streams[0]?.headers().authorization).toBe(`Bearer ${key}`);
+});
+
+browserTest("a hidden tab counts the calls that wait in its title, by the stream alone", async () => {
+  const server = await addChangingServer();
+  const { page } = await openLive(server, "staff", { prelude: NO_POLLING });
+  const hide = (isHidden: boolean) =>
+    page.evaluate(`Object.defineProperty(document, "hidden", { configurable: true, value: ${isHidden} });
+      document.dispatchEvent(new Event("visibilitychange"))`);
+  await expectTitle(page, "(1) Staff · Riverside Roleplay");
+  await hide(true);
+  server.callModerator("HiddenCaller");
+  await expectTitle(page, "(2) Staff · Riverside Roleplay");
+  server.answerCalls("Mia");
+  await expectTitle(page, "Staff · Riverside Roleplay");
+  await hide(false);
+  await page.getByRole("link", { name: "Calls", exact: true }).click();
+  await page.getByText("No calls are waiting").waitFor();
 });
 
 /** A proxy in front of the site whose connections the test can cut. */
@@ -309,7 +332,7 @@ browserTest("alerts are off at first, and the browser is asked only when they ar
   await bellOf(page).click();
   await page.getByRole("switch", { name: "Quiet sound" }).check({ force: true });
   expect(await page.evaluate<unknown>("[asked, shown.length]")).toEqual([0, 0]);
-  await page.getByRole("switch", { name: "Notification of the browser" }).check({ force: true });
+  await page.getByRole("switch", { name: "Browser notification" }).check({ force: true });
   await page.locator("[data-on=true]").first().waitFor();
   expect(await page.evaluate<unknown>("[asked, shown.length, tones]")).toEqual([1, 1, 2]);
   await page.keyboard.press("Escape");
@@ -355,9 +378,9 @@ browserTest("a browser that refuses notifications is told in words, and the swit
     prelude: `localStorage.setItem("test.answer", "denied"); ${FAKE_ALERTS}`,
   });
   await bellOf(page).click();
-  const notification = page.getByRole("switch", { name: "Notification of the browser" });
+  const notification = page.getByRole("switch", { name: "Browser notification" });
   await notification.click({ force: true });
-  await page.getByText("The browser does not allow this page to notify you.").waitFor();
+  await page.getByText("The browser does not let this page notify you.").waitFor();
   expect(await notification.isChecked()).toBe(false);
 });
 
@@ -373,18 +396,17 @@ browserTest("alerts are offered only for calls that the key may read", async () 
   await page.getByText("there are alerts only for: calls for a moderator").waitFor();
 });
 
-browserTest("an operator who looks into a server polls, and opens no stream", async () => {
+browserTest("an operator who looks into a server follows its stream, without a single poll", async () => {
   const server = await addChangingServer();
   const { site, name } = server;
   const { serverId } = site.getServer(name);
-  const page = await openPage({ site, key: site.masterKey, view: `servers/${serverId}/staff` });
-  const streams: Request[] = [];
-  page.on("request", (request) => void (isStream(request) && streams.push(request)));
-  await page.evaluate(`location.hash = "#/servers/${serverId}/activity"`);
+  const view = `servers/${serverId}/activity`;
+  const page = await openPage({ site, key: site.masterKey, view, prelude: NO_POLLING });
+  await liveMark(page).waitFor();
   await linesOf(page).first().waitFor();
   server.join("SeenByOperator");
   await linesOf(page).filter({ hasText: "SeenByOperator" }).waitFor();
-  expect(streams).toEqual([]);
+  // The alerts are for holders of a key.
   expect(await bellOf(page).count()).toBe(0);
 });
 

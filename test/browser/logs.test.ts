@@ -24,11 +24,11 @@ import {
   START,
 } from "./played-ledger.ts";
 
-const expectEntries = (page: Page, count: number) => expectCount(page.locator(".time-line-entry"), count);
+const expectEntries = (page: Page, count: number) => expectCount(page.locator("[data-entry]"), count);
 
 const listTimes = (page: Page) =>
   page
-    .locator(".time-line-entry time")
+    .locator("[data-entry] time")
     .evaluateAll((times) => times.map((time) => time.getAttribute("datetime")));
 
 const noArchive = () => {
@@ -75,7 +75,7 @@ const MIXED: readonly Draft[] = [
   { type: "player.left", data: { Player: "Bob:77" }, minutesAgo: 5 },
 ];
 
-browserTest("all logs are one time line, newest first, with a heading for each day", async () => {
+browserTest("all logs are one table, newest first, with a heading for each day", async () => {
   const page = await openView("logs");
   await expectEntries(page, 78);
   const times = (await listTimes(page)).map((time) => Date.parse(time ?? ""));
@@ -84,15 +84,15 @@ browserTest("all logs are one time line, newest first, with a heading for each d
   expect(days[0]).toMatch(/^Today, /);
   expect(days[1]).toMatch(/^Yesterday, /);
   expect(new Set(days).size).toBe(days.length);
-  const first = await page.locator(".time-line-entry").first().innerText();
+  const first = await page.locator("[data-entry]").first().innerText();
   expect(first).toMatch(/\d+:\d\d:\d\d/);
   expect(first).toMatch(/sec\. ago|min\. ago/);
   // A command from the API has no player, and a fall has no killer.
   await page.getByText("Remote Server").first().waitFor();
-  await page.getByText("Nobody in particular").waitFor();
+  await page.getByText("An unknown cause").waitFor();
 });
 
-browserTest("the time line can be filtered by kind and searched", async () => {
+browserTest("the logs can be filtered by kind, searched and sorted", async () => {
   const page = await openLogs(noArchive(), { expectedStatuses: [501] });
   await expectEntries(page, 78);
   await page.getByText("Joins (20)").click();
@@ -104,15 +104,22 @@ browserTest("the time line can be filtered by kind and searched", async () => {
   await page.getByLabel("Search").fill("keep CIVIL");
   await expectEntries(page, 5);
   await page.getByRole("status").filter({ hasText: "5 of 78 entries" }).waitFor({ state: "attached" });
+  // Sorted by something else, the days are no headings any more, so each entry shows its date.
+  await page.getByLabel("Search").fill("kick");
+  await expectEntries(page, 5);
+  await page.getByRole("columnheader", { name: "Player" }).getByRole("button").click();
+  const players = await page.locator("[data-entry] td:nth-child(3)").allInnerTexts();
+  expect(players).toEqual(players.toSorted((a, b) => a.localeCompare(b)));
+  await expectCount(page.locator("#content h2"), 0);
   await page.getByLabel("Search").fill("nothing like this");
-  await page.getByText("Nothing fits").waitFor();
+  await page.getByText("Nothing found").waitFor();
 });
 
-browserTest("the time line is shown in Russian, on a phone", async () => {
+browserTest("the logs are shown in Russian, on a phone", async () => {
   const page = await openLogs(noArchive(), { language: "ru", size: "phone", expectedStatuses: [501] });
   await expectEntries(page, 78);
   expect(await page.locator("#content h2").first().innerText()).toMatch(/^Сегодня, /);
-  const call = page.locator(".time-line-entry").filter({ hasText: "Вызов модератора" }).first();
+  const call = page.locator("[data-entry]").filter({ hasText: "Вызов модератора" }).first();
   expect(await call.innerText()).toContain(nameOf(6));
   expect(await call.innerText()).toContain("пока никто");
   await page.getByLabel("Убийства (20)").focus();
@@ -120,27 +127,25 @@ browserTest("the time line is shown in Russian, on a phone", async () => {
   await expectEntries(page, 58);
 });
 
-browserTest(
-  "with a ledger the time line goes back to its first entry, and gaps are where they are",
-  async () => {
-    const ledger = new PlayedLedger();
-    ledger.record(...MIXED);
-    const page = await openLogs(ledger);
-    await expectEntries(page, 6);
-    const lines = await page.locator(".time-line-entry").allInnerTexts();
-    expect(lines.map((line) => /Left|Command|Kill|missing|Call|Joined/.exec(line)?.[0])).toEqual([
-      ...["Left", "Command", "Kill", "missing", "Call", "Joined"],
-    ]);
-    expect(lines[3]).toContain("Concerns: kills.");
-    // The call and its answer are one entry, at the time of the call.
-    expect(lines[4]).toMatch(/Bob.*answered by.*Mia/s);
-    expect((await listTimes(page))[4]).toBe(new Date(CALLED_AT * 1000).toISOString());
-    await page.getByText("5 entries", { exact: true }).waitFor();
-    await page.getByText("This is as far back as Gatehouse remembers.").waitFor();
-    await page.getByRole("link", { name: "Mia" }).click();
-    await page.getByRole("heading", { name: "Player 8" }).waitFor();
-  },
-);
+browserTest("with a ledger the logs go back to its first entry, and gaps are where they are", async () => {
+  const ledger = new PlayedLedger();
+  ledger.record(...MIXED);
+  const page = await openLogs(ledger);
+  await expectEntries(page, 6);
+  const lines = await page.locator("[data-entry]").allInnerTexts();
+  expect(lines.map((line) => /Left|Command|Kill|missing|Call|Joined/.exec(line)?.[0])).toEqual([
+    ...["Left", "Command", "Kill", "missing", "Call", "Joined"],
+  ]);
+  expect(lines[3]).toContain("Concerns: kills.");
+  // The call and its answer are one entry, at the time of the call.
+  expect(lines[4]).toMatch(/Bob.*answered by.*Mia/s);
+  expect((await listTimes(page))[4]).toBe(new Date(CALLED_AT * 1000).toISOString());
+  await page.getByText("5 entries", { exact: true }).waitFor();
+  await page.getByText("This is as far back as Gatehouse remembers.").waitFor();
+  await page.getByRole("link", { name: "Mia" }).click();
+  await page.getByRole("dialog").locator('a[href="#/activity/8"]').click();
+  await page.getByRole("heading", { name: "Player 8" }).waitFor();
+});
 
 browserTest(
   "older entries of the ledger are loaded on request, and new ones come by themselves",
@@ -154,7 +159,7 @@ browserTest(
     await expectEntries(page, 150);
     ledger.record({ type: "player.left", data: { Player: "Player1:1001" } });
     await expectEntries(page, 151);
-    expect(await page.locator(".time-line-entry").first().innerText()).toContain("Left");
+    expect(await page.locator("[data-entry]").first().innerText()).toContain("Left");
   },
 );
 
@@ -177,7 +182,7 @@ browserTest(
     const asked = new Set(ledger.queries.map((query) => query.get("types")));
     expect([...asked]).toEqual(["player.joined,player.left", "player.joined"]);
     await chips.filter({ hasText: "Joins" }).click();
-    await page.getByText("Nothing fits").waitFor();
+    await page.getByText("Nothing found").waitFor();
   },
 );
 
@@ -193,7 +198,7 @@ browserTest(
     const page = await openLogs(ledger);
     await expectEntries(page, 20);
     await page.getByLabel("Search").fill("oldest");
-    await page.getByText("Nothing fits so far, but Gatehouse remembers more.").waitFor();
+    await page.getByText("Nothing found so far, but Gatehouse remembers more.").waitFor();
     await page.getByRole("button", { name: "Look further back" }).click();
     await page.getByText(/^Nothing more found so far\. Looked through everything since .+\d/).waitFor();
     await expectEntries(page, 0);
@@ -239,5 +244,5 @@ browserTest("the logs of a ledger fit on a phone of 320 pixels, in Russian and d
   await expectAccessible(page);
   await page.getByLabel("Убийства").focus();
   await page.keyboard.press("Space");
-  await expectCount(page.locator(".time-line-entry").filter({ hasText: "Убийство" }), 0);
+  await expectCount(page.locator("[data-entry]").filter({ hasText: "Убийство" }), 0);
 });

@@ -91,7 +91,13 @@ browserTest("the map moves and zooms by keys, wheel, buttons and dragging, and c
 });
 
 browserTest("the map draws nothing while nothing changes", async () => {
-  const page = await openPage({ view: "map", key: await (await getSite()).mintKey("busy") });
+  const page = await openPage({ key: await (await getSite()).mintKey("busy") });
+  // What Gatehouse learns meanwhile would be drawn.
+  const nothing = { cell_size: 40, streets: [], postal_codes: [], image: null };
+  await page.route("**/v2/game/server/map", (route) => route.fulfill({ json: nothing }));
+  await page.evaluate(`location.hash = "#/map"`);
+  // The reading of another view has no emergency calls; those would be drawn later.
+  await page.reload();
   await list(page).waitFor();
   const nextFrame = () =>
     page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
@@ -103,7 +109,7 @@ browserTest("the map draws nothing while nothing changes", async () => {
   );
   const mark = () => page.evaluate<number[]>(`[...${context}.getImageData(0, 0, 1, 1).data]`);
   // A reading in which nobody has moved.
-  await page.waitForResponse((response) => response.url().includes("/v2/game/server"));
+  await page.waitForResponse((response) => response.url().includes("/v2/game/server?"));
   await nextFrame();
   expect(await mark()).toEqual([1, 2, 3, 255]);
   await page.locator("canvas").focus();
@@ -242,3 +248,75 @@ for (const size of SIZES) {
     await expectAccessible(page);
   });
 }
+
+/** Keeps the boxes of the texts of the last frame, in pixels of the map. */
+const RECORD_TEXTS = `
+  window.mapTexts = [];
+  const canvasMethods = CanvasRenderingContext2D.prototype;
+  const { fillText, fillRect } = canvasMethods;
+  canvasMethods.fillRect = function (...box) {
+    if (this.canvas.className === "map-canvas") window.mapTexts = [];
+    return fillRect.apply(this, box);
+  };
+  canvasMethods.fillText = function (text, x, y) {
+    const width = this.measureText(text).width;
+    const from = this.textAlign === "center" ? x - width / 2 : x;
+    const at = [[from, y - 5], [from + width, y + 5]].map(([px, py]) => this.getTransform().transformPoint({ x: px, y: py }));
+    const [xs, ys] = [at.map((point) => point.x / devicePixelRatio), at.map((point) => point.y / devicePixelRatio)];
+    window.mapTexts.push({ text, left: Math.min(...xs), top: Math.min(...ys), right: Math.max(...xs), bottom: Math.max(...ys) });
+    return fillText.call(this, text, x, y);
+  };`;
+
+type TextBox = { text: string; left: number; top: number; right: number; bottom: number };
+
+const cellsOf = (name: string, along: (n: number) => [number, number]) => ({
+  name,
+  cells: Array.from({ length: 80 }, (_, n) => [...along((n - 40) * 40 + 20), 9]),
+});
+const LEARNED = {
+  cell_size: 40,
+  streets: [
+    cellsOf("Park Street", (at) => [at, 20]),
+    cellsOf("Ridge Road", (at) => [20, at]),
+    cellsOf("<b>Elm\u202e", (at) => [at, 820]),
+  ],
+  postal_codes: [{ name: "218", cells: [[-300, -300, 5]] }],
+  image: null,
+};
+
+browserTest(
+  "on a phone streets have their names, and no label lies over another or under a button",
+  async () => {
+    const key = await (await getSite()).mintKey("busy");
+    const page = await openPage({ key, size: "phone", prelude: RECORD_TEXTS });
+    await page.route("**/v2/game/server/map", (route) => route.fulfill({ json: LEARNED }));
+    const answered = page.waitForResponse((response) => response.url().endsWith("/v2/game/server/map"));
+    await page.evaluate(`location.hash = "#/map"`);
+    await answered;
+    await page.locator(".map-row").first().click();
+    await page.locator(".map-following").waitFor();
+    await page.getByRole("button", { name: "Zoom out" }).click();
+    await hashCanvas(page);
+    const texts = await page.evaluate<TextBox[]>("window.mapTexts");
+    const names = texts.map(({ text }) => text);
+    expect(names).toContain("Park Street");
+    expect(names.some((name) => name.includes("\u202e"))).toBe(false);
+    const frame = await measureCanvas(page);
+    const controls: TextBox[] = [];
+    for (const selector of [".map-buttons", ".map-following"]) {
+      const box = await page.locator(selector).boundingBox();
+      if (!box) throw new Error(`there is no ${selector}`);
+      const [left, top] = [box.x - frame.x, box.y - frame.y];
+      controls.push({ text: selector, left, top, right: left + box.width, bottom: top + box.height });
+    }
+    const overlaps = texts.flatMap((one, index) => {
+      return [...controls, ...texts.slice(0, index)]
+        .filter((other) => other.text !== one.text)
+        .filter(({ left, right }) => one.left < right - 1 && one.right > left + 1)
+        .filter(({ top, bottom }) => one.top < bottom - 1 && one.bottom > top + 1)
+        .map((other) => `${one.text} over ${other.text}`);
+    });
+    expect(overlaps).toEqual([]);
+    expect(texts.length).toBeGreaterThan(5);
+  },
+);

@@ -6,7 +6,7 @@ import { blockKey, browserTest, expectCount, openView, type Site, startSite } fr
 /** More keys than a page of the list has. */
 const KEYS = 60;
 
-const rowOf = (page: Page, text: string) => page.locator("#content li", { hasText: text });
+const rowOf = (page: Page, text: string) => page.locator("#content tbody tr", { hasText: text });
 
 async function openKeys(site: Site): Promise<Page> {
   return openView("keys", { site, key: site.masterKey, expectedStatuses: [404] });
@@ -46,7 +46,7 @@ browserTest(
       if (pathname === "/admin/keys") asked.push(search);
     });
     await page.getByLabel("Search").fill("night B");
-    await expectCount(page.locator("#content li"), 1);
+    await expectCount(page.locator("#content tbody tr"), 1);
     await rowOf(page, "Night bot").getByText("Active", { exact: true }).waitFor();
     await page.getByLabel("Server").selectOption("small");
     await page.getByText("No key matches").waitFor();
@@ -63,12 +63,12 @@ browserTest(
 browserTest("a blocked key shows as blocked, and revoked keys are shown only on request", async () => {
   const page = await openKeys(await getFilledSite());
   await page.getByLabel("State").selectOption("Blocked");
-  await expectCount(page.locator("#content li"), 1);
+  await expectCount(page.locator("#content tbody tr"), 1);
   await rowOf(page, "Spammer").getByText("Blocked", { exact: true }).waitFor();
   await page.getByLabel("State").selectOption("All but revoked");
   await page.getByLabel("Search").fill("bot");
   await rowOf(page, "Night bot").waitFor();
-  await expectCount(page.locator("#content li"), 1);
+  await expectCount(page.locator("#content tbody tr"), 1);
   await page.getByLabel("State").selectOption("Revoked");
   await rowOf(page, "Former bot").getByText("Revoked", { exact: true }).waitFor();
 });
@@ -79,7 +79,7 @@ browserTest("a key is found by its id, and its old tokens are shown with their e
   await site.gatehouse.admin("POST", `/admin/keys/${keyId}/rotate`, { grace_seconds: 3_600 });
   const page = await openKeys(site);
   await page.getByLabel("Search").fill(keyId);
-  await expectCount(page.locator("#content li"), 1);
+  await expectCount(page.locator("#content tbody tr"), 1);
   await page.getByRole("button", { name: "Details of Rotated bot" }).click();
   const details = page.getByRole("dialog", { name: "Rotated bot" });
   await details.getByText(/^one works until \w{3} \d+, \d{4}, /).waitFor();
@@ -95,6 +95,6 @@ browserTest("a token in the search field is never a part of an address", async (
   await page.getByLabel("Search").fill("gth_000000000000000000000000000000000000");
   await page.getByText("This is a token, not a label. It was not sent.").waitFor();
   await page.getByLabel("Search").fill("Night");
-  await expectCount(page.locator("#content li"), 1);
+  await expectCount(page.locator("#content tbody tr"), 1);
   expect(addresses.filter((url) => url.includes("gth_"))).toEqual([]);
 });

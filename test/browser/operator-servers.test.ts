@@ -117,11 +117,11 @@ for (const language of JOURNEY_LANGUAGES) {
       const words =
         language === "ru"
           ? {
-              every: "Наблюдение: интервал 7 с",
+              every: "Наблюдение каждые 7 с",
               paused: "Наблюдение приостановлено",
               pause: "Наблюдение ждёт: игровой API на время ограничил наши запросы.",
               off: "Ни за одним сервером наблюдения нет: GATEHOUSE_WATCH выключен.",
-              read: /прочитан/,
+              read: /обновлён/,
             }
           : {
               every: "Watched every 7 s",

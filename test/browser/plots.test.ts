@@ -19,7 +19,7 @@ import { BUSY_SERVER } from "./game-server-fixture.ts";
 const TEXTS = {
   en: {
     title: "Plots",
-    waiting: "Not enough seen yet",
+    waiting: "Not enough data yet",
     plot: "Players and queue",
     table: "The numbers as a table",
   },
@@ -27,7 +27,7 @@ const TEXTS = {
     title: "Графики",
     waiting: "Данных пока мало",
     plot: "Игроки и очередь",
-    table: "Те же числа таблицей",
+    table: "Таблица с числами",
   },
 } as const;
 

@@ -66,7 +66,7 @@ browserTest(
     const page = await openPage({ expectedStatuses: [400] });
     await signIn(page, await site.mintKey("offline", { sections: 0, commands: [] }));
     await page.getByRole("heading", { name: "The game server is offline" }).waitFor();
-    expect(await page.getByRole("link", { name: "Commands" }).count()).toBe(0);
+    expect(await page.getByRole("link", { name: "Console" }).count()).toBe(0);
   },
 );
 

@@ -5,6 +5,7 @@ import {
   browserTest,
   expectAccessible,
   expectNoSidewaysScroll,
+  expectTitle,
   getSite,
   isTestedVariant,
   LANGUAGES,
@@ -69,7 +70,7 @@ browserTest("an unreachable Gatehouse is not reported as a wrong key", async () 
 browserTest("the title has no name of the server after signing out", async () => {
   const page = await openPage({ key: await (await getSite()).mintKey(), view: "players" });
   await page.locator("table").waitFor();
-  expect(await page.title()).toBe("Players · Riverside Roleplay");
+  await expectTitle(page, "(4) Players · Riverside Roleplay");
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.locator("form").waitFor();
   expect(await page.title()).toBe("Sign in to Gatehouse");
@@ -115,7 +116,7 @@ browserTest("the session ends with a message when its key is revoked", async () 
   const { token, keyId } = await site.gatehouse.addKey(site.getServer("busy"));
   const page = await openPage({ expectedStatuses: [401], key: token, view: "players" });
   await page.locator("table").waitFor();
-  expect(await page.getByRole("link", { name: "Commands" }).count()).toBe(0);
+  expect(await page.getByRole("link", { name: "Console" }).count()).toBe(0);
   const answer = await site.gatehouse.admin("DELETE", `/admin/keys/${keyId}`);
   expect(answer.status).toBeLessThan(300);
   const alert = page.getByRole("alert");

@@ -31,9 +31,11 @@ browserTest(
   "vehicles are shown in Russian, on a phone, without the fields that a vehicle does not have",
   async () => {
     const page = await openView("vehicles", { language: "ru", size: "phone" });
-    const cards = page.getByRole("list", { name: "Транспорт" }).locator("> li");
-    expect(await cards.count()).toBe(24);
-    const plain = await cards.filter({ hasText: "ABC-100" }).innerText();
+    const rows = page.getByRole("list", { name: "Транспорт" }).locator("> li");
+    expect(await rows.count()).toBe(24);
+    const row = rows.filter({ hasText: "ABC-100" });
+    await row.getByRole("button", { name: "Подробнее" }).click();
+    const plain = await row.innerText();
     expect(plain).toContain("Номер");
     expect(plain).not.toContain("Окраска");
   },

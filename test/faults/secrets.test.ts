@@ -21,6 +21,8 @@ const KEY_FILES = ["master.key", "secret.key", "demo.key"];
 let api: FakeGameApi;
 let gatehouse: TestGatehouse;
 const tokens: string[] = [];
+/** The secrets of a browser that was signed in: cookies, session tokens, links. */
+const browserSecrets: string[] = [];
 /** Status, headers and body of every answer, without the tokens that it was asked to create. */
 const answers: string[] = [];
 const filesWhileRunning = new Map<string, string>();
@@ -37,8 +39,49 @@ async function send(path: string, init: RequestInit = {}): Promise<string> {
   const isMaking = init.method === "POST" && response.status < 300 && made !== undefined;
   if (isMaking) tokens.push(made);
   const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
-  answers.push(`${init.method ?? "GET"}\n${headers}\n${isMaking ? body.replace(made, "") : body}`);
+  const answer = `${init.method ?? "GET"}\n${headers}\n${isMaking ? body.replace(made, "") : body}`;
+  answers.push(init.method === "POST" && response.status < 300 ? takeBrowserSecrets(answer) : answer);
   return body;
+}
+
+/** Only an answer that makes them may have them. */
+function takeBrowserSecrets(answer: string): string {
+  return answer.replace(/gt[sdl]_[0-9A-Za-z_-]{43,72}/g, (secret) => {
+    browserSecrets.push(secret);
+    return "";
+  });
+}
+
+/** From the page of Gatehouse itself. */
+function sendFromPage(path: string, headers: Record<string, string> = {}, body?: object): Promise<string> {
+  return send(path, {
+    method: "POST",
+    headers: { Origin: gatehouse.url, ...(body && { "Content-Type": "application/json" }), ...headers },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+}
+
+/** Signs a browser in by key and by link, uses what it gets, and tries it all in the wrong places. */
+async function signBrowsersIn(token: string, key: string): Promise<void> {
+  await sendFromPage("/session/devices", { Authorization: `Bearer ${token}` });
+  const [cookie = "", first = ""] = browserSecrets;
+  await sendFromPage("/session", { Cookie: `gatehouse_device=${cookie}` });
+  await read(first);
+  await admin("POST", `/admin/keys/${key}/links`);
+  const link = browserSecrets.find((secret) => secret.startsWith("gtl_")) ?? "";
+  for (let round = 0; round < 2; round++) await sendFromPage("/session/links", {}, { link, remember: true });
+  await admin("GET", `/admin/keys/${key}/devices`);
+  for (const secret of [...browserSecrets]) {
+    await sendFromPage("/session", { Cookie: `gatehouse_device=${secret}x` });
+    await sendFromPage("/session/links", {}, { link: `${secret}x` });
+    await sendFromPage("/session/links", {}, { [secret]: secret });
+    await send("/session", { method: "POST", headers: { Origin: `https://${secret}.example` } });
+    await admin("DELETE", `/admin/keys/${key}/devices/${secret}`);
+  }
+  await send("/session", {
+    method: "DELETE",
+    headers: { Origin: gatehouse.url, Cookie: `gatehouse_device=${cookie}` },
+  });
 }
 
 function admin(method: string, path: string, body?: unknown): Promise<string> {
@@ -57,7 +100,7 @@ function read(token: string, path = PATH): Promise<string> {
 }
 
 const idIn = (body: string) => /"(?:server|key)_id":"([^"]+)"/.exec(body)?.[1] ?? "";
-const canaries = () => [OLD_SERVER_KEY, SERVER_KEY, ...Object.values(SECRETS), ...tokens];
+const canaries = () => [OLD_SERVER_KEY, SERVER_KEY, ...Object.values(SECRETS), ...tokens, ...browserSecrets];
 
 /** The text in every encoding that would reveal it: plain in any case, hex, base64 at any offset. */
 function formsOf(secret: string): { plain: string[]; exact: string[] } {
@@ -131,6 +174,7 @@ async function doEverything(): Promise<void> {
   await admin("DELETE", `/admin/servers/${doomed}`);
   await read(doomedToken);
 
+  await signBrowsersIn(token, key);
   await sendWrongKeys(token);
   await sendBadBodies(server, key);
   await sendOddPlaces(token);
@@ -270,7 +314,7 @@ async function failInside(token: string, server: string): Promise<void> {
   await admin("POST", "/admin/servers", { name: "Three", server_key: SERVER_KEY });
   await admin("PATCH", `/admin/servers/${server}`, { server_key: SERVER_KEY });
   Object.assign(store.servers, { create, update });
-  const operators = `${Object.values(SECRETS).join(" ")} ${tokens.join(" ")}`;
+  const operators = [...Object.values(SECRETS), ...tokens, ...browserSecrets].join(" ");
   gatehouse.app.log.error({ err: new Error(operators), secret: { deep: [operators] } }, operators);
 }
 
@@ -301,6 +345,9 @@ describe("the search can find something", () => {
     expect(tokens).toHaveLength(5);
     expect(metrics).toContain("gatehouse_requests_total");
     expect(audit).toContain('"action":"server.deleted"');
+    const kinds = browserSecrets.map((secret) => secret.slice(0, 4)).sort();
+    expect(kinds).toEqual(["gtd_", "gtd_", "gtl_", "gts_", "gts_", "gts_"]);
+    expect(audit).toContain('"action":"device.signed_in"');
   });
 
   test("a command failed with the game API's own words", () => {

@@ -1,11 +1,12 @@
 // Two instances on one Redis and one PostgreSQL watch together: one reads for both, readings for callers count, another goes on
-// when the one that watches is killed, and nobody watches without Redis.
+// when the one that watches is killed, and nobody watches without Redis. A webhook of the game that comes to both counts once.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { INSTANCE_LEASE_MS } from "../../src/core/ports/instance-lease.ts";
 import { HOLD_EVERY_MS } from "../../src/gateway/readings/watcher.ts";
 import { startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { until } from "../process/run-gatehouse.ts";
 import { startRedis } from "../redis-server.ts";
+import { HookSigner, makeCommand, makeHookBody } from "../signed-hooks.ts";
 import { FaultProxy } from "./fault-proxy.ts";
 import {
   endFleets,
@@ -25,6 +26,8 @@ const CALLER_READS = 30;
 /** For a machine that does other work too. The rules of the lease are tested with a fake clock. */
 const LOADED_FACTOR = 4;
 
+const signer = new HookSigner();
+
 let fleet: Fleet;
 let proxies: readonly FaultProxy[];
 
@@ -39,6 +42,7 @@ beforeAll(async () => {
       GATEHOUSE_WATCH: "on",
       GATEHOUSE_WATCH_INTERVAL_MS: String(INTERVAL_MS),
       GATEHOUSE_FRESH_MS: "50",
+      GATEHOUSE_GAME_PUBLIC_KEY: signer.publicKey,
       GATEHOUSE_LOG_LEVEL: "info",
     },
   });
@@ -96,6 +100,32 @@ test("the watcher makes no call for a server that callers of the other instance 
   }
   // Calls of the watcher would come on top, in the midst of those for the caller.
   expect(countSoon(callsFor(home))).toBeLessThanOrEqual(CALLER_READS);
+}, 60_000);
+
+test("a webhook whose signature another instance has seen is a repeat, at the same time and later", async () => {
+  const home = await fleet.addServer();
+  const key = await fleet.addKey(home);
+  const now = Date.now();
+  const startedAt = Math.floor(now / 1000);
+  const call = { team: "Fire", players: [], callNumber: 70_000, startedAt };
+  const started = { event: "EmergencyCallStarted", timestamp: startedAt, origin: "server", data: call };
+  const body = makeHookBody(home.town, makeCommand(now, "once"), started);
+  const headers = signer.sign(body, now);
+  const tell = async ({ url }: Instance) =>
+    (await fetch(`${url}/hooks/game`, { method: "POST", headers, body })).status;
+  const both = [fleet.at(0), fleet.at(1)];
+  expect(await Promise.all(both.map(tell))).toEqual([204, 204]);
+  for (const instance of both) expect(await tell(instance)).toBe(204);
+  for (const instance of both) {
+    const path = "/v2/game/server/events?after=earliest&types=custom.*,call.opened&limit=500";
+    const { items } = expectStatus(await instance.ask("GET", path, key.token), 200);
+    const told = items.filter(({ source }: { source: string }) => source === "webhook");
+    expect(told.map(({ type }: { type: string }) => type).toSorted()).toEqual([
+      "call.opened",
+      "custom.command",
+    ]);
+  }
+  await fleet.at(0).admin("DELETE", `/servers/${home.serverId}`);
 }, 60_000);
 
 test("nobody watches without Redis; when it is back watching goes on, and a short outage makes no gap", async () => {

@@ -296,6 +296,10 @@ describe("servers", () => {
       watch: true,
       state: "not_asked",
       players: null,
+      max_players: null,
+      queue: null,
+      open_modcalls: null,
+      open_calls: null,
       last_read_at: null,
       last_error: null,
       watching: {
@@ -873,6 +877,7 @@ describe("commands", () => {
       command_id: ids[0] ?? "",
       server_id: busy.server_id,
       key_id: key.key_id,
+      key_label: key.label,
       command: ":h three",
       status: "queued",
       position: 2,

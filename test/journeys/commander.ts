@@ -37,6 +37,8 @@ export class WorkerClock extends FakeClock {
 
 export type CommandBody = {
   readonly command_id: string;
+  readonly key_id: string;
+  readonly key_label: string | null;
   readonly command: string;
   readonly status: string;
   readonly position: number | null;

@@ -68,6 +68,8 @@ describe("submitting", () => {
     expect(bot.got()).toEqual([":h hello"]);
     expect(await bot.show(receipt.command_id)).toEqual({
       command_id: receipt.command_id,
+      key_id: bot.keyId,
+      key_label: "test",
       command: ":h hello",
       status: "sent",
       position: null,
@@ -266,6 +268,36 @@ describe("rights", () => {
     const page = await readAs<PageBody<CommandBody>>(await bot.ask("GET", `${COMMANDS}?limit=1`));
     expect(page.items.map((item) => item.command_id)).toEqual([command_id]);
     expect((await bot.ask("DELETE", `${COMMANDS}/${command_id}`)).status).toBe(200);
+  });
+
+  test("every answer names the key that sent the command, also after it was renamed or revoked", async () => {
+    const { keyId, token } = await gateway.gatehouse.addKey(bot.home, { commands: [":m"] });
+    const narrow = { Authorization: `Bearer ${token}` };
+    const own = await holdQueue();
+    const { command_id } = await readAs<ReceiptBody>(await bot.post('{"command":":m hello"}', narrow), 202);
+    const admin = (method: string, path: string, body?: object) =>
+      gateway.gatehouse.admin(method, path, body);
+    await admin("PATCH", `/admin/keys/${keyId}`, { label: "Night shift" });
+    const other = { key_id: keyId, key_label: "Night shift" };
+    expect(
+      await readAs<CommandBody>(await bot.ask("GET", `${COMMANDS}/${command_id}`, narrow)),
+    ).toMatchObject(other);
+    await admin("DELETE", `/admin/keys/${keyId}`);
+    expect(await bot.show(command_id)).toMatchObject(other);
+    const mine = { command_id: own, key_id: bot.keyId, key_label: "test" };
+    const page = await readAs<PageBody<CommandBody>>(await bot.ask("GET", COMMANDS));
+    expect(page.items).toMatchObject([{ command_id, ...other }, mine]);
+    const all = await readAs<PageBody<CommandBody>>(
+      await admin("GET", `/admin/commands?server_id=${bot.home.serverId}`),
+    );
+    expect(all.items).toMatchObject([{ command_id, ...other }, mine]);
+    expect(await readAs<CommandBody>(await admin("GET", `/admin/commands/${command_id}`))).toMatchObject(
+      other,
+    );
+    expect(await readAs<CommandBody>(await bot.ask("DELETE", `${COMMANDS}/${command_id}`))).toMatchObject({
+      ...other,
+      status: "cancelled",
+    });
   });
 });
 

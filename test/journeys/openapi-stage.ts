@@ -1,13 +1,17 @@
 // A gateway on which every documented answer can be provoked: a successful request for each operation, and the steps that
 // cause each error.
 
+import { randomBytes } from "node:crypto";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { writeCursor } from "../../src/core/events/cursor.ts";
+import { IMAGE_BYTES_MAX, type MapImage } from "../../src/core/map-image.ts";
 import type { KeyChange } from "../../src/core/ports/keys.ts";
+import { hashToken, mintDeviceSecret, mintLinkSecret } from "../../src/core/token.ts";
 import { OPERATOR_STREAMS_MAX, STREAMS_PER_KEY_MAX } from "../../src/gateway/events/stream-slots.ts";
 import { HeldPauses, MemoryArchive, makeEvent } from "../event-archive.ts";
 import { ALL_SECTIONS_INFO, BASE_INFO } from "../fake-game-api.ts";
 import { openSocket, type RawSocket, writeRequest } from "../faults/raw-socket.ts";
+import { HookSigner, makeCommand } from "../signed-hooks.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
 import { refuses, startCommandGateway } from "./commander.ts";
 import type { DocumentedError, DocumentedOperation } from "./openapi-witness.ts";
@@ -16,7 +20,7 @@ export type Plan = {
   readonly token?: string | undefined;
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: string;
-  /** A string is sent unchanged, anything else as JSON. */
+  /** A string and bytes are sent unchanged, anything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 };
@@ -29,6 +33,7 @@ const WRONG_IDS = {
   key_id: "key_none",
   entry_id: "aud_none",
   player_id: "nobody",
+  device_id: "dev_none",
 };
 const SOCKET_HEADERS = [
   "Connection: Upgrade",
@@ -37,13 +42,34 @@ const SOCKET_HEADERS = [
   "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
 ];
 const MINUTE_MS = 60_000;
+/** The beginning of a picture of 64 times 32 pixels. */
+export const PNG_HEADER = Buffer.from(
+  "89504e470d0a1a0a0000000d494844520000004000000020080200000000000000",
+  "hex",
+);
+const CORNERS = "left=-10&top=-10&right=10&bottom=10";
 const WAIT_MS = 25_000;
+const MAP_IMAGE: MapImage = {
+  type: "image/png",
+  width: 64,
+  height: 32,
+  left: -10,
+  top: -10,
+  right: 10,
+  bottom: 10,
+  hash: "00ff",
+  bytes: PNG_HEADER.length,
+  setAt: 1_800_000_000_000,
+  content: new Uint8Array(PNG_HEADER),
+};
 const EVENT_WITH_META = makeEvent(2, { type: "server.changed", meta: '{"before":{"Name":"x"}}' });
 
 export async function openStage() {
   const archive = new MemoryArchive();
   const pauses = new HeldPauses();
-  const gateway = await startCommandGateway({ archive, waitForEvents: pauses.pause });
+  const signer = new HookSigner();
+  const env = { GATEHOUSE_GAME_PUBLIC_KEY: signer.publicKey };
+  const gateway = await startCommandGateway({ archive, waitForEvents: pauses.pause, env });
   const { gatehouse, game, clock } = gateway;
   const { store } = gatehouse.app;
   const { masterKey } = gatehouse;
@@ -88,19 +114,40 @@ export async function openStage() {
     createKey: ({ server }) => ({ server_id: server.serverId, label: "bot" }),
     changeKey: () => ({ label: "other" }),
     rotateKey: () => ({ grace_seconds: 60 }),
+    receiveGameWebhook: ({ server }) => ({
+      server: server.name.replace("Town ", "Server"),
+      events: [makeCommand(clock.now)],
+    }),
+    setServerMapImage: () => PNG_HEADER,
   };
+
+  /** A device and an open link of the key. */
+  async function addDevice({ keyId, token }: Home) {
+    const [secret, link] = [mintDeviceSecret(randomBytes), mintLinkSecret(randomBytes)];
+    const deviceId = `dev_device${++made}`.padEnd(24, "x");
+    const expiresAt = clock.now + 86_400_000;
+    const draft = { deviceId, secretHash: hashToken(secret), expiresAt, description: "Firefox, Linux" };
+    await store.devices.add(keyId, hashToken(token), draft, clock.now);
+    await store.devices.addLink(keyId, { secretHash: hashToken(link), expiresAt }, clock.now);
+    return { deviceId, secret, link };
+  }
 
   async function plan({ id, tag }: DocumentedOperation): Promise<Plan & { home: Home }> {
     const home = await makeHome();
-    const isPublic = ["Server", "Events", "Commands", "With a community"].includes(tag);
+    const isPublic = ["Server", "Events", "Commands", "With a community", "Signing in"].includes(tag);
     const command_id = (await addCommand(home)) ?? "";
     const entry_id = await addAuditEntry(home);
+    if (isAboutMapImage(id)) await archive.saveMapImage(home.server.serverId, MAP_IMAGE);
     if (isAboutEvents(id)) await archive.add(home.server.serverId, makeEvent(1), EVENT_WITH_META);
-    const body = bodies[baseOf(id)]?.(home);
+    const device = await addDevice(home);
+    const body = id === "redeemLink" ? { link: device.link } : bodies[baseOf(id)]?.(home);
+    const headers = { Origin: gatehouse.url, Cookie: `gatehouse_device=${device.secret}` };
     return {
       home,
+      ...(tag === "Signing in" && { headers }),
       token: isPublic ? home.token : masterKey,
-      params: { ...home.params, command_id, entry_id, player_id: "54" },
+      params: { ...home.params, command_id, entry_id, player_id: "54", device_id: device.deviceId },
+      ...(id === "setServerMapImage" && { query: CORNERS }),
       ...(body !== undefined && { body }),
     };
   }
@@ -112,21 +159,23 @@ export async function openStage() {
   }
 
   function sendPlain(
-    { method, template }: DocumentedOperation,
+    { id, method, template }: DocumentedOperation,
     request: Plan,
     url: string,
   ): Promise<Response> {
     const path = template.replace(/\{(\w+)\}/g, (_, name) => request.params?.[name] ?? "cedar");
     const { body } = request;
+    const text = typeof body === "string" ? body : JSON.stringify(body);
     return fetch(`${url}${path}${request.query ? `?${request.query}` : ""}`, {
       method,
       redirect: "manual",
       headers: {
         ...(request.token !== undefined && { Authorization: `Bearer ${request.token}` }),
         ...(body !== undefined && { "Content-Type": "application/json" }),
+        ...(id === "receiveGameWebhook" && signer.sign(text, clock.now)),
         ...request.headers,
       },
-      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...(body !== undefined && { body: text }),
     });
   }
 
@@ -168,6 +217,17 @@ export async function openStage() {
     return new Response(value as Uint8Array<ArrayBuffer>, { status: answer.status, headers: answer.headers });
   }
 
+  /** A wrong token, cookie or link, whichever the request has. */
+  function withWrongSecret({ body }: Plan): Plan {
+    const wrong = "gtd_wrong";
+    const isLink = typeof body === "object" && body !== null && "link" in body;
+    return {
+      token: "gth_wrong",
+      headers: { Origin: gatehouse.url, Cookie: `gatehouse_device=${wrong}` },
+      ...(isLink && { body: { link: wrong } }),
+    };
+  }
+
   /** The successful request, with these changes. */
   function but(change: (good: Plan) => Plan): Provoke {
     return async (operation) => {
@@ -201,8 +261,8 @@ export async function openStage() {
     return async (operation) => {
       const good = await plan(operation);
       clock.advance(MINUTE_MS);
-      const { servers, keys, limits, usage, audit, settings, commands } = store;
-      const all = [store, servers, keys, limits, usage, audit, settings, commands];
+      const { servers, keys, devices, limits, usage, audit, settings, commands } = store;
+      const all = [store, servers, keys, devices, limits, usage, audit, settings, commands];
       const mend = all.map((part) => breakAll(part, fault));
       try {
         return await send(operation, good);
@@ -220,9 +280,17 @@ export async function openStage() {
       clock.advance(MINUTE_MS);
       return but(() => ({ token: "not-the-master-key" }))(operation);
     },
-    "401 5007": but(() => ({ token: undefined })),
-    "401 5008": but(() => ({ token: "gth_wrong" })),
-    "403 5009": withKey({ isSuspended: true }),
+    "401 5007": but(() => ({ token: undefined, headers: { Origin: gatehouse.url } })),
+    "401 5008": async (operation) => {
+      clock.advance(MINUTE_MS);
+      return but(withWrongSecret)(operation);
+    },
+    "403 5009": (operation) => {
+      const isSigningOut = operation.id === "endSession";
+      return isSigningOut
+        ? but(() => ({ headers: {} }))(operation)
+        : withKey({ isSuspended: true })(operation);
+    },
     "403 5010": withKey({ versions: [] }),
     "403 5011": (operation) => {
       const query = isAboutEvents(operation.id) ? "types=player.killed" : "Players=true";
@@ -239,14 +307,22 @@ export async function openStage() {
       game.read = refuses(3002);
       return but(() => ({}))(operation).finally(answerReads);
     },
-    "404 5020": but(() => ({ params: { community: "cedar", ...WRONG_IDS } })),
+    "404 5020": async (operation) => {
+      if (baseOf(operation.id) === "readMapImage")
+        return after(({ server }) => archive.removeMapImage(server.serverId))(operation);
+      return but(() => ({ params: { community: "cedar", ...WRONG_IDS } }))(operation);
+    },
     "400 5034": but(() => ({ body: "{" })),
     "429 5100": afterRequests(520),
-    "413 5102": but(() => ({ body: "x".repeat(9_000) })),
-    "415 5103": but(() => ({ body: "{}", headers: { "Content-Type": "text/plain" } })),
+    "413 5102": (operation) => {
+      const size = operation.id === "setServerMapImage" ? IMAGE_BYTES_MAX + 1 : 70_000;
+      return but(() => ({ body: "x".repeat(size) }))(operation);
+    },
+    "415 5103": but(({ headers }) => ({ body: "{}", headers: { ...headers, "Content-Type": "text/plain" } })),
     "400 5104": but(({ body, params }) => {
       if (body === undefined)
         return { query: "limit=0&after=%20", params: { ...params, player_id: "nobody" } };
+      if (isRaw(body)) return { query: "left=a" };
       return { body: "command" in (body as object) ? { command: "two\nlines" } : { nothing: 1 } };
     }),
     "409 5104": after(({ keyId }, good, operation) => {
@@ -283,8 +359,11 @@ export async function openStage() {
     "429 5107": async (operation) => {
       const good = await plan(operation);
       clock.advance(MINUTE_MS);
-      for (let tries = 0; tries < 10; tries++) await send(operation, { ...good, token: "wrong" });
-      return send(operation, { ...good, token: "wrong" });
+      // Of devices that are remembered with a right token, the 21st in an hour is refused.
+      const isRemembering = operation.id === "rememberDevice";
+      const next = isRemembering ? good : { ...good, ...withWrongSecret(good) };
+      for (let tries = 0; tries < (isRemembering ? 20 : 10); tries++) await send(operation, next);
+      return send(operation, next);
     },
     "410 5108": but(({ params }) => {
       return { query: `after=${writeCursor(params?.server_id ?? "", { number: 99, mark: 1 })}` };
@@ -304,6 +383,7 @@ export async function openStage() {
         for (const response of await Promise.all(waiting)) await response.body?.cancel();
       }
     },
+    "401 5111": but(() => ({ headers: { "X-Signature-Ed25519": "0".repeat(128) } })),
     "501 5110": async (operation) => {
       const bare = await startGatehouse();
       try {
@@ -338,6 +418,14 @@ export async function openStage() {
       return gateway.stop();
     },
   };
+}
+
+function isRaw(body: unknown): body is string | Uint8Array<ArrayBuffer> {
+  return typeof body === "string" || body instanceof Uint8Array;
+}
+
+function isAboutMapImage(id: string): boolean {
+  return ["readMapImage", "readServerMapImage", "removeServerMapImage"].includes(baseOf(id));
 }
 
 function isPageOfEvents(id: string): boolean {

@@ -95,7 +95,15 @@ describe("the server gives every documented answer", () => {
     }
   }
 
-  for (const id of ["readServer", "readServerOfCommunity", "readServerInfo", "tellOpenApi"]) {
+  for (const id of [
+    "readServer",
+    "readServerOfCommunity",
+    "readServerInfo",
+    "tellOpenApi",
+    "readMap",
+    "readMapImage",
+    "readServerMap",
+  ]) {
     test(`${id} answers 304 as documented`, async () => {
       const operation = findOperation(id);
       const good = await stage.plan(operation);
@@ -197,8 +205,9 @@ describe("the document's shapes", () => {
     });
   });
 
-  test("name three ways to sign in", () => {
-    expect(Object.keys(securitySchemes ?? {})).toEqual(["apiKey", "masterKey", "metricsToken"]);
+  test("name four ways to sign in", () => {
+    const names = ["apiKey", "deviceCookie", "masterKey", "metricsToken"];
+    expect(Object.keys(securitySchemes ?? {})).toEqual(names);
   });
 
   test("every code of the game API that Gatehouse knows is explained", () => {

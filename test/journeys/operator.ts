@@ -11,6 +11,10 @@ export type ServerBody = {
   readonly watch: boolean;
   readonly state: string;
   readonly players: number | null;
+  readonly max_players: number | null;
+  readonly queue: number | null;
+  readonly open_modcalls: number | null;
+  readonly open_calls: number | null;
   readonly last_read_at: number | null;
   readonly last_error: {
     readonly at: number;

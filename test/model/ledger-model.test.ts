@@ -53,6 +53,24 @@ class TestArchive implements Archive {
   async continueForgetting() {
     return this.#ledger.continueForgetting();
   }
+  async addPlaces(...args: Parameters<Archive["addPlaces"]>) {
+    this.#ledger.addPlaces(...args);
+  }
+  async listPlaces(serverId: string) {
+    return this.#ledger.listPlaces(serverId);
+  }
+  async saveMapImage(...args: Parameters<Archive["saveMapImage"]>) {
+    this.#ledger.saveMapImage(...args);
+  }
+  async findMapImage(serverId: string) {
+    return this.#ledger.findMapImage(serverId);
+  }
+  async readMapImage(serverId: string) {
+    return this.#ledger.readMapImage(serverId);
+  }
+  async removeMapImage(serverId: string) {
+    this.#ledger.removeMapImage(serverId);
+  }
   async listWebhooks(serverId?: string) {
     return this.#ledger.listWebhooks(serverId);
   }

@@ -498,6 +498,7 @@ describe("a stand-in for the admin API", () => {
     command_id: "cmd_1",
     server_id: "srv_1",
     key_id: "key_1",
+    key_label: "bot",
     command: ":h \x1b[31mhello\u202e",
     status: "queued",
     position: 1,

@@ -4,12 +4,28 @@ import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
 import { filterAll } from "../../src/core/events/event-types.ts";
+import type { MapImage } from "../../src/core/map-image.ts";
 import { startArchiveThread } from "../../src/threads.ts";
 import { addEvents, kill, kills, readAll } from "../archive/ledger-samples.ts";
 import { makeWebhook } from "../archive/webhook-samples.ts";
 import { cleanUp, makeDataFolder, makeFolder, runToEnd } from "./run-gatehouse.ts";
 
 afterEach(cleanUp);
+
+const PLACE = { kind: "street", name: "Elm", cellX: 1, cellZ: -2, count: 3, sumX: 4, sumZ: 5 } as const;
+const MAP_IMAGE: MapImage = {
+  type: "image/png",
+  width: 2,
+  height: 3,
+  left: -9,
+  top: -8,
+  right: 7,
+  bottom: 6,
+  hash: "00ff",
+  bytes: 3,
+  setAt: 1_800_000_000_000,
+  content: new Uint8Array([0, 255, 3]),
+};
 
 async function withArchive<T>(folder: string, use: (archive: SqliteArchive) => Promise<T>): Promise<T> {
   const archive = new SqliteArchive(join(folder, "archive.db"), startArchiveThread);
@@ -38,12 +54,14 @@ async function run(...args: string[]) {
 }
 
 describe("the embedded archive", () => {
-  test("is in the backup, while it is written to, and in the restored folder", async () => {
+  test("is in the backup, while it is written to, and in the restored folder, with the maps", async () => {
     const old = await makeFolderWithEvents();
     const file = join(makeFolder(), "monday.db");
     await withArchive(old, async (archive) => {
       await addEvents(archive, [kill(4)]);
       await archive.createWebhook(makeWebhook());
+      await archive.addPlaces("srv_a", [PLACE]);
+      await archive.saveMapImage("srv_a", MAP_IMAGE);
       const made = await run("backup", file, "--data-dir", old, "--json");
       expect(made).toMatchObject({ exitCode: 0, stderr: "" });
       expect(JSON.parse(made.stdout).archive).toMatchObject({
@@ -63,6 +81,8 @@ describe("the embedded archive", () => {
       expect(last).toMatchObject({ number: 4 });
       const place = { number: 4, mark: last?.mark };
       expect(await archive.listWebhooks()).toMatchObject([{ ...makeWebhook(), place }]);
+      expect(await archive.listPlaces("srv_a")).toEqual([PLACE]);
+      expect(await archive.readMapImage("srv_a")).toEqual(MAP_IMAGE);
     });
   });
 

@@ -1,8 +1,19 @@
 // The command line: help, version, wrong usage, and the simulator as a separate program.
 import { afterEach, expect, test } from "bun:test";
+import { createPublicKey, verify } from "node:crypto";
 import { readdirSync } from "node:fs";
 import manifest from "../../package.json" with { type: "json" };
-import { cleanUp, makeDataFolder, makeFolder, readServer, runToEnd, serve, stop } from "./run-gatehouse.ts";
+import {
+  cleanUp,
+  makeDataFolder,
+  makeFolder,
+  readServer,
+  runToEnd,
+  serve,
+  stop,
+  undoLater,
+  until,
+} from "./run-gatehouse.ts";
 
 afterEach(cleanUp);
 
@@ -42,6 +53,7 @@ test.each([
   ["an option without its value", ["serve", "--port"]],
   ["a value that makes no sense", ["simulate", "--port", "many"]],
   ["a value out of range", ["simulate", "--log-window", "0"]],
+  ["an address that is none", ["simulate", "--webhook", "nowhere"]],
 ])("%s: an exit code other than 0, a sentence on standard error, and nothing is started", async (_, args) => {
   const cwd = makeFolder();
   const { exitCode, stdout, stderr } = await runToEnd(args, { cwd });
@@ -86,6 +98,36 @@ test("simulate --log-window 4 shows four entries in each log list", async () => 
   });
   const { JoinLogs, CommandLogs } = (await response.json()) as Record<string, unknown[]>;
   expect([JoinLogs?.length, CommandLogs?.length]).toEqual([4, 4]);
+});
+
+test("simulate --webhook signs what it sends with the key that it prints: the probe first, then what happens", async () => {
+  const arrived: { readonly headers: Headers; readonly body: string }[] = [];
+  const receiver = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      arrived.push({ headers: request.headers, body: await request.text() });
+      return new Response(null, { status: 204 });
+    },
+  });
+  undoLater(() => receiver.stop(true));
+  const url = `http://127.0.0.1:${receiver.port}/hooks/game`;
+  const options = ["--port", "0", "--speed", "600", "--webhook", url];
+  const simulator = await serve({ cwd: makeFolder() }, ["simulate", ...options]);
+  const [, printed = ""] = /GATEHOUSE_GAME_PUBLIC_KEY=(\S+)/.exec(simulator.stdout) ?? [];
+  const key = createPublicKey({ key: Buffer.from(printed, "base64"), format: "der", type: "spki" });
+  await until("no probe came", () => arrived.length > 0);
+  await (await fetch(`${simulator.url}/v2/server`, { headers: { "server-key": "demo-Town" } })).text();
+  await until("no custom command came", () => arrived.some(({ body }) => body.includes("CustomCommand")));
+  const [probe, ...others] = arrived.map(({ body }) => JSON.parse(body));
+  expect(probe).toMatchObject({ server: "global", events: [{ event: "WebhookProbe" }] });
+  expect(new Set(others.map(({ server }) => server))).toEqual(new Set(["Town"]));
+  for (const { headers, body } of arrived) {
+    const signed = Buffer.from((headers.get("x-signature-timestamp") ?? "") + body);
+    const signature = Buffer.from(headers.get("x-signature-ed25519") ?? "", "hex");
+    expect(verify(null, signed, key, signature)).toBe(true);
+  }
+  expect(await stop(simulator)).toBe(0);
 });
 
 test.each([

@@ -52,6 +52,14 @@ async function fill(archive: Archive): Promise<void> {
   const failure = { failures: 3, nextAttemptAt: NOW, isEnabled: false, disabledReason: "gone" };
   await archive.noteAttempt("hook_a0", place, failure, makeDelivery(1, { status: null, error: "«☃»" }));
   await archive.noteAttempt("hook_a0", place, {}, makeDelivery(2));
+  const seen = { kind: "street", name: "Улица", cellX: -2, cellZ: 3, count: 4, sumX: 9, sumZ: 0 } as const;
+  await archive.addPlaces("srv_a", [seen]);
+  const corners = { left: -9, top: -8, right: 7, bottom: 6 };
+  for (const serverId of ["srv_a", "srv_b"]) {
+    const content = new Uint8Array([0, 255, serverId.length]);
+    const facts = { type: "image/webp", width: 5, height: 4, hash: serverId, bytes: 3, setAt: NOW } as const;
+    await archive.saveMapImage(serverId, { ...facts, ...corners, content });
+  }
 }
 
 /** Everything that a user of an archive can see. */
@@ -65,6 +73,7 @@ async function look(archive: Archive) {
       archive.readPage({ ...request, start: { before: "now" }, player: "1500" }),
     ]);
     pages.push(oldest, newest, ofPlayer, await archive.load(serverId));
+    pages.push(await archive.listPlaces(serverId), await archive.readMapImage(serverId));
   }
   return {
     pages,

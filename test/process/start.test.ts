@@ -244,6 +244,7 @@ describe("settings", () => {
       GATEHOUSE_TLS_CERT: "/nowhere/cert.pem",
       GATEHOUSE_TRUST_PROXY: "127.0.0.1, 300.1.1.1",
       GATEHOUSE_CORS_ORIGINS: "https://example.org/path",
+      GATEHOUSE_PUBLIC_URL: "https://example.org/",
       GATEHOUSE_UNKNOWN_FIELDS: "keep",
       GATEHOUSE_LOG_LEVEL: "loud",
       GATEHOUSE_LOG_FORMAT: "xml",

@@ -5,5 +5,5 @@ import type { Database } from "bun:sqlite";
 export function makeSchema4(db: Database): void {
   db.exec(`ALTER TABLE servers DROP COLUMN simulated; ALTER TABLE servers DROP COLUMN watch; DROP INDEX commands_of_key;
            DROP TRIGGER command_finished; DROP TRIGGER command_deleted; DROP TABLE command_counts;
-           DROP TABLE receipts; DROP TABLE receipt_counts; PRAGMA user_version = 4`);
+           DROP TABLE devices; DROP TABLE links; DROP TABLE receipts; DROP TABLE receipt_counts; PRAGMA user_version = 4`);
 }

@@ -20,6 +20,7 @@ import {
   startRedisCluster,
   stopRedisServers,
 } from "../redis-server.ts";
+import { describeDevices } from "./device-contract.ts";
 import { describeStore, type RefusableStoreHarness } from "./store-contract.ts";
 
 const NOW = 1_800_000_000_000;
@@ -75,20 +76,18 @@ function createHarness(getNodes: () => readonly RedisServer[], getAddress: () =>
   };
 }
 
-describeStore(
-  "the store on one Redis",
-  createHarness(
-    () => [single],
-    () => single.address,
-  ),
+const createSingle = createHarness(
+  () => [single],
+  () => single.address,
 );
-describeStore(
-  "the store on a cluster",
-  createHarness(
-    () => cluster.nodes,
-    () => cluster.address,
-  ),
+const createCluster = createHarness(
+  () => cluster.nodes,
+  () => cluster.address,
 );
+describeStore("the store on one Redis", createSingle);
+describeStore("the store on a cluster", createCluster);
+describeDevices("the store on one Redis", createSingle);
+describeDevices("the store on a cluster", createCluster);
 
 describe("instances on one Redis", () => {
   async function openTwo(): Promise<[RedisStore, RedisStore]> {
@@ -103,6 +102,26 @@ describe("instances on one Redis", () => {
   const draftOf = (serverId: string, tokenHash: string) => {
     return { ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null, tokenHash };
   };
+
+  test("a device or link of one works on the other at once, and a device that one ends is gone on the other within a second", async () => {
+    const [one, two] = await openTwo();
+    const now = one.clock();
+    const server = await one.servers.create({ name: "One", community: null, serverKey: "a-b" }, now);
+    const key = await one.keys.create(draftOf(server.serverId, "hash-1"), now);
+    const keyId = key?.keyId ?? "";
+    const device = { deviceId: "dev_1", secretHash: "d-1", expiresAt: now + 60_000, description: "" };
+    await one.devices.add(keyId, "hash-1", device, now);
+    expect(await two.devices.findBySecret("d-1", now)).toMatchObject({ deviceId: "dev_1", key: { keyId } });
+    await one.devices.addLink(keyId, { secretHash: "l-1", expiresAt: now + 60_000 }, now);
+    const other = { ...device, deviceId: "dev_2", secretHash: "d-2" };
+    expect(await two.devices.redeemLink("l-1", other, now)).toBe(true);
+    expect(await one.devices.findNew("dev_2", now)).toMatchObject({ deviceId: "dev_2" });
+    const version = two.keys.version;
+    await one.devices.end(keyId, "dev_1", now);
+    await until("the device works on", () => two.devices.find("dev_1", now) === undefined, 1_000);
+    expect(two.keys.version).not.toBe(version);
+    await closeAll([one, two]);
+  });
 
   test("what one adds, changes or revokes, the other knows within a second", async () => {
     const [one, two] = await openTwo();

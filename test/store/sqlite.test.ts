@@ -20,6 +20,7 @@ import { Sealer } from "../../src/store/sealer.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { until } from "../process/run-gatehouse.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
+import { describeDevices } from "./device-contract.ts";
 import { makeSchema4 } from "./old-schema.ts";
 import { describeStore, type RefusableStoreHarness } from "./store-contract.ts";
 
@@ -55,7 +56,8 @@ async function createHarness(): Promise<RefusableStoreHarness> {
       folder = copy;
     },
     async refuse(what) {
-      const tables = what === "notes" ? ["audit"] : ["servers", "keys", "tokens", "blocks"];
+      const tables =
+        what === "notes" ? ["audit"] : ["servers", "keys", "tokens", "blocks", "devices", "links"];
       const db = new Database(join(folder, "gatehouse.db"));
       for (const table of tables) {
         for (const operation of ["INSERT", "UPDATE", "DELETE"]) {
@@ -82,6 +84,7 @@ async function createHarness(): Promise<RefusableStoreHarness> {
 }
 
 describeStore("the embedded store", createHarness);
+describeDevices("the embedded store", createHarness);
 
 describe("the embedded store", () => {
   test("uses a write-ahead log", async () => {

@@ -382,6 +382,26 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         }
       });
 
+      test("labels of many keys are listed, revoked ones included, and unknown ids are left out", async () => {
+        const [server, doomed] = [await addServer(), await addServer()];
+        const { keyId } = await addKey(server.serverId, "hash-1", { label: "Älpha" });
+        const revoked = await addKey(server.serverId, "hash-2", { label: "gone" });
+        const orphan = await addKey(doomed.serverId, "hash-3", { label: "orphan" });
+        await store.keys.update(keyId, { label: "renamed" });
+        await store.keys.revoke(revoked.keyId, NOW);
+        await store.servers.delete(doomed.serverId, NOW);
+        await reopen();
+        const keyIds = [keyId, revoked.keyId, orphan.keyId, "key_unknown"];
+        expect(await store.keys.listLabels(keyIds)).toEqual(
+          new Map([
+            [keyId, "renamed"],
+            [revoked.keyId, "gone"],
+            [orphan.keyId, "orphan"],
+          ]),
+        );
+        expect((await store.keys.listLabels([])).size).toBe(0);
+      });
+
       test("a change takes effect on the next lookup and survives a crash", async () => {
         const server = await addServer();
         const { keyId } = await addKey(server.serverId, "hash-1");

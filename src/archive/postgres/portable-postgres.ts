@@ -4,9 +4,9 @@ import {
   type ArchiveTarget,
   type ColumnKind,
   keyValuesOf,
-  PORTABLE_PAGE,
   type PortableRow,
   type PortableTable,
+  pageOf,
 } from "../portable-archive.ts";
 import { checkPostgresVersion } from "./postgres-connection.ts";
 import { migratePostgres } from "./schema.ts";
@@ -61,7 +61,7 @@ export class PortablePostgres implements ArchiveTarget {
     const values = key.map((column, place) => `$${place + 1}::${TYPES[columns[column] ?? "text"]}`);
     const rows: Record<string, string | number | boolean | null>[] = await this.#tx.unsafe(
       `SELECT ${Object.keys(columns)} FROM gatehouse_${name} ${after ? `WHERE (${key}) > (${values})` : ""}
-       ORDER BY ${key} LIMIT ${PORTABLE_PAGE}`,
+       ORDER BY ${key} LIMIT ${pageOf(table)}`,
       after ? keyValuesOf(table, after) : [],
     );
     // int8 arrives as text.

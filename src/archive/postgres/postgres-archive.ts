@@ -7,6 +7,7 @@ import { type LedgerPlace, MARK_MAX } from "../../core/events/cursor.ts";
 import { type EventFilter, toEventKind } from "../../core/events/event-types.ts";
 import { type MemoryPart, parseMemory } from "../../core/events/memory-text.ts";
 import type { EventSource, NewEvent } from "../../core/events/new-event.ts";
+import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
 import type {
   Archive,
   KnownServer,
@@ -18,6 +19,7 @@ import type {
   Retention,
 } from "../../core/ports/archive.ts";
 import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
+import type { SeenPlace } from "../../core/seen-places.ts";
 import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
 import {
   cutPage,
@@ -37,6 +39,7 @@ import {
 } from "../ledger-rules.ts";
 import { PostgresConnection } from "./postgres-connection.ts";
 import { continueForgetting, startForgetting } from "./postgres-forgetting.ts";
+import { addPlaces, findImage, listPlaces, readImage, removeImage, saveImage } from "./postgres-maps.ts";
 import {
   countWaiting,
   createWebhook,
@@ -172,6 +175,33 @@ export class PostgresArchive implements Archive {
 
   continueForgetting(): Promise<boolean> {
     return this.#connection.run((tx) => continueForgetting(tx));
+  }
+
+  addPlaces(serverId: string, places: readonly SeenPlace[]): Promise<void> {
+    return this.#connection.run((tx) => addPlaces(tx, serverId, places));
+  }
+
+  listPlaces(serverId: string): Promise<readonly SeenPlace[]> {
+    return this.#connection.run((tx) => listPlaces(tx, serverId));
+  }
+
+  saveMapImage(serverId: string, image: MapImage): Promise<void> {
+    return this.#connection.run(async (tx, archiveId) => {
+      const row = await lockLedger(tx, archiveId, serverId, 0);
+      if (row) await saveImage(tx, row.ledger, image);
+    });
+  }
+
+  findMapImage(serverId: string): Promise<MapImageFacts | undefined> {
+    return this.#connection.run((tx) => findImage(tx, serverId));
+  }
+
+  readMapImage(serverId: string): Promise<MapImage | undefined> {
+    return this.#connection.run((tx) => readImage(tx, serverId));
+  }
+
+  removeMapImage(serverId: string): Promise<void> {
+    return this.#connection.run((tx) => removeImage(tx, serverId));
   }
 
   listWebhooks(serverId?: string): Promise<readonly Webhook[]> {

@@ -9,6 +9,8 @@ const CONNECTIONS_MAX = 4;
 /** More queries than this do not wait for a database that is slow. */
 const WAITING_MAX = 500;
 const VERSION_MIN = 150_000;
+/** A step of the schema may outlast the deadline of a query: an index of many events takes minutes. */
+const MIGRATION_MAX_MS = 600_000;
 
 /** SQLSTATE of a missing table: the database was replaced by an empty one. */
 const UNDEFINED_TABLE = "42P01";
@@ -22,7 +24,12 @@ export class PostgresTooOld extends Error {
   override name = "PostgresTooOld";
 }
 
-type Pool = { readonly sql: SQL; readonly archiveId: Promise<string> };
+type Pool = {
+  readonly sql: SQL;
+  readonly archiveId: Promise<string>;
+  /** Monotonic. Until then the schema is changed, which must not be interrupted: it would begin anew, for ever. */
+  migratesUntil: number;
+};
 
 export class PostgresConnection {
   readonly #url: string;
@@ -40,8 +47,12 @@ export class PostgresConnection {
     if (this.#waiting >= WAITING_MAX) throw new ArchiveUnavailable("the archive is too slow");
     this.#waiting++;
     const pool = this.#pool ?? this.#open();
+    const call = { isGivenUp: false };
     try {
-      return await withDeadline(this.#runIn(pool, work), () => this.#discard(pool));
+      return await withDeadline(this.#runIn(pool, call, work), () => {
+        call.isGivenUp = true;
+        if (performance.now() > pool.migratesUntil) this.#discard(pool);
+      });
     } catch (error) {
       if (errnoOf(error) === UNDEFINED_TABLE) this.#discard(pool);
       throw this.#explain(error);
@@ -62,8 +73,13 @@ export class PostgresConnection {
     return new ArchiveUnavailable(hideAddress(error.message, this.#url), { cause: error });
   }
 
-  async #runIn<T>(pool: Pool, work: (tx: TransactionSQL, archiveId: string) => Promise<T>): Promise<T> {
+  async #runIn<T>(
+    pool: Pool,
+    call: { readonly isGivenUp: boolean },
+    work: (tx: TransactionSQL, archiveId: string) => Promise<T>,
+  ): Promise<T> {
     const archiveId = await pool.archiveId;
+    if (call.isGivenUp) throw new ArchiveUnavailable("PostgreSQL was prepared too late");
     return pool.sql.begin((tx) => work(tx, archiveId)) as Promise<T>;
   }
 
@@ -73,10 +89,17 @@ export class PostgresConnection {
       connectionTimeout: ARCHIVE_DEADLINE_MS / 1000,
       idleTimeout: 60,
     });
-    const archiveId = prepare(sql);
-    const pool = { sql, archiveId };
-    // A failed preparation is tried again with the next query.
-    archiveId.catch(() => this.#discard(pool));
+    const archiveId = prepare(sql, () => {
+      pool.migratesUntil = performance.now() + MIGRATION_MAX_MS;
+    });
+    const pool: Pool = { sql, archiveId, migratesUntil: 0 };
+    archiveId.then(
+      () => {
+        pool.migratesUntil = 0;
+      },
+      // A failed preparation is tried again with the next query.
+      () => this.#discard(pool),
+    );
     this.#pool = pool;
     return pool;
   }
@@ -99,9 +122,9 @@ export async function checkPostgresVersion(sql: SQL): Promise<number> {
   return version;
 }
 
-async function prepare(sql: SQL): Promise<string> {
+async function prepare(sql: SQL, onMigration: () => void): Promise<string> {
   await checkPostgresVersion(sql);
-  return sql.begin((tx) => migratePostgres(tx)) as Promise<string>;
+  return sql.begin((tx) => migratePostgres(tx, onMigration)) as Promise<string>;
 }
 
 async function withDeadline<T>(work: Promise<T>, giveUp: () => void): Promise<T> {

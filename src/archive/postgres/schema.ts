@@ -71,18 +71,49 @@ const STEPS: readonly string[] = [
     names text NOT NULL
   );
   `,
+  `
+  -- Where a street name or postal code was seen: counts of positions in a cell of a grid, without players or times.
+  CREATE TABLE gatehouse_places (
+    ledger bigint NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    cell_x bigint NOT NULL,
+    cell_z bigint NOT NULL,
+    count bigint NOT NULL,
+    sum_x bigint NOT NULL,
+    sum_z bigint NOT NULL,
+    PRIMARY KEY (ledger, kind, name, cell_x, cell_z)
+  );
+
+  -- The picture behind the map, in base64, and the places of the game that its corners show.
+  CREATE TABLE gatehouse_map_images (
+    ledger bigint PRIMARY KEY,
+    type text NOT NULL,
+    width bigint NOT NULL,
+    height bigint NOT NULL,
+    min_x bigint NOT NULL,
+    min_z bigint NOT NULL,
+    max_x bigint NOT NULL,
+    max_z bigint NOT NULL,
+    hash text NOT NULL,
+    bytes bigint NOT NULL,
+    set_at bigint NOT NULL,
+    content text NOT NULL
+  );
+  `,
   WEBHOOKS_STEP,
 ];
 
 export const ARCHIVE_STEPS = STEPS.length;
 
-/** Returns the id of the archive. */
-export async function migratePostgres(tx: TransactionSQL): Promise<string> {
+/** Returns the id of the archive. `onMigration` is called before tables that hold events are changed. */
+export async function migratePostgres(tx: TransactionSQL, onMigration = () => {}): Promise<string> {
   await tx`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`;
   await tx.unsafe("CREATE TABLE IF NOT EXISTS gatehouse_schema (step integer PRIMARY KEY)");
   const [found] = await tx<{ steps: string }[]>`SELECT count(*) AS steps FROM gatehouse_schema`;
   const done = Number(found?.steps ?? 0);
   if (done > STEPS.length) throw new NewerSchema(done, STEPS.length);
+  if (done > 0 && done < STEPS.length) onMigration();
   for (const [index, step] of STEPS.entries()) {
     if (index < done) continue;
     await tx.unsafe(step).simple();

@@ -6,6 +6,7 @@ import { isOurHeader, readHeader } from "../../sqlite/database-file.ts";
 import { codeInVerdict, isDamage } from "../../sqlite/explain-open-error.ts";
 import { lockPathOf, withReadOnlyDatabase } from "../../sqlite/read-only-database.ts";
 import { REMOVED_PREFIX } from "../ledger-rules.ts";
+import { SEALED_COLUMNS, type SealedWebhook } from "../sealed-webhook.ts";
 import { ARCHIVE_FORMAT } from "./open-archive-file.ts";
 
 export type ArchiveContents = { readonly servers: number; readonly events: number };
@@ -51,6 +52,21 @@ export function countArchive(db: Database): ArchiveContents {
     )
     .get(REMOVED_PREFIX, REMOVED_PREFIX);
   return { servers: row?.servers ?? 0, events: row?.events ?? 0 };
+}
+
+/** Only for a usable file. One of an older version has no webhooks. */
+export function readSealedWebhooks(path: string, lockPath = archiveLockPath(path)): SealedWebhook[] {
+  return withReadOnlyDatabase(
+    path,
+    (db) => {
+      const hasTable = db.query("SELECT 1 FROM sqlite_schema WHERE name = 'webhooks'").get() !== null;
+      if (!hasTable) return [];
+      return db
+        .query<SealedWebhook, []>(`SELECT ${SEALED_COLUMNS} FROM webhooks ORDER BY created_at, webhook_id`)
+        .all();
+    },
+    lockPath,
+  );
 }
 
 function inspectOpen(db: Database, sizeBytes: number): ArchiveReport {

@@ -3,9 +3,9 @@ import type { Database } from "bun:sqlite";
 import {
   type ArchiveTarget,
   keyValuesOf,
-  PORTABLE_PAGE,
   type PortableRow,
   type PortableTable,
+  pageOf,
 } from "../portable-archive.ts";
 
 type SqliteValue = string | number | null;
@@ -36,7 +36,7 @@ export class PortableSqlite implements ArchiveTarget {
     const place = `WHERE (${key}) > (${key.map(() => "?")})`;
     const rows = this.#db
       .query<Record<string, SqliteValue>, SqliteValue[]>(
-        `SELECT ${Object.keys(columns)} FROM ${name} ${after ? place : ""} ORDER BY ${key} LIMIT ${PORTABLE_PAGE}`,
+        `SELECT ${Object.keys(columns)} FROM ${name} ${after ? place : ""} ORDER BY ${key} LIMIT ${pageOf(table)}`,
       )
       .all(...(after ? keyValuesOf(table, after) : []));
     const booleans = Object.keys(columns).filter((column) => columns[column] === "boolean");

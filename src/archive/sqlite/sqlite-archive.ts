@@ -2,6 +2,7 @@
 import { ArchiveUnavailable } from "../../core/errors.ts";
 import type { LedgerPlace } from "../../core/events/cursor.ts";
 import type { EventFilter } from "../../core/events/event-types.ts";
+import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
 import type {
   Archive,
   KnownServer,
@@ -12,6 +13,7 @@ import type {
   Retention,
 } from "../../core/ports/archive.ts";
 import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
+import type { SeenPlace } from "../../core/seen-places.ts";
 import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
 import { ARCHIVE_DEADLINE_MS } from "../ledger-rules.ts";
 import { monotonicMs } from "./monotonic-ms.ts";
@@ -83,6 +85,30 @@ export class SqliteArchive implements Archive {
 
   continueForgetting(): Promise<boolean> {
     return this.#call("continueForgetting");
+  }
+
+  addPlaces(serverId: string, places: readonly SeenPlace[]): Promise<void> {
+    return this.#call("addPlaces", serverId, places);
+  }
+
+  listPlaces(serverId: string): Promise<readonly SeenPlace[]> {
+    return this.#call("listPlaces", serverId);
+  }
+
+  saveMapImage(serverId: string, image: MapImage): Promise<void> {
+    return this.#call("saveMapImage", serverId, image);
+  }
+
+  findMapImage(serverId: string): Promise<MapImageFacts | undefined> {
+    return this.#call("findMapImage", serverId);
+  }
+
+  readMapImage(serverId: string): Promise<MapImage | undefined> {
+    return this.#call("readMapImage", serverId);
+  }
+
+  removeMapImage(serverId: string): Promise<void> {
+    return this.#call("removeMapImage", serverId);
   }
 
   listWebhooks(serverId?: string): Promise<readonly Webhook[]> {

@@ -5,6 +5,7 @@ import { type LedgerPlace, MARK_MAX } from "../../core/events/cursor.ts";
 import { type EventFilter, toEventKind } from "../../core/events/event-types.ts";
 import { parseMemory } from "../../core/events/memory-text.ts";
 import type { EventSource, NewEvent } from "../../core/events/new-event.ts";
+import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
 import type {
   KnownServer,
   LedgerEvent,
@@ -15,6 +16,7 @@ import type {
   Retention,
 } from "../../core/ports/archive.ts";
 import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
+import type { SeenPlace } from "../../core/seen-places.ts";
 import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
 import {
   cutPage,
@@ -33,6 +35,7 @@ import {
   startOfPage,
 } from "../ledger-rules.ts";
 import { SqliteForgetting } from "./sqlite-forgetting.ts";
+import { SqliteMaps } from "./sqlite-maps.ts";
 import { SqliteWebhooks } from "./sqlite-webhooks.ts";
 
 type LedgerRow = {
@@ -65,11 +68,13 @@ export class SqliteLedger {
   readonly #archiveId: string;
   readonly #forgetting: SqliteForgetting;
   readonly #webhooks: SqliteWebhooks;
+  readonly #maps: SqliteMaps;
 
   constructor(db: Database) {
     this.#db = db;
     this.#forgetting = new SqliteForgetting(db);
     this.#webhooks = new SqliteWebhooks(db);
+    this.#maps = new SqliteMaps(db);
     this.#archiveId = this.#loadArchiveId();
   }
 
@@ -142,6 +147,15 @@ export class SqliteLedger {
     return this.#forgetting.continue();
   }
 
+  addPlaces(serverId: string, places: readonly SeenPlace[]): void {
+    this.#db
+      .transaction(() => {
+        const row = this.#find(serverId);
+        if (row) this.#maps.addPlaces(row.ledger, places);
+      })
+      .immediate();
+  }
+
   listWebhooks(serverId?: string): Webhook[] {
     return this.#webhooks.list(serverId);
   }
@@ -193,6 +207,35 @@ export class SqliteLedger {
         return this.#webhooks.countWaiting(bounds.ledger, from.number, filter);
       })
       .deferred();
+  }
+
+  listPlaces(serverId: string): SeenPlace[] {
+    const row = this.#find(serverId);
+    return row ? this.#maps.listPlaces(row.ledger) : [];
+  }
+
+  saveMapImage(serverId: string, image: MapImage): void {
+    this.#db
+      .transaction(() => {
+        const { ledger } = this.#find(serverId) ?? this.#create(serverId);
+        this.#maps.saveImage(ledger, image);
+      })
+      .immediate();
+  }
+
+  findMapImage(serverId: string): MapImageFacts | undefined {
+    const row = this.#find(serverId);
+    return row ? this.#maps.findImage(row.ledger) : undefined;
+  }
+
+  readMapImage(serverId: string): MapImage | undefined {
+    const row = this.#find(serverId);
+    return row ? this.#maps.readImage(row.ledger) : undefined;
+  }
+
+  removeMapImage(serverId: string): void {
+    const row = this.#find(serverId);
+    if (row) this.#maps.removeImage(row.ledger);
   }
 
   /** One query for all servers, because nearly always there is nothing to delete. */

@@ -116,7 +116,7 @@ export function compareSettings(
 }
 
 export function toDiff(
-  { at }: GameReading,
+  { at }: Pick<GameReading, "at">,
   type: EventType,
   data: string,
   meta: string | null = null,

@@ -9,7 +9,7 @@ import {
 } from "./compare-sections.ts";
 import type { Element } from "./elements.ts";
 import type { GapSection } from "./event-types.ts";
-import { judgeCalls } from "./judge-calls.ts";
+import { judgeCalls, judgeUnshownCalls } from "./judge-calls.ts";
 import { judgeList, type ListContext, learnOpenModCalls } from "./judge-lists.ts";
 import { silenceMs, toStateEvent } from "./judge-state.ts";
 import { type ListMemory, LOG_LISTS, type LogList, NOTHING_KNOWN, type ServerMemory } from "./memory.ts";
@@ -78,11 +78,11 @@ function setBack(memory: ServerMemory, { at }: GameReading): ServerMemory {
 }
 
 /** Everything is forgotten but the generation, which keeps the identities of two game servers apart. */
-function forgetServer({ state }: ServerMemory, generation: number): ServerMemory {
+export function forgetServer({ state }: ServerMemory, generation: number): ServerMemory {
   return { ...NOTHING_KNOWN, generation, state };
 }
 
-function replacementGap({ lastReadingAt }: ServerMemory, { at }: GameReading): NewEvent {
+export function replacementGap({ lastReadingAt }: ServerMemory, { at }: Pick<GameReading, "at">): NewEvent {
   return toGapEvent({ section: "*", reason: "server_replaced", from: lastReadingAt, to: at }, at);
 }
 
@@ -142,8 +142,8 @@ function compareSections(
   const queue = compareQueue(reading, known.queue);
   const settings = compareSettings(reading, known.settings);
   const calls = shownCalls
-    ? judgeCalls(reading, shownCalls, known.calls, isKnown)
-    : { events: [], memory: known.calls };
+    ? judgeCalls(reading, shownCalls, known, isKnown)
+    : judgeUnshownCalls(known, reading.at);
   const parts = [calls, players, vehicles, staff, queue, settings];
   const { gaps, forgotten } = judgeForgotten(known, reading);
   return {
@@ -156,7 +156,8 @@ function compareSections(
       staff: staff.memory,
       queue: queue.memory,
       settings: settings.memory,
-      calls: calls.memory,
+      calls: calls.memory.calls,
+      closedCalls: calls.memory.closedCalls,
     },
   };
 }

@@ -13,6 +13,7 @@ const STATE_FIELDS = [
   "lastReadingAt",
   "state",
   "failingSince",
+  "writeMark",
 ] as const satisfies (keyof ServerMemory)[];
 
 const PARTS = [
@@ -24,6 +25,7 @@ const PARTS = [
   "queue",
   "settings",
   "calls",
+  "closedCalls",
   "forgotten",
 ] as const satisfies PartName[];
 
@@ -56,6 +58,7 @@ export function parseMemory(parts: readonly MemoryPart[]): ServerMemory {
     queue: parse("queue"),
     settings: parse("settings"),
     calls: parse("calls"),
+    closedCalls: parse<ServerMemory["closedCalls"]>("closedCalls") ?? NOTHING_KNOWN.closedCalls,
     forgotten: parse<ServerMemory["forgotten"]>("forgotten") ?? NOTHING_KNOWN.forgotten,
   };
 }

@@ -35,6 +35,9 @@ export type CallMemory = {
   readonly isForgotten?: true;
 };
 
+/** A call that was closed lately, so that neither a late webhook nor a reading that still shows it opens it again. */
+export type ClosedCall = Pick<CallMemory, "team" | "number" | "startedAt"> & { readonly closedAt: number };
+
 export type StaffMemory = Readonly<Record<string, ReadonlyMap<string, string>>>;
 
 export type ServerMemory = {
@@ -47,6 +50,8 @@ export type ServerMemory = {
   readonly state: ServerState | null;
   /** When the first of the failed readings in a row was; null after a good one. */
   readonly failingSince: number | null;
+  /** Names the last write, so that a writer whose answer was lost recognises its own. */
+  readonly writeMark: string | null;
   readonly lists: Readonly<Record<LogList, ListMemory>>;
   /** Unanswered calls for a moderator by identity: when a reading last showed each unanswered. */
   readonly openModCalls: ReadonlyMap<string, number>;
@@ -57,6 +62,8 @@ export type ServerMemory = {
   readonly queue: string | null;
   readonly settings: Readonly<Record<string, string>> | null;
   readonly calls: readonly CallMemory[] | null;
+  /** Oldest first. */
+  readonly closedCalls: readonly ClosedCall[];
   /** Sections whose memory was deleted because it named a player who is to be forgotten; `*` for the settings. */
   readonly forgotten: readonly GapSection[];
 };
@@ -70,6 +77,7 @@ export const NOTHING_KNOWN: ServerMemory = {
   lastReadingAt: null,
   state: null,
   failingSince: null,
+  writeMark: null,
   lists: { JoinLogs: UNSEEN_LIST, KillLogs: UNSEEN_LIST, CommandLogs: UNSEEN_LIST, ModCalls: UNSEEN_LIST },
   openModCalls: new Map(),
   players: null,
@@ -78,5 +86,6 @@ export const NOTHING_KNOWN: ServerMemory = {
   queue: null,
   settings: null,
   calls: null,
+  closedCalls: [],
   forgotten: [],
 };

@@ -1,6 +1,7 @@
 // One reading of a game server as the ledger sees it, and the identities of what it shows.
 import type { Section } from "../sections.ts";
 import { type Element, textOf, timeOf } from "./elements.ts";
+import { type CallKeys, type GameHook, isToldCall, type ToldEvent } from "./game-hook.ts";
 import { LOG_LISTS, type LogList, type ServerMemory } from "./memory.ts";
 
 /** `sections` has only those that the answer had in their right JSON type: a missing section is not an empty one. */
@@ -56,8 +57,33 @@ export function readOffline(
   return { at, gameServer, settings: null, sections, offline };
 }
 
-export function isAnotherServer(memory: ServerMemory, reading: GameReading): boolean {
-  return memory.gameServer !== null && memory.gameServer !== reading.gameServer;
+export function isAnotherServer(
+  memory: ServerMemory,
+  { gameServer }: Pick<GameReading, "gameServer">,
+): boolean {
+  return memory.gameServer !== null && memory.gameServer !== gameServer;
+}
+
+/** `end`: the identity of a call's end, the same as `identity` for everything else. */
+export type IdentifiedEvent = { readonly told: ToldEvent; readonly identity: string; readonly end: string };
+export type IdentifiedHook = {
+  readonly hook: GameHook;
+  readonly generation: number;
+  readonly events: readonly IdentifiedEvent[];
+};
+
+/** An event that is no call is named by its webhook's signature, whatever game server it came from: no webhook counts twice. */
+export function identifyHook(memory: ServerMemory, hook: GameHook, hash: HashIdentity): IdentifiedHook {
+  const generation = memory.generation + (isAnotherServer(memory, hook) ? 1 : 0);
+  const events = hook.events.map((told, place) => {
+    if (!isToldCall(told)) {
+      const identity = hash(`webhook\n${hook.signature}\n${place}`);
+      return { told, identity, end: identity };
+    }
+    const text = describeCall(told);
+    return { told, identity: hash(`${generation}\n${text}`), end: hash(`${generation}\nend\n${text}`) };
+  });
+  return { hook, generation, events };
 }
 
 export function identifyReading(
@@ -121,6 +147,12 @@ function describeFields(section: Section, element: Element, fields: readonly str
   let text: string = section;
   for (const field of fields) text += `\n${textOf(element, field) ?? "-"}`;
   return text;
+}
+
+/** The same text as describeFields gives for the call of a reading. */
+function describeCall({ team, number, startedAt }: CallKeys): string {
+  const section: Section = "EmergencyCalls";
+  return `${section}\n${team}\n${number}\n${startedAt}`;
 }
 
 function countUp(counts: Map<string, number>, text: string): number {

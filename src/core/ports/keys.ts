@@ -52,6 +52,8 @@ export interface KeyStore {
   readonly version: number;
   /** The label of a key that `find` has returned. Undefined when the key was revoked since. */
   findLabel(keyId: string): string | undefined;
+  /** The labels of these keys, revoked ones included. A key that never existed is left out. */
+  listLabels(keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   findDetails(keyId: string): Promise<KeyDetails | undefined>;
   /** When the old tokens of the key that still work become invalid, the soonest first. */
   listGraceEnds(keyId: string, now: number): Promise<readonly number[]>;

@@ -1,6 +1,7 @@
 // The store: all durable data.
 import type { AuditStore } from "./audit.ts";
 import type { CommandQueue } from "./commands.ts";
+import type { DeviceStore } from "./devices.ts";
 import type { KeyStore } from "./keys.ts";
 import type { LimitStore } from "./limits.ts";
 import type { ServerStore } from "./servers.ts";
@@ -23,12 +24,13 @@ export type TidyTimes = {
 export interface Store {
   readonly servers: ServerStore;
   readonly keys: KeyStore;
+  readonly devices: DeviceStore;
   readonly limits: LimitStore;
   readonly usage: UsageStore;
   readonly audit: AuditStore;
   readonly settings: SettingStore;
   readonly commands: CommandQueue;
-  /** Deletes tokens whose grace period is over and entries older than the given times, and finishes interrupted deletions. */
+  /** Deletes tokens whose grace period is over, expired devices and links, and entries older than the given times, and finishes interrupted deletions. */
   tidy(before: TidyTimes): Promise<void>;
   /** Throws StoreUnavailable when the store cannot be read or written now. */
   checkHealth(): Promise<void>;

@@ -10,7 +10,10 @@ export const AuditEntryResource = Type.Object({
   at: time("When it was done"),
   action: Type.String({ description: "server.created, key.revoked, block.lifted and so on" }),
   actor: Type.Object({
-    fingerprint: Type.String({ description: "Tells master keys apart; cannot be turned back into one" }),
+    fingerprint: Type.String({
+      description:
+        "Tells master keys apart; cannot be turned back into one. The id of an API key when its holder signed a device in or out",
+    }),
     address: Type.String({ description: "Where the request came from" }),
   }),
   target: Type.String({ description: "Id of what was changed" }),

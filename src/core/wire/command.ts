@@ -32,6 +32,11 @@ export type CommandReceipt = Static<typeof CommandReceipt>;
 
 export const CommandResource = Type.Object({
   command_id: CommandId,
+  key_id: Type.String({ description: "Id of the key that sent it" }),
+  key_label: orNull(
+    Type.String(),
+    "The label of that key, also when it was revoked; null when it is not known",
+  ),
   command: Type.String({ description: "The text that is sent, trimmed" }),
   status: CommandState,
   position: orNull(Type.Integer({ minimum: 1 }), "1 for the next to be sent; null when it does not wait"),
@@ -49,11 +54,10 @@ export type CommandResource = Static<typeof CommandResource>;
 
 const { command_id, ...rest } = CommandResource.properties;
 
-/** As an operator sees it: with its server and the key that sent it. */
+/** As an operator sees it: with its server. */
 export const OwnedCommandResource = Type.Object({
   command_id,
   server_id: Type.String({ description: "Id of the game server" }),
-  key_id: Type.String({ description: "Id of the key that sent it" }),
   ...rest,
 });
 export type OwnedCommandResource = Static<typeof OwnedCommandResource>;

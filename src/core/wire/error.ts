@@ -19,7 +19,7 @@ const FIELDS = {
     details: Type.Object({
       reason: Type.Enum([...FORBIDDEN_REASONS], {
         description:
-          "Why: the key is suspended, your address is not on its list, the community is another server's, or the key may not send this command",
+          "Why: the key is suspended, your address is not on its list, the community is another server's, the key may not send this command, or (under /session) another page sends the request",
       }),
       seen: Type.Optional(Type.String({ description: "With `address`: the address the request came from" })),
     }),

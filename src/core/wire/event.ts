@@ -19,8 +19,7 @@ export const EventResource = Type.Object({
     description: "Its cursor: unique, opaque, valid for every key of the server",
   }),
   type: Type.Enum([...EVENT_TYPES], {
-    description:
-      "What happened. There are no events of custom.command, custom.unknown, alert.raised and alert.cleared yet",
+    description: "What happened. There are no events of alert.raised and alert.cleared yet",
   }),
   at: time("When it happened; the game tells whole seconds, and where it tells nothing this is `seen_at`"),
   seen_at: time("When Gatehouse learned of it"),
@@ -30,7 +29,7 @@ export const EventResource = Type.Object({
   }),
   data: Type.Record(Type.String(), Type.Unknown(), {
     description:
-      "The game's own element with its own field names, as a read gives it; integers may exceed 2^53. Of a gap: `section`, `reason`, `from` and `to`. Of server.online, server.offline and server.unreachable: `upstream_code` and `upstream_message`, null when online",
+      "The game's own element with its own field names, as a read gives it; integers may exceed 2^53. Of a gap: `section`, `reason`, `from` and `to`. Of custom.command: `Command`, `Argument` and `Player`, an id as text. Of custom.unknown: `Event` and `Data`. Of server.online, server.offline and server.unreachable: `upstream_code` and `upstream_message`, null when online",
   }),
   meta: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {

@@ -49,6 +49,22 @@ export const ServerResource = Type.Object({
     Type.Integer({ minimum: 0 }),
     "Players of the last good reading, 0 when it was offline; null when there is none",
   ),
+  max_players: orNull(
+    Type.Integer({ minimum: 0 }),
+    "How many can play, by the last reading that says so; null when there is none",
+  ),
+  queue: orNull(
+    Type.Integer({ minimum: 0 }),
+    "How many wait to join, by the last good reading, 0 when it was offline; null when there is none",
+  ),
+  open_modcalls: orNull(
+    Type.Integer({ minimum: 0 }),
+    "Calls for a moderator that nobody has answered, by the last good reading, 0 when it was offline; null when there is none",
+  ),
+  open_calls: orNull(
+    Type.Integer({ minimum: 0 }),
+    "Emergency calls, by the last good reading, 0 when it was offline; null when there is none",
+  ),
   last_read_at: orNull(EpochMs, "When the last good reading was made, in epoch milliseconds; null for none"),
   last_error: orNull(
     Type.Object({

@@ -5,6 +5,8 @@ export const ServerId = Type.String({ pattern: "^srv_[0-9A-Za-z]+$", description
 export const KeyId = Type.String({ pattern: "^key_[0-9A-Za-z]+$", description: "Id of the key" });
 export const CommandId = Type.String({ pattern: "^cmd_[0-9A-Za-z]+$", description: "Id of the command" });
 
+export const DeviceId = Type.String({ pattern: "^dev_[0-9A-Za-z]+$", description: "Id of the device" });
+
 /** A place in a server's ledger; the id of an event is the place of that event. */
 export const EventCursor = Type.String({
   pattern: "^[A-Za-z0-9_-]{1,64}$",

@@ -2,11 +2,13 @@
 
 import type { CommandStatus } from "../../core/command.ts";
 import type { KeyState } from "../../core/key-state.ts";
+import type { MapCorners } from "../../core/map-image.ts";
 import type { Section } from "../../core/sections.ts";
 import type { AuditEntryResource } from "../../core/wire/audit.ts";
 import type { BlockResource } from "../../core/wire/block.ts";
 import type { OwnedCommandResource } from "../../core/wire/command.ts";
 import type { EventPage } from "../../core/wire/event.ts";
+import type { GameMapResource, MapImageResource } from "../../core/wire/game-map.ts";
 import type { Readiness } from "../../core/wire/health.ts";
 import type {
   KeyResource,
@@ -24,9 +26,15 @@ import type {
   ServerChange,
   ServerResource,
 } from "../../core/wire/server.ts";
+import type { DeviceList, LinkResource } from "../../core/wire/session.ts";
 import type { ServerState } from "./caller.ts";
 import type { EventQuery } from "./ledger.ts";
 import type { ApiCall } from "./request.ts";
+
+/** The path of the stream of a server's events. */
+export function eventStreamOf(serverId: string): string {
+  return `/admin/servers/${encodeURIComponent(serverId)}/events/stream`;
+}
 
 export type AdminApi = ReturnType<typeof createAdminApi>;
 
@@ -48,6 +56,17 @@ export function createAdminApi(call: ApiCall) {
     /** The events of the server, as its callers get them. */
     readServerEvents: (id: string, query: EventQuery, signal?: AbortSignal) =>
       call<EventPage>(`${at("servers", id)}/events`, { query, ...(signal && { signal }) }),
+    readServerMap: (id: string, signal?: AbortSignal) =>
+      call<GameMapResource>(`${at("servers", id)}/map`, { ...(signal && { signal }) }),
+    readMapImage: (id: string, signal?: AbortSignal) =>
+      call<Blob>(`${at("servers", id)}/map-image`, { asFile: true, ...(signal && { signal }) }),
+    setMapImage: (id: string, file: Blob, { left, top, right, bottom }: MapCorners) =>
+      call<MapImageResource>(`${at("servers", id)}/map-image`, {
+        method: "PUT",
+        query: { left, top, right, bottom },
+        body: file,
+      }),
+    removeMapImage: (id: string) => call<undefined>(`${at("servers", id)}/map-image`, { method: "DELETE" }),
     deleteServer: (id: string) => call<DeletedServerResource>(at("servers", id), { method: "DELETE" }),
 
     listKeys: (
@@ -63,6 +82,11 @@ export function createAdminApi(call: ApiCall) {
     revokeKey: (id: string) => call<undefined>(at("keys", id), { method: "DELETE" }),
     rotateKey: (id: string, body: Rotation = {}) =>
       call<RotatedKey>(`${at("keys", id)}/rotate`, { method: "POST", body }),
+
+    listDevices: (keyId: string) => call<DeviceList>(`${at("keys", keyId)}/devices`),
+    endDevice: (keyId: string, deviceId: string) =>
+      call<undefined>(`${at("keys", keyId)}/devices/${encodeURIComponent(deviceId)}`, { method: "DELETE" }),
+    makeLink: (keyId: string) => call<LinkResource>(`${at("keys", keyId)}/links`, { method: "POST" }),
 
     listBlocks: (query: PageQuery = {}) => call<PageOf<BlockResource>>("/admin/blocks", { query }),
     liftBlock: (keyId: string) => call<undefined>(at("blocks", keyId), { method: "DELETE" }),

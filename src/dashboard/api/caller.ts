@@ -4,6 +4,7 @@ import type { CommandStatus } from "../../core/command.ts";
 import type { Section } from "../../core/sections.ts";
 import type { CommandReceipt, CommandResource } from "../../core/wire/command.ts";
 import type { EventPage } from "../../core/wire/event.ts";
+import type { GameMapResource } from "../../core/wire/game-map.ts";
 import type { OwnKeyResource } from "../../core/wire/own-key.ts";
 import type { PageOf, PageQuery } from "../../core/wire/page.ts";
 import type { EmergencyCall as RelayedCall, ServerInfo } from "../../core/wire/server-info.ts";
@@ -27,11 +28,13 @@ export type ServerState = Omit<ServerInfo, "OwnerId" | "CoOwnerIds" | "Queue" | 
 const KEY = "/v2/game/key";
 const SERVER = "/v2/game/server";
 const COMMAND = "/v2/game/server/command";
+const MAP = "/v2/game/server/map";
 const EVENTS = "/v2/game/server/events";
 export const EVENT_STREAM = `${EVENTS}/stream`;
 
 /** What polling a server needs. */
-export type ServerReader = Pick<CallerApi, "readServer"> & Partial<Pick<CallerApi, "readKey">>;
+export type ServerReader = Pick<CallerApi, "readServer" | "readMap" | "readMapImage"> &
+  Partial<Pick<CallerApi, "readKey">>;
 
 /** What reading the ledger of a server needs. */
 export type LedgerReader = Pick<CallerApi, "readEvents">;
@@ -49,6 +52,12 @@ export function createCallerApi(call: ApiCall) {
         ...(etag !== undefined && { headers: { "If-None-Match": etag } }),
         ...(signal && { signal }),
       });
+    },
+    readMap(signal?: AbortSignal) {
+      return call<GameMapResource>(MAP, { ...(signal && { signal }) });
+    },
+    readMapImage(signal?: AbortSignal) {
+      return call<Blob>(`${MAP}/image`, { asFile: true, ...(signal && { signal }) });
     },
     readEvents(query: EventQuery, signal?: AbortSignal) {
       return call<EventPage>(EVENTS, { query, ...(signal && { signal }) });

@@ -46,13 +46,16 @@ export type Outcome<T> = Answer<T> | Failure;
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export type ApiCallOptions = {
-  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method?: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   readonly query?: Query;
+  /** A file is sent as it is, anything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
   /** Returns the body as text, for answers that are not JSON. */
   readonly asText?: boolean;
+  /** Returns the body of a good answer as a file. */
+  readonly asFile?: boolean;
 };
 
 export type ApiCall = <T>(path: string, options?: ApiCallOptions) => Promise<Outcome<T>>;
@@ -71,14 +74,26 @@ export type OpenStream = (
   signal: AbortSignal,
 ) => Promise<OpenedStream | Failure>;
 
+/** A token that is renewed while the page is open. */
+export type TokenSource = {
+  current(): Promise<string>;
+  /** Another token than the refused one; undefined when there is none. */
+  replace(refused: string): Promise<string | undefined>;
+};
+
+/** A key, or the token of a signed-in device. */
+export type Credential = string | TokenSource;
+
 export const UNREACHABLE = 0;
 const DEADLINE_MS = 20_000;
+/** A file of some megabytes takes longer; Gatehouse waits as long for one. */
+const FILE_DEADLINE_MS = 60_000;
 const WINDOW_MAX_MS = 60_000;
 const STREAM_TYPE = "text/event-stream";
 
 /** `observe` sees every outcome, to pace the next requests. */
 export function createApiCall(
-  credential: string,
+  credential: Credential,
   observe: (outcome: Outcome<unknown>) => void = () => {},
 ): ApiCall {
   return async <T>(path: string, options: ApiCallOptions = {}): Promise<Outcome<T>> => {
@@ -90,7 +105,7 @@ export function createApiCall(
 
 /** Opens streams at `path`. `observe` sees every outcome. */
 export function createStreamCall(
-  credential: string,
+  credential: Credential,
   path: string,
   observe: (outcome: OpenedStream | Failure) => void,
 ): OpenStream {
@@ -102,7 +117,7 @@ export function createStreamCall(
 }
 
 async function openStream(
-  credential: string,
+  credential: Credential,
   path: string,
   lastEventId: string | undefined,
   signal: AbortSignal,
@@ -153,31 +168,57 @@ async function* readTexts(body: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-async function send<T>(credential: string, path: string, options: ApiCallOptions): Promise<Outcome<T>> {
-  const deadline = AbortSignal.timeout(DEADLINE_MS);
+async function send<T>(credential: Credential, path: string, options: ApiCallOptions): Promise<Outcome<T>> {
+  const hasFile = options.asFile || options.body instanceof Blob;
+  const deadline = AbortSignal.timeout(hasFile ? FILE_DEADLINE_MS : DEADLINE_MS);
   const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
   try {
     const response = await sendRequest(credential, path, { ...options, signal });
+    if (options.asFile && response.ok) return await readFile<T>(response);
     return await readOutcome<T>(response, options.asText ?? false);
   } catch (error) {
     return describeFailedFetch(error, options.signal);
   }
 }
 
-function sendRequest(credential: string, path: string, options: ApiCallOptions): Promise<Response> {
+/** Sends the request again with another token when the one of a device was refused: it may have expired on the way. */
+async function sendRequest(credential: Credential, path: string, options: ApiCallOptions): Promise<Response> {
+  if (typeof credential === "string") return fetchOwn(path, withToken(options, credential), "omit");
+  const token = await credential.current();
+  const response = await fetchOwn(path, withToken(options, token), "omit");
+  const renewed = response.status === 401 ? await credential.replace(token) : undefined;
+  if (renewed === undefined) return response;
+  await response.body?.cancel();
+  return fetchOwn(path, withToken(options, renewed), "omit");
+}
+
+/** For /session, the only path that takes a cookie. */
+export async function sendWithCookie<T>(path: string, options: ApiCallOptions): Promise<Outcome<T>> {
+  try {
+    const signal = AbortSignal.timeout(DEADLINE_MS);
+    return await readOutcome<T>(await fetchOwn(path, { ...options, signal }, "same-origin"), false);
+  } catch (error) {
+    return describeFailedFetch(error, undefined);
+  }
+}
+
+function withToken(options: ApiCallOptions, token: string): ApiCallOptions {
+  return { ...options, headers: { Authorization: `Bearer ${token}`, ...options.headers } };
+}
+
+function fetchOwn(path: string, options: ApiCallOptions, credentials: RequestCredentials): Promise<Response> {
   const { body, signal } = options;
   // The path starts with a slash, so the request goes to the server of this page.
   return fetch(path + writeQuery(options.query), {
     method: options.method ?? "GET",
     headers: {
-      Authorization: `Bearer ${credential}`,
-      ...(body !== undefined && { "Content-Type": "application/json" }),
+      ...(body !== undefined && !(body instanceof Blob) && { "Content-Type": "application/json" }),
       ...options.headers,
     },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }),
     ...(signal && { signal }),
     mode: "same-origin",
-    credentials: "omit",
+    credentials,
     cache: "no-store",
     redirect: "error",
     referrerPolicy: "no-referrer",
@@ -189,6 +230,14 @@ function describeFailedFetch(error: unknown, signal: AbortSignal | undefined): F
   if (signal?.aborted) throw error;
   const message = error instanceof Error ? error.message : String(error);
   return { ok: false, error: describeUnreachable(message), receivedAt: Date.now(), limit: undefined };
+}
+
+async function readFile<T>(response: Response): Promise<Outcome<T>> {
+  const value = (await response.blob()) as T;
+  const receivedAt = Date.now();
+  const { status, headers } = response;
+  const limit = readLimit(headers, receivedAt);
+  return { ok: true, status, value, etag: headers.get("ETag"), ageMs: 0, receivedAt, limit };
 }
 
 async function readOutcome<T>(response: Response, asText: boolean): Promise<Outcome<T>> {

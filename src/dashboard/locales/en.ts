@@ -3,6 +3,8 @@ import { activity } from "./en/activity.ts";
 import { alerts } from "./en/alerts.ts";
 import { calls } from "./en/calls.ts";
 import { commands } from "./en/commands.ts";
+import { fleet } from "./en/fleet.ts";
+import { keyboard } from "./en/keyboard.ts";
 import { live } from "./en/live.ts";
 import { logs } from "./en/logs.ts";
 import { map } from "./en/map.ts";
@@ -27,6 +29,8 @@ export const en = {
   alerts,
   calls,
   commands,
+  fleet,
+  keyboard,
   live,
   logs,
   map,

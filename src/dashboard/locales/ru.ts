@@ -4,6 +4,8 @@ import { activity } from "./ru/activity.ts";
 import { alerts } from "./ru/alerts.ts";
 import { calls } from "./ru/calls.ts";
 import { commands } from "./ru/commands.ts";
+import { fleet } from "./ru/fleet.ts";
+import { keyboard } from "./ru/keyboard.ts";
 import { live } from "./ru/live.ts";
 import { logs } from "./ru/logs.ts";
 import { map } from "./ru/map.ts";
@@ -29,6 +31,8 @@ export const ru: Translation<typeof en> = {
   alerts,
   calls,
   commands,
+  fleet,
+  keyboard,
   live,
   logs,
   map,

@@ -5,9 +5,10 @@ import { findRegion } from "../state/region.ts";
 import { useSharedNow } from "./moment.tsx";
 
 /** `at` is any time of the day in epoch milliseconds. */
-export function DayTitle({ at }: { readonly at: number | undefined }) {
+export function DayTitle(props: { readonly at: number | undefined; readonly order?: 2 | 4 }) {
+  const { at, order = 2 } = props;
   return (
-    <Title order={2} size="h5" className="day-title">
+    <Title order={order} size="h5" className="day-title">
       {useDayName(at)}
     </Title>
   );

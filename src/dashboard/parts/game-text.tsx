@@ -1,8 +1,9 @@
 // Untrusted text from the game: shown unchanged, isolated from the text around it, and cut when it is long. Invisible
 // characters are shown as their code point, so that two different names never look the same.
 import { Box, Group, Popover, UnstyledButton } from "@mantine/core";
-import { Fragment } from "react";
+import { Fragment, useContext } from "react";
 import { useTranslation } from "react-i18next";
+import { BriefContext } from "./brief.ts";
 import { CopyButton } from "./copy-button.tsx";
 
 const SHOWN_MAX = 48;
@@ -52,40 +53,53 @@ function writeCodePoint(character: string): string {
 }
 
 export function GameText(props: { readonly text: string; readonly max?: number; readonly isCode?: boolean }) {
-  const { t } = useTranslation("table");
   const { text, max = SHOWN_MAX, isCode = false } = props;
-  const shown = cutText(text, max);
+  const { text: start, isCut } = cutText(text, max);
+  const isBrief = useContext(BriefContext);
   const className = isCode ? "game-text game-text-code" : "game-text";
-  if (!shown.isCut) {
-    return (
-      <bdi className={className}>
-        <MarkedText text={text} />
-      </bdi>
-    );
-  }
+  const shown = (
+    <bdi className={className}>
+      <MarkedText text={start} />
+      {isCut && isBrief && "…"}
+    </bdi>
+  );
+  if (!isCut || isBrief) return shown;
   return (
     <span className="game-text-cut">
-      <bdi className={className}>
-        <MarkedText text={shown.text} />
-      </bdi>
-      <Popover width={360} withArrow shadow="md" withinPortal trapFocus>
-        <Popover.Target>
-          <UnstyledButton className="game-text-more" aria-label={t("wholeText")} title={t("wholeText")}>
-            …
-          </UnstyledButton>
-        </Popover.Target>
-        <Popover.Dropdown aria-label={t("wholeText")}>
-          <Group wrap="nowrap" align="flex-start" gap="xs">
-            <Box className="game-text-whole" tabIndex={0} role="group" aria-label={t("wholeText")}>
-              <bdi className={className}>
-                <MarkedText text={cutText(text, WHOLE_MAX).text} />
-              </bdi>
-            </Box>
-            <CopyButton value={text} />
-          </Group>
-        </Popover.Dropdown>
-      </Popover>
+      {shown}
+      <WholeText text={text} className={className} />
     </span>
+  );
+}
+
+/** A button that shows all of a text that was cut. */
+export function WholeText({ text, className }: { readonly text: string; readonly className: string }) {
+  const { t } = useTranslation("table");
+  return (
+    <Popover width={360} withArrow shadow="md" withinPortal trapFocus>
+      <Popover.Target>
+        <UnstyledButton className="game-text-more" aria-label={t("wholeText")} title={t("wholeText")}>
+          …
+        </UnstyledButton>
+      </Popover.Target>
+      <Popover.Dropdown aria-label={t("wholeText")}>
+        <Group wrap="nowrap" align="flex-start" gap="xs">
+          <Box
+            className="game-text-whole"
+            tabIndex={0}
+            role="group"
+            aria-label={t("wholeText")}
+            // Escape closes this, and not the drawer around it.
+            data-mantine-stop-propagation="true"
+          >
+            <bdi className={className}>
+              <MarkedText text={cutText(text, WHOLE_MAX).text} />
+            </bdi>
+          </Box>
+          <CopyButton value={text} />
+        </Group>
+      </Popover.Dropdown>
+    </Popover>
   );
 }
 

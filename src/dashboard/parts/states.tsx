@@ -3,9 +3,11 @@ import { Alert, Button, Center, Loader, Stack, Text, ThemeIcon, Title } from "@m
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
+import { BAD_KEY_CODES } from "../../core/upstream-codes.ts";
 import type { ServerState } from "../api/caller.ts";
 import type { ApiError } from "../api/request.ts";
 import type { Condition } from "../state/server-poll.ts";
+import { useServerSession } from "../state/session.ts";
 import { useFormat } from "../state/use-format.ts";
 import { useNow } from "../state/use-now.ts";
 import type { ServerView } from "../state/use-server-state.tsx";
@@ -92,26 +94,39 @@ export function FailedState({ error, onRetry }: { readonly error: ApiError; read
   );
 }
 
-/** The sentence for a condition. */
-function useProblemText(view: ServerView, now: number): string {
+/** Whether the game API refuses the server's key, which only an operator can mend. */
+function isBadKey(error: ApiError | undefined): boolean {
+  return BAD_KEY_CODES.has(error?.upstreamCode ?? 0);
+}
+
+/** Says what keeps the server from being read, and what can be done. */
+export function useProblemSentence(): (
+  reading: Pick<ServerView, "condition" | "error" | "retryAt">,
+  now: number,
+) => string {
   const { t } = useTranslation("status");
   const format = useFormat();
   const describeGame = useGameErrorText();
-  const { condition, error, retryAt } = view;
-  const age = format.duration((retryAt ?? now) - now);
-  const code = error?.code ?? 0;
-  if (condition === "game-error") return describeGame(error?.upstreamCode, error?.upstreamMessage);
-  if (condition === "limited") return t("text.limited", { age });
-  if (condition === "blocked") return t("text.blocked", { age });
-  if (condition === "refused") return t("text.refused", { message: error?.message ?? "", code });
-  return condition === "offline" ? t("text.offline") : t("text.unreachable");
+  const isOperator = useServerSession().kind === "viewer";
+  return ({ condition, error, retryAt }, now) => {
+    const age = format.duration((retryAt ?? now) - now);
+    const code = error?.code ?? 0;
+    if (condition === "game-error") {
+      const said = describeGame(error?.upstreamCode, error?.upstreamMessage);
+      return isBadKey(error) ? `${t(isOperator ? "text.setKey" : "text.askForKey")} ${said}` : said;
+    }
+    if (condition === "limited") return t("text.limited", { age });
+    if (condition === "blocked") return t("text.blocked", { age });
+    if (condition === "refused") return t("text.refused", { message: error?.message ?? "", code });
+    return condition === "offline" ? t("text.offline") : t("text.unreachable");
+  };
 }
 
 function ProblemState({ view, condition }: { readonly view: ServerView; readonly condition: Problem }) {
   const { t } = useTranslation("status");
-  const text = useProblemText(view, useNow());
+  const text = useProblemSentence()(view, useNow());
   return (
-    <Notice icon={ICONS[condition]} title={t(`title.${condition}`)}>
+    <Notice icon={ICONS[condition]} title={t(`title.${isBadKey(view.error) ? "badKey" : condition}`)}>
       {text}
     </Notice>
   );
@@ -119,9 +134,13 @@ function ProblemState({ view, condition }: { readonly view: ServerView; readonly
 
 function ProblemBanner({ view, condition }: { readonly view: ServerView; readonly condition: Problem }) {
   const { t } = useTranslation("status");
-  const text = useProblemText(view, useNow());
+  const text = useProblemSentence()(view, useNow());
   return (
-    <Alert color="orange" title={t(`title.${condition}`)} icon={<Icon name={ICONS[condition]} />}>
+    <Alert
+      color="orange"
+      title={t(`title.${isBadKey(view.error) ? "badKey" : condition}`)}
+      icon={<Icon name={ICONS[condition]} />}
+    >
       <Text size="sm" className="untrusted">
         {text}
       </Text>

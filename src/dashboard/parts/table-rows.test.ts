@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { cutText, splitInvisible } from "./game-text.tsx";
-import { createSearch, filterRows, keyRows, listOptions, sortRows } from "./table-rows.ts";
+import { createSearch, filterRows, groupRows, keyRows, listOptions, sortRows } from "./table-rows.ts";
 
 type Row = { readonly name?: string; readonly count?: number };
 const COLUMNS = [
@@ -74,6 +74,17 @@ describe("searching", () => {
 test("rows with the same name get different keys", () => {
   const keys = keyRows(["x", "x", "y"], (row) => row).map(({ key }) => key);
   expect(new Set(keys).size).toBe(3);
+});
+
+test("rows of one group that follow each other are under one heading", () => {
+  const rows = keyRows(["a1", "a2", "b1", "a3"], (row) => row);
+  const groups = groupRows(rows, (row) => row.charAt(0));
+  expect(groups.map(({ key, rows: ofGroup }) => [key, ofGroup.map(({ row }) => row)])).toEqual([
+    ["a", ["a1", "a2"]],
+    ["b", ["b1"]],
+    ["a", ["a3"]],
+  ]);
+  expect(groupRows(rows)).toEqual([{ key: "", rows }]);
 });
 
 describe("text from the game", () => {

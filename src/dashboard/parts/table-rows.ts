@@ -92,11 +92,10 @@ export function listOptions<Row>(
   return current === "" || listed.includes(current) ? listed : [...listed, current];
 }
 
+export type KeyedRow<Row> = { readonly key: string; readonly row: Row };
+
 /** Gives each row a unique React key, also when `keyOf` returns the same text for two rows. */
-export function keyRows<Row>(
-  rows: readonly Row[],
-  keyOf: (row: Row) => string,
-): readonly { readonly key: string; readonly row: Row }[] {
+export function keyRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string): readonly KeyedRow<Row>[] {
   const counts = new Map<string, number>();
   return rows.map((row) => {
     const name = keyOf(row);
@@ -104,4 +103,22 @@ export function keyRows<Row>(
     counts.set(name, count + 1);
     return { key: `${name} ${count}`, row };
   });
+}
+
+export type RowGroup<Row> = { readonly key: string; readonly rows: readonly KeyedRow<Row>[] };
+
+/** Rows that follow each other and are in the same group. Without `readGroup` all rows are one group. */
+export function groupRows<Row>(
+  rows: readonly KeyedRow<Row>[],
+  readGroup?: (row: Row) => string,
+): readonly RowGroup<Row>[] {
+  if (!readGroup) return [{ key: "", rows }];
+  const groups: { key: string; rows: KeyedRow<Row>[] }[] = [];
+  for (const keyed of rows) {
+    const key = readGroup(keyed.row);
+    const last = groups.at(-1);
+    if (last && last.key === key) last.rows.push(keyed);
+    else groups.push({ key, rows: [keyed] });
+  }
+  return groups;
 }

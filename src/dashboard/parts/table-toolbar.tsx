@@ -103,27 +103,31 @@ export function FilterField<Row>(props: {
 
 export function SortField<Row>(props: {
   readonly columns: readonly ShownColumn<Row>[];
-  readonly sorting: Sorting;
+  /** Undefined while the rows have the order of the list. */
+  readonly sorting: Sorting | undefined;
   readonly onChange: (sorting: Sorting) => void;
 }) {
   const { t } = useTranslation("table");
   const { columns, sorting, onChange } = props;
   return (
     <NativeSelect
-      label={t("sortBy")}
-      value={`${sorting.column} ${sorting.isDescending ? "down" : "up"}`}
+      aria-label={t("sortBy")}
+      value={sorting ? `${sorting.column} ${sorting.isDescending ? "down" : "up"}` : ""}
       onChange={(event) => {
         const [column = "", direction] = event.currentTarget.value.split(" ");
-        onChange({ column, isDescending: direction === "down" });
+        if (column !== "") onChange({ column, isDescending: direction === "down" });
       }}
-      className="toolbar-choice"
+      className="sort-field"
     >
-      {columns.map(({ id, title }) => (
-        <Fragment key={id}>
-          <option value={`${id} up`}>{t("ascending", { column: title })}</option>
-          <option value={`${id} down`}>{t("descending", { column: title })}</option>
-        </Fragment>
-      ))}
+      {!sorting && <option value="">{t("sortBy")}</option>}
+      {columns
+        .filter(({ isButtons }) => !isButtons)
+        .map(({ id, title }) => (
+          <Fragment key={id}>
+            <option value={`${id} up`}>{t("ascending", { column: title })}</option>
+            <option value={`${id} down`}>{t("descending", { column: title })}</option>
+          </Fragment>
+        ))}
     </NativeSelect>
   );
 }

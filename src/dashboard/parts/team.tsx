@@ -1,6 +1,6 @@
 // Shows a team: its name in the user's language, and its colour as a dot.
 import { Group, Text, useComputedColorScheme } from "@mantine/core";
-import { useCallback } from "react";
+import { type CSSProperties, useCallback } from "react";
 import { useTranslation } from "react-i18next";
 import { isTeam, teamColour } from "../team-colours.ts";
 import { GameText } from "./game-text.tsx";
@@ -43,10 +43,11 @@ export function TeamLabel({ team }: { readonly team: string | undefined }) {
 /** For tables: long names are cut and invisible characters are marked. */
 export function TeamName({ team }: { readonly team: string }) {
   const nameOf = useTeamName();
-  const scheme = useComputedColorScheme("light");
+  // Both colours, because asking for the scheme in every row takes long.
+  const colours = { "--light": teamColour(team, "light"), "--dark": teamColour(team, "dark") };
   return (
     <span className="team-name">
-      <span className="team-dot" style={{ background: teamColour(team, scheme) }} aria-hidden />
+      <span className="team-dot" style={colours as CSSProperties} aria-hidden />
       <GameText text={nameOf(team)} max={24} />
     </span>
   );

@@ -6,7 +6,9 @@ import { parsePlayerRef } from "../player-ref.ts";
 import { getAlertSettings } from "../state/alert-settings.ts";
 import { type AlertType, findAlertType } from "../state/call-alerts.ts";
 import { hrefOf } from "../state/route.ts";
+import { useCallerSession } from "../state/session.ts";
 import { useLiveStream } from "../state/use-live-stream.tsx";
+import { getSeenMarks } from "../state/use-seen-calls.ts";
 import { playAlertSoundOnce } from "./alert-sound.ts";
 import { showNotification } from "./browser-notification.ts";
 import { cutText, markInvisible } from "./game-text.tsx";
@@ -24,11 +26,12 @@ const TEXTS = {
 export function useCallAlerts(serverName: string | undefined): void {
   const { t } = useTranslation("alerts");
   const stream = useLiveStream();
+  const { serverId } = useCallerSession();
   useEffect(() => {
     if (!stream) return;
     return stream.listen({
       onEvent(event) {
-        const type = findAlertType(event, stream.serverNow);
+        const type = findAlertType(event, stream.serverNow, getSeenMarks(serverId));
         if (!type) return;
         const settings = getAlertSettings();
         if (settings.sound) playAlertSoundOnce(QUIET_MS);
@@ -41,7 +44,7 @@ export function useCallAlerts(serverName: string | undefined): void {
         });
       },
     });
-  }, [stream, serverName, t]);
+  }, [stream, serverId, serverName, t]);
 }
 
 function describeCall({ type, data }: EventResource): readonly string[] {

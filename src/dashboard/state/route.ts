@@ -1,4 +1,5 @@
-// The open view: the part of the URL after #. It names a view, and for operators a server, and never holds a key.
+// The open view: the part of the URL after #. It names a view, and for operators a server, and never holds a key. Parameters
+// may follow after a question mark; they are not part of the route.
 import { createContext, useContext, useSyncExternalStore } from "react";
 
 /** The first part of the route of every view below it; empty for the views of a key and of an operator. */
@@ -36,8 +37,29 @@ export function useRouteId(view: string): string | undefined {
   return route.startsWith(start) ? route.slice(start.length) : undefined;
 }
 
-function readRoute(): string {
-  return location.hash.replace(/^#\/?/, "");
+/** A parameter after the route; undefined when it is not there. */
+export function useRouteParameter(name: string): string | undefined {
+  return useSyncExternalStore(subscribe, () => readRouteParameter(name));
+}
+
+export function readRouteParameter(name: string): string | undefined {
+  const [, parameters = ""] = location.hash.split("?", 2);
+  return new URLSearchParams(parameters).get(name) ?? undefined;
+}
+
+/** Removes the parameters from the address, without a new entry in the history. */
+export function dropRouteParameters(): void {
+  history.replaceState(null, "", hrefOf(readRoute()));
+  notifyRoute();
+}
+
+/** To be called after the address was changed without the browser's own event. */
+export function notifyRoute(): void {
+  dispatchEvent(new Event("hashchange"));
+}
+
+export function readRoute(): string {
+  return location.hash.replace(/^#\/?/, "").replace(/\?.*$/s, "");
 }
 
 function subscribe(onChange: () => void): () => void {

@@ -1,9 +1,11 @@
 // The session: who is signed in, and the API client with their key. The key is in memory only, or saved until the tab is
-// closed.
+// closed. A remembered device has no key here, only short-lived tokens.
 import { createContext, useContext } from "react";
 import { ERRORS } from "../../core/errors.ts";
 import { SECTIONS, type Section } from "../../core/sections.ts";
-import { type AdminApi, createAdminApi } from "../api/admin.ts";
+import type { OwnKeyResource } from "../../core/wire/own-key.ts";
+import type { SessionResource } from "../../core/wire/session.ts";
+import { type AdminApi, createAdminApi, eventStreamOf } from "../api/admin.ts";
 import {
   type CallerApi,
   createCallerApi,
@@ -14,31 +16,48 @@ import {
 import { Pace } from "../api/pace.ts";
 import {
   type ApiError,
+  type Credential,
   createApiCall,
   createStreamCall,
   type OpenStream,
   UNREACHABLE,
 } from "../api/request.ts";
+import { rememberDevice, renewSession } from "../api/session.ts";
+import { createDeviceToken, noteDevice, SAVED_DEVICE } from "./device.ts";
 import { LedgerAccess } from "./ledger-access.ts";
 
 export type CallerSession = {
   readonly kind: "caller";
+  readonly serverId: string;
   readonly api: CallerApi;
   readonly openStream: OpenStream;
+  /** The signed-in device that has it; undefined when a key was entered. */
+  readonly deviceId: string | undefined;
   readonly pace: Pace;
   readonly ledger: LedgerAccess;
   /** Whether the key may send any command; Gatehouse checks each one. */
   readonly mayCommand: boolean;
+  /** The commands that the key could send when the user signed in; "*" is all. */
+  readonly commands: readonly string[];
   /** The sections that the key could read when the user signed in. */
   readonly sections: readonly Section[];
+  readonly ownKey: Pick<OwnKeyResource, "key_id" | "label" | "server_name">;
 };
 
-export type OperatorSession = { readonly kind: "operator"; readonly api: AdminApi };
+export type OperatorSession = {
+  readonly kind: "operator";
+  readonly api: AdminApi;
+  /** Opens streams of one server; the pace sees every outcome. */
+  readonly createStreamOf: (serverId: string, pace: Pace) => OpenStream;
+};
 
 /** An operator who looks into a server without a key of it. */
 export type ViewerSession = {
   readonly kind: "viewer";
+  readonly serverId: string;
+  readonly operator: OperatorSession;
   readonly api: ServerReader;
+  readonly openStream: OpenStream;
   readonly pace: Pace;
   readonly ledger: LedgerAccess;
   readonly sections: readonly Section[];
@@ -59,6 +78,8 @@ export type SignInProblem = {
     | "suspended"
     | "version"
     | "notHere"
+    | "otherAddress"
+    | "deviceEnded"
     | "unreachable"
     | "unexpected";
   /** When to try again. */
@@ -78,29 +99,68 @@ export async function signIn(credential: string): Promise<Session | SignInProble
   return key.startsWith(TOKEN_PREFIX) ? signInCaller(key) : signInOperator(key);
 }
 
+/** Signs in with a key that was saved for the tab, or as the device. */
+export function signInSaved(saved: string): Promise<Session | SignInProblem> {
+  return saved === SAVED_DEVICE ? signInDevice() : signIn(saved);
+}
+
 export function isSession(outcome: Session | SignInProblem): outcome is Session {
   return "kind" in outcome;
 }
 
-async function signInCaller(key: string): Promise<Session | SignInProblem> {
+/** Only API keys can be remembered. */
+export function isRememberable(credential: string): boolean {
+  return credential.trim().startsWith(TOKEN_PREFIX);
+}
+
+/** Signs in with an API key and remembers the device. The page then forgets the key itself. */
+export async function signInAndRemember(credential: string): Promise<Session | SignInProblem> {
+  const outcome = await rememberDevice(credential.trim());
+  if (!outcome.ok) return describeProblem(outcome.error);
+  // A key that was saved for the tab would be preferred.
+  deleteSavedCredential();
+  noteDevice(outcome.value.device_id, true);
+  return openDevice(outcome.value);
+}
+
+async function signInDevice(): Promise<Session | SignInProblem> {
+  const outcome = await renewSession();
+  return outcome.ok ? openDevice(outcome.value) : describeProblem(outcome.error, true);
+}
+
+function openDevice(granted: SessionResource): Promise<Session | SignInProblem> {
+  return signInCaller(createDeviceToken(granted), granted.device_id);
+}
+
+async function signInCaller(key: Credential, deviceId?: string): Promise<Session | SignInProblem> {
   const pace = new Pace();
   const api = createCallerApi(createApiCall(key, (outcome) => pace.observe(outcome)));
   // Reads the key and not the server, so that a failing game API does not fail the sign-in.
   const answer = await api.readKey();
-  if (!answer.ok) return describeProblem(answer.error);
-  const { sections, commands } = answer.value;
+  if (!answer.ok) return describeProblem(answer.error, deviceId !== undefined);
+  const { value: ownKey } = answer;
+  const { server_id: serverId, sections, commands } = ownKey;
   const ledger = new LedgerAccess(api, pace);
   const openStream = createStreamCall(key, EVENT_STREAM, (outcome) => pace.observeStream(outcome));
-  return { kind: "caller", api, openStream, pace, ledger, sections, mayCommand: commands.length > 0 };
+  const mayCommand = commands.length > 0;
+  const rights = { sections, mayCommand, commands, ownKey };
+  return { kind: "caller", serverId, api, openStream, deviceId, pace, ledger, ...rights };
 }
 
 async function signInOperator(key: string): Promise<Session | SignInProblem> {
   const api = createAdminApi(createApiCall(key));
   const answer = await api.listServers({ limit: 1 });
-  return answer.ok ? { kind: "operator", api } : describeProblem(answer.error);
+  if (!answer.ok) return describeProblem(answer.error);
+  return {
+    kind: "operator",
+    api,
+    createStreamOf: (serverId, pace) =>
+      createStreamCall(key, eventStreamOf(serverId), (outcome) => pace.observeStream(outcome)),
+  };
 }
 
-export function openViewerSession({ api }: OperatorSession, serverId: string): ViewerSession {
+export function openViewerSession(operator: OperatorSession, serverId: string): ViewerSession {
+  const { api } = operator;
   const pace = new Pace();
   const reader: ServerReader & LedgerReader = {
     async readServer(...request) {
@@ -108,6 +168,8 @@ export function openViewerSession({ api }: OperatorSession, serverId: string): V
       pace.observe(outcome);
       return outcome;
     },
+    readMap: (...request) => api.readServerMap(serverId, ...request),
+    readMapImage: (...request) => api.readMapImage(serverId, ...request),
     async readEvents(...request) {
       const outcome = await api.readServerEvents(serverId, ...request);
       pace.observe(outcome);
@@ -116,7 +178,10 @@ export function openViewerSession({ api }: OperatorSession, serverId: string): V
   };
   return {
     kind: "viewer",
+    serverId,
+    operator,
     api: reader,
+    openStream: operator.createStreamOf(serverId, pace),
     pace,
     ledger: new LedgerAccess(reader, pace),
     sections: SECTIONS,
@@ -137,8 +202,17 @@ const PROBLEMS: Readonly<Record<number, SignInProblem["text"]>> = {
   [ERRORS.notFound.code]: "notHere",
 };
 
-export function describeProblem({ code, retryAfter }: ApiError): SignInProblem {
-  return { text: PROBLEMS[code] ?? "unexpected", retryAt: Date.now() + (retryAfter ?? 60) * 1000, code };
+/** `isDevice`: a device was refused, not a key that was entered. */
+export function describeProblem(error: ApiError, isDevice = false): SignInProblem {
+  const { code, retryAfter } = error;
+  return { text: findProblemText(error, isDevice), retryAt: Date.now() + (retryAfter ?? 60) * 1000, code };
+}
+
+function findProblemText({ code, details }: ApiError, isDevice: boolean): SignInProblem["text"] {
+  if (code === ERRORS.forbidden.code && details?.reason === "origin") return "otherAddress";
+  // No key was entered, so none can be mistyped.
+  if (isDevice && endsSession({ code })) return "deviceEnded";
+  return PROBLEMS[code] ?? "unexpected";
 }
 
 /** Whether the key no longer works: it was revoked, has expired, or the master key was changed. */

@@ -1,9 +1,8 @@
-// The page's stream of events for components: one for the session of an API key. Operators who look into a server have none:
-// their views poll.
+// The page's stream of events for components: one for the shown server, with its key or as an operator.
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useSyncExternalStore } from "react";
 import { areAlertsOn } from "./alert-settings.ts";
 import { LiveStream, type StreamStatus } from "./live-stream.ts";
-import { endsSession, useCallerSession, useSession } from "./session.ts";
+import { endsSession, useServerSession, useSession } from "./session.ts";
 
 const LiveStreamContext = createContext<LiveStream | undefined>(undefined);
 
@@ -14,7 +13,7 @@ const LiveStreamContext = createContext<LiveStream | undefined>(undefined);
 const HIDDEN_STREAM_MS = 60_000;
 
 export function LiveStreamProvider({ children }: { readonly children: ReactNode }) {
-  const { openStream, pace } = useCallerSession();
+  const { openStream, pace } = useServerSession();
   const { signOut } = useSession();
   const stream = useMemo(
     () =>
@@ -59,7 +58,7 @@ export function LiveStreamProvider({ children }: { readonly children: ReactNode 
   return <LiveStreamContext value={stream}>{children}</LiveStreamContext>;
 }
 
-/** Undefined for operators. */
+/** Undefined in the operator's part, which is about no single server. */
 export function useLiveStream(): LiveStream | undefined {
   return useContext(LiveStreamContext);
 }

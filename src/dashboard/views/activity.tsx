@@ -8,15 +8,16 @@ import type { ApiError } from "../api/request.ts";
 import { DayTitle } from "../parts/day-title.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Moment, NowProvider } from "../parts/moment.tsx";
-import { CopyableText } from "../parts/player-name.tsx";
+import { CopyablePlayer } from "../parts/player-name.tsx";
 import { EmptyState, FailedState, LoadingState, Notice } from "../parts/states.tsx";
 import { CountLine, Toolbar } from "../parts/table-toolbar.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
+import { isPlayerId } from "../player-ref.ts";
 import type { EventList as EventListState } from "../state/event-pages.ts";
 import { useRouteId } from "../state/route.ts";
 import { useServerSession } from "../state/session.ts";
 import { type LedgerView, useFirstTime, useLedger } from "../state/use-ledger.ts";
-import { isPlayerId, readGap } from "./activity/describe-event.ts";
+import { readGap } from "./activity/describe-event.ts";
 import {
   type Group as EventGroup,
   listGroups,
@@ -133,7 +134,7 @@ function PlayerFacts(props: Facts & { readonly player: string }) {
         <Text c="dimmed">{t("player.unnamed")}</Text>
       ) : (
         <span>
-          <CopyableText text={name} isStrong />
+          <CopyablePlayer player={{ name, id: props.player }} />
         </span>
       )}
       <dl className="facts player-facts">

@@ -1,9 +1,9 @@
-// The view "calls": emergency calls and calls for a moderator, newest first.
+// The view "calls": the calls for a moderator that wait, those that were answered, and the emergency calls.
 import { Stack, Text, Title } from "@mantine/core";
 import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
-import type { ModCall, Player } from "../../core/wire/server-info.ts";
+import type { Player } from "../../core/wire/server-info.ts";
 import type { EmergencyCall } from "../api/caller.ts";
 import type { Id } from "../api/exact-json.ts";
 import { DataTable } from "../parts/data-table.tsx";
@@ -15,7 +15,10 @@ import type { ShownColumn, ShownFilter } from "../parts/table-columns.ts";
 import { TeamName, useTeamName, useTeamSearchText } from "../parts/team.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
 import { parsePlayerRef } from "../player-ref.ts";
+import { useCallGroups } from "../state/use-mod-calls.tsx";
 import { useServerState } from "../state/use-server-state.tsx";
+import { AnsweredCalls } from "./calls/answered-calls.tsx";
+import { WaitingCalls } from "./calls/waiting-calls.tsx";
 
 const WANTED: readonly Section[] = ["EmergencyCalls", "ModCalls", "Players"];
 const NEWEST_FIRST = { column: "time", isDescending: true };
@@ -27,6 +30,7 @@ type PlayerNames = ReadonlyMap<string, string>;
 export function CallsView() {
   const { t } = useTranslation("calls");
   const view = useServerState(WANTED);
+  const groups = useCallGroups();
   const players = view.state?.Players;
   const names = useMemo(() => mapNames(players), [players]);
   return (
@@ -34,20 +38,18 @@ export function CallsView() {
       <ServerStateGate view={view}>
         {(state) => (
           <NowProvider>
+            {groups && (
+              <>
+                <WaitingCalls groups={groups} players={players} hasSeeAll />
+                <AnsweredCalls calls={groups.answered} />
+              </>
+            )}
             {state.EmergencyCalls && (
               <Stack component="section" gap="sm" aria-label={t("emergency.title")}>
                 <Title order={2} size="h3">
                   {t("emergency.title")}
                 </Title>
                 <EmergencyTable calls={state.EmergencyCalls} names={names} />
-              </Stack>
-            )}
-            {state.ModCalls && (
-              <Stack component="section" gap="sm" aria-label={t("moderator.title")}>
-                <Title order={2} size="h3">
-                  {t("moderator.title")}
-                </Title>
-                <ModCallTable calls={state.ModCalls} />
               </Stack>
             )}
           </NowProvider>
@@ -197,64 +199,4 @@ function Place({ call }: { readonly call: EmergencyCall }) {
       )}
     </span>
   );
-}
-
-const ModCallTable = memo(function ModCallTable({ calls }: { readonly calls: readonly ModCall[] }) {
-  const { t } = useTranslation("calls");
-  const columns = useMemo(
-    (): readonly ShownColumn<ModCall>[] => [
-      {
-        id: "caller",
-        title: t("column.caller"),
-        readValue: ({ Caller }) => Caller,
-        cell: ({ Caller }) => (Caller ? <PlayerName {...parsePlayerRef(Caller)} /> : undefined),
-      },
-      {
-        id: "moderator",
-        title: t("column.moderator"),
-        readValue: ({ Moderator }) => Moderator ?? undefined,
-        cell: ({ Moderator }) =>
-          Moderator ? (
-            <PlayerName {...parsePlayerRef(Moderator)} />
-          ) : (
-            <Text component="span" size="sm" c="dimmed">
-              {t("moderator.nobody")}
-            </Text>
-          ),
-      },
-      {
-        id: "time",
-        title: t("column.time"),
-        readValue: ({ Timestamp }) => Timestamp,
-        cell: ({ Timestamp }) => (Timestamp === undefined ? undefined : <Moment seconds={Timestamp} />),
-      },
-    ],
-    [t],
-  );
-  const filters = useMemo(
-    (): readonly ShownFilter<ModCall>[] => [
-      {
-        id: "state",
-        label: t("moderator.state"),
-        readValue: ({ Moderator }) => (Moderator ? "answered" : "open"),
-        nameOf: (option) => t(option === "open" ? "moderator.open" : "moderator.answered"),
-      },
-    ],
-    [t],
-  );
-  return (
-    <DataTable
-      label={t("moderator.title")}
-      rows={calls}
-      columns={columns}
-      filters={filters}
-      sorting={NEWEST_FIRST}
-      keyOf={keyOfModCall}
-      emptyTitle={t("moderator.empty")}
-    />
-  );
-});
-
-function keyOfModCall({ Caller, Timestamp }: ModCall): string {
-  return `${Timestamp} ${Caller}`;
 }

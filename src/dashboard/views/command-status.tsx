@@ -28,13 +28,13 @@ export function StatusBadge({ command }: { readonly command: CommandResource }) 
   const { t } = useTranslation("commands");
   const { status, position, confirmed_at: confirmedAt } = command;
   return (
-    <Group gap={6} wrap="wrap">
-      <Badge color={COLOURS[status]} variant="light" tt="none" size="lg">
+    <Group gap={6} wrap="nowrap">
+      <Badge color={COLOURS[status]} variant="light" tt="none" size="md">
         {t(`status.${status}`)}
         {position !== null && `, ${t("position", { count: position })}`}
       </Badge>
       {confirmedAt !== null && (
-        <Badge color="teal" variant="outline" tt="none" size="lg">
+        <Badge color="teal" variant="outline" tt="none" size="md">
           {t("confirmed")}
         </Badge>
       )}
@@ -42,13 +42,10 @@ export function StatusBadge({ command }: { readonly command: CommandResource }) 
   );
 }
 
-/** The times of a command, what its status means, and the message of the game API. */
+/** The times of a command, and what its status means. */
 export function StatusDetails({ command }: { readonly command: CommandResource }) {
   const { t } = useTranslation("commands");
   const format = useFormat();
-  const reason = useFailureReason(command);
-  const { status, confirmed_at: confirmedAt, upstream_message: message } = command;
-  const isConfirmedUnknown = status === "unknown" && confirmedAt !== null;
   const times = [
     t("queuedAt", { time: format.dateTime(command.queued_at) }),
     ...(command.finished_at === null ? [] : [t("finishedAt", { time: format.time(command.finished_at) })]),
@@ -58,21 +55,40 @@ export function StatusDetails({ command }: { readonly command: CommandResource }
       <Text size="sm" c="dimmed" className="numbers">
         {times.join(" · ")}
       </Text>
-      <Text size="sm">
+      <Text size="sm" component="div">
+        <StatusMeaning command={command} />
+      </Text>
+    </>
+  );
+}
+
+/** What the status of a command means, and what the game API said about it. */
+export function StatusMeaning({ command }: { readonly command: CommandResource }) {
+  const { t } = useTranslation("commands");
+  const format = useFormat();
+  const reason = useFailureReason(command);
+  const { status, confirmed_at: confirmedAt, upstream_message: message } = command;
+  const isConfirmedUnknown = status === "unknown" && confirmedAt !== null;
+  return (
+    <span className="untrusted cut-text">
+      <span>
         {t(isConfirmedUnknown ? "meaning.unknownButSeen" : `meaning.${status}`)}
         {reason !== undefined && ` (${reason})`}
         {confirmedAt !== null && ` ${t("confirmedAt", { time: format.time(confirmedAt) })}`}
-      </Text>
+      </span>
       {message !== null && message !== "" && status !== "sent" && (
-        <Text size="sm" c="dimmed" className="untrusted">
-          <NamedSentence
-            names={[message]}
-            max={MESSAGE_MAX}
-            write={(place) => (isGameMessage(message) ? t("gameSays", { message: place }) : place)}
-          />
-        </Text>
+        <>
+          {" "}
+          <span>
+            <NamedSentence
+              names={[message]}
+              max={MESSAGE_MAX}
+              write={(place) => (isGameMessage(message) ? t("gameSays", { message: place }) : place)}
+            />
+          </span>
+        </>
       )}
-    </>
+    </span>
   );
 }
 

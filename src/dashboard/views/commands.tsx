@@ -1,25 +1,30 @@
-// The view "commands": a command line, and the commands of this server with their status.
-import { ActionIcon, Alert, Group, Paper, Text, Title, Tooltip } from "@mantine/core";
+// The view "Console": a command line, and the commands of this server with their status. Its name in the URL is "commands".
+import { ActionIcon, Alert, Group, Paper, Title, Tooltip } from "@mantine/core";
 import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
-import { ConfirmDialog, useDialog } from "../parts/dialog.tsx";
+import { useDialog } from "../parts/dialog.tsx";
+import { markInvisible } from "../parts/game-text.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { FailedState, LoadingState } from "../parts/states.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
 import { parsePlayerRef } from "../player-ref.ts";
 import { endsSession, useCallerSession, useSession } from "../state/session.ts";
-import { useServerState } from "../state/use-server-state.tsx";
+import { useFormat } from "../state/use-format.ts";
+import { type ServerView, useServerState } from "../state/use-server-state.tsx";
 import { Announcement } from "./commands/announcement.tsx";
 import { CommandLine } from "./commands/command-line.tsx";
 import { CommandList } from "./commands/command-list.tsx";
-import { CommandText } from "./commands/command-text.tsx";
+import { ConfirmSend, type Question } from "./commands/confirm-send.tsx";
+import { type Choices, judgeLine, meansTheSame, type WrittenPlan, writePlan } from "./commands/judge-line.ts";
 import { SubmissionList } from "./commands/submission-list.tsx";
 import { getSubmissionStore, type Submission } from "./commands/submissions.ts";
+import type { Candidate } from "./commands/targets.ts";
 import { useCommandList } from "./commands/use-command-list.ts";
-import { findDanger } from "./known-commands.ts";
 
 const WANTED: readonly Section[] = ["Players"];
+/** How many names of allowed commands a refusal lists. */
+const ALLOWED_SHOWN_MAX = 12;
 
 export function CommandsView() {
   const { t } = useTranslation("commands");
@@ -28,21 +33,48 @@ export function CommandsView() {
   const store = getSubmissionStore(api);
   const submissions = useSyncExternalStore(store.subscribe, store.read);
   const view = useServerState(WANTED);
-  const players = useMemo(
-    () => (view.state?.Players ?? []).map(({ Player }) => parsePlayerRef(Player)),
-    [view.state?.Players],
-  );
+  const players = usePlayers(view);
+  const describeRoster = useRosterNote(view);
+  const { allowed, readAllowed } = useAllowedCommands();
   const { commands, error, isFetching, refresh } = useCommandList();
   const [line, setLine] = useState("");
-  const confirming = useDialog<string>();
-  const danger = findDanger(confirming.item ?? "");
+  const [problem, setProblem] = useState<string>();
+  const confirming = useDialog<Question>();
 
   useEffect(() => {
     if (commands) store.removeListed(new Set(commands.map(({ command_id: id }) => id)));
   }, [store, commands]);
 
+  function judge(text: string, names: readonly string[]) {
+    return judgeLine(text, names, { players, isStale: isStale(view, Date.now()) });
+  }
+  async function submit(text: string) {
+    let names = allowed;
+    let judgement = judge(text, names);
+    if (judgement.kind === "refused" && judgement.reason === "forbidden") {
+      // The operator may have given the right since the user signed in.
+      names = await readAllowed();
+      judgement = judge(text, names);
+    }
+    if (judgement.kind === "ready") return void send(judgement.text);
+    if (judgement.kind === "ask") return ask(text, judgement.plan, false);
+    const isForbidden = judgement.reason === "forbidden";
+    setProblem(isForbidden ? t("problem.forbidden", { names: writeNames(names) }) : t("problem.noCommand"));
+  }
+  function ask(typed: string, plan: Question["plan"], isAskedAgain: boolean) {
+    confirming.open({ typed, plan, rosterNote: describeRoster(Date.now()), isAskedAgain });
+  }
+  /** Asks again when others are meant by now: somebody may have joined or left while the dialog was open. */
+  function confirm({ typed }: Question, written: WrittenPlan, choices: Choices) {
+    const again = judge(typed, allowed);
+    if (again.kind === "refused") return void submit(typed);
+    const { plan } = again;
+    const now = plan && writePlan(plan, choices);
+    if (plan && !(now && meansTheSame(now, written))) return ask(typed, plan, true);
+    void send(written.text);
+  }
   async function send(text: string) {
-    setLine("");
+    changeLine("");
     handleResult(await store.submit(text));
   }
   async function retry(submission: Submission) {
@@ -52,8 +84,12 @@ export function CommandsView() {
     if (phase === "accepted") refresh();
     else if (refusal && endsSession(refusal)) signOut(refusal);
   }
+  function changeLine(text: string) {
+    setLine(text);
+    setProblem(undefined);
+  }
   function reuse(submission: Submission) {
-    setLine(submission.text);
+    changeLine(submission.text);
     store.remove(submission);
   }
 
@@ -62,26 +98,16 @@ export function CommandsView() {
       <Paper withBorder p="md">
         <CommandLine
           value={line}
-          onChange={setLine}
-          onSend={(text) => (findDanger(text) ? confirming.open(text) : void send(text))}
+          onChange={changeLine}
+          onSend={(text) => void submit(text)}
           history={store.lines}
-          players={players}
+          players={players ?? []}
+          allowed={allowed}
+          problem={problem}
           note={view.missing.length > 0 ? t("noNames") : undefined}
         />
       </Paper>
-      <ConfirmDialog
-        state={confirming}
-        title={t("confirm.title")}
-        label={t("confirm.send")}
-        onConfirm={(text) => void send(text)}
-      >
-        {(text) => (
-          <>
-            <Text>{t(danger === "everybody" ? "confirm.everybody" : "confirm.grave")}</Text>
-            <CommandText text={text} isBlock />
-          </>
-        )}
-      </ConfirmDialog>
+      <ConfirmSend state={confirming} onConfirm={confirm} />
 
       <Group justify="space-between">
         <Title order={2} size="h4">
@@ -109,7 +135,7 @@ export function CommandsView() {
         <CommandList
           commands={commands}
           isAlone={submissions.length === 0}
-          onReuse={setLine}
+          onReuse={changeLine}
           onChanged={refresh}
         />
       ) : error ? (
@@ -119,4 +145,47 @@ export function CommandsView() {
       )}
     </ViewPage>
   );
+}
+
+function writeNames(allowed: readonly string[]): string {
+  const shown = allowed.slice(0, ALLOWED_SHOWN_MAX).join(" ");
+  return markInvisible(allowed.length > ALLOWED_SHOWN_MAX ? `${shown} …` : shown);
+}
+
+/** The players on the server; undefined when they cannot be read. */
+function usePlayers({ state }: ServerView): readonly Candidate[] | undefined {
+  const entries = state?.Players;
+  return useMemo(
+    () => entries?.map(({ Player, Team }) => ({ ...parsePlayerRef(Player), team: Team ?? undefined })),
+    [entries],
+  );
+}
+
+/** Whether players may have joined or left since the last reading. */
+function isStale({ condition, dataAt, staleAfterMs }: ServerView, now: number): boolean {
+  return condition !== "ok" || dataAt === undefined || now - dataAt > staleAfterMs;
+}
+
+/** Says why the players cannot be checked, or how old they are. */
+function useRosterNote(view: ServerView): (now: number) => string | undefined {
+  const { t } = useTranslation("commands");
+  const format = useFormat();
+  return (now) => {
+    if (view.missing.length > 0) return t("confirm.playersForbidden");
+    if (!view.state?.Players || view.dataAt === undefined) return t("confirm.playersUnknown");
+    return t("confirm.playersStale", { age: format.duration(now - view.dataAt) });
+  };
+}
+
+/** The names of the commands that the key may send; `readAllowed` asks Gatehouse for them again. */
+function useAllowedCommands() {
+  const { api, commands } = useCallerSession();
+  const [allowed, setAllowed] = useState(commands);
+  async function readAllowed(): Promise<readonly string[]> {
+    const answer = await api.readKey();
+    if (!answer.ok) return allowed;
+    setAllowed(answer.value.commands);
+    return answer.value.commands;
+  }
+  return { allowed, readAllowed };
 }

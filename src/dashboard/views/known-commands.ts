@@ -1,8 +1,9 @@
-// The common commands of the game: suggestions for the command line, and which commands need a confirmation. The game has
-// more commands, and the user can send any text.
-import type { PlayerRef } from "../player-ref.ts";
+// The common commands of the game, what each of them takes, and which are hard to undo. The game has more commands, and the
+// user can send any.
 
-type Argument = "players" | readonly string[];
+/** `players`: on the server. `users`: also somebody who is not on it. `banned`: nobody on it. A list has the usual choices. */
+export type Argument = TargetKind | readonly string[];
+export type TargetKind = "players" | "users" | "banned";
 
 /** Each command with what its arguments may be. */
 const ARGUMENTS = {
@@ -10,8 +11,8 @@ const ARGUMENTS = {
   m: [],
   pm: ["players"],
   kick: ["players"],
-  ban: ["players"],
-  unban: [],
+  ban: ["users"],
+  unban: ["banned"],
   wanted: ["players"],
   unwanted: ["players"],
   jail: ["players"],
@@ -29,21 +30,49 @@ const ARGUMENTS = {
   peacetimer: [["300", "600", "0"]],
   startfire: [["house", "brush", "nearhouse"]],
   stopfire: [],
-  mod: ["players"],
-  unmod: ["players"],
-  admin: ["players"],
-  unadmin: ["players"],
-  helper: ["players"],
-  unhelper: ["players"],
+  mod: ["users"],
+  unmod: ["users"],
+  admin: ["users"],
+  unadmin: ["users"],
+  helper: ["users"],
+  unhelper: ["users"],
   shutdown: [],
 } as const satisfies Record<string, readonly Argument[]>;
 
 export type KnownCommand = keyof typeof ARGUMENTS;
 export const KNOWN_COMMANDS = Object.keys(ARGUMENTS) as KnownCommand[];
 
-const EVERYBODY: ReadonlySet<string> = new Set(["all", "others"]);
-const SUGGESTIONS_MAX = 8;
-/** These need a confirmation for any target. */
+/** Other names of these commands, and commands that are too rare to be suggested. */
+const OTHER_ARGUMENTS: Readonly<Record<string, readonly Argument[]>> = {
+  hint: ARGUMENTS.h,
+  message: ARGUMENTS.m,
+  privatemessage: ARGUMENTS.pm,
+  teleport: ARGUMENTS.tp,
+  prty: ARGUMENTS.priority,
+  pt: ARGUMENTS.peacetimer,
+  reset: ARGUMENTS.refresh,
+  to: ["players"],
+  view: ["players"],
+  tocar: ["players"],
+  toatv: ["players"],
+  startnearfire: ARGUMENTS.startfire,
+  log: [],
+  logs: [],
+  cmds: [],
+  commands: [],
+  bans: [],
+  admins: [],
+  administrators: [],
+  mods: [],
+  moderators: [],
+  helpers: [],
+  permissions: [],
+  kills: [],
+  killlogs: [],
+  kl: [],
+  leaderboards: [],
+};
+
 const HARD_TO_UNDO: ReadonlySet<string> = new Set([
   "ban",
   "shutdown",
@@ -54,95 +83,15 @@ const HARD_TO_UNDO: ReadonlySet<string> = new Set([
   "helper",
   "unhelper",
 ]);
-/** These need a confirmation when they are for everybody. */
-const DANGEROUS_FOR_ALL: ReadonlySet<string> = new Set([
-  ...["kick", "kill", "jail", "wanted", "respawn", "load", "refresh", "tp", "teleport", "bring"],
-]);
 
-export type Suggestion = {
-  /** The whole line after accepting the suggestion. */
-  readonly line: string;
-  readonly label: string;
-  /** The name of the command, when a command is suggested. */
-  readonly command: KnownCommand | undefined;
-  /** The id of the player, when a player is suggested. */
-  readonly playerId: string | undefined;
-};
-
-/** How the line could continue, best suggestion first. */
-export function suggest(line: string, players: readonly PlayerRef[]): Suggestion[] {
-  const words = line.trimStart().split(/\s+/);
-  const [first = "", ...rest] = words;
-  if (!first.startsWith(":")) return [];
-  if (rest.length === 0) return suggestCommands(first.slice(1).toLowerCase());
-  const name = first.slice(1).toLowerCase();
-  const argument = (ARGUMENTS as Record<string, readonly Argument[]>)[name]?.[rest.length - 1];
-  const typed = rest.at(-1) ?? "";
-  const before = line.slice(0, line.length - typed.length);
-  if (argument === "players") return suggestPlayers(before, typed, players);
-  if (argument === undefined) return [];
-  return argument
-    .filter((choice) => choice.startsWith(typed.toLowerCase()) && choice !== typed.toLowerCase())
-    .map((choice) => ({
-      line: `${before}${choice}`,
-      label: choice,
-      command: undefined,
-      playerId: undefined,
-    }));
+/** What a command takes, by its name without the colon. Undefined for a command that is not known here. */
+export function findArguments(name: string): readonly Argument[] | undefined {
+  const key = name.toLowerCase();
+  if (Object.hasOwn(ARGUMENTS, key)) return ARGUMENTS[key as KnownCommand];
+  return Object.hasOwn(OTHER_ARGUMENTS, key) ? OTHER_ARGUMENTS[key] : undefined;
 }
 
-function suggestCommands(typed: string): Suggestion[] {
-  return KNOWN_COMMANDS.filter((command) => command.startsWith(typed))
-    .slice(0, typed === "" ? KNOWN_COMMANDS.length : SUGGESTIONS_MAX)
-    .map((command) => ({ line: `:${command} `, label: `:${command}`, command, playerId: undefined }));
-}
-
-/** Targets can be a list with commas; the last one is being typed. */
-function suggestPlayers(before: string, typed: string, players: readonly PlayerRef[]): Suggestion[] {
-  const comma = typed.lastIndexOf(",") + 1;
-  const begun = typed.slice(comma).toLowerCase();
-  const kept = before + typed.slice(0, comma);
-  const starts = players.filter(({ name }) => name.toLowerCase().startsWith(begun));
-  const holds = players.filter((player) => {
-    return !starts.includes(player) && begun !== "" && player.name.toLowerCase().includes(begun);
-  });
-  const found = [...starts, ...holds]
-    .filter(({ name, id }) => id !== undefined || !isEverybody(name))
-    .slice(0, SUGGESTIONS_MAX)
-    .map((player) => {
-      return {
-        line: `${kept}${targetOf(player)} `,
-        label: player.name,
-        command: undefined,
-        playerId: player.id,
-      };
-    });
-  const groups = begun === "" ? [] : [...EVERYBODY].filter((word) => word.startsWith(begun));
-  return [
-    ...found,
-    ...groups.map((word) => ({
-      line: `${kept}${word} `,
-      label: word,
-      command: undefined,
-      playerId: undefined,
-    })),
-  ];
-}
-
-/** The id instead of the name when the name is not one word, or is a word for everybody. */
-function targetOf({ name, id }: PlayerRef): string {
-  return (/^\w+$/.test(name) && !isEverybody(name)) || id === undefined ? name : id;
-}
-
-function isEverybody(target: string): boolean {
-  return EVERYBODY.has(target.toLowerCase());
-}
-
-/** Why a command needs a confirmation before it is sent; undefined when it needs none. */
-export function findDanger(line: string): "hardToUndo" | "everybody" | undefined {
-  const [first = "", targets = ""] = line.trim().toLowerCase().split(/\s+/);
-  const name = first.replace(/^:/, "");
-  const isForAll = targets.split(",").some(isEverybody);
-  if (isForAll && (HARD_TO_UNDO.has(name) || DANGEROUS_FOR_ALL.has(name))) return "everybody";
-  return HARD_TO_UNDO.has(name) ? "hardToUndo" : undefined;
+/** Whether the command needs a confirmation for any target. */
+export function isHardToUndo(name: string): boolean {
+  return HARD_TO_UNDO.has(name.toLowerCase());
 }

@@ -1,19 +1,34 @@
-// The view "live": the server at a glance, and the open calls.
-import { Badge, Box, Group, Progress, SimpleGrid, Stack, Text, useComputedColorScheme } from "@mantine/core";
+// The view "live": the calls for a moderator that wait, and the server at a glance.
+import {
+  Anchor,
+  Badge,
+  Box,
+  Group,
+  Progress,
+  SimpleGrid,
+  Stack,
+  Text,
+  useComputedColorScheme,
+} from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
-import type { JoinLog, ModCall, Player } from "../../core/wire/server-info.ts";
+import type { JoinLog, Player } from "../../core/wire/server-info.ts";
 import type { EmergencyCall, ServerState } from "../api/caller.ts";
 import { GameText } from "../parts/game-text.tsx";
 import { toMs, useRelativeTime } from "../parts/moment.tsx";
+import { PlayerLink } from "../parts/player-name.tsx";
 import { ServerStateGate } from "../parts/states.tsx";
 import { TeamLabel, useTeamName } from "../parts/team.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
 import { parsePlayerRef } from "../player-ref.ts";
+import type { CallGroups } from "../state/mod-calls.ts";
+import { useViewHref } from "../state/route.ts";
 import { useFormat } from "../state/use-format.ts";
+import { useCallGroups } from "../state/use-mod-calls.tsx";
 import { useNow } from "../state/use-now.ts";
 import { useServerState } from "../state/use-server-state.tsx";
 import { TEAMS, teamColour } from "../team-colours.ts";
+import { WaitingCalls } from "./calls/waiting-calls.tsx";
 import { FreshnessCard } from "./live/freshness-card.tsx";
 import "./live/live.css";
 import { ListPanel, Panel } from "./live/panel.tsx";
@@ -30,11 +45,13 @@ const AGE_UPDATE_MS = 5_000;
 export function LiveView() {
   const { t } = useTranslation("live");
   const view = useServerState(WANTED);
+  const groups = useCallGroups();
   return (
     <ViewPage title={t("title")} summary={t("summary")}>
       <ServerStateGate view={view}>
         {(state) => (
           <Stack gap="md">
+            {groups && <LiveCalls groups={groups} players={state.Players} />}
             <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
               <ServerCard state={state} />
               <div className="live-stack">
@@ -50,23 +67,34 @@ export function LiveView() {
   );
 }
 
+/** The first of the calls that nobody has answered, and a link to all of them. */
+function LiveCalls(props: { readonly groups: CallGroups; readonly players: readonly Player[] | undefined }) {
+  const { t } = useTranslation("live");
+  const hrefOf = useViewHref();
+  const { groups, players } = props;
+  const count = groups.waiting.length + groups.seen.length;
+  return (
+    <WaitingCalls
+      groups={groups}
+      players={players}
+      shownMax={CALLS_SHOWN_MAX}
+      footer={
+        count > CALLS_SHOWN_MAX && (
+          <Anchor href={hrefOf("calls")} size="sm">
+            {t("all", { n: count })}
+          </Anchor>
+        )
+      }
+    />
+  );
+}
+
 function Lists({ state }: { readonly state: ServerState }) {
   const { t } = useTranslation("live");
   const moves = sortNewestFirst(state.JoinLogs, ({ Timestamp }) => Timestamp);
-  const open = state.ModCalls?.filter(({ Moderator }) => !Moderator);
-  const modCalls = sortNewestFirst(open, ({ Timestamp }) => Timestamp);
   const emergencies = sortNewestFirst(state.EmergencyCalls, ({ StartedAt }) => StartedAt);
   return (
-    <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="md">
-      <ListPanel
-        title={t("modCalls.title")}
-        empty={t("modCalls.empty")}
-        items={modCalls}
-        shownMax={CALLS_SHOWN_MAX}
-        view="calls"
-      >
-        {(call, index) => <ModCallRow key={`${call.Timestamp} ${call.Caller} ${index}`} call={call} />}
-      </ListPanel>
+    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
       <ListPanel
         title={t("emergencies.title")}
         empty={t("emergencies.empty")}
@@ -159,15 +187,6 @@ function MoveRow({ move }: { readonly move: JoinLog }) {
   );
 }
 
-function ModCallRow({ call }: { readonly call: ModCall }) {
-  return (
-    <li>
-      <ShortPlayerName player={call.Caller} />
-      <Age since={call.Timestamp} />
-    </li>
-  );
-}
-
 function EmergencyRow({ call }: { readonly call: EmergencyCall }) {
   const { t } = useTranslation("live");
   const units = call.Players?.length ?? 0;
@@ -198,7 +217,7 @@ function ShortPlayerName({ player }: { readonly player: string | undefined }) {
   const { name, id } = parsePlayerRef(player);
   return (
     <Text size="sm" component="span" miw={0} title={id}>
-      {name.trim() === "" ? t("unnamed") : <GameText text={name} max={NAME_SHOWN_MAX} />}
+      {name.trim() === "" ? t("unnamed") : <PlayerLink player={{ name, id }} max={NAME_SHOWN_MAX} />}
     </Text>
   );
 }

@@ -1,25 +1,29 @@
-// The view "logs": joins and leaves, kills, commands and calls for a moderator in one time line, newest first. They come from
+// The view "logs": joins and leaves, kills, commands and calls for a moderator in one table, newest first. They come from
 // the ledger, as far back as it goes. Without it the view shows the lists of the game server's state.
 import { Alert, Chip, Group, Stack, Text, ThemeIcon, VisuallyHidden } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { memo, type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, useContext, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ERRORS } from "../../core/errors.ts";
 import type { Section } from "../../core/sections.ts";
+import type { EventResource } from "../../core/wire/event.ts";
+import { BriefContext } from "../parts/brief.ts";
 import { DayTitle } from "../parts/day-title.tsx";
 import { GameText } from "../parts/game-text.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Moment, NowProvider } from "../parts/moment.tsx";
 import { PlayerName } from "../parts/player-name.tsx";
+import { SortedTable } from "../parts/sorted-table.tsx";
 import { EmptyState, ForbiddenNotice, LoadingState, ServerStateGate } from "../parts/states.tsx";
-import { createSearch, keyRows } from "../parts/table-rows.ts";
-import { CountLine, MoreButton, SearchField, Toolbar } from "../parts/table-toolbar.tsx";
+import type { Grouping, ShownColumn } from "../parts/table-columns.ts";
+import { createSearch } from "../parts/table-rows.ts";
+import { CountLine, SearchField, Toolbar } from "../parts/table-toolbar.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
 import { parsePlayerRef } from "../player-ref.ts";
 import { useServerSession } from "../state/session.ts";
 import { type LedgerView, useLedger } from "../state/use-ledger.ts";
 import { useServerState } from "../state/use-server-state.tsx";
-import { GapLine, LinkedPlayer } from "./activity/event-line.tsx";
+import { LinkedPlayer, useGapText } from "./activity/event-line.tsx";
 import { LedgerEnd } from "./activity/ledger-end.tsx";
 import {
   type LedgerEntry,
@@ -28,20 +32,21 @@ import {
   sectionOfKind,
   writeKinds,
 } from "./logs/ledger-entries.ts";
-import { groupByDay, KINDS, type Kind, type LogEntry, listEntries } from "./logs/time-line.ts";
+import { KINDS, type Kind, type LogEntry, listEntries } from "./logs/time-line.ts";
 
 const WANTED: readonly Section[] = ["JoinLogs", "KillLogs", "CommandLogs", "ModCalls"];
-const ENTRIES_AT_ONCE = 100;
+const NO_ENTRIES: readonly LedgerEntry[] = [];
 const SEARCH_DELAY_MS = 200;
 /** After so many failed polls in a row the view goes on without the ledger. */
 const FAILURES_MAX = 2;
 
-const ICONS: Readonly<Record<Kind, { readonly icon: IconName; readonly colour: string }>> = {
+const ICONS: Readonly<Record<LedgerEntry["kind"], { readonly icon: IconName; readonly colour: string }>> = {
   join: { icon: "join", colour: "teal" },
   leave: { icon: "leave", colour: "gray" },
   kill: { icon: "kill", colour: "red" },
   command: { icon: "commands", colour: "indigo" },
   modCall: { icon: "staff", colour: "orange" },
+  gap: { icon: "warning", colour: "orange" },
 };
 
 type Filter = {
@@ -129,7 +134,6 @@ function LedgerLogs(props: {
   const { t } = useTranslation(["logs", "table"]);
   const { ledger, filter } = props;
   const { list } = ledger;
-  const [shownMax, setShownMax] = useState(ENTRIES_AT_ONCE);
   const entries = useMemo(() => listLedgerEntries(list?.events ?? []), [list?.events]);
   const matches = useMemo(() => createSearch(filter.search), [filter.search]);
   const found = useMemo(
@@ -142,7 +146,6 @@ function LedgerLogs(props: {
   const hasOlder = list?.hasOlder ?? false;
 
   function loadOlder(): void {
-    setShownMax(Math.max(shownMax, found.length) + ENTRIES_AT_ONCE);
     if (isSearch) ledger.loadOlder((event) => matches(() => readEntry(event)?.texts ?? []));
     else ledger.loadOlder();
   }
@@ -152,21 +155,23 @@ function LedgerLogs(props: {
       <FilterBar filter={filter} offered={props.offered} />
       {!list && <LoadingState />}
       {list && (
-        <CountLine
-          text={
-            isSearch
-              ? t("table:found", { n: foundCount, count })
-              : t(hasOlder ? "logs:soFar" : "table:rows", { count })
-          }
-          announceOn={`${filter.search}\n${filter.kinds.join()}`}
-        />
+        <LogTable
+          entries={foundCount === 0 ? NO_ENTRIES : found}
+          hasPages
+          isPart={hasOlder}
+          empty={!hasOlder && <NoMatch />}
+        >
+          <CountLine
+            text={
+              isSearch
+                ? t("table:found", { n: foundCount, count })
+                : t(hasOlder ? "logs:soFar" : "table:rows", { count })
+            }
+            announceOn={`${filter.search}\n${filter.kinds.join()}`}
+          />
+        </LogTable>
       )}
-      {list && foundCount === 0 && !hasOlder && <NoMatch />}
-      {foundCount > 0 && <Days entries={found.slice(0, shownMax)} hasPages />}
-      <MoreButton left={found.length - shownMax} onClick={() => setShownMax(shownMax + ENTRIES_AT_ONCE)} />
-      {found.length <= shownMax && (
-        <LedgerEnd ledger={ledger} isEmpty={foundCount === 0} isSearch={isSearch} onLoad={loadOlder} />
-      )}
+      <LedgerEnd ledger={ledger} isEmpty={foundCount === 0} isSearch={isSearch} onLoad={loadOlder} />
     </Stack>
   );
 }
@@ -185,7 +190,6 @@ function StateLogs(props: {
   const { t } = useTranslation(["logs", "table"]);
   const { state, filter } = props;
   const { kinds, search } = filter;
-  const [shownMax, setShownMax] = useState(ENTRIES_AT_ONCE);
   const entries = useMemo(() => listEntries(state), [state]);
   const found = useMemo(() => {
     const matches = createSearch(search);
@@ -202,17 +206,16 @@ function StateLogs(props: {
         offered={props.offered}
         {...(!props.hasLedger && { countOf: (kind: Kind) => counts.get(kind)?.length ?? 0 })}
       />
-      <CountLine
-        text={
-          isFiltered
-            ? t("table:found", { n: found.length, count: entries.length })
-            : t("table:rows", { count: entries.length })
-        }
-        announceOn={`${search}\n${kinds.join()}`}
-      />
-      {found.length === 0 && <NoMatch />}
-      <Days entries={found.slice(0, shownMax)} />
-      <MoreButton left={found.length - shownMax} onClick={() => setShownMax(shownMax + ENTRIES_AT_ONCE)} />
+      <LogTable entries={found} empty={<NoMatch />}>
+        <CountLine
+          text={
+            isFiltered
+              ? t("table:found", { n: found.length, count: entries.length })
+              : t("table:rows", { count: entries.length })
+          }
+          announceOn={`${search}\n${kinds.join()}`}
+        />
+      </LogTable>
     </Stack>
   );
 }
@@ -253,93 +256,153 @@ function NoMatch() {
   return <EmptyState title={t("noMatch")}>{t("noMatchHint")}</EmptyState>;
 }
 
-/** `hasPages`: whether names link to the pages of players. */
-function Days(props: { readonly entries: readonly LedgerEntry[]; readonly hasPages?: boolean }) {
-  const { entries, hasPages = false } = props;
-  const days = useMemo(() => groupByDay(entries, ({ at }) => at), [entries]);
-  return days.map(({ at, entries: ofDay }) => (
-    <section key={at === undefined ? "unknown" : new Date(at).toDateString()}>
-      <DayTitle at={at} />
-      <ol className="time-line">
-        {keyRows(ofDay, ({ key }) => key).map(({ key, row }) =>
-          row.kind === "gap" ? (
-            <GapLine key={key} event={row.event} />
-          ) : (
-            <Entry key={key} entry={row} hasPages={hasPages} />
-          ),
-        )}
-      </ol>
-    </section>
-  ));
+const NEWEST_FIRST = { column: "time", isDescending: true };
+
+/** The entries as a table, under a heading for each day. `hasPages`: whether names link to the pages of players. */
+function LogTable(props: {
+  readonly entries: readonly LedgerEntry[];
+  readonly hasPages?: boolean;
+  /** Whether older entries are not loaded. */
+  readonly isPart?: boolean;
+  readonly empty?: ReactNode;
+  readonly children: ReactNode;
+}) {
+  const { t } = useTranslation("logs");
+  const { hasPages = false } = props;
+  const columns = useMemo(
+    (): readonly ShownColumn<LedgerEntry>[] => [
+      {
+        id: "time",
+        title: t("column.time"),
+        readValue: ({ at }) => at,
+        cell: (entry, isGrouped) => <Moment seconds={secondsOf(entry)} isTimeOnly={isGrouped} />,
+        width: "15rem",
+        phone: "side",
+      },
+      {
+        id: "kind",
+        title: t("column.kind"),
+        readValue: ({ kind }) => (kind === "gap" ? undefined : t(`label.${kind}`)),
+        cell: (entry) => <KindCell entry={entry} />,
+        width: "13rem",
+        phone: "line",
+      },
+      {
+        id: "player",
+        title: t("column.player"),
+        readValue: (entry) => (entry.kind === "gap" ? undefined : entry.player),
+        cell: (entry) =>
+          entry.kind === "gap" ? undefined : <PlayerCell entry={entry} hasPages={hasPages} />,
+        width: "32%",
+        phone: "main",
+      },
+      {
+        id: "details",
+        title: t("column.details"),
+        readValue: (entry) => (entry.kind === "gap" ? undefined : (entry.command ?? entry.other)),
+        cell: (entry) => describeDetails(entry, hasPages),
+        phone: "line",
+      },
+    ],
+    [t, hasPages],
+  );
+  return (
+    <SortedTable
+      label={t("title")}
+      name="logs"
+      rows={props.entries}
+      columns={columns}
+      sorting={NEWEST_FIRST}
+      grouping={BY_DAY}
+      keyOf={keyOfEntry}
+      attributesOf={attributesOfEntry}
+      isPart={props.isPart ?? false}
+      empty={props.empty}
+    >
+      {props.children}
+    </SortedTable>
+  );
 }
 
-type EntryProps = { readonly entry: LogEntry; readonly hasPages: boolean };
+const BY_DAY: Grouping<LedgerEntry> = {
+  column: "time",
+  readGroup: ({ at }) => (at === undefined ? "" : new Date(at).toDateString()),
+  heading: ({ at }) => <DayTitle at={at} />,
+};
 
-const Entry = memo(function Entry({ entry, hasPages }: EntryProps) {
-  const { t } = useTranslation("logs");
+function keyOfEntry({ key }: LedgerEntry): string {
+  return key;
+}
+
+function attributesOfEntry({ kind }: LedgerEntry) {
+  return { "data-entry": kind };
+}
+
+function secondsOf(entry: LedgerEntry): number | undefined {
+  return entry.kind === "gap" ? entry.event.at / 1000 : entry.seconds;
+}
+
+function KindCell({ entry }: { readonly entry: LedgerEntry }) {
+  const { t } = useTranslation(["logs", "activity"]);
   const { icon, colour } = ICONS[entry.kind];
+  const isBrief = useContext(BriefContext);
   return (
-    <li className="time-line-entry">
-      <span className="time-line-moment">
-        <Moment seconds={entry.seconds} isTimeOnly />
-      </span>
-      <ThemeIcon variant="light" color={colour} size="md" radius="xl" aria-hidden>
-        <Icon name={icon} size={15} />
-      </ThemeIcon>
-      <div className="time-line-text">
-        <Text component="span" size="sm" c="dimmed" className="time-line-label">
-          {t(`label.${entry.kind}`)}
-        </Text>
-        <div className="time-line-parts">
-          <EntryDetails entry={entry} hasPages={hasPages} />
-        </div>
-      </div>
-    </li>
+    <>
+      {!isBrief && (
+        <ThemeIcon variant="light" color={colour} size={24} radius="xl" aria-hidden>
+          <Icon name={icon} size={14} />
+        </ThemeIcon>
+      )}
+      <Text component="span" size="sm" {...(entry.kind === "gap" && { fw: 600 })}>
+        {entry.kind === "gap" ? t("activity:gap.title") : t(`logs:label.${entry.kind}`)}
+      </Text>
+    </>
   );
-});
+}
+
+function PlayerCell({ entry, hasPages }: { readonly entry: LogEntry; readonly hasPages: boolean }) {
+  const { t } = useTranslation("logs");
+  if (entry.kind === "kill" && !entry.player) return t("noKiller");
+  return <EntryPlayer text={entry.player} hasPages={hasPages} />;
+}
+
+function EntryPlayer({ text, hasPages }: { readonly text: string | undefined; readonly hasPages: boolean }) {
+  const ref = parsePlayerRef(text);
+  return hasPages ? <LinkedPlayer player={ref} /> : <PlayerName {...ref} />;
+}
 
 /** What happened, as parts in a row. A sentence would need the grammatical form of a name. */
-function EntryDetails({ entry, hasPages }: EntryProps): ReactNode {
+function describeDetails(entry: LedgerEntry, hasPages: boolean): ReactNode {
+  if (entry.kind === "gap") return <GapDetails event={entry.event} />;
+  if (entry.kind === "command") return <GameText text={entry.command ?? ""} max={160} isCode />;
+  if (entry.kind === "kill") return <Victim text={entry.other} hasPages={hasPages} />;
+  if (entry.kind === "modCall") return <Answer text={entry.other} hasPages={hasPages} />;
+  return undefined;
+}
+
+function GapDetails({ event }: { readonly event: EventResource }) {
+  const text = useGapText(event);
+  return text === undefined ? null : <span className="cut-text">{text}</span>;
+}
+
+function Victim({ text, hasPages }: { readonly text: string | undefined; readonly hasPages: boolean }) {
   const { t } = useTranslation("logs");
-  const show = (text: string | undefined) => {
-    const ref = parsePlayerRef(text);
-    return hasPages ? <LinkedPlayer player={ref} /> : <PlayerName {...ref} />;
-  };
-  const player = show(entry.player);
-  if (entry.kind === "command") {
-    return (
-      <>
-        {player}
-        <GameText text={entry.command ?? ""} max={160} isCode />
-      </>
-    );
-  }
-  if (entry.kind === "kill") {
-    return (
-      <>
-        {entry.player ? (
-          player
-        ) : (
-          <Text component="span" size="sm">
-            {t("noKiller")}
-          </Text>
-        )}
-        <span aria-hidden>→</span>
-        <VisuallyHidden>{t("killed")}</VisuallyHidden>
-        {show(entry.other)}
-      </>
-    );
-  }
-  if (entry.kind === "modCall") {
-    return (
-      <>
-        {player}
-        <Text component="span" size="sm" c="dimmed">
-          {t(entry.other ? "answeredBy" : "nobody")}
-        </Text>
-        {entry.other && show(entry.other)}
-      </>
-    );
-  }
-  return player;
+  return (
+    <>
+      <span aria-hidden>→</span> <VisuallyHidden>{t("killed")}</VisuallyHidden>
+      <EntryPlayer text={text} hasPages={hasPages} />
+    </>
+  );
+}
+
+function Answer({ text, hasPages }: { readonly text: string | undefined; readonly hasPages: boolean }) {
+  const { t } = useTranslation("logs");
+  return (
+    <>
+      <Text component="span" size="sm" c="dimmed" flex="none">
+        {t(text ? "answeredBy" : "nobody")}
+      </Text>{" "}
+      {text && <EntryPlayer text={text} hasPages={hasPages} />}
+    </>
+  );
 }

@@ -8,13 +8,18 @@ import { Icon, type IconName } from "../parts/icon.tsx";
 import { EmptyState, ServerStateGate } from "../parts/states.tsx";
 import { TeamLabel } from "../parts/team.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
+import { useOpenPlayer } from "../state/open-player.ts";
+import { useGameMap } from "../state/use-game-map.ts";
 import { useServerState } from "../state/use-server-state.tsx";
 import { TEAMS } from "../team-colours.ts";
+import { EMPTY_GROUND, makeGround } from "./map/ground.ts";
 import "./map/map.css";
 import { MarkerFacts, useMarkerName } from "./map/marker-facts.tsx";
 import { MarkerList } from "./map/marker-list.tsx";
 import { listMarkers, type Marker } from "./map/markers.ts";
+import { useCoveredParts } from "./map/use-covered-parts.ts";
 import { useMapEngine } from "./map/use-map-engine.ts";
+import { useShownPlayer } from "./map/use-shown-player.ts";
 
 const WANTED: readonly Section[] = ["Players", "EmergencyCalls"];
 const HELP_ID = "map-help";
@@ -53,6 +58,7 @@ function MapContent({ state }: { readonly state: ServerState }) {
 function MapBoard({ markers }: { readonly markers: readonly Marker[] }) {
   const { t } = useTranslation("map");
   const nameOf = useMarkerName();
+  const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const tooltip = useRef<HTMLDivElement>(null);
   const [hoveredKey, setHovered] = useState<string>();
@@ -69,25 +75,41 @@ function MapBoard({ markers }: { readonly markers: readonly Marker[] }) {
     onFollowEnd: () => setFollowed(undefined),
   });
   useEffect(() => engine?.setMarkers(markers), [engine, markers]);
+  const { learned, picture } = useGameMap();
+  const ground = useMemo(() => (learned ? makeGround(learned) : EMPTY_GROUND), [learned]);
+  const corners = learned?.image;
+  const backdrop = useMemo(
+    () => (corners && picture ? { ...corners, picture } : undefined),
+    [corners, picture],
+  );
+  useEffect(() => engine?.setGround(ground, backdrop), [engine, ground, backdrop]);
   useEffect(() => engine?.setSelected(selectedKey), [engine, selectedKey]);
   useEffect(() => engine?.setHighlighted(highlightedKey), [engine, highlightedKey]);
   useEffect(() => engine?.follow(followedKey), [engine, followedKey]);
 
+  useShownPlayer(markers, (key) => {
+    setSelected(key);
+    setFollowed(key);
+  });
+
+  // Escape closes the drawer first.
+  const isCovered = useOpenPlayer() !== undefined;
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "Escape" || event.defaultPrevented) return;
+      if (event.key !== "Escape" || event.defaultPrevented || isCovered) return;
       if (followedKey !== undefined) setFollowed(undefined);
       else setSelected(undefined);
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [followedKey]);
+  }, [followedKey, isCovered]);
 
   const find = (key: string | undefined) =>
     key === undefined ? undefined : markers.find((marker) => marker.key === key);
   const described = find(hoveredKey ?? highlightedKey);
   const selected = find(selectedKey);
   const followed = find(followedKey);
+  useCoveredParts(engine, frame, followed !== undefined);
   const followFromList = useCallback((key: string) => {
     setSelected(key);
     setFollowed((before) => (before === key ? undefined : key));
@@ -96,7 +118,7 @@ function MapBoard({ markers }: { readonly markers: readonly Marker[] }) {
   return (
     <>
       <div className="map-board">
-        <div className="map-frame">
+        <div ref={frame} className="map-frame">
           {/* biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: the canvas handles keys itself */}
           <canvas
             ref={canvas}
@@ -181,7 +203,7 @@ function SelectedCard(props: {
     <Paper component="section" aria-label={t("map:chosen")} withBorder p="sm">
       <Group justify="space-between" align="flex-start" wrap="nowrap" gap="xs">
         <Box miw={0}>
-          <MarkerFacts marker={marker} />
+          <MarkerFacts marker={marker} isLinked />
         </Box>
         <CloseButton aria-label={t("shell:close")} onClick={onClose} />
       </Group>

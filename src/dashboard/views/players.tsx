@@ -1,12 +1,12 @@
 // The view "players": everybody on the server.
-import { Text, VisuallyHidden } from "@mantine/core";
 import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
-import type { Location, Player } from "../../core/wire/server-info.ts";
+import type { Player } from "../../core/wire/server-info.ts";
 import { DataTable } from "../parts/data-table.tsx";
 import { GameText } from "../parts/game-text.tsx";
-import { CopyableText } from "../parts/player-name.tsx";
+import { describePlace, StarsCell, usePermissionName } from "../parts/player-facts.tsx";
+import { CopyablePlayer, CopyableText } from "../parts/player-name.tsx";
 import { ServerStateGate } from "../parts/states.tsx";
 import type { ShownColumn, ShownFilter } from "../parts/table-columns.ts";
 import { TeamName, useTeamName, useTeamSearchText } from "../parts/team.tsx";
@@ -16,8 +16,6 @@ import { useServerState } from "../state/use-server-state.tsx";
 
 const WANTED: readonly Section[] = ["Players"];
 const SORTING = { column: "name", isDescending: false };
-/** The maximum in the game; more stars are written as a number. */
-const STARS_DRAWN_MAX = 5;
 const NORMAL = "Normal";
 
 type Row = Player & { readonly ref: PlayerRef };
@@ -50,46 +48,53 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
         id: "name",
         title: t("column.name"),
         readValue: ({ ref }) => ref.name,
-        cell: ({ ref }) => (ref.name === "" ? undefined : <CopyableText text={ref.name} isStrong />),
+        cell: ({ ref }) => (ref.name === "" ? undefined : <CopyablePlayer player={ref} />),
       },
       {
         id: "id",
         title: t("column.id"),
+        width: "13rem",
+        phone: "tap",
         readValue: ({ ref }) => ref.id,
         cell: ({ ref }) => (ref.id === undefined ? undefined : <CopyableText text={ref.id} isNumber />),
       },
       {
         id: "team",
         title: t("column.team"),
+        width: "9rem",
+        phone: "side",
         readValue: ({ Team }) => searchTextOf(Team),
         cell: ({ Team }) => (Team ? <TeamName team={Team} /> : undefined),
       },
       {
         id: "callsign",
         title: t("column.callsign"),
+        width: "7rem",
         readValue: ({ Callsign }) => Callsign ?? undefined,
         cell: ({ Callsign }) => (Callsign ? <GameText text={Callsign} max={16} /> : undefined),
       },
       {
         id: "permission",
         title: t("column.permission"),
+        width: "9rem",
         readValue: ({ Permission }) => (Permission === undefined ? undefined : namePermission(Permission)),
         cell: ({ Permission }) =>
           !Permission || Permission === NORMAL ? undefined : (
-            <Text size="sm" component="span">
-              <GameText text={namePermission(Permission)} max={32} />
-            </Text>
+            <GameText text={namePermission(Permission)} max={32} />
           ),
       },
       {
         id: "wanted",
         title: t("column.wanted"),
+        width: "7rem",
+        phone: "side",
         readValue: ({ WantedStars }) => (WantedStars ? WantedStars : undefined),
         cell: ({ WantedStars }) => (WantedStars ? <StarsCell count={WantedStars} /> : undefined),
       },
       {
         id: "place",
         title: t("column.place"),
+        phone: "line",
         readValue: ({ Location: place }) => describePlace(place),
         cell: ({ Location: place }) => {
           const text = describePlace(place);
@@ -115,6 +120,7 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
   return (
     <DataTable
       label={t("title")}
+      name="players"
       rows={rows}
       columns={columns}
       filters={filters}
@@ -127,43 +133,4 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
 
 function keyOfRow({ ref, Player: text }: Row): string {
   return ref.id ?? text ?? "";
-}
-
-/** The postal code comes first, because players use it on the radio. */
-function describePlace(place: Location | undefined): string | undefined {
-  const street = [place?.BuildingNumber, place?.StreetName].filter(Boolean).join(" ");
-  const text = [place?.PostalCode, street].filter(Boolean).join(" · ");
-  return text === "" ? undefined : text;
-}
-
-const PERMISSIONS = [
-  "Normal",
-  "Server Helper",
-  "Server Moderator",
-  "Server Administrator",
-  "Server Co-Owner",
-  "Server Owner",
-] as const;
-
-/** Translates a permission; an unknown one keeps the name of the game. */
-export function usePermissionName(): (permission: string) => string {
-  const { t } = useTranslation("players");
-  return useMemo(
-    () => (permission) => {
-      const known = PERMISSIONS.find((name) => name === permission);
-      return known === undefined ? permission : t(`permission.${known}`);
-    },
-    [t],
-  );
-}
-
-function StarsCell({ count }: { readonly count: number }) {
-  const { t } = useTranslation("players");
-  const isDrawn = typeof count === "number" && count > 0 && count <= STARS_DRAWN_MAX;
-  return (
-    <Text size="sm" component="span" className="stars">
-      <span aria-hidden>{isDrawn ? "★".repeat(count) : `★ ${count}`}</span>
-      <VisuallyHidden>{t("stars", { n: count })}</VisuallyHidden>
-    </Text>
-  );
 }

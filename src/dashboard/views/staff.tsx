@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
 import type { Player, Staff } from "../../core/wire/server-info.ts";
 import { DataTable } from "../parts/data-table.tsx";
-import { CopyableText } from "../parts/player-name.tsx";
+import { CopyablePlayer, CopyableText } from "../parts/player-name.tsx";
 import { ServerStateGate } from "../parts/states.tsx";
 import type { ShownColumn, ShownFilter } from "../parts/table-columns.ts";
 import { TeamName, useTeamSearchText } from "../parts/team.tsx";
@@ -55,17 +55,19 @@ const StaffTable = memo(function StaffTable(props: {
         id: "name",
         title: t("column.name"),
         readValue: ({ name }) => name,
-        cell: ({ name }) => (name === "" ? undefined : <CopyableText text={name} isStrong />),
+        cell: ({ name, id }) => (name === "" ? undefined : <CopyablePlayer player={{ name, id }} />),
       },
       {
         id: "id",
         title: t("column.id"),
+        phone: "tap",
         readValue: ({ id }) => id,
         cell: ({ id }) => <CopyableText text={id} isNumber />,
       },
       {
         id: "role",
         title: t("column.role"),
+        phone: "line",
         // Sorted by rank; the name is added for the search.
         readValue: ({ role }) => `${ROLES.indexOf(role)} ${t(`role.${role}`)}`,
         cell: ({ role }) => (
@@ -116,6 +118,7 @@ const StaffTable = memo(function StaffTable(props: {
   return (
     <DataTable
       label={t("title")}
+      name="staff"
       rows={rows}
       columns={columns}
       filters={filters}

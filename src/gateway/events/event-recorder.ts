@@ -1,7 +1,9 @@
 // Records what readings say happened. Readings are judged one server at a time and written in batches; while the archive is
 // away, events wait in memory up to a ceiling, and a gap tells of what did not fit.
-import { StoreUnavailable } from "../../core/errors.ts";
+import { ArchiveUnavailable, StoreUnavailable } from "../../core/errors.ts";
 import type { Element } from "../../core/events/elements.ts";
+import type { GameHook } from "../../core/events/game-hook.ts";
+import { UNSHOWN_CALL_MS } from "../../core/events/judge-calls.ts";
 import type { Failure } from "../../core/events/judge-state.ts";
 import type { GameReading, HashIdentity, IdentifiedReading } from "../../core/events/reading.ts";
 import {
@@ -15,14 +17,17 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { CommandQueue } from "../../core/ports/commands.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { createThrottle } from "../../core/throttle.ts";
-import type { KeptReading, Recorder } from "./recorder.ts";
-import { type FindCommandId, type LedgerInput, ServerLedger } from "./server-ledger.ts";
+import { MapLearner } from "../maps/map-learner.ts";
+import type { HookOutcome, KeptReading, Recorder } from "./recorder.ts";
+import { type FindCommandId, type HookInput, type LedgerInput, ServerLedger } from "./server-ledger.ts";
 
 /** More events do not wait in memory; they become a gap. */
 export const WAITING_EVENTS_MAX = 10_000;
 /** Readings that wait for the archive to be read for the first time, for each server and in all. */
 const UNJUDGED_MAX = 10;
 const UNJUDGED_TOTAL_MAX = 1_000;
+/** More webhooks are not taken before those are recorded. */
+export const WAITING_HOOKS_MAX = 1_000;
 /** The most servers whose events are written in one transaction. */
 const BATCH_MAX = 100;
 const RETRY_MS = 1_000;
@@ -47,13 +52,25 @@ type Desk = {
   readonly ledger: ServerLedger;
   readonly inputs: LedgerInput[];
   usedAt: number;
+  /** Whether it will be told that time has passed. */
+  isTimed: boolean;
+};
+
+/** Somebody who waits until a webhook is recorded. */
+type WaitingHook = {
+  readonly desk: Desk;
+  readonly resolve: (outcome: HookOutcome) => void;
+  readonly reject: (error: unknown) => void;
+  isRepeated: boolean;
 };
 
 export class EventRecorder implements Recorder {
   readonly #parts: EventRecorderParts;
+  readonly #mapLearner: MapLearner;
   readonly #desks = new Map<string, Desk>();
   /** The desks with readings or events that are not recorded yet. */
   readonly #busy = new Set<Desk>();
+  readonly #waitingHooks = new Map<HookInput, WaitingHook>();
   readonly #throttleLog = createThrottle(FAULT_LOG_MS);
   #running: Promise<void> | undefined;
   /** Resolves when what was busy has been judged and written once more. */
@@ -69,6 +86,7 @@ export class EventRecorder implements Recorder {
 
   constructor(parts: EventRecorderParts) {
     this.#parts = parts;
+    this.#mapLearner = new MapLearner(parts.archive, parts.clock, (error) => this.#logFault(error));
   }
 
   get waitingEvents(): number {
@@ -89,9 +107,10 @@ export class EventRecorder implements Recorder {
 
   takeReading(serverId: string, reading: GameReading | KeptReading): void {
     if ("kept" in reading) throw new Error("only the thread that keeps a reading can record it");
+    this.#mapLearner.take(serverId, reading);
     const desk = this.#deskOf(serverId);
     // More than one may be too many, because failures are added without a check.
-    while (desk.inputs.length >= UNJUDGED_MAX) this.#makeRoom(desk);
+    while (countReadings(desk) >= UNJUDGED_MAX) this.#makeRoom(desk);
     if (this.#countInputs() >= UNJUDGED_TOTAL_MAX) this.#makeRoom(desk);
     desk.inputs.push({ reading });
     if (!this.#backoff) this.#wake();
@@ -107,11 +126,32 @@ export class EventRecorder implements Recorder {
     if (!this.#backoff) this.#wake();
   }
 
+  async recordHook(serverId: string, hook: GameHook): Promise<HookOutcome> {
+    if (this.#isStopped) throw new ArchiveUnavailable("the recorder has stopped");
+    if (this.#isDown) throw toUnavailable(this.#fault);
+    if (this.#waitingHooks.size >= WAITING_HOOKS_MAX) throw new ArchiveUnavailable("too many webhooks wait");
+    const { promise, resolve, reject } = Promise.withResolvers<HookOutcome>();
+    const input = { hook };
+    const desk = this.#deskOf(serverId);
+    this.#waitingHooks.set(input, { desk, resolve, reject, isRepeated: false });
+    desk.inputs.push(input);
+    if (!this.#backoff) this.#wake();
+    return promise;
+  }
+
   /** Forgets a deleted server and deletes its ledger. */
   async removeServer(serverId: string): Promise<void> {
     const desk = this.#desks.get(serverId);
-    if (desk) this.#busy.delete(desk);
+    if (desk) {
+      this.#busy.delete(desk);
+      const waiting = [...this.#waitingHooks].filter(([, hook]) => hook.desk === desk);
+      this.#failHooks(
+        waiting.map(([input]) => input),
+        new ArchiveUnavailable("the server was deleted"),
+      );
+    }
     this.#desks.delete(serverId);
+    this.#mapLearner.removeServer(serverId);
     await this.#parts.archive.removeServer(serverId);
   }
 
@@ -139,14 +179,16 @@ export class EventRecorder implements Recorder {
 
   /** Records what waits, if the archive answers within this time, and takes nothing more. */
   async stop(withinMs: number): Promise<void> {
-    await Promise.race([this.flush(), this.#parts.sleep(withinMs)]);
+    const lastWrites = this.flush().then(() => this.#mapLearner.write());
+    await Promise.race([lastWrites, this.#parts.sleep(withinMs)]);
     this.#isStopped = true;
   }
 
   #deskOf(serverId: string): Desk {
     let desk = this.#desks.get(serverId);
     if (!desk) {
-      desk = { ledger: new ServerLedger(serverId, this.#parts.hash), inputs: [], usedAt: 0 };
+      const ledger = new ServerLedger(serverId, this.#parts.hash);
+      desk = { ledger, inputs: [], usedAt: 0, isTimed: false };
       this.#desks.set(serverId, desk);
     }
     desk.usedAt = this.#parts.clock();
@@ -156,14 +198,15 @@ export class EventRecorder implements Recorder {
 
   #countInputs(): number {
     let count = 0;
-    for (const { inputs } of this.#busy) count += inputs.length;
+    for (const desk of this.#busy) count += countReadings(desk);
     return count;
   }
 
-  /** The archive lets us wait. The oldest input is judged without it, or dropped when that cannot be done. */
+  /** The archive lets us wait. The oldest reading or failure is judged without it, or dropped when that cannot be done. */
   #makeRoom({ ledger, inputs }: Desk): void {
-    const oldest = inputs.shift();
-    if (!oldest) return;
+    const place = inputs.findIndex(isOfReading);
+    const [oldest] = place < 0 ? [] : inputs.splice(place, 1);
+    if (!oldest || !isOfReading(oldest)) return;
     try {
       if (!("reading" in oldest)) {
         if (ledger.isLoaded) this.#judgeFailure(ledger, oldest.failure, oldest.at);
@@ -181,7 +224,46 @@ export class EventRecorder implements Recorder {
   /** Nothing but a bug can be the reason. The other readings go on without this one. */
   #dropInput(ledger: ServerLedger, input: LedgerInput, error: unknown): void {
     if ("reading" in input) ledger.noteLoss(input.reading.at);
+    this.#failHooks([input], error);
     this.#logFault(error);
+  }
+
+  #failHooks(inputs: Iterable<LedgerInput>, error: unknown): void {
+    for (const input of inputs) {
+      if (!("hook" in input)) continue;
+      this.#waitingHooks.get(input)?.reject(error);
+      this.#waitingHooks.delete(input);
+    }
+  }
+
+  /** Those that are judged may still be recorded later; the others are dropped, because whoever sent them was told so. */
+  #failAllHooks(error: unknown): void {
+    this.#failHooks([...this.#waitingHooks.keys()], toUnavailable(error));
+    for (const { inputs } of this.#busy) {
+      const kept = inputs.filter((input) => !("hook" in input));
+      inputs.splice(0, inputs.length, ...kept);
+    }
+  }
+
+  #settleHooks({ ledger }: Desk): void {
+    for (const input of ledger.takeRecordedHooks()) {
+      const waiting = this.#waitingHooks.get(input);
+      this.#waitingHooks.delete(input);
+      waiting?.resolve({ isRepeated: waiting.isRepeated });
+    }
+  }
+
+  /** Where nobody reads the server, nothing else would end the calls that only webhooks have told of. */
+  #timeCalls(desk: Desk): void {
+    if (desk.isTimed || !desk.ledger.hasUnshownCalls) return;
+    desk.isTimed = true;
+    void this.#parts.sleep(UNSHOWN_CALL_MS + 1).then(() => {
+      desk.isTimed = false;
+      if (this.#isStopped || this.#desks.get(desk.ledger.serverId) !== desk) return;
+      desk.inputs.push({ passedAt: this.#parts.clock() });
+      this.#busy.add(desk);
+      if (!this.#backoff) this.#wake();
+    });
   }
 
   #wake(): void {
@@ -198,6 +280,7 @@ export class EventRecorder implements Recorder {
       while (this.hasWaiting) {
         const judged = await Promise.allSettled(Array.from(this.#busy, (desk) => this.#judgeInputs(desk)));
         for (const result of judged) if (result.status === "rejected") throw result.reason;
+        for (const desk of this.#busy) this.#settleHooks(desk);
         await this.#write();
         this.#findDone();
         this.#round.resolve();
@@ -209,6 +292,7 @@ export class EventRecorder implements Recorder {
       this.#isDown = true;
       this.#fault = error;
       for (const { ledger } of this.#busy) ledger.failWriting();
+      this.#failAllHooks(error);
       this.#logFault(error);
       this.#backOff();
     }
@@ -248,6 +332,8 @@ export class EventRecorder implements Recorder {
     for (let input = inputs[0]; input && left > 0; input = inputs[0], left--) {
       try {
         if ("reading" in input) await this.#judgeReading(desk, input.reading);
+        else if ("hook" in input) await this.#judgeHook(desk, input);
+        else if ("passedAt" in input) ledger.judgeTime(input.passedAt);
         else this.#judgeFailure(ledger, input.failure, input.at);
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error;
@@ -255,6 +341,7 @@ export class EventRecorder implements Recorder {
       }
       if (inputs[0] === input) inputs.shift();
     }
+    this.#timeCalls(desk);
   }
 
   async #load(ledger: ServerLedger): Promise<void> {
@@ -269,6 +356,19 @@ export class EventRecorder implements Recorder {
     const recorded = await this.#findRecorded(ledger, unknown);
     const findCommandId = await this.#findCommands(ledger.serverId, identified, recorded);
     if (inputs[0] === input) this.#finishJudging(ledger, identified, recorded, findCommandId);
+  }
+
+  async #judgeHook(desk: Desk, input: HookInput): Promise<void> {
+    const { ledger } = desk;
+    const identities = ledger.identifyHook(input.hook).events.flatMap(({ identity, end }) => [identity, end]);
+    const recorded =
+      identities.length === 0
+        ? new Set<string>()
+        : await this.#parts.archive.findRecorded(ledger.serverId, identities);
+    // A reading of another game server may have been judged meanwhile, to make room.
+    const isRepeated = ledger.judgeHook(input, ledger.identifyHook(input.hook), recorded);
+    const waiting = this.#waitingHooks.get(input);
+    if (waiting) waiting.isRepeated ||= isRepeated;
   }
 
   #finishJudging(
@@ -342,6 +442,7 @@ export class EventRecorder implements Recorder {
       } else {
         await this.#rebase(desk, now);
       }
+      this.#settleHooks(desk);
     }
   }
 
@@ -361,4 +462,20 @@ export class EventRecorder implements Recorder {
       else log.error(fields, "events could not be recorded");
     });
   }
+}
+
+type OfReading = Extract<LedgerInput, { reading: unknown } | { failure: unknown }>;
+
+function isOfReading(input: LedgerInput): input is OfReading {
+  return "reading" in input || "failure" in input;
+}
+
+/** What waits of readings: webhooks have a limit of their own. */
+function countReadings({ inputs }: Desk): number {
+  return inputs.filter(isOfReading).length;
+}
+
+function toUnavailable(error: unknown): unknown {
+  if (error instanceof ArchiveUnavailable || !(error instanceof StoreUnavailable)) return error;
+  return new ArchiveUnavailable(error.message, { cause: error });
 }

@@ -2,6 +2,7 @@
 // whether it answers.
 import type { LedgerPlace } from "../../core/events/cursor.ts";
 import type { EventFilter } from "../../core/events/event-types.ts";
+import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
 import type {
   Archive,
   KnownServer,
@@ -12,6 +13,7 @@ import type {
   Retention,
 } from "../../core/ports/archive.ts";
 import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
+import type { SeenPlace } from "../../core/seen-places.ts";
 import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
 import type { ArchiveMeter } from "./archive-meter.ts";
 
@@ -65,6 +67,30 @@ export class MeteredArchive implements Archive {
 
   continueForgetting(): Promise<boolean> {
     return this.#follow(this.#archive.continueForgetting());
+  }
+
+  addPlaces(serverId: string, places: readonly SeenPlace[]): Promise<void> {
+    return this.#follow(this.#archive.addPlaces(serverId, places));
+  }
+
+  listPlaces(serverId: string): Promise<readonly SeenPlace[]> {
+    return this.#follow(this.#archive.listPlaces(serverId));
+  }
+
+  saveMapImage(serverId: string, image: MapImage): Promise<void> {
+    return this.#follow(this.#archive.saveMapImage(serverId, image));
+  }
+
+  findMapImage(serverId: string): Promise<MapImageFacts | undefined> {
+    return this.#follow(this.#archive.findMapImage(serverId));
+  }
+
+  readMapImage(serverId: string): Promise<MapImage | undefined> {
+    return this.#follow(this.#archive.readMapImage(serverId));
+  }
+
+  removeMapImage(serverId: string): Promise<void> {
+    return this.#follow(this.#archive.removeMapImage(serverId));
   }
 
   listWebhooks(serverId?: string): Promise<readonly Webhook[]> {

@@ -1,10 +1,14 @@
 // What the gateway uses of the recorder, wherever it runs: beside the gateway, or in the reading thread.
+import type { GameHook } from "../../core/events/game-hook.ts";
 import type { Failure } from "../../core/events/judge-state.ts";
 import type { GameReading } from "../../core/events/reading.ts";
 import type { KeptContent } from "../../core/ports/upstream.ts";
 
 /** A reading whose content stayed in the thread that made it. */
 export type KeptReading = KeptContent & Pick<GameReading, "at" | "gameServer">;
+
+/** `isRepeated`: it was recorded before, so nothing was recorded now. */
+export type HookOutcome = { readonly isRepeated: boolean };
 
 export interface Recorder {
   /** Called with the server of every record that is on disk. */
@@ -16,6 +20,11 @@ export interface Recorder {
   takeReading(serverId: string, reading: GameReading | KeptReading): void;
   /** `failure` is what the game API said, or why it could not be asked. */
   takeFailure(serverId: string, failure: Failure, at: number): void;
+  /**
+   * Resolves when the webhook's events are on disk, in order with the readings. Throws StoreUnavailable when the archive is away;
+   * they may be recorded all the same then.
+   */
+  recordHook(serverId: string, hook: GameHook): Promise<HookOutcome>;
   /** Forgets a deleted server and deletes its ledger. */
   removeServer(serverId: string): Promise<void>;
   /** Drops servers that nobody reads from memory. */

@@ -1,6 +1,10 @@
 // One server's way into the ledger: what is recorded, what is judged but not yet recorded, and which entries are known. It
 // judges readings; the recorder does the waiting and writing.
+import { randomBytes } from "node:crypto";
 import type { Element } from "../../core/events/elements.ts";
+import type { GameHook } from "../../core/events/game-hook.ts";
+import { hasUnshownCalls, judgeUnshownCalls } from "../../core/events/judge-calls.ts";
+import { judgeHook } from "../../core/events/judge-hook.ts";
 import { type JudgeContext, judgeReading } from "../../core/events/judge-reading.ts";
 import { type FailedReading, judgeFailure } from "../../core/events/judge-state.ts";
 import type { ServerMemory } from "../../core/events/memory.ts";
@@ -9,7 +13,9 @@ import { type Gap, type NewEvent, toGapEvent } from "../../core/events/new-event
 import {
   type GameReading,
   type HashIdentity,
+  type IdentifiedHook,
   type IdentifiedReading,
+  identifyHook,
   identifyReading,
   listIdentities,
 } from "../../core/events/reading.ts";
@@ -20,12 +26,19 @@ const UNSHOWN_READINGS_MAX = 50;
 const DAY_MS = 86_400_000;
 const ATTEMPTS_MAX = 20;
 /** The newest inputs of a draft are held, to be judged again when another instance has recorded meanwhile. */
-const HELD_MAX = 5;
+const HELD_READINGS_MAX = 5;
+/** Webhooks are small, and come to any instance, so more of them are held. */
+const HELD_MAX = 200;
 
-/** A reading to judge, or why there was none. */
+/** A webhook that somebody waits for. */
+export type HookInput = { readonly hook: GameHook };
+
+/** A reading to judge, or why there was none; a webhook; or only that time has passed. */
 export type LedgerInput =
   | { readonly reading: GameReading }
-  | { readonly failure: FailedReading["failure"]; readonly at: number };
+  | { readonly failure: FailedReading["failure"]; readonly at: number }
+  | HookInput
+  | { readonly passedAt: number };
 
 /** Judged and not yet recorded. */
 type Draft = {
@@ -35,6 +48,8 @@ type Draft = {
   readonly inputs: number;
   /** The newest of them, oldest first. */
   readonly held: readonly LedgerInput[];
+  /** The webhooks among all of them, oldest first. */
+  readonly hooks: readonly HookInput[];
   readonly stillShown: readonly string[];
 };
 
@@ -58,6 +73,11 @@ export class ServerLedger {
   #refreshedDay = 0;
   /** When the first reading was dropped that did not fit; null when none was. */
   #lostSince: number | null = null;
+  /** The webhooks that are on disk and were not taken yet. */
+  #recordedHooks: HookInput[] = [];
+  /** What the names of our writes begin with. */
+  readonly #writer = randomBytes(6).toString("base64url");
+  #writes = 0;
 
   constructor(serverId: string, hash: HashIdentity) {
     this.serverId = serverId;
@@ -75,6 +95,11 @@ export class ServerLedger {
 
   get hasDraft(): boolean {
     return this.#draft !== undefined;
+  }
+
+  /** Whether calls are open that only webhooks have told of: they end as time passes. */
+  get hasUnshownCalls(): boolean {
+    return this.memory !== undefined && hasUnshownCalls(this.memory);
   }
 
   get waitingEvents(): number {
@@ -131,8 +156,50 @@ export class ServerLedger {
     this.#lostSince = null;
     this.#noteShown(identified);
     const stillShown = this.#findStillShown(identified, inputs.now);
-    this.#addToDraft({ memory, events, inputs: 1, held: [{ reading: identified.reading }], stillShown });
+    this.#noteDrafted(events);
+    // Also those that a webhook has told of for all teams, which are recorded under another identity.
+    for (const { identity } of identified.calls ?? []) this.#shown.set(identity, this.#readings);
+    const held = [{ reading: identified.reading }];
+    this.#addToDraft({ memory, events, inputs: 1, held, hooks: [], stillShown });
     return true;
+  }
+
+  identifyHook(hook: GameHook): IdentifiedHook {
+    return identifyHook(this.#getMemory(), hook, this.#hash);
+  }
+
+  /** `recorded`: the identities that the archive has. Returns whether the webhook was recorded before. */
+  judgeHook(input: HookInput, identified: IdentifiedHook, recorded: ReadonlySet<string>): boolean {
+    const before = this.#getMemory();
+    const isKnown = (identity: string) => recorded.has(identity) || this.#shown.has(identity);
+    const { events, memory, isRepeated } = judgeHook(before, identified, isKnown);
+    // Also with nothing to tell it is written: another instance may know of a call that we do not, which its version shows.
+    if (isRepeated && memory === before && !this.#draft && !this.#writing) this.#recordedHooks.push(input);
+    else this.#addToDraft({ memory, events, inputs: 1, held: [input], hooks: [input], stillShown: [] });
+    return isRepeated;
+  }
+
+  /** The webhooks that are on disk since the last time. */
+  takeRecordedHooks(): readonly HookInput[] {
+    const hooks = this.#recordedHooks;
+    this.#recordedHooks = [];
+    return hooks;
+  }
+
+  /** Time has passed without anything else to judge. */
+  judgeTime(passedAt: number): void {
+    const before = this.#getMemory();
+    const { events, memory } = judgeUnshownCalls(before, passedAt);
+    if (events.length === 0) return;
+    const { calls, closedCalls } = memory;
+    this.#addToDraft({
+      memory: { ...before, calls, closedCalls },
+      events,
+      inputs: 1,
+      held: [{ passedAt }],
+      hooks: [],
+      stillShown: [],
+    });
   }
 
   /** A reading was dropped, so the next one tells of a gap. */
@@ -145,7 +212,7 @@ export class ServerLedger {
     const { events, memory } = judgeFailure(before, failed);
     if (memory === before) return;
     const { failure, at } = failed;
-    this.#addToDraft({ memory, events, inputs: 1, held: [{ failure, at }], stillShown: [] });
+    this.#addToDraft({ memory, events, inputs: 1, held: [{ failure, at }], hooks: [], stillShown: [] });
   }
 
   /** Takes the draft for recording; undefined when there is none. */
@@ -153,13 +220,14 @@ export class ServerLedger {
     const draft = this.#draft;
     const known = this.#known;
     if (!draft || !known || this.#writing) return undefined;
-    this.#writing = draft;
+    const memory = { ...draft.memory, writeMark: `${this.#writer}.${++this.#writes}` };
+    this.#writing = { ...draft, memory };
     this.#draft = undefined;
     return {
       serverId: this.serverId,
       version: known.version,
       events: draft.events,
-      memory: writeChangedParts(known.memory, draft.memory),
+      memory: writeChangedParts(known.memory, memory),
       stillShown: draft.stillShown,
       now,
     };
@@ -168,6 +236,7 @@ export class ServerLedger {
   finishWriting(version: number): void {
     if (!this.#writing) return;
     this.#known = { version, memory: this.#writing.memory };
+    this.#recordedHooks.push(...this.#writing.hooks);
     this.#writing = undefined;
     this.#attempts = [];
   }
@@ -198,6 +267,7 @@ export class ServerLedger {
     this.load(known);
     if (!draft || !before) return [];
     if (own) {
+      this.#recordedHooks.push(...own.hooks);
       this.#draft = draft.inputs > own.inputs ? cutDraft(draft, own) : undefined;
       return [];
     }
@@ -209,8 +279,11 @@ export class ServerLedger {
       : [gap, ...draft.events.filter((event) => isLossGap(event) || isOfLogList(event))];
     // More inputs than are held, so that the entries are kept at the next rebase too.
     const inputs = isHeld ? 0 : HELD_MAX + 1;
-    if (events.length > 0)
-      this.#addToDraft({ memory: known.memory, events, inputs, held: [], stillShown: [] });
+    const hooks = draft.hooks.filter((hook) => !draft.held.includes(hook));
+    if (events.length > 0) {
+      this.#noteDrafted(events);
+      this.#addToDraft({ memory: known.memory, events, inputs, held: [], hooks, stillShown: [] });
+    }
     return draft.held;
   }
 
@@ -221,9 +294,12 @@ export class ServerLedger {
   }
 
   #addToDraft(added: Draft): void {
-    const draft = this.#draft;
-    for (const { identity } of added.events) if (identity !== null) this.#shown.set(identity, this.#readings);
-    this.#draft = draft ? joinDrafts(draft, added) : added;
+    this.#draft = this.#draft ? joinDrafts(this.#draft, added) : added;
+  }
+
+  /** Only entries of readings: the identities of webhooks are looked up, and would never be shown again. */
+  #noteDrafted(events: readonly NewEvent[]): void {
+    for (const { identity } of events) if (identity !== null) this.#shown.set(identity, this.#readings);
   }
 
   #noteShown(identified: IdentifiedReading): void {
@@ -261,11 +337,7 @@ function isOfLogList({ type, section, identity }: NewEvent): boolean {
 
 /** Whether the version that was found is one of our own attempts. */
 function isOwnWrite(before: KnownServer, { memory }: Draft, found: KnownServer): boolean {
-  return (
-    found.version === before.version + 1 &&
-    found.memory.lastReadingAt === memory.lastReadingAt &&
-    found.memory.failingSince === memory.failingSince
-  );
+  return found.version === before.version + 1 && found.memory.writeMark === memory.writeMark;
 }
 
 function joinDrafts(first: Draft, second: Draft): Draft {
@@ -273,9 +345,20 @@ function joinDrafts(first: Draft, second: Draft): Draft {
     memory: second.memory,
     events: [...first.events, ...second.events],
     inputs: first.inputs + second.inputs,
-    held: [...first.held, ...second.held].slice(-HELD_MAX),
+    held: holdNewest([...first.held, ...second.held]),
+    hooks: [...first.hooks, ...second.hooks],
     stillShown: [...first.stillShown, ...second.stillShown],
   };
+}
+
+/** The newest inputs, as many of each kind as may be held. */
+function holdNewest(inputs: readonly LedgerInput[]): readonly LedgerInput[] {
+  let readings = 0;
+  const excess = inputs.findLastIndex((input, place) => {
+    if (!("hook" in input)) readings++;
+    return readings > HELD_READINGS_MAX || inputs.length - place > HELD_MAX;
+  });
+  return excess < 0 ? inputs : inputs.slice(excess + 1);
 }
 
 /** What is left of a draft when its beginning is recorded. */
@@ -286,6 +369,7 @@ function cutDraft(draft: Draft, recorded: Draft): Draft {
     events: draft.events.slice(recorded.events.length),
     inputs,
     held: draft.held.slice(-inputs),
+    hooks: draft.hooks.slice(recorded.hooks.length),
   };
 }
 

@@ -3,7 +3,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Attempts, judgeAttempt } from "../../core/attempt-limit.ts";
 import { parseBearer } from "../../core/bearer.ts";
-import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
+import { ERRORS, type ErrorRow, type Refusal, refuse } from "../../core/errors.ts";
 import { secondsUntil } from "../../core/rate-limit.ts";
 import type { ErrorFields } from "../../core/wire/error.ts";
 import { MISSING_TOKEN } from "./authenticate.ts";
@@ -35,18 +35,24 @@ export class OperatorCheck {
   }
 }
 
-/** Counts wrong master keys by address. When there are too many addresses, the one that was added first is dropped. */
+/** Counts wrong secrets of one kind by address. When there are too many addresses, the one that was added first is dropped. */
 export class GuessLimit {
   readonly #guesses = new Map<string, Attempts>();
+  readonly #wrong: ErrorRow;
+
+  /** `wrong` is the error of a wrong secret. */
+  constructor(wrong: ErrorRow = ERRORS.invalidMasterKey) {
+    this.#wrong = wrong;
+  }
 
   get size(): number {
     return this.#guesses.size;
   }
 
-  /** Returns the refusal, or `tooManyAttempts` when the address has tried too many wrong keys. */
+  /** Returns the refusal, or `tooManyAttempts` when the address has tried too many wrong secrets. */
   judge(refusal: Refusal, address: string, now: number): Refusal {
-    // A request without a key is not a guess.
-    if (refusal.refused !== ERRORS.invalidMasterKey) return refusal;
+    // A request without a secret is not a guess.
+    if (refusal.refused !== this.#wrong) return refusal;
     const { attempts, allowedFrom } = judgeAttempt(this.#guesses.get(address) ?? [], now);
     const [oldest] = this.#guesses.keys();
     if (this.#guesses.size >= GUESSING_ADDRESSES_MAX && oldest !== undefined) this.#guesses.delete(oldest);

@@ -84,7 +84,7 @@ describe("authenticate", () => {
   test("a full cache is cleared, at most once a minute", () => {
     const max = 10;
     const { keys, store } = setUp();
-    const authenticator = new Authenticator(store, NO_HANDLES, max);
+    const authenticator = new Authenticator(store, NO_HANDLES, undefined, max);
     const authenticateNew = (times: number, now: number) => {
       for (let i = 0; i < times; i++)
         expect(authenticator.authenticate(`Bearer ${addToken(keys)}`, now)).toHaveProperty("keyId");

@@ -3,15 +3,18 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { bad, openRelay, read, resetStage, server, stage } from "../../../test/relay-stage.ts";
 import { CLOSED_BREAKER } from "../../core/breaker.ts";
 import type { SharedNews } from "../../core/ports/relay-share.ts";
+import { SECTIONS, type Section } from "../../core/sections.ts";
+import { OFFLINE } from "../../core/upstream-codes.ts";
 import { GlobalKey } from "./global-key.ts";
 import { ServerStatuses } from "./server-statuses.ts";
 
 const NOW = 1_800_000_000_000;
 const REFUSED = { code: 1001, message: "no answer", isRateLimit: false };
-const partsWith = (players: string) => ({
+const partsWith = (players: string, sections: Partial<Record<Section, string>> = {}) => ({
   ...{ base: `{"Name":"\\"CurrentPlayers\\":9","CurrentPlayers":${players},"MaxPlayers":40` },
-  ...{ sections: new Array<string>(9).fill("[]"), misfits: 0 },
+  ...{ sections: SECTIONS.map((name) => sections[name] ?? "[]"), misfits: 0 },
 });
+const COUNTS = { players: 7, playersMax: 40, queue: 0, openModCalls: 0, openCalls: 0 };
 
 beforeEach(resetStage);
 
@@ -30,7 +33,7 @@ describe("of a reading of another instance", () => {
     const statuses = open();
     statuses.learnNews(statuses.of(server(), NOW), newsOf({}));
     expect(statuses.summarize(server())).toEqual({
-      ...{ state: "online", players: 7, lastReadAt: NOW, lastError: null },
+      ...{ state: "online", counts: COUNTS, lastReadAt: NOW, lastError: null },
     });
     expect(statuses.summarize(server("a", 2)).state).toBe("not_asked");
   });
@@ -41,7 +44,7 @@ describe("of a reading of another instance", () => {
     const status = { ...shared, lastFailure, lastCallAt: NOW + 1 };
     statuses.learnNews(statuses.of(server(), NOW), newsOf({ status }));
     expect(statuses.summarize(server())).toEqual({
-      ...{ state: "unreachable", players: 7, lastReadAt: NOW, lastError: lastFailure },
+      ...{ state: "unreachable", counts: COUNTS, lastReadAt: NOW, lastError: lastFailure },
     });
   });
 
@@ -72,8 +75,26 @@ test("a number of players that cannot be told exactly is null", async () => {
     const hint = { limit: null, remaining: null, resetAt: null, retryAfterMs: null };
     stage.answerCall = () => ({ hint, parts: partsWith(written), content: { settings: {}, sections: {} } });
     await read();
-    expect(stage.relay.summarize(server()).players).toBe(players);
+    expect(stage.relay.summarize(server()).counts.players).toBe(players);
   }
+});
+
+test("queue, unanswered calls for a moderator and emergency calls are counted, and are 0 once it is offline", async () => {
+  const hint = { limit: null, remaining: null, resetAt: null, retryAfterMs: null };
+  const parts = partsWith("40", {
+    Queue: "[90071992547409931,2,3]",
+    ModCalls: `[{"Caller":"A:1","Moderator":null},{"Caller":"B:2"},{"Caller":"\\"Moderator\\":C","Moderator":"D:4"}]`,
+    EmergencyCalls: `[{"Team":"Police","Players":[1,2]}]`,
+  });
+  stage.answerCall = () => ({ hint, parts, content: { settings: {}, sections: {} } });
+  await read();
+  const counts = { players: 40, playersMax: 40, queue: 3, openModCalls: 2, openCalls: 1 };
+  expect(stage.relay.summarize(server()).counts).toEqual(counts);
+  stage.now += 60_000;
+  stage.answerCall = () => bad(OFFLINE);
+  await read();
+  const nobody = { players: 0, playersMax: 40, queue: 0, openModCalls: 0, openCalls: 0 };
+  expect(stage.relay.summarize(server()).counts).toEqual(nobody);
 });
 
 test("a deleted server is forgotten", async () => {

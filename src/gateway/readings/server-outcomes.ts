@@ -1,19 +1,39 @@
 // What the latest reading of each server brought, for operators. Kept while the server exists, also after its status was
 // dropped because nobody reads it any more.
 import type { GameServer } from "../../core/game-server.ts";
-import type { UpstreamFailure } from "../../core/ports/upstream.ts";
+import type { ServerParts, UpstreamFailure } from "../../core/ports/upstream.ts";
+import { SECTIONS, type Section } from "../../core/sections.ts";
 import { OFFLINE } from "../../core/upstream-codes.ts";
 import type { ServerStatus } from "./server-status.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 const PLAYERS = /"CurrentPlayers":([^,}]+)/;
+const PLAYERS_MAX = /"MaxPlayers":([^,}]+)/;
+
+/** Null for what is not known, or cannot be told exactly. */
+export type ServerCounts = {
+  readonly players: number | null;
+  readonly playersMax: number | null;
+  readonly queue: number | null;
+  /** Calls for a moderator that nobody has answered. */
+  readonly openModCalls: number | null;
+  readonly openCalls: number | null;
+};
+
+export const NO_COUNTS: ServerCounts = {
+  players: null,
+  playersMax: null,
+  queue: null,
+  openModCalls: null,
+  openCalls: null,
+};
 
 export type ServerOutcome = {
   readonly keyRevision: number;
   /** By the last reading that was not refused by a rate limit; undefined when there was none. */
   readonly state: "online" | "offline" | "unreachable" | undefined;
-  /** Of the last good reading; 0 when the server was offline. */
-  readonly players: number | null;
+  /** Of the last good reading; all 0 when the server was offline, but for its places. */
+  readonly counts: ServerCounts;
   /** When the last good reading was made. "Offline" is a good reading. */
   readonly lastReadAt: number | null;
   /** Null after a good reading. */
@@ -32,9 +52,8 @@ export class ServerOutcomes {
   }
 
   learnReading({ serverId, keyRevision }: StatusKey, { parts, fetchedAt }: Snapshot): void {
-    const players = countPlayers(parts.base);
     this.#outcomes.set(serverId, {
-      ...{ keyRevision, state: "online", players },
+      ...{ keyRevision, state: "online", counts: countParts(parts) },
       ...{ lastReadAt: fetchedAt, lastError: null },
     });
   }
@@ -43,15 +62,22 @@ export class ServerOutcomes {
     const { serverId, keyRevision } = status;
     const known = this.find(status);
     if (failure.code === OFFLINE) {
-      const offline = { state: "offline", players: 0, lastReadAt: at, lastError: null } as const;
-      this.#outcomes.set(serverId, { keyRevision, ...offline });
+      const playersMax = known?.counts.playersMax ?? null;
+      const counts = { players: 0, playersMax, queue: 0, openModCalls: 0, openCalls: 0 };
+      this.#outcomes.set(serverId, {
+        keyRevision,
+        state: "offline",
+        counts,
+        lastReadAt: at,
+        lastError: null,
+      });
       return;
     }
     this.#outcomes.set(serverId, {
       keyRevision,
       // A rate limit says nothing about the server itself.
       state: failure.isRateLimit ? known?.state : "unreachable",
-      players: known?.players ?? null,
+      counts: known?.counts ?? NO_COUNTS,
       lastReadAt: known?.lastReadAt ?? null,
       lastError: { failure, at },
     });
@@ -66,8 +92,28 @@ export class ServerOutcomes {
   }
 }
 
+function countParts({ base, sections }: ServerParts): ServerCounts {
+  const list = (name: Section) => parseList(sections[SECTIONS.indexOf(name)]);
+  return {
+    players: findCount(PLAYERS, base),
+    playersMax: findCount(PLAYERS_MAX, base),
+    queue: list("Queue").length,
+    openModCalls: list("ModCalls").filter(isUnanswered).length,
+    openCalls: list("EmergencyCalls").length,
+  };
+}
+
 /** Null when the number is too large to be exact. The required fields come first, so the first match is the right one. */
-function countPlayers(base: string): number | null {
-  const players = Number(PLAYERS.exec(base)?.[1] ?? Number.NaN);
-  return Number.isSafeInteger(players) ? players : null;
+function findCount(field: RegExp, base: string): number | null {
+  const count = Number(field.exec(base)?.[1] ?? Number.NaN);
+  return Number.isSafeInteger(count) ? count : null;
+}
+
+function parseList(text = "[]"): readonly unknown[] {
+  const list: unknown = text === "[]" ? [] : JSON.parse(text);
+  return Array.isArray(list) ? list : [];
+}
+
+function isUnanswered(modCall: unknown): boolean {
+  return !(modCall as { readonly Moderator?: string | null }).Moderator;
 }

@@ -6,7 +6,7 @@ import type { SharedNews } from "../../core/ports/relay-share.ts";
 import type { UpstreamFailure } from "../../core/ports/upstream.ts";
 import { BAD_KEY_CODES, BREAKER_CODES, GLOBAL_KEY_REFUSED } from "../../core/upstream-codes.ts";
 import type { GlobalKey } from "./global-key.ts";
-import { type ServerOutcome, ServerOutcomes } from "./server-outcomes.ts";
+import { NO_COUNTS, type ServerOutcome, ServerOutcomes } from "./server-outcomes.ts";
 import {
   ACTIVE_MS,
   applyNews,
@@ -24,13 +24,13 @@ import type { UpstreamNotes } from "./upstream-notes.ts";
 const FORGET_AFTER_MS = 10 * 60_000;
 
 /** What an operator is told about reading a server. */
-export type ServerSummary = Pick<ServerOutcome, "players" | "lastReadAt" | "lastError"> & {
+export type ServerSummary = Pick<ServerOutcome, "counts" | "lastReadAt" | "lastError"> & {
   readonly state: "online" | "offline" | "unreachable" | "key_refused" | "not_asked";
 };
 
 const NO_OUTCOME: Omit<ServerOutcome, "keyRevision"> = {
   state: undefined,
-  players: null,
+  counts: NO_COUNTS,
   lastReadAt: null,
   lastError: null,
 };
@@ -163,16 +163,16 @@ export class ServerStatuses {
 
   /** What is known about the server, without asking anybody. */
   summarize(server: GameServer, status = this.#statuses.get(server.serverId)): ServerSummary {
-    const { state = "not_asked", players, lastReadAt, lastError } = this.#outcomes.find(server) ?? NO_OUTCOME;
+    const { state = "not_asked", counts, lastReadAt, lastError } = this.#outcomes.find(server) ?? NO_OUTCOME;
     const isCurrent = status?.keyRevision === server.keyRevision;
     const refused = isCurrent && status.remembered?.forMs === FOREVER ? status.remembered : undefined;
     const { failure: globalFailure } = this.#globalKey;
     if (globalFailure) {
       const refusal = { failure: globalFailure, at: this.#globalKeyRefusedAt };
-      return { state: "key_refused", players, lastReadAt, lastError: refusal };
+      return { state: "key_refused", counts, lastReadAt, lastError: refusal };
     }
-    if (refused) return { state: "key_refused", players, lastReadAt, lastError: refused };
-    return { state, players, lastReadAt, lastError };
+    if (refused) return { state: "key_refused", counts, lastReadAt, lastError: refused };
+    return { state, counts, lastReadAt, lastError };
   }
 
   listOpenBreakers(): string[] {

@@ -15,10 +15,10 @@ import { writeWebhookSecret } from "../../core/webhooks/standard.ts";
 import { REQUESTS_MAX } from "../../core/webhooks/turns.ts";
 import type { Webhook } from "../../core/webhooks/webhook.ts";
 import { Sealer } from "../../store/sealer.ts";
+import { createWebhookSealer } from "../../store/webhook-sealer.ts";
 import { EventBell } from "../events/event-bell.ts";
 import { Deliverer, GATHER_MS, REFRESH_MS } from "./deliverer.ts";
 import { PLACE_LAG_MAX, STATUS_LOOK_MS } from "./delivery-turns.ts";
-import { WebhookSeal } from "./webhook-seal.ts";
 import { WebhookSender } from "./webhook-sender.ts";
 
 const SERVER = "srv_a";
@@ -41,7 +41,7 @@ const ONLINE: ServerPicture = { state: "online", settings: { Name: "A" }, sectio
 class Stage {
   readonly clock = new FakeClock();
   readonly archive: MemoryArchive;
-  readonly seal = new WebhookSeal(new Sealer("a secret of thirty-two characters"));
+  readonly sealer = createWebhookSealer(new Sealer("a secret of thirty-two characters"));
   readonly bell: EventBell;
   readonly deliverer: Deliverer;
   readonly sent: Sent[] = [];
@@ -71,7 +71,7 @@ class Stage {
     this.bell = new EventBell({ archive: counted, pause: clock.pause, log });
     const sender = new WebhookSender({
       post: (request, stop) => this.#post(request, stop),
-      seal: this.seal,
+      sealer: this.sealer,
       clock: clock.read,
       findServerName: () => "Town",
       userAgent: "test",
@@ -108,9 +108,9 @@ class Stage {
       webhookId,
       format: "standard",
       createdAt: EVENT_AT,
-      sealedUrl: this.seal.sealUrl(webhookId, url),
+      sealedUrl: this.sealer.seal(url, webhookId, "url"),
       shownUrl: new URL(url).origin,
-      sealedSecret: this.seal.sealSecret(webhookId, SECRET),
+      sealedSecret: this.sealer.seal(SECRET, webhookId, "secret"),
       ...changes,
     });
     expect(await this.archive.createWebhook(webhook)).toBe("created");
@@ -211,7 +211,7 @@ describe("events", () => {
     const stage = new Stage();
     // The package looks at the real clock.
     stage.clock.now = Date.now();
-    const sealedOldSecret = stage.seal.sealSecret("hook_1", OLD_SECRET);
+    const sealedOldSecret = stage.sealer.seal(OLD_SECRET, "hook_1", "secret");
     await stage.add("hook_1", { sealedOldSecret, oldSecretUntil: stage.clock.now + 1_000 });
     await stage.start();
     await stage.record(1);

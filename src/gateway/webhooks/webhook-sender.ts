@@ -2,6 +2,7 @@
 import type { LedgerEvent } from "../../core/ports/archive.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Post, PostOutcome, PostRequest } from "../../core/ports/post.ts";
+import type { WebhookSealer } from "../../core/ports/webhook-sealer.ts";
 import { cleanAnswer } from "../../core/webhooks/clean-answer.ts";
 import { type DiscordOptions, toTestEmbed } from "../../core/webhooks/discord/event-embed.ts";
 import {
@@ -19,7 +20,6 @@ import {
   toStandardTest,
 } from "../../core/webhooks/standard.ts";
 import type { Webhook } from "../../core/webhooks/webhook.ts";
-import type { WebhookSeal } from "./webhook-seal.ts";
 
 /** `error` is null after a success, else what an operator may read: a short word, or the answer, cleaned. */
 export type SentRequest = {
@@ -32,7 +32,7 @@ export type SentRequest = {
 
 export type WebhookSenderParts = {
   readonly post: Post;
-  readonly seal: WebhookSeal;
+  readonly sealer: WebhookSealer;
   readonly clock: Clock;
   readonly findServerName: (serverId: string) => string | undefined;
   readonly userAgent: string;
@@ -99,9 +99,9 @@ export class WebhookSender {
     stop: AbortSignal | undefined,
   ): Promise<SentRequest> {
     return this.#send(webhook, stop, (url) => {
-      const { seal, clock } = this.#parts;
+      const { sealer, clock } = this.#parts;
       const now = clock();
-      const headers = signStandardMessage(message, seal.openSecrets(webhook, now), now);
+      const headers = signStandardMessage(message, openSecrets(sealer, webhook, now), now);
       return { method: "POST", url, headers, body: message.body };
     });
   }
@@ -125,10 +125,10 @@ export class WebhookSender {
     stop: AbortSignal | undefined,
     write: (url: URL) => PostRequest,
   ): Promise<SentRequest> {
-    const { post, seal, userAgent } = this.#parts;
+    const { post, sealer, userAgent } = this.#parts;
     let request: PostRequest;
     try {
-      request = write(seal.openUrl(webhook));
+      request = write(new URL(sealer.open(webhook.sealedUrl, webhook.webhookId, "url")));
     } catch {
       // Sealed with another secret. It is an attempt that failed, so that it is tried again after a restore and seen.
       return UNREADABLE;
@@ -139,6 +139,14 @@ export class WebhookSender {
     const error = describeError(outcome, request.url);
     return { outcome, durationMs, error, isStopped: outcome.error === "stopped" };
   }
+}
+
+/** Those that sign at this time, newest first. */
+function openSecrets(sealer: WebhookSealer, webhook: Webhook, now: number): string[] {
+  const { webhookId, sealedSecret, sealedOldSecret, oldSecretUntil } = webhook;
+  const isRotating = sealedOldSecret !== null && oldSecretUntil !== null && now < oldSecretUntil;
+  const sealed = isRotating ? [sealedSecret, sealedOldSecret] : [sealedSecret];
+  return sealed.map((text) => sealer.open(text, webhookId, "secret"));
 }
 
 function describeError({ status, body, error }: PostOutcome, url: URL): string | null {

@@ -3,6 +3,7 @@ import type { PlayerForgetting } from "../../gateway/events/player-forgetting.ts
 import { AuditHandlers } from "./audit-handlers.ts";
 import { BlockHandlers } from "./block-handlers.ts";
 import { AdminCommandHandlers, type AdminCommandParts } from "./command-handlers.ts";
+import { DeviceHandlers, type DeviceHandlersParts } from "./device-handlers.ts";
 import { KeyHandlers, type KeyHandlersParts } from "./key-handlers.ts";
 import { Mutex } from "./mutex.ts";
 import { PlayerHandlers } from "./player-handlers.ts";
@@ -10,13 +11,18 @@ import { ServerHandlers, type ServerHandlersParts } from "./server-handlers.ts";
 import { UpstreamHandlers, type UpstreamHandlersParts } from "./upstream-handlers.ts";
 
 export type AdminParts = Omit<
-  ServerHandlersParts & KeyHandlersParts & AdminCommandParts & Pick<UpstreamHandlersParts, "relay">,
+  ServerHandlersParts &
+    KeyHandlersParts &
+    DeviceHandlersParts &
+    AdminCommandParts &
+    Pick<UpstreamHandlersParts, "relay">,
   "changes"
 > & { readonly forgetting: Pick<PlayerForgetting, "forget"> };
 
 export class AdminHandlers {
   readonly servers: ServerHandlers;
   readonly keys: KeyHandlers;
+  readonly devices: DeviceHandlers;
   readonly blocks: BlockHandlers;
   readonly commands: AdminCommandHandlers;
   readonly upstream: UpstreamHandlers;
@@ -28,6 +34,7 @@ export class AdminHandlers {
     const changes = new Mutex();
     this.servers = new ServerHandlers({ ...parts, changes });
     this.keys = new KeyHandlers({ ...parts, changes });
+    this.devices = new DeviceHandlers({ ...parts, changes });
     this.blocks = new BlockHandlers({ ...parts, changes });
     this.commands = new AdminCommandHandlers({ ...parts, changes });
     this.upstream = new UpstreamHandlers({ relay: parts.relay, settings: parts.store.settings, changes });

@@ -16,12 +16,15 @@ import {
 import { pageOf } from "../../core/wire/page.ts";
 import { DeletedServerResource, NewServer, ServerChange, ServerResource } from "../../core/wire/server.ts";
 import { ServerInfo } from "../../core/wire/server-info.ts";
+import { DeviceList, LinkResource } from "../../core/wire/session.ts";
 import { UpstreamResource } from "../../core/wire/upstream.ts";
 import {
   AUDIT_ENTRY,
   BLOCK,
   BROKEN_SERVER,
+  DEVICE,
   KEY,
+  LINK,
   NEW_KEY,
   NEW_SERVER,
   OWNED_CANCELLED_COMMAND,
@@ -33,6 +36,7 @@ import {
   UPSTREAM,
 } from "./examples.ts";
 import type { HeaderName } from "./headers.ts";
+import { describeOperatorMaps } from "./map-operations.ts";
 import type { Answer, Operation, Operations, TagName } from "./operation.ts";
 import {
   EVENT_PARAMETERS,
@@ -67,6 +71,7 @@ const KEYS: TagName = "Keys";
 const OTHERS: TagName = "Blocks, commands, audit";
 
 export const ADMIN_OPERATIONS: Operations = {
+  ...describeOperatorMaps((id, summary, rest) => operation(SERVERS, id, summary, rest)),
   "GET /admin/servers": list(
     SERVERS,
     "listServers",
@@ -200,6 +205,23 @@ export const ADMIN_OPERATIONS: Operations = {
     body: { ...body(Rotation, { grace_seconds: 3600 }), isRequired: false },
     answers: { 200: answer("The new token, which is never shown again.", RotatedKey, ROTATION) },
     errors: [...BODY_ERRORS, "notFound", "conflict"],
+  }),
+  "GET /admin/keys/:id/devices": operation(KEYS, "listDevices", "List the devices of a key", {
+    description:
+      "The browsers that are signed in with the key beside its token: remembered ones, and those that came by a link. The newest first.",
+    answers: { 200: answer("The devices; at most 20.", DeviceList, { items: [DEVICE] }) },
+    errors: ["notFound"],
+  }),
+  "DELETE /admin/keys/:id/devices/:device": operation(KEYS, "endDevice", "End a device", {
+    description: "It is signed out at once, and has to sign in again.",
+    answers: { 204: { description: "The device is ended.", headers: ["CacheControl"] } },
+    errors: ["notFound"],
+  }),
+  "POST /admin/keys/:id/links": operation(KEYS, "makeLink", "Make a one-time link", {
+    description:
+      "Whoever opens it signs a browser in with the key, without its token. It works once and for 10 minutes. A key has at most 5 open links; one more ends the oldest, and a new token ends all. The secret is in the part of the address that browsers never send.",
+    answers: { 201: answer("The link, which is never shown again.", LinkResource, LINK) },
+    errors: ["notFound", "conflict"],
   }),
 
   "GET /admin/blocks": list(

@@ -11,6 +11,7 @@ import {
 } from "../../core/wire/command.ts";
 import { type ErrorName, schemaOfError } from "../../core/wire/error.ts";
 import { EventPage, EventResource } from "../../core/wire/event.ts";
+import { GameMapResource, MapImageResource } from "../../core/wire/game-map.ts";
 import {
   KeyResource,
   KeyUpdate,
@@ -24,6 +25,13 @@ import {
 import { OwnKeyResource } from "../../core/wire/own-key.ts";
 import { DeletedServerResource, NewServer, ServerChange, ServerResource } from "../../core/wire/server.ts";
 import { SectionSchemas, ServerInfo } from "../../core/wire/server-info.ts";
+import {
+  DeviceList,
+  DeviceResource,
+  LinkResource,
+  LinkSignIn,
+  SessionResource,
+} from "../../core/wire/session.ts";
 
 const { Players, Staff, JoinLogs, KillLogs, CommandLogs, ModCalls, EmergencyCalls, Vehicles } =
   SectionSchemas;
@@ -43,6 +51,8 @@ const NAMED: Readonly<Record<string, Type.TSchema>> = {
   OwnKey: OwnKeyResource,
   Event: EventResource,
   EventPage,
+  GameMap: GameMapResource,
+  MapImage: MapImageResource,
   NewCommand,
   CommandReceipt,
   Command: CommandResource,
@@ -59,6 +69,11 @@ const NAMED: Readonly<Record<string, Type.TSchema>> = {
   Usage: UsageResource,
   Rotation,
   RotatedKey: RotatedKey,
+  Session: SessionResource,
+  LinkSignIn,
+  Device: DeviceResource,
+  DeviceList,
+  Link: LinkResource,
   Block: BlockResource,
   AuditEntry: AuditEntryResource,
   ...Object.fromEntries(

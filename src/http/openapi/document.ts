@@ -6,16 +6,24 @@ import { ADMIN_OPERATIONS } from "./admin-operations.ts";
 import { Schemas } from "./components.ts";
 import { describeErrors, type ErrorResponse, groupErrors } from "./error-responses.ts";
 import { type HeaderName, headerOf } from "./headers.ts";
+import { HOOK_OPERATIONS } from "./hook-operations.ts";
 import { describeService, SECURITY_SCHEMES, TAG_GROUPS, TAGS } from "./introduction.ts";
 import { LEGACY_OPERATIONS } from "./legacy-operations.ts";
 import type { Answer, Audience, Examples, Operation, Operations, Parameter, TagName } from "./operation.ts";
-import { idParameterOf } from "./parameters.ts";
+import { DEVICE_ID, idParameterOf } from "./parameters.ts";
 import { PUBLIC_OPERATIONS } from "./public-operations.ts";
 import { SERVICE_OPERATIONS } from "./service-operations.ts";
+import { SESSION_OPERATIONS } from "./session-operations.ts";
 
 const OPENAPI_VERSION = "3.1.1";
 
-export const OPERATIONS: Operations = { ...PUBLIC_OPERATIONS, ...ADMIN_OPERATIONS, ...SERVICE_OPERATIONS };
+export const OPERATIONS: Operations = {
+  ...PUBLIC_OPERATIONS,
+  ...SESSION_OPERATIONS,
+  ...ADMIN_OPERATIONS,
+  ...HOOK_OPERATIONS,
+  ...SERVICE_OPERATIONS,
+};
 
 export type Json = Readonly<Record<string, unknown>>;
 export type OpenApiDocument = Json & { readonly paths: Readonly<Record<string, Json>> };
@@ -46,8 +54,12 @@ export function buildDocument(
   return builder.build(version);
 }
 
-/** The operation without the ways to sign in that only operators have; undefined when no other way is left. */
+/**
+ * The operation without the ways to sign in that only operators have; undefined when no other way is left, and for what only
+ * our own page can use.
+ */
 function findForCallers(operation: Operation): Operation | undefined {
+  if (operation.tag === "Signing in") return undefined;
   const security = operation.security.filter((name) => name === "apiKey" || name === "optional");
   return security.length === 0 && operation.security.length > 0 ? undefined : { ...operation, security };
 }
@@ -97,7 +109,8 @@ class DocumentBuilder {
 
   #describeOperation(path: string, operation: Operation): Json {
     const { body, description, parameters = [], security } = operation;
-    const all = path.includes(":id") ? [idParameterOf(path), ...parameters] : parameters;
+    const ids = path.includes(":id") ? [idParameterOf(path)] : [];
+    const all = [...ids, ...(path.includes(":device") ? [DEVICE_ID] : []), ...parameters];
     return {
       operationId: operation.id,
       tags: [operation.tag],
@@ -109,9 +122,7 @@ class DocumentBuilder {
       ...(body && {
         requestBody: {
           required: body.isRequired,
-          content: {
-            "application/json": { schema: this.#schemas.refer(body.schema), examples: body.examples },
-          },
+          content: describeContent(this.#schemas.refer(body.schema), body.examples, body.mediaType),
         },
       }),
       responses: { ...this.#describeAnswers(operation), ...this.#describeRefusals(operation) },
@@ -192,9 +203,16 @@ export function listMethods(routes: readonly Route[]): { path: string; method: M
 
 /** `/admin/keys/:id` as OpenAPI writes it: `/admin/keys/{key_id}`. */
 export function toTemplate(path: string): string {
-  return path.replace(":id", `{${idParameterOf(path).name}}`).replace(":community", "{community}");
+  return path
+    .replace(":id", `{${idParameterOf(path).name}}`)
+    .replace(":device", "{device_id}")
+    .replace(":community", "{community}");
 }
 
-function describeContent(schema: unknown, examples: Examples, mediaType = "application/json"): Json {
-  return { [mediaType]: { schema, examples } };
+function describeContent(
+  schema: unknown,
+  examples: Examples,
+  mediaType: string | readonly string[] = "application/json",
+): Json {
+  return Object.fromEntries([mediaType].flat().map((type) => [type, { schema, examples }]));
 }

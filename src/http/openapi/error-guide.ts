@@ -21,9 +21,9 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     advice: "Check the key; ask the operator for a new one. Do not repeat the request with the same key.",
   },
   forbidden: {
-    when: "The key is suspended, your address is not on its list, the community is another server's, or the key may not send this command.",
+    when: "The key is suspended, your address is not on its list, the community is another server's, or the key may not send this command. Under `/session`: the request does not come from our own page.",
     advice:
-      "`details.reason` says which: `suspended`, `address` (`details.seen` is the address your request came from), `community` or `command`. Ask the operator. Which commands it may send, `GET /v2/game/key` tells.",
+      "`details.reason` says which: `suspended`, `address` (`details.seen` is the address your request came from), `community`, `command` or `origin`. Ask the operator. Which commands it may send, `GET /v2/game/key` tells.",
   },
   versionForbidden: {
     when: "The key is not for this version of the API.",
@@ -71,12 +71,12 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     advice: "The `Allow` header lists the methods.",
   },
   payloadTooLarge: {
-    when: "The body has more than 8,192 bytes.",
+    when: "The body has more than 8,192 bytes (a webhook of the game: 65,536; a picture of a map: 4 MiB).",
     advice: "Send less.",
   },
   unsupportedMediaType: {
-    when: "The body is not declared as JSON, or is compressed.",
-    advice: "Send `Content-Type: application/json`.",
+    when: "The body is not declared as JSON, or is compressed; a picture of a map is no PNG, JPEG or WebP.",
+    advice: "Send `Content-Type: application/json`; a picture in one of the three formats.",
   },
   invalidRequest: {
     when: "Something else is wrong with the request.",
@@ -103,8 +103,8 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     advice: "Try again after `retry_after` seconds. Operators: look first whether the change was made.",
   },
   tooManyAttempts: {
-    when: "More than ten wrong master keys in a minute came from your address.",
-    advice: "Wait `retry_after` seconds. The right key always passes.",
+    when: "More than ten wrong master keys, or ten unknown cookies and links, came from your address in a minute. Or 20 devices were signed in with this key in an hour.",
+    advice: "Wait `retry_after` seconds. The right secret always passes.",
   },
   cursorExpired: {
     when: "The events after this cursor are no longer kept, or the cursor is from another archive.",

@@ -4,6 +4,7 @@ const queuedAt = 1_794_722_314_688;
 const commandId = "cmd_zRH77T5ZugEUB3g6rBBK";
 const serverId = "srv_5tqX0PpV3mYbL1nKcD7w";
 const keyId = "key_0Ka4qbuWLQDNnkIAG3EZ";
+const deviceId = "dev_9fWc2LrT6yQxB4mHsZ1k";
 const token = "gth_EXAMPLEonlyEXAMPLEonlyEXAMPLE0000000";
 
 export const SERVER_INFO = {
@@ -132,6 +133,8 @@ export const RECEIPT = { command_id: commandId, status: "queued", position: 3, q
 
 export const QUEUED_COMMAND = {
   command_id: commandId,
+  key_id: keyId,
+  key_label: "Discord bot",
   command: ":h The event starts in ten minutes",
   status: "queued",
   position: 3,
@@ -181,6 +184,10 @@ export const SERVER = {
   watch: true,
   state: "online",
   players: SERVER_INFO.CurrentPlayers,
+  max_players: SERVER_INFO.MaxPlayers,
+  queue: 3,
+  open_modcalls: 1,
+  open_calls: 2,
   last_read_at: 1_794_722_320_863,
   last_error: null,
   watching: {
@@ -195,6 +202,10 @@ export const NEW_SERVER = {
   ...SERVER,
   state: "not_asked",
   players: null,
+  max_players: null,
+  queue: null,
+  open_modcalls: null,
+  open_calls: null,
   last_read_at: null,
   watching: { ...SERVER.watching, last_reading_at: null },
 };
@@ -293,5 +304,29 @@ gatehouse_requests_total{route="/v2/game/server",status="200",code="0"} 812
 `;
 
 function withOwner({ command_id, ...rest }: { readonly command_id: string }) {
-  return { command_id, server_id: serverId, key_id: keyId, ...rest };
+  return { command_id, server_id: serverId, ...rest };
 }
+
+const monthMs = 30 * 86_400_000;
+
+export const DEVICE = {
+  device_id: deviceId,
+  created_at: queuedAt - 3_600_000,
+  last_used_at: queuedAt,
+  expires_at: queuedAt - 3_600_000 + monthMs,
+  description: "Firefox, Windows",
+};
+
+export const SESSION = {
+  token: `gts_${"EXAMPLEonly".repeat(7).slice(0, 72)}`,
+  expires_at: queuedAt + 900_000,
+  expires_in: 900,
+  key_id: keyId,
+  device_id: deviceId,
+  device_expires_at: DEVICE.expires_at,
+};
+
+export const LINK = {
+  url: "https://gatehouse.example.org/#/link/gtl_EXAMPLEonlyEXAMPLEonlyEXAMPLEonlyEXAMPLEonly0",
+  expires_at: queuedAt + 600_000,
+};

@@ -86,8 +86,16 @@ const PLAIN_HEADERS = {
   Authenticate: {
     header: "WWW-Authenticate",
     description: "How to say who you are.",
-    schema: Type.Literal("Bearer"),
+    schema: Type.Enum(["Bearer", "Signature"]),
     example: "Bearer",
+  },
+  SetCookie: {
+    header: "Set-Cookie",
+    description:
+      "The cookie of the device, or its deletion. Scripts cannot read it, and only `/session` takes it.",
+    schema: Type.String(),
+    example:
+      "__Secure-gatehouse_device=gtd_…; Path=/session; HttpOnly; SameSite=Strict; Secure; Max-Age=2592000",
   },
   Upgrade: {
     header: "Upgrade",
@@ -100,6 +108,12 @@ const PLAIN_HEADERS = {
     description: "Tells nginx to pass every message on at once.",
     schema: Type.Literal("no"),
     example: "no",
+  },
+  SecurityPolicy: {
+    header: "Content-Security-Policy",
+    description: "Lets the picture load and run nothing, however it is opened.",
+    schema: Type.String(),
+    example: "default-src 'none'; sandbox",
   },
   RetryAfter: RETRY_AFTER,
 } as const satisfies Record<string, Header>;

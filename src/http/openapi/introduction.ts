@@ -11,6 +11,13 @@ export const SECURITY_SCHEMES: Readonly<Record<SecurityName, object>> = {
     bearerFormat: "gth_…",
     description: "An API key, which the operator hands out. It belongs to one game server.",
   },
+  deviceCookie: {
+    type: "apiKey",
+    in: "cookie",
+    name: "__Secure-gatehouse_device",
+    description:
+      "The cookie of a device that is signed in; over plain HTTP its name is `gatehouse_device`. Only `/session` takes it.",
+  },
   masterKey: {
     type: "http",
     scheme: "bearer",
@@ -29,6 +36,8 @@ const DESCRIPTIONS: Readonly<Record<TagName, string>> = {
   Events:
     "What happened on the game server: every entry that Gatehouse saw, once and in order, with a mark where something may be missing.",
   Commands: "Commands for the game server: accepted means on disk, sent means once.",
+  "Signing in":
+    "For our own page in a browser: a device that is remembered gets short-lived tokens of its key. Programs send the key itself.",
   "With a community": "The same endpoints with the server's community in the path: one limit, one queue.",
   "Game servers": "The game servers that Gatehouse relays. For operators.",
   Keys: "API keys and what they may do. For operators.",
@@ -43,7 +52,7 @@ export const TAGS = Object.entries(DESCRIPTIONS).map(([name, description]) => ({
 }));
 
 export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readonly TagName[] }[] = [
-  { name: "For callers", tags: ["Server", "Events", "Commands", "With a community"] },
+  { name: "For callers", tags: ["Server", "Events", "Commands", "With a community", "Signing in"] },
   { name: "For operators", tags: ["Game servers", "Keys", "Blocks, commands, audit"] },
   { name: "Service", tags: ["Service", "Version 1"] },
 ];
@@ -81,7 +90,7 @@ ${audience === "callers" ? "" : OPERATORS_SIGN_IN}
 ## Limits
 
 Each key has 120 requests a minute, in windows of 60 seconds that begin with its first request. Every request with a valid key counts,
-also one that is refused; only sending commands does not. Beyond the limit the answer is 429 with code 5016. A request 400 over the
+also one that is refused; only sending commands and signing in do not. Beyond the limit the answer is 429 with code 5016. A request 400 over the
 limit begins a block of five minutes, 429 with code 5100, and every further minute of spam adds one, up to an hour ahead.
 
 At most 100 commands wait for one game server.

@@ -8,6 +8,7 @@ export type TagName =
   | "Events"
   | "Commands"
   | "With a community"
+  | "Signing in"
   | "Game servers"
   | "Keys"
   | "Blocks, commands, audit"
@@ -17,7 +18,7 @@ export type TagName =
 /** Whom a document is for. Callers get only what can be used with an API key or without any. */
 export type Audience = "everybody" | "callers";
 
-export type SecurityName = "apiKey" | "masterKey" | "metricsToken";
+export type SecurityName = "apiKey" | "deviceCookie" | "masterKey" | "metricsToken";
 
 export type Parameter = {
   readonly name: string;
@@ -35,7 +36,8 @@ export type Answer = {
   readonly description: string;
   readonly headers?: readonly HeaderName[];
   readonly schema?: Type.TSchema;
-  readonly mediaType?: string;
+  /** JSON by default. */
+  readonly mediaType?: string | readonly string[];
   readonly examples?: Examples;
 };
 
@@ -52,6 +54,8 @@ export type Operation = {
     readonly schema: Type.TSchema;
     readonly isRequired: boolean;
     readonly examples: Examples;
+    /** JSON by default. */
+    readonly mediaType?: readonly string[];
   };
   readonly answers: Readonly<Record<number, Answer>>;
   readonly errors: readonly ErrorName[];

@@ -2,11 +2,12 @@
 import Type from "typebox";
 import { COMMUNITY_SHAPE } from "../../core/game-server.ts";
 import { KEY_STATES } from "../../core/key-state.ts";
+import { CORNER_MAX } from "../../core/map-image.ts";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../core/page-size.ts";
 import { SECTIONS } from "../../core/sections.ts";
 import { CommandState } from "../../core/wire/command.ts";
 import { EVENTS_LIMIT_DEFAULT, EVENTS_LIMIT_MAX, WAIT_SECONDS_MAX } from "../../core/wire/event.ts";
-import { CommandId, TEXT_LENGTH_MAX } from "../../core/wire/values.ts";
+import { CommandId, DeviceId, TEXT_LENGTH_MAX } from "../../core/wire/values.ts";
 import type { Parameter } from "./operation.ts";
 
 export const COMMUNITY: Parameter = {
@@ -38,6 +39,17 @@ export const SECTION_PARAMETERS: readonly Parameter[] = SECTIONS.map((name) => (
   in: "query",
   description: `Include \`${name}\`. Anything but exactly \`true\` leaves it out.`,
   schema: Type.Boolean(),
+}));
+
+export const CORNER_PARAMETERS: readonly Parameter[] = [
+  { name: "left", description: "The game's X at the left edge of the picture.", example: -1560 },
+  { name: "top", description: "The game's Z at the top edge. Z grows downwards.", example: -1560 },
+  { name: "right", description: "The game's X at the right edge; more than `left`.", example: 1560 },
+  { name: "bottom", description: "The game's Z at the bottom edge; more than `top`.", example: 1560 },
+].map((corner) => ({
+  ...corner,
+  in: "query",
+  schema: Type.Integer({ minimum: -CORNER_MAX, maximum: CORNER_MAX }),
 }));
 
 export const PAGE_PARAMETERS: readonly Parameter[] = [
@@ -178,6 +190,14 @@ export const KEY_ID: Parameter = {
   description: "The key's id.",
   schema: Type.String({ pattern: "^key_[0-9A-Za-z]+$" }),
   example: "key_0Ka4qbuWLQDNnkIAG3EZ",
+};
+
+export const DEVICE_ID: Parameter = {
+  name: "device_id",
+  in: "path",
+  description: "The device's id.",
+  schema: DeviceId,
+  example: "dev_9fWc2LrT6yQxB4mHsZ1k",
 };
 
 export const AUDIT_ID: Parameter = {

@@ -21,6 +21,7 @@ import {
   SERVER_INFO,
 } from "./examples.ts";
 import { type HeaderName, LIMIT_HEADER_NAMES } from "./headers.ts";
+import { describeCallerImage, describeCallerMap } from "./map-operations.ts";
 import type { Answer, Operation, Operations } from "./operation.ts";
 import {
   COMMUNITY,
@@ -283,6 +284,8 @@ export const PUBLIC_OPERATIONS: Operations = {
   ...inBothForms("GET", "/game/server/events", readEvents),
   ...inBothForms("GET", "/game/server/events/stream", streamEvents),
   ...inBothForms("GET", "/game/server/events/socket", openEventSocket),
+  ...inBothForms("GET", "/game/server/map", describeCallerMap(COUNTED_ERRORS)),
+  ...inBothForms("GET", "/game/server/map/image", describeCallerImage(COUNTED_ERRORS)),
   ...inBothForms("POST", "/game/server/command", submitCommand),
   ...inBothForms("GET", "/game/server/command", listCommands),
   ...inBothForms("GET", "/game/server/command/:id", showCommand),

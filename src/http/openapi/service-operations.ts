@@ -13,7 +13,8 @@ const OpenApi = Type.Object(
 const FOR: Parameter = {
   name: "for",
   in: "query",
-  description: "`callers` leaves out what an API key gives no access to, and version 1.",
+  description:
+    "`callers` leaves out what an API key gives no access to, signing in from a browser, and version 1.",
   schema: Type.String(),
   example: "callers",
 };

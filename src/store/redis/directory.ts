@@ -5,12 +5,20 @@ import { type ApiKey, isExpired, limitExpiry } from "../../core/api-key.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
+import type { LinkDraft, SignedInDevice } from "../../core/ports/devices.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { createThrottle } from "../../core/throttle.ts";
 import { randomBase62 } from "../../core/token.ts";
 import type { Sealer } from "../sealer.ts";
 import { NAMES } from "./names.ts";
-import { type KeyRecord, type ServerRecord, toApiKey, toGameServer, toRevoked } from "./records.ts";
+import {
+  type DeviceRecord,
+  type KeyRecord,
+  type ServerRecord,
+  toApiKey,
+  toGameServer,
+  toRevoked,
+} from "./records.ts";
 import type { ScriptTimes } from "./redis-clock.ts";
 import type { RedisLink, Reply } from "./redis-link.ts";
 import { createScript } from "./script.ts";
@@ -54,7 +62,16 @@ export type Change = {
 export type Found<T> = { readonly record: T; readonly text: string };
 
 /** A cached key with the hashes of its tokens, separated by spaces: one text takes less memory than a list. */
-type KnownKey = { readonly key: ApiKey; readonly label: string; readonly tokenHashes: string };
+type KnownKey = {
+  readonly key: ApiKey;
+  readonly label: string;
+  readonly tokenHashes: string;
+  /** Undefined for most keys. */
+  readonly devices: readonly DeviceRecord[] | undefined;
+  readonly links: readonly LinkDraft[] | undefined;
+};
+
+type KnownLink = { readonly key: ApiKey; readonly expiresAt: number };
 
 export type DirectoryParts = {
   readonly link: RedisLink;
@@ -71,6 +88,9 @@ export class Directory {
   readonly #times: ScriptTimes;
   /** By the hash of each of their tokens. */
   readonly #keys = new Map<string, ApiKey>();
+  readonly #devices = new Map<string, SignedInDevice>();
+  readonly #devicesBySecret = new Map<string, SignedInDevice>();
+  readonly #links = new Map<string, KnownLink>();
   readonly #servers = new Map<string, GameServer>();
   readonly #log: Log;
   readonly #sealedKeys = new Map<string, string>();
@@ -113,6 +133,29 @@ export class Directory {
 
   hasToken(tokenHash: string): boolean {
     return this.#keys.has(tokenHash);
+  }
+
+  findDevice(deviceId: string, now: number): SignedInDevice | undefined {
+    return this.#ifUsable(this.#devices.get(deviceId), now);
+  }
+
+  findDeviceBySecret(secretHash: string, now: number): SignedInDevice | undefined {
+    return this.#ifUsable(this.#devicesBySecret.get(secretHash), now);
+  }
+
+  /** Also true for a device that has expired and is not forgotten yet. */
+  hasDevice(deviceId: string): boolean {
+    return this.#devices.has(deviceId);
+  }
+
+  findLinkKey(secretHash: string, now: number): ApiKey | undefined {
+    return this.#ifUsable(this.#links.get(secretHash), now)?.key;
+  }
+
+  #ifUsable<T extends KnownLink>(known: T | undefined, now: number): T | undefined {
+    const isUsable =
+      known && known.expiresAt > now && !isExpired(known.key, now) && this.#servers.has(known.key.serverId);
+    return isUsable ? known : undefined;
   }
 
   get keysVersion(): number {
@@ -415,13 +458,25 @@ export class Directory {
     // All keys of a server share one copy of its id: there may be a hundred thousand keys.
     const key = toApiKey(record, server.serverId);
     const tokenHashes = record.tokens.map(({ tokenHash }) => tokenHash).join(" ");
-    this.#known.set(key.keyId, { key, label: record.label, tokenHashes });
+    const { label, devices, links } = record;
+    this.#known.set(key.keyId, { key, label, tokenHashes, devices, links });
     for (const { tokenHash, validUntil } of record.tokens)
       this.#keys.set(tokenHash, limitExpiry(key, validUntil));
+    for (const { deviceId, secretHash, expiresAt } of devices ?? []) {
+      const device = { deviceId, expiresAt, key };
+      this.#devices.set(deviceId, device);
+      this.#devicesBySecret.set(secretHash, device);
+    }
+    for (const { secretHash, expiresAt } of links ?? []) this.#links.set(secretHash, { key, expiresAt });
   }
 
-  #forgetKey({ key, tokenHashes }: KnownKey): void {
+  #forgetKey({ key, tokenHashes, devices, links }: KnownKey): void {
     for (const tokenHash of tokenHashes.split(" ")) this.#keys.delete(tokenHash);
+    for (const { deviceId, secretHash } of devices ?? []) {
+      this.#devices.delete(deviceId);
+      this.#devicesBySecret.delete(secretHash);
+    }
+    for (const { secretHash } of links ?? []) this.#links.delete(secretHash);
     this.#known.delete(key.keyId);
   }
 }

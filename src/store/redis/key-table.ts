@@ -12,9 +12,10 @@ import {
   TOKENS_IN_GRACE_MAX,
 } from "../../core/ports/keys.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
-import type { KeptToken } from "../../core/ports/portable-store.ts";
+import type { KeptDevice, KeptToken, PortableItem } from "../../core/ports/portable-store.ts";
 import { newId } from "../new-id.ts";
 import { type Batch, type KeySource, READ_AT_ONCE, searchKeys } from "../search-keys.ts";
+import { withDeviceUses } from "./device-uses.ts";
 import type { Change, Directory } from "./directory.ts";
 import { NAMES } from "./names.ts";
 import { findPlaces, listIds, nextSeq, readAll, toCursor, toSeq } from "./pages.ts";
@@ -92,17 +93,38 @@ export class KeyTable implements KeyStore {
   }
 
   /** Adds a key of another store with its id and its tokens. */
-  async adopt(key: KeyDetails, tokens: readonly KeptToken[]): Promise<void> {
+  async adopt(key: KeyDetails, tokens: readonly KeptToken[], devices: readonly KeptDevice[]): Promise<void> {
     const { link, directory } = this.#parts;
     const { lastUsedAt, ...rest } = key;
     const { keyId } = key;
-    const record: KeyRecord = { ...rest, seq: await nextSeq(link), tokens };
+    const seq = await nextSeq(link);
+    const kept = devices.map(({ lastUsedAt: _, ...device }) => device);
+    const record: KeyRecord = { ...rest, seq, tokens, ...(kept.length > 0 && { devices: kept }) };
     const lastUse = lastUsedAt === null ? [] : [["HSET", NAMES.lastUsed, keyId, lastUsedAt] as const];
-    await directory.write({ steps: [...this.#listStepsToAdd(record), ...lastUse], changed: [keyId] });
+    const deviceUses = devices
+      .filter((device) => device.lastUsedAt !== null)
+      .map((device) => ["HSET", NAMES.deviceUses, device.deviceId, device.lastUsedAt ?? 0] as const);
+    const steps = [...this.#listStepsToAdd(record), ...lastUse, ...deviceUses];
+    await directory.write({ steps, changed: [keyId] });
   }
 
   findLabel(keyId: string): string | undefined {
     return this.#parts.directory.labelOf(keyId);
+  }
+
+  /** Only revoked keys are read from Redis; the others are in memory. */
+  async listLabels(keyIds: readonly string[]): Promise<Map<string, string>> {
+    const { directory } = this.#parts;
+    const labels = new Map<string, string>();
+    const unknown: string[] = [];
+    for (const keyId of keyIds) {
+      const label = directory.labelOf(keyId);
+      if (label === undefined) unknown.push(keyId);
+      else labels.set(keyId, label);
+    }
+    if (unknown.length === 0) return labels;
+    for (const { record } of await directory.readKeys(unknown)) labels.set(record.keyId, record.label);
+    return labels;
   }
 
   async findDetails(keyId: string): Promise<KeyDetails | undefined> {
@@ -165,12 +187,15 @@ export class KeyTable implements KeyStore {
     return records.map((record, index) => toKeyDetails(record, times[index] ?? null));
   }
 
-  /** All keys, each with its tokens sorted by hash. */
-  async *readAll(): AsyncGenerator<{ key: KeyDetails; tokens: readonly KeptToken[] }> {
+  /** All keys, each with its tokens sorted by hash, and its devices. */
+  async *readAll(now: number): AsyncGenerator<Omit<PortableItem & { kind: "key" }, "kind">> {
     const { link, directory, usage } = this.#parts;
     for await (const { record } of readAll(link, NAMES.keyOrder, (ids) => directory.readKeys(ids))) {
       const key = toKeyDetails(record, await usage.findLastUsed(record.keyId));
-      yield { key, tokens: record.tokens.toSorted((a, b) => (a.tokenHash < b.tokenHash ? -1 : 1)) };
+      const tokens = record.tokens.toSorted((a, b) => (a.tokenHash < b.tokenHash ? -1 : 1));
+      const devices = (record.devices ?? []).filter(({ expiresAt }) => expiresAt > now);
+      const used = await withDeviceUses(link, devices);
+      yield { key, tokens, devices: used.toSorted((a, b) => (a.deviceId < b.deviceId ? -1 : 1)) };
     }
   }
 
@@ -193,7 +218,11 @@ export class KeyTable implements KeyStore {
         .sort((a, b) => (b.validUntil ?? 0) - (a.validUntil ?? 0));
       const inGrace = [...replaced.map((token) => ({ ...token, validUntil: oldValidUntil })), ...earlier];
       const kept: KeptToken[] = oldValidUntil > now ? inGrace.slice(0, TOKENS_IN_GRACE_MAX) : [];
-      return { ...old, tokens: [...kept, { tokenHash, validUntil: null }] };
+      const { links: _, devices = [], ...rest } = old;
+      const lasting = devices
+        .map((device) => ({ ...device, expiresAt: Math.min(device.expiresAt, oldValidUntil) }))
+        .filter(({ expiresAt }) => expiresAt > now);
+      return { ...rest, tokens: [...kept, { tokenHash, validUntil: null }], devices: lasting };
     });
     return record !== undefined;
   }

@@ -27,6 +27,8 @@ export const NAMES = {
   instances: directory("instances"),
   blocks: directory("blocks"),
   lastUsed: directory("last-used"),
+  /** When each signed-in device was used last. */
+  deviceUses: directory("device-uses"),
   oldestHours: directory("oldest-hours"),
   /** Every server with work waiting: marked before a command is accepted, and unmarked long after the last one ended. */
   waitingServers: directory("waiting"),

@@ -2,6 +2,7 @@
 // records as text.
 import type { ApiKey } from "../../core/api-key.ts";
 import type { GameServer } from "../../core/game-server.ts";
+import type { DeviceDraft, LinkDraft } from "../../core/ports/devices.ts";
 import type { KeyDetails } from "../../core/ports/keys.ts";
 import type { KeptToken } from "../../core/ports/portable-store.ts";
 import { parseGrant } from "../parse-grant.ts";
@@ -20,7 +21,13 @@ export type ServerRecord = Omit<GameServer, "isSimulated" | "isWatched"> & {
 export type KeyRecord = Omit<KeyDetails, "lastUsedAt"> & {
   readonly seq: number;
   readonly tokens: readonly KeptToken[];
+  /** Both are missing in records that never had any. Expired ones stay until the next change of either. */
+  readonly devices?: readonly DeviceRecord[];
+  readonly links?: readonly LinkDraft[];
 };
+
+/** Its last use is stored elsewhere, because it changes often. */
+export type DeviceRecord = DeviceDraft & { readonly createdAt: number };
 
 export function toGameServer(record: ServerRecord): GameServer {
   const { seq: _, sealedKey: __, isSimulated, isWatched, ...server } = record;
@@ -28,14 +35,15 @@ export function toGameServer(record: ServerRecord): GameServer {
 }
 
 export function toKeyDetails(
-  { seq: _, tokens: __, ...key }: KeyRecord,
+  { seq: _, tokens: __, devices: ___, links: ____, ...key }: KeyRecord,
   lastUsedAt: number | null,
 ): KeyDetails {
   return { ...key, lastUsedAt };
 }
 
 export function toRevoked(record: KeyRecord, now: number): KeyRecord {
-  return { ...record, tokens: [], revokedAt: now };
+  const { devices: _, links: __, ...rest } = record;
+  return { ...rest, tokens: [], revokedAt: now };
 }
 
 export function toApiKey(record: KeyRecord, serverId: string): ApiKey {

@@ -13,6 +13,7 @@ import { AuditLog } from "./audit-log.ts";
 import { AuditOutbox } from "./audit-outbox.ts";
 import { listDurabilityProblems } from "./check-durability.ts";
 import { RedisCommandQueue } from "./command-queue.ts";
+import { DeviceTable } from "./device-table.ts";
 import { Directory, type SignedCounts } from "./directory.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { RedisInstanceLease } from "./instance-lease.ts";
@@ -69,6 +70,7 @@ export async function openRedisStore(settings: RedisStoreSettings): Promise<Redi
 export class RedisStore implements PortableStore {
   readonly servers: ServerTable;
   readonly keys: KeyTable;
+  readonly devices: DeviceTable;
   readonly limits: SharedLimits;
   readonly usage: UsageTable;
   readonly audit: AuditLog;
@@ -105,6 +107,7 @@ export class RedisStore implements PortableStore {
     const keys = new KeyTable({ link, directory, limits, usage, catchUp: () => this.#heartbeat.catchUp() });
     this.servers = new ServerTable({ link, times, directory, sealer, limits, commands });
     this.keys = keys;
+    this.devices = new DeviceTable({ link, directory, catchUp: () => this.#heartbeat.catchUp() });
     this.limits = limits;
     this.usage = usage;
     this.audit = new AuditLog(link, times);
@@ -151,6 +154,7 @@ export class RedisStore implements PortableStore {
 
   async tidy({ now, usage, audit, commands }: TidyTimes): Promise<void> {
     await this.limits.tidy(now);
+    await this.devices.forgetUses(now);
     await this.usage.forgetBefore(usage);
     await this.commands.forgetBefore(commands, now);
     await this.servers.forgetDeletedBefore(audit);
@@ -165,7 +169,7 @@ export class RedisStore implements PortableStore {
 
   async *readItems(): AsyncGenerator<PortableItem> {
     for await (const found of this.servers.readAll()) yield { kind: "server", ...found };
-    for await (const found of this.keys.readAll()) yield { kind: "key", ...found };
+    for await (const found of this.keys.readAll(this.clock())) yield { kind: "key", ...found };
     const blocks = await this.limits.listBlocks(this.clock());
     for (const block of blocks.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1)))
       yield { kind: "block", block };
@@ -177,7 +181,7 @@ export class RedisStore implements PortableStore {
   async writeItems(items: readonly PortableItem[]): Promise<void> {
     for (const item of items) {
       if (item.kind === "server") await this.servers.adopt(item.server, item.serverKey);
-      else if (item.kind === "key") await this.keys.adopt(item.key, item.tokens);
+      else if (item.kind === "key") await this.keys.adopt(item.key, item.tokens, item.devices);
       else if (item.kind === "command") await this.commands.adopt(item.command);
       else await this.limits.adopt(item.block, this.#directory.serverOf(item.block.keyId));
     }

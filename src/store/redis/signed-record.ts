@@ -53,7 +53,7 @@ export function parseSigned<T>(text: string): T {
  */
 export function parseRevoked(id: string, text: string): KeyRecord | undefined {
   try {
-    const record = parseSigned<KeyRecord>(text);
+    const { devices: _, links: __, ...record } = parseSigned<KeyRecord>(text);
     return isRevokedKey(id, record) ? { ...record, tokens: [] } : undefined;
   } catch {
     return undefined;

@@ -16,6 +16,7 @@ import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import { newId } from "../new-id.ts";
 import { type Batch, type Candidate, READ_AT_ONCE, searchKeys } from "../search-keys.ts";
 import type { AuditLog } from "./audit-log.ts";
+import { endDevicesOf, limitDevicesOf } from "./device-rows.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { LimitTable } from "./limit-table.ts";
 import { toCursor, toPage, toSeq } from "./pages.ts";
@@ -106,6 +107,18 @@ export class KeyTable implements KeyStore {
   findLabel(keyId: string): string | undefined {
     const row = this.#findRow(keyId);
     return row && row.revoked_at === null ? row.label : undefined;
+  }
+
+  async listLabels(keyIds: readonly string[]): Promise<Map<string, string>> {
+    const { db, transactions } = this.#parts;
+    const rows = transactions.read(() =>
+      db
+        .query<Pick<KeyRow, "key_id" | "label">, [string]>(
+          `SELECT key_id, label FROM keys WHERE ${IS_LISTED}`,
+        )
+        .all(JSON.stringify(keyIds)),
+    );
+    return new Map(rows.map(({ key_id, label }) => [key_id, label]));
   }
 
   async findDetails(keyId: string): Promise<KeyDetails | undefined> {
@@ -250,6 +263,7 @@ export class KeyTable implements KeyStore {
            ORDER BY token_hash = ?3 DESC, valid_until DESC LIMIT ?4)`,
       ).run(keyId, now, replaced?.token_hash ?? "", keptMax);
       this.#insertToken(tokenHash, keyId);
+      limitDevicesOf(db, keyId, oldValidUntil, now);
     });
     return true;
   }
@@ -272,6 +286,7 @@ export class KeyTable implements KeyStore {
         db.query("UPDATE keys SET revoked_at = ? WHERE key_id = ?").run(now, keyId);
         limits.deleteSaved(keyId);
         db.query("DELETE FROM tokens WHERE key_id = ?").run(keyId);
+        endDevicesOf(db, keyId);
       }
       change();
     });

@@ -1,7 +1,7 @@
 // Reads and writes the items of a migration between stores.
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import type { Block } from "../../core/ports/limits.ts";
-import type { KeptToken, PortableItem, WaitingCommand } from "../../core/ports/portable-store.ts";
+import type { KeptDevice, KeptToken, PortableItem, WaitingCommand } from "../../core/ports/portable-store.ts";
 import type { Sealer } from "../sealer.ts";
 import { type KeyRow, type ServerRow, toGameServer, toKeyDetails } from "./rows.ts";
 
@@ -14,8 +14,15 @@ export function* readItems(db: Database, sealer: Sealer, now: number): Generator
   const tokens = db.query<KeptToken, [string]>(
     "SELECT token_hash AS tokenHash, valid_until AS validUntil FROM tokens WHERE key_id = ? ORDER BY token_hash",
   );
+  const devices = db.query<KeptDevice, [string, number]>(
+    `SELECT device_id AS deviceId, secret_hash AS secretHash, description, created_at AS createdAt,
+            last_used_at AS lastUsedAt, expires_at AS expiresAt
+     FROM devices WHERE key_id = ? AND expires_at > ? ORDER BY device_id`,
+  );
   for (const row of db.query<KeyRow, []>("SELECT * FROM key_details ORDER BY seq").all()) {
-    yield { kind: "key", key: toKeyDetails(row), tokens: tokens.all(row.key_id) };
+    const { key_id: keyId } = row;
+    const key = toKeyDetails(row);
+    yield { kind: "key", key, tokens: tokens.all(keyId), devices: devices.all(keyId, now) };
   }
   const blocks = db.query<Block, [number]>(
     "SELECT key_id AS keyId, blocked_until AS blockedUntil FROM blocks WHERE blocked_until > ? ORDER BY key_id",
@@ -68,6 +75,17 @@ export function writeItem(db: Database, sealer: Sealer, item: PortableItem): voi
     if (key.lastUsedAt !== null) insert("last_uses", { key_id: key.keyId, last_used_at: key.lastUsedAt });
     for (const { tokenHash, validUntil } of item.tokens) {
       insert("tokens", { token_hash: tokenHash, key_id: key.keyId, valid_until: validUntil });
+    }
+    for (const device of item.devices) {
+      insert("devices", {
+        device_id: device.deviceId,
+        key_id: key.keyId,
+        secret_hash: device.secretHash,
+        description: device.description,
+        created_at: device.createdAt,
+        last_used_at: device.lastUsedAt,
+        expires_at: device.expiresAt,
+      });
     }
   } else if (item.kind === "block") {
     insert("blocks", { key_id: item.block.keyId, blocked_until: item.block.blockedUntil });

@@ -16,6 +16,8 @@ import { AuditLog } from "./audit-log.ts";
 import { CommandHistory } from "./command-history.ts";
 import { SqliteCommandQueue } from "./command-queue.ts";
 import { Committer } from "./committer.ts";
+import { deleteExpiredDevices } from "./device-rows.ts";
+import { DeviceTable } from "./device-table.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { KeyTable } from "./key-table.ts";
 import { LimitTable } from "./limit-table.ts";
@@ -55,6 +57,7 @@ export function openSqliteStore(settings: SqliteStoreSettings): PortableStore {
 class SqliteStore implements PortableStore {
   readonly servers: ServerTable;
   readonly keys: KeyTable;
+  readonly devices: DeviceTable;
   readonly limits: LimitTable;
   readonly usage: UsageLog;
   readonly audit: AuditLog;
@@ -86,6 +89,7 @@ class SqliteStore implements PortableStore {
     const keys = new KeyTable({ db, transactions, groupCommit, audit, limits, servers: serverCache });
     this.servers = new ServerTable({ db, transactions, sealer, cache: serverCache, keys, commands });
     this.keys = keys;
+    this.devices = new DeviceTable({ db, transactions, audit, keys, servers: serverCache });
     this.limits = limits;
     this.usage = new UsageLog(db, transactions);
     this.audit = audit;
@@ -108,6 +112,7 @@ class SqliteStore implements PortableStore {
       this.#db.query("DELETE FROM deleted_servers WHERE deleted_at < ?").run(audit);
       this.#db.query("DELETE FROM blocks WHERE blocked_until <= ?").run(now);
       this.#db.query("DELETE FROM tokens WHERE valid_until <= ?").run(now);
+      deleteExpiredDevices(this.#db, now);
       this.#history.deleteEmptyCounts();
     });
     await this.#deleteInBatches(() => this.commands.deleteBefore(commands, TIDY_BATCH));

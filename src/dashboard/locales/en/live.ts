@@ -37,7 +37,7 @@ export const live = {
     "Phone/ID": "phone or identity document",
   },
   fresh: {
-    title: "How fresh this is",
+    title: "Data freshness",
     gameApi: "The game API says",
     says: {
       loading: "nothing yet",
@@ -47,10 +47,10 @@ export const live = {
       "game-error": "{{message}}",
       limited: "not asked: the limit of this key is used up",
       blocked: "not asked: this key is blocked",
-      refused: "not asked: this key may not",
+      refused: "not asked: this key has no right to it",
       unreachable: "unknown: Gatehouse cannot be reached",
     },
-    noWords: "an error without words (code {{code}})",
+    noWords: "an error without a message (code {{code}})",
     age: "Age of the data",
     asOf: "{{age}}, as of {{time}}",
     limit: "Requests left",
@@ -72,10 +72,6 @@ export const live = {
     empty: "The log is empty.",
     joined: "joined",
     left: "left",
-  },
-  modCalls: {
-    title: "Open calls for a moderator",
-    empty: "Nobody is waiting for a moderator.",
   },
   emergencies: {
     title: "Emergency calls",

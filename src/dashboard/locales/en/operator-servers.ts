@@ -2,7 +2,7 @@
 
 export const operatorServers = {
   title: "Servers",
-  summary: "The game servers that Gatehouse relays.",
+  summary: "The game servers that are connected to Gatehouse.",
   list: "Servers",
   add: "Add a server",
   empty: "No servers yet",
@@ -27,14 +27,15 @@ export const operatorServers = {
     budgetTooSmall: "Watching waits: the game API allows too few calls.",
     globalKeyRefused: "Watching waits: the game API has refused GATEHOUSE_UPSTREAM_GLOBAL_KEY.",
     pause: "Watching waits: the game API has limited our requests for the moment.",
-    breaker: "Watching waits: the game API fails for this server, which is probed from time to time.",
+    breaker:
+      "Watching waits: the game API cannot reach this server. Gatehouse tries again from time to time.",
   },
   players_one: "{{count}} player",
   players_other: "{{count}} players",
   readAgo: "read {{age}} ago",
   failedAt: "{{time}}:",
   hint: {
-    keyRefused: "Gatehouse asks nothing more until you set its server key again, under Edit.",
+    keyRefused: "The game API no longer takes its key. Set the server key anew, under Edit.",
     parkedSimulated:
       "It was made on the simulator, and Gatehouse now uses a real game API. Nothing is asked about it. Delete it, or set a real server key.",
     parkedReal:
@@ -52,7 +53,7 @@ export const operatorServers = {
   communityHint: "Optional: a word in the path, /v2/<community>/game/server. Letters, digits, _ and -.",
   noCommunity: "no community",
   name: "Name",
-  nameHint: "For people; names of servers must differ.",
+  nameHint: "What people see; no two servers may have the same.",
   serverKey: "Server key",
   serverKeyHint: "From the game's own settings. It is kept encrypted and never shown again.",
   newServerKey: "New server key",
@@ -79,4 +80,36 @@ export const operatorServers = {
   deleted: "{{name}} is deleted. Keys revoked: {{keys}}; commands failed: {{commands}}.",
   created: "{{name}} is added.",
   saved: "{{name}} is saved.",
+  map: {
+    open: "Map",
+    openName: "Map picture of {{name}}",
+    title: "Map picture",
+    text: "A picture below the players on the map of {{name}}. Everybody whose key may read players sees it.",
+    noArchive: "Gatehouse keeps map pictures in its archive, and there is none: GATEHOUSE_ARCHIVE is off.",
+    choose: "Choose a picture",
+    chooseOther: "Choose another picture",
+    none: "PNG, JPEG or WebP, up to 4 MB.",
+    isSet: "A picture of {{width}} × {{height}} pixels is set.",
+    preview: "Preview: the picture, and over it the streets where players were seen",
+    hint: "Say which part of the game the picture shows. X grows to the right, Z grows downwards, and 0 is the middle of the official map. The red lines are streets where players were seen: change the edges until they lie on the streets of the picture.",
+    corner: {
+      left: "Left edge (X)",
+      top: "Top edge (Z)",
+      right: "Right edge (X)",
+      bottom: "Bottom edge (Z)",
+    },
+    wrong: {
+      number: "A whole number from −100000 to 100000",
+      order: "Must be more than the opposite edge",
+    },
+    problem: {
+      missing: "Choose a picture first.",
+      tooLarge: "The file is too large. A picture may have up to {{size}} MB.",
+      tooWide: "The picture has too many pixels. It may have up to {{side}} a side.",
+      notAnImage: "This file is not a PNG, JPEG or WebP picture.",
+    },
+    remove: "Remove the picture",
+    imageSet: "The map of {{name}} has its picture.",
+    imageRemoved: "The map of {{name}} has no picture any more.",
+  },
 };

@@ -3,9 +3,8 @@
 export const plots = {
   title: "Plots",
   summary: "What happened while this page was open.",
-  waiting: "Not enough seen yet",
-  waitingText:
-    "A line needs two readings. They come every few seconds while this page is open; the plots begin by themselves.",
+  waiting: "Not enough data yet",
+  waitingText: "The first lines appear in a few seconds, if you leave this page open.",
   presence: "Players and queue",
   moves: "Joins and leaves a minute",
   players: "Players",

@@ -15,7 +15,7 @@ export const shell = {
   operator: "Operator",
   docs: "API reference",
   notFound: "There is no such view.",
-  broken: "This view has failed. The rest of the page goes on.",
+  broken: "This view has crashed. The rest of the page works.",
   missing: "This view could not be loaded: Gatehouse cannot be reached.",
   missingText: "If trying again does not help, Gatehouse may have been updated: reload the page then.",
   tryAgain: "Try again",

@@ -8,6 +8,12 @@ export const signIn = {
   keep: "Keep me signed in until this tab is closed",
   keepHint:
     "Otherwise the key is gone when the page is reloaded. It is never put into an address or kept longer.",
+  remember: "Remember this device",
+  rememberHint:
+    "For 30 days this browser signs in by itself, without the key. Not on a device that others use. The master key is never remembered.",
+  linkLead: "This one-time link signs you in to a game server. It can be used once.",
+  linkGone: "This link no longer works: each works once and for ten minutes. Ask the operator for a new one.",
+  withKey: "Sign in with a key",
   submit: "Sign in",
   checking: "Checking the key…",
   ended: "You have been signed out",
@@ -17,7 +23,7 @@ export const signIn = {
   invalidKey: "Gatehouse does not know this API key: it was mistyped, or it is revoked or expired. (5008)",
   wrongMaster: "This is neither an API key (they begin with gth_) nor the right master key. (5006)",
   tooManyTries:
-    "Too many wrong master keys came from this address. Wait {{seconds}} s, then try again. (5107)",
+    "There were too many tries from this address or with this key. Wait {{seconds}} s, then try again. (5107)",
   limited: "This key has used up its requests for now. Wait {{seconds}} s, then try again. (5016)",
   blocked:
     "This key is blocked for sending too many requests. The block ends in {{seconds}} s; an operator can lift it. (5100)",
@@ -26,6 +32,10 @@ export const signIn = {
   version: "This key may not use version 2 of the API. Ask the operator. (5010)",
   notHere:
     "Operators are not served at this address: Gatehouse has another one for them (GATEHOUSE_ADMIN_PORT). API keys work here. (5020)",
+  otherAddress:
+    "Gatehouse does not recognise the address of this page. The proxy in front of it has to pass the Host header on unchanged. (5009)",
+  deviceEnded:
+    "This browser is no longer signed in: its 30 days are over, or it was signed out. Enter the key again. ({{code}})",
   unreachable: "Gatehouse cannot be reached. Check the connection, then try again.",
   unexpected: "Gatehouse answered with an error of its own ({{code}}). Try again in a moment.",
 };

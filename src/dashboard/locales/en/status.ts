@@ -10,7 +10,7 @@ export const status = {
   age: "{{age}} old",
   asOf: "as of {{time}}",
   limitLeft: "{{remaining}} of {{limit}} requests left",
-  slowed: "slowed down to spare the limit",
+  slowed: "slower, to save the limit",
   paused: "paused",
   next: "next in {{age}}",
   refresh: "Refresh now",
@@ -29,7 +29,8 @@ export const status = {
     loading: "Asking for the data…",
     empty: "Nothing here yet",
     offline: "The game server is offline",
-    "game-error": "The game API cannot answer",
+    "game-error": "The game API answered with an error",
+    badKey: "The game API refuses the key of this server",
     limited: "The limit of this key is used up",
     blocked: "This key is blocked for spam",
     refused: "Gatehouse refuses this key",
@@ -40,6 +41,8 @@ export const status = {
   text: {
     offline: "The game API says: the server is offline. This page shows it as soon as it is back.",
     "game-error": "The game API says: {{message}}",
+    askForKey: "Ask your operator to set the server key anew.",
+    setKey: "Set its server key anew: Servers, Edit.",
     limited: "Others use this key too. The page goes on by itself in {{age}}.",
     blocked:
       "It sent far too many requests. The block ends in {{age}}; an operator can lift it earlier. The page waits; “Refresh now” asks whether it is lifted.",
@@ -49,7 +52,7 @@ export const status = {
     failed: "Gatehouse says: {{message}} ({{code}}).",
     noMessage: "no reason given (code {{code}})",
   },
-  lastKnown: "What is shown is the last that is known.",
+  lastKnown: "You see the last data that arrived.",
   sections: {
     Players: "players",
     Staff: "staff",

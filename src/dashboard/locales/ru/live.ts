@@ -4,7 +4,7 @@ import type { Translation } from "../translation.ts";
 
 export const live: Translation<typeof english> = {
   title: "Сейчас",
-  summary: "Сервер в эту минуту.",
+  summary: "Что происходит на сервере прямо сейчас.",
   card: {
     title: "Сервер",
     players: "Игроки",
@@ -45,7 +45,7 @@ export const live: Translation<typeof english> = {
     "Phone/ID": "телефон или документ",
   },
   fresh: {
-    title: "Насколько это свежее",
+    title: "Актуальность данных",
     gameApi: "Игровой API сообщает",
     says: {
       loading: "пока ничего",
@@ -53,21 +53,21 @@ export const live: Translation<typeof english> = {
       stale: "давно ничего нового",
       offline: "не в сети",
       "game-error": "{{message}}",
-      limited: "не спрошен: лимит ключа исчерпан",
-      blocked: "не спрошен: ключ заблокирован",
-      refused: "не спрошен: ключу нельзя",
+      limited: "не запрашивали: лимит ключа исчерпан",
+      blocked: "не запрашивали: ключ заблокирован",
+      refused: "не запрашивали: у ключа нет прав",
       unreachable: "неизвестно: Gatehouse недоступен",
     },
     noWords: "ошибка без пояснений (код {{code}})",
-    age: "Возраст данных",
-    asOf: "{{age}}, на {{time}}",
+    age: "Обновлено",
+    asOf: "{{age}} назад, в {{time}}",
     limit: "Осталось запросов",
-    limitOf: "{{remaining}} из {{limit}}, снова все через {{age}}",
+    limitOf: "{{remaining}} из {{limit}}, обновится через {{age}}",
     limitFull: "{{limit}} из {{limit}}",
     limitNone: "у операторов нет лимита",
     limitUnknown: "пока неизвестно",
     limitBlocked: "ни одного, пока ключ заблокирован",
-    slowed: "Страница спрашивает реже, потому что этим ключом пользуются и другие.",
+    slowed: "Страница обновляется реже: этим ключом пользуются и другие.",
   },
   teams: {
     title: "Команды",
@@ -79,13 +79,9 @@ export const live: Translation<typeof english> = {
   },
   moves: {
     title: "Последние входы и выходы",
-    empty: "Журнал пуст.",
+    empty: "Пока никто не входил и не выходил.",
     joined: "вход",
     left: "выход",
-  },
-  modCalls: {
-    title: "Открытые вызовы модератора",
-    empty: "Никто не ждёт модератора.",
   },
   emergencies: {
     title: "Экстренные вызовы",

@@ -4,15 +4,15 @@ import type { Translation } from "../translation.ts";
 
 export const operatorCommands: Translation<typeof english> = {
   title: "Команды",
-  summary: "Что ждёт отправки на каждый сервер и что стало с остальным.",
+  summary: "Что ждёт отправки на серверы и что уже отправлено.",
   list: "Команды",
   server: "Сервер",
   everyServer: "Все серверы",
   status: "Состояние",
   everyStatus: "Любое",
   empty: "Команд нет",
-  emptyText: "По этому выбору ничего нет.",
-  by: "{{server}}, ключ {{key}}",
+  emptyText: "С таким фильтром ничего не найдено.",
+  key: "Ключ",
   cancelTitle: "Отменить эту команду?",
   cancelText: "Она ждёт отправки на {{server}}. Отправивший увидит, что её отменили.",
   cancelAction: "Отменить команду",

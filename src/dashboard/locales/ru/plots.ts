@@ -6,8 +6,7 @@ export const plots: Translation<typeof english> = {
   title: "Графики",
   summary: "Что происходило, пока страница открыта.",
   waiting: "Данных пока мало",
-  waitingText:
-    "Для линии нужны два замера. Они приходят каждые несколько секунд, пока страница открыта; графики начнутся сами.",
+  waitingText: "Первые линии появятся через несколько секунд, если не закрывать страницу.",
   presence: "Игроки и очередь",
   moves: "Входы и выходы в минуту",
   players: "Игроки",
@@ -21,7 +20,7 @@ export const plots: Translation<typeof english> = {
   described: "{{name}}: сейчас {{now}}, наименьшее {{low}}, наибольшее {{high}}",
   hide: "Скрыть: {{name}}",
   show: "Показать: {{name}}",
-  table: "Те же числа таблицей",
+  table: "Таблица с числами",
   tableCaption: "Строка на минуту, новые сверху",
   time: "Время",
   joinsCount: "Входы",

@@ -3,11 +3,11 @@ import type { staff as english } from "../en/staff.ts";
 import type { Translation } from "../translation.ts";
 
 export const staff: Translation<typeof english> = {
-  title: "Персонал",
+  title: "Администрация",
   summary: "Администраторы, модераторы и помощники.",
-  empty: "У сервера нет персонала",
-  column: { name: "Имя", id: "Id", role: "Роль", here: "На сервере" },
+  empty: "У сервера нет администрации",
+  column: { name: "Имя", id: "Id", role: "Роль", here: "Где сейчас" },
   role: { Admins: "Администратор", Mods: "Модератор", Helpers: "Помощник" },
-  here: "Здесь",
-  away: "Не здесь",
+  here: "На сервере",
+  away: "Не в игре",
 };

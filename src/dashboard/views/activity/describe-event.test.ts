@@ -45,6 +45,21 @@ describe("the description of an event", () => {
     ]);
   });
 
+  test("tells a custom command as it was typed, and what a message of an unknown kind says", () => {
+    const command = make("custom.command", { Command: "bolo", Argument: "White sedan", Player: "77" });
+    expect(describeEvent(command)).toEqual([
+      { kind: "player", player: { name: "", id: "77" } },
+      { kind: "code", text: ";bolo White sedan" },
+    ]);
+    const bare = make("custom.command", { Command: "panic", Argument: "", Player: "77" });
+    expect(describeEvent(bare)[1]).toEqual({ kind: "code", text: ";panic" });
+    expect(describeEvent(make("custom.unknown", { Event: "Weather", Data: { rain: true } }))).toEqual([
+      { kind: "code", text: "Weather" },
+      { kind: "text", text: '{"rain":true}' },
+    ]);
+    expect(describeEvent(make("custom.unknown", { Event: "Weather", Data: null }))).toHaveLength(1);
+  });
+
   test("keeps all digits of an id, and links to it only when it is one", () => {
     const added = make("staff.added", { Role: "Admins", UserId: "9007199254740993", Name: "A" });
     expect(listPlayers(added)).toEqual([{ name: "A", id: "9007199254740993" }]);

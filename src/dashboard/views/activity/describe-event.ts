@@ -1,6 +1,6 @@
 // Says what an event tells, as parts in a row. A sentence would need the grammatical form of a name.
 import type { EventResource } from "../../../core/wire/event.ts";
-import { type PlayerRef, parsePlayerRef } from "../../player-ref.ts";
+import { isPlayerId, type PlayerRef, parsePlayerRef } from "../../player-ref.ts";
 
 /** The words between other parts, by their name among the texts of the view. */
 export type Word =
@@ -30,9 +30,6 @@ export type EventPart =
 type Fields = Readonly<Record<string, unknown>>;
 type Describe = (data: Fields, meta: Fields) => readonly (EventPart | undefined)[];
 
-/** The longest id that Gatehouse takes. */
-const PLAYER_ID = /^\d{1,20}$/;
-
 const DESCRIPTIONS: ReadonlyMap<string, Describe> = new Map<string, Describe>([
   ["player.joined", ({ Player }) => [playerOf(Player)]],
   ["player.left", ({ Player }) => [playerOf(Player)]],
@@ -49,7 +46,7 @@ const DESCRIPTIONS: ReadonlyMap<string, Describe> = new Map<string, Describe>([
     ],
   ],
   ["custom.command", describeCustomCommand],
-  ["custom.unknown", ({ Event }) => [textOf("code", Event)]],
+  ["custom.unknown", ({ Event, Data }) => [textOf("code", Event), textOf("text", Data)]],
   ["modcall.opened", ({ Caller }) => [playerOf(Caller)]],
   ["modcall.answered", ({ Caller, Moderator }) => [playerOf(Moderator), wordOf("answers"), playerOf(Caller)]],
   ["call.opened", describeCall],
@@ -118,14 +115,10 @@ export function readGap({ type, data }: EventResource): GapFacts | undefined {
   };
 }
 
-/** Whether there can be a page about the player with this id. */
-export function isPlayerId(text: string): boolean {
-  return PLAYER_ID.test(text);
-}
-
+/** As the player typed it, with the semicolon that the event leaves out. */
 function describeCustomCommand({ Command, Argument, Player }: Fields) {
   const line = [Command, Argument].map(writeValue).filter(Boolean).join(" ");
-  return [playerById(Player), textOf("code", line)];
+  return [playerById(Player), textOf("code", line && `;${line}`)];
 }
 
 function describeCall(call: Fields): readonly (EventPart | undefined)[] {

@@ -11,9 +11,8 @@ import { Moment } from "../../parts/moment.tsx";
 import { PlayerName } from "../../parts/player-name.tsx";
 import { TeamName } from "../../parts/team.tsx";
 import type { PlayerRef } from "../../player-ref.ts";
-import { useViewHref } from "../../state/route.ts";
 import { useFormat } from "../../state/use-format.ts";
-import { describeEvent, type EventPart, type GapFacts, isPlayerId, readGap } from "./describe-event.ts";
+import { describeEvent, type EventPart, type GapFacts, readGap } from "./describe-event.ts";
 import { findGroup, type Group } from "./event-groups.ts";
 
 type Look = { readonly icon: IconName; readonly colour: string };
@@ -113,7 +112,18 @@ function GapFactsLine({ event, gap }: { readonly event: EventResource; readonly 
   );
 }
 
-function useSpanText({ from, to }: GapFacts): string {
+/** The gap in one text: what it concerns, when, and why. Undefined for an event that is not a gap. */
+export function useGapText(event: EventResource): string | undefined {
+  const { t } = useTranslation(["activity", "status"]);
+  const gap = readGap(event);
+  const span = useSpanText({ from: gap?.from, to: gap?.to });
+  if (!gap) return undefined;
+  const section = SECTIONS.find((name) => name === gap.section);
+  const what = section === undefined ? t("gap.all") : t(`status:sections.${section}`);
+  return `${t("gap.concerns", { what })} ${span} ${t(`gap.${gap.reason}`)}`;
+}
+
+function useSpanText({ from, to }: Pick<GapFacts, "from" | "to">): string {
   const { t } = useTranslation("activity");
   const format = useFormat();
   if (from !== undefined && to !== undefined) {
@@ -163,20 +173,12 @@ function Dimmed({ text }: { readonly text: string }) {
 /** The names of players by their ids, for events that name a player by the id alone. */
 export const PlayerNamesContext = createContext<ReadonlyMap<string, string>>(new Map());
 
-/** The name links to the page of the player. */
-export function LinkedPlayer({ player }: { readonly player: PlayerRef }) {
-  const hrefOf = useViewHref();
+/** `href` is where the name leads to, instead of the drawer. */
+export function LinkedPlayer({ player, href }: { readonly player: PlayerRef; readonly href?: string }) {
   const names = useContext(PlayerNamesContext);
   const { id } = player;
   const name = player.name || (id === undefined ? "" : (names.get(id) ?? ""));
-  const hasPage = id !== undefined && isPlayerId(id);
-  return (
-    <PlayerName
-      name={name === "" && hasPage ? id : name}
-      id={name === "" ? undefined : id}
-      {...(hasPage && { href: hrefOf(`activity/${id}`) })}
-    />
-  );
+  return <PlayerName name={name} id={id} href={href} {...(id !== undefined && { unknown: null })} />;
 }
 
 const ROLES = ["Admins", "Mods", "Helpers"] as const;

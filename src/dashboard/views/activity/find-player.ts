@@ -1,6 +1,7 @@
 // Finds the player that the user means: by id, or by the name of a player that the page knows.
 import type { EventResource } from "../../../core/wire/event.ts";
-import { isPlayerId, listPlayers } from "./describe-event.ts";
+import { isPlayerId } from "../../player-ref.ts";
+import { listPlayers } from "./describe-event.ts";
 
 export type KnownPlayer = { readonly id: string; readonly name: string };
 

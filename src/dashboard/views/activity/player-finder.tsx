@@ -48,7 +48,7 @@ export function PlayerFinder({ known }: { readonly known: readonly KnownPlayer[]
       {typed.trim() !== "" && (
         <Group gap="sm" mt={6} role="status">
           {found.map((player) => (
-            <LinkedPlayer key={player.id} player={player} />
+            <LinkedPlayer key={player.id} player={player} href={hrefOf(`activity/${player.id}`)} />
           ))}
           {!best && (
             <LookFurther

@@ -1,16 +1,20 @@
-// The command line: the arrow keys recall earlier lines, suggestions are shown below, and Enter sends.
-import { Box, Button, Group, Paper, Text, TextInput } from "@mantine/core";
+// The command line: suggestions are shown below, Tab and the arrow keys go through them, Enter takes one or sends. Without
+// suggestions the arrow keys recall earlier lines.
+import { Box, Button, Group, Paper, Text, TextInput, VisuallyHidden } from "@mantine/core";
 import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { COMMAND_CHARACTERS_MAX, parseCommand } from "../../../core/command.ts";
 import { isRefusal } from "../../../core/errors.ts";
 import { MarkedText } from "../../parts/game-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import type { PlayerRef } from "../../player-ref.ts";
-import { type Suggestion, suggest } from "../known-commands.ts";
+import { CandidateText } from "./candidate-text.tsx";
+import { type Suggestion, suggest } from "./suggest.ts";
+import type { Candidate } from "./targets.ts";
 
 /** With fewer characters left, their number is shown. */
 const CHARACTERS_LEFT_SHOWN = 200;
+/** More suggestions are counted, not listed. */
+const SUGGESTIONS_SHOWN_MAX = 200;
 
 export function CommandLine(props: {
   readonly value: string;
@@ -18,7 +22,11 @@ export function CommandLine(props: {
   readonly onSend: (text: string) => void;
   /** Oldest first. */
   readonly history: readonly string[];
-  readonly players: readonly PlayerRef[];
+  readonly players: readonly Candidate[];
+  /** The names of the commands that the key may send, or "*". */
+  readonly allowed: readonly string[];
+  /** Why the line was not sent. */
+  readonly problem: string | undefined;
   readonly note: string | undefined;
 }) {
   const { t } = useTranslation("commands");
@@ -26,19 +34,25 @@ export function CommandLine(props: {
   const listId = useId();
   const input = useRef<HTMLInputElement>(null);
   const [isListing, setListing] = useState(false);
-  const [activeIndex, setActiveIndex] = useState(-1);
+  /** The line of the active suggestion. Not its place, because players join and leave while the list is open. */
+  const [activeLine, setActiveLine] = useState<string>();
+  /** What the list completes. Tab puts one candidate after another into the line, and the list stays as it is. */
+  const [typed, setTyped] = useState(value);
   /** Counted from the newest line; -1 is the draft. */
   const [recalled, setRecalled] = useState(-1);
   const draft = useRef("");
-  const suggestions = isListing ? suggest(value, props.players) : [];
+  const found = isListing ? suggest(typed, props.players, props.allowed) : [];
+  const suggestions = found.slice(0, SUGGESTIONS_SHOWN_MAX);
+  const activeIndex = suggestions.findIndex(({ line }) => line === activeLine);
   const isOpen = suggestions.length > 0;
-  const error = useCommandError(value);
+  const error = useCommandError(value) ?? props.problem;
   const left = COMMAND_CHARACTERS_MAX - Array.from(value.trim()).length;
 
   function changeLine(line: string, shouldList: boolean) {
     props.onChange(line);
+    setTyped(line);
     setListing(shouldList);
-    setActiveIndex(-1);
+    setActiveLine(undefined);
   }
 
   function accept(suggestion: Suggestion) {
@@ -54,14 +68,22 @@ export function CommandLine(props: {
     changeLine(next === -1 ? draft.current : (history.at(-1 - next) ?? ""), false);
   }
 
+  /** The suggestion after the active one, or before it; after the last comes the first. */
+  function moveActive(step: 1 | -1): Suggestion | undefined {
+    const count = suggestions.length;
+    const next = activeIndex === -1 && step === -1 ? count - 1 : (activeIndex + step + count) % count;
+    setActiveLine(suggestions[next]?.line);
+    return suggestions[next];
+  }
+
   function handleKeyDown(event: KeyboardEvent<HTMLInputElement>) {
     if (event.nativeEvent.isComposing) return;
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (step !== 0) {
       event.preventDefault();
-      if (!isOpen) return recall(step === 1 ? -1 : 1);
-      const count = suggestions.length;
-      return setActiveIndex((old) => (old === -1 && step === -1 ? count - 1 : (old + step + count) % count));
+      if (isOpen) moveActive(step);
+      else recall(step === 1 ? -1 : 1);
+      return;
     }
     if (event.key === "Escape" && isOpen) return setListing(false);
     const active = suggestions[activeIndex];
@@ -69,12 +91,20 @@ export function CommandLine(props: {
       event.preventDefault();
       return accept(active);
     }
+    if (event.key === "Tab" && isOpen) complete(event);
+  }
+
+  /** Tab takes the only candidate, and goes through several. */
+  function complete(event: KeyboardEvent<HTMLInputElement>) {
+    const [only, ...others] = suggestions;
     // Tab completes only a word that was begun; otherwise it moves the focus, so that the keyboard user is not trapped.
-    const completed = active ?? (/\S$/.test(value) ? suggestions[0] : undefined);
-    if (event.key === "Tab" && !event.shiftKey && completed && completed.line.trim() !== value.trim()) {
-      event.preventDefault();
-      accept(completed);
-    }
+    const isBegun = activeIndex >= 0 || (/\S$/.test(typed) && !event.shiftKey);
+    if (!only || !isBegun || (others.length === 0 && only.line.trim() === value.trim())) return;
+    event.preventDefault();
+    if (others.length === 0) return accept(only);
+    const next = moveActive(event.shiftKey ? -1 : 1);
+    // Without the space at the end, so that a comma and another name can follow.
+    if (next) props.onChange(next.line.trimEnd());
   }
 
   function submit(event: FormEvent) {
@@ -121,6 +151,7 @@ export function CommandLine(props: {
             styles={{
               input: { fontFamily: "var(--mantine-font-family-monospace)" },
               wrapper: { margin: "0.25rem 0" },
+              error: { marginTop: "0.35rem" },
             }}
             inputWrapperOrder={["label", "input", "error", "description"]}
             inputContainer={(children) => (
@@ -152,8 +183,14 @@ export function CommandLine(props: {
                   onAccept={() => accept(suggestion)}
                 />
               ))}
+              {found.length > suggestions.length && (
+                <Text size="sm" c="dimmed" p="xs" role="presentation">
+                  {t("moreSuggestions", { count: found.length - suggestions.length })}
+                </Text>
+              )}
             </Paper>
           )}
+          <VisuallyHidden role="status">{isOpen && t("found", { count: found.length })}</VisuallyHidden>
           {error === undefined && left < CHARACTERS_LEFT_SHOWN && (
             <Text size="xs" c="dimmed" className="numbers">
               {t("left", { count: left })}
@@ -173,7 +210,6 @@ function SuggestionRow(props: {
 }) {
   const { t } = useTranslation("commands");
   const { suggestion, isActive } = props;
-  const note = suggestion.command ? t(`word.${suggestion.command}`) : suggestion.playerId;
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the input, and aria-activedescendant points here
     // biome-ignore lint/a11y/useKeyWithClickEvents: the command line handles the keys
@@ -189,13 +225,18 @@ function SuggestionRow(props: {
         if (isActive) row?.scrollIntoView({ block: "nearest" });
       }}
     >
-      <bdi className="untrusted">
-        <MarkedText text={suggestion.label} />
-      </bdi>
-      {note !== undefined && (
-        <Text span size="sm" c="dimmed">
-          {note}
-        </Text>
+      {suggestion.kind === "player" ? (
+        <CandidateText player={suggestion.player} />
+      ) : (
+        <>
+          <bdi className="untrusted">
+            <MarkedText text={suggestion.label} />
+          </bdi>
+          <Text span size="sm" c="dimmed">
+            {suggestion.kind === "command" && suggestion.command && t(`word.${suggestion.command}`)}
+            {suggestion.kind === "everybody" && t("everybody", { count: suggestion.count })}
+          </Text>
+        </>
       )}
     </div>
   );

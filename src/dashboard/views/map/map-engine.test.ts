@@ -1,5 +1,6 @@
 // The cost of the map in frames, canvas calls and comparisons, which do not depend on the machine as times do.
 import { describe, expect, test } from "bun:test";
+import { EMPTY_GROUND } from "./ground.ts";
 import { MapEngine } from "./map-engine.ts";
 import type { Marker, PlayerMarker } from "./markers.ts";
 import { GLIDE_MS, Motion } from "./motion.ts";
@@ -10,6 +11,7 @@ import { fitTo } from "./viewport.ts";
 const TEAMS = ["Civilian", "Police", "Sheriff", "Fire", "DOT", "Jail"];
 const SIZE = { width: 800, height: 600 };
 const FRAME_MS = 16;
+const NO_GROUND = { draw: () => false };
 
 function player(n: number, more: Partial<PlayerMarker> = {}): PlayerMarker {
   return {
@@ -35,18 +37,23 @@ const CROWD: readonly Marker[] = Array.from({ length: 200 }, (_, n) => player(n)
 function countCalls() {
   const calls: Record<string, number> = {};
   const texts: string[] = [];
+  /** Where each text starts; the y is that of its middle. */
+  const places: [x: number, y: number][] = [];
   const context = new Proxy(
     {},
     {
-      get: (_target, name: string) => (text: unknown) => {
+      get: (_target, name: string) => (text: unknown, x: number, y: number) => {
         calls[name] = (calls[name] ?? 0) + 1;
-        if (name === "fillText") texts.push(String(text));
+        if (name === "fillText") {
+          texts.push(String(text));
+          places.push([x, y]);
+        }
         return { width: 40 };
       },
       set: () => true,
     },
   ) as CanvasRenderingContext2D;
-  return { calls, texts, context };
+  return { calls, texts, places, context };
 }
 
 function placeMarkers(markers: readonly Marker[]): Motion {
@@ -61,7 +68,7 @@ function startEngine() {
   const counts = { frames: 0, painted: 0 };
   const events: string[] = [];
   const { context } = countCalls();
-  const painter = new Painter(context);
+  const painter = new Painter(context, NO_GROUND);
   const engine = new MapEngine(
     {
       paint(scene, grid) {
@@ -118,8 +125,11 @@ describe("drawing", () => {
       scheme: "light" as const,
       selected: undefined,
       hovered: undefined,
+      covered: [],
+      ground: EMPTY_GROUND,
+      backdrop: undefined,
     };
-    const painted = new Painter(context).paint(scene, new ScreenGrid());
+    const painted = new Painter(context, NO_GROUND).paint(scene, new ScreenGrid());
     expect(painted.markers).toBe(200);
     expect(calls.arc).toBe(200);
     expect(calls.fill).toBe(TEAMS.length);
@@ -129,10 +139,20 @@ describe("drawing", () => {
 
   test("measures a text once, not in every frame", () => {
     const { calls, context } = countCalls();
-    const painter = new Painter(context);
+    const painter = new Painter(context, NO_GROUND);
     const grid = new ScreenGrid();
     const motion = placeMarkers(CROWD);
-    const scene = { size: SIZE, ratio: 1, motion, scheme: "dark" as const, selected: 3, hovered: 4 };
+    const scene = {
+      size: SIZE,
+      ratio: 1,
+      motion,
+      scheme: "dark" as const,
+      selected: 3,
+      hovered: 4,
+      covered: [],
+      ground: EMPTY_GROUND,
+      backdrop: undefined,
+    };
     painter.paint({ ...scene, viewport: fitTo(CROWD, SIZE) }, grid);
     const { measureText } = calls;
     painter.paint({ ...scene, viewport: fitTo(CROWD, SIZE) }, grid);
@@ -149,13 +169,19 @@ describe("drawing", () => {
       scheme: "light" as const,
       selected: 0,
       hovered: undefined,
+      covered: [],
+      ground: EMPTY_GROUND,
+      backdrop: undefined,
     };
-    expect(new Painter(context).paint(scene, new ScreenGrid())).toEqual({ markers: 0, labels: 0 });
+    expect(new Painter(context, NO_GROUND).paint(scene, new ScreenGrid())).toMatchObject({
+      markers: 0,
+      labels: 0,
+    });
     expect(calls.arc).toBeUndefined();
     expect(texts).toEqual([]);
   });
 
-  test("draws no label over another, except those of the selected and the hovered marker", () => {
+  test("draws no label over another, and that of the selected marker first", () => {
     const { texts, context } = countCalls();
     const crowd = Array.from({ length: 30 }, (_, n) => player(n, { x: 0, y: 0, stars: 0 }));
     const scene = {
@@ -166,10 +192,44 @@ describe("drawing", () => {
       scheme: "light" as const,
       selected: 7,
       hovered: undefined,
+      covered: [],
+      ground: EMPTY_GROUND,
+      backdrop: undefined,
     };
-    new Painter(context).paint(scene, new ScreenGrid());
+    new Painter(context, NO_GROUND).paint(scene, new ScreenGrid());
     // One label on each side, and that of the selected marker once more over the players.
     expect(texts).toEqual(["P-7", "P-0", "P-7"]);
+  });
+
+  test("draws no label under a button or over another one on a phone", () => {
+    const { places, context } = countCalls();
+    const size = { width: 356, height: 472 };
+    const buttons = { left: 298, top: 8, right: 348, bottom: 152 };
+    const crowd = CROWD.map((marker) => ({ ...marker, stars: 0 }));
+    const viewport = fitTo(crowd, size);
+    const motion = placeMarkers(crowd);
+    const scene = {
+      viewport,
+      size,
+      ratio: 3,
+      motion,
+      scheme: "dark" as const,
+      covered: [buttons],
+      ground: EMPTY_GROUND,
+      backdrop: undefined,
+    };
+    new Painter(context, NO_GROUND).paint(
+      { ...scene, selected: undefined, hovered: undefined },
+      new ScreenGrid(),
+    );
+    expect(places.length).toBeGreaterThan(20);
+    // Every text is measured as 40 pixels wide.
+    const isOver = ([x, y]: [number, number], left: number, top: number, right: number, bottom: number) =>
+      x < right && x + 40 > left && y - 7 < bottom && y + 7 > top;
+    for (const [index, place] of places.entries()) {
+      expect(isOver(place, buttons.left, buttons.top, buttons.right, buttons.bottom)).toBe(false);
+      for (const [x, y] of places.slice(0, index)) expect(isOver(place, x, y - 7, x + 40, y + 7)).toBe(false);
+    }
   });
 
   test("places the grid lines at round numbers", () => {
@@ -216,6 +276,11 @@ describe("the map", () => {
     engine.setMarkers(CROWD);
     expect(settle()).toBe(1);
     expect(counts.frames).toBe(frames + 1);
+    const button = () => ({ left: 1, top: 2, right: 30, bottom: 90 });
+    engine.setCovered([button()]);
+    expect(settle()).toBe(1);
+    engine.setCovered([button()]);
+    expect(settle()).toBe(0);
   });
 
   test("draws once for all changes between two frames", () => {

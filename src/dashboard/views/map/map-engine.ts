@@ -1,6 +1,9 @@
 // The state of the map: markers, viewport, selected and followed marker. It draws only when something has changed, at most
 // once per frame. The canvas and the clock are passed in, and it knows nothing of React.
 import type { Scheme } from "../../team-colours.ts";
+import { EMPTY_GROUND, type Ground } from "./ground.ts";
+import type { Backdrop } from "./ground-layer.ts";
+import type { Box } from "./label-layout.ts";
 import type { Marker } from "./markers.ts";
 import { Motion } from "./motion.ts";
 import type { Painter } from "./painter.ts";
@@ -66,6 +69,9 @@ export class MapEngine {
   #hovered: string | undefined;
   /** Set by the list beside the map. */
   #highlighted: string | undefined;
+  #covered: readonly Box[] = [];
+  #ground = EMPTY_GROUND;
+  #backdrop: Backdrop | undefined;
   #frame: number | undefined;
   #lastFrameAt: number | undefined;
 
@@ -111,6 +117,21 @@ export class MapEngine {
     if (this.#followed !== undefined && this.#motion.find(this.#followed) === undefined) {
       this.#endFollowing();
     }
+    this.#requestFrame();
+  }
+
+  /** The parts of the canvas under buttons and notices, where no label is to be. */
+  setCovered(covered: readonly Box[]): void {
+    if (areSameBoxes(covered, this.#covered)) return;
+    this.#covered = covered;
+    this.#requestFrame();
+  }
+
+  /** What is drawn below the markers. */
+  setGround(ground: Ground, backdrop: Backdrop | undefined): void {
+    if (ground === this.#ground && backdrop === this.#backdrop) return;
+    this.#ground = ground;
+    this.#backdrop = backdrop;
     this.#requestFrame();
   }
 
@@ -243,12 +264,15 @@ export class MapEngine {
       scheme: this.#scheme,
       selected: this.#motion.find(this.#selected),
       hovered,
+      covered: this.#covered,
+      ground: this.#ground,
+      backdrop: this.#backdrop,
     };
-    this.#painter.paint(scene, this.#grid);
+    const { isRough } = this.#painter.paint(scene, this.#grid);
     this.#listener.onHoveredPlace(this.#placeOf(hovered), this.#size);
     const isMoving = this.#motion.isMoving || this.#target !== undefined;
     this.#lastFrameAt = isMoving ? now : undefined;
-    if (isMoving) this.#requestFrame();
+    if (isMoving || isRough) this.#requestFrame();
   }
 
   #placeOf(index: number | undefined): Point | undefined {
@@ -283,4 +307,13 @@ export class MapEngine {
     this.#viewport = hasArrived ? target : next;
     if (hasArrived) this.#target = undefined;
   }
+}
+
+function areSameBoxes(some: readonly Box[], others: readonly Box[]): boolean {
+  if (some.length !== others.length) return false;
+  return some.every((box, index) => {
+    const other = others[index];
+    const { left, top, right, bottom } = box;
+    return left === other?.left && top === other.top && right === other.right && bottom === other.bottom;
+  });
 }

@@ -2,6 +2,7 @@
 import { Text } from "@mantine/core";
 import { useCallback } from "react";
 import { useTranslation } from "react-i18next";
+import { PlayerLink } from "../../parts/player-name.tsx";
 import { TeamLabel } from "../../parts/team.tsx";
 import { useFormat } from "../../state/use-format.ts";
 import type { Marker } from "./markers.ts";
@@ -27,13 +28,20 @@ export function MarkerStars({ count }: { readonly count: number }) {
   );
 }
 
-export function MarkerFacts({ marker }: { readonly marker: Marker }) {
+export function MarkerFacts(props: {
+  readonly marker: Marker;
+  /** Whether the name of a player opens the drawer. */
+  readonly isLinked?: boolean;
+}) {
   const { t } = useTranslation("map");
+  const { marker, isLinked = false } = props;
   const nameOf = useMarkerName();
+  const name = nameOf(marker);
   return (
     <>
-      <Text fw={650} className="untrusted">
-        {nameOf(marker)} {marker.kind === "player" && <MarkerStars count={marker.stars} />}
+      <Text fw={650} className="untrusted" component="div">
+        {isLinked && marker.kind === "player" ? <PlayerLink player={{ name, id: marker.id }} /> : name}{" "}
+        {marker.kind === "player" && <MarkerStars count={marker.stars} />}
       </Text>
       <dl className="map-facts">
         <dt>{t("facts.team")}</dt>

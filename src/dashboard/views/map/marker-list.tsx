@@ -3,6 +3,7 @@ import { Text, TextInput, UnstyledButton, useComputedColorScheme } from "@mantin
 import { memo, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Icon } from "../../parts/icon.tsx";
+import { OpenPlayerIcon } from "../../parts/player-name.tsx";
 import { TeamDot, useTeamName, useTeamSearchText } from "../../parts/team.tsx";
 import { teamColour } from "../../team-colours.ts";
 import { MarkerStars, useMarkerName } from "./marker-facts.tsx";
@@ -57,7 +58,7 @@ export const MarkerList = memo(function MarkerList({ markers, followed, onFollow
             </Text>
             <ul>
               {rows.map(({ marker, name }) => (
-                <li key={marker.key}>
+                <li key={marker.key} className="map-item">
                   <UnstyledButton
                     className="map-row"
                     aria-pressed={marker.key === followed}
@@ -69,6 +70,7 @@ export const MarkerList = memo(function MarkerList({ markers, followed, onFollow
                   >
                     <MarkerRow marker={marker} name={name} />
                   </UnstyledButton>
+                  {marker.kind === "player" && <OpenPlayerIcon player={{ name, id: marker.id }} />}
                 </li>
               ))}
             </ul>

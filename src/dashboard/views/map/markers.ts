@@ -16,6 +16,7 @@ type MarkerBase = {
 
 export type PlayerMarker = MarkerBase & {
   readonly kind: "player";
+  readonly id?: string | undefined;
   readonly name: string;
   readonly callsign: string;
   readonly stars: number;
@@ -67,6 +68,7 @@ function toPlayerMarker(player: Player): PlayerMarker | undefined {
   const shortName = shortenText(name, LABEL_LENGTH_MAX);
   return {
     kind: "player",
+    id,
     key: `player ${id ?? name}`,
     x,
     y,

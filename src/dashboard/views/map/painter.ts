@@ -1,7 +1,10 @@
 // Draws the map with few calls to the canvas: one shape per team, labels only where there is room, nothing for markers
 // outside of the screen.
 import { type Scheme, teamColour } from "../../team-colours.ts";
-import { LABELS_MAX, LabelLayout } from "./label-layout.ts";
+import type { Ground } from "./ground.ts";
+import { GroundLabels } from "./ground-labels.ts";
+import type { Backdrop, GroundLayer } from "./ground-layer.ts";
+import { type Box, LabelLayout, listChosenPlaces } from "./label-layout.ts";
 import type { Marker } from "./markers.ts";
 import type { Motion } from "./motion.ts";
 import { PALETTES, type Palette } from "./palette.ts";
@@ -19,21 +22,29 @@ export type Scene = {
   readonly selected: number | undefined;
   /** Index of the hovered or highlighted marker. */
   readonly hovered: number | undefined;
+  /** The parts of the canvas that lie under buttons and notices. */
+  readonly covered: readonly Box[];
+  readonly ground: Ground;
+  readonly backdrop: Backdrop | undefined;
 };
 
-/** How many markers and labels were drawn. */
-export type Painted = { readonly markers: number; readonly labels: number };
+/** How many markers and labels of markers were drawn. `isRough`: another frame would draw the ground sharp. */
+export type Painted = { readonly markers: number; readonly labels: number; readonly isRough: boolean };
 
 const PLAYER_RADIUS = 6;
 const CALL_RADIUS = 10;
 const RING_RADIUS = 11;
 const LABEL_FONT = "600 12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
 const LABEL_GAP = 10;
+/** The most labels of markers. */
+export const MARKER_LABELS_MAX = 120;
 /** With more visible markers, those without a callsign and stars have no label. */
 const NAMES_MAX = 60;
 const GRID_STEP_MIN_PX = 70;
 const CACHED_WIDTHS_MAX = 2_000;
 const CIRCLE = Math.PI * 2;
+
+type PlacedLabel = { readonly index: number; readonly left: number; readonly middle: number };
 
 type Groups = {
   readonly of: readonly Marker[];
@@ -46,14 +57,19 @@ type Groups = {
 
 export class Painter {
   readonly #context: CanvasRenderingContext2D;
+  readonly #groundLayer: Pick<GroundLayer, "draw">;
+  readonly #groundLabels = new GroundLabels();
   readonly #widths = new Map<string, number>();
   #groups: Groups | undefined;
   #screen = new Float64Array(0);
   #isVisible = new Uint8Array(0);
   readonly #labels = new LabelLayout();
+  /** The labels of the selected and the hovered marker. */
+  #chosen: readonly PlacedLabel[] = [];
 
-  constructor(context: CanvasRenderingContext2D) {
+  constructor(context: CanvasRenderingContext2D, groundLayer: Pick<GroundLayer, "draw">) {
     this.#context = context;
+    this.#groundLayer = groundLayer;
   }
 
   /** Draws a frame and fills `grid` with the visible markers. */
@@ -66,16 +82,20 @@ export class Painter {
     context.fillStyle = palette.ground;
     context.fillRect(0, 0, size.width, size.height);
     this.#drawGrid(scene, palette);
+    const isRough = this.#groundLayer.draw(context, scene);
     const visible = this.#locateMarkers(scene, grid);
     for (const [colour, indexes] of groups.calls) this.#drawCalls(colour, indexes);
     // Labels are drawn below the players, so that no label covers a player.
     const labels = this.#drawLabels(scene, groups, palette, visible);
+    this.#groundLabels.draw(context, this.#labels, scene, palette);
+    setLabelStyle(context);
     context.lineWidth = 2;
+    context.strokeStyle = palette.outline;
     for (const [colour, indexes] of groups.players) this.#drawPlayers(colour, indexes);
     this.#drawRing(scene.hovered, palette.text);
     this.#drawRing(scene.selected, palette.selected);
-    this.#drawForcedLabels(scene, groups, palette);
-    return { markers: visible, labels };
+    this.#drawChosenLabels(groups, palette);
+    return { markers: visible, labels, isRough };
   }
 
   #groupMarkers(markers: readonly Marker[], scheme: Scheme): Groups {
@@ -199,55 +219,76 @@ export class Painter {
   #drawLabels(scene: Scene, groups: Groups, palette: Palette, visible: number): number {
     const context = this.#context;
     const { selected, hovered } = scene;
-    context.font = LABEL_FONT;
+    setLabelStyle(context);
     context.textBaseline = "middle";
-    context.textAlign = "left";
     context.lineJoin = "round";
-    this.#labels.clear();
+    this.#labels.clear(scene.size, scene.covered);
     const isCrowded = visible > NAMES_MAX;
-    this.#drawForcedLabels(scene, groups, palette);
+    this.#chosen = this.#placeChosenLabels(scene, groups);
+    this.#drawChosenLabels(groups, palette);
     for (const index of groups.labels) {
-      if (this.#labels.count === LABELS_MAX) break;
+      if (this.#labels.count >= MARKER_LABELS_MAX) break;
       const marker = groups.of[index];
       if (index === selected || index === hovered || !marker) continue;
       if (isCrowded && rankOf(marker) === NAME_RANK) break;
-      this.#drawLabel(groups, index, palette, scene.size.width, false);
+      const left = this.#findPlace(marker, index, scene.size.width);
+      if (left !== undefined) this.#drawLabel(marker, palette, left, this.#screen[index * 2 + 1] ?? 0);
     }
     return this.#labels.count;
   }
 
-  /** The labels of the selected and the hovered marker. They take their place first and are drawn again at the end. */
-  #drawForcedLabels(scene: Scene, groups: Groups, palette: Palette): void {
+  /** They take their places first, and are left out only when all of them are taken or under a button. */
+  #placeChosenLabels({ selected, hovered, size, covered }: Scene, groups: Groups): PlacedLabel[] {
+    return Array.from(new Set([selected, hovered])).flatMap((index) => {
+      const marker = index === undefined ? undefined : groups.of[index];
+      if (index === undefined || !marker || !this.#isVisible[index]) return [];
+      const at = { x: this.#screen[index * 2] ?? 0, y: this.#screen[index * 2 + 1] ?? 0 };
+      const width = this.#measureLabel(marker);
+      const place = listChosenPlaces(at, width, LABEL_GAP, size, covered).find(({ left, middle }) =>
+        this.#labels.reserve(left, middle, width),
+      );
+      return place ? [{ index, ...place }] : [];
+    });
+  }
+
+  /** Drawn twice: below the players with all labels, and again over them. */
+  #drawChosenLabels(groups: Groups, palette: Palette): void {
     this.#context.lineWidth = 3;
     this.#context.strokeStyle = palette.outline;
-    for (const index of new Set([scene.selected, scene.hovered])) {
-      if (index !== undefined) this.#drawLabel(groups, index, palette, scene.size.width, true);
+    for (const { index, left, middle } of this.#chosen) {
+      const marker = groups.of[index];
+      if (marker) this.#drawLabel(marker, palette, left, middle);
     }
   }
 
-  /** Draws a label on the right of its marker, or on the left when the right side is taken or too narrow. */
-  #drawLabel(groups: Groups, index: number, palette: Palette, edge: number, isForced: boolean): void {
-    const marker = groups.of[index];
-    if (!marker || !this.#isVisible[index]) return;
-    const stars = marker.kind === "player" && marker.stars > 0 ? ` ★${marker.stars}` : "";
-    const text = marker.label;
-    const textWidth = this.#measure(text);
-    const width = textWidth + (stars === "" ? 0 : this.#measure(stars));
+  /** On the right of the marker, or on the left when the right side is taken or too narrow. */
+  #findPlace(marker: Marker, index: number, edge: number): number | undefined {
+    if (!this.#isVisible[index]) return undefined;
+    const width = this.#measureLabel(marker);
     const x = this.#screen[index * 2] ?? 0;
     const middle = this.#screen[index * 2 + 1] ?? 0;
-    const fits = x + LABEL_GAP + width <= edge;
     const sides = [x + LABEL_GAP, x - LABEL_GAP - width];
-    if (!fits) sides.reverse();
-    const left = sides.find((side) => this.#labels.reserve(side, middle, width, isForced));
-    if (left === undefined) return;
+    if (x + LABEL_GAP + width > edge) sides.reverse();
+    return sides.find((side) => this.#labels.reserve(side, middle, width));
+  }
+
+  #drawLabel(marker: Marker, palette: Palette, left: number, middle: number): void {
     const context = this.#context;
+    const text = marker.label;
     context.strokeText(text, left, middle);
     context.fillStyle = palette.text;
     context.fillText(text, left, middle);
+    const stars = starsOf(marker);
     if (stars === "") return;
+    const textWidth = this.#measure(text);
     context.strokeText(stars, left + textWidth, middle);
     context.fillStyle = palette.wanted;
     context.fillText(stars, left + textWidth, middle);
+  }
+
+  #measureLabel(marker: Marker): number {
+    const stars = starsOf(marker);
+    return this.#measure(marker.label) + (stars === "" ? 0 : this.#measure(stars));
   }
 
   #measure(text: string): number {
@@ -261,6 +302,15 @@ export class Painter {
 }
 
 const NAME_RANK = 3;
+
+function setLabelStyle(context: CanvasRenderingContext2D): void {
+  context.font = LABEL_FONT;
+  context.textAlign = "left";
+}
+
+function starsOf(marker: Marker): string {
+  return marker.kind === "player" && marker.stars > 0 ? ` ★${marker.stars}` : "";
+}
 
 function rankOf(marker: Marker): number {
   if (marker.kind === "call") return 0;

@@ -4,6 +4,7 @@ import { useComputedColorScheme } from "@mantine/core";
 import { useReducedMotion } from "@mantine/hooks";
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Gestures } from "./gestures.ts";
+import { GroundLayer } from "./ground-layer.ts";
 import { MapEngine } from "./map-engine.ts";
 import { Painter } from "./painter.ts";
 import type { Point, Size } from "./viewport.ts";
@@ -35,7 +36,7 @@ export function useMapEngine(
     const context = canvas?.getContext("2d", { alpha: false });
     if (!canvas || !context) return;
     const made = new MapEngine(
-      new Painter(context),
+      new Painter(context, new GroundLayer(() => document.createElement("canvas"))),
       {
         requestFrame: (draw) => requestAnimationFrame(draw),
         cancelFrame: (id) => cancelAnimationFrame(id),

@@ -25,6 +25,13 @@ const ACTION_COLOURS = {
   "block.lifted": "orange",
   "command.cancelled": "orange",
   "player.forgotten": "red",
+  "upstream.resumed": "orange",
+  "device.signed_in": "teal",
+  "device.signed_out": "gray",
+  "device.ended": "orange",
+  "link.created": "blue",
+  "server.map_image_set": "blue",
+  "server.map_image_removed": "red",
 } as const;
 
 const FIELDS = [
@@ -43,16 +50,44 @@ const FIELDS = [
   "old_token_valid_until",
   "blocked_until",
   "status",
+  "watch",
+  "simulated",
+  "paused_until",
+  "pause_reason",
+  "device_id",
+  "description",
+  "created_at",
+  "signed_in_by",
+  "left",
+  "top",
+  "right",
+  "bottom",
+  "type",
+  "bytes",
 ] as const;
 
 /** The characters of a value that are shown at once; a button shows the rest. */
 const VALUE_MAX = 1_000;
+
+/** The fields where nothing means something: a key without addresses may be used from anywhere. */
+const ABSENT_FIELDS = [
+  "community",
+  "ip_allow",
+  "expires_at",
+  "revoked_at",
+  "old_token_valid_until",
+  "blocked_until",
+  "server_key",
+  "paused_until",
+] as const;
 
 const TIME_FIELDS: ReadonlySet<string> = new Set([
   "expires_at",
   "revoked_at",
   "old_token_valid_until",
   "blocked_until",
+  "paused_until",
+  "created_at",
 ]);
 
 export function AuditView() {
@@ -99,6 +134,10 @@ function EntryRow(props: {
   const action = (Object.keys(ACTION_COLOURS) as (keyof typeof ACTION_COLOURS)[]).find(
     (known) => known === entry.action,
   );
+  const describeActor = ({ fingerprint, address }: AuditEntryResource["actor"]) =>
+    fingerprint.startsWith("key_")
+      ? t("byKey", { key: fingerprint, address })
+      : t("by", { fingerprint, address });
   const before = toRecord(entry.details.before);
   const after = toRecord(entry.details.after);
   return (
@@ -125,7 +164,7 @@ function EntryRow(props: {
           </Text>
           <CopyButton value={entry.target} label={entry.target} />
           <Text size="sm" c="dimmed" className="untrusted">
-            {t("by", { fingerprint: entry.actor.fingerprint, address: entry.actor.address })}
+            {describeActor(entry.actor)}
           </Text>
         </Group>
         <Changes before={before} after={after} nameOf={props.nameOf} />
@@ -208,12 +247,14 @@ function Value(props: {
   const { t } = useTranslation(["operatorAudit", "status"]);
   const format = useFormat();
   const { field, value } = props;
-  if (value === undefined || value === null) return t("nothing");
+  const absent = ABSENT_FIELDS.find((name) => name === field);
+  const nothing = absent ? t(`absent.${absent}`) : t("nothing");
+  if (value === undefined || value === null) return nothing;
   if (typeof value === "boolean") return t(value ? "yes" : "no");
   if (typeof value === "number")
     return TIME_FIELDS.has(field) ? format.dateTime(value) : format.number(value);
   if (Array.isArray(value)) {
-    if (value.length === 0) return t("nothing");
+    if (value.length === 0) return nothing;
     if (field === "sections" && value.length === SECTIONS.length) return t("everything");
     if (field === "commands" && value.includes("*")) return t("everything");
     const entries = value.map((entry) =>
@@ -221,6 +262,8 @@ function Value(props: {
     );
     return <NameText text={entries.join(", ")} max={VALUE_MAX} />;
   }
+  // The key itself is never told.
+  if (field === "server_key") return t("setAnew");
   if (typeof value !== "string") return <NameText text={JSON.stringify(value)} max={VALUE_MAX} />;
   return <NameText text={(field === "server_id" && props.nameOf(value)) || value} max={VALUE_MAX} />;
 }

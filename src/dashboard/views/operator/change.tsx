@@ -1,6 +1,6 @@
 // Shared by the operator's forms and dialogs: the API's reasons at their fields, and a confirmation before a change.
 import { Alert, Stack, Text } from "@mantine/core";
-import { type ReactNode, type RefObject, useEffect, useRef } from "react";
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { ApiError, Outcome } from "../../api/request.ts";
 import { Dialog, DialogButtons, type DialogState } from "../../parts/dialog.tsx";
@@ -15,6 +15,18 @@ export function useFieldReasons(error: ApiError | undefined): (field: string) =>
     const reason = error?.details?.[field];
     const known = reason === undefined ? undefined : recogniseReason(reason);
     return known ? t(known.name, { place: known.place }) : reason;
+  };
+}
+
+/** The fields that the user has changed since the refusal; the reasons at them do not hold any more. */
+export function useMendedFields(refusal: unknown) {
+  const [mended, setMended] = useState<{ readonly refusal: unknown; readonly fields: readonly string[] }>();
+  const fields = mended !== undefined && mended.refusal === refusal ? mended.fields : [];
+  return {
+    isMended: (field: string) => fields.includes(field),
+    mend(field: string): void {
+      if (refusal && !fields.includes(field)) setMended({ refusal, fields: [...fields, field] });
+    },
   };
 }
 

@@ -5,6 +5,8 @@ import type { ReactNode } from "react";
 export function Figure(props: {
   readonly label: string;
   readonly note?: string;
+  /** What to do about a number that needs attention. */
+  readonly todo?: string;
   /** Marks a number that needs attention. */
   readonly isBad?: boolean;
   readonly children: ReactNode;
@@ -20,6 +22,11 @@ export function Figure(props: {
       {props.note !== undefined && (
         <Text size="xs" c="dimmed">
           {props.note}
+        </Text>
+      )}
+      {props.isBad && props.todo !== undefined && (
+        <Text size="xs" fw={600}>
+          {props.todo}
         </Text>
       )}
     </Paper>

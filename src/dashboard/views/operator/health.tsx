@@ -6,6 +6,7 @@ import { COMMAND_STATUSES } from "../../../core/command.ts";
 import type { Readiness } from "../../../core/wire/health.ts";
 import { parseMetrics } from "../../api/metrics-text.ts";
 import type { ApiError } from "../../api/request.ts";
+import { useCodeMeaning } from "../../parts/game-error-text.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { LoadingState } from "../../parts/states.tsx";
 import { TableFrame } from "../../parts/table-frame.tsx";
@@ -19,6 +20,27 @@ import { useRefusalNames } from "./refusal-names.ts";
 
 const POLL_INTERVAL_MS = 5_000;
 const MEGABYTE_BYTES = 1_048_576;
+/** Below this share of the calls, data may get older. */
+const BUDGET_LOW_SHARE = 0.2;
+/** A game API that is well answers within a second. */
+const SLOW_CALL_MS = 2_000;
+/** Commands wait their turn; this is longer than a few of them take. */
+const LONG_WAIT_SECONDS = 60;
+
+/** The lists of /metrics that have a name for people. */
+const LISTS = [
+  "known_authorization_headers",
+  "known_accept_encodings",
+  "known_urls",
+  "guessing_addresses",
+  "guessing_browsers",
+  "signing_in_keys",
+  "known_sessions",
+  "unsent_bytes",
+  "unsaved_usage",
+  "waiting_events",
+  "unauthenticated_sockets",
+] as const;
 
 export function HealthView() {
   const { t } = useTranslation("operatorHealth");
@@ -122,13 +144,23 @@ function RelaySection({ metrics }: { readonly metrics: Metrics }) {
   const limit = metrics.value("upstream_budget_limit");
   const left = metrics.value("upstream_budget_remaining");
   const pauseSeconds = metrics.value("upstream_pause_seconds");
-  const calls = metrics.sumBy("upstream_calls_total", "outcome");
+  const meaningOf = useCodeMeaning();
+  const calls = metrics.sumBy("upstream_calls_total", "outcome").map(([outcome, count]): [string, number] => {
+    if (outcome === "ok") return [t("callOk"), count];
+    const meaning = meaningOf(Number(outcome));
+    return [meaning === undefined ? t("callOther") : t("callCode", { code: outcome, meaning }), count];
+  });
   const callCount = metrics.value("upstream_call_duration_seconds_count");
   const meanMs = (metrics.value("upstream_call_duration_seconds_sum") / callCount) * 1000;
   return (
     <HealthSection title={t("relay")}>
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 4 }} spacing="xs">
-        <Figure label={t("budget")}>
+        <Figure
+          label={t("budget")}
+          note={t("hint.budget")}
+          isBad={limit > 0 && left / limit < BUDGET_LOW_SHARE}
+          todo={t("todo.budget")}
+        >
           <Text size="sm">
             {limit === 0
               ? t("budgetUnknown")
@@ -138,30 +170,47 @@ function RelaySection({ metrics }: { readonly metrics: Metrics }) {
             <Progress
               mt={6}
               value={(left / limit) * 100}
-              color={left / limit < 0.2 ? "orange" : "teal"}
+              color={left / limit < BUDGET_LOW_SHARE ? "orange" : "teal"}
               aria-label={t("budget")}
             />
           )}
         </Figure>
-        <Figure label={t("pause")} isBad={pauseSeconds > 0}>
+        <Figure label={t("pause")} note={t("hint.pause")} isBad={pauseSeconds > 0} todo={t("todo.pause")}>
           {pauseSeconds > 0 ? format.duration(pauseSeconds * 1000) : t("noPause")}
         </Figure>
-        <Figure label={t("breakers")} isBad={metrics.value("breakers_open") > 0}>
+        <Figure
+          label={t("breakers")}
+          note={t("hint.breakers")}
+          isBad={metrics.value("breakers_open") > 0}
+          todo={t("todo.breakers")}
+        >
           {format.number(metrics.value("breakers_open"))}
         </Figure>
-        <Figure label={t("refusedKeys")} isBad={metrics.value("refused_server_keys") > 0}>
+        <Figure
+          label={t("refusedKeys")}
+          note={t("hint.refusedKeys")}
+          isBad={metrics.value("refused_server_keys") > 0}
+          todo={t("todo.refusedKeys")}
+        >
           {format.number(metrics.value("refused_server_keys"))}
         </Figure>
         <Figure label={t("activeServers")} note={t("activeHint")}>
           {format.number(metrics.value("active_servers"))}
         </Figure>
-        <Figure label={t("snapshotAge")}>
+        <Figure label={t("snapshotAge")} note={t("hint.snapshotAge")}>
           {format.duration(metrics.value("snapshot_age_seconds") * 1000)}
         </Figure>
-        <Figure label={t("callTime")}>
+        <Figure
+          label={t("callTime")}
+          note={t("hint.callTime")}
+          isBad={meanMs > SLOW_CALL_MS}
+          todo={t("todo.callTime")}
+        >
           {callCount > 0 ? t("milliseconds", { n: format.number(Math.round(meanMs)) }) : "–"}
         </Figure>
-        <Figure label={t("misfits")}>{format.number(metrics.value("misfits_total"))}</Figure>
+        <Figure label={t("misfits")} note={t("hint.misfits")}>
+          {format.number(metrics.value("misfits_total"))}
+        </Figure>
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs">
         <CountTable
@@ -182,6 +231,7 @@ function QueueSection({ metrics }: { readonly metrics: Metrics }) {
   const { t } = useTranslation(["operatorHealth", "commands"]);
   const format = useFormat();
   const waiting = metrics.value("commands_waiting");
+  const oldestSeconds = metrics.value("commands_oldest_seconds");
   const outcomes = metrics.sumBy("commands_total", "outcome").map(([outcome, count]): [string, number] => {
     const status = COMMAND_STATUSES.find((known) => known === outcome);
     if (status) return [t(`commands:status.${status}`), count];
@@ -190,9 +240,16 @@ function QueueSection({ metrics }: { readonly metrics: Metrics }) {
   return (
     <HealthSection title={t("queue")}>
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 4 }} spacing="xs">
-        <Figure label={t("waiting")}>{format.number(waiting)}</Figure>
-        <Figure label={t("oldest")}>
-          {waiting > 0 ? format.duration(metrics.value("commands_oldest_seconds") * 1000) : "–"}
+        <Figure label={t("waiting")} note={t("hint.waiting")}>
+          {format.number(waiting)}
+        </Figure>
+        <Figure
+          label={t("oldest")}
+          note={t("hint.oldest")}
+          isBad={waiting > 0 && oldestSeconds > LONG_WAIT_SECONDS}
+          todo={t("todo.oldest")}
+        >
+          {waiting > 0 ? format.duration(oldestSeconds * 1000) : "–"}
         </Figure>
       </SimpleGrid>
       <CountTable title={t("outcomes")} rows={outcomes} empty={t("noneYet")} />
@@ -209,21 +266,37 @@ function ProcessSection({ metrics }: { readonly metrics: Metrics }) {
     .sumBy("requests_total", "code")
     .filter(([code]) => code !== "0")
     .map(([code, count]): [string, number] => [nameRefusal(Number(code)), count]);
+  const nameList = (name: string) => {
+    const known = LISTS.find((other) => other === name);
+    return known ? t(`list.${known}`) : name.replaceAll("_", " ");
+  };
   const ceilings = new Map(metrics.list("size_max").map(({ labels, value }) => [labels.of, value]));
   return (
     <HealthSection title={t("process")}>
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="xs">
         <Figure label={t("version")}>{metrics.list("info")[0]?.labels.version ?? "–"}</Figure>
-        <Figure label={t("memory")}>
+        <Figure label={t("memory")} note={t("hint.memory")}>
           {t("megabytes", {
             n: format.number(Math.round(metrics.value("process_resident_memory_bytes") / MEGABYTE_BYTES)),
           })}
         </Figure>
         <Figure label={t("uptime")}>{format.duration(metrics.value("process_uptime_seconds") * 1000)}</Figure>
-        <Figure label={t("blocked")}>{format.number(metrics.value("blocked_keys"))}</Figure>
-        <Figure label={t("requests")}>{format.number(answerCount)}</Figure>
+        <Figure
+          label={t("blocked")}
+          note={t("hint.blocked")}
+          isBad={metrics.value("blocked_keys") > 0}
+          todo={t("todo.blocked")}
+        >
+          {format.number(metrics.value("blocked_keys"))}
+        </Figure>
+        <Figure label={t("requests")} note={t("hint.requests")}>
+          {format.number(answerCount)}
+        </Figure>
       </SimpleGrid>
       <CountTable title={t("refusals")} rows={refusals} empty={t("noRefusals")} />
+      <Text size="sm" c="dimmed">
+        {t("sizes")}. {t("hint.sizes")}
+      </Text>
       <TableFrame label={t("sizes")}>
         <Table>
           <Table.Thead>
@@ -236,7 +309,7 @@ function ProcessSection({ metrics }: { readonly metrics: Metrics }) {
           <Table.Tbody className="numbers">
             {metrics.list("size").map(({ labels: { of = "" }, value }) => (
               <Table.Tr key={of}>
-                <Table.Td>{of.replaceAll("_", " ")}</Table.Td>
+                <Table.Td>{nameList(of)}</Table.Td>
                 <Table.Td ta="right">{format.number(value)}</Table.Td>
                 <Table.Td ta="right">{format.number(ceilings.get(of) ?? 0)}</Table.Td>
               </Table.Tr>

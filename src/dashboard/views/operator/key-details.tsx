@@ -11,6 +11,7 @@ import { TableFrame } from "../../parts/table-frame.tsx";
 import { useAdmin, useAdminQuery } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
 import { Figure } from "./figure.tsx";
+import { KeyDevices } from "./key-devices.tsx";
 import { useRefusalNames } from "./refusal-names.ts";
 import { UsageChart } from "./usage-chart.tsx";
 
@@ -30,6 +31,7 @@ export function KeyDetails({ keyId, serverName }: { readonly keyId: string; read
       <Stack gap="lg">
         <UsageSection apiKey={value} usage={value.usage} readAt={readAt} />
         <RightsSection apiKey={value} serverName={serverName} />
+        {value.state !== "revoked" && <KeyDevices keyId={keyId} />}
       </Stack>
     );
   }

@@ -22,7 +22,7 @@ import type { ApiError } from "../../api/request.ts";
 import { DialogButtons } from "../../parts/dialog.tsx";
 import { markInvisible } from "../../parts/game-text.tsx";
 import { useAdmin, useAdminChange } from "../../state/use-admin.ts";
-import { FormError, useFieldReasons, useFocusFirstInvalid } from "./change.tsx";
+import { FormError, useFieldReasons, useFocusFirstInvalid, useMendedFields } from "./change.tsx";
 import { CommandNamesInput } from "./command-names-input.tsx";
 import {
   type CommandAccess,
@@ -34,6 +34,19 @@ import {
 
 const VERSIONS: readonly Version[] = ["v2", "v1"];
 const FIELDS = ["server_id", "label", "versions", "sections", "commands", "ip_allow", "expires_at"];
+
+/** The field of the API that each value of the form is for. */
+const FIELD_OF: Readonly<Record<keyof KeyFormValues, string>> = {
+  serverId: "server_id",
+  label: "label",
+  versions: "versions",
+  sections: "sections",
+  commandAccess: "commands",
+  commandNames: "commands",
+  typedName: "commands",
+  addresses: "ip_allow",
+  expiresAt: "expires_at",
+};
 
 export function CreateKeyForm(props: {
   readonly servers: readonly ServerResource[];
@@ -125,9 +138,15 @@ function KeyForm(props: {
   const expiresInput = useRef<HTMLInputElement>(null);
   const error = inputErrors ? undefined : props.error;
   const reasonFor = useFieldReasons(error);
-  const reasonOf = (field: string) => inputErrors?.[field] ?? reasonFor(field);
+  const { isMended, mend } = useMendedFields(inputErrors ?? error);
+  const reasonOf = (field: string) =>
+    isMended(field) ? undefined : (inputErrors?.[field] ?? reasonFor(field));
   const form = useFocusFirstInvalid(inputErrors ?? error);
-  const set = (change: Partial<KeyFormValues>) => setValues((old) => ({ ...old, ...change }));
+  /** Every change is of one field of the API. */
+  const set = (change: Partial<KeyFormValues>) => {
+    setValues((old) => ({ ...old, ...change }));
+    for (const name of Object.keys(change) as (keyof KeyFormValues)[]) mend(FIELD_OF[name]);
+  };
 
   /** Finds mistakes that the API cannot see, because it would accept the values with another meaning. */
   function findInputErrors() {

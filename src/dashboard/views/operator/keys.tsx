@@ -1,20 +1,21 @@
 // The operator's view "keys": lists, creates, edits, suspends, rotates and revokes API keys.
-import { Alert, Button, Group, NativeSelect, Text, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { Alert, Button, Group, NativeSelect, Text, TextInput, VisuallyHidden } from "@mantine/core";
+import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { KeyState } from "../../../core/key-state.ts";
 import type { KeyResource } from "../../../core/wire/key.ts";
 import type { ApiError } from "../../api/request.ts";
 import { Dialog, useDialog } from "../../parts/dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { NowProvider } from "../../parts/moment.tsx";
 import { NamedSentence, NameText } from "../../parts/name-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, useAdminChange } from "../../state/use-admin.ts";
 import { ChangeDialog } from "./change.tsx";
+import { attributesOfKey, type KeyActions, keyOfKey, useKeyColumns } from "./key-columns.tsx";
 import { KeyDetails } from "./key-details.tsx";
 import { CreateKeyForm, EditKeyForm } from "./key-form.tsx";
-import { KeyRow } from "./key-row.tsx";
-import { ListFrame } from "./list-frame.tsx";
+import { PagedTable } from "./list-frame.tsx";
 import { useServerNames } from "./names.ts";
 import { RotationForm } from "./rotation-form.tsx";
 import { ServerFilter } from "./server-filter.tsx";
@@ -44,6 +45,20 @@ export function KeysView() {
   const revoking = useDialog<KeyResource>();
   const token = useDialog<ShownToken>();
   const resume = useAdminChange((id: string) => admin.changeKey(id, { suspended: false }), ["keys"], true);
+
+  const shown = !list.isLoading && `${t("shown", { count: list.items.length })}${list.hasMore ? "+" : ""}`;
+  const actions = useMemo(
+    (): KeyActions => ({
+      onDetails: viewing.open,
+      onEdit: editing.open,
+      onSuspend: suspending.open,
+      onResume: (keyId) => void resume.run(keyId),
+      onRotate: rotating.open,
+      onRevoke: revoking.open,
+    }),
+    [viewing.open, editing.open, suspending.open, resume.run, rotating.open, revoking.open],
+  );
+  const columns = useKeyColumns(nameOf, actions);
 
   return (
     <ViewPage
@@ -97,28 +112,22 @@ export function KeysView() {
         />
       </Group>
       {resume.error && <ChangeErrorAlert error={resume.error} />}
-      <Text size="sm" c="dimmed" role="status">
-        {!list.isLoading && `${t("shown", { count: list.items.length })}${list.hasMore ? "+" : ""}`}
-      </Text>
-      <ListFrame
-        list={list}
-        label={t("list")}
-        empty={isFiltered ? { title: t("noMatch") } : { title: t("empty"), text: t("emptyText") }}
-      >
-        {(key) => (
-          <KeyRow
-            key={key.key_id}
-            apiKey={key}
-            serverName={nameOf(key.server_id) ?? key.server_id}
-            onDetails={() => viewing.open(key)}
-            onEdit={() => editing.open(key)}
-            onSuspend={() => suspending.open(key)}
-            onResume={() => void resume.run(key.key_id)}
-            onRotate={() => rotating.open(key)}
-            onRevoke={() => revoking.open(key)}
-          />
-        )}
-      </ListFrame>
+      <VisuallyHidden role="status">{shown}</VisuallyHidden>
+      <NowProvider>
+        <PagedTable
+          list={list}
+          label={t("list")}
+          name="operator-keys"
+          empty={isFiltered ? { title: t("noMatch") } : { title: t("empty"), text: t("emptyText") }}
+          columns={columns}
+          keyOf={keyOfKey}
+          attributesOf={attributesOfKey}
+        >
+          <Text size="sm" c="dimmed" aria-hidden>
+            {shown}
+          </Text>
+        </PagedTable>
+      </NowProvider>
 
       <Dialog state={creating} title={t("createTitle")} isLarge>
         {() => (

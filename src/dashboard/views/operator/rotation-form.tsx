@@ -6,7 +6,7 @@ import type { KeyResource } from "../../../core/wire/key.ts";
 import { DialogButtons } from "../../parts/dialog.tsx";
 import { NamedSentence } from "../../parts/name-text.tsx";
 import { useAdmin, useAdminChange } from "../../state/use-admin.ts";
-import { FormError, useFieldReasons, useFocusFirstInvalid } from "./change.tsx";
+import { FormError, useFieldReasons, useFocusFirstInvalid, useMendedFields } from "./change.tsx";
 import type { ShownToken } from "./token-dialog.tsx";
 
 const GRACE_SECONDS = [0, 3_600, 86_400, 604_800, 2_592_000] as const;
@@ -26,6 +26,7 @@ export function RotationForm(props: {
   );
   const form = useFocusFirstInvalid(error);
   const reasonFor = useFieldReasons(error);
+  const { isMended, mend } = useMendedFields(error);
   async function submit(event: FormEvent) {
     event.preventDefault();
     const rotated = await run(graceSeconds);
@@ -42,12 +43,15 @@ export function RotationForm(props: {
         <NativeSelect
           label={t("rotation.grace")}
           value={String(graceSeconds)}
-          onChange={(event) => setGraceSeconds(Number(event.currentTarget.value))}
+          onChange={(event) => {
+            setGraceSeconds(Number(event.currentTarget.value));
+            mend("grace_seconds");
+          }}
           data={GRACE_SECONDS.map((seconds) => ({
             value: String(seconds),
             label: t(`rotation.at${seconds}`),
           }))}
-          error={reasonFor("grace_seconds")}
+          error={isMended("grace_seconds") ? undefined : reasonFor("grace_seconds")}
           data-autofocus
         />
         <FormError error={error} fields={["grace_seconds"]} />

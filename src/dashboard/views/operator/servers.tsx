@@ -24,8 +24,9 @@ import { ViewPage } from "../../parts/view-page.tsx";
 import { hrefOf, serverBase } from "../../state/route.ts";
 import { useAdmin, useAdminChange, useAdminQuery, usePagedList } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
-import { FormError, useFieldReasons, useFocusFirstInvalid } from "./change.tsx";
+import { FormError, useFieldReasons, useFocusFirstInvalid, useMendedFields } from "./change.tsx";
 import { ListFrame } from "./list-frame.tsx";
+import { MapImageForm } from "./map-image-form.tsx";
 import { readAllPages } from "./names.ts";
 import { needsAttention, ServerFacts, StateBadge } from "./server-facts.tsx";
 import { SuccessMessage } from "./success-message.tsx";
@@ -44,6 +45,7 @@ export function ServersView() {
   const list = usePagedList(["servers", "list"], admin.listServers, POLL_INTERVAL_MS);
   const adding = useDialog<true>();
   const editing = useDialog<ServerResource>();
+  const mapping = useDialog<ServerResource>();
   const deleting = useDialog<ServerResource>();
   const [done, setDone] = useState<ReactNode>();
   return (
@@ -64,6 +66,7 @@ export function ServersView() {
             key={server.server_id}
             server={server}
             onEdit={() => editing.open(server)}
+            onMap={() => mapping.open(server)}
             onDelete={() => deleting.open(server)}
           />
         )}
@@ -88,6 +91,18 @@ export function ServersView() {
             onDone={({ name }) => {
               editing.close();
               setDone(<NamedSentence names={[name]} write={(place) => t("saved", { name: place })} />);
+            }}
+          />
+        )}
+      </Dialog>
+      <Dialog state={mapping} title={t("map.title")} isLarge>
+        {(server) => (
+          <MapImageForm
+            server={server}
+            onCancel={mapping.close}
+            onDone={(what) => {
+              mapping.close();
+              setDone(<NamedSentence names={[server.name]} write={(name) => t(`map.${what}`, { name })} />);
             }}
           />
         )}
@@ -146,6 +161,7 @@ function AttentionAlert() {
 function ServerRow(props: {
   readonly server: ServerResource;
   readonly onEdit: () => void;
+  readonly onMap: () => void;
   readonly onDelete: () => void;
 }) {
   const { t } = useTranslation("operatorServers");
@@ -185,6 +201,9 @@ function ServerRow(props: {
           <Button size="xs" variant="light" onClick={props.onEdit} aria-label={t("editName", { name })}>
             {t("edit")}
           </Button>
+          <Button size="xs" variant="light" onClick={props.onMap} aria-label={t("map.openName", { name })}>
+            {t("map.open")}
+          </Button>
           <Button
             size="xs"
             variant="light"
@@ -222,7 +241,9 @@ function ServerForm(props: {
     ["servers"],
   );
   const form = useFocusFirstInvalid(error);
-  const reasonFor = useFieldReasons(error);
+  const findReason = useFieldReasons(error);
+  const { isMended, mend } = useMendedFields(error);
+  const reasonFor = (field: string) => (isMended(field) ? undefined : findReason(field));
 
   async function submit(event: FormEvent) {
     event.preventDefault();
@@ -243,7 +264,10 @@ function ServerForm(props: {
           label={t("name")}
           description={t("nameHint")}
           value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
+          onChange={(event) => {
+            setName(event.currentTarget.value);
+            mend("name");
+          }}
           error={reasonFor("name")}
           required
           data-autofocus
@@ -252,7 +276,10 @@ function ServerForm(props: {
           label={t("community")}
           description={t("communityHint")}
           value={community}
-          onChange={(event) => setCommunity(event.currentTarget.value)}
+          onChange={(event) => {
+            setCommunity(event.currentTarget.value);
+            mend("community");
+          }}
           error={reasonFor("community")}
           autoCapitalize="off"
           spellCheck={false}
@@ -261,7 +288,10 @@ function ServerForm(props: {
           label={t(server ? "newServerKey" : "serverKey")}
           description={t(server ? "newServerKeyHint" : "serverKeyHint")}
           value={serverKey}
-          onChange={(event) => setServerKey(event.currentTarget.value)}
+          onChange={(event) => {
+            setServerKey(event.currentTarget.value);
+            mend("server_key");
+          }}
           error={reasonFor("server_key")}
           required={!server}
           autoComplete="off"
@@ -272,7 +302,10 @@ function ServerForm(props: {
           label={t("watch")}
           description={t("watchHint")}
           checked={isWatched}
-          onChange={(event) => setWatched(event.currentTarget.checked)}
+          onChange={(event) => {
+            setWatched(event.currentTarget.checked);
+            mend("watch");
+          }}
           error={reasonFor("watch")}
         />
         <FormError error={error} fields={FIELDS} />

@@ -1,0 +1,196 @@
+// What a webhook of the game says, as the ledger sees it. The values are JSON text, because exact numbers do not survive the way
+// into another thread.
+import { isJsonInteger, isJsonNumber, parseExactJson } from "../exact-json.ts";
+import { type Element, textOf, timeOf } from "./elements.ts";
+import type { EventType } from "./event-types.ts";
+
+/** More events of one body are dropped. */
+export const HOOK_EVENTS_MAX = 500;
+/** A Data with more bytes is kept as the beginning of its JSON text, with as many characters. */
+export const UNKNOWN_DATA_MAX = 4_096;
+/** Longer texts are no command and no call. */
+const TEXT_MAX = 4_096;
+/** Longer names of kinds are cut. */
+const KIND_MAX = 100;
+const CALL_PLAYERS_MAX = 500;
+const PLAYER_ID = /^[0-9]{1,32}$/;
+
+/** What tells one emergency call from another, as JSON text. */
+export type CallKeys = { readonly team: string; readonly number: string; readonly startedAt: string };
+
+export type ToldCall = CallKeys & {
+  readonly isEnd: boolean;
+  /** Null when the webhook gives no usable time. */
+  readonly at: number | null;
+  /** Named as a read names them, in its order. */
+  readonly fields: Readonly<Record<string, string>>;
+};
+
+export type ToldCustom = {
+  readonly type: Extract<EventType, "custom.command" | "custom.unknown">;
+  readonly at: number | null;
+  readonly data: string;
+  readonly players: readonly string[];
+};
+
+export type ToldEvent = ToldCall | ToldCustom;
+
+/** A body of the game. `dropped` counts the events that are none. */
+export type HookBody = {
+  /** The part of a server key after the hyphen; null when the body names no server. */
+  readonly server: string | null;
+  readonly events: readonly ToldEvent[];
+  readonly probes: number;
+  readonly dropped: number;
+};
+
+/** A webhook on its way into the ledger of one server. */
+export type GameHook = {
+  /** The game server that it is about. */
+  readonly gameServer: string;
+  /** In lower case. Names the webhook, so that a repeated one is recognised. */
+  readonly signature: string;
+  readonly seenAt: number;
+  readonly events: readonly ToldEvent[];
+};
+
+const NOTHING_TOLD: HookBody = { server: null, events: [], probes: 0, dropped: 0 };
+
+/** Throws SyntaxError or RangeError for what is no JSON, or is nested too deeply. */
+export function parseHookBody(text: string): HookBody {
+  const body = parseExactJson(text);
+  if (!isObject(body)) return NOTHING_TOLD;
+  const server = typeof body.server === "string" ? body.server : null;
+  const given: readonly unknown[] = Array.isArray(body.events) ? body.events : [];
+  const parsed = given.slice(0, HOOK_EVENTS_MAX).map(parseEvent);
+  return {
+    server,
+    events: parsed.filter((told) => typeof told === "object"),
+    probes: parsed.filter((told) => told === "probe").length,
+    dropped: given.length - parsed.filter((told) => told !== "dropped").length,
+  };
+}
+
+export function isToldCall(told: ToldEvent): told is ToldCall {
+  return "fields" in told;
+}
+
+/** A known kind with a broken shape is kept as it is, as an unknown one: the game may have changed. */
+function parseEvent(element: unknown): ToldEvent | "probe" | "dropped" {
+  if (!isObject(element) || typeof element.event !== "string") return "dropped";
+  switch (element.event) {
+    case "WebhookProbe":
+      return "probe";
+    case "CustomCommand":
+      return parseCommand(element) ?? toUnknown(element, element.event);
+    case "EmergencyCallStarted":
+      return parseCall(element, false) ?? toUnknown(element, element.event);
+    case "EmergencyCallEnded":
+      return parseCall(element, true) ?? toUnknown(element, element.event);
+    default:
+      return toUnknown(element, element.event);
+  }
+}
+
+function parseCommand(element: Element): ToldCustom | undefined {
+  const { data, origin } = element;
+  const id = typeof origin === "string" ? origin : textOf(element, "origin");
+  if (!isObject(data) || id === undefined || !PLAYER_ID.test(id)) return undefined;
+  const { command, argument } = data;
+  const text = argument ?? "";
+  if (!isShortText(command) || !isShortText(text)) return undefined;
+  const named = command.trim().replace(/^;+\s*/, "");
+  if (named === "") return undefined;
+  return {
+    type: "custom.command",
+    at: timeOf(element, "timestamp"),
+    data: JSON.stringify({ Command: named, Argument: text, Player: id }),
+    players: [id],
+  };
+}
+
+function toUnknown(element: Element, kind: string): ToldCustom {
+  const text = JSON.stringify(element.data ?? null);
+  const isLong = Buffer.byteLength(text) > UNKNOWN_DATA_MAX;
+  const data = isLong ? JSON.stringify(cutText(text, UNKNOWN_DATA_MAX)) : text;
+  return {
+    type: "custom.unknown",
+    at: timeOf(element, "timestamp"),
+    data: `{"Event":${JSON.stringify(cutText(kind, KIND_MAX))},"Data":${data}}`,
+    players: [],
+  };
+}
+
+/** Half of a surrogate pair would be no character. */
+function cutText(text: string, charactersMax: number): string {
+  const isPairCut = /[\ud800-\udbff]/.test(text.charAt(charactersMax - 1));
+  return text.slice(0, isPairCut ? charactersMax - 1 : charactersMax);
+}
+
+type Fit = (value: unknown) => boolean;
+
+/** The fields of a call as a read has them and in its order, how a webhook names them, and what each must be. */
+const CALL_FIELDS: readonly (readonly [name: string, told: string, fits: Fit])[] = [
+  ["Team", "team", isShortText],
+  ["Caller", "caller", isInteger],
+  ["Players", "players", isListOfIds],
+  ["Position", "position", isPosition],
+  ["StartedAt", "startedAt", isInteger],
+  ["CallNumber", "callNumber", isInteger],
+  ["Description", "description", isShortText],
+  ["PositionDescriptor", "positionDescriptor", isShortText],
+];
+
+/** Undefined without what tells the call from others. Other fields that do not fit are left out, as a read leaves them out. */
+function parseCall(element: Element, isEnd: boolean): ToldCall | undefined {
+  const { data } = element;
+  if (!isObject(data) || timeOf(data, "startedAt") === null) return undefined;
+  const fields: Record<string, string> = {};
+  for (const [name, told, fits] of CALL_FIELDS) {
+    if (fits(data[told])) fields[name] = textOf(data, told) ?? "null";
+  }
+  const { Team: team, CallNumber, StartedAt } = fields;
+  if (team === undefined || CallNumber === undefined || StartedAt === undefined) return undefined;
+  const number = writeInteger(CallNumber);
+  const startedAt = writeInteger(StartedAt);
+  const at = timeOf(element, "timestamp");
+  return {
+    isEnd,
+    at,
+    team,
+    number,
+    startedAt,
+    fields: { ...fields, CallNumber: number, StartedAt: startedAt },
+  };
+}
+
+/** 136.0 is the call number 136 of a reading. */
+function writeInteger(text: string): string {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? String(value) : text;
+}
+
+function isShortText(value: unknown): value is string {
+  return typeof value === "string" && value.length <= TEXT_MAX;
+}
+
+/** A number of thousands of digits is an integer too, but no id. */
+function isInteger(value: unknown): boolean {
+  return isJsonInteger(value) && JSON.stringify(value).length <= 32;
+}
+
+function isListOfIds(value: unknown): boolean {
+  return Array.isArray(value) && value.length <= CALL_PLAYERS_MAX && value.every(isInteger);
+}
+
+function isPosition(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 2 && value.every(isCoordinate);
+}
+
+function isCoordinate(value: unknown): boolean {
+  return isJsonNumber(value) && JSON.stringify(value).length <= 32;
+}
+
+function isObject(value: unknown): value is Element {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}

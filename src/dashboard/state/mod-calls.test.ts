@@ -1,0 +1,137 @@
+import { describe, expect, test } from "bun:test";
+import type { EventResource } from "../../core/wire/event.ts";
+import type { ModCall } from "../../core/wire/server-info.ts";
+import {
+  addCallEvents,
+  findCallTime,
+  groupCalls,
+  isCallEvent,
+  keyOfCall,
+  keyOfCallEvent,
+  listAnswerBounds,
+} from "./mod-calls.ts";
+
+const T0 = 1_800_000_000;
+const NONE = new Map<string, number>();
+
+function call(caller: string, secondsLater: number, moderator: string | null = null): ModCall {
+  return { Caller: caller, Moderator: moderator, Timestamp: T0 + secondsLater };
+}
+
+function event(
+  type: EventResource["type"],
+  data: Record<string, unknown>,
+  more: Partial<EventResource> = {},
+): EventResource {
+  return { id: "c1", type, at: 0, seen_at: 0, source: "log", backfill: false, data, ...more };
+}
+
+const namesOf = (calls: readonly ModCall[]) => calls.map(({ Caller }) => Caller);
+
+describe("the order of calls", () => {
+  test("those that wait come first with the longest wait on top, then the seen ones, then the answered ones, newest first", () => {
+    const calls = [
+      call("Young:1", 50),
+      call("AnsweredOld:2", 5, "Mia:9"),
+      call("Seen:3", 1),
+      call("Old:4", 10),
+      call("AnsweredNew:5", 40, "Mia:9"),
+      call("SeenLater:6", 2),
+    ];
+    const seen = new Map(
+      calls.filter((each) => each.Caller?.startsWith("Seen")).map((c) => [keyOfCall(c), 1]),
+    );
+    const groups = groupCalls(calls, seen);
+    expect(namesOf(groups.waiting)).toEqual(["Old:4", "Young:1"]);
+    expect(namesOf(groups.seen)).toEqual(["Seen:3", "SeenLater:6"]);
+    expect(namesOf(groups.answered)).toEqual(["AnsweredNew:5", "AnsweredOld:2"]);
+  });
+
+  test("a call without a usable time still waits, below those with one", () => {
+    const broken = [{ Caller: "None:1" }, { Caller: "Huge:2", Timestamp: 1e300 }, call("Known:3", 0)];
+    expect(namesOf(groupCalls(broken, NONE).waiting)).toEqual(["Known:3", "None:1", "Huge:2"]);
+    expect(broken.map(findCallTime)).toEqual([undefined, undefined, T0 * 1000]);
+  });
+
+  test("a seen mark is for one call: another call of the same player waits", () => {
+    const [first, second] = [call("Ann:1", 0), call("Ann:1", 60)];
+    const groups = groupCalls([first, second], new Map([[keyOfCall(first), 1]]));
+    expect(groups.waiting).toEqual([second]);
+    expect(groups.seen).toEqual([first]);
+  });
+});
+
+describe("the key of a call", () => {
+  test("is that of its events, and outlives a new name of the player", () => {
+    expect(keyOfCallEvent(event("modcall.opened", { ...call("Ann:1", 0) }))).toBe(
+      keyOfCall(call("Ann:1", 0)),
+    );
+    expect(keyOfCall(call("Renamed:1", 0))).toBe(keyOfCall(call("Ann:1", 0)));
+  });
+
+  test("stays short however long a name or an id is", () => {
+    for (const caller of ["x".repeat(100_000), `Ann:${"1".repeat(100_000)}`])
+      expect(keyOfCall(call(caller, 0)).length).toBeLessThan(100);
+  });
+});
+
+describe("what the stream tells between two polls", () => {
+  const listed = [call("Ann:1", 0)];
+
+  test("a new call is added once, an answer ends the wait", () => {
+    const opened = event("modcall.opened", { ...call("Bob:2", 5) });
+    const answered = event("modcall.answered", { ...call("Ann:1", 0, "Mia:9") });
+    const { waiting, answered: done } = groupCalls(addCallEvents(listed, [opened, opened, answered]), NONE);
+    expect(namesOf(waiting)).toEqual(["Bob:2"]);
+    expect(done).toEqual([call("Ann:1", 0, "Mia:9")]);
+  });
+
+  test("nothing new leaves the list itself, and a late event of a call does not open it again", () => {
+    expect(addCallEvents(listed, [])).toBe(listed);
+    expect(addCallEvents(listed, [event("modcall.opened", { ...call("Ann:1", 0) })])).toBe(listed);
+    const done = [call("Ann:1", 0, "Mia:9")];
+    expect(addCallEvents(done, [event("modcall.opened", { ...call("Ann:1", 0) })])).toBe(done);
+    expect(addCallEvents(done, [event("modcall.answered", { ...call("Ann:1", 0, "Zoe:8") })])).toBe(done);
+  });
+
+  test("fields of the wrong type do not get into the list", () => {
+    const [, added] = addCallEvents(listed, [
+      event("modcall.opened", { Caller: 7, Moderator: {}, Timestamp: "now" }),
+    ]);
+    expect(added).toEqual({ Moderator: null });
+  });
+
+  test("events of other kinds, and what was there before the first reading, do not count", () => {
+    const isCall = (type: EventResource["type"], backfill = false) => isCallEvent({ type, backfill });
+    expect([isCall("modcall.opened"), isCall("modcall.answered")]).toEqual([true, true]);
+    expect([isCall("modcall.opened", true), isCall("call.opened"), isCall("gap")]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
+});
+
+describe("how long an answer took", () => {
+  const done = { ...call("Ann:1", 0, "Mia:9") };
+
+  test("is between the last reading without an answer and the first with one", () => {
+    const meta = { answered_between: [T0 * 1000 + 60_000, T0 * 1000 + 65_000] };
+    const bounds = listAnswerBounds([event("modcall.answered", done, { meta })]);
+    expect(bounds.get(keyOfCall(done))).toEqual({ fromMs: 60_000, toMs: 65_000 });
+  });
+
+  test("is never negative", () => {
+    const meta = { answered_between: [T0 * 1000 - 900, T0 * 1000 - 100] };
+    const bounds = listAnswerBounds([event("modcall.answered", done, { meta })]);
+    expect(bounds.get(keyOfCall(done))).toEqual({ fromMs: 0, toMs: 0 });
+  });
+
+  test("is unknown when the event does not say it", () => {
+    const broken = [undefined, {}, { answered_between: 7 }, { answered_between: ["a", null] }];
+    const events = broken.map((meta) => event("modcall.answered", done, meta && { meta }));
+    const meta = { answered_between: [1, 2] };
+    const timeless = event("modcall.answered", { Caller: "Ann:1" }, { meta });
+    expect(listAnswerBounds([...events, timeless, event("modcall.opened", done, { meta })]).size).toBe(0);
+  });
+});

@@ -1,0 +1,58 @@
+// The webhooks: whether their addresses and secrets can be decrypted with our secret, and which were disabled for a fault.
+import type { SealedWebhook } from "../archive/sealed-webhook.ts";
+import type { WebhookSealer } from "../core/ports/webhook-sealer.ts";
+import { type Finding, fail, ok, skip, warn } from "./finding.ts";
+
+const NAME = "webhooks";
+/** More are not named. */
+const NAMED_MAX = 5;
+
+/** `sealer` is undefined when there is no secret. */
+export function judgeWebhooks(
+  webhooks: readonly SealedWebhook[],
+  sealer: WebhookSealer | undefined,
+): Finding[] {
+  if (webhooks.length === 0) return [];
+  if (!sealer) return [skip(NAME, "Not checked: there is no secret to decrypt them with.")];
+  const unreadable = webhooks.filter((webhook) => !canOpen(webhook, sealer));
+  const disabled = webhooks.filter(({ disabled_reason }) => disabled_reason !== null);
+  const findings: Finding[] = [];
+  if (unreadable.length > 0) {
+    findings.push(
+      fail(
+        NAME,
+        `${unreadable.length} of ${webhooks.length} were encrypted with another secret and cannot be delivered: ${listNames(unreadable)}.`,
+        "Put back the secret.key (or GATEHOUSE_SECRET) that belongs to this archive, or delete these webhooks and create them again.",
+      ),
+    );
+  }
+  if (disabled.length > 0) {
+    findings.push(
+      warn(
+        NAME,
+        `${disabled.length} of ${webhooks.length} ${disabled.length === 1 ? "was" : "were"} disabled because of failures: ${listNames(disabled)}.`,
+        "See why on the dashboard, correct the receiver, and enable them again: they go on where they were.",
+      ),
+    );
+  }
+  if (findings.length > 0) return findings;
+  return [ok(NAME, `All webhooks can be decrypted: ${webhooks.length}.`)];
+}
+
+function canOpen(webhook: SealedWebhook, sealer: WebhookSealer): boolean {
+  const { webhook_id, sealed_url, sealed_secret, sealed_old_secret } = webhook;
+  try {
+    sealer.open(sealed_url, webhook_id, "url");
+    for (const secret of [sealed_secret, sealed_old_secret])
+      if (secret !== null) sealer.open(secret, webhook_id, "secret");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function listNames(webhooks: readonly SealedWebhook[]): string {
+  const named = webhooks.slice(0, NAMED_MAX).map(({ label, webhook_id }) => `${label} (${webhook_id})`);
+  const rest = webhooks.length - named.length;
+  return rest > 0 ? `${named.join(", ")} and ${rest} more` : named.join(", ");
+}

@@ -1,0 +1,91 @@
+// The signature of the game's webhooks: Ed25519 over the timestamp and the raw body, nothing between them.
+import { createPublicKey, type KeyObject, verify } from "node:crypto";
+
+/** A webhook whose timestamp is further away is refused. */
+export const TIMESTAMP_TOLERANCE_MS = 300_000;
+/** How many signatures are checked at a time, in threads of the runtime. Others wait. */
+const CHECKS_MAX = 4;
+
+const SIGNATURE_SHAPE = /^[0-9a-fA-F]{128}$/;
+const TIMESTAMP_SHAPE = /^[0-9]{1,12}$/;
+
+/** What the two headers say. `signature` is in lower case. */
+export type SignedHeaders = { readonly timestamp: string; readonly signature: string };
+export type HeaderFault = "headers" | "timestamp";
+
+/** Cheap: judged before anything is computed. */
+export function judgeHeaders(
+  signature: string | null,
+  timestamp: string | null,
+  now: number,
+): SignedHeaders | HeaderFault {
+  if (signature === null || timestamp === null) return "headers";
+  if (!SIGNATURE_SHAPE.test(signature) || !TIMESTAMP_SHAPE.test(timestamp)) return "headers";
+  const isNear = Math.abs(Number(timestamp) * 1000 - now) <= TIMESTAMP_TOLERANCE_MS;
+  return isNear ? { timestamp, signature: signature.toLowerCase() } : "timestamp";
+}
+
+export class SignatureCheck {
+  readonly #keys: readonly KeyObject[];
+  readonly #waiting = new Set<() => void>();
+  #checks = 0;
+
+  /** Each as base64 of its SPKI form. A signature of any of them is valid. */
+  constructor(publicKeys: readonly string[]) {
+    this.#keys = publicKeys.map((key) =>
+      createPublicKey({ key: Buffer.from(key, "base64"), format: "der", type: "spki" }),
+    );
+  }
+
+  /** How many wait for their turn. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** "given up" when `givenUp` resolves before its turn comes. Nothing holds the body then. */
+  async isValid(
+    { timestamp, signature }: SignedHeaders,
+    body: Uint8Array,
+    givenUp: Promise<"given up">,
+  ): Promise<boolean | "given up"> {
+    while (this.#checks >= CHECKS_MAX) {
+      if ((await this.#waitForTurn(givenUp)) === "given up") return "given up";
+    }
+    this.#checks++;
+    try {
+      const signed = Buffer.concat([Buffer.from(timestamp), body]);
+      const bytes = Buffer.from(signature, "hex");
+      for (const key of this.#keys) if (await verifyWith(key, signed, bytes)) return true;
+      return false;
+    } finally {
+      this.#checks--;
+      this.#wakeNext();
+    }
+  }
+
+  async #waitForTurn(givenUp: Promise<"given up">): Promise<"turn" | "given up"> {
+    const { promise, resolve } = Promise.withResolvers<"turn">();
+    const wake = () => resolve("turn");
+    this.#waiting.add(wake);
+    const outcome = await Promise.race([promise, givenUp]);
+    // Woken and given up at the same time: the turn is the next one's.
+    if (outcome === "given up" && !this.#waiting.delete(wake)) this.#wakeNext();
+    return outcome;
+  }
+
+  #wakeNext(): void {
+    const [next] = this.#waiting;
+    if (!next) return;
+    this.#waiting.delete(next);
+    next();
+  }
+}
+
+function verifyWith(key: KeyObject, signed: Uint8Array, signature: Uint8Array): Promise<boolean> {
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+  verify(null, signed, key, signature, (error, isValid) => {
+    if (error) reject(error);
+    else resolve(isValid);
+  });
+  return promise;
+}

@@ -1,0 +1,122 @@
+// The maps of servers for readers and operators. A map is read from the archive at most every half minute, however many ask.
+import type { MapCorners, MapImage } from "../../core/map-image.ts";
+import type { Actor, AuditDetails } from "../../core/ports/audit.ts";
+import type { MapArchive } from "../../core/ports/map-archive.ts";
+import type { SettingStore } from "../../core/ports/settings.ts";
+import { Body } from "../readings/snapshot.ts";
+import { describeMap } from "./describe-map.ts";
+
+const FRESH_MS = 30_000;
+/** The most maps, and the most pictures, that are held. The oldest is dropped first. */
+export const MAPS_MAX = 100;
+export const IMAGES_MAX = 4;
+const LAST_CHANGE_AT = "last-map-image-changed-at";
+
+export type ServerMapsParts = {
+  readonly archive: MapArchive;
+  readonly settings: Pick<SettingStore, "saveAudited">;
+};
+
+type HeldMap = { readonly readAt: number; readonly body: Promise<Body> };
+
+export class ServerMaps {
+  readonly #parts: ServerMapsParts;
+  readonly #maps = new Map<string, HeldMap>();
+  /** By server. */
+  readonly #images = new Map<string, MapImage>();
+
+  constructor(parts: ServerMapsParts) {
+    this.#parts = parts;
+  }
+
+  /** The map as JSON, ready to be sent. */
+  async read(serverId: string, now: number): Promise<Body> {
+    const held = this.#maps.get(serverId);
+    if (held && Math.abs(now - held.readAt) < FRESH_MS) return held.body;
+    const body = this.#load(serverId);
+    hold(this.#maps, serverId, { readAt: now, body }, MAPS_MAX);
+    try {
+      return await body;
+    } catch (error) {
+      // The next reader tries again.
+      if (this.#maps.get(serverId)?.body === body) this.#maps.delete(serverId);
+      throw error;
+    }
+  }
+
+  async readImage(serverId: string): Promise<MapImage | undefined> {
+    const { archive } = this.#parts;
+    // Asked each time, because another instance may have changed it.
+    const facts = await archive.findMapImage(serverId);
+    const held = this.#images.get(serverId);
+    if (!facts) this.#images.delete(serverId);
+    else if (held?.hash === facts.hash) return { ...facts, content: held.content };
+    const image = facts && (await archive.readMapImage(serverId));
+    if (image) hold(this.#images, serverId, image, IMAGES_MAX);
+    return image;
+  }
+
+  /**
+   * The archive and the audit log are two databases, so the two are not written together. The entry comes first: a change that
+   * is not in the log would be worse than an entry for a change that failed.
+   */
+  async setImage(serverId: string, image: MapImage, actor: Actor): Promise<void> {
+    const before = await this.#describeCorners(serverId);
+    const after = cornersOf(image);
+    await this.#note("server.map_image_set", serverId, image.setAt, actor, {
+      ...(before && { before }),
+      after: { ...after, type: image.type, bytes: image.bytes },
+    });
+    await this.#parts.archive.saveMapImage(serverId, image);
+    this.forget(serverId);
+  }
+
+  /** False when there is none. */
+  async removeImage(serverId: string, actor: Actor, now: number): Promise<boolean> {
+    const before = await this.#describeCorners(serverId);
+    if (!before) return false;
+    await this.#note("server.map_image_removed", serverId, now, actor, { before });
+    await this.#parts.archive.removeMapImage(serverId);
+    this.forget(serverId);
+    return true;
+  }
+
+  /** Drops what is held of a server. */
+  forget(serverId: string): void {
+    this.#maps.delete(serverId);
+    this.#images.delete(serverId);
+  }
+
+  async #load(serverId: string): Promise<Body> {
+    const { archive } = this.#parts;
+    const [places, image] = await Promise.all([archive.listPlaces(serverId), archive.findMapImage(serverId)]);
+    return new Body(JSON.stringify(describeMap(places, image)));
+  }
+
+  async #describeCorners(serverId: string): Promise<Record<string, unknown> | undefined> {
+    const facts = await this.#parts.archive.findMapImage(serverId);
+    return facts && { ...cornersOf(facts), type: facts.type, bytes: facts.bytes };
+  }
+
+  async #note(
+    action: string,
+    serverId: string,
+    at: number,
+    actor: Actor,
+    details: AuditDetails,
+  ): Promise<void> {
+    const note = { at, action, actor, details };
+    await this.#parts.settings.saveAudited(LAST_CHANGE_AT, String(at), serverId, note);
+  }
+}
+
+function cornersOf({ left, top, right, bottom }: MapCorners): MapCorners {
+  return { left, top, right, bottom };
+}
+
+function hold<V>(held: Map<string, V>, key: string, value: V, max: number): void {
+  held.delete(key);
+  held.set(key, value);
+  const [oldest] = held.keys();
+  if (held.size > max && oldest !== undefined) held.delete(oldest);
+}
