@@ -90,6 +90,7 @@ export function wireHttp(
   const { store, shared, clock, demo } = resources;
   const { relay, watcher, relayMeter, dispatcher, commandMeter, usage } = gateway;
   const { archiveMeter, recorder, events, streams, forgetting, maps } = gateway;
+  const deliverer = gateway.webhooks?.deliverer;
   const sessionTokens = new SessionTokens(secret);
   const sessions = new DeviceSessions({ store, tokens: sessionTokens, randomBytes });
   const sessionLookup = { tokens: sessionTokens, devices: store.devices };
@@ -228,6 +229,7 @@ export function wireHttp(
           ...relay.listNotices(now, name),
           ...listParkedNotices(parked, name),
           ...(recorder ? listArchiveNotices(archiveMeter, recorder, isOperator) : []),
+          ...(deliverer?.listNotices(name) ?? []),
           ...(isOperator ? untrustedProxy.listNotices(now) : []),
         ];
       },
@@ -241,6 +243,7 @@ export function wireHttp(
       commandMeter,
       hookMeter,
       archive: recorder && events && streams && { meter: archiveMeter, recorder, events, streams, watcher },
+      deliverer,
       reportQueue: () => store.commands.report(),
       countInstances: () => shared?.instances ?? 1,
       countBlocks: async (now) => (await store.limits.listBlocks(now)).length,
