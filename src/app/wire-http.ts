@@ -26,7 +26,6 @@ import { BACKLOG_MAX } from "../gateway/keys/usage-backlog.ts";
 import { nameServers } from "../gateway/servers/name-servers.ts";
 import { findParkedRefusal, listParked, listParkedNotices } from "../gateway/servers/parked-servers.ts";
 import type { ManagedWebhooks } from "../gateway/webhooks/manage-webhooks.ts";
-import { createTestSender } from "../gateway/webhooks/send-test.ts";
 import { AdminHandlers } from "../http/admin/admin-handlers.ts";
 import type { Call } from "../http/call.ts";
 import { CallerSteps } from "../http/caller-steps.ts";
@@ -63,7 +62,6 @@ import { createTargetFinder, TARGETS_MAX, type Target } from "../http/target.ts"
 import { UnsentAnswers } from "../http/unsent-answers.ts";
 import { UntrustedProxyNotice } from "../http/untrusted-proxy.ts";
 import { VERSION } from "../version.ts";
-import { createPinnedPost } from "../webhooks-out/pinned-post.ts";
 import { USAGE_KEPT_MS } from "./background-jobs.ts";
 import type { Basics, Resources } from "./open-resources.ts";
 import { type Gateway, pauseUntilWoken } from "./wire-gateway.ts";
@@ -211,7 +209,7 @@ export function wireHttp(
       retryGlobalKey: () => relay.retryGlobalKey(),
       commandMeter,
       forgetting,
-      webhooks: wireWebhooks(config, resources, gateway),
+      webhooks: wireWebhookAdmin(config, resources, gateway),
     }),
     dashboard: new DashboardHandlers((name) => findBuiltFile(`dashboard/${name}`)),
     openApi: new OpenApiHandler(VERSION),
@@ -284,31 +282,24 @@ export function wireHttp(
 }
 
 /** Undefined without an archive. */
-function wireWebhooks(
+function wireWebhookAdmin(
   { allowsPrivateWebhooks: allowsPrivate }: Config,
-  { store, clock, webhookSealer: sealer }: Resources,
-  { archive }: Gateway,
+  { store, webhookSealer: sealer }: Resources,
+  { archive, webhooks }: Gateway,
 ): ManagedWebhooks | undefined {
+  if (!archive || !webhooks) return undefined;
   const { servers, settings } = store;
-  const sendTest = createTestSender({
-    post: createPinnedPost({ allowsPrivate }),
+  const { deliverer, sender } = webhooks;
+  return {
+    archive,
+    servers,
+    settings,
     sealer,
-    clock,
-    findServerName: (serverId) => servers.find(serverId)?.name,
-    userAgent: `Gatehouse/${VERSION}`,
-  });
-  return (
-    archive && {
-      archive,
-      servers,
-      settings,
-      sealer,
-      randomBytes,
-      allowsPrivate,
-      sendTest,
-      notify: () => {},
-    }
-  );
+    randomBytes,
+    allowsPrivate,
+    sendTest: (webhook, testId) => sender.sendTest(webhook, testId),
+    notify: (webhookId) => deliverer.notify(webhookId),
+  };
 }
 
 /** The routes of everybody's listener when operators have one of their own. */

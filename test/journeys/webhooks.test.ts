@@ -1,16 +1,20 @@
 // Webhooks through the admin API of the whole app: what an operator sets, sees and gets refused.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { ArchiveUnavailable } from "../../src/core/errors.ts";
 import { writeCursor } from "../../src/core/events/cursor.ts";
 import { filterAll } from "../../src/core/events/event-types.ts";
+import type { Post, PostOutcome } from "../../src/core/ports/post.ts";
 import type {
   DeliveryPage,
   RotatedWebhook,
   WebhookTestResult,
   WebhookWithSecret,
 } from "../../src/core/wire/webhook.ts";
+import { createPinnedPost } from "../../src/webhooks-out/pinned-post.ts";
 import { EVENT_AT, MemoryArchive, makeEvent } from "../event-archive.ts";
-import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
+import { makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 import { createOperator, expectRefusal, type PageBody, type RefusalBody, readAs } from "./operator.ts";
 
 type WebhookBody = Omit<WebhookWithSecret, "secret"> & { readonly secret?: string };
@@ -36,11 +40,22 @@ const receiver = Bun.serve({
   },
 });
 
+/** Deliveries wait until the end, so that they change nothing of what is tested. Tests are sent. */
+const deliveries = Promise.withResolvers<void>();
+const accepted: PostOutcome = { status: 204, headers: {}, body: "", error: null, durationMs: 1 };
+const sendTests: Post = createPinnedPost({ allowsPrivate: false });
+const post: Post = async (request, stop) => {
+  if (!stop) return sendTests(request);
+  await deliveries.promise;
+  return accepted;
+};
+
 beforeAll(async () => {
-  gatehouse = await startGatehouse({ archive, env: { GATEHOUSE_LOG_LEVEL: "trace" } });
+  gatehouse = await startGatehouse({ archive, post, env: { GATEHOUSE_LOG_LEVEL: "trace" } });
   operator = createOperator(gatehouse);
 });
 afterAll(async () => {
+  deliveries.resolve();
   await gatehouse.stop();
   await receiver.stop(true);
 });
@@ -538,4 +553,24 @@ describe("a test", () => {
       expect(answers.join("")).toContain("webhook.created");
     }
   });
+});
+
+test("no file of the data folder, which a backup copies, has an address or a secret in clear", async () => {
+  const folder = makeTestFolder();
+  const own = await startGatehouse({ folder, env: { GATEHOUSE_ARCHIVE: "sqlite" } });
+  // Nothing is delivered to it: no events have this type.
+  const { webhook_id: id, secret } = await create({ types: ["alert.raised"] }, own);
+  const rotated = await readAs<RotatedWebhook>(await own.admin("POST", `${HOOKS}/${id}/rotate`));
+  const readAll = () =>
+    readdirSync(folder).map((name) => readFileSync(join(folder, name)).toString("latin1"));
+  const whileRunning = readAll();
+  await own.stop();
+  const all = [...whileRunning, ...readAll()].join("\n");
+  rmSync(folder, { recursive: true, force: true });
+  expect(all).toContain(id);
+  expect(all).toContain("https://discord.test/api");
+  const bare = [secret, rotated.secret].map((text) => text.slice("whsec_".length));
+  const bytes = bare.map((text) => Buffer.from(text, "base64").toString("latin1"));
+  for (const hidden of ["webhooks/1234567890", TOKEN, "CanaryThread", "whsec_", ...bare, ...bytes])
+    expect(all.includes(hidden)).toBe(false);
 });

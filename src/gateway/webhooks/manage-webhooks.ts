@@ -25,6 +25,7 @@ import type {
   WebhookTestResult,
   WebhookUpdate,
 } from "../../core/wire/webhook.ts";
+import type { SentRequest } from "./webhook-sender.ts";
 
 /** After a rotation the old secret signs too, for this long. */
 export const ROTATION_MS = 24 * 3_600_000;
@@ -39,15 +40,11 @@ const NO_PLACE = refuse(ERRORS.conflict, {
   details: { format: "discord-status shows a state and has no events to send again" },
 });
 
-/** Why nothing came is told by `error`. */
-export type TestOutcome = {
-  readonly status: number | null;
-  readonly durationMs: number;
-  readonly error: string | null;
-};
-
 /** Sends a message that is no event, once, by the rules for every request of a webhook. Changes nothing of the webhook. */
-export type SendTest = (webhook: Webhook, testId: string) => Promise<TestOutcome>;
+export type SendTest = (
+  webhook: Webhook,
+  testId: string,
+) => Promise<Pick<SentRequest, "outcome" | "durationMs" | "error">>;
 
 export type ManagedWebhooks = {
   readonly archive: WebhookStore & Pick<Archive, "readPage">;
@@ -253,8 +250,8 @@ export async function testWebhook(
   const webhook = await findWebhook(parts, webhookId);
   if (isRefusal(webhook)) return webhook;
   const testId = `test_${randomBase62(ID_LENGTH, parts.randomBytes)}`;
-  const { status, durationMs, error } = await parts.sendTest(webhook, testId);
-  return { status, duration_ms: Math.round(durationMs), error };
+  const { outcome, durationMs, error } = await parts.sendTest(webhook, testId);
+  return { status: outcome.status, duration_ms: Math.round(durationMs), error };
 }
 
 /** Newest first. The cursor tells the time of the last one that was shown, and how many of that time were. */
