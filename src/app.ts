@@ -70,6 +70,9 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     closers.add(() => dispatcher.stop(DRAIN_MS));
     await dispatcher.start();
     await startBackgroundJobs(config, resources, gateway, log, closers);
+    const deliverer = gateway.webhooks?.deliverer;
+    if (deliverer) closers.add(() => deliverer.stop(DRAIN_MS));
+    deliverer?.start();
     const handlers = wireHttp(config, basics, resources, gateway, drain, options.waitForEvents);
     const listeners: Listener[] = [];
     const idleGraceMs = options.idleGraceMs ?? IDLE_GRACE_MS;
@@ -117,8 +120,8 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
         gateway.events?.stop();
         gateway.streams?.stop();
         handlers.stopSockets();
-        // In parallel with the rest, so that both together take DRAIN_MS at most.
-        const sent = dispatcher.stop(DRAIN_MS);
+        // In parallel with the rest, so that all together take DRAIN_MS at most.
+        const sent = Promise.all([dispatcher.stop(DRAIN_MS), deliverer?.stop(DRAIN_MS)]);
         await closers.closeAll(log);
         await sent;
         log.info({}, "stopped");

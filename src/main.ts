@@ -17,6 +17,7 @@ import { createServersCommand } from "./cli/servers.ts";
 import { createSignRecordsCommand } from "./cli/sign-records.ts";
 import { createSimulateCommand } from "./cli/simulate.ts";
 import { createUpstreamCommand } from "./cli/upstream.ts";
+import { createWebhooksCommand } from "./cli/webhooks.ts";
 import { StartRefused } from "./core/errors.ts";
 import { VERSION } from "./version.ts";
 
@@ -30,6 +31,7 @@ const program = new Command("gatehouse")
   .addCommand(createBlocksCommand())
   .addCommand(createCommandsCommand())
   .addCommand(createEventsCommand())
+  .addCommand(createWebhooksCommand())
   .addCommand(createPlayersCommand())
   .addCommand(createUpstreamCommand())
   .addCommand(createAuditCommand())

@@ -15,10 +15,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ["core", "sqlite"],
   archive: ["core", "sqlite"],
   upstream: ["core"],
+  "webhooks-out": ["core"],
   simulator: ["core"],
   dashboard: ["core"],
   "reading-thread": ["core", "gateway", "upstream", "root"],
-  app: ["core", "gateway", "http", "store", "archive", "upstream", "reading-thread", "root"],
+  app: ["core", "gateway", "http", "store", "archive", "upstream", "webhooks-out", "reading-thread", "root"],
   maintenance: ["core", "store", "archive", "sqlite", "root"],
   doctor: ["core", "store", "archive", "sqlite", "upstream", "root"],
   cli: ["core", "simulator", "doctor", "maintenance", "root"],
@@ -57,6 +58,7 @@ const BROWSER_SAFE: ReadonlySet<string> = new Set(
     "sections",
     "upstream-codes",
     "watch-reasons",
+    "webhooks/webhook",
   ].map((name) => `core/${name}.ts`),
 );
 

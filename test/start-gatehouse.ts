@@ -9,6 +9,7 @@ import { parseConfig } from "../src/config.ts";
 import { DEFAULT_RIGHTS, type KeyRights } from "../src/core/api-key.ts";
 import type { GameServer } from "../src/core/game-server.ts";
 import type { Archive } from "../src/core/ports/archive.ts";
+import type { Post } from "../src/core/ports/post.ts";
 import type { ServerDraft } from "../src/core/ports/servers.ts";
 import { hashToken, mintToken } from "../src/core/token.ts";
 import type { Pause } from "../src/gateway/commands/command-dispatcher.ts";
@@ -61,6 +62,8 @@ export type TestOptions = {
   readonly clock?: FakeClock;
   /** None by default. */
   readonly archive?: Archive;
+  /** Sends to the receivers of webhooks; over the network by default. */
+  readonly post?: Post;
   /** How readers of events wait; with real timers by default. */
   readonly waitForEvents?: Pause;
   /** Whether the built-in simulator sends webhooks, by the machine's clock. No by default. */
@@ -90,6 +93,7 @@ export async function startGatehouse(options: TestOptions = {}): Promise<TestGat
       sendsDemoHooks: options.sendsDemoHooks ?? false,
       writeLog: (line) => logLines.push(line),
       ...(options.archive && { archive: options.archive }),
+      ...(options.post && { post: options.post }),
       ...(options.waitForEvents && { waitForEvents: options.waitForEvents }),
     },
   );

@@ -6,6 +6,7 @@ import type { Clock } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { Store } from "../core/ports/store.ts";
 import type { Upstream } from "../core/ports/upstream.ts";
+import type { WebhookSealer } from "../core/ports/webhook-sealer.ts";
 import { DataFolder } from "../data-folder.ts";
 import { type DemoUpstream, markOldDemoServer, obtainDemoToken, startDemoUpstream } from "../demo.ts";
 import { identifyUpstream, UpstreamNotes } from "../gateway/readings/upstream-notes.ts";
@@ -18,6 +19,7 @@ import type { RedisStore } from "../store/redis/redis-store.ts";
 import { Sealer } from "../store/sealer.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { refuseUnfinished } from "../store/unfinished-migration.ts";
+import { createWebhookSealer } from "../store/webhook-sealer.ts";
 import { startReadingThread } from "../threads.ts";
 import { readTlsFiles } from "../tls-files.ts";
 import { UpstreamClient, warmUpHttpClient } from "../upstream/client.ts";
@@ -53,6 +55,7 @@ export type Resources = {
   readonly demo: DemoUpstream | undefined;
   /** Undefined when nothing is to be remembered. */
   readonly archive: Archive | undefined;
+  readonly webhookSealer: WebhookSealer;
   /** Is the upstream and the recorder, when there is an archive. */
   readonly readingThread: ReadingThread | undefined;
 };
@@ -127,6 +130,7 @@ export async function openResources(
     demoToken,
     demo,
     archive,
+    webhookSealer: createWebhookSealer(sealer),
     readingThread,
   };
 }

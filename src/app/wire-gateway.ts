@@ -4,6 +4,7 @@ import type { Archive } from "../core/ports/archive.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { LimitStore } from "../core/ports/limits.ts";
 import type { Log } from "../core/ports/log.ts";
+import type { Post } from "../core/ports/post.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { WATCH_REASONS } from "../core/watch-reasons.ts";
 import { CommandDispatcher, type Pause } from "../gateway/commands/command-dispatcher.ts";
@@ -25,6 +26,7 @@ import { Relay } from "../gateway/readings/relay.ts";
 import { RelayMeter } from "../gateway/readings/relay-meter.ts";
 import { Watcher } from "../gateway/readings/watcher.ts";
 import { type Basics, type Resources, TIMER_MAX_MS } from "./open-resources.ts";
+import { type Webhooks, wireWebhooks } from "./wire-webhooks.ts";
 
 const BURST_QUIET_MS = 100;
 /** SQLite writes on our event loop: small batches and long sleeps leave room for requests. */
@@ -41,6 +43,8 @@ export type GatewayOptions = {
   /** How readers of events wait. */
   readonly waitForEvents?: Pause;
   readonly archive?: Archive;
+  /** Sends to the receivers of webhooks. */
+  readonly post?: Post;
 };
 
 export type Gateway = {
@@ -59,6 +63,8 @@ export type Gateway = {
   readonly events: EventReader | undefined;
   /** Undefined without an archive. */
   readonly streams: EventStreams | undefined;
+  /** Undefined without an archive. */
+  readonly webhooks: Webhooks | undefined;
   readonly forgetting: PlayerForgetting;
   /** Undefined without an archive. */
   readonly maps: ServerMaps | undefined;
@@ -66,20 +72,12 @@ export type Gateway = {
 
 export function wireGateway(
   config: Config,
-  {
-    store,
-    shared,
-    clock,
-    upstream,
-    upstreamTimeoutMs,
-    upstreamIdentity,
-    notes,
-    archive: configured,
-    readingThread,
-  }: Resources,
+  resources: Resources,
   { log, secret }: Pick<Basics, "log" | "secret">,
   options: GatewayOptions,
 ): Gateway {
+  const { store, shared, clock, upstream, upstreamTimeoutMs, upstreamIdentity, notes } = resources;
+  const { archive: configured, readingThread } = resources;
   const archiveMeter = readingThread?.meter ?? new ArchiveMeter();
   const archive = options.archive ? new MeteredArchive(options.archive, archiveMeter) : configured;
   const relayMeter = new RelayMeter();
@@ -161,8 +159,33 @@ export function wireGateway(
   });
   const maps = archive && new ServerMaps({ archive, settings: store.settings });
   const meters = { relayMeter, commandMeter, archiveMeter };
-  const readers = wired ?? { events: undefined, streams: undefined };
-  return { relay, watcher, dispatcher, usage, archive, recorder, ...readers, forgetting, maps, ...meters };
+  const readers = wired?.readers ?? { events: undefined, streams: undefined };
+  const webhooks =
+    archive &&
+    wired &&
+    wireWebhooks({
+      config,
+      archive,
+      bell: wired.bell,
+      relay,
+      resources,
+      log,
+      pause: pauseUntilWoken,
+      post: options.post,
+    });
+  return {
+    relay,
+    watcher,
+    dispatcher,
+    usage,
+    archive,
+    recorder,
+    ...readers,
+    webhooks,
+    forgetting,
+    maps,
+    ...meters,
+  };
 }
 
 function wireEvents(
@@ -172,13 +195,16 @@ function wireEvents(
   clock: Clock,
   { waitForEvents: pause = pauseUntilWoken }: GatewayOptions,
   log: Log,
-): { readonly events: EventReader; readonly streams: EventStreams } {
+): { readonly bell: EventBell; readonly readers: Pick<Gateway, "events" | "streams"> } {
   const bell = new EventBell({ archive, pause, log });
   recorder.onRecorded = (serverId) => bell.ring(serverId);
   const slots = new StreamSlots();
   return {
-    events: new EventReader({ archive, bell, slots, pause }),
-    streams: new EventStreams({ archive, bell, slots, limits, clock, pause, log }),
+    bell,
+    readers: {
+      events: new EventReader({ archive, bell, slots, pause }),
+      streams: new EventStreams({ archive, bell, slots, limits, clock, pause, log }),
+    },
   };
 }
 

@@ -25,6 +25,7 @@ import { SessionTokens } from "../gateway/keys/session-tokens.ts";
 import { BACKLOG_MAX } from "../gateway/keys/usage-backlog.ts";
 import { nameServers } from "../gateway/servers/name-servers.ts";
 import { findParkedRefusal, listParked, listParkedNotices } from "../gateway/servers/parked-servers.ts";
+import type { ManagedWebhooks } from "../gateway/webhooks/manage-webhooks.ts";
 import { AdminHandlers } from "../http/admin/admin-handlers.ts";
 import type { Call } from "../http/call.ts";
 import { CallerSteps } from "../http/caller-steps.ts";
@@ -79,13 +80,15 @@ export type WiredHandlers = {
 export function wireHttp(
   config: Config,
   { log, masterKey, secret }: Pick<Basics, "log" | "masterKey" | "secret">,
-  { store, shared, clock, demo }: Resources,
+  resources: Resources,
   gateway: Gateway,
   drain: DrainState,
   waitForEvents: Pause = pauseUntilWoken,
 ): WiredHandlers {
+  const { store, shared, clock, demo } = resources;
   const { relay, watcher, relayMeter, dispatcher, commandMeter, usage } = gateway;
   const { archiveMeter, recorder, events, streams, forgetting, maps } = gateway;
+  const deliverer = gateway.webhooks?.deliverer;
   const sessionTokens = new SessionTokens(secret);
   const sessions = new DeviceSessions({ store, tokens: sessionTokens, randomBytes });
   const sessionLookup = { tokens: sessionTokens, devices: store.devices };
@@ -206,6 +209,7 @@ export function wireHttp(
       retryGlobalKey: () => relay.retryGlobalKey(),
       commandMeter,
       forgetting,
+      webhooks: wireWebhookAdmin(config, resources, gateway),
     }),
     dashboard: new DashboardHandlers((name) => findBuiltFile(`dashboard/${name}`)),
     openApi: new OpenApiHandler(VERSION),
@@ -223,6 +227,7 @@ export function wireHttp(
           ...relay.listNotices(now, name),
           ...listParkedNotices(parked, name),
           ...(recorder ? listArchiveNotices(archiveMeter, recorder, isOperator) : []),
+          ...(deliverer?.listNotices(name) ?? []),
           ...(isOperator ? untrustedProxy.listNotices(now) : []),
         ];
       },
@@ -236,6 +241,7 @@ export function wireHttp(
       commandMeter,
       hookMeter,
       archive: recorder && events && streams && { meter: archiveMeter, recorder, events, streams, watcher },
+      deliverer,
       reportQueue: () => store.commands.report(),
       countInstances: () => shared?.instances ?? 1,
       countBlocks: async (now) => (await store.limits.listBlocks(now)).length,
@@ -273,6 +279,27 @@ export function wireHttp(
     max: targetFinders.length * TARGETS_MAX,
   });
   return { everybody, operators, stopSockets: () => eventSocket.stop() };
+}
+
+/** Undefined without an archive. */
+function wireWebhookAdmin(
+  { allowsPrivateWebhooks: allowsPrivate }: Config,
+  { store, webhookSealer: sealer }: Resources,
+  { archive, webhooks }: Gateway,
+): ManagedWebhooks | undefined {
+  if (!archive || !webhooks) return undefined;
+  const { servers, settings } = store;
+  const { deliverer, sender } = webhooks;
+  return {
+    archive,
+    servers,
+    settings,
+    sealer,
+    randomBytes,
+    allowsPrivate,
+    sendTest: (webhook, testId) => sender.sendTest(webhook, testId),
+    notify: (webhookId) => deliverer.notify(webhookId),
+  };
 }
 
 /** The routes of everybody's listener when operators have one of their own. */

@@ -11,6 +11,7 @@ import type { CheckOperator } from "../gateway/keys/authenticate-operator.ts";
 import type { Relay } from "../gateway/readings/relay.ts";
 import type { RelayMeter } from "../gateway/readings/relay-meter.ts";
 import type { Watcher } from "../gateway/readings/watcher.ts";
+import type { Deliverer } from "../gateway/webhooks/deliverer.ts";
 import { answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
 import type { EdgeMeter } from "./edge-meter.ts";
@@ -47,6 +48,8 @@ export type MetricsParts = {
   readonly hookMeter: HookMeter;
   /** Undefined without an archive; its metrics are then left out. */
   readonly archive: ArchiveParts | undefined;
+  /** Undefined without an archive; its metrics are then left out. */
+  readonly deliverer: Pick<Deliverer, "meter" | "report"> | undefined;
   readonly reportQueue: () => Promise<QueueReport>;
   readonly countBlocks: (now: number) => Promise<number>;
   readonly countInstances: () => number;
@@ -78,6 +81,7 @@ export class MetricsHandler {
       ...listRelay(parts.relayMeter, parts.relay, now),
       ...listCommands(parts.commandMeter, await undefinedIfFailed(parts.reportQueue()), now),
       ...(parts.archive ? listArchive(parts.archive, now) : []),
+      ...(parts.deliverer ? listWebhooks(parts.deliverer) : []),
       ...listGameHooks(parts.hookMeter),
       ...listBlocked(await undefinedIfFailed(parts.countBlocks(now))),
       ...listSizes(parts.sizes),
@@ -234,6 +238,29 @@ function listArchive({ meter, recorder, events, streams, watcher }: ArchiveParts
             oldestReadingMs / 1000,
           ),
         ]),
+  ];
+}
+
+function listWebhooks(deliverer: Pick<Deliverer, "meter" | "report">): Family[] {
+  const { meter } = deliverer;
+  const { waiting, ...states } = deliverer.report();
+  const webhooks = Object.entries(states).map(([state, value]) => ({ labels: { state }, value }));
+  return [
+    counter(
+      "gatehouse_webhook_attempts_total",
+      "Requests to the receivers of webhooks, by what became of them.",
+      byOutcome(meter.attempts),
+    ),
+    counter(
+      "gatehouse_webhook_events_delivered_total",
+      "Events that receivers have accepted.",
+      meter.eventsDelivered,
+    ),
+    histogram("gatehouse_webhook_attempt_duration_seconds", "Duration of requests to receivers.", [
+      { histogram: meter.seconds },
+    ]),
+    gauge("gatehouse_webhooks", "Webhooks that this instance delivers to, by state.", webhooks),
+    gauge("gatehouse_webhooks_waiting", "Webhooks with events to be sent.", waiting),
   ];
 }
 

@@ -17,11 +17,11 @@ export class Pages {
   }
 
   /** The list's name is part of its cursors, so that they fit no other list. */
-  parse(list: string, query: URLSearchParams): PageRequest | Refusal {
+  parse(list: string, query: URLSearchParams, sizeDefault = PAGE_SIZE_DEFAULT): PageRequest | Refusal {
     const limit = findOnly(query, "limit");
     const sealed = findOnly(query, "cursor");
     if (limit === null || (limit !== undefined && !/^\d{1,3}$/.test(limit))) return refuseLimit();
-    const size = limit === undefined ? PAGE_SIZE_DEFAULT : Number(limit);
+    const size = limit === undefined ? sizeDefault : Number(limit);
     if (size < 1 || size > PAGE_SIZE_MAX) return refuseLimit();
     if (sealed === undefined) return { limit: size };
     const cursor = sealed === null ? undefined : this.#cursors.open(list, sealed);

@@ -165,6 +165,27 @@ export function listRoutes({
     { path: "/admin/keys/:id/links", POST: operator((call, actor) => admin.devices.makeLink(call, actor)) },
     { path: "/admin/blocks", GET: operator((call) => admin.blocks.list(call)) },
     { path: "/admin/blocks/:id", DELETE: operator((call, actor) => admin.blocks.lift(call, actor)) },
+    {
+      path: "/admin/webhooks",
+      GET: operator((call) => admin.webhooks.list(call)),
+      POST: operator((call, actor) => admin.webhooks.create(call, actor)),
+    },
+    {
+      path: "/admin/webhooks/:id",
+      GET: operator((call) => admin.webhooks.show(call)),
+      PATCH: operator((call, actor) => admin.webhooks.change(call, actor)),
+      DELETE: operator((call, actor) => admin.webhooks.delete(call, actor)),
+    },
+    {
+      path: "/admin/webhooks/:id/rotate",
+      POST: operator((call, actor) => admin.webhooks.rotate(call, actor)),
+    },
+    { path: "/admin/webhooks/:id/test", POST: operator((call) => admin.webhooks.test(call)) },
+    {
+      path: "/admin/webhooks/:id/redeliver",
+      POST: operator((call, actor) => admin.webhooks.redeliver(call, actor)),
+    },
+    { path: "/admin/webhooks/:id/deliveries", GET: operator((call) => admin.webhooks.listDeliveries(call)) },
     { path: "/admin/players/:id", DELETE: operator((call, actor) => admin.players.forget(call, actor)) },
     { path: "/admin/commands", GET: operator((call) => admin.commands.list(call)) },
     {

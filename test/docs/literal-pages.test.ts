@@ -3,6 +3,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { signStandardMessage, toStandardTest, writeWebhookSecret } from "../../src/core/webhooks/standard.ts";
 import { program, testWith } from "../needs.ts";
 import { cleanUp, makeFolder, serve } from "../process/run-gatehouse.ts";
 import { listPageBlocks, type PageBlock, parseBlocks, ROOT } from "./page-blocks.ts";
@@ -42,6 +43,8 @@ type Reader = {
   readonly env?: Readonly<Record<string, string>>;
   /** What the reader has typed before the page begins. */
   readonly before?: readonly string[];
+  /** What the reader types when a command of the page asks, beside TYPED. */
+  readonly typed?: Readonly<Record<string, string>>;
   /** What the reader has instead of the page's examples: another port, a real key. */
   readonly replacements: (printed: string) => Readonly<Record<string, string>>;
 };
@@ -49,7 +52,7 @@ type Reader = {
 /** Follows a page from its first block to its last, and returns everything that was printed. */
 async function followPage(
   page: string,
-  { cwd, env = {}, before = [], replacements }: Reader,
+  { cwd, env = {}, before = [], typed = {}, replacements }: Reader,
 ): Promise<string> {
   const terminal = openTerminal(cwd, env);
   for (const text of before) await terminal.type(text);
@@ -66,7 +69,7 @@ async function followPage(
       const lineToTry = /^ +(curl .*)$/m.exec(said)?.[1];
       if (lineToTry !== undefined) expect(await terminal.type(`${lineToTry}\n`)).toContain('"Players":[');
     } else if (block.language === "sh") {
-      await terminal.type(text, TYPED[text]);
+      await terminal.type(text, typed[text] ?? TYPED[text]);
     } else if (block.language === "text") {
       expect(listPrinted()).toContain(text);
     } else if (block.fileName !== undefined) {
@@ -312,6 +315,85 @@ testWith(
       expect(rest.slice(0, first.length - 3)).toEqual(first.slice(3));
     }
     await again.type(`${TSC} --noEmit follow.ts live.ts socket.ts\n`);
+  },
+  PATIENCE_MS,
+);
+
+/** Sends a signed message to a receiver of docs/webhooks.md, and returns the status. */
+async function sendSigned(
+  port: string,
+  id: string,
+  secrets: readonly string[],
+  now = Date.now(),
+  change = (body: string) => body,
+): Promise<number> {
+  const message = toStandardTest(id, "hook_a", "srv_a", now);
+  const headers = signStandardMessage(message, secrets, now);
+  const url = `http://127.0.0.1:${port}/`;
+  return (await fetch(url, { method: "POST", headers, body: change(message.body) })).status;
+}
+
+testWith(program("bash"), program("python3"))(
+  "docs/webhooks.md works as printed: its commands, and its receivers in TypeScript and Python",
+  async () => {
+    const cwd = makeFolder();
+    const posted: string[] = [];
+    const discord = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      async fetch(request) {
+        posted.push(await request.text());
+        return Response.json({ id: "1" });
+      },
+    });
+    const gatehouse = await serve({ cwd, env: { GATEHOUSE_WEBHOOKS_PRIVATE: "allow" } });
+    const env = { ...makePath(), GATEHOUSE_PORT: String(gatehouse.port) };
+    const port = freePort();
+    const create = "gatehouse webhooks create --server Demo --label";
+    const printed = await followPage("docs/webhooks.md", {
+      cwd,
+      env,
+      typed: {
+        [`${create} "#mod-log" --format discord --types "player.killed,modcall.*,call.*"\n`]: `${discord.url}api/webhooks/1/token\n`,
+        [`${create} statistics --format standard\n`]: `http://127.0.0.1:${port}/\n`,
+      },
+      replacements: () => ({}),
+    });
+    expect(printed).toContain("the receiver accepted it: 200");
+    expect(posted.join("")).toContain('"embeds":[');
+    const secret = printed.match(/^whsec_\S+$/gm)?.at(-1) ?? "";
+    const other = writeWebhookSecret(new Uint8Array(32));
+    const reader = openTerminal(cwd, env);
+    for (const program of [`'${process.execPath}' receiver.mts`, "python3 receiver.py"]) {
+      const receiver = openTerminal(cwd, { WEBHOOK_SECRET: secret, PORT: port });
+      await receiver.start(`${program}\n`, "listening on");
+      const tested = await reader.type("gatehouse webhooks test statistics\n");
+      expect([program, tested]).toEqual([program, expect.stringContaining("accepted it: 204")]);
+      const fiveMinutes = 300_000;
+      expect([
+        await sendSigned(port, "one", [secret]),
+        await sendSigned(port, "one", [secret]),
+        await sendSigned(port, "two", [other, secret]),
+        await sendSigned(port, "three", [other]),
+        await sendSigned(port, "four", [secret], Date.now() - fiveMinutes - 5_000),
+        await sendSigned(port, "five", [secret], Date.now() + fiveMinutes + 5_000),
+        await sendSigned(port, "six", [secret], Date.now(), (body) => `${body} `),
+        await sendSigned(port, "seven", []),
+      ]).toEqual([204, 204, 204, 401, 401, 401, 401, 401]);
+      // The test of the command line, and each event once.
+      const lines = receiver.printed.match(/^\S+Z webhook\.test \S+$/gm) ?? [];
+      expect(
+        lines.map((line) =>
+          line
+            .split(" ")
+            .at(-1)
+            ?.replace(/^test_.*/, "test"),
+        ),
+      ).toEqual(["test", "one", "two"]);
+      await receiver.interrupt();
+    }
+    await reader.type(`${TSC} --noEmit receiver.mts\n`);
+    await discord.stop(true);
   },
   PATIENCE_MS,
 );

@@ -1,7 +1,7 @@
 // Two instances on one Redis and one PostgreSQL watch together: one reads for both, readings for callers count, another goes on
 // when the one that watches is killed, and nobody watches without Redis. A webhook of the game that comes to both counts once.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { WATCH_LEASE_MS } from "../../src/core/ports/watch-lease.ts";
+import { INSTANCE_LEASE_MS } from "../../src/core/ports/instance-lease.ts";
 import { HOLD_EVERY_MS } from "../../src/gateway/readings/watcher.ts";
 import { startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { until } from "../process/run-gatehouse.ts";
@@ -153,7 +153,7 @@ test("nobody watches without Redis; when it is back watching goes on, and a shor
 
 test("when the instance that watches is killed, the other goes on after its lease", async () => {
   const home = await fleet.addServer();
-  const dueMs = WATCH_LEASE_MS + HOLD_EVERY_MS + INTERVAL_MS;
+  const dueMs = INSTANCE_LEASE_MS + HOLD_EVERY_MS + INTERVAL_MS;
   expect(dueMs).toBeLessThan(10_000);
   await until("the server is not watched", () => callsFor(home).length >= 2);
   // After the outage either may have taken the lease.

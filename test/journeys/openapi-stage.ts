@@ -34,6 +34,7 @@ const WRONG_IDS = {
   entry_id: "aud_none",
   player_id: "nobody",
   device_id: "dev_none",
+  webhook_id: "hook_none",
 };
 const SOCKET_HEADERS = [
   "Connection: Upgrade",
@@ -68,7 +69,7 @@ export async function openStage() {
   const archive = new MemoryArchive();
   const pauses = new HeldPauses();
   const signer = new HookSigner();
-  const env = { GATEHOUSE_GAME_PUBLIC_KEY: signer.publicKey };
+  const env = { GATEHOUSE_GAME_PUBLIC_KEY: signer.publicKey, GATEHOUSE_WEBHOOKS_PRIVATE: "allow" };
   const gateway = await startCommandGateway({ archive, waitForEvents: pauses.pause, env });
   const { gatehouse, game, clock } = gateway;
   const { store } = gatehouse.app;
@@ -119,7 +120,17 @@ export async function openStage() {
       events: [makeCommand(clock.now)],
     }),
     setServerMapImage: () => PNG_HEADER,
+    createWebhook: ({ server }) => newWebhook(server.serverId),
+    changeWebhook: () => ({ label: "other" }),
+    redeliver: () => ({ after: "now" }),
   };
+
+  async function addWebhook({ server }: Home, changes: object = {}): Promise<string> {
+    const body = { ...newWebhook(server.serverId), ...changes };
+    const answer = await gatehouse.admin("POST", "/admin/webhooks", body);
+    const { webhook_id } = (await answer.json()) as { webhook_id: string };
+    return webhook_id;
+  }
 
   /** A device and an open link of the key. */
   async function addDevice({ keyId, token }: Home) {
@@ -140,13 +151,21 @@ export async function openStage() {
     if (isAboutMapImage(id)) await archive.saveMapImage(home.server.serverId, MAP_IMAGE);
     if (isAboutEvents(id)) await archive.add(home.server.serverId, makeEvent(1), EVENT_WITH_META);
     const device = await addDevice(home);
+    const webhook_id = tag === "Webhooks" ? await addWebhook(home) : "";
     const body = id === "redeemLink" ? { link: device.link } : bodies[baseOf(id)]?.(home);
     const headers = { Origin: gatehouse.url, Cookie: `gatehouse_device=${device.secret}` };
     return {
       home,
       ...(tag === "Signing in" && { headers }),
       token: isPublic ? home.token : masterKey,
-      params: { ...home.params, command_id, entry_id, player_id: "54", device_id: device.deviceId },
+      params: {
+        ...home.params,
+        command_id,
+        entry_id,
+        player_id: "54",
+        device_id: device.deviceId,
+        webhook_id,
+      },
       ...(id === "setServerMapImage" && { query: CORNERS }),
       ...(body !== undefined && { body }),
     };
@@ -165,17 +184,17 @@ export async function openStage() {
   ): Promise<Response> {
     const path = template.replace(/\{(\w+)\}/g, (_, name) => request.params?.[name] ?? "cedar");
     const { body } = request;
-    const text = typeof body === "string" ? body : JSON.stringify(body);
+    const sent = isRaw(body) ? body : JSON.stringify(body);
     return fetch(`${url}${path}${request.query ? `?${request.query}` : ""}`, {
       method,
       redirect: "manual",
       headers: {
         ...(request.token !== undefined && { Authorization: `Bearer ${request.token}` }),
         ...(body !== undefined && { "Content-Type": "application/json" }),
-        ...(id === "receiveGameWebhook" && signer.sign(text, clock.now)),
+        ...(id === "receiveGameWebhook" && signer.sign(String(sent), clock.now)),
         ...request.headers,
       },
-      ...(body !== undefined && { body: text }),
+      ...(body !== undefined && { body: sent }),
     });
   }
 
@@ -325,7 +344,15 @@ export async function openStage() {
       if (isRaw(body)) return { query: "left=a" };
       return { body: "command" in (body as object) ? { command: "two\nlines" } : { nothing: 1 } };
     }),
-    "409 5104": after(({ keyId }, good, operation) => {
+    "409 5104": after(async (home, good, operation) => {
+      const { keyId } = home;
+      if (operation.tag === "Webhooks") {
+        const format = operation.id === "redeliver" ? "discord-status" : "standard";
+        const ids = [];
+        while (ids.length < 20) ids.push(await addWebhook(home, { format }));
+        Object.assign(good.params ?? {}, { webhook_id: ids[0] });
+        return;
+      }
       return operation.tag === "Keys" ? store.keys.revoke(keyId, clock.now) : send(operation, good);
     }),
     "426 5104": but(() => ({ headers: { Upgrade: "" } })),
@@ -366,7 +393,8 @@ export async function openStage() {
       return send(operation, next);
     },
     "410 5108": but(({ params }) => {
-      return { query: `after=${writeCursor(params?.server_id ?? "", { number: 99, mark: 1 })}` };
+      const after = writeCursor(params?.server_id ?? "", { number: 99, mark: 1 });
+      return params?.webhook_id ? { body: { after } } : { query: `after=${after}` };
     }),
     "429 5109": async (operation) => {
       const good = { ...(await plan(operation)), query: "after=now&wait=25" };
@@ -418,6 +446,11 @@ export async function openStage() {
       return gateway.stop();
     },
   };
+}
+
+/** Nobody listens there. */
+function newWebhook(serverId: string) {
+  return { server_id: serverId, label: "a receiver", url: "http://127.0.0.1:1/", format: "standard" };
 }
 
 function isRaw(body: unknown): body is string | Uint8Array<ArrayBuffer> {

@@ -1,7 +1,6 @@
 // Where a webhook may send: the rules for its url and for every address that its host resolves to.
 import { BlockList, isIP } from "node:net";
-
-export const WEBHOOK_URL_LENGTH_MAX = 2_048;
+import { WEBHOOK_URL_LENGTH_MAX } from "./webhook.ts";
 
 /** IPv4 addresses that are not reachable from everywhere, by the IANA registry of special-purpose addresses. */
 const NOT_PUBLIC_IPV4: readonly string[] = [

@@ -9,6 +9,7 @@ export const WEBHOOK_LANGUAGES = ["en", "ru"] as const;
 export type WebhookLanguage = (typeof WEBHOOK_LANGUAGES)[number];
 
 export const WEBHOOKS_PER_SERVER_MAX = 20;
+export const WEBHOOK_URL_LENGTH_MAX = 2_048;
 /** How many deliveries are kept of each webhook. */
 export const DELIVERIES_MAX = 100;
 /** `waiting` is counted up to here. */

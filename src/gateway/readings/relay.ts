@@ -23,6 +23,7 @@ import { ReadingListeners } from "./reading-listeners.ts";
 import type { RelayMeter } from "./relay-meter.ts";
 import { createStatus, isKeyRefused, type Reading, type ServerStatus } from "./server-status.ts";
 import { ServerStatuses, type ServerSummary } from "./server-statuses.ts";
+import type { Snapshot } from "./snapshot.ts";
 import type { UpstreamNotes } from "./upstream-notes.ts";
 import { UpstreamOutlook } from "./upstream-outlook.ts";
 import { UpstreamReader } from "./upstream-reader.ts";
@@ -235,6 +236,12 @@ export class Relay {
   /** Forgets the servers that another instance has deleted. */
   forgetDeleted(exists: (serverId: string) => boolean): void {
     this.#statuses.forgetDeleted(exists);
+  }
+
+  /** The last reading of the server with its present key, however old; undefined when none is kept. */
+  findSnapshot(server: GameServer): Snapshot | undefined {
+    const status = this.#statuses.find(server.serverId);
+    return status?.keyRevision === server.keyRevision ? status.hit?.snapshot : undefined;
   }
 
   /** For operators: what the latest readings of the server brought. */

@@ -17,8 +17,8 @@ import {
 import { StoreUnavailable } from "../../core/errors.ts";
 import { filterAll, typeOfKind } from "../../core/events/event-types.ts";
 import type { GameServer } from "../../core/game-server.ts";
+import { INSTANCE_LEASE_MS, type InstanceLease } from "../../core/ports/instance-lease.ts";
 import type { Log } from "../../core/ports/log.ts";
-import { WATCH_LEASE_MS, type WatchLease } from "../../core/ports/watch-lease.ts";
 import { WATCH_REASONS } from "../../core/watch-reasons.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
 import { recordReadings } from "../events/record-readings.ts";
@@ -387,10 +387,10 @@ describe("of several instances", () => {
     let holder: number | undefined;
     let heldAt = 0;
     let isAway = false;
-    const leaseOf = (id: number): WatchLease => ({
+    const leaseOf = (id: number): InstanceLease => ({
       async hold() {
         if (isAway) throw new StoreUnavailable("away");
-        if (holder !== undefined && holder !== id && stage.now - heldAt < WATCH_LEASE_MS) return false;
+        if (holder !== undefined && holder !== id && stage.now - heldAt < INSTANCE_LEASE_MS) return false;
         [holder, heldAt] = [id, stage.now];
         return true;
       },
@@ -418,8 +418,8 @@ describe("of several instances", () => {
     await pass(10_000);
     const goesOnAt = timesFor("a")[5] ?? Number.POSITIVE_INFINITY;
     // The lease was renewed last at 20 s, and the other asks for it every second.
-    expect(goesOnAt).toBeGreaterThanOrEqual(20_000 + WATCH_LEASE_MS);
-    expect(goesOnAt).toBeLessThanOrEqual(20_000 + WATCH_LEASE_MS + HOLD_EVERY_MS);
+    expect(goesOnAt).toBeGreaterThanOrEqual(20_000 + INSTANCE_LEASE_MS);
+    expect(goesOnAt).toBeLessThanOrEqual(20_000 + INSTANCE_LEASE_MS + HOLD_EVERY_MS);
   });
 
   test("another goes on at once when the one that watches stops", async () => {
@@ -505,7 +505,7 @@ describe("what operators can measure", () => {
 
   test("nothing is watched by an instance without the lease, or when watching is off", async () => {
     add("a");
-    const lease: WatchLease = { hold: async () => false, release: async () => {} };
+    const lease: InstanceLease = { hold: async () => false, release: async () => {} };
     const second = start({ lease });
     await pass(6_000);
     const none = { servers: 0, oldestReadingMs: null };

@@ -4,9 +4,9 @@ import { isRefusal, StoreUnavailable } from "../../core/errors.ts";
 import type { Failure } from "../../core/events/judge-state.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Clock } from "../../core/ports/clock.ts";
+import type { InstanceLease } from "../../core/ports/instance-lease.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
-import type { WatchLease } from "../../core/ports/watch-lease.ts";
 import { createThrottle } from "../../core/throttle.ts";
 import { OFFLINE } from "../../core/upstream-codes.ts";
 import { findDueAt, intervalOf, listDue, planInterval, type WatchCandidate } from "../../core/watch-plan.ts";
@@ -46,7 +46,7 @@ export type WatcherParts = {
   /** Why nothing is watched; undefined when servers are watched. */
   readonly offReason: string | undefined;
   /** Undefined when this is the only instance. */
-  readonly lease: WatchLease | undefined;
+  readonly lease: InstanceLease | undefined;
   /** Called every few seconds for each watched server that cannot be read, with the reason. */
   readonly tellFailure: (serverId: string, failure: Failure, at: number) => void;
 };

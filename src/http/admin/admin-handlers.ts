@@ -9,12 +9,14 @@ import { Mutex } from "./mutex.ts";
 import { PlayerHandlers } from "./player-handlers.ts";
 import { ServerHandlers, type ServerHandlersParts } from "./server-handlers.ts";
 import { UpstreamHandlers, type UpstreamHandlersParts } from "./upstream-handlers.ts";
+import { WebhookHandlers, type WebhookHandlersParts } from "./webhooks.ts";
 
 export type AdminParts = Omit<
   ServerHandlersParts &
     KeyHandlersParts &
     DeviceHandlersParts &
     AdminCommandParts &
+    WebhookHandlersParts &
     Pick<UpstreamHandlersParts, "relay">,
   "changes"
 > & { readonly forgetting: Pick<PlayerForgetting, "forget"> };
@@ -27,6 +29,7 @@ export class AdminHandlers {
   readonly commands: AdminCommandHandlers;
   readonly upstream: UpstreamHandlers;
   readonly players: PlayerHandlers;
+  readonly webhooks: WebhookHandlers;
   readonly audit: AuditHandlers;
 
   constructor(parts: AdminParts) {
@@ -39,6 +42,7 @@ export class AdminHandlers {
     this.commands = new AdminCommandHandlers({ ...parts, changes });
     this.upstream = new UpstreamHandlers({ relay: parts.relay, settings: parts.store.settings, changes });
     this.players = new PlayerHandlers(parts.forgetting);
+    this.webhooks = new WebhookHandlers({ ...parts, changes });
     this.audit = new AuditHandlers(parts.store.audit, parts.pages);
   }
 }

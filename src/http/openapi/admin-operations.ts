@@ -49,6 +49,7 @@ import {
   STREAM_PARAMETERS,
 } from "./parameters.ts";
 import { EVENT_ANSWER, STREAM_ANSWER } from "./public-operations.ts";
+import { describeWebhookOperations } from "./webhook-operations.ts";
 
 const OPERATOR_ERRORS: readonly ErrorName[] = [
   "missingToken",
@@ -68,6 +69,7 @@ const INFO_HEADERS: readonly HeaderName[] = ["CacheControl", "ETag", "Age", "Cac
 
 const SERVERS: TagName = "Game servers";
 const KEYS: TagName = "Keys";
+const WEBHOOKS: TagName = "Webhooks";
 const OTHERS: TagName = "Blocks, commands, audit";
 
 export const ADMIN_OPERATIONS: Operations = {
@@ -223,6 +225,8 @@ export const ADMIN_OPERATIONS: Operations = {
     answers: { 201: answer("The link, which is never shown again.", LinkResource, LINK) },
     errors: ["notFound", "conflict"],
   }),
+
+  ...describeWebhookOperations((id, summary, rest) => operation(WEBHOOKS, id, summary, rest), BODY_ERRORS),
 
   "GET /admin/blocks": list(
     OTHERS,

@@ -32,6 +32,17 @@ import {
   LinkSignIn,
   SessionResource,
 } from "../../core/wire/session.ts";
+import {
+  DeliveryPage,
+  DeliveryResource,
+  NewWebhook,
+  Redelivery,
+  RotatedWebhook,
+  WebhookResource,
+  WebhookTestResult,
+  WebhookUpdate,
+  WebhookWithSecret,
+} from "../../core/wire/webhook.ts";
 
 const { Players, Staff, JoinLogs, KillLogs, CommandLogs, ModCalls, EmergencyCalls, Vehicles } =
   SectionSchemas;
@@ -74,6 +85,15 @@ const NAMED: Readonly<Record<string, Type.TSchema>> = {
   Device: DeviceResource,
   DeviceList,
   Link: LinkResource,
+  NewWebhook,
+  WebhookUpdate,
+  Webhook: WebhookResource,
+  WebhookWithSecret,
+  RotatedWebhook,
+  Redelivery,
+  WebhookTestResult,
+  Delivery: DeliveryResource,
+  DeliveryPage,
   Block: BlockResource,
   AuditEntry: AuditEntryResource,
   ...Object.fromEntries(

@@ -83,7 +83,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     advice: "`details` names each field and says what it must be.",
   },
   conflict: {
-    when: "It is too late: the command no longer waits, or the key is revoked.",
+    when: "It cannot be done as things are: the command no longer waits, the key is revoked, the server has as many webhooks as it may, or the webhook has no events to send again.",
     advice: "Nothing; `details` says why.",
   },
   upgradeRequired: {

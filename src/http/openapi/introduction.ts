@@ -41,6 +41,8 @@ const DESCRIPTIONS: Readonly<Record<TagName, string>> = {
   "With a community": "The same endpoints with the server's community in the path: one limit, one queue.",
   "Game servers": "The game servers that Gatehouse relays. For operators.",
   Keys: "API keys and what they may do. For operators.",
+  Webhooks:
+    "Where events are sent to: Discord channels, and programs that take Standard Webhooks. For operators.",
   "Blocks, commands, audit": "Who is blocked, what was sent, who did what. For operators.",
   Service: "The service itself: health, metrics, this document.",
   "Version 1": "Switched off. Every call is answered 500 with code 5018.",
@@ -53,7 +55,7 @@ export const TAGS = Object.entries(DESCRIPTIONS).map(([name, description]) => ({
 
 export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readonly TagName[] }[] = [
   { name: "For callers", tags: ["Server", "Events", "Commands", "With a community", "Signing in"] },
-  { name: "For operators", tags: ["Game servers", "Keys", "Blocks, commands, audit"] },
+  { name: "For operators", tags: ["Game servers", "Keys", "Webhooks", "Blocks, commands, audit"] },
   { name: "Service", tags: ["Service", "Version 1"] },
 ];
 

@@ -11,6 +11,7 @@ export type TagName =
   | "Signing in"
   | "Game servers"
   | "Keys"
+  | "Webhooks"
   | "Blocks, commands, audit"
   | "Service"
   | "Version 1";

@@ -8,6 +8,7 @@ import { SECTIONS } from "../../core/sections.ts";
 import { CommandState } from "../../core/wire/command.ts";
 import { EVENTS_LIMIT_DEFAULT, EVENTS_LIMIT_MAX, WAIT_SECONDS_MAX } from "../../core/wire/event.ts";
 import { CommandId, DeviceId, TEXT_LENGTH_MAX } from "../../core/wire/values.ts";
+import { WebhookId } from "../../core/wire/webhook.ts";
 import type { Parameter } from "./operation.ts";
 
 export const COMMUNITY: Parameter = {
@@ -200,6 +201,14 @@ export const DEVICE_ID: Parameter = {
   example: "dev_9fWc2LrT6yQxB4mHsZ1k",
 };
 
+export const WEBHOOK_ID: Parameter = {
+  name: "webhook_id",
+  in: "path",
+  description: "The webhook's id.",
+  schema: WebhookId,
+  example: "hook_3uGk8sYc2RzNqT5vBw1x",
+};
+
 export const AUDIT_ID: Parameter = {
   name: "entry_id",
   in: "path",
@@ -221,5 +230,6 @@ export function idParameterOf(path: string): Parameter {
   if (path.includes("/command")) return COMMAND_ID;
   if (path.startsWith("/admin/audit")) return AUDIT_ID;
   if (path.startsWith("/admin/players")) return PLAYER_ID;
+  if (path.startsWith("/admin/webhooks")) return WEBHOOK_ID;
   return path.startsWith("/admin/servers") ? SERVER_ID : KEY_ID;
 }

@@ -41,6 +41,8 @@ export const NAMES = {
 
   /** The token of the instance that watches. */
   watchLease: "gatehouse:{budget}:watch-lease",
+  /** The token of the instance that delivers to webhooks. */
+  deliveryLease: "gatehouse:{budget}:delivery-lease",
 
   lease: (serverId: string) => ofServer(serverId, "lease"),
   shared: (serverId: string) => ofServer(serverId, "shared"),

@@ -16,7 +16,9 @@ import { RedisCommandQueue } from "./command-queue.ts";
 import { DeviceTable } from "./device-table.ts";
 import { Directory, type SignedCounts } from "./directory.ts";
 import { Heartbeat } from "./heartbeat.ts";
+import { RedisInstanceLease } from "./instance-lease.ts";
 import { KeyTable } from "./key-table.ts";
+import { NAMES } from "./names.ts";
 import { RedisClock } from "./redis-clock.ts";
 import { REPLY_DEADLINE_MS, type RedisAddress, RedisLink } from "./redis-link.ts";
 import { RedisRelayShare } from "./relay-share.ts";
@@ -24,7 +26,6 @@ import { ServerTable } from "./server-table.ts";
 import { SettingsTable } from "./settings-table.ts";
 import { SharedLimits } from "./shared-limits.ts";
 import { UsageTable } from "./usage-table.ts";
-import { RedisWatchLease } from "./watch-lease.ts";
 
 const LEASE_TOKEN_LENGTH = 20;
 /** Errors that no retry can solve: wrong password, user or database, or an untrusted certificate. */
@@ -78,7 +79,9 @@ export class RedisStore implements PortableStore {
   /** What the instances share about the game API. */
   readonly relayShare: RedisRelayShare;
   /** One of the instances watches for all. */
-  readonly watchLease: RedisWatchLease;
+  readonly watchLease: RedisInstanceLease;
+  /** One of the instances delivers to webhooks for all. */
+  readonly deliveryLease: RedisInstanceLease;
   /** An estimate of Redis's clock. */
   readonly clock: Clock;
   readonly #link: RedisLink;
@@ -112,7 +115,8 @@ export class RedisStore implements PortableStore {
     this.commands = commands;
     const makeToken = () => randomBase62(LEASE_TOKEN_LENGTH, randomBytes);
     this.relayShare = new RedisRelayShare(link, times, makeToken);
-    this.watchLease = new RedisWatchLease(link, times, makeToken());
+    this.watchLease = new RedisInstanceLease(link, times, NAMES.watchLease, makeToken());
+    this.deliveryLease = new RedisInstanceLease(link, times, NAMES.deliveryLease, makeToken());
     this.clock = clock.now;
     this.#link = link;
     this.#sealer = sealer;

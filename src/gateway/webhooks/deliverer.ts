@@ -1,0 +1,407 @@
+// Delivers events to webhooks. One instance does it for all: it holds the lease, reads what is new as soon as it is recorded,
+// and gives each webhook its turn. The rules are in core/webhooks; delivery-turns.ts has what one turn does.
+import { StoreUnavailable } from "../../core/errors.ts";
+import type { Archive } from "../../core/ports/archive.ts";
+import type { InstanceLease } from "../../core/ports/instance-lease.ts";
+import type { Log } from "../../core/ports/log.ts";
+import { createThrottle } from "../../core/throttle.ts";
+import { chooseTurns } from "../../core/webhooks/turns.ts";
+import type { Webhook } from "../../core/webhooks/webhook.ts";
+import type { Pause } from "../commands/command-dispatcher.ts";
+import type { EventBell, Waiter } from "../events/event-bell.ts";
+import type { NameServers } from "../servers/name-servers.ts";
+import { DeliveryTurns, type DeliveryTurnsParts, type OnDisabled } from "./delivery-turns.ts";
+import { KnownWebhook } from "./known-webhook.ts";
+import { WebhookMeter } from "./webhook-meter.ts";
+
+/** How often the lease is renewed, or asked for. */
+export const HOLD_EVERY_MS = 1_000;
+/** How often the list of webhooks is read, for changes that were made on other instances. */
+export const REFRESH_MS = 5_000;
+/** The same on an instance that does not deliver: only its notices need the list. */
+export const REFRESH_IDLE_MS = 30_000;
+/** After events were recorded, those that follow at once are sent with them. */
+export const GATHER_MS = 50;
+/** The wait after the archive did not answer; it doubles up to the second. */
+export const ARCHIVE_BACKOFF_MS = 1_000;
+export const ARCHIVE_BACKOFF_MAX_MS = 10_000;
+/** The wait of a webhook whose turn failed unexpectedly. */
+const FAULT_BACKOFF_MS = 60_000;
+/** How long the last answers may take to be noted, after the requests were ended. */
+const LAST_NOTES_MS = 1_000;
+const FAULT_LOG_MS = 60_000;
+const LABELS_MAX = 5;
+
+export type DelivererParts = Omit<
+  DeliveryTurnsParts,
+  "archive" | "meter" | "onDisabled" | "pauseDiscord" | "stop" | "mayGoOn"
+> & {
+  readonly archive: DeliveryTurnsParts["archive"] & Pick<Archive, "listWebhooks">;
+  readonly bell: Pick<EventBell, "open">;
+  readonly pause: Pause;
+  readonly log: Log;
+  /** Undefined when this is the only instance. */
+  readonly lease: InstanceLease | undefined;
+};
+
+/** For /metrics. All are 0 while another instance delivers. */
+export type WebhookReport = {
+  readonly healthy: number;
+  readonly failing: number;
+  readonly disabled: number;
+  /** Webhooks that have something to send. */
+  readonly waiting: number;
+};
+
+export class Deliverer {
+  readonly meter = new WebhookMeter();
+  /** Called before a webhook is disabled because of its receiver. When it rejects, it is called again. */
+  onDisabled: OnDisabled = async () => {};
+  readonly #parts: DelivererParts;
+  readonly #turns: DeliveryTurns;
+  readonly #known = new Map<string, KnownWebhook>();
+  /** One for each server with a webhook that reads its ledger. */
+  readonly #followed = new Map<string, { readonly waiter: Waiter; readonly ended: AbortController }>();
+  readonly #throttleLog = createThrottle(FAULT_LOG_MS);
+  readonly #stopRequests = new AbortController();
+  readonly #underWay = new Set<Promise<void>>();
+  #wake = new AbortController();
+  #running: Promise<void> | undefined;
+  #isStopping = false;
+  #stopped: Promise<void> | undefined;
+  #hasLease = false;
+  #heldAt = Number.NEGATIVE_INFINITY;
+  #refreshAt = 0;
+  #isRefreshing = false;
+  /** Increased when the lease was lost, so that a list that was asked for before is not used. */
+  #tenure = 0;
+  #turnNumber = 0;
+  #discordPausedUntil = 0;
+  #archiveNotBefore = 0;
+  #archiveBackoffMs = ARCHIVE_BACKOFF_MS;
+
+  constructor(parts: DelivererParts) {
+    this.#parts = parts;
+    this.#turns = new DeliveryTurns({
+      ...parts,
+      meter: this.meter,
+      onDisabled: (webhook, reason, at) => this.onDisabled(webhook, reason, at),
+      pauseDiscord: (until) => {
+        this.#discordPausedUntil = Math.max(this.#discordPausedUntil, until);
+      },
+      stop: this.#stopRequests.signal,
+      mayGoOn: (known) => {
+        return !this.#isStopping && this.#mayDeliver && this.#dueAt(known) <= parts.clock();
+      },
+    });
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** The webhook was created, changed or deleted. */
+  notify(webhookId: string): void {
+    const known = this.#known.get(webhookId);
+    if (known) {
+      known.isStale = true;
+      known.ring();
+    }
+    this.#refreshAt = 0;
+    this.#wakeUp();
+  }
+
+  /**
+   * Begins no request any more, and waits for those under way. Requests that take longer are ended: their events are sent
+   * again by the next instance.
+   */
+  stop(withinMs: number): Promise<void> {
+    this.#stopped ??= this.#stop(withinMs);
+    return this.#stopped;
+  }
+
+  async #stop(withinMs: number): Promise<void> {
+    const { pause, lease } = this.#parts;
+    this.#isStopping = true;
+    this.#wakeUp();
+    await this.#running;
+    const done = new AbortController();
+    const finished = Promise.all(this.#underWay).then(() => done.abort());
+    if (this.#underWay.size > 0) await pause(withinMs, done.signal);
+    this.#stopRequests.abort();
+    if (this.#underWay.size > 0) await Promise.race([finished, pause(LAST_NOTES_MS, done.signal)]);
+    this.#unfollowAll();
+    if (!this.#hasLease) return;
+    this.#hasLease = false;
+    await lease?.release().catch((error) => this.#logFault(error, "giving up the lease"));
+  }
+
+  report(): WebhookReport {
+    const known = this.#mayDeliver ? [...this.#known.values()] : [];
+    const enabled = known.filter(({ webhook }) => webhook.isEnabled);
+    const failing = enabled.filter(({ isFailing }) => isFailing).length;
+    return {
+      healthy: enabled.length - failing,
+      failing,
+      disabled: known.length - enabled.length,
+      waiting: enabled.filter(({ hasPlace, hasNews }) => hasPlace && hasNews).length,
+    };
+  }
+
+  /** Sentences about webhooks that were disabled because of their receivers. Labels and servers are for operators. */
+  listNotices(nameServers?: NameServers): string[] {
+    const disabled = Array.from(this.#known.values(), ({ webhook }) => webhook).filter(isDisabledByUs);
+    if (disabled.length === 0) return [];
+    const isOne = disabled.length === 1;
+    const which = nameServers ? describeWebhooks(disabled, nameServers) : "";
+    const what = isOne ? "1 webhook was" : `${disabled.length} webhooks were`;
+    return [
+      `${what} disabled because of ${isOne ? "its receiver" : "their receivers"}${which}; enable ${isOne ? "it" : "them"} again when that is solved.`,
+    ];
+  }
+
+  async #run(): Promise<void> {
+    const { pause } = this.#parts;
+    while (!this.#isStopping) {
+      this.#wake = new AbortController();
+      let waitMs = HOLD_EVERY_MS;
+      try {
+        waitMs = await this.#step();
+      } catch (error) {
+        this.#logFault(error, "delivering to webhooks");
+      }
+      const { signal } = this.#wake;
+      if (!this.#isStopping && !signal.aborted) await pause(waitMs, signal);
+    }
+  }
+
+  /** Gives turns to those who may send now. Returns how long to wait until the next step. */
+  async #step(): Promise<number> {
+    const { clock, lease } = this.#parts;
+    await this.#keepLease(clock());
+    const now = clock();
+    // The second part: a clock that was set back must not stop it.
+    if (now >= this.#refreshAt || this.#refreshAt - now > REFRESH_IDLE_MS) void this.#refresh(now);
+    const leaseMs = lease ? HOLD_EVERY_MS : REFRESH_MS;
+    if (!this.#mayDeliver) return leaseMs;
+    const dueAt = this.#giveTurns(now);
+    // The end of a refresh wakes this loop.
+    const refreshMs = this.#isRefreshing ? REFRESH_MS : this.#refreshAt - now;
+    return Math.max(1, Math.min(leaseMs, dueAt - now, refreshMs));
+  }
+
+  get #mayDeliver(): boolean {
+    return this.#parts.lease === undefined || this.#hasLease;
+  }
+
+  async #keepLease(now: number): Promise<void> {
+    const { lease, log } = this.#parts;
+    if (!lease || Math.abs(now - this.#heldAt) < HOLD_EVERY_MS) return;
+    this.#heldAt = now;
+    const hadLease = this.#hasLease;
+    // Without the shared store nobody delivers: several instances would send the same events.
+    this.#hasLease = false;
+    try {
+      this.#hasLease = await lease.hold();
+    } finally {
+      if (hadLease && !this.#hasLease) this.#unfollowAll();
+    }
+    if (!this.#hasLease || hadLease) return;
+    log.info({}, "this instance delivers to webhooks now");
+    // What another instance has noted meanwhile must be known before anything is sent.
+    this.#tenure++;
+    this.#forgetAll();
+    this.#refreshAt = 0;
+  }
+
+  /** Starts the turns that may begin. Returns when the next one is due. */
+  #giveTurns(now: number): number {
+    const ready: KnownWebhook[] = [];
+    const busy: KnownWebhook[] = [];
+    let nextDueAt = Number.POSITIVE_INFINITY;
+    for (const known of this.#known.values()) {
+      if (known.isBusy) busy.push(known);
+      else if (hasWork(known)) {
+        const dueAt = this.#dueAt(known);
+        if (dueAt <= now) ready.push(known);
+        else nextDueAt = Math.min(nextDueAt, dueAt);
+      }
+    }
+    ready.sort((a, b) => a.lastTurn - b.lastTurn);
+    for (const known of chooseTurns(ready, busy)) this.#begin(known);
+    // Those who found no room are given their turn when another ends.
+    return nextDueAt;
+  }
+
+  #dueAt({ webhook, notBefore, isDiscord }: KnownWebhook): number {
+    return Math.max(
+      notBefore,
+      webhook.nextAttemptAt ?? 0,
+      this.#archiveNotBefore,
+      isDiscord ? this.#discordPausedUntil : 0,
+    );
+  }
+
+  #begin(known: KnownWebhook): void {
+    known.isBusy = true;
+    known.lastTurn = ++this.#turnNumber;
+    const turn = this.#takeTurn(known).finally(() => {
+      known.isBusy = false;
+      this.#underWay.delete(turn);
+      if (known.isDeleted) this.#known.delete(known.webhookId);
+      this.#wakeUp();
+    });
+    this.#underWay.add(turn);
+  }
+
+  async #takeTurn(known: KnownWebhook): Promise<void> {
+    const { clock } = this.#parts;
+    try {
+      await this.#turns.take(known);
+      this.#archiveBackoffMs = ARCHIVE_BACKOFF_MS;
+    } catch (error) {
+      const now = clock();
+      if (error instanceof StoreUnavailable) this.#backOff(now);
+      else {
+        known.notBefore = now + FAULT_BACKOFF_MS;
+        this.#logFault(error, "delivering to a webhook");
+      }
+    }
+  }
+
+  /** Nobody's turn is of use while the archive is away. Many turns that fail together count once. */
+  #backOff(now: number): void {
+    if (now < this.#archiveNotBefore) return;
+    this.#archiveNotBefore = now + this.#archiveBackoffMs;
+    this.#archiveBackoffMs = Math.min(2 * this.#archiveBackoffMs, ARCHIVE_BACKOFF_MAX_MS);
+  }
+
+  /** Reads the list of webhooks. Nobody waits for it, because an archive may hang. */
+  async #refresh(now: number): Promise<void> {
+    if (this.#isRefreshing) return;
+    this.#isRefreshing = true;
+    this.#refreshAt = now + (this.#mayDeliver ? REFRESH_MS : REFRESH_IDLE_MS);
+    const tenure = this.#tenure;
+    const revisions = new Map(Array.from(this.#known.values(), (known) => [known.webhookId, known.revision]));
+    try {
+      const webhooks = await this.#parts.archive.listWebhooks();
+      if (tenure === this.#tenure && !this.#isStopping) this.#learn(webhooks, revisions);
+    } catch (error) {
+      this.#logFault(error, "reading the list of webhooks");
+    } finally {
+      this.#isRefreshing = false;
+      this.#wakeUp();
+    }
+  }
+
+  /** `revisions`: what was known when the list was asked for. */
+  #learn(webhooks: readonly Webhook[], revisions: ReadonlyMap<string, number>): void {
+    const now = this.#parts.clock();
+    const listed = new Set(webhooks.map(({ webhookId }) => webhookId));
+    for (const webhook of webhooks) {
+      const known = this.#known.get(webhook.webhookId);
+      if (!known) this.#known.set(webhook.webhookId, new KnownWebhook(webhook, now));
+      else if (isUntouched(known, revisions)) known.replace(webhook);
+    }
+    for (const known of this.#known.values()) {
+      // One that was created since is in the next list.
+      if (listed.has(known.webhookId) || !revisions.has(known.webhookId)) continue;
+      known.isDeleted = true;
+      if (!known.isBusy) this.#known.delete(known.webhookId);
+    }
+    this.#follow();
+  }
+
+  /** Waits for new events of every server that has a webhook. */
+  #follow(): void {
+    const servers = new Set<string>();
+    if (this.#mayDeliver) {
+      for (const { webhook, hasPlace } of this.#known.values()) {
+        if (hasPlace && webhook.isEnabled) servers.add(webhook.serverId);
+      }
+    }
+    for (const [serverId, { waiter, ended }] of this.#followed) {
+      if (servers.has(serverId)) continue;
+      this.#followed.delete(serverId);
+      ended.abort();
+      waiter.close();
+    }
+    for (const serverId of servers) {
+      if (this.#followed.has(serverId)) continue;
+      const follower = { waiter: this.#parts.bell.open(serverId), ended: new AbortController() };
+      this.#followed.set(serverId, follower);
+      void this.#followServer(serverId, follower.waiter, follower.ended.signal);
+    }
+  }
+
+  async #followServer(serverId: string, waiter: Waiter, ended: AbortSignal): Promise<void> {
+    const { pause } = this.#parts;
+    for (;;) {
+      await waiter.wait(this.#newestOf(serverId, waiter), ended);
+      if (ended.aborted) return;
+      for (const known of this.#known.values()) if (known.webhook.serverId === serverId) known.ring();
+      this.#wakeUp();
+      await pause(GATHER_MS, ended);
+    }
+  }
+
+  /** The newest event that this instance knows of. */
+  #newestOf(serverId: string, waiter: Waiter): number {
+    let newest = waiter.newest;
+    for (const { webhook, readPlace } of this.#known.values()) {
+      if (webhook.serverId === serverId) newest = Math.max(newest, readPlace.number);
+    }
+    return newest;
+  }
+
+  #unfollowAll(): void {
+    for (const { waiter, ended } of this.#followed.values()) {
+      ended.abort();
+      waiter.close();
+    }
+    this.#followed.clear();
+  }
+
+  /** Turns under way go on: what they note is refused when another instance has moved the place. */
+  #forgetAll(): void {
+    this.#unfollowAll();
+    for (const known of this.#known.values()) {
+      if (known.isBusy) known.isStale = true;
+      else this.#known.delete(known.webhookId);
+    }
+  }
+
+  #wakeUp(): void {
+    this.#wake.abort();
+  }
+
+  #logFault(error: unknown, purpose: string): void {
+    // An unavailable store is logged already, where requests fail because of it.
+    if (error instanceof StoreUnavailable) return;
+    this.#throttleLog(this.#parts.clock(), (unlogged) => {
+      this.#parts.log.error({ err: error, unlogged }, `${purpose} failed`);
+    });
+  }
+}
+
+function hasWork({ webhook, hasNews, hasPlace, unnoted, isStale }: KnownWebhook): boolean {
+  if (unnoted || isStale) return true;
+  return webhook.isEnabled && (hasNews || !hasPlace);
+}
+
+/** Whether nothing was noted since the list was asked for, so that the list is newer. */
+function isUntouched(known: KnownWebhook, revisions: ReadonlyMap<string, number>): boolean {
+  return !known.isBusy && !known.unnoted && revisions.get(known.webhookId) === known.revision;
+}
+
+function isDisabledByUs({ isEnabled, disabledReason }: Webhook): boolean {
+  return !isEnabled && disabledReason !== null;
+}
+
+function describeWebhooks(webhooks: readonly Webhook[], nameServers: NameServers): string {
+  const named = webhooks
+    .slice(0, LABELS_MAX)
+    .map(({ label, serverId }) => `"${label}" of ${nameServers([serverId])}`);
+  const others = webhooks.length - named.length;
+  return ` (${named.join(", ")}${others === 0 ? "" : ` and ${others} more`})`;
+}

@@ -1,0 +1,305 @@
+// One turn of a webhook: reads what it has to send, sends a few requests, judges each answer and notes it. What could not be
+// noted is noted in the next turn, before anything is sent again.
+import { StoreUnavailable } from "../../core/errors.ts";
+import type { LedgerPlace } from "../../core/events/cursor.ts";
+import { writeCursor } from "../../core/events/cursor.ts";
+import { toRetentionGap } from "../../core/events/stream-frames.ts";
+import type { Archive, LedgerEvent, LedgerPage } from "../../core/ports/archive.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { AttemptProgress } from "../../core/ports/webhooks.ts";
+import { parseMessageId } from "../../core/webhooks/discord/message.ts";
+import {
+  judgeLoss,
+  judgeStatus,
+  type ServerPicture,
+  toStatusMessage,
+} from "../../core/webhooks/discord/status-message.ts";
+import {
+  type AttemptVerdict,
+  isUnknownMessage,
+  judgeAttempt,
+  type ProgressChange,
+} from "../../core/webhooks/retry.ts";
+import type { Delivery, StatusMessage, Webhook } from "../../core/webhooks/webhook.ts";
+import { isSamePlace, type KnownWebhook } from "./known-webhook.ts";
+import type { WebhookMeter } from "./webhook-meter.ts";
+import type { SentRequest, WebhookSender } from "./webhook-sender.ts";
+
+/** Events of one read: as many as one message to Discord may have. */
+export const TURN_EVENTS_MAX = 10;
+/** After this long a turn ends, so that a slow receiver does not keep the others waiting. */
+export const TURN_MS = 1_000;
+/** The place is noted when it is so many events, or so long, behind what was read without anything to send. */
+export const PLACE_LAG_MAX = 500;
+export const PLACE_NOTE_MS = 600_000;
+/** How often it is checked whether a status message has to change. */
+export const STATUS_LOOK_MS = 5_000;
+/** How long a new status message waits for the first reading of its server. */
+export const FIRST_READING_MS = 60_000;
+/** The wait before an audit entry that could not be written is tried again. */
+export const AUDIT_BACKOFF_MS = 10_000;
+
+/** Called before a webhook is disabled because of its receiver. When it rejects, it is called again. */
+export type OnDisabled = (webhook: Webhook, reason: string, at: number) => Promise<void>;
+
+export type DeliveryTurnsParts = {
+  readonly archive: Pick<Archive, "readPage" | "findWebhook" | "noteAttempt">;
+  readonly sender: Pick<WebhookSender, "sendEvents" | "sendStatus" | "optionsOf">;
+  readonly readPicture: (serverId: string, now: number) => Promise<ServerPicture | undefined>;
+  readonly clock: Clock;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  /** GATEHOUSE_WEBHOOKS_RETRY_MS. */
+  readonly scheduleMs: readonly number[];
+  readonly meter: WebhookMeter;
+  readonly onDisabled: OnDisabled;
+  /** Discord allows this instance nothing before this time. */
+  readonly pauseDiscord: (until: number) => void;
+  /** Ends the requests under way. */
+  readonly stop: AbortSignal;
+  /** Whether the webhook may send another request now. */
+  readonly mayGoOn: (known: KnownWebhook) => boolean;
+};
+
+/** Events to send, and the place after them. */
+type Batch = {
+  readonly events: readonly LedgerEvent[];
+  readonly next: LedgerPlace;
+  readonly hasMore: boolean;
+};
+
+export class DeliveryTurns {
+  readonly #parts: DeliveryTurnsParts;
+  /** Reads under way: webhooks at the same place with the same types share one. */
+  readonly #reads = new Map<string, Promise<LedgerPage>>();
+
+  constructor(parts: DeliveryTurnsParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws StoreUnavailable when the archive does not answer. */
+  async take(known: KnownWebhook): Promise<void> {
+    if (known.unnoted) await this.#note(known);
+    // An audit entry is missing; the wait is set.
+    if (known.unnoted) return;
+    if (known.isStale) await this.#reread(known);
+    if (known.isDeleted || !known.webhook.isEnabled) return;
+    if (known.hasPlace) await this.#sendEvents(known);
+    else await this.#showStatus(known);
+  }
+
+  async #sendEvents(known: KnownWebhook): Promise<void> {
+    const { clock, mayGoOn } = this.#parts;
+    const { rings } = known;
+    const beganAt = clock();
+    const { events, next, hasMore } = await this.#readBatch(known);
+    let left = events;
+    while (left.length > 0) {
+      // A success can come with a wait: Discord says when the next request would be one too many.
+      if (!mayGoOn(known) || Math.abs(clock() - beganAt) >= TURN_MS) return;
+      const settled = await this.#sendSome(known, left, next);
+      if (settled === 0) return;
+      left = left.slice(settled);
+    }
+    known.readPlace = next;
+    known.hasNews = hasMore || known.rings !== rings;
+    if (events.length === 0) await this.#notePlace(known);
+  }
+
+  /** What to send next. A place that is not kept any more: first the gap that says so. */
+  async #readBatch(known: KnownWebhook): Promise<Batch> {
+    const page = await this.#readPage(known);
+    if ("expired" in page) {
+      const { oldest } = page;
+      return { events: [toRetentionGap(oldest, this.#parts.clock())], next: oldest, hasMore: true };
+    }
+    const { events, next, hasMore } = page;
+    return { events: events.filter(({ isBackfill }) => !isBackfill), next, hasMore };
+  }
+
+  #readPage({ webhook, filter, readPlace }: KnownWebhook): Promise<LedgerPage> {
+    const { archive } = this.#parts;
+    const { serverId, types } = webhook;
+    const name = `${serverId} ${readPlace.number} ${readPlace.mark} ${types?.join() ?? "*"}`;
+    const shared = this.#reads.get(name);
+    if (shared) return shared;
+    const start = { after: readPlace };
+    const read = archive
+      .readPage({ serverId, start, filter, limit: TURN_EVENTS_MAX })
+      .finally(() => this.#reads.delete(name));
+    this.#reads.set(name, read);
+    return read;
+  }
+
+  /** Sends one request. Returns how many events are settled and noted; `next` is the place after all of them. */
+  async #sendSome(known: KnownWebhook, events: readonly LedgerEvent[], next: LedgerPlace): Promise<number> {
+    const { sender, stop, meter, clock } = this.#parts;
+    const { webhook } = known;
+    const [first, ...others] = events;
+    if (!first) return 0;
+    const sent = await sender.sendEvents(webhook, [first, ...others], stop);
+    if (sent.isStopped) return 0;
+    const now = clock();
+    const verdict = this.#judge(webhook, sent, now);
+    const settled = verdict.kind === "done" ? sent.count : Number(verdict.kind === "set-aside");
+    if (verdict.kind === "done") meter.eventsDelivered += sent.count;
+    const last = events[settled - 1];
+    const place = settled === events.length ? next : last && { number: last.number, mark: last.mark };
+    const eventIds = events.slice(0, sent.count).map((event) => writeCursor(webhook.serverId, event));
+    const isNoted = await this.#settle(known, verdict, toDelivery(sent, eventIds, now), place && { place });
+    // An operator may have moved the place: the rest of what was read is not what comes next.
+    return isNoted ? settled : 0;
+  }
+
+  async #showStatus(known: KnownWebhook): Promise<void> {
+    const { clock, readPicture, sender, stop } = this.#parts;
+    const { webhook } = known;
+    const { message: shown, serverId } = webhook;
+    known.notBefore = clock() + STATUS_LOOK_MS;
+    const picture = await readPicture(serverId, clock());
+    const now = clock();
+    // Nothing was read since the start. What the message shows is newer than that.
+    const isUnread =
+      picture?.state === null && (shown?.messageId != null || now - webhook.createdAt < FIRST_READING_MS);
+    if (!picture || isUnread) return;
+    const { message, fingerprint } = toStatusMessage(picture, sender.optionsOf(webhook));
+    const step = judgeStatus(shown, fingerprint, now);
+    if (step.kind === "wait") return;
+    const messageId = step.kind === "edit" ? (shown?.messageId ?? null) : null;
+    const sent = await sender.sendStatus(webhook, message, messageId, stop);
+    if (sent.isStopped) return;
+    if (messageId !== null && shown && isUnknownMessage(sent.outcome))
+      return this.#noteLoss(known, shown, sent);
+    const postedId = messageId ?? parseMessageId(sent.outcome.body);
+    const isPosted = sent.error === null && postedId !== undefined;
+    // Without an id it could never be edited, and a new one would come every minute.
+    const judged = sent.error === null && !isPosted ? WITHOUT_ID : sent;
+    const after: StatusMessage | undefined = isPosted
+      ? { messageId: postedId, editedAt: clock(), fingerprint, lostAt: shown?.lostAt ?? null }
+      : undefined;
+    // There is no event to set aside.
+    const verdict = this.#judge({ ...webhook, refusals: 0 }, judged, clock());
+    await this.#settle(known, verdict, toDelivery(judged, [], clock()), after && { message: after });
+  }
+
+  async #noteLoss(known: KnownWebhook, shown: StatusMessage, sent: SentRequest): Promise<void> {
+    const { clock } = this.#parts;
+    const now = clock();
+    const loss = judgeLoss(shown, now);
+    const before = { ...toProgress(known.webhook), lastFailureAt: now };
+    const isEnd = "disabledReason" in loss;
+    const verdict: AttemptVerdict = {
+      kind: isEnd ? "disable" : "retry",
+      progress: isEnd ? { ...before, disabledReason: loss.disabledReason } : before,
+      globalPauseUntil: null,
+    };
+    // Posted again at once.
+    known.notBefore = now;
+    await this.#settle(
+      known,
+      verdict,
+      toDelivery(sent, [], now),
+      isEnd ? undefined : { message: loss.message },
+    );
+  }
+
+  #judge(webhook: Webhook, { outcome }: SentRequest, now: number): AttemptVerdict {
+    const { scheduleMs, random } = this.#parts;
+    const before = toProgress(webhook);
+    return judgeAttempt({ format: webhook.format, before, outcome, scheduleMs, now, random: random() });
+  }
+
+  async #settle(
+    known: KnownWebhook,
+    { kind, progress, globalPauseUntil }: AttemptVerdict,
+    delivery: Delivery,
+    more: AttemptProgress = {},
+  ): Promise<boolean> {
+    const { meter, pauseDiscord } = this.#parts;
+    meter.count(kind, delivery.durationMs);
+    if (globalPauseUntil !== null) pauseDiscord(globalPauseUntil);
+    const isEnd = kind === "disable";
+    known.unnoted = {
+      expected: known.webhook.place,
+      progress: { ...progress, ...more, ...(isEnd && { isEnabled: false }) },
+      delivery,
+      unaudited: isEnd ? (progress.disabledReason ?? undefined) : undefined,
+    };
+    return this.#note(known);
+  }
+
+  /** Moves the place past what the filter left out. Not for every event: an idle webhook must cost nothing. */
+  async #notePlace(known: KnownWebhook): Promise<void> {
+    const { clock } = this.#parts;
+    const { place } = known.webhook;
+    const { readPlace } = known;
+    if (isSamePlace(readPlace, place)) return;
+    const isFar = Math.abs(readPlace.number - place.number) >= PLACE_LAG_MAX;
+    if (!isFar && Math.abs(clock() - known.placeNotedAt) < PLACE_NOTE_MS) return;
+    known.unnoted = {
+      expected: place,
+      progress: { place: readPlace },
+      delivery: undefined,
+      unaudited: undefined,
+    };
+    await this.#note(known);
+  }
+
+  /** False when the webhook was changed or deleted meanwhile, or when it cannot be noted now. */
+  async #note(known: KnownWebhook): Promise<boolean> {
+    const { archive, clock } = this.#parts;
+    const { unnoted, webhookId } = known;
+    if (!unnoted || !(await this.#audit(known))) return false;
+    const { expected, progress, delivery } = unnoted;
+    const isNoted = await archive.noteAttempt(webhookId, expected, progress, delivery);
+    known.unnoted = undefined;
+    known.revision++;
+    if (isNoted) known.apply(progress, clock());
+    else await this.#reread(known);
+    return isNoted;
+  }
+
+  /** False when the audit log cannot be written now. The webhook is not disabled without an entry. */
+  async #audit(known: KnownWebhook): Promise<boolean> {
+    const { onDisabled, clock } = this.#parts;
+    const { unnoted, webhook } = known;
+    if (unnoted?.unaudited === undefined) return true;
+    try {
+      await onDisabled(webhook, unnoted.unaudited, clock());
+      unnoted.unaudited = undefined;
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      known.notBefore = clock() + AUDIT_BACKOFF_MS;
+      return false;
+    }
+  }
+
+  async #reread(known: KnownWebhook): Promise<void> {
+    known.isStale = false;
+    const webhook = await this.#parts.archive.findWebhook(known.webhookId);
+    if (webhook) known.replace(webhook);
+    else known.isDeleted = true;
+  }
+}
+
+const WITHOUT_ID: SentRequest = {
+  outcome: { status: null, headers: {}, body: "" },
+  durationMs: 0,
+  error: "no_message_id",
+  isStopped: false,
+};
+
+function toProgress(webhook: Webhook): ProgressChange {
+  const { lastSuccessAt, lastFailureAt, firstFailureAt, failures, refusals } = webhook;
+  const { nextAttemptAt, disabledReason } = webhook;
+  return { lastSuccessAt, lastFailureAt, firstFailureAt, failures, refusals, nextAttemptAt, disabledReason };
+}
+
+function toDelivery(
+  { outcome, durationMs, error }: SentRequest,
+  eventIds: readonly string[],
+  at: number,
+): Delivery {
+  return { at, eventIds, status: outcome.status, durationMs, error };
+}

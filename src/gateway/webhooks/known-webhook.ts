@@ -1,0 +1,118 @@
+// A webhook as the deliverer knows it: what the archive has of it, and how far its ledger was read.
+import type { LedgerPlace } from "../../core/events/cursor.ts";
+import { type EventFilter, filterAll, parseTypes } from "../../core/events/event-types.ts";
+import type { AttemptProgress } from "../../core/ports/webhooks.ts";
+import { SECTIONS } from "../../core/sections.ts";
+import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
+
+const ALL_SECTIONS = (1 << SECTIONS.length) - 1;
+
+/** What became of an attempt, until the archive has it. */
+export type UnnotedAttempt = {
+  /** The place that the attempt was made from. */
+  readonly expected: LedgerPlace;
+  readonly progress: AttemptProgress;
+  readonly delivery: Delivery | undefined;
+  /** Why the attempt disables the webhook; undefined when it does not, or when the audit log has it already. */
+  unaudited: string | undefined;
+};
+
+export class KnownWebhook {
+  readonly webhookId: string;
+  #webhook: Webhook;
+  #filter: EventFilter;
+  #host: string;
+  /** Past what the filter left out, so it may be ahead of the place that the archive has. */
+  readPlace: LedgerPlace;
+  /** There may be something to send. */
+  hasNews = true;
+  /** Increased whenever events were recorded, so that a turn notices those that come meanwhile. */
+  rings = 0;
+  isBusy = false;
+  /** To be read again before the next turn, because an operator has changed it. */
+  isStale = false;
+  isDeleted = false;
+  /** No turn before this time, for a reason that is not the receiver's. */
+  notBefore = 0;
+  /** Counts the last turn, so that those who wait longest come first. */
+  lastTurn = 0;
+  /** Increased whenever this instance has noted something, so that an older row is not taken for news. */
+  revision = 0;
+  placeNotedAt: number;
+  unnoted: UnnotedAttempt | undefined;
+
+  constructor(webhook: Webhook, now: number) {
+    this.webhookId = webhook.webhookId;
+    this.#webhook = webhook;
+    this.#filter = filterOf(webhook);
+    this.#host = hostOf(webhook);
+    this.readPlace = webhook.place;
+    this.placeNotedAt = now;
+  }
+
+  get webhook(): Webhook {
+    return this.#webhook;
+  }
+
+  get filter(): EventFilter {
+    return this.#filter;
+  }
+
+  get host(): string {
+    return this.#host;
+  }
+
+  get isFailing(): boolean {
+    return this.#webhook.failures > 0;
+  }
+
+  get isDiscord(): boolean {
+    return this.#webhook.format !== "standard";
+  }
+
+  get hasPlace(): boolean {
+    return this.#webhook.format !== "discord-status";
+  }
+
+  /** The webhook as the archive has it. */
+  replace(webhook: Webhook): void {
+    const before = this.#webhook;
+    if (JSON.stringify(webhook) === JSON.stringify(before)) return;
+    this.#webhook = webhook;
+    if (!isSamePlace(webhook.place, before.place)) this.readPlace = webhook.place;
+    if (JSON.stringify(webhook.types) !== JSON.stringify(before.types)) this.#filter = filterOf(webhook);
+    if (webhook.shownUrl !== before.shownUrl) this.#host = hostOf(webhook);
+    // It may have been enabled, moved back or given other types.
+    this.hasNews = true;
+    this.rings++;
+  }
+
+  /** What this instance has noted. */
+  apply(progress: AttemptProgress, now: number): void {
+    const { place } = progress;
+    this.#webhook = { ...this.#webhook, ...progress };
+    if (!place) return;
+    this.readPlace = place;
+    this.placeNotedAt = now;
+  }
+
+  ring(): void {
+    this.rings++;
+    this.hasNews = true;
+  }
+}
+
+export function isSamePlace(a: LedgerPlace, b: LedgerPlace): boolean {
+  return a.number === b.number && a.mark === b.mark;
+}
+
+function filterOf({ types }: Webhook): EventFilter {
+  if (types === null) return filterAll();
+  const parsed = parseTypes(types.join(","), ALL_SECTIONS);
+  // The types were checked when they were set. A list that a later version does not know any more hides nothing.
+  return "filter" in parsed ? parsed.filter : filterAll();
+}
+
+function hostOf({ shownUrl }: Webhook): string {
+  return URL.parse(shownUrl)?.host ?? shownUrl;
+}

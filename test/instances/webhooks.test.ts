@@ -1,0 +1,77 @@
+// Two instances on one Redis and one PostgreSQL deliver together: one sends for both, and another goes on when it is killed.
+import { afterAll, expect, test } from "bun:test";
+import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
+import { INSTANCE_LEASE_MS } from "../../src/core/ports/instance-lease.ts";
+import { writeWebhookSecret } from "../../src/core/webhooks/standard.ts";
+import { HOLD_EVERY_MS } from "../../src/gateway/webhooks/deliverer.ts";
+import { Sealer } from "../../src/store/sealer.ts";
+import { createWebhookSealer } from "../../src/store/webhook-sealer.ts";
+import { addEvents, kills } from "../archive/ledger-samples.ts";
+import { makeWebhook } from "../archive/webhook-samples.ts";
+import { startPostgres, stopPostgresServers } from "../postgres-server.ts";
+import { until } from "../process/run-gatehouse.ts";
+import { startRedis } from "../redis-server.ts";
+import { WebhookReceiver } from "../webhook-receiver.ts";
+import { endFleets, type Instance, SECRET, startFleet } from "./fleet.ts";
+
+const SIGNING_SECRET = writeWebhookSecret(new Uint8Array(32).fill(1));
+const WEBHOOK = "hook_a";
+/** What the contract promises. */
+const TAKE_OVER_MS = 30_000;
+
+afterAll(async () => {
+  await endFleets();
+  await stopPostgresServers();
+});
+
+function delivers(instance: Instance): boolean {
+  return instance.process.stderr.includes("this instance delivers to webhooks now");
+}
+
+test("one instance delivers, and when it is killed the other goes on after its lease", async () => {
+  const receiver = await WebhookReceiver.start();
+  receiver.secrets = [SIGNING_SECRET];
+  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
+  const url = await postgres.createDatabase();
+  const archive = new PostgresArchive(url);
+  const sealer = createWebhookSealer(new Sealer(SECRET));
+  try {
+    await archive.createWebhook(
+      makeWebhook({
+        webhookId: WEBHOOK,
+        format: "standard",
+        sealedUrl: sealer.seal(receiver.url, WEBHOOK, "url"),
+        shownUrl: receiver.url.split("/").slice(0, 4).join("/"),
+        sealedSecret: sealer.seal(SIGNING_SECRET, WEBHOOK, "secret"),
+      }),
+    );
+    const fleet = await startFleet({
+      stores: redis.url,
+      count: 2,
+      env: {
+        GATEHOUSE_ARCHIVE: url,
+        GATEHOUSE_WATCH: "off",
+        GATEHOUSE_WEBHOOKS_PRIVATE: "allow",
+        GATEHOUSE_EVENTS_DAYS: "100000",
+        GATEHOUSE_LOG_LEVEL: "info",
+      },
+    });
+    await until("nobody delivers", () => fleet.instances.some(delivers), TAKE_OVER_MS);
+    await addEvents(archive, kills(5));
+    await until("the events do not arrive", () => receiver.ids.length === 5, TAKE_OVER_MS);
+    expect(receiver.accepted).toHaveLength(5);
+    expect(fleet.instances.filter(delivers)).toHaveLength(1);
+
+    const holder = fleet.instances.find(delivers);
+    expect(INSTANCE_LEASE_MS + HOLD_EVERY_MS).toBeLessThan(TAKE_OVER_MS);
+    await holder?.kill();
+    await addEvents(archive, kills(5, 6));
+    await until("nobody goes on", () => receiver.ids.length === 10, TAKE_OVER_MS);
+    expect(fleet.instances.every(delivers)).toBe(true);
+    expect(receiver.accepted).toHaveLength(10);
+    expect(receiver.forged).toEqual([]);
+  } finally {
+    await archive.close();
+    receiver.stop();
+  }
+}, 120_000);

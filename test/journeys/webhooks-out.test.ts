@@ -1,0 +1,214 @@
+// Webhooks to real receivers that fail, hang, reset, answer slowly, say 429, 404, 410 or redirect: every event arrives at least
+// once and in order, and nobody waits for the others.
+import { afterEach, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { writeCursor } from "../../src/core/events/cursor.ts";
+import { filterAll } from "../../src/core/events/event-types.ts";
+import { writeWebhookSecret } from "../../src/core/webhooks/standard.ts";
+import type { Webhook } from "../../src/core/webhooks/webhook.ts";
+import { Sealer } from "../../src/store/sealer.ts";
+import { createWebhookSealer } from "../../src/store/webhook-sealer.ts";
+import { createPinnedPost } from "../../src/webhooks-out/pinned-post.ts";
+import { makeWebhook } from "../archive/webhook-samples.ts";
+import { MemoryArchive, makeEvent } from "../event-archive.ts";
+import { FakeDiscord } from "../fake-discord.ts";
+import { FakeClock, makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
+import { type Reaction, WebhookReceiver } from "../webhook-receiver.ts";
+
+const GATEHOUSE_SECRET = "a secret of thirty-two characters or more";
+const SECRET = writeWebhookSecret(new Uint8Array(32).fill(1));
+const OLD_SECRET = writeWebhookSecret(new Uint8Array(32).fill(2));
+const SERVER = "srv_a";
+/** A receiver that hangs is given up after this. */
+const DEADLINE_MS = 250;
+
+const sealer = createWebhookSealer(new Sealer(GATEHOUSE_SECRET));
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function start(archive: MemoryArchive, folder?: string): Promise<TestGatehouse> {
+  const clock = new FakeClock();
+  // Signatures are judged by the real time.
+  Object.assign(clock, { read: () => Date.now() });
+  const gatehouse = await startGatehouse({
+    archive,
+    ...(folder !== undefined && { folder }),
+    clock,
+    env: { GATEHOUSE_SECRET, GATEHOUSE_WEBHOOKS_PRIVATE: "allow", GATEHOUSE_WEBHOOKS_RETRY_MS: "20,40" },
+    post: createPinnedPost({ allowsPrivate: true, deadlineMs: DEADLINE_MS }),
+  });
+  closers.push(() => gatehouse.stop());
+  return gatehouse;
+}
+
+async function addWebhook(
+  archive: MemoryArchive,
+  webhookId: string,
+  url: string,
+  changes: Partial<Webhook> = {},
+) {
+  const webhook = makeWebhook({
+    webhookId,
+    serverId: SERVER,
+    label: webhookId,
+    format: "standard",
+    createdAt: Date.now(),
+    sealedUrl: sealer.seal(url, webhookId, "url"),
+    shownUrl: url.split("/").slice(0, 4).join("/"),
+    sealedSecret: sealer.seal(SECRET, webhookId, "secret"),
+    ...changes,
+  });
+  expect(await archive.createWebhook(webhook)).toBe("created");
+}
+
+async function listIds(archive: MemoryArchive): Promise<string[]> {
+  const page = await archive.readPage({
+    serverId: SERVER,
+    start: { after: "earliest" },
+    filter: filterAll(),
+    limit: 500,
+  });
+  if ("expired" in page) throw new Error("the ledger has expired");
+  return page.events.map((event) => writeCursor(SERVER, event));
+}
+
+const FAULTS: readonly Reaction[] = [
+  500,
+  "hang",
+  "reset",
+  429,
+  "close",
+  404,
+  "redirect",
+  408,
+  503,
+  "slow",
+  422,
+  301,
+];
+
+test("every receiver gets every event at least once and in order, genuine by both secrets of a rotation", async () => {
+  const archive = new MemoryArchive();
+  const receivers: WebhookReceiver[] = [];
+  for (let n = 0; n < 4; n++) {
+    const receiver = await WebhookReceiver.start();
+    closers.push(() => receiver.stop());
+    receiver.secrets = [SECRET, OLD_SECRET];
+    // Each begins with another fault, and between two faults something succeeds.
+    receiver.react = (count) => (count % 3 === 0 ? 204 : (FAULTS[(count + 3 * n) % FAULTS.length] ?? 204));
+    receivers.push(receiver);
+    await addWebhook(archive, `hook_${n}`, receiver.url, {
+      sealedOldSecret: sealer.seal(OLD_SECRET, `hook_${n}`, "secret"),
+      oldSecretUntil: Date.now() + 3_600_000,
+    });
+  }
+  const [dead, healthy] = [await WebhookReceiver.start(), await WebhookReceiver.start()];
+  closers.push(
+    () => dead.stop(),
+    () => healthy.stop(),
+  );
+  dead.react = () => "hang";
+  await addWebhook(archive, "hook_dead", dead.url);
+  await addWebhook(archive, "hook_healthy", healthy.url);
+  const gatehouse = await start(archive);
+  await archive.add(SERVER, ...Array.from({ length: 12 }, (_, n) => makeEvent(n)));
+  const ids = await listIds(archive);
+  await healthy.until(() => healthy.ids.length === ids.length);
+  // The one that hangs has not even been given up for the second time.
+  expect(dead.requests).toBeLessThanOrEqual(2);
+  expect(healthy.accepted.map(({ id }) => id)).toEqual(ids);
+  for (const receiver of receivers) {
+    await receiver.until(() => receiver.ids.length === ids.length);
+    expect(receiver.ids).toEqual(ids);
+    expect(receiver.forged).toEqual([]);
+    expect(receiver.requests).toBeGreaterThan(ids.length);
+  }
+  const logged = gatehouse.logLines.join("\n");
+  expect(logged).not.toContain("receivers-secret");
+  expect(logged).not.toContain("whsec_");
+}, 20_000);
+
+test("410 disables: in the audit log, in a notice and in the metrics, without anything secret", async () => {
+  const archive = new MemoryArchive();
+  const receiver = await WebhookReceiver.start();
+  closers.push(() => receiver.stop());
+  receiver.react = () => 410;
+  await addWebhook(archive, "hook_gone", receiver.url);
+  const gatehouse = await start(archive);
+  await archive.add(SERVER, makeEvent(1), makeEvent(2));
+  await receiver.until(() => receiver.requests > 0);
+  const deadline = Date.now() + 10_000;
+  while ((await archive.findWebhook("hook_gone"))?.isEnabled && Date.now() < deadline) await Bun.sleep(5);
+  const audit = await (await gatehouse.admin("GET", "/admin/audit")).text();
+  expect(audit).toContain('"webhook.disabled"');
+  expect(audit).toContain('"hook_gone"');
+  const ready = await (await gatehouse.admin("GET", "/readyz")).text();
+  expect(ready).toContain('1 webhook was disabled because of its receiver (\\"hook_gone\\" of srv_a)');
+  expect(await (await gatehouse.get("/readyz")).text()).not.toContain("hook_gone");
+  const metrics = await (await gatehouse.admin("GET", "/metrics")).text();
+  expect(metrics).toContain('gatehouse_webhook_attempts_total{outcome="disabled"} 1');
+  expect(metrics).toContain('gatehouse_webhooks{state="disabled"} 1');
+  expect(receiver.requests).toBe(1);
+  for (const text of [audit, ready, metrics, gatehouse.logLines.join("\n")]) {
+    expect(text).not.toContain("receivers-secret");
+    expect(text).not.toContain("whsec_");
+  }
+}, 20_000);
+
+const HOSTILE = [
+  "**bold** __under__ ~~out~~ ||spoiler|| `code` ```js",
+  "@everyone @here <@123> <@&456> <#789> <:x:1>",
+  "[click](https://evil.example) https://evil.example discord.gg/x",
+  "\u202eevil\u202c \u200b\u200d \u2066x",
+  "مرحبا بالعالم",
+  "🙂👩‍👩‍👧‍👦🏳️‍🌈".repeat(50),
+  "x".repeat(10_000),
+  "# heading\n- list\n> quote",
+  "\ud800 half",
+  "",
+];
+
+test("a strict Discord never has to refuse a message, whatever players are called, and keeps one status message", async () => {
+  const archive = new MemoryArchive();
+  const discord = new FakeDiscord({ limit: 3, windowMs: 150 });
+  closers.push(() => discord.stop());
+  const folder = makeTestFolder();
+  closers.push(() => rmSync(folder, { recursive: true, force: true }));
+  const first = await startGatehouse({ folder, env: { GATEHOUSE_SECRET } });
+  const { serverId } = await first.addServer({ name: HOSTILE[0] ?? "" });
+  await first.stop();
+  const discords = { serverId, format: "discord" } as const;
+  await addWebhook(archive, "hook_en", discord.urlOf(1), discords);
+  await addWebhook(archive, "hook_ru", discord.urlOf(2), { ...discords, language: "ru" });
+  await addWebhook(archive, "hook_status", discord.urlOf(3), { serverId, format: "discord-status" });
+  const gatehouse = await start(archive, folder);
+  expect((await gatehouse.admin("GET", `/admin/servers/${serverId}/info`)).status).toBe(200);
+  const events = Array.from({ length: 60 }, (_, n) => {
+    const name = HOSTILE[n % HOSTILE.length] ?? "";
+    const other = HOSTILE[(n * 7 + 3) % HOSTILE.length] ?? "";
+    const data = {
+      Killer: `${name}:1`,
+      Killed: `${other}:2`,
+      Player: `${name}:3`,
+      Caller: `${name}:4`,
+      Command: other,
+    };
+    const type =
+      (["player.killed", "command.used", "modcall.opened", "player.joined"] as const)[n % 4] ??
+      "player.killed";
+    return makeEvent(n, { type, data: JSON.stringify(data) });
+  });
+  await archive.add(serverId, ...events);
+  const countEmbeds = (webhook: number) =>
+    discord.messagesOf(webhook).reduce((sum, { body }) => sum + body.embeds.length, 0);
+  const deadline = Date.now() + 15_000;
+  const isDone = () => countEmbeds(1) === 60 && countEmbeds(2) === 60 && countEmbeds(3) === 1;
+  while (!isDone() && Date.now() < deadline) await Bun.sleep(10);
+  expect(discord.refused).toEqual([]);
+  expect([countEmbeds(1), countEmbeds(2)]).toEqual([60, 60]);
+  const [status] = discord.messagesOf(3);
+  expect(status?.body.embeds[0]?.title).toContain("Online");
+  expect(status?.body.embeds[0]?.fields?.length).toBeGreaterThan(3);
+}, 20_000);
