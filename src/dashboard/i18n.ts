@@ -1,7 +1,9 @@
 // The languages of the page: which there are, which one the user gets, and the types of the texts.
 import i18next from "i18next";
 import { initReactI18next } from "react-i18next";
+import type { audit } from "./locales/en/audit.ts";
 import type { player } from "./locales/en/player.ts";
+import type { webhooks } from "./locales/en/webhooks.ts";
 import { en } from "./locales/en.ts";
 import { ru } from "./locales/ru.ts";
 
@@ -11,8 +13,8 @@ export type Language = (typeof LANGUAGES)[number];
 declare module "i18next" {
   interface CustomTypeOptions {
     defaultNS: "shell";
-    // The texts of the player's drawer are loaded with it.
-    resources: typeof en & { player: typeof player };
+    // The texts of the player's drawer and of some views are loaded with them.
+    resources: typeof en & { audit: typeof audit; player: typeof player; webhooks: typeof webhooks };
   }
 }
 

@@ -148,6 +148,8 @@ export async function startSite(env: Readonly<Record<string, string>> = {}): Pro
       // Without an archive the activity view would be refused, and browsers log every refusal as an error.
       GATEHOUSE_ARCHIVE: "sqlite",
       GATEHOUSE_COMMAND_INTERVAL_MS: "2000",
+      // The receivers of webhooks are on this machine.
+      GATEHOUSE_WEBHOOKS_PRIVATE: "allow",
       GATEHOUSE_UNKNOWN_FIELDS: "pass",
       GATEHOUSE_LOG_LEVEL: "error",
       ...env,

@@ -15,6 +15,7 @@ import { operatorHealth } from "./en/operator-health.ts";
 import { operatorKeys } from "./en/operator-keys.ts";
 import { operatorReasons } from "./en/operator-reasons.ts";
 import { operatorServers } from "./en/operator-servers.ts";
+import { operatorWebhooks } from "./en/operator-webhooks.ts";
 import { players } from "./en/players.ts";
 import { plots } from "./en/plots.ts";
 import { shell } from "./en/shell.ts";
@@ -41,6 +42,7 @@ export const en = {
   operatorKeys,
   operatorReasons,
   operatorServers,
+  operatorWebhooks,
   players,
   plots,
   shell,

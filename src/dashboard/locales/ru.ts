@@ -16,6 +16,7 @@ import { operatorHealth } from "./ru/operator-health.ts";
 import { operatorKeys } from "./ru/operator-keys.ts";
 import { operatorReasons } from "./ru/operator-reasons.ts";
 import { operatorServers } from "./ru/operator-servers.ts";
+import { operatorWebhooks } from "./ru/operator-webhooks.ts";
 import { players } from "./ru/players.ts";
 import { plots } from "./ru/plots.ts";
 import { shell } from "./ru/shell.ts";
@@ -43,6 +44,7 @@ export const ru: Translation<typeof en> = {
   operatorKeys,
   operatorReasons,
   operatorServers,
+  operatorWebhooks,
   players,
   plots,
   shell,

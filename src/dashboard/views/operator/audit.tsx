@@ -13,6 +13,7 @@ import { useAdmin, usePagedList } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
 import { ListFrame } from "./list-frame.tsx";
 import { useKeyLabels, useServerNames } from "./names.ts";
+import "./audit-texts.ts";
 
 const ACTION_COLOURS = {
   "server.created": "teal",
@@ -32,6 +33,12 @@ const ACTION_COLOURS = {
   "link.created": "blue",
   "server.map_image_set": "blue",
   "server.map_image_removed": "red",
+  "webhook.created": "teal",
+  "webhook.changed": "blue",
+  "webhook.rotated": "blue",
+  "webhook.redelivered": "blue",
+  "webhook.disabled": "orange",
+  "webhook.deleted": "red",
 } as const;
 
 const FIELDS = [
@@ -64,6 +71,15 @@ const FIELDS = [
   "bottom",
   "type",
   "bytes",
+  "url",
+  "format",
+  "types",
+  "language",
+  "show_join_key",
+  "enabled",
+  "disabled_reason",
+  "old_secret_valid_until",
+  "after",
 ] as const;
 
 /** The characters of a value that are shown at once; a button shows the rest. */
@@ -79,6 +95,7 @@ const ABSENT_FIELDS = [
   "blocked_until",
   "server_key",
   "paused_until",
+  "types",
 ] as const;
 
 const TIME_FIELDS: ReadonlySet<string> = new Set([
@@ -88,17 +105,18 @@ const TIME_FIELDS: ReadonlySet<string> = new Set([
   "blocked_until",
   "paused_until",
   "created_at",
+  "old_secret_valid_until",
 ]);
 
 export function AuditView() {
-  const { t } = useTranslation("operatorAudit");
+  const { t } = useTranslation(["audit", "operatorAudit"]);
   const admin = useAdmin();
   const list = usePagedList(["audit"], admin.listAudit);
   const { nameOf } = useServerNames();
   const labelOf = useKeyLabels();
   return (
     <ViewPage
-      title={t("title")}
+      title={t("operatorAudit:title")}
       summary={t("summary")}
       actions={
         <Tooltip label={t("refresh")}>
@@ -128,16 +146,18 @@ function EntryRow(props: {
   readonly name: string | undefined;
   readonly nameOf: (serverId: string) => string | undefined;
 }) {
-  const { t } = useTranslation("operatorAudit");
+  const { t } = useTranslation("audit");
   const format = useFormat();
   const { entry } = props;
   const action = (Object.keys(ACTION_COLOURS) as (keyof typeof ACTION_COLOURS)[]).find(
     (known) => known === entry.action,
   );
-  const describeActor = ({ fingerprint, address }: AuditEntryResource["actor"]) =>
-    fingerprint.startsWith("key_")
+  const describeActor = ({ fingerprint, address }: AuditEntryResource["actor"]) => {
+    if (fingerprint === "gatehouse") return t("byGatehouse");
+    return fingerprint.startsWith("key_")
       ? t("byKey", { key: fingerprint, address })
       : t("by", { fingerprint, address });
+  };
   const before = toRecord(entry.details.before);
   const after = toRecord(entry.details.after);
   return (
@@ -181,7 +201,7 @@ function Changes(props: {
   readonly after: Fields;
   readonly nameOf: (serverId: string) => string | undefined;
 }) {
-  const { t } = useTranslation("operatorAudit");
+  const { t } = useTranslation("audit");
   const { before, after, nameOf } = props;
   const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   const only =
@@ -234,7 +254,7 @@ function Changes(props: {
 }
 
 function FieldName({ field }: { readonly field: string }) {
-  const { t } = useTranslation("operatorAudit");
+  const { t } = useTranslation("audit");
   const known = FIELDS.find((other) => other === field);
   return known ? t(`fields.${known}`) : field;
 }
@@ -244,7 +264,7 @@ function Value(props: {
   readonly value: unknown;
   readonly nameOf: (serverId: string) => string | undefined;
 }) {
-  const { t } = useTranslation(["operatorAudit", "status"]);
+  const { t } = useTranslation(["audit", "status"]);
   const format = useFormat();
   const { field, value } = props;
   const absent = ABSENT_FIELDS.find((name) => name === field);
