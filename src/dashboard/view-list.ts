@@ -77,6 +77,13 @@ const OPERATOR_VIEWS: readonly View[] = [
     load: async () => (await import("./views/operator/commands.tsx")).OperatorCommandsView,
   },
   {
+    name: "webhooks",
+    icon: "webhooks",
+    texts: "operatorWebhooks",
+    load: async () => (await import("./views/operator/webhooks.tsx")).WebhooksView,
+    takesId: true,
+  },
+  {
     name: "audit",
     icon: "audit",
     texts: "operatorAudit",

@@ -155,6 +155,8 @@ export async function startSite(env: Readonly<Record<string, string>> = {}): Pro
       GATEHOUSE_ARCHIVE: "sqlite",
       GATEHOUSE_COMMAND_INTERVAL_MS: "2000",
       GATEHOUSE_UPSTREAM_TIMEOUT_MS: "15000",
+      // The receivers of webhooks are on this machine.
+      GATEHOUSE_WEBHOOKS_PRIVATE: "allow",
       GATEHOUSE_UNKNOWN_FIELDS: "pass",
       GATEHOUSE_LOG_LEVEL: "error",
       ...env,

@@ -115,6 +115,12 @@ async function startHostileSite(): Promise<Site> {
       commands: ["*"],
     });
     keys.push({ keyId: key_id, serverId: server_id });
+    await change("POST", "/admin/webhooks", {
+      server_id,
+      label: pickLabel(index),
+      url: "http://127.0.0.1:9/api/webhooks",
+      format: "discord",
+    });
     const accepted = await gatehouse.admin(
       "POST",
       "/v2/game/server/command",
@@ -159,7 +165,16 @@ for (const size of IS_LONG ? SIZES : (["desktop"] as const)) {
       await expectHarmless(page);
       await expectNoSidewaysScroll(page);
     });
-    expect(views).toEqual(["overview", "servers", "keys", "blocks", "commands", "audit", "health"]);
+    expect(views).toEqual([
+      "overview",
+      "servers",
+      "keys",
+      "blocks",
+      "commands",
+      "webhooks",
+      "audit",
+      "health",
+    ]);
   });
 }
 

@@ -16,7 +16,7 @@ import {
   SIZES,
 } from "./browser.ts";
 
-const VIEWS = ["overview", "servers", "keys", "blocks", "commands", "audit", "health"] as const;
+const VIEWS = ["overview", "servers", "keys", "blocks", "commands", "webhooks", "audit", "health"] as const;
 
 async function openOperator(view: string, options: Parameters<typeof openView>[1] = {}): Promise<Page> {
   const { masterKey } = await getSite();

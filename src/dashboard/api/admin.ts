@@ -27,6 +27,16 @@ import type {
   ServerResource,
 } from "../../core/wire/server.ts";
 import type { DeviceList, LinkResource } from "../../core/wire/session.ts";
+import type {
+  DeliveryPage,
+  NewWebhook,
+  Redelivery,
+  RotatedWebhook,
+  WebhookResource,
+  WebhookTestResult,
+  WebhookUpdate,
+  WebhookWithSecret,
+} from "../../core/wire/webhook.ts";
 import type { ServerState } from "./caller.ts";
 import type { EventQuery } from "./ledger.ts";
 import type { ApiCall } from "./request.ts";
@@ -95,6 +105,20 @@ export function createAdminApi(call: ApiCall) {
       query: PageQuery & { readonly server_id?: string; readonly status?: CommandStatus } = {},
     ) => call<PageOf<OwnedCommandResource>>("/admin/commands", { query }),
     cancelCommand: (id: string) => call<OwnedCommandResource>(at("commands", id), { method: "DELETE" }),
+
+    listWebhooks: (query: PageQuery & { readonly server_id?: string } = {}) =>
+      call<PageOf<WebhookResource>>("/admin/webhooks", { query }),
+    createWebhook: (body: NewWebhook) => call<WebhookWithSecret>("/admin/webhooks", { method: "POST", body }),
+    showWebhook: (id: string) => call<WebhookResource>(at("webhooks", id)),
+    changeWebhook: (id: string, body: WebhookUpdate) =>
+      call<WebhookResource>(at("webhooks", id), { method: "PATCH", body }),
+    deleteWebhook: (id: string) => call<undefined>(at("webhooks", id), { method: "DELETE" }),
+    rotateWebhook: (id: string) => call<RotatedWebhook>(`${at("webhooks", id)}/rotate`, { method: "POST" }),
+    testWebhook: (id: string) => call<WebhookTestResult>(`${at("webhooks", id)}/test`, { method: "POST" }),
+    redeliver: (id: string, body: Redelivery) =>
+      call<WebhookResource>(`${at("webhooks", id)}/redeliver`, { method: "POST", body }),
+    listDeliveries: (id: string) => call<DeliveryPage>(`${at("webhooks", id)}/deliveries`),
+
     listAudit: (query: PageQuery = {}) => call<PageOf<AuditEntryResource>>("/admin/audit", { query }),
 
     readReadiness: () => call<Readiness>("/readyz"),

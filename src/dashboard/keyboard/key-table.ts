@@ -19,6 +19,7 @@ export const VIEW_LETTERS: Readonly<Record<string, string>> = {
   blocks: "b",
   audit: "a",
   health: "h",
+  webhooks: "w",
 };
 
 export const GO_KEY = "g";

@@ -6,6 +6,7 @@ import { operatorHealth } from "./en/operator-health.ts";
 import { operatorKeys } from "./en/operator-keys.ts";
 import { operatorReasons } from "./en/operator-reasons.ts";
 import { operatorServers } from "./en/operator-servers.ts";
+import { operatorWebhooks } from "./en/operator-webhooks.ts";
 
 export const operatorEn = {
   operatorAudit,
@@ -15,4 +16,5 @@ export const operatorEn = {
   operatorKeys,
   operatorReasons,
   operatorServers,
+  operatorWebhooks,
 };

@@ -7,6 +7,7 @@ import { operatorHealth } from "./ru/operator-health.ts";
 import { operatorKeys } from "./ru/operator-keys.ts";
 import { operatorReasons } from "./ru/operator-reasons.ts";
 import { operatorServers } from "./ru/operator-servers.ts";
+import { operatorWebhooks } from "./ru/operator-webhooks.ts";
 import type { Translation } from "./translation.ts";
 
 export const operatorRu: Translation<typeof operatorEn> = {
@@ -17,4 +18,5 @@ export const operatorRu: Translation<typeof operatorEn> = {
   operatorKeys,
   operatorReasons,
   operatorServers,
+  operatorWebhooks,
 };

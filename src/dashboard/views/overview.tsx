@@ -30,6 +30,7 @@ import { useKeyRing } from "../state/use-key-ring.ts";
 import { useNow } from "../state/use-now.ts";
 import { useServerState } from "../state/use-server-state.tsx";
 import { readAllPages } from "./operator/names.ts";
+import { DisabledWebhooks } from "./overview/disabled-webhooks.tsx";
 import { type FleetRow, FleetRows } from "./overview/fleet-rows.tsx";
 
 const POLL_INTERVAL_MS = 5_000;
@@ -68,6 +69,7 @@ function OperatorOverview() {
           {t("status:lastKnown")}
         </Alert>
       )}
+      <DisabledWebhooks />
       {rows.length === 0 ? (
         <EmptyState title={t("noServers")}>{t("noServersText")}</EmptyState>
       ) : (

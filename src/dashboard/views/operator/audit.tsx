@@ -32,6 +32,12 @@ const ACTION_COLOURS = {
   "link.created": "blue",
   "server.map_image_set": "blue",
   "server.map_image_removed": "red",
+  "webhook.created": "teal",
+  "webhook.changed": "blue",
+  "webhook.rotated": "blue",
+  "webhook.redelivered": "blue",
+  "webhook.disabled": "orange",
+  "webhook.deleted": "red",
 } as const;
 
 const FIELDS = [
@@ -64,6 +70,15 @@ const FIELDS = [
   "bottom",
   "type",
   "bytes",
+  "url",
+  "format",
+  "types",
+  "language",
+  "show_join_key",
+  "enabled",
+  "disabled_reason",
+  "old_secret_valid_until",
+  "after",
 ] as const;
 
 /** The characters of a value that are shown at once; a button shows the rest. */
@@ -78,6 +93,7 @@ const ABSENT_FIELDS = [
   "blocked_until",
   "server_key",
   "paused_until",
+  "types",
 ] as const;
 
 const TIME_FIELDS: ReadonlySet<string> = new Set([
@@ -87,6 +103,7 @@ const TIME_FIELDS: ReadonlySet<string> = new Set([
   "blocked_until",
   "paused_until",
   "created_at",
+  "old_secret_valid_until",
 ]);
 
 export function AuditView() {
@@ -133,10 +150,12 @@ function EntryRow(props: {
   const action = (Object.keys(ACTION_COLOURS) as (keyof typeof ACTION_COLOURS)[]).find(
     (known) => known === entry.action,
   );
-  const describeActor = ({ fingerprint, address }: AuditEntryResource["actor"]) =>
-    fingerprint.startsWith("key_")
+  const describeActor = ({ fingerprint, address }: AuditEntryResource["actor"]) => {
+    if (fingerprint === "gatehouse") return t("byGatehouse");
+    return fingerprint.startsWith("key_")
       ? t("byKey", { key: fingerprint, address })
       : t("by", { fingerprint, address });
+  };
   const before = toRecord(entry.details.before);
   const after = toRecord(entry.details.after);
   return (
