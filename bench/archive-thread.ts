@@ -1,6 +1,7 @@
 // npm run bench:archive-thread: how late the event loop is while the embedded archive records, in its own thread and in the
 // thread that answers requests. Prints ratios to the same loop without an archive. Uses a folder that is deleted afterwards.
 // With --slow-disk, strace delays every fsync by 20 ms.
+
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import { SqliteArchive } from "../src/archive/sqlite/sqlite-archive.ts";
 import { SqliteLedger } from "../src/archive/sqlite/sqlite-ledger.ts";
 import { filterAll } from "../src/core/events/event-types.ts";
 import type { NewEvent } from "../src/core/events/new-event.ts";
+import { NO_HISTORY } from "../src/core/history/history.ts";
 import type {
   Archive,
   LedgerPage,
@@ -149,7 +151,7 @@ class ArchiveLoad {
     const now = Date.now();
     const events = Array.from({ length: count }, (_, place) => toKill(this.#readings, place, now));
     this.#readings++;
-    const record = { serverId, version, events, memory: [], stillShown: [], now };
+    const record = { serverId, version, events, memory: [], history: NO_HISTORY, stillShown: [], now };
     const [outcome] = await this.#keeper.record([record]);
     if (!outcome || "conflict" in outcome) throw new Error("a record was refused");
     this.#versions.set(serverId, outcome.version);

@@ -1,9 +1,11 @@
 // Fills the ledger of one server with as many events as wanted: some through the archive itself, the rest as copies of
 // their rows with later numbers, which is a hundred times as fast.
+
 import { SQL } from "bun";
 import { openArchiveFile } from "../src/archive/sqlite/open-archive-file.ts";
 import { SqliteLedger } from "../src/archive/sqlite/sqlite-ledger.ts";
 import type { NewEvent } from "../src/core/events/new-event.ts";
+import { NO_HISTORY } from "../src/core/history/history.ts";
 import type { Archive, LedgerRecord } from "../src/core/ports/archive.ts";
 
 export const LEDGER_SERVER = "srv_ledger";
@@ -46,6 +48,7 @@ function* listRecords(): Generator<LedgerRecord> {
       version: first / BATCH,
       events: Array.from({ length: BATCH }, (_, index) => makeBenchEvent(first + index)),
       memory: [],
+      history: NO_HISTORY,
       stillShown: [],
       now: FIRST_AT,
     };

@@ -1,7 +1,9 @@
 // For tests of readers: the embedded archive without its thread, and pauses that end when the test says so.
+
 import { openArchiveFile } from "../src/archive/sqlite/open-archive-file.ts";
 import { SqliteLedger } from "../src/archive/sqlite/sqlite-ledger.ts";
 import type { NewEvent } from "../src/core/events/new-event.ts";
+import { NO_HISTORY } from "../src/core/history/history.ts";
 import type { MapImage } from "../src/core/map-image.ts";
 import type { Archive, LedgerRecord, PageRequest, Retention } from "../src/core/ports/archive.ts";
 import type { SeenPlace } from "../src/core/seen-places.ts";
@@ -94,7 +96,9 @@ export class MemoryArchive implements Archive {
   /** Records events as a reading would. */
   async add(serverId: string, ...events: NewEvent[]): Promise<void> {
     const { version } = await this.load(serverId);
-    await this.record([{ serverId, version, events, memory: [], stillShown: [], now: EVENT_AT }]);
+    await this.record([
+      { serverId, version, events, memory: [], history: NO_HISTORY, stillShown: [], now: EVENT_AT },
+    ]);
   }
 
   #run<T>(work: () => T): T {

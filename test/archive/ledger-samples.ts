@@ -2,6 +2,7 @@
 
 import { filterAll } from "../../src/core/events/event-types.ts";
 import type { NewEvent } from "../../src/core/events/new-event.ts";
+import { NO_HISTORY } from "../../src/core/history/history.ts";
 import type { Archive, LedgerEvent, LedgerRecord } from "../../src/core/ports/archive.ts";
 
 export const NOW = 1_800_000_000_000;
@@ -25,7 +26,16 @@ export function kill(n: number, changes: Partial<NewEvent> = {}): NewEvent {
 export const kills = (count: number, from = 1) => Array.from({ length: count }, (_, n) => kill(from + n));
 
 export function record(changes: Partial<LedgerRecord> = {}): LedgerRecord {
-  return { serverId: "srv_a", version: 0, events: [], memory: [], stillShown: [], now: NOW, ...changes };
+  return {
+    serverId: "srv_a",
+    version: 0,
+    events: [],
+    memory: [],
+    history: NO_HISTORY,
+    stillShown: [],
+    now: NOW,
+    ...changes,
+  };
 }
 
 /** Records as one writer does who knows the version. */

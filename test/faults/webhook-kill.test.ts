@@ -1,5 +1,6 @@
 // kill -9 again and again while events are delivered to a receiver that fails at random: every event arrives at least once and
 // in order, and repeats have the id of the first time.
+
 import type { Database } from "bun:sqlite";
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import { openArchiveFile } from "../../src/archive/sqlite/open-archive-file.ts";
 import { SqliteLedger } from "../../src/archive/sqlite/sqlite-ledger.ts";
 import { writeCursor } from "../../src/core/events/cursor.ts";
 import { filterAll } from "../../src/core/events/event-types.ts";
+import { NO_HISTORY } from "../../src/core/history/history.ts";
 import { writeWebhookSecret } from "../../src/core/webhooks/standard.ts";
 import { Sealer } from "../../src/store/sealer.ts";
 import { createWebhookSealer } from "../../src/store/webhook-sealer.ts";
@@ -38,7 +40,9 @@ function withLedger<T>(path: string, work: (ledger: SqliteLedger) => T): T {
 function addEvents(ledger: SqliteLedger, from: number): void {
   const { version } = ledger.load(SERVER);
   const events = Array.from({ length: EVENTS_PER_LIFE }, (_, n) => makeEvent(from + n));
-  ledger.record([{ serverId: SERVER, version, events, memory: [], stillShown: [], now: EVENT_AT }]);
+  ledger.record([
+    { serverId: SERVER, version, events, memory: [], history: NO_HISTORY, stillShown: [], now: EVENT_AT },
+  ]);
 }
 
 test("a process that is killed while it delivers skips no event and changes no order", async () => {

@@ -78,8 +78,8 @@ function setBack(memory: ServerMemory, { at }: GameReading): ServerMemory {
 }
 
 /** Everything is forgotten but the generation, which keeps the identities of two game servers apart. */
-export function forgetServer({ state }: ServerMemory, generation: number): ServerMemory {
-  return { ...NOTHING_KNOWN, generation, state };
+export function forgetServer({ state, alertRules }: ServerMemory, generation: number): ServerMemory {
+  return { ...NOTHING_KNOWN, generation, state, alertRules };
 }
 
 export function replacementGap({ lastReadingAt }: ServerMemory, { at }: Pick<GameReading, "at">): NewEvent {

@@ -1,4 +1,5 @@
 // The memory of a server as text, in parts, so that only the parts that changed are written.
+import type { OpenSession } from "../history/sessions.ts";
 import { NOTHING_KNOWN, type PlayerMemory, type ServerMemory, type StaffMemory } from "./memory.ts";
 
 type PartName = "state" | Exclude<keyof ServerMemory, StateField>;
@@ -26,6 +27,9 @@ const PARTS = [
   "settings",
   "calls",
   "closedCalls",
+  "counts",
+  "sessions",
+  "alertRules",
   "forgotten",
 ] as const satisfies PartName[];
 
@@ -59,6 +63,9 @@ export function parseMemory(parts: readonly MemoryPart[]): ServerMemory {
     settings: parse("settings"),
     calls: parse("calls"),
     closedCalls: parse<ServerMemory["closedCalls"]>("closedCalls") ?? NOTHING_KNOWN.closedCalls,
+    counts: parse<ServerMemory["counts"]>("counts") ?? NOTHING_KNOWN.counts,
+    sessions: new Map(parse<[string, OpenSession][]>("sessions")),
+    alertRules: parse<ServerMemory["alertRules"]>("alertRules") ?? NOTHING_KNOWN.alertRules,
     forgotten: parse<ServerMemory["forgotten"]>("forgotten") ?? NOTHING_KNOWN.forgotten,
   };
 }
@@ -69,6 +76,7 @@ function parseStaff(roles: Record<string, [string, string][]>): StaffMemory {
 
 function writePart(memory: ServerMemory, part: (typeof PARTS)[number]): string {
   if (part === "openModCalls") return JSON.stringify([...memory.openModCalls]);
+  if (part === "sessions") return JSON.stringify([...memory.sessions]);
   if (part === "players") return JSON.stringify(memory.players && [...memory.players]);
   if (part !== "staff") return JSON.stringify(memory[part]);
   const { staff } = memory;

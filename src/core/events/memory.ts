@@ -1,5 +1,8 @@
 // What is remembered of a server between readings. A value of this type is never changed, only replaced, so a part that is
 // the same object as before needs no writing.
+import { type AlertRules, NO_ALERTS } from "../alerts/rules.ts";
+import { type CountMemory, NOTHING_COUNTED } from "../history/counts.ts";
+import type { OpenSessions } from "../history/sessions.ts";
 import type { Section } from "../sections.ts";
 import type { GapSection } from "./event-types.ts";
 
@@ -64,6 +67,10 @@ export type ServerMemory = {
   readonly calls: readonly CallMemory[] | null;
   /** Oldest first. */
   readonly closedCalls: readonly ClosedCall[];
+  readonly counts: CountMemory;
+  readonly sessions: OpenSessions;
+  /** Set by an operator, and kept when everything else about a game server is forgotten. */
+  readonly alertRules: AlertRules;
   /** Sections whose memory was deleted because it named a player who is to be forgotten; `*` for the settings. */
   readonly forgotten: readonly GapSection[];
 };
@@ -87,5 +94,8 @@ export const NOTHING_KNOWN: ServerMemory = {
   settings: null,
   calls: null,
   closedCalls: [],
+  counts: NOTHING_COUNTED,
+  sessions: new Map(),
+  alertRules: NO_ALERTS,
   forgotten: [],
 };

@@ -4,6 +4,7 @@ import type { EventFilter, EventKind } from "../events/event-types.ts";
 import type { ServerMemory } from "../events/memory.ts";
 import type { MemoryPart } from "../events/memory-text.ts";
 import type { EventSource, NewEvent } from "../events/new-event.ts";
+import type { HistoryChange } from "../history/history.ts";
 import type { MapArchive } from "./map-archive.ts";
 import type { WebhookStore } from "./webhooks.ts";
 
@@ -27,6 +28,8 @@ export type LedgerRecord = {
   readonly version: number;
   readonly events: readonly NewEvent[];
   readonly memory: readonly MemoryPart[];
+  /** What it adds to the history. */
+  readonly history: HistoryChange;
   /** Identities that were recorded before and are still shown, so that they are kept. */
   readonly stillShown: readonly string[];
   readonly now: number;

@@ -1,5 +1,6 @@
 // One server's way into the ledger: what is recorded, what is judged but not yet recorded, and which entries are known. It
 // judges readings; the recorder does the waiting and writing.
+
 import { randomBytes } from "node:crypto";
 import type { Element } from "../../core/events/elements.ts";
 import type { GameHook } from "../../core/events/game-hook.ts";
@@ -19,6 +20,7 @@ import {
   identifyReading,
   listIdentities,
 } from "../../core/events/reading.ts";
+import { NO_HISTORY } from "../../core/history/history.ts";
 import type { KnownServer, LedgerRecord } from "../../core/ports/archive.ts";
 
 /** Identities that were not shown in this many readings are looked up again when they come back. */
@@ -228,6 +230,7 @@ export class ServerLedger {
       version: known.version,
       events: draft.events,
       memory: writeChangedParts(known.memory, memory),
+      history: NO_HISTORY,
       stillShown: draft.stillShown,
       now,
     };

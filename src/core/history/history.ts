@@ -1,0 +1,28 @@
+// What one record adds to the history of a server, beside its events.
+import type { Counts } from "./counts.ts";
+import type { Session } from "./sessions.ts";
+
+/** A command that somebody used, or a call for a moderator that somebody answered. */
+export type StaffAct = {
+  /** The player's id. */
+  readonly player: string;
+  readonly name: string;
+  readonly at: number;
+  /** For an answer: how long the caller waited, at least and at most, in milliseconds. Null for a command. */
+  readonly waited: readonly [number, number] | null;
+};
+
+export type HistoryChange = {
+  /** Minutes that are over. One that was told of before is added to. */
+  readonly minutes: readonly Counts[];
+  /** Sessions that have ended. */
+  readonly sessions: readonly (Session & { readonly leftAt: number })[];
+  readonly acts: readonly StaffAct[];
+};
+
+export const NO_HISTORY: HistoryChange = { minutes: [], sessions: [], acts: [] };
+
+/** Sessions and acts are kept for this long. */
+export const HISTORY_KEPT_MS = 400 * 86_400_000;
+/** The longest time that one question may ask about. */
+export const HISTORY_RANGE_MAX_MS = 400 * 86_400_000;
