@@ -374,7 +374,7 @@ test("deliveries are listed newest first, all in one page or in several", async 
     const at = EVENT_AT + (n === 2 ? 3 : n);
     const failed = { status: null, error: "timeout" };
     const delivery = { at, eventIds: [`event${n}`], status: 204, durationMs: n, error: null };
-    await archive.noteAttempt(id, place, {}, n === 4 ? { ...delivery, ...failed } : delivery);
+    await archive.noteAttempt(id, { place }, {}, n === 4 ? { ...delivery, ...failed } : delivery);
   }
   const list = async (query: string) =>
     readAs<DeliveryPage>(await gatehouse.admin("GET", `${HOOKS}/${id}/deliveries?${query}`));

@@ -91,7 +91,8 @@ export class Deliverer {
       },
       stop: this.#stopRequests.signal,
       mayGoOn: (known) => {
-        return !this.#isStopping && this.#mayDeliver && this.#dueAt(known) <= parts.clock();
+        if (this.#isStopping || known.isStale) return false;
+        return this.#mayDeliver && this.#dueAt(known) <= parts.clock();
       },
     });
   }
