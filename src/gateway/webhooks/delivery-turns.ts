@@ -310,7 +310,7 @@ function toProgress(webhook: Webhook): ProgressChange {
 function toDelivery(
   { outcome, durationMs, error }: SentRequest,
   eventIds: readonly string[],
-  at: number,
+  endedAt: number,
 ): Delivery {
-  return { at, eventIds, status: outcome.status, durationMs, error };
+  return { at: endedAt - durationMs, eventIds, status: outcome.status, durationMs, error };
 }
