@@ -17,7 +17,7 @@ import type { Webhook } from "../../core/webhooks/webhook.ts";
 import { Sealer } from "../../store/sealer.ts";
 import { createWebhookSealer } from "../../store/webhook-sealer.ts";
 import { EventBell } from "../events/event-bell.ts";
-import { Deliverer, GATHER_MS, REFRESH_MS } from "./deliverer.ts";
+import { Deliverer, GATHER_MS, HOLD_EVERY_MS, REFRESH_MS } from "./deliverer.ts";
 import { PLACE_LAG_MAX, STATUS_LOOK_MS } from "./delivery-turns.ts";
 import { WebhookSender } from "./webhook-sender.ts";
 
@@ -683,6 +683,27 @@ describe("several instances", () => {
     expect([numbersOf(one.sent), numbersOf(two.sent)]).toEqual([[1, 2], [3]]);
     await two.deliverer.stop(0);
     expect(holder).toBe(0);
+  });
+
+  test("events do not wait for the next list because the last one came while the lease was renewed", async () => {
+    let held = Promise.resolve(true);
+    const stage = new Stage({ lease: { hold: () => held, release: async () => {} } });
+    await stage.add("hook_1");
+    await stage.start();
+    const [renewed, listed] = [Promise.withResolvers<boolean>(), Promise.withResolvers<void>()];
+    const list = stage.archive.listWebhooks.bind(stage.archive);
+    stage.archive.listWebhooks = () => listed.promise.then(() => list());
+    stage.deliverer.notify("hook_1");
+    await stage.settle();
+    held = renewed.promise;
+    await stage.pass(HOLD_EVERY_MS);
+    listed.resolve();
+    await stage.settle();
+    expect(stage.deliverer.report().healthy).toBe(1);
+    renewed.resolve(true);
+    await stage.settle();
+    await stage.record(1);
+    expect(numbersOf(stage.sent)).toEqual([1]);
   });
 
   test("without the shared store nobody delivers", async () => {
