@@ -500,10 +500,13 @@ describe("a test", () => {
 
   test("of a webhook that was encrypted with another secret says so", async () => {
     const { webhook_id: id } = await create({ url, format: "standard" }, near);
-    await own.updateWebhook(id, { sealedUrl: "not ours" });
-    expect(await runTest(id)).toEqual({ status: null, duration_ms: 0, error: "unreadable_url" });
-    // The operator can give it the address again.
+    await own.updateWebhook(id, { sealedUrl: "not ours", sealedSecret: "nor this" });
+    const unreadable = { status: null, duration_ms: 0, error: "unreadable_url" };
+    expect(await runTest(id)).toEqual(unreadable);
+    // The operator can give it the address again, and another secret.
     await readAs(await near.admin("PATCH", `${HOOKS}/${id}`, { url }));
+    expect(await runTest(id)).toEqual(unreadable);
+    await readAs(await near.admin("POST", `${HOOKS}/${id}/rotate`));
     expect(await runTest(id)).toMatchObject({ status: 204 });
   });
 
