@@ -1,5 +1,5 @@
 // The rows of webhooks and deliveries that both archives have.
-import type { WebhookChange } from "../core/ports/webhooks.ts";
+import type { ExpectedWebhook, WebhookChange } from "../core/ports/webhooks.ts";
 import type { Delivery, Webhook } from "../core/webhooks/webhook.ts";
 
 /** `json`: a list or an object as JSON text. */
@@ -34,6 +34,15 @@ const COLUMNS: Readonly<
 /** PostgreSQL gives int8 as text, SQLite gives booleans as 0 and 1. */
 export type WebhookRow = Readonly<Record<string, ColumnValue>>;
 
+/** What is compared before an attempt is noted. */
+export const COMPARED_COLUMNS = "place_number, place_mark, sealed_url, is_enabled";
+export type ComparedRow = {
+  readonly place_number: number | string;
+  readonly place_mark: number | string;
+  readonly sealed_url: string;
+  readonly is_enabled: number | boolean;
+};
+
 export type DeliveryRow = {
   readonly at: number | string;
   readonly event_ids: string;
@@ -65,6 +74,18 @@ export function toWebhook(row: WebhookRow): Webhook {
     place: { number: Number(row.place_number), mark: Number(row.place_mark) },
     ...Object.fromEntries(fields),
   };
+}
+
+export function isAsExpected(
+  { place_number, place_mark, sealed_url, is_enabled }: ComparedRow,
+  { place, sealedUrl = sealed_url, isEnabled = Boolean(is_enabled) }: ExpectedWebhook,
+): boolean {
+  return (
+    Number(place_number) === place.number &&
+    Number(place_mark) === place.mark &&
+    sealed_url === sealedUrl &&
+    Boolean(is_enabled) === isEnabled
+  );
 }
 
 export function toDeliveryRow({ at, eventIds, status, durationMs, error }: Delivery) {

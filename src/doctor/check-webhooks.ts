@@ -22,7 +22,7 @@ export function judgeWebhooks(
       fail(
         NAME,
         `${unreadable.length} of ${webhooks.length} were encrypted with another secret and cannot be delivered: ${listNames(unreadable)}.`,
-        "Put back the secret.key (or GATEHOUSE_SECRET) that belongs to this archive, or delete these webhooks and create them again.",
+        "Put back the secret.key (or GATEHOUSE_SECRET) that belongs to this archive, or give these webhooks their address again (gatehouse webhooks change --new-url) and those of the format standard a new secret (gatehouse webhooks rotate).",
       ),
     );
   }

@@ -1,6 +1,7 @@
 // Where requests really go: to the address that was checked, over TLS with the name, and nowhere else.
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { createServer, type Server, type Socket } from "node:net";
+import { PRIVATE_HOSTS } from "../../test/private-hosts.ts";
 import { makeByHand } from "../../test/process/make-certificate.ts";
 import { ANSWER_BYTES_MAX, type PostRequest } from "../core/ports/post.ts";
 import { createPinnedPost, type PinnedPostOptions } from "./pinned-post.ts";
@@ -251,27 +252,6 @@ describe("TLS", () => {
   });
 });
 
-/** Every notation of a loopback, private, link-local or otherwise special address that a url can have. */
-const PRIVATE_LITERALS = [
-  ..."127.0.0.1 127.0.0.1. 127.1 127.0.1 127.255.255.254 2130706433 0x7f000001 0x7f.1 0x7f.0x0.0x0.0x1".split(
-    " ",
-  ),
-  ..."017700000001 0177.0.0.1 0177.1 0000177.0.0.1 127.0x0.0.01 127%2e0%2e0%2e1 0 0.0.0.0 0.1.2.3".split(" "),
-  ..."10.0.0.1 012.1 0xa000001 100.64.0.1 100.127.255.255 169.254.169.254 2852039166 0xa9fea9fe".split(" "),
-  ..."172.16.0.1 172.31.255.255 192.0.0.1 192.0.0.170 192.168.0.1 3232235521 192.168.257".split(" "),
-  ..."198.18.0.1 198.19.255.255 224.0.0.1 239.255.255.250 240.0.0.1 255.255.255.255 192.0.2.1".split(" "),
-  ..."[::] [::1] [0:0:0:0:0:0:0:1] [::127.0.0.1] [::7f00:1] [::ffff:127.0.0.1] [::ffff:7f00:1]".split(" "),
-  ..."[::ffff:10.0.0.1] [::ffff:169.254.169.254] [::ffff:8.8.8.8] [::ffff:0:127.0.0.1]".split(" "),
-  ..."[64:ff9b::127.0.0.1] [64:ff9b::808:808] [64:ff9b:1::10.0.0.1] [2002:7f00:1::] [2002:808:808::1]".split(
-    " ",
-  ),
-  ..."[2001::7f00:1] [2001:db8::1] [100::1] [fc00::1] [fd12:3456:789a::1] [fe80::1] [fec0::1] [ff02::1]".split(
-    " ",
-  ),
-  "１２７.０.０.１",
-  "127。0。0。1",
-  "①②⑦.⓪.⓪.①",
-];
 /** What a resolver could say of a name. */
 const PRIVATE_ANSWERS = [
   ["127.0.0.1"],
@@ -297,10 +277,10 @@ const PRIVATE_ANSWERS = [
 
 describe("private addresses", () => {
   test("are refused by the sender in each of more than 60 disguises, without a connection", async () => {
-    expect(PRIVATE_LITERALS.length + PRIVATE_ANSWERS.length).toBeGreaterThan(75);
+    expect(PRIVATE_HOSTS.length + PRIVATE_ANSWERS.length).toBeGreaterThan(75);
     const server = await listen((socket) => socket.end(answer("200 OK")));
     const post = makePost({ allowsPrivate: false });
-    for (const host of PRIVATE_LITERALS) {
+    for (const host of PRIVATE_HOSTS) {
       const outcome = await post(request(`https://${host}:${server.port}/`));
       expect([host, outcome.error]).toEqual([host, "private_address"]);
     }

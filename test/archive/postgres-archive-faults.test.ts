@@ -53,7 +53,7 @@ async function expectUnavailable(archive: Archive): Promise<void> {
     archive.continueForgetting(),
     archive.listWebhooks(),
     archive.createWebhook(makeWebhook({ webhookId: "hook_late", serverId: "srv_late" })),
-    archive.noteAttempt("hook_a", { number: 0, mark: 0 }, { failures: 1 }, makeDelivery(1)),
+    archive.noteAttempt("hook_a", { place: { number: 0, mark: 0 } }, { failures: 1 }, makeDelivery(1)),
     archive.countWaiting("srv_a", { number: 0, mark: 0 }, filterAll()),
   ];
   const outcomes = await Promise.allSettled(calls);

@@ -5,6 +5,7 @@ import type { LedgerPlace } from "../../src/core/events/cursor.ts";
 import { filterAll, toEventKind } from "../../src/core/events/event-types.ts";
 import type { NewEvent } from "../../src/core/events/new-event.ts";
 import type { Archive } from "../../src/core/ports/archive.ts";
+import type { ExpectedWebhook } from "../../src/core/ports/webhooks.ts";
 import {
   DELIVERIES_MAX,
   WAITING_MAX,
@@ -121,11 +122,11 @@ export function describeWebhookStore(name: string, createHarness: () => Promise<
 
       test("a deleted one is gone with its deliveries, and nothing can be done to it", async () => {
         const { place } = await create();
-        await archive.noteAttempt("hook_a", place, {}, makeDelivery(1));
+        await archive.noteAttempt("hook_a", { place }, {}, makeDelivery(1));
         expect(await archive.deleteWebhook("hook_a")).toBe(true);
         expect(await archive.deleteWebhook("hook_a")).toBe(false);
         expect(await archive.updateWebhook("hook_a", { label: "x" })).toBe(false);
-        expect(await archive.noteAttempt("hook_a", place, { failures: 1 }, makeDelivery(2))).toBe(false);
+        expect(await archive.noteAttempt("hook_a", { place }, { failures: 1 }, makeDelivery(2))).toBe(false);
         expect(await archive.findWebhook("hook_a")).toBeUndefined();
         await create();
         expect(await archive.listDeliveries("hook_a")).toEqual([]);
@@ -134,11 +135,11 @@ export function describeWebhookStore(name: string, createHarness: () => Promise<
       test("a deleted server takes its webhooks along at once, and those of others stay", async () => {
         await add(kills(2));
         const { place } = await create();
-        await archive.noteAttempt("hook_a", place, {}, makeDelivery(1));
+        await archive.noteAttempt("hook_a", { place }, {}, makeDelivery(1));
         await create({ webhookId: "hook_b", serverId: "srv_b" });
         await archive.removeServer("srv_a");
         expect(await archive.findWebhook("hook_a")).toBeUndefined();
-        expect(await archive.noteAttempt("hook_a", place, {}, makeDelivery(2))).toBe(false);
+        expect(await archive.noteAttempt("hook_a", { place }, {}, makeDelivery(2))).toBe(false);
         while (await archive.prune({ now: NOW, days: 30, eventsMax: 100 }));
         expect(await listIds()).toEqual(["hook_b"]);
         // A server whose webhook was created before its first event is found among the deleted ones too.
@@ -155,9 +156,11 @@ export function describeWebhookStore(name: string, createHarness: () => Promise<
         const place = { number: 1, mark: 77 };
         const failed = makeDelivery(1, { status: null, error: "timeout «☃»", eventIds: ["a", "b"] });
         const failure = { failures: 1, firstFailureAt: 5, lastFailureAt: 5, nextAttemptAt: 9 };
-        expect(await archive.noteAttempt("hook_a", before.place, failure, failed)).toBe(true);
+        expect(await archive.noteAttempt("hook_a", { place: before.place }, failure, failed)).toBe(true);
         const success = { place, failures: 0, firstFailureAt: null, nextAttemptAt: null, lastSuccessAt: 10 };
-        expect(await archive.noteAttempt("hook_a", before.place, success, makeDelivery(2))).toBe(true);
+        expect(await archive.noteAttempt("hook_a", { place: before.place }, success, makeDelivery(2))).toBe(
+          true,
+        );
         archive = await harness.open();
         expect(await get()).toEqual({ ...before, ...failure, ...success });
         expect(await archive.listDeliveries("hook_a")).toEqual([makeDelivery(2), failed]);
@@ -168,9 +171,30 @@ export function describeWebhookStore(name: string, createHarness: () => Promise<
         const moved = { number: before.place.number, mark: before.place.mark ^ 1 };
         await archive.updateWebhook("hook_a", { place: moved });
         const late = { place: { number: 9, mark: 9 }, failures: 3 };
-        expect(await archive.noteAttempt("hook_a", before.place, late, makeDelivery(1))).toBe(false);
+        expect(await archive.noteAttempt("hook_a", { place: before.place }, late, makeDelivery(1))).toBe(
+          false,
+        );
         expect(await get()).toEqual({ ...before, place: moved });
         expect(await archive.listDeliveries("hook_a")).toEqual([]);
+      });
+
+      test("one that expects another address, or an enabled webhook, changes nothing when the operator was faster", async () => {
+        const before = await create();
+        const { place, sealedUrl } = before;
+        const late = { failures: 1, isEnabled: false, disabledReason: "gone" };
+        const note = (expected: ExpectedWebhook) =>
+          archive.noteAttempt("hook_a", expected, late, makeDelivery(1));
+        await archive.updateWebhook("hook_a", { sealedUrl: "other" });
+        expect(await note({ place, sealedUrl, isEnabled: true })).toBe(false);
+        expect(await note({ place, sealedUrl })).toBe(false);
+        await archive.updateWebhook("hook_a", { sealedUrl, isEnabled: false });
+        expect(await note({ place, sealedUrl, isEnabled: true })).toBe(false);
+        expect(await get()).toEqual({ ...before, isEnabled: false });
+        expect(await archive.listDeliveries("hook_a")).toEqual([]);
+        // What is not named may differ.
+        expect(await note({ place, sealedUrl })).toBe(true);
+        await archive.updateWebhook("hook_a", { isEnabled: true });
+        expect(await note({ place, sealedUrl, isEnabled: true })).toBe(true);
       });
 
       test("of many that move the same place, by two instances, exactly one is noted", async () => {
@@ -180,7 +204,7 @@ export function describeWebhookStore(name: string, createHarness: () => Promise<
           Array.from({ length: 20 }, (_, n) =>
             (n % 2 === 0 ? archive : other).noteAttempt(
               "hook_a",
-              place,
+              { place },
               { place: { number: n + 1, mark: n } },
               makeDelivery(n),
             ),
@@ -196,7 +220,7 @@ export function describeWebhookStore(name: string, createHarness: () => Promise<
         const before = await create();
         const broken = makeDelivery(1, { at: "soon" as unknown as number });
         const fault = await archive
-          .noteAttempt("hook_a", before.place, { failures: 1 }, broken)
+          .noteAttempt("hook_a", { place: before.place }, { failures: 1 }, broken)
           .catch((error) => error);
         expect(fault).toBeInstanceOf(Error);
         expect(fault).not.toBeInstanceOf(StoreUnavailable);
@@ -205,7 +229,12 @@ export function describeWebhookStore(name: string, createHarness: () => Promise<
 
       test("an attempt may disable the webhook, or be noted without a delivery", async () => {
         const { place } = await create();
-        await archive.noteAttempt("hook_a", place, { isEnabled: false, disabledReason: "gone" }, undefined);
+        await archive.noteAttempt(
+          "hook_a",
+          { place },
+          { isEnabled: false, disabledReason: "gone" },
+          undefined,
+        );
         expect(await get()).toMatchObject({ isEnabled: false, disabledReason: "gone" });
         expect(await archive.listDeliveries("hook_a")).toEqual([]);
       });
@@ -213,9 +242,9 @@ export function describeWebhookStore(name: string, createHarness: () => Promise<
       test("the last deliveries of each webhook are kept", async () => {
         const { place } = await create();
         await create({ webhookId: "hook_b" });
-        await archive.noteAttempt("hook_b", place, {}, makeDelivery(0));
+        await archive.noteAttempt("hook_b", { place }, {}, makeDelivery(0));
         const count = DELIVERIES_MAX + 7;
-        for (let n = 1; n <= count; n++) await archive.noteAttempt("hook_a", place, {}, makeDelivery(n));
+        for (let n = 1; n <= count; n++) await archive.noteAttempt("hook_a", { place }, {}, makeDelivery(n));
         const kept = await archive.listDeliveries("hook_a");
         expect(kept.map(({ durationMs }) => durationMs)).toEqual(
           Array.from({ length: DELIVERIES_MAX }, (_, n) => count - n),
@@ -228,7 +257,7 @@ export function describeWebhookStore(name: string, createHarness: () => Promise<
         const { place } = await create();
         const odd = makeDelivery(1, { error: "a\0b\ud83d", durationMs: 1.4 });
         const reason = { disabledReason: "\0" };
-        expect(await archive.noteAttempt("hook_a", place, reason, odd)).toBe(true);
+        expect(await archive.noteAttempt("hook_a", { place }, reason, odd)).toBe(true);
         const [kept] = await archive.listDeliveries("hook_a");
         expect(kept).toMatchObject({ error: "a\ufffdb\ufffd", durationMs: 1 });
       });
@@ -274,10 +303,10 @@ export function describeWebhookStore(name: string, createHarness: () => Promise<
       const { place } = await create();
       await create({ webhookId: "hook_b", serverId: "srv_b" });
       const said = (error: string | null, n: number) => makeDelivery(n, { error });
-      await archive.noteAttempt("hook_a", place, {}, said("no user Bob:54 (54, bob, Bobby, 540)", 1));
-      await archive.noteAttempt("hook_a", place, {}, said(null, 2));
+      await archive.noteAttempt("hook_a", { place }, {}, said("no user Bob:54 (54, bob, Bobby, 540)", 1));
+      await archive.noteAttempt("hook_a", { place }, {}, said(null, 2));
       const { place: other } = await get("hook_b");
-      await archive.noteAttempt("hook_b", other, {}, said("Bob", 3));
+      await archive.noteAttempt("hook_b", { place: other }, {}, said("Bob", 3));
       await archive.startForgetting("54");
       while (await archive.continueForgetting());
       expect(await archive.listDeliveries("hook_a")).toEqual([

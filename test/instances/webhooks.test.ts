@@ -60,6 +60,12 @@ test("one instance delivers, and when it is killed the other goes on after its l
     await addEvents(archive, kills(5));
     await until("the events do not arrive", () => receiver.ids.length === 5, TAKE_OVER_MS);
     expect(receiver.accepted).toHaveLength(5);
+    // An answer that is not noted yet would be a repeat after the kill.
+    await until(
+      "the last event is not noted",
+      async () => (await archive.findWebhook(WEBHOOK))?.place.number === 5,
+      TAKE_OVER_MS,
+    );
     expect(fleet.instances.filter(delivers)).toHaveLength(1);
 
     const holder = fleet.instances.find(delivers);

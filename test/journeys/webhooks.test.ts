@@ -14,6 +14,7 @@ import type {
 } from "../../src/core/wire/webhook.ts";
 import { createPinnedPost } from "../../src/webhooks-out/pinned-post.ts";
 import { EVENT_AT, MemoryArchive, makeEvent } from "../event-archive.ts";
+import { PRIVATE_HOSTS } from "../private-hosts.ts";
 import { makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 import { createOperator, expectRefusal, type PageBody, type RefusalBody, readAs } from "./operator.ts";
 
@@ -252,7 +253,6 @@ describe("refused is", () => {
     ["an address without TLS", { url: "http://example.org/" }, "url"],
     ["an address with a password", { url: "https://user:secret@example.org/" }, "url"],
     ["a private address", { url: "https://127.0.0.1/" }, "url"],
-    ["a private address in disguise", { url: "https://[::ffff:10.0.0.1]/" }, "url"],
     ["no address at all", { url: "discord" }, "url"],
     ["an unknown type", { types: ["player.jumped"] }, "types"],
     ["a type twice", { types: ["gap", "gap"] }, "types"],
@@ -266,6 +266,18 @@ describe("refused is", () => {
     const body = { server_id, label: "x", url: URL_OF_DISCORD, format: "standard", ...wrong };
     for (const answer of [await gatehouse.admin("POST", HOOKS, body), await patch(id, wrong)])
       expect(await refusalOf(answer)).toEqual([400, 5104, { [field]: expect.any(String) }]);
+  });
+
+  test("a private address in every disguise, in a new webhook and in a change", async () => {
+    const { webhook_id: id, server_id } = await create();
+    const problem = { url: "must not be a private address" };
+    for (const host of PRIVATE_HOSTS) {
+      const url = `https://${host}/hook`;
+      const body = { server_id, label: "x", url, format: "standard" };
+      for (const answer of [await gatehouse.admin("POST", HOOKS, body), await patch(id, { url })])
+        expect([host, ...(await refusalOf(answer))]).toEqual([host, 400, 5104, problem]);
+    }
+    expect((await listWebhooks(`server_id=${server_id}`)).items).toHaveLength(1);
   });
 
   test("an unknown format, a server that there is not, and a change of what never changes", async () => {
@@ -374,7 +386,7 @@ test("deliveries are listed newest first, all in one page or in several", async 
     const at = EVENT_AT + (n === 2 ? 3 : n);
     const failed = { status: null, error: "timeout" };
     const delivery = { at, eventIds: [`event${n}`], status: 204, durationMs: n, error: null };
-    await archive.noteAttempt(id, place, {}, n === 4 ? { ...delivery, ...failed } : delivery);
+    await archive.noteAttempt(id, { place }, {}, n === 4 ? { ...delivery, ...failed } : delivery);
   }
   const list = async (query: string) =>
     readAs<DeliveryPage>(await gatehouse.admin("GET", `${HOOKS}/${id}/deliveries?${query}`));
@@ -488,10 +500,13 @@ describe("a test", () => {
 
   test("of a webhook that was encrypted with another secret says so", async () => {
     const { webhook_id: id } = await create({ url, format: "standard" }, near);
-    await own.updateWebhook(id, { sealedUrl: "not ours" });
-    expect(await runTest(id)).toEqual({ status: null, duration_ms: 0, error: "unreadable_url" });
-    // The operator can give it the address again.
+    await own.updateWebhook(id, { sealedUrl: "not ours", sealedSecret: "nor this" });
+    const unreadable = { status: null, duration_ms: 0, error: "unreadable_url" };
+    expect(await runTest(id)).toEqual(unreadable);
+    // The operator can give it the address again, and another secret.
     await readAs(await near.admin("PATCH", `${HOOKS}/${id}`, { url }));
+    expect(await runTest(id)).toEqual(unreadable);
+    await readAs(await near.admin("POST", `${HOOKS}/${id}/rotate`));
     expect(await runTest(id)).toMatchObject({ status: 204 });
   });
 

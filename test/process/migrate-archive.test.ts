@@ -50,8 +50,8 @@ async function fill(archive: Archive): Promise<void> {
   }
   const place = (await archive.findWebhook("hook_a0"))?.place ?? { number: 0, mark: 0 };
   const failure = { failures: 3, nextAttemptAt: NOW, isEnabled: false, disabledReason: "gone" };
-  await archive.noteAttempt("hook_a0", place, failure, makeDelivery(1, { status: null, error: "«☃»" }));
-  await archive.noteAttempt("hook_a0", place, {}, makeDelivery(2));
+  await archive.noteAttempt("hook_a0", { place }, failure, makeDelivery(1, { status: null, error: "«☃»" }));
+  await archive.noteAttempt("hook_a0", { place }, {}, makeDelivery(2));
   const seen = { kind: "street", name: "Улица", cellX: -2, cellZ: 3, count: 4, sumX: 9, sumZ: 0 } as const;
   await archive.addPlaces("srv_a", [seen]);
   const corners = { left: -9, top: -8, right: 7, bottom: 6 };
@@ -116,7 +116,7 @@ test("there and back: events, cursors, memory, identities and webhooks are the s
       const { last } = await addEvents(archive, [kill(9_999)]);
       expect(last.number).toBe(2_501);
       const { place } = (await archive.findWebhook("hook_a0")) ?? { place: last };
-      expect(await archive.noteAttempt("hook_a0", place, { place: last }, makeDelivery(3))).toBe(true);
+      expect(await archive.noteAttempt("hook_a0", { place }, { place: last }, makeDelivery(3))).toBe(true);
     });
   }
 }, 60_000);

@@ -18,7 +18,12 @@ import type {
   RecordOutcome,
   Retention,
 } from "../../core/ports/archive.ts";
-import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
+import type {
+  AttemptProgress,
+  ExpectedWebhook,
+  WebhookChange,
+  WebhookCreation,
+} from "../../core/ports/webhooks.ts";
 import type { SeenPlace } from "../../core/seen-places.ts";
 import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
 import {
@@ -231,7 +236,7 @@ export class PostgresArchive implements Archive {
 
   noteAttempt(
     webhookId: string,
-    expected: LedgerPlace,
+    expected: ExpectedWebhook,
     progress: AttemptProgress,
     delivery: Delivery | undefined,
   ): Promise<boolean> {

@@ -3,7 +3,12 @@
 import type { TransactionSQL } from "bun";
 import type { LedgerPlace } from "../../core/events/cursor.ts";
 import type { EventFilter } from "../../core/events/event-types.ts";
-import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
+import type {
+  AttemptProgress,
+  ExpectedWebhook,
+  WebhookChange,
+  WebhookCreation,
+} from "../../core/ports/webhooks.ts";
 import {
   DELIVERIES_MAX,
   type Delivery,
@@ -12,7 +17,10 @@ import {
   type Webhook,
 } from "../../core/webhooks/webhook.ts";
 import {
+  COMPARED_COLUMNS,
+  type ComparedRow,
   type DeliveryRow,
+  isAsExpected,
   toDelivery,
   toDeliveryRow,
   toWebhook,
@@ -20,7 +28,7 @@ import {
   type WebhookRow,
 } from "../webhook-rows.ts";
 
-type LockedWebhook = { readonly ledger: string; readonly place_number: string; readonly place_mark: string };
+type LockedWebhook = ComparedRow & { readonly ledger: string };
 
 export async function listWebhooks(tx: TransactionSQL, serverId: string | undefined): Promise<Webhook[]> {
   const rows = await tx<WebhookRow[]>`
@@ -81,15 +89,14 @@ export async function deleteWebhook(tx: TransactionSQL, webhookId: string): Prom
 export async function noteAttempt(
   tx: TransactionSQL,
   webhookId: string,
-  expected: LedgerPlace,
+  expected: ExpectedWebhook,
   progress: AttemptProgress,
   delivery: Delivery | undefined,
 ): Promise<boolean> {
   const row = await lockWebhook(tx, webhookId);
-  if (Number(row?.place_number) !== expected.number || Number(row?.place_mark) !== expected.mark)
-    return false;
+  if (!row || !isAsExpected(row, expected)) return false;
   await write(tx, webhookId, progress);
-  if (row && delivery) await addDelivery(tx, row.ledger, webhookId, delivery);
+  if (delivery) await addDelivery(tx, row.ledger, webhookId, delivery);
   return true;
 }
 
@@ -120,7 +127,7 @@ export async function countWaiting(
 
 async function lockWebhook(tx: TransactionSQL, webhookId: string): Promise<LockedWebhook | undefined> {
   const [row] = await tx<LockedWebhook[]>`
-    SELECT ledger, place_number, place_mark FROM gatehouse_webhooks WHERE webhook_id = ${webhookId} FOR UPDATE`;
+    SELECT ledger, ${tx.unsafe(COMPARED_COLUMNS)} FROM gatehouse_webhooks WHERE webhook_id = ${webhookId} FOR UPDATE`;
   return row;
 }
 

@@ -12,7 +12,12 @@ import type {
   RecordOutcome,
   Retention,
 } from "../../core/ports/archive.ts";
-import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
+import type {
+  AttemptProgress,
+  ExpectedWebhook,
+  WebhookChange,
+  WebhookCreation,
+} from "../../core/ports/webhooks.ts";
 import type { SeenPlace } from "../../core/seen-places.ts";
 import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
 import { ARCHIVE_DEADLINE_MS } from "../ledger-rules.ts";
@@ -133,7 +138,7 @@ export class SqliteArchive implements Archive {
 
   noteAttempt(
     webhookId: string,
-    expected: LedgerPlace,
+    expected: ExpectedWebhook,
     progress: AttemptProgress,
     delivery: Delivery | undefined,
   ): Promise<boolean> {

@@ -15,7 +15,12 @@ import type {
   RecordOutcome,
   Retention,
 } from "../../core/ports/archive.ts";
-import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
+import type {
+  AttemptProgress,
+  ExpectedWebhook,
+  WebhookChange,
+  WebhookCreation,
+} from "../../core/ports/webhooks.ts";
 import type { SeenPlace } from "../../core/seen-places.ts";
 import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
 import {
@@ -184,7 +189,7 @@ export class SqliteLedger {
 
   noteAttempt(
     webhookId: string,
-    expected: LedgerPlace,
+    expected: ExpectedWebhook,
     progress: AttemptProgress,
     delivery: Delivery | undefined,
   ): boolean {

@@ -2,7 +2,12 @@
 import type { Database } from "bun:sqlite";
 import type { LedgerPlace } from "../../core/events/cursor.ts";
 import type { EventFilter } from "../../core/events/event-types.ts";
-import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
+import type {
+  AttemptProgress,
+  ExpectedWebhook,
+  WebhookChange,
+  WebhookCreation,
+} from "../../core/ports/webhooks.ts";
 import {
   DELIVERIES_MAX,
   type Delivery,
@@ -11,7 +16,10 @@ import {
   type Webhook,
 } from "../../core/webhooks/webhook.ts";
 import {
+  COMPARED_COLUMNS,
+  type ComparedRow,
   type DeliveryRow,
+  isAsExpected,
   toDelivery,
   toDeliveryRow,
   toWebhook,
@@ -20,7 +28,7 @@ import {
 } from "../webhook-rows.ts";
 
 type SqliteValue = string | number | null;
-type FoundWebhook = { readonly ledger: number; readonly place_number: number; readonly place_mark: number };
+type FoundWebhook = ComparedRow & { readonly ledger: number };
 
 export class SqliteWebhooks {
   readonly #db: Database;
@@ -99,12 +107,12 @@ export class SqliteWebhooks {
 
   noteAttempt(
     webhookId: string,
-    expected: LedgerPlace,
+    expected: ExpectedWebhook,
     progress: AttemptProgress,
     delivery: Delivery | undefined,
   ): boolean {
     const row = this.#findRow(webhookId);
-    if (row?.place_number !== expected.number || row.place_mark !== expected.mark) return false;
+    if (!row || !isAsExpected(row, expected)) return false;
     this.update(webhookId, progress);
     if (delivery) this.#addDelivery(row.ledger, webhookId, delivery);
     return true;
@@ -134,9 +142,7 @@ export class SqliteWebhooks {
 
   #findRow(webhookId: string): FoundWebhook | null {
     return this.#db
-      .query<FoundWebhook, [string]>(
-        "SELECT ledger, place_number, place_mark FROM webhooks WHERE webhook_id = ?",
-      )
+      .query<FoundWebhook, [string]>(`SELECT ledger, ${COMPARED_COLUMNS} FROM webhooks WHERE webhook_id = ?`)
       .get(webhookId);
   }
 

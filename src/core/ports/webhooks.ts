@@ -16,6 +16,9 @@ export type WebhookCreation = "created" | "full";
 /** What may change of a webhook. */
 export type WebhookChange = Partial<WebhookSettings & WebhookSecrets & WebhookProgress>;
 
+/** How the webhook was when an attempt was made. What is left out may have changed meanwhile. */
+export type ExpectedWebhook = Pick<Webhook, "place"> & Partial<Pick<Webhook, "sealedUrl" | "isEnabled">>;
+
 /** What an attempt may change. */
 export type AttemptProgress = Partial<WebhookProgress> & { readonly isEnabled?: boolean };
 
@@ -32,12 +35,11 @@ export interface WebhookStore {
   deleteWebhook(webhookId: string): Promise<boolean>;
   /**
    * Notes what became of an attempt: the progress and the delivery together, so that both are there or neither. Keeps the last
-   * DELIVERIES_MAX. `expected` is the place that the attempt was made from: nothing is noted, and false returned, when the
-   * webhook was deleted or moved meanwhile.
+   * DELIVERIES_MAX. Nothing is noted, and false returned, when the webhook was deleted or is not as expected any more.
    */
   noteAttempt(
     webhookId: string,
-    expected: LedgerPlace,
+    expected: ExpectedWebhook,
     progress: AttemptProgress,
     delivery: Delivery | undefined,
   ): Promise<boolean>;

@@ -9,6 +9,7 @@ import {
   type ProgressChange,
   parseRetryAfter,
   RETRY_AFTER_MAX_MS,
+  TOLD_WAIT_MIN_MS,
 } from "./retry.ts";
 import type { WebhookFormat } from "./webhook.ts";
 
@@ -167,6 +168,10 @@ describe("Discord", () => {
     expect(waitOf(limited({ retry_after: "soon" }, { "retry-after": "7" }))).toBe(7_000);
     expect(waitOf(limited({ retry_after: 1e12 }))).toBe(RETRY_AFTER_MAX_MS);
     expect(waitOf({ format: "discord", status: 429, body: "<html>" })).toBe(5_000);
+  });
+
+  test("a 429 that tells no wait is not tried again at once", () => {
+    for (const retry_after of [0, 0.000_1]) expect(waitOf(limited({ retry_after }))).toBe(TOLD_WAIT_MIN_MS);
   });
 
   test("only a global limit pauses all Discord webhooks", () => {

@@ -7,6 +7,8 @@ export const FAILING_MAX_MS = 5 * 24 * 3_600_000;
 export const REFUSALS_MAX = 5;
 /** A receiver cannot put us off for longer than this. */
 export const RETRY_AFTER_MAX_MS = 24 * 3_600_000;
+/** Nor can it have us send again at once, over and over. */
+export const TOLD_WAIT_MIN_MS = 250;
 /** The wait before a retry is longer than scheduled by at most this part. */
 const JITTER = 0.1;
 /** 4xx answers that are about the moment and not about the event. */
@@ -130,7 +132,7 @@ function findNextAttempt(
   const { status, headers, body } = outcome;
   if (isDiscord(format) && status === 429) {
     const told = toMs(parseBody(body).retry_after) ?? parseSeconds(headers["x-ratelimit-reset-after"]);
-    if (told !== undefined) return now + told;
+    if (told !== undefined) return now + Math.max(told, TOLD_WAIT_MIN_MS);
   }
   const scheduled = scheduleMs[Math.min(before.failures, scheduleMs.length - 1)] ?? 0;
   const waitMs = Math.ceil(scheduled * (1 + JITTER * random));

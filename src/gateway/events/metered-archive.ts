@@ -12,7 +12,12 @@ import type {
   RecordOutcome,
   Retention,
 } from "../../core/ports/archive.ts";
-import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
+import type {
+  AttemptProgress,
+  ExpectedWebhook,
+  WebhookChange,
+  WebhookCreation,
+} from "../../core/ports/webhooks.ts";
 import type { SeenPlace } from "../../core/seen-places.ts";
 import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
 import type { ArchiveMeter } from "./archive-meter.ts";
@@ -115,7 +120,7 @@ export class MeteredArchive implements Archive {
 
   noteAttempt(
     webhookId: string,
-    expected: LedgerPlace,
+    expected: ExpectedWebhook,
     progress: AttemptProgress,
     delivery: Delivery | undefined,
   ): Promise<boolean> {

@@ -17,7 +17,7 @@ import type { Webhook } from "../../core/webhooks/webhook.ts";
 import { Sealer } from "../../store/sealer.ts";
 import { createWebhookSealer } from "../../store/webhook-sealer.ts";
 import { EventBell } from "../events/event-bell.ts";
-import { Deliverer, GATHER_MS, REFRESH_MS } from "./deliverer.ts";
+import { Deliverer, GATHER_MS, HOLD_EVERY_MS, REFRESH_MS } from "./deliverer.ts";
 import { PLACE_LAG_MAX, STATUS_LOOK_MS } from "./delivery-turns.ts";
 import { WebhookSender } from "./webhook-sender.ts";
 
@@ -307,6 +307,55 @@ describe("changes of an operator", () => {
     stage.sent.at(-1)?.answer(OK);
     await stage.settle();
     expect(numbersOf(stage.sent)).toEqual([1, 2, 3, 2, 3, 4]);
+  });
+
+  test("a failure of the old address is not held against a new one, nor against one that was disabled", async () => {
+    const url = "https://new.example/in/new";
+    const { sealer } = new Stage();
+    const moved = { sealedUrl: sealer.seal(url, "hook_1", "url"), shownUrl: "https://new.example" };
+    for (const change of [moved, { isEnabled: false }]) {
+      for (const status of [500, 410]) {
+        const stage = await startWith();
+        stage.receive = () => "hold";
+        await stage.record(1);
+        await stage.archive.updateWebhook("hook_1", change);
+        const before = await stage.find("hook_1");
+        stage.receive = () => OK;
+        stage.sent.at(-1)?.answer({ status });
+        await stage.settle();
+        const { lastFailureAt, failures, disabledReason } = await stage.find("hook_1");
+        expect([lastFailureAt, failures, disabledReason]).toEqual([before.lastFailureAt, 0, null]);
+        expect(stage.disabled).toEqual([]);
+        // At once: the wait was about the old address.
+        const others = change === moved ? ["new"] : [];
+        expect(stage.sent.map(({ to }) => to)).toEqual(["hook_1", ...others]);
+      }
+    }
+  });
+
+  test("what was accepted although the operator disables the webhook meanwhile is not sent again", async () => {
+    const stage = await startWith();
+    stage.receive = () => "hold";
+    await stage.record(1, 2);
+    await stage.archive.updateWebhook("hook_1", { isEnabled: false });
+    stage.deliverer.notify("hook_1");
+    stage.sent.at(-1)?.answer(OK);
+    stage.receive = () => OK;
+    await stage.settle();
+    expect(numbersOf(stage.sent)).toEqual([1]);
+    await stage.archive.updateWebhook("hook_1", { isEnabled: true });
+    stage.deliverer.notify("hook_1");
+    await stage.settle();
+    expect(numbersOf(stage.sent)).toEqual([1, 2]);
+  });
+
+  test("events of types that are added arrive, also those from before this instance knows of the change", async () => {
+    const stage = await startWith(1, { types: ["player.joined"] });
+    await stage.archive.updateWebhook("hook_1", { types: ["player.killed"] });
+    await stage.record(1);
+    expect(stage.sent).toEqual([]);
+    await stage.pass(REFRESH_MS);
+    expect(numbersOf(stage.sent)).toEqual([1]);
   });
 
   test("a webhook that is deleted during a request gets nothing more", async () => {
@@ -634,6 +683,27 @@ describe("several instances", () => {
     expect([numbersOf(one.sent), numbersOf(two.sent)]).toEqual([[1, 2], [3]]);
     await two.deliverer.stop(0);
     expect(holder).toBe(0);
+  });
+
+  test("events do not wait for the next list because the last one came while the lease was renewed", async () => {
+    let held = Promise.resolve(true);
+    const stage = new Stage({ lease: { hold: () => held, release: async () => {} } });
+    await stage.add("hook_1");
+    await stage.start();
+    const [renewed, listed] = [Promise.withResolvers<boolean>(), Promise.withResolvers<void>()];
+    const list = stage.archive.listWebhooks.bind(stage.archive);
+    stage.archive.listWebhooks = () => listed.promise.then(() => list());
+    stage.deliverer.notify("hook_1");
+    await stage.settle();
+    held = renewed.promise;
+    await stage.pass(HOLD_EVERY_MS);
+    listed.resolve();
+    await stage.settle();
+    expect(stage.deliverer.report().healthy).toBe(1);
+    renewed.resolve(true);
+    await stage.settle();
+    await stage.record(1);
+    expect(numbersOf(stage.sent)).toEqual([1]);
   });
 
   test("without the shared store nobody delivers", async () => {

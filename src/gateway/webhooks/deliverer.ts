@@ -91,7 +91,8 @@ export class Deliverer {
       },
       stop: this.#stopRequests.signal,
       mayGoOn: (known) => {
-        return !this.#isStopping && this.#mayDeliver && this.#dueAt(known) <= parts.clock();
+        if (this.#isStopping || known.isStale) return false;
+        return this.#mayDeliver && this.#dueAt(known) <= parts.clock();
       },
     });
   }
@@ -200,11 +201,12 @@ export class Deliverer {
     this.#heldAt = now;
     const hadLease = this.#hasLease;
     // Without the shared store nobody delivers: several instances would send the same events.
-    this.#hasLease = false;
+    let hasLease = false;
     try {
-      this.#hasLease = await lease.hold();
+      hasLease = await lease.hold();
     } finally {
-      if (hadLease && !this.#hasLease) this.#unfollowAll();
+      this.#hasLease = hasLease;
+      if (hadLease && !hasLease) this.#unfollowAll();
     }
     if (!this.#hasLease || hadLease) return;
     log.info({}, "this instance delivers to webhooks now");

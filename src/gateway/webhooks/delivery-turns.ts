@@ -6,7 +6,7 @@ import { writeCursor } from "../../core/events/cursor.ts";
 import { toRetentionGap } from "../../core/events/stream-frames.ts";
 import type { Archive, LedgerEvent, LedgerPage } from "../../core/ports/archive.ts";
 import type { Clock } from "../../core/ports/clock.ts";
-import type { AttemptProgress } from "../../core/ports/webhooks.ts";
+import type { AttemptProgress, ExpectedWebhook } from "../../core/ports/webhooks.ts";
 import { parseMessageId } from "../../core/webhooks/discord/message.ts";
 import {
   judgeLoss,
@@ -219,8 +219,10 @@ export class DeliveryTurns {
     meter.count(kind, delivery.durationMs);
     if (globalPauseUntil !== null) pauseDiscord(globalPauseUntil);
     const isEnd = kind === "disable";
+    const { place, sealedUrl } = known.webhook;
     known.unnoted = {
-      expected: known.webhook.place,
+      // A failure says nothing about a receiver that was changed meanwhile, and does not disable what the operator has disabled.
+      expected: { place, sealedUrl, ...(kind !== "done" && { isEnabled: true }) },
       progress: { ...progress, ...more, ...(isEnd && { isEnabled: false }) },
       delivery,
       unaudited: isEnd ? (progress.disabledReason ?? undefined) : undefined,
@@ -237,7 +239,7 @@ export class DeliveryTurns {
     const isFar = Math.abs(readPlace.number - place.number) >= PLACE_LAG_MAX;
     if (!isFar && Math.abs(clock() - known.placeNotedAt) < PLACE_NOTE_MS) return;
     known.unnoted = {
-      expected: place,
+      expected: { place },
       progress: { place: readPlace },
       delivery: undefined,
       unaudited: undefined,
@@ -249,14 +251,23 @@ export class DeliveryTurns {
   async #note(known: KnownWebhook): Promise<boolean> {
     const { archive, clock } = this.#parts;
     const { unnoted, webhookId } = known;
-    if (!unnoted || !(await this.#audit(known))) return false;
+    if (!unnoted) return false;
     const { expected, progress, delivery } = unnoted;
-    const isNoted = await archive.noteAttempt(webhookId, expected, progress, delivery);
+    // An entry of the audit log cannot be taken back.
+    const isOutdated = unnoted.unaudited !== undefined && (await this.#isChanged(webhookId, expected));
+    if (!isOutdated && !(await this.#audit(known))) return false;
+    const isNoted = !isOutdated && (await archive.noteAttempt(webhookId, expected, progress, delivery));
     known.unnoted = undefined;
     known.revision++;
     if (isNoted) known.apply(progress, clock());
     else await this.#reread(known);
     return isNoted;
+  }
+
+  async #isChanged(webhookId: string, { place, sealedUrl }: ExpectedWebhook): Promise<boolean> {
+    const webhook = await this.#parts.archive.findWebhook(webhookId);
+    if (!webhook?.isEnabled) return true;
+    return webhook.sealedUrl !== sealedUrl || !isSamePlace(webhook.place, place);
   }
 
   /** False when the audit log cannot be written now. The webhook is not disabled without an entry. */
@@ -299,7 +310,7 @@ function toProgress(webhook: Webhook): ProgressChange {
 function toDelivery(
   { outcome, durationMs, error }: SentRequest,
   eventIds: readonly string[],
-  at: number,
+  endedAt: number,
 ): Delivery {
-  return { at, eventIds, status: outcome.status, durationMs, error };
+  return { at: endedAt - durationMs, eventIds, status: outcome.status, durationMs, error };
 }

@@ -1,16 +1,13 @@
 // A webhook as the deliverer knows it: what the archive has of it, and how far its ledger was read.
 import type { LedgerPlace } from "../../core/events/cursor.ts";
-import { type EventFilter, filterAll, parseTypes } from "../../core/events/event-types.ts";
-import type { AttemptProgress } from "../../core/ports/webhooks.ts";
-import { SECTIONS } from "../../core/sections.ts";
+import type { EventFilter } from "../../core/events/event-types.ts";
+import type { AttemptProgress, ExpectedWebhook } from "../../core/ports/webhooks.ts";
 import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
-
-const ALL_SECTIONS = (1 << SECTIONS.length) - 1;
+import { filterOfTypes } from "../../core/webhooks/webhook-types.ts";
 
 /** What became of an attempt, until the archive has it. */
 export type UnnotedAttempt = {
-  /** The place that the attempt was made from. */
-  readonly expected: LedgerPlace;
+  readonly expected: ExpectedWebhook;
   readonly progress: AttemptProgress;
   readonly delivery: Delivery | undefined;
   /** Why the attempt disables the webhook; undefined when it does not, or when the audit log has it already. */
@@ -44,7 +41,7 @@ export class KnownWebhook {
   constructor(webhook: Webhook, now: number) {
     this.webhookId = webhook.webhookId;
     this.#webhook = webhook;
-    this.#filter = filterOf(webhook);
+    this.#filter = filterOfTypes(webhook.types);
     this.#host = hostOf(webhook);
     this.readPlace = webhook.place;
     this.placeNotedAt = now;
@@ -79,8 +76,10 @@ export class KnownWebhook {
     const before = this.#webhook;
     if (JSON.stringify(webhook) === JSON.stringify(before)) return;
     this.#webhook = webhook;
-    if (!isSamePlace(webhook.place, before.place)) this.readPlace = webhook.place;
-    if (JSON.stringify(webhook.types) !== JSON.stringify(before.types)) this.#filter = filterOf(webhook);
+    const hasOtherTypes = JSON.stringify(webhook.types) !== JSON.stringify(before.types);
+    // What the old types left out may be wanted now, and may be newer than the change.
+    if (hasOtherTypes || !isSamePlace(webhook.place, before.place)) this.readPlace = webhook.place;
+    if (hasOtherTypes) this.#filter = filterOfTypes(webhook.types);
     if (webhook.shownUrl !== before.shownUrl) this.#host = hostOf(webhook);
     // It may have been enabled, moved back or given other types.
     this.hasNews = true;
@@ -104,13 +103,6 @@ export class KnownWebhook {
 
 export function isSamePlace(a: LedgerPlace, b: LedgerPlace): boolean {
   return a.number === b.number && a.mark === b.mark;
-}
-
-function filterOf({ types }: Webhook): EventFilter {
-  if (types === null) return filterAll();
-  const parsed = parseTypes(types.join(","), ALL_SECTIONS);
-  // The types were checked when they were set. A list that a later version does not know any more hides nothing.
-  return "filter" in parsed ? parsed.filter : filterAll();
 }
 
 function hostOf({ shownUrl }: Webhook): string {

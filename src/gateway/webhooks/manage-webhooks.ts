@@ -9,7 +9,7 @@ import type { Actor, AuditDetails } from "../../core/ports/audit.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import type { SettingStore } from "../../core/ports/settings.ts";
-import type { WebhookSealer } from "../../core/ports/webhook-sealer.ts";
+import type { SealedPart, WebhookSealer } from "../../core/ports/webhook-sealer.ts";
 import type { WebhookChange, WebhookStore } from "../../core/ports/webhooks.ts";
 import { NOT_FOUND, refuseField, refuseFields } from "../../core/refuse-field.ts";
 import { type RandomBytes, randomBase62 } from "../../core/token.ts";
@@ -166,7 +166,7 @@ export async function changeWebhook(
   const checked = checkFields(parts, request);
   if (isRefusal(checked)) return checked;
   const { label, types, language, show_join_key: showJoinKey, enabled } = request;
-  const isMoved = request.url !== undefined && request.url !== findUrl(parts, old);
+  const isMoved = request.url !== undefined && request.url !== open(parts, old.sealedUrl, webhookId, "url");
   const change: WebhookChange = {
     ...(label !== undefined && { label }),
     ...(types !== undefined && { types }),
@@ -193,10 +193,12 @@ export async function rotateWebhook(
   const old = await findWebhook(parts, webhookId);
   if (isRefusal(old)) return old;
   const secret = writeWebhookSecret(randomBytes(WEBHOOK_SECRET_BYTES));
-  const oldSecretUntil = now + ROTATION_MS;
+  // One that was encrypted with another secret of Gatehouse cannot sign.
+  const canSign = open(parts, old.sealedSecret, webhookId, "secret") !== undefined;
+  const oldSecretUntil = canSign ? now + ROTATION_MS : null;
   const change = {
     sealedSecret: sealer.seal(secret, webhookId, "secret"),
-    sealedOldSecret: old.sealedSecret,
+    sealedOldSecret: canSign ? old.sealedSecret : null,
     oldSecretUntil,
   };
   const details = { after: { old_secret_valid_until: oldSecretUntil } };
@@ -316,9 +318,14 @@ function checkFields(
 }
 
 /** Undefined when it was encrypted with another secret of Gatehouse. */
-function findUrl({ sealer }: ManagedWebhooks, { sealedUrl, webhookId }: Webhook): string | undefined {
+function open(
+  { sealer }: ManagedWebhooks,
+  sealed: string,
+  webhookId: string,
+  part: SealedPart,
+): string | undefined {
   try {
-    return sealer.open(sealedUrl, webhookId, "url");
+    return sealer.open(sealed, webhookId, part);
   } catch {
     return undefined;
   }
