@@ -35,13 +35,6 @@ export type ForgettableEvent = {
   readonly meta: string | null;
 };
 
-/** An attempt that failed. */
-export type ForgettableDelivery = {
-  readonly webhook_id: string;
-  readonly number: number;
-  readonly error: string;
-};
-
 /** The progress after a step that ended at a place; the next phase begins when nothing was left in this one. */
 export function advance(
   progress: Forgetting,
@@ -84,18 +77,6 @@ export function eraseFromEvents(
     const data = eraser.erase(event.data, isStaff);
     const meta = event.meta === null ? null : eraser.erase(event.meta, isStaff);
     return data === event.data && meta === event.meta ? [] : [{ ...event, data, meta }];
-  });
-}
-
-/** The deliveries that change, with their new texts. */
-export function eraseFromDeliveries(
-  { player: id, names }: Forgetting,
-  deliveries: readonly ForgettableDelivery[],
-): ForgettableDelivery[] {
-  const eraser = new PlayerEraser({ id, names });
-  return deliveries.flatMap((delivery) => {
-    const error = eraser.eraseText(delivery.error);
-    return error === delivery.error ? [] : [{ ...delivery, error }];
   });
 }
 

@@ -141,6 +141,7 @@ export const PORTABLE_TABLES: readonly PortableTable[] = [
       status: "integer",
       duration_ms: "integer",
       error: "text",
+      sealed_answer: "text",
     },
   },
 ];

@@ -49,6 +49,7 @@ export type DeliveryRow = {
   readonly status: number | string | null;
   readonly duration_ms: number | string;
   readonly error: string | null;
+  readonly sealed_answer: string | null;
 };
 
 /** The columns of the fields that are given. */
@@ -88,23 +89,26 @@ export function isAsExpected(
   );
 }
 
-export function toDeliveryRow({ at, eventIds, status, durationMs, error }: Delivery) {
+export function toDeliveryRow({ at, eventIds, status, durationMs, error, sealedAnswer }: Delivery) {
   return {
     at,
     event_ids: JSON.stringify(eventIds),
     status,
     duration_ms: Math.round(durationMs),
     error: error === null ? null : toStorable(error),
+    sealed_answer: sealedAnswer,
   };
 }
 
-export function toDelivery({ at, event_ids, status, duration_ms, error }: DeliveryRow): Delivery {
+export function toDelivery(row: DeliveryRow): Delivery {
+  const { at, event_ids, status, duration_ms, error, sealed_answer } = row;
   return {
     at: Number(at),
     eventIds: JSON.parse(event_ids),
     status: status === null ? null : Number(status),
     durationMs: Number(duration_ms),
     error,
+    sealedAnswer: sealed_answer,
   };
 }
 

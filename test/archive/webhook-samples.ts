@@ -31,5 +31,13 @@ export function makeWebhook(changes: Partial<Webhook> = {}): Omit<Webhook, "plac
 }
 
 export function makeDelivery(n: number, changes: Partial<Delivery> = {}): Delivery {
-  return { at: NOW + n, eventIds: [`event-${n}`], status: 204, durationMs: n, error: null, ...changes };
+  return {
+    at: NOW + n,
+    eventIds: [`event-${n}`],
+    status: 204,
+    durationMs: n,
+    error: null,
+    sealedAnswer: null,
+    ...changes,
+  };
 }

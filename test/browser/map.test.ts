@@ -2,6 +2,7 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { toSectionSet } from "../../src/core/sections.ts";
+import { IS_LONG } from "../long.ts";
 import { until } from "../process/run-gatehouse.ts";
 import {
   browserTest,
@@ -230,7 +231,7 @@ browserTest("the map says when the server is offline or the key may not read pla
   await expectCount(page.locator(".map-row"), BUSY_SERVER.EmergencyCalls.length);
 });
 
-for (const size of SIZES) {
+for (const size of IS_LONG ? SIZES : (["phone"] as const)) {
   browserTest(`the map draws, lists and searches hostile names as text, ${size}`, async () => {
     const site = await getSite();
     // With the same times in each reading: a call that began at another time is another call, and no longer followed.

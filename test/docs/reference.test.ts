@@ -1,10 +1,10 @@
 // The reference at /docs: what is sent, and what a reader sees in a real browser.
 import { afterAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { fetchReference } from "../../scripts/fetch-reference.ts";
 import { SCALAR_FILE } from "../../src/http/reference/scalar-package.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
-import { openBrowser, openPage } from "./open-browser.ts";
+import { openBrowser, openPage, type Watched } from "./open-browser.ts";
 
 await fetchReference();
 const gatehouse = await startGatehouse();
@@ -72,27 +72,9 @@ describe("the files of the reference", () => {
 });
 
 describe("the reference in a browser", () => {
-  for (const colorScheme of ["light", "dark"] as const) {
-    test(`shows every operation in ${colorScheme}, logs no error and calls no other host`, async () => {
-      const { page, complaints, requested } = await openPage(await browse(), { colorScheme });
-      await page.goto(`${gatehouse.url}/docs`);
-      await page.getByRole("heading", { name: "Gatehouse", exact: true }).waitFor();
-      for (const tag of ["Server", "Commands", "Game servers", "Keys", "Service", "Version 1"]) {
-        await page.getByText(tag, { exact: true }).first().waitFor();
-      }
-      const isDark = await page.evaluate("document.body.classList.contains('dark-mode')");
-      expect(isDark).toBe(colorScheme === "dark");
-      expect(complaints).toEqual([]);
-      expect(
-        requested.filter((url) => !url.startsWith(`${gatehouse.url}/`) && !url.startsWith("data:")),
-      ).toEqual([]);
-      await page.close();
-    }, 60_000);
-  }
-
-  test("tries a request with the reader's key, and keeps the key nowhere", async () => {
-    const { page, complaints, requested } = await openPage(await browse(), { colorScheme: "dark" });
-    await page.goto(`${gatehouse.url}/docs#tag/server/GET/v2/game/server`);
+  test("shows every operation in dark, and tries a request with a key that it keeps nowhere", async () => {
+    const { page, complaints, requested } = await openReference("dark", "#tag/server/GET/v2/game/server");
+    await expectWhole(page, "dark");
     await page
       .getByRole("button", { name: /Test Request/ })
       .first()
@@ -106,13 +88,13 @@ describe("the reference in a browser", () => {
     expect(await page.evaluate("JSON.stringify([localStorage, sessionStorage])")).not.toContain(token);
     expect(page.url()).not.toContain(token);
     expect(requested.filter((url) => url.includes(token))).toEqual([]);
-    expect(complaints).toEqual([]);
+    expectQuiet(complaints, requested);
     await page.close();
   }, 60_000);
 
-  test("asks for the master key, and no other, where an operator's request is tried", async () => {
-    const { page, complaints } = await openPage(await browse(), { colorScheme: "light" });
-    await page.goto(`${gatehouse.url}/docs#tag/keys/GET/admin/keys`);
+  test("shows every operation in light, and asks for the master key where an operator's request is tried", async () => {
+    const { page, complaints, requested } = await openReference("light", "#tag/keys/GET/admin/keys");
+    await expectWhole(page, "light");
     await page
       .getByRole("button", { name: /Test Request/ })
       .first()
@@ -122,7 +104,32 @@ describe("the reference in a browser", () => {
     const answered = page.waitForResponse((response) => response.url().includes("/admin/keys"));
     await page.getByRole("button", { name: /^Send/ }).first().click();
     expect((await answered).status()).toBe(200);
-    expect(complaints).toEqual([]);
+    expectQuiet(complaints, requested);
     await page.close();
   }, 60_000);
 });
+
+type Scheme = "dark" | "light";
+
+async function openReference(colorScheme: Scheme, place: string): Promise<Watched> {
+  const watched = await openPage(await browse(), { colorScheme });
+  await watched.page.goto(`${gatehouse.url}/docs${place}`);
+  return watched;
+}
+
+async function expectWhole(page: Page, colorScheme: Scheme): Promise<void> {
+  await page.getByRole("heading", { name: "Gatehouse", exact: true }).waitFor();
+  for (const tag of ["Server", "Commands", "Game servers", "Keys", "Service", "Version 1"]) {
+    await page.getByText(tag, { exact: true }).first().waitFor();
+  }
+  const isDark = await page.evaluate("document.body.classList.contains('dark-mode')");
+  expect(isDark).toBe(colorScheme === "dark");
+}
+
+/** The page has logged no error and called no other host. */
+function expectQuiet(complaints: readonly string[], requested: readonly string[]): void {
+  expect(complaints).toEqual([]);
+  expect(requested.filter((url) => !url.startsWith(`${gatehouse.url}/`) && !url.startsWith("data:"))).toEqual(
+    [],
+  );
+}

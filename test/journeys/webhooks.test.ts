@@ -385,7 +385,14 @@ test("deliveries are listed newest first, all in one page or in several", async 
     // Two have the same time, where a page ends.
     const at = EVENT_AT + (n === 2 ? 3 : n);
     const failed = { status: null, error: "timeout" };
-    const delivery = { at, eventIds: [`event${n}`], status: 204, durationMs: n, error: null };
+    const delivery = {
+      at,
+      eventIds: [`event${n}`],
+      status: 204,
+      durationMs: n,
+      error: null,
+      sealedAnswer: null,
+    };
     await archive.noteAttempt(id, { place }, {}, n === 4 ? { ...delivery, ...failed } : delivery);
   }
   const list = async (query: string) =>

@@ -3,13 +3,11 @@ import type { TransactionSQL } from "bun";
 import type { MemoryPart } from "../../core/events/memory-text.ts";
 import {
   advance,
-  eraseFromDeliveries,
   eraseFromEvents,
   eraseFromMemory,
   FORGET_DELIVERIES_STEP,
   FORGET_EVENTS_STEP,
   FORGET_LEDGERS_STEP,
-  type ForgettableDelivery,
   type ForgettableEvent,
   type Forgetting,
   learnNames,
@@ -67,7 +65,7 @@ async function step(tx: TransactionSQL, progress: Forgetting): Promise<Forgettin
     }
     case "deliveries": {
       const ledgers = await listLedgersWithWebhooks(tx, progress);
-      for (const { ledger } of ledgers) await eraseDeliveries(tx, progress, ledger);
+      for (const { ledger } of ledgers) await eraseAnswers(tx, ledger);
       return advance(progress, ledgers.at(-1), ledgers.length === FORGET_DELIVERIES_STEP);
     }
     case "texts": {
@@ -140,18 +138,11 @@ async function listLedgersWithWebhooks(
   return rows.map((row) => ({ ledger: Number(row.ledger), number: 0 }));
 }
 
-async function eraseDeliveries(tx: TransactionSQL, progress: Forgetting, ledger: number): Promise<void> {
+/** The archive cannot open what receivers said, and any of it may name the player. */
+async function eraseAnswers(tx: TransactionSQL, ledger: number): Promise<void> {
   // As in a deletion of a webhook, so that the two cannot wait for each other.
   await tx`SELECT 1 FROM gatehouse_webhooks WHERE ledger = ${ledger} ORDER BY webhook_id FOR UPDATE`;
-  const rows = await tx<{ webhook_id: string; number: string; error: string }[]>`
-    SELECT webhook_id, number, error FROM gatehouse_deliveries WHERE ledger = ${ledger} AND error IS NOT NULL`;
-  const deliveries: ForgettableDelivery[] = rows.map((row) => ({ ...row, number: Number(row.number) }));
-  const changed = eraseFromDeliveries(progress, deliveries);
-  if (changed.length === 0) return;
-  await tx`UPDATE gatehouse_deliveries d SET error = changed.error
-    FROM json_to_recordset(${JSON.stringify(changed)}::text::json) AS
-      changed (webhook_id text, number bigint, error text)
-    WHERE d.ledger = ${ledger} AND d.webhook_id = changed.webhook_id AND d.number = changed.number`;
+  await tx`UPDATE gatehouse_deliveries SET sealed_answer = NULL WHERE ledger = ${ledger} AND sealed_answer IS NOT NULL`;
 }
 
 async function listParts(tx: TransactionSQL, ledger: number): Promise<MemoryPart[]> {

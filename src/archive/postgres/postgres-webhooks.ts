@@ -102,7 +102,7 @@ export async function noteAttempt(
 
 export async function listDeliveries(tx: TransactionSQL, webhookId: string): Promise<Delivery[]> {
   const rows = await tx<DeliveryRow[]>`
-    SELECT d.at, d.event_ids, d.status, d.duration_ms, d.error
+    SELECT d.at, d.event_ids, d.status, d.duration_ms, d.error, d.sealed_answer
     FROM gatehouse_webhooks w JOIN gatehouse_deliveries d USING (ledger, webhook_id)
     WHERE w.webhook_id = ${webhookId} ORDER BY d.number DESC`;
   return rows.map(toDelivery);
@@ -148,11 +148,11 @@ async function addDelivery(
   webhookId: string,
   delivery: Delivery,
 ): Promise<void> {
-  const { at, event_ids, status, duration_ms, error } = toDeliveryRow(delivery);
+  const { at, event_ids, status, duration_ms, error, sealed_answer } = toDeliveryRow(delivery);
   const [row] = await tx<{ number: string }[]>`
-    INSERT INTO gatehouse_deliveries (ledger, webhook_id, number, at, event_ids, status, duration_ms, error)
+    INSERT INTO gatehouse_deliveries (ledger, webhook_id, number, at, event_ids, status, duration_ms, error, sealed_answer)
     SELECT ${ledger}, ${webhookId}, coalesce(max(number), 0) + 1, ${at}::bigint, ${event_ids}, ${status}::bigint,
-      ${duration_ms}::bigint, ${error}
+      ${duration_ms}::bigint, ${error}, ${sealed_answer}
     FROM gatehouse_deliveries WHERE ledger = ${ledger} AND webhook_id = ${webhookId} RETURNING number`;
   await tx`DELETE FROM gatehouse_deliveries
     WHERE ledger = ${ledger} AND webhook_id = ${webhookId} AND number <= ${Number(row?.number) - DELIVERIES_MAX}`;

@@ -40,6 +40,7 @@ export const WEBHOOKS_STEP = `
     status bigint,
     duration_ms bigint NOT NULL,
     error text,
+    sealed_answer text,
     PRIMARY KEY (ledger, webhook_id, number)
   );
 

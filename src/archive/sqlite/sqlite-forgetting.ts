@@ -3,13 +3,11 @@ import type { Database } from "bun:sqlite";
 import type { MemoryPart } from "../../core/events/memory-text.ts";
 import {
   advance,
-  eraseFromDeliveries,
   eraseFromEvents,
   eraseFromMemory,
   FORGET_DELIVERIES_STEP,
   FORGET_EVENTS_STEP,
   FORGET_LEDGERS_STEP,
-  type ForgettableDelivery,
   type ForgettableEvent,
   type Forgetting,
   learnNames,
@@ -70,7 +68,7 @@ export class SqliteForgetting {
       }
       case "deliveries": {
         const ledgers = this.#listLedgersWithWebhooks(progress);
-        for (const ledger of ledgers) this.#eraseDeliveries(progress, ledger);
+        for (const ledger of ledgers) this.#eraseAnswers(ledger);
         return advance(progress, placeOf(ledgers), ledgers.length === FORGET_DELIVERIES_STEP);
       }
       case "texts": {
@@ -142,17 +140,11 @@ export class SqliteForgetting {
       .map((row) => row.ledger);
   }
 
-  #eraseDeliveries(progress: Forgetting, ledger: number): void {
-    const deliveries = this.#db
-      .query<ForgettableDelivery, [number]>(
-        "SELECT webhook_id, number, error FROM deliveries WHERE ledger = ? AND error IS NOT NULL",
-      )
-      .all(ledger);
-    const write = this.#db.query(
-      "UPDATE deliveries SET error = ? WHERE ledger = ? AND webhook_id = ? AND number = ?",
-    );
-    for (const { webhook_id, number, error } of eraseFromDeliveries(progress, deliveries))
-      write.run(error, ledger, webhook_id, number);
+  /** The archive cannot open what receivers said, and any of it may name the player. */
+  #eraseAnswers(ledger: number): void {
+    this.#db
+      .query("UPDATE deliveries SET sealed_answer = NULL WHERE ledger = ? AND sealed_answer IS NOT NULL")
+      .run(ledger);
   }
 
   #listParts(ledger: number): MemoryPart[] {

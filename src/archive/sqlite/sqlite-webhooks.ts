@@ -121,7 +121,7 @@ export class SqliteWebhooks {
   listDeliveries(webhookId: string): Delivery[] {
     return this.#db
       .query<DeliveryRow, [string]>(
-        `SELECT at, event_ids, status, duration_ms, error FROM deliveries
+        `SELECT at, event_ids, status, duration_ms, error, sealed_answer FROM deliveries
          WHERE ledger = (SELECT ledger FROM webhooks WHERE webhook_id = ?1) AND webhook_id = ?1
          ORDER BY number DESC`,
       )
@@ -147,7 +147,7 @@ export class SqliteWebhooks {
   }
 
   #addDelivery(ledger: number, webhookId: string, delivery: Delivery): void {
-    const { at, event_ids, status, duration_ms, error } = toDeliveryRow(delivery);
+    const { at, event_ids, status, duration_ms, error, sealed_answer } = toDeliveryRow(delivery);
     const last = this.#db
       .query<{ number: number | null }, [number, string]>(
         "SELECT max(number) AS number FROM deliveries WHERE ledger = ? AND webhook_id = ?",
@@ -155,8 +155,8 @@ export class SqliteWebhooks {
       .get(ledger, webhookId);
     const number = (last?.number ?? 0) + 1;
     this.#db
-      .query("INSERT INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-      .run(ledger, webhookId, number, at, event_ids, status, duration_ms, error);
+      .query("INSERT INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .run(ledger, webhookId, number, at, event_ids, status, duration_ms, error, sealed_answer);
     this.#db
       .query("DELETE FROM deliveries WHERE ledger = ? AND webhook_id = ? AND number <= ?")
       .run(ledger, webhookId, number - DELIVERIES_MAX);

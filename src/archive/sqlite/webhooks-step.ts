@@ -39,6 +39,7 @@ export const WEBHOOKS_STEP = `
     status INTEGER,
     duration_ms INTEGER NOT NULL,
     error TEXT,
+    sealed_answer TEXT,
     PRIMARY KEY (ledger, webhook_id, number)
   ) STRICT, WITHOUT ROWID;
 

@@ -78,11 +78,6 @@ export class PlayerEraser {
     return after === before ? text : JSON.stringify(after);
   }
 
-  /** A text of people or receivers, in which the player may stand as a word. */
-  eraseText(text: string): string {
-    return this.#eraseString(text, "any");
-  }
-
   eraseName(name: string): string {
     return this.#names.has(name.toLowerCase()) ? FORGOTTEN_NAME : name;
   }

@@ -1,7 +1,7 @@
 // Encrypts what of a webhook is secret, before it reaches the archive.
 
-/** `secret`: what signs, also the old one during a rotation. */
-export type SealedPart = "url" | "secret";
+/** `secret`: what signs, also the old one during a rotation. `answer`: what a receiver said. */
+export type SealedPart = "url" | "secret" | "answer";
 
 /** A text that was sealed for one webhook, or for one part of it, cannot be opened as another. */
 export interface WebhookSealer {

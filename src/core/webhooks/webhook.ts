@@ -79,6 +79,8 @@ export type Delivery = {
   readonly eventIds: readonly string[];
   readonly status: number | null;
   readonly durationMs: number;
-  /** What went wrong, cleaned and at most 200 characters; null after a success. */
+  /** What went wrong, in a word or two of ours; null after a success. */
   readonly error: string | null;
+  /** What the receiver said, cleaned, at most 200 characters, encrypted: it may repeat what it was sent. Null without one. */
+  readonly sealedAnswer: string | null;
 };

@@ -44,7 +44,7 @@ export type OnDisabled = (webhook: Webhook, reason: string, at: number) => Promi
 
 export type DeliveryTurnsParts = {
   readonly archive: Pick<Archive, "readPage" | "findWebhook" | "noteAttempt">;
-  readonly sender: Pick<WebhookSender, "sendEvents" | "sendStatus" | "optionsOf">;
+  readonly sender: Pick<WebhookSender, "sendEvents" | "sendStatus" | "optionsOf" | "sealAnswer">;
   readonly readPicture: (serverId: string, now: number) => Promise<ServerPicture | undefined>;
   readonly clock: Clock;
   /** From 0 to 1. */
@@ -146,7 +146,12 @@ export class DeliveryTurns {
     const last = events[settled - 1];
     const place = settled === events.length ? next : last && { number: last.number, mark: last.mark };
     const eventIds = events.slice(0, sent.count).map((event) => writeCursor(webhook.serverId, event));
-    const isNoted = await this.#settle(known, verdict, toDelivery(sent, eventIds, now), place && { place });
+    const isNoted = await this.#settle(
+      known,
+      verdict,
+      this.#toDelivery(webhook, sent, eventIds, now),
+      place && { place },
+    );
     // An operator may have moved the place: the rest of what was read is not what comes next.
     return isNoted ? settled : 0;
   }
@@ -179,7 +184,12 @@ export class DeliveryTurns {
       : undefined;
     // There is no event to set aside.
     const verdict = this.#judge({ ...webhook, refusals: 0 }, judged, clock());
-    await this.#settle(known, verdict, toDelivery(judged, [], clock()), after && { message: after });
+    await this.#settle(
+      known,
+      verdict,
+      this.#toDelivery(webhook, judged, [], clock()),
+      after && { message: after },
+    );
   }
 
   async #noteLoss(known: KnownWebhook, shown: StatusMessage, sent: SentRequest): Promise<void> {
@@ -198,9 +208,20 @@ export class DeliveryTurns {
     await this.#settle(
       known,
       verdict,
-      toDelivery(sent, [], now),
+      this.#toDelivery(known.webhook, sent, [], now),
       isEnd ? undefined : { message: loss.message },
     );
+  }
+
+  #toDelivery(
+    { webhookId }: Webhook,
+    { outcome, durationMs, error, answer }: SentRequest,
+    eventIds: readonly string[],
+    endedAt: number,
+  ): Delivery {
+    const { status } = outcome;
+    const sealedAnswer = answer === null ? null : this.#parts.sender.sealAnswer(answer, webhookId);
+    return { at: endedAt - durationMs, eventIds, status, durationMs, error, sealedAnswer };
   }
 
   #judge(webhook: Webhook, { outcome }: SentRequest, now: number): AttemptVerdict {
@@ -298,6 +319,7 @@ const WITHOUT_ID: SentRequest = {
   outcome: { status: null, headers: {}, body: "" },
   durationMs: 0,
   error: "no_message_id",
+  answer: null,
   isStopped: false,
 };
 
@@ -305,12 +327,4 @@ function toProgress(webhook: Webhook): ProgressChange {
   const { lastSuccessAt, lastFailureAt, firstFailureAt, failures, refusals } = webhook;
   const { nextAttemptAt, disabledReason } = webhook;
   return { lastSuccessAt, lastFailureAt, firstFailureAt, failures, refusals, nextAttemptAt, disabledReason };
-}
-
-function toDelivery(
-  { outcome, durationMs, error }: SentRequest,
-  eventIds: readonly string[],
-  endedAt: number,
-): Delivery {
-  return { at: endedAt - durationMs, eventIds, status: outcome.status, durationMs, error };
 }

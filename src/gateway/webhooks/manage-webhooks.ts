@@ -44,7 +44,7 @@ const NO_PLACE = refuse(ERRORS.conflict, {
 export type SendTest = (
   webhook: Webhook,
   testId: string,
-) => Promise<Pick<SentRequest, "outcome" | "durationMs" | "error">>;
+) => Promise<Pick<SentRequest, "outcome" | "durationMs" | "error" | "answer">>;
 
 export type ManagedWebhooks = {
   readonly archive: WebhookStore & Pick<Archive, "readPage">;
@@ -252,8 +252,8 @@ export async function testWebhook(
   const webhook = await findWebhook(parts, webhookId);
   if (isRefusal(webhook)) return webhook;
   const testId = `test_${randomBase62(ID_LENGTH, parts.randomBytes)}`;
-  const { outcome, durationMs, error } = await parts.sendTest(webhook, testId);
-  return { status: outcome.status, duration_ms: Math.round(durationMs), error };
+  const { outcome, durationMs, error, answer } = await parts.sendTest(webhook, testId);
+  return { status: outcome.status, duration_ms: Math.round(durationMs), error: answer ?? error };
 }
 
 /** Newest first. The cursor tells the time of the last one that was shown, and how many of that time were. */
@@ -270,7 +270,10 @@ export async function listDeliveries(
   const last = shown.at(-1);
   const isLast = rest.length <= limit || last === undefined;
   const skipped = all.length - rest.length + shown.length;
-  return { items: shown.map(describeDelivery), next: isLast ? null : placeAfter(all, skipped, last.at) };
+  return {
+    items: shown.map((delivery) => describeDelivery(parts, webhookId, delivery)),
+    next: isLast ? null : placeAfter(all, skipped, last.at),
+  };
 }
 
 function placeAfter(all: readonly Delivery[], skipped: number, at: number): string {
@@ -284,8 +287,13 @@ function skipShown(all: readonly Delivery[], cursor: string): readonly Delivery[
   return all[first]?.at === at ? all.slice(first + count) : all.slice(first);
 }
 
-function describeDelivery({ at, eventIds, status, durationMs, error }: Delivery): DeliveryResource {
-  return { at, event_ids: [...eventIds], status, duration_ms: durationMs, error };
+function describeDelivery(
+  parts: ManagedWebhooks,
+  webhookId: string,
+  { at, eventIds, status, durationMs, error, sealedAnswer }: Delivery,
+): DeliveryResource {
+  const answer = sealedAnswer === null ? undefined : open(parts, sealedAnswer, webhookId, "answer");
+  return { at, event_ids: [...eventIds], status, duration_ms: durationMs, error: answer ?? error };
 }
 
 /** What the operator sets, as the admin API and the audit log tell it. */

@@ -1,7 +1,7 @@
 // Writes the requests of webhooks and sends them. Nothing here decides when, or what an answer means.
 import type { LedgerEvent } from "../../core/ports/archive.ts";
 import type { Clock } from "../../core/ports/clock.ts";
-import type { Post, PostOutcome, PostRequest } from "../../core/ports/post.ts";
+import type { Post, PostRequest } from "../../core/ports/post.ts";
 import type { WebhookSealer } from "../../core/ports/webhook-sealer.ts";
 import { cleanAnswer } from "../../core/webhooks/clean-answer.ts";
 import { type DiscordOptions, toTestEmbed } from "../../core/webhooks/discord/event-embed.ts";
@@ -21,11 +21,12 @@ import {
 } from "../../core/webhooks/standard.ts";
 import type { Webhook } from "../../core/webhooks/webhook.ts";
 
-/** `error` is null after a success, else what an operator may read: a short word, or the answer, cleaned. */
+/** `error` is null after a success. `answer`: the beginning of what the receiver said instead, cleaned; null without one. */
 export type SentRequest = {
   readonly outcome: AttemptOutcome;
   readonly durationMs: number;
   readonly error: string | null;
+  readonly answer: string | null;
   /** The attempt was ended by this instance, so it says nothing about the receiver. */
   readonly isStopped: boolean;
 };
@@ -42,6 +43,7 @@ const UNREADABLE: SentRequest = {
   outcome: { status: null, headers: {}, body: "" },
   durationMs: 0,
   error: "unreadable_url",
+  answer: null,
   isStopped: false,
 };
 
@@ -86,6 +88,11 @@ export class WebhookSender {
     }
     const message = toDiscordMessage([toTestEmbed(this.optionsOf(webhook))]);
     return this.#sendDiscord(webhook, message, null, undefined);
+  }
+
+  /** For keeping it with the delivery. */
+  sealAnswer(answer: string, webhookId: string): string {
+    return this.#parts.sealer.seal(answer, webhookId, "answer");
   }
 
   /** How messages to Discord are written for this webhook. */
@@ -136,8 +143,11 @@ export class WebhookSender {
     const headers = { "user-agent": userAgent, accept: "*/*", ...request.headers };
     const outcome = await post({ ...request, headers }, stop);
     const { durationMs } = outcome;
-    const error = describeError(outcome, request.url);
-    return { outcome, durationMs, error, isStopped: outcome.error === "stopped" };
+    const { status, body } = outcome;
+    const isSuccess = status !== null && status >= 200 && status <= 299;
+    const error = status === null ? outcome.error : isSuccess ? null : `status ${status}`;
+    const answer = isSuccess || status === null ? null : cleanAnswer(body, request.url) || null;
+    return { outcome, durationMs, error, answer, isStopped: outcome.error === "stopped" };
   }
 }
 
@@ -147,11 +157,4 @@ function openSecrets(sealer: WebhookSealer, webhook: Webhook, now: number): stri
   const isRotating = sealedOldSecret !== null && oldSecretUntil !== null && now < oldSecretUntil;
   const sealed = isRotating ? [sealedSecret, sealedOldSecret] : [sealedSecret];
   return sealed.map((text) => sealer.open(text, webhookId, "secret"));
-}
-
-function describeError({ status, body, error }: PostOutcome, url: URL): string | null {
-  if (status === null) return error;
-  if (status >= 200 && status <= 299) return null;
-  const text = cleanAnswer(body, url);
-  return text === "" ? `status ${status}` : text;
 }
