@@ -31,6 +31,11 @@ const METHODS: Readonly<Record<ArchiveMethod, true>> = {
   countWaiting: true,
   readAlertRules: true,
   setAlertRules: true,
+  readCounts: true,
+  readOpenHistory: true,
+  listSessions: true,
+  sumPresence: true,
+  readStaff: true,
   close: true,
 };
 
