@@ -146,7 +146,7 @@ function createWebhooks(
 function addEvents(ledger: SqliteLedger, serverId: string): void {
   const { version } = ledger.load(serverId);
   const added = Array.from({ length: events }, (_, n) => makeEvent(n));
-  ledger.record([{ serverId, version, events: added, memory: [], stillShown: [], now: Date.now() }]);
+  ledger.record([{ serverId, version, events: added, memory: [], history: NO_HISTORY, stillShown: [], now: Date.now() }]);
 }
 
 async function timeRead({ urls }: Program, token: string): Promise<number> {
