@@ -2,7 +2,7 @@
 import type { Period } from "../ports/history.ts";
 import { type PlayersHistory, type PlayersPoint, POINTS_MAX } from "../wire/history.ts";
 import { type Counts, RESOLUTION_KEPT_MS, RESOLUTION_MS, RESOLUTIONS, type Resolution } from "./counts.ts";
-import { addCounts } from "./join-counts.ts";
+import { rollUp } from "./join-counts.ts";
 import { toAverage, toShare } from "./rounding.ts";
 
 /** What the reader may see beside the number of players. */
@@ -43,12 +43,7 @@ export function answerPlayers(
 ): PlayersHistory {
   const stepMs = RESOLUTION_MS[resolution];
   const { from, to } = alignPeriod(period, resolution);
-  const known = new Map<number, Counts>();
-  for (const one of counts) {
-    const at = Math.floor(one.at / stepMs) * stepMs;
-    const other = known.get(at);
-    known.set(at, other ? addCounts(other, one) : one);
-  }
+  const known = new Map(rollUp(counts, resolution).map((one) => [one.at, one]));
   const points: PlayersPoint[] = [];
   for (let at = from; at < to; at += stepMs) points.push(describePoint(at, stepMs, known.get(at), rights));
   return { resolution, points };

@@ -15,7 +15,7 @@ test("points have a column for each team; unknown is empty, nobody in a team is 
   const unknown = { at: AT, known: 0, min: null, avg: null, max: null, queue_max: null, staff_max: null };
   const points = [
     { ...known, teams: { Police: 1.5 } },
-    { ...known, teams: { constructor: 1 } },
+    { ...known, teams: JSON.parse('{"constructor":1}') },
     { ...unknown, teams: null },
   ];
   expect(writePlayersCsv({ resolution: "1m", points }).split("\r\n")).toEqual([

@@ -76,12 +76,12 @@ describe("listOpenMinutes", () => {
     ]);
     const knownMs = (at: number) => listOpenMinutes(memory, at).map((one) => one.knownMs);
     expect(knownMs(AT + 9 * MINUTE)).toEqual([30_000, 50_000]);
-    // A clock that was set back adds nothing.
-    expect(knownMs(AT)).toEqual([20_000]);
+    // A clock that was set back adds no more than the moment of the reading.
+    expect(knownMs(AT)).toEqual([20_001]);
   });
 
-  test("without a reading there is nothing", () => {
+  test("without a reading there is nothing; a reading is there at once", () => {
     expect(listOpenMinutes({ minute: null, last: null }, AT)).toEqual([]);
-    expect(listOpenMinutes({ minute: null, last }, last.at)).toEqual([]);
+    expect(listOpenMinutes({ minute: null, last }, last.at)).toMatchObject([{ at: AT, knownMs: 1, max: 4 }]);
   });
 });

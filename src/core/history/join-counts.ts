@@ -1,5 +1,8 @@
 // Adds counts together, and makes counts of what the memory of a server has not written yet.
-import { type CountMemory, type Counts, RESOLUTION_MS } from "./counts.ts";
+import { type CountMemory, type CountNow, type Counts, RESOLUTION_MS, type Resolution } from "./counts.ts";
+
+/** More teams than this are not told apart, so that made-up names cannot grow without end. The game has fewer than ten. */
+export const TEAMS_MAX = 50;
 
 const MINUTE_MS = RESOLUTION_MS["1m"];
 
@@ -7,7 +10,10 @@ const MINUTE_MS = RESOLUTION_MS["1m"];
 export function addCounts(a: Counts, b: Counts): Counts {
   // A map, because a team can have the name of something that every object has.
   const teamMs = new Map(Object.entries(a.teamMs));
-  for (const [team, ms] of Object.entries(b.teamMs)) teamMs.set(team, (teamMs.get(team) ?? 0) + ms);
+  for (const [team, ms] of Object.entries(b.teamMs)) {
+    const before = teamMs.get(team);
+    if (before !== undefined || teamMs.size < TEAMS_MAX) teamMs.set(team, (before ?? 0) + ms);
+  }
   return {
     at: a.at,
     knownMs: a.knownMs + b.knownMs,
@@ -20,35 +26,56 @@ export function addCounts(a: Counts, b: Counts): Counts {
   };
 }
 
+/** Adds up what falls into the same time of a resolution, oldest first. */
+export function rollUp(counts: Iterable<Counts>, resolution: Resolution): Counts[] {
+  const sums = new Map<number, Counts>();
+  for (const one of counts) {
+    const at = beginOf(one.at, RESOLUTION_MS[resolution]);
+    const sum = sums.get(at);
+    sums.set(at, sum ? addCounts(sum, one) : { ...one, at });
+  }
+  return [...sums.values()].sort((a, b) => a.at - b.at);
+}
+
 /**
  * The minutes that are not written yet, as they are at `now`, oldest first: the open one, and those for which the last reading
  * vouches since.
  */
 export function listOpenMinutes({ minute, last }: CountMemory, now: number): Counts[] {
-  const minutes = new Map<number, Counts>(minute ? [[minute.at, minute]] : []);
-  const end = last ? Math.min(now, last.until) : 0;
-  for (let from = last?.at ?? 0; last && from < end; ) {
-    const at = Math.floor(from / MINUTE_MS) * MINUTE_MS;
-    const to = Math.min(at + MINUTE_MS, end);
-    const { players, queue, staff, teams } = last.now;
-    const teamMs = Object.fromEntries(
-      Object.entries(teams).map(([team, count]) => [team, count * (to - from)]),
-    );
-    const piece: Counts = {
-      at,
-      knownMs: to - from,
-      playerMs: players * (to - from),
-      min: players,
-      max: players,
-      queueMax: queue,
-      staffMax: staff,
-      teamMs,
-    };
-    const known = minutes.get(at);
-    minutes.set(at, known ? addCounts(known, piece) : piece);
-    from = to;
+  if (!last) return minute ? [minute] : [];
+  // A reading vouches for its own moment at least, so that it is seen at once.
+  const to = Math.min(Math.max(now, last.at + 1), last.until);
+  return rollUp([...(minute ? [minute] : []), ...countTime(last.now, last.at, to)], "1m");
+}
+
+/** The counts of a time in which nothing changed, cut into minutes. Empty when `to` is not after `from`. */
+export function countTime(now: CountNow, from: number, to: number): Counts[] {
+  const minutes: Counts[] = [];
+  for (let start = from; start < to; ) {
+    const at = beginOf(start, MINUTE_MS);
+    const end = Math.min(at + MINUTE_MS, to);
+    minutes.push(countSpan(now, at, end - start));
+    start = end;
   }
-  return [...minutes.values()];
+  return minutes;
+}
+
+function countSpan({ players, queue, staff, teams }: CountNow, at: number, ms: number): Counts {
+  const teamMs = Object.fromEntries(Object.entries(teams).map(([team, count]) => [team, count * ms]));
+  return {
+    at,
+    knownMs: ms,
+    playerMs: players * ms,
+    min: players,
+    max: players,
+    queueMax: queue,
+    staffMax: staff,
+    teamMs,
+  };
+}
+
+function beginOf(at: number, lengthMs: number): number {
+  return Math.floor(at / lengthMs) * lengthMs;
 }
 
 function maxOrNull(a: number | null, b: number | null): number | null {
