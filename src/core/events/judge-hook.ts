@@ -1,5 +1,7 @@
 // What a webhook of the game says happened, judged from what is known of the server. Pure: the caller looks up the identities
 // first, and writes the events together with the new memory.
+import { NO_HISTORY } from "../history/history.ts";
+import { breakOffSessions } from "../history/judge-history.ts";
 import { isToldCall, type ToldCustom } from "./game-hook.ts";
 import { judgeToldCall } from "./judge-calls.ts";
 import { forgetServer, type Judgement, replacementGap } from "./judge-reading.ts";
@@ -30,7 +32,8 @@ export function judgeHook(
     else events.push(toCustomEvent(told, seenAt, identity));
   }
   const isChanged = events.length > 0 || memory.gameServer !== given.gameServer;
-  return { events: sortEvents(events), memory: isChanged ? memory : given, isRepeated };
+  const history = isReplaced ? breakOffSessions(given).history : NO_HISTORY;
+  return { events: sortEvents(events), memory: isChanged ? memory : given, history, isRepeated };
 }
 
 function toCustomEvent({ type, at, data, players }: ToldCustom, seenAt: number, identity: string): NewEvent {

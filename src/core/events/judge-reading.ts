@@ -1,5 +1,13 @@
 // What happened on a game server, judged from what was known and one new reading. Pure: the caller looks up identities
 // first (listIdentities), and writes the events together with the new memory.
+import { type HistoryChange, NO_HISTORY } from "../history/history.ts";
+import {
+  breakOffSessions,
+  type HistoryContext,
+  joinHistories,
+  judgeHistory,
+  type ToldEntries,
+} from "../history/judge-history.ts";
 import {
   comparePlayers,
   compareQueue,
@@ -26,7 +34,14 @@ export type JudgeContext = {
   readonly findCommandId: (element: Element) => string | undefined;
 };
 
-export type Judgement = { readonly events: readonly NewEvent[]; readonly memory: ServerMemory };
+export type Judgement = {
+  readonly events: readonly NewEvent[];
+  readonly memory: ServerMemory;
+  readonly history: HistoryChange;
+};
+
+type Judged = Pick<Judgement, "events" | "memory">;
+type JudgedLists = Judged & ToldEntries;
 
 /** A last reading this far in the future means that the clock was set back. */
 const CLOCK_TOLERANCE_MS = 5_000;
@@ -40,24 +55,40 @@ export function judgeReading(
   const isReplaced = isAnotherServer(given, reading);
   if (isLate(given, reading, context)) {
     // A late reading of the game server that was replaced has no place in the ledger of the new one.
-    return isReplaced ? { events: [], memory: given } : judgeLists(given, identified, context);
+    return isReplaced
+      ? { events: [], memory: given, history: NO_HISTORY }
+      : judgeLate(given, identified, context);
   }
+  const replaced = isReplaced ? breakOffSessions(given).history : NO_HISTORY;
   const known = isReplaced ? forgetServer(given, identified.generation) : setBack(given, reading);
   const gaps = isReplaced ? [replacementGap(given, reading)] : findSilence(known, reading, context);
   const lists = judgeLists(known, identified, context);
   const compared = compareSections(lists.memory, identified, context);
+  const judged = judgeHistory(known, reading, lists, historyContext(context, false));
   const state = reading.offline ? "offline" : "online";
   const stateEvent = toStateEvent(known.state, state, reading.offline, reading.at);
   const events = [...gaps, ...lists.events, ...compared.events, ...(stateEvent ? [stateEvent] : [])];
   const memory: ServerMemory = {
     ...compared.memory,
+    ...judged.memory,
     gameServer: reading.gameServer,
     firstReadingAt: known.firstReadingAt ?? reading.at,
     lastReadingAt: reading.at,
     state,
     failingSince: null,
   };
-  return { events: sortEvents(events), memory };
+  return { events: sortEvents(events), memory, history: joinHistories(replaced, judged.history) };
+}
+
+/** Of a reading that came too late to be compared, the entries of log lists count. */
+function judgeLate(known: ServerMemory, identified: IdentifiedReading, context: JudgeContext): Judgement {
+  const lists = judgeLists(known, identified, context);
+  const judged = judgeHistory(known, identified.reading, lists, historyContext(context, true));
+  return { events: lists.events, memory: { ...lists.memory, ...judged.memory }, history: judged.history };
+}
+
+function historyContext({ intervalMs, lostSince }: JudgeContext, isLate: boolean): HistoryContext {
+  return { intervalMs, wasLost: lostSince !== null, isLate };
 }
 
 /** A reading that was judged before, or came out of order. A last reading in the future means that the clock was set back. */
@@ -77,9 +108,9 @@ function setBack(memory: ServerMemory, { at }: GameReading): ServerMemory {
   return { ...memory, lists };
 }
 
-/** Everything is forgotten but the generation, which keeps the identities of two game servers apart. */
-export function forgetServer({ state, alertRules }: ServerMemory, generation: number): ServerMemory {
-  return { ...NOTHING_KNOWN, generation, state, alertRules };
+/** The generation keeps the identities of two game servers apart. Players are counted whatever game server they are on. */
+export function forgetServer({ state, alertRules, counts }: ServerMemory, generation: number): ServerMemory {
+  return { ...NOTHING_KNOWN, generation, state, alertRules, counts };
 }
 
 export function replacementGap({ lastReadingAt }: ServerMemory, { at }: Pick<GameReading, "at">): NewEvent {
@@ -103,7 +134,7 @@ function judgeLists(
   known: ServerMemory,
   { reading, generation, lists: shown }: IdentifiedReading,
   { isKnown, findCommandId, intervalMs, lostSince }: JudgeContext,
-): Judgement {
+): JudgedLists {
   const context: ListContext = {
     at: reading.at,
     firstReadingAt: known.firstReadingAt,
@@ -114,6 +145,8 @@ function judgeLists(
     findCommandId,
   };
   const events: NewEvent[] = [];
+  let joins: readonly NewEvent[] = [];
+  let hasJoinGap = false;
   const learned: Partial<Record<LogList, ListMemory>> = {};
   for (const list of LOG_LISTS) {
     const entries = shown[list];
@@ -121,6 +154,10 @@ function judgeLists(
     const judged = judgeList(list, entries, known.lists[list], known.openModCalls, context);
     if (judged.gap) events.push(toGapEvent(judged.gap, reading.at));
     events.push(...judged.events);
+    if (list === "JoinLogs") {
+      joins = judged.events;
+      hasJoinGap = judged.gap !== undefined;
+    }
     if (judged.memory !== known.lists[list]) learned[list] = judged.memory;
   }
   const lists = Object.keys(learned).length > 0 ? { ...known.lists, ...learned } : known.lists;
@@ -128,14 +165,15 @@ function judgeLists(
   const openModCalls = modCalls
     ? learnOpenModCalls(modCalls, known.openModCalls, known.lists.ModCalls, reading.at)
     : known.openModCalls;
-  return { events: sortEvents(events), memory: { ...known, generation, lists, openModCalls } };
+  const memory = { ...known, generation, lists, openModCalls };
+  return { events: sortEvents(events), memory, joins, hasJoinGap };
 }
 
 function compareSections(
   known: ServerMemory,
   { reading, calls: shownCalls }: IdentifiedReading,
   { isKnown }: JudgeContext,
-): Judgement {
+): Judged {
   const players = comparePlayers(reading, known.players);
   const vehicles = compareVehicles(reading, known.vehicles);
   const staff = compareStaff(reading, known.staff);

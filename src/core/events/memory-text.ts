@@ -12,6 +12,7 @@ const STATE_FIELDS = [
   "generation",
   "firstReadingAt",
   "lastReadingAt",
+  "playersShownAt",
   "state",
   "failingSince",
   "writeMark",

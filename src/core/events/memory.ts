@@ -50,6 +50,8 @@ export type ServerMemory = {
   readonly generation: number;
   readonly firstReadingAt: number | null;
   readonly lastReadingAt: number | null;
+  /** The last reading that had Players; null before. */
+  readonly playersShownAt: number | null;
   readonly state: ServerState | null;
   /** When the first of the failed readings in a row was; null after a good one. */
   readonly failingSince: number | null;
@@ -82,6 +84,7 @@ export const NOTHING_KNOWN: ServerMemory = {
   generation: 0,
   firstReadingAt: null,
   lastReadingAt: null,
+  playersShownAt: null,
   state: null,
   failingSince: null,
   writeMark: null,

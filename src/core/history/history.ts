@@ -1,6 +1,6 @@
 // What one record adds to the history of a server, beside its events.
 import type { Counts } from "./counts.ts";
-import type { Session } from "./sessions.ts";
+import type { EndedSession } from "./sessions.ts";
 
 /** A command that somebody used, or a call for a moderator that somebody answered. */
 export type StaffAct = {
@@ -12,12 +12,15 @@ export type StaffAct = {
   readonly waited: readonly [number, number] | null;
 };
 
+/** `identity`: that of its event. When the archive leaves the event out, because it has it already, it leaves the act out too. */
+export type NewStaffAct = StaffAct & { readonly identity?: string };
+
 export type HistoryChange = {
   /** Minutes that are over. One that was told of before is added to. */
   readonly minutes: readonly Counts[];
   /** Sessions that have ended. */
-  readonly sessions: readonly (Session & { readonly leftAt: number })[];
-  readonly acts: readonly StaffAct[];
+  readonly sessions: readonly EndedSession[];
+  readonly acts: readonly NewStaffAct[];
 };
 
 export const NO_HISTORY: HistoryChange = { minutes: [], sessions: [], acts: [] };

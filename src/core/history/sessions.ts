@@ -14,6 +14,11 @@ export type Stay = {
   readonly to: number;
 };
 
+/** More stays are not remembered of one session; the oldest go first. */
+export const STAYS_MAX = 200;
+/** With more open sessions none begins, unless one of somebody who is not shown can end. */
+export const OPEN_SESSIONS_MAX = 1_000;
+
 /** `player` is the id; `name` is the newest that is known. */
 export type Session = {
   readonly player: string;
@@ -28,18 +33,25 @@ export type Session = {
   readonly stays: readonly Stay[];
 };
 
+export type EndedSession = Session & { readonly leftAt: number };
+
 /** A session that has not ended, as the memory of a server has it. It changes only when the player does something. */
 export type OpenSession = {
   readonly name: string;
   readonly joinedAt: number;
   /** Whether a log entry told when it began. */
   readonly isLogged: boolean;
+  /** Of one that no log entry told of: it began after this time, when the player was not there or an earlier session ended. */
+  readonly notBefore?: number;
   readonly wasStaff: boolean;
   /** The team since the last change; null when no reading has shown the player yet. */
   readonly team: { readonly name: string; readonly since: number } | null;
   /** The stays that are over. */
   readonly stays: readonly Stay[];
-  /** Since when readings in a row lack the player, and the last one that did not; null while the player is shown. */
+  /**
+   * Null while the newest reading with players shows the player. Otherwise how many readings in a row with players and join
+   * logs do not, and until when the player is known to have been there.
+   */
   readonly absence: { readonly readings: number; readonly seenUntil: number } | null;
 };
 

@@ -8,7 +8,7 @@ import { hasUnshownCalls, judgeUnshownCalls } from "../../core/events/judge-call
 import { judgeHook } from "../../core/events/judge-hook.ts";
 import { type JudgeContext, judgeReading } from "../../core/events/judge-reading.ts";
 import { type FailedReading, judgeFailure } from "../../core/events/judge-state.ts";
-import type { ServerMemory } from "../../core/events/memory.ts";
+import { LOG_LISTS, type ServerMemory } from "../../core/events/memory.ts";
 import { writeChangedParts } from "../../core/events/memory-text.ts";
 import { type Gap, type NewEvent, toGapEvent } from "../../core/events/new-event.ts";
 import {
@@ -18,9 +18,16 @@ import {
   type IdentifiedReading,
   identifyHook,
   identifyReading,
+  type ListEntry,
   listIdentities,
 } from "../../core/events/reading.ts";
-import { NO_HISTORY } from "../../core/history/history.ts";
+import { type HistoryChange, NO_HISTORY } from "../../core/history/history.ts";
+import {
+  breakOffSessions,
+  cutHistory,
+  joinHistories,
+  WAITING_SESSIONS_MAX,
+} from "../../core/history/judge-history.ts";
 import type { KnownServer, LedgerRecord } from "../../core/ports/archive.ts";
 
 /** Identities that were not shown in this many readings are looked up again when they come back. */
@@ -46,6 +53,7 @@ export type LedgerInput =
 type Draft = {
   readonly memory: ServerMemory;
   readonly events: readonly NewEvent[];
+  readonly history: HistoryChange;
   /** How many inputs it was judged from. */
   readonly inputs: number;
   /** The newest of them, oldest first. */
@@ -108,6 +116,11 @@ export class ServerLedger {
     return (this.#draft?.events.length ?? 0) + (this.#writing?.events.length ?? 0);
   }
 
+  get #waitingSessions(): number {
+    const { length: drafted } = this.#draft?.history.sessions ?? [];
+    return drafted + (this.#writing?.history.sessions.length ?? 0);
+  }
+
   get memory(): ServerMemory | undefined {
     return this.#draft?.memory ?? this.#writing?.memory ?? this.#known?.memory;
   }
@@ -129,12 +142,19 @@ export class ServerLedger {
 
   /**
    * A list that shows an entry that we know has no gap, and the archive records no entry twice, so its new entries need no
-   * lookup. A call that was closed must not be opened again, so calls do.
+   * lookup. Those that are older than others do: an entry that was not shown for long and comes back would count twice in the
+   * history. A call that was closed must not be opened again, so calls do.
    */
   #needsLookup({ lists, calls = [] }: IdentifiedReading): boolean {
     const isUnknown = ({ identity }: { identity: string }) => !this.#shown.has(identity);
     if (!this.#hasJudged || calls.some(isUnknown)) return true;
-    return Object.values(lists).some((entries) => entries.length > 0 && entries.every(isUnknown));
+    const { lists: known } = this.#getMemory();
+    return LOG_LISTS.some((list) => {
+      const entries = lists[list] ?? [];
+      const newestAt = known[list].newestAt ?? 0;
+      const isLate = (entry: ListEntry) => (entry.at ?? 0) <= newestAt && isUnknown(entry);
+      return entries.length > 0 && (entries.every(isUnknown) || entries.some(isLate));
+    });
   }
 
   /** `recorded`: the identities that the archive has. Returns false when the events would be more than `eventsMax`. */
@@ -146,12 +166,12 @@ export class ServerLedger {
   ): boolean {
     for (const identity of recorded) this.#shown.set(identity, this.#readings);
     this.#hasJudged = true;
-    const { events, memory } = judgeReading(this.#getMemory(), identified, {
+    const { events, memory, history } = judgeReading(this.#getMemory(), identified, {
       ...inputs,
       lostSince: this.#lostSince,
       isKnown: (identity) => this.#shown.has(identity),
     });
-    if (events.length > eventsMax) {
+    if (events.length > eventsMax || this.#waitingSessions + history.sessions.length > WAITING_SESSIONS_MAX) {
       this.#lostSince ??= identified.reading.at;
       return false;
     }
@@ -162,7 +182,7 @@ export class ServerLedger {
     // Also those that a webhook has told of for all teams, which are recorded under another identity.
     for (const { identity } of identified.calls ?? []) this.#shown.set(identity, this.#readings);
     const held = [{ reading: identified.reading }];
-    this.#addToDraft({ memory, events, inputs: 1, held, hooks: [], stillShown });
+    this.#addToDraft({ memory, events, history, inputs: 1, held, hooks: [], stillShown });
     return true;
   }
 
@@ -174,10 +194,11 @@ export class ServerLedger {
   judgeHook(input: HookInput, identified: IdentifiedHook, recorded: ReadonlySet<string>): boolean {
     const before = this.#getMemory();
     const isKnown = (identity: string) => recorded.has(identity) || this.#shown.has(identity);
-    const { events, memory, isRepeated } = judgeHook(before, identified, isKnown);
+    const { events, memory, history, isRepeated } = judgeHook(before, identified, isKnown);
     // Also with nothing to tell it is written: another instance may know of a call that we do not, which its version shows.
     if (isRepeated && memory === before && !this.#draft && !this.#writing) this.#recordedHooks.push(input);
-    else this.#addToDraft({ memory, events, inputs: 1, held: [input], hooks: [input], stillShown: [] });
+    else
+      this.#addToDraft({ memory, events, history, inputs: 1, held: [input], hooks: [input], stillShown: [] });
     return isRepeated;
   }
 
@@ -197,6 +218,7 @@ export class ServerLedger {
     this.#addToDraft({
       memory: { ...before, calls, closedCalls },
       events,
+      history: NO_HISTORY,
       inputs: 1,
       held: [{ passedAt }],
       hooks: [],
@@ -214,7 +236,8 @@ export class ServerLedger {
     const { events, memory } = judgeFailure(before, failed);
     if (memory === before) return;
     const { failure, at } = failed;
-    this.#addToDraft({ memory, events, inputs: 1, held: [{ failure, at }], hooks: [], stillShown: [] });
+    const held = [{ failure, at }];
+    this.#addToDraft({ memory, events, history: NO_HISTORY, inputs: 1, held, hooks: [], stillShown: [] });
   }
 
   /** Takes the draft for recording; undefined when there is none. */
@@ -230,7 +253,7 @@ export class ServerLedger {
       version: known.version,
       events: draft.events,
       memory: writeChangedParts(known.memory, memory),
-      history: NO_HISTORY,
+      history: draft.history,
       stillShown: draft.stillShown,
       now,
     };
@@ -258,7 +281,8 @@ export class ServerLedger {
    * Another version was found than the draft was judged from. Returns the inputs to judge again, oldest first. If the version is
    * an earlier attempt of ours whose answer was lost, only the rest of the draft is left. If another instance has recorded, the
    * held inputs are judged again from what is known now. Of inputs that are not held any more, the entries and gaps of log lists
-   * are kept, because the archive records each entry once; changes of compared sections may be lost, and a gap says so.
+   * are kept, because the archive records each entry once; changes of compared sections may be lost, and a gap says so. Open
+   * sessions end then: entries that are kept are known, so they would not be judged again.
    */
   rebase(known: KnownServer, now: number): readonly LedgerInput[] {
     const before = this.#known;
@@ -285,7 +309,10 @@ export class ServerLedger {
     const hooks = draft.hooks.filter((hook) => !draft.held.includes(hook));
     if (events.length > 0) {
       this.#noteDrafted(events);
-      this.#addToDraft({ memory: known.memory, events, inputs, held: [], hooks, stillShown: [] });
+      const broken = isHeld ? undefined : breakOffSessions(known.memory);
+      const memory = { ...known.memory, ...broken?.memory };
+      const history = broken ? { ...broken.history, acts: draft.history.acts } : NO_HISTORY;
+      this.#addToDraft({ memory, events, history, inputs, held: [], hooks, stillShown: [] });
     }
     return draft.held;
   }
@@ -347,6 +374,7 @@ function joinDrafts(first: Draft, second: Draft): Draft {
   return {
     memory: second.memory,
     events: [...first.events, ...second.events],
+    history: joinHistories(first.history, second.history),
     inputs: first.inputs + second.inputs,
     held: holdNewest([...first.held, ...second.held]),
     hooks: [...first.hooks, ...second.hooks],
@@ -370,6 +398,7 @@ function cutDraft(draft: Draft, recorded: Draft): Draft {
   return {
     ...draft,
     events: draft.events.slice(recorded.events.length),
+    history: cutHistory(draft.history, recorded.history),
     inputs,
     held: draft.held.slice(-inputs),
     hooks: draft.hooks.slice(recorded.hooks.length),
