@@ -161,7 +161,7 @@ export function wireGateway(
     log,
   });
   const maps = archive && new ServerMaps({ archive, settings: store.settings });
-  const history = archive && "readCounts" in archive ? new HistoryReader(archive as never) : undefined;
+  const history = archive && new HistoryReader(archive);
   const meters = { relayMeter, commandMeter, archiveMeter };
   const readers = wired?.readers ?? { events: undefined, streams: undefined };
   const webhooks =

@@ -29,6 +29,13 @@ const METHODS: Readonly<Record<ArchiveMethod, true>> = {
   noteAttempt: true,
   listDeliveries: true,
   countWaiting: true,
+  readAlertRules: true,
+  setAlertRules: true,
+  readCounts: true,
+  readOpenHistory: true,
+  listSessions: true,
+  sumPresence: true,
+  readStaff: true,
   close: true,
 };
 

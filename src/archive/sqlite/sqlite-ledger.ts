@@ -1,9 +1,10 @@
 // The ledgers in SQLite. Synchronous: it runs in the archive's own thread, never in the one that answers requests.
 import type { Database } from "bun:sqlite";
 import { randomBytes, randomInt } from "node:crypto";
+import type { AlertRules } from "../../core/alerts/rules.ts";
 import { type LedgerPlace, MARK_MAX } from "../../core/events/cursor.ts";
 import { type EventFilter, toEventKind } from "../../core/events/event-types.ts";
-import { parseMemory } from "../../core/events/memory-text.ts";
+import { type MemoryPart, parseMemory } from "../../core/events/memory-text.ts";
 import type { EventSource, NewEvent } from "../../core/events/new-event.ts";
 import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
 import type {
@@ -18,6 +19,7 @@ import type {
 import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
 import type { SeenPlace } from "../../core/seen-places.ts";
 import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
+import { ALERT_RULES_PART, parseAlertRules, writeAlertRules } from "../alert-rules-part.ts";
 import {
   cutPage,
   DAY_MS,
@@ -35,6 +37,8 @@ import {
   startOfPage,
 } from "../ledger-rules.ts";
 import { SqliteForgetting } from "./sqlite-forgetting.ts";
+import { SqliteHistory } from "./sqlite-history.ts";
+import { SqliteHistoryQuestions } from "./sqlite-history-questions.ts";
 import { SqliteMaps } from "./sqlite-maps.ts";
 import { SqliteWebhooks } from "./sqlite-webhooks.ts";
 
@@ -69,12 +73,17 @@ export class SqliteLedger {
   readonly #forgetting: SqliteForgetting;
   readonly #webhooks: SqliteWebhooks;
   readonly #maps: SqliteMaps;
+  readonly #history: SqliteHistory;
+  /** For those that have one thread; see HistoryFile for the others. */
+  readonly questions: SqliteHistoryQuestions;
 
   constructor(db: Database) {
     this.#db = db;
-    this.#forgetting = new SqliteForgetting(db);
     this.#webhooks = new SqliteWebhooks(db);
     this.#maps = new SqliteMaps(db);
+    this.#history = new SqliteHistory(db);
+    this.#forgetting = new SqliteForgetting(db, this.#history);
+    this.questions = new SqliteHistoryQuestions(db);
     this.#archiveId = this.#loadArchiveId();
   }
 
@@ -118,13 +127,13 @@ export class SqliteLedger {
 
   /** Deletes at most PRUNE_STEP rows of each kind. True when there is more to delete. */
   prune(retention: Retention): boolean {
-    const ledgers = this.#listPrunable(retention);
+    const ledgers = new Set([...this.#listPrunable(retention), ...this.#history.listPrunable(retention.now)]);
     let left = PRUNE_STEP;
-    for (const { ledger } of ledgers) {
+    for (const ledger of ledgers) {
       left -= this.#db.transaction(() => this.#pruneOne(ledger, retention, left)).immediate();
       if (left <= 0) return true;
     }
-    return ledgers.length === PRUNE_LEDGERS_MAX;
+    return ledgers.size >= PRUNE_LEDGERS_MAX;
   }
 
   /** Takes the ledger out of reach at once; its rows are deleted by `prune`, in steps. */
@@ -238,8 +247,27 @@ export class SqliteLedger {
     if (row) this.#maps.removeImage(row.ledger);
   }
 
+  readAlertRules(serverId: string): AlertRules {
+    const row = this.#db
+      .query<{ text: string }, [string, string]>(
+        "SELECT text FROM memory JOIN ledgers USING (ledger) WHERE server_id = ? AND part = ?",
+      )
+      .get(serverId, ALERT_RULES_PART);
+    return parseAlertRules(row?.text);
+  }
+
+  setAlertRules(serverId: string, rules: AlertRules): void {
+    this.#db
+      .transaction(() => {
+        const { ledger } = this.#find(serverId) ?? this.#create(serverId);
+        this.#writeMemory(ledger, writeAlertRules(rules));
+        this.#db.query("UPDATE ledgers SET version = version + 1 WHERE ledger = ?").run(ledger);
+      })
+      .immediate();
+  }
+
   /** One query for all servers, because nearly always there is nothing to delete. */
-  #listPrunable({ now, days, eventsMax }: Retention): { readonly ledger: number }[] {
+  #listPrunable({ now, days, eventsMax }: Retention): number[] {
     return this.#db
       .query<{ ledger: number }, (string | number)[]>(
         `SELECT ledgers.ledger FROM ledgers
@@ -257,7 +285,8 @@ export class SqliteLedger {
         IDENTITIES_MAX,
         IDENTITY_DAYS,
         PRUNE_LEDGERS_MAX,
-      );
+      )
+      .map(({ ledger }) => ledger);
   }
 
   /** Returns how many rows were deleted, at most `limit`. */
@@ -319,8 +348,8 @@ export class SqliteLedger {
       "UPDATE identities SET shown_day = ?3 WHERE ledger = ?1 AND identity = ?2 AND shown_day < ?3",
     );
     for (const identity of stillShown) refresh.run(ledger, identity, day);
-    const write = this.#db.query("INSERT OR REPLACE INTO memory (ledger, part, text) VALUES (?, ?, ?)");
-    for (const { part, text } of memory) write.run(ledger, part, text);
+    this.#writeMemory(ledger, memory);
+    this.#history.add(ledger, record.history);
     this.#db
       .query(
         `UPDATE ledgers SET version = ?2, last_number = ?3, last_mark = ?4, last_day = ?5,
@@ -328,6 +357,11 @@ export class SqliteLedger {
       )
       .run(ledger, version + 1, last.number, last.mark, lastDayAfter(record, row.last_day), identityCount);
     return { version: version + 1, last };
+  }
+
+  #writeMemory(ledger: number, parts: readonly MemoryPart[]): void {
+    const write = this.#db.query("INSERT OR REPLACE INTO memory (ledger, part, text) VALUES (?, ?, ?)");
+    for (const { part, text } of parts) write.run(ledger, part, text);
   }
 
   #addIdentity(ledger: number, identity: string, day: number): boolean {
@@ -453,7 +487,8 @@ export class SqliteLedger {
         .query("UPDATE ledgers SET floor_number = ?, floor_mark = ? WHERE ledger = ?")
         .run(floor.number, floor.mark, ledger);
     }
-    return deletable.length + this.#pruneIdentities(row, limit);
+    const others = this.#pruneIdentities(row, limit) + this.#history.prune(ledger, now, limit);
+    return deletable.length + others;
   }
 
   /** An entry that no reading has shown for days is forgotten, counted in days on which the server was read. */

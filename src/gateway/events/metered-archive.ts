@@ -1,7 +1,9 @@
 // An archive whose calls are counted: everything that uses the archive does so through this, so that one place knows
 // whether it answers.
+import type { AlertRules } from "../../core/alerts/rules.ts";
 import type { LedgerPlace } from "../../core/events/cursor.ts";
 import type { EventFilter } from "../../core/events/event-types.ts";
+import type { Counts, Resolution } from "../../core/history/counts.ts";
 import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
 import type {
   Archive,
@@ -12,6 +14,14 @@ import type {
   RecordOutcome,
   Retention,
 } from "../../core/ports/archive.ts";
+import type {
+  KeptSession,
+  OpenHistory,
+  Period,
+  Presence,
+  SessionsRequest,
+  StaffFacts,
+} from "../../core/ports/history.ts";
 import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
 import type { SeenPlace } from "../../core/seen-places.ts";
 import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
@@ -128,6 +138,39 @@ export class MeteredArchive implements Archive {
 
   countWaiting(serverId: string, after: LedgerPlace, filter: EventFilter): Promise<number> {
     return this.#follow(this.#archive.countWaiting(serverId, after, filter));
+  }
+
+  readAlertRules(serverId: string): Promise<AlertRules> {
+    return this.#follow(this.#archive.readAlertRules(serverId));
+  }
+
+  setAlertRules(serverId: string, rules: AlertRules): Promise<void> {
+    return this.#follow(this.#archive.setAlertRules(serverId, rules));
+  }
+
+  readCounts(serverId: string, resolution: Resolution, period: Period): Promise<readonly Counts[]> {
+    return this.#follow(this.#archive.readCounts(serverId, resolution, period));
+  }
+
+  readOpenHistory(serverId: string): Promise<OpenHistory> {
+    return this.#follow(this.#archive.readOpenHistory(serverId));
+  }
+
+  listSessions(request: SessionsRequest): Promise<readonly KeptSession[]> {
+    return this.#follow(this.#archive.listSessions(request));
+  }
+
+  sumPresence(
+    serverId: string,
+    period: Period,
+    open: readonly Presence[],
+    page: { readonly offset: number; readonly limit: number },
+  ): Promise<readonly Presence[]> {
+    return this.#follow(this.#archive.sumPresence(serverId, period, open, page));
+  }
+
+  readStaff(serverId: string, period: Period): Promise<StaffFacts> {
+    return this.#follow(this.#archive.readStaff(serverId, period));
   }
 
   close(): Promise<void> {
