@@ -12,10 +12,12 @@ import { findStaffActs } from "./staff-acts.ts";
 
 /** More minutes do not wait to be recorded; then nothing is known of them. */
 export const WAITING_MINUTES_MAX = 240;
-/** With more ended sessions that wait, the next readings are dropped, as with too many events. */
+/** While as many ended sessions of a server wait, readings that end more are dropped, as with too many events. */
 export const WAITING_SESSIONS_MAX = 2_000;
 
 export type HistoryMemory = Pick<ServerMemory, "counts" | "sessions" | "playersShownAt">;
+/** What was known before the reading. */
+export type KnownHistory = HistoryMemory & Pick<ServerMemory, "lists">;
 export type JudgedHistory = { readonly history: HistoryChange; readonly memory: HistoryMemory };
 
 /** What the log lists of the reading have told. */
@@ -37,7 +39,7 @@ export type HistoryContext = {
 };
 
 export function judgeHistory(
-  known: HistoryMemory,
+  known: KnownHistory,
   reading: GameReading,
   { events, joins, hasJoinGap }: ToldEntries,
   { intervalMs, wasLost, isLate }: HistoryContext,
@@ -51,6 +53,7 @@ export function judgeHistory(
     entries: toJoinEntries(joins),
     hasLog: offline !== null || Array.isArray(sections.JoinLogs),
     hasGap: hasJoinGap,
+    newestAt: known.lists.JoinLogs.newestAt,
     wasLost,
     shownAt: known.playersShownAt,
     vouchMs,

@@ -30,6 +30,8 @@ export type SessionReading = {
   readonly hasLog: boolean;
   /** Entries of the join log were missed. */
   readonly hasGap: boolean;
+  /** The newest time of the entries that were known before; null when there was none. */
+  readonly newestAt: number | null;
   /** Readings before it were dropped. */
   readonly wasLost: boolean;
   /** When a reading last showed the players; null for never. */
@@ -144,11 +146,11 @@ class SessionJudge {
 
   /** When the session begins of a player who has none; undefined for an entry that is too old to tell of one. */
   #placeJoin({ player, at }: JoinEntry): number | undefined {
-    const { at: readAt, players, shownAt, vouchMs } = this.#reading;
+    const { at: readAt, players, shownAt, newestAt } = this.#reading;
     const leftAt = this.#leftAt.get(player) ?? at;
-    // The last reading did not show the player, so the entry should be newer; but the game's clock and ours may differ.
-    if (shownAt === null || at >= shownAt - vouchMs) return Math.max(at, leftAt);
-    return players?.has(player) ? Math.max(Math.min(shownAt, readAt), leftAt) : undefined;
+    if (newestAt === null || at >= newestAt) return Math.max(at, leftAt);
+    // The log has left it out before, and what it tells of may be in a session already.
+    return players?.has(player) ? Math.max(Math.min(shownAt ?? at, readAt), leftAt) : undefined;
   }
 
   #takeLeave({ player, at }: JoinEntry): void {

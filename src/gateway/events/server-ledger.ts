@@ -171,7 +171,8 @@ export class ServerLedger {
       lostSince: this.#lostSince,
       isKnown: (identity) => this.#shown.has(identity),
     });
-    if (events.length > eventsMax || this.#waitingSessions + history.sessions.length > WAITING_SESSIONS_MAX) {
+    const hasRoom = history.sessions.length === 0 || this.#waitingSessions < WAITING_SESSIONS_MAX;
+    if (events.length > eventsMax || !hasRoom) {
       this.#lostSince ??= identified.reading.at;
       return false;
     }
