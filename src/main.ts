@@ -8,6 +8,7 @@ import { createCompletionCommand } from "./cli/completion.ts";
 import { createDoctorCommand } from "./cli/doctor.ts";
 import { createEventsCommand } from "./cli/events.ts";
 import { CommandFailed, EXIT_CODES } from "./cli/exit-codes.ts";
+import { createHistoryCommand } from "./cli/history.ts";
 import { createKeysCommand } from "./cli/keys.ts";
 import { createMigrateCommand } from "./cli/migrate.ts";
 import { createPlayersCommand } from "./cli/players.ts";
@@ -31,6 +32,7 @@ const program = new Command("gatehouse")
   .addCommand(createBlocksCommand())
   .addCommand(createCommandsCommand())
   .addCommand(createEventsCommand())
+  .addCommand(createHistoryCommand())
   .addCommand(createWebhooksCommand())
   .addCommand(createPlayersCommand())
   .addCommand(createUpstreamCommand())

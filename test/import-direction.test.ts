@@ -48,9 +48,13 @@ const BROWSER_SAFE: ReadonlySet<string> = new Set(
   [
     "api-key",
     "command",
+    "csv",
     "errors",
     "events/event-types",
     "game-server",
+    "history/counts",
+    "history/history-csv",
+    "history/sessions",
     "key-state",
     "map-image",
     "page-size",

@@ -20,6 +20,7 @@ import { PlayerForgetting } from "../gateway/events/player-forgetting.ts";
 import { recordReadings } from "../gateway/events/record-readings.ts";
 import type { Recorder } from "../gateway/events/recorder.ts";
 import { StreamSlots } from "../gateway/events/stream-slots.ts";
+import { HistoryReader } from "../gateway/history/history-reader.ts";
 import { UsageMeter, type WritePace } from "../gateway/keys/usage-meter.ts";
 import { ServerMaps } from "../gateway/maps/server-maps.ts";
 import { Relay } from "../gateway/readings/relay.ts";
@@ -68,6 +69,8 @@ export type Gateway = {
   readonly forgetting: PlayerForgetting;
   /** Undefined without an archive. */
   readonly maps: ServerMaps | undefined;
+  /** Undefined without an archive. */
+  readonly history: HistoryReader | undefined;
 };
 
 export function wireGateway(
@@ -158,6 +161,7 @@ export function wireGateway(
     log,
   });
   const maps = archive && new ServerMaps({ archive, settings: store.settings });
+  const history = archive && new HistoryReader(archive);
   const meters = { relayMeter, commandMeter, archiveMeter };
   const readers = wired?.readers ?? { events: undefined, streams: undefined };
   const webhooks =
@@ -184,6 +188,7 @@ export function wireGateway(
     webhooks,
     forgetting,
     maps,
+    history,
     ...meters,
   };
 }

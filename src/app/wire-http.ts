@@ -42,6 +42,7 @@ import { EventHandlers } from "../http/events.ts";
 import { GameHookHandler } from "../http/game-hooks.ts";
 import { ReadyzHandler } from "../http/health.ts";
 import { HeldBodies } from "../http/held-bodies.ts";
+import { HistoryHandlers } from "../http/history.ts";
 import type { RequestHandler, RequestHandlers } from "../http/listen.ts";
 import { MapHandlers } from "../http/maps.ts";
 import { MetricsHandler, type SizeGauge } from "../http/metrics.ts";
@@ -87,7 +88,7 @@ export function wireHttp(
 ): WiredHandlers {
   const { store, shared, clock, demo } = resources;
   const { relay, watcher, relayMeter, dispatcher, commandMeter, usage } = gateway;
-  const { archiveMeter, recorder, events, streams, forgetting, maps } = gateway;
+  const { archiveMeter, recorder, events, streams, forgetting, maps, history } = gateway;
   const deliverer = gateway.webhooks?.deliverer;
   const sessionTokens = new SessionTokens(secret);
   const sessions = new DeviceSessions({ store, tokens: sessionTokens, randomBytes });
@@ -106,7 +107,8 @@ export function wireHttp(
       return findAddress(call);
     },
   });
-  const pages = new Pages(new CursorSealer(secret));
+  const cursors = new CursorSealer(secret);
+  const pages = new Pages(cursors);
   const guesses = new GuessLimit();
   const sessionGuesses = new GuessLimit(ERRORS.invalidToken);
   const ownOrigin = new OwnOrigin({ isTls: config.tls !== undefined, trusted });
@@ -161,6 +163,7 @@ export function wireHttp(
     eventStream: new EventStreamHandler(streams, readers),
     eventSocket,
     events: new EventHandlers({ events, servers: store.servers, callerSteps, clock, unsent }),
+    history: new HistoryHandlers({ history, servers: store.servers, callerSteps, cursors, clock, unsent }),
     maps: new MapHandlers({ maps, servers: store.servers, callerSteps, clock, unsent }),
     commands: new CommandHandlers({
       commands: store.commands,

@@ -163,7 +163,7 @@ export class AdminClient {
       case ERRORS.unavailable.code:
         return `Gatehouse cannot reach its store now: try again ${again}, and check its log if that does not help`;
       case ERRORS.notConfigured.code:
-        return "this Gatehouse keeps no events: it has no archive (GATEHOUSE_ARCHIVE)";
+        return "this Gatehouse keeps no events and no history: it has no archive (GATEHOUSE_ARCHIVE)";
       case ERRORS.cursorExpired.code:
         return "the events after this cursor are no longer kept: use --after earliest";
       case ERRORS.internal.code:

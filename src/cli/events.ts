@@ -2,10 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { EVENTS_LIMIT_MAX, type EventPage, type EventResource } from "../core/wire/event.ts";
-import type { ServerResource } from "../core/wire/server.ts";
 import type { AdminRequest } from "./admin-client.ts";
 import { describeEvent } from "./describe-event.ts";
-import { obtainServerId } from "./find-server.ts";
+import { obtainServerIdOrOnly } from "./find-server.ts";
 import { type FollowParts, followEvents } from "./follow-events.ts";
 import type { Cell } from "./printer.ts";
 import {
@@ -49,7 +48,7 @@ export function createEventsCommand(): Command {
 
 async function showEvents(options: EventsOptions): Promise<void> {
   const session = await openSession(options);
-  const source = new EventSource(session, await findServerId(session, options.server), options.types);
+  const source = new EventSource(session, await obtainServerIdOrOnly(session, options.server), options.types);
   const show = (events: readonly EventResource[]) => showOrFail(() => printEvents(session, events));
   let next: string;
   if (options.after === undefined) {
@@ -74,16 +73,6 @@ async function follow(source: EventSource, after: string, show: Show): Promise<v
     onOutage: () => void process.stderr.write("gatehouse: the connection is lost; waiting for Gatehouse\n"),
   };
   await followEvents(parts, after, interrupted.signal);
-}
-
-/** The only server needs no name. */
-async function findServerId(session: Session, reference: string | undefined): Promise<string> {
-  if (reference === undefined) {
-    const { items } = await session.admin.list<ServerResource>({ path: ["servers"] }, 2);
-    const [only, ...others] = items;
-    if (only && others.length === 0) return only.server_id;
-  }
-  return obtainServerId(session, reference, "name one with --server");
 }
 
 type Show = (events: readonly EventResource[]) => void | Promise<void>;

@@ -19,6 +19,16 @@ export async function obtainServerId(
   return await askChoice("Which server?", choices);
 }
 
+/** For commands with --server: the only server needs no name. */
+export async function obtainServerIdOrOnly(session: Session, reference: string | undefined): Promise<string> {
+  if (reference === undefined) {
+    const { items } = await session.admin.list<ServerResource>({ path: ["servers"] }, 2);
+    const [only, ...others] = items;
+    if (only && others.length === 0) return only.server_id;
+  }
+  return obtainServerId(session, reference, "name one with --server");
+}
+
 export async function getServerId(session: Session, reference: string): Promise<string> {
   if (/^srv_\w+$/.test(reference)) return reference;
   const { items } = await session.admin.list<ServerResource>({ path: ["servers"] });

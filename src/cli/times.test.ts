@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { formatMoment, formatRelativeTime, formatShortTime, parseDuration, parseMoment } from "./times.ts";
+import {
+  formatMoment,
+  formatRelativeTime,
+  formatSeconds,
+  formatShortTime,
+  parseDuration,
+  parseMoment,
+  parsePastMoment,
+} from "./times.ts";
 
 const NOW = Date.parse("2026-11-15T12:00:00Z");
 const HOUR_MS = 3_600_000;
@@ -87,4 +95,17 @@ describe("a moment", () => {
   ])("%p ms from now is %p", (distanceMs, words) => {
     expect(formatRelativeTime(NOW + distanceMs, NOW)).toBe(words);
   });
+});
+
+test("a time in the past: a duration is before now", () => {
+  const now = 1_800_000_000_000;
+  expect(parsePastMoment("7d", now)).toBe(now - 7 * 86_400_000);
+  expect(parsePastMoment("now", now)).toBe(now);
+  expect(parsePastMoment("2026-11-15T00:00Z", now)).toBe(Date.parse("2026-11-15T00:00Z"));
+  expect(parsePastMoment("yesterday", now)).toBeUndefined();
+});
+
+test("a length has its two largest units, and never a unit of nothing", () => {
+  const shown = [0, 45, 60, 312, 3_600, 3_605, 7_500, 86_400, 90_000, 400 * 86_400 + 59].map(formatSeconds);
+  expect(shown).toEqual(["0s", "45s", "1m", "5m 12s", "1h", "1h", "2h 5m", "1d", "1d 1h", "400d"]);
 });

@@ -49,6 +49,20 @@ export const READING_MAP: Purpose = {
   hasSections: false,
   needs: toSectionSet(["Players"]),
 };
+/** Numbers of players name nobody; what needs a right in them is left out of the answer. */
+export const READING_COUNTS: Purpose = { isCounted: true, isCommand: false, hasSections: false };
+export const READING_SESSIONS: Purpose = {
+  isCounted: true,
+  isCommand: false,
+  hasSections: false,
+  needs: toSectionSet(["Players", "JoinLogs"]),
+};
+export const READING_STAFF: Purpose = {
+  isCounted: true,
+  isCommand: false,
+  hasSections: false,
+  needs: toSectionSet(["Staff", "Players", "CommandLogs", "ModCalls"]),
+};
 export const SENDING_COMMAND: Purpose = { isCounted: false, isCommand: true, hasSections: false };
 export const REMEMBERING_DEVICE: Purpose = { isCounted: false, isCommand: false, hasSections: false };
 export const MANAGING_COMMANDS: Purpose = { isCounted: true, isCommand: true, hasSections: false };

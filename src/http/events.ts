@@ -1,6 +1,4 @@
 // GET /v2/game/server/events, with and without the community segment, and the same for operators: pages of a ledger.
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
 import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
 import { writeCursor } from "../core/events/cursor.ts";
 import { writeEvent } from "../core/events/event-text.ts";
@@ -11,17 +9,15 @@ import { NOT_FOUND } from "../core/refuse-field.ts";
 import { ALL_SECTIONS, type SectionSet } from "../core/sections.ts";
 import type { EventReader, Patience } from "../gateway/events/event-reader.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
-import { GZIP_MIN_BYTES } from "../gateway/readings/snapshot.ts";
-import { answerRefusal, respond } from "./answers.ts";
+import { answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
 import { type Caller, type CallerSteps, READING_EVENTS } from "./caller-steps.ts";
 import { isBackward, type ParsedEventQuery, parseEventQuery } from "./event-query.ts";
+import { answerPacked } from "./packed-answer.ts";
 import { pathIdOf, queryOf } from "./parse-request.ts";
-import { isUncounted, TOO_MUCH_UNSENT, toPayload, wantsGzip } from "./read-server.ts";
+import { isUncounted } from "./read-server.ts";
 import type { UnsentAnswers } from "./unsent-answers.ts";
 
-const gzipLater = promisify(gzip);
-const encoder = new TextEncoder();
 /** What the archive may take beyond the wait itself: a look before it and one after it. */
 const ARCHIVE_MS = 10_000;
 const NOT_CONFIGURED = refuse(ERRORS.notConfigured);
@@ -130,25 +126,8 @@ export class EventHandlers {
       const oldest = writeCursor(serverId, page.oldest);
       return answerRefusal(call, refuse(ERRORS.cursorExpired, { oldest }), report);
     }
-    const bytes = encoder.encode(writePage(serverId, page, isBackward(query.start)));
-    const packed = await this.#pack(call, bytes);
-    const payload = toPayload(call, packed ?? bytes);
-    const isSent = call.request.method !== "HEAD" && payload instanceof Blob;
-    if (isSent && !this.#parts.unsent.add(call, keyId ?? "", payload))
-      return answerRefusal(call, TOO_MUCH_UNSENT, report);
-    const response = respond(payload, 200, report);
-    response.headers.set("Vary", "Accept-Encoding");
-    if (packed) response.headers.set("Content-Encoding", "gzip");
-    return response;
-  }
-
-  /** Undefined when it is not asked for, or saves nothing. */
-  async #pack(call: Call, bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    if (bytes.length < GZIP_MIN_BYTES) return undefined;
-    if (!wantsGzip(call.request.headers.get("accept-encoding") ?? "")) return undefined;
-    // Outside of the event loop's thread: every page is another one, and may be large.
-    const packed = new Uint8Array(await gzipLater(bytes));
-    return packed.length < bytes.length ? packed : undefined;
+    const json = writePage(serverId, page, isBackward(query.start));
+    return answerPacked(call, json, { keyId, report }, this.#parts.unsent);
   }
 }
 

@@ -6,10 +6,13 @@ import {
   type CallerSteps,
   MANAGING_COMMANDS,
   type Purpose,
+  READING_COUNTS,
   READING_EVENTS,
   READING_KEY,
   READING_MAP,
   READING_SERVER,
+  READING_SESSIONS,
+  READING_STAFF,
   REMEMBERING_DEVICE,
   SENDING_COMMAND,
 } from "./caller-steps.ts";
@@ -20,6 +23,7 @@ import type { EventStreamHandler } from "./event-stream.ts";
 import type { EventHandlers } from "./events.ts";
 import type { GameHookHandler } from "./game-hooks.ts";
 import { answerHealthz, type ReadyzHandler } from "./health.ts";
+import type { HistoryHandlers } from "./history.ts";
 import type { MapHandlers } from "./maps.ts";
 import type { MetricsHandler } from "./metrics.ts";
 import type { OpenApiHandler } from "./openapi/answer-openapi.ts";
@@ -40,6 +44,7 @@ export type Handlers = {
   readonly eventStream: EventStreamHandler;
   /** Takes the steps of the caller by itself: the token may come in the first frame. */
   readonly eventSocket: EventSocketHandler;
+  readonly history: HistoryHandlers;
   readonly maps: MapHandlers;
   readonly commands: CommandHandlers;
   /** Open to everybody: the body's signature says that it is from the game. */
@@ -65,6 +70,7 @@ export function listRoutes({
   events,
   eventStream,
   eventSocket,
+  history,
   maps,
   commands,
   ownOrigin,
@@ -93,6 +99,21 @@ export function listRoutes({
       GET: caller(READING_EVENTS, (call, caller) => eventStream.answer(call, caller)),
     }),
     ...bothForms("/game/server/events/socket", { GET: (call) => eventSocket.answer(call) }),
+    ...bothForms("/game/server/history/players", {
+      GET: caller(READING_COUNTS, (call, caller) => history.answer("players", call, caller)),
+    }),
+    ...bothForms("/game/server/history/sessions", {
+      GET: caller(READING_SESSIONS, (call, caller) => history.answer("sessions", call, caller)),
+    }),
+    ...bothForms("/game/server/history/playtime", {
+      GET: caller(READING_SESSIONS, (call, caller) => history.answer("playtime", call, caller)),
+    }),
+    ...bothForms("/game/server/history/staff", {
+      GET: caller(READING_STAFF, (call, caller) => history.answer("staff", call, caller)),
+    }),
+    ...bothForms("/game/server/history/peaks", {
+      GET: caller(READING_COUNTS, (call, caller) => history.answer("peaks", call, caller)),
+    }),
     ...bothForms("/game/server/map", {
       GET: caller(READING_MAP, (call, caller) => maps.answer(call, caller)),
     }),
@@ -137,6 +158,26 @@ export function listRoutes({
     {
       path: "/admin/servers/:id/events/stream",
       GET: operator((call) => eventStream.answerOperator(call)),
+    },
+    {
+      path: "/admin/servers/:id/history/players",
+      GET: operator((call) => history.answerOperator("players", call)),
+    },
+    {
+      path: "/admin/servers/:id/history/sessions",
+      GET: operator((call) => history.answerOperator("sessions", call)),
+    },
+    {
+      path: "/admin/servers/:id/history/playtime",
+      GET: operator((call) => history.answerOperator("playtime", call)),
+    },
+    {
+      path: "/admin/servers/:id/history/staff",
+      GET: operator((call) => history.answerOperator("staff", call)),
+    },
+    {
+      path: "/admin/servers/:id/history/peaks",
+      GET: operator((call) => history.answerOperator("peaks", call)),
     },
     { path: "/admin/servers/:id/map", GET: operator((call) => maps.answerOperator(call)) },
     {

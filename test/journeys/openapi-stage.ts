@@ -145,7 +145,9 @@ export async function openStage() {
 
   async function plan({ id, tag }: DocumentedOperation): Promise<Plan & { home: Home }> {
     const home = await makeHome();
-    const isPublic = ["Server", "Events", "Commands", "With a community", "Signing in"].includes(tag);
+    const isPublic = ["Server", "Events", "History", "Commands", "With a community", "Signing in"].includes(
+      tag,
+    );
     const command_id = (await addCommand(home)) ?? "";
     const entry_id = await addAuditEntry(home);
     if (isAboutMapImage(id)) await archive.saveMapImage(home.server.serverId, MAP_IMAGE);
@@ -340,7 +342,7 @@ export async function openStage() {
     "415 5103": but(({ headers }) => ({ body: "{}", headers: { ...headers, "Content-Type": "text/plain" } })),
     "400 5104": but(({ body, params }) => {
       if (body === undefined)
-        return { query: "limit=0&after=%20", params: { ...params, player_id: "nobody" } };
+        return { query: "limit=0&after=%20&from=x", params: { ...params, player_id: "nobody" } };
       if (isRaw(body)) return { query: "left=a" };
       return { body: "command" in (body as object) ? { command: "two\nlines" } : { nothing: 1 } };
     }),

@@ -18,9 +18,7 @@ export const EventResource = Type.Object({
     pattern: "^[A-Za-z0-9_-]{1,64}$",
     description: "Its cursor: unique, opaque, valid for every key of the server",
   }),
-  type: Type.Enum([...EVENT_TYPES], {
-    description: "What happened. There are no events of alert.raised and alert.cleared yet",
-  }),
+  type: Type.Enum([...EVENT_TYPES], { description: "What happened" }),
   at: time("When it happened; the game tells whole seconds, and where it tells nothing this is `seen_at`"),
   seen_at: time("When Gatehouse learned of it"),
   source: EventSourceName,
@@ -29,12 +27,12 @@ export const EventResource = Type.Object({
   }),
   data: Type.Record(Type.String(), Type.Unknown(), {
     description:
-      "The game's own element with its own field names, as a read gives it; integers may exceed 2^53. Of a gap: `section`, `reason`, `from` and `to`. Of custom.command: `Command`, `Argument` and `Player`, an id as text. Of custom.unknown: `Event` and `Data`. Of server.online, server.offline and server.unreachable: `upstream_code` and `upstream_message`, null when online",
+      "The game's own element with its own field names, as a read gives it; integers may exceed 2^53. Of a gap: `section`, `reason`, `from` and `to`. Of custom.command: `Command`, `Argument` and `Player`, an id as text. Of custom.unknown: `Event` and `Data`. Of server.online, server.offline and server.unreachable: `upstream_code` and `upstream_message`, null when online. Of alert.raised and alert.cleared: `rule`, `subject` and `text`",
   }),
   meta: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       description:
-        "What Gatehouse adds: `before` of a change, `changed` fields of a call, `answered_between` of a call for a moderator, `command_id` of a command of ours",
+        "What Gatehouse adds: `before` of a change, `changed` fields of a call, `answered_between` of a call for a moderator, `command_id` of a command of ours, `events` that an alert is about",
     }),
   ),
 });

@@ -36,6 +36,7 @@ import {
   UPSTREAM,
 } from "./examples.ts";
 import type { HeaderName } from "./headers.ts";
+import { describeOperatorHistory } from "./history-operations.ts";
 import { describeOperatorMaps } from "./map-operations.ts";
 import type { Answer, Operation, Operations, TagName } from "./operation.ts";
 import {
@@ -73,6 +74,7 @@ const WEBHOOKS: TagName = "Webhooks";
 const OTHERS: TagName = "Blocks, commands, audit";
 
 export const ADMIN_OPERATIONS: Operations = {
+  ...describeOperatorHistory((id, summary, rest) => operation(SERVERS, id, summary, rest)),
   ...describeOperatorMaps((id, summary, rest) => operation(SERVERS, id, summary, rest)),
   "GET /admin/servers": list(
     SERVERS,

@@ -13,6 +13,17 @@ import { type ErrorName, schemaOfError } from "../../core/wire/error.ts";
 import { EventPage, EventResource } from "../../core/wire/event.ts";
 import { GameMapResource, MapImageResource } from "../../core/wire/game-map.ts";
 import {
+  PeaksResource,
+  SessionResource as PlayerSessionResource,
+  PlayersHistory,
+  PlayersPoint,
+  PlaytimePage,
+  PlaytimeResource,
+  SessionPage,
+  StaffPage,
+  StaffResource,
+} from "../../core/wire/history.ts";
+import {
   KeyResource,
   KeyUpdate,
   KeyWithToken,
@@ -62,6 +73,15 @@ const NAMED: Readonly<Record<string, Type.TSchema>> = {
   OwnKey: OwnKeyResource,
   Event: EventResource,
   EventPage,
+  PlayersHistory,
+  PlayersPoint,
+  PlayerSession: PlayerSessionResource,
+  PlayerSessionPage: SessionPage,
+  Playtime: PlaytimeResource,
+  PlaytimePage,
+  StaffActivity: StaffResource,
+  StaffActivityPage: StaffPage,
+  Peaks: PeaksResource,
   GameMap: GameMapResource,
   MapImage: MapImageResource,
   NewCommand,

@@ -117,7 +117,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
       "Let one program read for all of yours, or ask without `wait`. Otherwise wait `retry_after` seconds.",
   },
   notConfigured: {
-    when: "This Gatehouse keeps no events: it has no archive.",
+    when: "This Gatehouse keeps no events and no history: it has no archive.",
     advice: "The operator can set `GATEHOUSE_ARCHIVE`.",
   },
   invalidSignature: {

@@ -35,6 +35,8 @@ const DESCRIPTIONS: Readonly<Record<TagName, string>> = {
     "The state of one game server: settings, and the sections that you ask for. And what your key may do.",
   Events:
     "What happened on the game server: every entry that Gatehouse saw, once and in order, with a mark where something may be missing.",
+  History:
+    "What was on the game server over days, weeks and months: how many players, who and for how long, what staff did, when it is full.",
   Commands: "Commands for the game server: accepted means on disk, sent means once.",
   "Signing in":
     "For our own page in a browser: a device that is remembered gets short-lived tokens of its key. Programs send the key itself.",
@@ -54,7 +56,10 @@ export const TAGS = Object.entries(DESCRIPTIONS).map(([name, description]) => ({
 }));
 
 export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readonly TagName[] }[] = [
-  { name: "For callers", tags: ["Server", "Events", "Commands", "With a community", "Signing in"] },
+  {
+    name: "For callers",
+    tags: ["Server", "Events", "History", "Commands", "With a community", "Signing in"],
+  },
   { name: "For operators", tags: ["Game servers", "Keys", "Webhooks", "Blocks, commands, audit"] },
   { name: "Service", tags: ["Service", "Version 1"] },
 ];

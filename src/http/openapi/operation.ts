@@ -6,6 +6,7 @@ import type { HeaderName } from "./headers.ts";
 export type TagName =
   | "Server"
   | "Events"
+  | "History"
   | "Commands"
   | "With a community"
   | "Signing in"

@@ -21,6 +21,7 @@ import {
   SERVER_INFO,
 } from "./examples.ts";
 import { type HeaderName, LIMIT_HEADER_NAMES } from "./headers.ts";
+import { describeCallerHistory } from "./history-operations.ts";
 import { describeCallerImage, describeCallerMap } from "./map-operations.ts";
 import type { Answer, Operation, Operations } from "./operation.ts";
 import {
@@ -284,6 +285,12 @@ export const PUBLIC_OPERATIONS: Operations = {
   ...inBothForms("GET", "/game/server/events", readEvents),
   ...inBothForms("GET", "/game/server/events/stream", streamEvents),
   ...inBothForms("GET", "/game/server/events/socket", openEventSocket),
+  ...Object.assign(
+    {},
+    ...describeCallerHistory(COUNTED_ERRORS).map(([question, operation]) =>
+      inBothForms("GET", `/game/server/history/${question}`, operation),
+    ),
+  ),
   ...inBothForms("GET", "/game/server/map", describeCallerMap(COUNTED_ERRORS)),
   ...inBothForms("GET", "/game/server/map/image", describeCallerImage(COUNTED_ERRORS)),
   ...inBothForms("POST", "/game/server/command", submitCommand),

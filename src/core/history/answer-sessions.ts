@@ -1,0 +1,134 @@
+// Answers who was there and for how long: sessions that have ended together with those that have not.
+import type { KeptSession, OpenHistory, Period, Presence } from "../ports/history.ts";
+import type { PlaytimeResource, SessionResource } from "../wire/history.ts";
+import { toSeconds } from "./rounding.ts";
+import type { OpenSession, Session, Stay } from "./sessions.ts";
+
+/** A session that has not ended, with the time until which it is known to last. */
+export type CurrentSession = Session & { readonly until: number };
+
+/**
+ * Where a page of sessions ends: behind all that began later. Of those that began at the same time the open ones come first, by
+ * player, then the others, newest number first.
+ */
+export type SessionPlace = {
+  readonly joinedAt: number;
+  /** Undefined for an open session. */
+  readonly number: number | undefined;
+  readonly player: string;
+};
+
+export type ListedSession =
+  | (KeptSession & { readonly until?: undefined })
+  | (CurrentSession & { number?: undefined });
+
+/** The open sessions as they are at `now`. Nobody knows of a time for which no reading vouches. */
+export function listCurrentSessions(open: OpenHistory, now: number): CurrentSession[] {
+  const vouchedUntil = Math.min(now, open.counts.last?.until ?? open.seenAt ?? 0);
+  return Array.from(open.sessions, ([player, session]) => toCurrentSession(player, session, vouchedUntil));
+}
+
+function toCurrentSession(player: string, session: OpenSession, vouchedUntil: number): CurrentSession {
+  const { name, joinedAt, wasStaff, team, absence } = session;
+  const until = Math.max(joinedAt, absence ? Math.min(absence.seenUntil, vouchedUntil) : vouchedUntil);
+  const last: Stay[] = team && team.since < until ? [{ team: team.name, from: team.since, to: until }] : [];
+  return {
+    player,
+    name,
+    joinedAt,
+    leftAt: null,
+    ended: null,
+    wasStaff,
+    stays: [...session.stays, ...last],
+    until,
+  };
+}
+
+/** When it ended, or until when it is known to last. */
+export function endOf(session: Session & { readonly until?: number | undefined }): number {
+  return session.until ?? session.leftAt ?? session.joinedAt;
+}
+
+/** Whether a part of it is in the period. One without a length is where it began. */
+export function touches(
+  session: Session & { readonly until?: number | undefined },
+  { from, to }: Period,
+): boolean {
+  return session.joinedAt < to && (endOf(session) > from || session.joinedAt >= from);
+}
+
+export function describeSession(session: ListedSession): SessionResource {
+  const { player, name, joinedAt, leftAt, ended, stays } = session;
+  return {
+    player: `${name}:${player}`,
+    id: player,
+    joined_at: joinedAt,
+    left_at: leftAt,
+    seconds: toSeconds(Math.max(0, endOf(session) - joinedAt)),
+    ended,
+    teams: toTeamSeconds(stays),
+  };
+}
+
+/** The seconds in each team, as far as they are in the period. */
+export function toTeamSeconds(stays: Iterable<Stay>, period?: Period): Record<string, number> {
+  const ms = new Map<string, number>();
+  for (const { team, from, to } of stays) {
+    const length = period ? clip({ from, to }, period) : to - from;
+    if (length > 0) ms.set(team, (ms.get(team) ?? 0) + length);
+  }
+  return Object.fromEntries(Array.from(ms, ([team, length]) => [team, toSeconds(length)]));
+}
+
+/** How much of a time is in the period, in milliseconds. */
+export function clip(time: Period, { from, to }: Period): number {
+  return Math.max(0, Math.min(time.to, to) - Math.max(time.from, from));
+}
+
+/** Newest first; see SessionPlace for those that began at the same time. */
+export function compareSessions(a: ListedSession, b: ListedSession): number {
+  if (a.joinedAt !== b.joinedAt) return b.joinedAt - a.joinedAt;
+  if (a.number === undefined || b.number === undefined) {
+    if (a.number === b.number) return compareIds(a.player, b.player);
+    return a.number === undefined ? -1 : 1;
+  }
+  return b.number - a.number;
+}
+
+/** Whether an open session comes after the place. */
+export function isAfterPlace({ joinedAt, player }: CurrentSession, place: SessionPlace): boolean {
+  if (joinedAt !== place.joinedAt) return joinedAt < place.joinedAt;
+  return place.number === undefined && compareIds(player, place.player) > 0;
+}
+
+/** One page, and the place of its last session when there are more. `ended` has one more than a page, if there is one. */
+export function joinSessions(
+  current: readonly CurrentSession[],
+  ended: readonly KeptSession[],
+  limit: number,
+): { readonly sessions: ListedSession[]; readonly next: SessionPlace | null } {
+  const all: ListedSession[] = [...current, ...ended].sort(compareSessions);
+  const sessions = all.slice(0, limit);
+  const last = sessions.at(-1);
+  if (!last || all.length <= limit) return { sessions, next: null };
+  return { sessions, next: { joinedAt: last.joinedAt, number: last.number, player: last.player } };
+}
+
+/** For how long each player of an open session was there in the period. */
+export function toOpenPresence(current: readonly CurrentSession[], period: Period): Presence[] {
+  return current
+    .filter((session) => touches(session, period))
+    .map(({ player, name, joinedAt, until }) => {
+      return { player, name, ms: clip({ from: joinedAt, to: until }, period), sessions: 1 };
+    });
+}
+
+export function describePlaytime({ player, name, ms, sessions }: Presence): PlaytimeResource {
+  return { player: `${name}:${player}`, id: player, seconds: toSeconds(ms), sessions };
+}
+
+/** Ids are numbers that may be too large for one. */
+export function compareIds(a: string, b: string): number {
+  if (a.length !== b.length) return a.length - b.length;
+  return a < b ? -1 : a > b ? 1 : 0;
+}

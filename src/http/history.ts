@@ -1,0 +1,221 @@
+// GET /v2/game/server/history/…, with and without the community segment, and the same for operators: questions about the past
+// of a server.
+import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import type { Period } from "../core/ports/history.ts";
+import type { ServerStore } from "../core/ports/servers.ts";
+import { NOT_FOUND } from "../core/refuse-field.ts";
+import { ALL_SECTIONS, type SectionSet, toSectionSet } from "../core/sections.ts";
+import type { PageOf } from "../core/wire/page.ts";
+import type { HistoryPage, HistoryReader, Question } from "../gateway/history/history-reader.ts";
+import type { LimitReport } from "../gateway/keys/admit.ts";
+import { answerRefusal } from "./answers.ts";
+import type { Call } from "./call.ts";
+import {
+  type Caller,
+  type CallerSteps,
+  type Purpose,
+  READING_COUNTS,
+  READING_SESSIONS,
+  READING_STAFF,
+} from "./caller-steps.ts";
+import type { CursorSealer } from "./cursor.ts";
+import {
+  parseCountsQuery,
+  parsePeaksQuery,
+  parseRankingQuery,
+  parseSessionsQuery,
+  writePlace,
+  writeSessionPlace,
+} from "./history-query.ts";
+import { answerPacked } from "./packed-answer.ts";
+import { pathIdOf, queryOf } from "./parse-request.ts";
+import { isUncounted } from "./read-server.ts";
+import type { UnsentAnswers } from "./unsent-answers.ts";
+
+/** What the archive may take: each of its queries has a deadline of its own, and one question has a few. */
+const ARCHIVE_MS = 30_000;
+const NOT_CONFIGURED = refuse(ERRORS.notConfigured);
+const PLAYERS = toSectionSet(["Players"]);
+const QUEUE = toSectionSet(["Queue"]);
+
+/** The questions, and what asking each of them needs. */
+export const HISTORY_PURPOSES = {
+  players: READING_COUNTS,
+  sessions: READING_SESSIONS,
+  playtime: READING_SESSIONS,
+  staff: READING_STAFF,
+  peaks: READING_COUNTS,
+} as const satisfies Record<string, Purpose>;
+export type HistoryQuestion = keyof typeof HISTORY_PURPOSES;
+
+export type HistoryHandlersParts = {
+  /** Undefined without an archive. */
+  readonly history: HistoryReader | undefined;
+  readonly servers: Pick<ServerStore, "find">;
+  readonly callerSteps: Pick<CallerSteps, "recheck">;
+  readonly cursors: CursorSealer;
+  readonly clock: Clock;
+  readonly unsent: Pick<UnsentAnswers, "add">;
+};
+
+/** Who asks. `recheck` says what the reader may read now, which may have changed while the archive was read. */
+type Reader = {
+  readonly serverId: string;
+  readonly sections: SectionSet;
+  /** Undefined for an operator. */
+  readonly keyId: string | undefined;
+  readonly report: LimitReport | null;
+  readonly recheck: () => Promise<SectionSet | Refusal>;
+};
+
+export class HistoryHandlers {
+  readonly #parts: HistoryHandlersParts;
+
+  constructor(parts: HistoryHandlersParts) {
+    this.#parts = parts;
+  }
+
+  answer(question: HistoryQuestion, call: Call, { key, server, report }: Caller): Promise<Response> {
+    const { callerSteps, clock } = this.#parts;
+    return this.#answer(question, call, {
+      serverId: server.serverId,
+      sections: key.grant.sections,
+      keyId: key.keyId,
+      report,
+      async recheck() {
+        const found = await callerSteps.recheck(call, HISTORY_PURPOSES[question], clock());
+        return isRefusal(found) ? found : found.grant.sections;
+      },
+    });
+  }
+
+  /** The same for an operator, who may read everything and has no limit. */
+  async answerOperator(question: HistoryQuestion, call: Call): Promise<Response> {
+    const { servers } = this.#parts;
+    const serverId = pathIdOf(call);
+    if (!servers.find(serverId)) return answerRefusal(call, NOT_FOUND);
+    return this.#answer(question, call, {
+      serverId,
+      sections: ALL_SECTIONS,
+      keyId: undefined,
+      report: null,
+      recheck: async () => (servers.find(serverId) ? ALL_SECTIONS : NOT_FOUND),
+    });
+  }
+
+  async #answer(question: HistoryQuestion, call: Call, reader: Reader): Promise<Response> {
+    const { history, unsent } = this.#parts;
+    const { serverId, report } = reader;
+    if (!history) return answerRefusal(call, NOT_CONFIGURED, report);
+    let body = await this.#read(question, call, history, serverId, reader.sections);
+    const sections = await reader.recheck();
+    if (typeof sections === "object")
+      return answerRefusal(call, sections, isUncounted(sections) ? null : report);
+    // The key's rights changed meanwhile.
+    if (sections !== reader.sections) body = await this.#read(question, call, history, serverId, sections);
+    if (isRefusal(body)) return answerRefusal(call, body, report);
+    return answerPacked(call, JSON.stringify(body), reader, unsent);
+  }
+
+  async #read(
+    question: HistoryQuestion,
+    call: Call,
+    history: HistoryReader,
+    serverId: string,
+    sections: SectionSet,
+  ): Promise<object | Refusal> {
+    const query = queryOf(call);
+    call.extendIdleTimeout(ARCHIVE_MS);
+    try {
+      switch (question) {
+        case "players":
+          return await this.#readPlayers(history, query, serverId, sections, call.now);
+        case "peaks":
+          return await this.#readPeaks(history, query, serverId, call.now);
+        case "sessions":
+          return await this.#listSessions(history, query, serverId, call.now);
+        default:
+          return await this.#listRanking(question, history, query, serverId, call.now);
+      }
+    } finally {
+      call.resetIdleTimeout();
+    }
+  }
+
+  async #readPlayers(
+    history: HistoryReader,
+    query: URLSearchParams,
+    serverId: string,
+    sections: SectionSet,
+    now: number,
+  ): Promise<object | Refusal> {
+    const parsed = parseCountsQuery(query, now);
+    if (isRefusal(parsed)) return parsed;
+    const { period, resolution } = parsed;
+    const rights = { players: (sections & PLAYERS) !== 0, queue: (sections & QUEUE) !== 0 };
+    return history.readPlayers({ serverId, period, now }, resolution, rights);
+  }
+
+  async #readPeaks(
+    history: HistoryReader,
+    query: URLSearchParams,
+    serverId: string,
+    now: number,
+  ): Promise<object | Refusal> {
+    const parsed = parsePeaksQuery(query, now);
+    if (isRefusal(parsed)) return parsed;
+    return history.readPeaks({ serverId, period: parsed.period, now }, parsed.zone);
+  }
+
+  async #listSessions(
+    history: HistoryReader,
+    query: URLSearchParams,
+    serverId: string,
+    now: number,
+  ): Promise<object | Refusal> {
+    const { cursors } = this.#parts;
+    const parsed = parseSessionsQuery(query, now, (cursor, player) =>
+      cursors.open(nameList("sessions", serverId, player), cursor),
+    );
+    if (isRefusal(parsed)) return parsed;
+    const { period, limit, place, player } = parsed;
+    const page = await history.listSessions({ serverId, period, now, place, limit }, player);
+    return this.#describePage(nameList("sessions", serverId, player), period, page, writeSessionPlace);
+  }
+
+  async #listRanking(
+    question: "playtime" | "staff",
+    history: HistoryReader,
+    query: URLSearchParams,
+    serverId: string,
+    now: number,
+  ): Promise<object | Refusal> {
+    const { cursors } = this.#parts;
+    const list = nameList(question, serverId);
+    const parsed = parseRankingQuery(query, now, (cursor) => cursors.open(list, cursor));
+    if (isRefusal(parsed)) return parsed;
+    const { period, limit, place } = parsed;
+    const asked: Question = { serverId, period, now };
+    const page =
+      question === "staff"
+        ? await history.listStaff({ ...asked, place, limit })
+        : await history.listPlaytime({ ...asked, place, limit });
+    return this.#describePage<object, number>(list, period, page, String);
+  }
+
+  #describePage<T, Place>(
+    list: string,
+    period: Period,
+    { items, next }: HistoryPage<T, Place>,
+    write: (place: Place) => string,
+  ): PageOf<T> {
+    const { cursors } = this.#parts;
+    return { items, next: next === null ? null : cursors.seal(list, writePlace(period, write(next))) };
+  }
+}
+
+/** The same for both forms of the path and for operators, so that a cursor of one fits the others. */
+function nameList(question: HistoryQuestion, serverId: string, player = ""): string {
+  return `history ${question} ${serverId} ${player}`;
+}
