@@ -13,6 +13,7 @@ import type {
   RecordOutcome,
   Retention,
 } from "../../core/ports/archive.ts";
+import type { StateChange } from "../../core/ports/state-changes.ts";
 import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
 import type { SeenPlace } from "../../core/seen-places.ts";
 import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
@@ -129,6 +130,10 @@ export class MeteredArchive implements Archive {
 
   countWaiting(serverId: string, after: LedgerPlace, filter: EventFilter): Promise<number> {
     return this.#follow(this.#archive.countWaiting(serverId, after, filter));
+  }
+
+  listStateChanges(serverId: string, limit: number): Promise<readonly StateChange[]> {
+    return this.#follow(this.#archive.listStateChanges(serverId, limit));
   }
 
   readAlertRules(serverId: string): Promise<AlertRules> {
