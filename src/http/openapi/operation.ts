@@ -13,6 +13,7 @@ export type TagName =
   | "Keys"
   | "Webhooks"
   | "Blocks, commands, audit"
+  | "Public status"
   | "Service"
   | "Version 1";
 
