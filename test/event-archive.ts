@@ -100,6 +100,21 @@ export class MemoryArchive implements Archive {
   async setAlertRules(...args: Parameters<Archive["setAlertRules"]>) {
     this.#run(() => this.#ledger.setAlertRules(...args));
   }
+  async readCounts(...args: Parameters<Archive["readCounts"]>) {
+    return this.#run(() => this.#ledger.questions.readCounts(...args));
+  }
+  async readOpenHistory(...args: Parameters<Archive["readOpenHistory"]>) {
+    return this.#run(() => this.#ledger.questions.readOpenHistory(...args));
+  }
+  async listSessions(...args: Parameters<Archive["listSessions"]>) {
+    return this.#run(() => this.#ledger.questions.listSessions(...args));
+  }
+  async sumPresence(...args: Parameters<Archive["sumPresence"]>) {
+    return this.#run(() => this.#ledger.questions.sumPresence(...args));
+  }
+  async readStaff(...args: Parameters<Archive["readStaff"]>) {
+    return this.#run(() => this.#ledger.questions.readStaff(...args));
+  }
   async close() {}
 
   /** Records events as a reading would. */

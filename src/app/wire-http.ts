@@ -153,7 +153,7 @@ export function wireHttp(
   );
   const statuses = new PublicStatuses({
     ...{ servers: store.servers, relay, watcher, clock, sleep: Bun.sleep },
-    history: undefined,
+    history: gateway.archive,
     changes: gateway.archive,
   });
   const statusLimit = new AddressLimit();

@@ -4,6 +4,8 @@ import { typeOfKind } from "../core/events/event-types.ts";
 import { forgetInMemory } from "../core/events/forget-memory.ts";
 import { findNames, NAMES_MAX, PlayerEraser } from "../core/events/forget-player.ts";
 import { type MemoryPart, parseMemory, writeChangedParts } from "../core/events/memory-text.ts";
+import { HISTORY_KEPT_MS } from "../core/history/history.ts";
+import { DAY_MS } from "./ledger-rules.ts";
 
 /** The most events, and the most ledgers, of one step. */
 export const FORGET_EVENTS_STEP = 500;
@@ -11,11 +13,15 @@ export const FORGET_LEDGERS_STEP = 20;
 /** The most ledgers whose deliveries are looked through in one step: each has 2,000 at most. */
 export const FORGET_DELIVERIES_STEP = 5;
 
+/** The most ledgers whose history is looked through in one step, and the most sessions and acts of each. */
+export const FORGET_HISTORIES_STEP = 5;
+export const FORGET_HISTORY_ROWS = 500;
+
 /**
- * `names`: the linked events tell the player's names, and in `staff` the memory of each ledger does; `memory`: the player is taken
- * out of it; `deliveries`: out of what the receivers of webhooks said; `texts`: out of the events that are not linked; `links`: out of those that are.
+ * `names`: the linked events tell the player's names, and in `staff` the memory and the history of each ledger do; `memory`: the player
+ * is taken out of it; `history`: out of sessions, playtime and acts; `deliveries`: out of what the receivers of webhooks said; `texts`: out of the events that are not linked; `links`: out of those that are.
  */
-export const PHASES = ["names", "staff", "memory", "deliveries", "texts", "links"] as const;
+export const PHASES = ["names", "staff", "memory", "history", "deliveries", "texts", "links"] as const;
 export type Phase = (typeof PHASES)[number];
 
 /** `ledger` and `number`: the last place that is done in this phase. */
@@ -62,15 +68,30 @@ export function learnNames(progress: Forgetting, texts: readonly (string | null)
   return { ...progress, names: [...names].slice(0, NAMES_MAX) };
 }
 
-/** The names of the player in the remembered staff and players, as texts for `learnNames`. */
-export function listRememberedNames(parts: readonly MemoryPart[], player: string): string[] {
-  const { staff, players } = parseMemory(parts);
-  const texts = Object.values(staff ?? {}).flatMap((members) => {
-    const name = members.get(player);
+/**
+ * The names of the player in what is remembered and in the history, as texts for `learnNames`. `kept`: the name that the history
+ * has.
+ */
+export function listRememberedNames(
+  parts: readonly MemoryPart[],
+  player: string,
+  kept: string | undefined,
+): string[] {
+  const { staff, players, sessions } = parseMemory(parts);
+  const names = Object.values(staff ?? {}).map((members) => members.get(player));
+  const texts = [...names, sessions.get(player)?.name, kept].flatMap((name) => {
     return name === undefined ? [] : [JSON.stringify({ UserId: player, Name: name })];
   });
   const reference = players?.get(player)?.Player;
   return reference === undefined ? texts : [...texts, `{"Player":${reference}}`];
+}
+
+/** The days that may have playtime of somebody whose sessions are all between these two times. */
+export function listDaysBetween(firstJoinedAt: number, lastLeftAt: number): number[] {
+  // No session counts for more than it is kept, and none is kept for longer.
+  const earliest = Math.max(firstJoinedAt, lastLeftAt - 2 * HISTORY_KEPT_MS);
+  const [first, last] = [Math.floor(earliest / DAY_MS), Math.floor(lastLeftAt / DAY_MS)];
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, place) => first + place);
 }
 
 /** The events that change, with their new texts. */

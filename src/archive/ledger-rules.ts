@@ -30,6 +30,11 @@ export const LEDGER_TABLES = [
   ["places", "kind, name, cell_x, cell_z"],
   ["map_images", "ledger"],
   ["deliveries", "webhook_id, number"],
+  ["counts", "resolution, at"],
+  ["sessions", "joined_at, number"],
+  ["player_days", "day, player"],
+  ["staff_acts", "at, number"],
+  ["player_names", "player"],
 ] as const;
 
 /** Marks an empty ledger, and tells the ledgers of two archives apart. */

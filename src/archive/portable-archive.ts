@@ -143,6 +143,58 @@ export const PORTABLE_TABLES: readonly PortableTable[] = [
       error: "text",
     },
   },
+  {
+    name: "counts",
+    key: ["ledger", "resolution", "at"],
+    columns: {
+      ledger: "integer",
+      resolution: "text",
+      at: "integer",
+      known_ms: "integer",
+      player_ms: "integer",
+      min: "integer",
+      max: "integer",
+      queue_max: "integer",
+      staff_max: "integer",
+      teams: "text",
+    },
+  },
+  {
+    name: "sessions",
+    key: ["ledger", "joined_at", "number"],
+    columns: {
+      ledger: "integer",
+      joined_at: "integer",
+      number: "integer",
+      player: "text",
+      left_at: "integer",
+      ended: "text",
+      was_staff: "boolean",
+      stays: "text",
+    },
+  },
+  {
+    name: "player_days",
+    key: ["ledger", "day", "player"],
+    columns: { ledger: "integer", day: "integer", player: "text", ms: "integer", begun: "integer" },
+  },
+  {
+    name: "staff_acts",
+    key: ["ledger", "at", "number"],
+    columns: {
+      ledger: "integer",
+      at: "integer",
+      number: "integer",
+      player: "text",
+      low: "integer",
+      high: "integer",
+    },
+  },
+  {
+    name: "player_names",
+    key: ["ledger", "player"],
+    columns: { ledger: "integer", player: "text", name: "text" },
+  },
 ];
 
 export interface ArchiveSource {

@@ -1,6 +1,7 @@
 // The rows of webhooks and deliveries that both archives have.
 import type { WebhookChange } from "../core/ports/webhooks.ts";
 import type { Delivery, Webhook } from "../core/webhooks/webhook.ts";
+import { toStorable } from "./storable-text.ts";
 
 /** `json`: a list or an object as JSON text. */
 type FieldKind = "text" | "integer" | "boolean" | "json";
@@ -105,9 +106,4 @@ function parseColumn(value: ColumnValue, kind: FieldKind): unknown {
     case "json":
       return JSON.parse(String(value));
   }
-}
-
-/** PostgreSQL refuses texts with a NUL or half a surrogate pair, and a refused note would be tried again for ever. */
-function toStorable(text: string): string {
-  return text.toWellFormed().replaceAll("\0", "\ufffd");
 }

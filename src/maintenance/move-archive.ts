@@ -17,7 +17,16 @@ import { StartRefused } from "../core/errors.ts";
 import { lockDataFolder } from "../store/sqlite/open-database.ts";
 
 /** Tables whose rows both keepers read in the same order, so that they can be compared row by row. */
-const COMPARED_TABLES: ReadonlySet<string> = new Set(["ledgers", "events", "webhooks", "deliveries"]);
+const COMPARED_TABLES: ReadonlySet<string> = new Set([
+  "ledgers",
+  "events",
+  "webhooks",
+  "deliveries",
+  "counts",
+  "sessions",
+  "player_days",
+  "staff_acts",
+]);
 
 export type ArchiveMove = {
   /** `sqlite`, or the address of a PostgreSQL. */

@@ -32,6 +32,11 @@ const METHODS: Readonly<Record<ArchiveMethod, true>> = {
   listStateChanges: true,
   readAlertRules: true,
   setAlertRules: true,
+  readCounts: true,
+  readOpenHistory: true,
+  listSessions: true,
+  sumPresence: true,
+  readStaff: true,
   close: true,
 };
 

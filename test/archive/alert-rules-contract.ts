@@ -1,5 +1,5 @@
 // What every archive promises about alert rules, whatever keeps it. Each keeper runs the same suite.
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type AlertRules, NO_ALERTS } from "../../src/core/alerts/rules.ts";
 import type { Archive } from "../../src/core/ports/archive.ts";
 import type { ArchiveHarness } from "./archive-contract.ts";
@@ -16,43 +16,51 @@ export function describeAlertRuleStore(name: string, createHarness: () => Promis
     let harness: ArchiveHarness;
     let archive: Archive;
 
-    beforeEach(async () => {
-      await harness?.close();
+    let tests = 0;
+    // A server of its own for each test, because a database for each takes too long.
+    let serverId: string;
+
+    beforeAll(async () => {
       harness = await createHarness();
       archive = await harness.open();
+    });
+    beforeEach(() => {
+      serverId = `srv_${++tests}`;
     });
     afterAll(() => harness?.close());
 
     test("all are off at first; set, they are there for every instance and in the memory", async () => {
-      expect(await archive.readAlertRules("srv_a")).toEqual(NO_ALERTS);
-      await archive.setAlertRules("srv_a", RULES);
+      expect(await archive.readAlertRules(serverId)).toEqual(NO_ALERTS);
+      await archive.setAlertRules(serverId, RULES);
       archive = await harness.open();
-      expect(await archive.readAlertRules("srv_a")).toEqual(RULES);
-      expect((await archive.load("srv_a")).memory.alertRules).toEqual(RULES);
-      expect(await archive.readAlertRules("srv_b")).toEqual(NO_ALERTS);
+      expect(await archive.readAlertRules(serverId)).toEqual(RULES);
+      expect((await archive.load(serverId)).memory.alertRules).toEqual(RULES);
+      expect(await archive.readAlertRules("srv_never")).toEqual(NO_ALERTS);
     });
 
     test("they are replaced as a whole, also by none", async () => {
-      await archive.setAlertRules("srv_a", RULES);
-      await archive.setAlertRules("srv_a", { offline: { minutes: 3 } });
-      expect(await archive.readAlertRules("srv_a")).toEqual({ offline: { minutes: 3 } });
-      await archive.setAlertRules("srv_a", NO_ALERTS);
-      expect(await archive.readAlertRules("srv_a")).toEqual(NO_ALERTS);
+      await archive.setAlertRules(serverId, RULES);
+      await archive.setAlertRules(serverId, { offline: { minutes: 3 } });
+      expect(await archive.readAlertRules(serverId)).toEqual({ offline: { minutes: 3 } });
+      await archive.setAlertRules(serverId, NO_ALERTS);
+      expect(await archive.readAlertRules(serverId)).toEqual(NO_ALERTS);
     });
 
     test("a record that was judged with the former rules is a conflict, and nothing of it is written", async () => {
-      const { version, last } = await addEvents(archive, kills(2));
-      await archive.setAlertRules("srv_a", RULES);
-      expect(await archive.record([record({ version, events: kills(1, 9) })])).toEqual([{ conflict: true }]);
-      expect(await archive.findLast(["srv_a"])).toEqual(new Map([["srv_a", last]]));
-      await addEvents(archive, kills(1, 9));
-      expect(await archive.readAlertRules("srv_a")).toEqual(RULES);
+      const { version, last } = await addEvents(archive, kills(2), serverId);
+      await archive.setAlertRules(serverId, RULES);
+      expect(await archive.record([record({ serverId, version, events: kills(1, 9) })])).toEqual([
+        { conflict: true },
+      ]);
+      expect(await archive.findLast([serverId])).toEqual(new Map([[serverId, last]]));
+      await addEvents(archive, kills(1, 9), serverId);
+      expect(await archive.readAlertRules(serverId)).toEqual(RULES);
     });
 
     test("a deleted server's are gone", async () => {
-      await archive.setAlertRules("srv_a", RULES);
-      await archive.removeServer("srv_a");
-      expect(await archive.readAlertRules("srv_a")).toEqual(NO_ALERTS);
+      await archive.setAlertRules(serverId, RULES);
+      await archive.removeServer(serverId);
+      expect(await archive.readAlertRules(serverId)).toEqual(NO_ALERTS);
     });
   });
 }

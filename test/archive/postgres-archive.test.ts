@@ -4,6 +4,7 @@ import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts"
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { describeAlertRuleStore } from "./alert-rules-contract.ts";
 import { type ArchiveHarness, describeArchive } from "./archive-contract.ts";
+import { describeHistoryStore } from "./history-contract.ts";
 import { describeWebhookStore } from "./webhook-contract.ts";
 
 let server: PostgresServer;
@@ -33,3 +34,4 @@ async function createHarness(): Promise<ArchiveHarness> {
 describeArchive("the archive in PostgreSQL", createHarness);
 describeWebhookStore("the archive in PostgreSQL", createHarness);
 describeAlertRuleStore("the archive in PostgreSQL", createHarness);
+describeHistoryStore("the archive in PostgreSQL", createHarness);

@@ -7,6 +7,7 @@ import { startArchiveThread } from "../../src/threads.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
 import { describeAlertRuleStore } from "./alert-rules-contract.ts";
 import { type ArchiveHarness, describeArchive } from "./archive-contract.ts";
+import { describeHistoryStore } from "./history-contract.ts";
 import { describeWebhookStore } from "./webhook-contract.ts";
 
 const root = makeTestFolder();
@@ -34,3 +35,4 @@ async function createHarness(): Promise<ArchiveHarness> {
 describeArchive("the embedded archive", createHarness);
 describeWebhookStore("the embedded archive", createHarness);
 describeAlertRuleStore("the embedded archive", createHarness);
+describeHistoryStore("the embedded archive", createHarness);

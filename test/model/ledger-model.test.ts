@@ -104,6 +104,21 @@ class TestArchive implements Archive {
   async setAlertRules(...args: Parameters<Archive["setAlertRules"]>) {
     this.#ledger.setAlertRules(...args);
   }
+  async readCounts(...args: Parameters<Archive["readCounts"]>) {
+    return this.#ledger.questions.readCounts(...args);
+  }
+  async readOpenHistory(...args: Parameters<Archive["readOpenHistory"]>) {
+    return this.#ledger.questions.readOpenHistory(...args);
+  }
+  async listSessions(...args: Parameters<Archive["listSessions"]>) {
+    return this.#ledger.questions.listSessions(...args);
+  }
+  async sumPresence(...args: Parameters<Archive["sumPresence"]>) {
+    return this.#ledger.questions.sumPresence(...args);
+  }
+  async readStaff(...args: Parameters<Archive["readStaff"]>) {
+    return this.#ledger.questions.readStaff(...args);
+  }
   async close() {}
 
   #guard<T>(work: () => T): T {

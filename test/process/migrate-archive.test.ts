@@ -9,6 +9,7 @@ import { NOTHING_KNOWN } from "../../src/core/events/memory.ts";
 import { writeChangedParts } from "../../src/core/events/memory-text.ts";
 import type { Archive } from "../../src/core/ports/archive.ts";
 import { startArchiveThread } from "../../src/threads.ts";
+import { act, addHistory, minute, session } from "../archive/history-samples.ts";
 import { addEvents, kill, kills, NOW, record } from "../archive/ledger-samples.ts";
 import { makeDelivery, makeWebhook } from "../archive/webhook-samples.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
@@ -52,6 +53,11 @@ async function fill(archive: Archive): Promise<void> {
   const failure = { failures: 3, nextAttemptAt: NOW, isEnabled: false, disabledReason: "gone" };
   await archive.noteAttempt("hook_a0", place, failure, makeDelivery(1, { status: null, error: "«☃»" }));
   await archive.noteAttempt("hook_a0", place, {}, makeDelivery(2));
+  const stays = [{ team: "«☃»", from: NOW, to: NOW + 5 }];
+  const sessions = ["1", "9", "10"].map((player) => session(player, NOW, NOW + 5, { stays, wasStaff: true }));
+  const minutes = [minute(NOW, 3, { queueMax: 2, teamMs: { Полиция: 7 } })];
+  await addHistory(archive, { minutes, sessions, acts: [act("9", NOW), act("9", NOW, [1, 2])] });
+  await archive.setAlertRules("srv_a", { offline: { minutes: 5 } });
   const seen = { kind: "street", name: "Улица", cellX: -2, cellZ: 3, count: 4, sumX: 9, sumZ: 0 } as const;
   await archive.addPlaces("srv_a", [seen]);
   const corners = { left: -9, top: -8, right: 7, bottom: 6 };
@@ -74,6 +80,10 @@ async function look(archive: Archive) {
     ]);
     pages.push(oldest, newest, ofPlayer, await archive.load(serverId));
     pages.push(await archive.listPlaces(serverId), await archive.readMapImage(serverId));
+    const period = { from: NOW - 1, to: NOW + 1 };
+    pages.push(await archive.listSessions({ serverId, ...period, limit: 10 }));
+    pages.push(await archive.readStaff(serverId, period), await archive.readCounts(serverId, "1d", period));
+    pages.push(await archive.sumPresence(serverId, { from: 0, to: 2 * NOW }, [], { offset: 0, limit: 9 }));
   }
   return {
     pages,

@@ -8,6 +8,7 @@ import { type LedgerPlace, MARK_MAX } from "../../core/events/cursor.ts";
 import { type EventFilter, toEventKind } from "../../core/events/event-types.ts";
 import { type MemoryPart, parseMemory } from "../../core/events/memory-text.ts";
 import type { EventSource, NewEvent } from "../../core/events/new-event.ts";
+import type { Counts, Resolution } from "../../core/history/counts.ts";
 import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
 import type {
   Archive,
@@ -19,6 +20,14 @@ import type {
   RecordOutcome,
   Retention,
 } from "../../core/ports/archive.ts";
+import type {
+  KeptSession,
+  OpenHistory,
+  Period,
+  Presence,
+  SessionsRequest,
+  StaffFacts,
+} from "../../core/ports/history.ts";
 import type { StateChange } from "../../core/ports/state-changes.ts";
 import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
 import type { SeenPlace } from "../../core/seen-places.ts";
@@ -43,6 +52,14 @@ import {
 import { STATE_KINDS, toStateChange } from "../state-kinds.ts";
 import { PostgresConnection } from "./postgres-connection.ts";
 import { continueForgetting, startForgetting } from "./postgres-forgetting.ts";
+import { addHistory, hasOldHistory, pruneHistory } from "./postgres-history.ts";
+import {
+  listSessions,
+  readCounts,
+  readOpenHistory,
+  readStaff,
+  sumPresence,
+} from "./postgres-history-questions.ts";
 import { addPlaces, findImage, listPlaces, readImage, removeImage, saveImage } from "./postgres-maps.ts";
 import {
   countWaiting,
@@ -156,7 +173,7 @@ export class PostgresArchive implements Archive {
       if (!lock?.is_ours) return false;
       const ledgers = await listPrunable(tx, retention);
       let left = PRUNE_STEP;
-      for (const { ledger } of ledgers) {
+      for (const ledger of ledgers) {
         left -= await pruneOne(tx, ledger, retention, left);
         if (left <= 0) return true;
       }
@@ -291,8 +308,41 @@ export class PostgresArchive implements Archive {
     });
   }
 
+  readCounts(serverId: string, resolution: Resolution, period: Period): Promise<readonly Counts[]> {
+    return this.#connection.run((tx) => readCounts(tx, serverId, resolution, period));
+  }
+
+  readOpenHistory(serverId: string): Promise<OpenHistory> {
+    return this.#connection.run((tx) => readOpenHistory(tx, serverId));
+  }
+
+  listSessions(request: SessionsRequest): Promise<readonly KeptSession[]> {
+    return this.#ask((tx) => listSessions(tx, request));
+  }
+
+  sumPresence(
+    serverId: string,
+    period: Period,
+    open: readonly Presence[],
+    page: { readonly offset: number; readonly limit: number },
+  ): Promise<readonly Presence[]> {
+    return this.#ask((tx) => sumPresence(tx, serverId, period, open, page));
+  }
+
+  readStaff(serverId: string, period: Period): Promise<StaffFacts> {
+    return this.#ask((tx) => readStaff(tx, serverId, period));
+  }
+
   close(): Promise<void> {
     return this.#connection.close();
+  }
+
+  /** One snapshot for all queries of a question. */
+  #ask<T>(question: (tx: TransactionSQL) => Promise<T>): Promise<T> {
+    return this.#connection.run(async (tx) => {
+      await tx`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`;
+      return question(tx);
+    });
   }
 }
 
@@ -320,6 +370,7 @@ async function recordOne(
         AND identity IN (SELECT json_array_elements_text(${JSON.stringify(stillShown)}::text::json))`;
   }
   await writeMemory(tx, ledger, memory);
+  await addHistory(tx, ledger, record.history);
   const identities = placed.filter(({ event }) => event.identity !== null).length;
   await tx`UPDATE gatehouse_ledgers SET version = ${version + 1}, last_number = ${last.number},
       last_mark = ${last.mark}, last_day = ${lastDayAfter(record, lastDay)},
@@ -479,17 +530,19 @@ function toLedgerEvent(row: EventRow): LedgerEvent {
 }
 
 /** One query for all servers, because nearly always there is nothing to delete. */
-function listPrunable(
+async function listPrunable(
   tx: TransactionSQL,
   { now, days, eventsMax }: Retention,
-): Promise<readonly { readonly ledger: string }[]> {
-  return tx<{ ledger: string }[]>`
+): Promise<readonly string[]> {
+  const rows = await tx<{ ledger: string }[]>`
     SELECT l.ledger FROM gatehouse_ledgers l
       LEFT JOIN gatehouse_events e ON e.ledger = l.ledger AND e.number = l.floor_number + 1
     WHERE starts_with(l.server_id, ${REMOVED_PREFIX}) OR l.last_number - l.floor_number > ${eventsMax}
       OR e.seen_at < ${now - days * DAY_MS} OR l.identity_count > ${IDENTITIES_MAX} OR EXISTS
         (SELECT 1 FROM gatehouse_identities i WHERE i.ledger = l.ledger AND i.shown_day < l.last_day - ${IDENTITY_DAYS}::bigint)
+      OR ${hasOldHistory(tx, now)}
     ORDER BY l.server_id LIMIT ${PRUNE_LEDGERS_MAX}`;
+  return rows.map(({ ledger }) => ledger);
 }
 
 /** Returns how many rows were deleted. The lock comes first, as in a record, so that the two cannot wait for each other. */
@@ -502,7 +555,9 @@ async function pruneOne(
   const [row] = await tx<LedgerRow[]>`SELECT * FROM gatehouse_ledgers WHERE ledger = ${ledger} FOR UPDATE`;
   if (!row) return 0;
   if (row.server_id.startsWith(REMOVED_PREFIX)) return pruneRemoved(tx, ledger, limit);
-  return (await pruneEvents(tx, row, retention, limit)) + (await pruneIdentities(tx, row, limit));
+  const events = await pruneEvents(tx, row, retention, limit);
+  const identities = await pruneIdentities(tx, row, limit);
+  return events + identities + (await pruneHistory(tx, ledger, retention.now, limit));
 }
 
 async function pruneRemoved(tx: TransactionSQL, ledger: string, limit: number): Promise<number> {

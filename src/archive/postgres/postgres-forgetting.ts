@@ -8,6 +8,7 @@ import {
   eraseFromMemory,
   FORGET_DELIVERIES_STEP,
   FORGET_EVENTS_STEP,
+  FORGET_HISTORIES_STEP,
   FORGET_LEDGERS_STEP,
   type ForgettableDelivery,
   type ForgettableEvent,
@@ -16,6 +17,7 @@ import {
   listRememberedNames,
   type Phase,
 } from "../forgetting.ts";
+import { findHistoryName, forgetInHistory } from "./postgres-history.ts";
 
 type ForgettingRow = { player: string; phase: Phase; ledger: string; number: string; names: string };
 type EventRow = { ledger: string; number: string; kind: number; data: string; meta: string | null };
@@ -52,18 +54,28 @@ async function step(tx: TransactionSQL, progress: Forgetting): Promise<Forgettin
       return advance(learnNames(progress, texts), events.at(-1), events.length === FORGET_EVENTS_STEP);
     }
     case "staff": {
-      const ledgers = await listLedgers(tx, progress);
+      const ledgers = await listLedgers(tx, progress, FORGET_LEDGERS_STEP);
       const texts: string[] = [];
       for (const { ledger } of ledgers) {
         const parts = await listParts(tx, ledger);
-        texts.push(...listRememberedNames(parts, progress.player));
+        const kept = await findHistoryName(tx, ledger, progress.player);
+        texts.push(...listRememberedNames(parts, progress.player, kept));
       }
       return advance(learnNames(progress, texts), ledgers.at(-1), ledgers.length === FORGET_LEDGERS_STEP);
     }
     case "memory": {
-      const ledgers = await listLedgers(tx, progress);
+      const ledgers = await listLedgers(tx, progress, FORGET_LEDGERS_STEP);
       for (const { ledger } of ledgers) await eraseMemory(tx, progress, ledger);
       return advance(progress, ledgers.at(-1), ledgers.length === FORGET_LEDGERS_STEP);
+    }
+    case "history": {
+      const ledgers = await listLedgers(tx, progress, FORGET_HISTORIES_STEP);
+      for (const { ledger } of ledgers) {
+        // The same ledger again: what was erased is not found any more.
+        if (await forgetInHistory(tx, ledger, progress.player))
+          return { ...progress, ledger: ledger - 1, number: 0 };
+      }
+      return advance(progress, ledgers.at(-1), ledgers.length === FORGET_HISTORIES_STEP);
     }
     case "deliveries": {
       const ledgers = await listLedgersWithWebhooks(tx, progress);
@@ -125,9 +137,10 @@ async function listUnlinked(
 async function listLedgers(
   tx: TransactionSQL,
   { ledger }: Forgetting,
+  limit: number,
 ): Promise<{ ledger: number; number: number }[]> {
   const rows = await tx<{ ledger: string }[]>`SELECT ledger FROM gatehouse_ledgers WHERE ledger > ${ledger}
-    ORDER BY ledger LIMIT ${FORGET_LEDGERS_STEP}`;
+    ORDER BY ledger LIMIT ${limit}`;
   return rows.map((row) => ({ ledger: Number(row.ledger), number: 0 }));
 }
 

@@ -1,5 +1,6 @@
 // The schema of the shared archive. The table of steps says which of them a database has. Existing steps never change.
 import type { TransactionSQL } from "bun";
+import { HISTORY_STEP } from "./history-step.ts";
 import { WEBHOOKS_STEP } from "./webhooks-step.ts";
 
 /** Instances that start together must not migrate at the same time. The number is ours alone. */
@@ -102,6 +103,7 @@ const STEPS: readonly string[] = [
   );
   `,
   WEBHOOKS_STEP,
+  HISTORY_STEP,
 ];
 
 export const ARCHIVE_STEPS = STEPS.length;

@@ -1,6 +1,7 @@
 // The schema of the embedded archive. `user_version` is the number of steps that a file has. Existing steps never change.
 import type { Database } from "bun:sqlite";
 import { StartRefused } from "../../core/errors.ts";
+import { HISTORY_STEP } from "./history-step.ts";
 import { WEBHOOKS_STEP } from "./webhooks-step.ts";
 
 const STEPS: readonly string[] = [
@@ -99,6 +100,7 @@ const STEPS: readonly string[] = [
   ) STRICT;
   `,
   WEBHOOKS_STEP,
+  HISTORY_STEP,
 ];
 
 export const ARCHIVE_SCHEMA_VERSION = STEPS.length;

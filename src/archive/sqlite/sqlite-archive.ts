@@ -1,8 +1,9 @@
-// The embedded archive: calls its thread, and waits for no answer longer than the deadline.
+// The embedded archive: calls its two threads, one for recording and one for questions about the history.
 import type { AlertRules } from "../../core/alerts/rules.ts";
 import { ArchiveUnavailable } from "../../core/errors.ts";
 import type { LedgerPlace } from "../../core/events/cursor.ts";
 import type { EventFilter } from "../../core/events/event-types.ts";
+import type { Counts, Resolution } from "../../core/history/counts.ts";
 import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
 import type {
   Archive,
@@ -13,36 +14,33 @@ import type {
   RecordOutcome,
   Retention,
 } from "../../core/ports/archive.ts";
+import type {
+  KeptSession,
+  OpenHistory,
+  Period,
+  Presence,
+  SessionsRequest,
+  StaffFacts,
+} from "../../core/ports/history.ts";
 import type { StateChange } from "../../core/ports/state-changes.ts";
 import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
 import type { SeenPlace } from "../../core/seen-places.ts";
 import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
 import { ARCHIVE_DEADLINE_MS } from "../ledger-rules.ts";
 import { monotonicMs } from "./monotonic-ms.ts";
-import type { WorkerAnswer, WorkerCall, WorkerMethod } from "./worker.ts";
-
-/** More calls than this are not given to a thread that is stuck. */
-const UNANSWERED_MAX = 1_000;
-
-type Waiting = {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Error) => void;
-  readonly timer: NodeJS.Timeout;
-};
+import type { SqliteHistoryQuestions } from "./sqlite-history-questions.ts";
+import { ThreadCalls } from "./thread-calls.ts";
+import type { WorkerMethod } from "./worker.ts";
 
 export class SqliteArchive implements Archive {
-  readonly #path: string;
-  readonly #startThread: () => Worker;
-  readonly #waiting = new Map<number, Waiting>();
-  #worker: Worker | undefined;
-  /** Calls that the thread has not answered, also those that nobody waits for any more. */
-  #unanswered = 0;
-  #lastId = 0;
-  #isClosed = false;
+  readonly #writer: ThreadCalls;
+  /** Answers questions about the history. It only reads, so that a long question does not delay what is recorded. */
+  readonly #reader: ThreadCalls;
+  #isOpenForQuestions = false;
 
   constructor(path: string, startThread: () => Worker) {
-    this.#path = path;
-    this.#startThread = startThread;
+    this.#writer = new ThreadCalls({ startThread, opening: { method: "open", args: [path] } });
+    this.#reader = new ThreadCalls({ startThread, opening: { method: "openForQuestions", args: [path] } });
   }
 
   /** Why the file cannot be used: not ours, newer or damaged. Undefined when it can, or when that cannot be told now. */
@@ -162,79 +160,54 @@ export class SqliteArchive implements Archive {
     return this.#call("setAlertRules", serverId, rules);
   }
 
+  readCounts(serverId: string, resolution: Resolution, period: Period): Promise<readonly Counts[]> {
+    return this.#ask("readCounts", serverId, resolution, period);
+  }
+
+  readOpenHistory(serverId: string): Promise<OpenHistory> {
+    return this.#ask("readOpenHistory", serverId);
+  }
+
+  listSessions(request: SessionsRequest): Promise<readonly KeptSession[]> {
+    return this.#ask("listSessions", request);
+  }
+
+  sumPresence(
+    serverId: string,
+    period: Period,
+    open: readonly Presence[],
+    page: { readonly offset: number; readonly limit: number },
+  ): Promise<readonly Presence[]> {
+    return this.#ask("sumPresence", serverId, period, open, page);
+  }
+
+  readStaff(serverId: string, period: Period): Promise<StaffFacts> {
+    return this.#ask("readStaff", serverId, period);
+  }
+
   async close(): Promise<void> {
-    const worker = this.#worker;
-    const closing = worker && this.#call("close");
-    this.#isClosed = true;
+    // The reader first: the last connection that can write puts the log into the file and removes it.
     try {
-      await closing;
+      await this.#reader.close();
     } finally {
-      this.#worker = undefined;
-      worker?.terminate();
+      await this.#writer.close();
     }
   }
 
-  async #call<T>(method: WorkerMethod, ...args: readonly unknown[]): Promise<T> {
-    if (this.#isClosed) throw new ArchiveUnavailable("the archive is closed");
-    if (this.#unanswered >= UNANSWERED_MAX) throw new ArchiveUnavailable("the archive is too slow");
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const id = ++this.#lastId;
-    this.#post(this.#worker ?? this.#start(), { id, method, args });
-    const timer = setTimeout(() => {
-      this.#waiting.delete(id);
-      reject(new ArchiveUnavailable(`the archive did not answer within ${ARCHIVE_DEADLINE_MS / 1000} s`));
-    }, ARCHIVE_DEADLINE_MS);
-    this.#waiting.set(id, { resolve, reject, timer });
-    return promise as Promise<T>;
+  #call<T>(method: WorkerMethod, ...args: readonly unknown[]): Promise<T> {
+    return this.#writer.call(method, args);
   }
 
-  #post(worker: Worker, call: Omit<WorkerCall, "deadline">): void {
-    this.#unanswered++;
-    worker.postMessage({ ...call, deadline: monotonicMs() + ARCHIVE_DEADLINE_MS } satisfies WorkerCall);
-  }
-
-  #start(): Worker {
-    const worker = this.#createWorker();
-    worker.onmessage = ({ data }: MessageEvent<WorkerAnswer>) => this.#settle(worker, data);
-    worker.onerror = ({ message }) => this.#fail(worker, message);
-    worker.addEventListener("close", () => this.#fail(worker, "it was closed"));
-    this.#worker = worker;
-    this.#unanswered = 0;
-    this.#post(worker, { id: 0, method: "open", args: [this.#path] });
-    // The thread must not keep a finished process alive.
-    worker.unref();
-    return worker;
-  }
-
-  #createWorker(): Worker {
+  async #ask<T>(method: keyof SqliteHistoryQuestions & string, ...args: readonly unknown[]): Promise<T> {
+    const deadline = monotonicMs() + ARCHIVE_DEADLINE_MS;
     try {
-      return this.#startThread();
+      // The file must be open for writing before it is opened for reading only.
+      if (!this.#isOpenForQuestions) await this.#writer.call("openFile", [], deadline);
+      this.#isOpenForQuestions = true;
+      return await this.#reader.call(method, args, deadline);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new ArchiveUnavailable(`the archive's thread could not be started: ${reason}`, { cause: error });
+      this.#isOpenForQuestions = false;
+      throw error;
     }
-  }
-
-  #settle(worker: Worker, answer: WorkerAnswer): void {
-    if (worker === this.#worker) this.#unanswered--;
-    const waiting = this.#waiting.get(answer.id);
-    if (!waiting) return;
-    this.#waiting.delete(answer.id);
-    clearTimeout(waiting.timer);
-    if ("value" in answer) waiting.resolve(answer.value);
-    else
-      waiting.reject(answer.isUnavailable ? new ArchiveUnavailable(answer.error) : new Error(answer.error));
-  }
-
-  /** The thread has died. The next call starts another. */
-  #fail(worker: Worker, reason: string): void {
-    if (this.#worker !== worker) return;
-    this.#worker = undefined;
-    worker.terminate();
-    for (const { reject, timer } of this.#waiting.values()) {
-      clearTimeout(timer);
-      reject(new ArchiveUnavailable(`the archive's thread has ended: ${reason}`));
-    }
-    this.#waiting.clear();
   }
 }

@@ -8,6 +8,7 @@ import {
   eraseFromMemory,
   FORGET_DELIVERIES_STEP,
   FORGET_EVENTS_STEP,
+  FORGET_HISTORIES_STEP,
   FORGET_LEDGERS_STEP,
   type ForgettableDelivery,
   type ForgettableEvent,
@@ -16,14 +17,17 @@ import {
   listRememberedNames,
   type Phase,
 } from "../forgetting.ts";
+import type { SqliteHistory } from "./sqlite-history.ts";
 
 type ForgettingRow = { player: string; phase: Phase; ledger: number; number: number; names: string };
 
 export class SqliteForgetting {
   readonly #db: Database;
+  readonly #history: SqliteHistory;
 
-  constructor(db: Database) {
+  constructor(db: Database, history: SqliteHistory) {
     this.#db = db;
+    this.#history = history;
   }
 
   start(player: string): void {
@@ -57,16 +61,26 @@ export class SqliteForgetting {
         return advance(learned, events.at(-1), events.length === FORGET_EVENTS_STEP);
       }
       case "staff": {
-        const ledgers = this.#listLedgers(progress);
-        const texts = ledgers.flatMap((ledger) =>
-          listRememberedNames(this.#listParts(ledger), progress.player),
-        );
-        return advance(learnNames(progress, texts), placeOf(ledgers), isFull(ledgers));
+        const ledgers = this.#listLedgers(progress, FORGET_LEDGERS_STEP);
+        const texts = ledgers.flatMap((ledger) => {
+          const kept = this.#history.findName(ledger, progress.player);
+          return listRememberedNames(this.#listParts(ledger), progress.player, kept);
+        });
+        return advance(learnNames(progress, texts), placeOf(ledgers), ledgers.length === FORGET_LEDGERS_STEP);
       }
       case "memory": {
-        const ledgers = this.#listLedgers(progress);
+        const ledgers = this.#listLedgers(progress, FORGET_LEDGERS_STEP);
         for (const ledger of ledgers) this.#eraseMemory(progress, ledger);
-        return advance(progress, placeOf(ledgers), isFull(ledgers));
+        return advance(progress, placeOf(ledgers), ledgers.length === FORGET_LEDGERS_STEP);
+      }
+      case "history": {
+        const ledgers = this.#listLedgers(progress, FORGET_HISTORIES_STEP);
+        for (const ledger of ledgers) {
+          // The same ledger again: what was erased is not found any more.
+          if (this.#history.forget(ledger, progress.player))
+            return { ...progress, ledger: ledger - 1, number: 0 };
+        }
+        return advance(progress, placeOf(ledgers), ledgers.length === FORGET_HISTORIES_STEP);
       }
       case "deliveries": {
         const ledgers = this.#listLedgersWithWebhooks(progress);
@@ -124,12 +138,12 @@ export class SqliteForgetting {
     return rows.map((row) => (row.is_linked === 1 ? { ...row, data: "null", meta: null } : row));
   }
 
-  #listLedgers({ ledger }: Forgetting): number[] {
+  #listLedgers({ ledger }: Forgetting, limit: number): number[] {
     return this.#db
       .query<{ ledger: number }, [number, number]>(
         "SELECT ledger FROM ledgers WHERE ledger > ? ORDER BY ledger LIMIT ?",
       )
-      .all(ledger, FORGET_LEDGERS_STEP)
+      .all(ledger, limit)
       .map((row) => row.ledger);
   }
 
@@ -177,8 +191,4 @@ export class SqliteForgetting {
 function placeOf(ledgers: readonly number[]): { ledger: number; number: number } | undefined {
   const ledger = ledgers.at(-1);
   return ledger === undefined ? undefined : { ledger, number: 0 };
-}
-
-function isFull(ledgers: readonly number[]): boolean {
-  return ledgers.length === FORGET_LEDGERS_STEP;
 }

@@ -39,6 +39,8 @@ import {
 } from "../ledger-rules.ts";
 import { STATE_KINDS, toStateChange } from "../state-kinds.ts";
 import { SqliteForgetting } from "./sqlite-forgetting.ts";
+import { SqliteHistory } from "./sqlite-history.ts";
+import { SqliteHistoryQuestions } from "./sqlite-history-questions.ts";
 import { SqliteMaps } from "./sqlite-maps.ts";
 import { SqliteWebhooks } from "./sqlite-webhooks.ts";
 
@@ -73,12 +75,17 @@ export class SqliteLedger {
   readonly #forgetting: SqliteForgetting;
   readonly #webhooks: SqliteWebhooks;
   readonly #maps: SqliteMaps;
+  readonly #history: SqliteHistory;
+  /** For those that have one thread; see HistoryFile for the others. */
+  readonly questions: SqliteHistoryQuestions;
 
   constructor(db: Database) {
     this.#db = db;
-    this.#forgetting = new SqliteForgetting(db);
     this.#webhooks = new SqliteWebhooks(db);
     this.#maps = new SqliteMaps(db);
+    this.#history = new SqliteHistory(db);
+    this.#forgetting = new SqliteForgetting(db, this.#history);
+    this.questions = new SqliteHistoryQuestions(db);
     this.#archiveId = this.#loadArchiveId();
   }
 
@@ -122,13 +129,13 @@ export class SqliteLedger {
 
   /** Deletes at most PRUNE_STEP rows of each kind. True when there is more to delete. */
   prune(retention: Retention): boolean {
-    const ledgers = this.#listPrunable(retention);
+    const ledgers = new Set([...this.#listPrunable(retention), ...this.#history.listPrunable(retention.now)]);
     let left = PRUNE_STEP;
-    for (const { ledger } of ledgers) {
+    for (const ledger of ledgers) {
       left -= this.#db.transaction(() => this.#pruneOne(ledger, retention, left)).immediate();
       if (left <= 0) return true;
     }
-    return ledgers.length === PRUNE_LEDGERS_MAX;
+    return ledgers.size >= PRUNE_LEDGERS_MAX;
   }
 
   /** Takes the ledger out of reach at once; its rows are deleted by `prune`, in steps. */
@@ -276,7 +283,7 @@ export class SqliteLedger {
   }
 
   /** One query for all servers, because nearly always there is nothing to delete. */
-  #listPrunable({ now, days, eventsMax }: Retention): { readonly ledger: number }[] {
+  #listPrunable({ now, days, eventsMax }: Retention): number[] {
     return this.#db
       .query<{ ledger: number }, (string | number)[]>(
         `SELECT ledgers.ledger FROM ledgers
@@ -294,7 +301,8 @@ export class SqliteLedger {
         IDENTITIES_MAX,
         IDENTITY_DAYS,
         PRUNE_LEDGERS_MAX,
-      );
+      )
+      .map(({ ledger }) => ledger);
   }
 
   /** Returns how many rows were deleted, at most `limit`. */
@@ -357,6 +365,7 @@ export class SqliteLedger {
     );
     for (const identity of stillShown) refresh.run(ledger, identity, day);
     this.#writeMemory(ledger, memory);
+    this.#history.add(ledger, record.history);
     this.#db
       .query(
         `UPDATE ledgers SET version = ?2, last_number = ?3, last_mark = ?4, last_day = ?5,
@@ -494,7 +503,8 @@ export class SqliteLedger {
         .query("UPDATE ledgers SET floor_number = ?, floor_mark = ? WHERE ledger = ?")
         .run(floor.number, floor.mark, ledger);
     }
-    return deletable.length + this.#pruneIdentities(row, limit);
+    const others = this.#pruneIdentities(row, limit) + this.#history.prune(ledger, now, limit);
+    return deletable.length + others;
   }
 
   /** An entry that no reading has shown for days is forgotten, counted in days on which the server was read. */

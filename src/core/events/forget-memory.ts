@@ -38,6 +38,10 @@ export function forgetInMemory(memory: ServerMemory, player: ForgottenPlayer): S
     cleared.calls = erasedCalls;
     sections.add("EmergencyCalls");
   }
+  if (memory.sessions.has(player.id)) {
+    // The next reading that shows the player begins another.
+    cleared.sessions = new Map([...memory.sessions].filter(([id]) => id !== player.id));
+  }
   return Object.keys(cleared).length === 0 ? memory : { ...memory, ...cleared, forgotten: [...sections] };
 }
 

@@ -6,6 +6,7 @@ import type { MemoryPart } from "../events/memory-text.ts";
 import type { EventSource, NewEvent } from "../events/new-event.ts";
 import type { HistoryChange } from "../history/history.ts";
 import type { AlertRuleStore } from "./alert-rules.ts";
+import type { HistoryStore } from "./history.ts";
 import type { MapArchive } from "./map-archive.ts";
 import type { StateChangeLog } from "./state-changes.ts";
 import type { WebhookStore } from "./webhooks.ts";
@@ -82,19 +83,19 @@ export const PAGE_LOOK_MAX = 10_000;
  * Every method throws StoreUnavailable when the archive cannot answer within its deadline. A write that failed so may have
  * happened all the same; the version tells.
  */
-export interface Archive extends MapArchive, WebhookStore, AlertRuleStore, StateChangeLog {
+export interface Archive extends MapArchive, WebhookStore, AlertRuleStore, HistoryStore, StateChangeLog {
   load(serverId: string): Promise<KnownServer>;
   /** Which of the identities have been recorded before. */
   findRecorded(serverId: string, identities: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * Records events and memory of several servers, each server's atomically. They are on disk when this resolves, and become
+   * Records events, memory and history of several servers, each server's atomically. They are on disk when this resolves, and become
    * readable in the order of their numbers. An event whose identity was recorded before is left out.
    */
   record(records: readonly LedgerRecord[]): Promise<readonly RecordOutcome[]>;
   readPage(request: PageRequest): Promise<LedgerPage>;
   /** The place of the newest event of each server, in one query. Servers without a ledger are left out. */
   findLast(serverIds: readonly string[]): Promise<ReadonlyMap<string, LedgerPlace>>;
-  /** Deletes a bounded number of events and identities that need not be kept. True when there is more to delete. */
+  /** Deletes a bounded number of events, identities and rows of the history that need not be kept. True when there is more to delete. */
   prune(retention: Retention): Promise<boolean>;
   /** Deletes everything about a server, with its webhooks. */
   removeServer(serverId: string): Promise<void>;

@@ -3,6 +3,7 @@
 import type { AlertRules } from "../../core/alerts/rules.ts";
 import type { LedgerPlace } from "../../core/events/cursor.ts";
 import type { EventFilter } from "../../core/events/event-types.ts";
+import type { Counts, Resolution } from "../../core/history/counts.ts";
 import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
 import type {
   Archive,
@@ -13,6 +14,14 @@ import type {
   RecordOutcome,
   Retention,
 } from "../../core/ports/archive.ts";
+import type {
+  KeptSession,
+  OpenHistory,
+  Period,
+  Presence,
+  SessionsRequest,
+  StaffFacts,
+} from "../../core/ports/history.ts";
 import type { StateChange } from "../../core/ports/state-changes.ts";
 import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
 import type { SeenPlace } from "../../core/seen-places.ts";
@@ -142,6 +151,31 @@ export class MeteredArchive implements Archive {
 
   setAlertRules(serverId: string, rules: AlertRules): Promise<void> {
     return this.#follow(this.#archive.setAlertRules(serverId, rules));
+  }
+
+  readCounts(serverId: string, resolution: Resolution, period: Period): Promise<readonly Counts[]> {
+    return this.#follow(this.#archive.readCounts(serverId, resolution, period));
+  }
+
+  readOpenHistory(serverId: string): Promise<OpenHistory> {
+    return this.#follow(this.#archive.readOpenHistory(serverId));
+  }
+
+  listSessions(request: SessionsRequest): Promise<readonly KeptSession[]> {
+    return this.#follow(this.#archive.listSessions(request));
+  }
+
+  sumPresence(
+    serverId: string,
+    period: Period,
+    open: readonly Presence[],
+    page: { readonly offset: number; readonly limit: number },
+  ): Promise<readonly Presence[]> {
+    return this.#follow(this.#archive.sumPresence(serverId, period, open, page));
+  }
+
+  readStaff(serverId: string, period: Period): Promise<StaffFacts> {
+    return this.#follow(this.#archive.readStaff(serverId, period));
   }
 
   close(): Promise<void> {

@@ -1,0 +1,305 @@
+// The rows of the history that both archives have, and the sums that both make of them.
+import { type Counts, RESOLUTION_MS, RESOLUTIONS, type Resolution } from "../core/history/counts.ts";
+import { HISTORY_KEPT_MS, type HistoryChange, type StaffAct } from "../core/history/history.ts";
+import type { Session, SessionEnd, Stay } from "../core/history/sessions.ts";
+import type { KeptSession, Period, Presence } from "../core/ports/history.ts";
+import { DAY_MS } from "./ledger-rules.ts";
+import { toStorable } from "./storable-text.ts";
+
+/** A question about all players finds sessions that began at most so long before its period. */
+export const SESSION_REACH_MS = 31 * DAY_MS;
+/** Of more teams than this in one row of counts, those with the least time are left out. */
+const TEAMS_MAX = 100;
+
+/** PostgreSQL gives int8 as text. */
+type Integer = number | string;
+
+export type CountsRow = {
+  readonly at: Integer;
+  readonly known_ms: Integer;
+  readonly player_ms: Integer;
+  readonly min: Integer;
+  readonly max: Integer;
+  readonly queue_max: Integer | null;
+  readonly staff_max: Integer | null;
+  /** JSON text. */
+  readonly teams: string;
+};
+export const COUNTS_COLUMNS = "at, known_ms, player_ms, min, max, queue_max, staff_max, teams";
+
+export type SessionRow = {
+  readonly number: Integer;
+  readonly player: string;
+  readonly name: string | null;
+  readonly joined_at: Integer;
+  readonly left_at: Integer;
+  readonly ended: SessionEnd;
+  readonly was_staff: number | boolean;
+  /** JSON text. */
+  readonly stays: string;
+};
+
+/** The part of a session that counts its time. */
+export type SpanRow = Pick<SessionRow, "player" | "joined_at" | "left_at">;
+/** The time of a player in one day, or in several; `begun`: the sessions that began then. */
+export type DaysRow = { readonly player: string; readonly ms: Integer; readonly begun: Integer };
+
+export type ActRow = {
+  readonly player: string;
+  readonly name: string | null;
+  readonly at: Integer;
+  readonly low: Integer | null;
+  readonly high: Integer | null;
+};
+
+export type ResolvedCounts = Counts & { readonly resolution: Resolution };
+export type PlayerDay = {
+  readonly day: number;
+  readonly player: string;
+  readonly ms: number;
+  readonly begun: number;
+};
+
+/** What the finished minutes add to each resolution, one for each row. */
+export function resolveMinutes(minutes: readonly Counts[]): ResolvedCounts[] {
+  const rows = new Map<string, ResolvedCounts>();
+  for (const minute of minutes) {
+    // Without known time there is no fewest and no most.
+    if (minute.knownMs <= 0) continue;
+    for (const resolution of RESOLUTIONS) {
+      const at = Math.floor(minute.at / RESOLUTION_MS[resolution]) * RESOLUTION_MS[resolution];
+      const key = `${resolution} ${at}`;
+      const found = rows.get(key);
+      rows.set(key, { ...(found ? addCounts(found, minute) : minute), resolution, at });
+    }
+  }
+  return [...rows.values()];
+}
+
+/** Both have known time. */
+export function addCounts(one: Counts, other: Counts): Counts {
+  return {
+    at: one.at,
+    knownMs: one.knownMs + other.knownMs,
+    playerMs: one.playerMs + other.playerMs,
+    min: Math.min(one.min, other.min),
+    max: Math.max(one.max, other.max),
+    queueMax: findMax(one.queueMax, other.queueMax),
+    staffMax: findMax(one.staffMax, other.staffMax),
+    teamMs: addTeams(one.teamMs, other.teamMs),
+  };
+}
+
+export function toCountsRow(counts: Counts) {
+  return {
+    at: counts.at,
+    known_ms: Math.round(counts.knownMs),
+    player_ms: Math.round(counts.playerMs),
+    min: counts.min,
+    max: counts.max,
+    queue_max: counts.queueMax,
+    staff_max: counts.staffMax,
+    teams: JSON.stringify(counts.teamMs),
+  };
+}
+
+export function toCounts(row: CountsRow): Counts {
+  return {
+    at: Number(row.at),
+    knownMs: Number(row.known_ms),
+    playerMs: Number(row.player_ms),
+    min: Number(row.min),
+    max: Number(row.max),
+    queueMax: row.queue_max === null ? null : Number(row.queue_max),
+    staffMax: row.staff_max === null ? null : Number(row.staff_max),
+    teamMs: JSON.parse(row.teams),
+  };
+}
+
+export function toSessionRow(session: HistoryChange["sessions"][number]) {
+  return {
+    player: session.player,
+    joined_at: Math.round(session.joinedAt),
+    left_at: Math.round(session.leftAt),
+    ended: session.ended ?? "gap",
+    was_staff: session.wasStaff,
+    stays: writeStays(session.stays),
+  };
+}
+
+export function toKeptSession(row: SessionRow): KeptSession {
+  return { ...toSession(row), number: Number(row.number) };
+}
+
+export function toSession(row: Omit<SessionRow, "number">): Session {
+  return {
+    player: row.player,
+    name: row.name ?? "",
+    joinedAt: Number(row.joined_at),
+    leftAt: Number(row.left_at),
+    ended: row.ended,
+    wasStaff: Boolean(row.was_staff),
+    stays: parseStays(row.stays),
+  };
+}
+
+export function toActRow({ player, at, waited }: StaffAct) {
+  const [low, high] = waited ?? [null, null];
+  return {
+    player,
+    at: Math.round(at),
+    low: low === null ? null : Math.round(low),
+    high: high === null ? null : Math.round(high),
+  };
+}
+
+export function toAct({ player, name, at, low, high }: ActRow): StaffAct {
+  const waited = low === null || high === null ? null : ([Number(low), Number(high)] as const);
+  return { player, name: name ?? "", at: Number(at), waited };
+}
+
+/** The time of the sessions in each day, and where they began, one for each player and day. */
+export function splitIntoDays(sessions: HistoryChange["sessions"]): PlayerDay[] {
+  const days = new Map<string, PlayerDay>();
+  for (const { player, joinedAt, leftAt } of sessions) {
+    // What is older is not kept, and a wrong clock must not make days without end.
+    const from = Math.max(joinedAt, leftAt - HISTORY_KEPT_MS);
+    for (let day = dayOf(from); day <= dayOf(Math.max(from, leftAt)); day++) {
+      const key = `${day} ${player}`;
+      const ms = Math.max(0, Math.round(Math.min(leftAt, (day + 1) * DAY_MS) - Math.max(from, day * DAY_MS)));
+      const begun = day === dayOf(joinedAt) ? 1 : 0;
+      const found = days.get(key);
+      if (ms > 0 || begun > 0)
+        days.set(key, { day, player, ms: ms + (found?.ms ?? 0), begun: begun + (found?.begun ?? 0) });
+    }
+  }
+  return [...days.values()];
+}
+
+/**
+ * The names that a change tells. Those of sessions are the newest that is known (`isNewest`); an act may be an old one that is
+ * told late, so its name counts only when there is none.
+ */
+export function listNames({
+  sessions,
+  acts,
+}: HistoryChange): { player: string; name: string; isNewest: boolean }[] {
+  const names = new Map<string, { player: string; name: string; isNewest: boolean }>();
+  for (const { player, name } of acts) names.set(player, { player, name: toStorable(name), isNewest: false });
+  for (const { player, name } of sessions)
+    names.set(player, { player, name: toStorable(name), isNewest: true });
+  return [...names.values()];
+}
+
+/** The whole days of a period; `first` is the first, `end` the one after the last. They are equal when there is none. */
+export function daysOf({ from, to }: Period): { readonly first: number; readonly end: number } {
+  const first = Math.ceil(from / DAY_MS);
+  return { first, end: Math.max(first, Math.floor(to / DAY_MS)) };
+}
+
+/** The parts of a period that are before and after its whole days; the first also tells what runs at the beginning. */
+export function edgesOf(period: Period): readonly Period[] {
+  const { first, end } = daysOf(period);
+  if (first === end) return [period];
+  return [
+    { from: period.from, to: first * DAY_MS },
+    { from: end * DAY_MS, to: period.to },
+  ];
+}
+
+/**
+ * Adds up what a period consists of: whole days, and sessions that touch its edges. A session counts where it began, and
+ * one that began before the period counts once, at its beginning.
+ */
+export class PresenceSum {
+  readonly #period: Period;
+  readonly #sums = new Map<string, { ms: number; sessions: number }>();
+
+  constructor(period: Period) {
+    this.#period = period;
+  }
+
+  addDays(rows: readonly DaysRow[]): void {
+    for (const { player, ms, begun } of rows) this.#add(player, Number(ms), Number(begun));
+  }
+
+  addSpans(edge: Period, rows: readonly SpanRow[]): void {
+    for (const { player, joined_at, left_at } of rows) {
+      const [joinedAt, leftAt] = [Number(joined_at), Number(left_at)];
+      const ms = Math.max(0, Math.min(leftAt, edge.to) - Math.max(joinedAt, edge.from));
+      const isBegunHere = joinedAt >= edge.from && joinedAt < edge.to;
+      const isRunning = edge.from === this.#period.from && joinedAt < edge.from;
+      this.#add(player, ms, isBegunHere || isRunning ? 1 : 0);
+    }
+  }
+
+  /** Most first; of equal ones the smaller id first. The names are those of `open`. */
+  listPage(
+    open: readonly Presence[],
+    { offset, limit }: { readonly offset: number; readonly limit: number },
+  ): { player: string; name: string | undefined; ms: number; sessions: number }[] {
+    for (const { player, ms, sessions } of open) this.#add(player, ms, sessions);
+    const names = new Map(open.map(({ player, name }) => [player, name]));
+    return [...this.#sums]
+      .map(([player, sum]) => ({ player, name: names.get(player), ...sum }))
+      .filter(({ ms, sessions }) => ms > 0 || sessions > 0)
+      .toSorted((one, other) => other.ms - one.ms || compareIds(one.player, other.player))
+      .slice(offset, offset + limit);
+  }
+
+  #add(player: string, ms: number, sessions: number): void {
+    const sum = this.#sums.get(player);
+    if (!sum) {
+      this.#sums.set(player, { ms, sessions });
+      return;
+    }
+    sum.ms += ms;
+    sum.sessions += sessions;
+  }
+}
+
+/** Of the staff question: everybody whose sessions are asked for. */
+export function listStaff(
+  acts: readonly { readonly player: string }[],
+  listed: ReadonlyMap<string, string>,
+  wasStaff: readonly string[],
+): string[] {
+  return [...new Set([...acts.map(({ player }) => player), ...listed.keys(), ...wasStaff])];
+}
+
+/** Rows that are older need not be kept: `at` for times, `day` for whole days. */
+export function historyCutoff(now: number): { readonly at: number; readonly day: number } {
+  const at = now - HISTORY_KEPT_MS;
+  // A day that is kept in part goes too, so that every day that is kept has its sessions, and with them the names.
+  return { at, day: Math.floor(at / DAY_MS) + 1 };
+}
+
+/** Ids are numbers of any length. */
+function compareIds(one: string, other: string): number {
+  return one.length - other.length || (one < other ? -1 : Number(one > other));
+}
+
+function dayOf(time: number): number {
+  return Math.floor(time / DAY_MS);
+}
+
+function findMax(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.max(one, other);
+}
+
+function addTeams(one: Counts["teamMs"], other: Counts["teamMs"]): Counts["teamMs"] {
+  const sums = new Map(Object.entries(one));
+  for (const [team, ms] of Object.entries(other)) sums.set(team, (sums.get(team) ?? 0) + ms);
+  const teams = [...sums];
+  if (teams.length <= TEAMS_MAX) return Object.fromEntries(teams);
+  return Object.fromEntries(teams.toSorted(([, a], [, b]) => b - a).slice(0, TEAMS_MAX));
+}
+
+/** As `[team, from, to]`, because there are many of them. */
+function writeStays(stays: readonly Stay[]): string {
+  return JSON.stringify(stays.map(({ team, from, to }) => [team, from, to]));
+}
+
+function parseStays(text: string): Stay[] {
+  return (JSON.parse(text) as [string, number, number][]).map(([team, from, to]) => ({ team, from, to }));
+}
