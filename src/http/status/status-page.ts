@@ -107,7 +107,7 @@ function writeWeek({ hours }: StatusFacts, { language }: PageChoice, words: Stat
   const chart = hours && drawWeek(hours, language, words);
   if (!chart) return `<p class="quiet">${words.noHistory}</p>`;
   const legend = ["average", "most"] as const;
-  return `<div class="chart">${chart}</div>
+  return `<div class="chart" tabindex="0" role="group" aria-labelledby="week">${chart}</div>
 <p class="legend">${legend.map((name) => `<span><i class="${name}"></i>${words[name]}</span>`).join("")}<span><i class="gap"></i>${words.noReadings}</span></p>`;
 }
 
@@ -122,12 +122,10 @@ function writeOutages(
     ...{ month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
     timeZone: "UTC",
   });
-  const time = (at: number) =>
-    `<time datetime="${new Date(at).toISOString()}">${escapeMarkup(format.format(at))}</time>`;
   const items = outages.slice(0, OUTAGES_SHOWN_MAX).map(({ state, from, to }) => {
     const length = formatDuration((to ?? builtAt) - from, words);
-    const end = to === null ? words.lasting : time(to);
-    return `<li><span class="state ${state}"><span class="dot"></span>${words.states[state]}</span><span>${time(from)} – ${end}</span><span class="length">${length}</span></li>`;
+    const period = to === null ? `${format.format(from)} – ${words.lasting}` : format.formatRange(from, to);
+    return `<li><span class="state ${state}"><span class="dot"></span>${words.states[state]}</span><span>${escapeMarkup(period)}</span><span class="length">${length}</span></li>`;
   });
   const rest = outages.length - items.length;
   const more = rest > 0 ? `<p class="quiet">${words.moreOutages(rest)}</p>` : "";

@@ -1,10 +1,11 @@
-// The style of the public status page, for light and dark, narrow and wide.
+// The style of the public status page, for light and dark, narrow and wide. The chart reads from the right, so that a phone
+// begins with today.
 
 export const STATUS_STYLE = `
 :root{--page:#f4f5f7;--card:#fff;--line:#e1e4ea;--text:#17202e;--quiet:#566074;--link:#1a56c4;
---online:#167a3c;--offline:#566074;--unreachable:#b42318;--unknown:#566074;--bar:#2563eb;--most:#bfd4fb;--grid:#e4e7ec}
+--online:#167a3c;--offline:#566074;--unreachable:#b42318;--unknown:#566074;--bar:#2563eb;--most:#bfd4fb;--grid:#e4e7ec;--gap:#b8bfcc}
 @media(prefers-color-scheme:dark){:root{--page:#0e1219;--card:#171d27;--line:#2a3341;--text:#e8ecf2;--quiet:#a3adbd;--link:#8ab4ff;
---online:#4cc97a;--offline:#a3adbd;--unreachable:#ff8a7a;--unknown:#a3adbd;--bar:#6ea2ff;--most:#2c4470;--grid:#2a3341}}
+--online:#4cc97a;--offline:#a3adbd;--unreachable:#ff8a7a;--unknown:#a3adbd;--bar:#6ea2ff;--most:#2c4470;--grid:#2a3341;--gap:#55617a}}
 *{box-sizing:border-box}
 body{margin:0;padding:clamp(1rem,4vw,3rem) 1rem;background:var(--page);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 main,footer{max-width:46rem;margin:0 auto}
@@ -26,14 +27,15 @@ dd small{font-size:1.1rem;font-weight:500;color:var(--quiet)}
 dd .text,dd code{font-size:1.1rem;font-weight:600}
 .meter{display:block;width:100%;height:6px;margin-top:.35rem;border-radius:3px;overflow:hidden}
 .meter .rest{fill:var(--grid)}.meter .full{fill:var(--online)}
-.chart{overflow-x:auto}
-.week{display:block;width:100%;min-width:34rem;height:auto}
-.week .average{fill:var(--bar)}.week .most{fill:var(--most)}.week .gap{fill:var(--line)}
-.week .grid{stroke:var(--grid);stroke-width:1}.week .axis{fill:var(--quiet);font-size:11px;font-family:inherit}
+.chart{overflow-x:auto;direction:rtl}
+.chart:focus-visible{outline:2px solid var(--link)}
+.week{direction:ltr;display:block;width:100%;min-width:38rem;height:auto}
+.week .average{fill:var(--bar)}.week .most{fill:var(--most)}.week .gap{fill:var(--gap)}
+.week .grid{stroke:var(--grid);stroke-width:1}.week .axis{fill:var(--quiet);font-size:12px;font-family:inherit}
 .legend{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;margin:.6rem 0 0;color:var(--quiet);font-size:.85rem}
 .legend span{display:inline-flex;align-items:center;gap:.4rem}
 .legend i{width:.8rem;height:.8rem;border-radius:3px}
-.legend .average{background:var(--bar)}.legend .most{background:var(--most)}.legend .gap{background:var(--line);height:.25rem}
+.legend .average{background:var(--bar)}.legend .most{background:var(--most)}.legend .gap{background:var(--gap);height:.25rem}
 .outages{list-style:none;margin:0;padding:0}
 .outages li{display:flex;flex-wrap:wrap;gap:.1rem 1rem;padding:.5rem 0;border-top:1px solid var(--line)}
 .outages li:first-child{border-top:0;padding-top:0}.outages li:last-child{padding-bottom:0}
