@@ -91,6 +91,9 @@ export class MemoryArchive implements Archive {
   async countWaiting(...args: Parameters<Archive["countWaiting"]>) {
     return this.#run(() => this.#ledger.countWaiting(...args));
   }
+  async listStateChanges(serverId: string, limit: number) {
+    return this.#run(() => this.#ledger.listStateChanges(serverId, limit));
+  }
   async readAlertRules(serverId: string) {
     return this.#run(() => this.#ledger.readAlertRules(serverId));
   }

@@ -84,7 +84,15 @@ export function refused(code: number): Delivery {
 }
 
 export const server = (name = "a", keyRevision = 1): GameServer => ({
-  ...{ serverId: name, name, community: null, createdAt: 0, isSimulated: false, isWatched: true },
+  ...{
+    serverId: name,
+    name,
+    community: null,
+    createdAt: 0,
+    isSimulated: false,
+    isWatched: true,
+    publicStatus: null,
+  },
   keyRevision,
 });
 

@@ -25,6 +25,8 @@ import { SessionTokens } from "../gateway/keys/session-tokens.ts";
 import { BACKLOG_MAX } from "../gateway/keys/usage-backlog.ts";
 import { nameServers } from "../gateway/servers/name-servers.ts";
 import { findParkedRefusal, listParked, listParkedNotices } from "../gateway/servers/parked-servers.ts";
+import { AddressLimit, ASKING_ADDRESSES_MAX } from "../gateway/status/address-limit.ts";
+import { PublicStatuses, STATUSES_MAX } from "../gateway/status/public-statuses.ts";
 import type { ManagedWebhooks } from "../gateway/webhooks/manage-webhooks.ts";
 import { AdminHandlers } from "../http/admin/admin-handlers.ts";
 import type { Call } from "../http/call.ts";
@@ -58,6 +60,7 @@ import { ReferenceHandlers } from "../http/reference/reference.ts";
 import type { Route } from "../http/router.ts";
 import { type Handlers, listRoutes } from "../http/routes.ts";
 import { SessionHandlers } from "../http/session.ts";
+import { StatusHandlers } from "../http/status.ts";
 import { StreamReaders } from "../http/stream-readers.ts";
 import { createTargetFinder, TARGETS_MAX, type Target } from "../http/target.ts";
 import { UnsentAnswers } from "../http/unsent-answers.ts";
@@ -150,8 +153,24 @@ export function wireHttp(
     { name: "held_webhook_bytes", size: () => heldHooks.bytes, max: heldHooks.bytesMax },
     { name: "seen_webhooks", size: () => hookReceiver.seen, max: SEEN_MAX },
   );
+  const statuses = new PublicStatuses({
+    ...{ servers: store.servers, relay, watcher, clock, sleep: Bun.sleep },
+    history: gateway.archive,
+    changes: gateway.archive,
+  });
+  const statusLimit = new AddressLimit();
+  sizes.push(
+    { name: "public_statuses", size: () => statuses.size, max: STATUSES_MAX },
+    { name: "status_addresses", size: () => statusLimit.size, max: ASKING_ADDRESSES_MAX },
+  );
   const handlers: Handlers = {
     callerSteps,
+    status: new StatusHandlers({
+      statuses,
+      limit: statusLimit,
+      findAddress,
+      publicUrl: config.publicUrl,
+    }),
     gameHooks: new GameHookHandler({
       receiver: hookReceiver,
       signatureCheck: new SignatureCheck([config.gamePublicKey, ...(demo ? [demo.publicKey] : [])]),

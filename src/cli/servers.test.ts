@@ -2,14 +2,21 @@
 import { expect, test } from "bun:test";
 import type { ServerResource } from "../core/wire/server.ts";
 import { Printer } from "./printer.ts";
-import { printServer, printServers } from "./servers.ts";
+import { parseStatusOptions, printServer, printServers } from "./servers.ts";
 
 const NOW = 1_800_000_000_000;
 const ID = "srv_5tqX0PpV3mYbL1nKcD7w";
 
 const SERVER: ServerResource = {
   ...{ server_id: ID, name: "Cedar County State Roleplay, the second one", community: null },
-  ...{ created_at: NOW - 86_400_000, simulated: false, watch: true, state: "key_refused", players: 39 },
+  ...{
+    created_at: NOW - 86_400_000,
+    simulated: false,
+    watch: true,
+    public_status: null,
+    state: "key_refused",
+    players: 39,
+  },
   ...{ max_players: 40, queue: 2, open_modcalls: 1, open_calls: 3 },
   last_read_at: NOW - 45 * 60_000,
   last_error: {
@@ -73,4 +80,27 @@ test("one server is shown field by field, and a parked one with the reason", () 
   expect(lines.join("\n")).toMatch(/^made for +a real game API$/m);
   expect(lines.join("\n")).toMatch(/^last error +You provided an invalid server-key\./m);
   expect(lines.at(-1)).toContain("parked: the built-in simulator is in use");
+});
+
+test("one server is shown with what everybody may see of it", () => {
+  const lineOf = (public_status: ServerResource["public_status"]) =>
+    show((screen) => printServer(screen, { ...SERVER, public_status })).find((line) =>
+      line.startsWith("public status"),
+    );
+  expect(lineOf(null)).toMatch(/ off$/);
+  expect(lineOf({ slug: "cedar", show_join_key: false })).toMatch(/ \/status\/cedar$/);
+  expect(lineOf({ slug: "cedar", show_join_key: true })).toMatch(/ \/status\/cedar, with the join key$/);
+});
+
+test("the join key is public only when the same command says so", () => {
+  expect(parseStatusOptions({})).toEqual({});
+  expect(parseStatusOptions({ publicStatus: "off" })).toEqual({ public_status: null });
+  expect(parseStatusOptions({ publicStatus: "cedar" })).toEqual({
+    public_status: { slug: "cedar", show_join_key: false },
+  });
+  expect(parseStatusOptions({ publicStatus: "cedar", statusJoinKey: true })).toEqual({
+    public_status: { slug: "cedar", show_join_key: true },
+  });
+  expect(() => parseStatusOptions({ publicStatus: "off", statusJoinKey: true })).toThrow("--public-status");
+  expect(() => parseStatusOptions({ statusJoinKey: true })).toThrow("--public-status");
 });

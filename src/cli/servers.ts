@@ -26,6 +26,7 @@ import { formatMoment, formatRelativeTime } from "./times.ts";
 const KEY_FROM_STDIN =
   "\nThe server key is read from a prompt or from the first line of standard input, never from an argument.";
 
+const STATUS_OFF = "off";
 const CHECK_QUESTION = "Test the key now? It costs one call to the game API.";
 /** The widest name beside an error in a list. */
 const NAME_WIDTH_MAX = 24;
@@ -51,6 +52,8 @@ export function createServersCommand(): Command {
       "--no-watch",
       "do not read the server unasked: what happens there is recorded only while others read it",
     )
+    .option("--public-status <slug>", "show everybody how the server is, at /status/<slug>")
+    .option("--status-join-key", "with --public-status: everybody sees the join key too")
     .option("--check", "test the key with one call to the game API; exit code 1 if it is not accepted")
     .option("--no-check", "do not test the key, and do not ask whether to")
     .addHelpText("after", KEY_FROM_STDIN)
@@ -70,16 +73,16 @@ export function createServersCommand(): Command {
     .addHelpText("after", KEY_FROM_STDIN)
     .action(setServerKey);
   const set = new Command("set")
-    .description("change how a game server is watched")
+    .description("change how a game server is watched, and what everybody may see of it")
     .argument("[server]", "id or name of the server")
     .addOption(
       new Option(
         "--watch <on|off>",
         "whether Gatehouse reads the server unasked, to record what happens there",
-      )
-        .choices(["on", "off"])
-        .makeOptionMandatory(),
+      ).choices(["on", "off"]),
     )
+    .option("--public-status <slug|off>", "show everybody how the server is, at /status/<slug>, or no longer")
+    .option("--status-join-key", "with --public-status: everybody sees the join key too")
     .action(setServer);
   const remove = new Command("remove")
     .description("remove a game server, and revoke its keys")
@@ -93,11 +96,13 @@ export function createServersCommand(): Command {
 }
 
 type CheckOptions = SessionOptions & { readonly check?: boolean };
-type AddOptions = CheckOptions & {
-  readonly name?: string;
-  readonly community?: string;
-  readonly watch: boolean;
-};
+type StatusOptions = { readonly publicStatus?: string; readonly statusJoinKey?: boolean };
+type AddOptions = CheckOptions &
+  StatusOptions & {
+    readonly name?: string;
+    readonly community?: string;
+    readonly watch: boolean;
+  };
 
 async function addServer(argument: string | undefined, options: AddOptions): Promise<void> {
   if (argument !== undefined && options.name !== undefined) {
@@ -113,6 +118,7 @@ async function addServer(argument: string | undefined, options: AddOptions): Pro
     server_key: serverKey,
     ...(options.community !== undefined && { community: options.community }),
     ...(!options.watch && { watch: false }),
+    ...parseStatusOptions(options),
   };
   const request = { method: "POST", path: ["servers"], body } as const;
   const { text, body: server } = await session.admin.call<ServerResource>(request);
@@ -198,14 +204,27 @@ async function showServer(reference: string | undefined, options: SessionOptions
   await callAndShow<ServerResource>(session, requestFor(serverId), (server) => printServer(session, server));
 }
 
-type SetOptions = SessionOptions & { readonly watch: "on" | "off" };
+type SetOptions = SessionOptions & StatusOptions & { readonly watch?: "on" | "off" };
 
 async function setServer(reference: string | undefined, options: SetOptions): Promise<void> {
+  const body: ServerChange = {
+    ...(options.watch !== undefined && { watch: options.watch === "on" }),
+    ...parseStatusOptions(options),
+  };
+  if (Object.keys(body).length === 0) failUsage("nothing to change: give --watch or --public-status");
   const session = await openSession(options);
   const serverId = await obtainServerId(session, reference, "gatehouse servers set <server> --watch on|off");
-  const body: ServerChange = { watch: options.watch === "on" };
   const request = { ...requestFor(serverId), method: "PATCH", body } as const;
   await callAndShow<ServerResource>(session, request, (server) => printServer(session, server));
+}
+
+/** `off` ends the public status. The join key is shown only when this very command says so. */
+export function parseStatusOptions(options: StatusOptions): Pick<ServerChange, "public_status"> {
+  const { publicStatus: slug, statusJoinKey = false } = options;
+  const isOn = slug !== undefined && slug !== STATUS_OFF;
+  if (statusJoinKey && !isOn) failUsage("--status-join-key goes with --public-status <slug>");
+  if (slug === undefined) return {};
+  return { public_status: isOn ? { slug, show_join_key: statusJoinKey } : null };
 }
 
 async function setServerKey(reference: string | undefined, options: CheckOptions): Promise<void> {
@@ -260,6 +279,7 @@ export function printServer({ printer, now }: Screen, server: ServerResource): v
     ],
     ["last error", error === null ? "-" : describeError(error, now())],
     ["watching", describeWatching(server)],
+    ["public status", describePublicStatus(server)],
     ["made for", server.simulated ? "the built-in simulator" : "a real game API"],
     ["created", formatMoment(server.created_at)],
   ];
@@ -316,6 +336,11 @@ function describeWatching({ watching }: ServerResource): string {
   const { state, interval_ms: intervalMs, reason } = watching;
   if (state !== "watching" || intervalMs === null) return `${state}: ${reason}`;
   return `every ${Math.round(intervalMs / 100) / 10} s`;
+}
+
+function describePublicStatus({ public_status: status }: ServerResource): string {
+  if (!status) return "off";
+  return `/status/${status.slug}${status.show_join_key ? ", with the join key" : ""}`;
 }
 
 function describeError(error: NonNullable<ServerResource["last_error"]>, now: number): string {

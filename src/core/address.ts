@@ -12,6 +12,17 @@ export function parseAddress(text: string): string | undefined {
   return mappedIpv4(canonical) ?? canonical;
 }
 
+/** What a client is counted by: its IPv4 address, or the network of 64 bits that an IPv6 client usually has to itself. */
+export function networkOf(address: string): string {
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.split("::");
+  const before = head === "" ? [] : head.split(":");
+  const after = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  const groups = [...before, ...Array<string>(zeros).fill("0"), ...after];
+  return `${groups.slice(0, 4).join(":")}::/64`;
+}
+
 /** Undefined when the entry is neither an address nor a CIDR range. */
 export function parseAddressRange(entry: string): { address: string; prefix: number } | undefined {
   const match = /^([^/]+?)(?:\/(\d{1,3}))?$/.exec(entry.trim());

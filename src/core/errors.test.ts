@@ -11,6 +11,8 @@ const TABLE: [number, number, string][] = [
   [5010, 403, "api_version_forbidden"],
   [5011, 403, "query_param_forbidden"],
   [5016, 429, "rate_limit_exceeded"],
+  // The public status counts addresses, not keys.
+  [5016, 429, "rate_limit_exceeded"],
   [5018, 500, "Endpoint устарел. Используйте более новую версию API."],
   [5019, 400, "game_api_error"],
   [5005, 400, "missing_command"],

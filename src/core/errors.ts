@@ -12,6 +12,7 @@ export const ERRORS = {
   sectionForbidden: { code: 5011, status: 403, message: "query_param_forbidden" },
   queueFull: { code: 5015, status: 429, message: "command_queue_full" },
   rateLimited: { code: 5016, status: 429, message: "rate_limit_exceeded" },
+  addressLimited: { code: 5016, status: 429, message: "rate_limit_exceeded" },
   internal: { code: 5017, status: 500, message: "internal_error" },
   obsolete: { code: 5018, status: 500, message: "Endpoint устарел. Используйте более новую версию API." },
   gameApi: { code: 5019, status: 400, message: "game_api_error" },

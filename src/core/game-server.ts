@@ -2,6 +2,12 @@
 
 export const COMMUNITY_SHAPE = /^[A-Za-z0-9_-]{1,64}$/;
 
+/** The address of a public status page. */
+export const STATUS_SLUG_SHAPE = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
+
+/** What everybody may see of a server, at /status/<slug>. */
+export type PublicStatus = { readonly slug: string; readonly showsJoinKey: boolean };
+
 /** The format of the game API's server keys. */
 export const SERVER_KEY_SHAPE = /^[A-Za-z0-9]+-[A-Za-z0-9]+$/;
 
@@ -17,6 +23,8 @@ export type GameServer = {
   readonly isSimulated: boolean;
   /** Whether Gatehouse reads it unasked. */
   readonly isWatched: boolean;
+  /** Null: nothing of it is public. */
+  readonly publicStatus: PublicStatus | null;
 };
 
 /** Whether the server was made for another upstream than the one in use. Nothing may be asked or sent for it then. */

@@ -9,13 +9,14 @@ import type { CommandResource, OwnedCommandResource } from "../core/wire/command
 import type { UsageResource } from "../core/wire/key.ts";
 import type { DeletedServerResource, ServerResource, WatchingResource } from "../core/wire/server.ts";
 import type { Relay } from "../gateway/readings/relay.ts";
+import { describePublicStatus } from "../gateway/servers/manage-servers.ts";
 
 export function describeServer(
   server: GameServer,
   summary: ReturnType<Relay["summarize"]>,
   watching: WatchingResource,
 ): ServerResource {
-  const { serverId, name, community, createdAt, isSimulated, isWatched } = server;
+  const { serverId, name, community, createdAt, isSimulated, isWatched, publicStatus } = server;
   const { state, counts, lastReadAt, lastError } = summary;
   return {
     server_id: serverId,
@@ -24,6 +25,7 @@ export function describeServer(
     created_at: createdAt,
     simulated: isSimulated,
     watch: isWatched,
+    public_status: describePublicStatus(publicStatus),
     state,
     players: counts.players,
     max_players: counts.playersMax,

@@ -14,7 +14,7 @@ const PLAYERS = toSectionSet(["Players"]);
 const CONNECTION: Connection = { requestIP: () => null, timeout() {} };
 const SERVER = {
   ...{ serverId: "srv_1", name: "Town", community: null },
-  ...{ createdAt: 0, keyRevision: 1, isSimulated: false, isWatched: true },
+  ...{ createdAt: 0, keyRevision: 1, isSimulated: false, isWatched: true, publicStatus: null },
 };
 const { ipAllow: _, ...rights } = DEFAULT_RIGHTS;
 const KEY: ApiKey = {

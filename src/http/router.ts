@@ -4,7 +4,10 @@ import type { Handler } from "./call.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
-/** A segment that begins with a colon matches any text; `:community` matches only what can be a community. */
+/**
+ * A segment that begins with a colon matches any text; `:community` matches only what can be a community. In `:slug.json`
+ * the text must end with `.json`, and the parameter is what comes before.
+ */
 export type Route = { readonly path: string } & { readonly [M in Method]?: Handler };
 
 export type Match = {
@@ -65,6 +68,10 @@ function matchSegments(
     const segment = segments[index] ?? "";
     if (!expected.startsWith(":")) {
       if (segment !== expected) return undefined;
+    } else if (expected.includes(".")) {
+      const [name = "", ending = ""] = expected.slice(1).split(/(?=\.)/);
+      if (!segment.endsWith(ending) || segment === ending) return undefined;
+      params[name] = segment.slice(0, -ending.length);
     } else {
       if (segment === "" || (expected === ":community" && !COMMUNITY_SHAPE.test(segment))) return undefined;
       params[expected.slice(1)] = segment;

@@ -34,6 +34,7 @@ import type { ReadServerHandler } from "./read-server.ts";
 import type { ReferenceHandlers } from "./reference/reference.ts";
 import type { Route } from "./router.ts";
 import type { SessionHandlers } from "./session.ts";
+import type { StatusHandlers } from "./status.ts";
 
 export type Handlers = {
   /** The steps that check the API key, count the request, and check the key's rights. */
@@ -51,6 +52,8 @@ export type Handlers = {
   readonly gameHooks: GameHookHandler;
   /** The step that lets only our own page through. */
   readonly ownOrigin: OwnOrigin;
+  /** Open to everybody: only what the operator has made public, with a limit for each address. */
+  readonly status: StatusHandlers;
   readonly session: SessionHandlers;
   readonly readyz: ReadyzHandler;
   readonly metrics: MetricsHandler;
@@ -81,6 +84,7 @@ export function listRoutes({
   openApi,
   reference,
   gameHooks,
+  status,
   readyz,
   metrics,
 }: Handlers): Route[] {
@@ -130,6 +134,11 @@ export function listRoutes({
     }),
 
     { path: "/hooks/game", POST: (call) => gameHooks.answer(call) },
+    { path: "/status/:slug.json", GET: (call) => status.answerJson(call) },
+    { path: "/status/:slug", GET: (call) => status.answerPage(call) },
+    { path: "/status/:slug/badge.svg", GET: (call) => status.answerBadge(call) },
+    { path: "/status/:slug/badge.json", GET: (call) => status.answerBadgeJson(call) },
+    { path: "/status/:slug/feed.atom", GET: (call) => status.answerFeed(call) },
     // Only these take a cookie, and CORS never applies to them.
     {
       path: "/session",

@@ -29,6 +29,7 @@ const METHODS: Readonly<Record<ArchiveMethod, true>> = {
   noteAttempt: true,
   listDeliveries: true,
   countWaiting: true,
+  listStateChanges: true,
   readAlertRules: true,
   setAlertRules: true,
   readCounts: true,

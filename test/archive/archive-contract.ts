@@ -265,6 +265,20 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
         expect(await archive.findLast(["srv_a", "srv_b"])).toEqual(new Map([["srv_a", last]]));
       });
 
+      test("the newest changes of the state, newest first, and of no other server", async () => {
+        const change = (state: string, at: number): NewEvent =>
+          kill(at, { type: `server.${state}` as NewEvent["type"], at, identity: null, source: "gateway" });
+        await add([change("offline", 1), kill(2), change("online", 3), kill(4), change("unreachable", 5)]);
+        await add([change("offline", 9)], "srv_b");
+        const changes = await archive.listStateChanges("srv_a", 2);
+        expect(changes).toEqual([
+          { state: "unreachable", at: 5 },
+          { state: "online", at: 3 },
+        ]);
+        expect(await archive.listStateChanges("srv_a", 9)).toHaveLength(3);
+        expect(await archive.listStateChanges("srv_never", 9)).toEqual([]);
+      });
+
       test("servers do not see each other's events", async () => {
         await add(kills(3));
         await add(kills(1, 50), "srv_b");

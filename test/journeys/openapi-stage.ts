@@ -35,6 +35,7 @@ const WRONG_IDS = {
   player_id: "nobody",
   device_id: "dev_none",
   webhook_id: "hook_none",
+  slug: "none",
 };
 const SOCKET_HEADERS = [
   "Connection: Upgrade",
@@ -153,6 +154,11 @@ export async function openStage() {
     if (isAboutMapImage(id)) await archive.saveMapImage(home.server.serverId, MAP_IMAGE);
     if (isAboutEvents(id)) await archive.add(home.server.serverId, makeEvent(1), EVENT_WITH_META);
     const device = await addDevice(home);
+    const slug = `town-${made}`;
+    const publicStatus = { slug, showsJoinKey: false };
+    if (tag === "Public status") await store.servers.update(home.server.serverId, { publicStatus });
+    // Every plan may ask as often as an address may.
+    if (tag === "Public status") clock.advance(MINUTE_MS);
     const webhook_id = tag === "Webhooks" ? await addWebhook(home) : "";
     const body = id === "redeemLink" ? { link: device.link } : bodies[baseOf(id)]?.(home);
     const headers = { Origin: gatehouse.url, Cookie: `gatehouse_device=${device.secret}` };
@@ -167,6 +173,7 @@ export async function openStage() {
         player_id: "54",
         device_id: device.deviceId,
         webhook_id,
+        slug,
       },
       ...(id === "setServerMapImage" && { query: CORNERS }),
       ...(body !== undefined && { body }),
@@ -320,7 +327,12 @@ export async function openStage() {
     "429 5015": after(async (home) => {
       while ((await addCommand(home)) !== undefined);
     }),
-    "429 5016": afterRequests(120),
+    "429 5016": (operation) =>
+      operation.tag === "Public status"
+        ? after(async (_, good) => {
+            for (let sent = 0; sent < 60; sent++) await send(operation, good);
+          })(operation)
+        : afterRequests(120)(operation),
     "500 5017": withBrokenStore(new Error("broken for a test")),
     "500 5018": but(() => ({})),
     "400 5019": async (operation) => {
@@ -348,6 +360,12 @@ export async function openStage() {
     }),
     "409 5104": after(async (home, good, operation) => {
       const { keyId } = home;
+      if (operation.tag === "Game servers") {
+        const taken = { slug: `taken-${++made}`, showsJoinKey: false };
+        await store.servers.update((await makeHome()).server.serverId, { publicStatus: taken });
+        Object.assign(good.body as object, { public_status: { slug: taken.slug } });
+        return;
+      }
       if (operation.tag === "Webhooks") {
         const format = operation.id === "redeliver" ? "discord-status" : "standard";
         const ids = [];
@@ -418,6 +436,9 @@ export async function openStage() {
       const bare = await startGatehouse();
       try {
         const server = await bare.addServer({ community: "cedar" });
+        const publicStatus = { slug: "cedar", showsJoinKey: false };
+        if (operation.tag === "Public status")
+          await bare.app.store.servers.update(server.serverId, { publicStatus });
         const { token } = await bare.addKey(server);
         const isOperators = operation.template.startsWith("/admin/");
         const params = { community: "cedar", server_id: server.serverId };

@@ -103,6 +103,10 @@ describe("the server gives every documented answer", () => {
     "readMap",
     "readMapImage",
     "readServerMap",
+    "readStatus",
+    "readStatusBadge",
+    "readShieldsBadge",
+    "readOutageFeed",
   ]) {
     test(`${id} answers 304 as documented`, async () => {
       const operation = findOperation(id);

@@ -141,6 +141,7 @@ class TestProcess {
               keyRevision: 1,
               isSimulated: false,
               isWatched: true,
+              publicStatus: null,
             },
           }),
           readServerKey: async (serverId) => serverId,

@@ -95,6 +95,9 @@ class TestArchive implements Archive {
   async countWaiting(...args: Parameters<Archive["countWaiting"]>) {
     return this.#ledger.countWaiting(...args);
   }
+  async listStateChanges(serverId: string, limit: number) {
+    return this.#ledger.listStateChanges(serverId, limit);
+  }
   async readAlertRules(serverId: string) {
     return this.#ledger.readAlertRules(serverId);
   }

@@ -46,7 +46,11 @@ async function fill(folder: string): Promise<string> {
     now,
   );
   const two = await store.servers.create({ name: "Two", community: null, serverKey: "two-Key" }, now);
-  await store.servers.update(two.serverId, { serverKey: "two-Other", isWatched: false });
+  await store.servers.update(two.serverId, {
+    serverKey: "two-Other",
+    isWatched: false,
+    publicStatus: { slug: "two", showsJoinKey: true },
+  });
   const token = mintToken(randomBytes);
   const draft = (serverId: string, tokenHash: string) => {
     return { ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null, tokenHash };

@@ -43,7 +43,7 @@ async function fillUnsigned(): Promise<string> {
       "HSET",
       hash,
       id ?? "",
-      (text ?? "").replace(/,"mac":"[^"]*"|"isSimulated":false,|"isWatched":true,/g, ""),
+      (text ?? "").replace(/,"mac":"[^"]*"|"isSimulated":false,|"isWatched":true,|"publicStatus":null,/g, ""),
     );
   }
   return token;

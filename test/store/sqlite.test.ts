@@ -163,7 +163,11 @@ describe("the embedded store", () => {
       [used, 77],
       [unused, null],
     ]);
-    expect(again.servers.find(serverId)).toMatchObject({ isSimulated: false, isWatched: true });
+    expect(again.servers.find(serverId)).toMatchObject({
+      isSimulated: false,
+      isWatched: true,
+      publicStatus: null,
+    });
     await again.close();
   });
 

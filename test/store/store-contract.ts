@@ -6,6 +6,7 @@ import { StoreUnavailable } from "../../src/core/errors.ts";
 import { KEY_STATES, type KeySearch } from "../../src/core/key-state.ts";
 import type { AuditEntry, AuditNote } from "../../src/core/ports/audit.ts";
 import { type KeyDetails, type KeyDraft, TOKENS_IN_GRACE_MAX } from "../../src/core/ports/keys.ts";
+import { SlugTaken } from "../../src/core/ports/servers.ts";
 import type { Store } from "../../src/core/ports/store.ts";
 import type { HourlyUsage } from "../../src/core/ports/usage.ts";
 import { BLOCK_MS, FRESH_LIMIT, judgeRequest, WINDOW_MS } from "../../src/core/rate-limit.ts";
@@ -166,6 +167,39 @@ export function describeStore(name: string, createHarness: () => Promise<Refusab
         const marks = (await store.servers.list({ limit: 9 })).items.map(({ isWatched }) => isWatched);
         expect(marks).toEqual([false, true]);
         expect(store.servers.find(one.serverId)?.keyRevision).toBe(one.keyRevision);
+      });
+
+      test("a slug belongs to one server, also when two want it at once and after a crash", async () => {
+        const [one, two] = [await addServer("one-Key"), await addServer("two-Key")];
+        expect(one.publicStatus).toBeNull();
+        const wanted = { slug: "cedar", showsJoinKey: true };
+        const outcomes = await Promise.allSettled(
+          [one, two].map(({ serverId }) => store.servers.update(serverId, { publicStatus: wanted })),
+        );
+        const draft = { name: "Three", community: null, serverKey: "three-Key", publicStatus: wanted };
+        outcomes.push(...(await Promise.allSettled([store.servers.create(draft, NOW)])));
+        const refused = outcomes.filter((outcome) => outcome.status === "rejected");
+        expect(refused.map(({ reason }) => reason instanceof SlugTaken)).toEqual([true, true]);
+        const holder = store.servers.findBySlug("cedar")?.serverId ?? "";
+        expect([one.serverId, two.serverId]).toContain(holder);
+        expect((await store.servers.list({ limit: 9 })).items).toHaveLength(2);
+        await reopen();
+        expect(store.servers.findBySlug("cedar")).toMatchObject({ serverId: holder, publicStatus: wanted });
+        await store.servers.update(holder, { name: "Changed" });
+        expect(store.servers.find(holder)?.publicStatus).toEqual(wanted);
+        await store.servers.update(holder, { publicStatus: { slug: "oak", showsJoinKey: false } });
+        expect(store.servers.findBySlug("cedar")).toBeUndefined();
+        const three = await store.servers.create(draft, NOW);
+        expect(store.servers.findBySlug("cedar")?.serverId).toBe(three.serverId);
+        await store.servers.update(holder, { publicStatus: null });
+        await store.servers.delete(three.serverId, NOW);
+        expect([store.servers.findBySlug("cedar"), store.servers.findBySlug("oak")]).toEqual([
+          undefined,
+          undefined,
+        ]);
+        const four = await store.servers.create({ ...draft, name: "Four" }, NOW);
+        await reopen();
+        expect(store.servers.findBySlug("cedar")?.serverId).toBe(four.serverId);
       });
 
       test("all servers are at hand, and a deleted one is not among them", async () => {

@@ -28,6 +28,7 @@ import type {
   SessionsRequest,
   StaffFacts,
 } from "../../core/ports/history.ts";
+import type { StateChange } from "../../core/ports/state-changes.ts";
 import type {
   AttemptProgress,
   ExpectedWebhook,
@@ -53,6 +54,7 @@ import {
   rangeOfPage,
   startOfPage,
 } from "../ledger-rules.ts";
+import { STATE_KINDS, toStateChange } from "../state-kinds.ts";
 import { PostgresConnection } from "./postgres-connection.ts";
 import { continueForgetting, startForgetting } from "./postgres-forgetting.ts";
 import { addHistory, hasOldHistory, pruneHistory } from "./postgres-history.ts";
@@ -276,6 +278,21 @@ export class PostgresArchive implements Archive {
       // A webhook whose place does not hold goes on with the oldest event.
       const from = (await holds(tx, row.ledger, place, bounds)) ? place : bounds.floor;
       return countWaiting(tx, row.ledger, from.number, filter);
+    });
+  }
+
+  listStateChanges(serverId: string, limit: number): Promise<readonly StateChange[]> {
+    return this.#connection.run(async (tx) => {
+      // For each kind on its own, so that each is read from the end of its index.
+      const rows = await tx<{ kind: number; at: string }[]>`
+        SELECT kind, at FROM gatehouse_ledgers
+        CROSS JOIN json_array_elements_text(${JSON.stringify(STATE_KINDS)}::text::json) AS wanted
+        CROSS JOIN LATERAL (
+          SELECT kind, at, number FROM gatehouse_events
+          WHERE ledger = gatehouse_ledgers.ledger AND kind = wanted::integer AND NOT is_backfill
+          ORDER BY number DESC LIMIT ${limit}) AS newest
+        WHERE server_id = ${serverId} ORDER BY number DESC LIMIT ${limit}`;
+      return rows.map(toStateChange);
     });
   }
 

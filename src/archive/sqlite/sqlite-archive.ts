@@ -22,6 +22,7 @@ import type {
   SessionsRequest,
   StaffFacts,
 } from "../../core/ports/history.ts";
+import type { StateChange } from "../../core/ports/state-changes.ts";
 import type {
   AttemptProgress,
   ExpectedWebhook,
@@ -150,6 +151,10 @@ export class SqliteArchive implements Archive {
 
   countWaiting(serverId: string, after: LedgerPlace, filter: EventFilter): Promise<number> {
     return this.#call("countWaiting", serverId, after, filter);
+  }
+
+  listStateChanges(serverId: string, limit: number): Promise<readonly StateChange[]> {
+    return this.#call("listStateChanges", serverId, limit);
   }
 
   readAlertRules(serverId: string): Promise<AlertRules> {

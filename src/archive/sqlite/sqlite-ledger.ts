@@ -16,6 +16,7 @@ import type {
   RecordOutcome,
   Retention,
 } from "../../core/ports/archive.ts";
+import type { StateChange } from "../../core/ports/state-changes.ts";
 import type {
   AttemptProgress,
   ExpectedWebhook,
@@ -41,6 +42,7 @@ import {
   rangeOfPage,
   startOfPage,
 } from "../ledger-rules.ts";
+import { STATE_KINDS, toStateChange } from "../state-kinds.ts";
 import { SqliteForgetting } from "./sqlite-forgetting.ts";
 import { SqliteHistory } from "./sqlite-history.ts";
 import { SqliteHistoryQuestions } from "./sqlite-history-questions.ts";
@@ -250,6 +252,20 @@ export class SqliteLedger {
   removeMapImage(serverId: string): void {
     const row = this.#find(serverId);
     if (row) this.#maps.removeImage(row.ledger);
+  }
+
+  listStateChanges(serverId: string, limit: number): readonly StateChange[] {
+    // One part for each kind, so that each is read from the end of its index.
+    const parts = STATE_KINDS.map(
+      (kind) => `SELECT * FROM (SELECT kind, at, number FROM events JOIN ledgers USING (ledger)
+        WHERE server_id = ?1 AND kind = ${kind} AND is_backfill = 0 ORDER BY number DESC LIMIT ?2)`,
+    );
+    return this.#db
+      .query<{ kind: number; at: number }, [string, number]>(
+        `${parts.join(" UNION ALL ")} ORDER BY number DESC LIMIT ?2`,
+      )
+      .all(serverId, limit)
+      .map(toStateChange);
   }
 
   readAlertRules(serverId: string): AlertRules {

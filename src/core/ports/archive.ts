@@ -8,6 +8,7 @@ import type { HistoryChange } from "../history/history.ts";
 import type { AlertRuleStore } from "./alert-rules.ts";
 import type { HistoryStore } from "./history.ts";
 import type { MapArchive } from "./map-archive.ts";
+import type { StateChangeLog } from "./state-changes.ts";
 import type { WebhookStore } from "./webhooks.ts";
 
 /** An event with its place. `data` and `meta` are JSON text. */
@@ -82,7 +83,7 @@ export const PAGE_LOOK_MAX = 10_000;
  * Every method throws StoreUnavailable when the archive cannot answer within its deadline. A write that failed so may have
  * happened all the same; the version tells.
  */
-export interface Archive extends MapArchive, WebhookStore, AlertRuleStore, HistoryStore {
+export interface Archive extends MapArchive, WebhookStore, AlertRuleStore, HistoryStore, StateChangeLog {
   load(serverId: string): Promise<KnownServer>;
   /** Which of the identities have been recorded before. */
   findRecorded(serverId: string, identities: readonly string[]): Promise<ReadonlySet<string>>;

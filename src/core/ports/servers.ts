@@ -1,5 +1,5 @@
 // Game servers.
-import type { GameServer } from "../game-server.ts";
+import type { GameServer, PublicStatus } from "../game-server.ts";
 import type { AuditNote } from "./audit.ts";
 import type { Page, PageRequest } from "./pages.ts";
 
@@ -11,7 +11,14 @@ export type ServerDraft = {
   readonly isSimulated?: boolean;
   /** True when left out. */
   readonly isWatched?: boolean;
+  /** Null when left out. */
+  readonly publicStatus?: PublicStatus | null;
 };
+
+/** Thrown by a change that gives a server the slug of another one. Nothing was changed. */
+export class SlugTaken extends Error {
+  override name = "SlugTaken";
+}
 
 export type DeletedServer = { readonly revokedKeys: number; readonly failedCommands: number };
 
@@ -21,10 +28,13 @@ export interface ServerStore {
   /** Every server, in no particular order. Synchronous, because all servers are in memory. */
   all(): Iterable<GameServer>;
   findByName(name: string): Promise<GameServer | undefined>;
+  /** The server whose public status has this slug. Synchronous, because all servers are in memory. */
+  findBySlug(slug: string): GameServer | undefined;
   /** Oldest first. */
   list(page: PageRequest): Promise<Page<GameServer>>;
+  /** Throws SlugTaken when another server has the slug, also when both come at once from two instances. */
   create(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer>;
-  /** Setting the same upstream key again counts as a new key. Undefined when there is no such server. */
+  /** Setting the same upstream key again counts as a new key. Throws SlugTaken like `create`. Undefined when there is no such server. */
   update(serverId: string, change: Partial<ServerDraft>, note?: AuditNote): Promise<GameServer | undefined>;
   /**
    * Deletes the server, revokes its keys and fails its waiting commands. Deleting again changes nothing. Undefined when

@@ -44,6 +44,7 @@ const FIELDS = {
       reset_at: time("When the window ends"),
     }),
   },
+  addressLimited: { retry_after: RetryAfter },
   internal: { request_id: Type.String({ description: "What the operator needs to find it in the log" }) },
   gameApi: {
     upstream_code: Type.Integer({ minimum: 0, description: "The game API's code; 0 when it gave none" }),

@@ -1,7 +1,7 @@
 // Game servers in the admin API. In the schema of a request, a field's description completes the error message for a
 // wrong value.
 import Type from "typebox";
-import { COMMUNITY_SHAPE, SERVER_KEY_SHAPE } from "../game-server.ts";
+import { COMMUNITY_SHAPE, SERVER_KEY_SHAPE, STATUS_SLUG_SHAPE } from "../game-server.ts";
 import type { Static } from "./static.ts";
 import { EpochMs, orNull, ServerId, time, visibleText } from "./values.ts";
 
@@ -30,6 +30,14 @@ export type WatchingResource = Static<typeof WatchingResource>;
 
 const CommunityName = Type.String({ pattern: COMMUNITY_SHAPE.source });
 
+const StatusSlug = Type.String({ pattern: STATUS_SLUG_SHAPE.source });
+
+export const PublicStatusSettings = Type.Object({
+  slug: StatusSlug,
+  show_join_key: Type.Boolean({ description: "Whether everybody may see the server's join key" }),
+});
+export type PublicStatusSettings = Static<typeof PublicStatusSettings>;
+
 export const ServerResource = Type.Object({
   server_id: ServerId,
   name: Type.String(),
@@ -41,6 +49,10 @@ export const ServerResource = Type.Object({
   watch: Type.Boolean({
     description: "Whether Gatehouse is to read it unasked, to record what happens there",
   }),
+  public_status: orNull(
+    PublicStatusSettings,
+    "What everybody may see at /status/<slug>; null when nothing of the server is public",
+  ),
   state: Type.Enum([...SERVER_STATES], {
     description:
       "By the latest reading: online, offline, unreachable (the reading failed), key_refused (the game API refuses its key), not_asked (no reading yet since the start), or parked (made for another upstream than the one in use: nothing is asked)",
@@ -97,6 +109,15 @@ export const NewServer = Type.Object(
     server_key: ServerKey,
     community: Type.Optional(orNull(CommunityName, "must be 1 to 64 letters, digits, _ or -, or null")),
     watch: Type.Optional(Type.Boolean({ description: "must be true or false" })),
+    public_status: Type.Optional(
+      orNull(
+        Type.Object(
+          { slug: StatusSlug, show_join_key: Type.Optional(Type.Boolean()) },
+          { additionalProperties: false },
+        ),
+        "must be null, or an object with slug (1 to 64 small letters, digits and hyphens, no hyphen at its ends) and, if you like, show_join_key (true or false)",
+      ),
+    ),
   },
   { additionalProperties: false },
 );

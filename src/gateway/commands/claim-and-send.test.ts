@@ -10,7 +10,7 @@ const NOW = 1_800_000_000_000;
 const LIMIT_MS = 30_000;
 const SERVER = {
   ...{ serverId: "srv_1", name: "Town", community: null },
-  ...{ createdAt: 0, keyRevision: 1, isSimulated: false, isWatched: true },
+  ...{ createdAt: 0, keyRevision: 1, isSimulated: false, isWatched: true, publicStatus: null },
 };
 const COMMAND: Command = {
   commandId: "cmd_1",

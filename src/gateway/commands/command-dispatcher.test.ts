@@ -36,6 +36,7 @@ function createStage(step: () => Promise<void>) {
             keyRevision: 1,
             isSimulated: false,
             isWatched: true,
+            publicStatus: null,
           },
         }),
         readServerKey: async () => "server-key",

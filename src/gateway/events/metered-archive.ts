@@ -22,6 +22,7 @@ import type {
   SessionsRequest,
   StaffFacts,
 } from "../../core/ports/history.ts";
+import type { StateChange } from "../../core/ports/state-changes.ts";
 import type {
   AttemptProgress,
   ExpectedWebhook,
@@ -143,6 +144,10 @@ export class MeteredArchive implements Archive {
 
   countWaiting(serverId: string, after: LedgerPlace, filter: EventFilter): Promise<number> {
     return this.#follow(this.#archive.countWaiting(serverId, after, filter));
+  }
+
+  listStateChanges(serverId: string, limit: number): Promise<readonly StateChange[]> {
+    return this.#follow(this.#archive.listStateChanges(serverId, limit));
   }
 
   readAlertRules(serverId: string): Promise<AlertRules> {

@@ -13,6 +13,7 @@ const LIVE: GameServer = {
   keyRevision: 1,
   isSimulated: false,
   isWatched: true,
+  publicStatus: null,
 };
 
 const stage = async (deleted: readonly string[]) => {

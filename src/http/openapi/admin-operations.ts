@@ -86,14 +86,14 @@ export const ADMIN_OPERATIONS: Operations = {
   ),
   "POST /admin/servers": operation(SERVERS, "createServer", "Add a game server", {
     description:
-      "The game API is not called; reading the server's `info` once tests its key. Unless `watch` is false, Gatehouse reads the server from then on, the first time within one interval. The server key is stored encrypted and never shown. The server is `simulated` when Gatehouse runs on its simulator.",
+      "The game API is not called; reading the server's `info` once tests its key. Unless `watch` is false, Gatehouse reads the server from then on, the first time within one interval. The server key is stored encrypted and never shown. The server is `simulated` when Gatehouse runs on its simulator. With `public_status` everybody may see how the server is, at `/status/<slug>`; a slug belongs to one server, and one that is taken is 409.",
     body: body(NewServer, {
       name: "Cedar County",
       server_key: "ExampleKey-ExampleSecret",
       community: "cedar",
     }),
     answers: { 201: answer("The server was added.", ServerResource, NEW_SERVER) },
-    errors: BODY_ERRORS,
+    errors: [...BODY_ERRORS, "conflict"],
   }),
   "GET /admin/servers/:id": operation(SERVERS, "showServer", "Show a game server", {
     answers: {
@@ -154,7 +154,7 @@ export const ADMIN_OPERATIONS: Operations = {
       "Setting the server key, even to the same, also means: try again. It ties a parked server to the upstream in use, and fails the commands that waited for the other one. A key whose part after the hyphen differs is another game server: its events begin with a `gap`, reason `server_replaced`.",
     body: body(ServerChange, { name: "Cedar County" }),
     answers: { 200: answer("The server as it is now.", ServerResource, SERVER) },
-    errors: [...BODY_ERRORS, "notFound"],
+    errors: [...BODY_ERRORS, "notFound", "conflict"],
   }),
   "DELETE /admin/servers/:id": operation(SERVERS, "deleteServer", "Delete a game server", {
     description:

@@ -14,6 +14,7 @@ import { DEVICE_ID, idParameterOf } from "./parameters.ts";
 import { PUBLIC_OPERATIONS } from "./public-operations.ts";
 import { SERVICE_OPERATIONS } from "./service-operations.ts";
 import { SESSION_OPERATIONS } from "./session-operations.ts";
+import { STATUS_OPERATIONS } from "./status-operations.ts";
 
 const OPENAPI_VERSION = "3.1.1";
 
@@ -22,14 +23,16 @@ export const OPERATIONS: Operations = {
   ...SESSION_OPERATIONS,
   ...ADMIN_OPERATIONS,
   ...HOOK_OPERATIONS,
+  ...STATUS_OPERATIONS,
   ...SERVICE_OPERATIONS,
 };
 
 export type Json = Readonly<Record<string, unknown>>;
 export type OpenApiDocument = Json & { readonly paths: Readonly<Record<string, Json>> };
 
-/** The dashboard and the reference page, with their files, are not part of the API. */
+/** The dashboard, the status page and the reference page, with their files, are not part of the API. */
 export function isPage(path: string): boolean {
+  if (path === "/status/:slug") return true;
   return path === "/" || path.startsWith("/assets/") || path === "/docs" || path.startsWith("/docs/");
 }
 
@@ -206,6 +209,7 @@ export function toTemplate(path: string): string {
   return path
     .replace(":id", `{${idParameterOf(path).name}}`)
     .replace(":device", "{device_id}")
+    .replace(":slug", "{slug}")
     .replace(":community", "{community}");
 }
 

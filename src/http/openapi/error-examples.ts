@@ -16,6 +16,7 @@ const FIELDS: Omit<ErrorFields, "gameApi"> = {
     retry_after: 17,
     details: { limit: LIMIT_PER_WINDOW, count: LIMIT_PER_WINDOW + 1, excess: 1, reset_at: resetAt },
   },
+  addressLimited: { retry_after: 17 },
   internal: { request_id: "req_k3v9qa1f" },
   spamBlocked: { blocked_until: resetAt + 240_000, retry_after: 300 },
   invalidRequest: { details: { limit: "must be a whole number from 1 to 200" } },

@@ -42,6 +42,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     when: "The key has sent more than 120 requests in this minute.",
     advice: "Stop until `retry_after` seconds have passed. Requests in between count too.",
   },
+  addressLimited: {
+    when: "Your address has asked for public statuses more than 60 times in a minute.",
+    advice: "Wait `retry_after` seconds. API keys are not concerned.",
+  },
   internal: {
     when: "Gatehouse made a mistake.",
     advice: "Try again later, and tell the operator the `request_id`.",
@@ -83,7 +87,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     advice: "`details` names each field and says what it must be.",
   },
   conflict: {
-    when: "It cannot be done as things are: the command no longer waits, the key is revoked, the server has as many webhooks as it may, or the webhook has no events to send again.",
+    when: "It cannot be done as things are: the command no longer waits, the key is revoked, the slug of the public status belongs to another server, the server has as many webhooks as it may, or the webhook has no events to send again.",
     advice: "Nothing; `details` says why.",
   },
   upgradeRequired: {

@@ -28,6 +28,7 @@ const SOMETIMES_COUNTED: ReadonlySet<ErrorName> = new Set(["internal", "unavaila
 const WITH_RETRY_AFTER: ReadonlySet<ErrorName> = new Set([
   "queueFull",
   "rateLimited",
+  "addressLimited",
   "spamBlocked",
   "unavailable",
   "tooManyAttempts",

@@ -182,6 +182,7 @@ export const SERVER = {
   created_at: 1_794_700_000_000,
   simulated: false,
   watch: true,
+  public_status: { slug: "cedar", show_join_key: false } as { slug: string; show_join_key: boolean } | null,
   state: "online",
   players: SERVER_INFO.CurrentPlayers,
   max_players: SERVER_INFO.MaxPlayers,

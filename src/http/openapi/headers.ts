@@ -115,6 +115,18 @@ const PLAIN_HEADERS = {
     schema: Type.String(),
     example: "default-src 'none'; sandbox",
   },
+  AllowOrigin: {
+    header: "Access-Control-Allow-Origin",
+    description: "Pages of every origin may read it.",
+    schema: Type.Literal("*"),
+    example: "*",
+  },
+  ResourcePolicy: {
+    header: "Cross-Origin-Resource-Policy",
+    description: "Pages of every origin may show it.",
+    schema: Type.Literal("cross-origin"),
+    example: "cross-origin",
+  },
   RetryAfter: RETRY_AFTER,
 } as const satisfies Record<string, Header>;
 

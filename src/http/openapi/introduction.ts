@@ -46,6 +46,7 @@ const DESCRIPTIONS: Readonly<Record<TagName, string>> = {
   Webhooks:
     "Where events are sent to: Discord channels, and programs that take Standard Webhooks. For operators.",
   "Blocks, commands, audit": "Who is blocked, what was sent, who did what. For operators.",
+  "Public status": "How a server is, for everybody: only of servers whose operator has made it public.",
   Service: "The service itself: health, metrics, this document.",
   "Version 1": "Switched off. Every call is answered 500 with code 5018.",
 };
@@ -61,6 +62,7 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
     tags: ["Server", "Events", "History", "Commands", "With a community", "Signing in"],
   },
   { name: "For operators", tags: ["Game servers", "Keys", "Webhooks", "Blocks, commands, audit"] },
+  { name: "For everybody", tags: ["Public status"] },
   { name: "Service", tags: ["Service", "Version 1"] },
 ];
 

@@ -14,6 +14,7 @@ export type TagName =
   | "Keys"
   | "Webhooks"
   | "Blocks, commands, audit"
+  | "Public status"
   | "Service"
   | "Version 1";
 

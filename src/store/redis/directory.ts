@@ -48,8 +48,8 @@ const NOTHING = "-";
 const ATTEMPTS_MAX = 5;
 
 /** A field of a hash as it was read. The change is made only if the field is unchanged. */
-type Check = readonly [key: string, field: string, expected: string | false];
-type Step = readonly [command: string, key: string, ...rest: (string | number)[]];
+export type Check = readonly [key: string, field: string, expected: string | false];
+export type Step = readonly [command: string, key: string, ...rest: (string | number)[]];
 export type Change = {
   readonly checks: readonly Check[];
   readonly steps: readonly Step[];
@@ -92,6 +92,8 @@ export class Directory {
   readonly #devicesBySecret = new Map<string, SignedInDevice>();
   readonly #links = new Map<string, KnownLink>();
   readonly #servers = new Map<string, GameServer>();
+  /** The ids of the servers with a public status, by slug. */
+  readonly #bySlug = new Map<string, string>();
   readonly #log: Log;
   readonly #sealedKeys = new Map<string, string>();
   readonly #deleted = new Set<string>();
@@ -168,6 +170,10 @@ export class Directory {
 
   findServerByName(name: string): GameServer | undefined {
     return this.#servers.values().find((server) => server.name === name);
+  }
+
+  findServerBySlug(slug: string): GameServer | undefined {
+    return this.#servers.get(this.#bySlug.get(slug) ?? "");
   }
 
   servers(): Iterable<GameServer> {
@@ -432,8 +438,13 @@ export class Directory {
   }
 
   #learnServer(id: string, record: ServerRecord | undefined): void {
+    const slug = this.#servers.get(id)?.publicStatus?.slug ?? "";
+    // Another server may have got the slug and may have been read before this one.
+    if (this.#bySlug.get(slug) === id) this.#bySlug.delete(slug);
     if (record) {
-      this.#servers.set(id, toGameServer(record));
+      const server = toGameServer(record);
+      this.#servers.set(id, server);
+      if (server.publicStatus) this.#bySlug.set(server.publicStatus.slug, id);
       this.#sealedKeys.set(id, record.sealedKey);
       return;
     }

@@ -9,6 +9,8 @@ const ofServer = (serverId: string, name: string) => `gatehouse:{${serverId}}:${
 export const NAMES = {
   servers: directory("servers"),
   serverOrder: directory("server-order"),
+  /** The id of the server that has each slug. It only keeps slugs unique: what is shown is in the signed records. */
+  statusSlugs: directory("status-slugs"),
   deletedServers: directory("deleted-servers"),
   /** The deleted servers whose keys are not all revoked yet, by the time of their deletion. */
   deletions: directory("deletions"),

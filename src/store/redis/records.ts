@@ -1,16 +1,17 @@
 // The records of servers and keys in Redis, which are JSON, and their conversion to core types. revoke-keys.lua edits key
 // records as text.
 import type { ApiKey } from "../../core/api-key.ts";
-import type { GameServer } from "../../core/game-server.ts";
+import type { GameServer, PublicStatus } from "../../core/game-server.ts";
 import type { DeviceDraft, LinkDraft } from "../../core/ports/devices.ts";
 import type { KeyDetails } from "../../core/ports/keys.ts";
 import type { KeptToken } from "../../core/ports/portable-store.ts";
 import { parseGrant } from "../parse-grant.ts";
 
-export type ServerRecord = Omit<GameServer, "isSimulated" | "isWatched"> & {
-  /** Both are missing in the records of older versions. */
+export type ServerRecord = Omit<GameServer, "isSimulated" | "isWatched" | "publicStatus"> & {
+  /** These three are missing in the records of older versions. */
   readonly isSimulated?: boolean;
   readonly isWatched?: boolean;
+  readonly publicStatus?: PublicStatus | null;
   /** The position in lists. */
   readonly seq: number;
   /** The encrypted upstream key, in base64. */
@@ -30,8 +31,13 @@ export type KeyRecord = Omit<KeyDetails, "lastUsedAt"> & {
 export type DeviceRecord = DeviceDraft & { readonly createdAt: number };
 
 export function toGameServer(record: ServerRecord): GameServer {
-  const { seq: _, sealedKey: __, isSimulated, isWatched, ...server } = record;
-  return { ...server, isSimulated: isSimulated ?? false, isWatched: isWatched ?? true };
+  const { seq: _, sealedKey: __, isSimulated, isWatched, publicStatus, ...server } = record;
+  return {
+    ...server,
+    isSimulated: isSimulated ?? false,
+    isWatched: isWatched ?? true,
+    publicStatus: publicStatus ?? null,
+  };
 }
 
 export function toKeyDetails(

@@ -1,12 +1,17 @@
 // The game servers. Lookups are answered from the cached directory; changes go to Redis.
-import type { GameServer } from "../../core/game-server.ts";
+import type { GameServer, PublicStatus } from "../../core/game-server.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
-import type { DeletedServer, ServerDraft, ServerStore } from "../../core/ports/servers.ts";
+import {
+  type DeletedServer,
+  type ServerDraft,
+  type ServerStore,
+  SlugTaken,
+} from "../../core/ports/servers.ts";
 import { newId } from "../new-id.ts";
 import type { Sealer } from "../sealer.ts";
 import type { RedisCommandQueue } from "./command-queue.ts";
-import type { Directory } from "./directory.ts";
+import type { Check, Directory, Step } from "./directory.ts";
 import { NAMES } from "./names.ts";
 import { listIds, nextSeq, readAll } from "./pages.ts";
 import { type ServerRecord, toGameServer } from "./records.ts";
@@ -52,10 +57,14 @@ export class ServerTable implements ServerStore {
     return this.#parts.directory.findServerByName(name);
   }
 
+  findBySlug(slug: string): GameServer | undefined {
+    return this.#parts.directory.findServerBySlug(slug);
+  }
+
   async create(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer> {
-    const { name, community, serverKey, isSimulated = false, isWatched = true } = draft;
+    const { name, community, serverKey, isSimulated = false, isWatched = true, publicStatus = null } = draft;
     const serverId = newId("srv_");
-    const marks = { isSimulated, isWatched };
+    const marks = { isSimulated, isWatched, publicStatus };
     const server: GameServer = { serverId, name, community, createdAt: now, keyRevision: 1, ...marks };
     await this.#add(server, serverKey, note);
     return server;
@@ -83,13 +92,15 @@ export class ServerTable implements ServerStore {
         keyRevision: old.keyRevision + (change.serverKey === undefined ? 0 : 1),
         isSimulated: change.isSimulated ?? old.isSimulated ?? false,
         isWatched: change.isWatched ?? old.isWatched ?? true,
+        publicStatus: change.publicStatus === undefined ? (old.publicStatus ?? null) : change.publicStatus,
         sealedKey: change.serverKey === undefined ? old.sealedKey : this.#seal(change.serverKey, serverId),
       };
+      const slug = await this.#moveSlug(serverId, old.publicStatus ?? null, record.publicStatus ?? null);
       return {
         result: toGameServer(record),
         change: {
-          checks: [[NAMES.servers, serverId, text]],
-          steps: [directory.stepToStore(NAMES.servers, serverId, record)],
+          checks: [[NAMES.servers, serverId, text], ...slug.checks],
+          steps: [directory.stepToStore(NAMES.servers, serverId, record), ...slug.steps],
           changed: [serverId],
           audit: note && { target: serverId, note },
         },
@@ -161,14 +172,43 @@ export class ServerTable implements ServerStore {
     const { serverId } = server;
     const seq = await nextSeq(link);
     const record: ServerRecord = { ...server, seq, sealedKey: this.#seal(serverKey, serverId) };
-    await directory.write({
-      steps: [
-        directory.stepToStore(NAMES.servers, serverId, record),
-        ["ZADD", NAMES.serverOrder, seq, serverId],
-      ],
-      changed: [serverId],
-      audit: note && { target: serverId, note },
+    await directory.change(async () => {
+      const slug = await this.#moveSlug(serverId, null, server.publicStatus);
+      return {
+        result: true,
+        change: {
+          checks: slug.checks,
+          steps: [
+            directory.stepToStore(NAMES.servers, serverId, record),
+            ["ZADD", NAMES.serverOrder, seq, serverId],
+            ...slug.steps,
+          ],
+          changed: [serverId],
+          audit: note && { target: serverId, note },
+        },
+      };
     });
+  }
+
+  /** What gives a server another slug. Throws SlugTaken when a server that exists has it. */
+  async #moveSlug(
+    serverId: string,
+    from: PublicStatus | null,
+    to: PublicStatus | null,
+  ): Promise<{ readonly checks: readonly Check[]; readonly steps: readonly Step[] }> {
+    if (from?.slug === to?.slug) return { checks: [], steps: [] };
+    const { link, directory } = this.#parts;
+    const name = NAMES.statusSlugs;
+    const left: Step[] = from ? [["HDEL", name, from.slug]] : [];
+    if (!to) return { checks: [], steps: left };
+    const [holder] = (await link.send(name, "HMGET", name, to.slug)) as (string | null)[];
+    // An older version deletes a server without giving its slug back.
+    const found = holder && holder !== serverId ? await directory.readServer(holder) : undefined;
+    if (found?.record.publicStatus?.slug === to.slug) throw new SlugTaken();
+    return {
+      checks: [[name, to.slug, holder ?? false]],
+      steps: [...left, ["HSET", name, to.slug, serverId]],
+    };
   }
 
   /** One atomic step. From then on the server's keys are refused, because their server is gone. */
@@ -177,6 +217,7 @@ export class ServerTable implements ServerStore {
     await directory.change(async () => {
       const found = await directory.readServer(serverId);
       if (!found) return undefined;
+      const slug = found.record.publicStatus?.slug;
       return {
         result: true,
         change: {
@@ -184,6 +225,7 @@ export class ServerTable implements ServerStore {
           steps: [
             ["HDEL", NAMES.servers, serverId],
             ["ZREM", NAMES.serverOrder, serverId],
+            ...(slug === undefined ? [] : [["HDEL", NAMES.statusSlugs, slug] as const]),
             ["ZADD", NAMES.deletedServers, now, serverId],
             ["ZADD", NAMES.deletions, now, serverId],
             ["HSET", NAMES.deletion(serverId), "deleted_at", now],

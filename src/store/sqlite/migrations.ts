@@ -174,6 +174,11 @@ const STEPS: readonly string[] = [
   );
   CREATE INDEX links_of_key ON links (key_id);
   `,
+  `
+  ALTER TABLE servers ADD COLUMN status_slug TEXT;
+  ALTER TABLE servers ADD COLUMN status_join_key INTEGER NOT NULL DEFAULT 0;
+  CREATE UNIQUE INDEX servers_by_status_slug ON servers (status_slug) WHERE status_slug IS NOT NULL;
+  `,
 ];
 
 export const SCHEMA_VERSION = STEPS.length;

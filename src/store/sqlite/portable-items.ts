@@ -47,6 +47,7 @@ export function writeItem(db: Database, sealer: Sealer, item: PortableItem): voi
   };
   if (item.kind === "server") {
     const { serverId, name, community, createdAt, keyRevision, isSimulated, isWatched } = item.server;
+    const { publicStatus } = item.server;
     insert("servers", {
       server_id: serverId,
       name,
@@ -56,6 +57,8 @@ export function writeItem(db: Database, sealer: Sealer, item: PortableItem): voi
       created_at: createdAt,
       simulated: isSimulated ? 1 : 0,
       watch: isWatched ? 1 : 0,
+      status_slug: publicStatus?.slug ?? null,
+      status_join_key: publicStatus?.showsJoinKey ? 1 : 0,
     });
   } else if (item.kind === "key") {
     const { key } = item;

@@ -13,6 +13,8 @@ export type ServerRow = {
   created_at: number;
   simulated: number;
   watch: number;
+  status_slug: string | null;
+  status_join_key: number;
 };
 
 export type KeyRow = {
@@ -46,6 +48,8 @@ export function toGameServer(row: ServerRow): GameServer {
     keyRevision: row.key_revision,
     isSimulated: row.simulated !== 0,
     isWatched: row.watch !== 0,
+    publicStatus:
+      row.status_slug === null ? null : { slug: row.status_slug, showsJoinKey: row.status_join_key !== 0 },
   };
 }
 

@@ -2,10 +2,15 @@
 import type { Database } from "bun:sqlite";
 import { SERVER_DELETED } from "../../core/command.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
-import type { GameServer } from "../../core/game-server.ts";
+import type { GameServer, PublicStatus } from "../../core/game-server.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
-import type { DeletedServer, ServerDraft, ServerStore } from "../../core/ports/servers.ts";
+import {
+  type DeletedServer,
+  type ServerDraft,
+  type ServerStore,
+  SlugTaken,
+} from "../../core/ports/servers.ts";
 import { newId } from "../new-id.ts";
 import type { Sealer } from "../sealer.ts";
 import type { SqliteCommandQueue } from "./command-queue.ts";
@@ -43,6 +48,8 @@ export class ServerTable implements ServerStore {
   readonly #deletions = new Map<string, Promise<DeletedServer | undefined>>();
   /** The decrypted keys by cached server. Every change caches a new server, so the key of an old one is gone with it. */
   readonly #openedKeys = new WeakMap<GameServer, string>();
+  /** The ids of the servers with a public status, by slug. */
+  readonly #bySlug = new Map<string, string>();
   #isClosed = false;
 
   constructor(parts: ServerTableParts) {
@@ -53,7 +60,9 @@ export class ServerTable implements ServerStore {
 
   /** Adds or replaces a server that is on disk already. */
   cacheServer(server: GameServer): void {
+    this.#forgetSlug(server.serverId);
     this.#parts.cache.set(server.serverId, server);
+    if (server.publicStatus) this.#bySlug.set(server.publicStatus.slug, server.serverId);
   }
 
   find(serverId: string): GameServer | undefined {
@@ -64,16 +73,25 @@ export class ServerTable implements ServerStore {
     return this.#parts.cache.values();
   }
 
+  findBySlug(slug: string): GameServer | undefined {
+    const serverId = this.#bySlug.get(slug);
+    return serverId === undefined ? undefined : this.find(serverId);
+  }
+
   async create(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer> {
     const { db, transactions, sealer } = this.#parts;
-    const { name, community, serverKey, isSimulated = false, isWatched = true } = draft;
+    const { name, community, serverKey, isSimulated = false, isWatched = true, publicStatus = null } = draft;
     const serverId = newId("srv_");
+    this.#checkSlug(publicStatus, serverId);
+    const sealed = sealer.seal(serverKey, serverId);
+    const { slug = null, showsJoinKey = false } = publicStatus ?? {};
     transactions.writeAudited(serverId, note, () => {
       db.query(
-        "INSERT INTO servers (server_id, name, community, server_key, key_revision, created_at, simulated, watch) VALUES (?, ?, ?, ?, 1, ?, ?, ?)",
-      ).run(serverId, name, community, sealer.seal(serverKey, serverId), now, +isSimulated, +isWatched);
+        `INSERT INTO servers (server_id, name, community, server_key, key_revision, created_at, simulated, watch,
+                              status_slug, status_join_key) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?)`,
+      ).run(serverId, name, community, sealed, now, +isSimulated, +isWatched, slug, +showsJoinKey);
     });
-    const marks = { isSimulated, isWatched };
+    const marks = { isSimulated, isWatched, publicStatus };
     const server: GameServer = { serverId, name, community, createdAt: now, keyRevision: 1, ...marks };
     this.cacheServer(server);
     return server;
@@ -102,12 +120,16 @@ export class ServerTable implements ServerStore {
       keyRevision: old.keyRevision + (change.serverKey === undefined ? 0 : 1),
       isSimulated: change.isSimulated ?? old.isSimulated,
       isWatched: change.isWatched ?? old.isWatched,
+      publicStatus: change.publicStatus === undefined ? old.publicStatus : change.publicStatus,
     };
+    this.#checkSlug(server.publicStatus, serverId);
     transactions.writeAudited(serverId, note, () => {
-      const update =
-        "UPDATE servers SET name = ?, community = ?, key_revision = ?, simulated = ?, watch = ? WHERE server_id = ?";
       const { name, community, keyRevision, isSimulated, isWatched } = server;
-      db.query(update).run(name, community, keyRevision, +isSimulated, +isWatched, serverId);
+      const { slug = null, showsJoinKey = false } = server.publicStatus ?? {};
+      db.query(
+        `UPDATE servers SET name = ?, community = ?, key_revision = ?, simulated = ?, watch = ?, status_slug = ?,
+                            status_join_key = ? WHERE server_id = ?`,
+      ).run(name, community, keyRevision, +isSimulated, +isWatched, slug, +showsJoinKey, serverId);
       if (change.serverKey !== undefined) {
         const sealed = sealer.seal(change.serverKey, serverId);
         db.query("UPDATE servers SET server_key = ? WHERE server_id = ?").run(sealed, serverId);
@@ -181,7 +203,19 @@ export class ServerTable implements ServerStore {
       const progress = { deletedAt: now, afterSeq: 0, isFinished: false, revokedKeys: 0, failedCommands };
       this.#saveProgress(serverId, progress);
     });
+    this.#forgetSlug(serverId);
     cache.delete(serverId);
+  }
+
+  #forgetSlug(serverId: string): void {
+    const slug = this.find(serverId)?.publicStatus?.slug;
+    if (slug !== undefined) this.#bySlug.delete(slug);
+  }
+
+  /** Nothing can come between this and the write, because both are synchronous. */
+  #checkSlug(publicStatus: PublicStatus | null, serverId: string): void {
+    const holder = publicStatus && this.#bySlug.get(publicStatus.slug);
+    if (holder && holder !== serverId) throw new SlugTaken();
   }
 
   /** Undefined when there is nothing to finish. Callers that come meanwhile get the same result. */
