@@ -1,5 +1,6 @@
 // npm run bench:webhooks: what 1,000 webhooks cost: memory and processor time while nothing happens, and while each is sent
 // events and a tenth of the receivers never answer. Uses a folder that is deleted afterwards.
+
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,6 +8,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { openArchiveFile } from "../src/archive/sqlite/open-archive-file.ts";
 import { SqliteLedger } from "../src/archive/sqlite/sqlite-ledger.ts";
+import { NO_HISTORY } from "../src/core/history/history.ts";
 import { mintToken } from "../src/core/token.ts";
 import { showUrl } from "../src/core/webhooks/address.ts";
 import { writeWebhookSecret } from "../src/core/webhooks/standard.ts";
@@ -146,7 +148,9 @@ function createWebhooks(
 function addEvents(ledger: SqliteLedger, serverId: string): void {
   const { version } = ledger.load(serverId);
   const added = Array.from({ length: events }, (_, n) => makeEvent(n));
-  ledger.record([{ serverId, version, events: added, memory: [], history: NO_HISTORY, stillShown: [], now: Date.now() }]);
+  ledger.record([
+    { serverId, version, events: added, memory: [], history: NO_HISTORY, stillShown: [], now: Date.now() },
+  ]);
 }
 
 async function timeRead({ urls }: Program, token: string): Promise<number> {
