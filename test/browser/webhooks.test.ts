@@ -35,6 +35,9 @@ async function playWebhook(
 async function addUnwanted(site: Site, url: string): Promise<void> {
   const settings = { label: "Unwanted", format: "discord-status", url };
   const { serverId } = site.getServer("small");
+  // A status message waits for the first reading of its server.
+  const reading = await site.gatehouse.get("/v2/game/server", await site.mintKey("small"));
+  expect(reading.status).toBe(200);
   const answer = await site.gatehouse.admin("POST", "/admin/webhooks", { server_id: serverId, ...settings });
   let webhook = (await answer.json()) as WebhookResource;
   const deadline = Date.now() + 15_000;

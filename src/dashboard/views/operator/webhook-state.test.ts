@@ -88,4 +88,11 @@ test.each([
 test("what a receiver said is not taken for an error of ours", () => {
   expect(findErrorName("timeout")).toBe("timeout");
   expect(findErrorName("timeout of the upstream")).toBeUndefined();
+  expect(findErrorName("status 404 on page 7")).toBeUndefined();
+});
+
+test("an answer without a text is told in words", () => {
+  expect(findErrorName("status 308")).toBe("redirect");
+  expect(findErrorName("status 500")).toBe("wordless");
+  expect(findErrorName("no_message_id")).toBe("no_message_id");
 });
