@@ -128,7 +128,7 @@ browserTest("an operator creates a webhook, tests it, sees why it was disabled, 
   await deliveries.nth(0).getByText("The receiver did not answer in time.").waitFor();
   await deliveries.nth(1).getByText("<b>not here</b>").waitFor();
   await deliveries.nth(2).getByRole("button").click();
-  expect(await dialog.getByLabel("Begin").inputValue()).toBe("a");
+  expect(await dialog.getByLabel("Begin with the events").inputValue()).toBe("a");
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await closed();
   await expectAccessible(page);

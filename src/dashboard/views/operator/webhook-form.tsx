@@ -197,6 +197,8 @@ function WebhookForm(props: {
           value={values.url}
           onChange={(event) => set({ url: event.currentTarget.value })}
           error={urlProblem === undefined ? urlReason : t(`address.${urlProblem}`)}
+          // Mantine sets it on other inputs only.
+          aria-invalid={urlReason === undefined ? undefined : true}
           required={!webhook}
           autoComplete="off"
           spellCheck={false}

@@ -49,6 +49,7 @@ type AddressProblem = keyof typeof texts.address;
 
 const ADDRESS_PROBLEMS: readonly (readonly [RegExp, AddressProblem])[] = [
   [/^must have at most /, "long"],
+  [/^must be an https:\/\/ address of at most /, "longOrEmpty"],
   [/^must have no spaces /, "spaces"],
   [/^must have no user /, "user"],
   [/^must have a valid host name/, "host"],
