@@ -55,7 +55,7 @@ browserTest("an operator creates a webhook, tests it, sees why it was disabled, 
     hostname: "127.0.0.1",
     port: 0,
     async fetch(request) {
-      if (request.url.endsWith("/gone")) return new Response(null, { status: 410 });
+      if (new URL(request.url).pathname === "/gone") return new Response(null, { status: 410 });
       received.push(`${request.headers.get("webhook-signature")} ${await request.text()}`);
       return new Response(null, { status: 204 });
     },
