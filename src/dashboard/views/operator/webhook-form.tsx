@@ -324,6 +324,11 @@ function TypesChoice(props: {
             />
           ))}
         </Group>
+        {error !== undefined && (
+          <Text size="sm" c="var(--mantine-color-error)" role="alert">
+            {error}
+          </Text>
+        )}
         {!isEverything && (
           <Box style={COLUMNS_STYLE}>
             {TYPE_GROUPS.map(([group, own]) => (
@@ -340,11 +345,6 @@ function TypesChoice(props: {
         <Text size="xs" c="dimmed">
           {t("form.typesHint")}
         </Text>
-        {error !== undefined && (
-          <Text size="sm" c="var(--mantine-color-error)" role="alert">
-            {error}
-          </Text>
-        )}
       </Stack>
     </Fieldset>
   );
