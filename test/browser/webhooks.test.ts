@@ -84,6 +84,8 @@ browserTest("an operator creates a webhook, tests it, sees why it was disabled, 
   expect(await page.evaluate<string>("navigator.clipboard.readText()")).toBe(secret);
   await dialog.getByRole("button", { name: "I have copied it" }).click();
   await closed();
+  // Two dialogs in a row: the focus goes back to what opened the first.
+  await page.locator("button:focus", { hasText: "Create a webhook" }).waitFor();
   await rowOf(page, "Own log").getByText("Nothing sent yet").waitFor();
   // Neither the secret nor the secret part of the address is in the page any more.
   const content = await page.content();
@@ -144,7 +146,7 @@ browserTest("an operator creates a webhook, tests it, sees why it was disabled, 
   await page.unrouteAll({ behavior: "wait" });
   await page.getByRole("button", { name: "Enable" }).click();
   await page.getByText("Own log is enabled and goes on where it was.").waitFor();
-  await page.getByRole("button", { name: "Disable", exact: true }).waitFor();
+  await page.locator("button:focus", { hasText: "Disable" }).waitFor();
 
   await page.getByRole("button", { name: "Delete…" }).click();
   await dialog.getByRole("button", { name: "Delete" }).click();
