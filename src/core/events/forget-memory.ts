@@ -1,9 +1,10 @@
 // How a player is taken out of what is remembered of a server. The memory of a compared section that names the player is
 // deleted: rewritten, it would differ from what the game still shows, and the difference would be told with the name. The
 // next reading learns it anew and tells of a gap in that section. Entries of log lists are remembered by hash only.
+import type { OpenSessions } from "../history/sessions.ts";
 import { writeObject } from "./compare-sections.ts";
 import type { GapSection } from "./event-types.ts";
-import { type ForgottenPlayer, PlayerEraser } from "./forget-player.ts";
+import { FORGOTTEN_ID, FORGOTTEN_NAME, type ForgottenPlayer, PlayerEraser } from "./forget-player.ts";
 import type { CallMemory, ServerMemory } from "./memory.ts";
 
 /** Returns the same memory when it does not name the player. */
@@ -38,11 +39,17 @@ export function forgetInMemory(memory: ServerMemory, player: ForgottenPlayer): S
     cleared.calls = erasedCalls;
     sections.add("EmergencyCalls");
   }
-  if (memory.sessions.has(player.id)) {
-    // The next reading that shows the player begins another.
-    cleared.sessions = new Map([...memory.sessions].filter(([id]) => id !== player.id));
-  }
+  if (memory.sessions.has(player.id)) cleared.sessions = eraseSession(memory.sessions, player.id);
   return Object.keys(cleared).length === 0 ? memory : { ...memory, ...cleared, forgotten: [...sections] };
+}
+
+/** It ends as that of nobody, because no reading shows it any more; of two such sessions one is kept. */
+function eraseSession(sessions: OpenSessions, id: string): OpenSessions {
+  const kept = new Map(sessions);
+  const session = kept.get(id);
+  kept.delete(id);
+  if (session) kept.set(FORGOTTEN_ID, { ...session, name: FORGOTTEN_NAME });
+  return kept;
 }
 
 function isStaffOf(members: ReadonlyMap<string, string>, id: string, eraser: PlayerEraser): boolean {
