@@ -22,10 +22,14 @@ export type ListedSession =
   | (KeptSession & { readonly until?: undefined })
   | (CurrentSession & { number?: undefined });
 
-/** The open sessions as they are at `now`. Nobody knows of a time for which no reading vouches. */
-export function listCurrentSessions(open: OpenHistory, now: number): CurrentSession[] {
-  const vouchedUntil = Math.min(now, open.counts.last?.until ?? open.seenAt ?? 0);
-  return Array.from(open.sessions, ([player, session]) => toCurrentSession(player, session, vouchedUntil));
+/** The open sessions as they are at `now`. Nobody knows of a time for which no reading with players vouches. */
+export function listCurrentSessions(
+  { counts, sessions, seenAt }: OpenHistory,
+  now: number,
+): CurrentSession[] {
+  const vouchMs = counts.last ? counts.last.until - counts.last.at : 0;
+  const vouchedUntil = seenAt === null ? 0 : Math.min(now, seenAt + vouchMs);
+  return Array.from(sessions, ([player, session]) => toCurrentSession(player, session, vouchedUntil));
 }
 
 function toCurrentSession(player: string, session: OpenSession, vouchedUntil: number): CurrentSession {
