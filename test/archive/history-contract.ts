@@ -153,7 +153,7 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
       const last = { at: NOW, until: NOW + 60_000, now: { players: 1, queue: 0, staff: 0, teams: {} } };
       const counts = { minute: minute(MIDNIGHT, 1), last };
       const sessions = new Map([["54", OPEN]]);
-      await add({}, { memory: write({ counts, sessions }) });
+      await add({}, { memory: write({ counts, sessions, playersShownAt: NOW }) });
       expect(await archive.readOpenHistory(serverId)).toEqual({ counts, sessions, seenAt: NOW });
     });
 
