@@ -57,6 +57,7 @@ const FIELDS = [
   "blocked_until",
   "status",
   "watch",
+  "public_status",
   "simulated",
   "paused_until",
   "pause_reason",
@@ -92,6 +93,7 @@ const ABSENT_FIELDS = [
   "old_token_valid_until",
   "blocked_until",
   "server_key",
+  "public_status",
   "paused_until",
   "types",
 ] as const;
