@@ -60,6 +60,7 @@ const FIELDS = [
   "blocked_until",
   "status",
   "watch",
+  "public_status",
   "simulated",
   "paused_until",
   "pause_reason",
@@ -95,6 +96,7 @@ const ABSENT_FIELDS = [
   "old_token_valid_until",
   "blocked_until",
   "server_key",
+  "public_status",
   "paused_until",
   "types",
 ] as const;
