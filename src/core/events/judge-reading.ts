@@ -77,9 +77,13 @@ function setBack(memory: ServerMemory, { at }: GameReading): ServerMemory {
   return { ...memory, lists };
 }
 
-/** Everything is forgotten but the generation, which keeps the identities of two game servers apart. */
-export function forgetServer({ state, alertRules }: ServerMemory, generation: number): ServerMemory {
-  return { ...NOTHING_KNOWN, generation, state, alertRules };
+/**
+ * Everything is forgotten but the generation, which keeps the identities of two game servers apart, and what clears the alerts
+ * of the old one.
+ */
+export function forgetServer(given: ServerMemory, generation: number): ServerMemory {
+  const { state, unknownMs, alertRules, alerts } = given;
+  return { ...NOTHING_KNOWN, generation, state, unknownMs, alertRules, alerts };
 }
 
 export function replacementGap({ lastReadingAt }: ServerMemory, { at }: Pick<GameReading, "at">): NewEvent {

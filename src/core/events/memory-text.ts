@@ -14,6 +14,7 @@ const STATE_FIELDS = [
   "lastReadingAt",
   "state",
   "failingSince",
+  "unknownMs",
   "writeMark",
 ] as const satisfies (keyof ServerMemory)[];
 
@@ -30,6 +31,7 @@ const PARTS = [
   "counts",
   "sessions",
   "alertRules",
+  "alerts",
   "forgotten",
 ] as const satisfies PartName[];
 
@@ -66,6 +68,7 @@ export function parseMemory(parts: readonly MemoryPart[]): ServerMemory {
     counts: parse<ServerMemory["counts"]>("counts") ?? NOTHING_KNOWN.counts,
     sessions: new Map(parse<[string, OpenSession][]>("sessions")),
     alertRules: parse<ServerMemory["alertRules"]>("alertRules") ?? NOTHING_KNOWN.alertRules,
+    alerts: parse<ServerMemory["alerts"]>("alerts") ?? NOTHING_KNOWN.alerts,
     forgotten: parse<ServerMemory["forgotten"]>("forgotten") ?? NOTHING_KNOWN.forgotten,
   };
 }
