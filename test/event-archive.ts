@@ -91,6 +91,12 @@ export class MemoryArchive implements Archive {
   async countWaiting(...args: Parameters<Archive["countWaiting"]>) {
     return this.#run(() => this.#ledger.countWaiting(...args));
   }
+  async readAlertRules(serverId: string) {
+    return this.#run(() => this.#ledger.readAlertRules(serverId));
+  }
+  async setAlertRules(...args: Parameters<Archive["setAlertRules"]>) {
+    this.#run(() => this.#ledger.setAlertRules(...args));
+  }
   async close() {}
 
   /** Records events as a reading would. */

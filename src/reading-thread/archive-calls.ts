@@ -29,6 +29,8 @@ const METHODS: Readonly<Record<ArchiveMethod, true>> = {
   noteAttempt: true,
   listDeliveries: true,
   countWaiting: true,
+  readAlertRules: true,
+  setAlertRules: true,
   close: true,
 };
 

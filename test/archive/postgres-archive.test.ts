@@ -2,6 +2,7 @@
 import { afterAll, beforeAll } from "bun:test";
 import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
+import { describeAlertRuleStore } from "./alert-rules-contract.ts";
 import { type ArchiveHarness, describeArchive } from "./archive-contract.ts";
 import { describeWebhookStore } from "./webhook-contract.ts";
 
@@ -31,3 +32,4 @@ async function createHarness(): Promise<ArchiveHarness> {
 
 describeArchive("the archive in PostgreSQL", createHarness);
 describeWebhookStore("the archive in PostgreSQL", createHarness);
+describeAlertRuleStore("the archive in PostgreSQL", createHarness);

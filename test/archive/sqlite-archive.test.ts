@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
 import { startArchiveThread } from "../../src/threads.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
+import { describeAlertRuleStore } from "./alert-rules-contract.ts";
 import { type ArchiveHarness, describeArchive } from "./archive-contract.ts";
 import { describeWebhookStore } from "./webhook-contract.ts";
 
@@ -32,3 +33,4 @@ async function createHarness(): Promise<ArchiveHarness> {
 
 describeArchive("the embedded archive", createHarness);
 describeWebhookStore("the embedded archive", createHarness);
+describeAlertRuleStore("the embedded archive", createHarness);

@@ -95,6 +95,12 @@ class TestArchive implements Archive {
   async countWaiting(...args: Parameters<Archive["countWaiting"]>) {
     return this.#ledger.countWaiting(...args);
   }
+  async readAlertRules(serverId: string) {
+    return this.#ledger.readAlertRules(serverId);
+  }
+  async setAlertRules(...args: Parameters<Archive["setAlertRules"]>) {
+    this.#ledger.setAlertRules(...args);
+  }
   async close() {}
 
   #guard<T>(work: () => T): T {

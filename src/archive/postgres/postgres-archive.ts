@@ -2,6 +2,7 @@
 // become readable in their order.
 import { randomInt } from "node:crypto";
 import type { TransactionSQL } from "bun";
+import type { AlertRules } from "../../core/alerts/rules.ts";
 import { ArchiveUnavailable } from "../../core/errors.ts";
 import { type LedgerPlace, MARK_MAX } from "../../core/events/cursor.ts";
 import { type EventFilter, toEventKind } from "../../core/events/event-types.ts";
@@ -21,6 +22,7 @@ import type {
 import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
 import type { SeenPlace } from "../../core/seen-places.ts";
 import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
+import { ALERT_RULES_PART, parseAlertRules, writeAlertRules } from "../alert-rules-part.ts";
 import {
   cutPage,
   DAY_MS,
@@ -255,6 +257,23 @@ export class PostgresArchive implements Archive {
     });
   }
 
+  readAlertRules(serverId: string): Promise<AlertRules> {
+    return this.#connection.run(async (tx) => {
+      const [row] = await tx<{ text: string }[]>`SELECT text FROM gatehouse_memory
+        JOIN gatehouse_ledgers USING (ledger) WHERE server_id = ${serverId} AND part = ${ALERT_RULES_PART}`;
+      return parseAlertRules(row?.text);
+    });
+  }
+
+  setAlertRules(serverId: string, rules: AlertRules): Promise<void> {
+    return this.#connection.run(async (tx, archiveId) => {
+      const row = await lockLedger(tx, archiveId, serverId, 0);
+      if (!row) throw new ArchiveUnavailable("the server was deleted meanwhile");
+      await writeMemory(tx, row.ledger, writeAlertRules(rules));
+      await tx`UPDATE gatehouse_ledgers SET version = version + 1 WHERE ledger = ${row.ledger}`;
+    });
+  }
+
   close(): Promise<void> {
     return this.#connection.close();
   }
@@ -283,15 +302,19 @@ async function recordOne(
       WHERE ledger = ${ledger} AND shown_day < ${day}
         AND identity IN (SELECT json_array_elements_text(${JSON.stringify(stillShown)}::text::json))`;
   }
-  for (const { part, text } of memory) {
-    await tx`INSERT INTO gatehouse_memory (ledger, part, text) VALUES (${ledger}, ${part}, ${text})
-      ON CONFLICT (ledger, part) DO UPDATE SET text = excluded.text`;
-  }
+  await writeMemory(tx, ledger, memory);
   const identities = placed.filter(({ event }) => event.identity !== null).length;
   await tx`UPDATE gatehouse_ledgers SET version = ${version + 1}, last_number = ${last.number},
       last_mark = ${last.mark}, last_day = ${lastDayAfter(record, lastDay)},
       identity_count = identity_count + ${identities} WHERE ledger = ${ledger}`;
   return { version: version + 1, last };
+}
+
+async function writeMemory(tx: TransactionSQL, ledger: string, parts: readonly MemoryPart[]): Promise<void> {
+  for (const { part, text } of parts) {
+    await tx`INSERT INTO gatehouse_memory (ledger, part, text) VALUES (${ledger}, ${part}, ${text})
+      ON CONFLICT (ledger, part) DO UPDATE SET text = excluded.text`;
+  }
 }
 
 /** Undefined when the server has no ledger although the version says so. */

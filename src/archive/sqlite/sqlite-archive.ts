@@ -1,4 +1,5 @@
 // The embedded archive: calls its thread, and waits for no answer longer than the deadline.
+import type { AlertRules } from "../../core/alerts/rules.ts";
 import { ArchiveUnavailable } from "../../core/errors.ts";
 import type { LedgerPlace } from "../../core/events/cursor.ts";
 import type { EventFilter } from "../../core/events/event-types.ts";
@@ -146,6 +147,14 @@ export class SqliteArchive implements Archive {
 
   countWaiting(serverId: string, after: LedgerPlace, filter: EventFilter): Promise<number> {
     return this.#call("countWaiting", serverId, after, filter);
+  }
+
+  readAlertRules(serverId: string): Promise<AlertRules> {
+    return this.#call("readAlertRules", serverId);
+  }
+
+  setAlertRules(serverId: string, rules: AlertRules): Promise<void> {
+    return this.#call("setAlertRules", serverId, rules);
   }
 
   async close(): Promise<void> {

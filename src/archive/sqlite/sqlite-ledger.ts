@@ -1,9 +1,10 @@
 // The ledgers in SQLite. Synchronous: it runs in the archive's own thread, never in the one that answers requests.
 import type { Database } from "bun:sqlite";
 import { randomBytes, randomInt } from "node:crypto";
+import type { AlertRules } from "../../core/alerts/rules.ts";
 import { type LedgerPlace, MARK_MAX } from "../../core/events/cursor.ts";
 import { type EventFilter, toEventKind } from "../../core/events/event-types.ts";
-import { parseMemory } from "../../core/events/memory-text.ts";
+import { type MemoryPart, parseMemory } from "../../core/events/memory-text.ts";
 import type { EventSource, NewEvent } from "../../core/events/new-event.ts";
 import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
 import type {
@@ -18,6 +19,7 @@ import type {
 import type { AttemptProgress, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
 import type { SeenPlace } from "../../core/seen-places.ts";
 import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
+import { ALERT_RULES_PART, parseAlertRules, writeAlertRules } from "../alert-rules-part.ts";
 import {
   cutPage,
   DAY_MS,
@@ -238,6 +240,25 @@ export class SqliteLedger {
     if (row) this.#maps.removeImage(row.ledger);
   }
 
+  readAlertRules(serverId: string): AlertRules {
+    const row = this.#db
+      .query<{ text: string }, [string, string]>(
+        "SELECT text FROM memory JOIN ledgers USING (ledger) WHERE server_id = ? AND part = ?",
+      )
+      .get(serverId, ALERT_RULES_PART);
+    return parseAlertRules(row?.text);
+  }
+
+  setAlertRules(serverId: string, rules: AlertRules): void {
+    this.#db
+      .transaction(() => {
+        const { ledger } = this.#find(serverId) ?? this.#create(serverId);
+        this.#writeMemory(ledger, writeAlertRules(rules));
+        this.#db.query("UPDATE ledgers SET version = version + 1 WHERE ledger = ?").run(ledger);
+      })
+      .immediate();
+  }
+
   /** One query for all servers, because nearly always there is nothing to delete. */
   #listPrunable({ now, days, eventsMax }: Retention): { readonly ledger: number }[] {
     return this.#db
@@ -319,8 +340,7 @@ export class SqliteLedger {
       "UPDATE identities SET shown_day = ?3 WHERE ledger = ?1 AND identity = ?2 AND shown_day < ?3",
     );
     for (const identity of stillShown) refresh.run(ledger, identity, day);
-    const write = this.#db.query("INSERT OR REPLACE INTO memory (ledger, part, text) VALUES (?, ?, ?)");
-    for (const { part, text } of memory) write.run(ledger, part, text);
+    this.#writeMemory(ledger, memory);
     this.#db
       .query(
         `UPDATE ledgers SET version = ?2, last_number = ?3, last_mark = ?4, last_day = ?5,
@@ -328,6 +348,11 @@ export class SqliteLedger {
       )
       .run(ledger, version + 1, last.number, last.mark, lastDayAfter(record, row.last_day), identityCount);
     return { version: version + 1, last };
+  }
+
+  #writeMemory(ledger: number, parts: readonly MemoryPart[]): void {
+    const write = this.#db.query("INSERT OR REPLACE INTO memory (ledger, part, text) VALUES (?, ?, ?)");
+    for (const { part, text } of parts) write.run(ledger, part, text);
   }
 
   #addIdentity(ledger: number, identity: string, day: number): boolean {

@@ -5,6 +5,7 @@ import type { ServerMemory } from "../events/memory.ts";
 import type { MemoryPart } from "../events/memory-text.ts";
 import type { EventSource, NewEvent } from "../events/new-event.ts";
 import type { HistoryChange } from "../history/history.ts";
+import type { AlertRuleStore } from "./alert-rules.ts";
 import type { MapArchive } from "./map-archive.ts";
 import type { WebhookStore } from "./webhooks.ts";
 
@@ -80,7 +81,7 @@ export const PAGE_LOOK_MAX = 10_000;
  * Every method throws StoreUnavailable when the archive cannot answer within its deadline. A write that failed so may have
  * happened all the same; the version tells.
  */
-export interface Archive extends MapArchive, WebhookStore {
+export interface Archive extends MapArchive, WebhookStore, AlertRuleStore {
   load(serverId: string): Promise<KnownServer>;
   /** Which of the identities have been recorded before. */
   findRecorded(serverId: string, identities: readonly string[]): Promise<ReadonlySet<string>>;

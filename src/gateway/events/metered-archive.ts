@@ -1,5 +1,6 @@
 // An archive whose calls are counted: everything that uses the archive does so through this, so that one place knows
 // whether it answers.
+import type { AlertRules } from "../../core/alerts/rules.ts";
 import type { LedgerPlace } from "../../core/events/cursor.ts";
 import type { EventFilter } from "../../core/events/event-types.ts";
 import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
@@ -128,6 +129,14 @@ export class MeteredArchive implements Archive {
 
   countWaiting(serverId: string, after: LedgerPlace, filter: EventFilter): Promise<number> {
     return this.#follow(this.#archive.countWaiting(serverId, after, filter));
+  }
+
+  readAlertRules(serverId: string): Promise<AlertRules> {
+    return this.#follow(this.#archive.readAlertRules(serverId));
+  }
+
+  setAlertRules(serverId: string, rules: AlertRules): Promise<void> {
+    return this.#follow(this.#archive.setAlertRules(serverId, rules));
   }
 
   close(): Promise<void> {
