@@ -70,7 +70,7 @@ export const CALLS_MAX = 200;
 /** The most events that one alert names. */
 export const ALERT_EVENTS_MAX = 100;
 
-/** Drops what is over a ceiling. Returns what is kept and what was dropped. */
+/** Drops what is over a ceiling, but never the last item, which is new. Returns what is kept and what was dropped. */
 export function cutOldest<T>(
   items: readonly T[],
   max: number,
@@ -78,7 +78,9 @@ export function cutOldest<T>(
   isRaised: (item: T) => boolean,
 ): { readonly kept: readonly T[]; readonly dropped: readonly T[] } {
   if (items.length <= max) return { kept: items, dropped: [] };
-  const byAge = items.toSorted((a, b) => Number(isRaised(a)) - Number(isRaised(b)) || timeOf(a) - timeOf(b));
+  const byAge = items
+    .slice(0, -1)
+    .sort((a, b) => Number(isRaised(a)) - Number(isRaised(b)) || timeOf(a) - timeOf(b));
   const dropped = new Set(byAge.slice(0, items.length - max));
   return { kept: items.filter((item) => !dropped.has(item)), dropped: [...dropped] };
 }

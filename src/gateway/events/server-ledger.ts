@@ -2,6 +2,8 @@
 // judges readings; the recorder does the waiting and writing.
 
 import { randomBytes } from "node:crypto";
+import type { AlertMemory } from "../../core/alerts/alert-states.ts";
+import { countUnknownTime } from "../../core/alerts/unknown-time.ts";
 import type { Element } from "../../core/events/elements.ts";
 import type { GameHook } from "../../core/events/game-hook.ts";
 import { hasUnshownCalls, judgeUnshownCalls } from "../../core/events/judge-calls.ts";
@@ -112,6 +114,16 @@ export class ServerLedger {
     return this.#draft?.memory ?? this.#writing?.memory ?? this.#known?.memory;
   }
 
+  /** What is known to be on disk. */
+  get recorded(): ServerMemory | undefined {
+    return this.#known?.memory;
+  }
+
+  /** Whether another instance, or an operator, has written since. Never while something of ours is not recorded. */
+  isOutdated({ version }: KnownServer): boolean {
+    return !this.#draft && !this.#writing && version !== this.#known?.version;
+  }
+
   load(known: KnownServer): void {
     this.#known = known;
     this.#shown.clear();
@@ -146,11 +158,13 @@ export class ServerLedger {
   ): boolean {
     for (const identity of recorded) this.#shown.set(identity, this.#readings);
     this.#hasJudged = true;
-    const { events, memory } = judgeReading(this.#getMemory(), identified, {
+    const before = this.#getMemory();
+    const judged = judgeReading(before, identified, {
       ...inputs,
       lostSince: this.#lostSince,
       isKnown: (identity) => this.#shown.has(identity),
     });
+    const { events } = judged;
     if (events.length > eventsMax) {
       this.#lostSince ??= identified.reading.at;
       return false;
@@ -162,6 +176,7 @@ export class ServerLedger {
     // Also those that a webhook has told of for all teams, which are recorded under another identity.
     for (const { identity } of identified.calls ?? []) this.#shown.set(identity, this.#readings);
     const held = [{ reading: identified.reading }];
+    const memory = countUnknownTime(before, judged.memory, inputs.intervalMs);
     this.#addToDraft({ memory, events, inputs: 1, held, hooks: [], stillShown });
     return true;
   }
@@ -202,6 +217,12 @@ export class ServerLedger {
       hooks: [],
       stillShown: [],
     });
+  }
+
+  /** They are judged from what is recorded, so a rebase drops them, and they are judged anew. */
+  addAlerts(alerts: AlertMemory, events: readonly NewEvent[]): void {
+    const memory = { ...this.#getMemory(), alerts };
+    this.#addToDraft({ memory, events, inputs: 0, held: [], hooks: [], stillShown: [] });
   }
 
   /** A reading was dropped, so the next one tells of a gap. */
