@@ -87,8 +87,9 @@ export class AlertJudge {
     // What is drafted is judged again when it is recorded or was refused.
     if (!memory || ledger.memory?.alerts !== memory.alerts) return;
     const { alertRules: rules, alerts } = memory;
+    const isJudged = hasRules(rules) || alerts.place !== null;
     const from = this.#reached?.from === alerts ? this.#reached.place : (alerts.place ?? this.#start);
-    if (!from) {
+    if (!from || !isJudged) {
       this.#nextAt = null;
       return;
     }
