@@ -81,6 +81,17 @@ export class AlertJudge {
   }
 
   async judge(now: number, intervalMs: number): Promise<void> {
+    try {
+      await this.#judge(now, intervalMs);
+    } catch (error) {
+      // Judged when the archive is back. A bug would come again at once.
+      this.#isDue = error instanceof StoreUnavailable;
+      throw error;
+    }
+  }
+
+  async #judge(now: number, intervalMs: number): Promise<void> {
+    await this.prepare();
     const ledger = this.#ledger;
     const memory = ledger.recorded;
     this.#isDue = false;
@@ -112,13 +123,7 @@ export class AlertJudge {
     let hasMore = true;
     for (let pages = 0; pages < PAGES_MAX && hasMore; pages++) {
       const start = { after: place };
-      const page = await this.#archive
-        .readPage({ serverId, start, filter: ALERT_FACTS, limit: PAGE_SIZE })
-        .catch((error) => {
-          // Judged when the archive is back. A bug would come again at once.
-          this.#isDue = error instanceof StoreUnavailable;
-          throw error;
-        });
+      const page = await this.#archive.readPage({ serverId, start, filter: ALERT_FACTS, limit: PAGE_SIZE });
       if ("expired" in page) {
         place = page.oldest;
         continue;
