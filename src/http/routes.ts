@@ -138,6 +138,11 @@ export function listRoutes({
       path: "/admin/servers/:id/events/stream",
       GET: operator((call) => eventStream.answerOperator(call)),
     },
+    {
+      path: "/admin/servers/:id/alerts",
+      GET: operator((call) => admin.alerts.show(call)),
+      PUT: operator((call, actor) => admin.alerts.set(call, actor)),
+    },
     { path: "/admin/servers/:id/map", GET: operator((call) => maps.answerOperator(call)) },
     {
       path: "/admin/servers/:id/map-image",
