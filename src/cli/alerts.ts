@@ -1,9 +1,10 @@
 // gatehouse alerts: shows and sets the rules by which a server raises alerts.
 import { Command, InvalidArgumentError } from "commander";
+import { readEnvironment } from "../config.ts";
 import { type AlertRules, hasRules, NO_ALERTS, SUGGESTED_ALERTS } from "../core/alerts/rules.ts";
 import { failUsage } from "./exit-codes.ts";
 import { obtainServerId } from "./find-server.ts";
-import type { Printer } from "./printer.ts";
+import { openStandardPrinter, type Printer } from "./printer.ts";
 import {
   addSessionOptions,
   callAndShow,
@@ -103,18 +104,19 @@ async function suggestRules(
   reference: string | undefined,
   options: SessionOptions & { readonly apply?: boolean },
 ): Promise<void> {
-  const session = await openSession(options);
   if (options.apply) {
+    const session = await openSession(options);
     const serverId = await obtainServerId(session, reference, HOW_TO_NAME);
     await putRules(session, serverId, SUGGESTED_ALERTS);
     return;
   }
-  if (session.wantsJson) {
+  if (options.json === true) {
     process.stdout.write(`${JSON.stringify(SUGGESTED_ALERTS)}\n`);
     return;
   }
-  printRules(session.printer, SUGGESTED_ALERTS);
-  session.printer.printLine("\u2192 gatehouse alerts suggest <server> --apply sets them", "dim");
+  const printer = openStandardPrinter(readEnvironment(process.cwd(), {}));
+  printRules(printer, SUGGESTED_ALERTS);
+  printer.printLine("\u2192 gatehouse alerts suggest <server> --apply sets them", "dim");
 }
 
 async function switchOff(
@@ -140,7 +142,7 @@ function requestFor(serverId: string) {
 export function printRules(printer: Printer, rules: AlertRules): void {
   const { kills, mass_command, unanswered_modcall, offline, unreachable, players } = rules;
   const last = (rule: { readonly minutes: number } | undefined) =>
-    rule ? `for ${rule.minutes} minutes` : OFF;
+    rule ? `for ${rule.minutes} minute${rule.minutes === 1 ? "" : "s"}` : OFF;
   printer.printTable(
     [{ title: "ALERT", isWhole: true }, { title: "WHEN" }],
     [
