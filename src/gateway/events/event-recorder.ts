@@ -354,13 +354,13 @@ export class EventRecorder implements Recorder {
     if (inputs.length === 0 && !desk.alerts.isDue) return;
     try {
       await this.#load(desk);
-      await desk.alerts.prepare();
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
       // What is known of this server cannot be read. The other servers are recorded all the same.
       for (const input of inputs.splice(0)) this.#dropInput(ledger, input, error);
       return;
     }
+    await this.#prepareAlerts(desk);
     // Only as many as there are now: readings that come faster than the archive answers must not put off the writing for ever.
     let left = inputs.length;
     // An input stays until it is judged: when the archive is slow, it may be taken away meanwhile to make room.
@@ -400,6 +400,16 @@ export class EventRecorder implements Recorder {
     const known = await archive.load(ledger.serverId);
     desk.comparedAt = now;
     if (ledger.isOutdated(known)) this.#takeKnown(desk, known, now);
+  }
+
+  /** A bug there must keep no event from being recorded. */
+  async #prepareAlerts({ alerts }: Desk): Promise<void> {
+    try {
+      await alerts.prepare();
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      this.#logFault(error);
+    }
   }
 
   async #judgeAlerts(): Promise<void> {

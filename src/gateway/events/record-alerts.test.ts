@@ -205,16 +205,18 @@ test("an archive that is away when alerts are judged only puts them off", async 
   expect(await tell()).toEqual([RAISED]);
 });
 
-test("a bug in the judging of alerts keeps no event from being recorded", async () => {
+test.each(["begin", "go on"])("a bug when alerts %s keeps no event from being recorded", async (when) => {
   await archive.setAlertRules(SERVER, KILLS);
+  if (when === "go on") await read(open(), 0);
   const recorder = open();
-  await read(recorder, 0);
   const { readPage } = archive;
   archive.readPage = () => Promise.reject(new TypeError("a bug"));
+  await read(recorder, 1);
   await read(recorder, 3, 1, 2, 3);
   archive.readPage = readPage;
   expect([(await readLedger()).length, failures.splice(0).length]).toEqual([3, 1]);
-  await read(recorder, 4, 1, 2, 3);
+  await read(recorder, 4, 1, 2, 3, 4);
+  await read(recorder, 8, 1, 2, 3, 4, 5, 6, 7);
   expect(await tell()).toEqual([RAISED]);
 });
 
