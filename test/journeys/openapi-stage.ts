@@ -2,6 +2,7 @@
 // cause each error.
 
 import { randomBytes } from "node:crypto";
+import { SUGGESTED_ALERTS } from "../../src/core/alerts/rules.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { writeCursor } from "../../src/core/events/cursor.ts";
 import { IMAGE_BYTES_MAX, type MapImage } from "../../src/core/map-image.ts";
@@ -122,6 +123,7 @@ export async function openStage() {
       events: [makeCommand(clock.now)],
     }),
     setServerMapImage: () => PNG_HEADER,
+    setAlertRules: () => SUGGESTED_ALERTS,
     createWebhook: ({ server }) => newWebhook(server.serverId),
     changeWebhook: () => ({ label: "other" }),
     redeliver: () => ({ after: "now" }),

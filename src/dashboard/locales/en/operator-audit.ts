@@ -47,6 +47,7 @@ export const operatorAudit = {
     "link.created": "Sign-in link made",
     "server.map_image_set": "Map picture set",
     "server.map_image_removed": "Map picture removed",
+    "server.alerts_set": "Alerts set",
     "webhook.created": "Webhook created",
     "webhook.changed": "Webhook changed",
     "webhook.rotated": "New webhook secret",

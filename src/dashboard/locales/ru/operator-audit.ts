@@ -49,6 +49,7 @@ export const operatorAudit: Translation<typeof english> = {
     "link.created": "Создана ссылка для входа",
     "server.map_image_set": "Задана подложка карты",
     "server.map_image_removed": "Убрана подложка карты",
+    "server.alerts_set": "Заданы оповещения",
     "webhook.created": "Вебхук создан",
     "webhook.changed": "Вебхук изменён",
     "webhook.rotated": "Новый секрет вебхука",

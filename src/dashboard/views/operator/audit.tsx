@@ -35,6 +35,7 @@ const ACTION_COLOURS = {
   "link.created": "blue",
   "server.map_image_set": "blue",
   "server.map_image_removed": "red",
+  "server.alerts_set": "blue",
   "webhook.created": "teal",
   "webhook.changed": "blue",
   "webhook.rotated": "blue",
