@@ -52,6 +52,8 @@ async function expectUnavailable(archive: Archive): Promise<void> {
     archive.startForgetting("987"),
     archive.continueForgetting(),
     archive.listWebhooks(),
+    archive.setAlertRules("srv_late", {}),
+    archive.readStaff("srv_a", { from: 0, to: NOW }, []),
     archive.createWebhook(makeWebhook({ webhookId: "hook_late", serverId: "srv_late" })),
     archive.noteAttempt("hook_a", { place: { number: 0, mark: 0 } }, { failures: 1 }, makeDelivery(1)),
     archive.countWaiting("srv_a", { number: 0, mark: 0 }, filterAll()),
@@ -76,9 +78,10 @@ async function untilAvailable(archive: Archive): Promise<void> {
   }
 }
 
-/** Brings the tables to the step before that of the webhooks. */
+/** Brings the tables to the step before that of the webhooks, which the history came after. */
 const UNDO_WEBHOOKS = `DROP TABLE gatehouse_webhooks, gatehouse_deliveries; DROP INDEX gatehouse_events_by_kind;
-  DELETE FROM gatehouse_schema WHERE step = (SELECT max(step) FROM gatehouse_schema)`;
+  DROP TABLE gatehouse_counts, gatehouse_sessions, gatehouse_player_days, gatehouse_staff_acts, gatehouse_player_names;
+  DELETE FROM gatehouse_schema WHERE step > (SELECT max(step) - 2 FROM gatehouse_schema)`;
 
 async function listSessions(condition: string): Promise<readonly (number | undefined)[]> {
   const rows = await server.ask(`SELECT pid FROM pg_stat_activity WHERE ${condition}`);
