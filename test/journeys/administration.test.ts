@@ -294,6 +294,7 @@ describe("servers", () => {
       created_at: gatehouse.clock.now,
       simulated: false,
       watch: true,
+      public_status: null,
       state: "not_asked",
       players: null,
       max_players: null,

@@ -9,6 +9,7 @@ export type ServerBody = {
   readonly created_at: number;
   readonly simulated: boolean;
   readonly watch: boolean;
+  readonly public_status: unknown;
   readonly state: string;
   readonly players: number | null;
   readonly max_players: number | null;
