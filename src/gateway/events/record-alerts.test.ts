@@ -270,3 +270,21 @@ test("a forgotten player is in no alert and in no state, and the alert is cleare
     [texts, (await archive.load(SERVER)).memory.alerts].map((value) => JSON.stringify(value)).join(),
   ).not.toContain("Bob");
 });
+
+test("too many players are told once, when they were there for long enough, and cleared when they leave", async () => {
+  await archive.setAlertRules(SERVER, { players: { above: 5, minutes: 1 } });
+  const recorder = open();
+  const count = async (at: number, players: number) => {
+    now = EVENT_AT + at * 1_000;
+    const settings = { ...BASE_INFO, CurrentPlayers: players };
+    recorder.takeReading(SERVER, { ...show(), settings });
+    await recorder.flush();
+  };
+  await count(0, 5);
+  for (const at of [10, 40, 69]) await count(at, 6);
+  expect(await tell()).toEqual([]);
+  for (const at of [70, 100]) await count(at, 9);
+  expect(await tell()).toEqual(["alert.raised players server"]);
+  await count(110, 5);
+  expect(await tell()).toEqual(["alert.raised players server", "alert.cleared players server"]);
+});
