@@ -314,7 +314,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         ];
         expect(others.map(({ commandId }) => commandId)).not.toContain(first.commandId);
         await queue.settle((await claim()).commandId, SENT, NOW);
-        expect((await accept(":h", NOW, { ...same, keyId: otherKeyId })).commandId).toBe(others[1]?.commandId);
+        expect(await accept(":h", NOW, { ...same, keyId: otherKeyId })).toEqual(others[1] as Receipt);
       });
 
       test("joins a command that was sent without it", async () => {
