@@ -200,6 +200,33 @@ describe("reading", () => {
     expect((await get("/erlc/v1/server")).status).toBe(200);
   });
 
+  test("a key that changes while its read waits is judged again before the answer", async () => {
+    const { keys } = gateway.gatehouse.app.store;
+    async function readDuring(path: string, change: () => Promise<unknown>): Promise<Response> {
+      const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const { answer } = gateway.game;
+      gateway.game.answer = async () => {
+        asked.resolve();
+        await gate.promise;
+        return Response.json(INFO);
+      };
+      const reading = get(path);
+      await asked.promise;
+      await change();
+      gate.resolve();
+      const response = await reading;
+      gateway.game.answer = answer;
+      gateway.clock.advance(5_000);
+      return response;
+    }
+    const narrow = () => keys.update(bot.keyId, { sections: toSectionSet(["Queue"]) });
+    const narrowed = await readAs<object>(await readDuring("/v2/server?Players=true&Queue=true", narrow));
+    expect(narrowed).toEqual({ ...BASE_INFO, Players: [], Queue: ALL_SECTIONS_INFO.Queue });
+    const ended = await readDuring("/v2/server", () => keys.revoke(bot.keyId, gateway.clock.now));
+    expect(limitOf(ended)).toEqual([null, null, null, null]);
+    expect(await codeOf(ended)).toEqual([403, 2002]);
+  });
+
   test("counts like any read: all four headers on every counted answer, 4001 beyond the limit, then a block", async () => {
     const reset = String(Math.ceil((gateway.clock.now + 60_000) / 1000));
     expect(limitOf(await get("/v2/server"))).toEqual(["120", "119", reset, "server"]);
