@@ -7,7 +7,7 @@ import { repeat } from "../long.ts";
 import { cleanUp, makeFolder, until } from "./run-gatehouse.ts";
 import { createRandom, type Home, makeHomes, recordCalls, Service } from "./torture.ts";
 
-const CYCLES = repeat({ usual: 5, long: 200 });
+const CYCLES = repeat({ usual: 4, long: 200 });
 const LIFE_MAX_MS = 350;
 /** One answer in so many is lost between us and the client, and one command in so many between the game and us. */
 const LOST_SHARE = 0.2;

@@ -99,7 +99,7 @@ export class FacadeHandlers {
   }
 }
 
-/** Erlc.Net writes the name of the field with a capital, and the game API takes it. */
+/** Erlc.Net writes the name of the field with a capital. */
 function toOwnBody(json: unknown): unknown {
   if (typeof json !== "object" || json === null || Array.isArray(json)) return json;
   if (Object.hasOwn(json, "command") || !Object.hasOwn(json, "Command")) return json;
