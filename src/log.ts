@@ -64,9 +64,10 @@ function createRedaction(secrets: readonly string[]): (line: string) => string {
   };
 }
 
-/** Leaves the prefix, which says what it was. */
+/** Leaves the prefix, which says what it was. A façade key has no underscore after it. */
 function redactText(secret: string): string {
-  return `${secret.slice(0, secret.indexOf("_"))}_[redacted]`;
+  const prefix = secret.startsWith("gth") ? "gth" : secret.slice(0, secret.indexOf("_"));
+  return `${prefix}_[redacted]`;
 }
 
 /** Letters and digits on either side would make it part of another word. */

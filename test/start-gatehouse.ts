@@ -66,6 +66,8 @@ export type TestOptions = {
   readonly post?: Post;
   /** How readers of events wait; with real timers by default. */
   readonly waitForEvents?: Pause;
+  /** How callers wait for the ends of their commands; with real timers by default. */
+  readonly waitForCommands?: Pause;
   /** Whether the built-in simulator sends webhooks, by the machine's clock. No by default. */
   readonly sendsDemoHooks?: boolean;
 };
@@ -95,6 +97,7 @@ export async function startGatehouse(options: TestOptions = {}): Promise<TestGat
       ...(options.archive && { archive: options.archive }),
       ...(options.post && { post: options.post }),
       ...(options.waitForEvents && { waitForEvents: options.waitForEvents }),
+      ...(options.waitForCommands && { waitForCommands: options.waitForCommands }),
     },
   );
   const masterKey =

@@ -8,6 +8,7 @@ import type { Post } from "../core/ports/post.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { WATCH_REASONS } from "../core/watch-reasons.ts";
 import { CommandDispatcher, type Pause } from "../gateway/commands/command-dispatcher.ts";
+import { CommandEnds } from "../gateway/commands/command-ends.ts";
 import { CommandMeter } from "../gateway/commands/command-meter.ts";
 import { ArchiveMeter } from "../gateway/events/archive-meter.ts";
 import { EventBell } from "../gateway/events/event-bell.ts";
@@ -41,6 +42,8 @@ export type GatewayOptions = {
   /** How the workers that send commands wait. */
   readonly pause?: Pause;
   readonly burstQuietMs?: number;
+  /** How callers wait for the ends of their commands. */
+  readonly waitForCommands?: Pause;
   /** How readers of events wait. */
   readonly waitForEvents?: Pause;
   readonly archive?: Archive;
@@ -54,6 +57,7 @@ export type Gateway = {
   readonly relayMeter: RelayMeter;
   readonly dispatcher: CommandDispatcher;
   readonly commandMeter: CommandMeter;
+  readonly commandEnds: CommandEnds;
   readonly usage: UsageMeter;
   readonly archiveMeter: ArchiveMeter;
   /** Undefined when nothing is to be remembered. */
@@ -103,6 +107,7 @@ export function wireGateway(
     share: shared?.relayShare,
     notes,
   });
+  const commandEnds = new CommandEnds(store.commands, options.waitForCommands ?? pauseUntilWoken);
   const dispatcher = new CommandDispatcher({
     store,
     upstream,
@@ -114,6 +119,7 @@ export function wireGateway(
     burstQuietMs: options.burstQuietMs ?? BURST_QUIET_MS,
     meter: commandMeter,
     log,
+    onSettled: (commandId) => commandEnds.wake(commandId),
   });
   const watcher = new Watcher({
     relay,
@@ -181,6 +187,7 @@ export function wireGateway(
     relay,
     watcher,
     dispatcher,
+    commandEnds,
     usage,
     archive,
     recorder,

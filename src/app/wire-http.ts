@@ -7,6 +7,7 @@ import { ERRORS } from "../core/errors.ts";
 import type { Memoized } from "../core/memoize.ts";
 import { deriveNoticesToken } from "../core/token.ts";
 import type { Pause } from "../gateway/commands/command-dispatcher.ts";
+import { WAITING_MAX } from "../gateway/commands/command-ends.ts";
 import { CommandSubmitter } from "../gateway/commands/submit-command.ts";
 import { listArchiveNotices } from "../gateway/events/archive-notices.ts";
 import { WAITING_EVENTS_MAX } from "../gateway/events/event-recorder.ts";
@@ -41,6 +42,7 @@ import { EdgeMeter } from "../http/edge-meter.ts";
 import { EventSocketHandler, GUESTS_MAX } from "../http/event-socket.ts";
 import { EventStreamHandler } from "../http/event-stream.ts";
 import { EventHandlers } from "../http/events.ts";
+import { FacadeHandlers } from "../http/facade/facade-handlers.ts";
 import { GameHookHandler } from "../http/game-hooks.ts";
 import { ReadyzHandler } from "../http/health.ts";
 import { HeldBodies } from "../http/held-bodies.ts";
@@ -90,7 +92,7 @@ export function wireHttp(
   waitForEvents: Pause = pauseUntilWoken,
 ): WiredHandlers {
   const { store, shared, clock, demo } = resources;
-  const { relay, watcher, relayMeter, dispatcher, commandMeter, usage } = gateway;
+  const { relay, watcher, relayMeter, dispatcher, commandMeter, commandEnds, usage } = gateway;
   const { archive, archiveMeter, recorder, events, streams, forgetting, maps, history } = gateway;
   const deliverer = gateway.webhooks?.deliverer;
   const sessionTokens = new SessionTokens(secret);
@@ -146,6 +148,13 @@ export function wireHttp(
     observeToken: (call, address, refusal) => observer.observeToken(call, address, refusal),
   });
   sizes.push({ name: "unauthenticated_sockets", size: () => eventSocket.guests, max: GUESTS_MAX });
+  const submitter = new CommandSubmitter({
+    commands: store.commands,
+    intervalMs: config.commandIntervalMs,
+    findParkedRefusal: (serverId) => findParkedRefusal(store.servers, isSimulatorInUse, serverId),
+    notify: (serverId) => dispatcher.notify(serverId),
+  });
+  sizes.push({ name: "awaited_commands", size: () => commandEnds.waiting, max: WAITING_MAX });
   const hookMeter = new HookMeter();
   const hookReceiver = new HookReceiver({ servers: store.servers, recorder, clock, meter: hookMeter });
   const heldHooks = new HeldBodies();
@@ -191,13 +200,9 @@ export function wireHttp(
       pages,
       clock,
       meter: commandMeter,
-      submitter: new CommandSubmitter({
-        commands: store.commands,
-        intervalMs: config.commandIntervalMs,
-        findParkedRefusal: (serverId) => findParkedRefusal(store.servers, isSimulatorInUse, serverId),
-        notify: (serverId) => dispatcher.notify(serverId),
-      }),
+      submitter,
     }),
+    facade: new FacadeHandlers({ readServer, callerSteps, submitter, ends: commandEnds, clock }),
     ownOrigin,
     session: new SessionHandlers({ sessions, guesses: sessionGuesses, findAddress }),
     operatorStep: new OperatorStep({

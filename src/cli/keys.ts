@@ -90,9 +90,9 @@ async function createKey(options: CreateOptions): Promise<void> {
     path: ["keys"],
     body: { server_id: serverId, label, ...fields },
   } as const;
-  await callAndShow<KeyWithToken>(session, request, async ({ token, ...key }) => {
+  await callAndShow<KeyWithToken>(session, request, async ({ token, facade_key, ...key }) => {
     session.printer.printFields(await describeKey(session, key));
-    printToken(session.printer, token);
+    printToken(session.printer, token, facade_key);
   });
 }
 
@@ -192,7 +192,7 @@ async function rotateKey(reference: string | undefined, options: RotateOptions):
       ["key", rotated.key_id],
       ["old token", graceSeconds > 0 ? `works until ${until}` : "no longer works"],
     ]);
-    printToken(session.printer, rotated.token);
+    printToken(session.printer, rotated.token, rotated.facade_key);
   });
 }
 
@@ -218,8 +218,11 @@ function requestFor(keyId: string) {
   };
 }
 
-function printToken(printer: Printer, token: string): void {
+function printToken(printer: Printer, token: string, facadeKey: string): void {
   printer.printLine("");
   printer.printLine(token, "bold");
   printer.printLine("This token is shown only now: store it where its user can find it.", "dim");
+  printer.printLine("");
+  printer.printLine(facadeKey, "bold");
+  printer.printLine("The same as a server-key, for bots that were written for the game API.", "dim");
 }

@@ -1,7 +1,7 @@
 // Which texts are valid commands and who may send them, by examples and against a simple implementation of the same rules.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { mayRun, parseCommand, parseIdempotencyKey } from "./command.ts";
+import { isSameCommand, mayRun, parseCommand, parseIdempotencyKey } from "./command.ts";
 import { isRefusal } from "./errors.ts";
 
 /** The parsed text, or the code of the refusal. */
@@ -166,5 +166,25 @@ describe("the right to a command", () => {
         expect(mayRun(allowed, `${name.toUpperCase()} ${rest}`)).toBe(allowed.includes(name));
       }),
     );
+  });
+});
+
+describe("the same text from the same key", () => {
+  const NOW = 1_800_000_000_000;
+  test.each([
+    ["queued", null, true],
+    ["sending", null, true],
+    ["sent", NOW - 9_999, true],
+    ["sent", NOW - 10_000, false],
+    ["sent", NOW + 9_999, true],
+    ["sent", NOW + 10_000, false],
+    ["unknown", NOW - 599_999, true],
+    ["unknown", NOW - 600_000, false],
+    ["unknown", NOW + 600_000, false],
+    ["failed", NOW, false],
+    ["expired", NOW, false],
+    ["cancelled", NOW, false],
+  ] as const)("means a command that is %s, finished at %p: %p", (status, finishedAt, isSame) => {
+    expect(isSameCommand({ status, finishedAt }, NOW)).toBe(isSame);
   });
 });

@@ -7,6 +7,10 @@ export const QUEUE_MAX = 100;
 export const SERVER_DELETED = "The game server was deleted while this waited.";
 export const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
 
+/** How long the same text from the same key means a command that was sent, and one of which nobody knows whether it was. */
+export const SAME_AFTER_SENT_MS = 10_000;
+export const SAME_WHILE_UNKNOWN_MS = 10 * 60_000;
+
 /** How much of the past is kept at most, however young it is. */
 export type HistoryLimits = {
   /** Finished commands of a server. */
@@ -64,6 +68,21 @@ export type CommandEnd = {
   readonly upstreamCode: number | null;
   readonly upstreamMessage: string | null;
 };
+
+/**
+ * Whether a request with the same text and key means this command: it is sent again by a client that has not heard of the end.
+ * A time ahead of `now` was written before the clock was set back.
+ */
+export function isSameCommand(
+  { status, finishedAt }: Pick<Command, "status" | "finishedAt">,
+  now: number,
+): boolean {
+  if (status === "queued" || status === "sending") return true;
+  if (finishedAt === null) return false;
+  const ageMs = Math.abs(now - finishedAt);
+  if (status === "sent") return ageMs < SAME_AFTER_SENT_MS;
+  return status === "unknown" && ageMs < SAME_WHILE_UNKNOWN_MS;
+}
 
 const MISSING = refuse(ERRORS.missingCommand);
 /** Control characters, line and paragraph separators, lone surrogates. */

@@ -2,6 +2,8 @@
 // the next state. Stores keep the state and do not decide. All numbers of the rules are here.
 
 export const LIMIT_PER_WINDOW = 120;
+/** The bucket that the headers name. A key has only this one. */
+export const LIMIT_BUCKET = "server";
 export const WINDOW_MS = 60_000;
 export const BLOCK_AT_EXCESS = 400;
 export const BLOCK_MS = 5 * 60_000;

@@ -16,13 +16,18 @@ const LONG_SECRET_LENGTH = 43;
 const DEVICE_SECRET = /^gtd_[0-9A-Za-z]{43}$/;
 const LINK_SECRET = /^gtl_[0-9A-Za-z]{43}$/;
 
-/** Every text of ours that gives access, wherever it stands in a line: tokens, session tokens, secrets of devices, links and webhooks. */
+/** Every text of ours that gives access, wherever it stands in a line: tokens, façade keys, session tokens, secrets of devices, links and webhooks. */
 export const SECRET_TEXTS =
-  /gth_[0-9A-Za-z]{36}|gts_[0-9A-Za-z_-]{72}|gt[dl]_[0-9A-Za-z]{43}|whsec_[0-9A-Za-z+/]{43}=?/g;
+  /gth_[0-9A-Za-z]{36}|gth[0-9A-Za-z]{36}-[0-9A-Za-z]+|gts_[0-9A-Za-z_-]{72}|gt[dl]_[0-9A-Za-z]{43}|whsec_[0-9A-Za-z+/]{43}=?/g;
 
 export function mintToken(randomBytes: RandomBytes): string {
   const checked = PREFIX + randomBase62(SECRET_LENGTH, randomBytes);
   return checked + checksumOf(checked);
+}
+
+/** Whether this has the form of a token; its checksum may be wrong. */
+export function isTokenShaped(text: string): boolean {
+  return SHAPE.test(text);
 }
 
 export function isWellFormedToken(token: string): boolean {

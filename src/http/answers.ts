@@ -1,14 +1,12 @@
 // Builds responses: bodies, headers, and the only conversion of a refusal into a response.
 import { ERRORS, type ErrorRow, type Refusal, refuse } from "../core/errors.ts";
-import { LIMIT_PER_WINDOW } from "../core/rate-limit.ts";
+import { LIMIT_BUCKET, LIMIT_PER_WINDOW } from "../core/rate-limit.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
 import type { Call } from "./call.ts";
 import { NO_SNIFFING } from "./page-headers.ts";
 
 const encoder = new TextEncoder();
 export const LIMIT_TEXT = String(LIMIT_PER_WINDOW);
-
-export const LIMIT_BUCKET = "server";
 
 export const STORE_UNAVAILABLE = refuse(ERRORS.unavailable, { retry_after: 1 }, { "Retry-After": "1" });
 
@@ -27,6 +25,7 @@ COUNTED.set("X-RateLimit-Remaining", "0");
 export function answerRefusal(call: Call, refusal: Refusal, report: LimitReport | null = null): Response {
   const { refused, fields, headers } = refusal;
   call.code = refused.code;
+  if (call.form) return call.form.answerRefusal(call, refusal, report);
   const response = respond(errorBody(refused, fields), refused.status, report);
   for (const name in headers) response.headers.set(name, headers[name] ?? "");
   return response;

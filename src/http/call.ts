@@ -1,7 +1,9 @@
 // One request while it is handled: its target, its caller, and facts for logs and metrics.
+import type { Refusal } from "../core/errors.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import type { SectionSet } from "../core/sections.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
+import type { Authenticator } from "../gateway/keys/authenticate.ts";
 import type { CountedKey } from "../gateway/keys/counted-key.ts";
 
 /** A parsed URL. */
@@ -63,6 +65,8 @@ export class Call {
   key: CountedKey | undefined;
   /** Set when the request was counted, so that an answer to an unexpected error has the limit's headers too. */
   report: LimitReport | null = null;
+  /** Undefined for our own API. */
+  form: ForeignForm | undefined;
   /** Whether the answer comes through a promise, after the runtime's own handling of the request has returned. */
   isAsync = false;
   readonly startedAt = performance.now();
@@ -104,6 +108,12 @@ export class Call {
   resetIdleTimeout(): void {
     this.connection.timeout(this.request, IDLE_SECONDS);
   }
+}
+
+/** How routes that speak the language of another API find the caller's key and answer refusals. */
+export interface ForeignForm {
+  authenticate(call: Call, authenticator: Authenticator, now: number): MaybePromise<CountedKey | Refusal>;
+  answerRefusal(call: Call, refusal: Refusal, report: LimitReport | null): Response;
 }
 
 export type Handler = (call: Call) => MaybePromise<Response>;

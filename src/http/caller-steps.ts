@@ -63,6 +63,8 @@ export const READING_STAFF: Purpose = {
   hasSections: false,
   needs: toSectionSet(["Staff", "Players", "CommandLogs", "ModCalls"]),
 };
+/** On the façade, sections that the key may not read are empty instead of refused. */
+export const READING_FACADE: Purpose = { isCounted: true, isCommand: false, hasSections: false };
 export const SENDING_COMMAND: Purpose = { isCounted: false, isCommand: true, hasSections: false };
 export const REMEMBERING_DEVICE: Purpose = { isCounted: false, isCommand: false, hasSections: false };
 export const MANAGING_COMMANDS: Purpose = { isCounted: true, isCommand: true, hasSections: false };
@@ -88,8 +90,7 @@ export class CallerSteps {
   }
 
   authenticate(call: Call, purpose: Purpose, handler: CallerHandler): MaybePromise<Response> {
-    const header = call.request.headers.get("authorization");
-    const key = this.#parts.authenticator.authenticate(header, call.now);
+    const key = this.#findKey(call, call.now);
     return key instanceof Promise
       ? key.then((found) => this.admit(call, found, purpose, handler))
       : this.admit(call, key, purpose, handler);
@@ -126,11 +127,16 @@ export class CallerSteps {
 
   /** The caller's key, if it may still do this: it may have changed while the request waited. Counts nothing. */
   async recheck(call: Call, purpose: Purpose, now: number): Promise<ApiKey | Refusal> {
-    const { authenticator, servers } = this.#parts;
-    const key = await authenticator.authenticate(call.request.headers.get("authorization"), now);
+    const key = await this.#findKey(call, now);
     if (isRefusal(key)) return key;
-    const server = servers.find(key.serverId);
+    const server = this.#parts.servers.find(key.serverId);
     return server ? (this.#findForbidden(call, key, server, purpose) ?? key) : INVALID_TOKEN;
+  }
+
+  #findKey(call: Call, now: number): MaybePromise<CountedKey | Refusal> {
+    const { authenticator } = this.#parts;
+    if (call.form) return call.form.authenticate(call, authenticator, now);
+    return authenticator.authenticate(call.request.headers.get("authorization"), now);
   }
 
   /** The same for the reader of a stream, whose request is long answered. */

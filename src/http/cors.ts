@@ -12,7 +12,8 @@ const READABLE_HEADERS = [
   "X-RateLimit-Reset",
   "X-Request-Id",
 ].join(", ");
-const SENDABLE_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID";
+const SENDABLE_HEADERS =
+  "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, Server-Key";
 const PREFLIGHT_SECONDS = "600";
 
 export class Cors {

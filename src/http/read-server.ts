@@ -1,27 +1,45 @@
 // GET /v2/game/server, with and without the community segment: answers with the state of the caller's server.
+import type { ApiKey } from "../core/api-key.ts";
 import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import { memoize } from "../core/memoize.ts";
 import type { Clock } from "../core/ports/clock.ts";
+import { LIMIT_BUCKET } from "../core/rate-limit.ts";
+import { ALL_SECTIONS, type SectionSet } from "../core/sections.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
 import type { Relay } from "../gateway/readings/relay.ts";
 import type { Reading } from "../gateway/readings/server-status.ts";
-import type { Body } from "../gateway/readings/snapshot.ts";
-import { answerRefusal, LIMIT_BUCKET, LIMIT_TEXT, toResetSeconds } from "./answers.ts";
+import type { Body, Snapshot } from "../gateway/readings/snapshot.ts";
+import { answerRefusal, LIMIT_TEXT, toResetSeconds } from "./answers.ts";
 import type { Call } from "./call.ts";
-import { type Caller, type CallerSteps, READING_SERVER } from "./caller-steps.ts";
+import { type Caller, type CallerSteps, type Purpose, READING_SERVER } from "./caller-steps.ts";
 import { ACCEPT_ENCODING_LENGTH_MAX, acceptsGzip, isMatchingEtag } from "./conditional.ts";
 import { NO_SNIFFING } from "./page-headers.ts";
 import { shareLargeBody } from "./share-large-body.ts";
 import type { UnsentAnswers } from "./unsent-answers.ts";
 
 type Outcome = Awaited<ReturnType<Relay["read"]>>;
-/** What the answer needs to know of who reads. */
-type Reader = { readonly key: Pick<Caller["key"], "keyId">; readonly report: LimitReport | null };
+/** What the answer needs to know of who reads. `readable` are the sections that it may read. */
+type Reader = {
+  readonly keyId: string;
+  readonly readable: SectionSet;
+  readonly report: LimitReport | null;
+};
 
 /** All operators together have the room of one key for large answers. */
-const OPERATOR: Reader = { key: { keyId: "" }, report: null };
+const OPERATOR: Reader = { keyId: "", readable: ALL_SECTIONS, report: null };
+
+/** What is shown of a reading, and what the caller needs for it. */
+export type ReadingView = {
+  readonly purpose: Purpose;
+  bodyOf(call: Call, snapshot: Snapshot, readable: SectionSet): Body;
+};
+
+const SERVER_INFO: ReadingView = {
+  purpose: READING_SERVER,
+  bodyOf: (call, snapshot) => snapshot.body(call.target.sections),
+};
 
 /** Up to this size the runtime sends the headers and body of an asynchronous answer together. */
 const SENT_TOGETHER_BYTES_MAX = 15_000;
@@ -52,28 +70,33 @@ export class ReadServerHandler {
   }
 
   /** Answers at once from a fresh snapshot: a promise for every request would cost more than the answer. */
-  answer(call: Call, caller: Caller): MaybePromise<Response> {
+  answer(call: Call, caller: Caller, view = SERVER_INFO): MaybePromise<Response> {
     const outcome = this.#relay.read(caller.server, call.now);
     return outcome instanceof Promise
-      ? this.#answerLater(call, outcome, caller)
-      : this.#answerOutcome(call, outcome, caller, call.now);
+      ? this.#answerLater(call, outcome, caller, view)
+      : this.#answerOutcome(call, outcome, toReader(caller.key, caller.report), call.now, view);
   }
 
   /** The same for an operator, who has no key and no limit. */
   async answerOperator(call: Call, server: GameServer): Promise<Response> {
     const outcome = await this.#wait(call, this.#relay.read(server, call.now));
-    const response = this.#answerOutcome(call, outcome, OPERATOR, this.#clock());
+    const response = this.#answerOutcome(call, outcome, OPERATOR, this.#clock(), SERVER_INFO);
     for (const name of ["X-RateLimit-Limit", "X-RateLimit-Bucket"]) response.headers.delete(name);
     return response;
   }
 
-  async #answerLater(call: Call, pending: Promise<Outcome>, caller: Caller): Promise<Response> {
+  async #answerLater(
+    call: Call,
+    pending: Promise<Outcome>,
+    { report }: Caller,
+    view: ReadingView,
+  ): Promise<Response> {
     const outcome = await this.#wait(call, pending);
     const now = this.#clock();
     // The operator may have revoked or narrowed the key while the request waited.
-    const key = await this.#callerSteps.recheck(call, READING_SERVER, now);
-    if (isRefusal(key)) return answerRefusal(call, key, isUncounted(key) ? null : caller.report);
-    return this.#answerOutcome(call, outcome, caller, now);
+    const key = await this.#callerSteps.recheck(call, view.purpose, now);
+    if (isRefusal(key)) return answerRefusal(call, key, isUncounted(key) ? null : report);
+    return this.#answerOutcome(call, outcome, toReader(key, report), now, view);
   }
 
   async #wait(call: Call, outcome: MaybePromise<Outcome>): Promise<Outcome> {
@@ -86,9 +109,15 @@ export class ReadServerHandler {
     }
   }
 
-  #answerOutcome(call: Call, outcome: Outcome, { key, report }: Reader, now: number): Response {
+  #answerOutcome(
+    call: Call,
+    outcome: Outcome,
+    { keyId, readable, report }: Reader,
+    now: number,
+    view: ReadingView,
+  ): Response {
     if (isRefusal(outcome)) return answerRefusal(call, outcome, report);
-    const body = outcome.snapshot.body(call.target.sections);
+    const body = view.bodyOf(call, outcome.snapshot, readable);
     const { headers: requested, method } = call.request;
     if (isMatchingEtag(requested.get("if-none-match"), body.etag)) {
       return completeReading(
@@ -102,12 +131,16 @@ export class ReadServerHandler {
     const packed = isPacked ? body.gzipped : null;
     const payload = toPayload(call, packed ?? body.bytes);
     const isSent = method !== "HEAD" && payload instanceof Blob;
-    if (isSent && !this.#unsent.add(call, key.keyId, payload))
+    if (isSent && !this.#unsent.add(call, keyId, payload))
       return answerRefusal(call, TOO_MUCH_UNSENT, report);
     const response = new Response(payload, { headers: headersOf(body) });
     if (packed) response.headers.set("Content-Encoding", "gzip");
     return completeReading(response, outcome, report, now);
   }
+}
+
+function toReader({ keyId, grant }: ApiKey, report: LimitReport | null): Reader {
+  return { keyId, readable: grant.sections, report };
 }
 
 /** An answer about the token itself never has the headers of the limit. */

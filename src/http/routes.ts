@@ -8,6 +8,7 @@ import {
   type Purpose,
   READING_COUNTS,
   READING_EVENTS,
+  READING_FACADE,
   READING_KEY,
   READING_MAP,
   READING_SERVER,
@@ -21,6 +22,8 @@ import type { DashboardHandlers } from "./dashboard.ts";
 import type { EventSocketHandler } from "./event-socket.ts";
 import type { EventStreamHandler } from "./event-stream.ts";
 import type { EventHandlers } from "./events.ts";
+import { FACADE_V1, type FacadeHandlers } from "./facade/facade-handlers.ts";
+import { inGameForm } from "./facade/game-form.ts";
 import type { GameHookHandler } from "./game-hooks.ts";
 import { answerHealthz, type ReadyzHandler } from "./health.ts";
 import type { HistoryHandlers } from "./history.ts";
@@ -48,6 +51,8 @@ export type Handlers = {
   readonly history: HistoryHandlers;
   readonly maps: MapHandlers;
   readonly commands: CommandHandlers;
+  /** For clients of the game API: the same steps, with its form of keys and errors. */
+  readonly facade: FacadeHandlers;
   /** Open to everybody: the body's signature says that it is from the game. */
   readonly gameHooks: GameHookHandler;
   /** The step that lets only our own page through. */
@@ -76,6 +81,7 @@ export function listRoutes({
   history,
   maps,
   commands,
+  facade,
   ownOrigin,
   session,
   operatorStep,
@@ -89,6 +95,7 @@ export function listRoutes({
   metrics,
 }: Handlers): Route[] {
   const caller = (purpose: Purpose, handler: CallerHandler) => callerSteps.before(purpose, handler);
+  const client = (purpose: Purpose, handler: CallerHandler) => inGameForm(caller(purpose, handler));
   const operator = (handler: OperatorHandler) => operatorStep.before(handler);
   const ownPage = (handler: Handler) => ownOrigin.before(handler);
   const routes: Route[] = [
@@ -132,6 +139,24 @@ export function listRoutes({
       GET: caller(MANAGING_COMMANDS, (call, caller) => commands.show(call, caller)),
       DELETE: caller(MANAGING_COMMANDS, (call, caller) => commands.cancel(call, caller)),
     }),
+
+    { path: "/v2/server", GET: client(READING_FACADE, (call, caller) => facade.readServer(call, caller)) },
+    {
+      path: "/v2/server/command",
+      POST: client(SENDING_COMMAND, (call, caller) => facade.send(call, caller)),
+    },
+    ...FACADE_V1.map(({ path, purpose, view }) => ({
+      path,
+      GET: client(purpose, (call, caller) => facade.readV1(call, caller, view)),
+    })),
+    {
+      path: "/erlc/v1/server/bans",
+      GET: client(READING_FACADE, (call, caller) => facade.refuseBans(call, caller)),
+    },
+    {
+      path: "/erlc/v1/server/command",
+      POST: client(SENDING_COMMAND, (call, caller) => facade.send(call, caller)),
+    },
 
     { path: "/hooks/game", POST: (call) => gameHooks.answer(call) },
     { path: "/status/:slug.json", GET: (call) => status.answerJson(call) },

@@ -123,12 +123,17 @@ browserTest("a key's whole life: few rights, shown once, changed, suspended, rot
   const shown = page.getByRole("dialog", { name: "The token" });
   const token = await shown.locator("[data-token]").innerText();
   expect(token).toMatch(/^gth_[0-9A-Za-z]{36}$/);
+  await shown.getByText("For a bot that was written for the game API").click();
   await expectAccessible(page);
+  await shown.getByRole("button", { name: "Copy the server key" }).click();
+  const facadeKey = await page.evaluate<string>("navigator.clipboard.readText()");
+  expect(facadeKey).toBe(await shown.locator("[data-facade-key]").innerText());
+  expect(facadeKey).toMatch(new RegExp(`^gth${token.slice(4)}-srv[0-9A-Za-z]+$`));
   await shown.getByRole("button", { name: "Copy the token" }).click();
   expect(await page.evaluate<string>("navigator.clipboard.readText()")).toBe(token);
   await shown.getByRole("button", { name: "I have copied it" }).click();
   await shown.waitFor({ state: "detached" });
-  expect(await page.content()).not.toContain(token);
+  expect(await page.content()).not.toContain(token.slice(4));
 
   expect(await readWith(token, "?Queue=true")).toEqual({ status: 200, code: undefined });
   expect(await readWith(token)).toEqual({ status: 403, code: 5011 });

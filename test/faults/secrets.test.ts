@@ -21,6 +21,8 @@ const KEY_FILES = ["master.key", "secret.key", "demo.key"];
 let api: FakeGameApi;
 let gatehouse: TestGatehouse;
 const tokens: string[] = [];
+/** The same secrets for clients of the game API. */
+const facadeKeys: string[] = [];
 /** The secrets of a browser that was signed in: cookies, session tokens, links. */
 const browserSecrets: string[] = [];
 /** Status, headers and body of every answer, without the tokens that it was asked to create. */
@@ -37,9 +39,11 @@ async function send(path: string, init: RequestInit = {}): Promise<string> {
   const body = await response.text();
   const made = /"token":"(gth_[0-9A-Za-z]{36})"/.exec(body)?.[1];
   const isMaking = init.method === "POST" && response.status < 300 && made !== undefined;
+  const facadeKey = /"facade_key":"(gth[0-9A-Za-z]{36}-[0-9A-Za-z]+)"/.exec(body)?.[1] ?? "";
   if (isMaking) tokens.push(made);
+  if (isMaking) facadeKeys.push(facadeKey);
   const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
-  const answer = `${init.method ?? "GET"}\n${headers}\n${isMaking ? body.replace(made, "") : body}`;
+  const answer = `${init.method ?? "GET"}\n${headers}\n${isMaking ? body.replace(made, "").replace(facadeKey, "") : body}`;
   answers.push(init.method === "POST" && response.status < 300 ? takeBrowserSecrets(answer) : answer);
   return body;
 }
@@ -100,7 +104,14 @@ function read(token: string, path = PATH): Promise<string> {
 }
 
 const idIn = (body: string) => /"(?:server|key)_id":"([^"]+)"/.exec(body)?.[1] ?? "";
-const canaries = () => [OLD_SERVER_KEY, SERVER_KEY, ...Object.values(SECRETS), ...tokens, ...browserSecrets];
+const canaries = () => [
+  OLD_SERVER_KEY,
+  SERVER_KEY,
+  ...Object.values(SECRETS),
+  ...tokens,
+  ...facadeKeys,
+  ...browserSecrets,
+];
 
 /** The text in every encoding that would reveal it: plain in any case, hex, base64 at any offset. */
 function formsOf(secret: string): { plain: string[]; exact: string[] } {
@@ -288,6 +299,14 @@ async function sendOddPlaces(token: string): Promise<void> {
     ]) {
       await send(path, { headers });
       await send(path, { headers: { ...headers, Authorization: `Bearer ${token}` } });
+    }
+    for (const path of ["/v2/server", "/erlc/v1/server/staff", "/v2/server/command"]) {
+      await send(path, { headers: { "server-key": secret } });
+      await send(path, {
+        method: "POST",
+        body: `{"command":5,"key":"${secret}"`,
+        headers: { "server-key": secret },
+      });
     }
     await admin("GET", `/admin/servers/${written}`);
     await admin("DELETE", `/admin/keys/${written}`);

@@ -12,6 +12,7 @@ import {
   createOperator,
   expectRefusal,
   type KeyBody,
+  type NewKeyBody,
   type Operator,
   type PageBody,
   readAs,
@@ -463,10 +464,7 @@ describe("servers", () => {
 describe("keys", () => {
   test("a new key is 201 with its token and the documented defaults; the token works at once", async () => {
     const body = { server_id: server.server_id, label: "bot" };
-    const made = await readAs<KeyBody & { token: string }>(
-      await gatehouse.admin("POST", "/admin/keys", body),
-      201,
-    );
+    const made = await readAs<NewKeyBody>(await gatehouse.admin("POST", "/admin/keys", body), 201);
     expect(made).toEqual({
       key_id: expect.stringMatching(/^key_[0-9A-Za-z]+$/),
       server_id: server.server_id,
@@ -482,6 +480,7 @@ describe("keys", () => {
       last_used_at: null,
       revoked_at: null,
       token: expect.any(String),
+      facade_key: expect.any(String),
     });
     expect(isWellFormedToken(made.token)).toBe(true);
     expect(await statusOf(made.token)).toBe(200);
@@ -506,7 +505,7 @@ describe("keys", () => {
   });
 
   test("a key is shown with its usage, and listed without; its token is in neither", async () => {
-    const { token, ...key } = await operator.addKey(server);
+    const { token, facade_key, ...key } = await operator.addKey(server);
     const shown = await operator.showKey(key);
     expect(shown).toEqual({ ...key, grace_tokens: [], usage: { requests: 0, refusals: {}, hours: [] } });
     const listed = await operator.list<KeyBody>("/admin/keys");
@@ -599,7 +598,7 @@ describe("keys", () => {
       ip_allow: ["127.0.0.1"],
     };
     const expires_at = gatehouse.clock.now + DAY_MS;
-    const { token, ...key } = await operator.addKey(server, { ...given, expires_at });
+    const { token, facade_key, ...key } = await operator.addKey(server, { ...given, expires_at });
     let expected: KeyBody = key;
     for (const change of [
       { label: "renamed" },
@@ -659,7 +658,7 @@ describe("keys", () => {
   });
 
   test("DELETE revokes: 204 again and again, 5008 from the next request on, and the key stays readable", async () => {
-    const { token, ...key } = await operator.addKey(server);
+    const { token, facade_key, ...key } = await operator.addKey(server);
     const rotated = await operator.rotate(key, { grace_seconds: 600 });
     expect(await statusOf(token)).toBe(200);
     const revokedAt = gatehouse.clock.now;
@@ -697,6 +696,7 @@ describe("rotation", () => {
       expect(rotated).toEqual({
         key_id: key.key_id,
         token: expect.any(String),
+        facade_key: expect.any(String),
         old_token_valid_until: gatehouse.clock.now,
       });
       expect(isWellFormedToken(rotated.token)).toBe(true);
@@ -766,7 +766,10 @@ describe("rotation", () => {
   });
 
   test("rotation changes nothing else of the key", async () => {
-    const { token, ...key } = await operator.addKey(server, { sections: ["Queue"], label: "same" });
+    const { token, facade_key, ...key } = await operator.addKey(server, {
+      sections: ["Queue"],
+      label: "same",
+    });
     await operator.rotate(key, { grace_seconds: 30 });
     const { usage, grace_tokens, ...shown } = await operator.showKey(key);
     expect(shown).toEqual(key);

@@ -56,7 +56,7 @@ export type KeyBody = {
   readonly revoked_at: number | null;
 };
 
-export type NewKeyBody = KeyBody & { readonly token: string };
+export type NewKeyBody = KeyBody & { readonly token: string; readonly facade_key: string };
 export type ShownKeyBody = KeyBody & {
   readonly usage: UsageBody;
   readonly grace_tokens: readonly { readonly valid_until: number }[];
@@ -64,6 +64,7 @@ export type ShownKeyBody = KeyBody & {
 export type RotationBody = {
   readonly key_id: string;
   readonly token: string;
+  readonly facade_key: string;
   readonly old_token_valid_until: number;
 };
 

@@ -1,5 +1,5 @@
 // Kills the real service again and again while clients send commands, and compares the accepted commands with those that the
-// game has received. Used by `npm run torture` and torture.test.ts.
+// game has received. Used by `npm run torture` and torture.test.ts; facade-repeats.test.ts uses its parts.
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
 import { type GatehouseProcess, makeFolder, run, until } from "./run-gatehouse.ts";
@@ -33,7 +33,7 @@ export type TortureReport = {
   readonly problems: readonly string[];
 };
 
-type Home = { readonly serverId: string; readonly town: string; readonly token: string };
+export type Home = { readonly serverId: string; readonly town: string; readonly token: string };
 type Promised = { readonly commandId: string; readonly text: string; readonly client: string };
 type CommandBody = { readonly command_id: string; readonly command: string; readonly status: string };
 
@@ -173,7 +173,7 @@ function compare(
 }
 
 /** Runs one process after the other on one data folder. */
-class Service {
+export class Service {
   readonly #folder: string;
   readonly #env: Record<string, string>;
   #child: GatehouseProcess | undefined;
@@ -282,7 +282,7 @@ async function submit(url: string, token: string, command: string, key: string) 
   return { status: response.status, commandId: body.command_id ?? "" };
 }
 
-async function makeHomes(folder: string, upstreamUrl: string): Promise<Home[]> {
+export async function makeHomes(folder: string, upstreamUrl: string): Promise<Home[]> {
   const env = { GATEHOUSE_UPSTREAM_URL: upstreamUrl, GATEHOUSE_MASTER_KEY: MASTER_KEY };
   const gatehouse = await startGatehouse({ folder, env });
   const homes: Home[] = [];
@@ -297,7 +297,7 @@ async function makeHomes(folder: string, upstreamUrl: string): Promise<Home[]> {
 }
 
 /** The simulator keeps only its last calls, so they are fetched regularly. */
-function recordCalls(simulator: Simulator) {
+export function recordCalls(simulator: Simulator) {
   const calls: ReturnType<Simulator["calls"]>["calls"] = [];
   let next = 0;
   const collect = () => {
@@ -317,7 +317,7 @@ function recordCalls(simulator: Simulator) {
 }
 
 /** mulberry32: the same seed gives the same delays. */
-function createRandom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

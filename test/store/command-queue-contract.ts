@@ -1,7 +1,14 @@
 // The contract of CommandQueue in core/ports/commands.ts as tests. Every store passes this suite unchanged.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
-import { type Command, type HistoryLimits, IDEMPOTENCY_KEPT_MS, QUEUE_MAX } from "../../src/core/command.ts";
+import {
+  type Command,
+  type HistoryLimits,
+  IDEMPOTENCY_KEPT_MS,
+  QUEUE_MAX,
+  SAME_AFTER_SENT_MS,
+  SAME_WHILE_UNKNOWN_MS,
+} from "../../src/core/command.ts";
 import type { CommandDraft, CommandQueue, Receipt } from "../../src/core/ports/commands.ts";
 import type { Store } from "../../src/core/ports/store.ts";
 import type { StoreHarness } from "./store-contract.ts";
@@ -224,6 +231,103 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect(fresh.commandId).not.toBe(old.commandId);
         expect(await accept(":m", NOW + IDEMPOTENCY_KEPT_MS + 1, again)).toEqual(fresh);
         expect((await commandOf(old)).status).toBe("queued");
+      });
+    });
+
+    describe("the same text from the same key, with joinsSame", () => {
+      const same = { joinsSame: true };
+      const LOST = { status: "unknown", upstreamCode: null, upstreamMessage: "lost" } as const;
+      const REFUSED = { status: "failed", upstreamCode: 3002, upstreamMessage: "offline" } as const;
+
+      test("is one command while it waits and while it is sent, also after a crash", async () => {
+        await accept(":h before");
+        const receipt = await accept(":h", NOW, same);
+        expect(receipt.position).toBe(2);
+        await reopen();
+        expect(await accept(":h", NOW + DAY_MS, same)).toEqual(receipt);
+        await queue.settle((await claim()).commandId, SENT, NOW);
+        const { commandId } = await claim(NOW + HOLD_MS);
+        expect(await accept(":h", NOW + HOLD_MS, same)).toEqual(receipt);
+        await queue.requeue(commandId);
+        expect(await accept(":h", NOW + HOLD_MS, same)).toEqual(receipt);
+        expect(await listAll({ limit: 200, serverId })).toHaveLength(2);
+      });
+
+      test("of many at once is one command", async () => {
+        const receipts = await Promise.all(Array.from({ length: 20 }, () => accept(":h", NOW, same)));
+        expect(new Set(receipts.map(({ commandId }) => commandId)).size).toBe(1);
+        expect(await listAll({ limit: 200, serverId })).toHaveLength(1);
+      });
+
+      test.each([
+        ["sent", SENT, SAME_AFTER_SENT_MS],
+        ["unknown", LOST, SAME_WHILE_UNKNOWN_MS],
+      ] as const)("is one command for a while after it ended as %s, and no longer", async (_, end, ms) => {
+        const receipt = await accept(":h", NOW, same);
+        await queue.settle((await claim()).commandId, end, NOW + 50);
+        expect(await accept(":h", NOW + 50 + ms - 1, same)).toEqual(receipt);
+        expect(await accept(":h", NOW - ms + 51, same)).toEqual(receipt);
+        const next = await accept(":h", NOW + 50 + ms, same);
+        expect(next.commandId).not.toBe(receipt.commandId);
+      });
+
+      test("is one command for 10 minutes after a crash while it was sent", async () => {
+        const receipt = await accept(":h", NOW, same);
+        await claim();
+        await reopen();
+        const { status, finishedAt } = await commandOf(receipt);
+        expect(status).toBe("unknown");
+        const later = (finishedAt ?? 0) + SAME_WHILE_UNKNOWN_MS;
+        expect(await accept(":h", later - 1, same)).toEqual(receipt);
+        expect((await accept(":h", later, same)).commandId).not.toBe(receipt.commandId);
+      });
+
+      test("is found behind other commands that ended since", async () => {
+        const receipt = await accept(":h lost", NOW, same);
+        await queue.settle((await claim()).commandId, LOST, NOW);
+        for (let i = 1; i <= 120; i++) {
+          const now = NOW + i * HOLD_MS;
+          await accept(`:h ${i}`, now);
+          await queue.settle((await claim(now)).commandId, i % 2 ? LOST : SENT, now);
+          if (i === 119) expect(await accept(":h lost", now, same)).toEqual(receipt);
+        }
+      });
+
+      test("is another command after it was refused, cancelled or expired", async () => {
+        const ids = [(await accept(":h", NOW, same)).commandId];
+        await queue.settle((await claim()).commandId, REFUSED, NOW);
+        ids.push((await accept(":h", NOW, same)).commandId);
+        await queue.cancel(serverId, ids[1] ?? "", NOW);
+        ids.push((await accept(":h", NOW, same)).commandId);
+        await queue.expire(serverId, NOW + 1, NOW + 1);
+        ids.push((await accept(":h", NOW, same)).commandId);
+        expect(new Set(ids).size).toBe(4);
+      });
+
+      test("is another command with another text, from another key, or without joinsSame", async () => {
+        const otherKeyId = await addKey(serverId, "hash-2");
+        const first = await accept(":h", NOW, same);
+        const others = [
+          await accept(":H", NOW, same),
+          await accept(":h", NOW, { ...same, keyId: otherKeyId }),
+          await accept(":h"),
+        ];
+        expect(others.map(({ commandId }) => commandId)).not.toContain(first.commandId);
+        await queue.settle((await claim()).commandId, SENT, NOW);
+        expect(await accept(":h", NOW, { ...same, keyId: otherKeyId })).toEqual(others[1] as Receipt);
+      });
+
+      test("joins a command that was sent without it", async () => {
+        const receipt = await accept(":h");
+        expect(await accept(":h", NOW, same)).toEqual(receipt);
+      });
+
+      test("gets its receipt from a queue that is full or takes no more", async () => {
+        const receipt = await accept(":h", NOW, same);
+        for (let i = 1; i < QUEUE_MAX; i++) await accept(`:h ${i}`);
+        expect(await accept(":h", NOW, same)).toEqual(receipt);
+        expect(await queue.accept(draft(":h", same), NOW, 0)).toEqual({ receipt });
+        expect(await queue.accept(draft(":m", same), NOW, 0)).toEqual({ declined: "full" });
       });
     });
 

@@ -254,6 +254,30 @@ describe.each([
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
   });
 
+  test("the same text with joinsSame is one command on all instances", async () => {
+    const again = draft(":h", { joinsSame: true });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => [one, two][index % 2]?.accept(again, NOW)),
+    );
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    const { commandId } = await claim(one, NOW);
+    const [first] = answers;
+    expect(await two.accept(again, NOW)).toEqual(first as NonNullable<typeof first>);
+    await one.settle(commandId, SENT, NOW);
+    expect(await two.accept(again, NOW + 1)).toEqual(first as NonNullable<typeof first>);
+  });
+
+  test("a command whose acceptance was lost is not withdrawn once another request has joined it", async () => {
+    const again = draft(":h", { joinsSame: true });
+    await loseAnswer(() => one.accept(again, NOW));
+    const joined = await two.accept(again, NOW);
+    if (!("receipt" in joined)) throw new Error("it was not accepted");
+    await untilOneIsBack(joined.receipt);
+    await one.withdrawUnanswered();
+    expect(await statusOf(joined.receipt)).toBe("queued");
+    expect((await two.list({ limit: 10, serverId })).items).toHaveLength(1);
+  });
+
   test("of many claims at once over two instances one gets the next command", async () => {
     for (let round = 0; round < 10; round++) {
       const now = NOW + round * HOLD_MS;

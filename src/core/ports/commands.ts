@@ -8,6 +8,8 @@ export type CommandDraft = {
   readonly keyId: string;
   readonly text: string;
   readonly idempotencyKey: string | undefined;
+  /** The same text from the same key may be the same command, see `accept`. */
+  readonly joinsSame?: boolean;
 };
 
 /** What the caller gets for an accepted command. Repeated requests with the same idempotency key get the same receipt. */
@@ -59,7 +61,8 @@ export type QueueReport = { readonly waiting: number; readonly oldestQueuedAt: n
 export interface CommandQueue {
   /**
    * One atomic step. An idempotency key that this API key used within IDEMPOTENCY_KEPT_MS gets the same receipt, or
-   * `mismatch` for another text. A queue in which `waitingMax` commands wait declines, by default QUEUE_MAX; with 0 only
+   * `mismatch` for another text. With `joinsSame`, a command of this API key with this text that isSameCommand is true for
+   * gets its first receipt again. A queue in which `waitingMax` commands wait declines, by default QUEUE_MAX; with 0 only
    * repeated commands get a receipt. Otherwise the command waits at the end of its queue.
    */
   accept(draft: CommandDraft, now: number, waitingMax?: number): Promise<Acceptance>;

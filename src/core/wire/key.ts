@@ -17,6 +17,12 @@ const Token = Type.String({
   description: "The secret that callers send. It is shown here and never again",
 });
 
+const FacadeKey = Type.String({
+  pattern: "^gth[0-9A-Za-z]{36}-[0-9A-Za-z]+$",
+  description:
+    "The same secret for clients of the game API, which send it as `server-key`. It is shown here and never again",
+});
+
 export const KeyResource = Type.Object({
   key_id: KeyId,
   server_id: ServerId,
@@ -37,7 +43,11 @@ export const KeyResource = Type.Object({
 });
 export type KeyResource = Static<typeof KeyResource>;
 
-export const KeyWithToken = Type.Object({ ...KeyResource.properties, token: Token });
+export const KeyWithToken = Type.Object({
+  ...KeyResource.properties,
+  token: Token,
+  facade_key: FacadeKey,
+});
 export type KeyWithToken = Static<typeof KeyWithToken>;
 
 const counts = {
@@ -74,6 +84,7 @@ export type KeyWithUsage = Static<typeof KeyWithUsage>;
 export const RotatedKey = Type.Object({
   key_id: KeyId,
   token: Token,
+  facade_key: FacadeKey,
   old_token_valid_until: time("How long the old token still works"),
 });
 export type RotatedKey = Static<typeof RotatedKey>;

@@ -63,6 +63,8 @@ export type DispatcherParts = {
   readonly burstQuietMs: number;
   readonly meter: CommandMeter;
   readonly log: Log;
+  /** Called after the result of a command was recorded. */
+  readonly onSettled?: ((commandId: string) => void) | undefined;
 };
 
 type Worker = {
@@ -282,6 +284,7 @@ export class CommandDispatcher {
   async #settle(worker: Worker, { commandId }: Command, end: CommandEnd): Promise<void> {
     this.#parts.meter.count(end.status);
     await this.#record(worker, () => this.#parts.store.commands.settle(commandId, end, this.#parts.clock()));
+    this.#parts.onSettled?.(commandId);
   }
 
   /**

@@ -31,9 +31,9 @@ export class CommandSubmitter {
 
   async submit(draft: CommandDraft, now: number): Promise<Receipt | Refusal> {
     const { commands, notify, findParkedRefusal } = this.#parts;
-    const { keyId, serverId, idempotencyKey } = draft;
+    const { keyId, serverId, idempotencyKey, joinsSame } = draft;
     const parked = findParkedRefusal(serverId);
-    if (parked && idempotencyKey === undefined) return parked;
+    if (parked && idempotencyKey === undefined && !joinsSame) return parked;
     const mark = idempotencyKey === undefined ? undefined : `${keyId} ${idempotencyKey}`;
     if (mark !== undefined && this.#inFlight.has(mark)) return IN_FLIGHT;
     if (mark !== undefined) this.#inFlight.add(mark);

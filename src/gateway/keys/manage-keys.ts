@@ -96,15 +96,16 @@ export async function rotateKey(
   request: Rotation,
   actor: Actor,
   now: number,
-): Promise<{ token: string; oldValidUntil: number } | Refusal> {
-  if (!(await store.keys.findDetails(keyId))) return NOT_FOUND;
+): Promise<{ token: string; serverId: string; oldValidUntil: number } | Refusal> {
+  const key = await store.keys.findDetails(keyId);
+  if (!key) return NOT_FOUND;
   const { grace_seconds: graceSeconds = 0 } = request;
   const token = mintToken(randomBytes);
   const oldValidUntil = now + graceSeconds * 1000;
   const details = { after: { old_token_valid_until: oldValidUntil } };
   const note = { at: now, action: "key.rotated", actor, details };
   const isDone = await store.keys.rotate(keyId, hashToken(token), oldValidUntil, now, note);
-  return isDone ? { token, oldValidUntil } : REVOKED;
+  return isDone ? { token, serverId: key.serverId, oldValidUntil } : REVOKED;
 }
 
 /** Undefined on success, also when the key was revoked before. */

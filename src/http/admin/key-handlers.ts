@@ -1,5 +1,6 @@
 // /admin/keys: the API keys and how much they are used.
 import { isRefusal, type Refusal } from "../../core/errors.ts";
+import { facadeKeyOf } from "../../core/facade/facade-key.ts";
 import { KEY_STATES } from "../../core/key-state.ts";
 import type { Actor } from "../../core/ports/audit.ts";
 import type { KeyDetails, KeyFilter } from "../../core/ports/keys.ts";
@@ -67,7 +68,11 @@ export class KeyHandlers {
     return answerOutcome(
       call,
       created,
-      ({ key, token }): KeyWithToken => ({ ...describeKey(key, false, call.now), token }),
+      ({ key, token }): KeyWithToken => ({
+        ...describeKey(key, false, call.now),
+        token,
+        facade_key: facadeKeyOf(token, key.serverId),
+      }),
       201,
     );
   }
@@ -114,8 +119,9 @@ export class KeyHandlers {
     const rotated = await this.#parts.changes.run(() =>
       rotateKey(this.#parts, keyId, request.value, actor, call.now),
     );
-    return answerOutcome(call, rotated, ({ token, oldValidUntil }): RotatedKey => {
-      return { key_id: keyId, token, old_token_valid_until: oldValidUntil };
+    return answerOutcome(call, rotated, ({ token, serverId, oldValidUntil }): RotatedKey => {
+      const facadeKey = facadeKeyOf(token, serverId);
+      return { key_id: keyId, token, facade_key: facadeKey, old_token_valid_until: oldValidUntil };
     });
   }
 

@@ -36,6 +36,11 @@ export function isPage(path: string): boolean {
   return path === "/" || path.startsWith("/assets/") || path === "/docs" || path.startsWith("/docs/");
 }
 
+/** The façade speaks the game API's language, which its own documents describe; docs/facade.md says what differs. */
+export function isFacade(path: string): boolean {
+  return path === "/v2/server" || path.startsWith("/v2/server/") || path.startsWith("/erlc/");
+}
+
 /** Routes without an operation are left out; a test fails on them. */
 export function buildDocument(
   routes: readonly Route[],
@@ -195,10 +200,10 @@ function listTagGroups(used: ReadonlySet<TagName>): readonly Json[] {
   return groups.filter(({ tags }) => tags.length > 0);
 }
 
-/** Every method of every route, without the pages. */
+/** Every method of every route, without the pages and the façade. */
 export function listMethods(routes: readonly Route[]): { path: string; method: Method }[] {
   return routes
-    .filter(({ path }) => !isPage(path))
+    .filter(({ path }) => !isPage(path) && !isFacade(path))
     .flatMap((route) => {
       return METHODS.filter((method) => method in route).map((method) => ({ path: route.path, method }));
     });

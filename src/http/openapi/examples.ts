@@ -6,6 +6,7 @@ const serverId = "srv_5tqX0PpV3mYbL1nKcD7w";
 const keyId = "key_0Ka4qbuWLQDNnkIAG3EZ";
 const deviceId = "dev_9fWc2LrT6yQxB4mHsZ1k";
 const token = "gth_EXAMPLEonlyEXAMPLEonlyEXAMPLE0000000";
+const facadeKey = "gthEXAMPLEonlyEXAMPLEonlyEXAMPLE0000000-srv5tqX0PpV3mYbL1nKcD7w";
 
 export const SERVER_INFO = {
   Name: "Cedar County State Roleplay",
@@ -256,7 +257,7 @@ export const OWN_KEY = {
 
 export const BARE_OWN_KEY = { ...OWN_KEY, sections: [], commands: [], expires_at: 1_797_314_314_688 };
 
-export const NEW_KEY = { ...KEY, last_used_at: null, token };
+export const NEW_KEY = { ...KEY, last_used_at: null, token, facade_key: facadeKey };
 
 export const SHOWN_KEY = {
   ...KEY,
@@ -268,7 +269,12 @@ export const SHOWN_KEY = {
   },
 };
 
-export const ROTATION = { key_id: keyId, token, old_token_valid_until: 1_794_725_914_688 };
+export const ROTATION = {
+  key_id: keyId,
+  token,
+  facade_key: facadeKey,
+  old_token_valid_until: 1_794_725_914_688,
+};
 
 export const BLOCK = {
   key_id: keyId,

@@ -1,7 +1,6 @@
 // The headers of answers. A name that ends in "Sometimes" stands for a header that an answer may lack.
 import Type from "typebox";
-import { LIMIT_PER_WINDOW } from "../../core/rate-limit.ts";
-import { LIMIT_BUCKET } from "../answers.ts";
+import { LIMIT_BUCKET, LIMIT_PER_WINDOW } from "../../core/rate-limit.ts";
 
 type Header = {
   readonly header: string;

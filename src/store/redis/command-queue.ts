@@ -8,6 +8,8 @@ import {
   type HistoryLimits,
   IDEMPOTENCY_KEPT_MS,
   QUEUE_MAX,
+  SAME_AFTER_SENT_MS,
+  SAME_WHILE_UNKNOWN_MS,
   SERVER_DELETED,
 } from "../../core/command.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
@@ -329,11 +331,12 @@ export class RedisCommandQueue implements CommandQueue {
     times: Times,
     waitingMax = QUEUE_MAX,
   ): Promise<Acceptance> {
-    const { serverId, keyId, text, idempotencyKey } = draft;
+    const { serverId, keyId, text, idempotencyKey, joinsSame } = draft;
     const { receiptsMax } = this.#historyLimits;
     const own = [commandId, keyId, text, waitingMax, IDEMPOTENCY_KEPT_MS, idempotencyKey ?? "", receiptsMax];
+    const same = [joinsSame ? 1 : 0, SAME_AFTER_SENT_MS, SAME_WHILE_UNKNOWN_MS];
     return parseAcceptance(
-      await this.#link.run(ACCEPT, namesFor(draft), [...times, NAMES.command(serverId, ""), ...own]),
+      await this.#link.run(ACCEPT, namesFor(draft), [...times, NAMES.command(serverId, ""), ...own, ...same]),
     );
   }
 

@@ -5,6 +5,7 @@ import {
   type CommandEnd,
   type CommandStatus,
   IDEMPOTENCY_KEPT_MS,
+  isSameCommand,
   QUEUE_MAX,
   SERVER_DELETED,
 } from "../../core/command.ts";
@@ -32,6 +33,9 @@ import { translateSqliteErrors } from "./sqlite-errors.ts";
 const CLOCK_TOLERANCE_MS = 1_000;
 const WAS_BEING_SENT = "Gatehouse stopped while this was being sent; whether the game ran it is not known.";
 const WAS_RESTORED = "This waited when the backup was made; whether it was sent since is not known.";
+
+/** In which a command may be meant by the same text again. */
+const SAME_STATUSES: readonly CommandStatus[] = ["queued", "sending", "sent", "unknown"];
 
 /** For a restored backup: a command that waited then may have been sent since, so it must not be sent again. */
 export function markWaitingAsUnknown(db: Database, now: number): void {
@@ -93,6 +97,7 @@ export class SqliteCommandQueue implements CommandQueue {
       () =>
         this.#findRepeated(draft, now) ??
         this.#history.findReceipt(draft, now) ??
+        this.#findSame(draft, now) ??
         this.#insert(draft, now, waitingMax),
     );
   }
@@ -290,6 +295,24 @@ export class SqliteCommandQueue implements CommandQueue {
       return undefined;
     }
     return row.command === text ? { receipt: toReceipt(row) } : { declined: "mismatch" };
+  }
+
+  #findSame({ serverId, keyId, text, joinsSame }: CommandDraft, now: number): Acceptance | undefined {
+    if (!joinsSame) return undefined;
+    for (const status of SAME_STATUSES) {
+      // The newest first. They end in the order of their queue, so that all after one that ended too long ago did so too.
+      const rows = this.#db
+        .query<CommandRow, [string, string]>(
+          `SELECT * FROM commands INDEXED BY commands_by_status
+           WHERE server_id = ? AND status = ? ORDER BY seq DESC`,
+        )
+        .iterate(serverId, status);
+      for (const row of rows) {
+        if (!isSameCommand({ status, finishedAt: row.finished_at }, now)) break;
+        if (row.key_id === keyId && row.command === text) return { receipt: toReceipt(row) };
+      }
+    }
+    return undefined;
   }
 
   #insert(

@@ -89,6 +89,11 @@ export const operatorKeys = {
     for: "For {{label}}.",
     oldUntil: "The old token works until {{time}}.",
     oldGone: "The old token no longer works.",
+    facade: "For a bot that was written for the game API",
+    facadeHint:
+      "Such a bot sends this as its server key. It is the same secret, with the same rights and limits.",
+    facadeLabel: "Server key for the bot",
+    copyFacade: "Copy the server key",
   },
   rotation: {
     title: "Give it a new token?",

@@ -97,6 +97,10 @@ export const operatorKeys: Translation<typeof english> = {
     for: "Для {{label}}.",
     oldUntil: "Старый токен работает до {{time}}.",
     oldGone: "Старый токен больше не работает.",
+    facade: "Для бота, написанного для API игры",
+    facadeHint: "Такой бот отправляет это как ключ сервера. Секрет тот же, права и лимиты те же.",
+    facadeLabel: "Ключ сервера для бота",
+    copyFacade: "Скопировать ключ сервера",
   },
   rotation: {
     title: "Выдать новый токен?",

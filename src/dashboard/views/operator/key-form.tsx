@@ -16,7 +16,7 @@ import { type FormEvent, type ReactNode, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Version } from "../../../core/api-key.ts";
 import { SECTIONS } from "../../../core/sections.ts";
-import type { KeyResource, KeyUpdate, NewKey } from "../../../core/wire/key.ts";
+import type { KeyResource, KeyUpdate, KeyWithToken, NewKey } from "../../../core/wire/key.ts";
 import type { ServerResource } from "../../../core/wire/server.ts";
 import type { ApiError } from "../../api/request.ts";
 import { DialogButtons } from "../../parts/dialog.tsx";
@@ -52,7 +52,7 @@ export function CreateKeyForm(props: {
   readonly servers: readonly ServerResource[];
   readonly serverId: string | undefined;
   readonly onCancel: () => void;
-  readonly onDone: (created: KeyResource & { readonly token: string }) => void;
+  readonly onDone: (created: KeyWithToken) => void;
 }) {
   const { t } = useTranslation("operatorKeys");
   const admin = useAdmin();

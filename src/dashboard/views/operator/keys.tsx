@@ -137,7 +137,7 @@ export function KeysView() {
             onCancel={creating.close}
             onDone={(created) => {
               creating.close();
-              token.open({ label: created.label, token: created.token });
+              token.open({ label: created.label, token: created.token, facadeKey: created.facade_key });
             }}
           />
         )}

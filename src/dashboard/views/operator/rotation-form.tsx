@@ -31,7 +31,8 @@ export function RotationForm(props: {
     event.preventDefault();
     const rotated = await run(graceSeconds);
     if (rotated) {
-      props.onDone({ label, token: rotated.token, oldUntil: rotated.old_token_valid_until });
+      const { token, facade_key: facadeKey, old_token_valid_until: oldUntil } = rotated;
+      props.onDone({ label, token, facadeKey, oldUntil });
     }
   }
   return (

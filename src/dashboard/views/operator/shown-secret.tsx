@@ -8,12 +8,8 @@ export type SecretTexts = {
   readonly [Name in "warning" | "label" | "copy" | "copied" | "notCopied" | "done"]: string;
 };
 
-export function ShownSecret(props: {
-  readonly secret: string;
-  readonly texts: SecretTexts;
-  readonly onClose: () => void;
-}) {
-  const { secret, texts } = props;
+/** Copies a secret, or selects it where the browser does not let it be copied. `isCopied` is undefined before the first try. */
+export function useCopiedSecret(secret: string) {
   const [isCopied, setCopied] = useState<boolean>();
   const code = useRef<HTMLPreElement>(null);
   async function copy() {
@@ -21,6 +17,16 @@ export function ShownSecret(props: {
     setCopied(hasCopied);
     if (!hasCopied && code.current) getSelection()?.selectAllChildren(code.current);
   }
+  return { code, isCopied, copy };
+}
+
+export function ShownSecret(props: {
+  readonly secret: string;
+  readonly texts: SecretTexts;
+  readonly onClose: () => void;
+}) {
+  const { secret, texts } = props;
+  const { code, isCopied, copy } = useCopiedSecret(secret);
   return (
     <>
       <Alert color="yellow" icon={<Icon name="warning" />}>

@@ -25,9 +25,9 @@ const KEY_ID = /^key_\w+$/;
 /** Pages without any key to show are followed by the next one, up to so many pages. */
 const EMPTY_PAGES_MAX = 40;
 
-/** Whether somebody has pasted a token. It is not searched for, so that it never becomes a part of an address. */
+/** Whether somebody has pasted a token or a façade key. It is not searched for, so that it never becomes a part of an address. */
 export function isToken(text: string): boolean {
-  return text.trim().startsWith("gth_");
+  return /^gth(?:_|[0-9A-Za-z]{36}-)/.test(text.trim());
 }
 
 export function useKeySearch(search: KeySearch): PagedList<KeyResource> {

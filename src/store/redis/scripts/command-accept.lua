@@ -6,6 +6,8 @@
 -- ARGV[4]  id    ARGV[5]  key id    ARGV[6]  text
 -- ARGV[7]  how many may wait        ARGV[8]  how long an idempotency key is kept, ms
 -- ARGV[9]  the idempotency key itself, or empty           ARGV[10]  how many receipts an API key may have
+-- ARGV[11] '1' when the same text from the same API key may be the same command, or else '0'
+-- ARGV[12] how long so after it was sent, ms    ARGV[13]  how long so while it is unknown, ms
 -- Returns  {'accepted', id, position, queued_at}, {'full'} or {'mismatch'}
 local id, text = ARGV[4], ARGV[6]
 
@@ -32,6 +34,42 @@ if earlier and not receipt_id then
     redis.call('HDEL', name_of(earlier), 'is_untold')
     return receipt_of(earlier)
   end
+end
+
+-- The translation of isSameCommand in core/command.ts.
+local function is_text_of_key(accepted)
+  local fields = redis.call('HMGET', name_of(accepted), 'key_id', 'text')
+  return fields[1] == ARGV[5] and fields[2] == text
+end
+
+-- They end in the order of their queue, so that all after one that ended too long ago did so too.
+local function find_ended(status, within_ms)
+  local name, first, step = index_of(ARGV[5], status), 0, 50
+  while true do
+    local ids = redis.call('ZREVRANGE', name, first, first + step - 1)
+    for _, ended in ipairs(ids) do
+      local finished_at = tonumber(redis.call('HGET', name_of(ended), 'finished_at') or 0)
+      if math.abs(now - finished_at) >= within_ms then return nil end
+      if is_text_of_key(ended) then return ended end
+    end
+    if #ids < step then return nil end
+    first = first + step
+  end
+end
+
+local function find_same()
+  for _, waiting in ipairs(redis.call('LRANGE', queue, 0, -1)) do
+    if is_text_of_key(waiting) then return waiting end
+  end
+  local current = redis.call('HGET', sending, 'command_id')
+  if current and is_text_of_key(current) then return current end
+  return find_ended('sent', tonumber(ARGV[12])) or find_ended('unknown', tonumber(ARGV[13]))
+end
+
+local same = ARGV[11] == '1' and find_same()
+if same then
+  redis.call('HDEL', name_of(same), 'is_untold')
+  return receipt_of(same)
 end
 
 local position = redis.call('LLEN', queue) + 1

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "bun:test";
+import type { Command, CommandStatus } from "../../core/command.ts";
+import { StoreUnavailable } from "../../core/errors.ts";
+import type { Pause } from "./command-dispatcher.ts";
+import { CommandEnds, WAITING_MAX } from "./command-ends.ts";
+
+const DEADLINE_MS = 4_000;
+
+/** Pauses that end when the test says so, or when they are woken. */
+class HeldPauses {
+  readonly #held: { readonly ms: number; readonly resolve: () => void }[] = [];
+
+  readonly pause: Pause = (ms, wake) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#held.push({ ms, resolve });
+    wake.addEventListener("abort", () => resolve());
+    return promise;
+  };
+
+  end(isLong: boolean): void {
+    for (const { ms, resolve } of this.#held) if (ms >= DEADLINE_MS === isLong) resolve();
+  }
+}
+
+function setUp(first: CommandStatus) {
+  const pauses = new HeldPauses();
+  const state = { status: first as CommandStatus, finds: 0, isAway: false };
+  const commands = {
+    async find() {
+      state.finds++;
+      if (state.isAway) throw new StoreUnavailable("away");
+      return { commandId: "cmd_1", status: state.status } as Command;
+    },
+  };
+  const ends = new CommandEnds(commands, pauses.pause);
+  return { pauses, state, ends, wait: () => ends.wait("cmd_1", DEADLINE_MS) };
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("waiting for the end of a command", () => {
+  test.each(["sent", "failed", "unknown", "expired", "cancelled"] as const)(
+    "one that is %s is told at once",
+    async (status) => {
+      const { wait, ends } = setUp(status);
+      expect(await wait()).toMatchObject({ status });
+      expect(ends.waiting).toBe(0);
+    },
+  );
+
+  test("the dispatcher ends the wait, for all who wait for the command", async () => {
+    const { wait, state, ends } = setUp("queued");
+    const waiting = [wait(), wait(), wait()];
+    await settle();
+    expect(ends.waiting).toBe(3);
+    state.status = "sent";
+    const { finds } = state;
+    ends.wake("cmd_1");
+    expect((await Promise.all(waiting)).map((command) => command?.status)).toEqual(["sent", "sent", "sent"]);
+    expect(state.finds).toBe(finds + 1);
+    expect(ends.waiting).toBe(0);
+  });
+
+  test("an end that another instance records is found by asking the store", async () => {
+    const { wait, state, pauses } = setUp("sending");
+    const waiting = wait();
+    await settle();
+    pauses.end(false);
+    await settle();
+    state.status = "unknown";
+    pauses.end(false);
+    expect(await waiting).toMatchObject({ status: "unknown" });
+  });
+
+  test("an end that is recorded during the first read is not missed", async () => {
+    const { wait, state, ends } = setUp("sending");
+    const waiting = wait();
+    ends.wake("cmd_1");
+    state.status = "sent";
+    expect(await waiting).toMatchObject({ status: "sent" });
+  });
+
+  test("ends after the given time, with the state as it was", async () => {
+    const { wait, pauses, ends } = setUp("queued");
+    const waiting = wait();
+    await settle();
+    pauses.end(true);
+    expect(await waiting).toMatchObject({ status: "queued" });
+    expect(ends.waiting).toBe(0);
+    expect(await ends.wait("cmd_1", 0)).toMatchObject({ status: "queued" });
+  });
+
+  test("a store that cannot be read is asked again, and is no error", async () => {
+    const { wait, state, pauses, ends } = setUp("queued");
+    state.isAway = true;
+    const waiting = wait();
+    const late = wait();
+    await settle();
+    pauses.end(true);
+    expect(await waiting).toBeUndefined();
+    await late;
+    state.isAway = false;
+    const again = wait();
+    await settle();
+    state.status = "sent";
+    ends.wake("cmd_1");
+    expect(await again).toMatchObject({ status: "sent" });
+  });
+
+  test(`more than ${WAITING_MAX} are answered at once`, async () => {
+    const { wait, pauses, ends } = setUp("queued");
+    const waiting = Array.from({ length: WAITING_MAX }, wait);
+    expect(await wait()).toMatchObject({ status: "queued" });
+    pauses.end(true);
+    await settle();
+    pauses.end(true);
+    await Promise.all(waiting);
+    expect(ends.waiting).toBe(0);
+  });
+});
