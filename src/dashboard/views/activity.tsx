@@ -29,6 +29,7 @@ import { type KnownPlayer, listKnownPlayers } from "./activity/find-player.ts";
 import { LedgerEnd } from "./activity/ledger-end.tsx";
 import { AllActivityLink, PlayerFinder } from "./activity/player-finder.tsx";
 import { groupByDay } from "./logs/time-line.ts";
+import { PlayerSessions } from "./player/player-sessions.tsx";
 
 const NO_EVENTS: readonly EventResource[] = [];
 
@@ -82,6 +83,7 @@ function PlayerActivity({ player }: { readonly player: string }) {
         {facts && !isOff(ledger) && (
           <>
             <PlayerFacts player={player} {...facts} />
+            <PlayerSessions id={player} />
             <GroupChips offered={listPlayerGroups(sections)} chosen={groups} onChange={setGroups} />
             <Text size="sm" c="dimmed">
               {t("player.leftOut")}

@@ -20,6 +20,7 @@ import { PlayerActions } from "./player-actions.tsx";
 import type { Presence } from "./player-commands.ts";
 import { PlayerEvents } from "./player-events.tsx";
 import { PlayerFacts } from "./player-facts.tsx";
+import { PlayerSessions } from "./player-sessions.tsx";
 import "./player.css";
 import "./texts.ts";
 
@@ -59,6 +60,7 @@ export function PlayerDetails() {
             />
             <PlayerFacts id={id} player={player} presence={presence} ledger={ledger} />
             <PlayerEvents id={id} name={name} ledger={ledger} />
+            <PlayerSessions id={id} />
           </>
         )}
       </Stack>

@@ -1,0 +1,19 @@
+// Links between the parts of a view: what is now, and what was in a period.
+import { Anchor, Group } from "@mantine/core";
+import { useViewHref } from "../../state/route.ts";
+import "./history.css";
+
+export type ViewPart = { readonly route: string; readonly title: string; readonly isCurrent: boolean };
+
+export function ViewParts({ label, parts }: { readonly label: string; readonly parts: readonly ViewPart[] }) {
+  const hrefOf = useViewHref();
+  return (
+    <Group component="nav" gap={4} aria-label={label} className="view-parts">
+      {parts.map(({ route, title, isCurrent }) => (
+        <Anchor key={route} href={hrefOf(route)} underline="never" aria-current={isCurrent && "page"}>
+          {title}
+        </Anchor>
+      ))}
+    </Group>
+  );
+}

@@ -1,0 +1,61 @@
+// Turns the counts of a period into the lines of a plot, and sums them up. Pure.
+import type { PlayersPoint } from "../../../core/wire/history.ts";
+import type { Line } from "./series.ts";
+
+export type HistoryLines = {
+  /** Epoch seconds. */
+  readonly times: readonly number[];
+  readonly average: Line;
+  readonly low: Line;
+  readonly high: Line;
+  /** Undefined when the key may not read it. */
+  readonly queue: Line | undefined;
+  readonly staff: Line | undefined;
+};
+
+/** A point of which nothing is known is a gap in every line. */
+export function buildHistoryLines(points: readonly PlayersPoint[]): HistoryLines {
+  const hasQueue = points.some(({ queue_max }) => queue_max !== undefined);
+  const hasStaff = points.some(({ staff_max }) => staff_max !== undefined);
+  return {
+    times: points.map(({ at }) => at / 1000),
+    average: points.map(({ avg }) => avg),
+    low: points.map(({ min }) => min),
+    high: points.map(({ max }) => max),
+    queue: hasQueue ? points.map(({ queue_max }) => queue_max ?? null) : undefined,
+    staff: hasStaff ? points.map(({ staff_max }) => staff_max ?? null) : undefined,
+  };
+}
+
+export type HistorySummary = {
+  /** From 0 to 1: for how much of the time until the end of the period readings vouch. */
+  readonly known: number;
+  /** When the first known point begins. */
+  readonly firstAt: number;
+  /** Whether nothing is known before that point. */
+  readonly isBegun: boolean;
+  readonly max: number;
+  /** When the point with the most players begins. */
+  readonly maxAt: number;
+};
+
+/** Undefined when nothing is known. */
+export function summarise(points: readonly PlayersPoint[]): HistorySummary | undefined {
+  const first = points.findIndex(({ known }) => known > 0);
+  const firstPoint = points[first];
+  if (!firstPoint) return undefined;
+  let best = firstPoint;
+  for (const point of points) if ((point.max ?? -1) > (best.max ?? -1)) best = point;
+  const known = points.reduce((sum, point) => sum + point.known, 0) / points.length;
+  return { known, firstAt: firstPoint.at, isBegun: first > 0, max: best.max ?? 0, maxAt: best.at };
+}
+
+/** The places of values without a neighbour: no line goes through them, so they need a dot. */
+export function listLonePlaces(line: ArrayLike<number | null | undefined>): number[] {
+  const lone: number[] = [];
+  for (let place = 0; place < line.length; place++) {
+    const isKnown = (at: number) => line[at] !== null && line[at] !== undefined;
+    if (isKnown(place) && !isKnown(place - 1) && !isKnown(place + 1)) lone.push(place);
+  }
+  return lone;
+}
