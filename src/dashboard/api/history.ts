@@ -27,3 +27,6 @@ export type HistoryQuery = {
   readonly limit?: number;
   readonly cursor?: string;
 };
+
+/** The most items that one answer may have. */
+export const HISTORY_PAGE_SIZE = 500;

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { HISTORY_LIMIT_MAX } from "../../core/wire/history.ts";
 import type { HistoryReader } from "../api/caller.ts";
-import type { HistoryQuery } from "../api/history.ts";
+import { HISTORY_PAGE_SIZE, type HistoryQuery } from "../api/history.ts";
 import { EXPORT_ROWS_MAX, exportHistory, nameExport } from "./export-history.ts";
 
 const PERIOD = { from: new Date(2026, 10, 9).getTime(), to: new Date(2026, 10, 16).getTime() };
@@ -32,11 +33,7 @@ test("a file has every page, asked within the key's limit", async () => {
   const { reader, queries } = makeReader([[row("Anna:1", "1")], [row("Bob:2", "2")]]);
   const { text, isCut, slept } = await run(reader, "json", 500);
   expect(JSON.parse(text)).toEqual({ ...PERIOD, items: [row("Anna:1", "1"), row("Bob:2", "2")] });
-  expect([isCut, slept, queries.map(({ cursor }) => cursor)]).toEqual([
-    false,
-    [500],
-    [undefined, "after-1"],
-  ]);
+  expect([isCut, slept, queries.map(({ cursor }) => cursor)]).toEqual([false, [500], [undefined, "after-1"]]);
 });
 
 test("a name that is a formula stays text, and a spreadsheet reads the file as UTF-8", async () => {
@@ -68,4 +65,8 @@ test("a file is named after its content, its server and its days", () => {
   expect(nameExport({ question: "sessions", period: PERIOD, player: "77" }, "\u202e", "json")).toBe(
     "sessions-77-2026-11-09-2026-11-16.json",
   );
+});
+
+test("a page is as large as Gatehouse allows", () => {
+  expect(HISTORY_PAGE_SIZE).toBe(HISTORY_LIMIT_MAX);
 });

@@ -5,15 +5,19 @@ import {
   writeSessionsCsv,
   writeStaffCsv,
 } from "../../core/history/history-csv.ts";
-import {
-  HISTORY_LIMIT_MAX,
-  type PlayersHistory,
-  type PlaytimeResource,
-  type SessionResource,
-  type StaffResource,
+import type {
+  PlayersHistory,
+  PlaytimeResource,
+  SessionResource,
+  StaffResource,
 } from "../../core/wire/history.ts";
 import type { HistoryReader } from "../api/caller.ts";
-import type { HistoryAnswers, HistoryList, HistoryQuery } from "../api/history.ts";
+import {
+  HISTORY_PAGE_SIZE,
+  type HistoryAnswers,
+  type HistoryList,
+  type HistoryQuery,
+} from "../api/history.ts";
 import type { ApiError } from "../api/request.ts";
 import { type Period, writeDay } from "./period.ts";
 
@@ -58,7 +62,7 @@ export async function exportHistory(
     if (delayMs > 0) await sleep(delayMs);
     const query: HistoryQuery = {
       ...period,
-      limit: HISTORY_LIMIT_MAX,
+      limit: HISTORY_PAGE_SIZE,
       ...(player !== undefined && { player }),
       ...(cursor !== null && { cursor }),
     };

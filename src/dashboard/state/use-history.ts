@@ -4,8 +4,12 @@ import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQuery } from 
 import { useEffect } from "react";
 import { ERRORS } from "../../core/errors.ts";
 import type { Section } from "../../core/sections.ts";
-import { HISTORY_LIMIT_MAX } from "../../core/wire/history.ts";
-import type { HistoryAnswers, HistoryList, HistoryQuery } from "../api/history.ts";
+import {
+  HISTORY_PAGE_SIZE,
+  type HistoryAnswers,
+  type HistoryList,
+  type HistoryQuery,
+} from "../api/history.ts";
 import type { ApiError, Outcome } from "../api/request.ts";
 import { nameChoice, type Period, type PeriodChoice, resolvePeriod } from "./period.ts";
 import { endsSession, useServerSession, useSession } from "./session.ts";
@@ -97,7 +101,7 @@ export function useHistoryList<Q extends HistoryList>(
       const period = pageParam?.period ?? getPeriod(choice);
       const asked: HistoryQuery = {
         ...period,
-        limit: HISTORY_LIMIT_MAX,
+        limit: HISTORY_PAGE_SIZE,
         ...(player !== undefined && { player }),
         ...(pageParam && { cursor: pageParam.cursor }),
       };

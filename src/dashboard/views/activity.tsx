@@ -7,6 +7,7 @@ import type { EventResource } from "../../core/wire/event.ts";
 import type { ApiError } from "../api/request.ts";
 import { DayTitle } from "../parts/day-title.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { LazyView } from "../parts/lazy-view.tsx";
 import { Moment, NowProvider } from "../parts/moment.tsx";
 import { CopyablePlayer } from "../parts/player-name.tsx";
 import { EmptyState, FailedState, LoadingState, Notice } from "../parts/states.tsx";
@@ -29,9 +30,9 @@ import { type KnownPlayer, listKnownPlayers } from "./activity/find-player.ts";
 import { LedgerEnd } from "./activity/ledger-end.tsx";
 import { AllActivityLink, PlayerFinder } from "./activity/player-finder.tsx";
 import { groupByDay } from "./logs/time-line.ts";
-import { PlayerSessions } from "./player/player-sessions.tsx";
 
 const NO_EVENTS: readonly EventResource[] = [];
+const loadSessions = async () => (await import("./history/pages.ts")).PlayerSessions;
 
 export function ActivityView() {
   const { t } = useTranslation("shell");
@@ -83,7 +84,7 @@ function PlayerActivity({ player }: { readonly player: string }) {
         {facts && !isOff(ledger) && (
           <>
             <PlayerFacts player={player} {...facts} />
-            <PlayerSessions id={player} />
+            <LazyView load={loadSessions} given={{ id: player }} placeholder={null} />
             <GroupChips offered={listPlayerGroups(sections)} chosen={groups} onChange={setGroups} />
             <Text size="sm" c="dimmed">
               {t("player.leftOut")}

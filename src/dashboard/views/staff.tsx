@@ -1,30 +1,30 @@
 // The view "staff": who they are and which of them are on the server, and what they did in a period.
 import { useTranslation } from "react-i18next";
+import { LazyView } from "../parts/lazy-view.tsx";
 import { Notice } from "../parts/states.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
+import { ViewParts } from "../parts/view-parts.tsx";
 import { useRouteId } from "../state/route.ts";
-import "./history/texts.ts";
-import { ViewParts } from "./history/view-parts.tsx";
-import { StaffActivity } from "./staff/staff-activity.tsx";
 import { StaffNow } from "./staff/staff-now.tsx";
 
 const ACTIVITY = "activity";
+const loadActivity = async () => (await import("./history/pages.ts")).StaffActivity;
 
 export function StaffView() {
-  const { t } = useTranslation(["history", "staff", "shell"]);
+  const { t } = useTranslation(["staff", "shell"]);
   const part = useRouteId("staff") ?? "";
   if (part !== "" && part !== ACTIVITY) return <Notice icon="search" title={t("shell:notFound")} />;
   const isNow = part === "";
   return (
-    <ViewPage title={t("staff:title")} summary={t(isNow ? "staff:summary" : "staff.summary")}>
+    <ViewPage title={t("title")} summary={t(isNow ? "summary" : "activitySummary")}>
       <ViewParts
-        label={t("staff.parts")}
+        label={t("shell:parts")}
         parts={[
-          { route: "staff", title: t("staff.now"), isCurrent: isNow },
-          { route: `staff/${ACTIVITY}`, title: t("staff.period"), isCurrent: !isNow },
+          { route: "staff", title: t("shell:now"), isCurrent: isNow },
+          { route: `staff/${ACTIVITY}`, title: t("activity"), isCurrent: !isNow },
         ]}
       />
-      {isNow ? <StaffNow /> : <StaffActivity />}
+      {isNow ? <StaffNow /> : <LazyView load={loadActivity} />}
     </ViewPage>
   );
 }

@@ -6,6 +6,7 @@ import type { Section } from "../../../core/sections.ts";
 import type { Player } from "../../../core/wire/server-info.ts";
 import { GameText } from "../../parts/game-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { LazyView } from "../../parts/lazy-view.tsx";
 import { NowProvider } from "../../parts/moment.tsx";
 import { CopyableText } from "../../parts/player-name.tsx";
 import { LoadingState } from "../../parts/states.tsx";
@@ -20,12 +21,12 @@ import { PlayerActions } from "./player-actions.tsx";
 import type { Presence } from "./player-commands.ts";
 import { PlayerEvents } from "./player-events.tsx";
 import { PlayerFacts } from "./player-facts.tsx";
-import { PlayerSessions } from "./player-sessions.tsx";
 import "./player.css";
 import "./texts.ts";
 
 const WANTED: readonly Section[] = ["Players"];
 const NAME_MAX = 64;
+const loadSessions = async () => (await import("../history/pages.ts")).PlayerSessions;
 
 export function PlayerDetails() {
   const id = useContext(PlayerIdContext);
@@ -60,7 +61,7 @@ export function PlayerDetails() {
             />
             <PlayerFacts id={id} player={player} presence={presence} ledger={ledger} />
             <PlayerEvents id={id} name={name} ledger={ledger} />
-            <PlayerSessions id={id} />
+            <LazyView load={loadSessions} given={{ id }} placeholder={null} />
           </>
         )}
       </Stack>

@@ -11,7 +11,7 @@ import { usePresenceText } from "../history/presence-text.tsx";
 const SORTING = { column: "seconds", isDescending: true };
 
 export function Playtime() {
-  const { t } = useTranslation("history");
+  const { t } = useTranslation(["history", "players"]);
   const format = useFormat();
   const writePresence = usePresenceText();
   const columns = useMemo(
@@ -37,7 +37,7 @@ export function Playtime() {
   return (
     <HistoryTable
       question="playtime"
-      label={t("playtime.list")}
+      label={t("players:playtime")}
       columns={columns}
       sorting={SORTING}
       emptyTitle={t("playtime.empty")}

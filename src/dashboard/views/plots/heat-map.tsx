@@ -1,5 +1,5 @@
 // The week as a heat map: a table of days and hours, so that a screen reader reads it as one. On a phone the hours are the rows.
-import { Group, NativeSelect, Paper, Stack, Text, Title } from "@mantine/core";
+import { Group, NativeSelect, Paper, Stack, Text, Title, useComputedColorScheme } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { EmptyState } from "../../parts/states.tsx";
@@ -10,7 +10,7 @@ import { findRegion } from "../../state/region.ts";
 import { useFormat } from "../../state/use-format.ts";
 import { useHistory } from "../../state/use-history.ts";
 import "../history/history.css";
-import { findBusiest, findStep, HEAT_STEPS, listDayNames, listZones } from "./heat-steps.ts";
+import { findBusiest, findStep, HEAT_LOOKS, listDayNames, listZones } from "./heat-steps.ts";
 
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
 const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
@@ -95,7 +95,9 @@ function WeekTable(props: { readonly table: Table; readonly max: number; readonl
         <caption>{caption}</caption>
         <thead>
           <tr>
-            <th scope="col">{isPhone ? t("heat.hour") : <span className="visually-hidden">{t("heat.hour")}</span>}</th>
+            <th scope="col">
+              {isPhone ? t("heat.hour") : <span className="visually-hidden">{t("heat.hour")}</span>}
+            </th>
             {isPhone
               ? shortDays.map((name, day) => (
                   <th key={name} scope="col" abbr={longDays[day]}>
@@ -134,6 +136,7 @@ function WeekTable(props: { readonly table: Table; readonly max: number; readonl
 function HeatCell(props: { readonly value: number | null; readonly max: number; readonly title: string }) {
   const { t } = useTranslation("history");
   const write = useAverageText();
+  const scheme = useComputedColorScheme("light");
   const { value, max, title } = props;
   if (value === null) {
     return (
@@ -143,7 +146,7 @@ function HeatCell(props: { readonly value: number | null; readonly max: number; 
     );
   }
   return (
-    <td data-heat={findStep(value, max)} title={`${title}: ${write(value)}`}>
+    <td style={HEAT_LOOKS[scheme][findStep(value, max)]} title={`${title}: ${write(value)}`}>
       {write(value)}
     </td>
   );
@@ -153,13 +156,14 @@ function HeatCell(props: { readonly value: number | null; readonly max: number; 
 function HeatKey({ max }: { readonly max: number }) {
   const { t } = useTranslation("history");
   const write = useAverageText();
+  const scheme = useComputedColorScheme("light");
   return (
     <Group gap={4} aria-hidden>
       <Text size="xs" c="dimmed">
         0
       </Text>
-      {Array.from({ length: HEAT_STEPS }, (_, step) => step).map((step) => (
-        <span key={step} className="heat-key" data-heat={step} />
+      {HEAT_LOOKS[scheme].map((look) => (
+        <span key={look.background} className="heat-key" style={look} />
       ))}
       <Text size="xs" c="dimmed" className="numbers">
         {write(max)}

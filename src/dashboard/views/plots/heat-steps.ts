@@ -1,6 +1,29 @@
 // The steps of the heat map, and what it says in words. Pure.
+import type { Scheme } from "../../team-colours.ts";
 
 export const HEAT_STEPS = 6;
+
+type Look = { readonly background: string; readonly color: string };
+
+/** From the fewest players to the most. Every text has a contrast of at least 4.5 to its background. */
+export const HEAT_LOOKS: Readonly<Record<Scheme, readonly Look[]>> = {
+  light: [
+    { background: "#f1f3f5", color: "#1b1f3b" },
+    { background: "#dbe4ff", color: "#1b1f3b" },
+    { background: "#bac8ff", color: "#1b1f3b" },
+    { background: "#91a7ff", color: "#11142b" },
+    { background: "#3b5bdb", color: "#fff" },
+    { background: "#22338a", color: "#fff" },
+  ],
+  dark: [
+    { background: "#25262b", color: "#e9ecef" },
+    { background: "#232a4d", color: "#e9ecef" },
+    { background: "#2f3c80", color: "#fff" },
+    { background: "#3b5bdb", color: "#fff" },
+    { background: "#91a7ff", color: "#11142b" },
+    { background: "#dbe4ff", color: "#11142b" },
+  ],
+};
 
 /** The step of a value, from 0 to 5. The busiest hour has the highest one. */
 export function findStep(value: number, max: number): number {

@@ -16,7 +16,8 @@ import { ExportButtons } from "../history/export-buttons.tsx";
 import { HistoryProblemNotice } from "../history/history-problem.tsx";
 import { HeatMap } from "./heat-map.tsx";
 import { buildHistoryLines, summarise } from "./history-lines.ts";
-import { LinePlot, type PlotBand, type PlotSeries } from "./line-plot.tsx";
+import { LazyPlot } from "./lazy-plot.tsx";
+import type { PlotBand, PlotSeries } from "./line-plot.tsx";
 import { PLOT_COLOURS } from "./plot-colours.ts";
 
 const DAY_MS = 86_400_000;
@@ -69,7 +70,7 @@ function Charts(props: {
   if (!summary) return <EmptyState title={t("plots.empty")}>{t("plots.emptyText")}</EmptyState>;
   return (
     <>
-      <LinePlot
+      <LazyPlot
         title={t("plots.players")}
         times={lines.times}
         series={series}
@@ -87,9 +88,7 @@ function Charts(props: {
   );
 }
 
-function Summary(
-  props: { readonly history: PlayersHistory } & NonNullable<ReturnType<typeof summarise>>,
-) {
+function Summary(props: { readonly history: PlayersHistory } & NonNullable<ReturnType<typeof summarise>>) {
   const { t, i18n } = useTranslation("history");
   const write = useTimeText(props.history);
   const percent = useMemo(

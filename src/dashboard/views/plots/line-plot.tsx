@@ -27,6 +27,18 @@ export type PlotBand = {
   readonly colour: Readonly<Record<Scheme, string>>;
 };
 
+export type LinePlotProps = {
+  readonly title: string;
+  readonly times: readonly number[];
+  readonly series: readonly PlotSeries[];
+  /** Below the lines. */
+  readonly band?: PlotBand;
+  /** Whether the times are of more than one day, so that dates are shown too. */
+  readonly hasDates?: boolean;
+  /** What the last values are called; "now" by default. */
+  readonly lastName?: string;
+};
+
 const HEIGHT = 240;
 const DAY_SECONDS = 86_400;
 const AXIS_COLOURS = {
@@ -41,19 +53,9 @@ const AXIS_SPACE_PX = 90;
 /** The edges of a band are no lines of their own. */
 const BAND_EDGE: uPlot.Series = { stroke: "transparent", width: 0, points: { show: false } };
 
-export function LinePlot(props: {
-  readonly title: string;
-  readonly times: readonly number[];
-  readonly series: readonly PlotSeries[];
-  /** Below the lines. */
-  readonly band?: PlotBand;
-  /** Whether the times are of more than one day, so that dates are shown too. */
-  readonly hasDates?: boolean;
-  /** What the last values are called; "now" by default. */
-  readonly lastName?: string;
-}) {
+export function LinePlot(props: LinePlotProps) {
   const { title, times, series, band, hasDates = false } = props;
-  const { t, i18n } = useTranslation("plots");
+  const { t, i18n } = useTranslation("history");
   const format = useFormat();
   const scheme = useComputedColorScheme("light");
   const frame = useRef<HTMLDivElement>(null);
@@ -62,11 +64,7 @@ export function LinePlot(props: {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const data = useMemo(
     () =>
-      [
-        times,
-        ...series.map(({ line }) => line),
-        ...(band ? [band.high, band.low] : []),
-      ] as uPlot.AlignedData,
+      [times, ...series.map(({ line }) => line), ...(band ? [band.high, band.low] : [])] as uPlot.AlignedData,
     [times, series, band],
   );
   const latest = useRef(data);
@@ -106,12 +104,12 @@ export function LinePlot(props: {
   }, [hidden, styleKey, bandColour, scheme, i18n.language]);
 
   const write = (value: number | null | undefined) =>
-    value === null || value === undefined ? t("noValue") : format.number(Math.round(value * 10) / 10);
+    value === null || value === undefined ? t("live.noValue") : format.number(Math.round(value * 10) / 10);
   const descriptions = series.flatMap(({ name, line }) => {
     const range = describeLine(line);
     if (!range) return [];
     const { now, low, high } = range;
-    return t("described", { name, now: write(now), low: write(low), high: write(high) });
+    return t("live.described", { name, now: write(now), low: write(low), high: write(high) });
   });
   const bandText = band && describeBand(band, cursor, write);
   const at = cursor === null ? undefined : times[cursor];
@@ -123,10 +121,10 @@ export function LinePlot(props: {
         </Title>
         <Text size="sm" c="dimmed" className="numbers" style={{ flex: "none" }}>
           {at === undefined
-            ? (props.lastName ?? t("now"))
+            ? (props.lastName ?? t("live.now"))
             : hasDates
               ? format.dateTime(at * 1000)
-              : t("at", { time: format.time(at * 1000) })}
+              : t("live.at", { time: format.time(at * 1000) })}
         </Text>
       </Group>
       <div
@@ -173,12 +171,12 @@ function LegendItem(props: {
   readonly isHidden: boolean;
   readonly onClick: () => void;
 }) {
-  const { t } = useTranslation("plots");
+  const { t } = useTranslation("history");
   const { name, look, isHidden } = props;
   return (
     <UnstyledButton
       aria-pressed={!isHidden}
-      title={t(isHidden ? "show" : "hide", { name })}
+      title={t(isHidden ? "live.show" : "live.hide", { name })}
       onClick={props.onClick}
       opacity={isHidden ? 0.65 : 1}
       py={4}
@@ -213,7 +211,8 @@ function describeBand(
   cursor: number | null,
   write: (value: number | null | undefined) => string,
 ): string {
-  if (cursor !== null) return low[cursor] === null ? write(null) : `${write(low[cursor])}–${write(high[cursor])}`;
+  if (cursor !== null)
+    return low[cursor] === null ? write(null) : `${write(low[cursor])}–${write(high[cursor])}`;
   return `${write(describeLine(low)?.low)}–${write(describeLine(high)?.high)}`;
 }
 
@@ -233,7 +232,8 @@ function buildOptions(
   const writeTick = (at: number, step: number) => {
     if (step < 60) return seconds.format(at * 1000);
     // Midnight tells the day instead, because the hours around it tell that it is midnight.
-    const isDay = step >= DAY_SECONDS || new Date(at * 1000).getHours() + new Date(at * 1000).getMinutes() === 0;
+    const isDay =
+      step >= DAY_SECONDS || new Date(at * 1000).getHours() + new Date(at * 1000).getMinutes() === 0;
     return (isDay ? days : minutes).format(at * 1000);
   };
   const number = new Intl.NumberFormat(region);

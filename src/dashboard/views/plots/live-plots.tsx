@@ -10,7 +10,8 @@ import { findRegion } from "../../state/region.ts";
 import type { HistoryPoint } from "../../state/server-history.ts";
 import { useFormat } from "../../state/use-format.ts";
 import { useServerHistory, useServerState } from "../../state/use-server-state.tsx";
-import { LinePlot, type PlotSeries } from "./line-plot.tsx";
+import { LazyPlot } from "./lazy-plot.tsx";
+import type { PlotSeries } from "./line-plot.tsx";
 import { PLOT_COLOURS } from "./plot-colours.ts";
 import { buildLines, listMinutes } from "./series.ts";
 
@@ -20,7 +21,7 @@ const SHOWN_MS = 3_600_000;
 
 /** With `isRecorded` the readings of the last hour, otherwise all that the page has seen. */
 export function LivePlots({ isRecorded }: { readonly isRecorded: boolean }) {
-  const { t } = useTranslation("plots");
+  const { t } = useTranslation("history");
   const view = useServerState(WANTED);
   const all = useServerHistory();
   const points = useMemo(() => (isRecorded ? listRecent(all) : all), [all, isRecorded]);
@@ -28,7 +29,7 @@ export function LivePlots({ isRecorded }: { readonly isRecorded: boolean }) {
     <ServerStateGate view={view}>
       {() =>
         points.length < 2 ? (
-          <EmptyState title={t("waiting")}>{t("waitingText")}</EmptyState>
+          <EmptyState title={t("live.waiting")}>{t("live.waitingText")}</EmptyState>
         ) : (
           <Plots points={points} missing={view.missing} />
         )
@@ -49,30 +50,34 @@ function Plots({
   readonly points: readonly HistoryPoint[];
   readonly missing: readonly Section[];
 }) {
-  const { t } = useTranslation("plots");
+  const { t } = useTranslation("history");
   const format = useFormat();
   const lines = useMemo(() => buildLines(points), [points]);
   const hasQueue = !missing.includes("Queue");
   const presence = useMemo<PlotSeries[]>(
     () => [
-      { name: t("players"), line: lines.players, colour: PLOT_COLOURS.players, isFilled: true },
-      ...(hasQueue ? [{ name: t("queue"), line: lines.queue, colour: PLOT_COLOURS.queue, isDashed: true }] : []),
+      { name: t("live.players"), line: lines.players, colour: PLOT_COLOURS.players, isFilled: true },
+      ...(hasQueue
+        ? [{ name: t("live.queue"), line: lines.queue, colour: PLOT_COLOURS.queue, isDashed: true }]
+        : []),
     ],
     [lines, hasQueue, t],
   );
   const moves = useMemo<PlotSeries[]>(
     () => [
-      { name: t("joins"), line: lines.joins, colour: PLOT_COLOURS.joins },
-      { name: t("leaves"), line: lines.leaves, colour: PLOT_COLOURS.leaves, isDashed: true },
+      { name: t("live.joins"), line: lines.joins, colour: PLOT_COLOURS.joins },
+      { name: t("live.leaves"), line: lines.leaves, colour: PLOT_COLOURS.leaves, isDashed: true },
     ],
     [lines, t],
   );
   return (
     <Stack gap="md">
-      <LinePlot title={t("presence")} times={lines.times} series={presence} />
-      {!missing.includes("JoinLogs") && <LinePlot title={t("moves")} times={lines.times} series={moves} />}
+      <LazyPlot title={t("live.presence")} times={lines.times} series={presence} />
+      {!missing.includes("JoinLogs") && (
+        <LazyPlot title={t("live.moves")} times={lines.times} series={moves} />
+      )}
       <Text size="sm" c="dimmed" className="numbers">
-        {t("span", { time: format.time(points[0]?.at ?? 0), readings: format.number(points.length) })}
+        {t("live.span", { time: format.time(points[0]?.at ?? 0), readings: format.number(points.length) })}
       </Text>
       <NumbersToggle points={points} />
     </Stack>
@@ -80,13 +85,13 @@ function Plots({
 }
 
 function NumbersToggle({ points }: { readonly points: readonly HistoryPoint[] }) {
-  const { t } = useTranslation("plots");
+  const { t } = useTranslation("history");
   const [isOpen, { toggle }] = useDisclosure(false);
   const id = useId();
   return (
     <div>
       <Button variant="default" onClick={toggle} aria-expanded={isOpen} aria-controls={id}>
-        {t("table")}
+        {t("live.table")}
       </Button>
       <Collapse expanded={isOpen} id={id} mt="sm">
         {isOpen && <NumbersTable points={points} />}
@@ -96,32 +101,33 @@ function NumbersToggle({ points }: { readonly points: readonly HistoryPoint[] })
 }
 
 function NumbersTable({ points }: { readonly points: readonly HistoryPoint[] }) {
-  const { t, i18n } = useTranslation("plots");
+  const { t, i18n } = useTranslation("history");
   const format = useFormat();
   const minute = useMemo(
     () => new Intl.DateTimeFormat(findRegion(i18n.language), { timeStyle: "short" }),
     [i18n.language],
   );
   const rows = useMemo(() => listMinutes(points), [points]);
-  const write = (value: number | undefined) => (value === undefined ? t("noValue") : format.number(value));
+  const write = (value: number | undefined) =>
+    value === undefined ? t("live.noValue") : format.number(value);
   return (
-    <TableFrame label={t("table")}>
+    <TableFrame label={t("live.table")}>
       <Table className="numbers" captionSide="top" striped>
-        <Table.Caption>{t("tableCaption")}</Table.Caption>
+        <Table.Caption>{t("live.tableCaption")}</Table.Caption>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th scope="col">{t("time")}</Table.Th>
+            <Table.Th scope="col">{t("live.time")}</Table.Th>
             <Table.Th scope="col" ta="end">
-              {t("players")}
+              {t("live.players")}
             </Table.Th>
             <Table.Th scope="col" ta="end">
-              {t("queue")}
+              {t("live.queue")}
             </Table.Th>
             <Table.Th scope="col" ta="end">
-              {t("joinsCount")}
+              {t("live.joinsCount")}
             </Table.Th>
             <Table.Th scope="col" ta="end">
-              {t("leavesCount")}
+              {t("live.leavesCount")}
             </Table.Th>
           </Table.Tr>
         </Table.Thead>

@@ -13,7 +13,7 @@ import { sortTeams, TeamTimes, useMedianText, usePresenceText } from "../history
 const SORTING = { column: "seconds", isDescending: true };
 
 export function StaffActivity() {
-  const { t } = useTranslation("history");
+  const { t } = useTranslation(["history", "staff"]);
   const format = useFormat();
   const writePresence = usePresenceText();
   const writeMedian = useMedianText();
@@ -28,7 +28,8 @@ export function StaffActivity() {
       width: "8.5rem",
       phone: "tap",
       readValue: read,
-      cell: (row) => (read(row) === 0 ? undefined : <span className="numbers">{format.number(read(row))}</span>),
+      cell: (row) =>
+        read(row) === 0 ? undefined : <span className="numbers">{format.number(read(row))}</span>,
     });
     return [
       ...makePlayerColumns<StaffResource>(t),
@@ -66,7 +67,7 @@ export function StaffActivity() {
     <>
       <HistoryTable
         question="staff"
-        label={t("staff.period")}
+        label={t("staff:activity")}
         columns={columns}
         sorting={SORTING}
         emptyTitle={t("staff.empty")}

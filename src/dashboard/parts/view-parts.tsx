@@ -1,7 +1,6 @@
 // Links between the parts of a view: what is now, and what was in a period.
 import { Anchor, Group } from "@mantine/core";
-import { useViewHref } from "../../state/route.ts";
-import "./history.css";
+import { useViewHref } from "../state/route.ts";
 
 export type ViewPart = { readonly route: string; readonly title: string; readonly isCurrent: boolean };
 

@@ -3,13 +3,13 @@
 import { Alert } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { Icon } from "../parts/icon.tsx";
-import { ViewPage } from "../parts/view-page.tsx";
-import { useMayAsk } from "../state/use-history.ts";
-import { type Choice, PeriodField } from "./history/period-field.tsx";
-import "./history/texts.ts";
-import { HistoryPlots } from "./plots/history-plots.tsx";
-import { LivePlots } from "./plots/live-plots.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { ViewPage } from "../../parts/view-page.tsx";
+import { useMayAsk } from "../../state/use-history.ts";
+import { type Choice, PeriodField } from "../history/period-field.tsx";
+import "../history/texts.ts";
+import { HistoryPlots } from "./history-plots.tsx";
+import { LivePlots } from "./live-plots.tsx";
 
 const OFFERED = ["hour", "day", "week", "month", "year"] as const;
 
@@ -19,7 +19,7 @@ export function PlotsView() {
   const isRecorded = useMayAsk("players");
   if (!isRecorded) {
     return (
-      <ViewPage title={t("plots:title")} summary={t("plots:summary")}>
+      <ViewPage title={t("plots:title")} summary={t("live.summary")}>
         <Alert color="gray" title={t("problem.off")} icon={<Icon name="empty" />}>
           {t("problem.offText")}
         </Alert>
