@@ -24,8 +24,8 @@ const TEAMS = ["Civilian", "Police", "Sheriff", "Fire", "DOT"];
 /** The tables of the history, with the columns of each but for the ledger. */
 const COPIED = {
   counts: "resolution, at, known_ms, player_ms, min, max, queue_max, staff_max, teams",
-  sessions: "joined_at, number, player, left_at, ended, was_staff, stays",
-  player_days: "day, player, ms, begun",
+  sessions: "player, joined_at, number, left_at, ended, was_staff, stays",
+  player_days: "player, day, ms, begun",
   staff_acts: "at, number, player, low, high",
   player_names: "player, name",
 } as const;

@@ -51,12 +51,12 @@ const QUESTIONS: readonly Question[] = [
   { title: "playtime, a day", ask: (archive, id) => sumPresence(archive, id, lastDays(1)) },
   { title: "playtime, a month", ask: (archive, id) => sumPresence(archive, id, lastDays(30)) },
   { title: "playtime, a year", ask: (archive, id) => sumPresence(archive, id, YEAR) },
-  { title: "staff, a month", ask: (archive, id) => archive.readStaff(id, lastDays(30)) },
-  { title: "staff, a year", ask: (archive, id) => archive.readStaff(id, YEAR) },
-  { title: "peaks, a year of hours", ask: (archive, id) => archive.readCounts(id, "1h", YEAR) },
+  { title: "staff, a month", ask: (archive, id) => archive.readStaff(id, lastDays(30), []) },
+  { title: "staff, a year", ask: (archive, id) => archive.readStaff(id, YEAR, []) },
+  { title: "peaks, a year of hours", ask: (archive, id) => archive.readCounts(id, "1h", YEAR, "players") },
   {
     title: "peaks, 60 days of five minutes",
-    ask: (archive, id) => archive.readCounts(id, "5m", lastDays(60)),
+    ask: (archive, id) => archive.readCounts(id, "5m", lastDays(60), "players"),
   },
 ];
 

@@ -1,5 +1,6 @@
 // The gatehouse command: runs a subcommand and turns a refusal into an exit code.
 import { Command, CommanderError } from "commander";
+import { createAlertsCommand } from "./cli/alerts.ts";
 import { createAuditCommand } from "./cli/audit.ts";
 import { createBackupCommand } from "./cli/backup.ts";
 import { createBlocksCommand } from "./cli/blocks.ts";
@@ -34,6 +35,7 @@ const program = new Command("gatehouse")
   .addCommand(createEventsCommand())
   .addCommand(createHistoryCommand())
   .addCommand(createWebhooksCommand())
+  .addCommand(createAlertsCommand())
   .addCommand(createPlayersCommand())
   .addCommand(createUpstreamCommand())
   .addCommand(createAuditCommand())

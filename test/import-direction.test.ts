@@ -46,6 +46,7 @@ const OUTSIDE_WORLD =
 /** The files of core whose values run in a browser; of the others, the dashboard may import types. */
 const BROWSER_SAFE: ReadonlySet<string> = new Set(
   [
+    "alerts/rules",
     "api-key",
     "command",
     "csv",

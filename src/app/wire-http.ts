@@ -91,7 +91,7 @@ export function wireHttp(
 ): WiredHandlers {
   const { store, shared, clock, demo } = resources;
   const { relay, watcher, relayMeter, dispatcher, commandMeter, usage } = gateway;
-  const { archiveMeter, recorder, events, streams, forgetting, maps, history } = gateway;
+  const { archive, archiveMeter, recorder, events, streams, forgetting, maps, history } = gateway;
   const deliverer = gateway.webhooks?.deliverer;
   const sessionTokens = new SessionTokens(secret);
   const sessions = new DeviceSessions({ store, tokens: sessionTokens, randomBytes });
@@ -232,6 +232,7 @@ export function wireHttp(
       commandMeter,
       forgetting,
       webhooks: wireWebhookAdmin(config, resources, gateway),
+      alerts: archive && { archive, servers: store.servers, settings: store.settings },
     }),
     dashboard: new DashboardHandlers((name) => findBuiltFile(`dashboard/${name}`)),
     openApi: new OpenApiHandler(VERSION),

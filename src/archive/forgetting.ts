@@ -4,8 +4,6 @@ import { typeOfKind } from "../core/events/event-types.ts";
 import { forgetInMemory } from "../core/events/forget-memory.ts";
 import { findNames, NAMES_MAX, PlayerEraser } from "../core/events/forget-player.ts";
 import { type MemoryPart, parseMemory, writeChangedParts } from "../core/events/memory-text.ts";
-import { HISTORY_KEPT_MS } from "../core/history/history.ts";
-import { DAY_MS } from "./ledger-rules.ts";
 
 /** The most events, and the most ledgers, of one step. */
 export const FORGET_EVENTS_STEP = 500;
@@ -77,14 +75,6 @@ export function listRememberedNames(
   });
   const reference = players?.get(player)?.Player;
   return reference === undefined ? texts : [...texts, `{"Player":${reference}}`];
-}
-
-/** The days that may have playtime of somebody whose sessions are all between these two times. */
-export function listDaysBetween(firstJoinedAt: number, lastLeftAt: number): number[] {
-  // No session counts for more than it is kept, and none is kept for longer.
-  const earliest = Math.max(firstJoinedAt, lastLeftAt - 2 * HISTORY_KEPT_MS);
-  const [first, last] = [Math.floor(earliest / DAY_MS), Math.floor(lastLeftAt / DAY_MS)];
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, place) => first + place);
 }
 
 /** The events that change, with their new texts. */

@@ -1,8 +1,8 @@
 // The rows of the history that both archives have, and the sums that both make of them.
 import { type Counts, RESOLUTION_MS, RESOLUTIONS, type Resolution } from "../core/history/counts.ts";
 import { HISTORY_KEPT_MS, type HistoryChange, type StaffAct } from "../core/history/history.ts";
-import type { Session, SessionEnd, Stay } from "../core/history/sessions.ts";
-import type { KeptSession, Period, Presence } from "../core/ports/history.ts";
+import type { SessionEnd, Stay } from "../core/history/sessions.ts";
+import type { CountDetail, KeptSession, Period, Presence, StaffSum } from "../core/ports/history.ts";
 import { DAY_MS } from "./ledger-rules.ts";
 import { toStorable } from "./storable-text.ts";
 
@@ -26,6 +26,12 @@ export type CountsRow = {
   readonly teams: string;
 };
 export const COUNTS_COLUMNS = "at, known_ms, player_ms, min, max, queue_max, staff_max, teams";
+const PLAYERS_COLUMNS =
+  "at, known_ms, player_ms, min, max, NULL AS queue_max, NULL AS staff_max, '{}' AS teams";
+
+export function columnsOf(detail: CountDetail): string {
+  return detail === "all" ? COUNTS_COLUMNS : PLAYERS_COLUMNS;
+}
 
 export type SessionRow = {
   readonly number: Integer;
@@ -44,13 +50,12 @@ export type SpanRow = Pick<SessionRow, "player" | "joined_at" | "left_at">;
 /** The time of a player in one day, or in several; `begun`: the sessions that began then. */
 export type DaysRow = { readonly player: string; readonly ms: Integer; readonly begun: Integer };
 
-export type ActRow = {
-  readonly player: string;
-  readonly name: string | null;
-  readonly at: Integer;
-  readonly low: Integer | null;
-  readonly high: Integer | null;
-};
+/** What a session tells about staff. */
+export type StaySessionRow = SpanRow & Pick<SessionRow, "stays">;
+/** How many acts a player did. */
+export type ActsRow = { readonly player: string; readonly acts: Integer };
+/** An answer to a call for a moderator. */
+export type AnswerRow = { readonly player: string; readonly low: Integer; readonly high: Integer };
 
 export type ResolvedCounts = Counts & { readonly resolution: Resolution };
 export type PlayerDay = {
@@ -59,6 +64,17 @@ export type PlayerDay = {
   readonly ms: number;
   readonly begun: number;
 };
+
+/**
+ * What a record adds when some of its events were recorded before: an act that belongs to one of them (see NewStaffAct) was
+ * counted then.
+ */
+export function withoutRepeated(change: HistoryChange, repeated: ReadonlySet<string>): HistoryChange {
+  if (repeated.size === 0) return change;
+  const isNew = ({ identity }: StaffAct & { readonly identity?: string }) =>
+    identity === undefined || !repeated.has(identity);
+  return { ...change, acts: change.acts.filter(isNew) };
+}
 
 /** What the finished minutes add to each resolution, one for each row. */
 export function resolveMinutes(minutes: readonly Counts[]): ResolvedCounts[] {
@@ -112,7 +128,7 @@ export function toCounts(row: CountsRow): Counts {
     max: Number(row.max),
     queueMax: row.queue_max === null ? null : Number(row.queue_max),
     staffMax: row.staff_max === null ? null : Number(row.staff_max),
-    teamMs: JSON.parse(row.teams),
+    teamMs: row.teams === "{}" ? {} : JSON.parse(row.teams),
   };
 }
 
@@ -128,11 +144,8 @@ export function toSessionRow(session: HistoryChange["sessions"][number]) {
 }
 
 export function toKeptSession(row: SessionRow): KeptSession {
-  return { ...toSession(row), number: Number(row.number) };
-}
-
-export function toSession(row: Omit<SessionRow, "number">): Session {
   return {
+    number: Number(row.number),
     player: row.player,
     name: row.name ?? "",
     joinedAt: Number(row.joined_at),
@@ -151,11 +164,6 @@ export function toActRow({ player, at, waited }: StaffAct) {
     low: low === null ? null : Math.round(low),
     high: high === null ? null : Math.round(high),
   };
-}
-
-export function toAct({ player, name, at, low, high }: ActRow): StaffAct {
-  const waited = low === null || high === null ? null : ([Number(low), Number(high)] as const);
-  return { player, name: name ?? "", at: Number(at), waited };
 }
 
 /** The time of the sessions in each day, and where they began, one for each player and day. */
@@ -226,7 +234,7 @@ export class PresenceSum {
   addSpans(edge: Period, rows: readonly SpanRow[]): void {
     for (const { player, joined_at, left_at } of rows) {
       const [joinedAt, leftAt] = [Number(joined_at), Number(left_at)];
-      const ms = Math.max(0, Math.min(leftAt, edge.to) - Math.max(joinedAt, edge.from));
+      const ms = clip(joinedAt, leftAt, edge);
       const isBegunHere = joinedAt >= edge.from && joinedAt < edge.to;
       const isRunning = edge.from === this.#period.from && joinedAt < edge.from;
       this.#add(player, ms, isBegunHere || isRunning ? 1 : 0);
@@ -258,13 +266,49 @@ export class PresenceSum {
   }
 }
 
-/** Of the staff question: everybody whose sessions are asked for. */
+/** Everybody whom the question about staff is about. */
 export function listStaff(
-  acts: readonly { readonly player: string }[],
-  listed: ReadonlyMap<string, string>,
-  wasStaff: readonly string[],
+  ...groups: readonly (readonly { readonly player: string }[] | readonly string[])[]
 ): string[] {
-  return [...new Set([...acts.map(({ player }) => player), ...listed.keys(), ...wasStaff])];
+  return [...new Set(groups.flat().map((one) => (typeof one === "string" ? one : one.player)))];
+}
+
+/** What each of the players did in the period. */
+export function sumStaff(
+  period: Period,
+  players: readonly string[],
+  nameOf: (player: string) => string | undefined,
+  sessions: readonly StaySessionRow[],
+  acts: readonly ActsRow[],
+  answers: readonly AnswerRow[],
+): StaffSum[] {
+  const sums = new Map(
+    players.map((player) => {
+      return [player, { ms: 0, teamMs: new Map<string, number>(), acts: 0, waits: [] as [number, number][] }];
+    }),
+  );
+  for (const { player, joined_at, left_at, stays } of sessions) {
+    const sum = sums.get(player);
+    if (!sum) continue;
+    sum.ms += clip(Number(joined_at), Number(left_at), period);
+    for (const { team, from, to } of parseStays(stays)) {
+      const ms = clip(from, to, period);
+      if (ms > 0) sum.teamMs.set(team, (sum.teamMs.get(team) ?? 0) + ms);
+    }
+  }
+  for (const { player, acts: count } of acts) {
+    const sum = sums.get(player);
+    if (sum) sum.acts = Number(count);
+  }
+  for (const { player, low, high } of answers) sums.get(player)?.waits.push([Number(low), Number(high)]);
+  return Array.from(sums, ([player, sum]) => ({
+    player,
+    name: nameOf(player) ?? "",
+    ms: sum.ms,
+    teamMs: Object.fromEntries(sum.teamMs),
+    commands: sum.acts - sum.waits.length,
+    waits: sum.waits,
+  }));
 }
 
 /** Rows that are older need not be kept: `at` for times, `day` for whole days. */
@@ -277,6 +321,11 @@ export function historyCutoff(now: number): { readonly at: number; readonly day:
 /** Ids are numbers of any length. */
 function compareIds(one: string, other: string): number {
   return one.length - other.length || (one < other ? -1 : Number(one > other));
+}
+
+/** How much of a time is in the period. */
+function clip(from: number, to: number, period: Period): number {
+  return Math.max(0, Math.min(to, period.to) - Math.max(from, period.from));
 }
 
 function dayOf(time: number): number {

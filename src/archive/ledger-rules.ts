@@ -31,8 +31,8 @@ export const LEDGER_TABLES = [
   ["map_images", "ledger"],
   ["deliveries", "webhook_id, number"],
   ["counts", "resolution, at"],
-  ["sessions", "joined_at, number"],
-  ["player_days", "day, player"],
+  ["sessions", "player, joined_at, number"],
+  ["player_days", "player, day"],
   ["staff_acts", "at, number"],
   ["player_names", "player"],
 ] as const;

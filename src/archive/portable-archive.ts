@@ -162,7 +162,7 @@ export const PORTABLE_TABLES: readonly PortableTable[] = [
   },
   {
     name: "sessions",
-    key: ["ledger", "joined_at", "number"],
+    key: ["ledger", "player", "joined_at", "number"],
     columns: {
       ledger: "integer",
       joined_at: "integer",
@@ -176,7 +176,7 @@ export const PORTABLE_TABLES: readonly PortableTable[] = [
   },
   {
     name: "player_days",
-    key: ["ledger", "day", "player"],
+    key: ["ledger", "player", "day"],
     columns: { ledger: "integer", day: "integer", player: "text", ms: "integer", begun: "integer" },
   },
   {

@@ -17,7 +17,7 @@ const STREAM_SILENCE_MS = 45_000;
 
 export type Answer<T> = { readonly text: string; readonly body: T };
 export type AdminRequest = {
-  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Segments below /admin. */
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string | undefined>>;

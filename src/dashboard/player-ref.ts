@@ -28,3 +28,15 @@ export function findPlayerByName(
     .filter(({ name }) => name === text);
   return named.length === 1 ? { name: text, id: named[0]?.id } : ref;
 }
+
+/** The names of the players on the server, by id. */
+export type PlayerNames = ReadonlyMap<string, string>;
+
+export function mapPlayerNames(players: readonly { readonly Player?: string }[] | undefined): PlayerNames {
+  const names = new Map<string, string>();
+  for (const player of players ?? []) {
+    const { name, id } = parsePlayerRef(player.Player);
+    if (id !== undefined) names.set(id, name);
+  }
+  return names;
+}

@@ -188,6 +188,11 @@ export function listRoutes({
       path: "/admin/servers/:id/history/peaks",
       GET: operator((call) => history.answerOperator("peaks", call)),
     },
+    {
+      path: "/admin/servers/:id/alerts",
+      GET: operator((call) => admin.alerts.show(call)),
+      PUT: operator((call, actor) => admin.alerts.set(call, actor)),
+    },
     { path: "/admin/servers/:id/map", GET: operator((call) => maps.answerOperator(call)) },
     {
       path: "/admin/servers/:id/map-image",

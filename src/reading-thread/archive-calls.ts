@@ -1,5 +1,6 @@
-// The archive as the gateway uses it: every call goes to the reading thread, which holds the only connection. A second one to
-// the embedded archive's file would be a danger: closing any handle of a file gives up all locks that a process has on it.
+// The archive as the gateway uses it: every call goes to the reading thread, which has the only threads with connections to it.
+// Another reader of the embedded archive's file would be a danger: closing a handle of a file that SQLite does not know of gives
+// up all locks that a process has on it.
 import type { Archive } from "../core/ports/archive.ts";
 
 export type ArchiveMethod = keyof Archive;

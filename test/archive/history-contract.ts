@@ -19,7 +19,7 @@ import {
   minute,
   session,
 } from "./history-samples.ts";
-import { NOW, record } from "./ledger-samples.ts";
+import { kill, NOW, record } from "./ledger-samples.ts";
 
 const ALWAYS: Period = { from: 0, to: 10 * NOW };
 const OPEN: OpenSession = {
@@ -81,11 +81,7 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
       });
       expect(await listSessions()).toEqual([]);
       expect(await sum(ALWAYS)).toEqual([]);
-      expect(await archive.readStaff(serverId, ALWAYS)).toEqual({
-        sessions: [],
-        acts: [],
-        listed: new Map(),
-      });
+      expect(await archive.readStaff(serverId, ALWAYS, [])).toEqual({ members: [], listed: new Map() });
     });
 
     describe("counts", () => {
@@ -98,6 +94,9 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
         await add({ minutes: [third] });
         await add({ minutes: [minute(MIDNIGHT, 9)] }, {}, otherId);
         expect(await archive.readCounts(serverId, "1m", ALWAYS)).toEqual([first, second, third]);
+        expect(await archive.readCounts(serverId, "1m", ALWAYS, "players")).toEqual(
+          [first, second, third].map((one) => ({ ...one, queueMax: null, staffMax: null, teamMs: {} })),
+        );
         const known = { ...first, knownMs: 90_000, playerMs: 540_000, max: 10 };
         expect(await archive.readCounts(serverId, "5m", ALWAYS)).toEqual([known, third]);
         const all = { ...known, knownMs: 150_000, min: 0, staffMax: 2 };
@@ -138,15 +137,23 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
         ]);
         expect(await archive.readCounts(serverId, "1d", ALWAYS)).toEqual([]);
         expect(await listSessions()).toEqual([]);
-        expect((await archive.readStaff(serverId, ALWAYS)).acts).toEqual([]);
+        expect((await archive.readStaff(serverId, ALWAYS, [])).members).toEqual([]);
       });
+    });
+
+    test("an act of an event that was recorded before is not counted again", async () => {
+      const change = { acts: [{ ...act("1", NOW), identity: "kill-1" }, act("1", NOW)] };
+      await add(change, { events: [kill(1)] });
+      await add(change, { events: [kill(1), kill(2)] });
+      const { members } = await archive.readStaff(serverId, ALWAYS, []);
+      expect(members).toMatchObject([{ player: "1", commands: 3 }]);
     });
 
     test("what is not over comes from the memory", async () => {
       const last = { at: NOW, until: NOW + 60_000, now: { players: 1, queue: 0, staff: 0, teams: {} } };
       const counts = { minute: minute(MIDNIGHT, 1), last };
       const sessions = new Map([["54", OPEN]]);
-      await add({}, { memory: write({ counts, sessions }) });
+      await add({}, { memory: write({ counts, sessions, playersShownAt: NOW }) });
       expect(await archive.readOpenHistory(serverId)).toEqual({ counts, sessions, seenAt: NOW });
     });
 
@@ -265,28 +272,51 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
       });
     });
 
-    test("staff: who acted, was staff or is listed, with acts and sessions of the period", async () => {
+    test("staff: who acted, was staff, is listed or is asked for, with what they did in the period", async () => {
+      const stays = [
+        { team: "Police", from: NOW - 50, to: NOW + 20 },
+        { team: "Civilian", from: NOW + 20, to: NOW + 30 },
+        { team: "Police", from: NOW + 30, to: NOW + 50 },
+      ];
       const sessions = [
-        session("1", NOW - 50, NOW + 50, { wasStaff: true }),
-        session("1", NOW + 60, NOW + 70),
-        session("2", NOW + 5, NOW + 6),
+        session("1", NOW - 50, NOW + 50, { wasStaff: true, stays }),
+        session("1", NOW + 60, NOW + 170),
+        session("2", NOW + 5, NOW + 7),
         session("3", NOW + 5, NOW + 6),
         session("4", NOW + 5, NOW + 6),
         session("5", NOW - 50, NOW - 1, { wasStaff: true }),
+        session("7", NOW + 5, NOW + 6),
       ];
       const acts = [
         act("2", NOW + 5),
         act("6", NOW + 5, [100, 5_000]),
         act("2", NOW - 1),
         act("2", NOW + 100),
+        act("6", NOW + 5),
+        act("6", NOW + 6, [0, 7]),
       ];
       const staff = { Admins: new Map([["3", "Ann"]]), Mods: new Map([["33", "Zoe"]]) };
       await add({ sessions, acts }, { memory: write({ staff }) });
-      const facts = await archive.readStaff(serverId, { from: NOW, to: NOW + 100 });
-      const joins = facts.sessions.map(({ player, joinedAt }) => `${player} ${joinedAt - NOW}`).toSorted();
-      expect(joins).toEqual(["1 -50", "1 60", "2 5", "3 5"]);
-      expect(facts.acts).toEqual(acts.slice(0, 2));
-      expect(facts.listed).toEqual(
+      const { members, listed } = await archive.readStaff(serverId, { from: NOW, to: NOW + 100 }, ["7", "2"]);
+      const none = { ms: 0, teamMs: {}, commands: 0, waits: [] };
+      expect(members.toSorted((a, b) => Number(a.player) - Number(b.player))).toEqual([
+        { ...none, player: "1", name: "Player1", ms: 90, teamMs: { Police: 40, Civilian: 10 } },
+        { ...none, player: "2", name: "Player2", ms: 2, commands: 1 },
+        { ...none, player: "3", name: "Player3", ms: 1 },
+        {
+          ...none,
+          player: "6",
+          name: "Player6",
+          commands: 1,
+          waits: [
+            [100, 5_000],
+            [0, 7],
+          ],
+        },
+        { ...none, player: "7", name: "Player7", ms: 1 },
+        { ...none, player: "33", name: "Zoe" },
+      ]);
+      expect(listed).toEqual(
         new Map([
           ["3", "Ann"],
           ["33", "Zoe"],
@@ -316,8 +346,8 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
         const later = NOW + HISTORY_KEPT_MS;
         const old = Array.from({ length: 700 }, (_, n) => session(String(n), NOW - 100 - n, NOW - 1));
         const kept = [session("3", NOW - 100, NOW + DAY_MS), session("9000", NOW, NOW + 2 * DAY_MS)];
-        const keptActs = [act("8001", NOW), act("4", NOW)];
-        await add({ sessions: [...old, ...kept], acts: [act("8000", NOW - 1), ...keptActs] });
+        const acts = [act("8000", NOW - 1), act("8001", NOW), act("4", NOW)];
+        await add({ sessions: [...old, ...kept], acts });
         expect(await archive.prune({ now: later, days: 10_000, eventsMax: 1_000_000 })).toBe(true);
         await prune(later);
         expect((await listSessions({ limit: 500 })).map(({ player, name }) => `${name} ${player}`)).toEqual([
@@ -325,7 +355,11 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
           "Player3 3",
         ]);
         expect((await sum(ALWAYS)).map(({ player }) => player).toSorted()).toEqual(["3", "9000"]);
-        expect((await archive.readStaff(serverId, ALWAYS)).acts).toEqual(keptActs);
+        const { members } = await archive.readStaff(serverId, ALWAYS, []);
+        expect(members.map(({ name, commands }) => `${name} ${commands}`).toSorted()).toEqual([
+          "Player4 1",
+          "Player8001 1",
+        ]);
       });
     });
 
@@ -366,13 +400,13 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
           { name: "deleted" },
           { name: "deleted" },
         ]);
-        const { acts } = await archive.readStaff(serverId, ALWAYS);
-        expect(acts.map(({ player, name }) => `${name}:${player}`).toSorted()).toEqual([
+        const { members } = await archive.readStaff(serverId, ALWAYS, []);
+        expect(members.map(({ player, name }) => `${name}:${player}`).toSorted()).toEqual([
           "Player1:1",
           "deleted:0",
         ]);
-        expect((await archive.readStaff(otherId, ALWAYS)).acts).toEqual([
-          { player: "0", name: "deleted", at: NOW, waited: [1, 2] },
+        expect((await archive.readStaff(otherId, ALWAYS, [])).members).toEqual([
+          { player: "0", name: "deleted", ms: 0, teamMs: {}, commands: 0, waits: [[1, 2]] },
         ]);
       });
 
@@ -384,7 +418,8 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
         const memory = write({ sessions, vehicles: ['{"Name":"Car","Owner":"Bob"}'] });
         await add({}, { memory });
         await forget("54");
-        expect([...(await archive.readOpenHistory(serverId)).sessions.keys()]).toEqual(["1"]);
+        const open = (await archive.readOpenHistory(serverId)).sessions;
+        expect(Array.from(open, ([id, { name }]) => `${name}:${id}`)).toEqual(["Ann:1", "deleted:0"]);
         expect((await archive.load(serverId)).memory).toMatchObject({
           vehicles: null,
           forgotten: ["Vehicles"],

@@ -1,13 +1,14 @@
 // The embedded archive when its thread dies or hangs and when its disk fails: every call answers in time, the archive
 // recovers by itself, and nothing is recorded twice. A full disk is in sqlite-archive-file.test.ts.
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { startArchiveThread } from "../../src/threads.ts";
 import { testWith, tracing } from "../needs.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
+import { addHistory, session } from "./history-samples.ts";
 import { addEvents, kill, kills, NOW, readAll, record } from "./ledger-samples.ts";
 
 const root = makeTestFolder();
@@ -77,6 +78,54 @@ describe("the thread", () => {
     expect(await archive.load("srv_a").catch((error) => error)).toBeInstanceOf(StoreUnavailable);
     expect(performance.now() - again).toBeLessThan(1_000);
   }, 20_000);
+});
+
+describe("the thread for questions", () => {
+  const ask = (archive: SqliteArchive) =>
+    archive.listSessions({ serverId: "srv_a", from: 0, to: 2 * NOW, limit: 10 });
+
+  test("is started by the first question, sees what was recorded before, and leaves no log behind", async () => {
+    const { archive, workers } = open();
+    await addHistory(archive, { sessions: [session("1", NOW, NOW + 5)] });
+    expect(workers).toHaveLength(1);
+    expect(await ask(archive)).toHaveLength(1);
+    await addHistory(archive, { sessions: [session("2", NOW, NOW + 5)] });
+    expect(await ask(archive)).toHaveLength(2);
+    expect(workers).toHaveLength(2);
+    await archive.close();
+    expect(existsSync(join(root, `${files}.db-wal`))).toBe(false);
+    await expect(ask(archive)).rejects.toThrow(StoreUnavailable);
+  });
+
+  test("is asked before anything was recorded: the file is made", async () => {
+    const { archive } = open();
+    expect(await ask(archive)).toEqual([]);
+  });
+
+  test("dies or hangs: questions fail in time, recording goes on, and another is started", async () => {
+    const { archive, workers } = open();
+    expect(await ask(archive)).toEqual([]);
+    const waiting = Array.from({ length: 20 }, () => ask(archive));
+    workers[1]?.terminate();
+    for (const outcome of await Promise.allSettled(waiting)) {
+      if (outcome.status === "rejected") expect(outcome.reason).toBeInstanceOf(StoreUnavailable);
+    }
+    await addHistory(archive, { sessions: [session("1", NOW, NOW + 5)] });
+    expect(await ask(archive)).toHaveLength(1);
+    expect(workers).toHaveLength(3);
+  });
+
+  test("finds the file replaced: questions fail, and later ones are answered from the new one", async () => {
+    const { archive } = open();
+    await addHistory(archive, { sessions: [session("1", NOW, NOW + 5)] });
+    expect(await ask(archive)).toHaveLength(1);
+    const path = join(root, `${files}.db`);
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+    await expect(ask(archive)).rejects.toThrow(StoreUnavailable);
+    let found: readonly unknown[] | undefined;
+    for (let attempt = 0; attempt < 5 && !found; attempt++) found = await ask(archive).catch(() => undefined);
+    expect(found).toEqual([]);
+  });
 });
 
 testWith(tracing)(

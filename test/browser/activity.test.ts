@@ -136,7 +136,7 @@ browserTest(
     const custom = page.locator('[data-type="custom.command"]');
     expect(await custom.innerText()).toMatch(/Custom command\s+Bob\s/);
     expect(await custom.innerText()).toContain(";bolo White sedan");
-    expect(await custom.getByRole("link", { name: "Bob" }).getAttribute("href")).toBe("#/activity/77");
+    expect(await custom.getByRole("link", { name: "Bob" }).getAttribute("href")).toBe("#/activity?player=77");
     const unknown = await page.locator('[data-type="custom.unknown"]').innerText();
     expect(unknown).toMatch(/Unknown message\s+Weather\s+{"rain":true}/);
   },

@@ -69,10 +69,17 @@ browserTest("the list says which server is broken, and why", async () => {
 });
 
 const SWITCH_WORDS = {
-  en: { edit: "Edit busy", watch: "Watch this server", save: "Save", saved: "busy is saved." },
+  en: {
+    edit: "Edit busy",
+    watch: "Watch this server",
+    slug: "Public status",
+    save: "Save",
+    saved: "busy is saved.",
+  },
   ru: {
     edit: "Изменить: busy",
     watch: "Наблюдать за этим сервером",
+    slug: "Открытая страница состояния",
     save: "Сохранить",
     saved: "busy сохранён.",
   },
@@ -80,7 +87,7 @@ const SWITCH_WORDS = {
 
 for (const language of JOURNEY_LANGUAGES) {
   browserTest(
-    `an operator stops watching a server in its form, and begins again, in ${language}`,
+    `an operator stops watching a server in its form and makes its status public, and back again, in ${language}`,
     async () => {
       const words = SWITCH_WORDS[language];
       const site = await getSite();
@@ -89,10 +96,13 @@ for (const language of JOURNEY_LANGUAGES) {
       for (const isWatched of [false, true]) {
         await page.getByRole("button", { name: words.edit }).click();
         await page.getByRole("checkbox", { name: words.watch }).setChecked(isWatched);
+        await page.getByRole("textbox", { name: words.slug }).fill(isWatched ? "" : "busy-town");
         await expectAccessible(page);
         await page.getByRole("button", { name: words.save }).click();
         await page.getByText(words.saved).waitFor();
-        expect(site.gatehouse.app.store.servers.find(serverId)?.isWatched).toBe(isWatched);
+        const publicStatus = isWatched ? null : { slug: "busy-town", showsJoinKey: false };
+        expect(site.gatehouse.app.store.servers.find(serverId)).toMatchObject({ isWatched, publicStatus });
+        expect(await page.getByRole("link", { name: "/status/busy-town" }).count()).toBe(isWatched ? 0 : 1);
         await page.getByRole("dialog").waitFor({ state: "detached" });
       }
     },

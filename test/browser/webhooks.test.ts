@@ -35,6 +35,9 @@ async function playWebhook(
 async function addUnwanted(site: Site, url: string): Promise<void> {
   const settings = { label: "Unwanted", format: "discord-status", url };
   const { serverId } = site.getServer("small");
+  // A status message waits for the first reading of its server.
+  const reading = await site.gatehouse.get("/v2/game/server", await site.mintKey("small"));
+  expect(reading.status).toBe(200);
   const answer = await site.gatehouse.admin("POST", "/admin/webhooks", { server_id: serverId, ...settings });
   let webhook = (await answer.json()) as WebhookResource;
   const deadline = Date.now() + 15_000;
@@ -52,7 +55,7 @@ browserTest("an operator creates a webhook, tests it, sees why it was disabled, 
     hostname: "127.0.0.1",
     port: 0,
     async fetch(request) {
-      if (request.url.endsWith("/gone")) return new Response(null, { status: 410 });
+      if (new URL(request.url).pathname === "/gone") return new Response(null, { status: 410 });
       received.push(`${request.headers.get("webhook-signature")} ${await request.text()}`);
       return new Response(null, { status: 204 });
     },
@@ -81,6 +84,8 @@ browserTest("an operator creates a webhook, tests it, sees why it was disabled, 
   expect(await page.evaluate<string>("navigator.clipboard.readText()")).toBe(secret);
   await dialog.getByRole("button", { name: "I have copied it" }).click();
   await closed();
+  // Two dialogs in a row: the focus goes back to what opened the first.
+  await page.locator("button:focus", { hasText: "Create a webhook" }).waitFor();
   await rowOf(page, "Own log").getByText("Nothing sent yet").waitFor();
   // Neither the secret nor the secret part of the address is in the page any more.
   const content = await page.content();
@@ -125,7 +130,7 @@ browserTest("an operator creates a webhook, tests it, sees why it was disabled, 
   await deliveries.nth(0).getByText("The receiver did not answer in time.").waitFor();
   await deliveries.nth(1).getByText("<b>not here</b>").waitFor();
   await deliveries.nth(2).getByRole("button").click();
-  expect(await dialog.getByLabel("Begin").inputValue()).toBe("a");
+  expect(await dialog.getByLabel("Begin with the events").inputValue()).toBe("a");
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await closed();
   await expectAccessible(page);
@@ -141,7 +146,7 @@ browserTest("an operator creates a webhook, tests it, sees why it was disabled, 
   await page.unrouteAll({ behavior: "wait" });
   await page.getByRole("button", { name: "Enable" }).click();
   await page.getByText("Own log is enabled and goes on where it was.").waitFor();
-  await page.getByRole("button", { name: "Disable", exact: true }).waitFor();
+  await page.locator("button:focus", { hasText: "Disable" }).waitFor();
 
   await page.getByRole("button", { name: "Delete…" }).click();
   await dialog.getByRole("button", { name: "Delete" }).click();

@@ -23,6 +23,15 @@ const NOT_RUN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       "an event, shortened",
     "    retry: 2000": "messages of a stream; the page's curl line is run and its messages are checked",
   },
+  "docs/history.md": Object.fromEntries(
+    [
+      '    {"resolution": "5m", "points": [{"at": 1794722100000, "known": 1, "min": 21, "avg": 22.64, "max": 24, "queue_max": 3, "staff_max": 2, "teams": {"Civilian": 14.1, "Police": 8.54}},',
+      '    {"items": [{"player": "QuietHarbor:1184420", "id": "1184420", "joined_at": 1794722200000, "left_at": null, "seconds": 145, "ended": null, "teams": {"Civilian": 140}},',
+      '    {"items": [{"player": "WindyWillow821:2686120778", "id": "2686120778", "seconds": 25212, "sessions": 4}], "next": null}',
+      '    {"items": [{"player": "WindyWillow821:2686120778", "id": "2686120778", "seconds": 25212, "teams": {"Police": 21600, "Civilian": 3600},',
+      '    {"tz": "Europe/Berlin", "table": [[4.2, 3.1, 2.5, null, "…"], ["…"]]}',
+    ].map((line) => [line, "an answer; the page's curl lines are run and their answers are checked"]),
+  ),
 };
 
 /** What a reader types when a command asks. */
@@ -263,7 +272,7 @@ testWith(
   program("node"),
   program("python3"),
 )(
-  "docs/events.md works as printed with the demo key, and its programs go on where they stopped",
+  "docs/events.md and docs/history.md work as printed with the demo key, and programs go on where they stopped",
   async () => {
     const cwd = makeFolder();
     const gatehouse = await serve({ cwd });
@@ -315,6 +324,22 @@ testWith(
       expect(rest.slice(0, first.length - 3)).toEqual(first.slice(3));
     }
     await again.type(`${TSC} --noEmit follow.ts live.ts socket.ts\n`);
+
+    // In the same Gatehouse, which has been read for a while.
+    const told = await followPage("docs/history.md", {
+      cwd,
+      env: { ...makePath(), GATEHOUSE_PORT: String(gatehouse.port) },
+      replacements: () => ({ "8080": String(gatehouse.port), "gth_…": key }),
+    });
+    expect(told).toMatch(/\{"resolution":"5m","points":\[.*"known":0\.\d+,"min":\d+,"avg":/);
+    // Sessions, playtime and staff.
+    expect(told.match(/\{"items":\[\{"player":"\w+:\d+","id":"\d+",/g)).toHaveLength(3);
+    expect(told).toMatch(/\{"tz":"Europe\/Berlin","table":\[\[/);
+    for (const title of ["AVERAGE", "JOINED", "SESSIONS", "CALLERS WAITED", "MON"])
+      expect(told).toContain(title);
+    expect(readFileSync(join(cwd, "playtime.csv"), "utf8")).toMatch(
+      /^player,id,seconds,sessions\r\n\w+:\d+,/,
+    );
   },
   PATIENCE_MS,
 );

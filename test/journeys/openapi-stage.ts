@@ -2,12 +2,14 @@
 // cause each error.
 
 import { randomBytes } from "node:crypto";
+import { SUGGESTED_ALERTS } from "../../src/core/alerts/rules.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { writeCursor } from "../../src/core/events/cursor.ts";
 import { IMAGE_BYTES_MAX, type MapImage } from "../../src/core/map-image.ts";
 import type { KeyChange } from "../../src/core/ports/keys.ts";
 import { hashToken, mintDeviceSecret, mintLinkSecret } from "../../src/core/token.ts";
 import { OPERATOR_STREAMS_MAX, STREAMS_PER_KEY_MAX } from "../../src/gateway/events/stream-slots.ts";
+import { act, addHistory, minute, session } from "../archive/history-samples.ts";
 import { HeldPauses, MemoryArchive, makeEvent } from "../event-archive.ts";
 import { ALL_SECTIONS_INFO, BASE_INFO } from "../fake-game-api.ts";
 import { openSocket, type RawSocket, writeRequest } from "../faults/raw-socket.ts";
@@ -121,6 +123,7 @@ export async function openStage() {
       events: [makeCommand(clock.now)],
     }),
     setServerMapImage: () => PNG_HEADER,
+    setAlertRules: () => SUGGESTED_ALERTS,
     createWebhook: ({ server }) => newWebhook(server.serverId),
     changeWebhook: () => ({ label: "other" }),
     redeliver: () => ({ after: "now" }),
@@ -144,7 +147,20 @@ export async function openStage() {
     return { deviceId, secret, link };
   }
 
-  async function plan({ id, tag }: DocumentedOperation): Promise<Plan & { home: Home }> {
+  /** Of the last minutes: a known one, a player with a team, a command and an answered call. */
+  function addSomeHistory({ server }: Home): Promise<void> {
+    const at = Math.floor(clock.now / MINUTE_MS) * MINUTE_MS - 2 * MINUTE_MS;
+    const stays = [{ team: "Police", from: at, to: at + MINUTE_MS }];
+    const counts = { queueMax: 1, staffMax: 1, teamMs: { Police: 3 * MINUTE_MS } };
+    const history = {
+      minutes: [minute(at, 3, counts)],
+      sessions: [session("54", at, at + MINUTE_MS, { wasStaff: true, stays })],
+      acts: [act("54", at), act("54", at, [1_000, 9_000])],
+    };
+    return addHistory(archive, history, server.serverId);
+  }
+
+  async function plan({ id, tag, template }: DocumentedOperation): Promise<Plan & { home: Home }> {
     const home = await makeHome();
     const isPublic = ["Server", "Events", "History", "Commands", "With a community", "Signing in"].includes(
       tag,
@@ -153,6 +169,7 @@ export async function openStage() {
     const entry_id = await addAuditEntry(home);
     if (isAboutMapImage(id)) await archive.saveMapImage(home.server.serverId, MAP_IMAGE);
     if (isAboutEvents(id)) await archive.add(home.server.serverId, makeEvent(1), EVENT_WITH_META);
+    if (template.includes("/history/")) await addSomeHistory(home);
     const device = await addDevice(home);
     const slug = `town-${made}`;
     const publicStatus = { slug, showsJoinKey: false };

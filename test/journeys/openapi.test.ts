@@ -155,6 +155,24 @@ describe("the server gives every documented answer", () => {
     });
   }
 
+  test("the answers about the past have something to tell, and are as documented all the same", async () => {
+    const told: Record<string, unknown> = {};
+    for (const operation of witness.operations.filter(({ tag }) => tag === "History")) {
+      const answer = await stage.send(operation, await stage.plan(operation));
+      const body = (await answer.clone().json()) as Record<"points" | "items" | "table", unknown[]>;
+      expect(await witness.findFaults(operation.id, answer)).toEqual([]);
+      const known = (body.points ?? []).filter((point) => (point as { known: number }).known > 0);
+      told[operation.id] = body.items?.length ?? body.table?.flat().filter(Number).length ?? known.length;
+    }
+    expect(told).toEqual({
+      readPlayersHistory: 1,
+      listSessions: 1,
+      listPlaytime: 1,
+      listStaffActivity: 1,
+      readPeaks: 1,
+    });
+  });
+
   test("every status that is documented has been provoked above", () => {
     for (const { id, statuses, errors } of witness.operations) {
       const provoked = new Set(errors.map(({ status }) => status));

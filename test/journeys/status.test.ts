@@ -1,6 +1,7 @@
 // The public status through the whole app: what everybody sees, what nobody sees, and how often it may be asked for.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { StoreUnavailable } from "../../src/core/errors.ts";
+import { NO_HISTORY } from "../../src/core/history/history.ts";
 import type { StatusResource } from "../../src/core/wire/status.ts";
 import { MemoryArchive, makeEvent } from "../event-archive.ts";
 import { ALL_SECTIONS_INFO, BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
@@ -108,6 +109,35 @@ describe("what is public", () => {
     expect((await read()).join_key).toBe("SecretJoin");
     await set({ slug });
     expect((await read()).join_key).toBeNull();
+  });
+
+  test("a week of players, hour by hour, and nothing about teams and staff", async () => {
+    const { read, visit, server } = await makeHome();
+    expect((await read()).history?.every(({ avg }) => avg === null)).toBe(true);
+    const hour = Math.floor(gatehouse.clock.now / 3_600_000) * 3_600_000;
+    const minute = {
+      at: hour,
+      knownMs: 60_000,
+      playerMs: 7 * 60_000,
+      min: 6,
+      max: 9,
+      queueMax: 5,
+      staffMax: 3,
+    };
+    const { version } = await archive.load(server.serverId);
+    const history = { ...NO_HISTORY, minutes: [{ ...minute, teamMs: { Sheriff: 60_000 } }] };
+    const now = gatehouse.clock.now;
+    await archive.record([
+      { serverId: server.serverId, version, events: [], memory: [], history, stillShown: [], now },
+    ]);
+    gatehouse.clock.advance(5_000);
+    const status = await read();
+    expect(status.history).toHaveLength(168);
+    const { known, ...last } = status.history?.at(-1) ?? { known: 0 };
+    expect(last).toEqual({ at: hour, min: 6, avg: 7, max: 9 });
+    expect(known).toBeGreaterThan(0);
+    expect(JSON.stringify(status)).not.toMatch(/sheriff|staff|team/i);
+    expect(await (await visit()).text()).toContain('class="week"');
   });
 
   test("outages by the ledger, in the page and as a feed; without the archive the page stays", async () => {

@@ -82,7 +82,12 @@ async function look(archive: Archive) {
     pages.push(await archive.listPlaces(serverId), await archive.readMapImage(serverId));
     const period = { from: NOW - 1, to: NOW + 1 };
     pages.push(await archive.listSessions({ serverId, ...period, limit: 10 }));
-    pages.push(await archive.readStaff(serverId, period), await archive.readCounts(serverId, "1d", period));
+    const { members, listed } = await archive.readStaff(serverId, period, ["1"]);
+    pages.push(
+      members.toSorted((a, b) => Number(a.player) - Number(b.player)),
+      listed,
+    );
+    pages.push(await archive.readCounts(serverId, "1d", period));
     pages.push(await archive.sumPresence(serverId, { from: 0, to: 2 * NOW }, [], { offset: 0, limit: 9 }));
   }
   return {

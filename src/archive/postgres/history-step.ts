@@ -17,7 +17,7 @@ export const HISTORY_STEP = `
     PRIMARY KEY (ledger, resolution, at)
   );
 
-  -- Sessions that have ended. The number tells apart those that began at the same moment.
+  -- Sessions that have ended, by player. The number tells apart those of a server that began at the same moment.
   CREATE TABLE gatehouse_sessions (
     ledger bigint NOT NULL,
     joined_at bigint NOT NULL,
@@ -27,9 +27,9 @@ export const HISTORY_STEP = `
     ended text NOT NULL,
     was_staff boolean NOT NULL,
     stays text NOT NULL,
-    PRIMARY KEY (ledger, joined_at, number)
+    PRIMARY KEY (ledger, player, joined_at, number)
   );
-  CREATE INDEX gatehouse_sessions_by_player ON gatehouse_sessions (ledger, player, joined_at, number, left_at);
+  CREATE INDEX gatehouse_sessions_by_time ON gatehouse_sessions (ledger, joined_at, number, left_at, player);
   CREATE INDEX gatehouse_sessions_of_staff ON gatehouse_sessions (ledger, joined_at, left_at, player) WHERE was_staff;
 
   -- How long each player was there on each day (UTC, days since 1970), so that a year need not be added up from sessions.
@@ -39,7 +39,7 @@ export const HISTORY_STEP = `
     player text COLLATE "C" NOT NULL,
     ms bigint NOT NULL,
     begun bigint NOT NULL,
-    PRIMARY KEY (ledger, day, player)
+    PRIMARY KEY (ledger, player, day)
   );
 
   -- Commands, and calls for a moderator that were answered; those have the bounds of how long the caller waited.
@@ -52,7 +52,8 @@ export const HISTORY_STEP = `
     high bigint,
     PRIMARY KEY (ledger, at, number)
   );
-  CREATE INDEX gatehouse_staff_acts_by_player ON gatehouse_staff_acts (ledger, player);
+  CREATE INDEX gatehouse_staff_acts_by_player ON gatehouse_staff_acts (ledger, player, at);
+  CREATE INDEX gatehouse_staff_answers ON gatehouse_staff_acts (ledger, at, player, low, high) WHERE low IS NOT NULL;
 
   -- The newest name of everybody who is in the history.
   CREATE TABLE gatehouse_player_names (

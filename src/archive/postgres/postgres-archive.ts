@@ -21,6 +21,7 @@ import type {
   Retention,
 } from "../../core/ports/archive.ts";
 import type {
+  CountDetail,
   KeptSession,
   OpenHistory,
   Period,
@@ -38,6 +39,7 @@ import type {
 import type { SeenPlace } from "../../core/seen-places.ts";
 import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
 import { ALERT_RULES_PART, parseAlertRules, writeAlertRules } from "../alert-rules-part.ts";
+import { withoutRepeated } from "../history-rows.ts";
 import {
   cutPage,
   DAY_MS,
@@ -313,8 +315,13 @@ export class PostgresArchive implements Archive {
     });
   }
 
-  readCounts(serverId: string, resolution: Resolution, period: Period): Promise<readonly Counts[]> {
-    return this.#connection.run((tx) => readCounts(tx, serverId, resolution, period));
+  readCounts(
+    serverId: string,
+    resolution: Resolution,
+    period: Period,
+    detail?: CountDetail,
+  ): Promise<readonly Counts[]> {
+    return this.#connection.run((tx) => readCounts(tx, serverId, resolution, period, detail));
   }
 
   readOpenHistory(serverId: string): Promise<OpenHistory> {
@@ -334,8 +341,8 @@ export class PostgresArchive implements Archive {
     return this.#ask((tx) => sumPresence(tx, serverId, period, open, page));
   }
 
-  readStaff(serverId: string, period: Period): Promise<StaffFacts> {
-    return this.#ask((tx) => readStaff(tx, serverId, period));
+  readStaff(serverId: string, period: Period, also: readonly string[]): Promise<StaffFacts> {
+    return this.#ask((tx) => readStaff(tx, serverId, period, also));
   }
 
   close(): Promise<void> {
@@ -364,7 +371,8 @@ async function recordOne(
   const day = dayOfRecord(record, lastDay);
   const isNew = await addIdentities(tx, ledger, events, day);
   let last: LedgerPlace = { number: Number(row.last_number), mark: Number(row.last_mark) };
-  const placed = events.filter(isNew).map((event) => {
+  const added = events.filter(isNew);
+  const placed = added.map((event) => {
     last = { number: last.number + 1, mark: randomInt(MARK_MAX + 1) };
     return { event, place: last };
   });
@@ -375,7 +383,9 @@ async function recordOne(
         AND identity IN (SELECT json_array_elements_text(${JSON.stringify(stillShown)}::text::json))`;
   }
   await writeMemory(tx, ledger, memory);
-  await addHistory(tx, ledger, record.history);
+  const kept = new Set(added);
+  const repeated = events.filter((event) => !kept.has(event)).map(({ identity }) => identity ?? "");
+  await addHistory(tx, ledger, withoutRepeated(record.history, new Set(repeated)));
   const identities = placed.filter(({ event }) => event.identity !== null).length;
   await tx`UPDATE gatehouse_ledgers SET version = ${version + 1}, last_number = ${last.number},
       last_mark = ${last.mark}, last_day = ${lastDayAfter(record, lastDay)},

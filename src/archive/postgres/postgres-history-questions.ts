@@ -3,6 +3,7 @@ import type { TransactionSQL } from "bun";
 import type { MemoryPart } from "../../core/events/memory-text.ts";
 import { type Counts, RESOLUTION_MS, type Resolution } from "../../core/history/counts.ts";
 import type {
+  CountDetail,
   KeptSession,
   OpenHistory,
   Period,
@@ -12,8 +13,10 @@ import type {
 } from "../../core/ports/history.ts";
 import { OPEN_PARTS, STAFF_PARTS, toListedStaff, toOpenHistory } from "../history-parts.ts";
 import {
-  type ActRow,
+  type ActsRow,
+  type AnswerRow,
   type CountsRow,
+  columnsOf,
   type DaysRow,
   daysOf,
   edgesOf,
@@ -22,10 +25,10 @@ import {
   SESSION_REACH_MS,
   type SessionRow,
   type SpanRow,
-  toAct,
+  type StaySessionRow,
+  sumStaff,
   toCounts,
   toKeptSession,
-  toSession,
 } from "../history-rows.ts";
 
 export async function readCounts(
@@ -33,9 +36,10 @@ export async function readCounts(
   serverId: string,
   resolution: Resolution,
   { from, to }: Period,
+  detail: CountDetail = "all",
 ): Promise<Counts[]> {
   const rows = await tx<CountsRow[]>`
-    SELECT at, known_ms, player_ms, min, max, queue_max, staff_max, teams FROM gatehouse_counts
+    SELECT ${tx.unsafe(columnsOf(detail))} FROM gatehouse_counts
     WHERE ledger = (SELECT ledger FROM gatehouse_ledgers WHERE server_id = ${serverId})
       AND resolution = ${resolution} AND at > ${from - RESOLUTION_MS[resolution]} AND at < ${to} ORDER BY at`;
   return rows.map(toCounts);
@@ -91,30 +95,26 @@ export async function sumPresence(
 export async function readStaff(
   tx: TransactionSQL,
   serverId: string,
-  { from, to }: Period,
+  period: Period,
+  also: readonly string[],
 ): Promise<StaffFacts> {
   const ledger = await findLedger(tx, serverId);
+  const { from, to } = period;
   const listed = toListedStaff(await readParts(tx, serverId, STAFF_PARTS));
-  const acts = await tx<Omit<ActRow, "name">[]>`SELECT player, at, low, high FROM gatehouse_staff_acts
-    WHERE ledger = ${ledger} AND at >= ${from} AND at < ${to} ORDER BY at, number`;
+  const acts = await tx<ActsRow[]>`SELECT player, count(*) AS acts FROM gatehouse_staff_acts
+    WHERE ledger = ${ledger} AND at >= ${from} AND at < ${to} GROUP BY player`;
+  const answers = await tx<AnswerRow[]>`SELECT player, low, high FROM gatehouse_staff_acts
+    WHERE ledger = ${ledger} AND at >= ${from} AND at < ${to} AND low IS NOT NULL ORDER BY at`;
   const wasStaff = await tx<{ player: string }[]>`SELECT DISTINCT player FROM gatehouse_sessions
     WHERE was_staff AND ledger = ${ledger} AND joined_at < ${to} AND joined_at >= ${from - SESSION_REACH_MS}
       AND (left_at > ${from} OR joined_at >= ${from})`;
-  const players = listStaff(
-    acts,
-    listed,
-    wasStaff.map(({ player }) => player),
-  );
+  const players = listStaff(acts, wasStaff, [...listed.keys()], also);
   const names = await findNames(tx, ledger, players);
-  const sessions = await tx<Omit<SessionRow, "name">[]>`SELECT * FROM gatehouse_sessions
+  const sessions = await tx<StaySessionRow[]>`SELECT player, joined_at, left_at, stays FROM gatehouse_sessions
     WHERE ledger = ${ledger} AND joined_at < ${to} AND (left_at > ${from} OR joined_at >= ${from})
       AND player = ANY (ARRAY(SELECT json_array_elements_text(${JSON.stringify(players)}::text::json)))`;
-  const nameOf = (player: string) => names.get(player) ?? listed.get(player) ?? null;
-  return {
-    sessions: sessions.map((row) => toSession({ ...row, name: nameOf(row.player) })),
-    acts: acts.map((row) => toAct({ ...row, name: nameOf(row.player) })),
-    listed,
-  };
+  const nameOf = (player: string) => names.get(player) ?? listed.get(player);
+  return { members: sumStaff(period, players, nameOf, sessions, acts, answers), listed };
 }
 
 /** "0", which no ledger has, for a server without one. */

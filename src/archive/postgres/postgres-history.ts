@@ -4,7 +4,7 @@ import type { TransactionSQL } from "bun";
 import { FORGOTTEN_ID, FORGOTTEN_NAME } from "../../core/events/forget-player.ts";
 import { RESOLUTION_KEPT_MS, RESOLUTIONS, type Resolution } from "../../core/history/counts.ts";
 import type { HistoryChange } from "../../core/history/history.ts";
-import { FORGET_HISTORY_ROWS, listDaysBetween } from "../forgetting.ts";
+import { FORGET_HISTORY_ROWS } from "../forgetting.ts";
 import {
   addCounts,
   type CountsRow,
@@ -35,13 +35,12 @@ export async function addHistory(tx: TransactionSQL, ledger: string, change: His
 
 /** A condition of the ledgers `l` with rows that are too old. */
 export function hasOldHistory(tx: TransactionSQL, now: number) {
-  const { at, day } = historyCutoff(now);
+  const { at } = historyCutoff(now);
   const cutoffs = JSON.stringify(listKept(now));
   return tx`(EXISTS (SELECT 1 FROM json_to_recordset(${cutoffs}::text::json) AS kept (resolution text, cutoff bigint)
       JOIN gatehouse_counts c ON c.ledger = l.ledger AND c.resolution = kept.resolution AND c.at < kept.cutoff)
     OR EXISTS (SELECT 1 FROM gatehouse_sessions s
       WHERE s.ledger = l.ledger AND s.joined_at < ${at} AND s.left_at < ${at})
-    OR EXISTS (SELECT 1 FROM gatehouse_player_days d WHERE d.ledger = l.ledger AND d.day < ${day})
     OR EXISTS (SELECT 1 FROM gatehouse_staff_acts a WHERE a.ledger = l.ledger AND a.at < ${at}))`;
 }
 
@@ -61,18 +60,19 @@ export async function pruneHistory(
         WHERE ledger = ${ledger} AND resolution = ${resolution} AND at < ${cutoff} ORDER BY at LIMIT ${left}))`;
     left -= count;
   }
-  const days = await tx`DELETE FROM gatehouse_player_days WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM gatehouse_player_days WHERE ledger = ${ledger} AND day < ${day} LIMIT ${left}))`;
-  left -= days.count;
   const sessions = await tx<{ player: string }[]>`DELETE FROM gatehouse_sessions WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM gatehouse_sessions WHERE ledger = ${ledger} AND joined_at < ${at} AND left_at < ${at}
     ORDER BY joined_at LIMIT ${left})) RETURNING player`;
   left -= sessions.length;
+  const gone = new Set(sessions.map(({ player }) => player));
+  await tx`DELETE FROM gatehouse_player_days WHERE ledger = ${ledger} AND day < ${day}
+    AND player = ANY (ARRAY(SELECT json_array_elements_text(${JSON.stringify([...gone])}::text::json)))`;
   const acts = await tx<{ player: string }[]>`DELETE FROM gatehouse_staff_acts WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM gatehouse_staff_acts WHERE ledger = ${ledger} AND at < ${at} ORDER BY at LIMIT ${left}))
     RETURNING player`;
   left -= acts.length;
-  await deleteUnusedNames(tx, ledger, new Set([...sessions, ...acts].map(({ player }) => player)));
+  for (const { player } of acts) gone.add(player);
+  await deleteUnusedNames(tx, ledger, gone);
   return limit - left;
 }
 
@@ -104,18 +104,12 @@ export async function forgetInHistory(tx: TransactionSQL, ledger: number, player
   return sessions.count === FORGET_HISTORY_ROWS || acts.count === FORGET_HISTORY_ROWS;
 }
 
-/** Needs the sessions that still name the player: they tell the days. */
 async function forgetDays(tx: TransactionSQL, ledger: number, player: string): Promise<void> {
-  const [span] = await tx<{ first: string | null; last: string | null }[]>`
-    SELECT min(joined_at) AS first, max(left_at) AS last FROM gatehouse_sessions
-    WHERE ledger = ${ledger} AND player = ${player}`;
-  if (span?.first == null || span.last === null) return;
-  const days = JSON.stringify(listDaysBetween(Number(span.first), Number(span.last)));
   await tx`WITH forgotten AS (DELETE FROM gatehouse_player_days WHERE ledger = ${ledger} AND player = ${player}
-      AND day = ANY (ARRAY(SELECT json_array_elements_text(${days}::text::json)::bigint)) RETURNING day, ms, begun)
+      RETURNING day, ms, begun)
     INSERT INTO gatehouse_player_days AS known (ledger, day, player, ms, begun)
     SELECT ${ledger}, day, ${FORGOTTEN_ID}, ms, begun FROM forgotten
-    ON CONFLICT (ledger, day, player) DO UPDATE SET ms = known.ms + excluded.ms, begun = known.begun + excluded.begun`;
+    ON CONFLICT (ledger, player, day) DO UPDATE SET ms = known.ms + excluded.ms, begun = known.begun + excluded.begun`;
 }
 
 async function addMinutes(tx: TransactionSQL, ledger: string, { minutes }: HistoryChange): Promise<void> {
@@ -153,7 +147,7 @@ async function addSessions(tx: TransactionSQL, ledger: string, { sessions }: His
   await tx`INSERT INTO gatehouse_player_days AS known (ledger, day, player, ms, begun)
     SELECT ${ledger}, * FROM json_to_recordset(${JSON.stringify(splitIntoDays(sessions))}::text::json) AS
       (day bigint, player text, ms bigint, begun bigint)
-    ON CONFLICT (ledger, day, player) DO UPDATE SET ms = known.ms + excluded.ms, begun = known.begun + excluded.begun`;
+    ON CONFLICT (ledger, player, day) DO UPDATE SET ms = known.ms + excluded.ms, begun = known.begun + excluded.begun`;
 }
 
 async function addActs(tx: TransactionSQL, ledger: string, { acts }: HistoryChange): Promise<void> {

@@ -16,7 +16,7 @@ export const HISTORY_STEP = `
     PRIMARY KEY (ledger, resolution, at)
   ) STRICT, WITHOUT ROWID;
 
-  -- Sessions that have ended. The number tells apart those that began at the same moment.
+  -- Sessions that have ended, by player. The number tells apart those of a server that began at the same moment.
   CREATE TABLE sessions (
     ledger INTEGER NOT NULL,
     joined_at INTEGER NOT NULL,
@@ -26,9 +26,9 @@ export const HISTORY_STEP = `
     ended TEXT NOT NULL,
     was_staff INTEGER NOT NULL,
     stays TEXT NOT NULL,
-    PRIMARY KEY (ledger, joined_at, number)
+    PRIMARY KEY (ledger, player, joined_at, number)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX sessions_by_player ON sessions (ledger, player, joined_at, number, left_at);
+  CREATE INDEX sessions_by_time ON sessions (ledger, joined_at, number, left_at, player);
   CREATE INDEX sessions_of_staff ON sessions (ledger, joined_at, left_at, player) WHERE was_staff = 1;
 
   -- How long each player was there on each day (UTC, days since 1970), so that a year need not be added up from sessions.
@@ -38,7 +38,7 @@ export const HISTORY_STEP = `
     player TEXT NOT NULL,
     ms INTEGER NOT NULL,
     begun INTEGER NOT NULL,
-    PRIMARY KEY (ledger, day, player)
+    PRIMARY KEY (ledger, player, day)
   ) STRICT, WITHOUT ROWID;
 
   -- Commands, and calls for a moderator that were answered; those have the bounds of how long the caller waited.
@@ -51,7 +51,8 @@ export const HISTORY_STEP = `
     high INTEGER,
     PRIMARY KEY (ledger, at, number)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX staff_acts_by_player ON staff_acts (ledger, player);
+  CREATE INDEX staff_acts_by_player ON staff_acts (ledger, player, at);
+  CREATE INDEX staff_answers ON staff_acts (ledger, at, player, low, high) WHERE low IS NOT NULL;
 
   -- The newest name of everybody who is in the history.
   CREATE TABLE player_names (

@@ -15,6 +15,7 @@ import type {
   Retention,
 } from "../../core/ports/archive.ts";
 import type {
+  CountDetail,
   KeptSession,
   OpenHistory,
   Period,
@@ -165,8 +166,13 @@ export class SqliteArchive implements Archive {
     return this.#call("setAlertRules", serverId, rules);
   }
 
-  readCounts(serverId: string, resolution: Resolution, period: Period): Promise<readonly Counts[]> {
-    return this.#ask("readCounts", serverId, resolution, period);
+  readCounts(
+    serverId: string,
+    resolution: Resolution,
+    period: Period,
+    detail?: CountDetail,
+  ): Promise<readonly Counts[]> {
+    return this.#ask("readCounts", serverId, resolution, period, detail);
   }
 
   readOpenHistory(serverId: string): Promise<OpenHistory> {
@@ -186,8 +192,8 @@ export class SqliteArchive implements Archive {
     return this.#ask("sumPresence", serverId, period, open, page);
   }
 
-  readStaff(serverId: string, period: Period): Promise<StaffFacts> {
-    return this.#ask("readStaff", serverId, period);
+  readStaff(serverId: string, period: Period, also: readonly string[]): Promise<StaffFacts> {
+    return this.#ask("readStaff", serverId, period, also);
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,7 @@ import type { Database } from "bun:sqlite";
 import type { MemoryPart } from "../../core/events/memory-text.ts";
 import { type Counts, RESOLUTION_MS, type Resolution } from "../../core/history/counts.ts";
 import type {
+  CountDetail,
   KeptSession,
   OpenHistory,
   Period,
@@ -12,9 +13,10 @@ import type {
 } from "../../core/ports/history.ts";
 import { OPEN_PARTS, STAFF_PARTS, toListedStaff, toOpenHistory } from "../history-parts.ts";
 import {
-  type ActRow,
-  COUNTS_COLUMNS,
+  type ActsRow,
+  type AnswerRow,
   type CountsRow,
+  columnsOf,
   type DaysRow,
   daysOf,
   edgesOf,
@@ -23,10 +25,10 @@ import {
   SESSION_REACH_MS,
   type SessionRow,
   type SpanRow,
-  toAct,
+  type StaySessionRow,
+  sumStaff,
   toCounts,
   toKeptSession,
-  toSession,
 } from "../history-rows.ts";
 
 type SqliteValue = string | number | null;
@@ -42,10 +44,15 @@ export class SqliteHistoryQuestions {
     this.#db = db;
   }
 
-  readCounts(serverId: string, resolution: Resolution, { from, to }: Period): Counts[] {
+  readCounts(
+    serverId: string,
+    resolution: Resolution,
+    { from, to }: Period,
+    detail: CountDetail = "all",
+  ): Counts[] {
     return this.#db
       .query<CountsRow, SqliteValue[]>(
-        `SELECT ${COUNTS_COLUMNS} FROM counts JOIN ledgers USING (ledger)
+        `SELECT ${columnsOf(detail)} FROM counts JOIN ledgers USING (ledger)
          WHERE server_id = ? AND resolution = ? AND at > ? AND at < ? ORDER BY at`,
       )
       .all(serverId, resolution, from - RESOLUTION_MS[resolution], to)
@@ -95,14 +102,16 @@ export class SqliteHistoryQuestions {
     });
   }
 
-  readStaff(serverId: string, period: Period): StaffFacts {
+  readStaff(serverId: string, period: Period, also: readonly string[]): StaffFacts {
     return this.#inOneState(() => {
       const ledger = this.#findLedger(serverId);
       const { from, to } = period;
       const listed = toListedStaff(this.#readParts(serverId, STAFF_PARTS));
-      const actRows = this.#db
-        .query<Omit<ActRow, "name">, SqliteValue[]>(
-          "SELECT player, at, low, high FROM staff_acts WHERE ledger = ? AND at >= ? AND at < ? ORDER BY at, number",
+      const acts = this.#countActs(ledger, period);
+      const answers = this.#db
+        .query<AnswerRow, SqliteValue[]>(
+          `SELECT player, low, high FROM staff_acts INDEXED BY staff_answers
+           WHERE ledger = ? AND at >= ? AND at < ? AND low IS NOT NULL ORDER BY at`,
         )
         .all(ledger, from, to);
       const wasStaff = this.#db
@@ -110,25 +119,35 @@ export class SqliteHistoryQuestions {
           `SELECT DISTINCT player FROM sessions INDEXED BY sessions_of_staff WHERE was_staff = 1 AND ${TOUCHES}`,
         )
         .all(ledger, from, to, from - SESSION_REACH_MS);
-      const players = listStaff(
-        actRows,
-        listed,
-        wasStaff.map(({ player }) => player),
-      );
+      const players = listStaff(acts, wasStaff, [...listed.keys()], also);
       const names = this.#findNames(ledger, players);
       const sessions = this.#db
-        .query<SessionRow, SqliteValue[]>(
-          `SELECT ${SESSION_COLUMNS} FROM json_each(?5) AS players CROSS JOIN sessions INDEXED BY sessions_by_player
-           WHERE sessions.player = players.value AND ${TOUCHES}`,
+        .query<StaySessionRow, SqliteValue[]>(
+          `SELECT player, joined_at, left_at, stays
+           FROM json_each(?5) AS players CROSS JOIN sessions
+           WHERE player = players.value AND ${TOUCHES}`,
         )
         .all(ledger, from, to, 0, JSON.stringify(players));
-      const nameOf = (player: string) => names.get(player) ?? listed.get(player) ?? null;
-      return {
-        sessions: sessions.map((row) => toSession({ ...row, name: nameOf(row.player) })),
-        acts: actRows.map((row) => toAct({ ...row, name: nameOf(row.player) })),
-        listed,
-      };
+      const nameOf = (player: string) => names.get(player) ?? listed.get(player);
+      return { members: sumStaff(period, players, nameOf, sessions, acts, answers), listed };
     });
+  }
+
+  /** Goes from player to player in the index, because sorting the acts of a year takes longer than counting them. */
+  #countActs(ledger: number, { from, to }: Period): ActsRow[] {
+    return this.#db
+      .query<ActsRow, SqliteValue[]>(
+        `WITH RECURSIVE acting (player) AS (
+           SELECT min(player) FROM staff_acts INDEXED BY staff_acts_by_player WHERE ledger = ?1
+           UNION ALL
+           SELECT (SELECT min(player) FROM staff_acts INDEXED BY staff_acts_by_player
+                   WHERE ledger = ?1 AND player > acting.player)
+           FROM acting WHERE acting.player IS NOT NULL)
+         SELECT * FROM (SELECT player, (SELECT count(*) FROM staff_acts a INDEXED BY staff_acts_by_player
+             WHERE a.ledger = ?1 AND a.player = acting.player AND a.at >= ?2 AND a.at < ?3) AS acts
+           FROM acting WHERE player IS NOT NULL) WHERE acts > 0`,
+      )
+      .all(ledger, from, to);
   }
 
   /** All queries of a question see one state. */
@@ -164,7 +183,9 @@ export class SqliteHistoryQuestions {
 
   #listSpans(ledger: number, { from, to }: Period): SpanRow[] {
     return this.#db
-      .query<SpanRow, SqliteValue[]>(`SELECT player, joined_at, left_at FROM sessions WHERE ${TOUCHES}`)
+      .query<SpanRow, SqliteValue[]>(
+        `SELECT player, joined_at, left_at FROM sessions INDEXED BY sessions_by_time WHERE ${TOUCHES}`,
+      )
       .all(ledger, from, to, from - SESSION_REACH_MS);
   }
 

@@ -4,7 +4,7 @@ import type { Database } from "bun:sqlite";
 import { FORGOTTEN_ID, FORGOTTEN_NAME } from "../../core/events/forget-player.ts";
 import { RESOLUTION_KEPT_MS, RESOLUTIONS, type Resolution } from "../../core/history/counts.ts";
 import type { HistoryChange } from "../../core/history/history.ts";
-import { FORGET_HISTORY_ROWS, listDaysBetween } from "../forgetting.ts";
+import { FORGET_HISTORY_ROWS } from "../forgetting.ts";
 import {
   addCounts,
   COUNTS_COLUMNS,
@@ -49,14 +49,13 @@ export class SqliteHistory {
 
   /** The ledgers with rows that are too old. */
   listPrunable(now: number): number[] {
-    const { at, day } = historyCutoff(now);
+    const { at } = historyCutoff(now);
     const counts = listKept(now).map(({ resolution, cutoff }) => {
       return `EXISTS (SELECT 1 FROM counts c WHERE c.ledger = l.ledger AND resolution = '${resolution}' AND c.at < ${cutoff})`;
     });
     const conditions = [
       ...counts,
       `EXISTS (SELECT 1 FROM sessions s WHERE s.ledger = l.ledger AND s.joined_at < ${at} AND s.left_at < ${at})`,
-      `EXISTS (SELECT 1 FROM player_days d WHERE d.ledger = l.ledger AND d.day < ${day})`,
       `EXISTS (SELECT 1 FROM staff_acts a WHERE a.ledger = l.ledger AND a.at < ${at})`,
     ];
     // Prepared without a cache, because the times are part of it.
@@ -81,24 +80,23 @@ export class SqliteHistory {
       );
       left -= this.#delete("counts", ledger, ["resolution", "at"], rows);
     }
-    const days = this.#find("SELECT day, player FROM player_days WHERE ledger = ? AND day < ? LIMIT ?", [
-      ledger,
-      day,
-      left,
-    ]);
-    left -= this.#delete("player_days", ledger, ["day", "player"], days);
     const sessions = this.#find(
-      `SELECT joined_at, number, player FROM sessions WHERE ledger = ?1 AND joined_at < ?2 AND left_at < ?2
+      `SELECT joined_at, number, player FROM sessions INDEXED BY sessions_by_time
+       WHERE ledger = ?1 AND joined_at < ?2 AND left_at < ?2
        ORDER BY joined_at LIMIT ?3`,
       [ledger, at, left],
     );
-    left -= this.#delete("sessions", ledger, ["joined_at", "number"], sessions);
+    left -= this.#delete("sessions", ledger, ["player", "joined_at", "number"], sessions);
+    const gone = new Set(sessions.map(({ player }) => String(player)));
+    const deleteDays = this.#db.query("DELETE FROM player_days WHERE ledger = ? AND player = ? AND day < ?");
+    for (const player of gone) deleteDays.run(ledger, player, day);
     const acts = this.#find(
       "SELECT at, number, player FROM staff_acts WHERE ledger = ? AND at < ? ORDER BY at LIMIT ?",
       [ledger, at, left],
     );
     left -= this.#delete("staff_acts", ledger, ["at", "number"], acts);
-    this.#deleteUnusedNames(ledger, new Set([...sessions, ...acts].map(({ player }) => String(player))));
+    for (const { player } of acts) gone.add(String(player));
+    this.#deleteUnusedNames(ledger, gone);
     return limit - left;
   }
 
@@ -123,10 +121,10 @@ export class SqliteHistory {
       FORGET_HISTORY_ROWS,
     ]);
     const forgetSession = this.#db.query<unknown, SqliteValue[]>(
-      "UPDATE sessions SET player = ? WHERE ledger = ? AND joined_at = ? AND number = ?",
+      "UPDATE sessions SET player = ?1 WHERE ledger = ?2 AND player = ?3 AND joined_at = ?4 AND number = ?5",
     );
     for (const { joined_at, number } of sessions)
-      forgetSession.run(FORGOTTEN_ID, ledger, joined_at ?? 0, number ?? 0);
+      forgetSession.run(FORGOTTEN_ID, ledger, player, joined_at ?? 0, number ?? 0);
     const forgetAct = this.#db.query<unknown, SqliteValue[]>(
       "UPDATE staff_acts SET player = ? WHERE ledger = ? AND at = ? AND number = ?",
     );
@@ -142,20 +140,12 @@ export class SqliteHistory {
     return sessions.length === FORGET_HISTORY_ROWS || acts.length === FORGET_HISTORY_ROWS;
   }
 
-  /** Needs the sessions that still name the player: they tell the days. */
   #forgetDays(ledger: number, player: string): void {
-    const span = this.#db
-      .query<{ first: number | null; last: number | null }, [number, string]>(
-        "SELECT min(joined_at) AS first, max(left_at) AS last FROM sessions WHERE ledger = ? AND player = ?",
-      )
-      .get(ledger, player);
-    if (span?.first == null || span.last === null) return;
     const rows = this.#db
-      .query<{ day: number; ms: number; begun: number }, SqliteValue[]>(
-        `SELECT day, ms, begun FROM json_each(?3) AS days CROSS JOIN player_days
-         WHERE ledger = ?1 AND day = days.value AND player = ?2`,
+      .query<{ day: number; ms: number; begun: number }, [number, string]>(
+        "SELECT day, ms, begun FROM player_days WHERE ledger = ? AND player = ?",
       )
-      .all(ledger, player, JSON.stringify(listDaysBetween(span.first, span.last)));
+      .all(ledger, player);
     const remove = this.#db.query("DELETE FROM player_days WHERE ledger = ? AND day = ? AND player = ?");
     for (const { day, ms, begun } of rows) {
       remove.run(ledger, day, player);
@@ -202,7 +192,7 @@ export class SqliteHistory {
     this.#db
       .query(
         `INSERT INTO sessions (ledger, joined_at, number, player, left_at, ended, was_staff, stays)
-         SELECT ?1, ?2, coalesce(max(number) + 1, 0), ?3, ?4, ?5, ?6, ?7 FROM sessions
+         SELECT ?1, ?2, coalesce(max(number) + 1, 0), ?3, ?4, ?5, ?6, ?7 FROM sessions INDEXED BY sessions_by_time
          WHERE ledger = ?1 AND joined_at = ?2`,
       )
       .run(ledger, row.joined_at, row.player, row.left_at, row.ended, row.was_staff ? 1 : 0, row.stays);

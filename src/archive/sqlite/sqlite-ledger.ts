@@ -26,6 +26,7 @@ import type {
 import type { SeenPlace } from "../../core/seen-places.ts";
 import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
 import { ALERT_RULES_PART, parseAlertRules, writeAlertRules } from "../alert-rules-part.ts";
+import { withoutRepeated } from "../history-rows.ts";
 import {
   cutPage,
   DAY_MS,
@@ -359,8 +360,12 @@ export class SqliteLedger {
     const day = dayOfRecord(record, row.last_day);
     let last: LedgerPlace = { number: row.last_number, mark: row.last_mark };
     let identityCount = row.identity_count;
+    const repeated = new Set<string>();
     for (const event of events) {
-      if (event.identity !== null && !this.#addIdentity(ledger, event.identity, day)) continue;
+      if (event.identity !== null && !this.#addIdentity(ledger, event.identity, day)) {
+        repeated.add(event.identity);
+        continue;
+      }
       if (event.identity !== null) identityCount++;
       last = { number: last.number + 1, mark: randomInt(MARK_MAX + 1) };
       this.#addEvent(ledger, last, event);
@@ -370,7 +375,7 @@ export class SqliteLedger {
     );
     for (const identity of stillShown) refresh.run(ledger, identity, day);
     this.#writeMemory(ledger, memory);
-    this.#history.add(ledger, record.history);
+    this.#history.add(ledger, withoutRepeated(record.history, repeated));
     this.#db
       .query(
         `UPDATE ledgers SET version = ?2, last_number = ?3, last_mark = ?4, last_day = ?5,

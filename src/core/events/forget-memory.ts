@@ -1,6 +1,7 @@
 // How a player is taken out of what is remembered of a server. The memory of a compared section that names the player is
 // deleted: rewritten, it would differ from what the game still shows, and the difference would be told with the name. The
 // next reading learns it anew and tells of a gap in that section. Entries of log lists are remembered by hash only.
+import { forgetInAlerts } from "../alerts/forget-in-alerts.ts";
 import type { OpenSessions } from "../history/sessions.ts";
 import { writeObject } from "./compare-sections.ts";
 import type { GapSection } from "./event-types.ts";
@@ -40,6 +41,8 @@ export function forgetInMemory(memory: ServerMemory, player: ForgottenPlayer): S
     sections.add("EmergencyCalls");
   }
   if (memory.sessions.has(player.id)) cleared.sessions = eraseSession(memory.sessions, player.id);
+  const alerts = forgetInAlerts(memory.alerts, player.id, eraser);
+  if (alerts !== memory.alerts) cleared.alerts = alerts;
   return Object.keys(cleared).length === 0 ? memory : { ...memory, ...cleared, forgotten: [...sections] };
 }
 

@@ -146,7 +146,9 @@ function collectNames(value: unknown, id: string, names: Set<string>): void {
   const { UserId, Name } = value as { UserId?: unknown; Name?: unknown };
   if (UserId === id && typeof Name === "string") names.add(Name);
   for (const [field, inner] of Object.entries(value)) {
-    const isReference = ROLES.get(field) === "reference" && typeof inner === "string";
+    // The subject of an alert is a player or the server.
+    const mayName = ROLES.get(field) === "reference" || field === "subject";
+    const isReference = mayName && typeof inner === "string";
     if (isReference && playerIdOf(inner) === id) names.add(inner.slice(0, inner.lastIndexOf(":")));
     else collectNames(inner, id, names);
   }

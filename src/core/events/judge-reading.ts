@@ -108,9 +108,13 @@ function setBack(memory: ServerMemory, { at }: GameReading): ServerMemory {
   return { ...memory, lists };
 }
 
-/** The generation keeps the identities of two game servers apart. Players are counted whatever game server they are on. */
-export function forgetServer({ state, alertRules, counts }: ServerMemory, generation: number): ServerMemory {
-  return { ...NOTHING_KNOWN, generation, state, alertRules, counts };
+/**
+ * The generation keeps the identities of two game servers apart. Players are counted whatever game server they are on, and what
+ * clears the alerts of the old one stays.
+ */
+export function forgetServer(given: ServerMemory, generation: number): ServerMemory {
+  const { state, counts, unknownMs, alertRules, alerts } = given;
+  return { ...NOTHING_KNOWN, generation, state, counts, unknownMs, alertRules, alerts };
 }
 
 export function replacementGap({ lastReadingAt }: ServerMemory, { at }: Pick<GameReading, "at">): NewEvent {

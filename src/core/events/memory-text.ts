@@ -15,6 +15,7 @@ const STATE_FIELDS = [
   "playersShownAt",
   "state",
   "failingSince",
+  "unknownMs",
   "writeMark",
 ] as const satisfies (keyof ServerMemory)[];
 
@@ -31,6 +32,7 @@ const PARTS = [
   "counts",
   "sessions",
   "alertRules",
+  "alerts",
   "forgotten",
 ] as const satisfies PartName[];
 
@@ -67,6 +69,7 @@ export function parseMemory(parts: readonly MemoryPart[]): ServerMemory {
     counts: parse<ServerMemory["counts"]>("counts") ?? NOTHING_KNOWN.counts,
     sessions: new Map(parse<[string, OpenSession][]>("sessions")),
     alertRules: parse<ServerMemory["alertRules"]>("alertRules") ?? NOTHING_KNOWN.alertRules,
+    alerts: parse<ServerMemory["alerts"]>("alerts") ?? NOTHING_KNOWN.alerts,
     forgotten: parse<ServerMemory["forgotten"]>("forgotten") ?? NOTHING_KNOWN.forgotten,
   };
 }

@@ -1,5 +1,6 @@
 // What is remembered of a server between readings. A value of this type is never changed, only replaced, so a part that is
 // the same object as before needs no writing.
+import { type AlertMemory, NO_ALERT_MEMORY } from "../alerts/alert-states.ts";
 import { type AlertRules, NO_ALERTS } from "../alerts/rules.ts";
 import { type CountMemory, NOTHING_COUNTED } from "../history/counts.ts";
 import type { OpenSessions } from "../history/sessions.ts";
@@ -55,6 +56,8 @@ export type ServerMemory = {
   readonly state: ServerState | null;
   /** When the first of the failed readings in a row was; null after a good one. */
   readonly failingSince: number | null;
+  /** For how long no reading vouched for the server, in all, since the first. */
+  readonly unknownMs: number;
   /** Names the last write, so that a writer whose answer was lost recognises its own. */
   readonly writeMark: string | null;
   readonly lists: Readonly<Record<LogList, ListMemory>>;
@@ -73,6 +76,7 @@ export type ServerMemory = {
   readonly sessions: OpenSessions;
   /** Set by an operator, and kept when everything else about a game server is forgotten. */
   readonly alertRules: AlertRules;
+  readonly alerts: AlertMemory;
   /** Sections whose memory was deleted because it named a player who is to be forgotten; `*` for the settings. */
   readonly forgotten: readonly GapSection[];
 };
@@ -87,6 +91,7 @@ export const NOTHING_KNOWN: ServerMemory = {
   playersShownAt: null,
   state: null,
   failingSince: null,
+  unknownMs: 0,
   writeMark: null,
   lists: { JoinLogs: UNSEEN_LIST, KillLogs: UNSEEN_LIST, CommandLogs: UNSEEN_LIST, ModCalls: UNSEEN_LIST },
   openModCalls: new Map(),
@@ -100,5 +105,6 @@ export const NOTHING_KNOWN: ServerMemory = {
   counts: NOTHING_COUNTED,
   sessions: new Map(),
   alertRules: NO_ALERTS,
+  alerts: NO_ALERT_MEMORY,
   forgotten: [],
 };

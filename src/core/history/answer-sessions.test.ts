@@ -54,9 +54,11 @@ describe("an open session", () => {
     });
   });
 
-  test("is not known to last longer than readings vouch", () => {
+  test("is not known to last longer than readings that show players vouch", () => {
     const [session] = listCurrentSessions(open, AT + 3_600_000);
     expect(session?.until).toBe(AT + 60_000);
+    const [unseen] = listCurrentSessions({ ...open, seenAt: AT - 40_000 }, AT + 3_600_000);
+    expect(unseen?.until).toBe(AT + 20_000);
   });
 
   test("that the last reading did not show lasted until the reading before", () => {

@@ -4,6 +4,8 @@ import type { PlaytimeResource, SessionResource } from "../wire/history.ts";
 import { toSeconds } from "./rounding.ts";
 import type { OpenSession, Session, Stay } from "./sessions.ts";
 
+const ALWAYS: Period = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+
 /** A session that has not ended, with the time until which it is known to last. */
 export type CurrentSession = Session & { readonly until: number };
 
@@ -22,10 +24,14 @@ export type ListedSession =
   | (KeptSession & { readonly until?: undefined })
   | (CurrentSession & { number?: undefined });
 
-/** The open sessions as they are at `now`. Nobody knows of a time for which no reading vouches. */
-export function listCurrentSessions(open: OpenHistory, now: number): CurrentSession[] {
-  const vouchedUntil = Math.min(now, open.counts.last?.until ?? open.seenAt ?? 0);
-  return Array.from(open.sessions, ([player, session]) => toCurrentSession(player, session, vouchedUntil));
+/** The open sessions as they are at `now`. Nobody knows of a time for which no reading with players vouches. */
+export function listCurrentSessions(
+  { counts, sessions, seenAt }: OpenHistory,
+  now: number,
+): CurrentSession[] {
+  const vouchMs = counts.last ? counts.last.until - counts.last.at : 0;
+  const vouchedUntil = seenAt === null ? 0 : Math.min(now, seenAt + vouchMs);
+  return Array.from(sessions, ([player, session]) => toCurrentSession(player, session, vouchedUntil));
 }
 
 function toCurrentSession(player: string, session: OpenSession, vouchedUntil: number): CurrentSession {
@@ -66,18 +72,27 @@ export function describeSession(session: ListedSession): SessionResource {
     left_at: leftAt,
     seconds: toSeconds(Math.max(0, endOf(session) - joinedAt)),
     ended,
-    teams: toTeamSeconds(stays),
+    teams: toTeamSeconds(sumStays(stays, ALWAYS)),
   };
 }
 
-/** The seconds in each team, as far as they are in the period. */
-export function toTeamSeconds(stays: Iterable<Stay>, period?: Period): Record<string, number> {
-  const ms = new Map<string, number>();
-  for (const { team, from, to } of stays) {
-    const length = period ? clip({ from, to }, period) : to - from;
+export function toTeamSeconds(teamMs: Readonly<Record<string, number>>): Record<string, number> {
+  const teams = Object.entries(teamMs).map(([team, ms]): [string, number] => [team, toSeconds(ms)]);
+  return Object.fromEntries(teams);
+}
+
+/** The milliseconds in each team that are in the period, added to those that are known already. */
+export function sumStays(
+  stays: Iterable<Stay>,
+  period: Period,
+  known: Readonly<Record<string, number>> = {},
+): Record<string, number> {
+  const ms = new Map(Object.entries(known));
+  for (const { team, ...time } of stays) {
+    const length = clip(time, period);
     if (length > 0) ms.set(team, (ms.get(team) ?? 0) + length);
   }
-  return Object.fromEntries(Array.from(ms, ([team, length]) => [team, toSeconds(length)]));
+  return Object.fromEntries(ms);
 }
 
 /** How much of a time is in the period, in milliseconds. */

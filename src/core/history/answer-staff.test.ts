@@ -1,81 +1,59 @@
 import { describe, expect, test } from "bun:test";
 import { repeat } from "../../../test/long.ts";
-import type { StaffFacts } from "../ports/history.ts";
+import type { StaffSum } from "../ports/history.ts";
 import type { CurrentSession } from "./answer-sessions.ts";
-import { answerStaff, findMedianBounds, listOnlyNowStaff } from "./answer-staff.ts";
-import type { StaffAct } from "./history.ts";
-import type { Session } from "./sessions.ts";
+import { answerStaff, findMedianBounds, listStaffNow } from "./answer-staff.ts";
 
 const AT = 1_800_000_000_000;
 const PERIOD = { from: AT, to: AT + 100_000 };
 
-function makeSession(player: string, from: number, to: number, changes: Partial<Session> = {}): Session {
-  const stays = [{ team: "Police", from: AT + from, to: AT + to }];
-  const rest = { name: `N${player}`, ended: "log", wasStaff: true, stays } as const;
-  return { player, joinedAt: AT + from, leftAt: AT + to, ...rest, ...changes };
+function makeMember(player: string, ms: number, changes: Partial<StaffSum> = {}): StaffSum {
+  return { player, name: `N${player}`, ms, teamMs: { Police: ms }, commands: 0, waits: [], ...changes };
 }
 
-function makeAct(
-  player: string,
-  at: number,
-  waited: StaffAct["waited"] = null,
-  name = `N${player}`,
-): StaffAct {
-  return { player, name, at: AT + at, waited };
-}
-
-function makeFacts(facts: Partial<StaffFacts>): StaffFacts {
-  return { sessions: [], acts: [], listed: new Map(), ...facts };
+function makeCurrent(player: string, from: number, until: number): CurrentSession {
+  const stays = [{ team: "Fire", from: AT + from, to: AT + until }];
+  const rest = { name: "New", leftAt: null, ended: null, wasStaff: true, stays };
+  return { player, joinedAt: AT + from, until: AT + until, ...rest };
 }
 
 describe("answerStaff", () => {
-  test("has everybody who is listed, was staff, used a command or answered a call, longest presence first", () => {
-    const facts = makeFacts({
-      sessions: [
-        makeSession("1", -50_000, 20_500),
-        makeSession("1", 90_000, 150_000),
-        makeSession("2", 0, 60_000, { wasStaff: false }),
-        makeSession("3", 10_000, 30_000, { wasStaff: false }),
-        makeSession("5", 0, 90_000, { wasStaff: false }),
-        makeSession("6", -90_000, -10_000),
-      ],
-      acts: [makeAct("3", 10), makeAct("3", 20), makeAct("4", 30, [1_000, 4_000]), makeAct("9", 100_000)],
-      listed: new Map([
-        ["2", "Two"],
-        ["8", "Eight"],
-      ]),
-    });
-    expect(
-      answerStaff(PERIOD, facts, []).map(({ player, seconds, teams }) => [player, seconds, teams]),
-    ).toEqual([
+  test("has everybody that the archive names, longest presence first, then by id", () => {
+    const members = [
+      makeMember("10", 20_500),
+      makeMember("2", 60_999),
+      makeMember("9", 20_500, { commands: 2, waits: [[1_000, 4_000]] }),
+      makeMember("1", 0, { teamMs: {} }),
+    ];
+    const answer = answerStaff(PERIOD, { members, listed: new Map() }, []);
+    expect(answer.map(({ player, seconds, teams }) => [player, seconds, teams])).toEqual([
       ["N2:2", 60, { Police: 60 }],
-      ["N1:1", 30, { Police: 30 }],
-      ["N3:3", 20, { Police: 20 }],
-      ["N4:4", 0, {}],
-      ["Eight:8", 0, {}],
+      ["N9:9", 20, { Police: 20 }],
+      ["N10:10", 20, { Police: 20 }],
+      ["N1:1", 0, {}],
     ]);
-    const [, , third, fourth] = answerStaff(PERIOD, facts, []);
-    expect(third).toMatchObject({ commands: 2, modcalls_answered: 0, median_between: null });
-    expect(fourth).toMatchObject({ commands: 0, modcalls_answered: 1, median_between: [1, 4] });
+    expect(answer[1]).toMatchObject({ commands: 2, modcalls_answered: 1, median_between: [1, 4] });
+    expect(answer[0]).toMatchObject({ commands: 0, modcalls_answered: 0, median_between: null });
   });
 
-  test("takes open sessions along, and the newest name", () => {
-    const current: CurrentSession = {
-      ...makeSession("1", 50_000, 0),
-      leftAt: null,
-      ended: null,
-      until: AT + 70_000,
-    };
-    const facts = makeFacts({
-      sessions: [makeSession("1", 0, 10_000, { name: "Old" })],
-      acts: [makeAct("1", 5_000, null, "Older")],
-    });
-    expect(answerStaff(PERIOD, facts, [{ ...current, name: "New" }])).toMatchObject([
-      { player: "New:1", seconds: 30, commands: 1 },
+  test("adds open sessions as far as they are in the period, with their name", () => {
+    const members = [makeMember("1", 10_000), makeMember("2", 20_000)];
+    const current = [makeCurrent("1", -50_000, 30_000), makeCurrent("3", 0, 90_000)];
+    const answer = answerStaff(PERIOD, { members, listed: new Map() }, current);
+    expect(answer).toMatchObject([
+      { player: "New:1", seconds: 40, teams: { Police: 10, Fire: 30 } },
+      { player: "N2:2", seconds: 20, teams: { Police: 20 } },
     ]);
-    expect(listOnlyNowStaff(facts, [current])).toEqual([]);
-    expect(listOnlyNowStaff(makeFacts({}), [current])).toEqual(["1"]);
-    expect(listOnlyNowStaff(makeFacts({}), [{ ...current, wasStaff: false }])).toEqual([]);
+    expect(answer).toHaveLength(2);
+  });
+
+  test("those who are staff by an open session of the period are asked for", () => {
+    const current = [
+      makeCurrent("1", 0, 10),
+      { ...makeCurrent("2", 0, 10), wasStaff: false },
+      makeCurrent("3", -20, -10),
+    ];
+    expect(listStaffNow(current, PERIOD)).toEqual(["1"]);
   });
 });
 

@@ -1,87 +1,58 @@
 // Answers what staff did in a period: how long they were there, in which teams, what they used and how fast they answered.
-import type { Period, StaffFacts } from "../ports/history.ts";
+import type { Period, StaffFacts, StaffSum } from "../ports/history.ts";
 import type { StaffResource } from "../wire/history.ts";
-import { type CurrentSession, clip, compareIds, endOf, toTeamSeconds, touches } from "./answer-sessions.ts";
-import type { StaffAct } from "./history.ts";
+import {
+  type CurrentSession,
+  clip,
+  compareIds,
+  sumStays,
+  toTeamSeconds,
+  touches,
+} from "./answer-sessions.ts";
 import { toSecondBounds, toSeconds } from "./rounding.ts";
-import type { Session } from "./sessions.ts";
 
 type Bounds = readonly [number, number];
-
-/** Collects what is known of one person. */
-class StaffRecord {
-  ms = 0;
-  commands = 0;
-  readonly stays: Session["stays"][number][] = [];
-  readonly waits: Bounds[] = [];
-  #nameAt = Number.NEGATIVE_INFINITY;
-
-  constructor(
-    readonly player: string,
-    public name: string,
-  ) {}
-
-  /** Of two names the newer one counts. */
-  rename(name: string, at: number): void {
-    if (at < this.#nameAt) return;
-    this.name = name;
-    this.#nameAt = at;
-  }
-
-  describe(period: Period): StaffResource {
-    return {
-      player: `${this.name}:${this.player}`,
-      id: this.player,
-      seconds: toSeconds(this.ms),
-      teams: toTeamSeconds(this.stays, period),
-      commands: this.commands,
-      modcalls_answered: this.waits.length,
-      median_between: findMedianBounds(this.waits),
-    };
-  }
-}
 
 /** Everybody who counts as staff, longest presence first; of equal ones the smaller id first. */
 export function answerStaff(
   period: Period,
-  { sessions, acts, listed }: StaffFacts,
+  { members }: StaffFacts,
   current: readonly CurrentSession[],
 ): StaffResource[] {
-  const present = [...sessions, ...current].filter((session) => touches(session, period));
-  const done = acts.filter(({ at }) => at >= period.from && at < period.to);
-  const records = new Map<string, StaffRecord>();
-  for (const [player, name] of listed) records.set(player, new StaffRecord(player, name));
-  for (const { player, name } of [...done, ...present.filter(({ wasStaff }) => wasStaff)])
-    if (!records.has(player)) records.set(player, new StaffRecord(player, name));
-  for (const session of present) addSession(records.get(session.player), session, period);
-  for (const act of done) addAct(records.get(act.player), act);
-  return Array.from(records.values())
+  const open = new Map(
+    current.filter((session) => touches(session, period)).map((session) => [session.player, session]),
+  );
+  return members
+    .map((member) => addOpenSession(member, open.get(member.player), period))
     .toSorted((a, b) => b.ms - a.ms || compareIds(a.player, b.player))
-    .map((record) => record.describe(period));
+    .map(describeStaff);
 }
 
-/** Players who count as staff only by an open session, so that the archive does not know of it. */
-export function listOnlyNowStaff(
-  { sessions, acts, listed }: StaffFacts,
-  current: readonly CurrentSession[],
-): string[] {
-  const known = new Set([...listed.keys(), ...[...sessions, ...acts].map(({ player }) => player)]);
-  return current.filter(({ wasStaff, player }) => wasStaff && !known.has(player)).map(({ player }) => player);
+/** Players who count as staff by an open session, of which the sums of the archive know nothing. */
+export function listStaffNow(current: readonly CurrentSession[], period: Period): string[] {
+  return current
+    .filter((session) => session.wasStaff && touches(session, period))
+    .map(({ player }) => player);
 }
 
-function addSession(record: StaffRecord | undefined, session: Session, period: Period): void {
-  if (!record) return;
-  const end = endOf(session);
-  record.rename(session.name, end);
-  record.ms += clip({ from: session.joinedAt, to: end }, period);
-  record.stays.push(...session.stays);
+/** The name of an open session is the newest. */
+function addOpenSession(member: StaffSum, session: CurrentSession | undefined, period: Period): StaffSum {
+  if (!session) return member;
+  const { name, joinedAt, until, stays } = session;
+  const ms = member.ms + clip({ from: joinedAt, to: until }, period);
+  return { ...member, name, ms, teamMs: sumStays(stays, period, member.teamMs) };
 }
 
-function addAct(record: StaffRecord | undefined, { name, at, waited }: StaffAct): void {
-  if (!record) return;
-  record.rename(name, at);
-  if (waited) record.waits.push(waited);
-  else record.commands++;
+function describeStaff({ player, name, ms, teamMs, commands, waits }: StaffSum): StaffResource {
+  return {
+    player: `${name}:${player}`,
+    id: player,
+    seconds: toSeconds(ms),
+    teams: toTeamSeconds(teamMs),
+    commands,
+    modcalls_answered: waits.length,
+    median_between: findMedianBounds(waits),
+  };
 }
 
 /**

@@ -238,10 +238,8 @@ describe("a reading that came late", () => {
   test("tells by its entries only", () => {
     const stage = start();
     stage.see(10, [ANN], undefined);
-    stage.judge(
-      { ...reading(8), sections: { Players: [], JoinLogs: parseLog([...OLD, "+4 Ann:1", "+5 Bob:2"]) } },
-      { now: at(10) },
-    );
+    const JoinLogs = parseLog([...OLD, "+4 Ann:1", "+5 Bob:2"]);
+    stage.judge({ ...reading(8), sections: { Players: [shownPlayer("Cat:3")], JoinLogs } }, { now: at(10) });
     expect(stage.told).toEqual(["Ann 4-", "Bob 5-"]);
     expect(stage.memory.counts.last?.at).toBe(at(10));
   });

@@ -19,10 +19,9 @@ export function findStaffActs(events: readonly NewEvent[]): NewStaffAct[] {
 }
 
 function toCommandAct(event: NewEvent): NewStaffAct | undefined {
-  // Without a time of its own the event has that of the reading.
-  if (event.isBackfill && event.at === event.seenAt) return undefined;
-  const { Player } = JSON.parse(event.data) as { Player?: unknown };
-  return toAct(event, Player, null);
+  const command = JSON.parse(event.data) as { Player?: unknown };
+  if (event.isBackfill && timeOf(command, "Timestamp") === null) return undefined;
+  return toAct(event, command.Player, null);
 }
 
 function toAnswerAct(event: NewEvent): NewStaffAct | undefined {

@@ -1,7 +1,6 @@
 // What the archive remembers of each server beside the ledger: counts of players, sessions, and what staff did. It is written
 // with the events, in one transaction (LedgerRecord.history).
 import type { CountMemory, Counts, Resolution } from "../history/counts.ts";
-import type { StaffAct } from "../history/history.ts";
 import type { OpenSessions, Session } from "../history/sessions.ts";
 
 /** From `from`, before `to`, epoch milliseconds. */
@@ -33,19 +32,45 @@ export type SessionsRequest = Period & {
 
 export type KeptSession = Session & { readonly number: number };
 
+/**
+ * What somebody did in a period. Sums, because a year has so many sessions and acts that handing them from thread to thread
+ * takes longer than reading them.
+ */
+export type StaffSum = {
+  readonly player: string;
+  /** The newest that is known. */
+  readonly name: string;
+  /** By sessions that have ended, clipped to the period. */
+  readonly ms: number;
+  readonly teamMs: Readonly<Record<string, number>>;
+  readonly commands: number;
+  /** For each call that was answered: how long the caller waited, at least and at most, in milliseconds. */
+  readonly waits: readonly (readonly [number, number])[];
+};
+
 /** All that the question about staff needs, read at one moment. */
 export type StaffFacts = {
-  /** The sessions that touch the period, of everybody who is in `acts`, in `listed` or was staff in it. */
-  readonly sessions: readonly Session[];
-  readonly acts: readonly StaffAct[];
+  /**
+   * Everybody who acted in the period, was staff in a session that touches it, is in `listed`, or was asked for; in no particular
+   * order.
+   */
+  readonly members: readonly StaffSum[];
   /** Id and name of those that the newest reading lists as staff. */
   readonly listed: ReadonlyMap<string, string>;
 };
 
+/** `players`: only the numbers of players, so that long times are read faster; queue, staff and teams are left out. */
+export type CountDetail = "all" | "players";
+
 /** Every method throws StoreUnavailable when the archive cannot answer within its deadline. */
 export interface HistoryStore {
   /** What is known of the period in one resolution, oldest first. Times without readings are left out. */
-  readCounts(serverId: string, resolution: Resolution, period: Period): Promise<readonly Counts[]>;
+  readCounts(
+    serverId: string,
+    resolution: Resolution,
+    period: Period,
+    detail?: CountDetail,
+  ): Promise<readonly Counts[]>;
   readOpenHistory(serverId: string): Promise<OpenHistory>;
   /** The sessions that have ended and touch the period, newest first by when they began. */
   listSessions(request: SessionsRequest): Promise<readonly KeptSession[]>;
@@ -59,5 +84,6 @@ export interface HistoryStore {
     open: readonly Presence[],
     page: { readonly offset: number; readonly limit: number },
   ): Promise<readonly Presence[]>;
-  readStaff(serverId: string, period: Period): Promise<StaffFacts>;
+  /** `also`: ids of players who count as staff for another reason, such as a session that has not ended. */
+  readStaff(serverId: string, period: Period, also: readonly string[]): Promise<StaffFacts>;
 }

@@ -14,10 +14,20 @@ function whole(minimum: number, maximum: number) {
 
 const minutes = whole(1, ALERT_MINUTES_MAX);
 const strict = { additionalProperties: false };
+const MINUTES = `minutes, a whole number from 1 to ${ALERT_MINUTES_MAX}`;
+
+function rule(fields: string) {
+  return { ...strict, description: `must be an object with ${fields}` };
+}
 
 export const AlertRulesResource = Type.Object(
   {
-    kills: Type.Optional(Type.Object({ count: whole(2, 100), seconds: whole(1, 3_600) }, strict)),
+    kills: Type.Optional(
+      Type.Object(
+        { count: whole(2, 100), seconds: whole(1, 3_600) },
+        rule("count, a whole number from 2 to 100, and seconds, from 1 to 3600"),
+      ),
+    ),
     mass_command: Type.Optional(
       Type.Object(
         {
@@ -30,12 +40,12 @@ export const AlertRulesResource = Type.Object(
             { minItems: 1, maxItems: 50, description: "must be a list of 1 to 50 beginnings of commands" },
           ),
         },
-        strict,
+        rule("patterns, a list of 1 to 50 beginnings of commands, each of 1 to 100 characters"),
       ),
     ),
-    unanswered_modcall: Type.Optional(Type.Object({ minutes }, strict)),
-    offline: Type.Optional(Type.Object({ minutes }, strict)),
-    unreachable: Type.Optional(Type.Object({ minutes }, strict)),
+    unanswered_modcall: Type.Optional(Type.Object({ minutes }, rule(MINUTES))),
+    offline: Type.Optional(Type.Object({ minutes }, rule(MINUTES))),
+    unreachable: Type.Optional(Type.Object({ minutes }, rule(MINUTES))),
     players: Type.Optional(
       Type.Object(
         {
@@ -43,7 +53,7 @@ export const AlertRulesResource = Type.Object(
           above: Type.Optional(whole(0, 1_000)),
           minutes,
         },
-        strict,
+        rule(`below, from 1 to 1000, above, from 0 to 1000, or both, and ${MINUTES}`),
       ),
     ),
   },

@@ -11,6 +11,20 @@ import {
 } from "react";
 import { useTranslation } from "react-i18next";
 
+/** What had the focus before a dialog opened; with several dialogs one after another, before the first. */
+let opener: Element | null = null;
+
+function noteOpener(): void {
+  const { activeElement } = document;
+  if (!activeElement?.closest("[role=dialog]")) opener = activeElement;
+}
+
+/** A dialog gives the focus back to what had it when it opened. After another dialog that is gone, and the focus with it. */
+function giveFocusBack(): void {
+  const isLost = document.activeElement === null || document.activeElement === document.body;
+  if (isLost && opener instanceof HTMLElement) opener.focus({ preventScroll: true });
+}
+
 export type DialogState<T> = {
   readonly item: T | undefined;
   readonly isOpen: boolean;
@@ -27,10 +41,10 @@ export function useDialog<T>(): DialogState<T> {
     isOpen: false,
     opening: 0,
   });
-  const open = useCallback(
-    (item: T) => setState((old) => ({ item, isOpen: true, opening: old.opening + 1 })),
-    [],
-  );
+  const open = useCallback((item: T) => {
+    noteOpener();
+    setState((old) => ({ item, isOpen: true, opening: old.opening + 1 }));
+  }, []);
   const close = useCallback(() => setState((old) => ({ ...old, isOpen: false })), []);
   return { ...state, open, close };
 }
@@ -60,6 +74,8 @@ export function Dialog<T>(props: {
     <Modal
       opened={state.isOpen}
       onClose={state.close}
+      // The dialog is removed from the page after this call.
+      onExitTransitionEnd={() => setTimeout(giveFocusBack)}
       title={props.title}
       size={isLarge ? "xl" : "md"}
       fullScreen={isLarge && isPhone}

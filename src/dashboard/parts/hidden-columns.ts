@@ -1,34 +1,28 @@
-// Which columns of each table the user has hidden. Kept in this browser, for every key.
-import { useSyncExternalStore } from "react";
+// Which columns of each table the user has hidden.
+import { StoredSetting, useStoredSetting } from "../state/stored-setting.ts";
 
 /** The ids of the hidden columns by the name of the table; a table that is not in it was never changed. */
 export type HiddenColumns = Readonly<Record<string, readonly string[]>>;
 
-/** The choice is no secret, so it is stored for longer than the tab. */
-const STORAGE_KEY = "gatehouse.columns";
 const NONE: HiddenColumns = {};
 /** More is not what this page has written. */
 const TABLES_MAX = 50;
 const COLUMNS_MAX = 50;
 const NAME_SHAPE = /^[a-zA-Z-]{1,40}$/;
 
-const listeners = new Set<() => void>();
-let hidden = readStored();
+const setting = new StoredSetting<HiddenColumns>({
+  name: "gatehouse.columns",
+  parse: parseHiddenColumns,
+  write: (hidden) => JSON.stringify(hidden),
+});
 
 export function useHiddenColumns(): HiddenColumns {
-  return useSyncExternalStore(subscribe, () => hidden);
+  return useStoredSetting(setting);
 }
 
 /** `undefined` restores what the table shows at first. */
 export function changeHiddenColumns(table: string, columns: readonly string[] | undefined): void {
-  const { [table]: _, ...others } = hidden;
-  hidden = columns ? { ...others, [table]: columns } : others;
-  try {
-    localStorage.setItem(STORAGE_KEY, JSON.stringify(hidden));
-  } catch {
-    // The browser forbids storage; the choice then lasts until the page is closed.
-  }
-  for (const listener of listeners) listener();
+  setting.change(({ [table]: _, ...others }) => (columns ? { ...others, [table]: columns } : others));
 }
 
 type HideableColumn = {
@@ -68,27 +62,4 @@ export function parseHiddenColumns(text: string | null): HiddenColumns {
 
 function isName(value: unknown): value is string {
   return typeof value === "string" && NAME_SHAPE.test(value);
-}
-
-function readStored(): HiddenColumns {
-  try {
-    return parseHiddenColumns(localStorage.getItem(STORAGE_KEY));
-  } catch {
-    return NONE;
-  }
-}
-
-function subscribe(listener: () => void): () => void {
-  // Another tab may change the columns.
-  const takeOver = ({ key }: StorageEvent) => {
-    if (key !== STORAGE_KEY) return;
-    hidden = readStored();
-    listener();
-  };
-  listeners.add(listener);
-  addEventListener("storage", takeOver);
-  return () => {
-    listeners.delete(listener);
-    removeEventListener("storage", takeOver);
-  };
 }

@@ -16,6 +16,7 @@ const NOW = 1_800_000_000_000;
 
 const SERVER: ServerResource = {
   ...{ server_id: "srv_1", name: "Cedar", community: null, created_at: 0, simulated: false, watch: true },
+  public_status: null,
   ...{ state: "online", players: 8, max_players: 40, queue: 0, open_modcalls: 0, open_calls: 3 },
   ...{ last_read_at: NOW - 5_000, last_error: null },
   watching: { state: "watching", interval_ms: 5_000, last_reading_at: NOW - 5_000, reason: null },

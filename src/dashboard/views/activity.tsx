@@ -3,6 +3,7 @@ import { Alert, Chip, Group, Stack, Text, VisuallyHidden } from "@mantine/core";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ERRORS } from "../../core/errors.ts";
+import type { Section } from "../../core/sections.ts";
 import type { EventResource } from "../../core/wire/event.ts";
 import type { ApiError } from "../api/request.ts";
 import { DayTitle } from "../parts/day-title.tsx";
@@ -13,11 +14,12 @@ import { CopyablePlayer } from "../parts/player-name.tsx";
 import { EmptyState, FailedState, LoadingState, Notice } from "../parts/states.tsx";
 import { CountLine, Toolbar } from "../parts/table-toolbar.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
-import { isPlayerId } from "../player-ref.ts";
+import { isPlayerId, mapPlayerNames } from "../player-ref.ts";
 import type { EventList as EventListState } from "../state/event-pages.ts";
 import { useRouteId } from "../state/route.ts";
 import { useServerSession } from "../state/session.ts";
 import { type LedgerView, useFirstTime, useLedger } from "../state/use-ledger.ts";
+import { useServerState } from "../state/use-server-state.tsx";
 import { readGap } from "./activity/describe-event.ts";
 import {
   type Group as EventGroup,
@@ -31,6 +33,8 @@ import { LedgerEnd } from "./activity/ledger-end.tsx";
 import { AllActivityLink, PlayerFinder } from "./activity/player-finder.tsx";
 import { groupByDay } from "./logs/time-line.ts";
 
+/** Some events name players by their ids alone: custom commands and emergency calls. */
+const FOR_NAMES: readonly Section[] = ["Players"];
 const NO_EVENTS: readonly EventResource[] = [];
 const loadSessions = async () => (await import("./history/pages.ts")).PlayerSessions;
 
@@ -194,7 +198,11 @@ function EventList(props: {
   const { ledger, known, filter } = props;
   const { list, error } = ledger;
   const days = useMemo(() => groupByDay(list?.events ?? NO_EVENTS, dayTimeOf), [list?.events]);
-  const names = useMemo(() => new Map(known.map(({ id, name }) => [id, name])), [known]);
+  const players = useServerState(FOR_NAMES).state?.Players;
+  const names = useMemo(() => {
+    const fromEvents = known.filter(({ name }) => name !== "").map(({ id, name }) => [id, name] as const);
+    return new Map([...mapPlayerNames(players), ...fromEvents]);
+  }, [players, known]);
   if (!list || (error && isFinal(error))) {
     return error ? <LedgerProblem error={error} onRetry={ledger.refresh} /> : <LoadingState />;
   }

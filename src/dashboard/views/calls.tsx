@@ -3,7 +3,6 @@ import { Stack, Text, Title } from "@mantine/core";
 import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
-import type { Player } from "../../core/wire/server-info.ts";
 import type { EmergencyCall } from "../api/caller.ts";
 import type { Id } from "../api/exact-json.ts";
 import { DataTable } from "../parts/data-table.tsx";
@@ -14,7 +13,7 @@ import { ServerStateGate } from "../parts/states.tsx";
 import type { ShownColumn, ShownFilter } from "../parts/table-columns.ts";
 import { TeamName, useTeamName, useTeamSearchText } from "../parts/team.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
-import { parsePlayerRef } from "../player-ref.ts";
+import { mapPlayerNames, type PlayerNames } from "../player-ref.ts";
 import { useCallGroups } from "../state/use-mod-calls.tsx";
 import { useServerState } from "../state/use-server-state.tsx";
 import { AnsweredCalls } from "./calls/answered-calls.tsx";
@@ -24,15 +23,12 @@ const WANTED: readonly Section[] = ["EmergencyCalls", "ModCalls", "Players"];
 const NEWEST_FIRST = { column: "time", isDescending: true };
 const PARTICIPANTS_MAX = 5;
 
-/** The names of the players on the server, by id. */
-type PlayerNames = ReadonlyMap<string, string>;
-
 export function CallsView() {
   const { t } = useTranslation("calls");
   const view = useServerState(WANTED);
   const groups = useCallGroups();
   const players = view.state?.Players;
-  const names = useMemo(() => mapNames(players), [players]);
+  const names = useMemo(() => mapPlayerNames(players), [players]);
   return (
     <ViewPage title={t("title")} summary={t("summary")}>
       <ServerStateGate view={view}>
@@ -57,15 +53,6 @@ export function CallsView() {
       </ServerStateGate>
     </ViewPage>
   );
-}
-
-function mapNames(players: readonly Player[] | undefined): PlayerNames {
-  const names = new Map<string, string>();
-  for (const { Player: text } of players ?? []) {
-    const { name, id } = parsePlayerRef(text);
-    if (id !== undefined) names.set(id, name);
-  }
-  return names;
 }
 
 const EmergencyTable = memo(function EmergencyTable(props: {

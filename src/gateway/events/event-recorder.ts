@@ -12,12 +12,13 @@ import {
   type LogEntry,
   matchCommands,
 } from "../../core/find-confirmations.ts";
-import type { Archive } from "../../core/ports/archive.ts";
+import type { Archive, KnownServer } from "../../core/ports/archive.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { CommandQueue } from "../../core/ports/commands.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { createThrottle } from "../../core/throttle.ts";
 import { MapLearner } from "../maps/map-learner.ts";
+import { AlertJudge } from "./alert-judge.ts";
 import type { HookOutcome, KeptReading, Recorder } from "./recorder.ts";
 import { type FindCommandId, type HookInput, type LedgerInput, ServerLedger } from "./server-ledger.ts";
 
@@ -34,6 +35,10 @@ const RETRY_MS = 1_000;
 const FAULT_LOG_MS = 60_000;
 /** A server without readings for this long is dropped from memory; the archive has what is known of it. */
 const IDLE_MS = 600_000;
+/** A failure that changes nothing is not recorded, so only now and then we look whether others have recorded. */
+const REFRESH_MS = 60_000;
+/** Nobody waits longer at once for the time of an alert, so that a clock that is set is noticed. */
+const ALERT_SLEEP_MAX_MS = 60_000;
 
 /** How a server is watched. */
 export type WatchPlan = { readonly isWatched: boolean; readonly intervalMs: number };
@@ -50,8 +55,13 @@ export type EventRecorderParts = {
 
 type Desk = {
   readonly ledger: ServerLedger;
+  readonly alerts: AlertJudge;
   readonly inputs: LedgerInput[];
   usedAt: number;
+  /** When it was last loaded, or compared with the archive. */
+  comparedAt: number;
+  /** When it will be told next that the time of an alert may have come; infinite for never. */
+  alertsAt: number;
   /** Whether it will be told that time has passed. */
   isTimed: boolean;
 };
@@ -163,7 +173,8 @@ export class EventRecorder implements Recorder {
   /** Drops servers that nobody reads from memory. */
   tidy(now: number): void {
     for (const [serverId, desk] of this.#desks) {
-      if (now - desk.usedAt > IDLE_MS && !this.#busy.has(desk)) this.#desks.delete(serverId);
+      const isIdle = now - desk.usedAt > IDLE_MS && desk.alerts.nextAt === null;
+      if (isIdle && !this.#busy.has(desk)) this.#desks.delete(serverId);
     }
   }
 
@@ -188,7 +199,9 @@ export class EventRecorder implements Recorder {
     let desk = this.#desks.get(serverId);
     if (!desk) {
       const ledger = new ServerLedger(serverId, this.#parts.hash);
-      desk = { ledger, inputs: [], usedAt: 0, isTimed: false };
+      const alerts = new AlertJudge(ledger, this.#parts.archive);
+      const times = { usedAt: 0, comparedAt: 0, alertsAt: Number.POSITIVE_INFINITY };
+      desk = { ledger, alerts, inputs: [], ...times, isTimed: false };
       this.#desks.set(serverId, desk);
     }
     desk.usedAt = this.#parts.clock();
@@ -266,6 +279,25 @@ export class EventRecorder implements Recorder {
     });
   }
 
+  /** Where nobody reads the server, nothing else would tell that time has passed. */
+  #timeAlerts(desk: Desk): void {
+    const { clock, sleep } = this.#parts;
+    const { nextAt } = desk.alerts;
+    const now = clock();
+    if (nextAt === null || desk.alertsAt <= nextAt) return;
+    const alertsAt = Math.min(nextAt, now + ALERT_SLEEP_MAX_MS);
+    if (desk.alertsAt <= alertsAt) return;
+    desk.alertsAt = alertsAt;
+    void sleep(Math.max(0, alertsAt - now)).then(() => {
+      if (desk.alertsAt === alertsAt) desk.alertsAt = Number.POSITIVE_INFINITY;
+      if (this.#isStopped || this.#desks.get(desk.ledger.serverId) !== desk) return;
+      if (clock() < (desk.alerts.nextAt ?? Number.POSITIVE_INFINITY)) return this.#timeAlerts(desk);
+      desk.alerts.noteTime();
+      this.#busy.add(desk);
+      if (!this.#backoff) this.#wake();
+    });
+  }
+
   #wake(): void {
     if (this.#running || this.#isStopped) return;
     this.#running = this.#run().finally(() => {
@@ -282,6 +314,7 @@ export class EventRecorder implements Recorder {
         for (const result of judged) if (result.status === "rejected") throw result.reason;
         for (const desk of this.#busy) this.#settleHooks(desk);
         await this.#write();
+        await this.#judgeAlerts();
         this.#findDone();
         this.#round.resolve();
         this.#round = Promise.withResolvers();
@@ -310,22 +343,24 @@ export class EventRecorder implements Recorder {
 
   #findDone(): void {
     for (const desk of this.#busy) {
-      const { inputs, ledger } = desk;
-      if (inputs.length === 0 && !ledger.hasDraft && ledger.waitingEvents === 0) this.#busy.delete(desk);
+      const { inputs, ledger, alerts } = desk;
+      const isDone = inputs.length === 0 && !ledger.hasDraft && ledger.waitingEvents === 0;
+      if (isDone && !alerts.isDue) this.#busy.delete(desk);
     }
   }
 
   async #judgeInputs(desk: Desk): Promise<void> {
     const { ledger, inputs } = desk;
-    if (inputs.length === 0) return;
+    if (inputs.length === 0 && !desk.alerts.isDue) return;
     try {
-      await this.#load(ledger);
+      await this.#load(desk);
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
       // What is known of this server cannot be read. The other servers are recorded all the same.
       for (const input of inputs.splice(0)) this.#dropInput(ledger, input, error);
       return;
     }
+    await this.#prepareAlerts(desk);
     // Only as many as there are now: readings that come faster than the archive answers must not put off the writing for ever.
     let left = inputs.length;
     // An input stays until it is judged: when the archive is slow, it may be taken away meanwhile to make room.
@@ -334,7 +369,10 @@ export class EventRecorder implements Recorder {
         if ("reading" in input) await this.#judgeReading(desk, input.reading);
         else if ("hook" in input) await this.#judgeHook(desk, input);
         else if ("passedAt" in input) ledger.judgeTime(input.passedAt);
-        else this.#judgeFailure(ledger, input.failure, input.at);
+        else {
+          this.#judgeFailure(ledger, input.failure, input.at);
+          await this.#refresh(desk);
+        }
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error;
         this.#dropInput(ledger, input, error);
@@ -344,10 +382,51 @@ export class EventRecorder implements Recorder {
     this.#timeCalls(desk);
   }
 
-  async #load(ledger: ServerLedger): Promise<void> {
+  async #load(desk: Desk): Promise<void> {
+    const { ledger, alerts } = desk;
     if (ledger.isLoaded) return;
     ledger.load(await this.#parts.archive.load(ledger.serverId));
+    alerts.noteLoaded();
+    desk.comparedAt = this.#parts.clock();
     this.#isDown = false;
+  }
+
+  /** While every reading fails nothing is recorded, so a change of the rules of alerts would not be noticed. */
+  async #refresh(desk: Desk): Promise<void> {
+    const { archive, clock } = this.#parts;
+    const { ledger } = desk;
+    const now = clock();
+    if (ledger.hasDraft || Math.abs(now - desk.comparedAt) < REFRESH_MS) return;
+    const known = await archive.load(ledger.serverId);
+    desk.comparedAt = now;
+    if (ledger.isOutdated(known)) this.#takeKnown(desk, known, now);
+  }
+
+  /** A bug there must keep no event from being recorded. */
+  async #prepareAlerts({ alerts }: Desk): Promise<void> {
+    try {
+      await alerts.prepare();
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      this.#logFault(error);
+    }
+  }
+
+  async #judgeAlerts(): Promise<void> {
+    const { clock, planOf } = this.#parts;
+    const due = Array.from(this.#busy).filter(({ alerts }) => alerts.isDue);
+    const judged = due.map(async (desk) => {
+      const { alerts, ledger } = desk;
+      try {
+        await alerts.judge(clock(), planOf(ledger.serverId).intervalMs);
+      } catch (error) {
+        if (error instanceof StoreUnavailable) throw error;
+        this.#logFault(error);
+      }
+      this.#timeAlerts(desk);
+    });
+    for (const result of await Promise.allSettled(judged))
+      if (result.status === "rejected") throw result.reason;
   }
 
   async #judgeReading({ ledger, inputs }: Desk, reading: GameReading): Promise<void> {
@@ -438,6 +517,7 @@ export class EventRecorder implements Recorder {
       const outcome = outcomes[place];
       if (outcome && "version" in outcome) {
         ledger.finishWriting(outcome.version);
+        desk.alerts.noteRecorded(outcome.last);
         this.onRecorded?.(ledger.serverId);
       } else {
         await this.#rebase(desk, now);
@@ -446,9 +526,14 @@ export class EventRecorder implements Recorder {
     }
   }
 
-  async #rebase({ ledger, inputs }: Desk, now: number): Promise<void> {
-    const known = await this.#parts.archive.load(ledger.serverId);
+  async #rebase(desk: Desk, now: number): Promise<void> {
+    const known = await this.#parts.archive.load(desk.ledger.serverId);
     this.#isDown = false;
+    this.#takeKnown(desk, known, now);
+  }
+
+  #takeKnown({ ledger, alerts, inputs }: Desk, known: KnownServer, now: number): void {
+    alerts.noteLoaded();
     // Back among the inputs, so that they are kept when the archive fails before they are judged.
     inputs.unshift(...ledger.rebase(known, now));
   }

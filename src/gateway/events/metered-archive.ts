@@ -15,6 +15,7 @@ import type {
   Retention,
 } from "../../core/ports/archive.ts";
 import type {
+  CountDetail,
   KeptSession,
   OpenHistory,
   Period,
@@ -158,8 +159,13 @@ export class MeteredArchive implements Archive {
     return this.#follow(this.#archive.setAlertRules(serverId, rules));
   }
 
-  readCounts(serverId: string, resolution: Resolution, period: Period): Promise<readonly Counts[]> {
-    return this.#follow(this.#archive.readCounts(serverId, resolution, period));
+  readCounts(
+    serverId: string,
+    resolution: Resolution,
+    period: Period,
+    detail?: CountDetail,
+  ): Promise<readonly Counts[]> {
+    return this.#follow(this.#archive.readCounts(serverId, resolution, period, detail));
   }
 
   readOpenHistory(serverId: string): Promise<OpenHistory> {
@@ -179,8 +185,8 @@ export class MeteredArchive implements Archive {
     return this.#follow(this.#archive.sumPresence(serverId, period, open, page));
   }
 
-  readStaff(serverId: string, period: Period): Promise<StaffFacts> {
-    return this.#follow(this.#archive.readStaff(serverId, period));
+  readStaff(serverId: string, period: Period, also: readonly string[]): Promise<StaffFacts> {
+    return this.#follow(this.#archive.readStaff(serverId, period, also));
   }
 
   close(): Promise<void> {

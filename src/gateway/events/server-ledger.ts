@@ -2,6 +2,8 @@
 // judges readings; the recorder does the waiting and writing.
 
 import { randomBytes } from "node:crypto";
+import type { AlertMemory } from "../../core/alerts/alert-states.ts";
+import { countUnknownTime } from "../../core/alerts/unknown-time.ts";
 import type { Element } from "../../core/events/elements.ts";
 import type { GameHook } from "../../core/events/game-hook.ts";
 import { hasUnshownCalls, judgeUnshownCalls } from "../../core/events/judge-calls.ts";
@@ -125,6 +127,16 @@ export class ServerLedger {
     return this.#draft?.memory ?? this.#writing?.memory ?? this.#known?.memory;
   }
 
+  /** What is known to be on disk. */
+  get recorded(): ServerMemory | undefined {
+    return this.#known?.memory;
+  }
+
+  /** Whether another instance, or an operator, has written since. Never while something of ours is not recorded. */
+  isOutdated({ version }: KnownServer): boolean {
+    return !this.#draft && !this.#writing && version !== this.#known?.version;
+  }
+
   load(known: KnownServer): void {
     this.#known = known;
     this.#shown.clear();
@@ -166,11 +178,13 @@ export class ServerLedger {
   ): boolean {
     for (const identity of recorded) this.#shown.set(identity, this.#readings);
     this.#hasJudged = true;
-    const { events, memory, history } = judgeReading(this.#getMemory(), identified, {
+    const before = this.#getMemory();
+    const judged = judgeReading(before, identified, {
       ...inputs,
       lostSince: this.#lostSince,
       isKnown: (identity) => this.#shown.has(identity),
     });
+    const { events, history } = judged;
     const hasRoom = history.sessions.length === 0 || this.#waitingSessions < WAITING_SESSIONS_MAX;
     if (events.length > eventsMax || !hasRoom) {
       this.#lostSince ??= identified.reading.at;
@@ -183,6 +197,7 @@ export class ServerLedger {
     // Also those that a webhook has told of for all teams, which are recorded under another identity.
     for (const { identity } of identified.calls ?? []) this.#shown.set(identity, this.#readings);
     const held = [{ reading: identified.reading }];
+    const memory = countUnknownTime(before, judged.memory, inputs.intervalMs);
     this.#addToDraft({ memory, events, history, inputs: 1, held, hooks: [], stillShown });
     return true;
   }
@@ -225,6 +240,12 @@ export class ServerLedger {
       hooks: [],
       stillShown: [],
     });
+  }
+
+  /** They are judged from what is recorded, so a rebase drops them, and they are judged anew. */
+  addAlerts(alerts: AlertMemory, events: readonly NewEvent[]): void {
+    const memory = { ...this.#getMemory(), alerts };
+    this.#addToDraft({ memory, events, history: NO_HISTORY, inputs: 0, held: [], hooks: [], stillShown: [] });
   }
 
   /** A reading was dropped, so the next one tells of a gap. */

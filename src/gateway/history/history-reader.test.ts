@@ -36,8 +36,9 @@ const EMPTY: State = {
 
 /** What the archive has, in each state that it is in one after the other: each look at the open history goes to the next. */
 class FakeStore implements HistoryStore {
-  facts: StaffFacts = { sessions: [], acts: [], listed: new Map() };
-  readonly asked: SessionsRequest[] = [];
+  facts: StaffFacts = { members: [], listed: new Map() };
+  /** Who was asked for as staff. */
+  readonly also: (readonly string[])[] = [];
 
   constructor(readonly states: State[]) {}
 
@@ -54,7 +55,6 @@ class FakeStore implements HistoryStore {
     return this.state.counts.filter(({ at }) => at >= from && at < to);
   }
   async listSessions(request: SessionsRequest) {
-    this.asked.push(request);
     const { player, limit, after } = request;
     return this.state.sessions
       .filter((session) => player === undefined || session.player === player)
@@ -72,7 +72,8 @@ class FakeStore implements HistoryStore {
     });
     return [...open, ...ended].slice(offset, offset + limit);
   }
-  async readStaff() {
+  async readStaff(_serverId: string, _period: Period, also: readonly string[]) {
+    this.also.push(also);
     return this.facts;
   }
 }
@@ -186,10 +187,11 @@ test("a list goes on where its page ended, and says when it is over", async () =
   expect((await reader.listPlaytime({ ...asked, place: 1 })).next).toBeNull();
 });
 
-test("somebody who is staff only since the open session has the earlier sessions of the period too", async () => {
+test("somebody who is staff only by an open session is asked for, and the session is added", async () => {
   const store = new FakeStore([{ ...AFTER, open: OPEN }]);
-  const asked = { ...question, place: undefined, limit: 10 };
-  const { items } = await new HistoryReader(store).listStaff(asked);
-  expect(store.asked).toEqual([{ serverId: "srv_a", ...question.period, player: "1", limit: 500 }]);
-  expect(items).toMatchObject([{ id: "1", seconds: 150 }]);
+  const member = { player: "1", name: "Old", ms: 70_000, teamMs: {}, commands: 0, waits: [] };
+  store.facts = { members: [member], listed: new Map() };
+  const { items } = await new HistoryReader(store).listStaff({ ...question, place: undefined, limit: 10 });
+  expect(store.also).toEqual([["1"]]);
+  expect(items).toMatchObject([{ player: "A:1", seconds: 150 }]);
 });

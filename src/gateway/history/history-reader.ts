@@ -1,7 +1,6 @@
 // Answers questions about the past of a server, from what the archive has written and what the memory of the server still holds.
 import { alignPeriod, answerPlayers, type CountRights } from "../../core/history/answer-players.ts";
 import {
-  type CurrentSession,
   describePlaytime,
   describeSession,
   isAfterPlace,
@@ -11,12 +10,12 @@ import {
   toOpenPresence,
   touches,
 } from "../../core/history/answer-sessions.ts";
-import { answerStaff, listOnlyNowStaff } from "../../core/history/answer-staff.ts";
+import { answerStaff, listStaffNow } from "../../core/history/answer-staff.ts";
 import { type Counts, RESOLUTION_MS, type Resolution } from "../../core/history/counts.ts";
 import { listOpenMinutes } from "../../core/history/join-counts.ts";
 import { answerPeaks, planPeaks } from "../../core/history/peaks.ts";
 import type { TimeZone } from "../../core/history/time-zone.ts";
-import type { HistoryStore, OpenHistory, Period, StaffFacts } from "../../core/ports/history.ts";
+import type { HistoryStore, OpenHistory, Period } from "../../core/ports/history.ts";
 import type {
   PeaksResource,
   PlayersHistory,
@@ -27,8 +26,6 @@ import type {
 
 /** How often a question is asked again because a reading was recorded meanwhile. */
 const ATTEMPTS_MAX = 2;
-/** The most sessions that are read of somebody who counts as staff only since now. */
-const SESSIONS_OF_NEW_STAFF_MAX = 500;
 const MINUTE_MS = RESOLUTION_MS["1m"];
 
 /** `now` is the time up to which the answer goes. */
@@ -56,8 +53,9 @@ export class HistoryReader {
     rights: CountRights,
   ): Promise<PlayersHistory> {
     const aligned = alignPeriod(period, resolution);
+    const detail = rights.players || rights.queue ? "all" : "players";
     const { open, answer } = await this.#readTogether(serverId, () =>
-      this.#store.readCounts(serverId, resolution, aligned),
+      this.#store.readCounts(serverId, resolution, aligned, detail),
     );
     const counts = [...answer, ...listOpenMinutes(open.counts, now)];
     return answerPlayers(period, resolution, counts, rights);
@@ -67,7 +65,9 @@ export class HistoryReader {
     const plans = planPeaks(period, zone, now);
     const { open, answer } = await this.#readTogether(serverId, () =>
       Promise.all(
-        plans.map(({ resolution, period: part }) => this.#store.readCounts(serverId, resolution, part)),
+        plans.map(({ resolution, period: part }) =>
+          this.#store.readCounts(serverId, resolution, part, "players"),
+        ),
       ),
     );
     const written = answer.flatMap((counts, place) => withLength(counts, plans[place]?.resolution ?? "1h"));
@@ -121,26 +121,11 @@ export class HistoryReader {
     limit,
   }: PageQuestion<number>): Promise<HistoryPage<StaffResource, number>> {
     const { open, answer } = await this.#readTogether(serverId, (before) =>
-      this.#readStaff(serverId, period, listCurrentSessions(before, now)),
+      this.#store.readStaff(serverId, period, listStaffNow(listCurrentSessions(before, now), period)),
     );
     const all = answerStaff(period, answer, listCurrentSessions(open, now));
     const end = offset + limit;
     return { items: all.slice(offset, end), next: all.length > end ? end : null };
-  }
-
-  async #readStaff(
-    serverId: string,
-    period: Period,
-    current: readonly CurrentSession[],
-  ): Promise<StaffFacts> {
-    const facts = await this.#store.readStaff(serverId, period);
-    const present = current.filter((session) => touches(session, period));
-    const others = await Promise.all(
-      listOnlyNowStaff(facts, present).map((player) => {
-        return this.#store.listSessions({ serverId, ...period, player, limit: SESSIONS_OF_NEW_STAFF_MAX });
-      }),
-    );
-    return { ...facts, sessions: [...facts.sessions, ...others.flat()] };
   }
 
   /**

@@ -95,6 +95,9 @@ test("however many servers are public, only so many are held", async () => {
     await statuses.read(`s${n}`);
   }
   expect(statuses.size).toBe(STATUSES_MAX);
+  stage.now += BUILT_MS;
+  await statuses.read("s0");
+  expect(statuses.size).toBe(1);
 });
 
 test("a week has 168 hours; one without readings is unknown, and the current one is known as far as it has passed", () => {

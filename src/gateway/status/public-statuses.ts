@@ -16,7 +16,7 @@ import { judgePublicState } from "./public-state.ts";
 
 export const BUILT_MS = 5_000;
 /** Beyond this many the oldest is dropped, and put together again when somebody asks. */
-export const STATUSES_MAX = 1_000;
+export const STATUSES_MAX = 500;
 /** The page does not wait longer for the archive; it is shown without what the archive knows. */
 const ARCHIVE_WAIT_MS = 1_500;
 const HOUR_MS = RESOLUTION_MS["1h"];
@@ -99,15 +99,21 @@ export class PublicStatuses {
     if (held?.server === server && Math.abs(now - held.builtAt) < BUILT_MS) return held.facts;
     const facts = this.#build(server, slug, now);
     this.#held.delete(serverId);
-    if (this.#held.size >= STATUSES_MAX) {
-      const [oldest] = this.#held.keys();
-      if (oldest !== undefined) this.#held.delete(oldest);
-    }
+    this.#dropOldest(now);
     this.#held.set(serverId, { server, builtAt: now, facts });
     facts.catch(() => {
       if (this.#held.get(serverId)?.facts === facts) this.#held.delete(serverId);
     });
     return facts;
+  }
+
+  /** They are in the order in which they were put together. */
+  #dropOldest(now: number): void {
+    for (const [serverId, { builtAt }] of this.#held) {
+      const isOutdated = Math.abs(now - builtAt) >= BUILT_MS;
+      if (!isOutdated && this.#held.size < STATUSES_MAX) return;
+      this.#held.delete(serverId);
+    }
   }
 
   async #build(server: GameServer, slug: string, builtAt: number): Promise<StatusFacts> {

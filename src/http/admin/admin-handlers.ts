@@ -1,5 +1,6 @@
 // The handlers of the admin API, by subject. They read the request, call the gateway and write the answer.
 import type { PlayerForgetting } from "../../gateway/events/player-forgetting.ts";
+import { AlertHandlers, type AlertHandlersParts } from "./alert-handlers.ts";
 import { AuditHandlers } from "./audit-handlers.ts";
 import { BlockHandlers } from "./block-handlers.ts";
 import { AdminCommandHandlers, type AdminCommandParts } from "./command-handlers.ts";
@@ -17,6 +18,7 @@ export type AdminParts = Omit<
     DeviceHandlersParts &
     AdminCommandParts &
     WebhookHandlersParts &
+    Pick<AlertHandlersParts, "alerts"> &
     Pick<UpstreamHandlersParts, "relay">,
   "changes"
 > & { readonly forgetting: Pick<PlayerForgetting, "forget"> };
@@ -30,6 +32,7 @@ export class AdminHandlers {
   readonly upstream: UpstreamHandlers;
   readonly players: PlayerHandlers;
   readonly webhooks: WebhookHandlers;
+  readonly alerts: AlertHandlers;
   readonly audit: AuditHandlers;
 
   constructor(parts: AdminParts) {
@@ -43,6 +46,7 @@ export class AdminHandlers {
     this.upstream = new UpstreamHandlers({ relay: parts.relay, settings: parts.store.settings, changes });
     this.players = new PlayerHandlers(parts.forgetting);
     this.webhooks = new WebhookHandlers({ ...parts, changes });
+    this.alerts = new AlertHandlers({ servers: parts.store.servers, alerts: parts.alerts, changes });
     this.audit = new AuditHandlers(parts.store.audit, parts.pages);
   }
 }

@@ -18,6 +18,7 @@ import { DeletedServerResource, NewServer, ServerChange, ServerResource } from "
 import { ServerInfo } from "../../core/wire/server-info.ts";
 import { DeviceList, LinkResource } from "../../core/wire/session.ts";
 import { UpstreamResource } from "../../core/wire/upstream.ts";
+import { describeAlertOperations } from "./alert-operations.ts";
 import {
   AUDIT_ENTRY,
   BLOCK,
@@ -75,6 +76,7 @@ const OTHERS: TagName = "Blocks, commands, audit";
 
 export const ADMIN_OPERATIONS: Operations = {
   ...describeOperatorHistory((id, summary, rest) => operation(SERVERS, id, summary, rest)),
+  ...describeAlertOperations((id, summary, rest) => operation(SERVERS, id, summary, rest)),
   ...describeOperatorMaps((id, summary, rest) => operation(SERVERS, id, summary, rest)),
   "GET /admin/servers": list(
     SERVERS,

@@ -1,6 +1,7 @@
 // The named schemas of the document. Each is written once; everywhere else there is a reference to it.
 import type Type from "typebox";
 import { ERRORS } from "../../core/errors.ts";
+import { AlertRulesResource } from "../../core/wire/alerts.ts";
 import { AuditEntryResource } from "../../core/wire/audit.ts";
 import { BlockResource } from "../../core/wire/block.ts";
 import {
@@ -105,6 +106,7 @@ const NAMED: Readonly<Record<string, Type.TSchema>> = {
   Device: DeviceResource,
   DeviceList,
   Link: LinkResource,
+  AlertRules: AlertRulesResource,
   NewWebhook,
   WebhookUpdate,
   Webhook: WebhookResource,

@@ -104,8 +104,9 @@ function writeFigure(label: string, value: string, below = ""): string {
 }
 
 function writeWeek({ hours }: StatusFacts, { language }: PageChoice, words: StatusWords): string {
-  const chart = hours && drawWeek(hours, language, words);
-  if (!chart) return `<p class="quiet">${words.noHistory}</p>`;
+  if (!hours) return `<p class="quiet">${words.noHistory}</p>`;
+  const chart = drawWeek(hours, language, words);
+  if (!chart) return `<p class="quiet">${words.emptyHistory}</p>`;
   const legend = ["average", "most"] as const;
   return `<div class="chart" tabindex="0" role="group" aria-labelledby="week">${chart}</div>
 <p class="legend">${legend.map((name) => `<span><i class="${name}"></i>${words[name]}</span>`).join("")}<span><i class="gap"></i>${words.noReadings}</span></p>`;

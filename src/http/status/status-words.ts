@@ -25,6 +25,7 @@ export type StatusWords = {
   readonly most: string;
   readonly noReadings: string;
   readonly noHistory: string;
+  readonly emptyHistory: string;
   readonly outages: string;
   readonly noOutages: string;
   readonly noOutageList: string;
@@ -63,6 +64,7 @@ const EN: StatusWords = {
   most: "most in the hour",
   noReadings: "no readings",
   noHistory: "The history cannot be shown at the moment.",
+  emptyHistory: "There are no readings of these days yet.",
   outages: "Outages in the last 7 days",
   noOutages: "None.",
   noOutageList: "The outages cannot be shown at the moment.",
@@ -100,6 +102,7 @@ const RU: StatusWords = {
   most: "больше всего за час",
   noReadings: "нет данных",
   noHistory: "Историю сейчас показать нельзя.",
+  emptyHistory: "Данных за эти дни пока нет.",
   outages: "Перебои за последние 7 дней",
   noOutages: "Не было.",
   noOutageList: "Перебои сейчас показать нельзя.",

@@ -54,8 +54,11 @@ const EXAMPLES: Readonly<Record<EventType, readonly [data: object, meta?: object
   "server.online": [{ upstream_code: null, upstream_message: null }],
   "server.offline": [{ upstream_code: 3002, upstream_message: "The server is offline" }],
   "server.unreachable": [{ upstream_code: 0, upstream_message: "No answer" }],
-  "alert.raised": [{ rule: "kills", subject: "Bob:2", text: "5 kills in 10 s" }, { events: [] }],
-  "alert.cleared": [{ rule: "kills", subject: "Bob:2", text: "5 kills in 10 s" }, { events: [] }],
+  "alert.raised": [
+    { rule: "kills", subject: "Bob_B:2", text: "Bob_B killed 5 players within 60 seconds." },
+    { events: ["a"] },
+  ],
+  "alert.cleared": [{ rule: "players", subject: "server", text: "12 players now." }, { events: [] }],
   gap: [{ section: "KillLogs", reason: "no_overlap", from: 1_704_614_400_000, to: null }],
 };
 
@@ -185,7 +188,16 @@ describe("an event in Discord", () => {
   });
 
   test("an alert says which rule, who and what", () => {
-    expect(descriptionOf("alert.raised")).toBe(`**Many kills**\n**${link("Bob", "2")}**\n5 kills in 10 s`);
+    const bob = `**${link("Bob\\_B", "2")}**`;
+    expect(descriptionOf("alert.raised")).toBe(
+      `**Many kills**\n${bob}\nBob\\_B killed 5 players within 60 seconds.`,
+    );
+    expect(descriptionOf("alert.cleared")).toBe("**Number of players**\n12 players now.");
+    expect(
+      descriptionOf("alert.raised", [
+        { rule: "mass_command", subject: "Remote Server", text: "Remote Server used :ban all **x**" },
+      ]),
+    ).toBe("**Command against everybody**\nRemote Server used \\:ban all \\*\\*x\\*\\*");
   });
 
   test("data of any other shape is no obstacle", () => {

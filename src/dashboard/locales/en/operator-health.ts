@@ -88,5 +88,7 @@ export const operatorHealth = {
     unsaved_usage: "Counts of use not saved yet",
     waiting_events: "Events not saved yet",
     unauthenticated_sockets: "Connections that have not shown a key yet",
+    held_webhook_bytes: "Bytes of the game's webhooks not answered yet",
+    seen_webhooks: "The game's webhooks kept to recognise repeats",
   },
 };

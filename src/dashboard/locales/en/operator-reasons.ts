@@ -5,6 +5,8 @@ export const operatorReasons = {
   serverKey: "must be a server key of the game API: letters and digits, a hyphen, letters and digits",
   community: "must be 1 to 64 letters, digits, _ or -, or empty",
   nameTaken: "belongs to another server already",
+  slugTaken: "belongs to another server already",
+  slug: "must be 1 to 64 small letters, digits and hyphens, with no hyphen at its ends, or empty",
   commands: 'must be at most 100 command names like ":h", each once',
   commandTwice: "has a name twice; case makes no difference",
   addresses: "must be at most 100 addresses or ranges like 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32",

@@ -60,6 +60,12 @@ export const operatorServers = {
   newServerKeyHint: "Leave it empty to keep the one that is set. The key itself is never shown.",
   watch: "Watch this server",
   watchHint: "Gatehouse then reads it all the time, also while nobody asks, and records what happens there.",
+  publicStatus: "Public status",
+  publicStatusHint:
+    "Everybody then sees there, without a key, the name of this server, its state and how many play. Small letters, digits and hyphens. Leave it empty to show nothing.",
+  statusJoinKey: "Show the join key there too",
+  statusJoinKeyHint: "Everybody can then join the server with it.",
+  publicAt: "Public status at {{path}}",
   create: "Add",
   save: "Save",
   edit: "Edit",

@@ -90,5 +90,7 @@ export const operatorHealth: Translation<typeof english> = {
     unsaved_usage: "Ещё не сохранённые счётчики",
     waiting_events: "Ещё не сохранённые события",
     unauthenticated_sockets: "Соединения, ещё не показавшие ключ",
+    held_webhook_bytes: "Байты вебхуков игры, на которые ещё нет ответа",
+    seen_webhooks: "Вебхуки игры, по которым узнаются повторы",
   },
 };

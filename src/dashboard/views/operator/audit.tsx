@@ -1,18 +1,21 @@
 // The operator's view "audit": who changed what, with the values before and after.
-import { ActionIcon, Badge, Group, Paper, Stack, Table, Text, Tooltip } from "@mantine/core";
+import { ActionIcon, Anchor, Badge, Group, Paper, Stack, Table, Text, Tooltip } from "@mantine/core";
 import { Fragment } from "react";
 import { useTranslation } from "react-i18next";
 import { SECTIONS } from "../../../core/sections.ts";
+import { WEBHOOK_FORMATS, WEBHOOK_LANGUAGES } from "../../../core/webhooks/webhook.ts";
 import type { AuditEntryResource } from "../../../core/wire/audit.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { NameText } from "../../parts/name-text.tsx";
 import { TableFrame } from "../../parts/table-frame.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
+import { hrefOf } from "../../state/route.ts";
 import { useAdmin, usePagedList } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
 import { ListFrame } from "./list-frame.tsx";
 import { useKeyLabels, useServerNames } from "./names.ts";
+import { useProblemWords, useTypeNames } from "./webhook-words.ts";
 
 const ACTION_COLOURS = {
   "server.created": "teal",
@@ -32,6 +35,7 @@ const ACTION_COLOURS = {
   "link.created": "blue",
   "server.map_image_set": "blue",
   "server.map_image_removed": "red",
+  "server.alerts_set": "blue",
   "webhook.created": "teal",
   "webhook.changed": "blue",
   "webhook.rotated": "blue",
@@ -57,6 +61,7 @@ const FIELDS = [
   "blocked_until",
   "status",
   "watch",
+  "public_status",
   "simulated",
   "paused_until",
   "pause_reason",
@@ -92,6 +97,7 @@ const ABSENT_FIELDS = [
   "old_token_valid_until",
   "blocked_until",
   "server_key",
+  "public_status",
   "paused_until",
   "types",
 ] as const;
@@ -177,9 +183,15 @@ function EntryRow(props: {
           </Text>
         </Group>
         <Group gap={4}>
-          <Text size="sm" c="dimmed" className="untrusted">
-            {entry.target}
-          </Text>
+          {entry.target.startsWith("hook_") ? (
+            <Anchor href={hrefOf(`webhooks/${entry.target}`)} size="sm" className="untrusted">
+              {entry.target}
+            </Anchor>
+          ) : (
+            <Text size="sm" c="dimmed" className="untrusted">
+              {entry.target}
+            </Text>
+          )}
           <CopyButton value={entry.target} label={entry.target} />
           <Text size="sm" c="dimmed" className="untrusted">
             {describeActor(entry.actor)}
@@ -193,34 +205,41 @@ function EntryRow(props: {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The values before and after in a table; a plain list when there is only one of them. */
-function Changes(props: {
+type ChangesProps = {
   readonly before: Fields;
   readonly after: Fields;
   readonly nameOf: (serverId: string) => string | undefined;
-}) {
+};
+
+/** What there was before, with what became of it, in a table. What is only stated is a plain list. */
+function Changes({ before, after, nameOf }: ChangesProps) {
+  const hasBoth = Object.keys(before).length > 0 && Object.keys(after).length > 0;
+  const changed = hasBoth ? Object.keys(before) : [];
+  const stated = Object.entries({ ...before, ...after }).filter(([field]) => !changed.includes(field));
+  return (
+    <>
+      {changed.length > 0 && <ChangeTable fields={changed} before={before} after={after} nameOf={nameOf} />}
+      {stated.length > 0 && (
+        <dl className="facts">
+          {stated.map(([field, value]) => (
+            <Fragment key={field}>
+              <dt>
+                <FieldName field={field} />
+              </dt>
+              <dd className="untrusted">
+                <Value field={field} value={value} nameOf={nameOf} />
+              </dd>
+            </Fragment>
+          ))}
+        </dl>
+      )}
+    </>
+  );
+}
+
+function ChangeTable(props: ChangesProps & { readonly fields: readonly string[] }) {
   const { t } = useTranslation("operatorAudit");
-  const { before, after, nameOf } = props;
-  const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  const only =
-    Object.keys(before).length === 0 ? after : Object.keys(after).length === 0 ? before : undefined;
-  if (fields.length === 0) return null;
-  if (only) {
-    return (
-      <dl className="facts">
-        {fields.map((field) => (
-          <Fragment key={field}>
-            <dt>
-              <FieldName field={field} />
-            </dt>
-            <dd className="untrusted">
-              <Value field={field} value={only[field]} nameOf={nameOf} />
-            </dd>
-          </Fragment>
-        ))}
-      </dl>
-    );
-  }
+  const { fields, before, after, nameOf } = props;
   return (
     <TableFrame label={t("list")}>
       <Table>
@@ -262,8 +281,10 @@ function Value(props: {
   readonly value: unknown;
   readonly nameOf: (serverId: string) => string | undefined;
 }) {
-  const { t } = useTranslation(["operatorAudit", "status"]);
+  const { t } = useTranslation(["operatorAudit", "operatorWebhooks", "status"]);
   const format = useFormat();
+  const { nameTypes } = useTypeNames();
+  const { describeReason } = useProblemWords();
   const { field, value } = props;
   const absent = ABSENT_FIELDS.find((name) => name === field);
   const nothing = absent ? t(`absent.${absent}`) : t("nothing");
@@ -275,6 +296,7 @@ function Value(props: {
     if (value.length === 0) return nothing;
     if (field === "sections" && value.length === SECTIONS.length) return t("everything");
     if (field === "commands" && value.includes("*")) return t("everything");
+    if (field === "types") return nameTypes(value.map(String));
     const entries = value.map((entry) =>
       translateSection(String(entry), (name) => t(`status:sections.${name}`)),
     );
@@ -283,6 +305,11 @@ function Value(props: {
   // The key itself is never told.
   if (field === "server_key") return t("setAnew");
   if (typeof value !== "string") return <NameText text={JSON.stringify(value)} max={VALUE_MAX} />;
+  if (field === "disabled_reason") return <NameText text={describeReason(value)} max={VALUE_MAX} />;
+  const webhookFormat = field === "format" && WEBHOOK_FORMATS.find((name) => name === value);
+  if (webhookFormat) return t(`operatorWebhooks:format.${webhookFormat}`);
+  const language = field === "language" && WEBHOOK_LANGUAGES.find((name) => name === value);
+  if (language) return t(`operatorWebhooks:language.${language}`);
   return <NameText text={(field === "server_id" && props.nameOf(value)) || value} max={VALUE_MAX} />;
 }
 

@@ -40,6 +40,8 @@ const LISTS = [
   "unsaved_usage",
   "waiting_events",
   "unauthenticated_sockets",
+  "held_webhook_bytes",
+  "seen_webhooks",
 ] as const;
 
 export function HealthView() {

@@ -9,6 +9,8 @@ const REASONS: readonly (readonly [RegExp, ReasonName])[] = [
   [/^must be a server key of the game API: /, "serverKey"],
   [/^must be 1 to 64 letters, digits, _ or -, or null$/, "community"],
   [/^belongs to another server already$/, "nameTaken"],
+  [/^has a slug that belongs to another server already$/, "slugTaken"],
+  [/^must be null, or an object with slug /, "slug"],
   [/^must be a list of at most 100 command names /, "commands"],
   [/^has a name twice; case makes no difference$/, "commandTwice"],
   [/^must be a list of at most 100 addresses or ranges /, "addresses"],

@@ -32,7 +32,7 @@ import { needsAttention, ServerFacts, StateBadge } from "./server-facts.tsx";
 import { SuccessMessage } from "./success-message.tsx";
 
 const POLL_INTERVAL_MS = 5_000;
-const FIELDS = ["name", "community", "server_key", "watch"];
+const FIELDS = ["name", "community", "server_key", "watch", "public_status"];
 /** All pages of the list are read for it. */
 const ATTENTION_INTERVAL_MS = 30_000;
 const ATTENTION_MAX = 10;
@@ -181,6 +181,11 @@ function ServerRow(props: {
             {" · "}
             {t("addedAt", { time: format.dateTime(server.created_at) })}
           </Text>
+          {server.public_status && (
+            <Anchor href={`/status/${server.public_status.slug}`} target="_blank" rel="noopener" size="sm">
+              {t("publicAt", { path: `/status/${server.public_status.slug}` })}
+            </Anchor>
+          )}
           <Group gap={4}>
             <Text size="sm" c="dimmed" ff="monospace">
               {server.server_id}
@@ -232,6 +237,8 @@ function ServerForm(props: {
   const [community, setCommunity] = useState(server?.community ?? "");
   const [serverKey, setServerKey] = useState("");
   const [isWatched, setWatched] = useState(server?.watch ?? true);
+  const [slug, setSlug] = useState(server?.public_status?.slug ?? "");
+  const [showsJoinKey, setShowsJoinKey] = useState(server?.public_status?.show_join_key ?? false);
   const { run, isRunning, error } = useAdminChange(
     (draft: NewServer) => {
       if (!server) return admin.createServer(draft);
@@ -252,6 +259,7 @@ function ServerForm(props: {
       community: community.trim() === "" ? null : community.trim(),
       server_key: serverKey.trim(),
       watch: isWatched,
+      public_status: slug.trim() === "" ? null : { slug: slug.trim(), show_join_key: showsJoinKey },
     };
     const saved = await run(draft);
     if (saved) props.onDone(saved);
@@ -308,6 +316,28 @@ function ServerForm(props: {
           }}
           error={reasonFor("watch")}
         />
+        <TextInput
+          label={t("publicStatus")}
+          description={t("publicStatusHint")}
+          value={slug}
+          onChange={(event) => {
+            setSlug(event.currentTarget.value);
+            mend("public_status");
+          }}
+          error={reasonFor("public_status")}
+          leftSection={<Text size="sm">/status/</Text>}
+          leftSectionWidth={66}
+          autoCapitalize="off"
+          spellCheck={false}
+        />
+        {slug.trim() !== "" && (
+          <Checkbox
+            label={t("statusJoinKey")}
+            description={t("statusJoinKeyHint")}
+            checked={showsJoinKey}
+            onChange={(event) => setShowsJoinKey(event.currentTarget.checked)}
+          />
+        )}
         <FormError error={error} fields={FIELDS} />
         <DialogButtons
           label={t(server ? "save" : "create")}

@@ -40,7 +40,7 @@ export function useWebhookColumns(
         title: t("column.state"),
         readValue: (webhook) => t(`state.${judgeWebhook(webhook)}`),
         cell: (webhook) => <WebhookBadge webhook={webhook} />,
-        width: "9.5rem",
+        width: "11.5rem",
         phone: "side",
       },
       {
@@ -77,6 +77,8 @@ export function useWebhookColumns(
         cell: ({ url }) => <span className="cut-text untrusted">{url.replace("https://", "")}</span>,
         width: "13%",
         phone: "tap",
+        // It is the same for every channel of Discord.
+        isHiddenAtFirst: true,
       },
       {
         id: "success",
@@ -84,8 +86,8 @@ export function useWebhookColumns(
         readValue: ({ last_success_at: at }) => at ?? undefined,
         cell: ({ last_success_at: at }) =>
           at === null ? <span className="no-value">{t("never")}</span> : <Ago at={at} />,
-        width: "9.5rem",
-        phone: "side",
+        width: "11.5rem",
+        phone: "tap",
       },
       {
         id: "created",

@@ -70,7 +70,7 @@ function useDeliveryColumns(
         title: t("delivery.when"),
         readValue: ({ at }) => at,
         cell: ({ at }) => <Moment seconds={at / 1000} />,
-        width: "16rem",
+        width: "19rem",
       },
       {
         id: "status",
@@ -81,7 +81,7 @@ function useDeliveryColumns(
             {status ?? t("delivery.noAnswer")}
           </Badge>
         ),
-        width: "6rem",
+        width: "8rem",
         phone: "side",
       },
       {

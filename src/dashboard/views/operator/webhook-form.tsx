@@ -197,6 +197,8 @@ function WebhookForm(props: {
           value={values.url}
           onChange={(event) => set({ url: event.currentTarget.value })}
           error={urlProblem === undefined ? urlReason : t(`address.${urlProblem}`)}
+          // Mantine sets it on other inputs only.
+          aria-invalid={urlReason === undefined ? undefined : true}
           required={!webhook}
           autoComplete="off"
           spellCheck={false}
@@ -322,6 +324,11 @@ function TypesChoice(props: {
             />
           ))}
         </Group>
+        {error !== undefined && (
+          <Text size="sm" c="var(--mantine-color-error)" role="alert">
+            {error}
+          </Text>
+        )}
         {!isEverything && (
           <Box style={COLUMNS_STYLE}>
             {TYPE_GROUPS.map(([group, own]) => (
@@ -338,11 +345,6 @@ function TypesChoice(props: {
         <Text size="xs" c="dimmed">
           {t("form.typesHint")}
         </Text>
-        {error !== undefined && (
-          <Text size="sm" c="var(--mantine-color-error)" role="alert">
-            {error}
-          </Text>
-        )}
       </Stack>
     </Fieldset>
   );

@@ -106,7 +106,8 @@ function WebhookBody(props: { readonly webhook: WebhookResource; readonly back: 
               {t("disable")}
             </Button>
           ) : (
-            <Button size="xs" loading={enabling.isRunning} onClick={() => void enable()}>
+            // Not disabled meanwhile, so that it keeps the focus.
+            <Button size="xs" onClick={() => void enable()} aria-disabled={enabling.isRunning || undefined}>
               {t("enable")}
             </Button>
           )}

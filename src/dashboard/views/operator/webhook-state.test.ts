@@ -3,6 +3,7 @@ import { parseWebhookUrl } from "../../../core/webhooks/address.ts";
 import { judgeLoss } from "../../../core/webhooks/discord/status-message.ts";
 import { FAILING_MAX_MS, judgeAttempt } from "../../../core/webhooks/retry.ts";
 import type { WebhookFormat } from "../../../core/webhooks/webhook.ts";
+import { NewWebhook } from "../../../core/wire/webhook.ts";
 import { findAddressProblem, findDisabledReason, findErrorName, judgeWebhook } from "./webhook-state.ts";
 
 const NOW = Date.UTC(2026, 10, 16, 12);
@@ -85,7 +86,19 @@ test.each([
   expect("problem" in parsed && findAddressProblem(parsed.problem)).toBe(name);
 });
 
+test("the reason of the schema for refusing an address is translated", () => {
+  const { url }: Record<string, unknown> = NewWebhook.properties;
+  expect(findAddressProblem((url as { description: string }).description)).toBe("longOrEmpty");
+});
+
 test("what a receiver said is not taken for an error of ours", () => {
   expect(findErrorName("timeout")).toBe("timeout");
   expect(findErrorName("timeout of the upstream")).toBeUndefined();
+  expect(findErrorName("status 404 on page 7")).toBeUndefined();
+});
+
+test("an answer without a text is told in words", () => {
+  expect(findErrorName("status 308")).toBe("redirect");
+  expect(findErrorName("status 500")).toBe("wordless");
+  expect(findErrorName("no_message_id")).toBe("no_message_id");
 });

@@ -49,6 +49,7 @@ type AddressProblem = keyof typeof texts.address;
 
 const ADDRESS_PROBLEMS: readonly (readonly [RegExp, AddressProblem])[] = [
   [/^must have at most /, "long"],
+  [/^must be an https:\/\/ address of at most /, "longOrEmpty"],
   [/^must have no spaces /, "spaces"],
   [/^must have no user /, "user"],
   [/^must have a valid host name/, "host"],
@@ -66,7 +67,7 @@ export function isFull(reason: string | undefined): boolean {
   return reason?.startsWith("has ") === true && reason.includes("webhooks already");
 }
 
-type ErrorName = PostError | "unreadable_url";
+type ErrorName = PostError | "unreadable_url" | "no_message_id";
 
 /** Every error that Gatehouse itself gives. */
 const ERROR_NAMES: Readonly<Record<ErrorName, ErrorName>> = {
@@ -79,10 +80,14 @@ const ERROR_NAMES: Readonly<Record<ErrorName, ErrorName>> = {
   protocol: "protocol",
   stopped: "stopped",
   unreadable_url: "unreadable_url",
+  no_message_id: "no_message_id",
 };
 
 /** The name of an error of ours; undefined for what the receiver said. */
-export function findErrorName(error: string): ErrorName | undefined {
+export function findErrorName(error: string): keyof typeof texts.error | undefined {
+  // An answer without a text. Its status is shown beside it.
+  if (/^status 3\d\d$/.test(error)) return "redirect";
+  if (/^status \d{3}$/.test(error)) return "wordless";
   return Object.values(ERROR_NAMES).find((name) => name === error);
 }
 

@@ -1,0 +1,65 @@
+// The rule `mass_command`: somebody uses a command that begins like one of the patterns.
+import { type AlertFact, cutText, isSameSubject, nameOf, type Tell, toSubject } from "./alert-events.ts";
+import { ALERT_EVENTS_MAX, COMMANDS_MAX, type CommandState, cutOldest } from "./alert-states.ts";
+import type { AlertRules } from "./rules.ts";
+
+type Rule = NonNullable<AlertRules["mass_command"]>;
+type Commands = readonly CommandState[];
+
+/** The alert is over when the player used no such command for this long. */
+export const MASS_COMMAND_MS = 60_000;
+
+/** Without case, and runs of blanks as one. */
+export function normaliseCommand(text: string): string {
+  return text.trimStart().replace(/\s+/g, " ").toLowerCase();
+}
+
+export function isMassCommand(command: string, { patterns }: Rule): boolean {
+  const normalised = normaliseCommand(command);
+  return patterns.some((pattern) => normalised.startsWith(normaliseCommand(pattern)));
+}
+
+export function noteCommand(commands: Commands, rule: Rule, fact: AlertFact, tell: Tell): Commands {
+  const { Player, Command } = fact.data;
+  const user = toSubject(Player);
+  if (!user || typeof Command !== "string" || !isMassCommand(Command, rule)) return commands;
+  const at = Math.min(fact.at, fact.seenAt);
+  const known = commands.find((one) => isSameSubject(one, user));
+  if (known) {
+    const ids = known.ids.length < ALERT_EVENTS_MAX ? [...known.ids, fact.id] : known.ids;
+    const changed = { ...known, lastAt: Math.max(known.lastAt, at), ids };
+    return commands.map((one) => (one === known ? changed : one));
+  }
+  const text = `${nameOf(user)} used ${cutText(Command)}`;
+  tell({ type: "alert.raised", rule: "mass_command", ...user, text, events: [fact.id] });
+  const added = [...commands, { ...user, lastAt: at, ids: [fact.id] }];
+  const { kept, dropped } = cutOldest(
+    added,
+    COMMANDS_MAX,
+    ({ lastAt }) => lastAt,
+    () => true,
+  );
+  for (const one of dropped) tellCleared(one, "Too many other alerts are raised.", tell);
+  return kept;
+}
+
+export function clearCommands(commands: Commands, time: number, tell: Tell): Commands {
+  const isOver = ({ lastAt }: CommandState) => lastAt + MASS_COMMAND_MS <= time;
+  for (const one of commands) {
+    if (isOver(one)) tellCleared(one, `${nameOf(one)} used no such command for 60 seconds.`, tell);
+  }
+  return commands.some(isOver) ? commands.filter((one) => !isOver(one)) : commands;
+}
+
+export function clearAllCommands(commands: Commands, text: string, tell: Tell): Commands {
+  for (const one of commands) tellCleared(one, text, tell);
+  return [];
+}
+
+export function listCommandTimes(commands: Commands): number[] {
+  return commands.map(({ lastAt }) => lastAt + MASS_COMMAND_MS);
+}
+
+function tellCleared({ player, subject, ids }: CommandState, text: string, tell: Tell): void {
+  tell({ type: "alert.cleared", rule: "mass_command", player, subject, text, events: ids });
+}
