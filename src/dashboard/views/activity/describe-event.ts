@@ -159,9 +159,7 @@ function describeState({ upstream_code: code, upstream_message: message }: Field
 }
 
 function describeAlert({ rule, subject, text }: Fields): readonly EventPart[] {
-  return [
-    { kind: "alert", rule: writeValue(rule), subject: writeValue(subject), text: writeValue(text) },
-  ];
+  return [{ kind: "alert", rule: writeValue(rule), subject: writeValue(subject), text: writeValue(text) }];
 }
 
 function listFields(changed: unknown): readonly EventPart[] {

@@ -5,7 +5,7 @@ import { ALERT_RULES } from "../../../core/alerts/rules.ts";
 import { GameText } from "../../parts/game-text.tsx";
 import { PlayerName } from "../../parts/player-name.tsx";
 import { parsePlayerRef } from "../../player-ref.ts";
-import { recogniseAlert } from "./recognise-alert.ts";
+import { type AlertWords, recogniseAlert } from "./recognise-alert.ts";
 import "./texts.ts";
 
 const SERVER = "server";
@@ -25,12 +25,17 @@ export function AlertText({ rule, subject, text }: AlertFacts) {
       </Text>
       {player && words && <PlayerName name={player.name} id={player.id} />}
       {!words && <GameText text={text} max={TEXT_MAX} />}
-      {words && (
-        <Text component="span" size="sm">
-          {t(`text.${words.name}` as "text.kills", { ...words, name: undefined } as { count: number; seconds: number })}
-        </Text>
-      )}
+      {words && <Words {...words} />}
       {words?.name === "used" && <GameText text={words.command} max={TEXT_MAX} isCode />}
     </>
+  );
+}
+
+function Words({ name, ...values }: AlertWords) {
+  const { t } = useTranslation("alertEvents");
+  return (
+    <Text component="span" size="sm">
+      {t(`text.${name}` as "text.kills", values as { count: number; seconds: number })}
+    </Text>
   );
 }

@@ -20,9 +20,9 @@ test("an alert is open until it is cleared, and again when it is raised again", 
   const raised = alert("raised", "kills", "Bob:2");
   expect(listRules(raised)).toEqual(["kills Bob:2"]);
   expect(listRules(raised, alert("cleared", "kills", "Bob:2"))).toEqual([]);
-  expect(
-    listRules(raised, alert("cleared", "kills", "Bob:2"), alert("raised", "kills", "Bob:2")),
-  ).toEqual(["kills Bob:2"]);
+  expect(listRules(raised, alert("cleared", "kills", "Bob:2"), alert("raised", "kills", "Bob:2"))).toEqual([
+    "kills Bob:2",
+  ]);
 });
 
 test("alerts of other subjects, rules and calls are other alerts, newest first", () => {

@@ -55,7 +55,9 @@ const PATTERNS: Readonly<Record<string, readonly Pattern[]>> = {
     ],
     [/ has left the server\.$/, () => ({ name: "left" })],
   ],
-  offline: [[/ offline for (\d+) minutes?\.$/, ([minutes]) => ({ name: "offline", minutes: Number(minutes) })]],
+  offline: [
+    [/ offline for (\d+) minutes?\.$/, ([minutes]) => ({ name: "offline", minutes: Number(minutes) })],
+  ],
   unreachable: [
     [/ reached for (\d+) minutes?\.$/, ([minutes]) => ({ name: "unreachable", minutes: Number(minutes) })],
   ],
