@@ -9,7 +9,12 @@ export function ViewParts({ label, parts }: { readonly label: string; readonly p
   return (
     <Group component="nav" gap={4} aria-label={label} className="view-parts">
       {parts.map(({ route, title, isCurrent }) => (
-        <Anchor key={route} href={hrefOf(route)} underline="never" aria-current={isCurrent && "page"}>
+        <Anchor
+          key={route}
+          href={hrefOf(route)}
+          underline="never"
+          {...(isCurrent && { "aria-current": "page" as const })}
+        >
           {title}
         </Anchor>
       ))}

@@ -27,7 +27,7 @@ import {
   listPlayerGroups,
   writeTypes,
 } from "./activity/event-groups.ts";
-import { EventLine, PlayerNamesContext } from "./activity/event-line.tsx";
+import { EventLine, LoadAlertContext, PlayerNamesContext } from "./activity/event-line.tsx";
 import { type KnownPlayer, listKnownPlayers } from "./activity/find-player.ts";
 import { LedgerEnd } from "./activity/ledger-end.tsx";
 import { AllActivityLink, PlayerFinder } from "./activity/player-finder.tsx";
@@ -35,15 +35,19 @@ import { groupByDay } from "./logs/time-line.ts";
 
 /** Some events name players by their ids alone: custom commands and emergency calls. */
 const FOR_NAMES: readonly Section[] = ["Players"];
+const loadAlertText = async () => (await import("./alerts/pages.ts")).AlertText;
 const NO_EVENTS: readonly EventResource[] = [];
 const loadSessions = async () => (await import("./history/pages.ts")).PlayerSessions;
 
 export function ActivityView() {
   const { t } = useTranslation("shell");
   const id = useRouteId("activity");
-  if (id === undefined || id === "") return <ServerActivity />;
-  if (!isPlayerId(id)) return <Notice icon="search" title={t("notFound")} />;
-  return <PlayerActivity key={id} player={id} />;
+  if (id && !isPlayerId(id)) return <Notice icon="search" title={t("notFound")} />;
+  return (
+    <LoadAlertContext value={loadAlertText}>
+      {id ? <PlayerActivity key={id} player={id} /> : <ServerActivity />}
+    </LoadAlertContext>
+  );
 }
 
 function ServerActivity() {

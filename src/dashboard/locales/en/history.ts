@@ -52,7 +52,7 @@ export const history = {
     band: "Lowest to highest",
     queue: "Queue at most",
     staff: "Staff at most",
-    latest: "last",
+    latest: "last values",
     step: {
       "1m": "Each point is one minute.",
       "5m": "Each point is five minutes.",

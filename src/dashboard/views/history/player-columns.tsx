@@ -19,6 +19,7 @@ export function makePlayerColumns<Row extends Named>(t: TFunction<"history">): r
       title: t("playtime.column.id"),
       width: "9.5rem",
       phone: "tap",
+      isHiddenAtFirst: true,
       readValue: ({ id }) => id,
       cell: ({ id }) => <CopyableText text={id} isNumber />,
     },

@@ -1,6 +1,6 @@
 // Shows and sets the alert rules of a server.
-import { Alert, Button, Checkbox, Group, Stack, Text, Textarea, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { Alert, Button, Checkbox, Group, InputBase, Stack, Text, TextInput } from "@mantine/core";
+import { type ChangeEvent, type FormEvent, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ALERT_RULES, type AlertRule, NO_ALERTS, SUGGESTED_ALERTS } from "../../../core/alerts/rules.ts";
 import { ERRORS } from "../../../core/errors.ts";
@@ -130,12 +130,15 @@ function PatternsField({ fields, problems, onChange }: FieldsProps) {
   const { t } = useTranslation("operatorServers");
   const name = "mass_command.patterns";
   return (
-    <Textarea
+    // Mantine's Textarea would be loaded with the page, because another lazy file has it too.
+    <InputBase
+      component="textarea"
+      multiline
       ms="xl"
       label={t("alerts.field.patterns")}
       description={t("alerts.patternsHint")}
       value={fields[name] ?? ""}
-      onChange={(event) => onChange(name, event.currentTarget.value)}
+      onChange={(event: ChangeEvent<HTMLTextAreaElement>) => onChange(name, event.currentTarget.value)}
       error={useProblemText()(problems[name])}
       rows={5}
       spellCheck={false}

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { PlayersPoint } from "../../../core/wire/history.ts";
-import { buildHistoryLines, listLonePlaces, summarise } from "./history-lines.ts";
+import { buildHistoryLines, summarise } from "./history-lines.ts";
 
 const known = (at: number, avg: number): PlayersPoint => ({
   at,
@@ -29,11 +29,6 @@ test("what is not known is a gap, never zero, and what may not be read has no li
     queue: [2, null, 2],
     staff: undefined,
   });
-});
-
-test("a value between gaps is drawn as a dot", () => {
-  expect(listLonePlaces([1, null, 2, 3, null, 0])).toEqual([0, 5]);
-  expect(listLonePlaces([null, null])).toEqual([]);
 });
 
 test("a period is summed up by what is known of it", () => {

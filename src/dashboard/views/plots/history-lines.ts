@@ -1,6 +1,6 @@
 // Turns the counts of a period into the lines of a plot, and sums them up. Pure.
 import type { PlayersPoint } from "../../../core/wire/history.ts";
-import type { Line } from "./series.ts";
+import type { Line } from "./line.ts";
 
 export type HistoryLines = {
   /** Epoch seconds. */
@@ -48,14 +48,4 @@ export function summarise(points: readonly PlayersPoint[]): HistorySummary | und
   for (const point of points) if ((point.max ?? -1) > (best.max ?? -1)) best = point;
   const known = points.reduce((sum, point) => sum + point.known, 0) / points.length;
   return { known, firstAt: firstPoint.at, isBegun: first > 0, max: best.max ?? 0, maxAt: best.at };
-}
-
-/** The places of values without a neighbour: no line goes through them, so they need a dot. */
-export function listLonePlaces(line: ArrayLike<number | null | undefined>): number[] {
-  const lone: number[] = [];
-  for (let place = 0; place < line.length; place++) {
-    const isKnown = (at: number) => line[at] !== null && line[at] !== undefined;
-    if (isKnown(place) && !isKnown(place - 1) && !isKnown(place + 1)) lone.push(place);
-  }
-  return lone;
 }

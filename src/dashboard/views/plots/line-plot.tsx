@@ -7,8 +7,7 @@ import uPlot from "uplot";
 import { findRegion } from "../../state/region.ts";
 import { useFormat } from "../../state/use-format.ts";
 import type { Scheme } from "../../team-colours.ts";
-import { listLonePlaces } from "./history-lines.ts";
-import { describeLine, type Line } from "./series.ts";
+import { describeLine, type Line, listLonePlaces } from "./line.ts";
 
 export type PlotSeries = {
   readonly name: string;

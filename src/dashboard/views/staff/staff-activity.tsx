@@ -3,13 +3,15 @@ import { Text } from "@mantine/core";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { StaffResource } from "../../../core/wire/history.ts";
+import { GameText } from "../../parts/game-text.tsx";
 import type { ShownColumn } from "../../parts/table-columns.ts";
 import { useTeamName } from "../../parts/team.tsx";
 import { useFormat } from "../../state/use-format.ts";
 import { HistoryTable } from "../history/history-table.tsx";
 import { makePlayerColumns } from "../history/player-columns.tsx";
-import { sortTeams, TeamTimes, useMedianText, usePresenceText } from "../history/presence-text.tsx";
+import { sortTeams, useMedianText, usePresenceText } from "../history/presence-text.tsx";
 
+const TEAMS_LENGTH_MAX = 300;
 const SORTING = { column: "seconds", isDescending: true };
 
 export function StaffActivity() {
@@ -25,12 +27,17 @@ export function StaffActivity() {
     ): ShownColumn<StaffResource> => ({
       id,
       title: t(`staff.column.${id}`),
-      width: "8.5rem",
+      width: "8rem",
       phone: "tap",
       readValue: read,
       cell: (row) =>
         read(row) === 0 ? undefined : <span className="numbers">{format.number(read(row))}</span>,
     });
+    // Plain text, because a table cuts it where the column ends.
+    const writeTeams = (teams: StaffResource["teams"]) =>
+      sortTeams(teams)
+        .map(([team, seconds]) => `${nameTeam(team)} ${writePresence(seconds)}`)
+        .join(", ");
     return [
       ...makePlayerColumns<StaffResource>(t),
       {
@@ -45,18 +52,18 @@ export function StaffActivity() {
         id: "teams",
         title: t("staff.column.teams"),
         phone: "line",
-        readValue: ({ teams }) =>
-          sortTeams(teams)
-            .map(([team]) => nameTeam(team))
-            .join(" "),
-        cell: ({ teams }) => (sortTeams(teams).length === 0 ? undefined : <TeamTimes teams={teams} />),
+        readValue: ({ teams }) => writeTeams(teams),
+        cell: ({ teams }) => {
+          const text = writeTeams(teams);
+          return text === "" ? undefined : <GameText text={text} max={TEAMS_LENGTH_MAX} />;
+        },
       },
       count("commands", ({ commands }) => commands),
       count("answered", ({ modcalls_answered }) => modcalls_answered),
       {
         id: "median",
         title: t("staff.column.median"),
-        width: "12rem",
+        width: "13rem",
         phone: "tap",
         readValue: ({ median_between }) => median_between?.[1],
         cell: ({ median_between }) => writeMedian(median_between),
