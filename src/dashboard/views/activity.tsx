@@ -89,10 +89,12 @@ function PlayerActivity({ player }: { readonly player: string }) {
   return (
     <ViewPage title={t("player.title", { id: player })} actions={<AllActivityLink />}>
       <NowProvider>
+        {facts && !isOff(ledger) && <PlayerFacts player={player} {...facts} />}
+        {!isOff(ledger) && (
+          <LazyView load={loadSessions} given={{ id: player, order: 2 }} placeholder={null} />
+        )}
         {facts && !isOff(ledger) && (
           <>
-            <PlayerFacts player={player} {...facts} />
-            <LazyView load={loadSessions} given={{ id: player }} placeholder={null} />
             <GroupChips offered={listPlayerGroups(sections)} chosen={groups} onChange={setGroups} />
             <Text size="sm" c="dimmed">
               {t("player.leftOut")}

@@ -64,6 +64,9 @@ export const history = {
     empty: "Nothing is recorded for this period",
     emptyText:
       "Gatehouse records as long as it reads the server. “Last hour” shows what this page has seen meanwhile.",
+    young: "Recording has only just begun",
+    youngText:
+      "It began {{time}}, too recently for a plot of this period. “Last hour” shows what this page has seen meanwhile.",
     begun: "Recording began {{time}}.",
     busiest: "Most players: {{max}}, {{time}}.",
     table: "The numbers as a table",

@@ -27,10 +27,10 @@ export function RaisedAlerts() {
             <ul className="live-list">
               {open.slice(0, SHOWN_MAX).map(({ id, at, ...facts }) => (
                 <li key={id} data-rule={facts.rule}>
-                  <Group gap="xs" miw={0}>
+                  <Group style={{ gap: "0 0.6rem" }} miw={0}>
                     <AlertText {...facts} />
+                    <Moment seconds={at / 1000} />
                   </Group>
-                  <Moment seconds={at / 1000} isTimeOnly />
                 </li>
               ))}
             </ul>

@@ -21,7 +21,8 @@ import { sumSessions } from "./session-total.ts";
 const OFFERED = ["week", "month", "year"] as const;
 const SHOWN_AT_ONCE = 5;
 
-export function PlayerSessions({ id }: { readonly id: string }) {
+/** `order` is the level of the heading: 3 by default. */
+export function PlayerSessions({ id, order = 3 }: { readonly id: string; readonly order?: 2 | 3 }) {
   const { t } = useTranslation("history");
   const [choice, setChoice] = useState<PeriodChoice>({ name: "month" });
   const mayAsk = useMayAsk("sessions");
@@ -29,7 +30,7 @@ export function PlayerSessions({ id }: { readonly id: string }) {
   const problem = useHistoryProblem("sessions", list.error);
   return (
     <Stack component="section" gap="xs" aria-label={t("sessions.title")}>
-      <Title order={3} size="h5">
+      <Title order={order} size="h5">
         {t("sessions.title")}
       </Title>
       {problem ? (

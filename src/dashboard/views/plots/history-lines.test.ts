@@ -35,6 +35,7 @@ test("a period is summed up by what is known of it", () => {
   expect(summarise([unknown(0), unknown(1)])).toBeUndefined();
   expect(summarise([unknown(0), known(10, 3), known(20, 9), known(30, 4)])).toEqual({
     known: 0.75,
+    knownPoints: 3,
     firstAt: 10,
     isBegun: true,
     max: 10,

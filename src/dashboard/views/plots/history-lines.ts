@@ -30,6 +30,8 @@ export function buildHistoryLines(points: readonly PlayersPoint[]): HistoryLines
 export type HistorySummary = {
   /** From 0 to 1: for how much of the time until the end of the period readings vouch. */
   readonly known: number;
+  /** How many points are known, at least in part. */
+  readonly knownPoints: number;
   /** When the first known point begins. */
   readonly firstAt: number;
   /** Whether nothing is known before that point. */
@@ -47,5 +49,12 @@ export function summarise(points: readonly PlayersPoint[]): HistorySummary | und
   let best = firstPoint;
   for (const point of points) if ((point.max ?? -1) > (best.max ?? -1)) best = point;
   const known = points.reduce((sum, point) => sum + point.known, 0) / points.length;
-  return { known, firstAt: firstPoint.at, isBegun: first > 0, max: best.max ?? 0, maxAt: best.at };
+  return {
+    known,
+    knownPoints: points.filter((point) => point.known > 0).length,
+    firstAt: firstPoint.at,
+    isBegun: first > 0,
+    max: best.max ?? 0,
+    maxAt: best.at,
+  };
 }

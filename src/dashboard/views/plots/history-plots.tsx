@@ -23,6 +23,8 @@ import { PLOT_COLOURS } from "./plot-colours.ts";
 const DAY_MS = 86_400_000;
 /** The hours of a week need at least most of one. */
 const HEAT_PERIOD_MIN_MS = 2 * DAY_MS;
+/** With fewer there is no line to see. */
+const KNOWN_POINTS_MIN = 3;
 const SORTING = { column: "at", isDescending: true };
 
 export function HistoryPlots({ choice }: { readonly choice: PeriodChoice }) {
@@ -67,7 +69,15 @@ function Charts(props: {
     }),
     [lines, t],
   );
+  const write = useTimeText(history);
   if (!summary) return <EmptyState title={t("plots.empty")}>{t("plots.emptyText")}</EmptyState>;
+  if (summary.isBegun && summary.knownPoints < KNOWN_POINTS_MIN) {
+    return (
+      <EmptyState title={t("plots.young")}>
+        {t("plots.youngText", { time: write(summary.firstAt) })}
+      </EmptyState>
+    );
+  }
   return (
     <>
       <LazyPlot

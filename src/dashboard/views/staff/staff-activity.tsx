@@ -27,7 +27,7 @@ export function StaffActivity() {
     ): ShownColumn<StaffResource> => ({
       id,
       title: t(`staff.column.${id}`),
-      width: "8rem",
+      width: "9.5rem",
       phone: "tap",
       readValue: read,
       cell: (row) =>
