@@ -7,7 +7,7 @@ export type ViewPart = { readonly route: string; readonly title: string; readonl
 export function ViewParts({ label, parts }: { readonly label: string; readonly parts: readonly ViewPart[] }) {
   const hrefOf = useViewHref();
   return (
-    <Group component="nav" gap={4} aria-label={label} className="view-parts">
+    <Group role="group" gap={4} aria-label={label} className="view-parts">
       {parts.map(({ route, title, isCurrent }) => (
         <Anchor
           key={route}

@@ -1,5 +1,5 @@
 // When a player was on the server in a period: each session with its length, its teams and how it ended, and the time in all.
-import { Badge, Button, Group, Loader, Stack, Text, Title } from "@mantine/core";
+import { Badge, Button, Group, Stack, Text, Title } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { SessionResource } from "../../../core/wire/history.ts";
@@ -64,7 +64,7 @@ function SessionList({ list }: { readonly list: HistoryItems<"sessions"> }) {
   const writePresence = usePresenceText();
   const [shown, setShown] = useState(SHOWN_AT_ONCE);
   const { value, period } = list;
-  if (!value || !period) return <Loader size="sm" aria-hidden />;
+  if (!value || !period) return null;
   if (value.length === 0) {
     return (
       <Text size="sm" c="dimmed">

@@ -3,13 +3,15 @@ import { Alert, Button, Collapse, Group, Stack, Text } from "@mantine/core";
 import { useDisclosure, useId } from "@mantine/hooks";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
+import type { Section } from "../../../core/sections.ts";
 import type { PlayersHistory, PlayersPoint } from "../../../core/wire/history.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { SortedTable } from "../../parts/sorted-table.tsx";
-import { EmptyState, LoadingState } from "../../parts/states.tsx";
+import { EmptyState, ForbiddenNotice, LoadingState } from "../../parts/states.tsx";
 import type { ShownColumn } from "../../parts/table-columns.ts";
 import type { Period, PeriodChoice } from "../../state/period.ts";
 import { findRegion } from "../../state/region.ts";
+import { useServerSession } from "../../state/session.ts";
 import { useFormat } from "../../state/use-format.ts";
 import { useHistory, useHistoryProblem } from "../../state/use-history.ts";
 import { ExportButtons } from "../history/export-buttons.tsx";
@@ -20,6 +22,8 @@ import { LazyPlot } from "./lazy-plot.tsx";
 import type { PlotBand, PlotSeries } from "./line-plot.tsx";
 import { PLOT_COLOURS } from "./plot-colours.ts";
 
+/** Without Players there is no line of the staff, without Queue none of the queue. */
+const WANTED: readonly Section[] = ["Players", "Queue"];
 const DAY_MS = 86_400_000;
 /** The hours of a week need at least most of one. */
 const HEAT_PERIOD_MIN_MS = 2 * DAY_MS;
@@ -31,11 +35,14 @@ export function HistoryPlots({ choice }: { readonly choice: PeriodChoice }) {
   const { t } = useTranslation("history");
   const { value, period, error, isOld, refresh } = useHistory("players", choice);
   const problem = useHistoryProblem("players", error);
+  const { sections } = useServerSession();
+  const missing = WANTED.filter((section) => !sections.includes(section));
   if (!value || !period || problem?.kind === "off") {
     return problem ? <HistoryProblemNotice problem={problem} onRetry={refresh} /> : <LoadingState />;
   }
   return (
     <Stack gap="md" aria-busy={isOld} style={{ opacity: isOld ? 0.6 : 1 }}>
+      <ForbiddenNotice sections={missing} />
       {problem && <Alert color="orange" title={t("problem.stale")} icon={<Icon name="warning" />} />}
       <Charts history={value} period={period} choice={choice} />
     </Stack>
