@@ -1,6 +1,8 @@
 // The rows of the history that both archives have, and the sums that both make of them.
-import { type Counts, RESOLUTION_MS, RESOLUTIONS, type Resolution } from "../core/history/counts.ts";
+import { clip, compareIds } from "../core/history/answer-sessions.ts";
+import { type Counts, RESOLUTIONS, type Resolution } from "../core/history/counts.ts";
 import { HISTORY_KEPT_MS, type HistoryChange, type StaffAct } from "../core/history/history.ts";
+import { rollUp } from "../core/history/join-counts.ts";
 import type { SessionEnd, Stay } from "../core/history/sessions.ts";
 import type { CountDetail, KeptSession, Period, Presence, StaffSum } from "../core/ports/history.ts";
 import { DAY_MS } from "./ledger-rules.ts";
@@ -8,8 +10,6 @@ import { toStorable } from "./storable-text.ts";
 
 /** A question about all players finds sessions that began at most so long before its period. */
 export const SESSION_REACH_MS = 31 * DAY_MS;
-/** Of more teams than this in one row of counts, those with the least time are left out. */
-const TEAMS_MAX = 100;
 
 /** PostgreSQL gives int8 as text. */
 type Integer = number | string;
@@ -78,32 +78,11 @@ export function withoutRepeated(change: HistoryChange, repeated: ReadonlySet<str
 
 /** What the finished minutes add to each resolution, one for each row. */
 export function resolveMinutes(minutes: readonly Counts[]): ResolvedCounts[] {
-  const rows = new Map<string, ResolvedCounts>();
-  for (const minute of minutes) {
-    // Without known time there is no fewest and no most.
-    if (minute.knownMs <= 0) continue;
-    for (const resolution of RESOLUTIONS) {
-      const at = Math.floor(minute.at / RESOLUTION_MS[resolution]) * RESOLUTION_MS[resolution];
-      const key = `${resolution} ${at}`;
-      const found = rows.get(key);
-      rows.set(key, { ...(found ? addCounts(found, minute) : minute), resolution, at });
-    }
-  }
-  return [...rows.values()];
-}
-
-/** Both have known time. */
-export function addCounts(one: Counts, other: Counts): Counts {
-  return {
-    at: one.at,
-    knownMs: one.knownMs + other.knownMs,
-    playerMs: one.playerMs + other.playerMs,
-    min: Math.min(one.min, other.min),
-    max: Math.max(one.max, other.max),
-    queueMax: findMax(one.queueMax, other.queueMax),
-    staffMax: findMax(one.staffMax, other.staffMax),
-    teamMs: addTeams(one.teamMs, other.teamMs),
-  };
+  // Without known time there is no fewest and no most.
+  const known = minutes.filter(({ knownMs }) => knownMs > 0);
+  return RESOLUTIONS.flatMap((resolution) =>
+    rollUp(known, resolution).map((counts) => ({ ...counts, resolution })),
+  );
 }
 
 export function toCountsRow(counts: Counts) {
@@ -234,7 +213,7 @@ export class PresenceSum {
   addSpans(edge: Period, rows: readonly SpanRow[]): void {
     for (const { player, joined_at, left_at } of rows) {
       const [joinedAt, leftAt] = [Number(joined_at), Number(left_at)];
-      const ms = clip(joinedAt, leftAt, edge);
+      const ms = clip({ from: joinedAt, to: leftAt }, edge);
       const isBegunHere = joinedAt >= edge.from && joinedAt < edge.to;
       const isRunning = edge.from === this.#period.from && joinedAt < edge.from;
       this.#add(player, ms, isBegunHere || isRunning ? 1 : 0);
@@ -290,9 +269,9 @@ export function sumStaff(
   for (const { player, joined_at, left_at, stays } of sessions) {
     const sum = sums.get(player);
     if (!sum) continue;
-    sum.ms += clip(Number(joined_at), Number(left_at), period);
+    sum.ms += clip({ from: Number(joined_at), to: Number(left_at) }, period);
     for (const { team, from, to } of parseStays(stays)) {
-      const ms = clip(from, to, period);
+      const ms = clip({ from, to }, period);
       if (ms > 0) sum.teamMs.set(team, (sum.teamMs.get(team) ?? 0) + ms);
     }
   }
@@ -318,30 +297,8 @@ export function historyCutoff(now: number): { readonly at: number; readonly day:
   return { at, day: Math.floor(at / DAY_MS) + 1 };
 }
 
-/** Ids are numbers of any length. */
-function compareIds(one: string, other: string): number {
-  return one.length - other.length || (one < other ? -1 : Number(one > other));
-}
-
-/** How much of a time is in the period. */
-function clip(from: number, to: number, period: Period): number {
-  return Math.max(0, Math.min(to, period.to) - Math.max(from, period.from));
-}
-
 function dayOf(time: number): number {
   return Math.floor(time / DAY_MS);
-}
-
-function findMax(one: number | null, other: number | null): number | null {
-  return one === null || other === null ? (one ?? other) : Math.max(one, other);
-}
-
-function addTeams(one: Counts["teamMs"], other: Counts["teamMs"]): Counts["teamMs"] {
-  const sums = new Map(Object.entries(one));
-  for (const [team, ms] of Object.entries(other)) sums.set(team, (sums.get(team) ?? 0) + ms);
-  const teams = [...sums];
-  if (teams.length <= TEAMS_MAX) return Object.fromEntries(teams);
-  return Object.fromEntries(teams.toSorted(([, a], [, b]) => b - a).slice(0, TEAMS_MAX));
 }
 
 /** As `[team, from, to]`, because there are many of them. */

@@ -4,9 +4,9 @@ import type { Database } from "bun:sqlite";
 import { FORGOTTEN_ID, FORGOTTEN_NAME } from "../../core/events/forget-player.ts";
 import { RESOLUTION_KEPT_MS, RESOLUTIONS, type Resolution } from "../../core/history/counts.ts";
 import type { HistoryChange } from "../../core/history/history.ts";
+import { addCounts } from "../../core/history/join-counts.ts";
 import { FORGET_HISTORY_ROWS } from "../forgetting.ts";
 import {
-  addCounts,
   COUNTS_COLUMNS,
   type CountsRow,
   historyCutoff,
