@@ -54,6 +54,7 @@ const BROWSER_SAFE: ReadonlySet<string> = new Set(
     "events/event-types",
     "game-server",
     "history/counts",
+    "history/history",
     "history/history-csv",
     "history/sessions",
     "key-state",

@@ -1,4 +1,5 @@
 // The rows of the history that both archives have, and the sums that both make of them.
+import { clip, compareIds } from "../core/history/answer-sessions.ts";
 import { type Counts, RESOLUTIONS, type Resolution } from "../core/history/counts.ts";
 import { HISTORY_KEPT_MS, type HistoryChange, type StaffAct } from "../core/history/history.ts";
 import { rollUp } from "../core/history/join-counts.ts";
@@ -79,9 +80,9 @@ export function withoutRepeated(change: HistoryChange, repeated: ReadonlySet<str
 export function resolveMinutes(minutes: readonly Counts[]): ResolvedCounts[] {
   // Without known time there is no fewest and no most.
   const known = minutes.filter(({ knownMs }) => knownMs > 0);
-  return RESOLUTIONS.flatMap((resolution) => {
-    return rollUp(known, resolution).map((counts) => ({ ...counts, resolution }));
-  });
+  return RESOLUTIONS.flatMap((resolution) =>
+    rollUp(known, resolution).map((counts) => ({ ...counts, resolution })),
+  );
 }
 
 export function toCountsRow(counts: Counts) {
@@ -212,7 +213,7 @@ export class PresenceSum {
   addSpans(edge: Period, rows: readonly SpanRow[]): void {
     for (const { player, joined_at, left_at } of rows) {
       const [joinedAt, leftAt] = [Number(joined_at), Number(left_at)];
-      const ms = clip(joinedAt, leftAt, edge);
+      const ms = clip({ from: joinedAt, to: leftAt }, edge);
       const isBegunHere = joinedAt >= edge.from && joinedAt < edge.to;
       const isRunning = edge.from === this.#period.from && joinedAt < edge.from;
       this.#add(player, ms, isBegunHere || isRunning ? 1 : 0);
@@ -268,9 +269,9 @@ export function sumStaff(
   for (const { player, joined_at, left_at, stays } of sessions) {
     const sum = sums.get(player);
     if (!sum) continue;
-    sum.ms += clip(Number(joined_at), Number(left_at), period);
+    sum.ms += clip({ from: Number(joined_at), to: Number(left_at) }, period);
     for (const { team, from, to } of parseStays(stays)) {
-      const ms = clip(from, to, period);
+      const ms = clip({ from, to }, period);
       if (ms > 0) sum.teamMs.set(team, (sum.teamMs.get(team) ?? 0) + ms);
     }
   }
@@ -294,16 +295,6 @@ export function historyCutoff(now: number): { readonly at: number; readonly day:
   const at = now - HISTORY_KEPT_MS;
   // A day that is kept in part goes too, so that every day that is kept has its sessions, and with them the names.
   return { at, day: Math.floor(at / DAY_MS) + 1 };
-}
-
-/** Ids are numbers of any length. */
-function compareIds(one: string, other: string): number {
-  return one.length - other.length || (one < other ? -1 : Number(one > other));
-}
-
-/** How much of a time is in the period. */
-function clip(from: number, to: number, period: Period): number {
-  return Math.max(0, Math.min(to, period.to) - Math.max(from, period.from));
 }
 
 function dayOf(time: number): number {

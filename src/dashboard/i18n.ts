@@ -1,6 +1,8 @@
 // The languages of the page: which there are, which one the user gets, and the types of the texts.
 import i18next from "i18next";
 import { initReactI18next } from "react-i18next";
+import type { alertEvents } from "./locales/en/alert-events.ts";
+import type { history } from "./locales/en/history.ts";
 import type { player } from "./locales/en/player.ts";
 import { en } from "./locales/en.ts";
 import type { operatorEn } from "./locales/operator-en.ts";
@@ -11,8 +13,13 @@ export type Language = (typeof LANGUAGES)[number];
 declare module "i18next" {
   interface CustomTypeOptions {
     defaultNS: "shell";
-    // The texts of the player's drawer and of the operator's part are loaded with them.
-    resources: typeof en & typeof operatorEn & { player: typeof player };
+    // The texts of the player's drawer, of the past, of alerts and of the operator's part are loaded with them.
+    resources: typeof en &
+      typeof operatorEn & {
+        player: typeof player;
+        history: typeof history;
+        alertEvents: typeof alertEvents;
+      };
   }
 }
 

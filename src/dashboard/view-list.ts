@@ -13,7 +13,7 @@ export type View = {
     | Exclude<keyof typeof en, "alerts" | "keyboard" | "shell" | "signIn" | "status" | "table">
     | Exclude<keyof typeof operatorEn, "operatorReasons">;
   readonly load: LoadView;
-  /** Whether the route may go on with an id after the name: `activity/123`. */
+  /** Whether the route may go on with an id or the name of a part: `activity/123`, `staff/activity`. */
   readonly takesId?: boolean;
   /** Whether the view has nothing to show without an archive. */
   readonly needsLedger?: boolean;
@@ -37,8 +37,8 @@ const OVERVIEW: View = {
 const CALLER_VIEWS: readonly View[] = [
   view("live", async () => (await import("./views/live.tsx")).LiveView),
   view("map", async () => (await import("./views/map.tsx")).MapView),
-  view("players", async () => (await import("./views/players.tsx")).PlayersView),
-  view("staff", async () => (await import("./views/staff.tsx")).StaffView),
+  { ...view("players", async () => (await import("./views/players.tsx")).PlayersView), takesId: true },
+  { ...view("staff", async () => (await import("./views/staff.tsx")).StaffView), takesId: true },
   view("vehicles", async () => (await import("./views/vehicles.tsx")).VehiclesView),
   view("calls", async () => (await import("./views/calls.tsx")).CallsView),
   view("logs", async () => (await import("./views/logs.tsx")).LogsView),
@@ -47,7 +47,7 @@ const CALLER_VIEWS: readonly View[] = [
     takesId: true,
     needsLedger: true,
   },
-  view("plots", async () => (await import("./views/plots.tsx")).PlotsView),
+  view("plots", async () => (await import("./views/history/pages.ts")).PlotsView),
 ];
 
 const OPERATOR_VIEWS: readonly View[] = [

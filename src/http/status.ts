@@ -25,6 +25,9 @@ const FOR_ALL_PAGES = {
   "Access-Control-Allow-Origin": "*",
   "Cross-Origin-Resource-Policy": "cross-origin",
 };
+/** The page has no script, and loads nothing but its empty icon. */
+const PAGE_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const PICTURE_POLICY = "default-src 'none'; sandbox";
 const ARCHIVE_AWAY = refuse(
   ERRORS.unavailable,
@@ -83,6 +86,7 @@ export class StatusHandlers {
       name: `page ${language} ${isReloading}`,
       headers: {
         ...PAGE_HEADERS,
+        "Content-Security-Policy": PAGE_POLICY,
         "Content-Type": "text/html; charset=utf-8",
         "Content-Language": language,
         Vary: "Accept-Language, Accept-Encoding",

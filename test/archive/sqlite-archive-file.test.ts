@@ -21,7 +21,8 @@ import { startArchiveThread } from "../../src/threads.ts";
 import { fill } from "../faults/small-disk.ts";
 import { mounting, testWith } from "../needs.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
-import { addEvents, kill, kills, readAll, record } from "./ledger-samples.ts";
+import { addHistory, session } from "./history-samples.ts";
+import { addEvents, kill, kills, NOW, readAll, record } from "./ledger-samples.ts";
 import { makeWebhook } from "./webhook-samples.ts";
 
 const root = makeTestFolder();
@@ -117,6 +118,24 @@ describe("the file is refused and left untouched, and its name and fault are tol
     copyFileSync(good, path);
     expect(await readAll(archive)).toHaveLength(5);
   });
+});
+
+test("a forgotten player is not in the bytes of the file or its log, deleted rows included", async () => {
+  const path = makePath();
+  const archive = open(path);
+  const data = JSON.stringify({ Killed: "Zanzibar:77", Note: "x".repeat(9_000) });
+  await addEvents(archive, [...kills(50), kill(77, { data }), ...kills(50, 100)]);
+  await addHistory(archive, { sessions: [session("77", NOW, NOW + 5, { name: "Zanzibar" })] });
+  for (const size of [30_000, 10]) {
+    const memory = [{ part: "other", text: JSON.stringify(["Zanzibar:77", "x".repeat(size)]) }];
+    await addHistory(archive, {}, "srv_a", { memory });
+  }
+  await addHistory(archive, {}, "srv_a", { memory: [{ part: "other", text: "[]" }] });
+  const isInFile = () => [path, `${path}-wal`].some((file) => readFileSync(file).includes("Zanzibar"));
+  expect(isInFile()).toBe(true);
+  await archive.startForgetting("77");
+  while (await archive.continueForgetting()) {}
+  expect(isInFile()).toBe(false);
 });
 
 test("a file of the version before webhooks and the history gets their tables and keeps its events", async () => {

@@ -19,12 +19,14 @@ import { BUSY_SERVER } from "./game-server-fixture.ts";
 const TEXTS = {
   en: {
     title: "Plots",
+    hour: "Last hour",
     waiting: "Not enough data yet",
     plot: "Players and queue",
     table: "The numbers as a table",
   },
   ru: {
     title: "Графики",
+    hour: "Последний час",
     waiting: "Данных пока мало",
     plot: "Игроки и очередь",
     table: "Таблица с числами",
@@ -44,6 +46,7 @@ for (const language of LANGUAGES) {
       const texts = TEXTS[language];
       const page = await openView("plots", { language, size, scheme });
       expect(await page.locator("h1").innerText()).toBe(texts.title);
+      await page.getByText(texts.hour, { exact: true }).click();
       await page.getByRole("heading", { name: texts.waiting }).waitFor();
       await expectAccessible(page);
       await expectLines(page, 2);
@@ -70,6 +73,7 @@ browserTest("a plot says its numbers, hides a line by keyboard, and resizes with
     return Response.json({ ...BUSY_SERVER, CurrentPlayers: players, JoinLogs: joins });
   });
   const page = await openView("plots", { server: "plots-growing" });
+  await page.getByText("Last hour", { exact: true }).click();
   await expectLines(page, 2);
   const description =
     (await page.getByRole("img", { name: "Players and queue" }).getAttribute("aria-label")) ?? "";
@@ -96,11 +100,13 @@ browserTest("a plot says its numbers, hides a line by keyboard, and resizes with
 browserTest("a key that may not read the join log sees the other plot", async () => {
   const key = await (await getSite()).mintKey("busy", { sections: toSectionSet(["Players", "Queue"]) });
   const page = await openPage({ view: "plots", key });
+  await page.getByText("Last hour", { exact: true }).click();
   await expectLines(page, 1);
   await page.getByText("Left out, because the operator has not given this key the right").waitFor();
 });
 
 browserTest("the view says that the server is offline", async () => {
   const page = await openView("plots", { server: "offline", expectedStatuses: [400] });
+  await page.getByText("Last hour", { exact: true }).click();
   await page.getByRole("heading", { name: "The game server is offline" }).waitFor();
 });

@@ -33,7 +33,7 @@ const CASES: readonly {
   {
     title: "two sections",
     rights: { sections: toSectionSet(["Players", "Queue"]), commands: [] },
-    lacking: LACKING.filter((view) => view !== "players"),
+    lacking: LACKING.filter((view) => view !== "players" && view !== "plots"),
     isLong: true,
   },
   { title: "default rights", rights: DEFAULT_RIGHTS, lacking: [], isLong: true },

@@ -185,7 +185,10 @@ test("the page speaks the visitor's language, runs no script, and may not be fra
   expect(russian.headers.get("vary")).toContain("Accept-Language");
   expect(await russian.text()).toContain("Состояние сервера");
   const english = await visit("?lang=en", { "Accept-Language": "ru" });
-  expect(english.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+  const policy = english.headers.get("content-security-policy");
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).not.toContain("script-src");
   const page = await english.text();
   expect(page).toContain('<html lang="en">');
   expect(page).not.toContain("<script");

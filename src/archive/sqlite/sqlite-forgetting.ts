@@ -38,14 +38,18 @@ export class SqliteForgetting {
 
   /** True when there is more to do. */
   continue(): boolean {
-    return this.#db
-      .transaction(() => {
-        const row = this.#db.query<ForgettingRow, []>("SELECT * FROM forgettings LIMIT 1").get();
-        if (!row) return false;
-        this.#save(row.player, this.#step({ ...row, names: JSON.parse(row.names) }));
-        return this.#db.query("SELECT 1 FROM forgettings LIMIT 1").get() !== null;
-      })
-      .immediate();
+    const hasMore = this.#db.transaction(() => this.#continue()).immediate();
+    // The log of changes still has the player's rows as they were.
+    if (hasMore === false) this.#db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    return hasMore === true;
+  }
+
+  /** Undefined when there was nothing to do. */
+  #continue(): boolean | undefined {
+    const row = this.#db.query<ForgettingRow, []>("SELECT * FROM forgettings LIMIT 1").get();
+    if (!row) return undefined;
+    this.#save(row.player, this.#step({ ...row, names: JSON.parse(row.names) }));
+    return this.#db.query("SELECT 1 FROM forgettings LIMIT 1").get() !== null;
   }
 
   #step(progress: Forgetting): Forgetting | undefined {

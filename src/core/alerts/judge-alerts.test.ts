@@ -275,6 +275,17 @@ describe("an outage", () => {
     expect(stage.judge(700)).toHaveLength(1);
   });
 
+  test("counts anew from a change of its rule, whatever was unknown before", () => {
+    const stage = new Stage({ offline: { minutes: 10 } });
+    stage.server = { ...stage.server, state: "offline" };
+    stage.judge(0, stage.fact("server.offline", 0, {}));
+    stage.server = { ...stage.server, unknownMs: 4_000_000 };
+    stage.rules = { offline: { minutes: 5 } };
+    stage.judge(5_000);
+    expect(stage.judge(5_299)).toEqual([]);
+    expect(stage.judge(5_300)).toHaveLength(1);
+  });
+
   test("does not count time for which no reading vouches", () => {
     const stage = new Stage({ offline: { minutes: 10 } });
     const offline = { ...stage.server, state: "offline" as const };
@@ -325,6 +336,13 @@ describe("too few or too many players", () => {
     stage.server = { ...stage.server, unknownMs: 9_940_000 };
     expect(stage.count(3, 10_000).judge(10_000)).toEqual([]);
     expect(stage.judge(10_060)).toHaveLength(1);
+  });
+
+  test("do not begin with a reading that says nothing about now", () => {
+    const stage = new Stage({ players: { below: 5, minutes: 1 } });
+    expect(stage.count(0, 0).judge(3_600)).toEqual([]);
+    expect(stage.count(0, 3_700).judge(3_700)).toEqual([]);
+    expect(stage.judge(3_760)).toHaveLength(1);
   });
 });
 

@@ -72,7 +72,7 @@ export const ALERT_FACTS: EventFilter = new Set([
 export function judgeAlerts({ rules, states, facts, server, hasMore, now }: AlertInputs): AlertJudgement {
   const told: Told[] = [];
   const tell: Tell = (one) => told.push(one);
-  let after = takeRules(states, rules, now, tell);
+  let after = takeRules(states, rules, server, now, tell);
   let readingAt: number | undefined;
   for (const fact of facts) {
     // Facts of one reading belong together: time passes before them, not between them.
@@ -87,7 +87,13 @@ export function judgeAlerts({ rules, states, facts, server, hasMore, now }: Aler
 }
 
 /** A rule that was changed or switched off clears its alerts, and begins anew. */
-function takeRules(before: AlertStates, rules: AlertRules, now: number, tell: Tell): AlertStates {
+function takeRules(
+  before: AlertStates,
+  rules: AlertRules,
+  { unknownMs }: ServerFacts,
+  now: number,
+  tell: Tell,
+): AlertStates {
   const changed = new Set(ALERT_RULES.filter((rule) => !isSameRule(before.rules[rule], rules[rule])));
   if (changed.size === 0) return before;
   const isChanged = (rule: AlertRule) => changed.has(rule);
@@ -99,7 +105,8 @@ function takeRules(before: AlertStates, rules: AlertRules, now: number, tell: Te
     killers: isChanged("kills") ? clearAllKills(killers, RULE_CHANGED, tell) : killers,
     commands: isChanged("mass_command") ? clearAllCommands(commands, RULE_CHANGED, tell) : commands,
     calls: isChanged("unanswered_modcall") ? clearAllCalls(calls, RULE_CHANGED, tell) : calls,
-    outage: outage && isChanged(outage.state) ? { ...outage, since: now, isRaised: false } : outage,
+    outage:
+      outage && isChanged(outage.state) ? { ...outage, since: now, unknownMs, isRaised: false } : outage,
     below: isChanged("players") ? null : below,
     above: isChanged("players") ? null : above,
   };

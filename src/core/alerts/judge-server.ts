@@ -114,6 +114,8 @@ export function passCrowd(
     clearCrowd(span, players, tell);
     return null;
   }
+  // A reading that is too old says nothing about now, so the condition does not begin with it.
+  if (!span && count.until < time) return null;
   const lasting = span ?? { since: Math.min(count.at, time), unknownMs, isRaised: false };
   if (lasting.isRaised || dueOf(lasting, rule.minutes, facts) > Math.min(time, count.until)) return lasting;
   const words = crowd === "below" ? "Fewer" : "More";

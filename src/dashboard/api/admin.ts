@@ -4,6 +4,7 @@ import type { CommandStatus } from "../../core/command.ts";
 import type { KeyState } from "../../core/key-state.ts";
 import type { MapCorners } from "../../core/map-image.ts";
 import type { Section } from "../../core/sections.ts";
+import type { AlertRulesResource } from "../../core/wire/alerts.ts";
 import type { AuditEntryResource } from "../../core/wire/audit.ts";
 import type { BlockResource } from "../../core/wire/block.ts";
 import type { OwnedCommandResource } from "../../core/wire/command.ts";
@@ -38,6 +39,7 @@ import type {
   WebhookWithSecret,
 } from "../../core/wire/webhook.ts";
 import type { ServerState } from "./caller.ts";
+import type { HistoryAnswers, HistoryQuery, HistoryQuestion } from "./history.ts";
 import type { EventQuery } from "./ledger.ts";
 import type { ApiCall } from "./request.ts";
 
@@ -66,6 +68,20 @@ export function createAdminApi(call: ApiCall) {
     /** The events of the server, as its callers get them. */
     readServerEvents: (id: string, query: EventQuery, signal?: AbortSignal) =>
       call<EventPage>(`${at("servers", id)}/events`, { query, ...(signal && { signal }) }),
+    /** The past of the server, as its callers get it. */
+    readServerHistory: <Q extends HistoryQuestion>(
+      id: string,
+      question: Q,
+      query: HistoryQuery,
+      signal?: AbortSignal,
+    ) =>
+      call<HistoryAnswers[Q]>(`${at("servers", id)}/history/${question}`, {
+        query,
+        ...(signal && { signal }),
+      }),
+    showAlerts: (id: string) => call<AlertRulesResource>(`${at("servers", id)}/alerts`),
+    setAlerts: (id: string, body: AlertRulesResource) =>
+      call<AlertRulesResource>(`${at("servers", id)}/alerts`, { method: "PUT", body }),
     readServerMap: (id: string, signal?: AbortSignal) =>
       call<GameMapResource>(`${at("servers", id)}/map`, { ...(signal && { signal }) }),
     readMapImage: (id: string, signal?: AbortSignal) =>

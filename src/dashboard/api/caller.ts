@@ -9,6 +9,7 @@ import type { OwnKeyResource } from "../../core/wire/own-key.ts";
 import type { PageOf, PageQuery } from "../../core/wire/page.ts";
 import type { EmergencyCall as RelayedCall, ServerInfo } from "../../core/wire/server-info.ts";
 import type { Id } from "./exact-json.ts";
+import type { HistoryAnswers, HistoryQuery, HistoryQuestion } from "./history.ts";
 import type { EventQuery } from "./ledger.ts";
 import type { ApiCall, Outcome } from "./request.ts";
 
@@ -30,6 +31,7 @@ const SERVER = "/v2/game/server";
 const COMMAND = "/v2/game/server/command";
 const MAP = "/v2/game/server/map";
 const EVENTS = "/v2/game/server/events";
+const HISTORY = "/v2/game/server/history";
 export const EVENT_STREAM = `${EVENTS}/stream`;
 
 /** What polling a server needs. */
@@ -38,6 +40,9 @@ export type ServerReader = Pick<CallerApi, "readServer" | "readMap" | "readMapIm
 
 /** What reading the ledger of a server needs. */
 export type LedgerReader = Pick<CallerApi, "readEvents">;
+
+/** What reading the past of a server needs. */
+export type HistoryReader = Pick<CallerApi, "readHistory">;
 
 export type CallerApi = ReturnType<typeof createCallerApi>;
 
@@ -61,6 +66,9 @@ export function createCallerApi(call: ApiCall) {
     },
     readEvents(query: EventQuery, signal?: AbortSignal) {
       return call<EventPage>(EVENTS, { query, ...(signal && { signal }) });
+    },
+    readHistory<Q extends HistoryQuestion>(question: Q, query: HistoryQuery, signal?: AbortSignal) {
+      return call<HistoryAnswers[Q]>(`${HISTORY}/${question}`, { query, ...(signal && { signal }) });
     },
     /** Every attempt to send the same command must have the same `idempotencyKey`. */
     sendCommand(command: string, idempotencyKey: string): Promise<Outcome<CommandReceipt>> {

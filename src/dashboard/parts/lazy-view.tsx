@@ -1,17 +1,25 @@
 // Shows a view whose code is loaded when the view is first opened. Unlike React's `lazy` it does not remember a failure:
 // it loads the code again when the user clicks "Try again" or comes back to the view.
 import { Button } from "@mantine/core";
-import { type ComponentType, useEffect, useState } from "react";
+import { type ComponentType, type ReactNode, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { LoadingState, Notice } from "./states.tsx";
 
-export type LoadView = () => Promise<ComponentType>;
+export type LoadView<P = object> = () => Promise<ComponentType<P>>;
 
-const loadedViews = new Map<LoadView, ComponentType>();
+// biome-ignore lint/suspicious/noExplicitAny: each view is found by the function that has loaded it, with the same properties
+const loadedViews = new Map<LoadView<any>, ComponentType<any>>();
 
-export function LazyView({ load }: { readonly load: LoadView }) {
+export function LazyView<P extends object>(props: {
+  readonly load: LoadView<P>;
+  /** What the view gets; nothing by default. */
+  readonly given?: P;
+  /** Shown instead of the view until it is loaded, also after a failure. For small parts of a view. */
+  readonly placeholder?: ReactNode;
+}) {
   const { t } = useTranslation("shell");
-  const View = loadedViews.get(load);
+  const { load, given, placeholder } = props;
+  const View: ComponentType<P> | undefined = loadedViews.get(load);
   const [state, setState] = useState<"loading" | "loaded" | "failed">(View ? "loaded" : "loading");
   useEffect(() => {
     if (state !== "loading") return;
@@ -23,7 +31,8 @@ export function LazyView({ load }: { readonly load: LoadView }) {
       () => setState("failed"),
     );
   }, [state, load]);
-  if (View) return <View />;
+  if (View) return <View {...(given as P)} />;
+  if (placeholder !== undefined) return placeholder;
   if (state === "loading") return <LoadingState />;
   return (
     <Notice

@@ -10,6 +10,7 @@ import {
   type CallerApi,
   createCallerApi,
   EVENT_STREAM,
+  type HistoryReader,
   type LedgerReader,
   type ServerReader,
 } from "../api/caller.ts";
@@ -56,7 +57,7 @@ export type ViewerSession = {
   readonly kind: "viewer";
   readonly serverId: string;
   readonly operator: OperatorSession;
-  readonly api: ServerReader;
+  readonly api: ServerReader & HistoryReader;
   readonly openStream: OpenStream;
   readonly pace: Pace;
   readonly ledger: LedgerAccess;
@@ -162,7 +163,7 @@ async function signInOperator(key: string): Promise<Session | SignInProblem> {
 export function openViewerSession(operator: OperatorSession, serverId: string): ViewerSession {
   const { api } = operator;
   const pace = new Pace();
-  const reader: ServerReader & LedgerReader = {
+  const reader: ServerReader & LedgerReader & HistoryReader = {
     async readServer(...request) {
       const outcome = await api.readServerInfo(serverId, ...request);
       pace.observe(outcome);
@@ -175,6 +176,7 @@ export function openViewerSession(operator: OperatorSession, serverId: string): 
       pace.observe(outcome);
       return outcome;
     },
+    readHistory: (question, query, signal) => api.readServerHistory(serverId, question, query, signal),
   };
   return {
     kind: "viewer",

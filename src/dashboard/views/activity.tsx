@@ -8,6 +8,7 @@ import type { EventResource } from "../../core/wire/event.ts";
 import type { ApiError } from "../api/request.ts";
 import { DayTitle } from "../parts/day-title.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { LazyView } from "../parts/lazy-view.tsx";
 import { Moment, NowProvider } from "../parts/moment.tsx";
 import { CopyablePlayer } from "../parts/player-name.tsx";
 import { EmptyState, FailedState, LoadingState, Notice } from "../parts/states.tsx";
@@ -26,7 +27,7 @@ import {
   listPlayerGroups,
   writeTypes,
 } from "./activity/event-groups.ts";
-import { EventLine, PlayerNamesContext } from "./activity/event-line.tsx";
+import { EventLine, LoadAlertContext, PlayerNamesContext } from "./activity/event-line.tsx";
 import { type KnownPlayer, listKnownPlayers } from "./activity/find-player.ts";
 import { LedgerEnd } from "./activity/ledger-end.tsx";
 import { AllActivityLink, PlayerFinder } from "./activity/player-finder.tsx";
@@ -34,14 +35,19 @@ import { groupByDay } from "./logs/time-line.ts";
 
 /** Some events name players by their ids alone: custom commands and emergency calls. */
 const FOR_NAMES: readonly Section[] = ["Players"];
+const loadAlertText = async () => (await import("./alerts/pages.ts")).AlertText;
 const NO_EVENTS: readonly EventResource[] = [];
+const loadSessions = async () => (await import("./history/pages.ts")).PlayerSessions;
 
 export function ActivityView() {
   const { t } = useTranslation("shell");
   const id = useRouteId("activity");
-  if (id === undefined || id === "") return <ServerActivity />;
-  if (!isPlayerId(id)) return <Notice icon="search" title={t("notFound")} />;
-  return <PlayerActivity key={id} player={id} />;
+  if (id && !isPlayerId(id)) return <Notice icon="search" title={t("notFound")} />;
+  return (
+    <LoadAlertContext value={loadAlertText}>
+      {id ? <PlayerActivity key={id} player={id} /> : <ServerActivity />}
+    </LoadAlertContext>
+  );
 }
 
 function ServerActivity() {
@@ -83,9 +89,12 @@ function PlayerActivity({ player }: { readonly player: string }) {
   return (
     <ViewPage title={t("player.title", { id: player })} actions={<AllActivityLink />}>
       <NowProvider>
+        {facts && !isOff(ledger) && <PlayerFacts player={player} {...facts} />}
+        {!isOff(ledger) && (
+          <LazyView load={loadSessions} given={{ id: player, order: 2 }} placeholder={null} />
+        )}
         {facts && !isOff(ledger) && (
           <>
-            <PlayerFacts player={player} {...facts} />
             <GroupChips offered={listPlayerGroups(sections)} chosen={groups} onChange={setGroups} />
             <Text size="sm" c="dimmed">
               {t("player.leftOut")}

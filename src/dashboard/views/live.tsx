@@ -15,6 +15,7 @@ import type { Section } from "../../core/sections.ts";
 import type { JoinLog, Player } from "../../core/wire/server-info.ts";
 import type { EmergencyCall, ServerState } from "../api/caller.ts";
 import { GameText } from "../parts/game-text.tsx";
+import { LazyView } from "../parts/lazy-view.tsx";
 import { toMs, useRelativeTime } from "../parts/moment.tsx";
 import { PlayerLink } from "../parts/player-name.tsx";
 import { ServerStateGate } from "../parts/states.tsx";
@@ -35,6 +36,7 @@ import { ListPanel, Panel } from "./live/panel.tsx";
 import { ServerCard } from "./live/server-card.tsx";
 
 const WANTED: readonly Section[] = ["Players", "Queue", "JoinLogs", "ModCalls", "EmergencyCalls"];
+const loadRaisedAlerts = async () => (await import("./alerts/pages.ts")).RaisedAlerts;
 const MOVES_SHOWN_MAX = 8;
 const CALLS_SHOWN_MAX = 5;
 const NAME_SHOWN_MAX = 24;
@@ -48,6 +50,7 @@ export function LiveView() {
   const groups = useCallGroups();
   return (
     <ViewPage title={t("title")} summary={t("summary")}>
+      <LazyView load={loadRaisedAlerts} placeholder={null} />
       <ServerStateGate view={view}>
         {(state) => (
           <Stack gap="md">

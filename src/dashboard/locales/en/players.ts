@@ -3,6 +3,8 @@
 export const players = {
   title: "Players",
   summary: "Everybody on the server.",
+  playtime: "Playtime",
+  playtimeSummary: "Who plays most.",
   empty: "Nobody is on the server",
   column: {
     name: "Name",

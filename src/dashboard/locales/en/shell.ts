@@ -18,6 +18,8 @@ export const shell = {
   broken: "This view has crashed. The rest of the page works.",
   missing: "This view could not be loaded: Gatehouse cannot be reached.",
   missingText: "If trying again does not help, Gatehouse may have been updated: reload the page then.",
+  parts: "Parts of this view",
+  now: "Now",
   tryAgain: "Try again",
   copy: "Copy",
   copied: "Copied",

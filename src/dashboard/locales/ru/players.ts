@@ -5,6 +5,8 @@ import type { Translation } from "../translation.ts";
 export const players: Translation<typeof english> = {
   title: "Игроки",
   summary: "Все, кто на сервере.",
+  playtime: "Время в игре",
+  playtimeSummary: "Кто играет больше всех.",
   empty: "На сервере никого нет",
   column: {
     name: "Имя",

@@ -78,6 +78,14 @@ describe("the description of an event", () => {
     }
   });
 
+  test("leaves the sentence of an alert to what says it in the user's language", () => {
+    const facts = { rule: "kills", subject: "Bob:2", text: "Bob killed 5 players within 60 seconds." };
+    expect(describeEvent(make("alert.raised", facts))).toEqual([{ kind: "alert", ...facts }]);
+    expect(describeEvent(make("alert.cleared", null))).toEqual([
+      { kind: "alert", rule: "", subject: "", text: "" },
+    ]);
+  });
+
   test("shows the type of an event that the page does not know", () => {
     expect(describeEvent(make("something.new", {}))).toEqual([{ kind: "code", text: "something.new" }]);
   });

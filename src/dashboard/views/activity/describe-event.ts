@@ -18,6 +18,7 @@ export type EventPart =
   | { readonly kind: "word"; readonly word: Word }
   | { readonly kind: "text" | "code" | "team" | "role"; readonly text: string }
   | { readonly kind: "callNumber" | "count"; readonly text: string }
+  | { readonly kind: "alert"; readonly rule: string; readonly subject: string; readonly text: string }
   | { readonly kind: "gameError"; readonly code: number | undefined; readonly message: string | undefined }
   | {
       readonly kind: "change";
@@ -157,8 +158,8 @@ function describeState({ upstream_code: code, upstream_message: message }: Field
   ];
 }
 
-function describeAlert({ rule, text }: Fields): readonly (EventPart | undefined)[] {
-  return [textOf("code", rule), textOf("text", text)];
+function describeAlert({ rule, subject, text }: Fields): readonly EventPart[] {
+  return [{ kind: "alert", rule: writeValue(rule), subject: writeValue(subject), text: writeValue(text) }];
 }
 
 function listFields(changed: unknown): readonly EventPart[] {

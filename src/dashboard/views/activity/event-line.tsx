@@ -7,6 +7,7 @@ import type { EventResource } from "../../../core/wire/event.ts";
 import { useGameErrorText } from "../../parts/game-error-text.ts";
 import { GameText } from "../../parts/game-text.tsx";
 import { Icon, type IconName } from "../../parts/icon.tsx";
+import { LazyView, type LoadView } from "../../parts/lazy-view.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { PlayerName } from "../../parts/player-name.tsx";
 import { TeamName } from "../../parts/team.tsx";
@@ -31,6 +32,8 @@ const LOOKS: Readonly<Record<Group, Look>> = {
 };
 const LEFT: Look = { icon: "leave", colour: "gray" };
 const UNKNOWN: Look = { icon: "activity", colour: "gray" };
+const ALERT: Look = { icon: "bell", colour: "red" };
+const ALERT_OVER: Look = { icon: "bell", colour: "gray" };
 
 export const EventLine = memo(function EventLine({ event }: { readonly event: EventResource }) {
   return event.type === "gap" ? <GapLine event={event} /> : <PlainLine event={event} />;
@@ -69,6 +72,8 @@ function PlainLine({ event }: { readonly event: EventResource }) {
 
 function findLook(type: string): Look {
   if (type === "player.left") return LEFT;
+  if (type === "alert.raised") return ALERT;
+  if (type === "alert.cleared") return ALERT_OVER;
   const group = findGroup(type);
   return group === undefined ? UNKNOWN : LOOKS[group];
 }
@@ -143,6 +148,7 @@ function Part({ part }: { readonly part: EventPart }) {
   if (part.kind === "code") return <GameText text={part.text} max={160} isCode />;
   if (part.kind === "team") return <TeamName team={part.text} />;
   if (part.kind === "change") return <Change {...part} />;
+  if (part.kind === "alert") return <AlertPart {...part} />;
   if (part.kind === "gameError") return <GameError code={part.code} message={part.message} />;
   if (part.kind === "word" && part.word === "killed") {
     return (
@@ -160,6 +166,20 @@ function Part({ part }: { readonly part: EventPart }) {
       <GameText text={part.text} max={120} />
     </Text>
   );
+}
+
+type AlertFacts = { readonly rule: string; readonly subject: string; readonly text: string };
+
+/**
+ * How the code that says an alert in the user's language is loaded; without it the alert says what Gatehouse wrote. The views
+ * give it, because a file that several lazy ones import is loaded with the page, and so would be what it loads.
+ */
+export const LoadAlertContext = createContext<LoadView<AlertFacts> | undefined>(undefined);
+
+function AlertPart({ rule, subject, text }: AlertFacts) {
+  const load = useContext(LoadAlertContext);
+  const plain = <GameText text={text} max={120} />;
+  return load ? <LazyView load={load} given={{ rule, subject, text }} placeholder={plain} /> : plain;
 }
 
 function Dimmed({ text }: { readonly text: string }) {

@@ -24,6 +24,7 @@ import { ViewPage } from "../../parts/view-page.tsx";
 import { hrefOf, serverBase } from "../../state/route.ts";
 import { useAdmin, useAdminChange, useAdminQuery, usePagedList } from "../../state/use-admin.ts";
 import { useFormat } from "../../state/use-format.ts";
+import { AlertsForm } from "./alerts-form.tsx";
 import { FormError, useFieldReasons, useFocusFirstInvalid, useMendedFields } from "./change.tsx";
 import { ListFrame } from "./list-frame.tsx";
 import { MapImageForm } from "./map-image-form.tsx";
@@ -46,6 +47,7 @@ export function ServersView() {
   const adding = useDialog<true>();
   const editing = useDialog<ServerResource>();
   const mapping = useDialog<ServerResource>();
+  const alerting = useDialog<ServerResource>();
   const deleting = useDialog<ServerResource>();
   const [done, setDone] = useState<ReactNode>();
   return (
@@ -67,6 +69,7 @@ export function ServersView() {
             server={server}
             onEdit={() => editing.open(server)}
             onMap={() => mapping.open(server)}
+            onAlerts={() => alerting.open(server)}
             onDelete={() => deleting.open(server)}
           />
         )}
@@ -103,6 +106,18 @@ export function ServersView() {
             onDone={(what) => {
               mapping.close();
               setDone(<NamedSentence names={[server.name]} write={(name) => t(`map.${what}`, { name })} />);
+            }}
+          />
+        )}
+      </Dialog>
+      <Dialog state={alerting} title={t("alerts.title")} isLarge>
+        {(server) => (
+          <AlertsForm
+            server={server}
+            onCancel={alerting.close}
+            onDone={() => {
+              alerting.close();
+              setDone(<NamedSentence names={[server.name]} write={(name) => t("alerts.saved", { name })} />);
             }}
           />
         )}
@@ -162,6 +177,7 @@ function ServerRow(props: {
   readonly server: ServerResource;
   readonly onEdit: () => void;
   readonly onMap: () => void;
+  readonly onAlerts: () => void;
   readonly onDelete: () => void;
 }) {
   const { t } = useTranslation("operatorServers");
@@ -208,6 +224,14 @@ function ServerRow(props: {
           </Button>
           <Button size="xs" variant="light" onClick={props.onMap} aria-label={t("map.openName", { name })}>
             {t("map.open")}
+          </Button>
+          <Button
+            size="xs"
+            variant="light"
+            onClick={props.onAlerts}
+            aria-label={t("alerts.openName", { name })}
+          >
+            {t("alerts.open")}
           </Button>
           <Button
             size="xs"

@@ -6,6 +6,7 @@ import type { Section } from "../../../core/sections.ts";
 import type { Player } from "../../../core/wire/server-info.ts";
 import { GameText } from "../../parts/game-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { LazyView } from "../../parts/lazy-view.tsx";
 import { NowProvider } from "../../parts/moment.tsx";
 import { CopyableText } from "../../parts/player-name.tsx";
 import { LoadingState } from "../../parts/states.tsx";
@@ -15,6 +16,7 @@ import { useServerSession } from "../../state/session.ts";
 import { useLedger } from "../../state/use-ledger.ts";
 import { type ServerView, useServerState } from "../../state/use-server-state.tsx";
 import { listPlayerGroups } from "../activity/event-groups.ts";
+import { LoadAlertContext } from "../activity/event-line.tsx";
 import { listKnownPlayers } from "../activity/find-player.ts";
 import { PlayerActions } from "./player-actions.tsx";
 import type { Presence } from "./player-commands.ts";
@@ -25,6 +27,8 @@ import "./texts.ts";
 
 const WANTED: readonly Section[] = ["Players"];
 const NAME_MAX = 64;
+const loadAlertText = async () => (await import("../alerts/pages.ts")).AlertText;
+const loadSessions = async () => (await import("../history/pages.ts")).PlayerSessions;
 
 export function PlayerDetails() {
   const id = useContext(PlayerIdContext);
@@ -58,7 +62,10 @@ export function PlayerDetails() {
               here={view.condition === "ok" ? here : undefined}
             />
             <PlayerFacts id={id} player={player} presence={presence} ledger={ledger} />
-            <PlayerEvents id={id} name={name} ledger={ledger} />
+            <LoadAlertContext value={loadAlertText}>
+              <PlayerEvents id={id} name={name} ledger={ledger} />
+            </LoadAlertContext>
+            <LazyView load={loadSessions} given={{ id }} placeholder={null} />
           </>
         )}
       </Stack>

@@ -7,7 +7,7 @@ import uPlot from "uplot";
 import { findRegion } from "../../state/region.ts";
 import { useFormat } from "../../state/use-format.ts";
 import type { Scheme } from "../../team-colours.ts";
-import { describeLine, type Line } from "./series.ts";
+import { describeLine, type Line, listLonePlaces } from "./line.ts";
 
 export type PlotSeries = {
   readonly name: string;
@@ -18,7 +18,28 @@ export type PlotSeries = {
   readonly isDashed?: boolean;
 };
 
+/** The area between two lines. */
+export type PlotBand = {
+  readonly name: string;
+  readonly low: Line;
+  readonly high: Line;
+  readonly colour: Readonly<Record<Scheme, string>>;
+};
+
+export type LinePlotProps = {
+  readonly title: string;
+  readonly times: readonly number[];
+  readonly series: readonly PlotSeries[];
+  /** Below the lines. */
+  readonly band?: PlotBand;
+  /** Whether the times are of more than one day, so that dates are shown too. */
+  readonly hasDates?: boolean;
+  /** What the last values are called; "now" by default. */
+  readonly lastName?: string;
+};
+
 const HEIGHT = 240;
+const DAY_SECONDS = 86_400;
 const AXIS_COLOURS = {
   light: { text: "#495057", line: "#e9ecef" },
   dark: { text: "#b3b8bd", line: "#34373c" },
@@ -28,13 +49,12 @@ const FONT = "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sa
 const AXIS_TOP_MIN = 4;
 const AXIS_SPACE_PX = 90;
 
-export function LinePlot(props: {
-  readonly title: string;
-  readonly times: readonly number[];
-  readonly series: readonly PlotSeries[];
-}) {
-  const { title, times, series } = props;
-  const { t, i18n } = useTranslation("plots");
+/** The edges of a band are no lines of their own. */
+const BAND_EDGE: uPlot.Series = { stroke: "transparent", width: 0, points: { show: false } };
+
+export function LinePlot(props: LinePlotProps) {
+  const { title, times, series, band, hasDates = false } = props;
+  const { t, i18n } = useTranslation("history");
   const format = useFormat();
   const scheme = useComputedColorScheme("light");
   const frame = useRef<HTMLDivElement>(null);
@@ -42,21 +62,23 @@ export function LinePlot(props: {
   const [cursor, setCursor] = useState<number | null>(null);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const data = useMemo(
-    () => [times, ...series.map(({ line }) => line)] as uPlot.AlignedData,
-    [times, series],
+    () =>
+      [times, ...series.map(({ line }) => line), ...(band ? [band.high, band.low] : [])] as uPlot.AlignedData,
+    [times, series, band],
   );
   const latest = useRef(data);
   latest.current = data;
   const styleKey = JSON.stringify(
     series.map(({ name, colour, isFilled, isDashed }) => [name, colour[scheme], isFilled, isDashed]),
   );
+  const bandColour = band?.colour[scheme];
 
   useEffect(() => {
     const element = frame.current;
     if (!element) return;
     const lines = JSON.parse(styleKey) as [string, string, boolean?, boolean?][];
     const made = new uPlot(
-      buildOptions(lines, scheme, i18n.language, element.clientWidth, setCursor),
+      buildOptions(lines, bandColour, scheme, i18n.language, element.clientWidth, setCursor),
       latest.current,
       element,
     );
@@ -68,25 +90,27 @@ export function LinePlot(props: {
       made.destroy();
       plot.current = undefined;
     };
-  }, [styleKey, scheme, i18n.language]);
+  }, [styleKey, bandColour, scheme, i18n.language]);
   useEffect(() => plot.current?.setData(data), [data]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new plot shows all of its lines
   useEffect(() => {
-    for (const [index, { name }] of series.entries()) {
+    const names = [...series.map(({ name }) => name), ...(band ? [band.name, band.name] : [])];
+    for (const [index, name] of names.entries()) {
       const show = !hidden.has(name);
       if (plot.current && plot.current.series[index + 1]?.show !== show)
         plot.current.setSeries(index + 1, { show });
     }
-  }, [hidden, styleKey, scheme, i18n.language]);
+  }, [hidden, styleKey, bandColour, scheme, i18n.language]);
 
   const write = (value: number | null | undefined) =>
-    value === null || value === undefined ? t("noValue") : format.number(Math.round(value * 10) / 10);
+    value === null || value === undefined ? t("live.noValue") : format.number(Math.round(value * 10) / 10);
   const descriptions = series.flatMap(({ name, line }) => {
     const range = describeLine(line);
     if (!range) return [];
     const { now, low, high } = range;
-    return t("described", { name, now: write(now), low: write(low), high: write(high) });
+    return t("live.described", { name, now: write(now), low: write(low), high: write(high) });
   });
+  const bandText = band && describeBand(band, cursor, write);
   const at = cursor === null ? undefined : times[cursor];
   return (
     <Paper component="section" withBorder p="md" aria-label={title}>
@@ -95,7 +119,11 @@ export function LinePlot(props: {
           {title}
         </Title>
         <Text size="sm" c="dimmed" className="numbers" style={{ flex: "none" }}>
-          {at === undefined ? t("now") : t("at", { time: format.time(at * 1000) })}
+          {at === undefined
+            ? (props.lastName ?? t("live.now"))
+            : hasDates
+              ? format.dateTime(at * 1000)
+              : t("live.at", { time: format.time(at * 1000) })}
         </Text>
       </Group>
       <div
@@ -106,46 +134,90 @@ export function LinePlot(props: {
       />
       <Group gap="lg" mt="xs">
         {series.map(({ name, line, colour, isDashed }) => {
-          const isHidden = hidden.has(name);
           const value = cursor === null ? describeLine(line)?.now : line[cursor];
           return (
-            <UnstyledButton
+            <LegendItem
               key={name}
-              aria-pressed={!isHidden}
-              title={t(isHidden ? "show" : "hide", { name })}
+              name={name}
+              value={write(value)}
+              colour={colour[scheme]}
+              look={isDashed ? "dashed" : "line"}
+              isHidden={hidden.has(name)}
               onClick={() => setHidden(toggle(hidden, name))}
-              opacity={isHidden ? 0.65 : 1}
-              py={4}
-            >
-              <Group gap={8} wrap="nowrap">
-                <svg width="22" height="8" aria-hidden="true">
-                  <line
-                    x1="0"
-                    x2="22"
-                    y1="4"
-                    y2="4"
-                    stroke={colour[scheme]}
-                    strokeWidth="3"
-                    strokeDasharray={isDashed ? "5 3" : undefined}
-                  />
-                </svg>
-                <Text span size="sm" td={isHidden ? "line-through" : undefined}>
-                  {name}
-                </Text>
-                <Text span size="sm" fw={650} className="numbers" miw="2.5ch">
-                  {write(value)}
-                </Text>
-              </Group>
-            </UnstyledButton>
+            />
           );
         })}
+        {band && bandText !== undefined && (
+          <LegendItem
+            name={band.name}
+            value={bandText}
+            colour={band.colour[scheme]}
+            look="band"
+            isHidden={hidden.has(band.name)}
+            onClick={() => setHidden(toggle(hidden, band.name))}
+          />
+        )}
       </Group>
     </Paper>
   );
 }
 
+function LegendItem(props: {
+  readonly name: string;
+  readonly value: string;
+  readonly colour: string;
+  readonly look: "line" | "dashed" | "band";
+  readonly isHidden: boolean;
+  readonly onClick: () => void;
+}) {
+  const { t } = useTranslation("history");
+  const { name, look, isHidden } = props;
+  return (
+    <UnstyledButton
+      aria-pressed={!isHidden}
+      title={t(isHidden ? "live.show" : "live.hide", { name })}
+      onClick={props.onClick}
+      opacity={isHidden ? 0.65 : 1}
+      py={4}
+    >
+      <Group gap={8} wrap="nowrap">
+        <svg width="22" height="8" aria-hidden="true">
+          <line
+            x1="0"
+            x2="22"
+            y1="4"
+            y2="4"
+            stroke={props.colour}
+            strokeOpacity={look === "band" ? 0.35 : 1}
+            strokeWidth={look === "band" ? 8 : 3}
+            strokeDasharray={look === "dashed" ? "5 3" : undefined}
+          />
+        </svg>
+        <Text span size="sm" td={isHidden ? "line-through" : undefined}>
+          {name}
+        </Text>
+        <Text span size="sm" fw={650} className="numbers" miw="2.5ch">
+          {props.value}
+        </Text>
+      </Group>
+    </UnstyledButton>
+  );
+}
+
+/** The values of a band under the cursor, or of the whole plot. */
+function describeBand(
+  { low, high }: PlotBand,
+  cursor: number | null,
+  write: (value: number | null | undefined) => string,
+): string {
+  if (cursor !== null)
+    return low[cursor] === null ? write(null) : `${write(low[cursor])}–${write(high[cursor])}`;
+  return `${write(describeLine(low)?.low)}–${write(describeLine(high)?.high)}`;
+}
+
 function buildOptions(
   lines: readonly [string, string, boolean?, boolean?][],
+  bandColour: string | undefined,
   scheme: Scheme,
   language: string,
   width: number,
@@ -155,6 +227,14 @@ function buildOptions(
   const region = findRegion(language);
   const minutes = new Intl.DateTimeFormat(region, { timeStyle: "short" });
   const seconds = new Intl.DateTimeFormat(region, { timeStyle: "medium" });
+  const days = new Intl.DateTimeFormat(region, { day: "numeric", month: "short" });
+  const writeTick = (at: number, step: number) => {
+    if (step < 60) return seconds.format(at * 1000);
+    // Midnight tells the day instead, because the hours around it tell that it is midnight.
+    const isDay =
+      step >= DAY_SECONDS || new Date(at * 1000).getHours() + new Date(at * 1000).getMinutes() === 0;
+    return (isDay ? days : minutes).format(at * 1000);
+  };
   const number = new Intl.NumberFormat(region);
   const axis: uPlot.Axis = {
     stroke: colours.text,
@@ -175,8 +255,7 @@ function buildOptions(
         ...axis,
         size: 34,
         space: AXIS_SPACE_PX,
-        values: (_plot, splits, _axis, _space, step) =>
-          splits.map((at) => (step < 60 ? seconds : minutes).format(at * 1000)),
+        values: (_plot, splits, _axis, _space, step) => splits.map((at) => writeTick(at, step)),
       },
       {
         ...axis,
@@ -193,14 +272,23 @@ function buildOptions(
           label,
           stroke,
           width: 2,
-          points: { show: false },
+          points: { show: () => false, filter: filterLone, size: 5, fill: stroke },
           ...(isFilled && { fill: `${stroke}22` }),
           ...(isDashed && { dash: [6, 4] }),
         }),
       ),
+      ...(bandColour === undefined ? [] : [BAND_EDGE, BAND_EDGE]),
     ],
+    ...(bandColour !== undefined && {
+      bands: [{ series: [lines.length + 1, lines.length + 2], fill: `${bandColour}40` }],
+    }),
     hooks: { setCursor: [(plot) => onCursor(plot.cursor.idx ?? null)] },
   };
+}
+
+/** Draws a dot only where no line is. */
+function filterLone(plot: uPlot, place: number): number[] {
+  return listLonePlaces(plot.data[place] ?? []);
 }
 
 function toggle(names: ReadonlySet<string>, name: string): ReadonlySet<string> {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { HistoryPoint } from "../../state/server-history.ts";
-import { buildLines, describeLine, listMinutes } from "./series.ts";
+import { describeLine } from "./line.ts";
+import { buildLines, listMinutes } from "./series.ts";
 
 const START = 1_800_000_000_000;
 

@@ -1,11 +1,10 @@
 // Turns the history of the page into the lines of a plot and the rows of a table. Pure.
 import type { HistoryPoint } from "../../state/server-history.ts";
+import type { Line } from "./line.ts";
 
 const MINUTE_MS = 60_000;
 /** A longer time without a reading is a gap in the line. */
 export const GAP_MS = 45_000;
-
-export type Line = (number | null)[];
 
 export type PlotLines = {
   /** Epoch seconds. */
@@ -79,18 +78,6 @@ export function listMinutes(points: readonly HistoryPoint[]): readonly MinuteRow
       leaves: sumOf(inside, ({ leaves }) => leaves),
     };
   }).reverse();
-}
-
-export type Range = { readonly now: number; readonly low: number; readonly high: number };
-
-/** The last, lowest and highest value; undefined for a line without values. */
-export function describeLine(line: Line): Range | undefined {
-  let range: Range | undefined;
-  for (const now of line) {
-    if (now === null) continue;
-    range = { now, low: Math.min(range?.low ?? now, now), high: Math.max(range?.high ?? now, now) };
-  }
-  return range;
 }
 
 function sumOf(

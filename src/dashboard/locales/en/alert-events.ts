@@ -1,0 +1,40 @@
+// English text of alerts, where the page shows them.
+
+export const alertEvents = {
+  rule: {
+    kills: "Many kills",
+    mass_command: "Dangerous command",
+    unanswered_modcall: "Unanswered call",
+    offline: "Server offline",
+    unreachable: "Server unreachable",
+    players: "Number of players",
+  },
+  /** Whom an alert is about is shown before these. */
+  text: {
+    kills_one: "killed {{count}} player within {{seconds}} s",
+    kills_other: "killed {{count}} players within {{seconds}} s",
+    fewerKills: "no longer {{count}} kills within {{seconds}} s",
+    used: "used",
+    usedNoMore: "used no such command for 60 s",
+    unanswered: "has waited {{minutes}} min for a moderator",
+    answered: "got an answer",
+    left: "has left the server",
+    nobodyForADay: "got no answer for a day",
+    callerDeleted: "the caller was deleted",
+    offline: "the server has been offline for {{minutes}} min",
+    unreachable: "the server could not be reached for {{minutes}} min",
+    isOnline: "the server is online",
+    isOffline: "the server is offline",
+    isUnreachable: "the server cannot be reached",
+    below: "fewer than {{limit}} players for {{minutes}} min, {{count}} now",
+    above: "more than {{limit}} players for {{minutes}} min, {{count}} now",
+    playersNow: "players now: {{count}}",
+    ruleChanged: "the rule was changed",
+    serverReplaced: "the server key leads to another game server",
+    tooMany: "too many other alerts are raised",
+  },
+  raised_one: "{{count}} alert",
+  raised_other: "{{count}} alerts",
+  more: "and {{n}} more",
+  all: "All alerts in Activity",
+};

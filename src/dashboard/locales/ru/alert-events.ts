@@ -1,0 +1,45 @@
+// Russian text of alerts, where the page shows them.
+import type { alertEvents as english } from "../en/alert-events.ts";
+import type { Translation } from "../translation.ts";
+
+export const alertEvents: Translation<typeof english> = {
+  rule: {
+    kills: "Много убийств",
+    mass_command: "Опасная команда",
+    unanswered_modcall: "Вызов без ответа",
+    offline: "Сервер не в сети",
+    unreachable: "Сервер недоступен",
+    players: "Число игроков",
+  },
+  text: {
+    kills_one: "{{count}} убийство за {{seconds}} с",
+    kills_few: "{{count}} убийства за {{seconds}} с",
+    kills_many: "{{count}} убийств за {{seconds}} с",
+    kills_other: "{{count}} убийства за {{seconds}} с",
+    fewerKills: "уже меньше {{count}} убийств за {{seconds}} с",
+    used: "вводит",
+    usedNoMore: "таких команд не было 60 с",
+    unanswered: "ждёт модератора {{minutes}} мин",
+    answered: "на вызов ответили",
+    left: "уже не на сервере",
+    nobodyForADay: "за сутки никто не ответил",
+    callerDeleted: "данные игрока удалены",
+    offline: "сервер не в сети {{minutes}} мин",
+    unreachable: "сервер недоступен {{minutes}} мин",
+    isOnline: "сервер в сети",
+    isOffline: "сервер не в сети",
+    isUnreachable: "сервер недоступен",
+    below: "игроков меньше {{limit}} уже {{minutes}} мин, сейчас {{count}}",
+    above: "игроков больше {{limit}} уже {{minutes}} мин, сейчас {{count}}",
+    playersNow: "сейчас игроков: {{count}}",
+    ruleChanged: "правило изменили",
+    serverReplaced: "ключ сервера ведёт на другой игровой сервер",
+    tooMany: "слишком много других оповещений",
+  },
+  raised_one: "{{count}} оповещение",
+  raised_few: "{{count}} оповещения",
+  raised_many: "{{count}} оповещений",
+  raised_other: "{{count}} оповещения",
+  more: "и ещё {{n}}",
+  all: "Все оповещения в «Событиях»",
+};

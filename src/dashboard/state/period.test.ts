@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { nameChoice, resolvePeriod, writeDay } from "./period.ts";
+
+const HOUR_MS = 3_600_000;
+const NOW = new Date(2026, 10, 16, 15, 30).getTime();
+const dates = (first: string, last: string) => resolvePeriod({ name: "dates", first, last }, NOW);
+
+test("a named period ends now, and today begins at midnight", () => {
+  expect(resolvePeriod({ name: "today" }, NOW)).toEqual({ from: new Date(2026, 10, 16).getTime(), to: NOW });
+  expect(resolvePeriod({ name: "week" }, NOW)).toEqual({ from: NOW - 7 * 24 * HOUR_MS, to: NOW });
+});
+
+test("dates are whole days, both inclusive, and never later than now", () => {
+  expect(dates("2026-11-01", "2026-11-02")).toEqual({
+    from: new Date(2026, 10, 1).getTime(),
+    to: new Date(2026, 10, 3).getTime(),
+  });
+  expect(dates("2026-11-16", "2026-11-30")).toEqual({ from: new Date(2026, 10, 16).getTime(), to: NOW });
+});
+
+test("dates that mean no period say why", () => {
+  expect(dates("", "2026-11-02")).toBe("missing");
+  expect(dates("2026-02-30", "2026-03-02")).toBe("missing");
+  expect(dates("2026-11-02", "2026-11-01")).toBe("order");
+  expect(dates("2026-11-17", "2026-11-18")).toBe("future");
+  expect(dates("2025-01-01", "2026-11-01")).toBe("tooLong");
+});
+
+test("a day is written as it is read, and choices are told apart by their names", () => {
+  expect(writeDay(NOW)).toBe("2026-11-16");
+  expect(nameChoice({ name: "dates", first: "a", last: "b" })).not.toBe(
+    nameChoice({ name: "dates", first: "a", last: "c" }),
+  );
+});

@@ -1,0 +1,61 @@
+// The periods that the user can choose for questions about the past. Days are those of the browser's time zone.
+import { HISTORY_RANGE_MAX_MS } from "../../core/history/history.ts";
+
+export type Period = { readonly from: number; readonly to: number };
+
+/** `day` is the last 24 hours, `today` begins at midnight. */
+export const PERIOD_NAMES = ["today", "day", "week", "month", "year"] as const;
+export type PeriodName = (typeof PERIOD_NAMES)[number];
+
+/** `dates` are two days as `2026-11-16`, both inclusive; empty until the user has chosen them. */
+export type PeriodChoice =
+  | { readonly name: PeriodName }
+  | { readonly name: "dates"; readonly first: string; readonly last: string };
+
+export type PeriodProblem = "missing" | "order" | "future" | "tooLong";
+
+const DAY_MS = 86_400_000;
+const LENGTH_DAYS = { day: 1, week: 7, month: 30, year: 365 } as const;
+
+/** The period that a choice means at this time. */
+export function resolvePeriod(choice: PeriodChoice, now: number): Period | PeriodProblem {
+  if (choice.name === "today") return { from: startOfDay(now), to: now };
+  if (choice.name !== "dates") return { from: now - LENGTH_DAYS[choice.name] * DAY_MS, to: now };
+  const from = parseDay(choice.first);
+  const last = parseDay(choice.last);
+  if (from === undefined || last === undefined) return "missing";
+  if (from > last) return "order";
+  if (from >= now) return "future";
+  const to = Math.min(startOfNextDay(last), now);
+  return to - from > HISTORY_RANGE_MAX_MS ? "tooLong" : { from, to };
+}
+
+/** Names the choice for a cache: two choices with the same name mean the same. */
+export function nameChoice(choice: PeriodChoice): string {
+  return choice.name === "dates" ? `${choice.first} ${choice.last}` : choice.name;
+}
+
+/** The day of a moment as `2026-11-16`. */
+export function writeDay(ms: number): string {
+  const date = new Date(ms);
+  const pad = (value: number, length: number) => String(value).padStart(length, "0");
+  return `${pad(date.getFullYear(), 4)}-${pad(date.getMonth() + 1, 2)}-${pad(date.getDate(), 2)}`;
+}
+
+function startOfDay(ms: number): number {
+  return new Date(ms).setHours(0, 0, 0, 0);
+}
+
+/** By the calendar, because a day has 23 or 25 hours when the clocks change. */
+function startOfNextDay(ms: number): number {
+  const date = new Date(ms);
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate() + 1).getTime();
+}
+
+/** The beginning of a day; undefined for what is no date. */
+function parseDay(text: string): number | undefined {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
+  if (year === undefined) return undefined;
+  const at = new Date(Number(year), Number(month) - 1, Number(day)).getTime();
+  return Number.isNaN(at) || writeDay(at) !== text ? undefined : at;
+}

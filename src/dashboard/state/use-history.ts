@@ -1,0 +1,183 @@
+// The past of a server for views: read when a view asks, again every minute while the period ends now, and not while the tab is
+// hidden.
+import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { ERRORS } from "../../core/errors.ts";
+import type { Section } from "../../core/sections.ts";
+import {
+  HISTORY_PAGE_SIZE,
+  type HistoryAnswers,
+  type HistoryList,
+  type HistoryQuery,
+} from "../api/history.ts";
+import type { ApiError, Outcome } from "../api/request.ts";
+import { nameChoice, type Period, type PeriodChoice, resolvePeriod } from "./period.ts";
+import { endsSession, useServerSession, useSession } from "./session.ts";
+import { useLedgerIsOff } from "./use-ledger.ts";
+
+const REFRESH_MS = 60_000;
+
+/** What the rights of a key must hold for each question. */
+export const NEEDED_SECTIONS = {
+  players: [],
+  peaks: [],
+  sessions: ["Players", "JoinLogs"],
+  playtime: ["Players", "JoinLogs"],
+  staff: ["Staff", "Players", "CommandLogs", "ModCalls"],
+} as const satisfies Record<string, readonly Section[]>;
+
+/** Carries an `ApiError` through TanStack Query, which needs an exception. */
+class RefusedHistory extends Error {
+  constructor(readonly error: ApiError) {
+    super(error.message);
+  }
+}
+
+export type HistoryAnswer<T> = {
+  /** Undefined until there is an answer. */
+  readonly value: T | undefined;
+  /** The period that the value is about. */
+  readonly period: Period | undefined;
+  /** Why the last question failed; the value is then the one before. */
+  readonly error: ApiError | undefined;
+  /** Whether the value is still that of an earlier choice. */
+  readonly isOld: boolean;
+  readonly refresh: () => void;
+};
+
+/** A question with one answer. A choice of dates that means no period asks nothing. */
+export function useHistory<Q extends "players" | "peaks">(
+  question: Q,
+  choice: PeriodChoice,
+  options: { readonly tz?: string; readonly isEnabled?: boolean } = {},
+): HistoryAnswer<HistoryAnswers[Q]> {
+  const { api, pace } = useServerSession();
+  const { tz, isEnabled = true } = options;
+  const query = useQuery({
+    queryKey: ["history", question, nameChoice(choice), tz],
+    queryFn: async ({ signal }) => {
+      const period = getPeriod(choice);
+      const value = unwrap(await api.readHistory(question, { ...period, ...(tz && { tz }) }, signal));
+      return { value, period };
+    },
+    enabled: isEnabled && hasPeriod(choice),
+    refetchInterval: () => pace.delayMs(REFRESH_MS, Date.now()),
+    refetchOnWindowFocus: () => pace.mayPoll(Date.now()),
+    placeholderData: keepPreviousData,
+    networkMode: "always",
+    staleTime: REFRESH_MS / 2,
+    retry: false,
+  });
+  return {
+    value: query.data?.value,
+    period: query.data?.period,
+    error: useRefusal(query.error),
+    isOld: query.isPlaceholderData,
+    refresh: () => void query.refetch(),
+  };
+}
+
+type Item<Q extends HistoryList> = HistoryAnswers[Q]["items"][number];
+type Page<Q extends HistoryList> = { readonly answer: HistoryAnswers[Q]; readonly period: Period };
+
+export type HistoryItems<Q extends HistoryList> = Omit<HistoryAnswer<readonly Item<Q>[]>, "isOld"> & {
+  readonly hasMore: boolean;
+  readonly isLoadingMore: boolean;
+  readonly loadMore: () => void;
+};
+
+/** A question with a list as its answer, page by page. */
+export function useHistoryList<Q extends HistoryList>(
+  question: Q,
+  choice: PeriodChoice,
+  options: { readonly player?: string; readonly isEnabled?: boolean } = {},
+): HistoryItems<Q> {
+  const { api } = useServerSession();
+  const { player, isEnabled = true } = options;
+  const query = useInfiniteQuery({
+    queryKey: ["history", question, nameChoice(choice), player],
+    queryFn: async ({ pageParam, signal }): Promise<Page<Q>> => {
+      // The cursor knows the period of the first page; the one that is asked with it only has to be valid.
+      const period = pageParam?.period ?? getPeriod(choice);
+      const asked: HistoryQuery = {
+        ...period,
+        limit: HISTORY_PAGE_SIZE,
+        ...(player !== undefined && { player }),
+        ...(pageParam && { cursor: pageParam.cursor }),
+      };
+      return { answer: unwrap(await api.readHistory(question, asked, signal)), period };
+    },
+    initialPageParam: null as { readonly cursor: string; readonly period: Period } | null,
+    getNextPageParam: ({ answer, period }: Page<Q>) =>
+      answer.next === null ? undefined : { cursor: answer.next, period },
+    enabled: isEnabled && hasPeriod(choice),
+    refetchOnWindowFocus: false,
+    networkMode: "always",
+    staleTime: REFRESH_MS / 2,
+    retry: false,
+  });
+  return {
+    value: query.data && listItems(query.data),
+    period: query.data?.pages[0]?.period,
+    error: useRefusal(query.error),
+    hasMore: query.hasNextPage,
+    isLoadingMore: query.isFetchingNextPage,
+    loadMore: () => void query.fetchNextPage(),
+    refresh: () => void query.refetch(),
+  };
+}
+
+function listItems<Q extends HistoryList>({ pages }: InfiniteData<Page<Q>>): readonly Item<Q>[] {
+  return pages.flatMap(({ answer }) => answer.items as Item<Q>[]);
+}
+
+export type HistoryProblem =
+  | { readonly kind: "forbidden"; readonly sections: readonly Section[] }
+  | { readonly kind: "off" }
+  | { readonly kind: "away" }
+  | { readonly kind: "failed"; readonly error: ApiError };
+
+/** Why there is no answer to a question; undefined when there is one or will be. */
+export function useHistoryProblem(
+  question: keyof typeof NEEDED_SECTIONS,
+  error: ApiError | undefined,
+): HistoryProblem | undefined {
+  const { sections } = useServerSession();
+  const isOff = useLedgerIsOff();
+  const needed: readonly Section[] = NEEDED_SECTIONS[question];
+  const missing = needed.filter((section) => !sections.includes(section));
+  if (missing.length > 0) return { kind: "forbidden", sections: missing };
+  if (isOff || error?.code === ERRORS.notConfigured.code) return { kind: "off" };
+  if (!error) return undefined;
+  if (error.code === ERRORS.sectionForbidden.code) return { kind: "forbidden", sections: needed };
+  return error.code === ERRORS.unavailable.code ? { kind: "away" } : { kind: "failed", error };
+}
+
+/** Whether the key may ask this at all, so that the page need not try. */
+export function useMayAsk(question: keyof typeof NEEDED_SECTIONS): boolean {
+  return useHistoryProblem(question, undefined) === undefined;
+}
+
+function useRefusal(thrown: unknown): ApiError | undefined {
+  const { signOut } = useSession();
+  const error = thrown instanceof RefusedHistory ? thrown.error : undefined;
+  useEffect(() => {
+    if (error && endsSession(error)) signOut(error);
+  }, [error, signOut]);
+  return error;
+}
+
+function unwrap<T>(outcome: Outcome<T>): T {
+  if (!outcome.ok) throw new RefusedHistory(outcome.error);
+  return outcome.value;
+}
+
+function hasPeriod(choice: PeriodChoice): boolean {
+  return typeof resolvePeriod(choice, Date.now()) !== "string";
+}
+
+function getPeriod(choice: PeriodChoice): Period {
+  const period = resolvePeriod(choice, Date.now());
+  if (typeof period === "string") throw new Error(`the choice is no period: ${period}`);
+  return period;
+}

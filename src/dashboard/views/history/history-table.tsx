@@ -1,0 +1,82 @@
+// A list about the past as a table, with its period, its downloads, and what there is instead of it.
+import { Alert, Button, Group, Stack } from "@mantine/core";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import type { HistoryAnswers, HistoryList } from "../../api/history.ts";
+import { DataTable } from "../../parts/data-table.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { LoadingState } from "../../parts/states.tsx";
+import type { ShownColumn } from "../../parts/table-columns.ts";
+import type { Sorting } from "../../parts/table-rows.ts";
+import type { PeriodChoice } from "../../state/period.ts";
+import { useHistoryList, useHistoryProblem, useMayAsk } from "../../state/use-history.ts";
+import { ExportButtons } from "./export-buttons.tsx";
+import { HistoryProblemNotice } from "./history-problem.tsx";
+import { PeriodField } from "./period-field.tsx";
+import "./texts.ts";
+
+const OFFERED = ["today", "week", "month"] as const;
+
+type RankingList = Exclude<HistoryList, "sessions">;
+type Item<Q extends RankingList> = HistoryAnswers[Q]["items"][number];
+
+export function HistoryTable<Q extends RankingList>(props: {
+  readonly question: Q;
+  readonly label: string;
+  readonly columns: readonly ShownColumn<Item<Q>>[];
+  readonly sorting: Sorting;
+  readonly emptyTitle: string;
+}) {
+  const [choice, setChoice] = useState<PeriodChoice>({ name: "week" });
+  const { question } = props;
+  const mayAsk = useMayAsk(question);
+  const list = useHistoryList(question, choice, { isEnabled: mayAsk });
+  const problem = useHistoryProblem(question, list.error);
+  if (problem?.kind === "forbidden" || problem?.kind === "off") {
+    return <HistoryProblemNotice problem={problem} onRetry={list.refresh} />;
+  }
+  return (
+    <Stack gap="md">
+      <Group justify="space-between" align="flex-start">
+        <PeriodField offered={OFFERED} choice={choice} onChange={setChoice} />
+        <ExportButtons spec={list.period && { question, period: list.period }} />
+      </Group>
+      {list.value ? (
+        <Rows {...props} list={{ ...list, value: list.value }} hasProblem={problem !== undefined} />
+      ) : problem ? (
+        <HistoryProblemNotice problem={problem} onRetry={list.refresh} />
+      ) : (
+        <LoadingState />
+      )}
+    </Stack>
+  );
+}
+
+function Rows<Q extends RankingList>(
+  props: Parameters<typeof HistoryTable<Q>>[0] & {
+    readonly list: ReturnType<typeof useHistoryList<Q>> & { readonly value: readonly Item<Q>[] };
+    readonly hasProblem: boolean;
+  },
+) {
+  const { t } = useTranslation("history");
+  const { list, hasProblem, question, ...table } = props;
+  return (
+    <Stack gap="sm">
+      {hasProblem && <Alert color="orange" title={t("problem.stale")} icon={<Icon name="warning" />} />}
+      <DataTable
+        {...table}
+        name={`history-${question}`}
+        rows={list.value}
+        isPart={list.hasMore}
+        keyOf={({ id }) => id}
+      />
+      {list.hasMore && (
+        <Group justify="center">
+          <Button variant="default" loading={list.isLoadingMore} onClick={list.loadMore}>
+            {t("playtime.more")}
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  );
+}

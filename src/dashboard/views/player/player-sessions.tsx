@@ -1,0 +1,140 @@
+// When a player was on the server in a period: each session with its length, its teams and how it ended, and the time in all.
+import { Badge, Button, Group, Stack, Text, Title } from "@mantine/core";
+import { useMemo, useState } from "react";
+import { useTranslation } from "react-i18next";
+import type { SessionResource } from "../../../core/wire/history.ts";
+import type { PeriodChoice } from "../../state/period.ts";
+import { findRegion } from "../../state/region.ts";
+import {
+  type HistoryItems,
+  type HistoryProblem,
+  useHistoryList,
+  useHistoryProblem,
+  useMayAsk,
+} from "../../state/use-history.ts";
+import { ExportButtons } from "../history/export-buttons.tsx";
+import "../history/history.css";
+import { PeriodField } from "../history/period-field.tsx";
+import { TeamTimes, usePresenceText } from "../history/presence-text.tsx";
+import { sumSessions } from "./session-total.ts";
+
+const OFFERED = ["week", "month", "year"] as const;
+const SHOWN_AT_ONCE = 5;
+
+/** `order` is the level of the heading: 3 by default. */
+export function PlayerSessions({ id, order = 3 }: { readonly id: string; readonly order?: 2 | 3 }) {
+  const { t } = useTranslation("history");
+  const [choice, setChoice] = useState<PeriodChoice>({ name: "month" });
+  const mayAsk = useMayAsk("sessions");
+  const list = useHistoryList("sessions", choice, { player: id, isEnabled: mayAsk });
+  const problem = useHistoryProblem("sessions", list.error);
+  return (
+    <Stack component="section" gap="xs" aria-label={t("sessions.title")}>
+      <Title order={order} size="h5">
+        {t("sessions.title")}
+      </Title>
+      {problem ? (
+        <ProblemLine problem={problem} />
+      ) : (
+        <>
+          <PeriodField offered={OFFERED} choice={choice} onChange={setChoice} />
+          <SessionList key={choice.name} list={list} />
+          <ExportButtons spec={list.period && { question: "sessions", period: list.period, player: id }} />
+        </>
+      )}
+    </Stack>
+  );
+}
+
+function ProblemLine({ problem }: { readonly problem: HistoryProblem }) {
+  const { t } = useTranslation(["history", "status"]);
+  const sections =
+    problem.kind === "forbidden"
+      ? problem.sections.map((name) => t(`status:sections.${name}`)).join(", ")
+      : "";
+  return (
+    <Text size="sm" c="dimmed">
+      {problem.kind === "forbidden" ? t("sessions.hidden", { sections }) : t(`sessions.${problem.kind}`)}
+    </Text>
+  );
+}
+
+function SessionList({ list }: { readonly list: HistoryItems<"sessions"> }) {
+  const { t } = useTranslation("history");
+  const writePresence = usePresenceText();
+  const [shown, setShown] = useState(SHOWN_AT_ONCE);
+  const { value, period } = list;
+  if (!value || !period) return null;
+  if (value.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        {t("sessions.empty")}
+      </Text>
+    );
+  }
+  const total = t("sessions.total", {
+    count: value.length,
+    time: writePresence(sumSessions(value, period)),
+  });
+  return (
+    <>
+      <Text size="sm" fw={600} className="numbers" data-testid="playtime">
+        {list.hasMore ? t("sessions.atLeast", { total }) : total}
+      </Text>
+      <Stack component="ul" gap={6} className="plain-list">
+        {value.slice(0, shown).map((session) => (
+          <SessionLine key={session.joined_at} session={session} />
+        ))}
+      </Stack>
+      {value.length > shown && (
+        <Group>
+          <Button size="xs" variant="subtle" onClick={() => setShown(shown * 4)}>
+            {t("sessions.more", { n: Math.min(value.length - shown, shown * 3) })}
+          </Button>
+        </Group>
+      )}
+    </>
+  );
+}
+
+function SessionLine({ session }: { readonly session: SessionResource }) {
+  const { t, i18n } = useTranslation("history");
+  const writePresence = usePresenceText();
+  const format = useMemo(
+    () =>
+      new Intl.DateTimeFormat(findRegion(i18n.language), {
+        day: "numeric",
+        month: "short",
+        hour: "numeric",
+        minute: "2-digit",
+      }),
+    [i18n.language],
+  );
+  const { joined_at: from, left_at: to, ended } = session;
+  return (
+    <li>
+      <Group gap="xs" justify="space-between" align="baseline">
+        <Text size="sm" className="numbers">
+          {to === null ? t("sessions.open", { from: format.format(from) }) : format.formatRange(from, to)}
+        </Text>
+        <Text size="sm" fw={600} className="numbers">
+          {writePresence(session.seconds)}
+        </Text>
+      </Group>
+      <Group gap="xs">
+        {ended === null ? (
+          <Badge variant="light" color="teal" tt="none">
+            {t("sessions.ended.open")}
+          </Badge>
+        ) : (
+          <Text size="sm" c="dimmed">
+            {t(`sessions.ended.${ended}`)}
+          </Text>
+        )}
+        <Text size="sm" component="span" c="dimmed">
+          <TeamTimes teams={session.teams} />
+        </Text>
+      </Group>
+    </li>
+  );
+}

@@ -1,0 +1,187 @@
+// The week as a heat map: a table of days and hours, so that a screen reader reads it as one. On a phone the hours are the rows.
+import { Group, NativeSelect, Paper, Stack, Text, Title, useComputedColorScheme } from "@mantine/core";
+import { useMemo, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { EmptyState } from "../../parts/states.tsx";
+import { TableFrame } from "../../parts/table-frame.tsx";
+import { usePhone } from "../../parts/use-phone.ts";
+import type { Period, PeriodChoice } from "../../state/period.ts";
+import { findRegion } from "../../state/region.ts";
+import { useFormat } from "../../state/use-format.ts";
+import { useHistory } from "../../state/use-history.ts";
+import "../history/history.css";
+import { findBusiest, findStep, HEAT_LOOKS, listDayNames, listZones } from "./heat-steps.ts";
+
+const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
+const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+type Table = readonly (readonly (number | null)[])[];
+
+export function HeatMap({ choice }: { readonly choice: PeriodChoice }) {
+  const { t } = useTranslation("history");
+  const [zone, setZone] = useState(OWN_ZONE);
+  const { value, period } = useHistory("peaks", choice, { tz: zone });
+  const zones = useMemo(() => listZones(OWN_ZONE, Intl.supportedValuesOf("timeZone")), []);
+  const table = value?.table;
+  const busiest = table && findBusiest(table);
+  return (
+    <Paper component="section" withBorder p="md" aria-label={t("heat.title")}>
+      <Group justify="space-between" align="flex-end" mb="sm">
+        <Title order={2} size="h4">
+          {t("heat.title")}
+        </Title>
+        <NativeSelect
+          size="xs"
+          label={t("heat.zone")}
+          value={zone}
+          onChange={(event) => setZone(event.currentTarget.value)}
+        >
+          {zones.map((name) => (
+            <option key={name} value={name}>
+              {name === OWN_ZONE ? t("heat.own", { zone: name }) : name}
+            </option>
+          ))}
+        </NativeSelect>
+      </Group>
+      {table && period && busiest && (
+        <Stack gap="xs">
+          <Busiest {...busiest} />
+          <WeekTable table={table} max={busiest.value} period={period} />
+          <HeatKey max={busiest.value} />
+        </Stack>
+      )}
+      {table && !busiest && <EmptyState title={t("heat.empty")} />}
+    </Paper>
+  );
+}
+
+function Busiest(props: { readonly day: number; readonly hour: number; readonly value: number }) {
+  const { t, i18n } = useTranslation("history");
+  const write = useAverageText();
+  const { day, hour, value } = props;
+  return (
+    <Text size="sm">
+      {t("heat.busiest", {
+        day: listDayNames(i18n.language, "long")[day],
+        from: writeHour(hour),
+        to: writeHour(hour + 1),
+        n: write(value),
+      })}
+    </Text>
+  );
+}
+
+function WeekTable(props: { readonly table: Table; readonly max: number; readonly period: Period }) {
+  const { t, i18n } = useTranslation("history");
+  const isPhone = usePhone();
+  const { table, max, period } = props;
+  const shortDays = listDayNames(i18n.language, "short");
+  const longDays = listDayNames(i18n.language, "long");
+  const date = useMemo(
+    () => new Intl.DateTimeFormat(findRegion(i18n.language), { dateStyle: "medium" }),
+    [i18n.language],
+  );
+  const caption = t("heat.caption", { from: date.format(period.from), to: date.format(period.to) });
+  const cellOf = (day: number, hour: number) => (
+    <HeatCell
+      key={isPhone ? day : hour}
+      value={table[day]?.[hour] ?? null}
+      max={max}
+      title={`${longDays[day]}, ${writeHour(hour)}–${writeHour(hour + 1)}`}
+    />
+  );
+  return (
+    <TableFrame label={t("heat.title")}>
+      <table className="heat-map">
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            <th scope="col">
+              {isPhone ? t("heat.hour") : <span className="visually-hidden">{t("heat.hour")}</span>}
+            </th>
+            {isPhone
+              ? shortDays.map((name, day) => (
+                  <th key={name} scope="col" abbr={longDays[day]}>
+                    {name}
+                  </th>
+                ))
+              : HOURS.map((hour) => (
+                  <th key={hour} scope="col" abbr={writeHour(hour)}>
+                    {hour}
+                  </th>
+                ))}
+          </tr>
+        </thead>
+        <tbody>
+          {isPhone
+            ? HOURS.map((hour) => (
+                <tr key={hour}>
+                  <th scope="row">{writeHour(hour)}</th>
+                  {shortDays.map((_, day) => cellOf(day, hour))}
+                </tr>
+              ))
+            : shortDays.map((name, day) => (
+                <tr key={name}>
+                  <th scope="row" abbr={longDays[day]}>
+                    {name}
+                  </th>
+                  {HOURS.map((hour) => cellOf(day, hour))}
+                </tr>
+              ))}
+        </tbody>
+      </table>
+    </TableFrame>
+  );
+}
+
+function HeatCell(props: { readonly value: number | null; readonly max: number; readonly title: string }) {
+  const { t } = useTranslation("history");
+  const write = useAverageText();
+  const scheme = useComputedColorScheme("light");
+  const { value, max, title } = props;
+  if (value === null) {
+    return (
+      <td className="heat-unknown" title={`${title}: ${t("heat.unknown")}`}>
+        <span className="visually-hidden">{t("heat.unknown")}</span>
+      </td>
+    );
+  }
+  return (
+    <td style={HEAT_LOOKS[scheme][findStep(value, max)]} title={`${title}: ${write(value)}`}>
+      {write(value)}
+    </td>
+  );
+}
+
+/** Which colour means what. */
+function HeatKey({ max }: { readonly max: number }) {
+  const { t } = useTranslation("history");
+  const write = useAverageText();
+  const scheme = useComputedColorScheme("light");
+  return (
+    <Group gap={4} aria-hidden>
+      <Text size="xs" c="dimmed">
+        0
+      </Text>
+      {HEAT_LOOKS[scheme].map((look) => (
+        <span key={look.background} className="heat-key" style={look} />
+      ))}
+      <Text size="xs" c="dimmed" className="numbers">
+        {write(max)}
+      </Text>
+      <span className="heat-key heat-unknown" style={{ marginInlineStart: "0.75rem" }} />
+      <Text size="xs" c="dimmed">
+        {t("heat.unknown")}
+      </Text>
+    </Group>
+  );
+}
+
+/** Whole numbers from ten on, so that they fit into a cell. */
+function useAverageText(): (value: number) => string {
+  const format = useFormat();
+  return (value) => format.number(value >= 10 ? Math.round(value) : Math.round(value * 10) / 10);
+}
+
+function writeHour(hour: number): string {
+  return `${String(hour).padStart(2, "0")}:00`;
+}

@@ -1,0 +1,209 @@
+// How full the server was in a period: a plot, the busy hours of the week, and the numbers as a table.
+import { Alert, Button, Collapse, Group, Stack, Text } from "@mantine/core";
+import { useDisclosure, useId } from "@mantine/hooks";
+import { useMemo } from "react";
+import { useTranslation } from "react-i18next";
+import type { Section } from "../../../core/sections.ts";
+import type { PlayersHistory, PlayersPoint } from "../../../core/wire/history.ts";
+import { Icon } from "../../parts/icon.tsx";
+import { SortedTable } from "../../parts/sorted-table.tsx";
+import { EmptyState, ForbiddenNotice, LoadingState } from "../../parts/states.tsx";
+import type { ShownColumn } from "../../parts/table-columns.ts";
+import type { Period, PeriodChoice } from "../../state/period.ts";
+import { findRegion } from "../../state/region.ts";
+import { useServerSession } from "../../state/session.ts";
+import { useFormat } from "../../state/use-format.ts";
+import { useHistory, useHistoryProblem } from "../../state/use-history.ts";
+import { ExportButtons } from "../history/export-buttons.tsx";
+import { HistoryProblemNotice } from "../history/history-problem.tsx";
+import { HeatMap } from "./heat-map.tsx";
+import { buildHistoryLines, summarise } from "./history-lines.ts";
+import { LazyPlot } from "./lazy-plot.tsx";
+import type { PlotBand, PlotSeries } from "./line-plot.tsx";
+import { PLOT_COLOURS } from "./plot-colours.ts";
+
+/** Without Players there is no line of the staff, without Queue none of the queue. */
+const WANTED: readonly Section[] = ["Players", "Queue"];
+const DAY_MS = 86_400_000;
+/** The hours of a week need at least most of one. */
+const HEAT_PERIOD_MIN_MS = 2 * DAY_MS;
+/** With fewer there is no line to see. */
+const KNOWN_POINTS_MIN = 3;
+const SORTING = { column: "at", isDescending: true };
+
+export function HistoryPlots({ choice }: { readonly choice: PeriodChoice }) {
+  const { t } = useTranslation("history");
+  const { value, period, error, isOld, refresh } = useHistory("players", choice);
+  const problem = useHistoryProblem("players", error);
+  const { sections } = useServerSession();
+  const missing = WANTED.filter((section) => !sections.includes(section));
+  if (!value || !period || problem?.kind === "off") {
+    return problem ? <HistoryProblemNotice problem={problem} onRetry={refresh} /> : <LoadingState />;
+  }
+  return (
+    <Stack gap="md" aria-busy={isOld} style={{ opacity: isOld ? 0.6 : 1 }}>
+      <ForbiddenNotice sections={missing} />
+      {problem && <Alert color="orange" title={t("problem.stale")} icon={<Icon name="warning" />} />}
+      <Charts history={value} period={period} choice={choice} />
+    </Stack>
+  );
+}
+
+function Charts(props: {
+  readonly history: PlayersHistory;
+  readonly period: Period;
+  readonly choice: PeriodChoice;
+}) {
+  const { t } = useTranslation("history");
+  const { history, period, choice } = props;
+  const { points } = history;
+  const lines = useMemo(() => buildHistoryLines(points), [points]);
+  const summary = useMemo(() => summarise(points), [points]);
+  const series = useMemo((): readonly PlotSeries[] => {
+    const { queue, staff } = lines;
+    return [
+      { name: t("plots.average"), line: lines.average, colour: PLOT_COLOURS.players },
+      ...(queue ? [{ name: t("plots.queue"), line: queue, colour: PLOT_COLOURS.queue, isDashed: true }] : []),
+      ...(staff ? [{ name: t("plots.staff"), line: staff, colour: PLOT_COLOURS.staff, isDashed: true }] : []),
+    ];
+  }, [lines, t]);
+  const band = useMemo(
+    (): PlotBand => ({
+      name: t("plots.band"),
+      low: lines.low,
+      high: lines.high,
+      colour: PLOT_COLOURS.players,
+    }),
+    [lines, t],
+  );
+  const write = useTimeText(history);
+  if (!summary) return <EmptyState title={t("plots.empty")}>{t("plots.emptyText")}</EmptyState>;
+  if (summary.isBegun && summary.knownPoints < KNOWN_POINTS_MIN) {
+    return (
+      <EmptyState title={t("plots.young")}>
+        {t("plots.youngText", { time: write(summary.firstAt) })}
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      <LazyPlot
+        title={t("plots.players")}
+        times={lines.times}
+        series={series}
+        band={band}
+        lastName={t("plots.latest")}
+        hasDates
+      />
+      <Summary history={history} {...summary} />
+      {period.to - period.from >= HEAT_PERIOD_MIN_MS && <HeatMap choice={choice} />}
+      <Group justify="space-between">
+        <ExportButtons spec={{ question: "players", period }} />
+      </Group>
+      <NumbersToggle history={history} />
+    </>
+  );
+}
+
+function Summary(props: { readonly history: PlayersHistory } & NonNullable<ReturnType<typeof summarise>>) {
+  const { t, i18n } = useTranslation("history");
+  const write = useTimeText(props.history);
+  const percent = useMemo(
+    () => new Intl.NumberFormat(findRegion(i18n.language), { style: "percent" }),
+    [i18n.language],
+  );
+  const { known, max, maxAt, isBegun, firstAt } = props;
+  return (
+    <Text size="sm" c="dimmed" className="numbers">
+      {max > 0 && `${t("plots.busiest", { max, time: write(maxAt) })} `}
+      {t(`plots.step.${props.history.resolution}`)} {t("plots.known", { percent: percent.format(known) })}{" "}
+      {known < 1 && t("plots.gaps")} {isBegun && t("plots.begun", { time: write(firstAt) })}
+    </Text>
+  );
+}
+
+/** Writes when a point begins; a point of a whole day is written as that day of UTC. */
+function useTimeText({ resolution }: Pick<PlayersHistory, "resolution">): (at: number) => string {
+  const { i18n } = useTranslation();
+  return useMemo(() => {
+    const region = findRegion(i18n.language);
+    const format =
+      resolution === "1d"
+        ? new Intl.DateTimeFormat(region, { dateStyle: "medium", timeZone: "UTC" })
+        : new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "short" });
+    return (at) => format.format(at);
+  }, [i18n.language, resolution]);
+}
+
+function NumbersToggle({ history }: { readonly history: PlayersHistory }) {
+  const { t } = useTranslation("history");
+  const [isOpen, { toggle }] = useDisclosure(false);
+  const id = useId();
+  return (
+    <div>
+      <Button variant="default" onClick={toggle} aria-expanded={isOpen} aria-controls={id}>
+        {t("plots.table")}
+      </Button>
+      <Collapse expanded={isOpen} id={id} mt="sm">
+        {isOpen && <NumbersTable history={history} />}
+      </Collapse>
+    </div>
+  );
+}
+
+function NumbersTable({ history }: { readonly history: PlayersHistory }) {
+  const { t, i18n } = useTranslation("history");
+  const format = useFormat();
+  const writeTime = useTimeText(history);
+  const columns = useMemo((): readonly ShownColumn<PlayersPoint>[] => {
+    const percent = new Intl.NumberFormat(findRegion(i18n.language), { style: "percent" });
+    const count = (
+      id: "average" | "min" | "max" | "queue" | "staff",
+      read: (point: PlayersPoint) => number | null | undefined,
+    ): ShownColumn<PlayersPoint> => ({
+      id,
+      title: t(`plots.column.${id}`),
+      phone: "tap",
+      readValue: (point) => read(point) ?? undefined,
+      cell: (point) => {
+        const value = read(point);
+        return value === null || value === undefined ? undefined : format.number(Math.round(value * 10) / 10);
+      },
+    });
+    const { points } = history;
+    return [
+      {
+        id: "at",
+        title: t("plots.column.at"),
+        width: "12rem",
+        readValue: ({ at }) => at,
+        cell: ({ at }) => writeTime(at),
+      },
+      { ...count("average", ({ avg }) => avg), phone: "side" },
+      count("min", ({ min }) => min),
+      count("max", ({ max }) => max),
+      ...(points.some(({ queue_max }) => queue_max !== undefined)
+        ? [count("queue", ({ queue_max }) => queue_max)]
+        : []),
+      ...(points.some(({ staff_max }) => staff_max !== undefined)
+        ? [count("staff", ({ staff_max }) => staff_max)]
+        : []),
+      {
+        id: "known",
+        title: t("plots.column.known"),
+        phone: "tap",
+        readValue: ({ known }) => known,
+        cell: ({ known }) => percent.format(known),
+      },
+    ];
+  }, [t, i18n.language, format, writeTime, history]);
+  return (
+    <SortedTable
+      label={t("plots.table")}
+      rows={history.points}
+      columns={columns}
+      sorting={SORTING}
+      keyOf={({ at }) => String(at)}
+    />
+  );
+}

@@ -1,0 +1,150 @@
+// The readings since the page was opened, as lines and as a table for screen readers.
+import { Button, Collapse, Stack, Table, Text } from "@mantine/core";
+import { useDisclosure, useId } from "@mantine/hooks";
+import { useMemo } from "react";
+import { useTranslation } from "react-i18next";
+import type { Section } from "../../../core/sections.ts";
+import { EmptyState, ServerStateGate } from "../../parts/states.tsx";
+import { TableFrame } from "../../parts/table-frame.tsx";
+import { findRegion } from "../../state/region.ts";
+import type { HistoryPoint } from "../../state/server-history.ts";
+import { useFormat } from "../../state/use-format.ts";
+import { useServerHistory, useServerState } from "../../state/use-server-state.tsx";
+import { LazyPlot } from "./lazy-plot.tsx";
+import type { PlotSeries } from "./line-plot.tsx";
+import { PLOT_COLOURS } from "./plot-colours.ts";
+import { buildLines, listMinutes } from "./series.ts";
+
+const WANTED: readonly Section[] = ["Queue", "JoinLogs"];
+/** Older readings are shown only when nothing else remembers them. */
+const SHOWN_MS = 3_600_000;
+
+/** With `isRecorded` the readings of the last hour, otherwise all that the page has seen. */
+export function LivePlots({ isRecorded }: { readonly isRecorded: boolean }) {
+  const { t } = useTranslation("history");
+  const view = useServerState(WANTED);
+  const all = useServerHistory();
+  const points = useMemo(() => (isRecorded ? listRecent(all) : all), [all, isRecorded]);
+  return (
+    <ServerStateGate view={view}>
+      {() =>
+        points.length < 2 ? (
+          <EmptyState title={t("live.waiting")}>{t("live.waitingText")}</EmptyState>
+        ) : (
+          <Plots points={points} missing={view.missing} />
+        )
+      }
+    </ServerStateGate>
+  );
+}
+
+function listRecent(points: readonly HistoryPoint[]): readonly HistoryPoint[] {
+  const from = (points.at(-1)?.at ?? 0) - SHOWN_MS;
+  return points.filter(({ at }) => at > from);
+}
+
+function Plots({
+  points,
+  missing,
+}: {
+  readonly points: readonly HistoryPoint[];
+  readonly missing: readonly Section[];
+}) {
+  const { t } = useTranslation("history");
+  const format = useFormat();
+  const lines = useMemo(() => buildLines(points), [points]);
+  const hasQueue = !missing.includes("Queue");
+  const presence = useMemo<PlotSeries[]>(
+    () => [
+      { name: t("live.players"), line: lines.players, colour: PLOT_COLOURS.players, isFilled: true },
+      ...(hasQueue
+        ? [{ name: t("live.queue"), line: lines.queue, colour: PLOT_COLOURS.queue, isDashed: true }]
+        : []),
+    ],
+    [lines, hasQueue, t],
+  );
+  const moves = useMemo<PlotSeries[]>(
+    () => [
+      { name: t("live.joins"), line: lines.joins, colour: PLOT_COLOURS.joins },
+      { name: t("live.leaves"), line: lines.leaves, colour: PLOT_COLOURS.leaves, isDashed: true },
+    ],
+    [lines, t],
+  );
+  return (
+    <Stack gap="md">
+      <LazyPlot title={t("live.presence")} times={lines.times} series={presence} />
+      {!missing.includes("JoinLogs") && (
+        <LazyPlot title={t("live.moves")} times={lines.times} series={moves} />
+      )}
+      <Text size="sm" c="dimmed" className="numbers">
+        {t("live.span", { time: format.time(points[0]?.at ?? 0), readings: format.number(points.length) })}
+      </Text>
+      <NumbersToggle points={points} />
+    </Stack>
+  );
+}
+
+function NumbersToggle({ points }: { readonly points: readonly HistoryPoint[] }) {
+  const { t } = useTranslation("history");
+  const [isOpen, { toggle }] = useDisclosure(false);
+  const id = useId();
+  return (
+    <div>
+      <Button variant="default" onClick={toggle} aria-expanded={isOpen} aria-controls={id}>
+        {t("live.table")}
+      </Button>
+      <Collapse expanded={isOpen} id={id} mt="sm">
+        {isOpen && <NumbersTable points={points} />}
+      </Collapse>
+    </div>
+  );
+}
+
+function NumbersTable({ points }: { readonly points: readonly HistoryPoint[] }) {
+  const { t, i18n } = useTranslation("history");
+  const format = useFormat();
+  const minute = useMemo(
+    () => new Intl.DateTimeFormat(findRegion(i18n.language), { timeStyle: "short" }),
+    [i18n.language],
+  );
+  const rows = useMemo(() => listMinutes(points), [points]);
+  const write = (value: number | undefined) =>
+    value === undefined ? t("live.noValue") : format.number(value);
+  return (
+    <TableFrame label={t("live.table")}>
+      <Table className="numbers" captionSide="top" striped>
+        <Table.Caption>{t("live.tableCaption")}</Table.Caption>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">{t("live.time")}</Table.Th>
+            <Table.Th scope="col" ta="end">
+              {t("live.players")}
+            </Table.Th>
+            <Table.Th scope="col" ta="end">
+              {t("live.queue")}
+            </Table.Th>
+            <Table.Th scope="col" ta="end">
+              {t("live.joinsCount")}
+            </Table.Th>
+            <Table.Th scope="col" ta="end">
+              {t("live.leavesCount")}
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map(({ at, players, queue, joins, leaves }) => (
+            <Table.Tr key={at}>
+              <Table.Th scope="row" fw={400}>
+                {minute.format(at)}
+              </Table.Th>
+              <Table.Td ta="end">{write(players)}</Table.Td>
+              <Table.Td ta="end">{write(queue)}</Table.Td>
+              <Table.Td ta="end">{write(joins)}</Table.Td>
+              <Table.Td ta="end">{write(leaves)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </TableFrame>
+  );
+}

@@ -1,0 +1,154 @@
+// What the page shows about the past of a server: plots, busy hours, staff, playtime, sessions, downloads and alerts.
+import { expect } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { Locator, Page } from "playwright-core";
+import { SUGGESTED_ALERTS } from "../../src/core/alerts/rules.ts";
+import { toSectionSet } from "../../src/core/sections.ts";
+import {
+  browserTest,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  getSite,
+  openPage,
+  type PageOptions,
+} from "./browser.ts";
+import { PlayedHistory } from "./played-history.ts";
+import { NO_STREAM, PlayedLedger } from "./played-ledger.ts";
+
+const HOUR_S = 3_600;
+const TOM = { player: "=Tom:71", id: "71" };
+
+function makeHistory(): PlayedHistory {
+  const history = new PlayedHistory();
+  const teams = { Police: 5 * HOUR_S, Civilian: HOUR_S };
+  const joined_at = Date.now() - 5 * HOUR_S * 1_000;
+  history.staff = [
+    { ...TOM, seconds: 6 * HOUR_S, teams, commands: 12, modcalls_answered: 3, median_between: [20, 60] },
+    {
+      player: "Una:72",
+      id: "72",
+      seconds: 60,
+      teams: {},
+      commands: 0,
+      modcalls_answered: 0,
+      median_between: null,
+    },
+  ];
+  history.playtime = [{ ...TOM, seconds: 30 * HOUR_S, sessions: 9 }];
+  history.sessions = [
+    {
+      ...TOM,
+      joined_at,
+      left_at: joined_at + HOUR_S * 1_000,
+      seconds: HOUR_S,
+      ended: "vanished",
+      teams: { Police: HOUR_S },
+    },
+  ];
+  return history;
+}
+
+/** Opens a view whose questions about the past the test answers. */
+async function openHistory(view: string, options: PageOptions, history: PlayedHistory): Promise<Page> {
+  const site = await getSite();
+  const page = await openPage(options);
+  await history.answerTo(page);
+  const key = options.key ?? (await site.mintKey("busy"));
+  await page.evaluate(`sessionStorage.setItem("gatehouse.key", ${JSON.stringify(key)})`);
+  await page.goto(`${site.url}/#/${view}`);
+  await page.reload();
+  return page;
+}
+
+async function download(page: Page, button: Locator): Promise<{ name: string; text: string }> {
+  const [file] = await Promise.all([page.waitForEvent("download"), button.click()]);
+  return { name: file.suggestedFilename(), text: readFileSync(await file.path(), "utf8") };
+}
+
+browserTest("a year is plotted with its busy hours in any time zone, and can be downloaded", async () => {
+  const history = makeHistory();
+  const page = await openHistory("plots", {}, history);
+  await page.getByRole("img", { name: /^Players\. Average: now/ }).waitFor();
+  await page.getByText("Year", { exact: true }).click();
+  await page.getByText("Busiest: Saturday, 20:00 to 21:00, 31 players on average.").waitFor();
+  const week = page.getByRole("table", { name: /Average players in each hour of the week/ });
+  expect(await week.getByRole("row", { name: /^Mon/ }).innerText()).toContain("not known");
+  await page.getByLabel("Time zone").selectOption("Asia/Tokyo");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "The numbers as a table" }).press("Enter");
+  await page.getByRole("columnheader", { name: "Lowest" }).waitFor();
+  await expectNoSidewaysScroll(page);
+  const { name, text } = await download(page, page.getByRole("button", { name: "Download as CSV" }));
+  expect(name).toMatch(/^players-Riverside-Roleplay-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/);
+  expect(text.split("\r\n")[0]).toBe("\ufeffat,known,min,avg,max,queue_max,staff_max,team Police");
+  const zones = history.queries.flatMap(({ question, query }) =>
+    question === "peaks" ? query.get("tz") : [],
+  );
+  expect(new Set(zones)).toEqual(new Set(["America/New_York", "Asia/Tokyo"]));
+});
+
+browserTest("staff, playtime and a player's sessions, in Russian on a dark phone, by rights", async () => {
+  const look = { language: "ru", size: "phone", scheme: "dark" } as const;
+  const history = makeHistory();
+  const page = await openHistory("staff/activity", look, history);
+  const row = page.getByRole("list", { name: "Активность" }).locator("> li").first();
+  expect(await row.innerText()).toMatch(/=Tom.*6 ч 00 мин/s);
+  await row.getByRole("button", { name: /=Tom/ }).click();
+  expect(await row.innerText()).toContain("от 20 с до 1 мин");
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await page.evaluate("location.hash = '#/players/playtime'");
+  await page.getByRole("list", { name: "Время в игре" }).getByText("30 ч 00 мин").waitFor();
+  await page.getByRole("link", { name: "=Tom" }).click();
+  const drawer = page.getByRole("dialog");
+  expect(await drawer.getByTestId("playtime").innerText()).toBe("1 ч 00 мин за 1 заход");
+  await drawer.getByText("пропал: игра не сообщила о выходе").waitFor();
+  await expectAccessible(page);
+  const { text } = await download(page, drawer.getByRole("button", { name: "Скачать в CSV" }));
+  expect(text).toContain("'=Tom:71,71,");
+
+  const key = await (await getSite()).mintKey("busy", { sections: toSectionSet(["Players", "Staff"]) });
+  const asked = history.queries.length;
+  const other = await openHistory("staff/activity", { key }, history);
+  await other.getByText("commands in the game, calls for a moderator").waitFor();
+  expect(history.queries).toHaveLength(asked);
+});
+
+browserTest(
+  "alerts are suggested and set by the operator, and raised ones are a notice in Live",
+  async () => {
+    const site = await getSite();
+    const server = site.getServer("small");
+    const page = await openPage({ view: "servers", key: site.masterKey });
+    await page.getByRole("button", { name: "Alerts of small" }).click();
+    await page.getByRole("button", { name: "Use what suits most servers" }).click();
+    await page.getByLabel("Too few or too many players").check();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Fill in at least one of the two numbers.").waitFor();
+    await page.getByLabel("Fewer players than").fill("3");
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The alerts of small are set.").waitFor();
+    const rules = await site.gatehouse.admin("GET", `/admin/servers/${server.serverId}/alerts`);
+    expect(await rules.json()).toEqual({ ...SUGGESTED_ALERTS, players: { below: 3, minutes: 10 } });
+
+    const ledger = new PlayedLedger();
+    const told = (type: string, rule: string, subject: string, text: string) =>
+      ledger.record({ type, data: { rule, subject, text } });
+    told("alert.raised", "kills", "Bob:2", "Bob killed 5 players within 60 seconds.");
+    told("alert.cleared", "kills", "Bob:2", "Bob has fewer than 5 kills within 60 seconds.");
+    told("alert.raised", "mass_command", "Mod:7", "Mod used :ban all");
+    const live = await openPage({ language: "ru", prelude: NO_STREAM });
+    await ledger.answerTo(live);
+    const token = await site.mintKey("busy");
+    await live.evaluate(`sessionStorage.setItem("gatehouse.key", ${JSON.stringify(token)})`);
+    await live.goto(`${site.url}/#/live`);
+    await live.reload();
+    const notice = live.locator("[data-rule]");
+    await notice.waitFor();
+    expect((await notice.innerText()).replaceAll(/\s+/g, " ")).toMatch(
+      /^Опасная команда Mod 7 вводит :ban all/,
+    );
+    await expectAccessible(live);
+  },
+);
