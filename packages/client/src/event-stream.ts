@@ -6,8 +6,8 @@ import { type SseMessage, SseParser } from "./sse-parser.ts";
 import type { Transport } from "./transport.ts";
 
 const PATH = "/v2/game/server/events/stream";
-/** A stream has a heartbeat every 15 s; one that is silent for longer has lost its connection. */
-const SILENCE_MS = 45_000;
+/** `silenceMs`: a stream has a heartbeat every 15 s; one that is silent for longer has lost its connection. */
+const PACE = { silenceMs: 45_000, random: Math.random };
 /** Waits before the next connection. Each failure in a row uses the next, the last repeats. */
 const BACKOFFS_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000];
 /** What a stream says that is not an event. */
@@ -30,7 +30,7 @@ export class EventStream<E = GameEvent> implements AsyncIterableIterator<E> {
   readonly #transport: Transport;
   readonly #types: string | undefined;
   readonly #options: StreamOptions;
-  readonly #random: () => number;
+  readonly #pace: typeof PACE;
   readonly #stop = new AbortController();
   readonly #events: AsyncGenerator<E, undefined>;
   #place: string | undefined;
@@ -40,12 +40,12 @@ export class EventStream<E = GameEvent> implements AsyncIterableIterator<E> {
     transport: Transport,
     types: readonly string[] | undefined,
     options: StreamOptions,
-    random: () => number = Math.random,
+    pace: typeof PACE = PACE,
   ) {
     this.#transport = transport;
     this.#types = types?.join(",");
     this.#options = options;
-    this.#random = random;
+    this.#pace = pace;
     this.#place = options.after;
     this.#events = this.#follow();
     if (options.signal?.aborted) this.#stop.abort();
@@ -108,7 +108,7 @@ export class EventStream<E = GameEvent> implements AsyncIterableIterator<E> {
   async #backOff(failure: GatehouseError | undefined, failures: number): Promise<void> {
     const backoffMs = BACKOFFS_MS[Math.min(failures, BACKOFFS_MS.length - 1)] ?? 0;
     // Spread, because a restart cuts many readers at the same moment.
-    const waitMs = chooseBackoffMs(failure, Math.round(backoffMs * (0.75 + this.#random() / 2)));
+    const waitMs = chooseBackoffMs(failure, Math.round(backoffMs * (0.75 + this.#pace.random() / 2)));
     if (failure) this.#options.onOutage?.(failure, waitMs);
     await this.#transport.pause(waitMs, this.#stop.signal);
   }
@@ -120,7 +120,7 @@ export class EventStream<E = GameEvent> implements AsyncIterableIterator<E> {
     const parser = new SseParser();
     try {
       for (;;) {
-        const bytes = await stream.read(SILENCE_MS);
+        const bytes = await stream.read(this.#pace.silenceMs);
         if (!bytes) return;
         yield* pushOrThrow(parser, decoder.decode(bytes, { stream: true }));
       }

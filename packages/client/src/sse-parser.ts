@@ -9,7 +9,7 @@ export type SseMessage = {
 };
 
 /** Far more than the largest event. A longer message is not from Gatehouse. */
-export const MESSAGE_CHARS_MAX = 4 * 1024 * 1024;
+const MESSAGE_CHARS_MAX = 4 * 1024 * 1024;
 
 const LINE_END = /\r\n|\n|\r/;
 const HAS_LINE_END = /[\r\n]/;
@@ -24,6 +24,12 @@ export class SseParser {
   #dataLength = 0;
   /** Whether the last piece ended with a CR, which an LF may follow. */
   #endedWithCr = false;
+
+  readonly #charsMax: number;
+
+  constructor(charsMax = MESSAGE_CHARS_MAX) {
+    this.#charsMax = charsMax;
+  }
 
   /** Takes the next piece and returns the messages that it completes. Throws RangeError when a message is too long. */
   push(piece: string): SseMessage[] {
@@ -45,7 +51,7 @@ export class SseParser {
     } else if (text !== "") {
       this.#pieces.push(text);
     }
-    if (this.#lineLength + this.#dataLength > MESSAGE_CHARS_MAX)
+    if (this.#lineLength + this.#dataLength > this.#charsMax)
       throw new RangeError("a message of the stream is too long");
     return messages;
   }
