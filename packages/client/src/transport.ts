@@ -61,6 +61,8 @@ export type OpenStream = {
   close(): void;
 };
 
+type ByteReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
+
 export class Transport {
   readonly #base: string;
   readonly #token: string;
@@ -106,17 +108,14 @@ export class Transport {
 
   /** Opens a stream of Server-Sent Events, once. Throws like `request`. */
   async openStream(path: string, query: Query, signal: AbortSignal): Promise<OpenStream> {
+    signal.throwIfAborted();
     const deadline = new Deadline(signal);
+    const init = this.#prepare({ headers: { Accept: STREAM_TYPE } }, deadline.signal);
     try {
-      const response = await this.#fetchWithin(deadline, path, {
-        query,
-        signal,
-        headers: { Accept: STREAM_TYPE },
-      });
-      const type = response.headers.get("Content-Type") ?? "";
-      if (!type.startsWith(STREAM_TYPE) || !response.body)
-        throw new GatehouseError("this is no stream of Gatehouse", { status: response.status });
-      const reader = response.body.getReader();
+      const reader = await deadline.within(
+        this.#timeoutMs,
+        this.#openReader(this.#address(path, query), init),
+      );
       return {
         async read(silenceMs) {
           try {
@@ -130,25 +129,31 @@ export class Transport {
       };
     } catch (error) {
       deadline.close();
-      throw error;
+      throw toThrown(error, signal);
     }
   }
 
   async #exchange<T>(path: string, request: Request): Promise<Answer<T>> {
-    const deadline = new Deadline(request.signal);
+    const { query = {}, signal, extraMs = 0 } = request;
+    signal?.throwIfAborted();
+    const deadline = new Deadline(signal);
+    const init = this.#prepare(request, deadline.signal);
     try {
-      const response = await this.#fetchWithin(deadline, path, request);
-      const text = await this.#readWithin(deadline, response, request);
-      return { value: parseAnswer(response, text) as T, headers: response.headers };
+      const answer = this.#fetchJson<T>(this.#address(path, query), init);
+      return await deadline.within(this.#timeoutMs + extraMs, answer);
+    } catch (error) {
+      throw toThrown(error, signal);
     } finally {
       deadline.close();
     }
   }
 
-  /** A good answer. An error answer is read and thrown. */
-  async #fetchWithin(deadline: Deadline, path: string, request: Request): Promise<Response> {
-    const { method = "GET", query = {}, body, headers, signal, extraMs = 0 } = request;
-    const sent = this.#fetch(`${this.#base}${path}${writeQuery(query)}`, {
+  #address(path: string, query: Query): string {
+    return `${this.#base}${path}${writeQuery(query)}`;
+  }
+
+  #prepare({ method = "GET", headers, body }: Request, signal: AbortSignal): RequestInit {
+    return {
       method,
       headers: {
         Accept: "application/json",
@@ -157,43 +162,49 @@ export class Transport {
         ...(body !== undefined && { "Content-Type": "application/json" }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: deadline.signal,
+      signal,
       // The token belongs to this address, and no other may send a command on.
       redirect: "manual",
       credentials: "omit",
       cache: "no-store",
-    });
-    const response = await deadline.within(this.#timeoutMs + extraMs, sent).catch((error) => {
-      throw toThrown(error, signal);
-    });
+    };
+  }
+
+  async #fetchJson<T>(url: string, init: RequestInit): Promise<Answer<T>> {
+    const response = await this.#fetchGood(url, init);
+    const value = parseOrUndefined(await readText(response));
+    if (!isObject(value))
+      throw new GatehouseError("this is no answer of Gatehouse: it is not JSON", { status: response.status });
+    return { value: value as T, headers: response.headers };
+  }
+
+  async #openReader(url: string, init: RequestInit): Promise<ByteReader> {
+    const response = await this.#fetchGood(url, init);
+    const type = response.headers.get("Content-Type") ?? "";
+    if (!type.startsWith(STREAM_TYPE) || !response.body)
+      throw new GatehouseError("this is no stream of Gatehouse", { status: response.status });
+    return response.body.getReader();
+  }
+
+  /** An error answer is read and thrown. */
+  async #fetchGood(url: string, init: RequestInit): Promise<Response> {
+    const response = await this.#fetch(url, init);
     if (response.ok) return response;
     if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400))
       throw new GatehouseError("the address redirects; use the address that it redirects to as baseUrl", {
+        // A browser does not tell the status.
         status: response.status || 302,
       });
-    const text = await this.#readWithin(deadline, response, request);
-    throw toGatehouseError(response.status, response.headers, parseOrUndefined(text));
-  }
-
-  #readWithin(deadline: Deadline, response: Response, request: Request): Promise<string> {
-    const reading = readText(response, BODY_BYTES_MAX);
-    return deadline.within(this.#timeoutMs, reading).catch((error) => {
-      throw error instanceof GatehouseError ? error : toThrown(error, request.signal);
-    });
+    throw toGatehouseError(response.status, response.headers, parseOrUndefined(await readText(response)));
   }
 }
 
-/** What the caller gets for a request without an answer. */
+/** What the caller gets: a failure of the network becomes a GatehouseError. */
 function toThrown(error: unknown, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason;
+  if (error instanceof GatehouseError) return error;
   const words = error instanceof Error ? error.message : String(error);
   return new GatehouseError(`Gatehouse did not answer: ${words}`, { cause: error });
-}
-
-function parseAnswer(response: Response, text: string): unknown {
-  const value = parseOrUndefined(text);
-  if (isObject(value)) return value;
-  throw new GatehouseError("this is no answer of Gatehouse: it is not JSON", { status: response.status });
 }
 
 function parseOrUndefined(text: string): unknown {
@@ -204,7 +215,7 @@ function parseOrUndefined(text: string): unknown {
   }
 }
 
-async function readText(response: Response, bytesMax: number): Promise<string> {
+async function readText(response: Response): Promise<string> {
   if (!response.body) return "";
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
@@ -213,7 +224,7 @@ async function readText(response: Response, bytesMax: number): Promise<string> {
     const { done, value } = await reader.read();
     if (done) return text + decoder.decode();
     bytes += value.length;
-    if (bytes > bytesMax) {
+    if (bytes > BODY_BYTES_MAX) {
       await reader.cancel();
       throw new GatehouseError("the answer is too large", { status: response.status });
     }
