@@ -20,6 +20,8 @@ export type Download = (specifier: string) => Promise<Uint8Array<ArrayBuffer>>;
 export type OpenedPackage = {
   /** The contents of a file; `path` is relative to the package. Throws with a sentence when there is none. */
   read(path: string): Promise<Uint8Array<ArrayBuffer>>;
+  /** Every file whose path matches the pattern, by its path. */
+  readAll(pattern: string): Promise<ReadonlyMap<string, Uint8Array<ArrayBuffer>>>;
 };
 
 /** Throws with a sentence when the package cannot be downloaded, or does not have the pinned hash. */
@@ -37,6 +39,13 @@ export async function openPackage(
       const file = (await new Bun.Archive(archive).files(entry)).get(entry);
       if (!file) throw new Error(`${name}@${version} has no ${path} in it`);
       return file.bytes();
+    },
+    async readAll(pattern) {
+      const files = await new Bun.Archive(archive).files(`package/${pattern}`);
+      const read = Array.from(files, async ([entry, file]) => {
+        return [entry.slice("package/".length), await file.bytes()] as const;
+      });
+      return new Map(await Promise.all(read));
     },
   };
 }

@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dir, "..");
 const PATIENCE_MS = 20_000;
 const INTERRUPTED = 130;
 const LAST_LINES = 20;
-const UNITS = ["src", "bench"];
+const UNITS = ["src", "bench", "packages"];
 const BROWSER = "test/browser";
 const BROWSER_PARTS = 6;
 /** Folders whose tests start processes and wait for them. */

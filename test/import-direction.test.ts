@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
 
 const SRC = join(import.meta.dir, "../src");
+const CLIENT = join(import.meta.dir, "../packages/client/src");
 
 /** The folders that each folder may import from, besides itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -199,3 +200,35 @@ describe("the folders of src", () => {
     expect(findWrongImports(store, 'import type { Store } from "../../core/ports/store.ts";')).toEqual([]);
   });
 });
+
+describe("the client's package", () => {
+  const own = readdirSync(CLIENT).filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
+
+  test("imports only its own files, so that it has no dependency and runs everywhere", () => {
+    expect(own.length).toBeGreaterThan(10);
+    const wrong = own.flatMap((name) => findForeignImports(readFileSync(join(CLIENT, name), "utf8")));
+    expect(wrong).toEqual([]);
+  });
+
+  test("has no import cycles", () => {
+    const imports = new Map(
+      own.map((name) => {
+        const text = readFileSync(join(CLIENT, name), "utf8");
+        return [name, Array.from(text.matchAll(IMPORT), ([, from = ""]) => from.slice("./".length))];
+      }),
+    );
+    expect(findCircles(imports)).toEqual([]);
+  });
+
+  test("an import from outside is found", () => {
+    expect(findForeignImports('import { x } from "../../../src/core/errors.ts";')).toHaveLength(1);
+    expect(findForeignImports('import { x } from "node:crypto"; import { y } from "./pause.ts";')).toEqual([
+      "node:crypto",
+    ]);
+  });
+});
+
+function findForeignImports(text: string): string[] {
+  const targets = Array.from(text.matchAll(IMPORT), ([, from = ""]) => from);
+  return targets.filter((from) => !/^\.\/[\w-]+\.ts$/.test(from));
+}

@@ -1,0 +1,150 @@
+// Sends commands, each at most once, and follows them to their end.
+import { chooseBackoffMs, GatehouseError, isOutage } from "./gatehouse-error.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+import type { CommandPage, CommandReceipt, CommandResource, CommandStatus } from "./wire-types.ts";
+
+const PATH = "/v2/game/server/command";
+/** Long enough for a restart of Gatehouse. Every try has the same idempotency key. */
+const SEND_BACKOFFS_MS = [250, 500, 1_000, 2_000, 4_000, 8_000];
+/** Waits between two looks at a command; the last repeats. Each look counts toward the limit of the key. */
+const POLL_MS = [250, 500, 1_000, 2_000, 5_000];
+/** Longer than a command waits by default before it expires. */
+const SETTLED_DEFAULT_MS = 15 * 60_000;
+const KEY_BYTES = 16;
+
+const FINAL: ReadonlySet<CommandStatus> = new Set(["sent", "failed", "unknown", "expired", "cancelled"]);
+
+export type FinalStatus = "sent" | "failed" | "unknown" | "expired" | "cancelled";
+export type SettledCommand = CommandResource & { readonly status: FinalStatus };
+
+export type SendOptions = CallOptions & {
+  /** 1 to 255 visible ASCII characters. One is made for the command when it is left out. */
+  readonly idempotencyKey?: string | undefined;
+};
+
+export type SettledOptions = CallOptions & {
+  /** 15 minutes by default. */
+  readonly timeoutMs?: number | undefined;
+};
+
+export type ListOptions = CallOptions & {
+  readonly status?: CommandStatus | undefined;
+  readonly limit?: number | undefined;
+  /** The `next` of the page before. */
+  readonly cursor?: string | undefined;
+};
+
+/** A command that Gatehouse has accepted. */
+export class CommandHandle {
+  readonly id: string;
+  readonly #commands: Commands;
+
+  constructor(commands: Commands, id: string) {
+    this.#commands = commands;
+    this.id = id;
+  }
+
+  status(options?: CallOptions): Promise<CommandResource> {
+    return this.#commands.get(this.id, options);
+  }
+
+  /**
+   * Resolves when its status is final, over restarts of Gatehouse too. `sent` says that the game API took it, `unknown` that
+   * nobody can tell: it is never sent again by itself. Throws GatehouseError when the time is up.
+   */
+  settled(options?: SettledOptions): Promise<SettledCommand> {
+    return this.#commands.waitForEnd(this.id, options);
+  }
+
+  /** Takes it out of the queue; throws GatehouseError with status 409 when it no longer waits. */
+  cancel(options?: CallOptions): Promise<CommandResource> {
+    return this.#commands.cancel(this.id, options);
+  }
+}
+
+export class Commands {
+  readonly #transport: Transport;
+  readonly #now: () => number;
+
+  constructor(transport: Transport, now: () => number = Date.now) {
+    this.#transport = transport;
+    this.#now = now;
+  }
+
+  /**
+   * Queues a command. It is tried again while Gatehouse cannot be reached, with the same idempotency key, so that it is
+   * queued once. An error that leaves open whether it is queued has its `idempotencyKey`.
+   */
+  async send(text: string, { idempotencyKey = makeKey(), signal }: SendOptions = {}): Promise<CommandHandle> {
+    try {
+      const { value } = await this.#transport.request<CommandReceipt>(PATH, {
+        method: "POST",
+        body: { command: text },
+        headers: { "Idempotency-Key": idempotencyKey },
+        backoffsMs: SEND_BACKOFFS_MS,
+        signal,
+      });
+      return this.handle(value.command_id);
+    } catch (error) {
+      if (error instanceof GatehouseError) error.idempotencyKey = idempotencyKey;
+      throw error;
+    }
+  }
+
+  /** The handle of a command that was sent earlier, by its id. */
+  handle(id: string): CommandHandle {
+    return new CommandHandle(this, id);
+  }
+
+  async get(id: string, { signal }: CallOptions = {}): Promise<CommandResource> {
+    return (await this.#transport.request<CommandResource>(pathOf(id), { signal })).value;
+  }
+
+  /** Newest first. */
+  async list({ signal, ...query }: ListOptions = {}): Promise<CommandPage> {
+    return (await this.#transport.request<CommandPage>(PATH, { query, signal })).value;
+  }
+
+  async cancel(id: string, { signal }: CallOptions = {}): Promise<CommandResource> {
+    return (await this.#transport.request<CommandResource>(pathOf(id), { method: "DELETE", signal })).value;
+  }
+
+  async waitForEnd(
+    id: string,
+    { timeoutMs = SETTLED_DEFAULT_MS, signal }: SettledOptions = {},
+  ): Promise<SettledCommand> {
+    const deadline = this.#now() + timeoutMs;
+    let last: unknown;
+    for (let looks = 0; ; looks++) {
+      let waitMs = POLL_MS[Math.min(looks, POLL_MS.length - 1)] ?? 0;
+      try {
+        const command = await this.get(id, { signal });
+        if (isSettled(command)) return command;
+        last = undefined;
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+        waitMs = chooseBackoffMs(error, waitMs);
+        last = error;
+      }
+      const leftMs = deadline - this.#now();
+      if (leftMs <= 0)
+        throw new GatehouseError(`the command ${id} had no end within ${timeoutMs} ms`, { cause: last });
+      await this.#transport.pause(Math.min(waitMs, leftMs), signal);
+      signal?.throwIfAborted();
+    }
+  }
+}
+
+function isSettled(command: CommandResource): command is SettledCommand {
+  return FINAL.has(command.status);
+}
+
+function pathOf(id: string): string {
+  return `${PATH}/${encodeURIComponent(id)}`;
+}
+
+/** crypto.randomUUID exists in browsers only on pages with https. */
+function makeKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

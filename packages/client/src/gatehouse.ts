@@ -1,0 +1,78 @@
+// The client of one game server: the API key says which.
+import { Commands } from "./commands.ts";
+import { EventStream, type StreamOptions } from "./event-stream.ts";
+import type { EventPattern, GameEvent, MatchedType } from "./game-event.ts";
+import { History } from "./history.ts";
+import { Server } from "./server.ts";
+import { type CallOptions, type GatehouseOptions, Transport } from "./transport.ts";
+import type { EventPage, EventType, OwnKeyResource } from "./wire-types.ts";
+
+export type EventsOptions<P extends EventPattern> = StreamOptions & {
+  /** All types by default; `player.*` is all types of players. */
+  readonly types?: readonly P[] | undefined;
+};
+
+export type EventListOptions<P extends EventPattern> = CallOptions & {
+  readonly types?: readonly P[] | undefined;
+  /** A cursor, `earliest` or `now`. Without `after` and `before`: the newest events. */
+  readonly after?: string | undefined;
+  /** A cursor or `now`: the events before it. */
+  readonly before?: string | undefined;
+  /** The id of a player, whose events alone are wanted. */
+  readonly player?: string | number | bigint | undefined;
+  /** 1 to 500, 100 by default. */
+  readonly limit?: number | undefined;
+  /** Seconds that Gatehouse waits for an event when there is none, 0 to 25. */
+  readonly wait?: number | undefined;
+};
+
+export type ListedEvents<E> = Omit<EventPage, "items"> & { readonly items: readonly E[] };
+
+export class Gatehouse {
+  readonly server: Server;
+  readonly commands: Commands;
+  readonly history: History;
+  readonly #transport: Transport;
+
+  /** Throws TypeError for a bad option. No request is made. */
+  constructor(options: GatehouseOptions) {
+    this.#transport = new Transport(options);
+    this.server = new Server(this.#transport);
+    this.commands = new Commands(this.#transport);
+    this.history = new History(this.#transport);
+  }
+
+  /** Follows the events of the server, over restarts; ends with `break` or the signal. */
+  events<P extends EventPattern = EventType>(
+    options: EventsOptions<P> = {},
+  ): EventStream<GameEvent<MatchedType<P>>> {
+    return new EventStream<GameEvent<MatchedType<P>>>(this.#transport, options.types, options);
+  }
+
+  /** One page of the ledger, oldest first. Throws GatehouseError 5108 for a cursor that is not kept any more. */
+  async listEvents<P extends EventPattern = EventType>({
+    types,
+    player,
+    signal,
+    ...query
+  }: EventListOptions<P> = {}): Promise<ListedEvents<GameEvent<MatchedType<P>>>> {
+    const { value } = await this.#transport.request<ListedEvents<GameEvent<MatchedType<P>>>>(
+      "/v2/game/server/events",
+      {
+        query: {
+          ...query,
+          types: types?.join(","),
+          player: player === undefined ? undefined : String(player),
+        },
+        extraMs: (query.wait ?? 0) * 1000,
+        signal,
+      },
+    );
+    return value;
+  }
+
+  /** What the API key may do. */
+  async key({ signal }: CallOptions = {}): Promise<OwnKeyResource> {
+    return (await this.#transport.request<OwnKeyResource>("/v2/game/key", { signal })).value;
+  }
+}

@@ -1,0 +1,415 @@
+// Written by scripts/write-client-types.ts from the schemas of Gatehouse. Do not change it by hand.
+
+/** An id of the game. A bigint when a double cannot hold it; the same id always has the same type. */
+export type Id = number | bigint;
+
+export type Section =
+  | "Players"
+  | "Staff"
+  | "JoinLogs"
+  | "Queue"
+  | "KillLogs"
+  | "CommandLogs"
+  | "ModCalls"
+  | "EmergencyCalls"
+  | "Vehicles";
+
+export type Location = {
+  /** X position on the map */
+  readonly LocationX?: number;
+  /** Z position on the map */
+  readonly LocationZ?: number;
+  /** Postal code */
+  readonly PostalCode?: string;
+  /** Street name */
+  readonly StreetName?: string;
+  /** Building number */
+  readonly BuildingNumber?: string;
+};
+
+export type Player = {
+  /** The player's team */
+  readonly Team?: string;
+  /** <player_name>:<player_id>; the id may exceed 2^53 */
+  readonly Player?: string;
+  /** Null for civilians, who have none */
+  readonly Callsign?: string | null;
+  readonly Location?: Location;
+  /** Normal, Server Administrator, Server Owner, Server Co-Owner, Server Moderator, or newer */
+  readonly Permission?: string;
+  /** Number of wanted stars */
+  readonly WantedStars?: number;
+};
+
+export type Staff = {
+  /** user id -> player name; the id may exceed 2^53 */
+  readonly Admins: { readonly [name: string]: string };
+  /** user id -> player name; the id may exceed 2^53 */
+  readonly Mods: { readonly [name: string]: string };
+  /** user id -> player name; the id may exceed 2^53 */
+  readonly Helpers: { readonly [name: string]: string };
+};
+
+export type JoinLog = {
+  /** true: joined, false: left */
+  readonly Join?: boolean;
+  /** Unix timestamp in seconds */
+  readonly Timestamp?: number;
+  /** <player_name>:<player_id>; the id may exceed 2^53 */
+  readonly Player?: string;
+};
+
+export type KillLog = {
+  /** <player_name>:<player_id>; the id may exceed 2^53 */
+  readonly Killed?: string;
+  /** Unix timestamp in seconds */
+  readonly Timestamp?: number;
+  /** <player_name>:<player_id>; the id may exceed 2^53 */
+  readonly Killer?: string;
+};
+
+export type CommandLog = {
+  /** <player_name>:<player_id>; the id may exceed 2^53 */
+  readonly Player?: string;
+  /** Unix timestamp in seconds */
+  readonly Timestamp?: number;
+  /** The command as it was typed */
+  readonly Command?: string;
+};
+
+export type ModCall = {
+  /** <player_name>:<player_id>; the id may exceed 2^53 */
+  readonly Caller?: string;
+  /** <player_name>:<player_id> of who came (the id may exceed 2^53); null when nobody did */
+  readonly Moderator?: string | null;
+  /** Unix timestamp in seconds */
+  readonly Timestamp?: number;
+};
+
+export type EmergencyCall = {
+  /** The team that took the call */
+  readonly Team?: string;
+  /** Id of the player who called: an integer that may exceed 2^53 */
+  readonly Caller?: Id;
+  /** Ids of the players who take part, each an integer that may exceed 2^53 */
+  readonly Players?: readonly Id[];
+  /** [X, Z] */
+  readonly Position?: readonly [number, number];
+  /** Unix timestamp in seconds */
+  readonly StartedAt?: number;
+  /** Number of the call */
+  readonly CallNumber?: number;
+  /** What it is about */
+  readonly Description?: string;
+  /** Where it is, in words */
+  readonly PositionDescriptor?: string;
+};
+
+export type Vehicle = {
+  /** Vehicle name */
+  readonly Name?: string;
+  /** Name of the vehicle's owner */
+  readonly Owner?: string;
+  /** Livery; null when it has none */
+  readonly Texture?: string | null;
+  /** #RRGGBB, in any case of letters */
+  readonly ColorHex?: string;
+  /** Name of the colour */
+  readonly ColorName?: string;
+};
+
+export type ServerBase = {
+  /** Server name */
+  readonly Name: string;
+  /** Id of the server's owner: an integer that may exceed 2^53 */
+  readonly OwnerId: Id;
+  /** Ids of the co-owners, each an integer that may exceed 2^53 */
+  readonly CoOwnerIds: readonly Id[];
+  /** How many are playing */
+  readonly CurrentPlayers: number;
+  /** How many can play */
+  readonly MaxPlayers: number;
+  /** Key to join the server with */
+  readonly JoinKey: string;
+  /** What an account must have verified: Disabled, Email, Phone, ID, or newer */
+  readonly AccVerifiedReq: string;
+  /** Whether teams are kept in balance */
+  readonly TeamBalance: boolean;
+};
+
+/** The nine sections, by their names */
+export type Sections = {
+  readonly Players: readonly Player[];
+  readonly Staff: Staff;
+  readonly JoinLogs: readonly JoinLog[];
+  /** Ids of the players who wait to join, each an integer that may exceed 2^53 */
+  readonly Queue: readonly Id[];
+  readonly KillLogs: readonly KillLog[];
+  readonly CommandLogs: readonly CommandLog[];
+  readonly ModCalls: readonly ModCall[];
+  readonly EmergencyCalls: readonly EmergencyCall[];
+  readonly Vehicles: readonly Vehicle[];
+};
+
+/** What happened */
+export type EventType =
+  | "player.joined"
+  | "player.left"
+  | "player.killed"
+  | "command.used"
+  | "modcall.opened"
+  | "modcall.answered"
+  | "call.opened"
+  | "call.changed"
+  | "call.closed"
+  | "custom.command"
+  | "custom.unknown"
+  | "player.changed"
+  | "vehicle.spawned"
+  | "vehicle.removed"
+  | "staff.added"
+  | "staff.removed"
+  | "queue.changed"
+  | "server.changed"
+  | "server.online"
+  | "server.offline"
+  | "server.unreachable"
+  | "alert.raised"
+  | "alert.cleared"
+  | "gap";
+
+/** log: one of the four log lists; diff: two readings compared; webhook: told by the game; gateway: told by Gatehouse itself */
+export type EventSource = "log" | "diff" | "webhook" | "gateway";
+
+export type EventResource = {
+  /** Its cursor: unique, opaque, valid for every key of the server */
+  readonly id: string;
+  /** What happened */
+  readonly type: EventType;
+  /** When it happened; the game tells whole seconds, and where it tells nothing this is `seen_at`, in epoch milliseconds */
+  readonly at: number;
+  /** When Gatehouse learned of it, in epoch milliseconds */
+  readonly seen_at: number;
+  /** log: one of the four log lists; diff: two readings compared; webhook: told by the game; gateway: told by Gatehouse itself */
+  readonly source: EventSource;
+  /** Whether it was there before the server's first reading; nothing to react to */
+  readonly backfill: boolean;
+  /** The game's own element with its own field names, as a read gives it; integers may exceed 2^53. Of a gap: `section`, `reason`, `from` and `to`. Of custom.command: `Command`, `Argument` and `Player`, an id as text. Of custom.unknown: `Event` and `Data`. Of server.online, server.offline and server.unreachable: `upstream_code` and `upstream_message`, null when online. Of alert.raised and alert.cleared: `rule`, `subject` and `text` */
+  readonly data: { readonly [name: string]: unknown };
+  /** What Gatehouse adds: `before` of a change, `changed` fields of a call, `answered_between` of a call for a moderator, `command_id` of a command of ours, `events` that an alert is about */
+  readonly meta?: { readonly [name: string]: unknown };
+};
+
+export type EventPage = {
+  /** Oldest first */
+  readonly items: readonly EventResource[];
+  /** A cursor: send it as `after` to get what follows it */
+  readonly next: string;
+  /** Only when reading backwards: the `before` of the page with older events */
+  readonly previous?: string;
+  /** Whether there are more events in the direction of reading; they may not pass the filter */
+  readonly has_more: boolean;
+};
+
+/** queued and sending may still change; sent, failed, unknown, expired and cancelled are final */
+export type CommandStatus = "queued" | "sending" | "sent" | "failed" | "unknown" | "expired" | "cancelled";
+
+export type CommandReceipt = {
+  /** Id of the command */
+  readonly command_id: string;
+  readonly status: "queued";
+  /** 1 for the next to be sent */
+  readonly position: number;
+  /** Epoch milliseconds */
+  readonly queued_at: number;
+};
+
+export type CommandResource = {
+  /** Id of the command */
+  readonly command_id: string;
+  /** Id of the key that sent it */
+  readonly key_id: string;
+  /** The label of that key, also when it was revoked; null when it is not known */
+  readonly key_label: string | null;
+  /** The text that is sent, trimmed */
+  readonly command: string;
+  /** queued and sending may still change; sent, failed, unknown, expired and cancelled are final */
+  readonly status: CommandStatus;
+  /** 1 for the next to be sent; null when it does not wait */
+  readonly position: number | null;
+  /** Epoch milliseconds */
+  readonly queued_at: number;
+  /** When it was handed to the game API, in epoch milliseconds; null while it waits */
+  readonly sent_at: number | null;
+  /** When its last state was reached, in epoch milliseconds; null before */
+  readonly finished_at: number | null;
+  /** When the game's own command log showed it, in epoch milliseconds; null proves nothing */
+  readonly confirmed_at: number | null;
+  /** The game API's code for a command that failed */
+  readonly upstream_code: number | null;
+  /** What the game API said about it */
+  readonly upstream_message: string | null;
+};
+
+export type CommandPage = {
+  readonly items: readonly CommandResource[];
+  /** Send it as `cursor` for the next page; null on the last */
+  readonly next: string | null;
+};
+
+export type PlayersPoint = {
+  /** When it begins, in epoch milliseconds */
+  readonly at: number;
+  /** For how much of the time readings vouch, from 0 (nothing is known, the other fields are null) to 1 */
+  readonly known: number;
+  /** The fewest players */
+  readonly min: number | null;
+  /** Players on average over the known time */
+  readonly avg: number | null;
+  /** The most players */
+  readonly max: number | null;
+  /** The most that waited to join; only for keys with the section Queue */
+  readonly queue_max?: number | null;
+  /** The most players with a permission above Normal; only for keys with the section Players */
+  readonly staff_max?: number | null;
+  /** Players of each team on average over the known time; only for keys with the section Players */
+  readonly teams?: { readonly [name: string]: number } | null;
+};
+
+export type PlayersHistory = {
+  readonly resolution: "1m" | "5m" | "1h" | "1d";
+  /** Oldest first, without holes */
+  readonly points: readonly PlayersPoint[];
+};
+
+export type SessionResource = {
+  /** Name and id, as the game writes them: `Name:id` */
+  readonly player: string;
+  /** The id alone */
+  readonly id: string;
+  /** When the player came, or was first seen, in epoch milliseconds */
+  readonly joined_at: number;
+  /** When the player left, or was last seen, in epoch milliseconds; null while there */
+  readonly left_at: number | null;
+  /** How long the player was there, in seconds */
+  readonly seconds: number;
+  /** log (the game told it), vanished (absent from two readings in a row without a log entry), gap (nobody was looking), or null while there */
+  readonly ended: "log" | "vanished" | "gap" | null;
+  /** Seconds in each team, as far as readings showed it */
+  readonly teams: { readonly [name: string]: number };
+};
+
+export type SessionPage = {
+  readonly items: readonly SessionResource[];
+  /** Send it as `cursor` for the next page; null on the last */
+  readonly next: string | null;
+};
+
+export type PlaytimeResource = {
+  /** Name and id, as the game writes them: `Name:id` */
+  readonly player: string;
+  /** The id alone */
+  readonly id: string;
+  /** How long the player was there, in seconds */
+  readonly seconds: number;
+  /** Sessions that touch the period */
+  readonly sessions: number;
+};
+
+export type PlaytimePage = {
+  readonly items: readonly PlaytimeResource[];
+  /** Send it as `cursor` for the next page; null on the last */
+  readonly next: string | null;
+};
+
+export type StaffResource = {
+  /** Name and id, as the game writes them: `Name:id` */
+  readonly player: string;
+  /** The id alone */
+  readonly id: string;
+  /** How long the player was there, in seconds */
+  readonly seconds: number;
+  /** Seconds in each team, as far as readings showed it */
+  readonly teams: { readonly [name: string]: number };
+  /** Commands used in the game */
+  readonly commands: number;
+  /** Calls for a moderator answered */
+  readonly modcalls_answered: number;
+  /** The median of how long callers waited, in seconds: at least and at most, because readings show only that a call was answered between two of them; null without answers */
+  readonly median_between: readonly [number, number] | null;
+};
+
+export type StaffPage = {
+  readonly items: readonly StaffResource[];
+  /** Send it as `cursor` for the next page; null on the last */
+  readonly next: string | null;
+};
+
+export type PeaksResource = {
+  /** The time zone of the table */
+  readonly tz: string;
+  /** A row for each day of the week, Monday first, with a value for each hour */
+  readonly table: readonly (readonly (number | null)[])[];
+};
+
+export type OwnKeyResource = {
+  /** Id of the key */
+  readonly key_id: string;
+  readonly label: string;
+  /** Id of the game server */
+  readonly server_id: string;
+  readonly server_name: string;
+  /** The segment of its paths; null accepts any */
+  readonly community: string | null;
+  /** Versions the key may use */
+  readonly versions: readonly ("v1" | "v2")[];
+  /** Sections the key may read */
+  readonly sections: readonly Section[];
+  /** Commands the key may send; ["*"] is all, [] none */
+  readonly commands: readonly string[];
+  /** When it ends, in epoch milliseconds; null is never */
+  readonly expires_at: number | null;
+};
+
+export type MapImageResource = {
+  /** What the bytes are */
+  readonly type: "image/png" | "image/jpeg" | "image/webp";
+  /** In pixels */
+  readonly width: number;
+  /** In pixels */
+  readonly height: number;
+  readonly bytes: number;
+  /** The game's X at the left of the picture's edge, in units of the game */
+  readonly left: number;
+  /** The game's Z at the top of the picture's edge, in units of the game */
+  readonly top: number;
+  /** The game's X at the right of the picture's edge, in units of the game */
+  readonly right: number;
+  /** The game's Z at the bottom of the picture's edge, in units of the game */
+  readonly bottom: number;
+  /** When it was set, in epoch milliseconds */
+  readonly set_at: number;
+  /** The `ETag` of the picture; it changes with the bytes */
+  readonly etag: string;
+};
+
+export type GameMapResource = {
+  /** The side of a cell of the grid, in units of the game */
+  readonly cell_size: number;
+  /** Most seen first */
+  readonly streets: readonly {
+    /** As the game writes it; untrusted text */
+    readonly name: string;
+    /** One entry for each cell of the grid in which the name was seen: the mean X and Z of the positions there, and how many there were */
+    readonly cells: readonly (readonly [number, number, number])[];
+  }[];
+  /** Most seen first */
+  readonly postal_codes: readonly {
+    /** As the game writes it; untrusted text */
+    readonly name: string;
+    /** One entry for each cell of the grid in which the name was seen: the mean X and Z of the positions there, and how many there were */
+    readonly cells: readonly (readonly [number, number, number])[];
+  }[];
+  /** The picture that the operator has set; null when there is none */
+  readonly image: MapImageResource | null;
+};
