@@ -15,7 +15,7 @@ import { repeat } from "../long.ts";
 import { startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { undoLater, until } from "../process/run-gatehouse.ts";
 import { startRedis } from "../redis-server.ts";
-import { LedgerWitness, type ToldEvent } from "./ledger-witness.ts";
+import { hasEveryList, LedgerWitness, type ToldEvent } from "./ledger-witness.ts";
 
 const KILLS = repeat({ usual: 4, long: 100 });
 const READINGS_PER_LIFE_MAX = 25;
@@ -120,14 +120,18 @@ test("two instances that are killed while they record lose no entry without a ga
       GATEHOUSE_WATCH_INTERVAL_MS: "20",
     },
   });
-  // A list that was never anything but empty cannot tell how much of a burst it has left out.
+  // A list that is not known to have had entries cannot tell how much of a burst it has left out.
   const fillLists = () => {
     for (const list of LOG_LISTS) simulator.arm({ kind: "burst", list, count: 2, times: 1 });
   };
   fillLists();
   const made = await fleet.at(0).admin("POST", "/servers", { name: TOWN, server_key: `fleet-${TOWN}` });
   const serverId: string = expectStatus(made, 201).server_id;
-  await witness.pass(4);
+  const hasFirst = async () => {
+    const answer = await fleet.at(0).admin("GET", `/servers/${serverId}/events?after=earliest&limit=500`);
+    return hasEveryList(expectStatus(answer, 200).items);
+  };
+  await until("the first readings are not recorded", hasFirst);
 
   const run = { isOver: false };
   const callers = fleet.instances.map(async (instance) => {

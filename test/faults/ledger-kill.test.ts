@@ -11,6 +11,7 @@ import type { LedgerEvent, PageStart } from "../../src/core/ports/archive.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import { repeat } from "../long.ts";
 import { cleanUp, makeFolder, serve, undoLater } from "../process/run-gatehouse.ts";
+import { findHidden } from "./ledger-witness.ts";
 
 const KILLS = repeat({ usual: 5, long: 100 });
 const READS_PER_LIFE = 12;
@@ -29,18 +30,6 @@ const LIST_OF: Readonly<Record<string, string>> = {
 /** ModCalls are compared without the answer, which comes later. */
 function keyOf(list: string, { Moderator: _, ...element }: Record<string, unknown>): string {
   return `${list} ${JSON.stringify(element)}`;
-}
-
-/**
- * Finds the entries between two equal ones. When a reading shows only the second, it looks as if it overlapped with an earlier
- * reading that showed the first: entries of one second that no reading showed together cannot be told apart.
- */
-function findHidden(keys: readonly string[]): Set<string> {
-  const hidden = new Set<string>();
-  for (const [place, key] of keys.entries()) {
-    for (const between of keys.slice(place + 1, keys.lastIndexOf(key))) hidden.add(between);
-  }
-  return hidden;
 }
 
 function readLedger(path: string, serverId: string): LedgerEvent[] {

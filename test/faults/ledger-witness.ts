@@ -36,6 +36,18 @@ function count(keys: Iterable<string>): Map<string, number> {
   return counts;
 }
 
+/**
+ * Finds the entries between two equal ones of their list. When a reading shows only the second, it looks as if it overlapped
+ * with an earlier reading that showed the first: entries of one second that no reading showed together cannot be told apart.
+ */
+export function findHidden(keys: readonly string[]): Set<string> {
+  const hidden = new Set<string>();
+  for (const [place, key] of keys.entries()) {
+    for (const between of keys.slice(place + 1, keys.lastIndexOf(key))) hidden.add(between);
+  }
+  return hidden;
+}
+
 export class LedgerWitness {
   readonly #simulator: Simulator;
   readonly #town: string;
@@ -76,8 +88,8 @@ export class LedgerWitness {
 
   /**
    * Each entry that a reading showed is told as often as one reading showed it; every other one lies in a gap. So does an entry
-   * whose only readings were lost with a killed process, unless it equals one that is told (`areEqualsTold`): equal entries that
-   * no recorded reading showed together cannot be told apart.
+   * whose only readings were lost with a killed process, unless it equals one that is told or lies between two equal ones
+   * (`areEqualsTold`): equal entries that no recorded reading showed together cannot be told apart.
    */
   judge(
     events: readonly ToldEvent[],
@@ -90,6 +102,7 @@ export class LedgerWitness {
     const { entries = [], truncated } = this.#simulator.findEntries(this.#town) ?? {};
     expect(truncated).toBe(false);
     const left = new Map(told);
+    const hidden = areEqualsTold ? findHiddenOfLists(entries) : new Set<string>();
     const lost: string[] = [];
     for (const { list, element } of entries.toReversed()) {
       const key = keyOf(list, element);
@@ -97,6 +110,7 @@ export class LedgerWitness {
       left.set(key, times - 1);
       const at = Number(element.Timestamp) * 1000;
       if (times > 0 || (!this.#shown.has(key) && at < (this.#firstReadingAt ?? 0))) continue;
+      if (hidden.has(key)) continue;
       if (told.has(key) && (areEqualsTold || told.get(key) === this.#shown.get(key))) continue;
       const isCovered = gaps.some(({ section, from, to }) => {
         return section === list && (from === null || from <= at) && (to === null || at <= to);
@@ -133,6 +147,20 @@ export class LedgerWitness {
     this.#readings++;
     for (const resolve of this.#onReading.splice(0)) resolve();
   }
+}
+
+/** Whether these events tell of every list. */
+export function hasEveryList(events: readonly ToldEvent[]): boolean {
+  const told = new Set(events.map(({ type }) => LIST_OF[type]));
+  return LOG_LISTS.every((list) => told.has(list));
+}
+
+type Entries = readonly { readonly list: LogList; readonly element: Fields }[];
+
+function findHiddenOfLists(entries: Entries): Set<string> {
+  const ofList = (list: LogList) => entries.filter((entry) => entry.list === list);
+  const hidden = LOG_LISTS.map((list) => findHidden(ofList(list).map(({ element }) => keyOf(list, element))));
+  return hidden.reduce((all, some) => all.union(some));
 }
 
 function countTold(events: readonly ToldEvent[]): Map<string, number> {
