@@ -436,6 +436,8 @@ describe("a command", () => {
       JSON.stringify({ command: "x".repeat(9_000) }),
     );
     for (const body of bodies) expect(await codeOf(await send(body))).toEqual([400, 3001]);
+    const large = await send({ command: "x".repeat(9_000) });
+    expect(large.headers.get("connection")).toBe("close");
     const untyped = await fetch(`${gateway.gatehouse.url}/v2/server/command`, {
       method: "POST",
       headers: { "server-key": key, "Content-Type": "text/plain" },

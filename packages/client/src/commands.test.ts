@@ -46,6 +46,15 @@ function makeGatehouse(fates: readonly Fate[]) {
 }
 
 describe("send", () => {
+  test.each(["", " ", "ключ", "x".repeat(256)])(
+    "refuses the idempotency key %p at once, without a request",
+    async (idempotencyKey) => {
+      const { sender, commands } = makeGatehouse([]);
+      const error = await sender.send(":h", { idempotencyKey }).catch((error: unknown) => error);
+      expect([error, commands]).toEqual([expect.any(TypeError), []]);
+    },
+  );
+
   test("queues a command once, whatever is lost on the way", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...FATES), { maxLength: 10 }), async (fates) => {

@@ -11,6 +11,7 @@ const POLL_MS = [250, 500, 1_000, 2_000, 5_000];
 /** Longer than a command waits by default before it expires. */
 const SETTLED_DEFAULT_MS = 15 * 60_000;
 const KEY_BYTES = 16;
+const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/;
 
 const FINAL: ReadonlySet<CommandStatus> = new Set(["sent", "failed", "unknown", "expired", "cancelled"]);
 
@@ -73,9 +74,12 @@ export class Commands {
 
   /**
    * Queues a command. It is tried again while Gatehouse cannot be reached, with the same idempotency key, so that it is
-   * queued once. An error that leaves open whether it is queued has its `idempotencyKey`.
+   * queued once. An error that leaves open whether it is queued has its `idempotencyKey`. Throws TypeError for a bad key.
    */
   async send(text: string, { idempotencyKey = makeKey(), signal }: SendOptions = {}): Promise<CommandHandle> {
+    // fetch throws for some of these, which would look like an outage.
+    if (!KEY_SHAPE.test(idempotencyKey))
+      throw new TypeError("idempotencyKey must be 1 to 255 visible ASCII characters");
     try {
       const { value } = await this.#transport.request<CommandReceipt>(PATH, {
         method: "POST",

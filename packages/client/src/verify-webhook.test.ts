@@ -31,8 +31,9 @@ describe("a message of Gatehouse", () => {
       data: { webhook_id: "hook_a", server_id: "srv_a" },
     };
     for (const own of [headers, new Headers(headers)]) {
-      for (const bytes of [body, new TextEncoder().encode(body)]) {
-        expect(await verifyWebhook({ secret: NEW, headers: own, body: bytes, now: NOW })).toMatchObject(
+      const bytes = new TextEncoder().encode(body);
+      for (const each of [body, bytes, bytes.buffer]) {
+        expect(await verifyWebhook({ secret: NEW, headers: own, body: each, now: NOW })).toMatchObject(
           expected,
         );
       }
@@ -73,6 +74,7 @@ describe("a message is refused with 5111", () => {
     }
     expect((await verifyWebhook({ secret: NEW, ...signed, now: NOW + 300_000 })).id).toBe("msg_1");
     expect(await refusalOf({ secret: NEW, ...signed, now: NOW + 11_000, toleranceSeconds: 10 })).toBe(5111);
+    expect(await refusalOf({ secret: NEW, ...signed, toleranceSeconds: Number.NaN })).toBe(5111);
   });
 
   test("when a header is missing, given twice, damaged or huge", async () => {
@@ -101,4 +103,13 @@ test("a secret that is none is the caller's mistake, and is not repeated in the 
   )) as Error;
   expect(error).toBeInstanceOf(TypeError);
   expect(error.message).not.toContain("not a secret");
+});
+
+test.each([
+  ["a secret that is not set", { secret: undefined }, /^secret must be/],
+  ["a body that was parsed", { body: JSON.parse(message.body) }, /^body must be/],
+])("%s is the caller's mistake, and the message says so", async (_, mistake, words) => {
+  const request = { secret: NEW, ...sign([NEW]), ...mistake } as Parameters<typeof verifyWebhook>[0];
+  const error = (await verifyWebhook(request).catch((error) => error)) as Error;
+  expect([error.name, error.message]).toEqual(["TypeError", expect.stringMatching(words)]);
 });

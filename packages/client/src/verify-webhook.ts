@@ -18,7 +18,7 @@ export type WebhookRequest = {
   /** Those of the request: a Headers object, or an object with lower-case names as Node has it. */
   readonly headers: { get(name: string): string | null } | HeaderRecord;
   /** The body as it came, not parsed and not changed. */
-  readonly body: string | Uint8Array;
+  readonly body: string | Uint8Array | ArrayBuffer;
   /** How far the time of the message may be from now; 300 by default. */
   readonly toleranceSeconds?: number | undefined;
   /** Epoch milliseconds; the machine's clock by default. */
@@ -40,15 +40,20 @@ export type WebhookMessage =
       readonly data: { readonly webhook_id: string; readonly server_id: string };
     };
 
-/** Throws GatehouseError with code 5111 and status 401 for a message that is not from Gatehouse, or too old. */
+/**
+ * Throws GatehouseError with code 5111 and status 401 for a message that is not from Gatehouse, or too old, and TypeError for
+ * a bad secret or a body that was parsed.
+ */
 export async function verifyWebhook(request: WebhookRequest): Promise<WebhookMessage> {
   const { secret, headers, body, toleranceSeconds = TOLERANCE_DEFAULT_SECONDS, now = Date.now() } = request;
   const id = readHeader(headers, "webhook-id");
   const timestamp = readHeader(headers, "webhook-timestamp");
   const signatures = parseSignatures(readHeader(headers, "webhook-signature"));
   if (id === "" || !/^\d{1,12}$/.test(timestamp)) throw refuse("a header is missing or damaged");
-  if (Math.abs(now / 1000 - Number(timestamp)) > toleranceSeconds) throw refuse("it is too old or too new");
-  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+  // In this form it also refuses when a number of the caller's is NaN.
+  if (!(Math.abs(now / 1000 - Number(timestamp)) <= toleranceSeconds))
+    throw refuse("it is too old or too new");
+  const bytes = toBytes(body);
   const signed = concat(new TextEncoder().encode(`${id}.${timestamp}.`), bytes);
   const keys = await Promise.all([secret].flat().map(importKey));
   const checks = keys.flatMap((key) =>
@@ -74,8 +79,15 @@ function parseSignatures(header: string): Uint8Array<ArrayBuffer>[] {
   return texts.slice(0, SIGNATURES_MAX).flatMap((text) => decodeBase64(text.slice(3)) ?? []);
 }
 
+function toBytes(body: WebhookRequest["body"]): Uint8Array {
+  if (typeof body === "string") return new TextEncoder().encode(body);
+  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+  if (body instanceof Uint8Array) return body;
+  throw new TypeError("body must be the body as it came, not parsed");
+}
+
 function importKey(secret: string): Promise<CryptoKey> {
-  const bytes = decodeBase64(secret.replace(/^whsec_/, ""));
+  const bytes = decodeBase64(String(secret ?? "").replace(/^whsec_/, ""));
   // The message has no part of it.
   if (!bytes || bytes.length === 0) throw new TypeError("secret must be the secret of a webhook, whsec_…");
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);

@@ -37,8 +37,8 @@ describe("a server-key header", () => {
     ["malformed", "abc-def, abc-def"],
     ["malformed", "gth_tooShort"],
     ["malformed", "gts_abc"],
-    ["malformed", `${"a".repeat(200)}-b`],
     ["unknown", "abc-def"],
+    ["unknown", `${"a".repeat(200)}-b`],
     ["unknown", `gth${"a".repeat(35)}-srvAb9`],
   ])("is %s: %p", (kind, header) => {
     expect(parseServerKeyHeader(header)).toEqual({ kind } as never);

@@ -28,6 +28,13 @@ describe("a refusal in the game API's form", () => {
     expect(error).toEqual({ status, body: { code, message: expect.stringMatching(/\.$/) }, headers: {} });
   });
 
+  test("a refusal that closes its connection still does: the rest of a body must not become a request", () => {
+    const headers = { Connection: "close", "Retry-After": "1" };
+    const large = refuse(ERRORS.payloadTooLarge, undefined, { ...headers, Allow: "GET" });
+    expect(toGameError(large, null, NOW)).toMatchObject({ status: 400, headers });
+    expect(toGameError(large, null, NOW).headers).not.toHaveProperty("Allow");
+  });
+
   test("a key of the wrong form is 2001", () => {
     expect(toGameError(MALFORMED_KEY, null, NOW)).toMatchObject({ status: 403, body: { code: 2001 } });
   });

@@ -14,6 +14,8 @@ export type GameError = {
 
 type Row = { readonly status: number; readonly code: number; readonly message: string };
 
+/** Of the headers of our own refusals. */
+const KEPT_HEADERS: ReadonlySet<string> = new Set(["Retry-After", "Connection"]);
 /** For a rate limit of the game API that does not say when to ask again. */
 const RETRY_AFTER_DEFAULT = 5;
 
@@ -87,7 +89,7 @@ export function toGameError(refusal: Refusal, resetAt: number | null, now: numbe
   }
   const reason = row === RESTRICTED ? findReason(refusal) : undefined;
   const message = reason === undefined ? row.message : `${row.message} (${reason})`;
-  return { status: row.status, body: { code: row.code, message }, headers: pickRetryAfter(refusal) };
+  return { status: row.status, body: { code: row.code, message }, headers: pickHeaders(refusal) };
 }
 
 /** What the caller of a command is told. `command` is undefined when its state could not be read: it is accepted all the same. */
@@ -123,7 +125,7 @@ function toUncertain(message: string, fields: Readonly<Record<string, unknown>>)
 function toUpstreamError(refusal: Refusal, now: number): GameError {
   const code = Number(refusal.fields?.upstream_code ?? NO_CODE);
   const message = String(refusal.fields?.upstream_message ?? "");
-  const headers = pickRetryAfter(refusal);
+  const headers = pickHeaders(refusal);
   // Clients give up their own key for ever when they see these codes.
   if (BAD_KEY_CODES.has(code)) {
     return { status: INTERNAL.status, body: { code: INTERNAL.code, message: INTERNAL.message }, headers };
@@ -149,9 +151,9 @@ function toLimitError(message: string, refusal: Refusal, resetAt: number | null,
   };
 }
 
-function pickRetryAfter({ headers }: Refusal): Readonly<Record<string, string>> {
-  const seconds = headers?.["Retry-After"];
-  return seconds === undefined ? {} : { "Retry-After": seconds };
+/** `Connection` too: it closes a connection on which the rest of a body would be taken for the next request. */
+function pickHeaders({ headers = {} }: Refusal): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => KEPT_HEADERS.has(name)));
 }
 
 /** Why a key may not do this, from the details that our own API would send. */
