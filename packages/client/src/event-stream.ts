@@ -11,7 +11,7 @@ const PACE = { silenceMs: 45_000, random: Math.random };
 /** Waits before the next connection. Each failure in a row uses the next, the last repeats. */
 const BACKOFFS_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000];
 /** What a stream says that is not an event. */
-const CONTROL: ReadonlySet<string> = new Set(["hello", "heartbeat", "bye"]);
+export const CONTROL: ReadonlySet<string> = new Set(["hello", "heartbeat", "bye"]);
 
 export type StreamOptions = {
   /** A cursor, `earliest` or `now`; `now` by default. */

@@ -11,17 +11,26 @@ const BLANK = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
 
-/** Throws SyntaxError for what is not JSON, or is nested too deeply. */
-export function parseExactJson(text: string): unknown {
-  return MAY_BE_LARGE.test(text) ? new ExactParser(text).parse() : JSON.parse(text);
+/**
+ * Throws SyntaxError for what is not JSON, or is nested too deeply. `toLarge` says what an integer becomes that a double
+ * cannot hold: the bigint itself by default, with `String` its digits.
+ */
+export function parseExactJson(text: string, toLarge: (value: bigint) => unknown = keepBigInt): unknown {
+  return MAY_BE_LARGE.test(text) ? new ExactParser(text, toLarge).parse() : JSON.parse(text);
+}
+
+function keepBigInt(value: bigint): bigint {
+  return value;
 }
 
 class ExactParser {
   readonly #text: string;
+  readonly #toLarge: (value: bigint) => unknown;
   #at = 0;
 
-  constructor(text: string) {
+  constructor(text: string, toLarge: (value: bigint) => unknown) {
     this.#text = text;
+    this.#toLarge = toLarge;
   }
 
   parse(): unknown {
@@ -47,7 +56,8 @@ class ExactParser {
     if (word) return JSON.parse(word[0]);
     const number = this.#match(NUMBER);
     if (!number) throw this.#fault();
-    return toExactNumber(number[0], number[1] !== undefined || number[2] !== undefined);
+    const value = toExactNumber(number[0], number[1] !== undefined || number[2] !== undefined);
+    return typeof value === "bigint" ? this.#toLarge(value) : value;
   }
 
   #readObject(depth: number): unknown {
