@@ -1,6 +1,10 @@
 // Calls the admin API over HTTP. Every call has a deadline, follows no redirect with the master key, and turns an error
 // into a sentence with its exit code.
-import { type GatehouseError, isObject, toGatehouseError } from "../../packages/client/src/gatehouse-error.ts";
+import {
+  type GatehouseError,
+  isObject,
+  toGatehouseError,
+} from "../../packages/client/src/gatehouse-error.ts";
 import { writeQuery } from "../../packages/client/src/query.ts";
 import type { SseMessage } from "../../packages/client/src/sse-parser.ts";
 import { ERRORS } from "../core/errors.ts";
