@@ -6,31 +6,22 @@ const DEPTH_MAX = 100;
 /** Reading longer integers takes time that grows with the square of their length; they stay doubles. */
 const DIGITS_MAX = 1_000;
 /** Finds every integer over 2^53, and at times other text, which only costs time. */
-const MAY_BE_LARGE = /\d{16}|(?:^|[:,[\s])-?[\d.]+[eE]/;
+export const MAY_BE_LARGE = /\d{16}|(?:^|[:,[\s])-?[\d.]+[eE]/;
 const BLANK = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
 
-/**
- * Throws SyntaxError for what is not JSON, or is nested too deeply. `toLarge` says what an integer becomes that a double
- * cannot hold: the bigint itself by default, with `String` its digits.
- */
-export function parseExactJson(text: string, toLarge: (value: bigint) => unknown = keepBigInt): unknown {
-  return MAY_BE_LARGE.test(text) ? new ExactParser(text, toLarge).parse() : JSON.parse(text);
-}
-
-function keepBigInt(value: bigint): bigint {
-  return value;
+/** Throws SyntaxError for what is not JSON, or is nested too deeply. */
+export function parseExactJson(text: string): unknown {
+  return MAY_BE_LARGE.test(text) ? new ExactParser(text).parse() : JSON.parse(text);
 }
 
 class ExactParser {
   readonly #text: string;
-  readonly #toLarge: (value: bigint) => unknown;
   #at = 0;
 
-  constructor(text: string, toLarge: (value: bigint) => unknown) {
+  constructor(text: string) {
     this.#text = text;
-    this.#toLarge = toLarge;
   }
 
   parse(): unknown {
@@ -56,8 +47,7 @@ class ExactParser {
     if (word) return JSON.parse(word[0]);
     const number = this.#match(NUMBER);
     if (!number) throw this.#fault();
-    const value = toExactNumber(number[0], number[1] !== undefined || number[2] !== undefined);
-    return typeof value === "bigint" ? this.#toLarge(value) : value;
+    return toExactNumber(number[0], number[1] !== undefined || number[2] !== undefined);
   }
 
   #readObject(depth: number): unknown {
