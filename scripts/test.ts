@@ -19,7 +19,7 @@ const BROWSER_PARTS = 6;
 /** Folders whose tests start processes and wait for them. */
 const PROCESSES = ["test/process", "test/instances", "test/faults", "test/docs"];
 /** How many parts run at a time: more than cores, because their tests often wait. */
-const PARALLEL_MAX = 4;
+const PARALLEL_MAX = 3;
 /** The tests below test/ that take only a moment. */
 const QUICK_CONTRACTS = [
   "test/guard",

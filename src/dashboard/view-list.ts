@@ -47,7 +47,7 @@ const CALLER_VIEWS: readonly View[] = [
     takesId: true,
     needsLedger: true,
   },
-  view("plots", async () => (await import("./views/history/pages.ts")).PlotsView),
+  view("plots", async () => (await import("./views/plots.ts")).PlotsView),
 ];
 
 const OPERATOR_VIEWS: readonly View[] = [

@@ -102,7 +102,8 @@ for (const language of JOURNEY_LANGUAGES) {
         await page.getByText(words.saved).waitFor();
         const publicStatus = isWatched ? null : { slug: "busy-town", showsJoinKey: false };
         expect(site.gatehouse.app.store.servers.find(serverId)).toMatchObject({ isWatched, publicStatus });
-        expect(await page.getByRole("link", { name: "/status/busy-town" }).count()).toBe(isWatched ? 0 : 1);
+        const link = page.getByRole("link", { name: "/status/busy-town" });
+        await link.waitFor({ state: isWatched ? "detached" : "attached" });
         await page.getByRole("dialog").waitFor({ state: "detached" });
       }
     },

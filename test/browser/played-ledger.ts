@@ -75,7 +75,7 @@ export class PlayedLedger {
     const types = query.get("types")?.split(",");
     if (types && !types.includes(type) && type !== "gap") return false;
     const player = query.get("player");
-    return player === null || JSON.stringify(data).includes(player);
+    return player === null || Object.values(data).some((value) => isPlayer(value, player));
   }
 
   #write(number: number) {
@@ -94,6 +94,11 @@ export class PlayedLedger {
     if (cursor === "earliest") return 0;
     return cursor === null || cursor === "now" ? this.events.length : Number(cursor.slice(1));
   }
+}
+
+/** Whether a field names the player, as "Bob:77" or by the id alone. */
+function isPlayer(value: unknown, id: string): boolean {
+  return value === id || (typeof value === "string" && value.endsWith(`:${id}`));
 }
 
 /** Joins of as many players, a minute apart, the last one an hour ago. */

@@ -329,7 +329,7 @@ async function expectUsualWhenFull(stage: Stage, ballast: string): Promise<void>
   const normal = await stage.measure();
   fill(ballast);
   // Pages that were begun before have room left.
-  stage.simulator.arm({ kind: "burst", list: "KillLogs", count: 40, server: TOWN, times: 25 });
+  stage.simulator.arm({ kind: "burst", list: "KillLogs", count: 25, server: TOWN, times: 40 });
   await stage.untilMissed();
   await stage.simulator.clearFaults();
   await stage.expectUsual(normal);

@@ -12,7 +12,7 @@ import { startSimulator } from "../../src/simulator/simulator.ts";
 import { repeat } from "../long.ts";
 import { cleanUp, makeFolder, serve, undoLater } from "../process/run-gatehouse.ts";
 
-const KILLS = repeat({ usual: 8, long: 100 });
+const KILLS = repeat({ usual: 5, long: 100 });
 const READS_PER_LIFE = 12;
 const LOG_WINDOW = 20;
 

@@ -17,7 +17,7 @@ import { undoLater, until } from "../process/run-gatehouse.ts";
 import { startRedis } from "../redis-server.ts";
 import { SocketReader, SseReader } from "../stream-reader.ts";
 
-const READERS = 200;
+const READERS = repeat({ usual: 100, long: 200 });
 /** Both readers of a key, one of each kind: opening a stream counts toward its limit. */
 const READERS_PER_KEY = 2;
 const ROUNDS_OF_ALL_FAULTS = repeat({ usual: 1, long: 12 });

@@ -18,7 +18,7 @@ import { repeat } from "../long.ts";
 import { cleanUp, makeFolder, serve, undoLater } from "../process/run-gatehouse.ts";
 import { type Reaction, WebhookReceiver } from "../webhook-receiver.ts";
 
-const KILLS = repeat({ usual: 8, long: 100 });
+const KILLS = repeat({ usual: 4, long: 100 });
 const EVENTS_PER_LIFE = 12;
 const SERVER = "srv_kill";
 const WEBHOOK = "hook_kill";

@@ -4,7 +4,7 @@ import { repeat } from "../long.ts";
 import { cleanUp } from "./run-gatehouse.ts";
 import { runTorture } from "./torture.ts";
 
-const CYCLES = repeat({ usual: 25, long: 200 });
+const CYCLES = repeat({ usual: 10, long: 200 });
 
 afterEach(cleanUp);
 

@@ -37,7 +37,7 @@ import { groupByDay } from "./logs/time-line.ts";
 const FOR_NAMES: readonly Section[] = ["Players"];
 const loadAlertText = async () => (await import("./alerts/pages.ts")).AlertText;
 const NO_EVENTS: readonly EventResource[] = [];
-const loadSessions = async () => (await import("./history/pages.ts")).PlayerSessions;
+const loadSessions = async () => (await import("./plots.ts")).PlayerSessions;
 
 export function ActivityView() {
   const { t } = useTranslation("shell");

@@ -10,6 +10,7 @@ import {
   Text,
   useComputedColorScheme,
 } from "@mantine/core";
+import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../core/sections.ts";
 import type { JoinLog, Player } from "../../core/wire/server-info.ts";
@@ -25,10 +26,12 @@ import { parsePlayerRef } from "../player-ref.ts";
 import type { CallGroups } from "../state/mod-calls.ts";
 import { useViewHref } from "../state/route.ts";
 import { useFormat } from "../state/use-format.ts";
+import { useLedger } from "../state/use-ledger.ts";
 import { useCallGroups } from "../state/use-mod-calls.tsx";
 import { useNow } from "../state/use-now.ts";
 import { useServerState } from "../state/use-server-state.tsx";
 import { TEAMS, teamColour } from "../team-colours.ts";
+import { listOpenAlerts } from "./alerts/open-alerts.ts";
 import { WaitingCalls } from "./calls/waiting-calls.tsx";
 import { FreshnessCard } from "./live/freshness-card.tsx";
 import "./live/live.css";
@@ -36,6 +39,7 @@ import { ListPanel, Panel } from "./live/panel.tsx";
 import { ServerCard } from "./live/server-card.tsx";
 
 const WANTED: readonly Section[] = ["Players", "Queue", "JoinLogs", "ModCalls", "EmergencyCalls"];
+const ALERT_TYPES = "alert.raised,alert.cleared";
 const loadRaisedAlerts = async () => (await import("./alerts/pages.ts")).RaisedAlerts;
 const MOVES_SHOWN_MAX = 8;
 const CALLS_SHOWN_MAX = 5;
@@ -50,7 +54,7 @@ export function LiveView() {
   const groups = useCallGroups();
   return (
     <ViewPage title={t("title")} summary={t("summary")}>
-      <LazyView load={loadRaisedAlerts} placeholder={null} />
+      <LiveAlerts />
       <ServerStateGate view={view}>
         {(state) => (
           <Stack gap="md">
@@ -67,6 +71,18 @@ export function LiveView() {
         )}
       </ServerStateGate>
     </ViewPage>
+  );
+}
+
+/** The code that shows alerts is loaded with the first of them. */
+function LiveAlerts() {
+  const { list } = useLedger({ types: ALERT_TYPES });
+  const open = useMemo(() => listOpenAlerts(list?.events ?? []), [list?.events]);
+  return (
+    // Screen readers announce what is added to a live region that is already there.
+    <div role="status">
+      {open.length > 0 && <LazyView load={loadRaisedAlerts} given={{ open }} placeholder={null} />}
+    </div>
   );
 }
 

@@ -8,7 +8,7 @@ import { useRouteId } from "../state/route.ts";
 import { PlayersNow } from "./players/players-now.tsx";
 
 const PLAYTIME = "playtime";
-const loadPlaytime = async () => (await import("./history/pages.ts")).Playtime;
+const loadPlaytime = async () => (await import("./plots.ts")).Playtime;
 
 export function PlayersView() {
   const { t } = useTranslation(["players", "shell"]);

@@ -8,7 +8,7 @@ import { useRouteId } from "../state/route.ts";
 import { StaffNow } from "./staff/staff-now.tsx";
 
 const ACTIVITY = "activity";
-const loadActivity = async () => (await import("./history/pages.ts")).StaffActivity;
+const loadActivity = async () => (await import("./plots.ts")).StaffActivity;
 
 export function StaffView() {
   const { t } = useTranslation(["staff", "shell"]);

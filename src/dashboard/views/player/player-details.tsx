@@ -28,7 +28,7 @@ import "./texts.ts";
 const WANTED: readonly Section[] = ["Players"];
 const NAME_MAX = 64;
 const loadAlertText = async () => (await import("../alerts/pages.ts")).AlertText;
-const loadSessions = async () => (await import("../history/pages.ts")).PlayerSessions;
+const loadSessions = async () => (await import("../plots.ts")).PlayerSessions;
 
 export function PlayerDetails() {
   const id = useContext(PlayerIdContext);
