@@ -12,7 +12,7 @@ const POST_BACKOFF_MS = [1_000, 5_000, 15_000, 60_000];
  * Discord drop the message when this program was killed between the two. Throws GatehouseError for a refusal that stays.
  */
 export async function announce({ gatehouse, cursorFile, post, signal, onProblem }) {
-  const after = await readCursor(cursorFile);
+  const after = (await readCursor(cursorFile)) ?? (await saveStart({ gatehouse, cursorFile, signal }));
   const events = gatehouse.events({ after, types: TYPES, signal, onOutage: onProblem });
   for await (const event of events) {
     const content = describe(event);
@@ -55,6 +55,14 @@ async function postUntilDone({ event, content, post, signal, onProblem }) {
     }
   }
   return false;
+}
+
+/** Now, saved at once: a bot that is killed before its first post goes on from here. */
+async function saveStart({ gatehouse, cursorFile, signal }) {
+  const page = await gatehouse.listEvents({ after: "now", limit: 1, signal }).catch(() => undefined);
+  // Without an answer the stream begins when it can be opened.
+  if (page) await saveCursor(cursorFile, page.next);
+  return page?.next;
 }
 
 async function readCursor(file) {

@@ -52,9 +52,12 @@ export const commands = [
       const text = interaction.options.getString("text", true).replace(/\s+/g, " ");
       const command = await gatehouse.commands.send(`:h ${text}`);
       // When the time is up, people see where it is.
-      const { status, position } = await command
+      const state = await command
         .settled({ timeoutMs: FOLLOW_MS })
-        .catch(() => command.status());
+        .catch(() => command.status())
+        .catch(() => undefined);
+      if (!state) return "Gatehouse has taken it, but I cannot see its end. Check before you send it again.";
+      const { status, position } = state;
       return STATES[status] ?? (position ? `It waits in place ${position}.` : "It is on its way.");
     },
   },

@@ -8,7 +8,10 @@ export function explain(error) {
   }
   switch (error.code) {
     case 0:
-      return "I cannot reach Gatehouse.";
+      // A command may have arrived without its answer.
+      return error.idempotencyKey === undefined
+        ? "I cannot reach Gatehouse."
+        : "I cannot reach Gatehouse. Check before you send it again.";
     case 5007:
     case 5008:
       return "My key is not valid any more. Please tell my owner.";
