@@ -1,5 +1,5 @@
 // gatehouse events --follow: reads the stream of one server, and connects again from its cursor when the stream ends.
-import { CONTROL } from "../../packages/client/src/event-stream.ts";
+import { CONTROL_MESSAGES } from "../../packages/client/src/event-stream.ts";
 import type { SseMessage } from "../../packages/client/src/sse-parser.ts";
 import { ERRORS } from "../core/errors.ts";
 import type { EventResource } from "../core/wire/event.ts";
@@ -29,7 +29,7 @@ export async function followEvents(parts: FollowParts, after: string, signal: Ab
       for await (const { id, event, data } of open(place, signal)) {
         if (signal.aborted) return;
         if (event === "bye") checkBye(data);
-        if (!CONTROL.has(event)) await show(parse(data));
+        if (!CONTROL_MESSAGES.has(event)) await show(parse(data));
         // After it was shown: what was not shown comes again.
         if (id !== "") place = id;
         failures = 0;
