@@ -14,19 +14,21 @@ const TS_IMPORT = /(from "\.\/[\w-]+)\.ts"/g;
 export async function buildClient(): Promise<number> {
   rmSync(DIST, { recursive: true, force: true });
   mkdirSync(DIST, { recursive: true });
-  const [, built] = await Promise.all([
-    writeDeclarations(),
-    Bun.build({
-      entrypoints: [join(CLIENT_FOLDER, "src/index.ts")],
-      outdir: DIST,
-      format: "esm",
-      target: "browser",
-      // Names stay, so that stack traces can be read.
-      minify: { syntax: true, whitespace: false, identifiers: false },
-    }),
-  ]);
-  if (!built.success) throw new AggregateError(built.logs, "the client cannot be bundled");
+  await Promise.all([writeDeclarations(), bundleClient(DIST)]);
   return Bun.gzipSync(readFileSync(join(DIST, "index.js"))).length;
+}
+
+/** Writes index.js, without types. */
+export async function bundleClient(folder: string): Promise<void> {
+  const built = await Bun.build({
+    entrypoints: [join(CLIENT_FOLDER, "src/index.ts")],
+    outdir: folder,
+    format: "esm",
+    target: "browser",
+    // Names stay, so that stack traces can be read.
+    minify: { syntax: true, whitespace: false, identifiers: false },
+  });
+  if (!built.success) throw new AggregateError(built.logs, "the client cannot be bundled");
 }
 
 async function writeDeclarations(): Promise<void> {

@@ -12,6 +12,7 @@ export const DASHBOARD_FOLDER = join(ROOT, "dist/dashboard");
 export const DASHBOARD_INPUTS: readonly string[] = [
   SOURCE,
   join(ROOT, "src/core"),
+  join(ROOT, "packages/client/src"),
   join(ROOT, "src/http/dashboard.ts"),
   join(ROOT, "package-lock.json"),
   import.meta.path,

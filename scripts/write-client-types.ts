@@ -3,6 +3,14 @@ import { join } from "node:path";
 import type Type from "typebox";
 import { CommandReceipt, CommandResource, CommandState } from "../src/core/wire/command.ts";
 import { EventPage, EventResource, EventSourceName } from "../src/core/wire/event.ts";
+import {
+  Alert,
+  CustomCommand,
+  EventMeta,
+  Gap,
+  ServerStateData,
+  StaffMember,
+} from "../src/core/wire/event-data.ts";
 import { GameMapResource, MapImageResource } from "../src/core/wire/game-map.ts";
 import {
   PeaksResource,
@@ -72,6 +80,12 @@ function listTypes(): ReadonlyMap<string, Schema> {
     EventSource: EventSourceName,
     EventResource,
     EventPage,
+    Gap,
+    ServerStateData,
+    StaffMember,
+    CustomCommand,
+    Alert,
+    EventMeta,
     CommandStatus: CommandState,
     CommandReceipt,
     CommandResource,

@@ -2,6 +2,7 @@
 import { escapeMarkdown, PermissionFlagsBits, SlashCommandBuilder } from "discord.js";
 
 const MESSAGE_MAX = 1_900;
+const FOLLOW_MS = 60_000;
 
 /** What people read for each final state of a command. */
 export const STATES = {
@@ -16,20 +17,19 @@ export const commands = [
   {
     data: new SlashCommandBuilder().setName("status").setDescription("How the game server is doing"),
     async run(_interaction, gatehouse) {
-      const server = await gatehouse.readServer("Queue");
+      const { info, ageSeconds } = await gatehouse.server.read({ include: ["Queue"] });
       return [
-        `**${escapeMarkdown(server.Name)}**`,
-        `${server.CurrentPlayers} of ${server.MaxPlayers} are playing, ${server.Queue.length} in the queue.`,
-        `As of ${server.age} s ago.`,
+        `**${escapeMarkdown(info.Name)}**`,
+        `${info.CurrentPlayers} of ${info.MaxPlayers} are playing, ${info.Queue.length} in the queue.`,
+        `As of ${ageSeconds} s ago.`,
       ].join("\n");
     },
   },
   {
     data: new SlashCommandBuilder().setName("players").setDescription("Who is playing, by team"),
     async run(_interaction, gatehouse) {
-      const { Players } = await gatehouse.readServer("Players");
       const teams = new Map();
-      for (const player of Players) {
+      for (const player of await gatehouse.server.players()) {
         const team = player.Team ?? "No team";
         teams.set(team, [...(teams.get(team) ?? []), nameOf(player)]);
       }
@@ -50,8 +50,14 @@ export const commands = [
     async run(interaction, gatehouse) {
       // A line break would end the command, so white space becomes single spaces.
       const text = interaction.options.getString("text", true).replace(/\s+/g, " ");
-      const { command_id } = await gatehouse.sendCommand(`:h ${text}`);
-      const { status, position } = await gatehouse.followCommand(command_id);
+      const command = await gatehouse.commands.send(`:h ${text}`);
+      // When the time is up, people see where it is.
+      const state = await command
+        .settled({ timeoutMs: FOLLOW_MS })
+        .catch(() => command.status())
+        .catch(() => undefined);
+      if (!state) return "Gatehouse has taken it, but I cannot see its end. Check before you send it again.";
+      const { status, position } = state;
       return STATES[status] ?? (position ? `It waits in place ${position}.` : "It is on its way.");
     },
   },

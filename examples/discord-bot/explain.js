@@ -1,9 +1,17 @@
 // Turns an error into a sentence for the people in the channel, without details that only the operator needs.
-import { Refused } from "./gatehouse.js";
+import { GatehouseError } from "gatehouse-client";
 
 export function explain(error) {
-  if (!(error instanceof Refused)) return "I cannot reach Gatehouse.";
+  if (!(error instanceof GatehouseError)) {
+    console.error(error);
+    return "I have a fault. Please tell my owner.";
+  }
   switch (error.code) {
+    case 0:
+      // A command may have arrived without its answer.
+      return error.idempotencyKey === undefined
+        ? "I cannot reach Gatehouse."
+        : "I cannot reach Gatehouse. Check before you send it again.";
     case 5007:
     case 5008:
       return "My key is not valid any more. Please tell my owner.";
@@ -19,7 +27,7 @@ export function explain(error) {
     case 5019:
       return explainGame(error);
     default:
-      return `Gatehouse answered: ${error.message}.`;
+      return `Gatehouse answered: ${error.body.message}.`;
   }
 }
 

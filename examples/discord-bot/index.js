@@ -1,9 +1,9 @@
 // The bot: signs in to Discord, registers its commands and answers them, and announces what happens in a channel.
 import { Client, Events, MessageFlags, Routes } from "discord.js";
+import { Gatehouse } from "gatehouse-client";
 import { announce } from "./announce.js";
 import { commands, shorten } from "./commands.js";
 import { explain } from "./explain.js";
-import { createGatehouse } from "./gatehouse.js";
 
 const {
   DISCORD_TOKEN,
@@ -18,7 +18,7 @@ if (!DISCORD_TOKEN || !GATEHOUSE_KEY) {
   process.exit(2);
 }
 
-const gatehouse = createGatehouse({ url: GATEHOUSE_URL, key: GATEHOUSE_KEY });
+const gatehouse = new Gatehouse({ baseUrl: GATEHOUSE_URL, token: GATEHOUSE_KEY, timeoutMs: 10_000 });
 const client = new Client({
   intents: [],
   // Players choose their names, and a name must not ping anybody.
@@ -60,12 +60,11 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
 await client.login(DISCORD_TOKEN);
 if (DISCORD_CHANNEL) {
   announcing = announce({
-    url: GATEHOUSE_URL,
-    key: GATEHOUSE_KEY,
+    gatehouse,
     cursorFile: CURSOR_FILE,
     post: (body) => client.rest.post(Routes.channelMessages(DISCORD_CHANNEL), { body }),
     signal: stopping.signal,
     onProblem: (error) => console.error("announcing:", error.message),
-  });
+  }).catch((error) => console.error("announcing has ended:", error.message));
   await announcing;
 }

@@ -138,6 +138,15 @@ describe("the client of the admin API", () => {
     }
   });
 
+  test("a stream with a message that never ends is no stream of Gatehouse, and is not kept in memory", async () => {
+    const headers = { "Content-Type": "text/event-stream" };
+    const base = listen(() => new Response(`data: ${"x".repeat(5 * 1024 * 1024)}`, { headers }));
+    const { signal } = new AbortController();
+    const failure = await failureOf(Array.fromAsync(connect(base).stream(SERVERS, signal)));
+    expect(failure.message).toContain("does not answer like Gatehouse");
+    expect(failure.exitCode).toBe(1);
+  });
+
   test("nothing listens: exit code 5", async () => {
     const failure = await failureOf(connect("http://127.0.0.1:1").call(SERVERS));
     expect(failure).toMatchObject({ exitCode: 5, message: expect.stringContaining("gatehouse serve") });

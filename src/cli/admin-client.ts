@@ -1,15 +1,21 @@
 // Calls the admin API over HTTP. Every call has a deadline, follows no redirect with the master key, and turns an error
 // into a sentence with its exit code.
+import {
+  type GatehouseError,
+  isObject,
+  toGatehouseError,
+} from "../../packages/client/src/gatehouse-error.ts";
+import { writeQuery } from "../../packages/client/src/query.ts";
+import type { SseMessage } from "../../packages/client/src/sse-parser.ts";
 import { ERRORS } from "../core/errors.ts";
 import { PAGE_SIZE_MAX } from "../core/page-size.ts";
-import type { UncheckedErrorBody } from "../core/wire/error.ts";
 import type { PageOf } from "../core/wire/page.ts";
 import type { AdminAddress } from "./admin-address.ts";
 import { describeNoAnswer, makeTransport } from "./admin-transport.ts";
 import { CommandFailed, EXIT_CODES, failUsage, toExitCode } from "./exit-codes.ts";
 import type { MasterKey } from "./master-key.ts";
 import { escapeUnsafe } from "./safe-text.ts";
-import { readMessages, type SseMessage } from "./sse-messages.ts";
+import { readMessages } from "./sse-messages.ts";
 
 const DEADLINE_MS = 10_000;
 /** A stream has a heartbeat every 15 s; one that is silent for longer has lost its connection. */
@@ -26,7 +32,7 @@ export type AdminRequest = {
   readonly notFoundMessage?: string;
 };
 
-type Received = { readonly status: number; readonly text: string; readonly location: string };
+type Received = { readonly status: number; readonly text: string; readonly headers: Headers };
 
 /** Every failure is a CommandFailed. The type of a body is what the API documents; the body itself is not checked. */
 export class AdminClient {
@@ -70,6 +76,7 @@ export class AdminClient {
       });
     } catch (error) {
       if (error instanceof CommandFailed) throw error;
+      if (error instanceof RangeError) throw describeForeignAnswer(200, this.#address);
       throw new CommandFailed(
         describeNoAnswer(error, this.#address.base, deadlineMs),
         EXIT_CODES.unavailable,
@@ -79,16 +86,17 @@ export class AdminClient {
     }
   }
 
-  #describeFailure({ status, text, location }: Received, request: AdminRequest): CommandFailed {
+  #describeFailure({ status, text, headers }: Received, request: AdminRequest): CommandFailed {
     if (status >= 300 && status < 400) {
+      const location = headers.get("location") ?? "";
       return new CommandFailed(
         `${this.#address.base} redirects elsewhere (${escapeUnsafe(location)}), and the master key is not sent there: give the right address with --url`,
       );
     }
-    const body = parseJson(text);
-    return isObject(body) && typeof body.code === "number"
-      ? new CommandFailed(this.#describeError(body, body.code, request), toExitCode(body.code), body)
-      : describeForeignAnswer(status, this.#address);
+    const error = toGatehouseError(status, headers, parseJson(text));
+    return error.code === 0
+      ? describeForeignAnswer(status, this.#address)
+      : new CommandFailed(this.#describeError(error, request), toExitCode(error.code), error);
   }
 
   /**
@@ -150,11 +158,11 @@ export class AdminClient {
     });
   }
 
-  #describeError(body: UncheckedErrorBody, code: number, request: AdminRequest): string {
+  #describeError(error: GatehouseError, request: AdminRequest): string {
     const { base } = this.#address;
     const { source } = this.#masterKey;
-    const again = typeof body.retry_after === "number" ? `in ${body.retry_after} s` : "later";
-    switch (code) {
+    const again = error.retryAfter === undefined ? "later" : `in ${error.retryAfter} s`;
+    switch (error.code) {
       case ERRORS.invalidMasterKey.code:
       case ERRORS.missingToken.code:
         return `${base} does not accept the master key ${source}: use the one it was started with (--master-key-file, GATEHOUSE_MASTER_KEY)`;
@@ -167,21 +175,21 @@ export class AdminClient {
       case ERRORS.cursorExpired.code:
         return "the events after this cursor are no longer kept: use --after earliest";
       case ERRORS.internal.code:
-        return `Gatehouse failed: its log says why, under request ${escapeUnsafe(String(body.request_id ?? "?"))}`;
+        return `Gatehouse failed: its log says why, under request ${escapeUnsafe(String(error.body.request_id ?? "?"))}`;
       case ERRORS.notFound.code:
         return (
           request.notFoundMessage ??
           `${base} has no such resource: is it a Gatehouse of this version, and the port of its admin API (GATEHOUSE_ADMIN_PORT)?`
         );
       default:
-        return describeOtherError(body, code);
+        return describeOtherError(error);
     }
   }
 }
 
 async function receive(response: Response): Promise<Received> {
   const text = await response.text();
-  return { status: response.status, text, location: response.headers.get("location") ?? "" };
+  return { status: response.status, text, headers: response.headers };
 }
 
 function toUrl(address: AdminAddress, { path, query = {} }: AdminRequest): string {
@@ -189,14 +197,12 @@ function toUrl(address: AdminAddress, { path, query = {} }: AdminRequest): strin
     // An empty or dotted segment would name another resource.
     if (!/^[\w-]+$/.test(segment)) failUsage(`"${escapeUnsafe(segment)}" is not an id`);
   }
-  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const search = new URLSearchParams(given).toString();
-  return `${address.base}/admin/${path.join("/")}${search && `?${search}`}`;
+  return `${address.base}/admin/${path.join("/")}${writeQuery(query)}`;
 }
 
-function describeOtherError(body: UncheckedErrorBody, code: number): string {
-  if (!isObject(body.details)) return `Gatehouse refused: ${escapeUnsafe(String(body.message))} (${code})`;
-  const reasons = Object.entries(body.details).map(
+function describeOtherError({ code, details, body }: GatehouseError): string {
+  if (!details) return `Gatehouse refused: ${escapeUnsafe(String(body.message))} (${code})`;
+  const reasons = Object.entries(details).map(
     ([field, reason]) => `${escapeUnsafe(field)}: ${escapeUnsafe(String(reason))}`,
   );
   return `Gatehouse refused: ${reasons.join("; ")}`;
@@ -221,8 +227,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 // gatehouse events: what happened on a game server, and what happens from now on.
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
+import type { SseMessage } from "../../packages/client/src/sse-parser.ts";
 import { EVENTS_LIMIT_MAX, type EventPage, type EventResource } from "../core/wire/event.ts";
 import type { AdminRequest } from "./admin-client.ts";
 import { describeEvent } from "./describe-event.ts";
@@ -16,7 +17,6 @@ import {
   type SessionOptions,
   showOrFail,
 } from "./session.ts";
-import type { SseMessage } from "./sse-messages.ts";
 import { formatMoment } from "./times.ts";
 
 /** "2026-11-15 05:39:50+01:00" and the longest type. */

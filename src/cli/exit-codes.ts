@@ -1,6 +1,6 @@
 // The one table of exit codes, for scripts.
+import type { GatehouseError } from "../../packages/client/src/gatehouse-error.ts";
 import { ERRORS } from "../core/errors.ts";
-import type { UncheckedErrorBody } from "../core/wire/error.ts";
 
 export const EXIT_CODES = {
   done: 0,
@@ -43,7 +43,7 @@ export class CommandFailed extends Error {
     message: string,
     readonly exitCode: ExitCode = EXIT_CODES.failed,
     /** The error as Gatehouse sent it, for commands that look into it. */
-    readonly error?: UncheckedErrorBody,
+    readonly error?: GatehouseError,
   ) {
     super(message);
   }

@@ -1,10 +1,11 @@
 // Following a stream over its ends: each event is shown once, and only what can pass is waited for.
 import { expect, test } from "bun:test";
+import { GatehouseError } from "../../packages/client/src/gatehouse-error.ts";
+import type { SseMessage } from "../../packages/client/src/sse-parser.ts";
 import { ERRORS } from "../core/errors.ts";
 import type { EventResource } from "../core/wire/event.ts";
 import { CommandFailed, EXIT_CODES } from "./exit-codes.ts";
 import { BACKOFF_MS, followEvents } from "./follow-events.ts";
-import type { SseMessage } from "./sse-messages.ts";
 
 const eventMessage = (id: number): SseMessage => ({
   id: String(id),
@@ -16,6 +17,7 @@ const say = (event: string, id: number | "", data: object = {}): SseMessage => (
   event,
   data: JSON.stringify(data),
 });
+const TOO_MANY = new GatehouseError("too many", { code: ERRORS.tooManyStreams.code, status: 429 });
 const AWAY = new CommandFailed("away", EXIT_CODES.unavailable);
 
 /** Each connection is a list of messages, and perhaps the error that ends it. After the last one it is interrupted. */
@@ -83,7 +85,7 @@ test("waits longer after each failure in a row, says so once, and begins anew af
 });
 
 test("too many streams are waited for", async () => {
-  const refused = new CommandFailed("too many", EXIT_CODES.failed, { code: ERRORS.tooManyStreams.code });
+  const refused = new CommandFailed("too many", EXIT_CODES.failed, TOO_MANY);
   expect((await follow([refused], [eventMessage(1)])).shown).toEqual(["1"]);
 });
 

@@ -1,14 +1,12 @@
 // gatehouse events --follow: reads the stream of one server, and connects again from its cursor when the stream ends.
+import { CONTROL_MESSAGES } from "../../packages/client/src/event-stream.ts";
+import type { SseMessage } from "../../packages/client/src/sse-parser.ts";
 import { ERRORS } from "../core/errors.ts";
 import type { EventResource } from "../core/wire/event.ts";
 import { CommandFailed, EXIT_CODES } from "./exit-codes.ts";
-import type { SseMessage } from "./sse-messages.ts";
 
 /** Waits before the next connection. Each failure in a row uses the next, the last repeats. */
 export const BACKOFF_MS = [250, 500, 1_000, 2_000, 4_000];
-
-/** What a stream says that is not an event. */
-const CONTROL = new Set(["hello", "heartbeat", "bye"]);
 
 export type FollowParts = {
   /** Opens the stream after a cursor. Throws CommandFailed when it is refused or breaks. */
@@ -31,7 +29,7 @@ export async function followEvents(parts: FollowParts, after: string, signal: Ab
       for await (const { id, event, data } of open(place, signal)) {
         if (signal.aborted) return;
         if (event === "bye") checkBye(data);
-        if (!CONTROL.has(event)) await show(parse(data));
+        if (!CONTROL_MESSAGES.has(event)) await show(parse(data));
         // After it was shown: what was not shown comes again.
         if (id !== "") place = id;
         failures = 0;

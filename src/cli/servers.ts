@@ -155,14 +155,14 @@ async function readOnce(session: Session, serverId: string): Promise<KeyCheck> {
     return { result: "accepted", upstream_code: null, upstream_message: null, info };
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error;
-    const { upstream_code: code, upstream_message: message } = error.error ?? {};
+    const code = error.error?.upstreamCode;
     // The server is added by now, so its id must still be printed.
-    if (typeof code !== "number") {
+    if (code === undefined) {
       return { result: "unclear", upstream_code: null, upstream_message: error.message };
     }
     // The game API says "offline" only to a valid key.
     const result = code === OFFLINE ? "accepted" : BAD_KEY_CODES.has(code) ? "refused" : "unclear";
-    return { result, upstream_code: code, upstream_message: String(message) };
+    return { result, upstream_code: code, upstream_message: String(error.error?.body.upstream_message) };
   }
 }
 

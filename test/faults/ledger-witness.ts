@@ -2,7 +2,7 @@
 // was shown and with what happened.
 import { expect } from "bun:test";
 import { LOG_LISTS, type LogList } from "../../src/core/events/memory.ts";
-import type { Gap } from "../../src/core/events/new-event.ts";
+import type { Gap } from "../../src/core/wire/event-data.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { undoLater } from "../process/run-gatehouse.ts";
 

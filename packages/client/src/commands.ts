@@ -13,9 +13,16 @@ const SETTLED_DEFAULT_MS = 15 * 60_000;
 const KEY_BYTES = 16;
 const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/;
 
-const FINAL: ReadonlySet<CommandStatus> = new Set(["sent", "failed", "unknown", "expired", "cancelled"]);
+export type FinalStatus = Exclude<CommandStatus, "queued" | "sending">;
 
-export type FinalStatus = "sent" | "failed" | "unknown" | "expired" | "cancelled";
+export const FINAL_STATUSES: ReadonlySet<CommandStatus> = new Set<FinalStatus>([
+  "sent",
+  "failed",
+  "unknown",
+  "expired",
+  "cancelled",
+]);
+
 export type SettledCommand = CommandResource & { readonly status: FinalStatus };
 
 export type SendOptions = CallOptions & {
@@ -140,7 +147,7 @@ export class Commands {
 }
 
 function isSettled(command: CommandResource): command is SettledCommand {
-  return FINAL.has(command.status);
+  return FINAL_STATUSES.has(command.status);
 }
 
 function pathOf(id: string): string {

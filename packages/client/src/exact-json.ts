@@ -6,7 +6,7 @@ const DEPTH_MAX = 100;
 /** Reading longer integers takes time that grows with the square of their length; they stay doubles. */
 const DIGITS_MAX = 1_000;
 /** Finds every integer over 2^53, and at times other text, which only costs time. */
-const MAY_BE_LARGE = /\d{16}|(?:^|[:,[\s])-?[\d.]+[eE]/;
+export const MAY_BE_LARGE = /\d{16}|(?:^|[:,[\s])-?[\d.]+[eE]/;
 const BLANK = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;

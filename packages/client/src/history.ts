@@ -1,5 +1,6 @@
 // Questions about the past of a server.
-import type { CallOptions, Query, Transport } from "./transport.ts";
+import type { Query } from "./query.ts";
+import type { CallOptions, Transport } from "./transport.ts";
 import type { PeaksResource, PlayersHistory, PlaytimePage, SessionPage, StaffPage } from "./wire-types.ts";
 
 /** The last 24 hours by default. A number is epoch milliseconds. */

@@ -10,7 +10,7 @@ export type {
 } from "./commands.ts";
 export type { EventStream, StreamOptions } from "./event-stream.ts";
 export { parseExactJson } from "./exact-json.ts";
-export type { EventData, EventMeta, EventPattern, GameEvent, Gap, MatchedType } from "./game-event.ts";
+export type { EventData, EventPattern, GameEvent, MatchedType } from "./game-event.ts";
 export { type EventListOptions, type EventsOptions, Gatehouse, type ListedEvents } from "./gatehouse.ts";
 export { GatehouseError } from "./gatehouse-error.ts";
 export type { History, HistoryPageOptions, PeriodOptions } from "./history.ts";

@@ -11,6 +11,7 @@ import {
   toGatehouseError,
 } from "./gatehouse-error.ts";
 import { type Pause, pause } from "./pause.ts";
+import { type Query, writeQuery } from "./query.ts";
 
 const TIMEOUT_DEFAULT_MS = 15_000;
 /** A timer with more than this fires at once. */
@@ -33,8 +34,6 @@ export type GatehouseOptions = {
   /** Used instead of the global fetch. */
   readonly fetch?: Fetch | undefined;
 };
-
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export type Request = {
   readonly method?: "GET" | "POST" | "DELETE";
@@ -244,13 +243,4 @@ function parseBaseUrl(text: string): string {
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "")
     throw new TypeError("baseUrl must have no user name, no password, no query and no fragment");
   return url.origin + url.pathname.replace(/\/+$/, "");
-}
-
-function writeQuery(query: Query): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) search.set(name, String(value));
-  }
-  const text = search.toString();
-  return text === "" ? "" : `?${text}`;
 }

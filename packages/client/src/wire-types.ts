@@ -211,6 +211,70 @@ export type EventPage = {
   readonly has_more: boolean;
 };
 
+/** Something may be missing between these times */
+export type Gap = {
+  /** `*`: everything that is compared between readings */
+  readonly section:
+    | "Players"
+    | "Staff"
+    | "JoinLogs"
+    | "Queue"
+    | "KillLogs"
+    | "CommandLogs"
+    | "ModCalls"
+    | "EmergencyCalls"
+    | "Vehicles"
+    | "*";
+  readonly reason: "no_overlap" | "not_watched" | "archive" | "server_replaced" | "retention";
+  /** In epoch milliseconds; null where unknown */
+  readonly from: number | null;
+  /** In epoch milliseconds; null where unknown */
+  readonly to: number | null;
+};
+
+export type ServerStateData = {
+  /** The game API's code; null when online */
+  readonly upstream_code: number | null;
+  /** What the game API said; null when online */
+  readonly upstream_message: string | null;
+};
+
+export type StaffMember = {
+  readonly Role: "Admins" | "Mods" | "Helpers";
+  /** An id as text */
+  readonly UserId: string;
+  readonly Name: string;
+};
+
+export type CustomCommand = {
+  readonly Command: string;
+  readonly Argument: string;
+  /** An id as text */
+  readonly Player: string;
+};
+
+export type Alert = {
+  readonly rule: "kills" | "mass_command" | "unanswered_modcall" | "offline" | "unreachable" | "players";
+  /** `Name:id` of a player, or `server` */
+  readonly subject: string;
+  /** A short English sentence */
+  readonly text: string;
+};
+
+/** What Gatehouse adds to some events */
+export type EventMeta = {
+  /** What was before: the changed fields of a player or the settings, or the queue */
+  readonly before?: unknown;
+  /** The fields of a call that changed */
+  readonly changed?: readonly string[];
+  /** When a call for a moderator was answered: after the first time and before the second, in epoch milliseconds */
+  readonly answered_between?: readonly [number, number];
+  /** Of a command that was sent through Gatehouse */
+  readonly command_id?: string;
+  /** The ids of the events that an alert is about */
+  readonly events?: readonly string[];
+};
+
 /** queued and sending may still change; sent, failed, unknown, expired and cancelled are final */
 export type CommandStatus = "queued" | "sending" | "sent" | "failed" | "unknown" | "expired" | "cancelled";
 

@@ -4,6 +4,7 @@ import type { EventType } from "../events/event-types.ts";
 import { FORGOTTEN_ID } from "../events/forget-player.ts";
 import type { NewEvent } from "../events/new-event.ts";
 import type { Section } from "../sections.ts";
+import type { Alert, EventMeta } from "../wire/event-data.ts";
 import { ALERT_EVENTS_MAX, type AlertSubject } from "./alert-states.ts";
 import type { AlertRule } from "./rules.ts";
 
@@ -48,8 +49,8 @@ export function toAlertEvent({ type, rule, subject, player, text, events }: Told
     seenAt: now,
     source: "gateway",
     isBackfill: false,
-    data: JSON.stringify({ rule, subject, text }),
-    meta: JSON.stringify({ events: events.slice(0, ALERT_EVENTS_MAX) }),
+    data: JSON.stringify({ rule, subject, text } satisfies Alert),
+    meta: JSON.stringify({ events: events.slice(0, ALERT_EVENTS_MAX) } satisfies EventMeta),
     section: SECTION_OF_RULE[rule],
     identity: null,
     players: player === null || player === FORGOTTEN_ID ? [] : [player],

@@ -1,5 +1,6 @@
 // What changed between two readings in the sections that show a state: Players, Vehicles, Staff, Queue and the settings.
 // Each function returns the memory it was given when nothing changed.
+import type { StaffMember } from "../wire/event-data.ts";
 import { type Element, playerIdOf, textOf } from "./elements.ts";
 import type { EventType } from "./event-types.ts";
 import type { PlayerMemory, ServerMemory, StaffMemory } from "./memory.ts";
@@ -20,7 +21,7 @@ export const SETTINGS = [
   "AccVerifiedReq",
   "TeamBalance",
 ];
-const ROLES = ["Admins", "Mods", "Helpers"];
+const ROLES: readonly StaffMember["Role"][] = ["Admins", "Mods", "Helpers"];
 
 /** Fields that the game leaves out, empties or sets to null without a difference in meaning. */
 const BLANK = new Set(["null", '""', undefined]);
@@ -195,9 +196,16 @@ function isEqualList(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /** The members that `staff` has and `other` has not. */
-function missingIn(other: StaffMemory, staff: StaffMemory, role: string): [string, null, string[]][] {
+function missingIn(
+  other: StaffMemory,
+  staff: StaffMemory,
+  role: StaffMember["Role"],
+): [string, null, string[]][] {
   const members = [...(staff[role] ?? [])].filter(([id]) => !other[role]?.has(id));
-  return members.map(([id, name]) => [JSON.stringify({ Role: role, UserId: id, Name: name }), null, [id]]);
+  return members.map(([id, name]) => {
+    const member: StaffMember = { Role: role, UserId: id, Name: name };
+    return [JSON.stringify(member), null, [id]];
+  });
 }
 
 function serialiseStaff(staff: StaffMemory): unknown {

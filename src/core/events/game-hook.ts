@@ -1,6 +1,7 @@
 // What a webhook of the game says, as the ledger sees it. The values are JSON text, because exact numbers do not survive the way
 // into another thread.
 import { isJsonInteger, isJsonNumber, parseExactJson } from "../exact-json.ts";
+import type { CustomCommand } from "../wire/event-data.ts";
 import { type Element, textOf, timeOf } from "./elements.ts";
 import type { EventType } from "./event-types.ts";
 
@@ -104,7 +105,7 @@ function parseCommand(element: Element): ToldCustom | undefined {
   return {
     type: "custom.command",
     at: timeOf(element, "timestamp"),
-    data: JSON.stringify({ Command: named, Argument: text, Player: id }),
+    data: JSON.stringify({ Command: named, Argument: text, Player: id } satisfies CustomCommand),
     players: [id],
   };
 }

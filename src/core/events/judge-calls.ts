@@ -1,5 +1,6 @@
 // What happened to the emergency calls: from two readings, from a webhook, and as time passes. A call is closed when two readings
 // in a row lack it or a webhook tells its end, and an identity that was opened once is never opened again.
+import type { EventMeta } from "../wire/event-data.ts";
 import { toDiff, writeObject } from "./compare-sections.ts";
 import { type Element, textOf, timeOf } from "./elements.ts";
 import type { CallKeys, ToldCall } from "./game-hook.ts";
@@ -243,7 +244,12 @@ function toOpening(
 }
 
 function toChange(reading: GameReading, call: CallMemory, changed: readonly string[]): NewEvent {
-  return toDiff(reading, "call.changed", writeObject(call.fields), JSON.stringify({ changed }));
+  return toDiff(
+    reading,
+    "call.changed",
+    writeObject(call.fields),
+    JSON.stringify({ changed } satisfies EventMeta),
+  );
 }
 
 function toToldEvent(

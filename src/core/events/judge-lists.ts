@@ -1,8 +1,10 @@
 // What the four log lists of a reading add to the ledger: entries that no reading showed before, and gaps.
+
+import type { EventMeta, Gap } from "../wire/event-data.ts";
 import { type Element, playersOf } from "./elements.ts";
 import type { EventType } from "./event-types.ts";
 import type { ListMemory, LogList } from "./memory.ts";
-import type { Gap, NewEvent } from "./new-event.ts";
+import type { NewEvent } from "./new-event.ts";
 import type { ListEntry } from "./reading.ts";
 
 export type ListContext = {
@@ -132,7 +134,7 @@ function toEvent(list: LogList, entry: ListEntry, isBackfill: boolean, context: 
     source: "log",
     isBackfill,
     data: JSON.stringify(element),
-    meta: commandId === undefined ? null : JSON.stringify({ command_id: commandId }),
+    meta: commandId === undefined ? null : JSON.stringify({ command_id: commandId } satisfies EventMeta),
     section: null,
     identity,
     players: playersOf(element, "Player", "Killed", "Killer", "Caller"),
@@ -155,7 +157,7 @@ function toAnswer(
     source: "log",
     isBackfill,
     data: JSON.stringify(element),
-    meta: JSON.stringify({ answered_between: [since, context.at] }),
+    meta: JSON.stringify({ answered_between: [since, context.at] } satisfies EventMeta),
     section: null,
     identity,
     players: playersOf(element, "Caller", "Moderator"),

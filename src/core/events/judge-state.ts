@@ -1,4 +1,5 @@
 // Whether a server is online, offline or unreachable, and the events of a change.
+import type { ServerStateData } from "../wire/event-data.ts";
 import type { ServerMemory, ServerState } from "./memory.ts";
 import type { NewEvent } from "./new-event.ts";
 
@@ -26,7 +27,10 @@ export function toStateEvent(
 ): NewEvent | undefined {
   // A first reading only notes the state, but a server that has never answered is worth an event.
   if (state === known || (known === null && state !== "unreachable")) return undefined;
-  const data = { upstream_code: failure?.code ?? null, upstream_message: failure?.message ?? null };
+  const data: ServerStateData = {
+    upstream_code: failure?.code ?? null,
+    upstream_message: failure?.message ?? null,
+  };
   return {
     type: `server.${state}`,
     at,

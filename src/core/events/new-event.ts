@@ -1,4 +1,5 @@
 // An event before it has a place in the ledger, and the order of the events of one reading.
+import type { Gap } from "../wire/event-data.ts";
 import { type EventType, type GapSection, indexOfType } from "./event-types.ts";
 
 export type EventSource = "log" | "diff" | "webhook" | "gateway";
@@ -21,15 +22,6 @@ export type NewEvent = {
   readonly players: readonly string[];
 };
 
-export type GapReason = "no_overlap" | "not_watched" | "archive" | "server_replaced" | "retention";
-
-export type Gap = {
-  readonly section: GapSection;
-  readonly reason: GapReason;
-  readonly from: number | null;
-  readonly to: number | null;
-};
-
 export function toGapEvent({ section, reason, from, to }: Gap, seenAt: number): NewEvent {
   return {
     type: "gap",
@@ -37,7 +29,7 @@ export function toGapEvent({ section, reason, from, to }: Gap, seenAt: number): 
     seenAt,
     source: "gateway",
     isBackfill: false,
-    data: JSON.stringify({ section, reason, from, to }),
+    data: JSON.stringify({ section, reason, from, to } satisfies Gap),
     meta: null,
     section,
     identity: null,

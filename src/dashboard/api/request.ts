@@ -1,6 +1,7 @@
 // Sends a request to Gatehouse: to the same origin, with the key in a header. Failures are returned, not thrown.
+import { toGatehouseError } from "../../../packages/client/src/gatehouse-error.ts";
+import { type Query, writeQuery } from "../../../packages/client/src/query.ts";
 import { LIMIT_PER_WINDOW } from "../../core/rate-limit.ts";
-import type { UncheckedErrorBody } from "../../core/wire/error.ts";
 import { parseExactJson } from "./exact-json.ts";
 
 export type LimitLeft = {
@@ -42,8 +43,6 @@ export type Failure = {
 };
 
 export type Outcome<T> = Answer<T> | Failure;
-
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export type ApiCallOptions = {
   readonly method?: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
@@ -209,7 +208,7 @@ function withToken(options: ApiCallOptions, token: string): ApiCallOptions {
 function fetchOwn(path: string, options: ApiCallOptions, credentials: RequestCredentials): Promise<Response> {
   const { body, signal } = options;
   // The path starts with a slash, so the request goes to the server of this page.
-  return fetch(path + writeQuery(options.query), {
+  return fetch(path + writeQuery(options.query ?? {}), {
     method: options.method ?? "GET",
     headers: {
       ...(body !== undefined && !(body instanceof Blob) && { "Content-Type": "application/json" }),
@@ -281,18 +280,18 @@ function describeUnreachable(message: string): ApiError {
   };
 }
 
-function describeError(response: Response, value: unknown): ApiError {
-  const body = (typeof value === "object" && value !== null ? value : {}) as UncheckedErrorBody;
-  const { code, message, upstream_code, upstream_message, retry_after, details } = body;
+function describeError({ status, statusText, headers }: Response, value: unknown): ApiError {
+  const { code, retryAfter, upstreamCode, details, body } = toGatehouseError(status, headers, value);
+  const { message, upstream_message } = body;
   return {
-    code: typeof code === "number" ? code : UNREACHABLE,
-    status: response.status,
-    message: typeof message === "string" ? message : response.statusText,
-    upstreamCode: typeof upstream_code === "number" ? upstream_code : undefined,
+    // 0, when the answer has none, is UNREACHABLE.
+    code,
+    status,
+    message: typeof message === "string" ? message : statusText,
+    upstreamCode,
     upstreamMessage: typeof upstream_message === "string" ? upstream_message : undefined,
-    retryAfter: typeof retry_after === "number" ? retry_after : readNumber(response.headers, "Retry-After"),
-    details:
-      typeof details === "object" && details !== null ? (details as Record<string, string>) : undefined,
+    retryAfter,
+    details: details as ApiError["details"],
   };
 }
 
@@ -312,13 +311,4 @@ function readNumber(headers: Headers, name: string): number | undefined {
   if (text === null || text.trim() === "") return undefined;
   const value = Number(text);
   return Number.isFinite(value) ? value : undefined;
-}
-
-function writeQuery(query: Query | undefined): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query ?? {})) {
-    if (value !== undefined) search.set(name, String(value));
-  }
-  const text = search.toString();
-  return text === "" ? "" : `?${text}`;
 }

@@ -1,9 +1,9 @@
 // The one stream of events of the page: opens it, resumes it by its cursor, and gives each event to every listener once and in
 // order. Knows nothing of React.
+import { type SseMessage, SseParser } from "../../../packages/client/src/sse-parser.ts";
 import type { EventResource } from "../../core/wire/event.ts";
 import { parseExactJson } from "../api/exact-json.ts";
 import type { ApiError, OpenedStream, OpenStream } from "../api/request.ts";
-import { type SseMessage, SseParser } from "../api/sse-parser.ts";
 import { backoffMs, GOOD_STREAM_MS, refusalBackoffMs } from "./stream-backoff.ts";
 import { type SetTimer, setPageTimer } from "./throttle.ts";
 

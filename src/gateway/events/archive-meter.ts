@@ -1,6 +1,7 @@
 // Counts what the archive has done since the start, for /metrics, and remembers whether it answered last.
 import type { EventType } from "../../core/events/event-types.ts";
-import type { EventSource, Gap, NewEvent } from "../../core/events/new-event.ts";
+import type { EventSource, NewEvent } from "../../core/events/new-event.ts";
+import type { Gap } from "../../core/wire/event-data.ts";
 
 export type EventCount = { readonly type: EventType; readonly source: EventSource; count: number };
 

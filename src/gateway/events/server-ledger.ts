@@ -12,7 +12,7 @@ import { type JudgeContext, judgeReading } from "../../core/events/judge-reading
 import { type FailedReading, judgeFailure } from "../../core/events/judge-state.ts";
 import { LOG_LISTS, type ServerMemory } from "../../core/events/memory.ts";
 import { writeChangedParts } from "../../core/events/memory-text.ts";
-import { type Gap, type NewEvent, toGapEvent } from "../../core/events/new-event.ts";
+import { type NewEvent, toGapEvent } from "../../core/events/new-event.ts";
 import {
   type GameReading,
   type HashIdentity,
@@ -31,6 +31,7 @@ import {
   WAITING_SESSIONS_MAX,
 } from "../../core/history/judge-history.ts";
 import type { KnownServer, LedgerRecord } from "../../core/ports/archive.ts";
+import type { Gap } from "../../core/wire/event-data.ts";
 
 /** Identities that were not shown in this many readings are looked up again when they come back. */
 const UNSHOWN_READINGS_MAX = 50;

@@ -1,5 +1,6 @@
 // Says what an event tells, as parts in a row. A sentence would need the grammatical form of a name.
 import type { EventResource } from "../../../core/wire/event.ts";
+import type { GapReason } from "../../../core/wire/event-data.ts";
 import { isPlayerId, type PlayerRef, parsePlayerRef } from "../../player-ref.ts";
 
 /** The words between other parts, by their name among the texts of the view. */
@@ -87,14 +88,14 @@ export function listPlayers(event: EventResource): readonly (PlayerRef & { reado
   );
 }
 
-export type GapReason = "no_overlap" | "not_watched" | "archive" | "server_replaced" | "retention";
-const GAP_REASONS: readonly string[] = [
-  "no_overlap",
-  "not_watched",
-  "archive",
-  "server_replaced",
-  "retention",
-];
+/** One that is missing here does not compile. */
+const GAP_REASONS: Readonly<Record<GapReason, true>> = {
+  no_overlap: true,
+  not_watched: true,
+  archive: true,
+  server_replaced: true,
+  retention: true,
+};
 
 export type GapFacts = {
   readonly reason: GapReason | "other";
@@ -109,11 +110,15 @@ export function readGap({ type, data }: EventResource): GapFacts | undefined {
   if (type !== "gap") return undefined;
   const { section, reason, from, to } = toFields(data);
   return {
-    reason: GAP_REASONS.includes(String(reason)) ? (reason as GapReason) : "other",
+    reason: isGapReason(reason) ? reason : "other",
     section: typeof section === "string" ? section : "*",
     from: typeof from === "number" ? from : undefined,
     to: typeof to === "number" ? to : undefined,
   };
+}
+
+function isGapReason(reason: unknown): reason is GapReason {
+  return typeof reason === "string" && Object.hasOwn(GAP_REASONS, reason);
 }
 
 /** As the player typed it, with the semicolon that the event leaves out. */
