@@ -21,6 +21,8 @@ async function createHarness(): Promise<ArchiveHarness> {
     async open() {
       const archive = new SqliteArchive(path, startArchiveThread);
       open.push(archive);
+      // Opened before it is used: the data folder's lock keeps two processes from making one file at once.
+      await archive.load("srv_none");
       return archive;
     },
     async replace() {

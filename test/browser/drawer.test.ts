@@ -212,7 +212,7 @@ browserTest("the drawer leaves out what the key may not read or send, and says w
   const page = await openView("staff", { key, size: "phone", scheme: "dark" });
   await page.getByRole("link", { name: nameOf(1) }).tap();
   const drawer = drawerOf(page);
-  await drawer.getByText("This key may not read players").waitFor();
+  await drawer.getByText("This key may not read players:").waitFor();
   await drawer.getByText("This key may not send any of the commands").waitFor();
   await drawer.getByRole("heading", { name: nameOf(1) }).waitFor();
   expect(await drawer.innerText()).not.toContain("Callsign");

@@ -7,7 +7,15 @@ import { SCALAR_FILE } from "../../src/http/reference/scalar-package.ts";
 import { cleanUp, makeFolder, serve } from "./run-gatehouse.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
-const COPIED = ["gatehouse", "package.json", "package-lock.json", "src", "scripts", "dist/dashboard"];
+const COPIED = [
+  "gatehouse",
+  "package.json",
+  "package-lock.json",
+  "packages",
+  "src",
+  "scripts",
+  "dist/dashboard",
+];
 
 afterEach(cleanUp);
 
