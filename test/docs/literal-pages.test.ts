@@ -405,6 +405,8 @@ testWith(program("bash"), program("python3"))(
         await sendSigned(port, "six", [secret], Date.now(), (body) => `${body} `),
         await sendSigned(port, "seven", []),
       ]).toEqual([204, 204, 204, 401, 401, 401, 401, 401]);
+      // The end comes after all that it has printed.
+      await receiver.interrupt();
       // The test of the command line, and each event once.
       const lines = receiver.printed.match(/^\S+Z webhook\.test \S+$/gm) ?? [];
       expect(
@@ -415,7 +417,6 @@ testWith(program("bash"), program("python3"))(
             ?.replace(/^test_.*/, "test"),
         ),
       ).toEqual(["test", "one", "two"]);
-      await receiver.interrupt();
     }
     await reader.type(`${TSC} --noEmit receiver.mts\n`);
     await discord.stop(true);
