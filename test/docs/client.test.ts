@@ -36,6 +36,7 @@ import {
   runToEnd,
   serve,
   undoLater,
+  until,
   within,
 } from "../process/run-gatehouse.ts";
 import { openBrowser } from "./open-browser.ts";
@@ -369,12 +370,15 @@ testWith(program("node"))(
     expect(script.trimEnd().split("\n").length).toBeLessThanOrEqual(20);
     const joins: object[] = [{ Join: true, Timestamp: 1_800_000_000, Player: "Alice:1" }];
     let takesCommands = false;
+    let commandsRefused = 0;
     let commandsTaken = 0;
     const game = startFakeGameApi((request) => {
       if (request.method !== "POST") return Response.json({ ...BASE_INFO, JoinLogs: joins });
       // The command keeps its place in the queue.
-      if (!takesCommands)
-        return Response.json({ code: 4001, message: "limited", retry_after: 1 }, { status: 429 });
+      if (!takesCommands) {
+        commandsRefused++;
+        return Response.json({ code: 4001, message: "limited", retry_after: 3 }, { status: 429 });
+      }
       commandsTaken++;
       return Response.json({ message: "Success" });
     });
@@ -398,6 +402,13 @@ testWith(program("node"))(
       env: { GATEHOUSE_URL: first.url, GATEHOUSE_KEY: token },
     });
     await follower.waitForLine("Alice:1 joined");
+    const gatehouse = new Gatehouse({ baseUrl: first.url, token });
+    // A command that is on its way when the process is killed would end as "unknown".
+    const isWaiting = async () => {
+      const commands = await gatehouse.commands.list();
+      return commandsRefused > 0 && commands.items.every(({ status }) => status === "queued");
+    };
+    await until("the command does not wait", isWaiting);
     first.kill("SIGKILL");
     await first.exited;
     joins.unshift({ Join: true, Timestamp: 1_800_000_001, Player: "Bob:2" });
