@@ -367,6 +367,12 @@ export async function takeScreenshot(page: Page, name: string): Promise<string> 
   return path;
 }
 
+/** A request that the test is answering when it ends is no failure. */
+async function closePage(page: Page): Promise<void> {
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  await page.context().close();
+}
+
 /** A test whose pages must have no problems. Takes a screenshot of each page when it fails, and closes them all. */
 export function browserTest(title: string, run: () => Promise<void>): void {
   test(
@@ -383,7 +389,7 @@ export function browserTest(title: string, run: () => Promise<void>): void {
         }
         throw error;
       } finally {
-        await Promise.all(openedPages.map(({ page }) => page.context().close()));
+        await Promise.all(openedPages.map(({ page }) => closePage(page)));
         openedPages = [];
       }
     },
