@@ -8,7 +8,7 @@ import { openSocket, type RawSocket, sendRaw, writeRequest } from "./raw-socket.
 
 const CUT_WITHIN_MS = 15_000;
 const DRIP_EVERY_MS = 250;
-const GOOD_LATENCY_MAX_MS = 1_000;
+const GOOD_LATENCY_MAX_MS = 5_000;
 /** An early answer to a huge body arrives in this time, long before the whole body could be sent. */
 const EARLY_MS = 5_000;
 const STALLED_BODIES = 100;
