@@ -3,6 +3,14 @@
 /** A skipped test, with the reason that was printed for it. */
 export type Skip = { readonly title: string; readonly reason: string };
 
+/** A failed test, or an error outside of a test. */
+export type Failure = {
+  /** The path of its test file; empty when the runner did not print one. */
+  readonly file: string;
+  /** The file, the lines above the verdict that belong to it, and the verdict with the title. */
+  readonly text: string;
+};
+
 const PRINTED_SKIP = /^skipped: ("(?:[^"\\]|\\.)*"): (.+)$/gm;
 /** A test case in JUnit's XML that has child elements: it was skipped or failed. */
 const TESTCASE = /<testcase ([^>]*[^/>])>(.*?)<\/testcase>/gs;
@@ -10,7 +18,7 @@ const VERDICT = /^\((?:pass|skip|todo|fail)\)/;
 /** The heading of an error outside of a test. A RULE is above the heading and below the error. */
 const UNHANDLED = "# Unhandled error between tests";
 const RULE = "-".repeat(UNHANDLED.length);
-const FILE = /^\S+\.test\.tsx?:$/;
+const FILE = /^(\S+\.test\.tsx?):$/;
 const RECAP = /^\d+ tests? failed:$/;
 /** How many lines above a failed test are kept as its cause. */
 const CAUSE_LINES = 40;
@@ -51,9 +59,9 @@ export function findUnexplainedSkips(
   return unexplained;
 }
 
-/** Finds the failures in the output: for each its file, the lines above it that belong to it, and its title. */
-export function findFailures(output: string): string[] {
-  const failures: string[] = [];
+/** Finds the failures in the output. */
+export function findFailures(output: string): Failure[] {
+  const failures: Failure[] = [];
   let file = "";
   let cause: string[] = [];
   for (const line of output.split("\n")) {
@@ -61,10 +69,11 @@ export function findFailures(output: string): string[] {
     if (RECAP.test(line)) break;
     const isUnhandled = line === RULE && cause.at(-1) !== UNHANDLED && cause.includes(UNHANDLED);
     if (isUnhandled || line.startsWith("(fail)")) {
-      failures.push([file, ...cause.slice(-CAUSE_LINES), line].join("\n").trim());
+      failures.push({ file, text: [`${file}:`, ...cause.slice(-CAUSE_LINES), line].join("\n") });
     }
-    if (FILE.test(line)) file = line;
-    if (isUnhandled || FILE.test(line) || VERDICT.test(line)) cause = [];
+    const begun = FILE.exec(line)?.[1];
+    if (begun !== undefined) file = begun;
+    if (isUnhandled || begun !== undefined || VERDICT.test(line)) cause = [];
     else cause.push(line);
   }
   return failures;

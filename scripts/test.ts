@@ -1,18 +1,32 @@
 // Runs the tests for npm test, after scripts/test.sh has installed what they need. Then prints which tests were skipped and
 // why the run failed. --quick runs the tests that take less than a minute, --long repeats tests with random sequences many
 // more times. All other arguments, such as paths or -t, are passed to the test runner.
+//
+// In a run of everything, and with --second-try, a test file that failed is run once more, alone: many tests wait for real
+// processes with deadlines, which a machine that is short of processor time does not meet. What fails twice fails the run.
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildDashboard } from "./build-dashboard.ts";
 import { fetchReference } from "./fetch-reference.ts";
-import { findFailures, findUnexplainedSkips, parsePrintedSkips, parseReportedSkips } from "./test-report.ts";
+import {
+  type Failure,
+  findFailures,
+  findUnexplainedSkips,
+  parsePrintedSkips,
+  parseReportedSkips,
+} from "./test-report.ts";
 
 const ROOT = join(import.meta.dir, "..");
 /** The timeout of tests that set none, long enough for a busy machine. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
+/** With more failed files than this, the code is wrong and not the machine busy. */
+const SECOND_TRIES_MAX = 15;
 const INTERRUPTED = 130;
 const LAST_LINES = 20;
+/** What the runner prints when it has run every file. */
+const SUMMARY = /^Ran \d+ tests? across \d+ files?\./m;
+const OWN_OPTIONS = ["--quick", "--long", "--second-try"];
 const UNITS = ["src", "bench", "packages"];
 const BROWSER = "test/browser";
 const BROWSER_PARTS = 6;
@@ -58,7 +72,7 @@ process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
   const isQuick = args.includes("--quick");
-  const others = args.filter((arg) => arg !== "--quick" && arg !== "--long");
+  const others = args.filter((arg) => !OWN_OPTIONS.includes(arg));
   const parts =
     others.length > 0 ? [{ name: others.join(" "), args: others, isLive: true }] : chooseParts(isQuick);
   // Built here, because otherwise every part would build an outdated dashboard at the same time.
@@ -73,7 +87,23 @@ async function main(args: readonly string[]): Promise<number> {
   const env = { ...process.env, ...(args.includes("--long") && { GATEHOUSE_TEST_LONG: "1" }) };
   const ended = await runAll(parts, env);
   for (const { part, output } of ended) if (!part.isLive) process.stdout.write(output);
-  return report(ended);
+  const mayTryAgain = parts.length > 1 || args.includes("--second-try");
+  return report(ended, mayTryAgain ? await tryAgain(ended, env) : []);
+}
+
+/** Runs each test file that failed once more, alone. Returns the files that passed this time. */
+async function tryAgain(ended: readonly Ended[], env: NodeJS.ProcessEnv): Promise<readonly string[]> {
+  const failures = ended.filter(({ exitCode }) => exitCode !== 0).flatMap(findReasons);
+  const files = [...new Set(failures.map(({ file }) => file))].filter((file) => file !== "");
+  if (files.length > SECOND_TRIES_MAX) return [];
+  const passed: string[] = [];
+  for (const file of files) {
+    console.log(`\n${file} failed, and is run once more, alone:`);
+    const part = { name: file, args: [`./${file}`], isLive: true };
+    const { exitCode } = await run(part, env, join(folder, "second-try.xml"));
+    if (exitCode === 0) passed.push(file);
+  }
+  return passed;
 }
 
 function chooseParts(isQuick: boolean): readonly Part[] {
@@ -157,17 +187,20 @@ async function run(part: Part, env: NodeJS.ProcessEnv, junitPath: string): Promi
 }
 
 /** Prints the skipped and failed tests again at the end of the output, where they are easy to find. Returns the exit code. */
-function report(ended: readonly Ended[]): number {
+function report(ended: readonly Ended[], passedAlone: readonly string[]): number {
   const printed = ended.flatMap(({ output }) => parsePrintedSkips(output));
   const unexplained = findUnexplainedSkips(
     ended.flatMap(({ junit }) => parseReportedSkips(junit)),
     printed,
   );
-  const failures = ended.filter(({ exitCode }) => exitCode !== 0).flatMap(findReasons);
+  const reasons = ended.filter(({ exitCode }) => exitCode !== 0).flatMap(findReasons);
+  const failures = reasons.filter(({ file }) => !passedAlone.includes(file)).map(({ text }) => text);
+  const excused = reasons.filter(({ file }) => passedAlone.includes(file)).map(({ text }) => text);
 
   const skips = printed.map(({ title, reason }) => `${reason}: ${title}`);
   if (skips.length > 0)
     printList(`Skipped, because this machine has not what they need (${skips.length}):`, skips);
+  if (excused.length > 0) printList("Failed beside other tests, and passed alone:", excused);
   if (failures.length > 0) printList("What failed:", failures);
   if (unexplained.length > 0) {
     printList("Skipped without a known reason, which fails the run (see test/needs.ts):", unexplained);
@@ -175,11 +208,12 @@ function report(ended: readonly Ended[]): number {
   return failures.length === 0 && unexplained.length === 0 ? 0 : 1;
 }
 
-function findReasons({ part, exitCode, output }: Ended): string[] {
+function findReasons({ part, exitCode, output }: Ended): Failure[] {
   const failures = findFailures(output);
-  // Without a failed test the runner was killed, or found no test: then the last lines are the reason.
+  // The runner was killed, or found no test: then the last lines are the reason, and there is no file to run again.
   const lastLines = output.split("\n").slice(-LAST_LINES).join("\n");
-  if (failures.length === 0) failures.push(`${lastLines}${part.name}: ended with code ${exitCode}`);
+  if (failures.length === 0 || !SUMMARY.test(output))
+    failures.push({ file: "", text: `${lastLines}${part.name}: ended with code ${exitCode}` });
   return failures;
 }
 

@@ -144,7 +144,7 @@ class Chaos {
     "the line to PostgreSQL is cut": () => this.#breakArchive(this.#pick(2), "closed"),
     "the line to PostgreSQL stalls": () => this.#breakArchive(this.#pick(2), "hold"),
     "the line to PostgreSQL is slow": async () => {
-      for (const line of this.#toPostgres) line.set({ kind: "slow", ms: 100 });
+      for (const line of this.#toPostgres) line.set({ kind: "slow", ms: 50 });
       await this.#untilRecorded();
       for (const line of this.#toPostgres) line.set({ kind: "pass" });
     },

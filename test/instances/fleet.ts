@@ -16,7 +16,7 @@ export const SECRET = "fleet-secret-0123456789abcdefghijkl";
 const READ = "/v2/game/server";
 export const COMMAND = "/v2/game/server/command";
 /** Longer than any answer may take. */
-const PATIENCE_MS = 12_000;
+const PATIENCE_MS = 30_000;
 
 export type Answer = {
   readonly status: number;

@@ -6,7 +6,8 @@ import { join, resolve } from "node:path";
 import { startGatehouse } from "../start-gatehouse.ts";
 
 const PROGRAM = resolve(import.meta.dir, "../../gatehouse");
-const START_DEADLINE_MS = 15_000;
+/** Long enough for a busy machine. */
+const START_DEADLINE_MS = 45_000;
 
 export type RunOptions = {
   readonly cwd: string;
@@ -175,7 +176,7 @@ export function within<T>(ms: number, promise: Promise<T>, complaint: string): P
 export async function until(
   complaint: string,
   isSo: () => boolean | Promise<boolean>,
-  deadlineMs = 10_000,
+  deadlineMs = 30_000,
 ): Promise<void> {
   const deadline = Date.now() + deadlineMs;
   while (!(await isSo())) {

@@ -87,9 +87,11 @@ describe("failures", () => {
     });
     const failures = findFailures(output);
     expect(failures).toHaveLength(2);
-    expect(failures[0]).toMatch(/^first\.test\.ts:\n[\s\S]*Expected: 3[\s\S]*\n\(fail\) wrong sum \[/);
-    expect(failures[1]).toMatch(/^second\.test\.ts:\n[\s\S]*error: out of sorts[\s\S]*\n\(fail\) thrown \[/);
-    expect(failures.join("\n")).not.toMatch(/\(pass\)|words of the fine one/);
+    expect(failures.map(({ file }) => file)).toEqual(["first.test.ts", "second.test.ts"]);
+    const texts = failures.map(({ text }) => text);
+    expect(texts[0]).toMatch(/^first\.test\.ts:\n[\s\S]*Expected: 3[\s\S]*\n\(fail\) wrong sum \[/);
+    expect(texts[1]).toMatch(/^second\.test\.ts:\n[\s\S]*error: out of sorts[\s\S]*\n\(fail\) thrown \[/);
+    expect(texts.join("\n")).not.toMatch(/\(pass\)|words of the fine one/);
   });
 
   test("an error while a file is loaded or prepared is reported too", async () => {
@@ -99,8 +101,8 @@ describe("failures", () => {
     });
     const failures = findFailures(output);
     expect(failures).toHaveLength(2);
-    expect(failures[0]).toContain("error: broken file");
-    expect(failures[1]).toContain("error: broken hook");
+    expect(failures[0]?.text).toContain("error: broken file");
+    expect(failures[1]?.text).toContain("error: broken hook");
   });
 
   test("a run without a failure reports none", async () => {

@@ -66,6 +66,39 @@ test("a run in which the process dies is no success", async () => {
   expect(output).toMatch(/\nWhat failed:\n[\s\S]*ended with code 137\n$/);
 });
 
+/** A test file in which `isFirst` is true in its first run only. */
+function onlyAtFirst(text: string): string {
+  const path = JSON.stringify(join(folder, `seen-${files}`));
+  return `
+    import { existsSync, writeFileSync } from "node:fs";
+    const isFirst = !existsSync(${path});
+    writeFileSync(${path}, "");
+    ${text}`;
+}
+
+test("with a second try, a test that fails only once is reported and does not fail the run", async () => {
+  const text = onlyAtFirst('test("late", () => expect(isFirst).toBe(false));');
+  const { exitCode, output } = await runTests(text, ["--second-try"]);
+  expect(exitCode).toBe(0);
+  expect(output).toMatch(/\nFailed beside other tests, and passed alone:\n[\s\S]*\(fail\) late/);
+});
+
+test("with a second try, a test that fails twice fails the run", async () => {
+  const { exitCode, output } = await runTests('test("wrong", () => expect(1).toBe(2))', ["--second-try"]);
+  expect(exitCode).toBe(1);
+  expect(output).toMatch(/\nWhat failed:\n[\s\S]*\(fail\) wrong/);
+});
+
+test("with a second try, a run that died stays failed, because some files were not run", async () => {
+  const text = onlyAtFirst(`
+    test("late", () => expect(isFirst).toBe(false));
+    test("deadly", () => { if (isFirst) process.kill(process.pid, "SIGKILL"); });
+  `);
+  const { exitCode, output } = await runTests(text, ["--second-try"]);
+  expect(exitCode).toBe(1);
+  expect(output).toMatch(/\nWhat failed:\n[\s\S]*ended with code 137\n$/);
+});
+
 test("--long reaches the tests, and is off without it", async () => {
   const text = 'test("long", () => console.log("long:", process.env.GATEHOUSE_TEST_LONG))';
   expect((await runTests(text, ["--long"])).output).toContain("long: 1\n");
