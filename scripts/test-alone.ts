@@ -33,7 +33,7 @@ async function runAll(groups: readonly (readonly string[])[]): Promise<string[]>
     if (exitCode === 0) continue;
     failed.push(...group);
     const failures = findFailures(output);
-    console.log(failures.length > 0 ? failures.join("\n") : output);
+    console.log(failures.length > 0 ? failures.map(({ text }) => text).join("\n") : output);
   }
   return failed;
 }
