@@ -2,8 +2,8 @@
 // why the run failed. --quick runs the tests that take less than a minute, --long repeats tests with random sequences many
 // more times. All other arguments, such as paths or -t, are passed to the test runner.
 //
-// In a run of everything, and with --second-try, a test file that failed is run once more, alone: many tests wait for real
-// processes with deadlines, which a machine that is short of processor time does not meet. What fails twice fails the run.
+// In a run of everything, and with --try-again, a test file that failed is run again, alone, at most twice: many tests wait
+// for real processes with deadlines, which a machine that is short of processor time does not meet.
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,12 +21,13 @@ const ROOT = join(import.meta.dir, "..");
 /** The timeout of tests that set none, long enough for a busy machine. */
 const PATIENCE_MS = 60_000;
 /** With more failed files than this, the code is wrong and not the machine busy. */
-const SECOND_TRIES_MAX = 15;
+const TRIED_AGAIN_MAX = 15;
+const TRIES_ALONE = 2;
 const INTERRUPTED = 130;
 const LAST_LINES = 20;
 /** What the runner prints when it has run every file. */
 const SUMMARY = /^Ran \d+ tests? across \d+ files?\./m;
-const OWN_OPTIONS = ["--quick", "--long", "--second-try"];
+const OWN_OPTIONS = ["--quick", "--long", "--try-again"];
 const UNITS = ["src", "bench", "packages"];
 const BROWSER = "test/browser";
 const BROWSER_PARTS = 6;
@@ -87,23 +88,28 @@ async function main(args: readonly string[]): Promise<number> {
   const env = { ...process.env, ...(args.includes("--long") && { GATEHOUSE_TEST_LONG: "1" }) };
   const ended = await runAll(parts, env);
   for (const { part, output } of ended) if (!part.isLive) process.stdout.write(output);
-  const mayTryAgain = parts.length > 1 || args.includes("--second-try");
+  const mayTryAgain = parts.length > 1 || args.includes("--try-again");
   return report(ended, mayTryAgain ? await tryAgain(ended, env) : []);
 }
 
-/** Runs each test file that failed once more, alone. Returns the files that passed this time. */
+/** Runs each test file that failed again, alone. Returns the files that passed then. */
 async function tryAgain(ended: readonly Ended[], env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   const failures = ended.filter(({ exitCode }) => exitCode !== 0).flatMap(findReasons);
   const files = [...new Set(failures.map(({ file }) => file))].filter((file) => file !== "");
-  if (files.length > SECOND_TRIES_MAX) return [];
+  if (files.length > TRIED_AGAIN_MAX) return [];
   const passed: string[] = [];
-  for (const file of files) {
-    console.log(`\n${file} failed, and is run once more, alone:`);
-    const part = { name: file, args: [`./${file}`], isLive: true };
-    const { exitCode } = await run(part, env, join(folder, "second-try.xml"));
-    if (exitCode === 0) passed.push(file);
-  }
+  for (const file of files) if (await passesAlone(file, env)) passed.push(file);
   return passed;
+}
+
+async function passesAlone(file: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  const part = { name: file, args: [`./${file}`], isLive: true };
+  for (let tries = 1; tries <= TRIES_ALONE; tries++) {
+    console.log(`\n${file} failed, and is run again, alone (${tries} of ${TRIES_ALONE}):`);
+    const { exitCode } = await run(part, env, join(folder, "again.xml"));
+    if (exitCode === 0) return true;
+  }
+  return false;
 }
 
 function chooseParts(isQuick: boolean): readonly Part[] {

@@ -76,25 +76,25 @@ function onlyAtFirst(text: string): string {
     ${text}`;
 }
 
-test("with a second try, a test that fails only once is reported and does not fail the run", async () => {
+test("when it tries again, a test that fails only once is reported and does not fail the run", async () => {
   const text = onlyAtFirst('test("late", () => expect(isFirst).toBe(false));');
-  const { exitCode, output } = await runTests(text, ["--second-try"]);
+  const { exitCode, output } = await runTests(text, ["--try-again"]);
   expect(exitCode).toBe(0);
   expect(output).toMatch(/\nFailed beside other tests, and passed alone:\n[\s\S]*\(fail\) late/);
 });
 
-test("with a second try, a test that fails twice fails the run", async () => {
-  const { exitCode, output } = await runTests('test("wrong", () => expect(1).toBe(2))', ["--second-try"]);
+test("when it tries again, a test that fails every time fails the run", async () => {
+  const { exitCode, output } = await runTests('test("wrong", () => expect(1).toBe(2))', ["--try-again"]);
   expect(exitCode).toBe(1);
   expect(output).toMatch(/\nWhat failed:\n[\s\S]*\(fail\) wrong/);
 });
 
-test("with a second try, a run that died stays failed, because some files were not run", async () => {
+test("when it tries again, a run that died stays failed, because some files were not run", async () => {
   const text = onlyAtFirst(`
     test("late", () => expect(isFirst).toBe(false));
     test("deadly", () => { if (isFirst) process.kill(process.pid, "SIGKILL"); });
   `);
-  const { exitCode, output } = await runTests(text, ["--second-try"]);
+  const { exitCode, output } = await runTests(text, ["--try-again"]);
   expect(exitCode).toBe(1);
   expect(output).toMatch(/\nWhat failed:\n[\s\S]*ended with code 137\n$/);
 });
