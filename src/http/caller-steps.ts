@@ -76,7 +76,10 @@ export type CallerStepsParts = {
   readonly findAddress: (call: Call) => string;
 };
 
-/** Synchronous wherever the store is: a promise for every request would cost more than all the steps. */
+/**
+ * Synchronous wherever the store is: a promise for every request would cost more than all the steps. What waits is a method of
+ * its own, because a function with a closure in it allocates for every call, also when it does not wait.
+ */
 export class CallerSteps {
   readonly #parts: CallerStepsParts;
 
@@ -92,8 +95,17 @@ export class CallerSteps {
   authenticate(call: Call, purpose: Purpose, handler: CallerHandler): MaybePromise<Response> {
     const key = this.#findKey(call, call.now);
     return key instanceof Promise
-      ? key.then((found) => this.admit(call, found, purpose, handler))
+      ? this.#admitLater(call, key, purpose, handler)
       : this.admit(call, key, purpose, handler);
+  }
+
+  async #admitLater(
+    call: Call,
+    key: Promise<CountedKey | Refusal>,
+    purpose: Purpose,
+    handler: CallerHandler,
+  ): Promise<Response> {
+    return this.admit(call, await key, purpose, handler);
   }
 
   admit(
@@ -106,8 +118,18 @@ export class CallerSteps {
     call.key = key;
     const admission = admit(this.#parts.limits, key, call.now, purpose.isCounted);
     return admission instanceof Promise
-      ? admission.then((judged) => this.checkRights(call, key, judged, purpose, handler))
+      ? this.#checkRightsLater(call, key, admission, purpose, handler)
       : this.checkRights(call, key, admission, purpose, handler);
+  }
+
+  async #checkRightsLater(
+    call: Call,
+    key: ApiKey,
+    admission: Promise<Admission>,
+    purpose: Purpose,
+    handler: CallerHandler,
+  ): Promise<Response> {
+    return this.checkRights(call, key, await admission, purpose, handler);
   }
 
   checkRights(

@@ -7,8 +7,10 @@ export const IF_NONE_MATCH_LENGTH_MAX = 2_048;
 /** If-None-Match compares weakly: W/"x" and "x" are the same. */
 export function isMatchingEtag(header: string | null, etag: string): boolean {
   if (header === null || header.length > IF_NONE_MATCH_LENGTH_MAX) return false;
-  if (header === etag) return true;
-  const opaque = opaqueTag(etag);
+  return header === etag || isListed(header, opaqueTag(etag));
+}
+
+function isListed(header: string, opaque: string): boolean {
   return header.split(",").some((entry) => {
     const tag = entry.trim();
     return tag === "*" || opaqueTag(tag) === opaque;

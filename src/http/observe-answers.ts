@@ -37,12 +37,12 @@ export class AnswerObserver {
   }
 
   observe(call: Call, { status }: Response): void {
-    const { meter, usage, log, findAddress } = this.#parts;
+    const { meter, usage, log } = this.#parts;
     const { code, target, startedAt, key } = call;
     const ms = performance.now() - startedAt;
     meter.of(target.routeName).count(status, code, ms / 1000);
     if (key) usage.count(key, code, call.now);
-    if (code !== 0) this.#logWrongSecret(call, () => findAddress(call));
+    if (code !== 0) this.#logWrongSecret(call);
     if (!log.isDebug) return;
     const { method } = call.request;
     log.debug({ request_id: call.id, method, route: target.routeName, status, code, ms }, "answered");
@@ -55,14 +55,15 @@ export class AnswerObserver {
     if (call.key) usage.count(call.key, call.code, call.now);
     if (!refusal) return;
     meter.of(call.target.routeName).count(refusal.refused.status, call.code, 0);
-    this.#logWrongSecret(call, () => address);
+    this.#logWrongSecret(call, address);
   }
 
-  #logWrongSecret(call: Call, findAddress: () => string): void {
-    const { log } = this.#parts;
+  /** Without an address, that of the call's socket. */
+  #logWrongSecret(call: Call, address?: string): void {
+    const { log, findAddress } = this.#parts;
     const wrong = this.#wrongSecrets.get(call.code);
     wrong?.throttle(call.now, (unlogged) => {
-      log.warn({ address: findAddress(), request_id: call.id, unlogged }, wrong.text);
+      log.warn({ address: address ?? findAddress(call), request_id: call.id, unlogged }, wrong.text);
     });
   }
 }

@@ -1,5 +1,5 @@
 // GET /v2/game/server, with and without the community segment: answers with the state of the caller's server.
-import type { ApiKey } from "../core/api-key.ts";
+import type { Grant } from "../core/api-key.ts";
 import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
@@ -20,15 +20,14 @@ import { shareLargeBody } from "./share-large-body.ts";
 import type { UnsentAnswers } from "./unsent-answers.ts";
 
 type Outcome = Awaited<ReturnType<Relay["read"]>>;
-/** What the answer needs to know of who reads. `readable` are the sections that it may read. */
+/** What the answer needs to know of who reads. */
 type Reader = {
-  readonly keyId: string;
-  readonly readable: SectionSet;
+  readonly key: { readonly keyId: string; readonly grant: Pick<Grant, "sections"> };
   readonly report: LimitReport | null;
 };
 
 /** All operators together have the room of one key for large answers. */
-const OPERATOR: Reader = { keyId: "", readable: ALL_SECTIONS, report: null };
+const OPERATOR: Reader = { key: { keyId: "", grant: { sections: ALL_SECTIONS } }, report: null };
 
 /** What is shown of a reading, and what the caller needs for it. */
 export type ReadingView = {
@@ -74,7 +73,7 @@ export class ReadServerHandler {
     const outcome = this.#relay.read(caller.server, call.now);
     return outcome instanceof Promise
       ? this.#answerLater(call, outcome, caller, view)
-      : this.#answerOutcome(call, outcome, toReader(caller.key, caller.report), call.now, view);
+      : this.#answerOutcome(call, outcome, caller, call.now, view);
   }
 
   /** The same for an operator, who has no key and no limit. */
@@ -96,7 +95,7 @@ export class ReadServerHandler {
     // The operator may have revoked or narrowed the key while the request waited.
     const key = await this.#callerSteps.recheck(call, view.purpose, now);
     if (isRefusal(key)) return answerRefusal(call, key, isUncounted(key) ? null : report);
-    return this.#answerOutcome(call, outcome, toReader(key, report), now, view);
+    return this.#answerOutcome(call, outcome, { key, report }, now, view);
   }
 
   async #wait(call: Call, outcome: MaybePromise<Outcome>): Promise<Outcome> {
@@ -112,12 +111,12 @@ export class ReadServerHandler {
   #answerOutcome(
     call: Call,
     outcome: Outcome,
-    { keyId, readable, report }: Reader,
+    { key, report }: Reader,
     now: number,
     view: ReadingView,
   ): Response {
     if (isRefusal(outcome)) return answerRefusal(call, outcome, report);
-    const body = view.bodyOf(call, outcome.snapshot, readable);
+    const body = view.bodyOf(call, outcome.snapshot, key.grant.sections);
     const { headers: requested, method } = call.request;
     if (isMatchingEtag(requested.get("if-none-match"), body.etag)) {
       return completeReading(
@@ -131,16 +130,12 @@ export class ReadServerHandler {
     const packed = isPacked ? body.gzipped : null;
     const payload = toPayload(call, packed ?? body.bytes);
     const isSent = method !== "HEAD" && payload instanceof Blob;
-    if (isSent && !this.#unsent.add(call, keyId, payload))
+    if (isSent && !this.#unsent.add(call, key.keyId, payload))
       return answerRefusal(call, TOO_MUCH_UNSENT, report);
     const response = new Response(payload, { headers: headersOf(body) });
     if (packed) response.headers.set("Content-Encoding", "gzip");
     return completeReading(response, outcome, report, now);
   }
-}
-
-function toReader({ keyId, grant }: ApiKey, report: LimitReport | null): Reader {
-  return { keyId, readable: grant.sections, report };
 }
 
 /** An answer about the token itself never has the headers of the limit. */
