@@ -1,5 +1,6 @@
 // Kills the real service again and again on one data folder, while clients send commands, game servers are watched and webhooks
 // are delivered. Then compares what was promised with what the game, the ledger and the receivers have got.
+import { LOG_LISTS } from "../../src/core/events/memory.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
 import { findLedgerFaults, listGaps } from "../faults/ledger-judge.ts";
 import { makeFolder, undoLater, until } from "../process/run-gatehouse.ts";
@@ -28,14 +29,18 @@ const LOG_WINDOW = 100;
 const COLLECT_EVERY = 25;
 /** After so many kills a new data folder is begun, so that the longest run needs no more memory than this. */
 const KILLS_PER_FOLDER = 1_000;
-const DRAIN_MS = 300_000;
+const DRAIN_MS = 60_000;
+/** Events may wait for their webhooks for long, but one must get through in this time. */
+const DELIVERY_MS = 30_000;
+const UNWATCHED = { GATEHOUSE_WATCH: "off" };
 const COMMANDS = "/v2/game/server/command";
 
 export type KillOptions = {
   readonly count: number;
   readonly seed: number;
   readonly stopped?: AbortSignal;
-  readonly onKill?: (kills: number, accepted: number) => void;
+  /** Tells how far it is, from 0 to 1. */
+  readonly progress?: (done: number, text: string) => void;
 };
 
 export type KillFigures = {
@@ -55,7 +60,7 @@ export type KillFigures = {
 /** `problems`: broken promises, one sentence each. */
 export type KillReport = { readonly figures: KillFigures; readonly problems: readonly string[] };
 
-export async function runKillCycles({ count, seed, stopped, onKill }: KillOptions): Promise<KillReport> {
+export async function runKillCycles({ count, seed, stopped, progress }: KillOptions): Promise<KillReport> {
   const figures: KillFigures = {
     kills: 0,
     accepted: 0,
@@ -68,16 +73,17 @@ export async function runKillCycles({ count, seed, stopped, onKill }: KillOption
   };
   const problems: string[] = [];
   const random = createRandom(seed);
+  const shared: Shared = {
+    random,
+    figures,
+    problems,
+    stopped,
+    progress: (text) => progress?.((0.99 * figures.kills) / count, text),
+  };
   while (figures.kills < count && !stopped?.aborted) {
-    const folder = await KilledFolder.open({
-      seed: seed + figures.kills,
-      random,
-      figures,
-      problems,
-      stopped,
-    });
+    const folder = await KilledFolder.open(shared, seed + figures.kills);
     try {
-      await folder.run(Math.min(KILLS_PER_FOLDER, count - figures.kills), onKill);
+      await folder.run(Math.min(KILLS_PER_FOLDER, count - figures.kills));
     } finally {
       await folder.close();
     }
@@ -90,6 +96,7 @@ type Shared = {
   readonly figures: KillFigures;
   readonly problems: string[];
   readonly stopped: AbortSignal | undefined;
+  readonly progress: (text: string) => void;
 };
 
 /** What is known of one game server. */
@@ -116,7 +123,7 @@ class KilledFolder {
     this.#watched = watched;
   }
 
-  static async open({ seed, ...shared }: Shared & { readonly seed: number }): Promise<KilledFolder> {
+  static async open(shared: Shared, seed: number): Promise<KilledFolder> {
     const simulator = await startSimulator({
       seed,
       players: 8,
@@ -140,7 +147,7 @@ class KilledFolder {
       GATEHOUSE_WEBHOOKS_RETRY_MS: "5",
     });
     // Before the first reading, so that the webhooks begin with the first event.
-    await service.start({ GATEHOUSE_WATCH: "off" });
+    await service.start(UNWATCHED);
     const watched: Watched[] = [];
     for (const home of homes) {
       const receiver = await WebhookReceiver.start();
@@ -156,12 +163,13 @@ class KilledFolder {
       receiver.secrets = [secret];
       watched.push({ home, promised: [], ends: new CommandEnds(serverId), receiver });
     }
-    await service.kill();
+    for (const { home } of watched) await fillLists(simulator, service, home);
+    await service.end("SIGTERM");
     return new KilledFolder(shared, simulator, service, watched);
   }
 
-  async run(kills: number, onKill: KillOptions["onKill"]): Promise<void> {
-    const { figures, stopped } = this.#shared;
+  async run(kills: number): Promise<void> {
+    const { figures, stopped, progress } = this.#shared;
     const clients = this.#watched.flatMap((watched, index) => {
       return watched.home.tokens.map((token, client) =>
         this.#submitAll(watched, token, `s${index}c${client}`),
@@ -171,7 +179,7 @@ class KilledFolder {
       if (stopped?.aborted) return;
       await this.#liveOnce(kill);
       figures.kills++;
-      onKill?.(figures.kills, figures.accepted);
+      progress(`${figures.kills} kills, ${figures.accepted} commands accepted`);
     }
     await this.#simulator.clearFaults();
     await this.#service.start();
@@ -180,7 +188,7 @@ class KilledFolder {
     await until("the queues are not drained", () => this.#service.isDrained(), DRAIN_MS);
     await this.#collectEnds();
     await this.#readOnceMore();
-    await until("the webhooks are not delivered", () => this.#areDelivered(), DRAIN_MS);
+    await this.#deliverAll();
     await this.#judge(kills);
   }
 
@@ -196,7 +204,9 @@ class KilledFolder {
     await this.#simulator.clearFaults();
     const ms = COMMAND_MS[Math.floor(random() * COMMAND_MS.length)] ?? 0;
     if (ms > 0) this.#simulator.arm({ kind: "slow", ms, target: "commands" });
-    if (random() < BURST_SHARE) this.#simulator.arm({ kind: "burst", list: "KillLogs", times: 1 });
+    const town = this.#watched[Math.floor(random() * SERVERS)]?.home.town;
+    if (random() < BURST_SHARE)
+      this.#simulator.arm({ kind: "burst", list: "KillLogs", server: town, target: "reads", times: 1 });
     if (random() < EARLY_KILL_SHARE) {
       await this.#service.live({ startMs: random() * START_MAX_MS });
       return;
@@ -249,15 +259,29 @@ class KilledFolder {
    * before and after it, so that no other reading comes and this one is recorded.
    */
   async #readOnceMore(): Promise<void> {
-    const unwatched = { GATEHOUSE_WATCH: "off" };
-    await this.#service.restart(unwatched);
+    await this.#service.restart(UNWATCHED);
     for (const { home } of this.#watched) await this.#service.ask("GET", `/servers/${home.serverId}/info`);
-    await this.#service.restart(unwatched);
+    await this.#service.restart(UNWATCHED);
   }
 
-  async #areDelivered(): Promise<boolean> {
-    const { items } = await this.#service.ask<{ items: { waiting: number }[] }>("GET", "/webhooks?limit=200");
-    return items.every(({ waiting }) => waiting === 0);
+  async #deliverAll(): Promise<void> {
+    const { progress, stopped } = this.#shared;
+    let before = 0;
+    let movedAt = Date.now();
+    for (;;) {
+      const { items } = await this.#service.ask<{ items: { waiting: number }[] }>(
+        "GET",
+        "/webhooks?limit=200",
+      );
+      const waiting = items.reduce((sum, webhook) => sum + webhook.waiting, 0);
+      if (waiting === 0 || stopped?.aborted) return;
+      progress(`${waiting} events wait for their webhooks`);
+      const accepted = this.#watched.reduce((sum, { receiver }) => sum + receiver.accepted.length, 0);
+      if (accepted > before) movedAt = Date.now();
+      before = accepted;
+      if (Date.now() - movedAt > DELIVERY_MS) throw new Error("no webhook is delivered any more");
+      await Bun.sleep(100);
+    }
   }
 
   async #judge(kills: number): Promise<void> {
@@ -283,6 +307,14 @@ class KilledFolder {
       figures.gaps += listGaps(events).length;
       figures.webhookEvents += receiver.ids.length;
     }
+  }
+}
+
+/** What happened before the first reading, or in a list that was empty until then, is not promised to be told. */
+async function fillLists(simulator: Simulator, service: Service, { town, serverId }: Home): Promise<void> {
+  for (const list of LOG_LISTS) {
+    simulator.arm({ kind: "burst", list, count: 2, server: town, target: "reads", times: 1 });
+    await service.ask("GET", `/servers/${serverId}/info`);
   }
 }
 

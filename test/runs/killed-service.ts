@@ -49,17 +49,18 @@ export class Service {
     if ("lifeMs" in span) await started;
     await work?.();
     await Bun.sleep("lifeMs" in span ? span.lifeMs : span.startMs);
-    await this.kill();
+    await this.end("SIGKILL");
     await started.catch(() => {});
   }
 
-  async kill(): Promise<void> {
-    await this.#end("SIGKILL");
+  async end(signal: NodeJS.Signals): Promise<void> {
+    if (this.#child) await stop(this.#child, signal);
+    this.#up = replace(this.#up);
   }
 
   /** Ends the process in order, so that nothing waits to be written, and starts another. */
   async restart(env: Readonly<Record<string, string>> = {}): Promise<void> {
-    await this.#end("SIGTERM");
+    await this.end("SIGTERM");
     await this.start(env);
   }
 
@@ -104,13 +105,8 @@ export class Service {
   async stop(): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
-    await this.#end("SIGTERM");
+    await this.end("SIGTERM");
     this.#up.resolve(undefined);
-  }
-
-  async #end(signal: NodeJS.Signals): Promise<void> {
-    if (this.#child) await stop(this.#child, signal);
-    this.#up = replace(this.#up);
   }
 }
 

@@ -9,13 +9,7 @@ await main({
     count: { kind: "number", about: "how many kills", usual: 40, min: 1, max: 100_000 },
   },
   async run({ count }, { seed, stopped, progress }) {
-    const { figures, problems } = await runKillCycles({
-      count,
-      seed,
-      stopped,
-      onKill: (kills, accepted) =>
-        progress(kills / count, `${kills} of ${count} kills, ${accepted} commands accepted`),
-    });
+    const { figures, problems } = await runKillCycles({ count, seed, stopped, progress });
     const { kills, accepted, repeated, delivered, unknown, events, gaps, webhookEvents } = figures;
     const summary =
       `${kills} kills, ${accepted} commands accepted (${repeated} submissions repeated), ${delivered} delivered, ` +
