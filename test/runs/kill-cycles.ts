@@ -13,7 +13,13 @@ import { findWebhookFaults } from "./webhook-judge.ts";
 const SERVERS = 8;
 const CLIENTS_PER_SERVER = 3;
 /** The longest time until a listening process is killed. */
-const LIFE_MAX_MS = 1_000;
+const LIFE_MAX_MS = 2_000;
+/**
+ * A new process sends nothing while commands keep arriving, for up to a second. So in most lives the clients come only after
+ * it has begun with what waited.
+ */
+const LATE_CLIENTS_SHARE = 0.75;
+const LATE_CLIENTS_MS = 150;
 /** One in this many processes is killed while it starts. */
 const EARLY_KILL_SHARE = 0.1;
 const START_MAX_MS = 300;
@@ -24,11 +30,13 @@ const REFUSALS: readonly Reaction[] = [500, "reset", "close", 429, "redirect"];
 /** How long the game takes for a command; it stays so for one life of the process. */
 const COMMAND_MS = [0, 0, 3, 10];
 const BURST_SHARE = 0.2;
-const LOG_WINDOW = 100;
+const LOG_WINDOW = 60;
 /** Ends of commands are collected after so many kills. */
 const COLLECT_EVERY = 25;
 /** After so many kills a new data folder is begun, so that the longest run needs no more memory than this. */
 const KILLS_PER_FOLDER = 1_000;
+/** How long a client waits when the queue is full. */
+const FULL_WAIT_MS = 40;
 const DRAIN_MS = 60_000;
 /** Events may wait for their webhooks for long, but one must get through in this time. */
 const DELIVERY_MS = 30_000;
@@ -126,8 +134,8 @@ class KilledFolder {
   static async open(shared: Shared, seed: number): Promise<KilledFolder> {
     const simulator = await startSimulator({
       seed,
-      players: 8,
-      speed: 20,
+      players: 6,
+      speed: 10,
       readLimit: 0,
       commandIntervalMs: 0,
       logWindow: LOG_WINDOW,
@@ -141,7 +149,7 @@ class KilledFolder {
     const service = new Service(folder, simulator.url, {
       GATEHOUSE_ARCHIVE: "sqlite",
       GATEHOUSE_WATCH: "on",
-      GATEHOUSE_WATCH_INTERVAL_MS: "250",
+      GATEHOUSE_WATCH_INTERVAL_MS: "400",
       GATEHOUSE_FRESH_MS: "1",
       GATEHOUSE_WEBHOOKS_PRIVATE: "allow",
       GATEHOUSE_WEBHOOKS_RETRY_MS: "5",
@@ -207,12 +215,16 @@ class KilledFolder {
     const town = this.#watched[Math.floor(random() * SERVERS)]?.home.town;
     if (random() < BURST_SHARE)
       this.#simulator.arm({ kind: "burst", list: "KillLogs", server: town, target: "reads", times: 1 });
+    const tellAfterMs = random() < LATE_CLIENTS_SHARE ? LATE_CLIENTS_MS : 0;
     if (random() < EARLY_KILL_SHARE) {
       await this.#service.live({ startMs: random() * START_MAX_MS });
       return;
     }
-    const collected = kill % COLLECT_EVERY === 0 ? () => this.#collectEnds() : undefined;
-    await this.#service.live({ lifeMs: random() * LIFE_MAX_MS }, collected);
+    await this.#service.live({
+      lifeMs: random() * LIFE_MAX_MS,
+      tellAfterMs,
+      ...(kill % COLLECT_EVERY === 0 && { work: () => this.#collectEnds() }),
+    });
   }
 
   /** Sends one command after the other. Repeats each with the same idempotency key until it is accepted. */
@@ -246,7 +258,7 @@ class KilledFolder {
         return undefined;
       }
       if (this.#isOver && attempt > 100) return undefined;
-      await Bun.sleep(answer === undefined ? 2 : 15);
+      await Bun.sleep(answer === undefined ? 2 : FULL_WAIT_MS);
     }
   }
 

@@ -10,6 +10,10 @@ const MASTER_KEY = "torture-master-key-0123456789abcdef";
 /** A game server and the keys of those who send it commands. */
 export type Home = { readonly serverId: string; readonly town: string; readonly tokens: readonly string[] };
 export type CommandBody = { readonly command_id: string; readonly command: string; readonly status: string };
+/** Until so long after its start, or after it listens and `work` is done. */
+type Life =
+  | { readonly startMs: number }
+  | { readonly lifeMs: number; readonly tellAfterMs?: number; readonly work?: () => Promise<void> };
 type List<T> = { readonly items: readonly T[]; readonly next: string | null };
 
 export class Service {
@@ -29,26 +33,26 @@ export class Service {
     return this.#up.promise;
   }
 
-  async start(env: Readonly<Record<string, string>> = {}): Promise<string> {
+  /** Clients learn the address so much later. */
+  async start(env: Readonly<Record<string, string>> = {}, tellAfterMs = 0): Promise<void> {
     const child = run(["serve"], { cwd: this.#folder, env: { ...this.#env, ...env } });
     this.#child = child;
     const line = await child.waitForLine("listening on");
-    const url = /listening on (\S+)$/.exec(line)?.[1] ?? "";
-    this.#up.resolve(url);
-    return url;
+    const up = this.#up;
+    setTimeout(() => up.resolve(/listening on (\S+)$/.exec(line)?.[1]), tellAfterMs);
   }
 
-  /** Starts a process and kills it, this long after it listens (and after `work`) or after its start. */
-  async live(
-    span: { readonly startMs: number } | { readonly lifeMs: number },
-    work?: () => Promise<void>,
-  ): Promise<void> {
-    const started = this.start();
+  /** Starts a process and kills it. */
+  async live(life: Life): Promise<void> {
+    const started = this.start({}, "startMs" in life ? 0 : life.tellAfterMs);
     // A process that is killed early never prints its address.
     started.catch(() => {});
-    if ("lifeMs" in span) await started;
-    await work?.();
-    await Bun.sleep("lifeMs" in span ? span.lifeMs : span.startMs);
+    if ("startMs" in life) await Bun.sleep(life.startMs);
+    else {
+      await started;
+      await life.work?.();
+      await Bun.sleep(life.lifeMs);
+    }
     await this.end("SIGKILL");
     await started.catch(() => {});
   }
