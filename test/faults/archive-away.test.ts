@@ -10,7 +10,8 @@ import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts
 import { mounting, testWith } from "../needs.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { cleanUp, type Listening, makeFolder, serve, undoLater, until } from "../process/run-gatehouse.ts";
-import { LedgerWitness, type ToldEvent } from "./ledger-witness.ts";
+import type { ToldEvent } from "./ledger-judge.ts";
+import { LedgerWitness } from "./ledger-witness.ts";
 import { fill } from "./small-disk.ts";
 
 const FRESH_MS = 300;

@@ -15,7 +15,8 @@ import { repeat } from "../long.ts";
 import { startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { undoLater, until } from "../process/run-gatehouse.ts";
 import { startRedis } from "../redis-server.ts";
-import { hasEveryList, LedgerWitness, type ToldEvent } from "./ledger-witness.ts";
+import type { ToldEvent } from "./ledger-judge.ts";
+import { hasEveryList, LedgerWitness } from "./ledger-witness.ts";
 
 const KILLS = repeat({ usual: 4, long: 100 });
 const READINGS_PER_LIFE_MAX = 25;

@@ -1,52 +1,22 @@
 // Stands between Gatehouse and the simulator and notes what every reading showed, so that a ledger can be compared with what
 // was shown and with what happened.
 import { expect } from "bun:test";
-import { LOG_LISTS, type LogList } from "../../src/core/events/memory.ts";
+import { LOG_LISTS } from "../../src/core/events/memory.ts";
 import type { Gap } from "../../src/core/wire/event-data.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import { undoLater } from "../process/run-gatehouse.ts";
+import {
+  count,
+  countTold,
+  findHidden,
+  isInGap,
+  keyOf,
+  LIST_OF,
+  listGaps,
+  type ToldEvent,
+} from "./ledger-judge.ts";
 
 type Fields = Record<string, unknown>;
-
-/** An event as the events endpoint gives it. */
-export type ToldEvent = {
-  readonly id: string;
-  readonly type: string;
-  readonly at: number;
-  readonly seen_at: number;
-  readonly data: Fields;
-};
-
-const LIST_OF: Readonly<Record<string, LogList>> = {
-  "player.joined": "JoinLogs",
-  "player.left": "JoinLogs",
-  "player.killed": "KillLogs",
-  "command.used": "CommandLogs",
-  "modcall.opened": "ModCalls",
-};
-
-/** Calls for a moderator are compared without the answer, which comes later. */
-function keyOf(list: string, { Moderator: _, ...element }: Fields): string {
-  return `${list} ${JSON.stringify(Object.entries(element).sort(([a], [b]) => (a < b ? -1 : 1)))}`;
-}
-
-function count(keys: Iterable<string>): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
-  return counts;
-}
-
-/**
- * Finds the entries between two equal ones of their list. When a reading shows only the second, it looks as if it overlapped
- * with an earlier reading that showed the first: entries of one second that no reading showed together cannot be told apart.
- */
-export function findHidden(keys: readonly string[]): Set<string> {
-  const hidden = new Set<string>();
-  for (const [place, key] of keys.entries()) {
-    for (const between of keys.slice(place + 1, keys.lastIndexOf(key))) hidden.add(between);
-  }
-  return hidden;
-}
 
 export class LedgerWitness {
   readonly #simulator: Simulator;
@@ -96,13 +66,13 @@ export class LedgerWitness {
     { areEqualsTold = false } = {},
   ): { gaps: readonly Gap[]; told: number; happened: number } {
     const told = countTold(events);
-    const gaps = events.filter(({ type }) => type === "gap").map(({ data }) => data as unknown as Gap);
+    const gaps = listGaps(events);
     const tooOften = [...told].filter(([key, times]) => times > (this.#shown.get(key) ?? 0));
     expect(tooOften).toEqual([]);
     const { entries = [], truncated } = this.#simulator.findEntries(this.#town) ?? {};
     expect(truncated).toBe(false);
     const left = new Map(told);
-    const hidden = areEqualsTold ? findHiddenOfLists(entries) : new Set<string>();
+    const hidden = areEqualsTold ? findHidden(entries) : new Set<string>();
     const lost: string[] = [];
     for (const { list, element } of entries.toReversed()) {
       const key = keyOf(list, element);
@@ -112,10 +82,7 @@ export class LedgerWitness {
       if (times > 0 || (!this.#shown.has(key) && at < (this.#firstReadingAt ?? 0))) continue;
       if (hidden.has(key)) continue;
       if (told.has(key) && (areEqualsTold || told.get(key) === this.#shown.get(key))) continue;
-      const isCovered = gaps.some(({ section, from, to }) => {
-        return section === list && (from === null || from <= at) && (to === null || at <= to);
-      });
-      if (!isCovered) lost.push(`${key} at ${at}, shown ${this.#shown.get(key) ?? 0}`);
+      if (!isInGap(gaps, list, at)) lost.push(`${key} at ${at}, shown ${this.#shown.get(key) ?? 0}`);
     }
     expect(lost).toEqual([]);
     return { gaps, told: told.size, happened: entries.length };
@@ -153,21 +120,4 @@ export class LedgerWitness {
 export function hasEveryList(events: readonly ToldEvent[]): boolean {
   const told = new Set(events.map(({ type }) => LIST_OF[type]));
   return LOG_LISTS.every((list) => told.has(list));
-}
-
-type Entries = readonly { readonly list: LogList; readonly element: Fields }[];
-
-function findHiddenOfLists(entries: Entries): Set<string> {
-  const ofList = (list: LogList) => entries.filter((entry) => entry.list === list);
-  const hidden = LOG_LISTS.map((list) => findHidden(ofList(list).map(({ element }) => keyOf(list, element))));
-  return hidden.reduce((all, some) => all.union(some));
-}
-
-function countTold(events: readonly ToldEvent[]): Map<string, number> {
-  return count(
-    events.flatMap(({ type, data }) => {
-      const list = LIST_OF[type];
-      return list ? [keyOf(list, data)] : [];
-    }),
-  );
 }

@@ -11,6 +11,8 @@ import {
 } from "../process/run-gatehouse.ts";
 import { stopRedisServers } from "../redis-server.ts";
 
+export { createRandom } from "../random.ts";
+
 export const MASTER_KEY = "fleet-master-key-0123456789abcdefgh";
 export const SECRET = "fleet-secret-0123456789abcdefghijkl";
 const READ = "/v2/game/server";
@@ -227,15 +229,4 @@ export function chooseSeed(what: string): number {
   const seed = wanted > 0 ? wanted : Math.floor(Math.random() * 2 ** 31) + 1;
   console.log(`${what}: GATEHOUSE_TEST_SEED=${seed}`);
   return seed;
-}
-
-/** The mulberry32 generator. */
-export function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

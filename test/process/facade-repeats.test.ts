@@ -4,8 +4,9 @@ import { afterEach, expect, test } from "bun:test";
 import { facadeKeyOf } from "../../src/core/facade/facade-key.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import { repeat } from "../long.ts";
+import { createRandom } from "../random.ts";
+import { type Home, makeHomes, recordCommands, Service } from "../runs/killed-service.ts";
 import { cleanUp, makeFolder, until } from "./run-gatehouse.ts";
-import { createRandom, type Home, makeHomes, recordCalls, Service } from "./torture.ts";
 
 const CYCLES = repeat({ usual: 4, long: 200 });
 const LIFE_MAX_MS = 350;
@@ -23,7 +24,7 @@ test(`over ${CYCLES} kills, the game gets no command twice from clients that sen
   const seed = Date.now() % 2 ** 31;
   const random = createRandom(seed);
   const simulator = await startSimulator({ readLimit: 0, commandIntervalMs: 0 });
-  const record = recordCalls(simulator);
+  const record = recordCommands(simulator);
   const folder = makeFolder();
   const homes = await makeHomes(folder, simulator.url);
   const service = new Service(folder, simulator.url);
@@ -34,7 +35,7 @@ test(`over ${CYCLES} kills, the game gets no command twice from clients that sen
     const isLost = random() < LOST_SHARE;
     const signal = AbortSignal.timeout(isLost ? Math.ceil(random() * 100) : CLIENT_TIMEOUT_MS);
     const headers = {
-      "server-key": facadeKeyOf(home.token, home.serverId),
+      "server-key": facadeKeyOf(home.tokens[0] ?? "", home.serverId),
       "Content-Type": "application/json",
     };
     const body = JSON.stringify({ command: text });
@@ -87,7 +88,7 @@ test(`over ${CYCLES} kills, the game gets no command twice from clients that sen
   }
 
   const timesGot = new Map<string, number>();
-  for (const { command = "" } of record.stop()) timesGot.set(command, (timesGot.get(command) ?? 0) + 1);
+  for (const { command } of record.stop()) timesGot.set(command, (timesGot.get(command) ?? 0) + 1);
   const twice = [...timesGot].filter(([, times]) => times > 1);
   expect({ seed, twice }).toEqual({ seed, twice: [] });
   const answers = new Set(sent.map(({ answer }) => answer));
