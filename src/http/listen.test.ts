@@ -1,7 +1,9 @@
 // Stopping the listener answers the requests that have arrived.
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
+import type { EagerCounts } from "../../test/faults/eager-clients.ts";
 import { openSocket, writeRequest } from "../../test/faults/raw-socket.ts";
 import { listen } from "./listen.ts";
+import { ListeningSocket } from "./listening-socket.ts";
 
 const HERE = {
   host: "127.0.0.1",
@@ -28,4 +30,33 @@ test("requests that have arrived when the listener is closed are answered, on ke
   expect(answers.map((answer) => answer?.status)).toEqual(sockets.map(() => 200));
   for (const socket of sockets) socket.destroy();
   await closed;
+});
+
+test("while the listener is closed, each new connection is either refused or answered", async () => {
+  const { close } = ListeningSocket.prototype;
+  // Gives the clients time to connect between the last accept and the close.
+  const closing = spyOn(ListeningSocket.prototype, "close").mockImplementation(function (
+    this: ListeningSocket,
+  ) {
+    Bun.sleepSync(50);
+    close.call(this);
+  });
+  const listener = await listen({ ...HERE, handle: () => new Response("ok") });
+  const clients = new Worker(new URL("../../test/faults/eager-clients.ts", import.meta.url));
+  try {
+    const counted = new Promise<EagerCounts>((resolve) => {
+      clients.onmessage = ({ data }) => resolve(data);
+    });
+    clients.postMessage(listener.port);
+    await Bun.sleep(300);
+    await listener.close(5_000, 1_000);
+    clients.postMessage("stop");
+    const { answered, refused, cut } = await counted;
+    expect(answered).toBeGreaterThan(0);
+    expect(refused).toBeGreaterThan(0);
+    expect(cut).toBe(0);
+  } finally {
+    closing.mockRestore();
+    clients.terminate();
+  }
 });

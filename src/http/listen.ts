@@ -206,10 +206,16 @@ async function refuseConnections(
     return;
   }
   socket.acceptSilentConnections();
-  // Closing the socket also closes the connections that the process has not accepted yet.
   const handshakeWaitMs = idleGraceMs === 0 ? 0 : HANDSHAKE_WAIT_MS;
   await waitUntil(async () => (await socket.countConnections())?.handshaking === 0, handshakeWaitMs);
+  // Closing the socket resets the connections that the process has not accepted: none may be left, and none may come.
+  socket.ignoreNewHandshakes();
   await takeTurns();
+  const areAllAccepted = async () => {
+    const counts = await socket.countConnections();
+    return counts?.handshaking === 0 && counts.waiting === 0;
+  };
+  await waitUntil(areAllAccepted, handshakeWaitMs);
   stopListening();
   await waitUntil(async () => (await socket.countConnections())?.open === 0, idleGraceMs);
 }

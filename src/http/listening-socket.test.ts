@@ -55,3 +55,32 @@ test("with limited send buffers the kernel does not take a large answer for a cl
   for (const client of [stalled, other]) client.destroy();
   await server.stop(true);
 });
+
+test("after handshakes are ignored, no connection comes in, and those from before are accepted", async () => {
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("ok") });
+  const port = server.port ?? 0;
+  const socket = await ListeningSocket.find(port);
+  // Otherwise the kernel holds back a connection without a first byte.
+  socket?.acceptSilentConnections();
+  expect(socket?.pause()).toBe(true);
+  const before = await openSocket({ port });
+  socket?.ignoreNewHandshakes();
+  let isLateOpen = false;
+  const late = openSocket({ port }).then(
+    () => {
+      isLateOpen = true;
+    },
+    () => {},
+  );
+  await Bun.sleep(100);
+  expect(isLateOpen).toBe(false);
+  expect(await socket?.countConnections()).toEqual({ open: 1, handshaking: 0, waiting: 1 });
+  socket?.resume();
+  before.write(writeRequest("/"));
+  expect((await before.readAnswer())?.status).toBe(200);
+  expect(await socket?.countConnections()).toEqual({ open: 1, handshaking: 0, waiting: 0 });
+  before.destroy();
+  await server.stop(true);
+  await late;
+  expect(isLateOpen).toBe(false);
+});

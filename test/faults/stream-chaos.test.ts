@@ -15,7 +15,7 @@ import { repeat } from "../long.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { undoLater, until } from "../process/run-gatehouse.ts";
 import { startRedis } from "../redis-server.ts";
-import { SocketReader, SseReader } from "../stream-reader.ts";
+import { ResumingReader } from "../resuming-reader.ts";
 
 const READERS = repeat({ usual: 100, long: 200 });
 /** Both readers of a key, one of each kind: opening a stream counts toward its limit. */
@@ -24,8 +24,6 @@ const ROUNDS_OF_ALL_FAULTS = repeat({ usual: 1, long: 12 });
 /** Every third reader has a filter. */
 const FILTER = "player.*,vehicle.*";
 const PATIENCE_MS = 60_000;
-/** Between two connections of a reader, and between two looks at a fact. */
-const RETRY_MS = 50;
 
 afterEach(async () => {
   await endFleets();
@@ -33,79 +31,6 @@ afterEach(async () => {
 });
 
 type Event = { readonly id: string };
-
-/** Reads until it is stopped, and comes back with its cursor whenever it was cut, to either instance. */
-class Reader {
-  readonly ids: string[] = [];
-  readonly types: string | undefined;
-  connections = 0;
-  readonly #kind: "sse" | "socket";
-  readonly #token: string;
-  readonly #choose: () => FaultProxy;
-  #cursor = "earliest";
-  #isStopped = false;
-  #close: () => unknown = () => {};
-
-  constructor(kind: "sse" | "socket", token: string, types: string | undefined, choose: () => FaultProxy) {
-    this.#kind = kind;
-    this.#token = token;
-    this.types = types;
-    this.#choose = choose;
-  }
-
-  async run(): Promise<void> {
-    while (!this.#isStopped) {
-      try {
-        await (this.#kind === "sse" ? this.#readStream() : this.#readSocket());
-      } catch {
-        // The connection broke.
-      }
-      if (!this.#isStopped) await Bun.sleep(RETRY_MS);
-    }
-  }
-
-  stop(): void {
-    this.#isStopped = true;
-    this.#close();
-  }
-
-  #url(path: string): string {
-    const types = this.types === undefined ? "" : `&types=${this.types}`;
-    return `http://127.0.0.1:${this.#choose().port}/v2/game/server/events/${path}?after=${this.#cursor}${types}`;
-  }
-
-  async #readStream(): Promise<void> {
-    const cut = new AbortController();
-    this.#close = () => cut.abort();
-    const headers = { Authorization: `Bearer ${this.#token}` };
-    const answer = await fetch(this.#url("stream"), { headers, signal: cut.signal, keepalive: false });
-    if (answer.status !== 200) return this.#wait(answer);
-    this.connections++;
-    const reader = new SseReader(answer);
-    for (let message = await reader.next(); message; message = await reader.next()) {
-      if (message.id === undefined) continue;
-      if (message.data?.id !== undefined) this.ids.push(message.data.id);
-      this.#cursor = message.id;
-    }
-  }
-
-  async #readSocket(): Promise<void> {
-    const reader = new SocketReader(this.#url("socket"), { Authorization: `Bearer ${this.#token}` });
-    this.#close = () => reader.socket.close();
-    await reader.opened;
-    this.connections++;
-    for (let frame = await reader.next(); frame; frame = await reader.next()) {
-      if (frame.event) this.ids.push(frame.event.id);
-      this.#cursor = frame.event?.id ?? frame.cursor ?? this.#cursor;
-    }
-  }
-
-  /** A reader that is told to come back later does so. */
-  async #wait(answer: Response): Promise<void> {
-    await answer.body?.cancel();
-    await Bun.sleep(Math.min(1, Number(answer.headers.get("retry-after") ?? 0)) * 1_000);
-  }
-}
 
 /** What fails, and how it comes back. Each waits for a fact: that the fault was felt. */
 class Chaos {
@@ -186,7 +111,7 @@ class Chaos {
     for (const index of [0, 1]) await this.#untilArchive("here", index);
   }
 
-  async #restart(indexes: readonly number[], end: (instance: Instance) => Promise<void>): Promise<void> {
+  async #restart(indexes: readonly number[], end: (instance: Instance) => Promise<unknown>): Promise<void> {
     await Promise.all(
       indexes.map(async (index) => {
         const instance = this.#fleet.at(index);
@@ -263,13 +188,14 @@ test(
     const { serverId } = home;
     const chaos = new Chaos({ fleet, postgres, toPostgres, toReaders, serverId, pick });
 
-    const readers: Reader[] = [];
+    const readers: ResumingReader[] = [];
     for (let made = 0; made < READERS; made += READERS_PER_KEY) {
       const wish = { server_id: serverId, label: "reader" };
       const { token } = expectStatus(await fleet.at(0).admin("POST", "/keys", wish), 201);
       const types = made % 3 === 0 ? FILTER : undefined;
-      const choose = () => toReaders[Math.floor(readersRandom() * 2)] as FaultProxy;
-      for (const kind of ["sse", "socket"] as const) readers.push(new Reader(kind, token, types, choose));
+      const choosePort = () => toReaders[Math.floor(readersRandom() * 2)]?.port ?? 0;
+      for (const kind of ["sse", "socket"] as const)
+        readers.push(new ResumingReader({ kind, token, types, choosePort }));
     }
     const running = readers.map((reader) => reader.run());
     undoLater(async () => {
@@ -282,7 +208,8 @@ test(
     const catchUp = async () => {
       await chaos.untilBothAnswer();
       const [all, some] = [await chaos.readLedger(), await chaos.readLedger(FILTER)];
-      const isBehind = ({ ids, types }: Reader) => ids.length < (types === undefined ? all : some).length;
+      const isBehind = ({ ids, types }: ResumingReader) =>
+        ids.length < (types === undefined ? all : some).length;
       await until("a reader does not catch up", () => !readers.some(isBehind), PATIENCE_MS);
       return { all, some };
     };

@@ -68,10 +68,10 @@ export class Instance {
     await this.process.exited;
   }
 
-  /** As an operator would: open requests are finished. */
-  async stop(): Promise<void> {
+  /** As an operator would: open requests are finished. Returns the exit code. */
+  async stop(): Promise<number> {
     this.process.kill("SIGTERM");
-    await this.process.exited;
+    return await this.process.exited;
   }
 
   freeze(): void {

@@ -32,7 +32,7 @@ export type TurmoilReport = {
 };
 
 type Place = { readonly home: Home; readonly key: Key };
-type Promised = { readonly commandId: string; readonly text: string };
+export type Promised = { readonly commandId: string; readonly text: string };
 type CommandBody = { readonly command_id: string; readonly command: string; readonly status: string };
 
 export async function runTurmoil(options: TurmoilOptions): Promise<TurmoilReport> {
@@ -140,7 +140,7 @@ export async function runTurmoil(options: TurmoilOptions): Promise<TurmoilReport
 }
 
 /** Compares the receipts of one server's clients with the states in the fleet and the calls that the game has received. */
-function compare(
+export function compare(
   commands: readonly CommandBody[],
   promised: readonly Promised[],
   got: readonly string[],
@@ -202,7 +202,7 @@ export async function listCommands(instance: Instance, { serverId }: Home): Prom
   return found.reverse();
 }
 
-async function isDrained(instance: Instance): Promise<boolean> {
+export async function isDrained(instance: Instance): Promise<boolean> {
   for (const status of ["queued", "sending"]) {
     const page = await askUntilAnswered(instance, `/commands?limit=1&status=${status}`);
     if (page.items.length > 0) return false;
@@ -221,7 +221,7 @@ async function askUntilAnswered(instance: Instance, path: string) {
 }
 
 /** The simulator keeps only its last calls, so they are collected during the test. */
-function recordCommands(simulator: Simulator) {
+export function recordCommands(simulator: Simulator) {
   const calls: ReturnType<Simulator["calls"]>["calls"] = [];
   let { next } = simulator.calls();
   const collect = () => {

@@ -1,0 +1,19 @@
+// npm run restarts: rolling restarts of two instances behind a balancer, under load and with streams open.
+import { main } from "./long-run.ts";
+import { runRestarts } from "./rolling-restarts.ts";
+
+await main({
+  name: "restarts",
+  about: "restarts two instances in turn behind a balancer, under load and with streams open",
+  options: {
+    count: { kind: "number", about: "how many restarts", usual: 10, min: 1, max: 100_000 },
+    "delay-ms": {
+      kind: "number",
+      about: "how long every byte is on its way through the balancer",
+      usual: 0,
+      min: 0,
+      max: 200,
+    },
+  },
+  run: ({ count, "delay-ms": delayMs }, tools) => runRestarts({ count, delayMs }, tools),
+});
