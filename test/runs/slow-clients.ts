@@ -61,6 +61,7 @@ type Slow = {
 class SlowClients {
   readonly #options: SlowClientsOptions;
   readonly #all: Slow[] = [];
+  #keyed = 0;
 
   constructor(options: SlowClientsOptions) {
     this.#options = options;
@@ -106,16 +107,15 @@ class SlowClients {
       slow.openedAt = performance.now();
       if (isReader(slow)) socket.pause();
       else socket.on("data", () => {});
-      socket.write(this.#beginningOf(slow, at));
+      socket.write(this.#beginningOf(slow));
     });
     socket.on("error", () => noteCut(slow));
     socket.on("end", () => noteCut(slow));
     socket.on("close", () => noteCut(slow));
   }
 
-  #beginningOf({ kind }: Slow, at: number): string {
-    const { tokens, largePath } = this.#options;
-    const authorization = `Authorization: Bearer ${tokens[at % tokens.length]}`;
+  #beginningOf({ kind }: Slow): string {
+    const { largePath } = this.#options;
     switch (kind) {
       case "says nothing":
         return "";
@@ -126,13 +126,18 @@ class SlowClients {
       case "headers that never end":
         return "GET /healthz HTTP/1.1\r\nHost: x\r\n";
       case "a body a byte at a time":
-        return `${writeRequest("/v2/server/command", [authorization, "Content-Type: application/json", "Content-Length: 1000"], "POST")}{`;
+        return `${writeRequest("/v2/server/command", [this.#nextKey(), "Content-Type: application/json", "Content-Length: 1000"], "POST")}{`;
       case "a body that stops":
         return `${writeRequest("/admin/servers", ["Content-Length: 100"], "POST")}{`;
       case "reads nothing of a large answer":
       case "reads a large answer a few bytes at a time":
-        return writeRequest(largePath, [authorization]);
+        return writeRequest(largePath, [this.#nextKey()]);
     }
+  }
+
+  #nextKey(): string {
+    const { tokens } = this.#options;
+    return `Authorization: Bearer ${tokens[this.#keyed++ % tokens.length]}`;
   }
 
   #drip(): void {
