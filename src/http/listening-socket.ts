@@ -20,7 +20,7 @@ const UNSENT_IN_KERNEL_MAX = 524_288;
 const EPOLL_CTL_MOD = 3;
 const SHUT_RDWR = 2;
 /** Of a connection that no process has accepted, or has closed. */
-const NO_INODE = "0";
+export const NO_INODE = "0";
 const SOCKETS_A_TURN = 500;
 /**
  * A socket filter of the kernel, as [code, jump if true, jump if false, value]: drops packets with SYN and without ACK, which
@@ -214,7 +214,7 @@ function openLibc() {
 }
 
 /** The TCP sockets of this machine whose own port is this one. */
-async function listSockets(port: number): Promise<KernelSocket[]> {
+export async function listSockets(port: number): Promise<KernelSocket[]> {
   const local = port.toString(16).toUpperCase().padStart(4, "0");
   const line = new RegExp(`^ *\\d+: [0-9A-F]+:${local} (\\S+) (\\S+) (?:\\S+ +){5}(\\d+)`, "gm");
   const sockets: KernelSocket[] = [];
