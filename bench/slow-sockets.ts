@@ -10,7 +10,8 @@ import { openSocket, writeRequest } from "../test/faults/raw-socket.ts";
 import { FRESH_FOREVER_MS, GATEHOUSE, settingsOf } from "./contenders/gatehouse.ts";
 import { fillKeys, fillServers, openSqlite } from "./fill-store.ts";
 import { chooseCores } from "./machine.ts";
-import { readResidentMb, startProgram } from "./processes.ts";
+import { readResidentMb } from "./process-usage.ts";
+import { startProgram } from "./processes.ts";
 
 const SLOW_SOCKETS = 5_000;
 const CONNECTED_PER_SECOND = 1_000;
