@@ -8,7 +8,8 @@ import type { Store } from "../src/core/ports/store.ts";
 import { hashToken, mintToken } from "../src/core/token.ts";
 import { GATEHOUSE, settingsOf } from "./contenders/gatehouse.ts";
 import { fillKeys, fillServers, openSqlite } from "./fill-store.ts";
-import { readResidentMb, startProgram } from "./processes.ts";
+import { readResidentMb } from "./process-usage.ts";
+import { startProgram } from "./processes.ts";
 
 const SIZES = [1_000, 10_000, 100_000] as const;
 const SERVERS = 200;

@@ -1,6 +1,7 @@
 // Sends requests as fast as they are answered, on a fixed number of connections: with wrk, or with autocannon without it.
 import { join } from "node:path";
-import { readCpuMicros, runProgram } from "./processes.ts";
+import { readCpuMicros } from "./process-usage.ts";
+import { runProgram } from "./processes.ts";
 
 export type Load = {
   readonly url: string;

@@ -5,7 +5,7 @@ import { CASES, type Case } from "./cases.ts";
 import type { Contender, Running } from "./contenders/contender.ts";
 import { type Measured, measureLoad, putLoad } from "./load.ts";
 import type { Cores } from "./machine.ts";
-import { readResidentMb } from "./processes.ts";
+import { readResidentMb } from "./process-usage.ts";
 import type { Progress } from "./progress.ts";
 import { RefusalLoad } from "./refusal-load.ts";
 import { FLOOR, OURS, ROSTER } from "./roster.ts";

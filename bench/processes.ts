@@ -1,5 +1,4 @@
 // Starts programs, waits until they listen, reads their memory and CPU time, and stops them. No program outlives the harness.
-import { readFileSync } from "node:fs";
 import { pinTo } from "./machine.ts";
 
 const START_DEADLINE_MS = 30_000;
@@ -75,31 +74,6 @@ export async function runProgram(command: readonly string[], core: number | unde
   running.delete(child);
   if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}: ${errors.trim()}`);
   return output;
-}
-
-/** Resident memory, in megabytes. */
-export function readResidentMb(pid: number): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, "utf8");
-    return (Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024) / 1e6;
-  } catch {
-    return Number.NaN;
-  }
-}
-
-/** Linux reports CPU time in hundredths of a second. */
-const TICKS_PER_SECOND = 100;
-
-/** The CPU time that all threads of a process have used so far, in microseconds. */
-export function readCpuMicros(pid: number): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The second field is a name in brackets, which may contain spaces and brackets.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND;
-  } catch {
-    return Number.NaN;
-  }
 }
 
 async function readAddresses(stream: ReadableStream<Uint8Array>, wanted: number): Promise<string[]> {

@@ -21,7 +21,8 @@ import { READ_PATH } from "./cases.ts";
 import { FRESH_FOREVER_MS, GATEHOUSE, settingsOf } from "./contenders/gatehouse.ts";
 import { fillKeys, fillServers, openSqlite } from "./fill-store.ts";
 import { printGoals } from "./goals.ts";
-import { type Program, readCpuMicros, readResidentMb, startProgram } from "./processes.ts";
+import { readCpuMicros, readResidentMb } from "./process-usage.ts";
+import { type Program, startProgram } from "./processes.ts";
 import { PLAYERS, SECRET } from "./stage.ts";
 import { median } from "./statistics.ts";
 

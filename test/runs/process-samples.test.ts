@@ -1,0 +1,59 @@
+// What counts as growth in a long run.
+import { expect, test } from "bun:test";
+import { judgeGrowth, type ProcessSample } from "./process-samples.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** A sample every five seconds. */
+function sampleHour(residentMb: (share: number) => number, descriptors = (_share: number) => 100) {
+  return Array.from({ length: 720 }, (_, at): ProcessSample => {
+    const share = at / 720;
+    return { atMs: share * HOUR_MS, residentMb: residentMb(share), descriptors: descriptors(share) };
+  });
+}
+
+test("memory that settles after the warm-up is no problem", () => {
+  const samples = sampleHour((share) => (share < 0.15 ? 100 + share * 600 : 195 + (share > 0.9 ? 5 : 0)));
+  expect(judgeGrowth(samples, HOUR_MS)).toEqual({
+    memoryStartMb: 195,
+    memoryEndMb: 200,
+    memoryMaxMb: 200,
+    descriptorsStart: 100,
+    descriptorsEnd: 100,
+    problems: [],
+  });
+});
+
+test("memory that goes on growing is a problem", () => {
+  const { problems } = judgeGrowth(
+    sampleHour((share) => 200 + share * 20),
+    HOUR_MS,
+  );
+  expect(problems).toEqual(["resident memory grew from 204 MB to 219 MB, more than 5 %"]);
+});
+
+test("a short run allows more growth, but not any", () => {
+  const judge = (endMb: number) => {
+    const samples = sampleHour((share) => (share < 0.5 ? 100 : endMb));
+    return judgeGrowth(
+      samples.map((sample) => ({ ...sample, atMs: sample.atMs / 60 })),
+      HOUR_MS / 60,
+    ).problems;
+  };
+  expect(judge(149)).toEqual([]);
+  expect(judge(151)).toEqual(["resident memory grew from 100 MB to 151 MB, more than 50 %"]);
+});
+
+test("descriptors that are not closed are a problem", () => {
+  const leaking = sampleHour(
+    () => 100,
+    (share) => 100 + Math.round(share * 100),
+  );
+  const { problems } = judgeGrowth(leaking, HOUR_MS);
+  expect(problems).toEqual(["open descriptors grew from 122 to 195, by more than 20"]);
+});
+
+test("a process that could not be looked at is a problem", () => {
+  const { problems } = judgeGrowth([], HOUR_MS);
+  expect(problems).toHaveLength(2);
+});

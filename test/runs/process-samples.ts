@@ -1,0 +1,64 @@
+// What a process used over a long time, and whether it kept growing.
+import { countDescriptors, readResidentMb } from "../../bench/process-usage.ts";
+import { median } from "../../bench/statistics.ts";
+
+/** The first part is not judged: caches fill and code is compiled. */
+const WARM_UP_SHARE = 0.2;
+const WARM_UP_MAX_MS = 600_000;
+/** The parts that are compared: the first after the warm-up, and the last. */
+const PART_SHARE = 0.1;
+const LONG_RUN_MS = 1_800_000;
+const GROWTH_MAX = 0.05;
+/** A short run ends before its memory has settled, so it only finds leaks that are large. */
+const SHORT_GROWTH_MAX = 0.5;
+/** Clients come and go, so the number of open connections is never quite the same. */
+const MORE_DESCRIPTORS_MAX = 20;
+
+export type ProcessSample = {
+  /** Since the start of the run. */
+  readonly atMs: number;
+  readonly residentMb: number;
+  readonly descriptors: number;
+};
+
+export type Growth = {
+  readonly memoryStartMb: number;
+  readonly memoryEndMb: number;
+  readonly memoryMaxMb: number;
+  readonly descriptorsStart: number;
+  readonly descriptorsEnd: number;
+  readonly problems: readonly string[];
+};
+
+export function takeSample(pid: number, atMs: number): ProcessSample {
+  return { atMs, residentMb: readResidentMb(pid), descriptors: countDescriptors(pid) };
+}
+
+/** Compares the last tenth of a run with the tenth after its warm-up. */
+export function judgeGrowth(samples: readonly ProcessSample[], durationMs: number): Growth {
+  const warmUpMs = Math.min(WARM_UP_MAX_MS, durationMs * WARM_UP_SHARE);
+  const partMs = durationMs * PART_SHARE;
+  const first = samples.filter(({ atMs }) => atMs >= warmUpMs && atMs < warmUpMs + partMs);
+  const last = samples.filter(({ atMs }) => atMs >= durationMs - partMs);
+  const memory = (part: readonly ProcessSample[]) => median(part.map(({ residentMb }) => residentMb));
+  const descriptors = (part: readonly ProcessSample[]) => median(part.map((sample) => sample.descriptors));
+  const growth = {
+    memoryStartMb: Math.round(memory(first)),
+    memoryEndMb: Math.round(memory(last)),
+    memoryMaxMb: Math.round(Math.max(...samples.map(({ residentMb }) => residentMb))),
+    descriptorsStart: Math.round(descriptors(first)),
+    descriptorsEnd: Math.round(descriptors(last)),
+  };
+  const problems: string[] = [];
+  const growthMax = durationMs >= LONG_RUN_MS ? GROWTH_MAX : SHORT_GROWTH_MAX;
+  // Written so that a missing sample is a problem too.
+  if (!(memory(last) <= memory(first) * (1 + growthMax)))
+    problems.push(
+      `resident memory grew from ${growth.memoryStartMb} MB to ${growth.memoryEndMb} MB, more than ${growthMax * 100} %`,
+    );
+  if (!(descriptors(last) <= descriptors(first) + MORE_DESCRIPTORS_MAX))
+    problems.push(
+      `open descriptors grew from ${growth.descriptorsStart} to ${growth.descriptorsEnd}, by more than ${MORE_DESCRIPTORS_MAX}`,
+    );
+  return { ...growth, problems };
+}

@@ -1,0 +1,166 @@
+// The engine of `npm run soak`: a day's mix of requests at a steady rate, and a look at the process every few seconds.
+
+import { stop } from "../process/run-gatehouse.ts";
+import { createRandom } from "../process/torture.ts";
+import type { Tools, Verdict } from "./long-run.ts";
+import { judgeGrowth, type ProcessSample, takeSample } from "./process-samples.ts";
+import { SOAK_KINDS, type SoakKind, SoakLoad } from "./soak-load.ts";
+import { type SoakStage, setSoakStage } from "./soak-stage.ts";
+import { SoakStreams } from "./soak-streams.ts";
+
+const TICK_MS = 20;
+/** Requests that a late tick would have to catch up are dropped, so that a stalled machine is not flooded afterwards. */
+const CATCH_UP_MAX_MS = 100;
+const IN_FLIGHT_MAX = 150;
+/** A tick so late means that the machine stood still. What failed within the time after it is explained by that. */
+const STALL_MS = 2_000;
+const STALL_EXCUSES_MS = 10_000;
+const SAMPLE_MAX_MS = 5_000;
+const SAMPLES_MIN = 100;
+/** Every key is asked for once a second at most, half of what it may. */
+const KEYS_PER_RATE = 1;
+const DRAIN_MS = 10_000;
+const PROBLEMS_MAX = 1_000;
+const ERROR_LEVEL = 50;
+
+export type SoakOptions = {
+  readonly durationMs: number;
+  /** Requests in a second. */
+  readonly rate: number;
+  /** All by default. */
+  readonly kinds?: readonly SoakKind[];
+  readonly hasStreams?: boolean;
+  readonly onSample?: (sample: ProcessSample, pid: number) => void;
+};
+
+export async function runSoak(options: SoakOptions, tools: Tools): Promise<Verdict> {
+  const stage = await setSoakStage(tools.seed, Math.ceil(options.rate * KEYS_PER_RATE));
+  return await new Soak(stage, options, tools).run();
+}
+
+class Soak {
+  readonly #stage: SoakStage;
+  readonly #options: SoakOptions;
+  readonly #tools: Tools;
+  readonly #load: SoakLoad;
+  readonly #problems: string[] = [];
+  readonly #samples: ProcessSample[] = [];
+  readonly #startedAt = performance.now();
+  #inFlight = 0;
+  #requests = 0;
+  #dropped = 0;
+  #errors = 0;
+  #excused = 0;
+  #stalls = 0;
+  #stalledAt = Number.NEGATIVE_INFINITY;
+
+  constructor(stage: SoakStage, options: SoakOptions, tools: Tools) {
+    this.#stage = stage;
+    this.#options = options;
+    this.#tools = tools;
+    this.#load = new SoakLoad(stage, createRandom(tools.seed), options.kinds ?? SOAK_KINDS);
+  }
+
+  async run(): Promise<Verdict> {
+    const { gatehouse, receiver } = this.#stage;
+    const { durationMs, hasStreams = true } = this.#options;
+    const streams = hasStreams ? new SoakStreams(this.#stage, (problem) => this.#fail(problem)) : undefined;
+    await this.#sendAll();
+    streams?.close();
+    const drainUntil = performance.now() + DRAIN_MS;
+    while (this.#inFlight > 0 && performance.now() < drainUntil) await Bun.sleep(TICK_MS);
+    const exitCode = await stop(gatehouse);
+    if (exitCode !== 0) this.#problems.push(`Gatehouse ended with ${exitCode}`);
+    this.#problems.push(...listErrors(gatehouse.stderr));
+    const { problems: grown, ...growth } = judgeGrowth(this.#samples, durationMs);
+    const events = streams?.events ?? 0;
+    if (hasStreams && events === 0) this.#problems.push("no event came over the open streams");
+    const figures = {
+      requests: this.#requests,
+      dropped: this.#dropped,
+      errors: this.#errors,
+      stalls: this.#stalls,
+      excused: this.#excused,
+      ...growth,
+      events,
+      commands: this.#load.commands,
+      webhookRequests: receiver.requests,
+    };
+    return { summary: describe(figures), figures, problems: [...grown, ...this.#problems] };
+  }
+
+  async #sendAll(): Promise<void> {
+    const { durationMs, rate } = this.#options;
+    const sampleMs = Math.min(SAMPLE_MAX_MS, durationMs / SAMPLES_MIN);
+    let tickedAt = this.#elapsed();
+    let sampledAt = Number.NEGATIVE_INFINITY;
+    let due = 0;
+    while (this.#elapsed() < durationMs && !this.#tools.stopped.aborted) {
+      await Bun.sleep(TICK_MS);
+      const now = this.#elapsed();
+      const passedMs = now - tickedAt;
+      tickedAt = now;
+      if (passedMs > STALL_MS) {
+        this.#stalls++;
+        this.#stalledAt = now;
+      }
+      this.#dropped += Math.floor((Math.max(0, passedMs - CATCH_UP_MAX_MS) * rate) / 1000);
+      due += (Math.min(passedMs, CATCH_UP_MAX_MS) * rate) / 1000;
+      for (; due >= 1; due--) {
+        if (this.#inFlight < IN_FLIGHT_MAX) void this.#sendOne();
+        else this.#dropped++;
+      }
+      if (now - sampledAt < sampleMs) continue;
+      sampledAt = now;
+      this.#sample(now);
+    }
+  }
+
+  #sample(now: number): void {
+    const { gatehouse, receiver } = this.#stage;
+    const sample = takeSample(gatehouse.pid, now);
+    this.#samples.push(sample);
+    this.#options.onSample?.(sample, gatehouse.pid);
+    // What was checked already is not needed again.
+    receiver.accepted.splice(0);
+    const text = `${this.#requests} requests, ${this.#errors} errors, ${Math.round(sample.residentMb)} MB, ${sample.descriptors} descriptors`;
+    this.#tools.progress(now / this.#options.durationMs, text);
+  }
+
+  async #sendOne(): Promise<void> {
+    this.#inFlight++;
+    this.#requests++;
+    try {
+      await this.#load.sendOne();
+    } catch (error) {
+      this.#fail(error instanceof Error ? error.message : String(error));
+    } finally {
+      this.#inFlight--;
+    }
+  }
+
+  #fail(problem: string): void {
+    if (this.#elapsed() - this.#stalledAt < STALL_EXCUSES_MS) {
+      this.#excused++;
+      return;
+    }
+    this.#errors++;
+    if (this.#problems.length < PROBLEMS_MAX) this.#problems.push(problem);
+  }
+
+  #elapsed(): number {
+    return performance.now() - this.#startedAt;
+  }
+}
+
+function listErrors(log: string): string[] {
+  return log.split("\n").filter((line) => {
+    const level = Number(/^\{"level":(\d+)/.exec(line)?.[1]);
+    return level >= ERROR_LEVEL;
+  });
+}
+
+function describe(figures: Readonly<Record<string, number>>): string {
+  const { requests, errors, memoryStartMb, memoryEndMb, descriptorsStart, descriptorsEnd } = figures;
+  return `${requests} requests, ${errors} errors, ${memoryStartMb} MB then ${memoryEndMb} MB, ${descriptorsStart} descriptors then ${descriptorsEnd}`;
+}
