@@ -110,7 +110,7 @@ function isGeneralRefusal({ method, target }: FuzzedRequest, answer: ReadAnswer,
   const code = isHead ? undefined : readCode(body);
   const is = (row: { readonly status: number; readonly code: number }) =>
     status === row.status && (isHead || code === row.code);
-  if (is(ERRORS.methodNotAllowed)) return headers.has("allow") && method !== "GET";
+  if (is(ERRORS.methodNotAllowed)) return !(headers.get("allow") ?? method).split(", ").includes(method);
   if (is(ERRORS.obsolete)) return /^\/+(?:v|%76)(?:1|%31)(?:[/?#]|$)/i.test(target);
   return is(ERRORS.notFound);
 }

@@ -93,7 +93,7 @@ export class RequestMaker {
     const isWrongPart = (part: string) =>
       isWrong && (mode === "hostile" ? random.chance(0.4) : wrong === part);
     const command = operation.template.includes("{command_id}")
-      ? this.#world.find<Command>("command")
+      ? this.#get<Command>("command", operation)
       : undefined;
     const device = this.#world.find<Device>("device");
     const find = this.#valuesFor(operation, command, device);
@@ -119,6 +119,11 @@ export class RequestMaker {
     const request = { operation, method: operation.method, target: path + query, headers, isAstray };
     const made = { ...request, body: content.body, key: access.key };
     return mode === "astray" ? this.#lead(made) : made;
+  }
+
+  /** What a deletion gets is not given out again. */
+  #get<T>(pool: string, { method }: FuzzedOperation): T | undefined {
+    return method === "DELETE" ? this.#world.take<T>(pool) : this.#world.find<T>(pool);
   }
 
   /** Deletes a server that is not needed any more. */
@@ -167,12 +172,13 @@ export class RequestMaker {
     const isAboutDevices = operation.template.includes("/devices");
     const values: Readonly<Record<string, () => unknown>> = {
       community: () => world.community,
-      server_id: () => (isReading && random.chance(0.8) ? home().serverId : world.find("server")),
-      key_id: () => (isAboutDevices ? device?.keyId : world.find("key")),
+      server_id: () => (isReading && random.chance(0.8) ? home().serverId : this.#get("server", operation)),
+      key_id: () => (isAboutDevices ? device?.keyId : this.#get("key", operation)),
       command_id: () => command?.id,
-      webhook_id: () => world.find("webhook"),
+      webhook_id: () => this.#get("webhook", operation),
       device_id: () => device?.deviceId,
       entry_id: () => world.find("entry"),
+      player: () => String(random.integer(1, 1_000_000)),
       player_id: () => String(random.integer(1, 1_000_000)),
       slug: () => (isReading ? home().slug : `s-${letters(random, 12).toLowerCase()}`),
       file: () => random.pick(["start.js", "scalar.js", "index.js", "main.css"]),
@@ -274,7 +280,10 @@ export class RequestMaker {
       return { headers: [`server-key: ${this.#random.chance(0.8) ? key.facadeKey : key.token}`], key };
     }
     if (!security.includes("apiKey")) return { headers: page };
-    const key = await this.#world.takeKey(command?.home ?? this.#random.integer(0, HOMES - 1));
+    // Most commands are for one server, so that some wait there and can be cancelled.
+    const isCommand = operation.method === "POST" && template.endsWith("/command");
+    const home = isCommand && this.#random.chance(0.7) ? 0 : this.#random.integer(0, HOMES - 1);
+    const key = await this.#world.takeKey(command?.home ?? home);
     return { headers: [...page, `Authorization: Bearer ${key.token}`], key };
   }
 

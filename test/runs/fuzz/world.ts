@@ -1,6 +1,7 @@
 // The servers, keys and other things that fuzzed requests are about. Destructive requests get only things that the run itself
 // has made and can lose; what is made is deleted again, so that nothing grows without end.
 import type { Random } from "../../../src/simulator/random.ts";
+import { PNG_HEADER } from "../../journeys/openapi-stage.ts";
 import type { ReadAnswer } from "../../journeys/openapi-witness.ts";
 import type { HookSigner } from "../../signed-hooks.ts";
 import { letters } from "./values.ts";
@@ -17,7 +18,7 @@ const DISPOSABLE_SERVERS_MAX = 12;
 const LEARNED_LENGTH_MAX = 100_000;
 const POOL_MAX = 40;
 
-/** Sends a request of an operator and returns the body of its answer. */
+/** Sends a request of an operator, with JSON or a picture, and returns the body of its answer. */
 export type Ask = (method: string, path: string, body?: unknown) => Promise<Record<string, unknown>>;
 export type Key = {
   readonly home: number;
@@ -62,6 +63,11 @@ export class World {
         public_status: { slug },
       });
       this.homes.push({ serverId: String(server_id), slug, hookName });
+      await this.#ask(
+        "PUT",
+        `/admin/servers/${server_id}/map-image?left=-9&top=-9&right=9&bottom=9`,
+        PNG_HEADER,
+      );
       this.#keys.push([]);
       await this.#addKey(home);
     }
