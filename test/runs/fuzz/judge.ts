@@ -162,7 +162,9 @@ function parse(text: string): unknown {
 /** As the runtime and the router see the path; the path itself when they see none. */
 function normalize(path: string): string {
   try {
-    return new URL(`http://x${path}`).pathname.split("/").map(decodeURIComponent).join("/");
+    const segments = new URL(`http://x${path}`).pathname.split("/");
+    // An escaped slash is part of its segment.
+    return segments.map((segment) => decodeURIComponent(segment).replaceAll("/", "_")).join("/");
   } catch {
     return path;
   }

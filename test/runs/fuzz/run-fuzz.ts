@@ -22,8 +22,8 @@ const DEADLINE_MS = 10_000;
 /** The memory is compared with that after this share of the requests. */
 const WARM_SHARE = 0.2;
 const GROWTH_MAX = 1.25;
-/** A process grows at first, whatever it does, so that short runs say little. */
-const GROWTH_FREE_MB = 48;
+/** A process grows at first, whatever it does. Below this it need not be flat, so that short runs say little. */
+const UNSETTLED_MB = 320;
 const RAW_SHARE = 0.02;
 /** Version 1 is switched off, and its ten operations all answer the same. */
 const V1_SHARE = 0.1;
@@ -53,7 +53,7 @@ class FuzzRun {
   readonly #world: World;
   readonly #maker: RequestMaker;
   readonly #judge: Judge;
-  readonly #problems = new Map<string, number>();
+  readonly #problems = new Map<string, { times: number; readonly example: string }>();
   readonly #succeeded = new Set<string>();
   /** How many answers there were of each status. */
   readonly #statuses = new Map<number, number>();
@@ -90,7 +90,7 @@ class FuzzRun {
     const health = await fetch(`${url}/healthz`).catch(() => undefined);
     if (health?.status !== 200) this.#report("the process does not answer /healthz at the end");
     const endMb = readResidentMb(pid);
-    const limitMb = Math.max(this.#warmMb * GROWTH_MAX, this.#warmMb + GROWTH_FREE_MB);
+    const limitMb = Math.max(this.#warmMb * GROWTH_MAX, UNSETTLED_MB);
     if (!(endMb <= limitMb))
       this.#report(`memory grew from ${this.#warmMb.toFixed(0)} to ${endMb.toFixed(0)} MB`);
     for (const fault of findLogFaults(this.#gatehouse.stderr + this.#gatehouse.stdout)) this.#report(fault);
@@ -119,9 +119,9 @@ class FuzzRun {
       memoryEndMb: Math.round(endMb),
       slowestMs: Math.round(this.#slowestMs),
     };
-    const problems = [...this.#problems].map(([text, times]) =>
-      times > 1 ? `${text} (${times} times)` : text,
-    );
+    const problems = [...this.#problems].map(([text, { times, example }]) => {
+      return `${text}${example === "" ? "" : ` [${example}]`}${times > 1 ? ` (${times} times)` : ""}`;
+    });
     const { requests, operations, answers2xx, answers4xx, answers5xx, memoryStartMb, memoryEndMb } = figures;
     const summary =
       `${requests} requests over ${operations} operations: ${answers2xx} answered 2xx, ${answers4xx} 4xx, ` +
@@ -230,12 +230,11 @@ class FuzzRun {
     ]);
   }
 
-  /** `example` tells one request; equal problems are counted. */
+  /** `example` tells the first request; equal problems are counted. */
   #report(problem: string, example = ""): void {
     const known = this.#problems.get(problem);
-    if (known !== undefined) this.#problems.set(problem, known + 1);
-    else if (this.#problems.size < PROBLEMS_MAX)
-      this.#problems.set(example === "" ? problem : `${problem} [${example}]`, 1);
+    if (known) known.times++;
+    else if (this.#problems.size < PROBLEMS_MAX) this.#problems.set(problem, { times: 1, example });
   }
 }
 
