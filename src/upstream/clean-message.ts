@@ -7,6 +7,11 @@ export const MESSAGE_MAX_CHARACTERS = 500;
 const BLANKS = /[\s\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 /** Far more than is shown, so that cutting here cannot leave half of a secret in what is shown. */
 const SCANNED_CHARACTERS_MAX = 16_384;
+/** So that a message of many megabytes is not collapsed as a whole. */
+const COLLAPSED_AT_ONCE = 32_768;
+/** The spaces that trimming may take away. */
+const ENDS = 2;
+const HIGH_SURROGATE = /^[\ud800-\udbff]$/;
 /** Longer than any secret with spaces in it. Dropped where a message was cut, because half of a secret may be there. */
 const CUT_END_CHARACTERS = 512;
 
@@ -19,7 +24,7 @@ export function cleanMessage(
   secrets: readonly string[],
   isKnownKey: (text: string) => boolean = () => false,
 ): string {
-  const whole = message.replace(BLANKS, " ").trim();
+  const whole = collapse(message);
   const isCut = whole.length > SCANNED_CHARACTERS_MAX;
   const plain = redact(whole.slice(0, SCANNED_CHARACTERS_MAX), secrets, isKnownKey);
   let decoded = decodeText(plain).replace(BLANKS, " ").trim();
@@ -28,6 +33,19 @@ export function cleanMessage(
   // A message without an encoded secret is shown as it was written.
   const text = redacted === decoded ? plain : redacted;
   return Array.from(text).slice(0, MESSAGE_MAX_CHARACTERS).join("");
+}
+
+/** The message with one space for every run of white space; of a long one at least what is looked at. */
+function collapse(message: string): string {
+  let text = "";
+  for (let at = 0; at < message.length && text.length <= SCANNED_CHARACTERS_MAX + ENDS; ) {
+    const end = at + COLLAPSED_AT_ONCE;
+    // Half of a pair would be taken for white space.
+    const next = HIGH_SURROGATE.test(message.charAt(end - 1)) ? end + 1 : end;
+    text = (text + message.slice(at, next)).replace(BLANKS, " ");
+    at = next;
+  }
+  return text.trim();
 }
 
 function redact(message: string, secrets: readonly string[], isKnownKey: (text: string) => boolean): string {

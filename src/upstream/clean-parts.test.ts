@@ -89,3 +89,15 @@ test("a short key is found as a word, and not inside of others", () => {
   const info = { ...INFO, Name: "Santa-Barbara a-b" };
   expect(JSON.parse(relay(info, false, "a-b")?.text ?? "").Name).toBe("Santa-Barbara [redacted]");
 });
+
+test.each(["-", "a-", "x-y ", '\\"', "%25", "nAbCdEf123456-"])(
+  "a state of 4 MiB full of %j is cleaned without holding up other requests",
+  (text) => {
+    const Name = text.repeat(4_000_000 / JSON.stringify(text).slice(1, -1).length);
+    const before = process.cpuUsage();
+    for (const end of ["", ` ${KEY}`]) expect(relay({ ...INFO, Name: Name + end })?.text).not.toContain(KEY);
+    const { user, system } = process.cpuUsage(before);
+    // On a slow machine; it took several seconds when every candidate was hashed and every escape replaced.
+    expect((user + system) / 1000).toBeLessThan(2_000);
+  },
+);

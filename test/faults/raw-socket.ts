@@ -9,6 +9,8 @@ export type RawAnswer = {
   /** Names in lower case; repeated headers are joined with a comma. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
+  /** The body as it came: it may be compressed. */
+  readonly bytes: Uint8Array;
 };
 
 export type RawSocket = {
@@ -167,8 +169,38 @@ function cutAnswer(bytes: Buffer, isHead: boolean): { answer: RawAnswer; rest: B
   }
   const bodyStart = headEnd + 4;
   const hasBody = !isHead && status !== 204 && status !== 304;
+  // A stream has no end, so its chunks are left to the caller.
+  const isStream = headers.get("content-type") === "text/event-stream";
+  if (hasBody && !isStream && headers.get("transfer-encoding") === "chunked") {
+    const found = joinChunks(bytes, bodyStart);
+    return found && { answer: { status, headers, ...found.content }, rest: bytes.subarray(found.end) };
+  }
   const bodyEnd = bodyStart + (hasBody ? Number(headers.get("content-length") ?? 0) : 0);
   if (bytes.length < bodyEnd) return undefined;
-  const body = bytes.toString("utf8", bodyStart, bodyEnd);
-  return { answer: { status, headers, body }, rest: bytes.subarray(bodyEnd) };
+  const content = bytes.subarray(bodyStart, bodyEnd);
+  return {
+    answer: { status, headers, body: content.toString("utf8"), bytes: content },
+    rest: bytes.subarray(bodyEnd),
+  };
+}
+
+/** The body in chunks that begins there; undefined when its last chunk has not come. */
+function joinChunks(
+  bytes: Buffer,
+  start: number,
+): { content: Pick<RawAnswer, "body" | "bytes">; end: number } | undefined {
+  const parts: Buffer[] = [];
+  for (let at = start; ; ) {
+    const lineEnd = bytes.indexOf("\r\n", at);
+    if (lineEnd === -1) return undefined;
+    const size = Number.parseInt(bytes.toString("latin1", at, lineEnd), 16);
+    const end = lineEnd + 2 + size + 2;
+    if (!(bytes.length >= end)) return undefined;
+    if (size === 0) {
+      const content = Buffer.concat(parts);
+      return { content: { body: content.toString("utf8"), bytes: content }, end };
+    }
+    parts.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size));
+    at = end;
+  }
 }

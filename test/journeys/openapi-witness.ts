@@ -31,7 +31,32 @@ const PLUMBING = new Set([
   NO_SNIFFING,
 ]);
 
+export type ReadAnswer = {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+};
+
+type Validator = ReturnType<typeof Schema.Compile>;
+type DocumentedAnswer = {
+  /** By the name in lower case. */
+  readonly headers: ReadonlyMap<
+    string,
+    {
+      readonly name: string;
+      readonly required: boolean;
+      readonly isNumber: boolean;
+      readonly validator: Validator;
+    }
+  >;
+  /** By media type; undefined for an answer without a body. */
+  readonly content: ReadonlyMap<string, Validator> | undefined;
+};
+
 export function createWitness(document: Json) {
+  const described = new Map<string, DocumentedAnswer | undefined>();
+
   function follow(value: unknown): unknown {
     if (typeof value !== "object" || value === null || !("$ref" in value)) return value;
     const path = String(value.$ref).replace("#/", "").split("/");
@@ -90,48 +115,91 @@ export function createWitness(document: Json) {
 
     /** Every difference between the answer and the document. */
     async findFaults(id: string, response: Response): Promise<string[]> {
-      const found = operations.find(({ operation }) => operation.operationId === id);
-      const documented = responsesOf(found?.operation ?? { responses: {} }).find(
-        ([status]) => status === response.status,
-      )?.[1];
-      const text = await response.text();
-      if (!documented) return [`status ${response.status} is not documented: ${text}`];
-      return [
-        ...findHeaderFaults(response.headers, (documented.headers ?? {}) as Json),
-        ...findBodyFaults(response.headers.get("content-type"), text, documented.content as Json | undefined),
-      ];
+      const headers = new Map(response.headers);
+      return judge(id, { status: response.status, headers, body: await response.text() });
     },
+
+    judge,
   };
 
-  function findHeaderFaults(headers: Headers, documented: Json): string[] {
-    const faults: string[] = [];
-    if (headers.get(NO_SNIFFING) !== "nosniff") faults.push(`${NO_SNIFFING} is missing`);
-    for (const [name, reference] of Object.entries(documented)) {
-      const { required, schema } = follow(reference) as { required: boolean; schema: Json };
-      const text = headers.get(name);
-      if (text === null) {
-        if (required) faults.push(`${name} is missing`);
-        continue;
-      }
-      const isNumber = schema.type === "integer" || schema.type === "number";
-      const value = isNumber ? Number(text) : text;
-      if (!Schema.Check(close(schema) as Schema.XSchema, value)) faults.push(`${name}: ${text}`);
-    }
-    const known = new Set(Object.keys(documented).map((name) => name.toLowerCase()));
-    for (const name of headers.keys()) {
-      if (!known.has(name) && !PLUMBING.has(name)) faults.push(`${name} is not documented`);
-    }
-    return faults;
+  /** As findFaults, for an answer that was read already. `isHead`: it has no body, whatever is documented. */
+  function judge(id: string, { status, headers, body }: ReadAnswer, isHead = false): string[] {
+    const documented = describe(id, status);
+    if (!documented) return [`status ${status} is not documented: ${body}`];
+    return [
+      ...findHeaderFaults(headers, documented.headers),
+      ...(isHead ? [] : findBodyFaults(headers.get("content-type"), body, documented.content)),
+    ];
   }
 
-  function findBodyFaults(contentType: string | null, text: string, content: Json | undefined): string[] {
-    if (!content) return text === "" ? [] : [`a body that is not documented: ${text}`];
-    const type = (contentType ?? "").split(";", 1)[0] ?? "";
-    const media = content[type] as { schema: unknown } | undefined;
-    if (!media) return [`${type} is not documented`];
-    const value = type === "application/json" ? JSON.parse(text) : text;
-    const schema = close(media.schema) as Schema.XSchema;
-    if (Schema.Check(schema, value)) return [];
-    return [`body: ${text.slice(0, 500)} ${JSON.stringify(Schema.Errors(schema, value)).slice(0, 500)}`];
+  /** What is documented for this status, with its schemas compiled at the first use. */
+  function describe(id: string, status: number): DocumentedAnswer | undefined {
+    const name = `${id} ${status}`;
+    if (described.has(name)) return described.get(name);
+    const found = operations.find(({ operation }) => operation.operationId === id);
+    const response = responsesOf(found?.operation ?? { responses: {} }).find(([one]) => one === status)?.[1];
+    const answer = response && compileAnswer(response);
+    described.set(name, answer);
+    return answer;
+  }
+
+  function compileAnswer(response: Json): DocumentedAnswer {
+    const headers = Object.entries((response.headers ?? {}) as Json).map(([name, reference]) => {
+      const { required, schema } = follow(reference) as { required: boolean; schema: Json };
+      const isNumber = schema.type === "integer" || schema.type === "number";
+      return [name.toLowerCase(), { name, required, isNumber, validator: compile(schema) }] as const;
+    });
+    const content = Object.entries((response.content ?? {}) as Json).map(([type, media]) => {
+      return [type, compile((media as Json).schema)] as const;
+    });
+    return {
+      headers: new Map(headers),
+      content: response.content === undefined ? undefined : new Map(content),
+    };
+  }
+
+  function compile(schema: unknown): Validator {
+    return Schema.Compile(close(schema) as Schema.XSchema);
+  }
+}
+
+function findHeaderFaults(
+  headers: ReadonlyMap<string, string>,
+  documented: DocumentedAnswer["headers"],
+): string[] {
+  const faults: string[] = [];
+  if (headers.get(NO_SNIFFING) !== "nosniff") faults.push(`${NO_SNIFFING} is missing`);
+  for (const [key, { name, required, isNumber, validator }] of documented) {
+    const text = headers.get(key);
+    if (text === undefined) {
+      if (required) faults.push(`${name} is missing`);
+    } else if (!validator.Check(isNumber ? Number(text) : text)) faults.push(`${name}: ${text}`);
+  }
+  for (const name of headers.keys()) {
+    if (!documented.has(name) && !PLUMBING.has(name)) faults.push(`${name} is not documented`);
+  }
+  return faults;
+}
+
+function findBodyFaults(
+  contentType: string | undefined,
+  text: string,
+  content: DocumentedAnswer["content"],
+): string[] {
+  if (!content) return text === "" ? [] : [`a body that is not documented: ${text}`];
+  const type = (contentType ?? "").split(";", 1)[0] ?? "";
+  const validator = content.get(type);
+  if (!validator) return [`${type} is not documented`];
+  const value = type === "application/json" ? parseJson(text) : text;
+  if (validator.Check(value)) return [];
+  return [`body: ${text.slice(0, 500)} ${JSON.stringify(validator.Errors(value)).slice(0, 500)}`];
+}
+
+/** Undefined, which no schema allows, for a text that is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

@@ -118,6 +118,13 @@ describe("the server gives every documented answer", () => {
     });
   }
 
+  test("a socket whose token comes in a frame is opened as documented, and not counted", async () => {
+    const operation = findOperation("openEventSocket");
+    const answer = await stage.send(operation, { ...(await stage.plan(operation)), token: undefined });
+    expect([answer.status, answer.headers.get("x-ratelimit-limit")]).toEqual([101, null]);
+    expect(await witness.findFaults("openEventSocket", answer)).toEqual([]);
+  });
+
   test("a read with all nine sections is as documented, and a 5019 after a limit has its Retry-After", async () => {
     const operation = findOperation("readServer");
     const query = SECTIONS.map((name) => `${name}=true`).join("&");

@@ -133,6 +133,24 @@ test("every receiver gets every event at least once and in order, genuine by bot
   expect(logged).not.toContain("whsec_");
 }, 90_000);
 
+test("a webhook whose server is deleted while it is made is refused as one without a server", async () => {
+  const archive = new MemoryArchive();
+  const gatehouse = await start({ archive });
+  const { serverId } = await gatehouse.addServer();
+  const { createWebhook } = archive;
+  archive.createWebhook = async (webhook) => {
+    const created = await createWebhook.call(archive, webhook);
+    await archive.deleteWebhook(webhook.webhookId);
+    return created;
+  };
+  const body = { server_id: serverId, label: "x", url: "http://127.0.0.1:1/", format: "standard" };
+  const answer = await gatehouse.admin("POST", "/admin/webhooks", body);
+  expect([answer.status, await answer.json()]).toMatchObject([
+    400,
+    { code: 5104, details: { server_id: expect.any(String) } },
+  ]);
+});
+
 test("410 disables: in the audit log, in a notice and in the metrics, without anything secret", async () => {
   const archive = new MemoryArchive();
   const receiver = await WebhookReceiver.start();

@@ -33,6 +33,7 @@ const ID_LENGTH = 20;
 /** How many queries for `waiting` one list has under way. */
 const COUNTS_AT_ONCE = 8;
 const LAST_CHANGE_AT = "last-webhook-changed-at";
+const NO_SERVER = refuseField("server_id", "there is no such server");
 const FULL = refuse(ERRORS.conflict, {
   details: { server_id: `has ${WEBHOOKS_PER_SERVER_MAX} webhooks already, which is the most` },
 });
@@ -118,7 +119,7 @@ export async function createWebhook(
   const { server_id: serverId, types = null } = request;
   const checked = checkFields(parts, request);
   if (isRefusal(checked)) return checked;
-  if (!servers.find(serverId)) return refuseField("server_id", "there is no such server");
+  if (!servers.find(serverId)) return NO_SERVER;
   if ((await archive.listWebhooks(serverId)).length >= WEBHOOKS_PER_SERVER_MAX) return FULL;
   const webhookId = `hook_${randomBase62(ID_LENGTH, randomBytes)}`;
   const secret = writeWebhookSecret(randomBytes(WEBHOOK_SECRET_BYTES));
@@ -148,7 +149,8 @@ export async function createWebhook(
   if ((await archive.createWebhook(draft)) === "full") return FULL;
   parts.notify(webhookId);
   const webhook = await findWebhook(parts, webhookId);
-  return isRefusal(webhook) ? webhook : { webhook, secret };
+  // Deleting its server meanwhile has deleted it.
+  return isRefusal(webhook) ? NO_SERVER : { webhook, secret };
 }
 
 /** A failure that lasted says nothing about a receiver that was changed. */

@@ -173,9 +173,12 @@ const openEventSocket: Operation = {
   security: ["apiKey", "optional"],
   parameters: STREAM_PARAMETERS,
   answers: {
-    101: { description: "The frames follow.", headers: [...COUNTED_HEADERS, "Upgrade"] },
+    101: {
+      description: "The frames follow. Without a token the request is not counted yet.",
+      headers: [...LIMIT_HEADER_NAMES.map((name) => `${name}Sometimes` as const), "CacheControl", "Upgrade"],
+    },
   },
-  errors: [...STREAM_ERRORS.filter((name) => name !== "missingToken"), "upgradeRequired"],
+  errors: [...STREAM_ERRORS, "upgradeRequired"],
   isCounted: true,
 };
 

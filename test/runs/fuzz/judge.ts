@@ -1,0 +1,171 @@
+// Judges answers by the documents: the OpenAPI document, docs/facade.md, and the refusals that hold for every path.
+import { ERRORS } from "../../../src/core/errors.ts";
+import type { ReadAnswer } from "../../journeys/openapi-witness.ts";
+import { type FuzzedOperation, OperationFinder, type Witness } from "./operations.ts";
+import type { FuzzedRequest } from "./requests.ts";
+import { SECRET_MARK } from "./world.ts";
+
+/** A token, a façade key, a session, a device, a link, or the secret of a webhook. */
+const SECRETS = /gth_[0-9A-Za-z]{36}|gth[0-9A-Za-z]{36}-|gt[sdl]_[0-9A-Za-z_-]{30}|whsec_/;
+/** These answer with a secret, once. */
+const GIVES_SECRETS: ReadonlySet<string> = new Set([
+  "createKey",
+  "rotateKey",
+  "makeLink",
+  "rememberDevice",
+  "renewSession",
+  "redeemLink",
+  "createWebhook",
+  "rotateWebhook",
+  // Its examples look like secrets.
+  "tellOpenApi",
+]);
+/** The runtime's own answer, without a body, to what is no HTTP request. */
+const RUNTIME_REFUSALS: ReadonlySet<number> = new Set([400, 413, 414, 431, 505]);
+const FACADE_CODES: Readonly<Record<number, readonly number[]>> = {
+  400: [3001],
+  403: [2000, 2001, 2002, 4000, 4002, 4003, 9998, 9999],
+  404: [3001],
+  422: [1001, 3002],
+  429: [4001],
+};
+const PAGE_STATUSES: ReadonlySet<number> = new Set([200, 304, 404, 429, 503]);
+/** Level 50 is an error, 60 is fatal; traces have lines of their own. */
+const FAULT_LINE = /"level":[56]0|^\s+at |panic|(?:Type|Range|Reference)Error/;
+const JUDGED_MAX = 5_000;
+
+export class Judge {
+  readonly #witness: Witness;
+  readonly #finder: OperationFinder;
+  /** Answers that were judged before: bodies repeat, and judging them again finds nothing new. */
+  readonly #judged = new Set<number | bigint>();
+
+  constructor(witness: Witness, operations: readonly FuzzedOperation[]) {
+    this.#witness = witness;
+    this.#finder = new OperationFinder(operations);
+  }
+
+  /** Everything that is wrong with the answer. */
+  findFaults(request: FuzzedRequest, answer: ReadAnswer): string[] {
+    return [...this.#findLeaks(request, answer), ...this.#findShapeFaults(request, answer)];
+  }
+
+  /** Of bytes that need not be a request: refused by the runtime or by us, but never a fault of ours. */
+  findRawFaults({ status, headers, body }: ReadAnswer): string[] {
+    if (hasSecret(body)) return ["a secret in the answer"];
+    if (body === "" && (RUNTIME_REFUSALS.has(status) || status < 400)) return [];
+    if (status < 400) return [];
+    const code = readCode(body);
+    if (status >= 500 && code !== ERRORS.obsolete.code) return [`status ${status}: ${body.slice(0, 200)}`];
+    const isEmpty = headers.get("content-length") === "0" || body === "";
+    return isEmpty || code !== undefined ? [] : [`no error body: ${body.slice(0, 200)}`];
+  }
+
+  #findLeaks({ operation }: FuzzedRequest, { body, headers, status }: ReadAnswer): string[] {
+    if (body.includes(SECRET_MARK)) return [`${operation?.id}: a server key or the master key in the answer`];
+    const mayGive = operation !== undefined && GIVES_SECRETS.has(operation.id) && status < 300;
+    if (mayGive) return [];
+    const cookie = headers.get("set-cookie") ?? "";
+    return SECRETS.test(body) || SECRETS.test(cookie) ? [`${operation?.id}: a secret in the answer`] : [];
+  }
+
+  #findShapeFaults(request: FuzzedRequest, answer: ReadAnswer): string[] {
+    const isHead = request.method === "HEAD";
+    const found = request.isAstray ? this.#findMeant(request) : [request.operation].filter((one) => !!one);
+    const method = isHead ? "GET" : request.method;
+    const operation = found.find((one) => one.method === method);
+    const isGeneral = request.isAstray || found.length === 0;
+    if (isGeneral && isGeneralRefusal(request, answer, isHead)) return [];
+    if (operation) {
+      const faults = this.#judgeBy(operation, answer, isHead);
+      if (faults.length === 0) return [];
+      return faults.map((fault) => `${operation.id} answers ${answer.status}: ${fault}`);
+    }
+    const { status, body } = answer;
+    if (body === "" && RUNTIME_REFUSALS.has(status)) return [];
+    return [`${request.method} ${request.target.slice(0, 100)} answers ${status}: ${body.slice(0, 200)}`];
+  }
+
+  #judgeBy({ kind, id }: FuzzedOperation, answer: ReadAnswer, isHead: boolean): string[] {
+    if (kind === "facade") return findFacadeFaults(answer, isHead);
+    if (kind === "page") return findPageFaults(answer);
+    const hash = Bun.hash(`${id} ${answer.status} ${[...answer.headers.keys()]} ${answer.body}`);
+    if (this.#judged.has(hash)) return [];
+    const faults = this.#witness.judge(id, answer, isHead);
+    if (this.#judged.size >= JUDGED_MAX) this.#judged.clear();
+    if (faults.length === 0) this.#judged.add(hash);
+    return faults;
+  }
+
+  #findMeant({ target }: FuzzedRequest): FuzzedOperation[] {
+    const [path = ""] = target.split(/[?#]/, 1);
+    return this.#finder.find(normalize(path));
+  }
+}
+
+/** Unknown paths, wrong methods and version 1 are answered alike everywhere. */
+function isGeneralRefusal({ method, target }: FuzzedRequest, answer: ReadAnswer, isHead: boolean): boolean {
+  const { status, headers, body } = answer;
+  if (headers.get("x-content-type-options") !== "nosniff") return false;
+  const code = isHead ? undefined : readCode(body);
+  const is = (row: { readonly status: number; readonly code: number }) =>
+    status === row.status && (isHead || code === row.code);
+  if (is(ERRORS.methodNotAllowed)) return !(headers.get("allow") ?? method).split(", ").includes(method);
+  if (is(ERRORS.obsolete)) return /^\/+(?:v|%76)(?:1|%31)(?:[/?#]|$)/i.test(target);
+  return is(ERRORS.notFound);
+}
+
+function findFacadeFaults({ status, headers, body }: ReadAnswer, isHead: boolean): string[] {
+  const faults = headers.get("x-content-type-options") === "nosniff" ? [] : ["no nosniff"];
+  if (headers.get("content-type") !== "application/json" && status !== 304) faults.push("not JSON");
+  if (isHead || status === 304) return faults;
+  const value = parse(body);
+  if (value === undefined) return [...faults, `not JSON: ${body.slice(0, 200)}`];
+  if (status === 200) return faults;
+  const { code, message } = Object(value) as { code?: unknown; message?: unknown };
+  const isKnown = FACADE_CODES[status]?.includes(Number(code)) && typeof message === "string";
+  return isKnown ? faults : [...faults, `not in docs/facade.md: ${body.slice(0, 200)}`];
+}
+
+function findPageFaults({ status, headers, body }: ReadAnswer): string[] {
+  const faults = headers.get("x-content-type-options") === "nosniff" ? [] : ["no nosniff"];
+  if (!PAGE_STATUSES.has(status)) faults.push(`not a status of a page: ${body.slice(0, 200)}`);
+  return faults;
+}
+
+/** Lines of the log that tell of a fault, and secrets in it. */
+export function findLogFaults(log: string): string[] {
+  const lines = log.split("\n").filter((line) => FAULT_LINE.test(line));
+  const faults = lines.map((line) => `in the log: ${line.slice(0, 300)}`);
+  return hasSecret(log) ? [...faults, "a secret in the log"] : faults;
+}
+
+function hasSecret(text: string): boolean {
+  return text.includes(SECRET_MARK) || SECRETS.test(text);
+}
+
+/** The code of an error body of the one shape; undefined for any other text. */
+export function readCode(body: string): number | undefined {
+  const value = parse(body);
+  const { code, message } = Object(value) as { code?: unknown; message?: unknown };
+  return typeof code === "number" && typeof message === "string" ? code : undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** As the runtime and the router see the path; the path itself when they see none. */
+function normalize(path: string): string {
+  try {
+    const segments = new URL(`http://x${path}`).pathname.split("/");
+    // An escaped slash is part of its segment.
+    return segments.map((segment) => decodeURIComponent(segment).replaceAll("/", "_")).join("/");
+  } catch {
+    return path;
+  }
+}
