@@ -14,6 +14,7 @@ export type ToldEvent = {
   readonly type: string;
   readonly at: number;
   readonly seen_at: number;
+  readonly backfill: boolean;
   readonly data: Fields;
 };
 
@@ -42,8 +43,9 @@ function count(keys: Iterable<string>): Map<string, number> {
  */
 export function findHidden(keys: readonly string[]): Set<string> {
   const hidden = new Set<string>();
+  const lastPlaces = new Map(keys.map((key, place) => [key, place]));
   for (const [place, key] of keys.entries()) {
-    for (const between of keys.slice(place + 1, keys.lastIndexOf(key))) hidden.add(between);
+    for (const between of keys.slice(place + 1, lastPlaces.get(key))) hidden.add(between);
   }
   return hidden;
 }
