@@ -18,7 +18,11 @@ export async function runDiskOutages(options: OutageOptions): Promise<OutageRepo
         name: "the disk was full",
         isBesideCommands: false,
         begin: async () => fill(ballast),
-        isFelt: ({ clients }, refusedBefore) => clients.refused > refusedBefore,
+        // Commands may be accepted for a while, because SQLite writes over what it has written before.
+        async isFelt({ clients, fleet }, refusedBefore) {
+          if (clients.refused > refusedBefore) return true;
+          return (await fetch(`${fleet.at(0).url}/readyz`)).status === 503;
+        },
         end: async () => rmSync(ballast),
       },
     ],

@@ -1,6 +1,7 @@
 // A fleet at work: clients send commands, one server is watched, a webhook delivers its events and a reader follows them.
 // Outages come and go while it works; afterwards everything is judged.
 import { LOG_LISTS } from "../../src/core/events/memory.ts";
+import { INSTANCE_LEASE_MS } from "../../src/core/ports/instance-lease.ts";
 import { EventFollower, readPages } from "../faults/event-follower.ts";
 import { LedgerWitness, type ToldEvent } from "../faults/ledger-witness.ts";
 import { CommandClients, type Place } from "../instances/command-clients.ts";
@@ -19,6 +20,9 @@ const TOWN = "Watched";
 const WATCH_EVERY_MS = 100;
 /** The longest time between two outages, and that an outage lasts after it was felt. */
 const PAUSE_MAX_MS = 600;
+/** One in this many outages lasts longer than the leases that the instances hold in Redis. */
+const LONG_SHARE = 0.1;
+const LONG_MS = INSTANCE_LEASE_MS + 1_000;
 const FELT_WITHIN_MS = 20_000;
 const BACK_WITHIN_MS = 20_000;
 const READ_WITHIN_MS = 5_000;
@@ -172,7 +176,8 @@ export class OutageStage {
       await this.#expectSoon(`${outage.name} was never noticed`, FELT_WITHIN_MS, isFelt);
       await Promise.all(this.fleet.instances.map((instance) => this.#expectRead(outage, instance)));
       if (outage.isBesideCommands) await this.#expectAccepting(`while ${outage.name}`);
-      await Bun.sleep(this.#random() * PAUSE_MAX_MS);
+      const isLong = this.#random() < LONG_SHARE;
+      await Bun.sleep(this.#random() * PAUSE_MAX_MS + (isLong ? LONG_MS : 0));
     } finally {
       await outage.end();
     }
