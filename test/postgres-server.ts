@@ -71,6 +71,13 @@ export class PostgresServer {
     return this.urlOf(name);
   }
 
+  /** `folder` is given to the user of the server. */
+  async createTablespace(name: string, folder: string): Promise<void> {
+    const owner = findOwner();
+    if (owner) chownSync(folder, owner.uid, owner.gid);
+    await this.ask(`CREATE TABLESPACE ${name} LOCATION '${folder}'`);
+  }
+
   async ask(query: string, url = this.urlOf()): Promise<unknown[]> {
     const sql = new SQL(url, { max: 1 });
     try {

@@ -2,8 +2,7 @@
 // speed, and afterwards, without a restart, the ledger is complete. When Gatehouse is killed meanwhile, gaps say what is lost.
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { chownSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { LOG_LISTS } from "../../src/core/events/memory.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
@@ -12,7 +11,7 @@ import { type PostgresServer, startPostgres, stopPostgresServers } from "../post
 import { cleanUp, type Listening, makeFolder, serve, undoLater, until } from "../process/run-gatehouse.ts";
 import type { ToldEvent } from "./ledger-judge.ts";
 import { LedgerWitness } from "./ledger-witness.ts";
-import { fill } from "./small-disk.ts";
+import { fill, mountDisk } from "./small-disk.ts";
 
 const FRESH_MS = 300;
 const TOWN = "Watched";
@@ -240,10 +239,8 @@ test(
 testWith(mounting)(
   "PostgreSQL on a full disk: all goes on, and afterwards nothing is missing",
   async () => {
-    const disk = makeDisk("24m");
-    const { uid, gid } = statSync(join(postgres.folder, "data"));
-    chownSync(disk, uid, gid);
-    await postgres.ask(`CREATE TABLESPACE small LOCATION '${disk}'`);
+    const disk = await mountDisk("24m");
+    await postgres.createTablespace("small", disk);
     await postgres.ask("CREATE DATABASE away_on_small_disk TABLESPACE small");
     undoLater(async () => {
       await postgres.ask("DROP DATABASE away_on_small_disk WITH (FORCE)").catch(() => {});
@@ -259,7 +256,7 @@ testWith(mounting)(
 testWith(mounting)(
   "the embedded archive on a full disk: all goes on, and afterwards nothing is missing",
   async () => {
-    const disk = makeDisk("4m");
+    const disk = await mountDisk("4m");
     const stage = await open("sqlite");
     await Bun.$`mkdir ${join(stage.folder, "data")}`.quiet();
     // The store is on another disk: without it, commands are refused.
@@ -313,18 +310,6 @@ test(
   },
   TEST_MS,
 );
-
-/** A tmpfs of this size. */
-function makeDisk(size: string): string {
-  const disk = mkdtempSync(join(tmpdir(), "gatehouse-full-"));
-  const { exitCode, stderr } = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", `size=${size}`, "tmpfs", disk]);
-  if (exitCode !== 0) throw new Error(stderr.toString());
-  undoLater(async () => {
-    await Bun.$`umount -l ${disk}`.nothrow().quiet();
-    rmSync(disk, { recursive: true, force: true });
-  });
-  return disk;
-}
 
 async function expectUsualWhenFull(stage: Stage, ballast: string): Promise<void> {
   const normal = await stage.measure();

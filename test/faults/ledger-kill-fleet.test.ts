@@ -15,6 +15,7 @@ import { repeat } from "../long.ts";
 import { startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { undoLater, until } from "../process/run-gatehouse.ts";
 import { startRedis } from "../redis-server.ts";
+import { EventFollower, type EventPage, readPages, tryAsking } from "./event-follower.ts";
 import type { ToldEvent } from "./ledger-judge.ts";
 import { hasEveryList, LedgerWitness } from "./ledger-witness.ts";
 
@@ -39,62 +40,6 @@ const FAULTS: readonly Record<string, unknown>[] = [
   { kind: "partial-logs", keep: 3 },
   { kind: "forget-logs" },
 ];
-
-/** Sends requests to an instance that may be killed at any moment. */
-async function tryAsking(instance: Instance, path: string) {
-  return instance.admin("GET", path).catch(() => undefined);
-}
-
-type Page = { readonly items: readonly ToldEvent[]; readonly next: string; readonly has_more: boolean };
-
-async function readPages(instance: Instance, serverId: string, query: string): Promise<Page[]> {
-  const pages: Page[] = [];
-  let after = "earliest";
-  for (;;) {
-    const answer = await instance.admin("GET", `/servers/${serverId}/events?after=${after}&${query}`);
-    const page: Page = expectStatus(answer, 200);
-    pages.push(page);
-    if (!page.has_more) return pages;
-    after = page.next;
-  }
-}
-
-/** Reads on from its cursor, now on one instance and now on the other. */
-class Follower {
-  readonly events: ToldEvent[] = [];
-  readonly #serverId: string;
-  readonly #choose: () => Instance;
-  readonly #pick: (below: number) => number;
-  #isStopping = false;
-
-  constructor(serverId: string, choose: () => Instance, pick: (below: number) => number) {
-    this.#serverId = serverId;
-    this.#choose = choose;
-    this.#pick = pick;
-  }
-
-  /** Ends when it was stopped and has read everything. */
-  async run(): Promise<void> {
-    let after = "earliest";
-    for (;;) {
-      const isLast = this.#isStopping;
-      const path = `/servers/${this.#serverId}/events?after=${after}&limit=${1 + this.#pick(100)}`;
-      const answer = await tryAsking(this.#choose(), path);
-      if (answer?.status !== 200) {
-        await Bun.sleep(20);
-        continue;
-      }
-      const page: Page = answer.body;
-      this.events.push(...page.items);
-      after = page.next;
-      if (isLast && !page.has_more) return;
-    }
-  }
-
-  stop(): void {
-    this.#isStopping = true;
-  }
-}
 
 test("two instances that are killed while they record lose no entry without a gap and record none twice", async () => {
   const seed = chooseSeed("killing two instances");
@@ -142,7 +87,7 @@ test("two instances that are killed while they record lose no entry without a ga
       else if (pick(8) === 0) simulator.arm({ times: 1, ...FAULTS[pick(FAULTS.length)] });
     }
   });
-  const follower = new Follower(serverId, () => fleet.at(pick(2)), pick);
+  const follower = new EventFollower(serverId, () => fleet.at(pick(2)), pick);
   const following = follower.run();
 
   for (let kill = 0; kill < KILLS; kill++) {
@@ -180,7 +125,7 @@ test("two instances that are killed while they record lose no entry without a ga
   expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
   for (const query of ["limit=37", "limit=100&types=gap,player.*", "limit=500&types=modcall.opened"]) {
     const [one, other] = await Promise.all(fleet.instances.map((each) => readPages(each, serverId, query)));
-    expect(one).toEqual(other as Page[]);
+    expect(one).toEqual(other as EventPage[]);
   }
   follower.stop();
   await following;

@@ -1,5 +1,6 @@
 // A small disk: a tmpfs of a given size. Tests that use it need `mounting`.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeFolder, undoLater } from "../process/run-gatehouse.ts";
 
@@ -8,9 +9,22 @@ export async function makeSmallDisk(size: string): Promise<string> {
   const cwd = makeFolder();
   const disk = join(cwd, "data");
   mkdirSync(disk);
-  await Bun.$`mount -t tmpfs -o size=${size},mode=700 tmpfs ${disk}`.quiet();
-  undoLater(() => Bun.$`umount ${disk}`.nothrow().quiet());
+  await mount(disk, size);
   return cwd;
+}
+
+/** Creates such a disk; it may be given to another user. */
+export async function mountDisk(size: string): Promise<string> {
+  const disk = mkdtempSync(join(tmpdir(), "gatehouse-disk-"));
+  undoLater(() => rmSync(disk, { recursive: true, force: true }));
+  await mount(disk, size);
+  return disk;
+}
+
+/** A database that still has files open there loses them with its process. */
+async function mount(disk: string, size: string): Promise<void> {
+  await Bun.$`mount -t tmpfs -o size=${size},mode=700 tmpfs ${disk}`.quiet();
+  undoLater(() => Bun.$`umount -l ${disk}`.nothrow().quiet());
 }
 
 /** Fills the disk to the last byte. */

@@ -5,6 +5,7 @@ import type { RawAnswer } from "../faults/raw-socket.ts";
 import { repeat } from "../long.ts";
 import { until } from "../process/run-gatehouse.ts";
 import { type RedisServer, startRedis } from "../redis-server.ts";
+import { listCommands } from "./command-clients.ts";
 import { askAllAtOnce, writeSubmission } from "./crowd.ts";
 import { FaultProxy } from "./fault-proxy.ts";
 import {
@@ -19,7 +20,7 @@ import {
   type Key,
   startFleet,
 } from "./fleet.ts";
-import { type Disturbance, listCommands, runTurmoil } from "./turmoil.ts";
+import { type Disturbance, runTurmoil } from "./turmoil.ts";
 
 const TIMEOUT_MS = 1_000;
 /** See COMMAND_LEASE_EXTRA_MS in src/app/open-resources.ts. */

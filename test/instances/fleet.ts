@@ -114,10 +114,15 @@ export class Instance {
   }
 
   /** How many instances it sees, itself included. */
-  async countInstances(): Promise<number> {
+  countInstances(): Promise<number> {
+    return this.readMetric("gatehouse_instances");
+  }
+
+  /** A metric without labels; NaN when there is none. */
+  async readMetric(name: string): Promise<number> {
     const headers = { Authorization: `Bearer ${MASTER_KEY}` };
     const metrics = await (await fetch(`${this.#url}/metrics`, { headers })).text();
-    return Number(/^gatehouse_instances (\d+)$/m.exec(metrics)?.[1]);
+    return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(metrics)?.[1]);
   }
 }
 
@@ -126,7 +131,7 @@ export type Fleet = {
   readonly simulator: Simulator;
   /** The instance with this index. */
   at(index: number): Instance;
-  addServer(): Promise<Home>;
+  addServer(draft?: { readonly town?: string; readonly watch?: boolean }): Promise<Home>;
   /** A key that every instance knows. */
   addKey(home: Home, rights?: object): Promise<Key>;
 };
@@ -139,6 +144,8 @@ export type FleetOptions = {
   readonly archives?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly simulator?: SimulatorOptions;
+  /** Puts something between the instances and the simulator, and returns its address. */
+  readonly between?: (simulator: Simulator) => string;
 };
 
 let towns = 0;
@@ -149,9 +156,11 @@ export async function startFleet({
   archives = [],
   env = {},
   simulator,
+  between = ({ url }) => url,
 }: FleetOptions): Promise<Fleet> {
   const game = await startSimulator({ readLimit: 0, commandIntervalMs: 0, players: 3, ...simulator });
   undoLater(() => game.stop());
+  const upstreamUrl = between(game);
   const instances = Array.from({ length: count }, (_, index) => {
     const store = typeof stores === "string" ? stores : (stores[index] ?? "");
     const archive = archives[index];
@@ -159,7 +168,7 @@ export async function startFleet({
       GATEHOUSE_STORE: store,
       GATEHOUSE_MASTER_KEY: MASTER_KEY,
       GATEHOUSE_SECRET: SECRET,
-      GATEHOUSE_UPSTREAM_URL: game.url,
+      GATEHOUSE_UPSTREAM_URL: upstreamUrl,
       GATEHOUSE_LOG_LEVEL: "warn",
       ...(archive !== undefined && { GATEHOUSE_ARCHIVE: archive }),
       ...env,
@@ -175,9 +184,9 @@ export async function startFleet({
     instances,
     simulator: game,
     at,
-    async addServer() {
-      const town = `Town${++towns}`;
-      const answer = await at(0).admin("POST", "/servers", { name: town, server_key: `fleet-${town}` });
+    async addServer({ town = `Town${++towns}`, ...more } = {}) {
+      const draft = { name: town, server_key: `fleet-${town}`, ...more };
+      const answer = await at(0).admin("POST", "/servers", draft);
       return { serverId: expectStatus(answer, 201).server_id, town };
     },
     async addKey({ serverId }, rights = {}) {

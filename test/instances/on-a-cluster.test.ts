@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../process/run-gatehouse.ts";
 import { type RedisCluster, type RedisServer, startRedisCluster } from "../redis-server.ts";
+import { listCommands } from "./command-clients.ts";
 import { askAllAtOnce, writeRead } from "./crowd.ts";
 import {
   type Answer,
@@ -12,7 +13,6 @@ import {
   type Key,
   startFleet,
 } from "./fleet.ts";
-import { listCommands } from "./turmoil.ts";
 
 const ANSWER_WITHIN_MS = 1_500;
 const BACK_WITHIN_MS = 2_000;

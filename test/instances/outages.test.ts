@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { mintToken } from "../../src/core/token.ts";
 import { until } from "../process/run-gatehouse.ts";
 import { type RedisServer, startRedis } from "../redis-server.ts";
+import { listCommands } from "./command-clients.ts";
 import { FaultProxy } from "./fault-proxy.ts";
 import {
   type Answer,
@@ -16,7 +17,6 @@ import {
   startFleet,
   timeUntil,
 } from "./fleet.ts";
-import { listCommands } from "./turmoil.ts";
 
 const ANSWER_WITHIN_MS = 1_500;
 const BACK_WITHIN_MS = 2_000;

@@ -3,9 +3,10 @@
 import { afterEach, expect, test } from "bun:test";
 import { facadeKeyOf } from "../../src/core/facade/facade-key.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
+import { recordCommands } from "../command-judge.ts";
 import { repeat } from "../long.ts";
 import { createRandom } from "../random.ts";
-import { type Home, makeHomes, recordCommands, Service } from "../runs/killed-service.ts";
+import { type Home, makeHomes, Service } from "../runs/killed-service.ts";
 import { cleanUp, makeFolder, until } from "./run-gatehouse.ts";
 
 const CYCLES = repeat({ usual: 4, long: 200 });

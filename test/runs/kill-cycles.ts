@@ -2,12 +2,13 @@
 // are delivered. Then compares what was promised with what the game, the ledger and the receivers have got.
 import { LOG_LISTS } from "../../src/core/events/memory.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
+import { findCommandFaults, NONSENSE, type Promised, recordCommands } from "../command-judge.ts";
 import { findLedgerFaults, listGaps } from "../faults/ledger-judge.ts";
 import { makeFolder, undoLater, until } from "../process/run-gatehouse.ts";
 import { createRandom } from "../random.ts";
 import { type Reaction, WebhookReceiver } from "../webhook-receiver.ts";
-import { CommandEnds, findCommandFaults, NONSENSE, type Promised } from "./command-judge.ts";
-import { type Home, makeHomes, recordCommands, Service } from "./killed-service.ts";
+import { CommandEnds } from "./command-ends.ts";
+import { type Home, makeHomes, Service } from "./killed-service.ts";
 import { findWebhookFaults } from "./webhook-judge.ts";
 
 const SERVERS = 8;
@@ -307,7 +308,7 @@ class KilledFolder {
       if (truncated) throw new Error("the simulator has dropped entries");
       const ledger = findLedgerFaults(events, entries);
       const faults = [
-        ...findCommandFaults(ends.all, promised, got, kills),
+        ...findCommandFaults({ commands: ends.all, promised, got, unknownMax: kills }),
         ...ledger.faults,
         ...findWebhookFaults(receiver, events),
       ];

@@ -1,15 +1,13 @@
 // One process of Gatehouse after the other on one data folder: each is killed, and clients wait for the next.
-import type { Simulator } from "../../src/simulator/simulator.ts";
+import type { CommandBody } from "../command-judge.ts";
 import type { ToldEvent } from "../faults/ledger-judge.ts";
 import { type GatehouseProcess, run, serve, stop } from "../process/run-gatehouse.ts";
 
-const COLLECT_EVERY_MS = 100;
 const EVENTS_PER_PAGE = 500;
 const MASTER_KEY = "torture-master-key-0123456789abcdef";
 
 /** A game server and the keys of those who send it commands. */
 export type Home = { readonly serverId: string; readonly town: string; readonly tokens: readonly string[] };
-export type CommandBody = { readonly command_id: string; readonly command: string; readonly status: string };
 /** Until so long after its start, or after it listens and `work` is done. */
 type Life =
   | { readonly startMs: number }
@@ -166,28 +164,4 @@ export async function makeHomes(
   }
   await stop(child);
   return homes;
-}
-
-/** The simulator keeps only its last calls, so its commands are fetched regularly. */
-export function recordCommands(simulator: Simulator) {
-  const commands: { readonly server: string; readonly command: string }[] = [];
-  let next = 0;
-  let isMissing = false;
-  const collect = () => {
-    const found = simulator.calls(next);
-    if (found.calls.length > 0 && found.calls[0]?.index !== next) isMissing = true;
-    next = found.next;
-    for (const { kind, server, command = "" } of found.calls) {
-      if (kind === "command") commands.push({ server, command });
-    }
-  };
-  const timer = setInterval(collect, COLLECT_EVERY_MS);
-  return {
-    stop() {
-      clearInterval(timer);
-      collect();
-      if (isMissing) throw new Error("the simulator has dropped calls that were not looked at");
-      return commands;
-    },
-  };
 }

@@ -1,8 +1,8 @@
 // The clients of a rolling restart: half of them open a connection for each request, half keep theirs. Every request without a
 // proper answer is a failure, and is told with its reason.
+import type { Promised } from "../command-judge.ts";
 import { openSocket, type RawAnswer, type RawSocket, sendRaw, writeRequest } from "../faults/raw-socket.ts";
 import type { Home } from "../instances/fleet.ts";
-import type { Promised } from "../instances/turmoil.ts";
 
 /** Longer than a drain may take. */
 const ANSWER_DEADLINE_MS = 15_000;

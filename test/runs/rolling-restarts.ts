@@ -1,7 +1,8 @@
 // Two instances on one Redis and one PostgreSQL are restarted in turn behind a balancer, while clients send requests and
 // streams are open. No request may fail, and no event and no command may be lost or come twice.
+import { findCommandFaults, recordCommands } from "../command-judge.ts";
+import { isDrained, listCommands } from "../instances/command-clients.ts";
 import { createRandom, expectStatus, type Fleet, type Home, startFleet } from "../instances/fleet.ts";
-import { compare, isDrained, listCommands, recordCommands } from "../instances/turmoil.ts";
 import { startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { undoLater, until } from "../process/run-gatehouse.ts";
 import { startRedis, stopRedisServers } from "../redis-server.ts";
@@ -128,9 +129,14 @@ async function judgeCommands(
   const got = calls.stop();
   const problems: string[] = [];
   for (const home of homes) {
-    const arrived = got.filter(({ server }) => server === home.town).map(({ command = "" }) => command);
-    const commands = await listCommands(fleet.at(1), home);
-    problems.push(...compare(commands, load.promised.get(home.serverId) ?? [], arrived, 0));
+    problems.push(
+      ...findCommandFaults({
+        commands: await listCommands(fleet.at(1), home),
+        promised: load.promised.get(home.serverId) ?? [],
+        got: got.filter(({ server }) => server === home.town).map(({ command }) => command),
+        unknownMax: 0,
+      }),
+    );
   }
   return problems;
 }

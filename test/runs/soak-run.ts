@@ -1,7 +1,7 @@
 // The engine of `npm run soak`: a day's mix of requests at a steady rate, and a look at the process every few seconds.
 
 import { stop } from "../process/run-gatehouse.ts";
-import { createRandom } from "../process/torture.ts";
+import { createRandom } from "../random.ts";
 import type { Tools, Verdict } from "./long-run.ts";
 import { judgeGrowth, type ProcessSample, takeSample } from "./process-samples.ts";
 import { SOAK_KINDS, type SoakKind, SoakLoad } from "./soak-load.ts";

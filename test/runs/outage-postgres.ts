@@ -1,0 +1,54 @@
+// The PostgreSQL of two instances: full, frozen, and killed and started again on its files.
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { fill, mountDisk } from "../faults/small-disk.ts";
+import { mounting } from "../needs.ts";
+import { startPostgres } from "../postgres-server.ts";
+import { startRedis } from "../redis-server.ts";
+import { type Outage, type OutageOptions, type OutageReport, suffer } from "./outage-stage.ts";
+
+const DISK_SIZE = "256m";
+
+/** PostgreSQL is only filled where a small disk can be mounted. */
+export async function runPostgresOutages(options: OutageOptions): Promise<OutageReport> {
+  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
+  const common: Pick<Outage, "isBesideCommands" | "isFelt"> = {
+    isBesideCommands: true,
+    async isFelt({ fleet }) {
+      const states = await Promise.all(
+        fleet.instances.map((instance) => instance.readMetric("gatehouse_archive_up")),
+      );
+      return states.includes(0);
+    },
+  };
+  const outages: Outage[] = [
+    {
+      ...common,
+      name: "PostgreSQL was frozen",
+      begin: async () => postgres.freeze(),
+      end: async () => postgres.thaw(),
+    },
+    {
+      ...common,
+      name: "PostgreSQL was killed",
+      begin: () => postgres.kill(),
+      end: () => postgres.start(),
+    },
+  ];
+  const canFill = mounting() === undefined;
+  if (canFill) {
+    // The write-ahead log is elsewhere: without room for it, the whole server ends.
+    const disk = await mountDisk(DISK_SIZE);
+    await postgres.createTablespace("small", disk);
+    const ballast = join(disk, "ballast");
+    outages.unshift({
+      ...common,
+      name: "PostgreSQL was full",
+      begin: async () => fill(ballast),
+      end: async () => rmSync(ballast),
+    });
+  }
+  await postgres.ask(`CREATE DATABASE outages ${canFill ? "TABLESPACE small" : ""}`);
+  const fleet = { stores: redis.url, count: 2, env: { GATEHOUSE_ARCHIVE: postgres.urlOf("outages") } };
+  return suffer(fleet, outages, options);
+}
