@@ -194,7 +194,10 @@ const UNCOUNTED_GRACE_MS = 100;
 const HANDSHAKE_WAIT_MS = 1_200;
 const COUNT_EVERY_MS = 10;
 
-/** Closes the listening socket, then waits until every connection is closed, at most for `idleGraceMs`. */
+/**
+ * Refuses new connections, accepts those that have begun and closes the listening socket. Then waits until every connection is
+ * closed, at most for `idleGraceMs`.
+ */
 async function refuseConnections(
   socket: ListeningSocket | undefined,
   idleGraceMs: number,
@@ -205,17 +208,15 @@ async function refuseConnections(
     stopListening();
     return;
   }
+  socket.refuseHandshakes();
   socket.acceptSilentConnections();
-  const handshakeWaitMs = idleGraceMs === 0 ? 0 : HANDSHAKE_WAIT_MS;
-  await waitUntil(async () => (await socket.countConnections())?.handshaking === 0, handshakeWaitMs);
-  // Closing the socket resets the connections that the process has not accepted: none may be left, and none may come.
-  socket.ignoreNewHandshakes();
   await takeTurns();
+  // Closing the socket resets the connections that the process has not accepted, so none may be left.
   const areAllAccepted = async () => {
     const counts = await socket.countConnections();
     return counts?.handshaking === 0 && counts.waiting === 0;
   };
-  await waitUntil(areAllAccepted, handshakeWaitMs);
+  await waitUntil(areAllAccepted, idleGraceMs === 0 ? 0 : HANDSHAKE_WAIT_MS);
   stopListening();
   await waitUntil(async () => (await socket.countConnections())?.open === 0, idleGraceMs);
 }

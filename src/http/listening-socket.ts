@@ -1,14 +1,14 @@
 // A listening socket of this process, below the runtime. The runtime can only close it together with idle connections, and
 // cannot stop accepting for a while. Works on Linux with glibc; elsewhere `find` returns undefined.
 
-import { dlopen, ptr } from "bun:ffi";
+import { dlopen } from "bun:ffi";
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { parseAddress } from "../core/address.ts";
 
 const DESCRIPTORS = "/proc/self/fd";
 const SOL_SOCKET = 1;
-const SO_ATTACH_FILTER = 26;
+const SO_BINDTOIFINDEX = 62;
 const SOL_TCP = 6;
 const TCP_DEFER_ACCEPT = 9;
 const TCP_NOTSENT_LOWAT = 25;
@@ -22,21 +22,8 @@ const SHUT_RDWR = 2;
 /** Of a connection that no process has accepted, or has closed. */
 export const NO_INODE = "0";
 const SOCKETS_A_TURN = 500;
-/**
- * A socket filter of the kernel, as [code, jump if true, jump if false, value]: drops packets with SYN and without ACK, which
- * begin a handshake. All others pass, so that handshakes that have begun are completed.
- */
-const DROP_NEW_HANDSHAKES = [
-  // Load the byte with the flags of the TCP header.
-  [0x30, 0, 0, 13],
-  // Keep ACK (0x10) and SYN (0x02).
-  [0x54, 0, 0, 0x12],
-  // SYN alone is dropped by the next line, all else passes by the one after it.
-  [0x15, 0, 1, 0x02],
-  [0x06, 0, 0, 0],
-  [0x06, 0, 0, 0xffff_ffff],
-] as const;
-const INSTRUCTION_BYTES = 8;
+/** The number of a network interface that does not exist. */
+const NO_INTERFACE = 0x7fff_ffff;
 /** The structure epoll_event is packed on x64 only. */
 const EPOLL_DATA_AT = process.arch === "x64" ? 4 : 8;
 
@@ -111,23 +98,14 @@ export class ListeningSocket {
   }
 
   /**
-   * From now on no handshake begins; those that have begun are completed, and their connections can be accepted. A client that
-   * connects now tries again after a second.
+   * New connections are refused; those whose handshake has begun can still be accepted. A socket that is bound to an interface
+   * gets handshakes from that one only.
    */
-  ignoreNewHandshakes(): void {
-    const filter = new DataView(new ArrayBuffer(DROP_NEW_HANDSHAKES.length * INSTRUCTION_BYTES));
-    for (const [index, [code, jumpIfTrue, jumpIfFalse, value]] of DROP_NEW_HANDSHAKES.entries()) {
-      const at = index * INSTRUCTION_BYTES;
-      filter.setUint16(at, code, true);
-      filter.setUint8(at + 2, jumpIfTrue);
-      filter.setUint8(at + 3, jumpIfFalse);
-      filter.setUint32(at + 4, value, true);
-    }
-    const program = new BigUint64Array([BigInt(DROP_NEW_HANDSHAKES.length), BigInt(ptr(filter))]);
-    this.#libc.setsockopt(this.#fd, SOL_SOCKET, SO_ATTACH_FILTER, program, program.byteLength);
+  refuseHandshakes(): void {
+    this.#libc.setsockopt(this.#fd, SOL_SOCKET, SO_BINDTOIFINDEX, new Int32Array([NO_INTERFACE]), 4);
   }
 
-  /** New connections are refused; those that the runtime has accepted go on. Does nothing without a free descriptor. */
+  /** Ends it; connections that the runtime has accepted go on, those that it has not are reset. Does nothing without a free descriptor. */
   close(): void {
     if (this.#isClosed) return;
     // The number stays in use: the runtime closes it later, and it must not be another file's by then.
