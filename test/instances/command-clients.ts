@@ -77,9 +77,11 @@ export class CommandClients {
   /** Waits until every command has ended. At most so many of each server may be unknown. */
   async judge(unknownMax: number): Promise<Deliveries> {
     const { instances } = this.#fleet;
-    await until("the queues are not drained", () => isDrained(this.#fleet.at(0)), DRAIN_MS);
-    const calls = this.#record.stop();
     const problems = [...this.#problems];
+    await until("the queues are not drained", () => isDrained(this.#fleet.at(0)), DRAIN_MS).catch(
+      (error: Error) => problems.push(error.message),
+    );
+    const calls = this.#record.stop();
     const statuses: Record<string, number> = {};
     let delivered = 0;
     for (const { home } of this.#places) {
