@@ -122,8 +122,9 @@ export class RequestMaker {
   }
 
   /** What a deletion gets is not given out again. */
-  #get<T>(pool: string, { method }: FuzzedOperation): T | undefined {
-    return method === "DELETE" ? this.#world.take<T>(pool) : this.#world.find<T>(pool);
+  #get<T>(pool: string, { method, template }: FuzzedOperation): T | undefined {
+    const isDeleted = method === "DELETE" && template.endsWith(`{${pool}_id}`);
+    return isDeleted ? this.#world.take<T>(pool) : this.#world.find<T>(pool);
   }
 
   /** Deletes a server that is not needed any more. */
