@@ -19,8 +19,9 @@ import { MASTER_KEY, World } from "./world.ts";
 const WORKERS = 24;
 /** No answer may take longer; those that may wait by design do so for less. */
 const DEADLINE_MS = 10_000;
-/** The memory is compared with that after this share of the requests. */
+/** The memory is compared with that after this share of the requests; in short runs after half of them, but not later. */
 const WARM_SHARE = 0.2;
+const WARM_REQUESTS = 50_000;
 const GROWTH_MAX = 1.25;
 /** A process grows at first, whatever it does. Below this it need not be flat, so that short runs say little. */
 const UNSETTLED_MB = 320;
@@ -45,6 +46,7 @@ export async function runFuzz(count: number, tools: Tools): Promise<Verdict> {
 
 class FuzzRun {
   readonly #count: number;
+  readonly #warmAfter: number;
   readonly #tools: Tools;
   readonly #random: Random;
   readonly #gatehouse: Listening;
@@ -68,6 +70,7 @@ class FuzzRun {
   private constructor(count: number, tools: Tools, stage: Stage) {
     const { gatehouse, signer, document, receiverUrl } = stage;
     this.#count = count;
+    this.#warmAfter = Math.max(count * WARM_SHARE, Math.min(count / 2, WARM_REQUESTS));
     this.#tools = tools;
     this.#gatehouse = gatehouse;
     this.#random = new Random(tools.seed);
@@ -135,7 +138,7 @@ class FuzzRun {
     while (this.#sent < this.#count && !this.#tools.stopped.aborted) {
       if (this.#random.chance(RAW_SHARE)) await this.#sendRaw();
       else await this.#sendNext(line);
-      if (this.#warmMb === 0 && this.#sent >= this.#count * WARM_SHARE)
+      if (this.#warmMb === 0 && this.#sent >= this.#warmAfter)
         this.#warmMb = readResidentMb(this.#gatehouse.pid);
       if (this.#sent % 100 === 0 && this.#sent < this.#count)
         this.#tools.progress(
