@@ -61,20 +61,27 @@ export class Judge {
     return isEmpty || code !== undefined ? [] : [`no error body: ${body.slice(0, 200)}`];
   }
 
-  #findLeaks({ operation }: FuzzedRequest, { body, headers, status }: ReadAnswer): string[] {
-    if (body.includes(SECRET_MARK)) return [`${operation?.id}: a server key or the master key in the answer`];
+  #findLeaks(request: FuzzedRequest, { body, headers, status }: ReadAnswer): string[] {
+    const operation = this.#findOperation(request);
+    const name = operation?.id ?? request.target.slice(0, 100);
+    if (body.includes(SECRET_MARK)) return [`${name}: a server key or the master key in the answer`];
     const mayGive = operation !== undefined && GIVES_SECRETS.has(operation.id) && status < 300;
     if (mayGive) return [];
     const cookie = headers.get("set-cookie") ?? "";
-    return SECRETS.test(body) || SECRETS.test(cookie) ? [`${operation?.id}: a secret in the answer`] : [];
+    return SECRETS.test(body) || SECRETS.test(cookie) ? [`${name}: a secret in the answer`] : [];
+  }
+
+  /** The one that answers, which need not be the one that was meant. */
+  #findOperation(request: FuzzedRequest): FuzzedOperation | undefined {
+    if (!request.isAstray) return request.operation;
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    return this.#findByPath(request).find((one) => one.method === method);
   }
 
   #findShapeFaults(request: FuzzedRequest, answer: ReadAnswer): string[] {
     const isHead = request.method === "HEAD";
-    const found = request.isAstray ? this.#findMeant(request) : [request.operation].filter((one) => !!one);
-    const method = isHead ? "GET" : request.method;
-    const operation = found.find((one) => one.method === method);
-    const isGeneral = request.isAstray || found.length === 0;
+    const operation = this.#findOperation(request);
+    const isGeneral = request.isAstray || operation === undefined;
     if (isGeneral && isGeneralRefusal(request, answer, isHead)) return [];
     if (operation) {
       const faults = this.#judgeBy(operation, answer, isHead);
@@ -97,7 +104,7 @@ export class Judge {
     return faults;
   }
 
-  #findMeant({ target }: FuzzedRequest): FuzzedOperation[] {
+  #findByPath({ target }: FuzzedRequest): FuzzedOperation[] {
     const [path = ""] = target.split(/[?#]/, 1);
     return this.#finder.find(normalize(path));
   }

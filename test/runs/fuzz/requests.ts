@@ -41,6 +41,7 @@ const SOCKET_HEADERS = [
   "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
 ];
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"];
+const HARMLESS_METHODS = METHODS.filter((method) => method !== "DELETE");
 const HISTORY_MS = 3_600_000;
 const COMMANDS = [":h hello", ":m round two", ":kick nobody", ":log x", ":pm x hello", "no command"];
 const UNKNOWN_PATHS = [
@@ -122,8 +123,9 @@ export class RequestMaker {
   }
 
   /** What a deletion gets is not given out again. */
-  #get<T>(pool: string, { method }: FuzzedOperation): T | undefined {
-    return method === "DELETE" ? this.#world.take<T>(pool) : this.#world.find<T>(pool);
+  #get<T>(pool: string, { method, template }: FuzzedOperation): T | undefined {
+    const isDeleted = method === "DELETE" && template.endsWith(`{${pool}_id}`);
+    return isDeleted ? this.#world.take<T>(pool) : this.#world.find<T>(pool);
   }
 
   /** Deletes a server that is not needed any more. */
@@ -136,7 +138,11 @@ export class RequestMaker {
   /** With another method or path. */
   #lead(request: FuzzedRequest): FuzzedRequest {
     const random = this.#random;
-    if (random.chance(0.4)) return { ...request, method: random.pick(METHODS), isAstray: true };
+    if (random.chance(0.4)) {
+      // The servers that the whole run needs must stay.
+      const mustStay = this.#world.homes.some(({ serverId }) => request.target.includes(serverId));
+      return { ...request, method: random.pick(mustStay ? HARMLESS_METHODS : METHODS), isAstray: true };
+    }
     const [path = "/", ...rest] = request.target.split("?");
     const query = rest.length > 0 ? `?${rest.join("?")}` : "";
     const target = random.pick([

@@ -19,14 +19,16 @@ import { MASTER_KEY, World } from "./world.ts";
 const WORKERS = 24;
 /** No answer may take longer; those that may wait by design do so for less. */
 const DEADLINE_MS = 10_000;
-/** The memory is compared with that after this share of the requests. */
+/** The memory is compared with that after this share of the requests; in short runs after half of them, but not later. */
 const WARM_SHARE = 0.2;
+const WARM_REQUESTS = 50_000;
 const GROWTH_MAX = 1.25;
 /** A process grows at first, whatever it does. Below this it need not be flat, so that short runs say little. */
 const UNSETTLED_MB = 320;
 const RAW_SHARE = 0.02;
-/** Version 1 is switched off, and its ten operations all answer the same. */
-const V1_SHARE = 0.1;
+/** How many picks of an operation are kept that is chosen less often than the others. */
+const RARE_SHARE = 0.1;
+const WAITING_OPERATIONS: ReadonlySet<string> = new Set(["testWebhook", "forgetPlayer"]);
 const STREAM_MS = 500;
 const RAW_MS = 300;
 const PROBLEMS_MAX = 200;
@@ -44,11 +46,12 @@ export async function runFuzz(count: number, tools: Tools): Promise<Verdict> {
 
 class FuzzRun {
   readonly #count: number;
+  readonly #warmAfter: number;
   readonly #tools: Tools;
   readonly #random: Random;
   readonly #gatehouse: Listening;
   readonly #operations: readonly FuzzedOperation[];
-  readonly #current: readonly FuzzedOperation[];
+  readonly #usual: readonly FuzzedOperation[];
   readonly #byId: ReadonlyMap<string, FuzzedOperation>;
   readonly #world: World;
   readonly #maker: RequestMaker;
@@ -67,11 +70,12 @@ class FuzzRun {
   private constructor(count: number, tools: Tools, stage: Stage) {
     const { gatehouse, signer, document, receiverUrl } = stage;
     this.#count = count;
+    this.#warmAfter = Math.max(count * WARM_SHARE, Math.min(count / 2, WARM_REQUESTS));
     this.#tools = tools;
     this.#gatehouse = gatehouse;
     this.#random = new Random(tools.seed);
     this.#operations = listOperations(document);
-    this.#current = this.#operations.filter(({ template }) => !template.startsWith("/v1/"));
+    this.#usual = this.#operations.filter((operation) => !isRare(operation));
     this.#byId = new Map(this.#operations.map((operation) => [operation.id, operation]));
     this.#world = new World(this.#random, signer, (...asked) => ask(gatehouse.url, ...asked));
     this.#maker = new RequestMaker(this.#random, this.#world, gatehouse.url, receiverUrl);
@@ -134,7 +138,7 @@ class FuzzRun {
     while (this.#sent < this.#count && !this.#tools.stopped.aborted) {
       if (this.#random.chance(RAW_SHARE)) await this.#sendRaw();
       else await this.#sendNext(line);
-      if (this.#warmMb === 0 && this.#sent >= this.#count * WARM_SHARE)
+      if (this.#warmMb === 0 && this.#sent >= this.#warmAfter)
         this.#warmMb = readResidentMb(this.#gatehouse.pid);
       if (this.#sent % 100 === 0 && this.#sent < this.#count)
         this.#tools.progress(
@@ -155,7 +159,7 @@ class FuzzRun {
     const waiting = this.#operations.filter(({ id, canSucceed }) => canSucceed && !this.#succeeded.has(id));
     const isWaiting = waiting.length > 0 && random.chance(0.5);
     const operation = random.pick(
-      isWaiting ? waiting : random.chance(V1_SHARE) ? this.#operations : this.#current,
+      isWaiting ? waiting : random.chance(RARE_SHARE) ? this.#operations : this.#usual,
     );
     const provider = this.#maker.findProvider(operation);
     const mode = isWaiting || provider !== undefined ? "valid" : random.pick(MODES);
@@ -238,10 +242,15 @@ class FuzzRun {
   }
 }
 
-/** A command through the façade, a waiting read and the test of a webhook take their time by design. */
+/** Version 1 always answers the same; forgetting a player looks through every event there is. */
+function isRare({ id, template }: FuzzedOperation): boolean {
+  return template.startsWith("/v1/") || id === "forgetPlayer";
+}
+
+/** These take their time by design, as do a command through the façade and a waiting read. */
 function mayWait({ operation, target }: FuzzedRequest): boolean {
   const isCommand = operation?.kind === "facade" && operation.method === "POST";
-  return isCommand || target.includes("wait=") || operation?.id === "testWebhook";
+  return isCommand || target.includes("wait=") || WAITING_OPERATIONS.has(operation?.id ?? "");
 }
 
 type Stage = {
