@@ -16,7 +16,6 @@ import { startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { undoLater, until } from "../process/run-gatehouse.ts";
 import { startRedis } from "../redis-server.ts";
 import { EventFollower, type EventPage, readPages, tryAsking } from "./event-follower.ts";
-import type { ToldEvent } from "./ledger-judge.ts";
 import { hasEveryList, LedgerWitness } from "./ledger-witness.ts";
 
 const KILLS = repeat({ usual: 4, long: 100 });
