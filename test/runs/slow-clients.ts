@@ -35,7 +35,7 @@ export type KindOutcome = {
   /** Closed by the other side. */
   readonly cut: number;
   readonly longestKeptMs: number;
-  /** Could not connect, or read something else than the beginning of a large answer. */
+  /** Could not connect, or were told something else than is meant for the kind. */
   readonly failed: number;
 };
 
@@ -47,14 +47,23 @@ const LOOK_MS = 500;
 /** How long the last one is waited for. */
 const WAIT_MS = 20_000;
 const FEW_BYTES = 16;
-const SUCCESS = "HTTP/1.1 200";
+const COMMAND_PATH = "/v2/game/server/command";
+const BODY_HEADERS = ["Content-Type: application/json", "Content-Length: 1000"];
+/** What a socket of a kind is told before it is cut; the others are told nothing. */
+const ANSWERS: Readonly<Partial<Record<Kind, RegExp>>> = {
+  "a body a byte at a time": /^HTTP\/1\.1 400 /,
+  "a body that stops": /^HTTP\/1\.1 400 /,
+  "reads nothing of a large answer": /^HTTP\/1\.1 200 /,
+  "reads a large answer a few bytes at a time": /^HTTP\/1\.1 200 /,
+};
+const NOTHING = /^$/;
 
 type Slow = {
   readonly kind: Kind;
   readonly socket: Socket;
   openedAt: number;
   keptMs: number | undefined;
-  /** The first bytes of what a reader has taken. */
+  /** The first bytes of what it was told. */
   beginning: string;
 };
 
@@ -106,7 +115,7 @@ class SlowClients {
     socket.once("connect", () => {
       slow.openedAt = performance.now();
       if (isReader(slow)) socket.pause();
-      else socket.on("data", () => {});
+      else socket.on("data", (bytes: Buffer) => noteBeginning(slow, bytes));
       socket.write(this.#beginningOf(slow));
     });
     socket.on("error", () => noteCut(slow));
@@ -126,9 +135,8 @@ class SlowClients {
       case "headers that never end":
         return "GET /healthz HTTP/1.1\r\nHost: x\r\n";
       case "a body a byte at a time":
-        return `${writeRequest("/v2/server/command", [this.#nextKey(), "Content-Type: application/json", "Content-Length: 1000"], "POST")}{`;
       case "a body that stops":
-        return `${writeRequest("/admin/servers", ["Content-Length: 100"], "POST")}{`;
+        return `${writeRequest(COMMAND_PATH, [this.#nextKey(), ...BODY_HEADERS], "POST")}{`;
       case "reads nothing of a large answer":
       case "reads a large answer a few bytes at a time":
         return writeRequest(largePath, [this.#nextKey()]);
@@ -190,6 +198,10 @@ function noteCut(slow: Slow): void {
   slow.socket.destroy();
 }
 
+function noteBeginning(slow: Slow, bytes: Buffer): void {
+  if (slow.beginning === "") slow.beginning = bytes.toString("latin1", 0, FEW_BYTES);
+}
+
 /** Below the socket of the runtime, which would take all that has come. */
 function readFewBytes(slow: Slow): void {
   const { fd } =
@@ -198,7 +210,7 @@ function readFewBytes(slow: Slow): void {
   const bytes = Buffer.alloc(FEW_BYTES);
   try {
     const length = readSync(fd, bytes, 0, FEW_BYTES, null);
-    if (slow.beginning === "") slow.beginning = bytes.toString("latin1", 0, length);
+    noteBeginning(slow, bytes.subarray(0, length));
   } catch {
     // Nothing has come, or the connection was reset.
   }
@@ -207,9 +219,8 @@ function readFewBytes(slow: Slow): void {
 function summarize(kind: Kind, all: readonly Slow[]): KindOutcome {
   const slow = all.filter((one) => one.kind === kind);
   const cut = slow.filter(({ keptMs }) => keptMs !== undefined && !Number.isNaN(keptMs));
-  const failed = slow.filter(
-    (one) => Number.isNaN(one.openedAt) || (isReader(one) && !one.beginning.startsWith(SUCCESS)),
-  );
+  const answer = ANSWERS[kind] ?? NOTHING;
+  const failed = slow.filter(({ openedAt, beginning }) => Number.isNaN(openedAt) || !answer.test(beginning));
   return {
     kind,
     sockets: slow.length,

@@ -22,7 +22,7 @@ const LARGE_PATH = "/v2/game/server?Vehicles=true";
 /** Together they may ask 1,200 times in a second, which is more than the good callers do. */
 const GOOD_KEYS = 600;
 /** Enough for the slow sockets that send a key, none of which may be over its limit. */
-const SLOW_KEYS = 200;
+const SLOW_KEYS = 400;
 /** A good caller with a kept connection asks again this long after an answer, one with new connections later. */
 const THINK_MS = 1;
 const NEW_CONNECTION_MS = 50;
@@ -112,7 +112,8 @@ export function judgeSockets(rounds: readonly Pick<Round, "kinds">[]): string[] 
     kinds.flatMap(({ kind, sockets, cut, failed, longestKeptMs }) => {
       const where = `round ${at + 1}, "${kind}"`;
       const problems: string[] = [];
-      if (failed > 0) problems.push(`${where}: ${failed} of ${sockets} were not served as meant`);
+      if (failed > 0)
+        problems.push(`${where}: ${failed} of ${sockets} could not connect or got a wrong answer`);
       if (cut < sockets) problems.push(`${where}: ${sockets - cut} of ${sockets} were not cut`);
       if (longestKeptMs > CUT_WITHIN_MS)
         problems.push(`${where}: one was kept for ${Math.round(longestKeptMs)} ms`);

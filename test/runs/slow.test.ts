@@ -19,7 +19,7 @@ test("slow sockets of eight kinds are cut, while every good request is answered"
   expect(verdict.figures.goodRequests).toBeGreaterThan(COUNT);
 }, 60_000);
 
-test("a socket that is kept too long, is not cut, or was not served as meant is a problem", () => {
+test("a socket that is kept too long, is not cut, or got a wrong answer is a problem", () => {
   const good = { kind: KINDS[0], sockets: 10, cut: 10, failed: 0, longestKeptMs: 12_000 };
   expect(judgeSockets([{ kinds: [good] }])).toEqual([]);
   for (const bad of [{ longestKeptMs: 15_001 }, { cut: 9 }, { failed: 1 }]) {
