@@ -152,7 +152,7 @@ export function wireGateway(
         clock,
         sleep: Bun.sleep,
         log,
-        hash: createIdentityHash(secret),
+        hash: createIdentityHash(secret, clock),
         commands: store.commands,
         planOf,
       }));

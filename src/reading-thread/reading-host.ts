@@ -134,7 +134,7 @@ export class ReadingHost {
         warn: (fields, message) => this.#log("warn", fields, message),
         error: (fields, message) => this.#log("error", fields, message),
       },
-      hash: createIdentityHash(secret),
+      hash: createIdentityHash(secret, clock),
       commands: { listSent: (serverId, since) => this.#askSent(serverId, since) },
       planOf: (serverId) => this.#plans.get(serverId) ?? NOT_WATCHED,
     });

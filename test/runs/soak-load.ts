@@ -16,8 +16,6 @@ const HISTORY = ["players", "sessions", "playtime", "staff", "peaks"];
 const FACADE = ["/v2/server", "/v2/server?Players=true&Vehicles=true", "/erlc/v1/server/players"];
 const OPEN_PATHS = ["/healthz", "/readyz", "/openapi.json", "/", "/docs"];
 
-export type SoakKind = keyof typeof SHARES;
-
 /** Of a thousand requests. */
 const SHARES = {
   read: 540,
@@ -41,7 +39,9 @@ const SHARES = {
   "short stream": 4,
   "short socket": 4,
 } as const;
-export const SOAK_KINDS = Object.keys(SHARES) as readonly SoakKind[];
+type Kind = keyof typeof SHARES;
+const KINDS = Object.entries(SHARES) as readonly (readonly [Kind, number])[];
+const SHARES_TOTAL = KINDS.reduce((sum, [, share]) => sum + share, 0);
 
 type Ask = {
   readonly method?: string;
@@ -53,17 +53,13 @@ type Ask = {
 export class SoakLoad {
   readonly #stage: SoakStage;
   readonly #random: () => number;
-  readonly #kinds: readonly SoakKind[];
-  readonly #sharesTotal: number;
   readonly #etags = new Map<string, string>();
   #turn = 0;
   #commands = 0;
 
-  constructor(stage: SoakStage, random: () => number, kinds: readonly SoakKind[]) {
+  constructor(stage: SoakStage, random: () => number) {
     this.#stage = stage;
     this.#random = random;
-    this.#kinds = kinds;
-    this.#sharesTotal = kinds.reduce((sum, kind) => sum + SHARES[kind], 0);
   }
 
   /** Commands that were accepted. */
@@ -81,16 +77,16 @@ export class SoakLoad {
     }
   }
 
-  #choose(): SoakKind {
-    let left = this.#random() * this.#sharesTotal;
-    for (const kind of this.#kinds) {
-      left -= SHARES[kind];
+  #choose(): Kind {
+    let left = this.#random() * SHARES_TOTAL;
+    for (const [kind, share] of KINDS) {
+      left -= share;
       if (left < 0) return kind;
     }
-    return this.#kinds[0] ?? "read";
+    return "read";
   }
 
-  async #send(kind: SoakKind): Promise<void> {
+  async #send(kind: Kind): Promise<void> {
     const { serverIds, keys } = this.#stage;
     const key = keys[this.#turn++ % keys.length] as SoakKey;
     const headers = bearer(key.token);

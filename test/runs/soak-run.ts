@@ -4,7 +4,7 @@ import { stop } from "../process/run-gatehouse.ts";
 import { createRandom } from "../random.ts";
 import type { Tools, Verdict } from "./long-run.ts";
 import { judgeGrowth, type ProcessSample, takeSample } from "./process-samples.ts";
-import { SOAK_KINDS, type SoakKind, SoakLoad } from "./soak-load.ts";
+import { SoakLoad } from "./soak-load.ts";
 import { type SoakStage, setSoakStage } from "./soak-stage.ts";
 import { SoakStreams } from "./soak-streams.ts";
 
@@ -17,8 +17,6 @@ const STALL_MS = 2_000;
 const STALL_EXCUSES_MS = 10_000;
 const SAMPLE_MAX_MS = 5_000;
 const SAMPLES_MIN = 100;
-/** Every key is asked for once a second at most, half of what it may. */
-const KEYS_PER_RATE = 1;
 const DRAIN_MS = 10_000;
 const PROBLEMS_MAX = 1_000;
 const ERROR_LEVEL = 50;
@@ -27,14 +25,11 @@ export type SoakOptions = {
   readonly durationMs: number;
   /** Requests in a second. */
   readonly rate: number;
-  /** All by default. */
-  readonly kinds?: readonly SoakKind[];
-  readonly hasStreams?: boolean;
-  readonly onSample?: (sample: ProcessSample, pid: number) => void;
 };
 
 export async function runSoak(options: SoakOptions, tools: Tools): Promise<Verdict> {
-  const stage = await setSoakStage(tools.seed, Math.ceil(options.rate * KEYS_PER_RATE));
+  // A key is then used once a second, which is half of what it may.
+  const stage = await setSoakStage(tools.seed, options.rate);
   return await new Soak(stage, options, tools).run();
 }
 
@@ -58,23 +53,22 @@ class Soak {
     this.#stage = stage;
     this.#options = options;
     this.#tools = tools;
-    this.#load = new SoakLoad(stage, createRandom(tools.seed), options.kinds ?? SOAK_KINDS);
+    this.#load = new SoakLoad(stage, createRandom(tools.seed));
   }
 
   async run(): Promise<Verdict> {
     const { gatehouse, receiver } = this.#stage;
-    const { durationMs, hasStreams = true } = this.#options;
-    const streams = hasStreams ? new SoakStreams(this.#stage, (problem) => this.#fail(problem)) : undefined;
+    const streams = new SoakStreams(this.#stage, (problem) => this.#fail(problem));
     await this.#sendAll();
-    streams?.close();
+    streams.close();
     const drainUntil = performance.now() + DRAIN_MS;
     while (this.#inFlight > 0 && performance.now() < drainUntil) await Bun.sleep(TICK_MS);
     const exitCode = await stop(gatehouse);
     if (exitCode !== 0) this.#problems.push(`Gatehouse ended with ${exitCode}`);
     this.#problems.push(...listErrors(gatehouse.stderr));
-    const { problems: grown, ...growth } = judgeGrowth(this.#samples, durationMs);
-    const events = streams?.events ?? 0;
-    if (hasStreams && events === 0) this.#problems.push("no event came over the open streams");
+    const { problems: grown, ...growth } = judgeGrowth(this.#samples, this.#options.durationMs);
+    const { events } = streams;
+    if (events === 0) this.#problems.push("no event came over the open streams");
     const figures = {
       requests: this.#requests,
       dropped: this.#dropped,
@@ -120,7 +114,6 @@ class Soak {
     const { gatehouse, receiver } = this.#stage;
     const sample = takeSample(gatehouse.pid, now);
     this.#samples.push(sample);
-    this.#options.onSample?.(sample, gatehouse.pid);
     // What was checked already is not needed again.
     receiver.accepted.splice(0);
     const text = `${this.#requests} requests, ${this.#errors} errors, ${Math.round(sample.residentMb)} MB, ${sample.descriptors} descriptors`;
@@ -153,11 +146,9 @@ class Soak {
   }
 }
 
-function listErrors(log: string): string[] {
-  return log.split("\n").filter((line) => {
-    const level = Number(/^\{"level":(\d+)/.exec(line)?.[1]);
-    return level >= ERROR_LEVEL;
-  });
+/** The lines of a log that tell of an error. */
+export function listErrors(log: string): string[] {
+  return log.split("\n").filter((line) => Number(/^\{"level":(\d+)/.exec(line)?.[1]) >= ERROR_LEVEL);
 }
 
 function describe(figures: Readonly<Record<string, number>>): string {

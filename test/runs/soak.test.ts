@@ -1,7 +1,9 @@
 // The short form of the soak: a few seconds of the whole mix on a real process.
 import { afterEach, expect, test } from "bun:test";
 import { cleanUp } from "../process/run-gatehouse.ts";
-import { runSoak } from "./soak-run.ts";
+import { SoakLoad } from "./soak-load.ts";
+import { listErrors, runSoak } from "./soak-run.ts";
+import type { SoakStage } from "./soak-stage.ts";
 
 const DURATION_MS = 8_000;
 const RATE = 100;
@@ -17,3 +19,23 @@ test("a few seconds of mixed load leave no unexpected answer and no broken strea
   expect(figures.events).toBeGreaterThan(0);
   expect(figures.webhookRequests).toBeGreaterThan(0);
 }, 60_000);
+
+test("an answer with an unexpected status is told", async () => {
+  const server = Bun.serve({ port: 0, fetch: () => new Response("broken", { status: 503 }) });
+  const key = { token: "gth_x", facadeKey: "gthx-srvx", keyId: "key_x" };
+  const stage = { gatehouse: { url: server.url.origin }, keys: [key] } as unknown as SoakStage;
+  // The first kind is a read.
+  const load = new SoakLoad(stage, () => 0);
+  await expect(load.sendOne()).rejects.toThrow(/^read: .* was answered with 503: broken$/);
+  await server.stop(true);
+});
+
+test("lines of the log that tell of an error are found", () => {
+  const lines = [
+    '{"level":30,"msg":"started"}',
+    '{"level":40,"msg":"slow"}',
+    '{"level":50,"msg":"broken"}',
+    "",
+  ];
+  expect(listErrors(lines.join("\n"))).toEqual(['{"level":50,"msg":"broken"}']);
+});
