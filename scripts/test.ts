@@ -32,7 +32,7 @@ const UNITS = ["src", "bench", "packages"];
 const BROWSER = "test/browser";
 const BROWSER_PARTS = 6;
 /** Folders whose tests start processes and wait for them. */
-const PROCESSES = ["test/process", "test/instances", "test/faults", "test/docs"];
+const PROCESSES = ["test/process", "test/instances", "test/faults", "test/runs", "test/docs"];
 /** How many parts run at a time: more than cores, because their tests often wait. */
 const PARALLEL_MAX = 3;
 /** The tests below test/ that take only a moment. */
