@@ -1,6 +1,7 @@
 // What a process used over a long time, and whether it kept growing.
 import { countDescriptors, readResidentMb } from "../../bench/process-usage.ts";
 import { median } from "../../bench/statistics.ts";
+import { ESTABLISHED, listSockets } from "../../src/http/listening-socket.ts";
 
 /** The first part is not judged: caches fill and code is compiled. */
 const WARM_UP_SHARE = 0.2;
@@ -11,13 +12,14 @@ const LONG_RUN_MS = 1_800_000;
 const GROWTH_MAX = 0.05;
 /** A short run ends before its memory has settled, so it only finds leaks that are large. */
 const SHORT_GROWTH_MAX = 0.5;
-/** Clients come and go, so the smallest number of open connections is never quite the same either. */
+/** Calls to the game API and to receivers of webhooks come and go. */
 const MORE_DESCRIPTORS_MAX = 20;
 
 export type ProcessSample = {
   /** Since the start of the run. */
   readonly atMs: number;
   readonly residentMb: number;
+  /** Without the open connections of clients, which keep as many as they like. */
   readonly descriptors: number;
 };
 
@@ -30,8 +32,10 @@ export type Growth = {
   readonly problems: readonly string[];
 };
 
-export function takeSample(pid: number, atMs: number): ProcessSample {
-  return { atMs, residentMb: readResidentMb(pid), descriptors: countDescriptors(pid) };
+/** Of a process that listens on this port. */
+export async function takeSample(pid: number, port: number, atMs: number): Promise<ProcessSample> {
+  const clients = (await listSockets(port)).filter(({ state }) => state === ESTABLISHED);
+  return { atMs, residentMb: readResidentMb(pid), descriptors: countDescriptors(pid) - clients.length };
 }
 
 /** Compares the last tenth of a run with the tenth after its warm-up. */
@@ -41,7 +45,7 @@ export function judgeGrowth(samples: readonly ProcessSample[], durationMs: numbe
   const first = samples.filter(({ atMs }) => atMs >= warmUpMs && atMs < warmUpMs + partMs);
   const last = samples.filter(({ atMs }) => atMs >= durationMs - partMs);
   const memory = (part: readonly ProcessSample[]) => median(part.map(({ residentMb }) => residentMb));
-  // The smallest number: a busy machine has more open requests for a while, but a leak is there all the time.
+  // The smallest number: a busy machine has more open calls for a while, but a leak is there all the time.
   const descriptors = (part: readonly ProcessSample[]) => {
     return part.length === 0 ? Number.NaN : Math.min(...part.map((sample) => sample.descriptors));
   };
