@@ -2,12 +2,12 @@
 // are delivered. Then compares what was promised with what the game, the ledger and the receivers have got.
 import { LOG_LISTS } from "../../src/core/events/memory.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
+import { CommandEnds } from "../command-ends.ts";
 import { findCommandFaults, NONSENSE, type Promised, recordCommands } from "../command-judge.ts";
 import { findLedgerFaults, listGaps } from "../faults/ledger-judge.ts";
 import { makeFolder, undoLater, until } from "../process/run-gatehouse.ts";
 import { createRandom } from "../random.ts";
 import { type Reaction, WebhookReceiver } from "../webhook-receiver.ts";
-import { CommandEnds } from "./command-ends.ts";
 import { type Home, makeHomes, Service } from "./killed-service.ts";
 import { findWebhookFaults } from "./webhook-judge.ts";
 
@@ -21,10 +21,10 @@ const LIFE_MAX_MS = 2_000;
  */
 const LATE_CLIENTS_SHARE = 0.75;
 const LATE_CLIENTS_MS = 150;
-/** One in this many processes is killed while it starts. */
+/** This share of the processes is killed while it starts. */
 const EARLY_KILL_SHARE = 0.1;
 const START_MAX_MS = 300;
-/** One submission in so many is repeated although it was answered, and one webhook in so many is not accepted. */
+/** The shares of submissions that are repeated although they were answered, and of webhooks that are not accepted. */
 const REPEATED_SHARE = 0.05;
 const REFUSED_SHARE = 0.05;
 const REFUSALS: readonly Reaction[] = [500, "reset", "close", 429, "redirect"];
@@ -264,7 +264,7 @@ class KilledFolder {
   }
 
   async #collectEnds(): Promise<void> {
-    for (const { ends } of this.#watched) await ends.collect(this.#service);
+    for (const { ends } of this.#watched) await ends.collect(this.#service.list);
   }
 
   /**
