@@ -4,9 +4,9 @@ import { buildDocument } from "../../src/http/openapi/document.ts";
 import { type Handlers, listRoutes } from "../../src/http/routes.ts";
 import { createWitness } from "../journeys/openapi-witness.ts";
 import { cleanUp } from "../process/run-gatehouse.ts";
+import type { FuzzedRequest } from "./fuzz/fuzzed-request.ts";
 import { findLogFaults, Judge } from "./fuzz/judge.ts";
 import { listOperations } from "./fuzz/operations.ts";
-import type { FuzzedRequest } from "./fuzz/requests.ts";
 import { runFuzz } from "./fuzz/run-fuzz.ts";
 import { SECRET_MARK } from "./fuzz/world.ts";
 
