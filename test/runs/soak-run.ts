@@ -153,6 +153,7 @@ export function listErrors(log: string): string[] {
 }
 
 function describe(figures: Readonly<Record<string, number>>): string {
-  const { requests, dropped, errors, excused, memoryStartMb, memoryEndMb, descriptorsStart, descriptorsEnd } = figures;
+  const { requests, dropped, errors, excused, memoryStartMb, memoryEndMb, descriptorsStart, descriptorsEnd } =
+    figures;
   return `${requests} requests (${dropped} more left out on a busy machine), ${errors} errors (${excused} more while the machine stood still), ${memoryStartMb} MB then ${memoryEndMb} MB, ${descriptorsStart} descriptors then ${descriptorsEnd}`;
 }

@@ -6,11 +6,14 @@ import { type FuzzedRequest, toBytes } from "./fuzzed-request.ts";
 /** No answer may take longer; those that may wait by design do so for less. */
 const DEADLINE_MS = 10_000;
 const STREAM_MS = 500;
+/** A connection that was idle for longer may be closed at any time, so a request over it may be sent again. */
+const IDLE_MS = 5_000;
 
 /** A connection that is used again and again, and opened again when it was closed. */
 export class Line {
   readonly #port: number;
   #socket: RawSocket | undefined;
+  #usedAt = performance.now();
 
   constructor(port: number) {
     this.#port = port;
@@ -18,10 +21,10 @@ export class Line {
 
   /** Undefined when the connection was closed without an answer. `frame` is sent after an upgrade. */
   async send(request: FuzzedRequest, frame: string | undefined): Promise<RawAnswer | undefined> {
-    const isFresh = this.#socket === undefined || this.#socket.isClosed;
+    const mayBeClosed = performance.now() - this.#usedAt > IDLE_MS;
     const answer = await this.#sendOnce(request, frame);
-    // An idle connection may be closed at any time.
-    return answer || isFresh ? answer : this.#sendOnce(request, frame);
+    this.#usedAt = performance.now();
+    return answer || !mayBeClosed ? answer : this.#sendOnce(request, frame);
   }
 
   close(): void {
