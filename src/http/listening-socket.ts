@@ -27,7 +27,7 @@ const NO_INTERFACE = 0x7fff_ffff;
 /** The structure epoll_event is packed on x64 only. */
 const EPOLL_DATA_AT = process.arch === "x64" ? 4 : 8;
 
-const ESTABLISHED = "01";
+export const ESTABLISHED = "01";
 const HANDSHAKING = "03";
 /** The client has closed its side and may still wait for an answer. */
 const HALF_CLOSED = "08";

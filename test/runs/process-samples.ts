@@ -1,6 +1,7 @@
 // What a process used over a long time, and whether it kept growing.
 import { countDescriptors, readResidentMb } from "../../bench/process-usage.ts";
 import { median } from "../../bench/statistics.ts";
+import { ESTABLISHED, listSockets, NO_INODE } from "../../src/http/listening-socket.ts";
 
 /** The first part is not judged: caches fill and code is compiled. */
 const WARM_UP_SHARE = 0.2;
@@ -11,13 +12,16 @@ const LONG_RUN_MS = 1_800_000;
 const GROWTH_MAX = 0.05;
 /** A short run ends before its memory has settled, so it only finds leaks that are large. */
 const SHORT_GROWTH_MAX = 0.5;
-/** Clients come and go, so the number of open connections is never quite the same. */
+/** Connections come and go, also while the process is looked at. */
 const MORE_DESCRIPTORS_MAX = 20;
+
+type ListeningProcess = { readonly pid: number; readonly port: number };
 
 export type ProcessSample = {
   /** Since the start of the run. */
   readonly atMs: number;
   readonly residentMb: number;
+  /** Without those of open connections to its port: how many there are depends on the clients. */
   readonly descriptors: number;
 };
 
@@ -30,8 +34,10 @@ export type Growth = {
   readonly problems: readonly string[];
 };
 
-export function takeSample(pid: number, atMs: number): ProcessSample {
-  return { atMs, residentMb: readResidentMb(pid), descriptors: countDescriptors(pid) };
+export async function takeSample({ pid, port }: ListeningProcess, atMs: number): Promise<ProcessSample> {
+  const sockets = await listSockets(port);
+  const open = sockets.filter(({ state, inode }) => state === ESTABLISHED && inode !== NO_INODE).length;
+  return { atMs, residentMb: readResidentMb(pid), descriptors: countDescriptors(pid) - open };
 }
 
 /** Compares the last tenth of a run with the tenth after its warm-up. */

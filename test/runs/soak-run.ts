@@ -107,13 +107,13 @@ class Soak {
       }
       if (now - sampledAt < sampleMs) continue;
       sampledAt = now;
-      this.#sample(now);
+      await this.#sample(now);
     }
   }
 
-  #sample(now: number): void {
+  async #sample(now: number): Promise<void> {
     const { gatehouse, receiver } = this.#stage;
-    const sample = takeSample(gatehouse.pid, now);
+    const sample = await takeSample(gatehouse, now);
     this.#samples.push(sample);
     // What was checked already is not needed again.
     receiver.accepted.splice(0);
