@@ -2,7 +2,7 @@
 // Outages come and go while it works; afterwards everything is judged.
 import { LOG_LISTS } from "../../src/core/events/memory.ts";
 import { INSTANCE_LEASE_MS } from "../../src/core/ports/instance-lease.ts";
-import { EventFollower, readPages } from "../faults/event-follower.ts";
+import { EventFollower, readPages, tryAsking } from "../faults/event-follower.ts";
 import type { ToldEvent } from "../faults/ledger-judge.ts";
 import { LedgerWitness } from "../faults/ledger-witness.ts";
 import { CommandClients, type Place } from "../instances/command-clients.ts";
@@ -263,6 +263,9 @@ export class OutageStage {
     await until("the watching does not end", isQuiet, SETTLED_WITHIN_MS);
     const isRecorded = () => this.#witness.hasNewest(this.#follower.events);
     await this.#expectSoon("the last reading was not recorded", SETTLED_WITHIN_MS, isRecorded);
+    const path = `/servers/${serverId}/events?limit=1`;
+    const isReadable = async () => (await tryAsking(fleet.at(0), path))?.status === 200;
+    await until("the events cannot be read", isReadable, SETTLED_WITHIN_MS);
     return (await readPages(fleet.at(0), serverId, "limit=500")).flatMap(({ items }) => items);
   }
 
