@@ -1,4 +1,4 @@
-// Starts programs, waits until they listen, reads their memory and CPU time, and stops them. No program outlives the harness.
+// Starts programs, waits until they listen, and stops them. No program outlives the harness.
 import { pinTo } from "./machine.ts";
 
 const START_DEADLINE_MS = 30_000;

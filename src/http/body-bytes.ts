@@ -1,7 +1,10 @@
 // Reads the bytes of a body, with a maximum and a deadline.
 import { ERRORS, type Refusal, refuse } from "../core/errors.ts";
+import type { Call } from "./call.ts";
 
 export const BODY_DEADLINE_MS = 10_000;
+/** The runtime counts idle time from the beginning of the request, in steps of 4 s, and would cut a slow body unanswered. */
+const IDLE_MARGIN_MS = 4_000;
 /**
  * Part of a body that is too large is read and discarded before it is refused. A client that is still sending may otherwise
  * see a broken connection instead of the answer, and a proxy would turn that into a 502.
@@ -46,17 +49,18 @@ export async function isCutOff({ signal }: Request): Promise<boolean> {
 }
 
 /** The whole body; empty for a request without one. */
-export async function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array | Refusal> {
-  const bytes = await readBytes(request, limits);
-  return "refused" in bytes || !(await isCutOff(request)) ? bytes : CUT_OFF;
+export async function readBody(call: Call, limits: BodyLimits): Promise<Uint8Array | Refusal> {
+  const bytes = await readBytes(call, limits);
+  return "refused" in bytes || !(await isCutOff(call.request)) ? bytes : CUT_OFF;
 }
 
 /** With KEEP_NOTHING the result is empty. */
 export async function readBytes(
-  request: Request,
+  call: Call,
   { bytesMax, deadlineMs }: BodyLimits,
   hold?: ByteHold | typeof KEEP_NOTHING,
 ): Promise<Uint8Array | Refusal> {
+  const { request } = call;
   const announced = Number(request.headers.get("content-length") ?? 0);
   if (announced > DISCARDED_BYTES_MAX) return TOO_LARGE;
   if (!request.body) return new Uint8Array();
@@ -68,6 +72,7 @@ export async function readBytes(
   if (typeof hold === "object") ends.push(hold.givenUp);
   const chunks: Uint8Array[] = [];
   let size = 0;
+  call.extendIdleTimeout(deadlineMs + IDLE_MARGIN_MS);
   try {
     for (;;) {
       const read = await Promise.race([reader.read().catch(() => "gone" as const), ...ends]);
@@ -83,6 +88,7 @@ export async function readBytes(
     }
   } finally {
     clearTimeout(timer);
+    call.resetIdleTimeout();
     reader.releaseLock();
   }
 }

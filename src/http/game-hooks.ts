@@ -46,7 +46,7 @@ export class GameHookHandler {
     );
     if (typeof signed === "object") return this.#answerSigned(call, signed);
     // A body that is too large is told first, whatever the headers are.
-    const read = await readBytes(call.request, HOOK_LIMITS, KEEP_NOTHING);
+    const read = await readBytes(call, HOOK_LIMITS, KEEP_NOTHING);
     return isRefusal(read) ? this.#refuseBody(call, read) : this.#refuse(call, INVALID_SIGNATURE, signed);
   }
 
@@ -61,7 +61,7 @@ export class GameHookHandler {
 
   async #answerHeld(call: Call, signed: SignedHeaders, held: HeldBody): Promise<Response> {
     const { receiver, signatureCheck } = this.#parts;
-    const bytes = await readBytes(call.request, HOOK_LIMITS, held);
+    const bytes = await readBytes(call, HOOK_LIMITS, held);
     if (isRefusal(bytes)) return this.#refuseBody(call, bytes);
     if (await isCutOff(call.request)) return this.#refuseBody(call, CUT_OFF);
     const isValid = await signatureCheck.isValid(signed, bytes, held.givenUp);

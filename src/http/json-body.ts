@@ -10,16 +10,12 @@ const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
 const JSON_LIMITS: BodyLimits = { bytesMax: BODY_BYTES_MAX, deadlineMs: BODY_DEADLINE_MS };
 
-/** The runtime counts from the beginning of the request, in steps of 4 s, and would cut a slow body before its deadline. */
-const IDLE_MARGIN_MS = 4_000;
-
 export type JsonBody = { readonly json: unknown };
 
 /** Undefined for a request without a body. */
 export async function readJsonBody(call: Call): Promise<JsonBody | Refusal | undefined> {
   const { headers } = call.request;
-  call.extendIdleTimeout(JSON_LIMITS.deadlineMs + IDLE_MARGIN_MS);
-  const bytes = await readBody(call.request, JSON_LIMITS).finally(() => call.resetIdleTimeout());
+  const bytes = await readBody(call, JSON_LIMITS);
   if ("refused" in bytes) return bytes;
   const type = headers.get("content-type");
   const encoding = headers.get("content-encoding") ?? "identity";

@@ -87,8 +87,7 @@ export class MapHandlers {
     if (refusal || !maps) return answerRefusal(call, refusal ?? NOT_CONFIGURED);
     const corners = parseCorners(queryOf(call));
     if (isRefusal(corners)) return answerRefusal(call, corners);
-    call.extendIdleTimeout(IMAGE_LIMITS.deadlineMs);
-    const content = await readBody(call.request, IMAGE_LIMITS).finally(() => call.resetIdleTimeout());
+    const content = await readBody(call, IMAGE_LIMITS);
     if (isRefusal(content)) return answerRefusal(call, content);
     const header = parseImage(call, content);
     if (isRefusal(header)) return answerRefusal(call, header);

@@ -3,17 +3,11 @@
 import { afterEach, expect, test } from "bun:test";
 import { LOG_LISTS } from "../../src/core/events/memory.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
-import {
-  chooseSeed,
-  createRandom,
-  endFleets,
-  expectStatus,
-  type Instance,
-  startFleet,
-} from "../instances/fleet.ts";
+import { chooseSeed, endFleets, expectStatus, type Instance, startFleet } from "../instances/fleet.ts";
 import { repeat } from "../long.ts";
 import { startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { undoLater, until } from "../process/run-gatehouse.ts";
+import { createRandom } from "../random.ts";
 import { startRedis } from "../redis-server.ts";
 import { EventFollower, type EventPage, readPages, tryAsking } from "./event-follower.ts";
 import { hasEveryList, LedgerWitness } from "./ledger-witness.ts";

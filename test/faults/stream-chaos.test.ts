@@ -4,7 +4,6 @@ import { afterEach, expect, test } from "bun:test";
 import { FaultProxy } from "../instances/fault-proxy.ts";
 import {
   chooseSeed,
-  createRandom,
   endFleets,
   expectStatus,
   type Fleet,
@@ -14,6 +13,7 @@ import {
 import { repeat } from "../long.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { undoLater, until } from "../process/run-gatehouse.ts";
+import { createRandom } from "../random.ts";
 import { startRedis } from "../redis-server.ts";
 import { ResumingReader } from "../resuming-reader.ts";
 

@@ -1,5 +1,6 @@
 // Clients that send commands to any instance of a fleet and keep the receipts, and the comparison of these receipts with the
 // states in the fleet and with the commands that the game has received.
+import { CommandEnds, type ListCommands } from "../command-ends.ts";
 import { type CommandBody, findCommandFaults, type Promised, recordCommands } from "../command-judge.ts";
 import { until } from "../process/run-gatehouse.ts";
 import { type Answer, expectStatus, type Fleet, type Home, type Instance, type Key } from "./fleet.ts";
@@ -10,7 +11,8 @@ const CLIENT_PAUSE_MS = 30;
 const CLIENT_PATIENCE_MS = 1_500;
 const CLIENTS_PER_SERVER = 2;
 
-export type Place = { readonly home: Home; readonly key: Key };
+/** The keys take turns: one may have only so many commands whose idempotency keys are remembered. */
+export type Place = { readonly home: Home; readonly keys: readonly [Key, ...Key[]] };
 
 export type Deliveries = {
   readonly delivered: number;
@@ -25,6 +27,7 @@ export class CommandClients {
   readonly #random: () => number;
   readonly #record: ReturnType<typeof recordCommands>;
   readonly #promised: Map<string, Promised[]>;
+  readonly #ends: ReadonlyMap<Place, CommandEnds>;
   readonly #problems: string[] = [];
   #running: readonly Promise<void>[] = [];
   #stoppedAt: number | undefined;
@@ -38,6 +41,7 @@ export class CommandClients {
     this.#random = random;
     this.#record = recordCommands(fleet.simulator);
     this.#promised = new Map(places.map(({ home }) => [home.serverId, []]));
+    this.#ends = new Map(places.map((place) => [place, new CommandEnds(place.home.serverId)]));
   }
 
   get accepted(): number {
@@ -74,18 +78,24 @@ export class CommandClients {
     this.#record.stop();
   }
 
+  /** To be called from time to time in a long run, before the fleet drops commands that have ended. */
+  async collectEnds(): Promise<void> {
+    const { instances } = this.#fleet;
+    const list = listFrom(this.#fleet.at(instances.length - 1));
+    for (const ends of this.#ends.values()) await ends.collect(list);
+  }
+
   /** Waits until every command has ended. At most so many of each server may be unknown. */
   async judge(unknownMax: number): Promise<Deliveries> {
-    const { instances } = this.#fleet;
     const problems = [...this.#problems];
     await until("the queues are not drained", () => isDrained(this.#fleet.at(0)), DRAIN_MS).catch(
       (error: Error) => problems.push(error.message),
     );
     const calls = this.#record.stop();
+    await this.collectEnds();
     const statuses: Record<string, number> = {};
     let delivered = 0;
-    for (const { home } of this.#places) {
-      const commands = await listCommands(this.#fleet.at(instances.length - 1), home);
+    for (const [{ home }, { all: commands }] of this.#ends) {
       for (const { status } of commands) statuses[status] = (statuses[status] ?? 0) + 1;
       const got = calls.filter(({ server }) => server === home.town).map(({ command }) => command);
       delivered += got.length;
@@ -100,20 +110,21 @@ export class CommandClients {
     for (let count = 1; this.#stoppedAt === undefined; count++) {
       // Every tenth command is unknown to the game and must end as failed.
       const text = `${count % 10 === 0 ? ":nonsense" : ":h"} ${client} ${count}`;
-      const commandId = await this.#submitUntilAccepted(place, text, `${client}-${count}`);
+      const key = place.keys[count % place.keys.length] ?? place.keys[0];
+      const commandId = await this.#submitUntilAccepted(key, text, `${client}-${count}`);
       if (commandId === undefined) return;
       this.#accepted++;
       this.#promised.get(place.home.serverId)?.push({ commandId, text });
       if (this.#random() < 0.1) {
         this.#repeated++;
-        const again = await this.#submitUntilAccepted(place, text, `${client}-${count}`);
+        const again = await this.#submitUntilAccepted(key, text, `${client}-${count}`);
         if (again !== undefined && again !== commandId) this.#problems.push(`${text} was accepted twice`);
       }
       await Bun.sleep(CLIENT_PAUSE_MS * this.#random());
     }
   }
 
-  async #submitUntilAccepted({ key }: Place, text: string, id: string): Promise<string | undefined> {
+  async #submitUntilAccepted(key: Key, text: string, id: string): Promise<string | undefined> {
     for (;;) {
       const answering = this.#pick().submit(key, text, id);
       const patience = Bun.sleep(CLIENT_PATIENCE_MS).then(() => undefined);
@@ -148,15 +159,21 @@ export class CommandClients {
 
 /** All commands of a server, in the order of their acceptance. */
 export async function listCommands(instance: Instance, { serverId }: Home): Promise<CommandBody[]> {
-  const found: CommandBody[] = [];
-  let cursor = "";
-  do {
-    const path = `/commands?server_id=${serverId}&limit=200${cursor}`;
-    const page = await askUntilAnswered(instance, path);
-    found.push(...page.items);
-    cursor = page.next === null ? "" : `&cursor=${page.next}`;
-  } while (cursor !== "");
-  return found.reverse();
+  const newestFirst = await listFrom(instance)(serverId, () => false);
+  return newestFirst.reverse();
+}
+
+export function listFrom(instance: Instance): ListCommands {
+  return async (serverId, isEnough) => {
+    const found: CommandBody[] = [];
+    for (let cursor = ""; ; ) {
+      const path = `/commands?server_id=${serverId}&limit=200${cursor}`;
+      const { items, next } = await askUntilAnswered(instance, path);
+      found.push(...items);
+      if (next === null || isEnough(items)) return found;
+      cursor = `&cursor=${next}`;
+    }
+  };
 }
 
 export async function isDrained(instance: Instance): Promise<boolean> {

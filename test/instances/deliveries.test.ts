@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { RawAnswer } from "../faults/raw-socket.ts";
 import { repeat } from "../long.ts";
 import { until } from "../process/run-gatehouse.ts";
+import { createRandom } from "../random.ts";
 import { type RedisServer, startRedis } from "../redis-server.ts";
 import { listCommands } from "./command-clients.ts";
 import { askAllAtOnce, writeSubmission } from "./crowd.ts";
@@ -11,7 +12,6 @@ import { FaultProxy } from "./fault-proxy.ts";
 import {
   COMMAND,
   chooseSeed,
-  createRandom,
   endFleets,
   expectStatus,
   type Fleet,

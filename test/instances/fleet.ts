@@ -11,8 +11,6 @@ import {
 } from "../process/run-gatehouse.ts";
 import { stopRedisServers } from "../redis-server.ts";
 
-export { createRandom } from "../random.ts";
-
 export const MASTER_KEY = "fleet-master-key-0123456789abcdefgh";
 export const SECRET = "fleet-secret-0123456789abcdefghijkl";
 const READ = "/v2/game/server";

@@ -1,8 +1,10 @@
 // Disturbs a fleet and its Redis at random while clients send commands to any instance, and compares the receipts of the
 // clients with the commands that the game has received.
+
+import { createRandom } from "../random.ts";
 import type { RedisServer } from "../redis-server.ts";
 import { CommandClients, type Deliveries, type Place } from "./command-clients.ts";
-import { createRandom, type Fleet, type Instance } from "./fleet.ts";
+import type { Fleet, Instance } from "./fleet.ts";
 
 export type Disturbance = "kill" | "freeze" | "freeze-past-lease" | "redis-kill" | "redis-freeze";
 
@@ -23,7 +25,7 @@ export async function runTurmoil(options: TurmoilOptions): Promise<TurmoilReport
   const places: Place[] = [];
   for (let index = 0; index < 3; index++) {
     const home = await fleet.addServer();
-    places.push({ home, key: await fleet.addKey(home) });
+    places.push({ home, keys: [await fleet.addKey(home)] });
   }
   const clients = new CommandClients(fleet, places, random);
 

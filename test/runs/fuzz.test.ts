@@ -4,9 +4,9 @@ import { buildDocument } from "../../src/http/openapi/document.ts";
 import { type Handlers, listRoutes } from "../../src/http/routes.ts";
 import { createWitness } from "../journeys/openapi-witness.ts";
 import { cleanUp } from "../process/run-gatehouse.ts";
+import type { FuzzedRequest } from "./fuzz/fuzzed-request.ts";
 import { findLogFaults, Judge } from "./fuzz/judge.ts";
 import { listOperations } from "./fuzz/operations.ts";
-import type { FuzzedRequest } from "./fuzz/requests.ts";
 import { runFuzz } from "./fuzz/run-fuzz.ts";
 import { SECRET_MARK } from "./fuzz/world.ts";
 
@@ -40,6 +40,7 @@ describe("the judge", () => {
     body: object,
     isAstray = false,
     method = "GET",
+    more: Readonly<Record<string, string>> = {},
   ): string[] {
     const operation = operations.find((one) => one.template === target && one.method === method);
     const request: FuzzedRequest = {
@@ -51,7 +52,7 @@ describe("the judge", () => {
       isAstray,
       key: undefined,
     };
-    const headers = new Map(Object.entries(HEADERS));
+    const headers = new Map(Object.entries({ ...HEADERS, ...more }));
     return judge.findFaults(request, { status, headers, body: JSON.stringify(body) });
   }
 
@@ -70,6 +71,13 @@ describe("the judge", () => {
     ["a token", "/healthz", 200, { status: `gth_${"a".repeat(36)}` }],
   ])("finds %s", (_, target, status, body) => {
     expect(judgeAnswer(target, status, body)).not.toEqual([]);
+  });
+
+  test("finds a wrong header of an answer whose body was seen before", () => {
+    const judgeHealth = (sniffing: string) =>
+      judgeAnswer("/healthz", 200, { status: "ok" }, false, "GET", { "x-content-type-options": sniffing });
+    expect(judgeHealth("nosniff")).toEqual([]);
+    expect(judgeHealth("sniff")).not.toEqual([]);
   });
 
   test("finds an answer to a path that nobody documents", () => {

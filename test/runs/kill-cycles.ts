@@ -2,12 +2,13 @@
 // are delivered. Then compares what was promised with what the game, the ledger and the receivers have got.
 import { LOG_LISTS } from "../../src/core/events/memory.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
-import { findCommandFaults, NONSENSE, type Promised, recordCommands } from "../command-judge.ts";
+import { CommandEnds } from "../command-ends.ts";
+import { findCommandFaults, type Promised, recordCommands } from "../command-judge.ts";
 import { findLedgerFaults, listGaps } from "../faults/ledger-judge.ts";
 import { makeFolder, undoLater, until } from "../process/run-gatehouse.ts";
 import { createRandom } from "../random.ts";
 import { type Reaction, WebhookReceiver } from "../webhook-receiver.ts";
-import { CommandEnds } from "./command-ends.ts";
+import { KillClients } from "./kill-clients.ts";
 import { type Home, makeHomes, Service } from "./killed-service.ts";
 import { findWebhookFaults } from "./webhook-judge.ts";
 
@@ -21,11 +22,10 @@ const LIFE_MAX_MS = 2_000;
  */
 const LATE_CLIENTS_SHARE = 0.75;
 const LATE_CLIENTS_MS = 150;
-/** One in this many processes is killed while it starts. */
+/** This share of the processes is killed while it starts. */
 const EARLY_KILL_SHARE = 0.1;
 const START_MAX_MS = 300;
-/** One submission in so many is repeated although it was answered, and one webhook in so many is not accepted. */
-const REPEATED_SHARE = 0.05;
+/** The share of webhooks that are not accepted. */
 const REFUSED_SHARE = 0.05;
 const REFUSALS: readonly Reaction[] = [500, "reset", "close", 429, "redirect"];
 /** How long the game takes for a command; it stays so for one life of the process. */
@@ -36,13 +36,10 @@ const LOG_WINDOW = 60;
 const COLLECT_EVERY = 25;
 /** After so many kills a new data folder is begun, so that the longest run needs no more memory than this. */
 const KILLS_PER_FOLDER = 1_000;
-/** How long a client waits when the queue is full. */
-const FULL_WAIT_MS = 40;
 const DRAIN_MS = 60_000;
 /** Events may wait for their webhooks for long, but one must get through in this time. */
 const DELIVERY_MS = 30_000;
 const UNWATCHED = { GATEHOUSE_WATCH: "off" };
-const COMMANDS = "/v2/game/server/command";
 
 export type KillOptions = {
   readonly count: number;
@@ -122,7 +119,7 @@ class KilledFolder {
   readonly #record: ReturnType<typeof recordCommands>;
   readonly #service: Service;
   readonly #watched: readonly Watched[];
-  #isOver = false;
+  readonly #clients: KillClients;
 
   private constructor(shared: Shared, simulator: Simulator, service: Service, watched: readonly Watched[]) {
     this.#shared = shared;
@@ -130,6 +127,7 @@ class KilledFolder {
     this.#record = recordCommands(simulator);
     this.#service = service;
     this.#watched = watched;
+    this.#clients = new KillClients(service, shared);
   }
 
   static async open(shared: Shared, seed: number): Promise<KilledFolder> {
@@ -179,11 +177,9 @@ class KilledFolder {
 
   async run(kills: number): Promise<void> {
     const { figures, stopped, progress } = this.#shared;
-    const clients = this.#watched.flatMap((watched, index) => {
-      return watched.home.tokens.map((token, client) =>
-        this.#submitAll(watched, token, `s${index}c${client}`),
-      );
-    });
+    for (const [index, { home, promised }] of this.#watched.entries())
+      for (const [client, token] of home.tokens.entries())
+        this.#clients.start({ name: `s${index}c${client}`, token, promised });
     for (let kill = 1; kill <= kills; kill++) {
       if (stopped?.aborted) return;
       await this.#liveOnce(kill);
@@ -192,8 +188,7 @@ class KilledFolder {
     }
     await this.#simulator.clearFaults();
     await this.#service.start();
-    this.#isOver = true;
-    await Promise.all(clients);
+    await this.#clients.stop();
     await until("the queues are not drained", () => this.#service.isDrained(), DRAIN_MS);
     await this.#collectEnds();
     await this.#readOnceMore();
@@ -202,8 +197,9 @@ class KilledFolder {
   }
 
   async close(): Promise<void> {
-    this.#isOver = true;
+    // Clients end when there is no service any more.
     await this.#service.stop();
+    await this.#clients.stop();
     for (const { receiver } of this.#watched) receiver.stop();
     await this.#simulator.stop();
   }
@@ -228,43 +224,8 @@ class KilledFolder {
     });
   }
 
-  /** Sends one command after the other. Repeats each with the same idempotency key until it is accepted. */
-  async #submitAll({ home, promised }: Watched, token: string, client: string): Promise<void> {
-    const { random, figures, problems } = this.#shared;
-    for (let count = 1; !this.#isOver; count++) {
-      const text = `${count % 10 === 0 ? NONSENSE : ":h"} ${client} ${count}`;
-      const commandId = await this.#submitUntilAccepted(token, text);
-      if (commandId === undefined) return;
-      promised.push({ commandId, text });
-      figures.accepted++;
-      if (random() < REPEATED_SHARE) {
-        figures.repeated++;
-        const again = await this.#submitUntilAccepted(token, text);
-        if (again !== undefined && again !== commandId)
-          problems.push(`${text} was accepted twice for ${home.town}`);
-      }
-    }
-  }
-
-  async #submitUntilAccepted(token: string, text: string): Promise<string | undefined> {
-    const { figures, problems } = this.#shared;
-    for (let attempt = 0; ; attempt++) {
-      const url = await this.#service.address();
-      if (url === undefined) return undefined;
-      const answer = await submit(url, token, text).catch(() => undefined);
-      if (answer === undefined) figures.repeated++;
-      else if (answer.status === 202) return answer.commandId;
-      else if (![409, 429, 503].includes(answer.status)) {
-        problems.push(`${text} was answered with ${answer.status}`);
-        return undefined;
-      }
-      if (this.#isOver && attempt > 100) return undefined;
-      await Bun.sleep(answer === undefined ? 2 : FULL_WAIT_MS);
-    }
-  }
-
   async #collectEnds(): Promise<void> {
-    for (const { ends } of this.#watched) await ends.collect(this.#service);
+    for (const { ends } of this.#watched) await ends.collect(this.#service.list);
   }
 
   /**
@@ -329,19 +290,4 @@ async function fillLists(simulator: Simulator, service: Service, { town, serverI
     simulator.arm({ kind: "burst", list, count: 2, server: town, target: "reads", times: 1 });
     await service.ask("GET", `/servers/${serverId}/info`);
   }
-}
-
-/** The text is the idempotency key too: no client sends the same text twice. */
-async function submit(url: string, token: string, command: string) {
-  const response = await fetch(url + COMMANDS, {
-    method: "POST",
-    headers: {
-      Authorization: `Bearer ${token}`,
-      "Content-Type": "application/json",
-      "Idempotency-Key": command.replaceAll(" ", "-"),
-    },
-    body: JSON.stringify({ command }),
-  });
-  const body = (await response.json()) as { command_id?: string };
-  return { status: response.status, commandId: body.command_id ?? "" };
 }

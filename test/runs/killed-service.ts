@@ -1,4 +1,5 @@
 // One process of Gatehouse after the other on one data folder: each is killed, and clients wait for the next.
+import type { ListCommands } from "../command-ends.ts";
 import type { CommandBody } from "../command-judge.ts";
 import type { ToldEvent } from "../faults/ledger-judge.ts";
 import { type GatehouseProcess, run, serve, stop } from "../process/run-gatehouse.ts";
@@ -66,8 +67,7 @@ export class Service {
     await this.start(env);
   }
 
-  /** The commands of a server, newest first, until `isEnough`. */
-  async list(serverId: string, isEnough: (page: readonly CommandBody[]) => boolean): Promise<CommandBody[]> {
+  readonly list: ListCommands = async (serverId, isEnough) => {
     const found: CommandBody[] = [];
     let cursor = "";
     for (;;) {
@@ -77,7 +77,7 @@ export class Service {
       if (next === null || isEnough(items)) return found;
       cursor = `&cursor=${next}`;
     }
-  }
+  };
 
   async isDrained(): Promise<boolean> {
     for (const status of ["queued", "sending"]) {

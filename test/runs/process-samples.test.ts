@@ -1,6 +1,7 @@
 // What counts as growth in a long run.
 import { expect, test } from "bun:test";
-import { judgeGrowth, type ProcessSample } from "./process-samples.ts";
+import { openSocket } from "../faults/raw-socket.ts";
+import { judgeGrowth, type ProcessSample, takeSample } from "./process-samples.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -64,4 +65,16 @@ test("a busy moment with more descriptors is no problem", () => {
 test("a process that could not be looked at is a problem", () => {
   const { problems } = judgeGrowth([], HOUR_MS);
   expect(problems).toHaveLength(2);
+});
+
+test("open connections of clients are not counted as descriptors, a descriptor without one is", async () => {
+  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const listening = { pid: process.pid, port: server.port };
+  const before = await takeSample(listening, 0);
+  const clients = await Promise.all(Array.from({ length: 30 }, () => openSocket(server)));
+  // This process holds both ends of each connection.
+  const after = await takeSample(listening, 0);
+  expect(after.descriptors - before.descriptors).toBe(clients.length);
+  for (const client of clients) client.destroy();
+  server.stop(true);
 });

@@ -1,7 +1,7 @@
 // What a process used over a long time, and whether it kept growing.
 import { countDescriptors, readResidentMb } from "../../bench/process-usage.ts";
 import { median } from "../../bench/statistics.ts";
-import { ESTABLISHED, listSockets } from "../../src/http/listening-socket.ts";
+import { ESTABLISHED, listSockets, NO_INODE } from "../../src/http/listening-socket.ts";
 
 /** The first part is not judged: caches fill and code is compiled. */
 const WARM_UP_SHARE = 0.2;
@@ -12,14 +12,16 @@ const LONG_RUN_MS = 1_800_000;
 const GROWTH_MAX = 0.05;
 /** A short run ends before its memory has settled, so it only finds leaks that are large. */
 const SHORT_GROWTH_MAX = 0.5;
-/** Calls to the game API and to receivers of webhooks come and go. */
+/** Connections come and go, also while the process is looked at. */
 const MORE_DESCRIPTORS_MAX = 20;
+
+type ListeningProcess = { readonly pid: number; readonly port: number };
 
 export type ProcessSample = {
   /** Since the start of the run. */
   readonly atMs: number;
   readonly residentMb: number;
-  /** Without the open connections of clients, which keep as many as they like. */
+  /** Without those of open connections to its port: how many there are depends on the clients. */
   readonly descriptors: number;
 };
 
@@ -32,10 +34,10 @@ export type Growth = {
   readonly problems: readonly string[];
 };
 
-/** Of a process that listens on this port. */
-export async function takeSample(pid: number, port: number, atMs: number): Promise<ProcessSample> {
-  const clients = (await listSockets(port)).filter(({ state }) => state === ESTABLISHED);
-  return { atMs, residentMb: readResidentMb(pid), descriptors: countDescriptors(pid) - clients.length };
+export async function takeSample({ pid, port }: ListeningProcess, atMs: number): Promise<ProcessSample> {
+  const sockets = await listSockets(port);
+  const open = sockets.filter(({ state, inode }) => state === ESTABLISHED && inode !== NO_INODE).length;
+  return { atMs, residentMb: readResidentMb(pid), descriptors: countDescriptors(pid) - open };
 }
 
 /** Compares the last tenth of a run with the tenth after its warm-up. */
@@ -45,16 +47,13 @@ export function judgeGrowth(samples: readonly ProcessSample[], durationMs: numbe
   const first = samples.filter(({ atMs }) => atMs >= warmUpMs && atMs < warmUpMs + partMs);
   const last = samples.filter(({ atMs }) => atMs >= durationMs - partMs);
   const memory = (part: readonly ProcessSample[]) => median(part.map(({ residentMb }) => residentMb));
-  // The smallest number: a busy machine has more open calls for a while, but a leak is there all the time.
-  const descriptors = (part: readonly ProcessSample[]) => {
-    return part.length === 0 ? Number.NaN : Math.min(...part.map((sample) => sample.descriptors));
-  };
+  const descriptors = (part: readonly ProcessSample[]) => median(part.map((sample) => sample.descriptors));
   const growth = {
     memoryStartMb: Math.round(memory(first)),
     memoryEndMb: Math.round(memory(last)),
     memoryMaxMb: Math.round(Math.max(...samples.map(({ residentMb }) => residentMb))),
-    descriptorsStart: descriptors(first),
-    descriptorsEnd: descriptors(last),
+    descriptorsStart: Math.round(descriptors(first)),
+    descriptorsEnd: Math.round(descriptors(last)),
   };
   const problems: string[] = [];
   const growthMax = durationMs >= LONG_RUN_MS ? GROWTH_MAX : SHORT_GROWTH_MAX;

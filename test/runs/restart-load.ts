@@ -9,6 +9,8 @@ const ANSWER_DEADLINE_MS = 15_000;
 /** Much shorter than idle connections may go on during a drain. */
 const PAUSE_MAX_MS = 60;
 const REPEAT_SHARE = 0.1;
+/** How long commands that were begun are still sent when the load is stopped. */
+const REST_MS = 20_000;
 /** A key may be used 120 times a minute. */
 const KEY_PAUSE_MS = 550;
 
@@ -103,7 +105,7 @@ export class RestartLoad {
   slowestMs = 0;
   readonly #options: LoadOptions;
   readonly #clients: Promise<void>[];
-  #isOver = false;
+  #stoppedAt: number | undefined;
 
   constructor(options: LoadOptions) {
     this.#options = options;
@@ -116,7 +118,7 @@ export class RestartLoad {
   }
 
   async stop(): Promise<void> {
-    this.#isOver = true;
+    this.#stoppedAt ??= performance.now();
     await Promise.all(this.#clients);
   }
 
@@ -130,7 +132,7 @@ export class RestartLoad {
       () => this.#readEvents(connection),
       () => this.#checkHealth(connection),
     ];
-    for (let count = 1; !this.#isOver; count++) {
+    for (let count = 1; this.#stoppedAt === undefined; count++) {
       if (home && count % 8 === 0) await this.#submit(connection, home, `c${index}`, count);
       else await kinds[count % kinds.length]?.();
       await Bun.sleep(random() * PAUSE_MAX_MS);
@@ -198,7 +200,7 @@ export class RestartLoad {
       // 429: the queue is full.
       const answer = await this.#ask(connection, request, [202, 429]);
       if (answer?.status !== 202) {
-        if (this.#isOver && ids.size === 0 && answer) return;
+        if (this.#mayGiveUp(ids.size, answer)) break;
         await Bun.sleep(PAUSE_MAX_MS);
         continue;
       }
@@ -207,5 +209,11 @@ export class RestartLoad {
     }
     if (ids.size > 1) this.problems.push(`${text} was accepted twice`);
     for (const commandId of ids) this.promised.get(home.serverId)?.push({ commandId, text });
+  }
+
+  /** When the load is stopped: at once for a command that is not accepted, later for one without an answer. */
+  #mayGiveUp(accepted: number, answer: RawAnswer | undefined): boolean {
+    if (this.#stoppedAt === undefined) return false;
+    return (accepted === 0 && answer !== undefined) || performance.now() - this.#stoppedAt > REST_MS;
   }
 }

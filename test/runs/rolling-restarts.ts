@@ -1,10 +1,12 @@
 // Two instances on one Redis and one PostgreSQL are restarted in turn behind a balancer, while clients send requests and
 // streams are open. No request may fail, and no event and no command may be lost or come twice.
+import { CommandEnds } from "../command-ends.ts";
 import { findCommandFaults, recordCommands } from "../command-judge.ts";
-import { isDrained, listCommands } from "../instances/command-clients.ts";
-import { createRandom, expectStatus, type Fleet, type Home, startFleet } from "../instances/fleet.ts";
+import { isDrained, listFrom } from "../instances/command-clients.ts";
+import { expectStatus, type Fleet, type Home, startFleet } from "../instances/fleet.ts";
 import { startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { undoLater, until } from "../process/run-gatehouse.ts";
+import { createRandom } from "../random.ts";
 import { startRedis, stopRedisServers } from "../redis-server.ts";
 import { ResumingReader } from "../resuming-reader.ts";
 import { startBalancer } from "./balancer.ts";
@@ -19,6 +21,8 @@ const READER_KEYS = 60;
 const STREAMS = 5;
 const DRAIN_MS = 60_000;
 const CATCH_UP_MS = 30_000;
+/** Ends of commands are collected after so many restarts. */
+const COLLECT_EVERY = 10;
 /** How long a restarted instance serves before the other one is restarted, at most. */
 const PAUSE_MAX_MS = 500;
 
@@ -36,7 +40,8 @@ export async function runRestarts(
   const homes = await Promise.all(
     Array.from({ length: SERVERS }, async () => {
       const home = await fleet.addServer();
-      return { ...home, token: (await fleet.addKey(home)).token };
+      const { token } = await fleet.addKey(home);
+      return { ...home, token, ends: new CommandEnds(home.serverId) };
     }),
   );
   const [watched] = homes;
@@ -71,6 +76,7 @@ export async function runRestarts(
     const code = await instance.stop();
     if (code !== 0) problems.push(`an instance ended with ${code}`);
     await instance.start();
+    if (restarts % COLLECT_EVERY === 0) for (const { ends } of homes) await ends.collect(listFrom(instance));
   }
   await load.stop();
   progress(1, "comparing streams and commands");
@@ -121,19 +127,22 @@ async function startStage(): Promise<Fleet> {
 /** Every accepted command arrived once, and nothing else arrived. */
 async function judgeCommands(
   fleet: Fleet,
-  homes: readonly Home[],
+  homes: readonly (Home & { readonly ends: CommandEnds })[],
   load: RestartLoad,
   calls: ReturnType<typeof recordCommands>,
 ): Promise<string[]> {
-  await until("the queues are not drained", () => isDrained(fleet.at(0)), DRAIN_MS);
-  const got = calls.stop();
   const problems: string[] = [];
-  for (const home of homes) {
+  await until("the queues are not drained", () => isDrained(fleet.at(0)), DRAIN_MS).catch((error: Error) =>
+    problems.push(error.message),
+  );
+  const got = calls.stop();
+  for (const { serverId, town, ends } of homes) {
+    await ends.collect(listFrom(fleet.at(1)));
     problems.push(
       ...findCommandFaults({
-        commands: await listCommands(fleet.at(1), home),
-        promised: load.promised.get(home.serverId) ?? [],
-        got: got.filter(({ server }) => server === home.town).map(({ command }) => command),
+        commands: ends.all,
+        promised: load.promised.get(serverId) ?? [],
+        got: got.filter(({ server }) => server === town).map(({ command }) => command),
         unknownMax: 0,
       }),
     );

@@ -241,10 +241,12 @@ class GoodCallers {
     while (!this.#isStopped) {
       const startedAt = performance.now();
       await this.#count(async () => {
-        socket ??= await openSocket({ port: this.#port });
-        socket.write(this.#nextRequest());
-        const answer = await socket.readAnswer();
-        if (!answer) socket = undefined;
+        const kept = socket ?? (await openSocket({ port: this.#port }));
+        // A connection whose answer is late is not used again.
+        socket = undefined;
+        kept.write(this.#nextRequest());
+        const answer = await kept.readAnswer();
+        if (answer) socket = kept;
         return answer;
       });
       this.#times.push(performance.now() - startedAt);

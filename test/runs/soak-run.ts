@@ -1,5 +1,4 @@
 // The engine of `npm run soak`: a day's mix of requests at a steady rate, and a look at the process every few seconds.
-
 import { stop } from "../process/run-gatehouse.ts";
 import { createRandom } from "../random.ts";
 import type { Tools, Verdict } from "./long-run.ts";
@@ -17,7 +16,8 @@ const STALL_MS = 2_000;
 const STALL_EXCUSES_MS = 10_000;
 const SAMPLE_MAX_MS = 5_000;
 const SAMPLES_MIN = 100;
-const DRAIN_MS = 10_000;
+/** Longer than any request of the mix may take. */
+const DRAIN_MS = 40_000;
 const PROBLEMS_MAX = 1_000;
 const ERROR_LEVEL = 50;
 
@@ -61,8 +61,9 @@ class Soak {
     const streams = new SoakStreams(this.#stage, (problem) => this.#fail(problem));
     await this.#sendAll();
     streams.close();
-    const drainUntil = performance.now() + DRAIN_MS;
+    const drainUntil = performance.now() + (this.#tools.stopped.aborted ? 0 : DRAIN_MS);
     while (this.#inFlight > 0 && performance.now() < drainUntil) await Bun.sleep(TICK_MS);
+    if (this.#inFlight > 0) this.#problems.push(`${this.#inFlight} requests were not answered at the end`);
     const exitCode = await stop(gatehouse);
     if (exitCode !== 0) this.#problems.push(`Gatehouse ended with ${exitCode}`);
     this.#problems.push(...listErrors(gatehouse.stderr));
@@ -112,7 +113,7 @@ class Soak {
 
   async #sample(now: number): Promise<void> {
     const { gatehouse, receiver } = this.#stage;
-    const sample = await takeSample(gatehouse.pid, gatehouse.port, now);
+    const sample = await takeSample(gatehouse, now);
     this.#samples.push(sample);
     // What was checked already is not needed again.
     receiver.accepted.splice(0);
@@ -152,6 +153,7 @@ export function listErrors(log: string): string[] {
 }
 
 function describe(figures: Readonly<Record<string, number>>): string {
-  const { requests, errors, memoryStartMb, memoryEndMb, descriptorsStart, descriptorsEnd } = figures;
-  return `${requests} requests, ${errors} errors, ${memoryStartMb} MB then ${memoryEndMb} MB, ${descriptorsStart} descriptors then ${descriptorsEnd}`;
+  const { requests, dropped, errors, excused, memoryStartMb, memoryEndMb, descriptorsStart, descriptorsEnd } =
+    figures;
+  return `${requests} requests (${dropped} more left out on a busy machine), ${errors} errors (${excused} more while the machine stood still), ${memoryStartMb} MB then ${memoryEndMb} MB, ${descriptorsStart} descriptors then ${descriptorsEnd}`;
 }

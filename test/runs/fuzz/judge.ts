@@ -1,8 +1,9 @@
 // Judges answers by the documents: the OpenAPI document, docs/facade.md, and the refusals that hold for every path.
 import { ERRORS } from "../../../src/core/errors.ts";
 import type { ReadAnswer } from "../../journeys/openapi-witness.ts";
+import type { FuzzedRequest } from "./fuzzed-request.ts";
 import { type FuzzedOperation, OperationFinder, type Witness } from "./operations.ts";
-import type { FuzzedRequest } from "./requests.ts";
+
 import { SECRET_MARK } from "./world.ts";
 
 /** A token, a façade key, a session, a device, a link, or the secret of a webhook. */
@@ -37,7 +38,7 @@ const JUDGED_MAX = 5_000;
 export class Judge {
   readonly #witness: Witness;
   readonly #finder: OperationFinder;
-  /** Answers that were judged before: bodies repeat, and judging them again finds nothing new. */
+  /** Hashes of bodies that were judged before: many repeat, and judging them again finds nothing new. */
   readonly #judged = new Set<number | bigint>();
 
   constructor(witness: Witness, operations: readonly FuzzedOperation[]) {
@@ -96,11 +97,11 @@ export class Judge {
   #judgeBy({ kind, id }: FuzzedOperation, answer: ReadAnswer, isHead: boolean): string[] {
     if (kind === "facade") return findFacadeFaults(answer, isHead);
     if (kind === "page") return findPageFaults(answer);
-    const hash = Bun.hash(`${id} ${answer.status} ${[...answer.headers.keys()]} ${answer.body}`);
-    if (this.#judged.has(hash)) return [];
-    const faults = this.#witness.judge(id, answer, isHead);
+    const { status, headers, body } = answer;
+    const hash = Bun.hash(`${id} ${status} ${headers.get("content-type")} ${body}`);
+    const faults = this.#witness.judge(id, answer, isHead || this.#judged.has(hash));
     if (this.#judged.size >= JUDGED_MAX) this.#judged.clear();
-    if (faults.length === 0) this.#judged.add(hash);
+    if (faults.length === 0 && !isHead) this.#judged.add(hash);
     return faults;
   }
 

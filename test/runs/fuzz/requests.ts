@@ -1,24 +1,12 @@
 // Makes the fuzzed requests: what to ask, as whom, and what is wrong with it.
 import type { Random } from "../../../src/simulator/random.ts";
 import { PNG_HEADER } from "../../journeys/openapi-stage.ts";
-import { makeCommand } from "../../signed-hooks.ts";
+import { encodePath, leadAstray } from "./astray.ts";
+import { type FuzzedRequest, isSocket } from "./fuzzed-request.ts";
+import { type Command, type Device, knowValues, takeFrom } from "./known-values.ts";
 import type { FuzzedOperation, Parameter } from "./operations.ts";
 import { damage, type FindValue, hostileText, letters, makeValue, spoil, writeJson } from "./values.ts";
-import { HOMES, type Key, MASTER_KEY, SECRET_MARK, type World } from "./world.ts";
-
-export type FuzzedRequest = {
-  /** The operation that was meant; undefined for a path that is made up. */
-  readonly operation: FuzzedOperation | undefined;
-  readonly method: string;
-  /** Path and query, as sent. */
-  readonly target: string;
-  readonly headers: readonly string[];
-  readonly body: Uint8Array | undefined;
-  /** Whether the path or the method was changed, so that another operation may answer. */
-  readonly isAstray: boolean;
-  /** The key it is sent with, for what the answer gives. */
-  readonly key: Key | undefined;
-};
+import { HOMES, type Key, MASTER_KEY, type World } from "./world.ts";
 
 /** How wrong a request is. */
 export type Mode = "valid" | "nearly" | "hostile" | "astray";
@@ -40,32 +28,6 @@ const SOCKET_HEADERS = [
   "Sec-WebSocket-Version: 13",
   "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
 ];
-const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"];
-const HARMLESS_METHODS = METHODS.filter((method) => method !== "DELETE");
-const HISTORY_MS = 3_600_000;
-const COMMANDS = [":h hello", ":m round two", ":kick nobody", ":log x", ":pm x hello", "no command"];
-const UNKNOWN_PATHS = [
-  "/v3",
-  "/v2",
-  "/v2/game",
-  "/admin",
-  "/admin/",
-  "/status",
-  "/session/x",
-  "/v10/x",
-  "/wp-login.php",
-];
-/** Nobody outside this machine is called. */
-const REFUSED_URLS = [
-  "http://127.0.0.1:1/",
-  "ftp://127.0.0.1/",
-  "http://a:b@127.0.0.1/",
-  "http://",
-  "javascript:1",
-];
-
-type Command = { readonly home: number; readonly id: string };
-type Device = { readonly keyId: string; readonly deviceId: string; readonly cookie: string };
 
 export class RequestMaker {
   readonly #random: Random;
@@ -94,10 +56,10 @@ export class RequestMaker {
     const isWrongPart = (part: string) =>
       isWrong && (mode === "hostile" ? random.chance(0.4) : wrong === part);
     const command = operation.template.includes("{command_id}")
-      ? this.#get<Command>("command", operation)
+      ? takeFrom<Command>(this.#world, "command", operation)
       : undefined;
     const device = this.#world.find<Device>("device");
-    const find = this.#valuesFor(operation, command, device);
+    const find = knowValues(random, this.#world, this.#receiverUrl, { operation, command, device });
     const place = (where: Parameter["in"]) => operation.parameters.filter((one) => one.in === where);
     let path = operation.template.replace(/\{(\w+)\}/g, (_, name: string) => {
       const schema = place("path").find((one) => one.name === name)?.schema ?? {};
@@ -119,13 +81,7 @@ export class RequestMaker {
     ];
     const request = { operation, method: operation.method, target: path + query, headers, isAstray };
     const made = { ...request, body: content.body, key: access.key };
-    return mode === "astray" ? this.#lead(made) : made;
-  }
-
-  /** What a deletion gets is not given out again. */
-  #get<T>(pool: string, { method, template }: FuzzedOperation): T | undefined {
-    const isDeleted = method === "DELETE" && template.endsWith(`{${pool}_id}`);
-    return isDeleted ? this.#world.take<T>(pool) : this.#world.find<T>(pool);
+    return mode === "astray" ? leadAstray(random, this.#world, made) : made;
   }
 
   /** Deletes a server that is not needed any more. */
@@ -135,93 +91,9 @@ export class RequestMaker {
     return { operation, method: "DELETE", target, headers, body: undefined, isAstray: false, key: undefined };
   }
 
-  /** With another method or path. */
-  #lead(request: FuzzedRequest): FuzzedRequest {
-    const random = this.#random;
-    if (random.chance(0.4)) {
-      // The servers that the whole run needs must stay.
-      const mustStay = this.#world.homes.some(({ serverId }) => request.target.includes(serverId));
-      return { ...request, method: random.pick(mustStay ? HARMLESS_METHODS : METHODS), isAstray: true };
-    }
-    const [path = "/", ...rest] = request.target.split("?");
-    const query = rest.length > 0 ? `?${rest.join("?")}` : "";
-    const target = random.pick([
-      () => `${path}/${query}`,
-      () => `/${path}${query}`,
-      () => random.pick(UNKNOWN_PATHS) + query,
-      () => path.replace(/[^/]*$/, () => encodePath(hostileText(random))) + query,
-      () => path.toUpperCase() + query,
-      () => path.replace(/\/(\w)/g, (_, letter: string) => `/%${letter.charCodeAt(0).toString(16)}`) + query,
-      () => path.replace(/^\/v2/, "/v1") + query,
-      () => `/${letters(random, random.integer(1, 700))}${query}`,
-      () => `${path};x=1${query}`,
-      () => `${path}%00${query}`,
-    ])();
-    return { ...request, target, isAstray: true };
-  }
-
   #makeAddress(): string {
     const byte = () => this.#random.integer(1, 254);
     return `10.${byte()}.${byte()}.${byte()}`;
-  }
-
-  /** Values that mean something, by the name of the field or parameter. */
-  #valuesFor(
-    operation: FuzzedOperation,
-    command: Command | undefined,
-    device: Device | undefined,
-  ): FindValue {
-    const random = this.#random;
-    const world = this.#world;
-    const isReading = operation.method === "GET";
-    const home = () => random.pick(world.homes);
-    const isAboutDevices = operation.template.includes("/devices");
-    const values: Readonly<Record<string, () => unknown>> = {
-      community: () => world.community,
-      server_id: () => (isReading && random.chance(0.8) ? home().serverId : this.#get("server", operation)),
-      key_id: () => (isAboutDevices ? device?.keyId : this.#get("key", operation)),
-      command_id: () => command?.id,
-      webhook_id: () => this.#get("webhook", operation),
-      device_id: () => device?.deviceId,
-      entry_id: () => world.find("entry"),
-      player: () => String(random.integer(1, 1_000_000)),
-      player_id: () => String(random.integer(1, 1_000_000)),
-      slug: () => (isReading ? home().slug : `s-${letters(random, 12).toLowerCase()}`),
-      file: () => random.pick(["start.js", "scalar.js", "index.js", "main.css"]),
-      name: () => `Made ${letters(random, 10)}`,
-      label: () => `made ${letters(random, 10)}`,
-      server_key: () => `made${letters(random, 6)}-${SECRET_MARK}${letters(random, 8)}`,
-      url: () => (random.chance(0.8) ? this.#receiverUrl : random.pick(REFUSED_URLS)),
-      link: () => world.take("link"),
-      command: () => `${random.pick(COMMANDS)} ${letters(random, 6)}`,
-      ip_allow: () => (random.chance(0.5) ? [] : ["10.0.0.0/8", "::1"]),
-      expires_at: () => (random.chance(0.5) ? null : Date.now() + HISTORY_MS),
-      types: () => this.#makeTypes(isReading),
-      "commands[]": () => random.pick(["*", ":h", ":m"]),
-      after: () => (isReading ? random.pick(["now", "earliest", world.find("cursor") ?? "now"]) : "now"),
-      before: () => world.find("cursor") ?? "now",
-      last_event_id: () => world.find("cursor") ?? "",
-      "Last-Event-ID": () => world.find("cursor") ?? "",
-      cursor: () => world.find("page"),
-      "If-None-Match": () => world.find("etag") ?? '"x"',
-      wait: () => (random.chance(0.02) ? 1 : 0),
-      from: () => Date.now() - HISTORY_MS - random.integer(0, HISTORY_MS),
-      to: () => Date.now() - random.integer(0, HISTORY_MS / 2),
-      tz: () => random.pick(["UTC", "Europe/Berlin", "America/Chicago"]),
-      left: () => -random.integer(1, 1_000),
-      top: () => -random.integer(1, 1_000),
-      right: () => random.integer(1, 1_000),
-      bottom: () => random.integer(1, 1_000),
-      server: () => home().hookName,
-      events: () => [makeCommand(Date.now())],
-      public_status: () => (random.chance(0.8) ? null : { slug: `s-${letters(random, 12).toLowerCase()}` }),
-    };
-    return (name) => (Object.hasOwn(values, name) ? values[name]?.() : undefined);
-  }
-
-  #makeTypes(isReading: boolean): unknown {
-    const types = this.#random.pick([["player.*"], ["player.joined", "gap"], ["server.*", "modcall.opened"]]);
-    return isReading ? types.join(",") : types;
   }
 
   #makeQuery(
@@ -371,17 +243,6 @@ function poolsOf({ id, template, body }: FuzzedOperation): string[] {
   if (id === "renewSession") names.push("device_id");
   const pools = names.filter((name) => name.endsWith("_id")).map((name) => name.slice(0, -"_id".length));
   return pools.filter((pool) => pool in PROVIDERS);
-}
-
-export function isSocket({ id }: FuzzedOperation): boolean {
-  return id.startsWith("openEventSocket");
-}
-
-/** Keeps what a request line can have; the rest is escaped, as clients do. */
-function encodePath(text: string): string {
-  return text.replace(/[^!-"$-~]/gu, (letter) => {
-    return [...Buffer.from(letter)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
-  });
 }
 
 /** Without what would end the header. */

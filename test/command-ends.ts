@@ -1,6 +1,11 @@
 // The commands of one server and how they ended, collected while the service runs.
-import { type CommandBody, hasEnded } from "../command-judge.ts";
-import type { Service } from "./killed-service.ts";
+import { type CommandBody, hasEnded } from "./command-judge.ts";
+
+/** Lists the commands of a server, newest first, until a page is enough. */
+export type ListCommands = (
+  serverId: string,
+  isEnough: (page: readonly CommandBody[]) => boolean,
+) => Promise<CommandBody[]>;
 
 /** Collects, because the service keeps only the last 10,000 commands that have ended. */
 export class CommandEnds {
@@ -16,9 +21,9 @@ export class CommandEnds {
     return [...this.#commands.values()];
   }
 
-  async collect(service: Service): Promise<void> {
+  async collect(list: ListCommands): Promise<void> {
     const isKnown = ({ command_id }: CommandBody) => hasEnded(this.#commands.get(command_id));
-    const newest = await service.list(this.#serverId, (page) => page.some(isKnown));
+    const newest = await list(this.#serverId, (page) => page.some(isKnown));
     for (const command of newest.reverse())
       if (!isKnown(command)) this.#commands.set(command.command_id, command);
   }
