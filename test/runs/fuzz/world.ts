@@ -40,6 +40,8 @@ export class World {
   readonly #ask: Ask;
   readonly #keys: CountedKey[][] = [];
   readonly #pools = new Map<string, unknown[]>();
+  /** Given out for deletion. */
+  readonly #takenServers: string[] = [];
   #made = 0;
 
   constructor(random: Random, signer: HookSigner, ask: Ask) {
@@ -151,11 +153,15 @@ export class World {
 
   /** As find, and it is not given out again. */
   take<T>(pool: string): T | undefined {
-    return this.#pools.get(pool)?.pop() as T | undefined;
+    const value = this.#pools.get(pool)?.pop();
+    // The request that is to delete it may be refused, and the simulator has only so many towns.
+    if (pool === "server" && value !== undefined) this.#takenServers.push(String(value));
+    return value as T | undefined;
   }
 
-  /** The oldest server that the run has made, when there are more than it keeps. */
+  /** The oldest server that the run has made, when there are more than it keeps. It may be deleted already. */
   takeExcessServer(): string | undefined {
+    if (this.#takenServers.length > DISPOSABLE_SERVERS_MAX) return this.#takenServers.shift();
     const servers = this.#pools.get("server") ?? [];
     return servers.length > DISPOSABLE_SERVERS_MAX ? String(servers.shift()) : undefined;
   }
