@@ -1,5 +1,5 @@
 // What every long run has in common: its options, its progress, its last line and its exit code.
-// 0: every promise held; 1: at least one did not; 2: wrong options; 130: it was stopped and says nothing.
+// 0: every promise held; 1: at least one did not, or the run broke off; 2: wrong options; 130: it was stopped and says nothing.
 import { parseArgs } from "node:util";
 import { cleanUp } from "../process/run-gatehouse.ts";
 
@@ -7,6 +7,7 @@ const PROBLEMS_SHOWN = 20;
 /** In a log, progress is printed at most this often. */
 const LOG_EVERY_MS = 10_000;
 const BAR_WIDTH = 30;
+const BROKEN = 1;
 const WRONG_OPTIONS = 2;
 const STOPPED = 130;
 
@@ -73,31 +74,23 @@ export async function main<O extends Options>(longRun: LongRun<O>): Promise<neve
   const { values, seed, isJson } = asked;
   const startedAt = performance.now();
   const meter = new ProgressLine(name);
-  let code = 1;
+  let verdict: Verdict | undefined;
   try {
-    const tools: Tools = { seed, stopped: stopping.signal, progress: meter.show };
-    const verdict = await longRun.run(values, tools);
-    meter.end();
-    if (stopping.signal.aborted) {
-      console.error(`${name}: stopped, so it says nothing`);
-      code = STOPPED;
-    } else {
-      const seconds = Math.round((performance.now() - startedAt) / 1000);
-      console.log(isJson ? toJson(name, seed, seconds, verdict) : toText(name, seed, seconds, verdict));
-      code = verdict.problems.length === 0 ? 0 : 1;
-    }
+    verdict = await longRun.run(values, { seed, stopped: stopping.signal, progress: meter.show });
   } catch (error) {
-    meter.end();
-    if (stopping.signal.aborted) {
-      console.error(`${name}: stopped, so it says nothing`);
-      code = STOPPED;
-    } else {
-      console.error(`${name}: could not go on (seed ${seed}):`, error);
-    }
+    if (!stopping.signal.aborted) console.error(`\n${name}: could not go on (seed ${seed}):`, error);
   } finally {
+    meter.end();
     await cleanUp();
   }
-  process.exit(code);
+  if (stopping.signal.aborted) {
+    console.error(`${name}: stopped, so it says nothing`);
+    process.exit(STOPPED);
+  }
+  if (!verdict) process.exit(BROKEN);
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  console.log(isJson ? toJson(name, seed, seconds, verdict) : toText(name, seed, seconds, verdict));
+  process.exit(verdict.problems.length === 0 ? 0 : BROKEN);
 }
 
 type Asked<O extends Options> =
@@ -163,7 +156,7 @@ function writeHelp({ name, about, options }: Pick<LongRun<Options>, "name" | "ab
   });
   const width = Math.max(...rows.map(([option = ""]) => option.length));
   const lines = rows.map(([option = "", text]) => `  ${option.padEnd(width)}  ${text}`);
-  return `npm run ${name} -- [options]: ${about}\n\n${lines.join("\n")}\n\nExits with 0 when every promise held, 1 when one did not, 2 for wrong options, 130 when it was stopped.`;
+  return `npm run ${name} -- [options]: ${about}\n\n${lines.join("\n")}\n\nExits with 0 when every promise held, 1 when one did not or the run broke off, 2 for wrong options, 130 when it was stopped.`;
 }
 
 function toText(name: string, seed: number, seconds: number, { summary, problems }: Verdict): string {
