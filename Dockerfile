@@ -21,8 +21,8 @@ COPY --from=build --chown=65532:65532 /folders/ /
 USER 65532:65532
 WORKDIR /data
 VOLUME /data
-# Inside a container, listening on the loopback address would reach nobody.
-ENV GATEHOUSE_HOST=0.0.0.0 GATEHOUSE_PORT=8080 GATEHOUSE_DATA_DIR=/data
+# Inside a container, listening on the loopback address would reach nobody. The last one is explained in ./gatehouse.
+ENV GATEHOUSE_HOST=0.0.0.0 GATEHOUSE_PORT=8080 GATEHOUSE_DATA_DIR=/data BUN_JSC_forceRAMSize=1073741824
 EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=10s --start-period=10s --retries=3 CMD ["/gatehouse", "doctor", "--ready"]
 ENTRYPOINT ["/gatehouse"]

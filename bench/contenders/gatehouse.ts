@@ -9,6 +9,8 @@ import type { Contender } from "./contender.ts";
 
 /** The command of the `gatehouse` script, without its check whether the dashboard must be built. */
 export const GATEHOUSE = [
+  "env",
+  "BUN_JSC_forceRAMSize=1073741824",
   process.execPath,
   "--no-env-file",
   "--max-http-header-size=65536",

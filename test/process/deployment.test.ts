@@ -65,6 +65,15 @@ describe("gatehouse.service", () => {
   });
 });
 
+test("memory is collected in the same way from a checkout, as a service and in a container", async () => {
+  const { pid } = await serve({ cwd: makeFolder() });
+  const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+  const setting = environment.find((line) => line.startsWith("BUN_JSC_forceRAMSize="));
+  expect(Number(setting?.split("=")[1])).toBe(2 ** 30);
+  expect(readDeployed("gatehouse.service")).toContain(`\nEnvironment=${setting}\n`);
+  expect(readFileSync(join(ROOT, "Dockerfile"), "utf8")).toContain(` ${setting}\n`);
+});
+
 describe("the container", () => {
   /** The instructions of the Dockerfile's last stage, by name. */
   const image = new Map(

@@ -4,6 +4,7 @@ import type { Archive } from "../../core/ports/archive.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { createThrottle } from "../../core/throttle.ts";
+import { Rest } from "./rest.ts";
 
 /** How long nothing is looked for after everything was deleted. Short of a minute, in which old events must be gone. */
 export const IDLE_REST_MS = 10_000;
@@ -23,7 +24,7 @@ export type EventRetentionParts = {
 export class EventRetention {
   readonly #parts: EventRetentionParts;
   readonly #throttleLog = createThrottle(FAULT_LOG_MS);
-  readonly #stopping = Promise.withResolvers<void>();
+  readonly #rest = new Rest();
   #running: Promise<void> | undefined;
   #isStopped = false;
 
@@ -38,14 +39,14 @@ export class EventRetention {
   /** Resolves when the step that has begun is finished. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#stopping.resolve();
+    this.#rest.end();
     await this.#running;
   }
 
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       const restMs = await this.#step();
-      await Promise.race([this.#parts.sleep(restMs), this.#stopping.promise]);
+      await this.#rest.take(this.#parts.sleep(restMs));
     }
   }
 

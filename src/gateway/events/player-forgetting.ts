@@ -9,6 +9,7 @@ import type { Log } from "../../core/ports/log.ts";
 import type { SettingStore } from "../../core/ports/settings.ts";
 import { createThrottle } from "../../core/throttle.ts";
 import type { Recorder } from "./recorder.ts";
+import { Rest } from "./rest.ts";
 
 /** The longest that an operator waits; the rest is done in the background. */
 export const WAIT_MS = 5_000;
@@ -33,7 +34,7 @@ export type PlayerForgettingParts = {
 export class PlayerForgetting {
   readonly #parts: PlayerForgettingParts;
   readonly #throttleLog = createThrottle(FAULT_LOG_MS);
-  readonly #stopping = Promise.withResolvers<void>();
+  readonly #rest = new Rest();
   #running: Promise<void> | undefined;
   #isStopped = false;
 
@@ -49,7 +50,7 @@ export class PlayerForgetting {
   /** Resolves when the step that has begun is finished. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#stopping.resolve();
+    this.#rest.end();
     await this.#running;
   }
 
@@ -69,7 +70,7 @@ export class PlayerForgetting {
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       await this.#workOff();
-      await Promise.race([this.#parts.sleep(IDLE_REST_MS), this.#stopping.promise]);
+      await this.#rest.take(this.#parts.sleep(IDLE_REST_MS));
     }
   }
 
