@@ -1,6 +1,7 @@
 // The fuzz run: a real process with the simulator as its game API, workers that send requests and judge the answers, and what
 // must hold at the end: the same process, alive, its memory flat, its log without faults and secrets.
 import { readResidentMb } from "../../../bench/process-usage.ts";
+import { median } from "../../../bench/statistics.ts";
 import { ERRORS } from "../../../src/core/errors.ts";
 import { Random } from "../../../src/simulator/random.ts";
 import { openSocket, type RawAnswer } from "../../faults/raw-socket.ts";
@@ -18,12 +19,15 @@ import { ask, openStage, type Stage } from "./stage.ts";
 import { World } from "./world.ts";
 
 const WORKERS = 24;
-/** The memory is compared with that after this share of the requests; in short runs after half of them, but not later. */
+/** The memory at the end is compared with that after this share of the requests; in short runs after half of them. */
 const WARM_SHARE = 0.2;
 const WARM_REQUESTS = 50_000;
-const GROWTH_MAX = 1.25;
+/** The parts that are compared, as a share of all samples of the memory. */
+const PART_SHARE = 0.1;
+const GROWTH_MAX = 1.15;
 /** A process grows at first, whatever it does. Below this it need not be flat, so that short runs say little. */
 const UNSETTLED_MB = 320;
+const PROGRESS_EVERY = 100;
 const RAW_SHARE = 0.02;
 /** The share of choices in which rare operations take part. */
 const RARE_SHARE = 0.1;
@@ -44,7 +48,6 @@ export async function runFuzz(count: number, tools: Tools): Promise<Verdict> {
 
 class FuzzRun {
   readonly #count: number;
-  readonly #warmAfter: number;
   readonly #tools: Tools;
   readonly #random: Random;
   readonly #gatehouse: Listening;
@@ -59,17 +62,17 @@ class FuzzRun {
   readonly #succeeded = new Set<string>();
   /** How many answers there were of each status. */
   readonly #statuses = new Map<number, number>();
+  /** Resident, in MB; one sample at each progress. */
+  readonly #memory: number[] = [];
   #sent = 0;
   #rawSent = 0;
   #obsolete = 0;
   #slowestMs = 0;
   #slowest = "";
-  #warmMb = 0;
 
   private constructor(count: number, tools: Tools, stage: Stage) {
     const { gatehouse, signer, document, receiver } = stage;
     this.#count = count;
-    this.#warmAfter = Math.max(count * WARM_SHARE, Math.min(count / 2, WARM_REQUESTS));
     this.#tools = tools;
     this.#gatehouse = gatehouse;
     this.#receiver = receiver;
@@ -90,20 +93,28 @@ class FuzzRun {
 
   async finish(): Promise<Verdict> {
     await Promise.all(Array.from({ length: WORKERS }, () => this.#work()));
-    const { pid, url } = this.#gatehouse;
-    const health = await fetch(`${url}/healthz`).catch(() => undefined);
+    const health = await fetch(`${this.#gatehouse.url}/healthz`).catch(() => undefined);
     if (health?.status !== 200) this.#report("the process does not answer /healthz at the end");
-    const endMb = readResidentMb(pid);
-    const limitMb = Math.max(this.#warmMb * GROWTH_MAX, UNSETTLED_MB);
-    if (!(endMb <= limitMb))
-      this.#report(`memory grew from ${this.#warmMb.toFixed(0)} to ${endMb.toFixed(0)} MB`);
+    const { startMb, endMb } = this.#compareMemory();
+    // Written so that a missing sample is a problem too.
+    if (!(endMb <= Math.max(startMb * GROWTH_MAX, UNSETTLED_MB)))
+      this.#report(`memory grew from ${startMb.toFixed(0)} to ${endMb.toFixed(0)} MB`);
     for (const fault of findLogFaults(this.#gatehouse.stderr + this.#gatehouse.stdout)) this.#report(fault);
     const expected = this.#operations.filter(({ canSucceed }) => canSucceed);
     for (const { id } of expected) if (!this.#succeeded.has(id)) this.#report(`${id} never succeeded`);
-    return this.#conclude(endMb);
+    return this.#conclude(startMb, endMb);
   }
 
-  #conclude(endMb: number): Verdict {
+  #compareMemory(): { startMb: number; endMb: number } {
+    const warm = Math.max(WARM_SHARE, Math.min(0.5, WARM_REQUESTS / this.#count));
+    const part = (from: number) => {
+      const { length } = this.#memory;
+      return median(this.#memory.slice(Math.floor(length * from), Math.ceil(length * (from + PART_SHARE))));
+    };
+    return { startMb: part(warm), endMb: part(1 - PART_SHARE) };
+  }
+
+  #conclude(startMb: number, endMb: number): Verdict {
     const ofClass = (digit: number) => {
       const counts = [...this.#statuses].filter(([status]) => Math.floor(status / 100) === digit);
       return counts.reduce((sum, [, times]) => sum + times, 0);
@@ -119,7 +130,7 @@ class FuzzRun {
       answers503: this.#statuses.get(503) ?? 0,
       answersObsolete: this.#obsolete,
       rawRequests: this.#rawSent,
-      memoryStartMb: Math.round(this.#warmMb),
+      memoryStartMb: Math.round(startMb),
       memoryEndMb: Math.round(endMb),
       slowestMs: Math.round(this.#slowestMs),
     };
@@ -138,15 +149,15 @@ class FuzzRun {
     while (this.#sent < this.#count && !this.#tools.stopped.aborted) {
       if (this.#random.chance(RAW_SHARE)) await this.#sendRaw();
       else await this.#sendNext(line);
-      if (this.#warmMb === 0 && this.#sent >= this.#warmAfter)
-        this.#warmMb = readResidentMb(this.#gatehouse.pid);
-      if (this.#sent % 100 === 0 && this.#sent < this.#count) this.#showProgress();
+      if (this.#sent % PROGRESS_EVERY === 0 && this.#sent < this.#count) this.#showProgress();
     }
     line.close();
   }
 
   #showProgress(): void {
-    const text = `${this.#sent} requests, ${this.#problems.size} problems`;
+    const residentMb = readResidentMb(this.#gatehouse.pid);
+    this.#memory.push(residentMb);
+    const text = `${this.#sent} requests, ${this.#problems.size} problems, ${Math.round(residentMb)} MB`;
     this.#tools.progress(this.#sent / this.#count, text);
     // Nobody looks at the webhooks that came.
     this.#receiver.accepted.splice(0);
