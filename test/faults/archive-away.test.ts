@@ -56,6 +56,7 @@ class Stage {
       GATEHOUSE_WATCH: "on",
       GATEHOUSE_WATCH_INTERVAL_MS: "200",
       GATEHOUSE_COMMAND_INTERVAL_MS: "1",
+      GATEHOUSE_WEBHOOKS_PRIVATE: "allow",
     };
   }
 
@@ -98,7 +99,14 @@ class Stage {
     return response.json();
   }
 
-  /** How long reads and commands take. All of them must succeed. */
+  /** Returns the error of each. */
+  addWebhooks(count: number): Promise<string[]> {
+    const draft = { server_id: this.watchedId, label: "bot", url: "http://127.0.0.1:9", format: "standard" };
+    const add = () => this.admin("POST", "/webhooks", draft).then(() => "", String);
+    return Promise.all(Array.from({ length: count }, add));
+  }
+
+  /** How long reads and commands take. All of them must succeed, and so must making a key. */
   async measure(): Promise<Speed> {
     const { token } = await this.admin("POST", "/keys", {
       server_id: this.#quietId,
@@ -225,8 +233,10 @@ test(
     postgres.freeze();
     try {
       const refused = stage.expectUnavailable();
+      const webhooks = stage.addWebhooks(4);
       await stage.expectUsual(normal);
       await refused;
+      for (const error of await webhooks) expect(error).toContain(": 503 ");
       await stage.expectUnavailable();
     } finally {
       postgres.thaw();

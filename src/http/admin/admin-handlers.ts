@@ -36,8 +36,10 @@ export class AdminHandlers {
   readonly audit: AuditHandlers;
 
   constructor(parts: AdminParts) {
-    // One for all subjects: deleting a server, for example, revokes its keys.
+    // One for all subjects of the store: a new key, for example, needs its server.
     const changes = new Mutex();
+    // Webhooks and alerts are in the archive, which may be away while the store is not.
+    const archiveChanges = new Mutex();
     this.servers = new ServerHandlers({ ...parts, changes });
     this.keys = new KeyHandlers({ ...parts, changes });
     this.devices = new DeviceHandlers({ ...parts, changes });
@@ -45,8 +47,12 @@ export class AdminHandlers {
     this.commands = new AdminCommandHandlers({ ...parts, changes });
     this.upstream = new UpstreamHandlers({ relay: parts.relay, settings: parts.store.settings, changes });
     this.players = new PlayerHandlers(parts.forgetting);
-    this.webhooks = new WebhookHandlers({ ...parts, changes });
-    this.alerts = new AlertHandlers({ servers: parts.store.servers, alerts: parts.alerts, changes });
+    this.webhooks = new WebhookHandlers({ ...parts, changes: archiveChanges });
+    this.alerts = new AlertHandlers({
+      servers: parts.store.servers,
+      alerts: parts.alerts,
+      changes: archiveChanges,
+    });
     this.audit = new AuditHandlers(parts.store.audit, parts.pages);
   }
 }
