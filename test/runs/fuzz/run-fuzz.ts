@@ -212,10 +212,11 @@ class FuzzRun {
     const read = unpack(answer);
     if (status === ERRORS.obsolete.status && readCode(read.body) === ERRORS.obsolete.code) this.#obsolete++;
     for (const fault of this.#judge.findFaults(request, read)) this.#report(fault, describeRequest(request));
-    if (status < 300 && request.operation && !request.isAstray) {
-      this.#succeeded.add(request.operation.id);
-      this.#world.learn(request.operation.id, request.key, read);
-    }
+    const { operation, isAstray } = request;
+    if (!operation || status >= 300) return;
+    if (!isAstray) this.#succeeded.add(operation.id);
+    // What was made must be known, so that it is deleted.
+    if (!isAstray || status === 201) this.#world.learn(operation.id, request.key, read);
   }
 
   /** Sends bytes that need not be a request, over a connection of their own. */
