@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { mintToken } from "../src/core/token.ts";
 import { ALL_SECTIONS_PATH, READ_PATH } from "./cases.ts";
-import { GATEHOUSE, gatehouseEnv } from "./contenders/gatehouse.ts";
+import { GATEHOUSE, gatehouseEnv, RUNTIME } from "./contenders/gatehouse.ts";
 import { fillKeys, fillServers, openSqlite } from "./fill-store.ts";
 import { type Load, type Measured, measureLoad, putLoad } from "./load.ts";
 import type { Cores } from "./machine.ts";
@@ -189,7 +189,7 @@ function startWithFastClock(size: Size, stage: Stage, cores: Cores): Promise<Pro
     ...gatehouseEnv(stage, size.folder),
     BENCH_STEP_MS: String(60_000 / REQUESTS_A_MINUTE / size.used),
   };
-  const command = [process.execPath, "--no-env-file", join(import.meta.dir, "fast-clock-gatehouse.ts")];
+  const command = [...RUNTIME, "--no-env-file", join(import.meta.dir, "fast-clock-gatehouse.ts")];
   return startProgram({ command, core: cores.server, env });
 }
 

@@ -7,11 +7,11 @@ import { startProgram } from "../processes.ts";
 import { SECRET, type Stage } from "../stage.ts";
 import type { Contender } from "./contender.ts";
 
+/** The runtime as the `gatehouse` script starts it. */
+export const RUNTIME = ["env", "BUN_JSC_forceRAMSize=1073741824", process.execPath];
 /** The command of the `gatehouse` script, without its check whether the dashboard must be built. */
 export const GATEHOUSE = [
-  "env",
-  "BUN_JSC_forceRAMSize=1073741824",
-  process.execPath,
+  ...RUNTIME,
   "--no-env-file",
   "--max-http-header-size=65536",
   resolve(import.meta.dir, "../../src/main.ts"),

@@ -33,6 +33,8 @@ const FELT_WITHIN_MS = 20_000;
 const BACK_WITHIN_MS = 20_000;
 const READ_WITHIN_MS = 5_000;
 const SETTLED_WITHIN_MS = 60_000;
+/** Events that a webhook must get in that time while it is behind. */
+const CAUGHT_UP_MIN = 200;
 
 export type Outage = {
   readonly name: string;
@@ -285,13 +287,13 @@ export class OutageStage {
     // Backfill is not sent.
     const due = events.filter(({ backfill }) => !backfill).length;
     const count = () => this.#receiver.ids.length;
-    const isDelivered = () => count() >= due;
     // After many outages it may be far behind, but it must go on.
-    let before: number;
-    do {
-      before = count();
-      await until("it is behind", isDelivered, SETTLED_WITHIN_MS).catch(() => {});
-    } while (!isDelivered() && count() > before);
+    let target = 0;
+    while (target < due) {
+      target = Math.min(due, count() + CAUGHT_UP_MIN);
+      const isCaughtUp = () => count() >= target;
+      if (!(await this.#expectSoon("the webhook does not catch up", SETTLED_WITHIN_MS, isCaughtUp))) break;
+    }
     this.#problems.push(...findWebhookFaults(this.#receiver, events));
   }
 
@@ -313,7 +315,13 @@ export class OutageStage {
     complaint: string,
     withinMs: number,
     isSo: () => boolean | Promise<boolean>,
-  ): Promise<void> {
-    await until(complaint, isSo, withinMs).catch((error: Error) => this.#problems.push(error.message));
+  ): Promise<boolean> {
+    try {
+      await until(complaint, isSo, withinMs);
+      return true;
+    } catch (error) {
+      this.#problems.push((error as Error).message);
+      return false;
+    }
   }
 }

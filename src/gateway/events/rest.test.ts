@@ -1,6 +1,8 @@
+import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import { Rest } from "./rest.ts";
 
+const RESTS = 1_000;
 const FOR_EVER = new Promise<void>(() => {});
 
 test("a rest ends with its sleep, and the next one is a rest again", async () => {
@@ -11,7 +13,7 @@ test("a rest ends with its sleep, and the next one is a rest again", async () =>
   const taken = rest.take(promise).then(() => {
     isOver = true;
   });
-  await Promise.resolve();
+  await Bun.sleep(0);
   expect(isOver).toBe(false);
   resolve();
   await taken;
@@ -23,4 +25,15 @@ test("the end cuts a rest short, and there is none after it", async () => {
   rest.end();
   await taken;
   await rest.take(FOR_EVER);
+});
+
+test("nothing is kept of the rests that are over", async () => {
+  const rest = new Rest();
+  const countReactions = () => {
+    Bun.gc(true);
+    return heapStats().objectTypeCounts.SlimPromiseReaction ?? 0;
+  };
+  const before = countReactions();
+  for (let count = 0; count < RESTS; count++) await rest.take(Promise.resolve());
+  expect(countReactions() - before).toBeLessThan(RESTS / 2);
 });

@@ -1,4 +1,5 @@
 // The handlers of the admin API, by subject. They read the request, call the gateway and write the answer.
+import { ArchiveUnavailable, StoreUnavailable } from "../../core/errors.ts";
 import type { PlayerForgetting } from "../../gateway/events/player-forgetting.ts";
 import { AlertHandlers, type AlertHandlersParts } from "./alert-handlers.ts";
 import { AuditHandlers } from "./audit-handlers.ts";
@@ -36,10 +37,10 @@ export class AdminHandlers {
   readonly audit: AuditHandlers;
 
   constructor(parts: AdminParts) {
-    // One for all subjects of the store: a new key, for example, needs its server.
-    const changes = new Mutex();
+    // One for all subjects of the store: a change reads before it writes.
+    const changes = new Mutex(StoreUnavailable);
     // Webhooks and alerts are in the archive, which may be away while the store is not.
-    const archiveChanges = new Mutex();
+    const archiveChanges = new Mutex(ArchiveUnavailable);
     this.servers = new ServerHandlers({ ...parts, changes });
     this.keys = new KeyHandlers({ ...parts, changes });
     this.devices = new DeviceHandlers({ ...parts, changes });

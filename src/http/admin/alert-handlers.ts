@@ -36,7 +36,7 @@ export class AlertHandlers {
     return this.#answer(call, async (alerts) => {
       const request = await parseBody(call, AlertRulesResource);
       if (isRefusal(request)) return answerRefusal(call, request);
-      const set = await this.#parts.changes.run(() =>
+      const set = await this.#parts.changes.run(call, () =>
         setAlertRules(alerts, pathIdOf(call), request.value, actor, call.now),
       );
       return answerOutcome(call, set, ({ rules }) => rules);

@@ -26,7 +26,7 @@ export class BlockHandlers {
   }
 
   async lift(call: Call, actor: Actor): Promise<Response> {
-    const refusal = await this.#parts.changes.run(() =>
+    const refusal = await this.#parts.changes.run(call, () =>
       liftBlock(this.#parts, pathIdOf(call), actor, call.now),
     );
     return answerDone(call, refusal);

@@ -52,7 +52,7 @@ export class AdminCommandHandlers {
 
   async cancel(call: Call, actor: Actor): Promise<Response> {
     const { store, changes, commandMeter } = this.#parts;
-    const cancelled = await changes.run(() =>
+    const cancelled = await changes.run(call, () =>
       cancelCommand(store.commands, commandMeter, pathIdOf(call), actor, call.now),
     );
     return this.#answer(call, cancelled);

@@ -38,7 +38,7 @@ export class DeviceHandlers {
   async end(call: Call, actor: Actor): Promise<Response> {
     const { sessions, changes } = this.#parts;
     const deviceId = call.target.params.device ?? "";
-    const refusal = await changes.run(() =>
+    const refusal = await changes.run(call, () =>
       sessions.endForOperator(pathIdOf(call), deviceId, actor, call.now),
     );
     return answerDone(call, refusal);
@@ -46,7 +46,7 @@ export class DeviceHandlers {
 
   async makeLink(call: Call, actor: Actor): Promise<Response> {
     const { sessions, changes, findPageAddress } = this.#parts;
-    const made = await changes.run(() => sessions.makeLink(pathIdOf(call), actor, call.now));
+    const made = await changes.run(call, () => sessions.makeLink(pathIdOf(call), actor, call.now));
     return answerOutcome(
       call,
       made,

@@ -62,7 +62,7 @@ export class KeyHandlers {
   async create(call: Call, actor: Actor): Promise<Response> {
     const request = await parseBody(call, NewKey);
     if (isRefusal(request)) return answerRefusal(call, request);
-    const created = await this.#parts.changes.run(() =>
+    const created = await this.#parts.changes.run(call, () =>
       createKey(this.#parts, request.value, actor, call.now),
     );
     return answerOutcome(
@@ -98,7 +98,7 @@ export class KeyHandlers {
     const { changes } = this.#parts;
     const request = await parseBody(call, KeyUpdate);
     if (isRefusal(request)) return answerRefusal(call, request);
-    const changed = await changes.run(() =>
+    const changed = await changes.run(call, () =>
       changeKey(this.#parts, pathIdOf(call), request.value, actor, call.now),
     );
     if (isRefusal(changed)) return answerRefusal(call, changed);
@@ -106,7 +106,7 @@ export class KeyHandlers {
   }
 
   async revoke(call: Call, actor: Actor): Promise<Response> {
-    const refusal = await this.#parts.changes.run(() =>
+    const refusal = await this.#parts.changes.run(call, () =>
       revokeKey(this.#parts, pathIdOf(call), actor, call.now),
     );
     return answerDone(call, refusal);
@@ -116,7 +116,7 @@ export class KeyHandlers {
     const keyId = pathIdOf(call);
     const request = await parseBody(call, Rotation, {});
     if (isRefusal(request)) return answerRefusal(call, request);
-    const rotated = await this.#parts.changes.run(() =>
+    const rotated = await this.#parts.changes.run(call, () =>
       rotateKey(this.#parts, keyId, request.value, actor, call.now),
     );
     return answerOutcome(call, rotated, ({ token, serverId, oldValidUntil }): RotatedKey => {

@@ -54,7 +54,7 @@ export class ServerHandlers {
     const { changes } = this.#parts;
     const request = await parseBody(call, NewServer);
     if (isRefusal(request)) return answerRefusal(call, request);
-    const created = await changes.run(() => addServer(this.#parts, request.value, actor, call.now));
+    const created = await changes.run(call, () => addServer(this.#parts, request.value, actor, call.now));
     return answerOutcome(call, created, (server) => this.#describe(server), 201);
   }
 
@@ -78,7 +78,7 @@ export class ServerHandlers {
     const { changes, retryGlobalKey } = this.#parts;
     const request = await parseBody(call, ServerChange);
     if (isRefusal(request)) return answerRefusal(call, request);
-    const changed = await changes.run(() =>
+    const changed = await changes.run(call, () =>
       changeServer(this.#parts, pathIdOf(call), request.value, actor, call.now),
     );
     if (!isRefusal(changed) && request.value.server_key !== undefined) retryGlobalKey();

@@ -19,6 +19,8 @@ export class UpstreamHandlers {
   }
 
   async resume(call: Call, actor: Actor): Promise<Response> {
-    return answerJson(await this.#parts.changes.run(() => resumeUpstream(this.#parts, actor, call.now)));
+    return answerJson(
+      await this.#parts.changes.run(call, () => resumeUpstream(this.#parts, actor, call.now)),
+    );
   }
 }

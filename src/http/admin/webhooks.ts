@@ -67,7 +67,7 @@ export class WebhookHandlers {
     return this.#answer(call, async (webhooks) => {
       const request = await parseBody(call, NewWebhook);
       if (isRefusal(request)) return answerRefusal(call, request);
-      const created = await this.#parts.changes.run(() =>
+      const created = await this.#parts.changes.run(call, () =>
         createWebhook(webhooks, request.value, actor, call.now),
       );
       if (isRefusal(created)) return answerRefusal(call, created);
@@ -84,7 +84,7 @@ export class WebhookHandlers {
     return this.#answerWebhook(call, async (webhooks) => {
       const request = await parseBody(call, WebhookUpdate);
       if (isRefusal(request)) return request;
-      return this.#parts.changes.run(() =>
+      return this.#parts.changes.run(call, () =>
         changeWebhook(webhooks, pathIdOf(call), request.value, actor, call.now),
       );
     });
@@ -92,7 +92,7 @@ export class WebhookHandlers {
 
   delete(call: Call, actor: Actor): Promise<Response> {
     return this.#answer(call, async (webhooks) => {
-      const refusal = await this.#parts.changes.run(() =>
+      const refusal = await this.#parts.changes.run(call, () =>
         deleteWebhook(webhooks, pathIdOf(call), actor, call.now),
       );
       return answerDone(call, refusal);
@@ -101,7 +101,7 @@ export class WebhookHandlers {
 
   rotate(call: Call, actor: Actor): Promise<Response> {
     return this.#answer(call, async (webhooks) => {
-      const rotated = await this.#parts.changes.run(() =>
+      const rotated = await this.#parts.changes.run(call, () =>
         rotateWebhook(webhooks, pathIdOf(call), actor, call.now),
       );
       return answerOutcome(
@@ -131,7 +131,7 @@ export class WebhookHandlers {
     return this.#answerWebhook(call, async (webhooks) => {
       const request = await parseBody(call, Redelivery);
       if (isRefusal(request)) return request;
-      return this.#parts.changes.run(() =>
+      return this.#parts.changes.run(call, () =>
         redeliver(webhooks, pathIdOf(call), request.value, actor, call.now),
       );
     });

@@ -19,14 +19,14 @@ import { ask, openStage, type Stage } from "./stage.ts";
 import { World } from "./world.ts";
 
 const WORKERS = 24;
-/** The memory at the end is compared with that after this share of the requests; in short runs after half of them. */
+/** The memory at the end is compared with that after this share of the requests, or after this many, but half at most. */
 const WARM_SHARE = 0.2;
 const WARM_REQUESTS = 50_000;
 /** The parts that are compared, as a share of all samples of the memory. */
 const PART_SHARE = 0.1;
 const GROWTH_MAX = 1.15;
 /** A process grows at first, whatever it does. Below this it need not be flat, so that short runs say little. */
-const UNSETTLED_MB = 320;
+const UNSETTLED_MB = 250;
 const PROGRESS_EVERY = 100;
 const RAW_SHARE = 0.02;
 /** The share of choices in which rare operations take part. */
@@ -96,7 +96,8 @@ class FuzzRun {
     const health = await fetch(`${this.#gatehouse.url}/healthz`).catch(() => undefined);
     if (health?.status !== 200) this.#report("the process does not answer /healthz at the end");
     const { startMb, endMb } = this.#compareMemory();
-    // Written so that a missing sample is a problem too.
+    if (this.#memory.some(Number.isNaN)) this.#report("the memory of the process could not be read");
+    // Written so that a run without samples is a problem too.
     if (!(endMb <= Math.max(startMb * GROWTH_MAX, UNSETTLED_MB)))
       this.#report(`memory grew from ${startMb.toFixed(0)} to ${endMb.toFixed(0)} MB`);
     for (const fault of findLogFaults(this.#gatehouse.stderr + this.#gatehouse.stdout)) this.#report(fault);
